@@ -1,0 +1,85 @@
+package keys
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Float64 writes v in 16 hexadecimal digits, lower case, so that text order is
+// number order, from -Inf to +Inf. They are the bits of IEEE 754 with the sign
+// bit set for numbers from 0 up, and all bits inverted for negative ones:
+//
+//	-Inf   000fffffffffffff
+//	-1.5   4007ffffffffffff
+//	   0   8000000000000000
+//	 1.5   bff8000000000000
+//	+Inf   fff0000000000000
+//
+// Minus zero equals zero, so it gets the text of zero. NaN has no place in the
+// order and is an *Error.
+func Float64(v float64) (string, error) {
+	var buf [float64Width]byte
+	dst, err := appendFloat64(buf[:0], "Float64", v)
+	if err != nil {
+		return "", err
+	}
+	return string(dst), nil
+}
+
+// ParseFloat64 reads back what Float64 wrote. It never gives minus zero.
+func ParseFloat64(s string) (float64, error) { return parseFloat64("ParseFloat64", s) }
+
+const (
+	float64Width = 16
+	signBit      = 1 << 63
+)
+
+func appendFloat64(dst []byte, part string, v float64) ([]byte, error) {
+	if math.IsNaN(v) {
+		return dst, &Error{Part: part, Reason: OutOfRange, Offset: -1, Detail: "NaN has no order"}
+	}
+	if v == 0 {
+		v = 0
+	}
+	bits := math.Float64bits(v)
+	if bits&signBit == 0 {
+		bits |= signBit
+	} else {
+		bits = ^bits
+	}
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, hexDigits[bits>>shift&0xF])
+	}
+	return dst, nil
+}
+
+const hexDigits = "0123456789abcdef"
+
+func parseFloat64(part, s string) (float64, error) {
+	if len(s) != float64Width {
+		return 0, &Error{Part: part, Reason: Malformed, Offset: -1, Detail: fmt.Sprintf("want %d hexadecimal digits", float64Width)}
+	}
+	for i, r := range s {
+		if !isHex(r) {
+			return 0, &Error{Part: part, Reason: UnexpectedRune, Rune: r, Offset: i}
+		}
+	}
+	bits, err := strconv.ParseUint(s, 16, 64)
+	if err != nil {
+		return 0, &Error{Part: part, Reason: Malformed, Offset: -1}
+	}
+	if bits&signBit != 0 {
+		bits &^= signBit
+	} else {
+		bits = ^bits
+	}
+	v := math.Float64frombits(bits)
+	if math.IsNaN(v) || v == 0 && bits != 0 {
+		return 0, &Error{Part: part, Reason: OutOfRange, Offset: -1, Detail: "NaN or minus zero"}
+	}
+	return v, nil
+}
+
+// isHex reports whether r is a lower case hexadecimal digit.
+func isHex(r rune) bool { return r >= '0' && r <= '9' || r >= 'a' && r <= 'f' }

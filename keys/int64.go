@@ -1,0 +1,70 @@
+package keys
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Int64 writes v in 20 characters so that text order is number order, negative
+// numbers first. A number from 0 up is its decimal digits with leading zeros. A
+// negative one is "-" and the 19 digits of 10^19 + v, its ten's complement, which
+// grow as v does:
+//
+//	-9223372036854775808   -0776627963145224192
+//	                 -42   -9999999999999999958
+//	                  -1   -9999999999999999999
+//	                   0   00000000000000000000
+//	                  42   00000000000000000042
+//	 9223372036854775807   09223372036854775807
+func Int64(v int64) string {
+	var buf [int64Width]byte
+	return string(appendInt64(buf[:0], v))
+}
+
+// ParseInt64 reads back what Int64 wrote.
+func ParseInt64(s string) (int64, error) { return parseInt64("ParseInt64", s) }
+
+const (
+	int64Width = 20
+	// tenTo19 is more than twice the magnitude of any int64, so that the ten's
+	// complement of a negative number always has 19 digits or fewer.
+	tenTo19 = 10_000_000_000_000_000_000
+)
+
+func appendInt64(dst []byte, v int64) []byte {
+	width, u := int64Width, uint64(v)
+	if v < 0 {
+		dst = append(dst, '-')
+		// Modulo 2^64 this is 10^19 + v.
+		width, u = width-1, u+tenTo19
+	}
+	var buf [int64Width]byte
+	text := strconv.AppendUint(buf[:0], u, 10)
+	for range width - len(text) {
+		dst = append(dst, '0')
+	}
+	return append(dst, text...)
+}
+
+func parseInt64(part, s string) (int64, error) {
+	if len(s) != int64Width {
+		return 0, &Error{Part: part, Reason: Malformed, Offset: -1, Detail: fmt.Sprintf("want %d characters", int64Width)}
+	}
+	digits := 0
+	if s[0] == '-' {
+		digits = 1
+	}
+	if err := onlyDigits(part, s, digits); err != nil {
+		return 0, err
+	}
+	u, err := strconv.ParseUint(s[digits:], 10, 64)
+	v := int64(u)
+	if digits == 1 {
+		v = int64(u - tenTo19)
+	}
+	// A number out of range has wrapped around to the other sign.
+	if err != nil || (v < 0) != (digits == 1) {
+		return 0, &Error{Part: part, Reason: OutOfRange, Offset: -1, Detail: "more than an int64 holds"}
+	}
+	return v, nil
+}

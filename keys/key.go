@@ -1,0 +1,72 @@
+package keys
+
+import (
+	"cmp"
+	"fmt"
+	"unicode/utf8"
+)
+
+// MaxUnits is the longest PartitionKey or RowKey, in UTF-16 code units: 1 KiB.
+// See
+// https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model.
+const MaxUnits = 512
+
+// Key addresses one entity of a table. Either part may be empty; the zero Key is
+// legal.
+type Key struct{ Partition, Row string }
+
+// Validate reports whether the service can store both parts. The error is an
+// *Error whose Part is "PartitionKey" or "RowKey"; PartitionKey is looked at
+// first.
+func (k Key) Validate() error {
+	if err := Check("PartitionKey", k.Partition); err != nil {
+		return err
+	}
+	return Check("RowKey", k.Row)
+}
+
+// Compare orders keys as the service does: by Partition, then by Row.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(Compare(k.Partition, other.Partition), Compare(k.Row, other.Row))
+}
+
+// Check reports whether the service can store text as a PartitionKey or a
+// RowKey. The error is an *Error that names part.
+func Check(part, text string) error {
+	units := 0
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return &Error{Part: part, Reason: InvalidUTF8, Offset: i}
+		}
+		if forbidden(r) {
+			return &Error{Part: part, Reason: ForbiddenRune, Rune: r, Offset: i}
+		}
+		units += unitsOf(r)
+		if units > MaxUnits {
+			return tooLong(part)
+		}
+		i += size
+	}
+	return nil
+}
+
+func tooLong(part string) *Error {
+	return &Error{Part: part, Reason: TooLong, Offset: -1, Detail: fmt.Sprintf("the limit is %d UTF-16 units", MaxUnits)}
+}
+
+// forbidden reports whether the service refuses r in a key.
+func forbidden(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7F && r <= 0x9F:
+		return true
+	}
+	return r == '/' || r == '\\' || r == '#' || r == '?'
+}
+
+func unitsOf(r rune) int {
+	if r > 0xFFFF {
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,84 @@
+package keys_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+func TestValidateTakesLegalKeys(t *testing.T) {
+	for _, s := range []string{
+		"", " ", "jonesj@contoso.com", "%", "+", "'", "\u00A0", "\uFFFF", "😀",
+		strings.Repeat("a", 512), strings.Repeat("é", 512), strings.Repeat("😀", 256),
+	} {
+		if err := (keys.Key{Partition: s, Row: s}).Validate(); err != nil {
+			t.Errorf("%+q: %v", s, err)
+		}
+	}
+}
+
+func TestValidateNamesPartRuneAndOffset(t *testing.T) {
+	for _, c := range []struct {
+		key  keys.Key
+		want keys.Error
+	}{
+		{keys.Key{Partition: "Sales/West", Row: ""}, keys.Error{Part: "PartitionKey", Reason: keys.ForbiddenRune, Rune: '/', Offset: 5}},
+		{keys.Key{Partition: "Sales", Row: "é?"}, keys.Error{Part: "RowKey", Reason: keys.ForbiddenRune, Rune: '?', Offset: 2}},
+		{keys.Key{Partition: "", Row: "a#"}, keys.Error{Part: "RowKey", Reason: keys.ForbiddenRune, Rune: '#', Offset: 1}},
+		{keys.Key{Row: `\`}, keys.Error{Part: "RowKey", Reason: keys.ForbiddenRune, Rune: '\\'}},
+		{keys.Key{Partition: "\x00", Row: "/"}, keys.Error{Part: "PartitionKey", Reason: keys.ForbiddenRune}},
+		{keys.Key{Partition: "", Row: "tab\t"}, keys.Error{Part: "RowKey", Reason: keys.ForbiddenRune, Rune: '\t', Offset: 3}},
+		{keys.Key{Partition: "", Row: "\x7F"}, keys.Error{Part: "RowKey", Reason: keys.ForbiddenRune, Rune: 0x7F}},
+		{keys.Key{Partition: "", Row: "\u009F"}, keys.Error{Part: "RowKey", Reason: keys.ForbiddenRune, Rune: 0x9F}},
+		{keys.Key{Partition: "", Row: "ab\xFF"}, keys.Error{Part: "RowKey", Reason: keys.InvalidUTF8, Offset: 2}},
+		{keys.Key{Partition: "", Row: "\xED\xA0\x80"}, keys.Error{Part: "RowKey", Reason: keys.InvalidUTF8}},
+		{keys.Key{Partition: strings.Repeat("a", 513)}, keys.Error{Part: "PartitionKey", Reason: keys.TooLong, Offset: -1}},
+		{keys.Key{Row: "a" + strings.Repeat("😀", 256)}, keys.Error{Part: "RowKey", Reason: keys.TooLong, Offset: -1}},
+	} {
+		err := c.key.Validate()
+		var e *keys.Error
+		if !errors.As(err, &e) || !errors.Is(err, keys.ErrBadKey) {
+			t.Errorf("%+q: got %v", c.key, err)
+			continue
+		}
+		got := *e
+		got.Detail = ""
+		if got != c.want {
+			t.Errorf("%+q: got %+v, want %+v", c.key, got, c.want)
+		}
+	}
+}
+
+func TestErrorTellsTheRuleAndNotTheText(t *testing.T) {
+	err := keys.Key{Row: "jones/smith"}.Validate()
+	if got, want := err.Error(), "keys: RowKey: forbidden character U+002F (at byte 5)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	_, err = keys.Digits(1234, 3)
+	if got, want := err.Error(), "keys: Digits: too many digits: the width is 3"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Error("matches a foreign error")
+	}
+	for r := keys.ForbiddenRune; r <= keys.BadDefinition; r++ {
+		if r.String() == keys.Reason(0).String() {
+			t.Errorf("reason %d has no words", r)
+		}
+	}
+}
+
+func FuzzValidate(f *testing.F) {
+	f.Add("Sales", "a/b")
+	f.Add("\xFF", "")
+	f.Fuzz(func(t *testing.T, p, r string) {
+		err := keys.Key{Partition: p, Row: r}.Validate()
+		fine := func(s string) bool { return utf8.ValidString(s) && legal(s) && units(s) <= 512 }
+		if (err == nil) != (fine(p) && fine(r)) {
+			t.Fatalf("%+q, %+q: %v", p, r, err)
+		}
+	})
+}

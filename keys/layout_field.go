@@ -1,0 +1,138 @@
+package keys
+
+import (
+	"reflect"
+	"strings"
+	"time"
+)
+
+// append adds the text of this field of the struct v, which is addressable so
+// that a time or a UUID is read in place.
+func (f *field) append(dst []byte, v reflect.Value) ([]byte, error) {
+	fv := v.Field(f.index)
+	switch f.form {
+	case escaped, folded:
+		s := fv.String()
+		if err := checkUTF8(f.part, s); err != nil {
+			return dst, err
+		}
+		if f.form == folded {
+			s = strings.ToLower(s)
+		}
+		return appendEscape(dst, s), nil
+	case digits:
+		if isUnsigned(f.kind) {
+			return appendDigits(dst, f.part, fv.Uint(), f.width)
+		}
+		n := fv.Int()
+		if n < 0 {
+			return dst, f.outOfRange("a negative number in a field of digits")
+		}
+		return appendDigits(dst, f.part, uint64(n), f.width)
+	case signed:
+		return appendInt64(dst, fv.Int()), nil
+	case float:
+		return appendFloat64(dst, f.part, fv.Float())
+	case boolean:
+		if fv.Bool() {
+			return append(dst, '1'), nil
+		}
+		return append(dst, '0'), nil
+	case ticks, invertedTicks:
+		n, err := ticksOf(f.part, *fv.Addr().Interface().(*time.Time))
+		if err != nil {
+			return dst, err
+		}
+		if f.form == invertedTicks {
+			n = maxTicks - n
+		}
+		return appendTicks(dst, n), nil
+	case uuidBytes:
+		return appendUUID(dst, fv.Bytes()), nil
+	default: // uuidText
+		s := fv.String()
+		if _, err := parseUUID(f.part, s); err != nil {
+			return dst, err
+		}
+		return append(dst, s...), nil
+	}
+}
+
+// parse reads the text s into this field of the struct v.
+func (f *field) parse(v reflect.Value, s string) error {
+	fv := v.Field(f.index)
+	switch f.form {
+	case escaped, folded:
+		text, err := unescape(f.part, s)
+		if err != nil {
+			return err
+		}
+		if f.form == folded && strings.ToLower(text) != text {
+			return &Error{Part: f.part, Reason: Malformed, Offset: -1, Detail: "not in lower case"}
+		}
+		fv.SetString(text)
+	case digits:
+		u, err := parseFixed(f.part, s, f.width)
+		if err != nil {
+			return err
+		}
+		if isUnsigned(f.kind) {
+			if fv.OverflowUint(u) {
+				return f.outOfRange("more than the Go type holds")
+			}
+			fv.SetUint(u)
+			return nil
+		}
+		if int64(u) < 0 || fv.OverflowInt(int64(u)) {
+			return f.outOfRange("more than the Go type holds")
+		}
+		fv.SetInt(int64(u))
+	case signed:
+		n, err := parseInt64(f.part, s)
+		if err != nil {
+			return err
+		}
+		if fv.OverflowInt(n) {
+			return f.outOfRange("more than the Go type holds")
+		}
+		fv.SetInt(n)
+	case float:
+		x, err := parseFloat64(f.part, s)
+		if err != nil {
+			return err
+		}
+		if f.kind == reflect.Float32 && float64(float32(x)) != x {
+			return f.outOfRange("more than a float32 holds")
+		}
+		fv.SetFloat(x)
+	case boolean:
+		if s != "0" && s != "1" {
+			return &Error{Part: f.part, Reason: Malformed, Offset: -1, Detail: "want 0 or 1"}
+		}
+		fv.SetBool(s == "1")
+	case ticks, invertedTicks:
+		n, err := parseTicks(f.part, s)
+		if err != nil {
+			return err
+		}
+		if f.form == invertedTicks {
+			n = maxTicks - n
+		}
+		*fv.Addr().Interface().(*time.Time) = timeOf(n)
+	default: // uuidBytes, uuidText
+		u, err := parseUUID(f.part, s)
+		if err != nil {
+			return err
+		}
+		if f.form == uuidText {
+			fv.SetString(s)
+			return nil
+		}
+		copy(fv.Bytes(), u[:])
+	}
+	return nil
+}
+
+func (f *field) outOfRange(detail string) *Error {
+	return &Error{Part: f.part, Reason: OutOfRange, Offset: -1, Detail: detail}
+}

@@ -1,0 +1,235 @@
+package keys_test
+
+import (
+	"cmp"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+func TestDigitsPadsToTheWidth(t *testing.T) {
+	for _, c := range []struct {
+		v     uint64
+		width int
+		want  string
+	}{
+		{123, 8, "00000123"}, {0, 1, "0"}, {9, 1, "9"}, {math.MaxUint64, 20, "18446744073709551615"}, {7, 25, strings.Repeat("0", 24) + "7"},
+	} {
+		got, err := keys.Digits(c.v, c.width)
+		if err != nil || got != c.want {
+			t.Errorf("Digits(%d, %d) = %q, %v", c.v, c.width, got, err)
+		}
+		if back, err := keys.ParseDigits(c.want); err != nil || back != c.v {
+			t.Errorf("ParseDigits(%q) = %d, %v", c.want, back, err)
+		}
+	}
+}
+
+func TestDigitsRefuses(t *testing.T) {
+	for width, reason := range map[int]keys.Reason{3: keys.TooWide, 0: keys.BadDefinition, -1: keys.BadDefinition, 513: keys.BadDefinition} {
+		_, err := keys.Digits(1234, width)
+		mustFail(t, err, reason, "1234")
+	}
+	for s, reason := range map[string]keys.Reason{
+		"": keys.Malformed, "+123": keys.UnexpectedRune, "-123": keys.UnexpectedRune, " 123": keys.UnexpectedRune, "12_3": keys.UnexpectedRune,
+		"0x1F": keys.UnexpectedRune, "١٢٣": keys.UnexpectedRune, "12\xFF4": keys.UnexpectedRune,
+		"18446744073709551616": keys.OutOfRange, strings.Repeat("0", 513): keys.Malformed,
+	} {
+		_, err := keys.ParseDigits(s)
+		mustFail(t, err, reason, s)
+	}
+}
+
+func TestDigitsKeepOrderAndComeBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, width := rapid.Uint64().Draw(t, "a"), rapid.Uint64().Draw(t, "b"), rapid.IntRange(20, 512).Draw(t, "width")
+		x, errX := keys.Digits(a, width)
+		y, errY := keys.Digits(b, width)
+		if errX != nil || errY != nil || keys.Compare(x, y) != cmp.Compare(a, b) || len(x) != width {
+			t.Fatalf("%d, %d give %q, %q (%v, %v)", a, b, x, y, errX, errY)
+		}
+		if back, err := keys.ParseDigits(x); err != nil || back != a {
+			t.Fatalf("%q comes back as %d, %v", x, back, err)
+		}
+	})
+}
+
+var int64Vectors = []struct {
+	v    int64
+	text string
+}{
+	{math.MinInt64, "-0776627963145224192"},
+	{-42, "-9999999999999999958"},
+	{-1, "-9999999999999999999"},
+	{0, "00000000000000000000"},
+	{42, "00000000000000000042"},
+	{math.MaxInt64, "09223372036854775807"},
+}
+
+func TestInt64Vectors(t *testing.T) {
+	for i, c := range int64Vectors {
+		if got := keys.Int64(c.v); got != c.text {
+			t.Errorf("Int64(%d) = %q, want %q", c.v, got, c.text)
+		}
+		if back, err := keys.ParseInt64(c.text); err != nil || back != c.v {
+			t.Errorf("ParseInt64(%q) = %d, %v", c.text, back, err)
+		}
+		if i > 0 && keys.Compare(int64Vectors[i-1].text, c.text) >= 0 {
+			t.Errorf("%q is out of order", c.text)
+		}
+	}
+}
+
+func TestParseInt64Refuses(t *testing.T) {
+	for s, reason := range map[string]keys.Reason{
+		"": keys.Malformed, "0000000000000000042": keys.Malformed, "000000000000000000042": keys.Malformed,
+		"+0000000000000000042": keys.UnexpectedRune, "0000000000000000004x": keys.UnexpectedRune, "--000000000000000042": keys.UnexpectedRune,
+		"09223372036854775808": keys.OutOfRange, "18446744073709551615": keys.OutOfRange, "18446744073709551616": keys.OutOfRange,
+		"-0776627963145224191": keys.OutOfRange, "-0000000000000000000": keys.OutOfRange,
+	} {
+		_, err := keys.ParseInt64(s)
+		mustFail(t, err, reason, s)
+	}
+}
+
+func TestInt64KeepsOrderAndComesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Int64().Draw(t, "a"), rapid.Int64().Draw(t, "b")
+		if keys.Compare(keys.Int64(a), keys.Int64(b)) != cmp.Compare(a, b) {
+			t.Fatalf("%d, %d give %q, %q", a, b, keys.Int64(a), keys.Int64(b))
+		}
+		if back, err := keys.ParseInt64(keys.Int64(a)); err != nil || back != a {
+			t.Fatalf("%d comes back as %d, %v", a, back, err)
+		}
+	})
+}
+
+var float64Vectors = []struct {
+	v    float64
+	text string
+}{
+	{math.Inf(-1), "000fffffffffffff"},
+	{-math.MaxFloat64, "0010000000000000"},
+	{-1.5, "4007ffffffffffff"},
+	{-math.SmallestNonzeroFloat64, "7ffffffffffffffe"},
+	{0, "8000000000000000"},
+	{math.SmallestNonzeroFloat64, "8000000000000001"},
+	{1.5, "bff8000000000000"},
+	{math.Inf(1), "fff0000000000000"},
+}
+
+func TestFloat64Vectors(t *testing.T) {
+	for i, c := range float64Vectors {
+		if got, err := keys.Float64(c.v); err != nil || got != c.text {
+			t.Errorf("Float64(%g) = %q, %v, want %q", c.v, got, err, c.text)
+		}
+		if back, err := keys.ParseFloat64(c.text); err != nil || back != c.v {
+			t.Errorf("ParseFloat64(%q) = %g, %v", c.text, back, err)
+		}
+		if i > 0 && keys.Compare(float64Vectors[i-1].text, c.text) >= 0 {
+			t.Errorf("%q is out of order", c.text)
+		}
+	}
+	minusZero, _ := keys.Float64(math.Copysign(0, -1))
+	if minusZero != "8000000000000000" {
+		t.Errorf("minus zero is %q", minusZero)
+	}
+}
+
+func TestFloat64Refuses(t *testing.T) {
+	for _, bits := range []uint64{0x7FF8000000000000, 0xFFF8000000000001, 0x7FF0000000000001} {
+		_, err := keys.Float64(math.Float64frombits(bits))
+		mustFail(t, err, keys.OutOfRange, "")
+	}
+	for s, reason := range map[string]keys.Reason{
+		"": keys.Malformed, "800000000000000": keys.Malformed, "80000000000000000": keys.Malformed,
+		"BFF8000000000000": keys.UnexpectedRune, "+000000000000000": keys.UnexpectedRune,
+		"7fffffffffffffff": keys.OutOfRange, "fff8000000000000": keys.OutOfRange, "fff0000000000001": keys.OutOfRange,
+		"000ffffffffffffe": keys.OutOfRange, "0000000000000000": keys.OutOfRange,
+	} {
+		_, err := keys.ParseFloat64(s)
+		mustFail(t, err, reason, s)
+	}
+}
+
+func TestFloat64KeepsOrderAndComesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float64().Draw(t, "a"), rapid.Float64().Draw(t, "b")
+		x, errX := keys.Float64(a)
+		y, errY := keys.Float64(b)
+		if errX != nil || errY != nil || keys.Compare(x, y) != cmp.Compare(a, b) {
+			t.Fatalf("%g, %g give %q, %q (%v, %v)", a, b, x, y, errX, errY)
+		}
+		if back, err := keys.ParseFloat64(x); err != nil || back != a {
+			t.Fatalf("%g comes back as %g, %v", a, back, err)
+		}
+	})
+}
+
+func TestUUID(t *testing.T) {
+	u := [16]byte{0x8f, 0x3a, 0x2c, 0x10, 0, 1, 0x4e, 0x5f, 0x9a, 0x6b, 0x7c, 0x8d, 0x9e, 0x0f, 0x1a, 0x2b}
+	const text = "8f3a2c10-0001-4e5f-9a6b-7c8d9e0f1a2b"
+	if got := keys.UUID(u); got != text {
+		t.Errorf("UUID = %q", got)
+	}
+	if back, err := keys.ParseUUID(text); err != nil || back != u {
+		t.Errorf("ParseUUID = %x, %v", back, err)
+	}
+	for s, reason := range map[string]keys.Reason{
+		"": keys.Malformed, text + "0": keys.Malformed, strings.ReplaceAll(text, "-", ""): keys.Malformed,
+		strings.ToUpper(text): keys.UnexpectedRune, strings.Replace(text, "-", "0", 1): keys.UnexpectedRune,
+		strings.Replace(text, "f3a2", "f-a2", 1): keys.UnexpectedRune, strings.Replace(text, "f3", "é", 1): keys.UnexpectedRune,
+	} {
+		_, err := keys.ParseUUID(s)
+		mustFail(t, err, reason, s)
+	}
+}
+
+// FuzzParse gives any text to every reader of fixed forms: what one takes, its
+// writer writes.
+func FuzzParse(f *testing.F) {
+	for _, c := range int64Vectors {
+		f.Add(c.text)
+	}
+	for _, c := range float64Vectors {
+		f.Add(c.text)
+	}
+	for _, c := range tickVectors {
+		f.Add(c.ticks)
+		f.Add(c.inverted)
+	}
+	f.Add("8f3a2c10-0001-4e5f-9a6b-7c8d9e0f1a2b")
+	f.Fuzz(func(t *testing.T, s string) {
+		same := func(name, got string, err error) {
+			if err != nil || got != s {
+				t.Errorf("%s takes %q, which is written %q, %v", name, s, got, err)
+			}
+		}
+		if v, err := keys.ParseDigits(s); err == nil {
+			got, err := keys.Digits(v, len(s))
+			same("ParseDigits", got, err)
+		}
+		if v, err := keys.ParseInt64(s); err == nil {
+			same("ParseInt64", keys.Int64(v), nil)
+		}
+		if v, err := keys.ParseFloat64(s); err == nil {
+			got, err := keys.Float64(v)
+			same("ParseFloat64", got, err)
+		}
+		if v, err := keys.ParseTicks(s); err == nil {
+			got, err := keys.Ticks(v)
+			same("ParseTicks", got, err)
+		}
+		if v, err := keys.ParseInvertedTicks(s); err == nil {
+			got, err := keys.InvertedTicks(v)
+			same("ParseInvertedTicks", got, err)
+		}
+		if v, err := keys.ParseUUID(s); err == nil {
+			same("ParseUUID", keys.UUID(v), nil)
+		}
+	})
+}

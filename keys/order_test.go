@@ -1,0 +1,59 @@
+package keys_test
+
+import (
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+func TestCompareIsTheOrderOfUTF16Units(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "a", -1}, {"a", "a", 0}, {"a", "ab", -1}, {"111", "2", -1}, {"B", "a", -1},
+		{"😀", "\uFFFD", -1}, {"\U0010FFFF", "\uE000", -1}, {"\uD7FF", "\U00010000", -1}, {"\uD7FF", "\uE000", -1},
+		{"x\U0001F600", "x\U0001F601", -1},
+	} {
+		if got := keys.Compare(c.a, c.b); got != c.want {
+			t.Errorf("Compare(%+q, %+q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+		if got := keys.Compare(c.b, c.a); got != -c.want {
+			t.Errorf("Compare(%+q, %+q) = %d, want %d", c.b, c.a, got, -c.want)
+		}
+	}
+}
+
+func TestCompareAgreesWithUTF16ForAnyText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := anyText().Draw(t, "a"), anyText().Draw(t, "b"), anyText().Draw(t, "common")
+		if got, want := keys.Compare(c+a, c+b), compare16(c+a, c+b); got != want {
+			t.Fatalf("Compare(%+q, %+q) = %d, want %d", c+a, c+b, got, want)
+		}
+	})
+}
+
+func FuzzCompare(f *testing.F) {
+	f.Add("a", "b")
+	f.Add("\uFFFD", "😀")
+	f.Add("\xEE\x80", "\xF0")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		got := keys.Compare(a, b)
+		if got != -keys.Compare(b, a) || (got == 0) != (a == b) {
+			t.Fatalf("no total order: %+q, %+q", a, b)
+		}
+		if utf8.ValidString(a) && utf8.ValidString(b) && got != compare16(a, b) {
+			t.Fatalf("Compare(%+q, %+q) = %d", a, b, got)
+		}
+	})
+}
+
+func TestKeyCompareLooksAtThePartitionFirst(t *testing.T) {
+	a, b, c := keys.Key{Partition: "a", Row: "9"}, keys.Key{Partition: "b", Row: "1"}, keys.Key{Partition: "b", Row: "2"}
+	if a.Compare(b) != -1 || b.Compare(c) != -1 || c.Compare(a) != 1 || c.Compare(c) != 0 {
+		t.Fatal("wrong order of keys")
+	}
+}
