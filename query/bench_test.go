@@ -1,0 +1,62 @@
+package query
+
+import (
+	"strconv"
+	"testing"
+)
+
+func BenchmarkBuild(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = And(PartitionKey.Eq("Sales"), RowKey.Prefix("email_a"), Prop("Age").Ge(int32(30)))
+	}
+}
+
+func BenchmarkString(b *testing.B) {
+	f := And(PartitionKey.Eq("Sales"), RowKey.Prefix("email_a"), Prop("Age").Ge(int32(30)))
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = f.String()
+	}
+}
+
+func BenchmarkExplain(b *testing.B) {
+	many := make([]any, 500)
+	for i := range many {
+		many[i] = strconv.Itoa(100000 + i)
+	}
+	for name, f := range map[string]Filter{
+		"Point":     And(PartitionKey.Eq("Sales"), RowKey.Eq("000123")),
+		"RowRange":  And(PartitionKey.Eq("Sales"), RowKey.Prefix("email_a"), Prop("Age").Ge(int32(30))),
+		"TableScan": Prop("Age").Ge(int32(30)),
+		"In500":     And(PartitionKey.Eq("Sales"), RowKey.In(many...)),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = Explain(f)
+			}
+		})
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	text := "PartitionKey eq 'Sales' and RowKey ge 'email_a' and RowKey lt 'email_b' and Age ge 30"
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Parse(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkMatch(b *testing.B) {
+	f := And(PartitionKey.Eq("Sales"), RowKey.Prefix("email_a"), Prop("Age").Ge(int32(30)))
+	row := Values{"PartitionKey": "Sales", "RowKey": "email_ab", "Age": int32(30)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if !f.Match(row) {
+			b.Fatal("no match")
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// The normal form of a filter divides the keys into pieces. Within one piece
+// every comparison of a key is true or false throughout, so that only a
+// condition on the other properties is left, the residue.
+//
+// Keys are always present and always strings, so pushing not down to them is
+// exact. The residue keeps its not: there a missing property makes not (X eq 1)
+// another condition than X ne 1.
+type (
+	// rowPieces says for the row keys of some partitions what residue a row
+	// still has to pass; nil is none.
+	rowPieces = []piece[*node]
+	// keyPieces says for the partition keys what rows are wanted. No list of
+	// row pieces in it is empty.
+	keyPieces = []piece[rowPieces]
+)
+
+var everyRowKey = rowPieces{{}}
+
+func isEveryRowKey(x rowPieces) bool {
+	return len(x) == 1 && x[0].val == nil && x[0].Range == keys.Range{}
+}
+
+// normalizer makes the normal form, unless that takes more than its budget.
+type normalizer struct {
+	budget int
+	rows   algebra[*node]
+	keys   algebra[rowPieces]
+}
+
+// normalize gives the normal form of n, or false when it is too large to be
+// worth having: the product of many conditions on both keys.
+func normalize(n *node) (keyPieces, bool) {
+	z := &normalizer{budget: 1 << 16}
+	if n != nil {
+		z.budget += 32 * n.count
+	}
+	z.rows = algebra[*node]{
+		and:  z.andResidue,
+		or:   z.orResidue,
+		not:  notResidue,
+		same: same,
+	}
+	z.keys = algebra[rowPieces]{
+		all:  everyRowKey,
+		and:  func(x, y rowPieces) (rowPieces, bool) { return z.mergeRows(opAnd, x, y) },
+		or:   func(x, y rowPieces) (rowPieces, bool) { return z.mergeRows(opOr, x, y) },
+		not:  z.notRows,
+		same: z.sameRows,
+	}
+	k := z.visit(n)
+	return k, z.budget >= 0
+}
+
+func (z *normalizer) visit(n *node) keyPieces {
+	if z.budget < 0 {
+		return nil
+	}
+	if n == nil {
+		return keyPieces{{val: everyRowKey}}
+	}
+	switch n.op {
+	case opAnd, opOr:
+		return z.fold(n.op, n.kids)
+	case opNot:
+		k := z.visit(n.kids[0])
+		z.budget -= len(k)
+		return z.keys.complement(k)
+	}
+	switch {
+	case !isKey(n.name):
+		return keyPieces{{val: rowPieces{{val: n}}}}
+	case n.lit.typ != String:
+		return nil
+	}
+	ranges := rangesOf(n.op, n.lit.text)
+	if n.name == nameOfPartitionKey {
+		out := make(keyPieces, len(ranges))
+		for i, r := range ranges {
+			out[i] = piece[rowPieces]{r, everyRowKey}
+		}
+		return out
+	}
+	rows := make(rowPieces, len(ranges))
+	for i, r := range ranges {
+		rows[i].Range = r
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return keyPieces{{val: rows}}
+}
+
+// fold halves, so that an or of n keys costs n log n.
+func (z *normalizer) fold(o op, kids []*node) keyPieces {
+	if len(kids) == 1 {
+		return z.visit(kids[0])
+	}
+	half := len(kids) / 2
+	a := z.fold(o, kids[:half])
+	if len(a) == 0 && o == opAnd {
+		return nil
+	}
+	b := z.fold(o, kids[half:])
+	z.budget -= len(a) + len(b)
+	if z.budget < 0 {
+		return nil
+	}
+	return z.keys.merge(o, a, b)
+}
+
+func (z *normalizer) mergeRows(o op, x, y rowPieces) (rowPieces, bool) {
+	z.budget -= len(x) + len(y)
+	if z.budget < 0 {
+		return nil, false
+	}
+	if o == opAnd { // lists are never changed, so they can be shared
+		if isEveryRowKey(x) {
+			return y, true
+		}
+		if isEveryRowKey(y) {
+			return x, true
+		}
+	}
+	out := z.rows.merge(o, x, y)
+	return out, len(out) > 0
+}
+
+func (z *normalizer) notRows(x rowPieces) (rowPieces, bool) {
+	z.budget -= len(x)
+	out := z.rows.complement(x)
+	return out, len(out) > 0
+}
+
+func (z *normalizer) sameRows(x, y rowPieces) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	z.budget -= len(x)
+	return slices.EqualFunc(x, y, func(p, q piece[*node]) bool {
+		return p.Range == q.Range && same(p.val, q.val)
+	})
+}
+
+func (z *normalizer) andResidue(x, y *node) (*node, bool) {
+	switch {
+	case x == nil || same(x, y):
+		return y, true
+	case y == nil:
+		return x, true
+	}
+	return z.join(opAnd, x, y), true
+}
+
+func (z *normalizer) orResidue(x, y *node) (*node, bool) {
+	switch {
+	case x == nil || y == nil:
+		return nil, true
+	case same(x, y):
+		return x, true
+	}
+	return z.join(opOr, x, y), true
+}
+
+// join charges for the size of what it makes.
+func (z *normalizer) join(o op, x, y *node) *node {
+	n := join(o, []*node{x, y})
+	z.budget -= len(n.kids)
+	return n
+}
+
+func notResidue(x *node) (*node, bool) {
+	if x == nil {
+		return nil, false
+	}
+	return negate(x), true
+}
+
+// within reports what the comparison n of a key says of the texts in r: holds
+// for all of them, or for none; or neither.
+func (n *node) within(r keys.Range) (all, none bool) {
+	if n.lit.typ != String {
+		return false, true
+	}
+	none = true
+	for _, part := range rangesOf(n.op, n.lit.text) {
+		in, ok := overlap(part, r)
+		if !ok {
+			continue
+		}
+		none = false
+		if in == r {
+			return true, false
+		}
+	}
+	return false, none
+}

@@ -1,0 +1,184 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func codes(p Plan) []string {
+	var out []string
+	for _, w := range p.Warnings {
+		c := string(w.Code)
+		if w.Solved {
+			c += "+"
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func numbered(n int) []any {
+	vs := make([]any, n)
+	for i := range vs {
+		vs[i] = strconv.Itoa(1000 + i)
+	}
+	return vs
+}
+
+func TestWarnings(t *testing.T) {
+	sales, x := PartitionKey.Eq("Sales"), Prop("X").Eq(int32(1))
+	schema := Schema{"X": Int32, "Big": Int64}
+	for _, tt := range []struct {
+		name string
+		f    Filter
+		opts *ExplainOptions
+		want []string // a + for solved
+	}{
+		{"point", And(sales, RowKey.Eq("1")), nil, nil},
+		{"range", And(sales, RowKey.Prefix("empid_")), nil, nil},
+		{"range by first letter", And(sales, RowKey.Prefix("email_a")), nil, nil},
+		{"partition", And(sales, x), nil, nil},
+		{"every row", Filter{}, nil, []string{"unbounded-keys"}},
+		{"one bound", PartitionKey.Ge("a"), nil, []string{"unbounded-keys"}},
+		{"property alone", x, nil, []string{"unbounded-property"}},
+		{"or of row keys", And(sales, RowKey.In("1", "2")), nil, []string{"or-of-row-keys+"}},
+		{"or of row keys, each with more", And(sales, Or(And(RowKey.Eq("1"), x), RowKey.Eq("2"))), nil, []string{"or-of-row-keys+"}},
+		{"or of row keys alone", RowKey.In("1", "2"), nil, []string{"or-of-row-keys", "unbounded-keys"}},
+		{"or of row key and property", And(sales, Or(RowKey.Eq("1"), x)), nil, nil},
+		{"or of row keys beside a scan", And(sales, Or(RowKey.In("1", "2"), x)), nil, []string{"or-of-row-keys"}},
+		{"or of partitions", And(PartitionKey.In("1", "2"), x), nil, []string{"or-of-partition-keys+"}},
+		{"many keys", And(sales, RowKey.In(numbered(40)...)), nil, []string{"or-of-row-keys+", "too-many-comparisons+"}},
+		{"many properties", And(sales, Prop("X").In(numbered(15)...)), nil, []string{"too-many-comparisons"}},
+		{"14 properties", And(sales, Prop("X").In(numbered(14)...)), nil, nil},
+		{"prefix", And(sales, RowKey.Prefix("empid")), nil, []string{"prefix-covers-siblings"}},
+		{"number as prefix", And(sales, RowKey.Prefix("000123")), nil, []string{"prefix-covers-siblings"}},
+		{"partition prefix", PartitionKey.Prefix("2026"), nil, []string{"prefix-covers-siblings"}},
+		{"known siblings, apart", And(sales, RowKey.Prefix("B")), &ExplainOptions{Siblings: []string{"B", "C"}}, nil},
+		{"known siblings, covered", And(sales, RowKey.Ge("empid_")), &ExplainOptions{Siblings: []string{"email_", "empid_", "id_"}}, []string{"prefix-covers-siblings"}},
+		{"ne", And(sales, Prop("X").Ne(int32(1))), nil, []string{"not-equal"}},
+		{"ne of a key", And(sales, RowKey.Ne("1")), nil, []string{"not-equal"}},
+		{"not", And(sales, Not(x)), nil, []string{"not-matches-missing"}},
+		{"not of a key", And(sales, Not(RowKey.Lt("1"))), nil, nil},
+		{"not of not", And(sales, Not(And(RowKey.Lt("1"), Not(x)))), nil, nil},
+		{"not of Timestamp", And(sales, Not(Timestamp.Lt(time.Unix(0, 0)))), nil, nil},
+		{"contradiction", And(sales, RowKey.Eq("1"), RowKey.Eq("2")), nil, []string{"never-matches"}},
+		{"key of another type", And(sales, RowKey.Eq(121)), nil, []string{"never-matches", "type-mismatch"}},
+		{"unknown property", And(sales, Prop("x").Eq(int32(1))), &ExplainOptions{Schema: schema}, []string{"unknown-property"}},
+		{"mismatch", And(sales, Prop("X").Eq(1)), &ExplainOptions{Schema: schema}, []string{"type-mismatch"}},
+		{"without L", And(sales, Prop("Big").Eq(int32(1))), &ExplainOptions{Schema: schema}, []string{"int64-without-l"}},
+		{"fits", And(sales, Prop("Big").Eq(1), x), &ExplainOptions{Schema: schema}, nil},
+		{"twice the same", And(sales, Prop("X").Ne(1), Prop("X").Ne(2)), nil, []string{"not-equal"}},
+		{"two properties", And(sales, Prop("X").Ne(1), Prop("Y").Ne(2)), nil, []string{"not-equal", "not-equal"}},
+		{"too complex", And(PartitionKey.In(numbered(400)...), RowKey.In(numbered(400)...)), nil,
+			[]string{"too-complex", "or-of-partition-keys", "or-of-row-keys", "too-many-comparisons", "unbounded-keys"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.f.Err() != nil {
+				t.Fatal(tt.f.Err())
+			}
+			plan := ExplainWith(tt.f, tt.opts)
+			if got := codes(plan); !slices.Equal(got, tt.want) {
+				t.Errorf("warnings %q, want %q", got, tt.want)
+			}
+			for _, w := range plan.Warnings {
+				if w.Problem == "" || !strings.HasSuffix(w.Remedy, ".") || strings.Count(w.Remedy, ". ") > 0 {
+					t.Errorf("not a problem with one sentence of remedy: %v", w)
+				}
+			}
+		})
+	}
+}
+
+func TestScansAreRefusedWithTheirPlan(t *testing.T) {
+	scan := Explain(Prop("X").Eq("s3cr3t"))
+	err := fmt.Errorf("reading staff: %w", scan.Check(0))
+	var se *ScanError
+	if !errors.Is(err, ErrScan) || !errors.As(err, &se) || se.Plan.Class != TableScan {
+		t.Fatalf("%v", err)
+	}
+	if !strings.Contains(err.Error(), "PartitionKey eq") || strings.Contains(err.Error(), "s3cr3t") {
+		t.Errorf("the message has no remedy, or the value: %v", err)
+	}
+	if by := (&ScanError{Plan: scan}); by.Error() != se.Error() {
+		t.Errorf("the zero Allow is not the default: %v", by)
+	}
+	if s := fmt.Sprintf("%+v", se); !strings.Contains(s, "X eq 's3cr3t'") {
+		t.Errorf("%%+v hides the value: %s", s)
+	}
+	for class, f := range map[Class]Filter{
+		Point:          And(PartitionKey.Eq("a"), RowKey.Eq("b")),
+		RowRange:       And(PartitionKey.Eq("a"), RowKey.Ge("b")),
+		PartitionScan:  PartitionKey.Eq("a"),
+		PartitionRange: PartitionKey.Between("a", "b"),
+		TableScan:      PartitionKey.Ge("a"),
+	} {
+		plan := Explain(f)
+		if plan.Class != class {
+			t.Errorf("%q is a %v, want %v", f, plan.Class, class)
+		}
+		for allow := Class(0); allow <= TableScan; allow++ {
+			refused := plan.Check(allow) != nil
+			if want := class > allow && allow != 0 || allow == 0 && class == TableScan; refused != want {
+				t.Errorf("%v with %v allowed is refused: %v", class, allow, refused)
+			}
+		}
+	}
+}
+
+func TestPlansShowValuesOnlyWhenAsked(t *testing.T) {
+	plan := Explain(And(PartitionKey.Eq("s3cr3t"), RowKey.In("s3cr3t", "b"), Prop("X").Ge("s3cr3t")))
+	for _, s := range []string{plan.String(), fmt.Sprint(plan), fmt.Sprintf("%v %s", plan, plan)} {
+		if strings.Contains(s, "s3cr3t") || !strings.Contains(s, "PartitionKey eq ?") {
+			t.Errorf("%s", s)
+		}
+	}
+	if s := fmt.Sprintf("%+v", plan); !strings.Contains(s, "PartitionKey eq 's3cr3t' and RowKey eq 'b'") {
+		t.Errorf("%s", s)
+	}
+}
+
+func TestALargePlanIsPrintedInAPage(t *testing.T) {
+	var fs []Filter
+	for i, v := range numbered(100) {
+		f := And(PartitionKey.Eq(v), RowKey.Eq(v))
+		if i%2 == 0 {
+			f = And(f, Prop("X").Eq(int32(i)))
+		}
+		fs = append(fs, f)
+	}
+	text := Explain(Or(fs...)).String()
+	if n := strings.Count(text, "\n"); n > 30 || !strings.Contains(text, "… 80 more reads") {
+		t.Errorf("%d lines:\n%s", n, text)
+	}
+}
+
+func TestAFilterTooLargeToRewriteIsReadAsItIs(t *testing.T) {
+	f := And(PartitionKey.Between("1000", "1399"), PartitionKey.In(numbered(400)...), RowKey.In(numbered(400)...))
+	plan := Explain(f)
+	reads := plan.Reads()
+	if len(reads) != 1 || !reads[0].Filter.Equal(f) || plan.Class != PartitionRange || plan.Class != plan.Plain {
+		t.Errorf("%v", plan)
+	}
+}
+
+func TestFiltersOfKeysStayUnderTheLimitOfComparisons(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawer{
+			property: rapid.SampledFrom([]Property{PartitionKey, RowKey}),
+			value:    func(t *rapid.T, _ Property) any { return rapid.SampledFrom(keyTexts).Draw(t, "key") },
+		}.tree(t, 3)
+		f = And(PartitionKey.In("a", "b"), f)
+		for _, r := range Explain(f).Reads() {
+			if n := r.Filter.Comparisons(); n > MaxComparisons {
+				t.Fatalf("%q: a read of %d comparisons: %q", f, n, r.Filter)
+			}
+		}
+	})
+}

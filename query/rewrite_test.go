@@ -1,0 +1,177 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"pgregory.net/rapid"
+)
+
+// drawTable draws rows with different keys, in the order of the service.
+func drawTable(t *rapid.T) []Values {
+	rows := rapid.SliceOfNDistinct(rapid.Custom(drawRow), 0, 40, func(v Values) keys.Key { return keyOf(v) }).Draw(t, "rows")
+	slices.SortFunc(rows, func(a, b Values) int { return keyOf(a).Compare(keyOf(b)) })
+	return rows
+}
+
+func keyOf(v Values) keys.Key {
+	return keys.Key{Partition: v[nameOfPartitionKey].(string), Row: v[nameOfRowKey].(string)}
+}
+
+func matching(f Filter, rows []Values) []keys.Key {
+	var out []keys.Key
+	for _, r := range rows {
+		if f.Match(r) {
+			out = append(out, keyOf(r))
+		}
+	}
+	return out
+}
+
+func TestReadsGiveExactlyTheRowsOfTheFilterInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := drawTable(t)
+		f := tightFilter(t)
+		want := matching(f, rows)
+		var got []keys.Key
+		for _, read := range Explain(f).Reads() {
+			got = append(got, matching(read.Filter, rows)...)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q\ngives   %q\nwants   %q\nreads\n%+v", f, got, want, Explain(f))
+		}
+	})
+}
+
+func TestReadsKeepWhatTheyPromise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := tightFilter(t)
+		plan := Explain(f)
+		reads := plan.Reads()
+		costliest := Class(0)
+		for i, r := range reads {
+			costliest = max(costliest, r.Class)
+			if r.Filter.Err() != nil {
+				t.Fatalf("%q: read %d is broken: %v", f, i, r.Filter.Err())
+			}
+			if back, err := Parse(r.Filter.String()); err != nil || !back.Equal(r.Filter) {
+				t.Fatalf("%q: read %d is not a canonical tree: %q, %v", f, i, r.Filter, err)
+			}
+			if r.Class == Point != (isOne(r.Partition) && isOne(r.Row)) {
+				t.Fatalf("%q: read %d has the wrong class %v", f, i, r.Class)
+			}
+			if want := And(PartitionKey.Eq(r.Key.Partition), RowKey.Eq(r.Key.Row)); r.Point && !r.Filter.Equal(want) {
+				t.Fatalf("%q: point read %d asks more than its key: %q", f, i, r.Filter)
+			}
+			if i == 0 {
+				continue
+			}
+			before := reads[i-1]
+			c := keys.Compare(before.Partition.From, r.Partition.From)
+			apart := before.Partition.To != "" && keys.Compare(before.Partition.To, r.Partition.From) <= 0
+			if isOne(r.Partition) && r.Partition == before.Partition {
+				apart = before.Row.To != "" && keys.Compare(before.Row.To, r.Row.From) <= 0
+				c = -1
+			}
+			if !apart || c >= 0 {
+				t.Fatalf("%q: reads %d and %d overlap or are out of order\n%+v", f, i-1, i, plan)
+			}
+		}
+		if len(reads) > 0 && plan.Class != costliest {
+			t.Fatalf("%q: class %v, costliest read %v", f, plan.Class, costliest)
+		}
+		if plan.Requests != len(reads) {
+			t.Fatalf("%q: %d requests, %d reads", f, plan.Requests, len(reads))
+		}
+	})
+}
+
+func TestNoReadIsCostlierThanTheFilterAsItIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := tightFilter(t)
+		plan := Explain(f)
+		if plan.Class > plan.Plain {
+			t.Fatalf("%q: %v, as it is %v\n%+v", f, plan.Class, plan.Plain, plan)
+		}
+	})
+}
+
+func TestReads(t *testing.T) {
+	x := Prop("X").Eq(int32(1))
+	sales := PartitionKey.Eq("Sales")
+	many := make([]any, 40)
+	for i := range many {
+		many[i] = string(rune('A' + i))
+	}
+	var manyReads []string
+	for _, v := range many {
+		manyReads = append(manyReads, And(sales, RowKey.Eq(v)).String())
+	}
+	slices.SortFunc(manyReads, cmp.Compare[string])
+	for _, tt := range []struct {
+		name  string
+		f     Filter
+		class Class
+		plain Class
+		reads []string
+	}{
+		{"every row", Filter{}, TableScan, TableScan, []string{""}},
+		{"no row", Or(), Point, TableScan, nil},
+		{"one row", And(sales, RowKey.Eq("1")), Point, Point, []string{"PartitionKey eq 'Sales' and RowKey eq '1'"}},
+		{"one row with a condition", And(sales, x, RowKey.Eq("1")), Point, Point,
+			[]string{"PartitionKey eq 'Sales' and RowKey eq '1' and X eq 1"}},
+		{"or of row keys", And(sales, Or(RowKey.Eq("322"), RowKey.Eq("121"), RowKey.Eq("322"))), Point, PartitionScan,
+			[]string{"PartitionKey eq 'Sales' and RowKey eq '121'", "PartitionKey eq 'Sales' and RowKey eq '322'"}},
+		{"in with a condition", And(sales, RowKey.In("b", "a"), x), Point, PartitionScan,
+			[]string{"PartitionKey eq 'Sales' and RowKey eq 'a' and X eq 1", "PartitionKey eq 'Sales' and RowKey eq 'b' and X eq 1"}},
+		{"or of whole keys", Or(And(PartitionKey.Eq("b"), RowKey.Eq("1")), And(PartitionKey.Eq("a"), RowKey.Eq("2"))), Point, TableScan,
+			[]string{"PartitionKey eq 'a' and RowKey eq '2'", "PartitionKey eq 'b' and RowKey eq '1'"}},
+		{"several partitions", And(PartitionKey.In("b", "a"), RowKey.Prefix("x_")), RowRange, TableScan,
+			[]string{"PartitionKey eq 'a' and RowKey ge 'x_' and RowKey lt 'x`'", "PartitionKey eq 'b' and RowKey ge 'x_' and RowKey lt 'x`'"}},
+		{"overlapping ranges", And(sales, Or(RowKey.Between("a", "m"), RowKey.Between("g", "t"))), RowRange, PartitionScan,
+			[]string{"PartitionKey eq 'Sales' and RowKey ge 'a' and RowKey le 't'"}},
+		{"a key inside a range", And(sales, Or(RowKey.Between("a", "m"), RowKey.Eq("b"))), RowRange, PartitionScan,
+			[]string{"PartitionKey eq 'Sales' and RowKey ge 'a' and RowKey le 'm'"}},
+		{"contradiction", And(sales, RowKey.Eq("a"), RowKey.Eq("b")), Point, Point, nil},
+		{"crossed bounds", And(sales, RowKey.Gt("b"), RowKey.Lt("a")), Point, RowRange, nil},
+		{"key of another type", And(sales, RowKey.Eq(int32(5))), Point, PartitionScan, nil},
+		{"not of a key", And(sales, Not(RowKey.Lt("m"))), RowRange, PartitionScan,
+			[]string{"PartitionKey eq 'Sales' and RowKey ge 'm'"}},
+		{"not of an or of keys", Not(Or(PartitionKey.Ne("Sales"), RowKey.Ne("1"))), Point, TableScan,
+			[]string{"PartitionKey eq 'Sales' and RowKey eq '1'"}},
+		{"not of a property stays", And(sales, Not(x)), PartitionScan, PartitionScan,
+			[]string{"PartitionKey eq 'Sales' and not (X eq 1)"}},
+		{"one key left out", And(sales, RowKey.Ne("5")), PartitionScan, PartitionScan,
+			[]string{"PartitionKey eq 'Sales' and RowKey ne '5'"}},
+		{"one partition left out", PartitionKey.Ne("Sales"), TableScan, TableScan,
+			[]string{"PartitionKey lt 'Sales'", "PartitionKey gt 'Sales'"}},
+		{"partition range", PartitionKey.Between("a", "m"), PartitionRange, PartitionRange,
+			[]string{"PartitionKey ge 'a' and PartitionKey le 'm'"}},
+		{"partition range with an or of row keys", And(PartitionKey.Between("a", "m"), RowKey.In("1", "2")), PartitionRange, PartitionRange,
+			[]string{"PartitionKey ge 'a' and PartitionKey le 'm' and (RowKey eq '1' or RowKey eq '2')"}},
+		{"touching partitions", Or(And(PartitionKey.Ge("a"), PartitionKey.Lt("b"), x), And(PartitionKey.Ge("b"), PartitionKey.Lt("c"))), PartitionRange, TableScan,
+			[]string{"PartitionKey ge 'a' and PartitionKey lt 'c' and ((PartitionKey lt 'b' and X eq 1) or PartitionKey ge 'b')"}},
+		{"or of row keys without a partition", RowKey.In("121", "322"), TableScan, TableScan,
+			[]string{"RowKey eq '121' or RowKey eq '322'"}},
+		{"more keys than comparisons", And(sales, RowKey.In(many...)), Point, PartitionScan, manyReads},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.f.Err() != nil {
+				t.Fatal(tt.f.Err())
+			}
+			plan := Explain(tt.f)
+			var got []string
+			for _, r := range plan.Reads() {
+				got = append(got, r.Filter.String())
+			}
+			if !slices.Equal(got, tt.reads) {
+				t.Errorf("reads\n%q, want\n%q", got, tt.reads)
+			}
+			if plan.Class != tt.class || plan.Plain != tt.plain {
+				t.Errorf("class %v, as it is %v; want %v, %v", plan.Class, plan.Plain, tt.class, tt.plain)
+			}
+		})
+	}
+}

@@ -1,0 +1,33 @@
+package query
+
+// Type is the type of a stored property, or of a literal that is compared
+// with one. The service compares only values of one type: a literal of
+// another type than the stored value never matches.
+//
+// See https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model#property-types
+type Type int
+
+// The eight types of the Table service.
+const (
+	String   Type = iota // Edm.String
+	Int32                // Edm.Int32
+	Int64                // Edm.Int64
+	Double               // Edm.Double
+	Bool                 // Edm.Boolean
+	DateTime             // Edm.DateTime
+	Binary               // Edm.Binary
+	GUID                 // Edm.Guid
+)
+
+var typeNames = [...]string{
+	String: "String", Int32: "Int32", Int64: "Int64", Double: "Double",
+	Bool: "Boolean", DateTime: "DateTime", Binary: "Binary", GUID: "Guid",
+}
+
+// String gives the name the service uses, without "Edm.".
+func (t Type) String() string {
+	if t < 0 || int(t) >= len(typeNames) {
+		return "unknown type"
+	}
+	return typeNames[t]
+}
