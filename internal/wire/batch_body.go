@@ -1,0 +1,160 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"net/url"
+	"strings"
+)
+
+// The boundaries are chosen once per process. They cannot occur in a part: a
+// boundary stands at the start of a line, and neither JSON nor an escaped
+// address nor a checked ETag holds a line break.
+var (
+	batchBoundary     = "batch_" + randomHex()
+	changesetBoundary = "changeset_" + randomHex()
+	batchContentType  = []string{"multipart/mixed; boundary=" + batchBoundary}
+)
+
+func randomHex() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// perOperation is room for what a part needs besides entity and keys: the two
+// header blocks with their line ends, an ETag, and the table's address.
+const perOperation = 500
+
+func batchSize(writes []*Write) int {
+	n := 512
+	for _, w := range writes {
+		n += BatchBytes(w)
+	}
+	return n
+}
+
+// BatchBytes is what w adds to a transaction's body, with room for an address of up
+// to 130 bytes, which is longer than that of any account and table in Azure.
+func BatchBytes(w *Write) int {
+	return perOperation + len(w.Body) + escapedLen(w.PartitionKey) + escapedLen(w.RowKey)
+}
+
+// appendBatch appends the multipart body of a transaction: one changeset, one
+// whole HTTP request a part.
+func appendBatch(dst []byte, table Address, writes []*Write) []byte {
+	mergeMethod, mergeHeader := "PATCH", ""
+	if table.Cosmos() {
+		// Cosmos DB knows no PATCH; aztables does the same.
+		mergeMethod, mergeHeader = "POST", "X-HTTP-Method: MERGE\r\n"
+	}
+	dst = append(dst, "--"...)
+	dst = append(dst, batchBoundary...)
+	dst = append(dst, "\r\nContent-Type: multipart/mixed; boundary="...)
+	dst = append(dst, changesetBoundary...)
+	dst = append(dst, "\r\n\r\n"...)
+	for i := range writes {
+		w := writes[i]
+		dst = append(dst, "--"...)
+		dst = append(dst, changesetBoundary...)
+		dst = append(dst, "\r\nContent-Transfer-Encoding: binary\r\nContent-Type: application/http\r\n\r\n"...)
+		header := ""
+		switch w.Kind {
+		case Insert:
+			dst = append(dst, "POST "...)
+			dst = append(dst, table.Base...)
+			header = "Prefer: return-no-content\r\n"
+		case InsertOrMerge, Merge:
+			dst = append(dst, mergeMethod...)
+			dst = append(dst, ' ')
+			dst = appendEntityAddress(dst, table.Base, w.PartitionKey, w.RowKey)
+			header = mergeHeader
+		case InsertOrReplace, Replace:
+			dst = append(dst, "PUT "...)
+			dst = appendEntityAddress(dst, table.Base, w.PartitionKey, w.RowKey)
+		case Delete:
+			dst = append(dst, "DELETE "...)
+			dst = appendEntityAddress(dst, table.Base, w.PartitionKey, w.RowKey)
+		}
+		dst = append(dst, " HTTP/1.1\r\nAccept: application/json;odata=minimalmetadata\r\nDataServiceVersion: 3.0\r\n"...)
+		dst = append(dst, header...)
+		if w.Kind >= Merge {
+			dst = append(dst, "If-Match: "...)
+			dst = append(dst, w.ETag...)
+			dst = append(dst, "\r\n"...)
+		}
+		if w.Kind != Delete {
+			dst = append(dst, "Content-Type: application/json\r\n\r\n"...)
+			dst = appendOneLine(dst, w.Body)
+		} else {
+			dst = append(dst, "\r\n"...)
+		}
+		dst = append(dst, "\r\n"...)
+	}
+	dst = append(dst, "--"...)
+	dst = append(dst, changesetBoundary...)
+	dst = append(dst, "--\r\n--"...)
+	dst = append(dst, batchBoundary...)
+	return append(dst, "--\r\n"...)
+}
+
+// appendOneLine appends JSON, with the line separators U+2028 and U+2029 escaped:
+// Azurite reads no further in a part's body than to the end of its first line.
+func appendOneLine(dst, body []byte) []byte {
+	for {
+		i := bytes.Index(body, lineSeparator)
+		if i < 0 || i+len(lineSeparator) == len(body) {
+			return append(dst, body...)
+		}
+		dst = append(dst, body[:i]...)
+		body = body[i+len(lineSeparator):]
+		switch body[0] {
+		case 0xa8:
+			dst, body = append(dst, `\u2028`...), body[1:]
+		case 0xa9:
+			dst, body = append(dst, `\u2029`...), body[1:]
+		default:
+			dst = append(dst, lineSeparator...)
+		}
+	}
+}
+
+var lineSeparator = []byte("\xe2\x80") // what U+2028 and U+2029 begin with
+
+// appendEntityAddress appends Table(PartitionKey='…',RowKey='…'): quotes
+// doubled first, then escaped as a path segment.
+func appendEntityAddress(dst []byte, base, pk, rk string) []byte {
+	dst = append(dst, base...)
+	dst = append(dst, "(PartitionKey='"...)
+	dst = appendKey(dst, pk)
+	dst = append(dst, "',RowKey='"...)
+	dst = appendKey(dst, rk)
+	return append(dst, "')"...)
+}
+
+func appendKey(dst []byte, key string) []byte {
+	for i := 0; i < len(key); i++ {
+		if !unreserved(key[i]) {
+			return append(dst, url.PathEscape(strings.ReplaceAll(key, "'", "''"))...)
+		}
+	}
+	return append(dst, key...)
+}
+
+// escapedLen is at least what appendKey appends.
+func escapedLen(key string) int {
+	n := len(key)
+	for i := 0; i < len(key); i++ {
+		if b := key[i]; b == '\'' {
+			n += len("%27%27") - 1
+		} else if !unreserved(b) {
+			n += len("%XX") - 1
+		}
+	}
+	return n
+}
+
+func unreserved(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_' || b == '-'
+}

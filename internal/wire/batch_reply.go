@@ -1,0 +1,244 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// batchReply is what a transaction's answer said: the ETags of all operations,
+// or the one failure.
+type batchReply struct {
+	etags   []string
+	failure *partFailure
+	resp    *http.Response
+}
+
+type partFailure struct {
+	index, status int
+	code          string
+}
+
+// cannedBatchReply is what aztables gets to read in place of a reply that has
+// been read already: one changeset with nothing in it, which it takes for success.
+var cannedBatchReply = []byte("--b\r\n\r\n--c--\r\n\r\n--b--\r\n")
+
+// parseBatchReply reads the answer to a transaction of n operations. The outer
+// status is 202 whether it succeeded or not: the parts tell. An answer that
+// breaks off is an error, even when every part that did arrive is a success.
+func parseBatchReply(contentType string, body []byte, n int) (batchReply, error) {
+	if len(bytes.TrimSpace(body)) > 0 && bytes.TrimSpace(body)[0] == '{' {
+		return jsonFailure(body)
+	}
+	_, outer, ok := strings.Cut(contentType, "boundary=")
+	if !ok {
+		return batchReply{}, malformed("no boundary in the content type")
+	}
+	outer, _, _ = strings.Cut(outer, ";")
+	p := lines{rest: body}
+	if !p.skipTo("--" + strings.Trim(outer, `" `)) {
+		return batchReply{}, malformed("outer boundary missing")
+	}
+	var inner string
+	for {
+		line, ok := p.next()
+		if !ok {
+			return batchReply{}, malformed("cut in the headers")
+		}
+		if len(line) == 0 {
+			break
+		}
+		if name, value, _ := bytes.Cut(line, []byte(":")); equalFold(name, "content-type") {
+			_, b, _ := strings.Cut(string(value), "boundary=")
+			b, _, _ = strings.Cut(b, ";")
+			inner = strings.Trim(b, `" `)
+		}
+	}
+	if inner == "" {
+		return batchReply{}, malformed("inner boundary missing")
+	}
+	var etags slab
+	etags.ends = make([]int, 0, n)
+	open, end := []byte("--"+inner), []byte("--"+inner+"--")
+	line, ok := p.next()
+	for {
+		if !ok {
+			return batchReply{}, malformed("cut between the parts")
+		}
+		if bytes.Equal(line, end) {
+			break
+		}
+		if !bytes.Equal(line, open) {
+			if len(line) != 0 {
+				return batchReply{}, malformed("boundary expected")
+			}
+			line, ok = p.next()
+			continue
+		}
+		part, next, complete := readPart(&p, open, end)
+		if part.status >= http.StatusBadRequest {
+			return failedPart(part)
+		}
+		if !complete {
+			return batchReply{}, malformed("cut inside a part")
+		}
+		if part.status/100 != 2 {
+			return batchReply{}, malformed(fmt.Sprintf("status %d of a part", part.status))
+		}
+		etags.add(part.etag)
+		line, ok = next, true
+	}
+	if len(etags.ends) != n {
+		return batchReply{}, malformed(fmt.Sprintf("%d parts for %d operations", len(etags.ends), n))
+	}
+	return batchReply{etags: etags.strings()}, nil
+}
+
+// slab gathers short texts and makes strings of them all in one allocation.
+type slab struct {
+	text []byte
+	ends []int
+}
+
+func (s *slab) add(text []byte) {
+	if s.text == nil {
+		s.text = make([]byte, 0, (len(text)+8)*cap(s.ends))
+	}
+	s.text = append(s.text, text...)
+	s.ends = append(s.ends, len(s.text))
+}
+
+func (s *slab) strings() []string {
+	all, start := string(s.text), 0
+	list := make([]string, len(s.ends))
+	for i, end := range s.ends {
+		list[i], start = all[start:end], end
+	}
+	return list
+}
+
+type part struct {
+	status int
+	etag   []byte
+	body   []byte
+}
+
+// readPart reads one part behind its boundary. next is the boundary line that
+// ended it; complete is false where the answer ended first, or where the part
+// holds no HTTP status.
+func readPart(p *lines, open, end []byte) (q part, next []byte, complete bool) {
+	for { // MIME headers
+		line, ok := p.next()
+		if !ok {
+			return q, nil, false
+		}
+		if len(line) == 0 {
+			break
+		}
+	}
+	line, ok := p.next()
+	if !ok || len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.")) {
+		return q, nil, false
+	}
+	status, err := strconv.Atoi(string(line[9:12]))
+	if err != nil || status < 100 {
+		return q, nil, false
+	}
+	for { // HTTP headers
+		line, ok := p.next()
+		if !ok {
+			return q, nil, false
+		}
+		if len(line) == 0 {
+			break
+		}
+		if len(line) > 4 && line[4] == ':' && equalFold(line[:4], "etag") {
+			q.etag = bytes.TrimSpace(line[5:])
+		}
+	}
+	q.status = status
+	start := p.rest
+	for {
+		at := len(start) - len(p.rest)
+		line, ok := p.next()
+		if !ok {
+			q.body = start
+			return q, nil, false
+		}
+		if bytes.Equal(line, open) || bytes.Equal(line, end) {
+			q.body = bytes.TrimSpace(start[:at])
+			return q, line, true
+		}
+	}
+}
+
+// failedPart reads the error of the operation that failed. Its message starts
+// with the operation's index and a colon.
+func failedPart(p part) (batchReply, error) {
+	var e struct {
+		Error struct {
+			Code    string `json:"code"`
+			Message struct {
+				Value string `json:"value"`
+			} `json:"message"`
+		} `json:"odata.error"`
+	}
+	body := p.body
+	if brace := bytes.LastIndexByte(body, '}'); brace >= 0 {
+		body = body[:brace+1] // an answer may end in the middle of its last boundary
+	}
+	if err := json.Unmarshal(body, &e); err != nil || e.Error.Code == "" {
+		return batchReply{}, malformed("error of the failed operation unreadable")
+	}
+	f := &partFailure{index: -1, status: p.status, code: e.Error.Code}
+	if digits, _, ok := strings.Cut(e.Error.Message.Value, ":"); ok {
+		if i, err := strconv.Atoi(digits); err == nil && i >= 0 {
+			f.index = i
+		}
+	}
+	return batchReply{failure: f}, nil
+}
+
+// jsonFailure reads a refusal of the transaction as a whole.
+func jsonFailure(body []byte) (batchReply, error) {
+	return failedPart(part{status: http.StatusBadRequest, body: body})
+}
+
+func malformed(what string) error {
+	return fmt.Errorf("%w: %w: %s", ErrBadReply, errBatchReply, what)
+}
+
+// lines walks over lines that end in CR LF or LF. A last line without an end
+// counts only for a boundary, which needs none.
+type lines struct{ rest []byte }
+
+func (l *lines) next() (line []byte, ok bool) {
+	if len(l.rest) == 0 {
+		return nil, false
+	}
+	if i := bytes.IndexByte(l.rest, '\n'); i >= 0 {
+		line, l.rest = l.rest[:i], l.rest[i+1:]
+	} else {
+		line, l.rest = l.rest, nil
+	}
+	return bytes.TrimSuffix(line, []byte("\r")), true
+}
+
+func (l *lines) skipTo(boundary string) bool {
+	for {
+		line, ok := l.next()
+		if !ok {
+			return false
+		}
+		if string(line) == boundary {
+			return true
+		}
+	}
+}
+
+func equalFold(b []byte, lower string) bool {
+	return len(b) == len(lower) && bytes.EqualFold(b, []byte(lower))
+}

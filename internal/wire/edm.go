@@ -1,0 +1,43 @@
+package wire
+
+// EDM is a property type of the Table service.
+// https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations#property-types-in-a-json-feed
+type EDM uint8
+
+// The types a property can have. The zero EDM stands for "none": no annotation
+// on the wire, no single type for a field.
+const (
+	EDMString EDM = iota + 1
+	EDMBoolean
+	EDMInt32
+	EDMInt64
+	EDMDouble
+	EDMDateTime
+	EDMGuid
+	EDMBinary
+	edmUnknown // annotated with a type that is none of these
+)
+
+var edmNames = [...]string{"", "Edm.String", "Edm.Boolean", "Edm.Int32", "Edm.Int64", "Edm.Double",
+	"Edm.DateTime", "Edm.Guid", "Edm.Binary", "an unknown type"}
+
+// String is the name as it stands in an annotation, such as "Edm.Int64".
+func (e EDM) String() string {
+	if int(e) < len(edmNames) {
+		return edmNames[e]
+	}
+	return edmNames[edmUnknown]
+}
+
+// annotationSuffix turns a property's name into that of its type annotation.
+const annotationSuffix = "@odata.type"
+
+// edmNamed is the type with this annotation text, edmUnknown if there is none.
+func edmNamed(text []byte) EDM {
+	for i := EDMString; i < edmUnknown; i++ {
+		if string(text) == edmNames[i] {
+			return i
+		}
+	}
+	return edmUnknown
+}

@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+)
+
+// Kind is what a write does.
+//
+// https://learn.microsoft.com/rest/api/storageservices/inserting-and-updating-entities
+type Kind int
+
+const (
+	Insert          Kind = iota // refused when the row exists
+	InsertOrMerge               // no condition
+	InsertOrReplace             // no condition
+	Merge                       // needs ETag
+	Replace                     // needs ETag
+	Delete                      // needs ETag
+)
+
+var kindNames = [...]string{"insert", "upsert", "upsert", "merge", "replace", "delete"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Write is one change of one row.
+type Write struct {
+	Kind         Kind
+	PartitionKey string
+	RowKey       string
+	Body         []byte // the entity as JSON, keys included; for Delete unused
+	ETag         string // for Merge, Replace, Delete: an ETag or "*"
+}
+
+// ErrBadETag is a condition that cannot be sent: empty, or with characters that
+// would end the header.
+var ErrBadETag = errors.New("ETag is empty or not one the service gave")
+
+// Check finds what must not be sent.
+func (w *Write) Check() error {
+	if w.Kind < Merge {
+		return nil
+	}
+	if w.ETag == "" || strings.ContainsFunc(w.ETag, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return ErrBadETag
+	}
+	return nil
+}
+
+// ErrNeedsAccelerate is a write that aztables cannot send right.
+var ErrNeedsAccelerate = errors.New("aztables cannot send this write right: build the client with patterns.Accelerate")
+
+// Write carries out one write and gives the row's new ETag, "" after Delete. One
+// request.
+func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
+	op := w.Kind.String()
+	if err := w.Check(); err != nil {
+		return "", &Error{Op: op, err: err}
+	}
+	if w.PartitionKey == "" && w.Kind != Insert {
+		// aztables refuses an empty partition key in an address of its own.
+		return c.writeInBatch(ctx, w)
+	}
+	k := &call{client: c, write: true, prefer: w.Kind == Insert}
+	if w.Kind != Delete {
+		k.body = fixedBody(w.Body)
+	}
+	k.receive = func(resp *http.Response, _ []byte) error {
+		etag = header(resp, "Etag")
+		return nil
+	}
+	// With the policy in place aztables needs the keys only, for the address.
+	entity := w.Body
+	if w.Kind != Delete && c.mode.Load() == accelerated {
+		entity = keysOnly(w.PartitionKey, w.RowKey)
+	}
+	err = c.run(ctx, op, k, func(ctx context.Context) (err error) {
+		switch w.Kind {
+		case Insert:
+			_, err = c.table.AddEntity(ctx, entity, nil)
+		case InsertOrMerge, InsertOrReplace:
+			_, err = c.table.UpsertEntity(ctx, entity, &aztables.UpsertEntityOptions{UpdateMode: w.Kind.mode()})
+		case Merge, Replace:
+			_, err = c.table.UpdateEntity(ctx, entity, &aztables.UpdateEntityOptions{IfMatch: ifMatch(w.ETag), UpdateMode: w.Kind.mode()})
+		case Delete:
+			_, err = c.table.DeleteEntity(ctx, w.PartitionKey, w.RowKey, &aztables.DeleteEntityOptions{IfMatch: ifMatch(w.ETag)})
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return etag, nil
+}
+
+func (c *Client) writeInBatch(ctx context.Context, w Write) (string, error) {
+	etags, err := c.Batch(ctx, []*Write{&w})
+	if err != nil {
+		return "", err
+	}
+	return etags[0], nil
+}
+
+func (k Kind) mode() aztables.UpdateMode {
+	if k == Merge || k == InsertOrMerge {
+		return aztables.UpdateModeMerge
+	}
+	return aztables.UpdateModeReplace
+}
+
+// keysOnly is an entity of nothing but its keys.
+func keysOnly(pk, rk string) []byte {
+	b, _ := json.Marshal(map[string]string{"PartitionKey": pk, "RowKey": rk}) // strings always encode
+	return b
+}
