@@ -1,0 +1,65 @@
+package cursor_test
+
+import (
+	"bytes"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/internal/cursor"
+)
+
+const table = "https://acct.table.core.windows.net/Claims"
+
+func TestOpensWhatWasSealedAndNothingElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		position := rapid.SliceOf(rapid.Byte()).Draw(t, "position")
+		bounds := rapid.SliceOf(rapid.String()).Draw(t, "bounds")
+		text := cursor.Seal(position, table, bounds...)
+		c, ok := cursor.Open(text, bounds...)
+		if !ok || !bytes.Equal(c.Position, position) {
+			t.Fatalf("opened %v, %x, want %x", ok, c.Position, position)
+		}
+		if !c.Of("HTTPS://acct.table.core.windows.net/claims") {
+			t.Fatal("the case of the table's name counts")
+		}
+		if c.Of(table + "2") {
+			t.Fatal("is of another table too")
+		}
+		if _, ok := cursor.Open(text, append(bounds, "")...); ok {
+			t.Fatal("opened with other bounds")
+		}
+		at := rapid.IntRange(0, len(text)-1).Draw(t, "damaged")
+		bad := []byte(text)
+		bad[at] ^= 1
+		if _, ok := cursor.Open(string(bad), bounds...); ok {
+			t.Fatalf("opened although damaged at %d", at)
+		}
+	})
+}
+
+func TestBoundsAreNotJoined(t *testing.T) {
+	if _, ok := cursor.Open(cursor.Seal(nil, table, "ab", "c"), "a", "bc"); ok {
+		t.Error("opened with bounds cut elsewhere")
+	}
+}
+
+func TestNothingIsTheBeginningOfAnyTable(t *testing.T) {
+	c, ok := cursor.Open("", "a")
+	if !ok || len(c.Position) != 0 || !c.Of(table) {
+		t.Errorf("opened %v, %x, of the table: %v", ok, c.Position, c.Of(table))
+	}
+}
+
+func FuzzOpenTakesAnyText(f *testing.F) {
+	f.Add("")
+	f.Add("AQ")
+	f.Add("%%%")
+	f.Add(cursor.Seal([]byte("row"), table, "a"))
+	f.Fuzz(func(t *testing.T, text string) {
+		c, ok := cursor.Open(text, "a")
+		if ok && text != "" && c.Of(table) && cursor.Seal(c.Position, table, "a") != text {
+			t.Errorf("%q opens and is not what Seal makes", text)
+		}
+	})
+}

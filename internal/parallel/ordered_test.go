@@ -1,0 +1,85 @@
+package parallel_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/parallel"
+)
+
+func TestResultsComeInOrderWhateverFinishesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := 0
+		for got, err := range parallel.Ordered(t.Context(), 50, parallel.Window{Start: 8, Max: 8}, func(_ context.Context, i int) (int, error) {
+			time.Sleep(time.Duration(50-i) * time.Second) // virtual: later calls finish first
+			return i, nil
+		}) {
+			if err != nil || got != next {
+				t.Fatalf("got %d, %v; want %d", got, err, next)
+			}
+			next++
+		}
+		if next != 50 {
+			t.Fatalf("%d results, want 50", next)
+		}
+	})
+}
+
+func TestWindowBoundsAndGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls, now, most atomic.Int32
+		fetch := func(_ context.Context, i int) (int, error) {
+			calls.Add(1)
+			for n := now.Add(1); ; {
+				m := most.Load()
+				if n <= m || most.CompareAndSwap(m, n) {
+					break
+				}
+			}
+			time.Sleep(time.Second)
+			now.Add(-1)
+			return i, nil
+		}
+		for range parallel.Ordered(t.Context(), 100, parallel.Window{Start: 1, Max: 4}, fetch) {
+			break
+		}
+		if n := calls.Load(); n != 1 {
+			t.Errorf("%d calls for a consumer that stopped at the first result, want 1", n)
+		}
+		for range parallel.Ordered(t.Context(), 100, parallel.Window{Start: 1, Max: 4}, fetch) {
+		}
+		if n := most.Load(); n != 4 {
+			t.Errorf("%d calls at once, want 4", n)
+		}
+		if n := calls.Load(); n != 101 {
+			t.Errorf("%d calls, want 101", n)
+		}
+	})
+}
+
+func TestEndsAtTheFirstErrorAndCancelsTheRest(t *testing.T) {
+	boom := errors.New("boom")
+	for _, limit := range []int{1, 4} {
+		var seen []int
+		var last error
+		for i, err := range parallel.Ordered(t.Context(), 10, parallel.Window{Start: limit, Max: limit}, func(ctx context.Context, i int) (int, error) {
+			if i == 2 {
+				return i, boom
+			}
+			if i > 2 {
+				<-ctx.Done() // ends only when cancelled
+				return i, ctx.Err()
+			}
+			return i, nil
+		}) {
+			seen, last = append(seen, i), err
+		}
+		if len(seen) != 3 || !errors.Is(last, boom) {
+			t.Errorf("window %d: saw %v, last error %v; want three results, the last with the error", limit, seen, last)
+		}
+	}
+}
