@@ -1,0 +1,206 @@
+package blob
+
+import (
+	"crypto/md5"
+	"encoding/base64"
+	"net/http"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/emulator/restxml"
+)
+
+// contentHeaders are the HTTP headers that are stored with a blob.
+type contentHeaders struct {
+	contentType, encoding, language, md5, cacheControl, disposition string
+}
+
+const defaultType = "application/octet-stream"
+
+// readContentHeaders reads the x-ms-blob- headers; plain falls back to the
+// request's own headers, as Put Blob does.
+func (r *request) readContentHeaders(plain bool) (h contentHeaders, e *restxml.Error) {
+	read := func(name, own string) string {
+		if v := r.Header("X-Ms-Blob-" + name); v != "" || !plain {
+			return v
+		}
+		return r.Header(own)
+	}
+	h = contentHeaders{
+		contentType:  read("Content-Type", "Content-Type"),
+		encoding:     read("Content-Encoding", "Content-Encoding"),
+		language:     read("Content-Language", "Content-Language"),
+		cacheControl: read("Cache-Control", "Cache-Control"),
+		disposition:  r.Header("X-Ms-Blob-Content-Disposition"),
+		md5:          r.Header("X-Ms-Blob-Content-Md5"),
+	}
+	if h.contentType == "" {
+		h.contentType = defaultType
+	}
+	if h.md5 != "" {
+		if raw, err := base64.StdEncoding.DecodeString(h.md5); err != nil || len(raw) != md5.Size {
+			return h, restxml.Refuse(http.StatusBadRequest, "InvalidMd5", "The MD5 value specified in the request is invalid. MD5 value must be 128 bits and base64 encoded.")
+		}
+	}
+	return h, nil
+}
+
+// describe answers Get Blob Properties and Get Blob Metadata.
+// https://learn.microsoft.com/rest/api/storageservices/get-blob-properties
+func (r *request) describe() *restxml.Error {
+	cond, e := readConditions(r.Call, "", true)
+	if e != nil {
+		return e
+	}
+	r.Lock(&r.s.mu)
+	defer r.s.mu.Unlock()
+	_, b, e := r.existing()
+	if e != nil {
+		return e
+	}
+	if e := r.readable(cond, b); e != nil {
+		return e
+	}
+	r.Count(1, 0)
+	r.Stamp(b.etag, b.modified)
+	b.meta.Headers(r.W.Header())
+	if r.Query.Get("comp") == "metadata" {
+		r.Empty(http.StatusOK)
+		return nil
+	}
+	r.blobHeaders(b)
+	r.Set("Content-Md5", b.head.md5)
+	if b.kind == blockBlob {
+		r.Set("X-Ms-Access-Tier", b.accessTier())
+		if b.tier == "" {
+			r.Set("X-Ms-Access-Tier-Inferred", "true")
+		}
+	}
+	r.Set("Content-Length", itoa(b.size()))
+	r.W.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// readable checks lease and conditions of a read. A failed one answers with the
+// blob's version, as a 304 has to.
+func (r *request) readable(cond conditions, b *blob) *restxml.Error {
+	if e := r.holds(b, false); e != nil {
+		return e
+	}
+	e := cond.read(b.etag, b.modified)
+	if e != nil && e.Status == http.StatusNotModified {
+		r.Stamp(b.etag, b.modified)
+	}
+	return e
+}
+
+// blobHeaders sets what Get Blob and Get Blob Properties have in common, but for
+// stamp, metadata, length and MD5.
+func (r *request) blobHeaders(b *blob) {
+	set := r.Set
+	set("Content-Type", b.head.contentType)
+	set("Content-Encoding", b.head.encoding)
+	set("Content-Language", b.head.language)
+	set("Cache-Control", b.head.cacheControl)
+	set("Content-Disposition", b.head.disposition)
+	if r.Query.Get("sig") != "" { // overrides that a shared access signature may carry
+		for param, name := range map[string]string{
+			"rsct": "Content-Type", "rsce": "Content-Encoding", "rscl": "Content-Language", "rscc": "Cache-Control", "rscd": "Content-Disposition",
+		} {
+			set(name, r.Query.Get(param))
+		}
+	}
+	set("Accept-Ranges", "bytes")
+	set("X-Ms-Blob-Type", b.kind)
+	set("X-Ms-Creation-Time", restxml.HTTPTime(b.created))
+	set("X-Ms-Server-Encrypted", "true")
+	b.lease.headers(r.Call)
+	if b.kind == appendBlob {
+		set("X-Ms-Blob-Committed-Block-Count", itoa(int64(len(b.blocks))))
+		if b.sealed {
+			set("X-Ms-Blob-Sealed", "true")
+		}
+	}
+	if len(b.tags) > 0 {
+		set("X-Ms-Tag-Count", itoa(int64(len(b.tags))))
+	}
+	if c := b.copied; c != nil {
+		set("X-Ms-Copy-Id", c.id)
+		set("X-Ms-Copy-Source", c.source)
+		set("X-Ms-Copy-Status", "success")
+		set("X-Ms-Copy-Progress", c.progress())
+		set("X-Ms-Copy-Completion-Time", restxml.HTTPTime(c.done))
+	}
+}
+
+// https://learn.microsoft.com/rest/api/storageservices/set-blob-metadata
+func (r *request) setMetadata() *restxml.Error {
+	meta, e := r.Metadata()
+	if e != nil {
+		return e
+	}
+	e = r.changeBlob(func(b *blob) *restxml.Error { b.meta = meta; return nil })
+	if e == nil {
+		r.Set("X-Ms-Request-Server-Encrypted", "true")
+		r.Empty(http.StatusOK)
+	}
+	return e
+}
+
+// https://learn.microsoft.com/rest/api/storageservices/set-blob-properties
+func (r *request) setHeaders() *restxml.Error {
+	for _, name := range []string{"X-Ms-Blob-Content-Length", "X-Ms-Sequence-Number-Action", "X-Ms-Blob-Sequence-Number"} {
+		if r.Header(name) != "" {
+			return restxml.NotImplemented("page blobs")
+		}
+	}
+	head, e := r.readContentHeaders(false)
+	if e != nil {
+		return e
+	}
+	e = r.changeBlob(func(b *blob) *restxml.Error { b.head, b.copied = head, nil; return nil })
+	if e == nil {
+		r.Empty(http.StatusOK)
+	}
+	return e
+}
+
+// https://learn.microsoft.com/rest/api/storageservices/delete-blob
+func (r *request) deleteBlob() *restxml.Error {
+	switch v := r.Header("X-Ms-Delete-Snapshots"); v {
+	case "", "include":
+	case "only":
+		return restxml.NotImplemented("snapshots")
+	default:
+		return restxml.InvalidHeader("x-ms-delete-snapshots", v)
+	}
+	cond, e := readConditions(r.Call, "", false)
+	if e != nil {
+		return e
+	}
+	r.Lock(&r.s.mu)
+	defer r.s.mu.Unlock()
+	ct, b, e := r.existing()
+	if e != nil {
+		return e
+	}
+	if e := r.holds(b, true); e != nil {
+		return e
+	}
+	if e := cond.write(b.etag, b.modified); e != nil {
+		return e
+	}
+	ct.remove(b)
+	r.Count(0, 1)
+	r.Set("X-Ms-Delete-Type-Permanent", "true")
+	r.Empty(http.StatusAccepted)
+	return nil
+}
+
+// copied tells where the content of a blob came from.
+type copied struct {
+	id, source string
+	size       int64
+	done       time.Time
+}
+
+func (c *copied) progress() string { return itoa(c.size) + "/" + itoa(c.size) }

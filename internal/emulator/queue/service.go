@@ -1,0 +1,120 @@
+package queue
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/emulator/restxml"
+)
+
+// Service is the Queue service of one account. Make one with New; it is safe for
+// concurrent use.
+type Service struct {
+	// Endpoint is the address of the service as the client of a request sees
+	// it, for listings, e.g. https://account.queue.core.windows.net/. Nil:
+	// scheme and host of the request. Set it before the first request.
+	Endpoint func(*http.Request) string
+
+	mu      sync.Mutex
+	queues  map[string]*queue
+	dying   restxml.Tombstones
+	ticks   restxml.Ticks
+	setting restxml.Properties
+}
+
+type queue struct {
+	name     string
+	meta     restxml.Metadata
+	policies []restxml.Policy
+	box      box
+}
+
+// New makes an empty service.
+func New() *Service { return &Service{queues: map[string]*queue{}} }
+
+// ServeHTTP carries out one request. The path has no account: /, /queue,
+// /queue/messages or /queue/messages/id. Header names are canonical, as net/http
+// delivers them; an x-ms-meta- name may be as the client spelled it.
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c, e := restxml.Begin(w, r)
+	if e == nil {
+		e = s.route(c)
+	}
+	if e != nil {
+		c.Fail(e)
+	}
+}
+
+func (s *Service) route(c *restxml.Call) *restxml.Error {
+	path := strings.TrimPrefix(c.R.URL.Path, "/")
+	if path == "" {
+		return s.account(c)
+	}
+	name, tail, sub := strings.Cut(strings.TrimSuffix(path, "/"), "/")
+	if e := restxml.CheckName(name); e != nil {
+		return e
+	}
+	if !sub {
+		return s.queue(c, name)
+	}
+	if tail == "messages" {
+		return s.messages(c, name)
+	}
+	if id, ok := strings.CutPrefix(tail, "messages/"); ok && id != "" && !strings.Contains(id, "/") {
+		return s.message(c, name, id)
+	}
+	return restxml.InvalidURI()
+}
+
+func (s *Service) account(c *restxml.Call) *restxml.Error {
+	restype, comp := c.Query.Get("restype"), c.Query.Get("comp")
+	get := c.R.Method == http.MethodGet
+	switch {
+	case restype == "" && comp == "list":
+		if !get {
+			return restxml.UnsupportedVerb()
+		}
+		return s.list(c)
+	case restype == "service" && comp == "properties":
+		return s.properties(c)
+	case restype == "service" && comp == "stats":
+		return restxml.InvalidQuery("comp", comp, "Statistics are read from the secondary endpoint.")
+	case comp == "":
+		return restxml.InvalidURI()
+	}
+	return restxml.InvalidQuery("comp", comp, "Unknown operation.")
+}
+
+func (s *Service) properties(c *restxml.Call) *restxml.Error {
+	switch c.R.Method {
+	case http.MethodGet:
+		s.mu.Lock()
+		x := s.setting.XML(false)
+		s.mu.Unlock()
+		c.XML(http.StatusOK, x)
+	case http.MethodPut:
+		p, e := c.ParseProperties(false)
+		if e != nil {
+			return e
+		}
+		s.mu.Lock()
+		s.setting = s.setting.Merge(p)
+		s.mu.Unlock()
+		c.Empty(http.StatusAccepted)
+	default:
+		return restxml.UnsupportedVerb()
+	}
+	return nil
+}
+
+// find needs s.mu.
+func (s *Service) find(name string, now time.Time) (*queue, *restxml.Error) {
+	q := s.queues[name]
+	if q == nil {
+		return nil, restxml.Refuse(http.StatusNotFound, "QueueNotFound", "The specified queue does not exist.")
+	}
+	q.box.sweep(now)
+	return q, nil
+}

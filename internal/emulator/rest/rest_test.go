@@ -1,0 +1,86 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestABodyIsReadUpToItsLimitAndItsDeclaredLength(t *testing.T) {
+	for _, tt := range []struct {
+		body   string
+		length int64
+		code   string
+	}{
+		{"12345678", 8, ""},
+		{"12345678", -1, ""},
+		{"", 0, ""},
+		{"123456789", 9, "RequestBodyTooLarge"},
+		{"123456789", -1, "RequestBodyTooLarge"},
+		{"1234", 8, "InvalidInput"},
+		{"1234", 3, "InvalidInput"},
+	} {
+		r := &http.Request{Body: io.NopCloser(strings.NewReader(tt.body)), ContentLength: tt.length}
+		b, err := ReadBody(r, 8)
+		switch {
+		case tt.code == "" && (err != nil || string(b) != tt.body):
+			t.Errorf("%q declared as %d: %q %v", tt.body, tt.length, b, err)
+		case tt.code != "" && (err == nil || err.Code != tt.code):
+			t.Errorf("%q declared as %d: %v, want %s", tt.body, tt.length, err, tt.code)
+		}
+	}
+}
+
+func TestErrorBodiesAreWellFormedWhateverTheySay(t *testing.T) {
+	const message = "a < b & \"c\"\x00 é"
+	now := time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)
+	var odata struct {
+		Error struct {
+			Code    string
+			Message struct{ Value string }
+		} `json:"odata.error"`
+	}
+	if err := json.Unmarshal(ODataError("A", message, "id", now), &odata); err != nil {
+		t.Fatal(err)
+	}
+	if want := message + "\nRequestId:id\nTime:2026-01-02T03:04:05.0000006Z"; odata.Error.Code != "A" || odata.Error.Message.Value != want {
+		t.Errorf("%+v", odata)
+	}
+	for _, b := range [][]byte{ODataXMLError("A", message, "id", now), StorageXMLError("A", message, "id", now)} {
+		var doc struct {
+			Inner string `xml:",innerxml"`
+		}
+		if err := xml.Unmarshal(b, &doc); err != nil || !regexp.MustCompile(`<[cC]ode>A</[cC]ode>`).MatchString(doc.Inner) {
+			t.Errorf("%v in %s", err, b)
+		}
+	}
+}
+
+func TestRequestIDsAreUniqueGUIDs(t *testing.T) {
+	form := regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	seen := map[string]bool{}
+	for range 1000 {
+		id := RequestID()
+		if !form.MatchString(id) || seen[id] {
+			t.Fatalf("%s", id)
+		}
+		seen[id] = true
+	}
+}
+
+func TestANilCallTakesEverything(t *testing.T) {
+	c := CallFrom(context.Background())
+	c.Touch("p", "r")
+	c.Count(1, 2, 3)
+	c.Fail(404, "X")
+	c.Report(&Call{})
+	if c != nil || c.Shape() != (Page{}) || !c.Guards().All() || c.Guards().Allow(CreateTable, "") != nil {
+		t.Error("a request without a call is not treated as unrestricted")
+	}
+}

@@ -1,0 +1,117 @@
+package restxml
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/crc64"
+	"io"
+	"net/http"
+)
+
+// firstRead is how much memory a body is trusted with before it has arrived.
+const firstRead = 1 << 20
+
+// Body reads the whole request body of at most limit bytes. A length that was
+// not announced is refused, as the service refuses it; one that is not kept is
+// InvalidInput. The slice belongs to the caller.
+func (c *Call) Body(limit int64) ([]byte, *Error) {
+	n := c.R.ContentLength
+	switch {
+	case n < 0:
+		return nil, MissingLength()
+	case n > limit:
+		return nil, BodyTooLarge(limit)
+	case n == 0:
+		return nil, nil
+	case c.R.Body == nil:
+		return nil, InvalidInput("The body is shorter than Content-Length.")
+	}
+	buf := make([]byte, 0, min(n, firstRead))
+	for {
+		m, err := c.R.Body.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+m]
+		if int64(len(buf)) == n {
+			return buf, nil
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil, InvalidInput("The body is shorter than Content-Length.")
+			}
+			return nil, InvalidInput("The body could not be read.")
+		}
+		if len(buf) == cap(buf) {
+			grown := make([]byte, len(buf), min(n, 2*int64(cap(buf))))
+			copy(grown, buf)
+			buf = grown
+		}
+	}
+}
+
+// crcTable is the CRC-64 of the storage services (reflected polynomial of NVMe).
+// https://learn.microsoft.com/rest/api/storageservices/put-blob, x-ms-content-crc64
+var crcTable = crc64.MakeTable(0x9A6C9329AC4BC9B5)
+
+// CRC64 is the checksum of x-ms-content-crc64, over all parts in order: 8 bytes,
+// low byte first, in base64.
+func CRC64(parts ...[]byte) string {
+	var sum uint64
+	for _, p := range parts {
+		sum = crc64.Update(sum, crcTable, p)
+	}
+	return base64.StdEncoding.EncodeToString(binary.LittleEndian.AppendUint64(nil, sum))
+}
+
+// MD5 is the checksum of Content-MD5 over all parts in order, in base64.
+func MD5(parts ...[]byte) string {
+	h := md5.New()
+	for _, p := range parts {
+		h.Write(p) // a hash never fails
+	}
+	return base64.StdEncoding.EncodeToString(h.Sum(nil))
+}
+
+// Verify checks body against the MD5 and CRC-64 that the named request headers
+// announce, if they do, and says what the answer has to return: the MD5 when one
+// was sent, else the CRC-64.
+func (c *Call) Verify(body []byte, md5Header, crcHeader string) *Error {
+	sentMD5, sentCRC := c.Header(md5Header), c.Header(crcHeader)
+	if sentMD5 != "" && sentCRC != "" {
+		return Refuse(http.StatusBadRequest, "BothCrc64AndMd5HeaderPresent", "Both x-ms-content-crc64 header and Content-MD5 header are present.")
+	}
+	if sentMD5 != "" {
+		if e := CheckMD5(sentMD5, body); e != nil {
+			return e
+		}
+		c.Set("Content-Md5", sentMD5)
+		return nil
+	}
+	crc := CRC64(body)
+	if sentCRC != "" {
+		raw, err := base64.StdEncoding.DecodeString(sentCRC)
+		if err != nil || len(raw) != 8 {
+			return InvalidHeader(crcHeader, sentCRC)
+		}
+		if sentCRC != crc {
+			return Refuse(http.StatusBadRequest, "Crc64Mismatch", "The CRC64 value specified in the request did not match with the CRC64 value calculated by the server.",
+				"UserSpecifiedCrc", sentCRC, "ServerCalculatedCrc", crc)
+		}
+	}
+	c.Set("X-Ms-Content-Crc64", crc)
+	return nil
+}
+
+// CheckMD5 compares an announced MD5 with the content.
+func CheckMD5(sent string, body []byte) *Error {
+	raw, err := base64.StdEncoding.DecodeString(sent)
+	if err != nil || len(raw) != md5.Size {
+		return Refuse(http.StatusBadRequest, "InvalidMd5", "The MD5 value specified in the request is invalid. MD5 value must be 128 bits and base64 encoded.")
+	}
+	if sum := md5.Sum(body); !bytes.Equal(raw, sum[:]) {
+		return Refuse(http.StatusBadRequest, "Md5Mismatch", "The MD5 value specified in the request did not match with the MD5 value calculated by the server.",
+			"UserSpecifiedMd5", sent, "ServerCalculatedMd5", base64.StdEncoding.EncodeToString(sum[:]))
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package restxml
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Properties are the settings of a service: logging, metrics, CORS. They are
+// kept and given back; nothing acts on them. The zero value is what a new
+// account has.
+// https://learn.microsoft.com/rest/api/storageservices/set-queue-service-properties
+type Properties struct {
+	roots map[string]*Node
+}
+
+// rootOrder is the order of the elements in an answer; false marks those that
+// only the Blob service has.
+var rootOrder = []struct {
+	name   string
+	shared bool
+}{
+	{"Logging", true}, {"HourMetrics", true}, {"MinuteMetrics", true}, {"Cors", true},
+	{"DefaultServiceVersion", false}, {"DeleteRetentionPolicy", false}, {"StaticWebsite", false},
+}
+
+// ParseProperties reads the body of a Set Service Properties request. Elements
+// that it leaves out keep their settings; see Merge.
+func (c *Call) ParseProperties(blob bool) (Properties, *Error) {
+	var p Properties
+	body, e := c.Body(maxDocument)
+	if e != nil {
+		return p, e
+	}
+	root, e := ParseXML(body, "StorageServiceProperties")
+	if e != nil {
+		return p, e
+	}
+	p.roots = map[string]*Node{}
+	for _, k := range root.Kids {
+		known := false
+		for _, r := range rootOrder {
+			known = known || r.name == k.Name && (r.shared || blob)
+		}
+		if !known {
+			return p, Refuse(http.StatusBadRequest, "UnsupportedXmlNode", "One of the XML nodes specified in the request body is not supported.", "XmlNodeName", k.Name)
+		}
+		if p.roots[k.Name] != nil {
+			return p, InvalidXML()
+		}
+		if e := checkRoot(k); e != nil {
+			return p, e
+		}
+		p.roots[k.Name] = k
+	}
+	return p, nil
+}
+
+func checkRoot(n *Node) *Error {
+	switch n.Name {
+	case "Logging":
+		return checkSetting(n, "Delete", "Read", "Write")
+	case "HourMetrics", "MinuteMetrics":
+		return checkSetting(n, "Enabled")
+	case "Cors":
+		return checkCORS(n)
+	case "DeleteRetentionPolicy":
+		return checkRetention(n)
+	case "StaticWebsite":
+		return checkBools(n, "Enabled")
+	}
+	return nil
+}
+
+func checkSetting(n *Node, bools ...string) *Error {
+	if v := n.Value("Version"); v == "" {
+		return MissingXML("Version")
+	} else if v != "1.0" && v != "2.0" {
+		return InvalidXMLValue("Version", v, "Unknown version.")
+	}
+	if e := checkBools(n, bools...); e != nil {
+		return e
+	}
+	if n.Value("Enabled") == "true" && n.Kid("IncludeAPIs") == nil {
+		return MissingXML("IncludeAPIs")
+	}
+	retention := n.Kid("RetentionPolicy")
+	if retention == nil {
+		return MissingXML("RetentionPolicy")
+	}
+	return checkRetention(retention)
+}
+
+func checkBools(n *Node, names ...string) *Error {
+	for _, name := range names {
+		switch v := n.Value(name); v {
+		case "true", "false":
+		case "":
+			return MissingXML(name)
+		default:
+			return InvalidXMLValue(name, v, "Not true or false.")
+		}
+	}
+	return nil
+}
+
+func checkRetention(n *Node) *Error {
+	if e := checkBools(n, "Enabled"); e != nil || n.Value("Enabled") == "false" {
+		return e
+	}
+	text := n.Value("Days")
+	if text == "" {
+		return MissingXML("Days")
+	}
+	if days, err := strconv.Atoi(text); err != nil || days < 1 || days > 365 {
+		return InvalidXMLValue("Days", text, "Not within 1 to 365.")
+	}
+	return nil
+}
+
+func checkCORS(n *Node) *Error {
+	if len(n.Kids) > 5 {
+		return InvalidXML()
+	}
+	for _, rule := range n.Kids {
+		if rule.Name != "CorsRule" {
+			return InvalidXML()
+		}
+		for _, name := range []string{"AllowedOrigins", "AllowedMethods", "MaxAgeInSeconds", "ExposedHeaders", "AllowedHeaders"} {
+			if rule.Kid(name) == nil {
+				return MissingXML(name)
+			}
+		}
+		if age := rule.Value("MaxAgeInSeconds"); strings.Trim(age, "0123456789") != "" || age == "" {
+			return InvalidXMLValue("MaxAgeInSeconds", age, "Not a number.")
+		}
+		for method := range strings.SplitSeq(rule.Value("AllowedMethods"), ",") {
+			switch strings.TrimSpace(method) {
+			case "DELETE", "GET", "HEAD", "MERGE", "POST", "OPTIONS", "PUT", "PATCH":
+			default:
+				return InvalidXMLValue("AllowedMethods", method, "Unknown method.")
+			}
+		}
+	}
+	return nil
+}
+
+// Merge takes over the elements that newer has.
+func (p Properties) Merge(newer Properties) Properties {
+	merged := Properties{roots: map[string]*Node{}}
+	for _, from := range []Properties{p, newer} {
+		for name, n := range from.roots {
+			merged.roots[name] = n
+		}
+	}
+	return merged
+}
+
+// XML is the document of a Get Service Properties answer.
+func (p Properties) XML(blob bool) *XML {
+	var x XML
+	x.Begin("StorageServiceProperties")
+	for _, r := range rootOrder {
+		switch n := p.roots[r.name]; {
+		case n != nil:
+			x.node(n)
+		case r.shared || blob:
+			x.defaults(r.name)
+		}
+	}
+	x.End("StorageServiceProperties")
+	return &x
+}
+
+func (x *XML) node(n *Node) {
+	if len(n.Kids) == 0 {
+		x.Text(n.Name, strings.TrimSpace(n.Text))
+		return
+	}
+	x.Begin(n.Name)
+	for _, k := range n.Kids {
+		x.node(k)
+	}
+	x.End(n.Name)
+}
+
+func (x *XML) defaults(root string) {
+	var off []string
+	switch root {
+	case "Logging":
+		off = []string{"Delete", "Read", "Write"}
+	case "HourMetrics", "MinuteMetrics", "DeleteRetentionPolicy", "StaticWebsite":
+		off = []string{"Enabled"}
+	case "DefaultServiceVersion":
+		return
+	}
+	x.Begin(root)
+	if root == "Logging" || strings.HasSuffix(root, "Metrics") {
+		x.Text("Version", "1.0")
+		defer x.End(root)
+		defer x.End("RetentionPolicy")
+		defer x.Text("Enabled", "false")
+		defer x.Begin("RetentionPolicy")
+	} else {
+		defer x.End(root)
+	}
+	for _, name := range off {
+		x.Text(name, "false")
+	}
+}

@@ -1,0 +1,181 @@
+package restxml
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// XML builds a document of the services. The zero value is an empty document
+// with the XML declaration in front of its first element.
+type XML struct{ buf []byte }
+
+func (x *XML) declare() {
+	if len(x.buf) == 0 {
+		x.buf = append(x.buf, `<?xml version="1.0" encoding="utf-8"?>`...)
+	}
+}
+
+// Begin opens an element with attributes given as name, value pairs.
+func (x *XML) Begin(name string, attr ...string) {
+	x.declare()
+	x.buf = append(append(x.buf, '<'), name...)
+	for i := 0; i+1 < len(attr); i += 2 {
+		x.buf = append(append(append(x.buf, ' '), attr[i]...), '=', '"')
+		x.escape(attr[i+1], true)
+		x.buf = append(x.buf, '"')
+	}
+	x.buf = append(x.buf, '>')
+}
+
+// End closes the element that Begin opened.
+func (x *XML) End(name string) {
+	x.buf = append(append(append(x.buf, '<', '/'), name...), '>')
+}
+
+// Text writes an element with text; empty text makes an empty element.
+func (x *XML) Text(name, value string, attr ...string) {
+	x.Begin(name, attr...)
+	x.escape(value, false)
+	x.End(name)
+}
+
+// Maybe is Text, or nothing when value is empty.
+func (x *XML) Maybe(name, value string) {
+	if value != "" {
+		x.Text(name, value)
+	}
+}
+
+// escape writes references where the text or the double quoted attribute would
+// not come back as it is, and nowhere else: some clients do not read references
+// by number. A carriage return needs one, or the parser makes a newline of it.
+func (x *XML) escape(s string, attr bool) {
+	from := 0
+	for i, r := range s {
+		var ref string
+		switch {
+		case r == '&':
+			ref = "&amp;"
+		case r == '<':
+			ref = "&lt;"
+		case r == '>':
+			ref = "&gt;"
+		case r == '\r':
+			ref = "&#xD;"
+		case r == '"' && attr:
+			ref = "&quot;"
+		case r == '\n' && attr:
+			ref = "&#xA;"
+		case r == '\t' && attr:
+			ref = "&#x9;"
+		case r == utf8.RuneError || !LegalXML(r):
+			ref = "\uFFFD"
+		default:
+			continue
+		}
+		x.buf = append(append(x.buf, s[from:i]...), ref...)
+		_, n := utf8.DecodeRuneInString(s[i:])
+		from = i + n
+	}
+	x.buf = append(x.buf, s[from:]...)
+}
+
+// LegalXML reports whether a document can hold r at all
+// (https://www.w3.org/TR/xml/#charsets).
+func LegalXML(r rune) bool {
+	return r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= 0x10FFFF
+}
+
+// A Node is an element of a request's document.
+type Node struct {
+	Name string
+	Text string // all characters within, in order, without the markup
+	Kids []*Node
+
+	from, to int
+}
+
+// maxDepth bounds the nesting of a request's document: none of the documented
+// ones goes deeper than 5.
+const maxDepth = 16
+
+// ParseXML reads a request's document, which must have the element root at its
+// top. Anything that is not well-formed XML in UTF-8 is InvalidXmlDocument.
+func ParseXML(body []byte, root string) (*Node, *Error) {
+	d := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\uFEFF"))))
+	var stack []*Node
+	var top *Node
+	var text []byte // of the whole document; the nodes are stretches of it
+	for {
+		tok, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, InvalidXML()
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			if len(stack) == maxDepth || len(stack) == 0 && top != nil {
+				return nil, InvalidXML()
+			}
+			n := &Node{Name: t.Name.Local, from: len(text)}
+			if len(stack) == 0 {
+				top = n
+			} else {
+				parent := stack[len(stack)-1]
+				parent.Kids = append(parent.Kids, n)
+			}
+			stack = append(stack, n)
+		case xml.EndElement:
+			last := len(stack) - 1
+			stack[last].to = len(text)
+			stack = stack[:last]
+		case xml.CharData:
+			if len(stack) > 0 {
+				text = append(text, t...)
+			} else if len(bytes.TrimSpace(t)) > 0 {
+				return nil, InvalidXML()
+			}
+		case xml.Directive:
+			return nil, InvalidXML()
+		}
+	}
+	if top == nil || top.Name != root {
+		return nil, InvalidXML()
+	}
+	top.cut(string(text))
+	return top, nil
+}
+
+func (n *Node) cut(text string) {
+	n.Text = text[n.from:n.to]
+	for _, k := range n.Kids {
+		k.cut(text)
+	}
+}
+
+// Kid is the first child of that name, or nil.
+func (n *Node) Kid(name string) *Node {
+	if n == nil {
+		return nil
+	}
+	for _, k := range n.Kids {
+		if k.Name == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// Value is the trimmed text of the child of that name, "" without one.
+func (n *Node) Value(name string) string {
+	if k := n.Kid(name); k != nil {
+		return strings.TrimSpace(k.Text)
+	}
+	return ""
+}

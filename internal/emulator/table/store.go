@@ -1,0 +1,107 @@
+package table
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/emulator/rest"
+)
+
+// deleteTime is how long the name of a deleted table stays blocked.
+// https://learn.microsoft.com/rest/api/storageservices/delete-table#remarks
+const deleteTime = 40 * time.Second
+
+// store is the tables of the account, by their names in lower case.
+type store struct {
+	mu      sync.RWMutex
+	tables  map[string]*table
+	deleted map[string]time.Time // when the table of this name was deleted
+	clock   clock
+}
+
+// table is one table. Its lock orders writes against whole requests that
+// read, so that a request sees one state of it.
+type table struct {
+	name string // as it was given when the table was made
+
+	mu       sync.RWMutex
+	rows     sorted
+	policies []Policy
+	gone     bool
+}
+
+// lookup returns the table of this name, in any case of letters.
+func (s *store) lookup(name string) (*table, *rest.Error) {
+	s.mu.RLock()
+	t, ok := s.tables[name]
+	if !ok {
+		t, ok = s.tables[strings.ToLower(name)]
+	}
+	s.mu.RUnlock()
+	if ok {
+		return t, nil
+	}
+	return nil, s.missing(name)
+}
+
+// missing says why there is no table of this name.
+func (s *store) missing(name string) *rest.Error {
+	if s.deleting(strings.ToLower(name)) {
+		return errTableDeleting
+	}
+	return errTableNotFound
+}
+
+func (s *store) deleting(lower string) bool {
+	s.mu.RLock()
+	at, ok := s.deleted[lower]
+	s.mu.RUnlock()
+	if !ok || time.Since(at) < deleteTime {
+		return ok
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.deleted[lower] == at {
+		delete(s.deleted, lower)
+	}
+	return false
+}
+
+func (s *store) create(name string) *rest.Error {
+	if err := checkTable(name); err != nil {
+		return err
+	}
+	lower := strings.ToLower(name)
+	if s.deleting(lower) {
+		return errTableDeleting
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tables[lower] != nil {
+		return errTableExists
+	}
+	s.tables[lower] = &table{name: name}
+	return nil
+}
+
+func (s *store) drop(name string) *rest.Error {
+	lower := strings.ToLower(name)
+	if s.deleting(lower) {
+		return errTableDeleting
+	}
+	s.mu.Lock()
+	t := s.tables[lower]
+	if t == nil {
+		s.mu.Unlock()
+		return errResourceNotFound
+	}
+	delete(s.tables, lower)
+	s.deleted[lower] = time.Now()
+	s.mu.Unlock()
+
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gone, t.rows = true, sorted{}
+	return nil
+}
