@@ -1,0 +1,187 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package azurite
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// The tests start this test binary again, as the other processes that share an Azurite.
+const (
+	roleVariable = "AZURITE_TEST_ROLE" // what the process does once it has Azurite
+	siteVariable = "AZURITE_TEST_SITE" // installDir and runDir, as JSON
+)
+
+const testGrace = 200 * time.Millisecond
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		os.Exit(play(role))
+	}
+	os.Exit(m.Run())
+}
+
+// play is the life of such a process: get Azurite, tell its endpoints, and end as the role says when standard input
+// gives a byte or ends.
+func play(role string) int {
+	var dirs [2]string
+	if err := json.Unmarshal([]byte(os.Getenv(siteVariable)), &dirs); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	s := site{installDir: dirs[0], runDir: dirs[1], grace: testGrace}
+	if role == "install" {
+		if err := s.install(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
+	a, err := s.start(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	json.NewEncoder(os.Stdout).Encode(a.at)
+	io.ReadFull(os.Stdin, make([]byte, 1))
+	if role == "panic" {
+		panic("as the test wants")
+	}
+	return 0
+}
+
+// process is another user of Azurite.
+type process struct {
+	cmd   *exec.Cmd
+	stdin io.Closer
+	at    endpoints
+}
+
+// startProcess starts it and waits until it has Azurite.
+func startProcess(t *testing.T, s *site, role string) *process {
+	t.Helper()
+	p, err := tryProcess(t, s, role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func tryProcess(t *testing.T, s *site, role string) (*process, error) {
+	cmd := command(t, s, role)
+	cmd.Stderr = nil
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() {
+		stdin.Close()
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("the process did not get Azurite: %w", err)
+	}
+	p := &process{cmd: cmd, stdin: stdin}
+	return p, json.Unmarshal(line, &p.at)
+}
+
+func command(t *testing.T, s *site, role string) *exec.Cmd {
+	dirs, err := json.Marshal([2]string{s.installDir, s.runDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVariable+"="+role, siteVariable+"="+string(dirs))
+	return cmd
+}
+
+// realSite is a place of the test's own to run the real, installed Azurite. It skips where Azurite is not available.
+func realSite(t *testing.T) *site {
+	t.Helper()
+	Shared(t)
+	cache, err := cacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &site{
+		installDir: filepath.Join(cache, "azurite-"+hash(packageLock)),
+		runDir:     t.TempDir(),
+		grace:      testGrace,
+	}
+}
+
+// watch notices the end of the process that runs Azurite: the kernel then closes what it listens on and its
+// connections.
+type watch struct {
+	pid  int
+	conn io.ReadCloser
+}
+
+func watchEnd(t *testing.T, at endpoints) *watch {
+	t.Helper()
+	conn, err := dialService(at.Table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &watch{at.PID, conn}
+}
+
+// wait returns when the process is gone, and fails the test if that takes longer than Azurite may stay.
+func (w *watch) wait(t *testing.T) {
+	t.Helper()
+	closed := make(chan struct{})
+	go func() {
+		io.Copy(io.Discard, w.conn)
+		close(closed)
+	}()
+	limit := time.After(30 * time.Second)
+	select {
+	case <-closed:
+	case <-limit:
+		t.Fatalf("Azurite, process %d, still answers", w.pid)
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for running(w.pid) {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("process %d is still there", w.pid)
+		}
+	}
+}
+
+// running tells whether a process exists and is not merely waiting for its parent to read its exit code.
+func running(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return signalable(pid)
+	}
+	var (
+		id          int
+		name, state string
+	)
+	fmt.Sscanf(string(stat), "%d %s %s", &id, &name, &state)
+	return state != "Z" && state != "X"
+}

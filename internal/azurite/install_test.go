@@ -1,0 +1,245 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package azurite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// withTools makes the PATH hold nothing but these shell scripts.
+func withTools(t *testing.T, scripts map[string]string) {
+	t.Helper()
+	bin := t.TempDir()
+	for name, script := range scripts {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nPATH=/usr/bin:/bin\n"+script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin)
+}
+
+func newSite(t *testing.T) *site {
+	dir := t.TempDir()
+	return &site{installDir: filepath.Join(dir, "azurite"), runDir: filepath.Join(dir, "run"), grace: testGrace}
+}
+
+func TestAMissingToolIsNamed(t *testing.T) {
+	for missing, tools := range map[string]map[string]string{
+		"node": {},
+		"npm":  {"node": "exit 1"},
+	} {
+		t.Run(missing, func(t *testing.T) {
+			withTools(t, tools)
+			_, err := newSite(t).start(t.Context())
+			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), missing+" ") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestAFailedInstallationSaysWhyAndLeavesNothing(t *testing.T) {
+	withTools(t, map[string]string{"node": "exit 1", "npm": "mkdir node_modules; echo no route to registry >&2; exit 7"})
+	s := newSite(t)
+	_, err := s.start(t.Context())
+	if !errors.Is(err, ErrUnavailable) {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{"npm", "exit status 7", "no route to registry"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in: %v", want, err)
+		}
+	}
+	for _, name := range []string{s.installDir, s.installDir + ".partial"} {
+		if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("left behind: %s", name)
+		}
+	}
+}
+
+func TestAFailedInstallationIsNotRepeatedByEveryProcess(t *testing.T) {
+	calls := filepath.Join(t.TempDir(), "calls")
+	withTools(t, map[string]string{"node": "exit 1", "npm": "echo call >>" + calls + "; echo no route >&2; exit 7"})
+	s := newSite(t)
+	for range 3 {
+		err := s.install(t.Context())
+		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no route") {
+			t.Fatalf("got %v", err)
+		}
+	}
+	old := time.Now().Add(-2 * retryAfter)
+	if err := os.Chtimes(s.failureNote(), old, old); err != nil {
+		t.Fatal(err)
+	}
+	s.install(t.Context())
+	if made, err := os.ReadFile(calls); err != nil || string(made) != "call\ncall\n" {
+		t.Errorf("npm ran %d times, %v, want once, and again later", bytes.Count(made, []byte("\n")), err)
+	}
+}
+
+func TestWithoutANetworkTheRealNpmGivesUpAndSaysSo(t *testing.T) {
+	t.Parallel()
+	Shared(t)
+	cmd := command(t, newSite(t), "install")
+	cmd.Env = append(cmd.Env,
+		"npm_config_registry=http://127.0.0.1:9", // the discard port, where nobody listens
+		"npm_config_cache="+t.TempDir())
+	said, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(said), ErrUnavailable.Error()) || !strings.Contains(string(said), "is there a network?") {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
+func TestAnInterruptedInstallationIsNotUsed(t *testing.T) {
+	withTools(t, map[string]string{"npm": "test ! -e half && mkdir node_modules"})
+	s := newSite(t)
+	partial := s.installDir + ".partial"
+	if err := errors.Join(os.MkdirAll(partial, 0o700), os.WriteFile(filepath.Join(partial, "half"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(s.installDir, "node_modules")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestProcessesThatNeedItTogetherInstallItOnce(t *testing.T) {
+	s := newSite(t)
+	calls := filepath.Join(t.TempDir(), "calls")
+	withTools(t, map[string]string{"npm": "echo call >>" + calls + "; mkdir node_modules && sleep 0.2"})
+	var wait sync.WaitGroup
+	for range 4 {
+		cmd := command(t, s, "install")
+		wait.Go(func() {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	wait.Wait()
+	if made, err := os.ReadFile(calls); err != nil || string(made) != "call\n" {
+		t.Errorf("npm ran %d times, %v", bytes.Count(made, []byte("\n")), err)
+	}
+}
+
+func TestWaitingForAnotherInstallationEndsWithTheContext(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	release, err := lock(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := lock(ctx, name); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	release()
+	again, err := lock(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+}
+
+func TestTooOldANodeIsUnavailable(t *testing.T) {
+	withTools(t, map[string]string{"node": `echo '{"unusable":"Node.js 12.0.0 is too old"}'`, "npm": "mkdir node_modules"})
+	_, err := newSite(t).start(t.Context())
+	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "12.0.0 is too old") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnAzuriteThatDoesNotStartSaysWhatItSaid(t *testing.T) {
+	withTools(t, map[string]string{"node": "echo Exit due to unhandled error >&2; exit 1", "npm": "mkdir node_modules"})
+	_, err := newSite(t).start(t.Context())
+	if err == nil || errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "Exit due to unhandled error") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestALimitEndsAStartThatHangs(t *testing.T) {
+	hangs := filepath.Join(t.TempDir(), "hangs")
+	if err := syscall.Mkfifo(hangs, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	withTools(t, map[string]string{"node": "echo >" + hangs + "; exec sleep 60", "npm": "mkdir node_modules"})
+	s := newSite(t)
+	if err := s.install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		_, _ = os.ReadFile(hangs) // until the other end was opened and closed
+	}()
+	if _, err := s.start(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheLockFileNamesNoDownloadAddress(t *testing.T) {
+	if bytes.Contains(packageLock, []byte(`"resolved"`)) {
+		t.Error(`package-lock.json holds "resolved" members: write it with omit-lockfile-registry-resolved`)
+	}
+	if !bytes.Contains(packageLock, []byte(`"integrity"`)) {
+		t.Error("package-lock.json pins no content")
+	}
+}
+
+func TestAzuriteRunsWithoutSettingsOfTheUsersShell(t *testing.T) {
+	t.Setenv("AZURITE_ACCOUNTS", "other:key")
+	t.Setenv("NODE_OPTIONS", "--inspect")
+	for _, entry := range environment() {
+		if strings.HasPrefix(entry, "AZURITE_ACCOUNTS=") || strings.HasPrefix(entry, "NODE_OPTIONS=") {
+			t.Errorf("%s is handed on", entry)
+		}
+	}
+}
+
+func TestTheModeDecidesBetweenSkipAndFailure(t *testing.T) {
+	missing := errors.Join(ErrUnavailable, errors.New("no npm"))
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		mode    string
+		started error
+		skips   bool
+		fails   bool
+	}{
+		{"", nil, false, false},
+		{"require", nil, false, false},
+		{"", missing, true, false},
+		{"require", missing, false, true},
+		{"", broken, false, true},
+		{"require", broken, false, true},
+		{"off", nil, true, false},
+		{"yes", nil, false, true},
+	} {
+		skip, err := refused(c.mode)
+		if skip == "" && err == nil {
+			skip, err = verdict(c.mode, c.started)
+		}
+		if (skip != "") != c.skips || (err != nil) != c.fails {
+			t.Errorf("mode %q, start %v: skip %q, error %v", c.mode, c.started, skip, err)
+		}
+	}
+}
+
+func TestWithoutACacheFolderItIsUnavailable(t *testing.T) {
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME"} {
+		t.Setenv(name, "")
+	}
+	if _, err := Start(t.Context(), nil); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+}

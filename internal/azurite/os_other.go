@@ -1,0 +1,15 @@
+//go:build !(darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd || windows)
+
+package azurite
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+)
+
+func lockFile(string) (wait func() (release func(), err error), err error) {
+	return nil, fmt.Errorf("%w: no file locks on %s", ErrUnavailable, runtime.GOOS)
+}
+
+func detach(*exec.Cmd) {}

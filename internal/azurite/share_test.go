@@ -1,0 +1,242 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package azurite
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+func signalable(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+func dialService(address string) (net.Conn, error) {
+	return net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+}
+
+func TestProcessesThatStartTogetherShareOneAzurite(t *testing.T) {
+	t.Parallel()
+	s := realSite(t)
+	const processes = 4
+	var (
+		wait sync.WaitGroup
+		got  [processes]*process
+		errs [processes]error
+	)
+	for i := range processes {
+		wait.Go(func() { got[i], errs[i] = tryProcess(t, s, "hold") })
+	}
+	wait.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range got {
+		if p.at != got[0].at {
+			t.Errorf("one process has %+v, another %+v", got[0].at, p.at)
+		}
+	}
+
+	end := watchEnd(t, got[0].at)
+	for _, p := range got {
+		p.stdin.Close()
+	}
+	end.wait(t)
+	if _, err := os.Stat(s.rendezvousFile()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the rendezvous file stayed: %v", err)
+	}
+}
+
+func TestAzuriteAnswersOnAllThreeServices(t *testing.T) {
+	a := Shared(t)
+	for _, url := range []string{a.TableURL(), a.QueueURL(), a.BlobURL()} {
+		resp, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		if server := resp.Header.Get("Server"); !strings.HasPrefix(server, "Azurite-") {
+			t.Errorf("%s is served by %q", url, server)
+		}
+	}
+}
+
+func TestAzuriteEndsWithItsLastUserHoweverThatEnds(t *testing.T) {
+	t.Parallel()
+	ends := map[string]func(p *process){
+		"exit":    func(p *process) { p.stdin.Close() },
+		"panic":   func(p *process) { p.stdin.Close() },
+		"killed":  func(p *process) { p.cmd.Process.Kill() },
+		"Ctrl-C":  func(p *process) { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGINT) },
+		"hung up": func(p *process) { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGHUP) },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			role := "hold"
+			if name == "panic" {
+				role = name
+			}
+			p := startProcess(t, realSite(t), role)
+			gone := watchEnd(t, p.at)
+			end(p)
+			gone.wait(t)
+		})
+	}
+}
+
+func TestAzuriteOutlivesTheProcessThatStartedIt(t *testing.T) {
+	t.Parallel()
+	s := realSite(t)
+	first := startProcess(t, s, "hold")
+	second := startProcess(t, s, "hold")
+	syscall.Kill(-first.cmd.Process.Pid, syscall.SIGINT)
+	first.cmd.Wait()
+	third := startProcess(t, s, "hold")
+	if third.at != second.at {
+		t.Errorf("the second process has %+v, a later one %+v", second.at, third.at)
+	}
+	end := watchEnd(t, third.at)
+	second.stdin.Close()
+	third.stdin.Close()
+	end.wait(t)
+}
+
+func TestAKilledAzuriteIsReplaced(t *testing.T) {
+	t.Parallel()
+	s := realSite(t)
+	first := startProcess(t, s, "hold")
+	end := watchEnd(t, first.at)
+	syscall.Kill(first.at.PID, syscall.SIGKILL)
+	end.wait(t)
+	second := startProcess(t, s, "hold")
+	if second.at.PID == first.at.PID {
+		t.Fatal("a dead Azurite was handed out")
+	}
+	end = watchEnd(t, second.at)
+	second.stdin.Close()
+	end.wait(t)
+}
+
+func TestAHoldTellsThatAzuriteHasEnded(t *testing.T) {
+	t.Parallel()
+	s := realSite(t)
+	a, err := s.start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := a.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.logFile(), []byte("last words"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	syscall.Kill(a.PID(), syscall.SIGKILL)
+	<-a.ended
+	if err := a.Err(); err == nil || !strings.Contains(err.Error(), "last words") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestATerminatedAzuriteRemovesItsRendezvousFile(t *testing.T) {
+	t.Parallel()
+	s := realSite(t)
+	p := startProcess(t, s, "hold")
+	end := watchEnd(t, p.at)
+	syscall.Kill(p.at.PID, syscall.SIGTERM)
+	end.wait(t)
+	if _, err := os.Stat(s.rendezvousFile()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the rendezvous file stayed: %v", err)
+	}
+}
+
+func TestAStaleRendezvousFileIsReplaced(t *testing.T) {
+	t.Parallel()
+	stranger, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stranger.Close() })
+	go func() { // echoes, the worst that an unrelated program could answer
+		for {
+			conn, err := stranger.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				io.Copy(conn, conn)
+				conn.Close()
+			}()
+		}
+	}()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+
+	file := func(l net.Listener) []byte {
+		text, err := json.Marshal(rendezvous{PID: os.Getpid(), Control: l.Addr().(*net.TCPAddr).Port, Token: "token"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for name, content := range map[string][]byte{
+		"another program has the port": file(stranger),
+		"nobody listens":               file(closed),
+		"no JSON":                      []byte("{"),
+		"empty":                        nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := realSite(t)
+			if err := os.WriteFile(s.rendezvousFile(), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := startProcess(t, s, "hold")
+			end := watchEnd(t, p.at)
+			p.stdin.Close()
+			end.wait(t)
+		})
+	}
+}
+
+func TestWithoutTheTokenNobodyHoldsAzurite(t *testing.T) {
+	t.Parallel()
+	s := realSite(t)
+	p := startProcess(t, s, "hold")
+	text, err := os.ReadFile(s.rendezvousFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var meet rendezvous
+	if err := json.Unmarshal(text, &meet); err != nil {
+		t.Fatal(err)
+	}
+	meet.Token = strings.Repeat("x", len(meet.Token))
+	if text, err = json.Marshal(meet); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.rendezvousFile(), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := s.join(t.Context()); err == nil {
+		a.Close()
+		t.Error("a wrong token was accepted")
+	}
+	end := watchEnd(t, p.at)
+	p.stdin.Close()
+	end.wait(t)
+}

@@ -1,0 +1,120 @@
+package testbed
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/internal/wire"
+)
+
+// UniqueName is legal for a table, a queue or a container, and nobody else's.
+func UniqueName() string { return "t" + strings.ToLower(rand.Text()) }
+
+// Service is a client of the account's table service.
+func (b *Backend) Service(t testing.TB) *aztables.ServiceClient {
+	t.Helper()
+	return b.tables(t, b.script)
+}
+
+// Table is a client of a new, empty table.
+func (b *Backend) Table(t testing.TB) *aztables.Client {
+	t.Helper()
+	return b.NamedTable(t, UniqueName())
+}
+
+// NamedTable is a client of the table, which it creates.
+func (b *Backend) NamedTable(t testing.TB, name string) *aztables.Client {
+	t.Helper()
+	direct := b.tables(t, b.direct).NewClient(name)
+	if _, err := direct.CreateTable(t.Context(), nil); err != nil {
+		t.Fatalf("create a table: %v", err)
+	}
+	b.remove(t, func(ctx context.Context) error {
+		_, err := direct.Delete(ctx, nil)
+		return err
+	})
+	return b.Service(t).NewClient(name)
+}
+
+// Queue is a client of a new, empty queue.
+func (b *Backend) Queue(t testing.TB) *azqueue.QueueClient {
+	t.Helper()
+	open := func(transport policy.Transporter, name string) *azqueue.QueueClient {
+		client, err := azqueue.NewQueueClientFromConnectionString(b.connection, name,
+			&azqueue.ClientOptions{ClientOptions: options(transport)})
+		if err != nil {
+			t.Fatalf("a queue client: %v", err)
+		}
+		return client
+	}
+	name := UniqueName()
+	direct := open(b.direct, name)
+	if _, err := direct.Create(t.Context(), nil); err != nil {
+		t.Fatalf("create a queue: %v", err)
+	}
+	b.remove(t, func(ctx context.Context) error {
+		_, err := direct.Delete(ctx, nil)
+		return err
+	})
+	return open(b.script, name)
+}
+
+// Container is a client of a new, empty container.
+func (b *Backend) Container(t testing.TB) *container.Client {
+	t.Helper()
+	open := func(transport policy.Transporter, name string) *container.Client {
+		client, err := container.NewClientFromConnectionString(b.connection, name,
+			&container.ClientOptions{ClientOptions: options(transport)})
+		if err != nil {
+			t.Fatalf("a container client: %v", err)
+		}
+		return client
+	}
+	name := UniqueName()
+	direct := open(b.direct, name)
+	if _, err := direct.Create(t.Context(), nil); err != nil {
+		t.Fatalf("create a container: %v", err)
+	}
+	b.remove(t, func(ctx context.Context) error {
+		_, err := direct.Delete(ctx, nil)
+		return err
+	})
+	return open(b.script, name)
+}
+
+func (b *Backend) tables(t testing.TB, transport policy.Transporter) *aztables.ServiceClient {
+	t.Helper()
+	opts := &aztables.ClientOptions{ClientOptions: options(transport)}
+	if b.Accelerated {
+		opts = wire.Accelerate(opts)
+	}
+	client, err := aztables.NewServiceClientFromConnectionString(b.connection, opts)
+	if err != nil {
+		t.Fatalf("a table service client: %v", err)
+	}
+	return client
+}
+
+// remove frees Azurite's memory at the end of the test. The in-process account frees its own. What the test has removed
+// itself is no error.
+func (b *Backend) remove(t testing.TB, remove func(context.Context) error) {
+	if b.InProcess() {
+		return
+	}
+	t.Cleanup(func() {
+		var gone *azcore.ResponseError
+		if err := remove(context.Background()); err != nil && !(errors.As(err, &gone) && gone.StatusCode == http.StatusNotFound) {
+			t.Errorf("remove what the test used: %v", err)
+		}
+	})
+}
