@@ -1,0 +1,50 @@
+package patterns_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// TestAWorkerThatWritesLateAndDiesIsCorrected holds a worker up right before its
+// first write, lets the writer finish and another delete the entity, and kills the
+// worker as soon as its write has been carried out.
+func TestAWorkerThatWritesLateAndDiesIsCorrected(t *testing.T) {
+	err := inVirtualTime(t, func(ctx context.Context) error {
+		h := jones()
+		p, err := newPlace(ctx)
+		if err != nil {
+			return err
+		}
+		a, err1 := p.start(allViews, &process{})
+		b, err2 := p.start(allViews, &process{})
+		w, err3 := p.start(allViews, &process{})
+		reached, resume, dead := make(chan bool), make(chan bool), make(chan bool)
+		var held, begun atomic.Bool // a drain sends several requests at once
+		isWrite := func(method, path string) bool { return method == "POST" && strings.HasSuffix(path, "/other") }
+		w.sending = func(method, path string) {
+			if isWrite(method, path) && held.CompareAndSwap(false, true) {
+				reached <- true
+				<-resume
+				w.kill() // this request is carried out, no other
+			}
+		}
+		a.sending = func(method, path string) {
+			if isWrite(method, path) && begun.CompareAndSwap(false, true) {
+				p.queue.hurry()
+				go func() { _, _ = p.queue.work(ctx, w); close(dead) }()
+				<-reached
+			}
+		}
+		_, err4 := a.Insert(ctx, h)
+		err5 := b.Delete(ctx, h.key())
+		close(resume)
+		<-dead
+		return errors.Join(err1, err2, err3, err4, err5, p.recover(ctx), p.clean(ctx))
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,191 @@
+package patterns_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+type Colleague struct {
+	Department string `table:"PartitionKey"`
+	ID         string `table:"RowKey"`
+	LastName   string
+	Age        int32
+}
+
+// colleagues is a table with some rows, in an account in this process.
+func colleagues(ctx context.Context) (*patterns.Table[Colleague], *storagetest.Account) {
+	acct := storagetest.Start(nil)
+	table, err := patterns.NewTable[Colleague](acct.TablesWith(patterns.Accelerate(nil)).NewClient("Staff"), nil)
+	if err == nil {
+		err = table.Create(ctx)
+	}
+	for _, e := range []Colleague{
+		{"Marketing", "211", "Brown", 51}, {"Sales", "121", "Jones", 34}, {"Sales", "122", "Smith", 28},
+		{"Sales", "322", "Cao", 47}, {"Sales", "323", "Hall", 61},
+	} {
+		if err == nil {
+			_, err = table.Insert(ctx, &e)
+		}
+	}
+	if err != nil {
+		panic(err) // cannot be, in process
+	}
+	acct.ResetLog()
+	return table, acct
+}
+
+func ExampleTable_Query() {
+	ctx := context.Background()
+	table, _ := colleagues(ctx)
+	f := query.And(query.PartitionKey.Eq("Sales"), query.Prop("Age").Ge(int32(30)))
+	for item, err := range table.Query(ctx, f, nil) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(item.Key.Row, item.Value.LastName)
+	}
+	// Output:
+	// 121 Jones
+	// 322 Cao
+	// 323 Hall
+}
+
+// An or of row keys would make the service read the whole partition. It runs as one
+// point read for each.
+func ExampleTable_Query_points() {
+	ctx := context.Background()
+	table, acct := colleagues(ctx)
+	f := query.And(query.PartitionKey.Eq("Sales"), query.RowKey.In("322", "121", "999"))
+	for item, err := range table.Query(ctx, f, nil) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(item.Key.Row, item.Value.LastName)
+	}
+	fmt.Println(len(acct.Log()), "requests,", acct.Log().Scanned(), "rows read")
+	// Output:
+	// 121 Jones
+	// 322 Cao
+	// 3 requests, 2 rows read
+}
+
+// A filter that would read the whole table is refused, with its plan, before
+// anything is sent. Who means it says so.
+func ExampleTable_Query_guard() {
+	ctx := context.Background()
+	table, acct := colleagues(ctx)
+	f := query.Prop("LastName").Eq("Cao")
+	for _, err := range table.Query(ctx, f, nil) {
+		var scan *query.ScanError
+		if errors.As(err, &scan) {
+			fmt.Println(scan.Plan)
+		}
+	}
+	fmt.Println(len(acct.Log()), "requests")
+
+	for item, err := range table.Query(ctx, f, &patterns.QueryOptions{Allow: query.TableScan}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(item.Key.Partition, item.Key.Row)
+	}
+	// Output:
+	// TableScan  (requests at least 1, comparisons 1)
+	//   ->  TableScan      LastName eq ?
+	//   Warning unbounded-property: "LastName": only the keys are indexed, and no condition on the partition key bounds what is read. Name the partition with PartitionKey eq, or keep an index on the property.
+	// 0 requests
+	// Sales 322
+}
+
+// A page and its cursor do for a web page with a "next" link: the cursor may travel
+// in the link, and another process may go on.
+func ExampleTable_Page() {
+	ctx := context.Background()
+	table, _ := colleagues(ctx)
+	f := query.PartitionKey.Eq("Sales")
+	for cursor, n := "", 1; ; n++ {
+		page, err := table.Page(ctx, f, cursor, &patterns.QueryOptions{PageSize: 3})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, item := range page.Items {
+			fmt.Println("page", n, item.Value.LastName)
+		}
+		if cursor = page.Cursor; cursor == "" {
+			break
+		}
+	}
+	_, err := table.Page(ctx, f, "made-up", nil)
+	fmt.Println(errors.Is(err, patterns.ErrBadCursor))
+	// Output:
+	// page 1 Jones
+	// page 1 Smith
+	// page 1 Cao
+	// page 2 Hall
+	// true
+}
+
+// A Reader fetches only what its type has; the filter may name the rest.
+func ExampleInto() {
+	ctx := context.Background()
+	table, _ := colleagues(ctx)
+	names, err := patterns.Into[struct{ LastName string }](table)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f := query.And(query.PartitionKey.Eq("Sales"), query.Prop("Age").Gt(int32(40)))
+	for item, err := range names.Query(ctx, f, nil) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(item.Key.Row, item.Value.LastName, item.Projected())
+	}
+	// Output:
+	// 322 Cao true
+	// 323 Hall true
+}
+
+// A job that must read everything keeps the cursor of the last page it has done, and
+// goes on from there when it was stopped.
+func ExampleTable_Scan() {
+	ctx := context.Background()
+	table, _ := colleagues(ctx)
+	opts := &patterns.ScanOptions{PageSize: 2, Parallel: 4}
+	done, oldest := "", int32(0)
+	for page, err := range table.Scan(ctx, query.Filter{}, "", opts) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, item := range page.Items {
+			oldest = max(oldest, item.Value.Age)
+		}
+		done = page.Cursor
+		break // the process is stopped here
+	}
+	var last patterns.ScanProgress
+	for page, err := range table.Scan(ctx, query.Filter{}, done, opts) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, item := range page.Items {
+			oldest = max(oldest, item.Value.Age)
+		}
+		last = page.Progress
+	}
+	fmt.Println(last.Rows, "rows, the oldest is", oldest)
+	// Output:
+	// 5 rows, the oldest is 61
+}

@@ -1,0 +1,151 @@
+package patterns_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// placed has no key, and a field that a projection can leave out.
+type placed struct {
+	Name  string
+	Count int64
+}
+
+func TestKeylessRowsAreWrittenWhereTheyAreTold(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		ctx := t.Context()
+		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Keyless: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, known := table.URL(); known {
+			t.Error("the address is known before any request")
+		}
+		key := keys.Key{Partition: "p", Row: "r"}
+		inserted, err := table.Do(ctx, patterns.InsertOp(&placed{"a", 1}).At(key))
+		if err != nil || inserted.Key != key || inserted.ETag == "" || inserted.Value.Name != "a" {
+			t.Fatalf("inserted %+v, %v", inserted, err)
+		}
+		if url, known := table.URL(); !known || url == "" {
+			t.Error("the address is not known after a request")
+		}
+		if _, err := table.Do(ctx, patterns.InsertOp(&placed{"b", 1}).At(key)); !errors.Is(err, patterns.ErrExists) {
+			t.Errorf("insert again: %v", err)
+		}
+		if _, err := table.Do(ctx, patterns.UpsertOp(&placed{"c", 2}, patterns.Merge).At(key)); err != nil {
+			t.Errorf("upsert: %v", err)
+		}
+		if _, err := table.Do(ctx, patterns.ReplaceOp(inserted)); !errors.Is(err, patterns.ErrConflict) {
+			t.Errorf("replace of an old version: %v", err)
+		}
+		item, err := table.Update(ctx, key, func(p *placed) error { p.Count++; return nil })
+		if err != nil || item.Value != (placed{"c", 3}) {
+			t.Errorf("updated %+v, %v", item.Value, err)
+		}
+		item.Value.Name = "d"
+		if item, err = table.Merge(ctx, item); err != nil || item.Key != key {
+			t.Errorf("merged %+v, %v", item, err)
+		}
+		other := keys.Key{Partition: "p", Row: "s"}
+		batch := table.Batch().Add(patterns.InsertOp(&placed{"e", 5}).At(other)).Replace(item)
+		if _, err := batch.Commit(ctx); err != nil {
+			t.Errorf("batch: %v", err)
+		}
+		for range 2 { // a delete of "" is for what exists
+			if gone, err := table.Do(ctx, patterns.DeleteOp[placed](other, "")); err != nil || gone.Key != other {
+				t.Errorf("deleted %+v, %v", gone, err)
+			}
+		}
+		if _, err := table.Do(ctx, patterns.DeleteOp[placed](other, "*")); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("delete of what must exist: %v", err)
+		}
+	})
+}
+
+func TestAPlaceIsCheckedBeforeAnyRequest(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		ctx := t.Context()
+		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Keyless: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := keys.Key{Partition: "a/b"}
+		for _, c := range []struct {
+			name string
+			op   patterns.Op[placed]
+			want error
+		}{
+			{"no key", patterns.InsertOp(&placed{}), patterns.ErrBadKey},
+			{"no key for an upsert", patterns.UpsertOp(&placed{}, patterns.Replace), patterns.ErrBadKey},
+			{"bad key", patterns.InsertOp(&placed{}).At(bad), patterns.ErrBadKey},
+			{"bad key of an item", patterns.MergeOp(patterns.Item[placed]{Key: bad, ETag: "*"}), patterns.ErrBadKey},
+			{"no value", patterns.InsertOp[placed](nil).At(keys.Key{}), patterns.ErrNil},
+		} {
+			if _, err := table.Do(ctx, c.op); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", c.name, err, c.want)
+			}
+		}
+		if n := len(b.Requests()); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+func TestAtWinsOverTheKeyOfTheValue(t *testing.T) {
+	type row struct{ PartitionKey, RowKey, Name string }
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		table, err := patterns.NewTable[row](b.Table(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := keys.Key{Partition: "p", Row: "told"}
+		if _, err := table.Do(t.Context(), patterns.InsertOp(&row{"p", "own", "a"}).At(key)); err != nil {
+			t.Fatal(err)
+		}
+		item, err := table.Get(t.Context(), key)
+		if err != nil || item.Value != (row{"p", "told", "a"}) {
+			t.Errorf("read %+v, %v", item.Value, err)
+		}
+		item.Value.RowKey = "moved"
+		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrKeyChanged) {
+			t.Errorf("a changed key: %v", err)
+		}
+	})
+}
+
+// A key function may need properties that a projection left out.
+func TestAProjectedItemIsMergedWhereItWasRead(t *testing.T) {
+	incomplete := errors.New("no name, no key")
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Key: func(p *placed) (keys.Key, error) {
+			if p.Name == "" {
+				return keys.Key{}, incomplete
+			}
+			return keys.Key{Partition: "p", Row: p.Name}, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Insert(t.Context(), &placed{"a", 1}); err != nil {
+			t.Fatal(err)
+		}
+		for item, err := range table.Query(t.Context(), query.PartitionKey.Eq("p"), &patterns.QueryOptions{Select: []string{"Count"}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			item.Value.Count = 2
+			if _, err := table.Merge(t.Context(), item); err != nil {
+				t.Fatal(err)
+			}
+		}
+		item, err := table.Get(t.Context(), keys.Key{Partition: "p", Row: "a"})
+		if err != nil || item.Value != (placed{"a", 2}) {
+			t.Errorf("read %+v, %v", item.Value, err)
+		}
+	})
+}

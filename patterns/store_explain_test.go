@@ -1,0 +1,204 @@
+package patterns_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// TestExplainCountsWhatTheOperationMakes compares the plan of any change with the
+// requests that it takes.
+func TestExplainCountsWhatTheOperationMakes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var was, now *hire
+		if rapid.Bool().Draw(rt, "exists") {
+			a := drawAct.Draw(rt, "was")
+			was = a.hire()
+		}
+		if was == nil || rapid.Bool().Draw(rt, "stays") {
+			a := drawAct.Draw(rt, "now")
+			now = a.hire()
+			if was != nil {
+				now.Dept, now.ID = was.Dept, was.ID
+			}
+		}
+		err := inVirtualTime(t, func(ctx context.Context) error { return explained(ctx, was, now) })
+		if err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+func explained(ctx context.Context, was, now *hire) error {
+	p, err := newPlace(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := p.start(allViews, &process{})
+	if err != nil {
+		return err
+	}
+	// Somebody else is in the lists, so that no list is empty.
+	for _, last := range []string{"Jones", "Smith"} {
+		if _, err := s.Insert(ctx, &hire{Dept: "Sales", ID: "other" + last, Last: last}); err != nil {
+			return err
+		}
+	}
+	if was != nil {
+		if _, err := s.Insert(ctx, was); err != nil {
+			return err
+		}
+	}
+	plan, err := s.ExplainChange(was, now)
+	if err != nil {
+		return err
+	}
+	before := s.steps
+	switch {
+	case was == nil:
+		_, err = s.Insert(ctx, now)
+	case now == nil:
+		err = s.Delete(ctx, was.key())
+	default:
+		_, err = s.Put(ctx, now)
+	}
+	if err != nil {
+		return err
+	}
+	if made := s.steps - before; made != plan.Requests {
+		return fmt.Errorf("%d requests were made, from %+v to %+v:\n%v\n%v", made, was, now, plan, p.account.Log())
+	}
+	return nil
+}
+
+func TestExplainTellsKeysOnlyWhenAsked(t *testing.T) {
+	s, err := newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: localViews()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range []patterns.Op[hire]{
+		patterns.InsertOp(jones()), patterns.UpsertOp(jones(), patterns.Replace),
+		patterns.ReplaceOp(patterns.Item[hire]{Value: *jones(), Key: jones().key()}), patterns.DeleteOp[hire](jones().key(), ""),
+	} {
+		plan, err := s.Explain(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := fmt.Sprint(plan); strings.Contains(text, "000223") || strings.Contains(text, "contoso") {
+			t.Errorf("keys in\n%s", text)
+		}
+		if text := fmt.Sprintf("%+v", plan); !strings.Contains(text, "000223") {
+			t.Errorf("no keys in\n%s", text)
+		}
+	}
+}
+
+func TestExplainSaysOnceWhatIsAlike(t *testing.T) {
+	many := patterns.NewView("many", patterns.Shape{}, func(h *hire) (rows []patterns.DerivedRow, err error) {
+		for i := range 120 {
+			rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.key().Partition, Row: fmt.Sprintf("many_%03d", i)}, patterns.Copy{}))
+		}
+		return rows, nil
+	})
+	s, err := newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{many}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Insert(t.Context(), jones())
+	if !errors.Is(err, patterns.ErrTooLarge) || !strings.HasSuffix(fmt.Sprint(err), "insert primary\n             insert copy of many, 120 times\n") {
+		t.Errorf("%v", err)
+	}
+	plan, err := s.Explain(patterns.InsertOp(jones()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(fmt.Sprintf("%+v", plan), "insert copy of many at "); n != 120 {
+		t.Errorf("%d rows with their keys", n)
+	}
+}
+
+func TestExplainRefusesAChangeOfKey(t *testing.T) {
+	s, err := newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: localViews()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := jones()
+	other.Dept = "Marketing"
+	if _, err := s.ExplainChange(jones(), other); !errors.Is(err, patterns.ErrKeyChanged) {
+		t.Errorf("%v", err)
+	}
+}
+
+// An employee is found by id, by e-mail and by badge.
+type Member struct {
+	Department, ID, Email, Badge string
+}
+
+func memberKey(m *Member) (keys.Key, error) {
+	return keys.Key{Partition: m.Department, Row: "empid_" + m.ID}, nil
+}
+
+// The e-mail index is in the employee's partition, the badge index is not.
+func ExampleStore_ExplainChange() {
+	byEmail := patterns.NewView("byEmail", patterns.Shape{}, func(m *Member) ([]patterns.DerivedRow, error) {
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: m.Department, Row: "email_" + m.Email}, patterns.Copy{})}, nil
+	})
+	byBadge := patterns.NewView("byBadge", patterns.Shape{Remote: true}, func(m *Member) ([]patterns.DerivedRow, error) {
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "badges", Row: m.Badge}, patterns.Copy{Unique: true})}, nil
+	})
+	account := storagetest.Start(nil)
+	table, err := patterns.NewTable(account.Tables().NewClient("staff"), &patterns.TableOptions[Member]{Key: memberKey})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	staff, err := patterns.NewStore(table, patterns.StoreOptions[Member]{
+		Views: []patterns.View[Member]{byEmail, byBadge}, Outbox: &memQueue{},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	was := &Member{"Sales", "000223", "jonesj@contoso.com", "B7"}
+	now := &Member{"Sales", "000223", "ann@contoso.com", "B7"}
+	insert, _ := staff.ExplainChange(nil, was)
+	put, _ := staff.ExplainChange(was, now)
+	fmt.Printf("%v\n%v", insert, put)
+	// Output:
+	// insert: 7 transactions, 4 entities written
+	// 1. before    put a wake-up on the queue: 1 request
+	// 2. before    reserve unique rows: 1 request
+	//              reserve copy of byBadge
+	// 3. atomic    transaction of 3 rows: 1 request
+	//              insert primary
+	//              insert copy of byEmail
+	//              insert outbox row
+	// 4. eventual  write the rows elsewhere: 1 request
+	//              insert copy of byBadge
+	// 5. eventual  see that the primary is unchanged: 1 request
+	// 6. eventual  delete outbox row and wake-up: 2 requests
+	//
+	// put: 8 transactions, 5 entities written
+	// 1. before    read: 1 request
+	//              read primary
+	// 2. before    put a wake-up on the queue: 1 request
+	// 3. atomic    transaction of 4 rows: 1 request
+	//              replace primary
+	//              insert copy of byEmail
+	//              delete copy of byEmail
+	//              insert outbox row
+	// 4. eventual  read what is to be changed: 1 request
+	//              read copy of byBadge
+	// 5. eventual  write the rows elsewhere: 1 request
+	//              replace copy of byBadge
+	// 6. eventual  see that the primary is unchanged: 1 request
+	// 7. eventual  delete outbox row and wake-up: 2 requests
+}

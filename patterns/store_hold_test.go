@@ -1,0 +1,241 @@
+package patterns_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// held is a place with several processes, for tests of who may have badge B7.
+type held struct {
+	*place
+	ctx  context.Context
+	errs []error
+}
+
+// badgeTest runs body and then checks that all is well.
+func badgeTest(t *testing.T, body func(h *held)) {
+	t.Helper()
+	err := inVirtualTime(t, func(ctx context.Context) error {
+		p, err := newPlace(ctx)
+		if err != nil {
+			return err
+		}
+		h := &held{place: p, ctx: ctx}
+		body(h)
+		h.must((&schedule{place: p}).badges(ctx))
+		h.must(p.recover(ctx))
+		h.must((&schedule{place: p}).badges(ctx))
+		h.must(verify(ctx, p.own, p.other, []string{"byEmail", "byBadge", "byName", "lastAll"}, nil)) // no row of the outbox either
+		return errors.Join(h.errs...)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func (h *held) must(err error) {
+	if err != nil {
+		h.errs = append(h.errs, err)
+	}
+}
+
+func (h *held) process() *process {
+	p, err := h.start(fewViews, &process{})
+	h.must(err)
+	return p
+}
+
+// fewViews have no row in common for two entities, which would make most races end
+// in the transaction.
+func fewViews(other *aztables.Client) []patterns.View[hire] {
+	return []patterns.View[hire]{byEmail(), byBadge(), byName(other), lastAll(other)}
+}
+
+// refused takes nothing but a *DuplicateError.
+func (h *held) refused(what string, err error) {
+	if !errors.As(err, new(*patterns.DuplicateError)) {
+		h.errs = append(h.errs, errors.New(what+" was not refused"))
+	}
+}
+
+// inside runs do right before the process's nth transaction.
+func (p *process) inside(nth int, do func()) {
+	n := 0
+	p.sending = func(_, path string) {
+		if strings.HasSuffix(path, "$batch") {
+			if n++; n == nth {
+				do()
+			}
+		}
+	}
+}
+
+// handle lets a worker handle the nth message of the queue, from 0.
+func (h *held) handle(nth int) {
+	_, err := h.process().Handle(h.ctx, h.queue.messages[nth].wakeup)
+	h.must(err)
+}
+
+func withBadge(badge string) *hire {
+	h := jones()
+	h.Badge = badge
+	return h
+}
+
+// somebodyElse wants the same badge, and shares no local row with jones.
+func somebodyElse() *hire {
+	return &hire{Dept: "Marketing", ID: "2", Name: "Bob", Last: "Bloggs", Badge: "B7"}
+}
+
+func (p *process) giveBadge(ctx context.Context, badge string) error {
+	_, err := p.Update(ctx, jones().key(), func(h *hire) error { h.Badge = badge; return nil })
+	return err
+}
+
+// TestAHeldRowIsNotClearedAwayNorTaken has an entity give a badge up, and take it
+// back before the first change is drained. Between the second reservation and its
+// transaction the row looks as if nobody wanted it.
+func TestAHeldRowIsNotClearedAwayNorTaken(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		setup, a, b, q := h.process(), h.process(), h.process(), h.process()
+		_, err := setup.Insert(h.ctx, withBadge("B7"))
+		h.must(err)
+		a.changed = a.kill
+		_ = a.giveBadge(h.ctx, "B8")
+		b.inside(1, func() {
+			h.handle(0) // of a's change
+			rows, err := shelve(h.ctx, h.own)
+			h.must(err)
+			if rows["badge|B7"] == nil {
+				h.must(errors.New("the held row is gone"))
+			}
+			_, err = q.Insert(h.ctx, somebodyElse())
+			h.refused("another entity", err)
+		})
+		h.must(b.giveBadge(h.ctx, "B7"))
+	})
+}
+
+// TestWhoTakesAnAbandonedRowBarsItsOperation lets an operation that holds a row
+// pause beyond the grace time.
+func TestWhoTakesAnAbandonedRowBarsItsOperation(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		b, q := h.process(), h.process()
+		b.inside(1, func() {
+			time.Sleep(2 * testGrace)
+			_, err := q.Insert(h.ctx, somebodyElse())
+			h.must(err)
+		})
+		_, err := b.Insert(h.ctx, withBadge("B7"))
+		h.refused("the operation that was too late", err)
+	})
+}
+
+// TestAnOperationThatGivesUpLeavesAnothersRow has two operations hold one row for
+// the same entity; the second gives up while the first is about to commit.
+func TestAnOperationThatGivesUpLeavesAnothersRow(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		setup, a, b, q := h.process(), h.process(), h.process(), h.process()
+		_, err := setup.Insert(h.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: "taken"})
+		h.must(err)
+		a.inside(1, func() {
+			twin := withBadge("B7")
+			twin.Email = "taken"
+			_, err := b.Insert(h.ctx, twin)
+			h.refused("the taken address", err)
+			_, _ = q.Insert(h.ctx, somebodyElse()) // one of the two may have the badge
+		})
+		_, _ = a.Insert(h.ctx, withBadge("B7"))
+	})
+}
+
+// TestAnInsertThatComesLateHoldsItsRow inserts an entity while another insert of
+// it waits, deletes it again, and lets somebody else ask for its badge.
+func TestAnInsertThatComesLateHoldsItsRow(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		b, a, q := h.process(), h.process(), h.process()
+		b.inside(1, func() {
+			_, err := a.Insert(h.ctx, withBadge("B7"))
+			h.must(err)
+			h.must(a.Delete(h.ctx, jones().key()))
+			_, _ = q.Insert(h.ctx, somebodyElse())
+		})
+		_, _ = b.Insert(h.ctx, withBadge("B7"))
+	})
+}
+
+// TestADrainKeepsWhatAnotherOperationHolds is the same where the first insert was
+// carried out, but not drained, when the second reserves the row.
+func TestADrainKeepsWhatAnotherOperationHolds(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		a, b, c, q := h.process(), h.process(), h.process(), h.process()
+		a.changed = a.kill
+		_, _ = a.Insert(h.ctx, withBadge("B7"))
+		b.inside(1, func() {
+			h.handle(0) // of a's insert
+			h.must(c.Delete(h.ctx, jones().key()))
+			_, err := q.Insert(h.ctx, somebodyElse())
+			h.refused("another entity", err)
+		})
+		_, err := b.Insert(h.ctx, withBadge("B7"))
+		h.must(err)
+	})
+}
+
+// TestAWorkerThatWritesAfterAnotherHasFinishedIsCorrected has two workers at one
+// operation. The slower writes when the entity is gone already, and dies.
+func TestAWorkerThatWritesAfterAnotherHasFinishedIsCorrected(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		a, slow, b := h.process(), h.process(), h.process()
+		a.changed = a.kill
+		_, _ = a.Insert(h.ctx, withBadge(""))
+		var begun atomic.Bool // a drain sends several requests at once
+		slow.sending = func(method, path string) {
+			if method == "POST" && strings.HasSuffix(path, "/other") && begun.CompareAndSwap(false, true) {
+				h.handle(0)
+				h.must(b.Delete(h.ctx, jones().key()))
+				slow.kill() // this request is carried out, no other
+			}
+		}
+		_, _ = slow.Handle(h.ctx, h.queue.messages[0].wakeup)
+		if !slow.isDead() {
+			h.must(errors.New("the slow worker wrote nothing"))
+		}
+	})
+}
+
+// TestWhatAnEarlierTryHeldIsReleasedByTheNext has a change want a badge at first,
+// and none when it runs again because the entity was changed meanwhile; then it
+// needs the outbox for another row, or not at all.
+func TestWhatAnEarlierTryHeldIsReleasedByTheNext(t *testing.T) {
+	for _, name := range []string{jones().Name, "Ann Smith"} {
+		badgeTest(t, func(h *held) {
+			setup, a, b, q := h.process(), h.process(), h.process(), h.process()
+			_, err := setup.Insert(h.ctx, withBadge(""))
+			h.must(err)
+			a.inside(1, func() {
+				_, err := b.Update(h.ctx, jones().key(), func(h *hire) error { h.Head = true; return nil })
+				h.must(err)
+			})
+			badge := "B7"
+			_, err = a.Update(h.ctx, jones().key(), func(h *hire) error {
+				h.Name, h.Badge, badge = name, badge, ""
+				return nil
+			})
+			h.must(err)
+			_, err = q.Insert(h.ctx, somebodyElse())
+			h.must(err)
+			if n := h.queue.len(); n != 0 {
+				h.must(errors.New("a wake-up is left"))
+			}
+		})
+	}
+}

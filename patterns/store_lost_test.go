@@ -1,0 +1,115 @@
+package patterns_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// primaries are the entities' own rows, as text.
+func (p *place) primaries(ctx context.Context) (map[string]string, error) {
+	rows, err := shelve(ctx, p.own)
+	all := map[string]string{}
+	for key, row := range rows {
+		if strings.Contains(key, "|id_") {
+			all[key] = show(row)
+		}
+	}
+	return all, err
+}
+
+func TestALostReplyToAnyRequestChangesNothing(t *testing.T) {
+	points := 0
+	for name, sc := range scenarios() {
+		steps := 1
+		var want map[string]string
+		for at := 0; at <= steps; at++ { // 0: none gets lost
+			points++
+			err := inVirtualTime(t, func(ctx context.Context) error {
+				p, pr, err := prepared(ctx, sc, 0, false)
+				if err != nil {
+					return err
+				}
+				pr.lost = at
+				if err := sc.call(ctx, pr); err != nil && !(errors.Is(err, errLost) && strings.Contains(err.Error(), "wake-up")) {
+					return err
+				} else if err != nil {
+					return errors.Join(p.recover(ctx), p.clean(ctx))
+				}
+				got, err := p.primaries(ctx)
+				if err != nil {
+					return err
+				}
+				if at == 0 {
+					steps, want = pr.steps, got
+				}
+				if !maps.Equal(got, want) {
+					return fmt.Errorf("have %v, want %v", got, want)
+				}
+				return errors.Join(p.recover(ctx), p.clean(ctx))
+			})
+			if err != nil {
+				t.Errorf("%s, reply %d lost: %v", name, at, err)
+			}
+		}
+	}
+	t.Logf("%d lost replies", points)
+}
+
+// TestNoUpdateIsLostOrDoneTwice raises one number from many sides while replies get
+// lost. The outbox row says of each update whether it was carried out.
+func TestNoUpdateIsLostOrDoneTwice(t *testing.T) {
+	for seed := range uint64(20) {
+		err := inVirtualTime(t, func(ctx context.Context) error {
+			s := &schedule{script: script{latency: 50_000_000, lose: 0.1}, seed: seed}
+			var err error
+			if s.place, err = newPlace(ctx); err != nil {
+				return err
+			}
+			h := &hire{Dept: "Sales", ID: "1", Name: "Ann", Last: "Jones", Badge: "A"}
+			setup, err := s.start(allViews, &process{})
+			if err != nil {
+				return err
+			}
+			if _, err := setup.Insert(ctx, h); err != nil {
+				return err
+			}
+			var mu sync.Mutex
+			var wg sync.WaitGroup
+			sure, maybe := 0, 0
+			for range 4 {
+				wg.Go(func() {
+					p, _ := s.process()
+					for range 5 {
+						_, err := p.Update(ctx, h.key(), func(h *hire) error { h.Age++; return nil })
+						mu.Lock()
+						switch {
+						case err == nil:
+							sure++
+						case errors.Is(err, patterns.ErrOutcomeUnknown):
+							maybe++
+						case !expected(err):
+							s.failed("update: %w", err)
+						}
+						mu.Unlock()
+					}
+				})
+			}
+			wg.Wait()
+			item, err := setup.Get(ctx, h.key())
+			if n := int(item.Value.Age); n < sure || n > sure+maybe {
+				s.failed("raised to %d by %d updates and %d that may have been carried out", n, sure, maybe)
+			}
+			return errors.Join(append(s.errs, err, s.recover(ctx), s.clean(ctx))...)
+		})
+		if err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}

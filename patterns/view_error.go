@@ -1,0 +1,51 @@
+package patterns
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// ErrBadView: a view breaks its contract, or does not fit the store. [ViewError]
+// names it.
+var ErrBadView = errors.New("view breaks its contract")
+
+// ViewError is an error for which a view is the reason, or that concerns its rows
+// alone.
+type ViewError struct {
+	View string // its name
+	err  error
+}
+
+func (e *ViewError) Error() string { return fmt.Sprintf("view %q: %v", e.View, e.err) }
+
+func (e *ViewError) Unwrap() error { return e.err }
+
+// badView is a ViewError that matches ErrBadView.
+func badView(view, format string, args ...any) error {
+	return &ViewError{view, fmt.Errorf("%w: %w", ErrBadView, fmt.Errorf(format, args...))}
+}
+
+// DuplicateError says that the row which a view asks for is another's: of another
+// primary that asks for it too, or no row of the view at all. It matches
+// [ErrExists]. An operation that returns it has changed nothing.
+type DuplicateError struct {
+	View string
+	Key  keys.Key // of the row; printed by %+v only
+}
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("view %q: %v: the row belongs to another", e.View, ErrExists)
+}
+
+// Format adds the row's key for %+v only.
+func (e *DuplicateError) Format(f fmt.State, verb rune) {
+	io.WriteString(f, e.Error())
+	if verb == 'v' && f.Flag('+') {
+		fmt.Fprintf(f, ": %q/%q", e.Key.Partition, e.Key.Row)
+	}
+}
+
+func (e *DuplicateError) Unwrap() error { return ErrExists }
