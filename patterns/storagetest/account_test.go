@@ -1,0 +1,244 @@
+package storagetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func TestTheSDKWorksOnTheAccount(t *testing.T) {
+	ctx := t.Context()
+	acct := storagetest.New(t)
+	client := table(t, acct, "people")
+	if _, err := client.AddEntity(ctx, entity(t, "p", "0"), nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err := client.AddEntity(ctx, entity(t, "p", "0"), nil)
+	wantCode(t, err, 409, "EntityAlreadyExists")
+	var acts []aztables.TransactionAction
+	for i := 1; i <= 100; i++ {
+		acts = append(acts, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: entity(t, "p", fmt.Sprint(i))})
+	}
+	if _, err := client.SubmitTransaction(ctx, acts, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.SubmitTransaction(ctx, acts[:2], nil); err == nil {
+		t.Fatal("a transaction of rows that exist succeeded")
+	}
+	got, err := client.GetEntity(ctx, "p", "7", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.UpdateEntity(ctx, entity(t, "p", "7"), &aztables.UpdateEntityOptions{IfMatch: &got.ETag, UpdateMode: aztables.UpdateModeReplace}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.DeleteEntity(ctx, "p", "7", &aztables.DeleteEntityOptions{IfMatch: &got.ETag})
+	wantCode(t, err, 412, "UpdateConditionNotSatisfied")
+	if _, err := client.DeleteEntity(ctx, "p", "7", nil); err != nil {
+		t.Fatal(err)
+	}
+	if keys, pages := rowKeys(t, client, nil); len(keys) != 100 || pages != 1 {
+		t.Errorf("%d rows in %d pages", len(keys), pages)
+	}
+	if _, err := acct.Tables().GetProperties(ctx, nil); err != nil {
+		t.Error(err)
+	}
+
+	log := acct.Log()
+	batch := log.Only("Table.Batch")
+	if len(batch) != 2 || batch[0].Resource != "people" || len(batch[0].Rows) != 100 || batch[0].Written != 100 || batch[0].Code != "" {
+		t.Errorf("%v", batch)
+	}
+	if q := batch[1]; q.Status != 202 || q.Inner != 409 || q.Code != "EntityAlreadyExists" || q.Written != 0 {
+		t.Errorf("%v", q)
+	}
+	if q := log.Only("Table.Query")[0]; q.Returned != 100 || q.Scanned != 100 || q.ReplyBytes == 0 {
+		t.Errorf("%v", q)
+	}
+}
+
+func TestAReplacedTableIsBlockedFor40VirtualSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		acct := storagetest.New(t)
+		client := table(t, acct, "people")
+		if _, err := client.Delete(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		for {
+			_, err := client.CreateTable(ctx, nil)
+			if err == nil {
+				break
+			}
+			wantCode(t, err, 409, "TableBeingDeleted")
+			time.Sleep(time.Second)
+		}
+		if d := time.Since(start); d != 40*time.Second {
+			t.Errorf("blocked for %v", d)
+		}
+	})
+}
+
+func TestRetriesOfTheSDKTakeNoRealTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		client := table(t, acct, "people")
+		acct.Fault(storagetest.On("Table.Insert").Nth(1).Status(503, "ServerBusy"), storagetest.On("Table.Insert").Nth(2).LoseReply())
+		start := time.Now()
+		_, err := client.AddEntity(t.Context(), entity(t, "p", "r"), nil)
+		wantCode(t, err, 409, "EntityAlreadyExists") // its own second attempt had won
+		if acct.Log().Count("Table.Insert") != 3 || time.Since(start) < time.Second {
+			t.Errorf("after %v\n%v", time.Since(start), acct.Log())
+		}
+	})
+}
+
+func TestTheTransportCountsLikeNetHTTP(t *testing.T) {
+	acct := storagetest.New(t)
+	client := table(t, acct, "people")
+	conns, writes := 0, 0
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		GetConn:      func(string) { conns++ },
+		WroteRequest: func(httptrace.WroteRequestInfo) { writes++ },
+	})
+	if _, err := client.AddEntity(ctx, entity(t, "p", "r"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if conns != 1 || writes != 1 {
+		t.Errorf("%d connections, %d writes", conns, writes)
+	}
+}
+
+func TestAnEndedContextLeavesTheAccountAlone(t *testing.T) {
+	acct := storagetest.New(t)
+	client := table(t, acct, "people")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := client.AddEntity(ctx, entity(t, "p", "r"), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if keys, _ := rowKeys(t, client, nil); len(keys) != 0 {
+		t.Errorf("%v", keys)
+	}
+}
+
+func TestOptionsShapeEveryPage(t *testing.T) {
+	for _, opts := range []storagetest.Options{{PageRows: 2}, {PageScan: 3}, {PageBoundary: true}} {
+		acct := storagetest.Start(&opts)
+		client := table(t, acct, "people")
+		put(t, client, "a", "1", "2", "3")
+		put(t, client, "b", "4", "5", "6")
+		keys, pages := rowKeys(t, client, &aztables.ListEntitiesOptions{Filter: to.Ptr("RowKey ne '2'")})
+		if !slices.Equal(keys, []string{"1", "3", "4", "5", "6"}) || pages < 2 {
+			t.Errorf("%+v: %v in %d pages", opts, keys, pages)
+		}
+	}
+}
+
+func TestShortAndEmptyPagesOnDemand(t *testing.T) {
+	for _, rule := range []storagetest.Rule{
+		storagetest.On("Table.Query").ShortPage(2), storagetest.On("Table.Query").EmptyPage(), storagetest.On("Table.Query").CutPage(1),
+		storagetest.On("Table.Query").BoundaryPage(), storagetest.On("Table.Query").EmptyPage().ShortPage(1),
+	} {
+		acct := storagetest.New(t)
+		client := table(t, acct, "people")
+		put(t, client, "a", "1", "2", "3")
+		put(t, client, "b", "4", "5", "6")
+		acct.Fault(rule)
+		keys, pages := rowKeys(t, client, &aztables.ListEntitiesOptions{Filter: to.Ptr("RowKey ge '3'")})
+		if !slices.Equal(keys, []string{"3", "4", "5", "6"}) || pages < 2 {
+			t.Errorf("%v: %v in %d pages", rule, keys, pages)
+		}
+	}
+}
+
+// countingPolicy stands for whatever a caller puts in the options of a client.
+type countingPolicy struct{ n *int }
+
+func (p countingPolicy) Do(req *policy.Request) (*http.Response, error) {
+	*p.n++
+	return req.Next()
+}
+
+func TestTheOptionsOfTheCallerStayHis(t *testing.T) {
+	acct := storagetest.New(t)
+	n := 0
+	var opts aztables.ClientOptions
+	opts.Retry.MaxRetries = -1
+	opts.PerRetryPolicies = []policy.Policy{countingPolicy{&n}}
+	client := acct.TablesWith(&opts).NewClient("people")
+	if opts.Transport != nil {
+		t.Error("the caller's options were changed")
+	}
+	acct.Fault(storagetest.On("*").LoseRequest())
+	_, err := client.CreateTable(t.Context(), nil)
+	var lost *storagetest.LostError
+	if !errors.As(err, &lost) || n != 1 {
+		t.Errorf("%v after %d attempts", err, n)
+	}
+}
+
+func TestTransportsStackAndEachKeepsItsLog(t *testing.T) {
+	acct := storagetest.New(t)
+	table(t, acct, "people")
+	outer := fault.Wrap(acct.Transport(), nil)
+	var opts aztables.ClientOptions
+	opts.Transport = outer
+	service, err := aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := service.NewClient("people")
+	put(t, client, "a", "1", "2", "3")
+	outer.Fault(fault.On("Table.Query").CutPage(1))
+	if keys, pages := rowKeys(t, client, nil); len(keys) != 3 || pages != 3 {
+		t.Errorf("%v in %d pages", keys, pages)
+	}
+	inside, outside := acct.Log(), outer.Log()
+	if len(inside) != 6 || len(outside) != 6 || outside[5].Returned != 1 || outside[0].Written != 1 {
+		t.Errorf("inside\n%v\noutside\n%v", inside, outside)
+	}
+}
+
+func TestAnAccountLeavesNoGoroutineBehind(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Run("use", func(t *testing.T) {
+		acct := storagetest.New(t)
+		server, err := acct.Serve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var transport http.Transport
+		defer transport.CloseIdleConnections()
+		var opts aztables.ClientOptions
+		opts.Transport = &http.Client{Transport: &transport}
+		service, err := aztables.NewServiceClientFromConnectionString(server.ConnectionString(), &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := service.CreateTable(t.Context(), "people", nil); err != nil {
+			t.Fatal(err)
+		}
+		put(t, acct.Tables().NewClient("people"), "p", "r")
+	})
+	for start := time.Now(); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Since(start) > 5*time.Second {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}

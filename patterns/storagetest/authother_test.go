@@ -1,0 +1,65 @@
+package storagetest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	blobsas "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/sas"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+	queuesas "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/sas"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func checkQueueSAS(t *testing.T, acct *storagetest.Account, owner *azqueue.QueueClient) {
+	t.Helper()
+	address, err := owner.GetSASURL(queuesas.QueuePermissions{Add: true}, time.Now().Add(time.Hour), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var opts azqueue.ClientOptions
+	opts.Transport = acct.Transport()
+	c, err := azqueue.NewQueueClientWithNoCredential(address, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.EnqueueMessage(t.Context(), "x", nil); err != nil {
+		t.Errorf("put: %v", err)
+	}
+	_, err = c.DequeueMessage(t.Context(), nil)
+	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
+	_, err = c.Delete(t.Context(), nil)
+	wantCode(t, err, 403, "AuthorizationFailure")
+}
+
+func checkBlobSAS(t *testing.T, acct *storagetest.Account, owner *container.Client) {
+	t.Helper()
+	address, err := owner.GetSASURL(blobsas.ContainerPermissions{Create: true, Read: true}, time.Now().Add(time.Hour), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var opts container.ClientOptions
+	opts.Transport = acct.Transport()
+	c, err := container.NewClientWithNoCredential(address, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := c.NewBlockBlobClient("a/b")
+	upload := func(b *blockblob.Client, text string) error {
+		_, err := b.UploadBuffer(t.Context(), []byte(text), nil)
+		return err
+	}
+	if err := upload(b, "first"); err != nil {
+		t.Errorf("create: %v", err)
+	}
+	wantCode(t, upload(b, "second"), 403, "UnauthorizedBlobOverwrite") // c creates, w overwrites
+	if _, err := b.DownloadStream(t.Context(), nil); err != nil {
+		t.Errorf("read: %v", err)
+	}
+	_, err = b.SetMetadata(t.Context(), nil, nil)
+	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
+	_, err = b.Delete(t.Context(), nil)
+	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
+}

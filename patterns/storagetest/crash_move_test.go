@@ -1,0 +1,153 @@
+package storagetest_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// office moves an employee from one table to another. No transaction spans two
+// tables.
+type office struct{ staff, archive *aztables.Client }
+
+func openOffice(acct *storagetest.Account) office {
+	return office{acct.Tables().NewClient("staff"), acct.Tables().NewClient("archive")}
+}
+
+// hire makes the tables, with one employee.
+func (o office) hire(ctx context.Context) error {
+	_, errStaff := o.staff.CreateTable(ctx, nil)
+	_, errArchive := o.archive.CreateTable(ctx, nil)
+	_, errRow := o.staff.UpsertEntity(ctx, []byte(`{"PartitionKey":"Sales","RowKey":"1"}`), nil)
+	return errors.Join(errStaff, errArchive, errRow)
+}
+
+func missing(err error) bool {
+	var refused *azcore.ResponseError
+	return errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound
+}
+
+// moveNaively takes the employee out of one table, and then into the other.
+func (o office) moveNaively(ctx context.Context) error {
+	row, err := o.staff.GetEntity(ctx, "Sales", "1", nil)
+	if missing(err) {
+		return nil // was moved already
+	} else if err != nil {
+		return err
+	}
+	if _, err := o.staff.DeleteEntity(ctx, "Sales", "1", nil); err != nil {
+		return err
+	}
+	_, err = o.archive.UpsertEntity(ctx, row.Value, nil)
+	return err
+}
+
+// move has the copy before it deletes. It can be done again at any point.
+func (o office) move(ctx context.Context) error {
+	row, err := o.staff.GetEntity(ctx, "Sales", "1", nil)
+	if missing(err) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if _, err := o.archive.UpsertEntity(ctx, row.Value, nil); err != nil {
+		return err
+	}
+	if _, err := o.staff.DeleteEntity(ctx, "Sales", "1", nil); !missing(err) {
+		return err
+	}
+	return nil
+}
+
+// proveMove is the test that a user of the package writes.
+func proveMove(t *testing.T, move func(office, context.Context) error) {
+	storagetest.CrashPointsWith(t, &storagetest.CrashOptions{
+		Recover: func(ctx context.Context, acct *storagetest.Account) error {
+			return move(openOffice(acct), ctx)
+		},
+	}, func(ctx context.Context, acct *storagetest.Account) error {
+		o := openOffice(acct)
+		if err := o.hire(ctx); err != nil {
+			return err
+		}
+		acct.Arm()
+		return move(o, ctx)
+	}, func(t *testing.T, acct *storagetest.Account) {
+		o := openOffice(acct)
+		if _, err := o.archive.GetEntity(t.Context(), "Sales", "1", nil); err != nil {
+			t.Errorf("the employee is not in the archive: %v", err)
+		}
+		if _, err := o.staff.GetEntity(t.Context(), "Sales", "1", nil); !missing(err) {
+			t.Errorf("the employee is still on the staff: %v", err)
+		}
+	})
+}
+
+func TestAMoveThatCopiesFirstSurvivesEveryCrash(t *testing.T) { proveMove(t, office.move) }
+
+// Tests that have to fail run in a child process, which this variable tells which.
+const mustFail = "STORAGETEST_MUST_FAIL"
+
+// inChild runs one of the tests below and returns what go test would print.
+func inChild(t *testing.T, name string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+name+"$", "-test.v")
+	cmd.Env = append(os.Environ(), mustFail+"=1")
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		t.Fatalf("%s has not failed: %v\n%s", name, err, out)
+	}
+	return string(out)
+}
+
+func TestANaiveMoveIsCaughtWhereItLosesTheRow(t *testing.T) {
+	out := inChild(t, "TestChildNaiveMove")
+	for _, want := range []string{
+		"--- FAIL: TestChildNaiveMove/after_2_Table.Delete ",
+		"--- FAIL: TestChildNaiveMove/before_3_Table.UpsertMerge ",
+		"--- FAIL: TestChildNaiveMove/before_2_Table.Delete,_then_after_2_Table.Delete ", // recovering dies in the same place
+		"--- PASS: TestChildNaiveMove/before_2_Table.Delete ",
+		"--- PASS: TestChildNaiveMove/after_3_Table.UpsertMerge ",
+		"the employee is not in the archive",
+		"storagetest: seed ",
+		"the scenario, killed after 2 Table.Delete:",
+		`Table.Delete staff ("Sales", "1") -> `,
+		"check:\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("go test does not print %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+}
+
+func TestGoTestPicksOneCrashPoint(t *testing.T) {
+	for run, want := range map[string]string{
+		"/^after_2.*": "after_2_Table.Delete",
+		"/^before_2_Table.Delete,_then_after_2.*": "before_2_Table.Delete,_then_after_2_Table.Delete",
+	} {
+		out := inChild(t, "TestChildNaiveMove$"+run)
+		if n := strings.Count(out, "--- FAIL: "); n != 2 || !strings.Contains(out, "--- FAIL: TestChildNaiveMove/"+want) || strings.Contains(out, "undisturbed") {
+			t.Errorf("-run %s: %d failures, want %s alone\n%s", run, n, want, out)
+		}
+	}
+}
+
+func TestChildNaiveMove(t *testing.T) {
+	if os.Getenv(mustFail) == "" {
+		t.Skip("fails as it has to; TestANaiveMoveIsCaughtWhereItLosesTheRow runs it in a process of its own")
+	}
+	proveMove(t, office.moveNaively)
+}

@@ -1,0 +1,198 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+// crash is one point at which a process may die.
+type crash struct {
+	at    int // the call, counted from 1
+	after bool
+	op    Op // of that call in the run that counted; "" for a call beyond those
+}
+
+func (c crash) String() string {
+	when := "before"
+	if c.after {
+		when = "after"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %d %s", when, c.at, c.op))
+}
+
+// crashTest is one CrashPoints under way.
+type crashTest struct {
+	CrashOptions
+	scenario func(context.Context, *Account) error
+	check    func(*testing.T, *Account)
+	arms     bool // the scenario calls Arm
+}
+
+// outcome is what one run has shown.
+type outcome struct {
+	calls  Log  // of the process that was not killed last, which may be killed next
+	died   bool // at the last point of the plan
+	passed bool
+}
+
+// explore runs the processes that die as the plan says, and the one that then
+// lives, and goes on with each of the calls of the latter.
+func (c *crashTest) explore(t *testing.T, plan []crash) outcome {
+	deeper := len(plan) == 0 || len(plan) == 1 && c.Recover != nil
+	o := c.subtest(t, plan, deeper)
+	if !deeper || !o.passed || len(plan) > 0 && !o.died {
+		return o
+	}
+	if len(plan) == 0 && len(o.calls) == 0 {
+		t.Error("the scenario made no storage call that could be a crash point")
+		return o
+	}
+	for i := 1; ; i++ {
+		next := crash{at: i}
+		if i <= len(o.calls) {
+			next.op = o.calls[i-1].Op
+		}
+		if before := c.explore(t, append(plan[:len(plan):len(plan)], next)); !before.died && i > len(o.calls) {
+			return o
+		}
+		next.after = true
+		c.explore(t, append(plan[:len(plan):len(plan)], next))
+	}
+}
+
+// subtest runs the plan as a subtest. One that go test -run has not picked runs
+// all the same if counted, without a check and without a word, since those that
+// follow from it cannot be known otherwise.
+func (c *crashTest) subtest(t *testing.T, plan []crash, counted bool) (o outcome) {
+	name := "undisturbed"
+	for i, p := range plan {
+		if i == 0 {
+			name = p.String()
+		} else {
+			name += ", then " + p.String()
+		}
+	}
+	picked := false
+	o.passed = t.Run(name, func(t *testing.T) {
+		picked = true
+		synctest.Test(t, func(t *testing.T) {
+			if acct := c.run(t, plan, &o); !t.Failed() {
+				c.check(t, acct)
+			}
+		})
+	})
+	if !picked && counted {
+		synctest.Test(t, func(t *testing.T) { c.run(quiet{t}, plan, &o) })
+	}
+	return o
+}
+
+// quiet is a test that takes no notice of errors.
+type quiet struct{ testing.TB }
+
+func (quiet) Errorf(string, ...any) {}
+
+// run is the lives of all processes on one account, which it returns for check.
+func (c *crashTest) run(t testing.TB, plan []crash, o *outcome) *Account {
+	var story strings.Builder
+	acct := Start(&c.Account)
+	next := func(title string, p *process) *process {
+		p.acct = acct
+		p.live(t)
+		if p.died.Load() {
+			title += ", killed " + p.at.String()
+		}
+		fmt.Fprintf(&story, "%s:\n%v", title, acct.Log())
+		if p.err != nil && !p.died.Load() {
+			t.Errorf("%s, which was not killed: %v", title, p.err)
+		}
+		acct = acct.restarted()
+		return p
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("storagetest: seed %d\n%scheck:\n%v", c.Account.Seed, story.String(), acct.Log())
+		}
+	})
+	point := func(i int) *crash {
+		if i < len(plan) {
+			return &plan[i]
+		}
+		return nil
+	}
+	first := next("the scenario", &process{do: c.scenario, at: point(0), arms: c.arms})
+	c.arms = c.arms || first.acct.armed > 0
+	o.died, o.calls = first.died.Load(), first.calls()
+	if c.Recover != nil {
+		if len(plan) == 2 {
+			o.died = next("the process that recovers", &process{do: c.Recover, at: point(1)}).died.Load()
+		}
+		if last := next("the process that recovers at last", &process{do: c.Recover}); len(plan) > 0 {
+			o.calls = last.calls()
+		}
+	}
+	return acct
+}
+
+// process is one life.
+type process struct {
+	acct *Account
+	do   func(context.Context, *Account) error
+	at   *crash // where it dies; nil: nowhere
+	arms bool   // its calls count from Arm on
+	died atomic.Bool
+	err  error
+}
+
+var errGone = errors.New("it ended its goroutine, as FailNow and Goexit do")
+
+// live lets the process do what it does until it is done or dead. The goroutine
+// is one that FailNow, Goexit and panic may end.
+func (p *process) live(t testing.TB) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	if p.at != nil {
+		kill := func() {
+			p.acct.faults.Kill(p.acct.armed+p.at.at, p.at.after, func() {
+				p.died.Store(true)
+				cancel(ErrKilled)
+			})
+		}
+		if p.arms {
+			p.acct.onArm = kill
+		} else {
+			kill()
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if v := recover(); v != nil {
+				p.err = fmt.Errorf("it panicked: %v\n%s", v, debug.Stack())
+			}
+		}()
+		p.err = errGone
+		p.err = p.do(ctx, p.acct)
+	}()
+	<-done
+	if err := p.acct.close(); err != nil {
+		t.Errorf("storagetest: closing the loopback server: %v", err)
+	}
+}
+
+// calls are the requests that can be crash points.
+func (p *process) calls() Log {
+	for l := p.acct.Log(); len(l) > 0; l = l[1:] {
+		if l[0].Seq > p.acct.armed {
+			return l
+		}
+	}
+	return nil
+}

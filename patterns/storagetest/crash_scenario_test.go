@@ -1,0 +1,168 @@
+package storagetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// create is a storage call that may be done again.
+func create(ctx context.Context, acct *storagetest.Account, name string) error {
+	_, err := acct.Tables().CreateTable(ctx, name, nil)
+	return err
+}
+
+func nothing(*testing.T, *storagetest.Account) {}
+
+func TestTheNumberOfCallsMayDifferBetweenRuns(t *testing.T) {
+	run, most, checked := 0, 0, 0
+	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+		run++
+		for i := range min(run+1, 5) { // two calls in the run that counts, then more
+			if err := create(ctx, acct, fmt.Sprintf("table%d", i)); err != nil {
+				return err
+			}
+			most = max(most, i+1)
+		}
+		return nil
+	}, func(*testing.T, *storagetest.Account) { checked++ })
+	if most != 5 || checked != run || run != 1+2*5+1 {
+		t.Errorf("%d calls at most, %d runs, %d checks", most, run, checked)
+	}
+}
+
+func TestAScenarioMayPanicOnceItIsDead(t *testing.T) {
+	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+		if err := create(ctx, acct, "people"); err != nil {
+			panic(err)
+		}
+		return nil
+	}, nothing)
+}
+
+func TestCodeThatTriesForeverIsEnded(t *testing.T) {
+	storagetest.CrashPoints(t, func(_ context.Context, acct *storagetest.Account) error {
+		for create(context.Background(), acct, "people") != nil { // takes no notice of its context
+			time.Sleep(time.Minute)
+		}
+		return nil
+	}, nothing)
+}
+
+func TestADeadProcessStaysDeadWhenTheNextOneLives(t *testing.T) {
+	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+		late := make(chan error, 1)
+		go func() { // a goroutine that outlives the scenario
+			time.Sleep(time.Hour)
+			late <- create(context.WithoutCancel(ctx), acct, "late")
+		}()
+		if err := create(ctx, acct, "people"); err != nil {
+			return err
+		}
+		return <-late
+	}, func(t *testing.T, acct *storagetest.Account) {
+		time.Sleep(2 * time.Hour)
+		if err := create(t.Context(), acct, "check"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestScriptedFaultsDieWithTheProcess(t *testing.T) {
+	storagetest.CrashPointsWith(t, &storagetest.CrashOptions{Account: storagetest.Options{Seed: 7}}, func(ctx context.Context, acct *storagetest.Account) error {
+		if acct.Seed() != 7 {
+			t.Errorf("seed %d", acct.Seed())
+		}
+		acct.Fault(storagetest.On("*").Status(500, "InternalError").Times(2))
+		return create(ctx, acct, "people")
+	}, func(t *testing.T, acct *storagetest.Account) {
+		if err := create(t.Context(), acct, "check"); err != nil || len(acct.Log()) != 1 {
+			t.Errorf("%v\n%v", err, acct.Log())
+		}
+	})
+}
+
+func TestRecoveringIsKilledToo(t *testing.T) {
+	var deaths, recoveries, checks atomic.Int64
+	storagetest.CrashPointsWith(t, &storagetest.CrashOptions{
+		Recover: func(ctx context.Context, acct *storagetest.Account) error {
+			recoveries.Add(1)
+			err := create(ctx, acct, "first")
+			if err == nil {
+				err = create(ctx, acct, "second")
+			}
+			if errors.Is(err, storagetest.ErrKilled) || context.Cause(ctx) != nil {
+				deaths.Add(1)
+			}
+			return nil // a table that exists is well
+		},
+	}, func(ctx context.Context, acct *storagetest.Account) error {
+		return create(ctx, acct, "first")
+	}, func(t *testing.T, acct *storagetest.Account) {
+		checks.Add(1)
+	})
+	// The scenario has one call, its two deaths leave a process that recovers by
+	// one or two calls, each with two deaths.
+	if deaths.Load() < 6 || recoveries.Load() <= checks.Load() {
+		t.Errorf("%d deaths of %d recoveries, %d checks", deaths.Load(), recoveries.Load(), checks.Load())
+	}
+}
+
+func TestAScenarioThatFailsUndisturbedIsToldSo(t *testing.T) {
+	for child, want := range map[string]string{
+		"TestChildScenarioFails":  "the scenario, which was not killed: TableAlreadyExists",
+		"TestChildScenarioPanics": "the scenario, which was not killed: it panicked: out of order",
+		"TestChildScenarioExits":  "the scenario, which was not killed: it ended its goroutine",
+		"TestChildScenarioIdle":   "the scenario made no storage call that could be a crash point",
+		"TestChildRecoverFails":   "the process that recovers at last, which was not killed: not today",
+	} {
+		if out := inChild(t, child); !strings.Contains(out, want) {
+			t.Errorf("%s: go test does not print %q\n%s", child, want, out)
+		}
+	}
+}
+
+func child(t *testing.T, scenario func(context.Context, *storagetest.Account) error) {
+	t.Helper()
+	if os.Getenv(mustFail) == "" {
+		t.Skip("fails as it has to; TestAScenarioThatFailsUndisturbedIsToldSo runs it in a process of its own")
+	}
+	storagetest.CrashPoints(t, scenario, nothing)
+}
+
+func TestChildScenarioFails(t *testing.T) {
+	child(t, func(ctx context.Context, acct *storagetest.Account) error {
+		return errors.New("TableAlreadyExists")
+	})
+}
+
+func TestChildScenarioPanics(t *testing.T) {
+	child(t, func(context.Context, *storagetest.Account) error { panic("out of order") })
+}
+
+func TestChildScenarioExits(t *testing.T) {
+	child(t, func(context.Context, *storagetest.Account) error {
+		t.FailNow()
+		return nil
+	})
+}
+
+func TestChildScenarioIdle(t *testing.T) {
+	child(t, func(context.Context, *storagetest.Account) error { return nil })
+}
+
+func TestChildRecoverFails(t *testing.T) {
+	if os.Getenv(mustFail) == "" {
+		t.Skip("fails as it has to; TestAScenarioThatFailsUndisturbedIsToldSo runs it in a process of its own")
+	}
+	storagetest.CrashPointsWith(t, &storagetest.CrashOptions{
+		Recover: func(context.Context, *storagetest.Account) error { return errors.New("not today") },
+	}, func(ctx context.Context, acct *storagetest.Account) error { return create(ctx, acct, "people") }, nothing)
+}

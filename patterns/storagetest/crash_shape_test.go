@@ -1,0 +1,32 @@
+package storagetest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// Scenarios and checks come in several shapes; each is run and each is killed.
+func TestEveryShapeOfScenarioAndCheckRuns(t *testing.T) {
+	create := func(acct *storagetest.Account) error {
+		_, err := acct.Tables().CreateTable(context.Background(), "Accounts", nil)
+		return err
+	}
+	runs, checks := 0, 0
+	storagetest.CrashPoints(t, func(acct *storagetest.Account) { runs++; _ = create(acct) }, func(*storagetest.Account) { checks++ })
+	storagetest.CrashPoints(t, func(acct *storagetest.Account) error { runs++; return create(acct) },
+		func(acct *storagetest.Account) error {
+			checks++
+			if acct == nil {
+				return errors.New("no account")
+			}
+			return nil
+		})
+	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error { runs++; return create(acct) },
+		func(t *testing.T, acct *storagetest.Account) { checks++ })
+	if least := 3 * 3; runs < least || runs != checks { // undisturbed, before and after the one call
+		t.Errorf("%d runs, %d checks, want as many, and at least %d", runs, checks, least)
+	}
+}

@@ -1,0 +1,191 @@
+package storagetest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// ledger keeps a sum over two accounts in two partitions, so that no
+// transaction spans them.
+type ledger struct{ table *aztables.Client }
+
+func (l ledger) set(ctx context.Context, pk, rk string, v int) error {
+	b, err := json.Marshal(map[string]any{"PartitionKey": pk, "RowKey": rk, "V": v})
+	if err != nil {
+		return err
+	}
+	_, err = l.table.UpsertEntity(ctx, b, nil)
+	return err
+}
+
+func (l ledger) get(ctx context.Context, pk, rk string) (int, error) {
+	res, err := l.table.GetEntity(ctx, pk, rk, nil)
+	if err != nil {
+		return 0, err
+	}
+	var e struct{ V int }
+	return e.V, json.Unmarshal(res.Value, &e)
+}
+
+// naive moves v without a trace of the intention.
+func (l ledger) naive(ctx context.Context, v int) error {
+	if err := l.set(ctx, "a", "balance", 100-v); err != nil {
+		return err
+	}
+	return l.set(ctx, "b", "balance", v)
+}
+
+// safe writes down what it is about to do, first.
+func (l ledger) safe(ctx context.Context, v int) error {
+	if err := l.set(ctx, "intent", "1", v); err != nil {
+		return err
+	}
+	return l.recover(ctx)
+}
+
+func (l ledger) recover(ctx context.Context) error {
+	v, err := l.get(ctx, "intent", "1")
+	if err != nil {
+		return nil // nothing was intended
+	}
+	if err := l.naive(ctx, v); err != nil {
+		return err
+	}
+	_, err = l.table.DeleteEntity(ctx, "intent", "1", nil)
+	return err
+}
+
+func openLedger(ctx context.Context, acct *storagetest.Account) (ledger, error) {
+	l := ledger{acct.Tables().NewClient("ledger")}
+	if _, err := l.table.CreateTable(ctx, nil); err != nil {
+		return l, err
+	}
+	return l, errors.Join(l.set(ctx, "a", "balance", 100), l.set(ctx, "b", "balance", 0))
+}
+
+func sum(t *testing.T, l ledger) int {
+	t.Helper()
+	a, err := l.get(t.Context(), "a", "balance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.get(t.Context(), "b", "balance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a + b
+}
+
+func TestCrashPointsAreAllOfTheCallsBeforeAndAfter(t *testing.T) {
+	var seen []string
+	storagetest.CrashPoints(t,
+		func(ctx context.Context, acct *storagetest.Account) error {
+			l, err := openLedger(ctx, acct)
+			if err != nil {
+				return err
+			}
+			acct.Arm()
+			return l.naive(ctx, 10)
+		},
+		func(t *testing.T, acct *storagetest.Account) {
+			l := ledger{acct.Tables().NewClient("ledger")}
+			a, _ := l.get(t.Context(), "a", "balance")
+			b, _ := l.get(t.Context(), "b", "balance")
+			seen = append(seen, fmt.Sprintf("%d+%d", a, b))
+		})
+	// undisturbed; before and after the first; before and after the second call;
+	// a third that does not come
+	want := []string{"90+10", "100+0", "90+0", "90+0", "90+10", "90+10"}
+	if !slices.Equal(seen, want) {
+		t.Errorf("%v, want %v", seen, want)
+	}
+}
+
+func TestASafeSagaSurvivesEveryCrash(t *testing.T) {
+	storagetest.CrashPoints(t,
+		func(ctx context.Context, acct *storagetest.Account) error {
+			l, err := openLedger(ctx, acct)
+			if err != nil {
+				return err
+			}
+			acct.Arm()
+			return l.safe(ctx, 10)
+		},
+		func(t *testing.T, acct *storagetest.Account) {
+			l := ledger{acct.Tables().NewClient("ledger")}
+			if err := l.recover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := sum(t, l); got != 100 {
+				t.Errorf("the sum is %d", got)
+			}
+		})
+}
+
+func TestADeadProcessGetsNothingMoreAndWaitsForNothing(t *testing.T) {
+	storagetest.CrashPoints(t,
+		func(ctx context.Context, acct *storagetest.Account) error {
+			start := time.Now()
+			client := acct.Tables().NewClient("people")
+			_, err := client.CreateTable(ctx, nil)
+			if err == nil {
+				return nil
+			}
+			if !errors.Is(err, storagetest.ErrKilled) && !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(ctx), storagetest.ErrKilled) {
+				t.Errorf("error %v, cause %v", err, context.Cause(ctx))
+			}
+			// Even a caller that forgets the context does no more harm.
+			if _, err := client.CreateTable(context.Background(), nil); !errors.Is(err, storagetest.ErrKilled) {
+				t.Errorf("a further call: %v", err)
+			}
+			if time.Since(start) != 0 {
+				t.Errorf("dying took %v", time.Since(start))
+			}
+			if n := acct.Log().Count("Table.CreateTable"); n != 2 {
+				t.Errorf("%d attempts", n)
+			}
+			return err
+		},
+		func(t *testing.T, acct *storagetest.Account) {
+			if n := len(acct.Log()); n != 0 {
+				t.Errorf("the next process begins with %d requests in its log", n)
+			}
+			if _, err := acct.Tables().NewClient("others").CreateTable(t.Context(), nil); err != nil {
+				t.Errorf("after the restart: %v", err)
+			}
+		})
+}
+
+func TestCallsSideBySideDieTogether(t *testing.T) {
+	storagetest.CrashPoints(t,
+		func(ctx context.Context, acct *storagetest.Account) error {
+			l, err := openLedger(ctx, acct)
+			if err != nil {
+				return err
+			}
+			acct.Arm()
+			var wg sync.WaitGroup
+			var errs [4]error
+			for i := range errs {
+				wg.Go(func() { errs[i] = l.set(ctx, "c", fmt.Sprint(i), i) })
+			}
+			wg.Wait()
+			return errors.Join(errs[:]...)
+		},
+		func(t *testing.T, acct *storagetest.Account) {
+			l := ledger{acct.Tables().NewClient("ledger")}
+			if got := sum(t, l); got != 100 {
+				t.Errorf("the sum is %d", got)
+			}
+		})
+}

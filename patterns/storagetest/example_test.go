@@ -1,0 +1,187 @@
+package storagetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// fill makes a table with n rows in each of some partitions.
+func fill(acct *storagetest.Account, name string, n int, partitions ...string) *aztables.Client {
+	client := acct.Tables().NewClient(name)
+	if _, err := client.CreateTable(context.Background(), nil); err != nil {
+		fmt.Println(err)
+	}
+	for _, p := range partitions {
+		for i := range n {
+			row := fmt.Sprintf(`{"PartitionKey":%q,"RowKey":"%06d","Age":%d}`, p, i, 20+i%40)
+			if _, err := client.AddEntity(context.Background(), []byte(row), nil); err != nil {
+				fmt.Println(err)
+			}
+		}
+	}
+	acct.ResetLog()
+	return client
+}
+
+// In a test, New(t) takes the place of Start(nil).
+func Example() {
+	ctx := context.Background()
+	acct := storagetest.Start(nil)
+	people := acct.Tables().NewClient("people")
+	if _, err := people.CreateTable(ctx, nil); err != nil {
+		fmt.Println(err)
+	}
+	row := []byte(`{"PartitionKey":"Sales","RowKey":"000123","Name":"Jun Cao"}`)
+	if _, err := people.AddEntity(ctx, row, nil); err != nil {
+		fmt.Println(err)
+	}
+	_, err := people.AddEntity(ctx, row, nil)
+	var refused *azcore.ResponseError
+	if errors.As(err, &refused) {
+		fmt.Println(refused.StatusCode, refused.ErrorCode)
+	}
+	// Output: 409 EntityAlreadyExists
+}
+
+// What a query costs is the rows that it looks at: a condition on the row key
+// that an "or" joins makes the service read the partition.
+func ExampleAccount_Log() {
+	acct := storagetest.Start(nil)
+	people := fill(acct, "people", 50, "Sales", "Support")
+	for _, filter := range []string{
+		"PartitionKey eq 'Sales' and RowKey eq '000007'",
+		"PartitionKey eq 'Sales' and (RowKey eq '000007' or RowKey eq '000008')",
+		"RowKey eq '000007'",
+	} {
+		pager := people.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr(filter)})
+		for pager.More() {
+			if _, err := pager.NextPage(context.Background()); err != nil {
+				fmt.Println(err)
+			}
+		}
+	}
+	for _, q := range acct.Log() {
+		fmt.Println(q.Op, "returned", q.Returned, "of", q.Scanned)
+	}
+	// Output:
+	// Table.Query returned 1 of 1
+	// Table.Query returned 2 of 50
+	// Table.Query returned 2 of 100
+}
+
+// The insert is carried out and its answer lost. The SDK tries again, and meets
+// the row that it wrote itself.
+func ExampleAccount_Fault() {
+	acct := storagetest.Start(nil)
+	people := fill(acct, "people", 0)
+	acct.Fault(storagetest.On("Table.Insert").Nth(1).LoseReply())
+	_, err := people.AddEntity(context.Background(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil)
+	var refused *azcore.ResponseError
+	if errors.As(err, &refused) {
+		fmt.Println(refused.ErrorCode, "after", acct.Log().Count("Table.Insert"), "attempts")
+	}
+	// Output: EntityAlreadyExists after 2 attempts
+}
+
+// A page may hold no row and still not be the last one. Code that stops there
+// is wrong, and here it is found out.
+func ExampleOn() {
+	acct := storagetest.Start(nil)
+	people := fill(acct, "people", 3, "Sales")
+	acct.Fault(storagetest.On("Table.Query").EmptyPage())
+	pager := people.NewListEntitiesPager(nil)
+	for pager.More() {
+		page, err := pager.NextPage(context.Background())
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(len(page.Entities), "rows, more:", pager.More())
+	}
+	// Output:
+	// 0 rows, more: true
+	// 3 rows, more: false
+}
+
+// Code that makes its own clients is given the connection string and the
+// transport of the account, in place of those of production.
+func ExampleAccount_Transport() {
+	ctx := context.Background()
+	acct := storagetest.Start(nil)
+	var opts azblob.ClientOptions
+	opts.Transport = acct.Transport()
+	blobs, err := azblob.NewClientFromConnectionString(acct.ConnectionString(), &opts)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := blobs.CreateContainer(ctx, "box", nil); err != nil {
+		fmt.Println(err)
+	}
+	acct.Fault(storagetest.On("Blob.Put").Nth(1).Status(503, "ServerBusy"))
+	if _, err := blobs.UploadBuffer(ctx, "box", "greeting", []byte("hello"), nil); err != nil {
+		fmt.Println(err)
+	}
+	for _, q := range acct.Log().Only("Blob.Put") {
+		fmt.Println(q.Op, q.Resource, q.Name, q.Status, q.Code)
+	}
+	// Output:
+	// Blob.Put box greeting 503 ServerBusy
+	// Blob.Put box greeting 201
+}
+
+// A message is delivered at least once. Redeliver is the case that code forgets.
+func ExampleAccount_Queue() {
+	ctx := context.Background()
+	acct := storagetest.Start(nil)
+	jobs := acct.Queue("jobs")
+	if _, err := jobs.Create(ctx, nil); err != nil {
+		fmt.Println(err)
+	}
+	if _, err := jobs.EnqueueMessage(ctx, "pay the bill", nil); err != nil {
+		fmt.Println(err)
+	}
+	acct.Fault(storagetest.On("Queue.Get").Nth(1).Redeliver())
+	for range 2 {
+		got, err := jobs.DequeueMessage(ctx, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, m := range got.Messages {
+			fmt.Println(*m.MessageText)
+		}
+	}
+	// Output:
+	// pay the bill
+	// pay the bill
+}
+
+// Other processes, in any language, take the connection string.
+func ExampleAccount_Serve() {
+	server, err := storagetest.Start(nil).Serve()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	tables, err := aztables.NewServiceClientFromConnectionString(server.ConnectionString(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, err = tables.CreateTable(ctx, "people", nil)
+	fmt.Println(err)
+	// Output: <nil>
+}

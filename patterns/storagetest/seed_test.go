@@ -1,0 +1,54 @@
+package storagetest_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// Chance refuses some of the writes, the same ones each time for one seed. An
+// account of New prints the seed when its test fails.
+func ExampleAccount_Seed() {
+	var once aztables.ClientOptions
+	once.Retry.MaxRetries = -1
+	for range 2 {
+		acct := storagetest.Start(&storagetest.Options{Seed: 42})
+		people := acct.TablesWith(&once).NewClient("people")
+		if _, err := people.CreateTable(context.Background(), nil); err != nil {
+			fmt.Println(err)
+		}
+		acct.Fault(storagetest.On("Table.Insert").Probability(0.5).Status(503, "ServerBusy"))
+		for i := range 10 {
+			row := fmt.Appendf(nil, `{"PartitionKey":"p","RowKey":"%d"}`, i)
+			if _, err := people.AddEntity(context.Background(), row, nil); err != nil {
+				fmt.Print(i, " ")
+			}
+		}
+		fmt.Println("refused, seed", acct.Seed())
+	}
+	// Output:
+	// 0 2 3 5 6 8 9 refused, seed 42
+	// 0 2 3 5 6 8 9 refused, seed 42
+}
+
+func TestAFailingTestPrintsTheSeedOfItsRandomFaults(t *testing.T) {
+	out := inChild(t, "TestChildRandomFaults")
+	if !regexp.MustCompile(`random faults were decided by seed \d+`).MatchString(out) {
+		t.Error(out)
+	}
+}
+
+func TestChildRandomFaults(t *testing.T) {
+	if os.Getenv(mustFail) == "" {
+		t.Skip("fails as it has to; TestAFailingTestPrintsTheSeedOfItsRandomFaults runs it in a process of its own")
+	}
+	acct := storagetest.New(t)
+	acct.Fault(storagetest.On("*").Probability(0.5).LoseReply())
+	t.Fail()
+}

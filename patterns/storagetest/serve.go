@@ -1,0 +1,97 @@
+package storagetest
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+)
+
+// Handler serves the account to a server of the caller's. The host of a
+// request names the service: AccountName.table.…, AccountName.queue.…,
+// AccountName.blob.…. Faults and the log apply; a lost request or reply breaks
+// the connection.
+func (a *Account) Handler() http.Handler { return a.handler("") }
+
+// handler serves one service, or, with "", the one that the host names.
+func (a *Account) handler(s fault.Service) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if s != "" {
+			ctx = fault.WithService(ctx, s)
+		}
+		out := r.WithContext(ctx)
+		out.RequestURI = ""
+		out.URL = new(url.URL)
+		*out.URL = *r.URL
+		out.URL.Scheme, out.URL.Host = "http", r.Host
+		if r.TLS != nil {
+			out.URL.Scheme = "https"
+		}
+		res, err := a.faults.Do(out)
+		if err != nil {
+			panic(http.ErrAbortHandler) // net/http's word for breaking the connection
+		}
+		defer res.Body.Close()
+		for name, values := range res.Header {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(res.StatusCode)
+		if _, err := io.Copy(w, res.Body); err != nil {
+			_ = http.NewResponseController(w).Flush() // what came before the break still goes out
+			panic(http.ErrAbortHandler)
+		}
+	})
+}
+
+// Server is an account on loopback sockets, one for each service, for other
+// processes and other languages. Like Azurite it has the account in the path.
+type Server struct {
+	TablesURL string // http://127.0.0.1:port/devstoreaccount1
+	QueuesURL string
+	BlobsURL  string
+
+	servers []*http.Server
+	done    sync.WaitGroup
+}
+
+// Serve puts the account on free ports of the loopback interface until Close
+// is called, or until the test ends for an account made by New.
+func (a *Account) Serve() (*Server, error) {
+	s := &Server{}
+	for service, address := range map[fault.Service]*string{
+		fault.Table: &s.TablesURL, fault.Queue: &s.QueuesURL, fault.Blob: &s.BlobsURL,
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		*address = "http://" + l.Addr().String() + "/" + AccountName
+		server := &http.Server{Handler: a.handler(service)}
+		s.servers = append(s.servers, server)
+		s.done.Go(func() { _ = server.Serve(l) }) // it ends with ErrServerClosed
+	}
+	a.mu.Lock()
+	a.servers = append(a.servers, s)
+	a.mu.Unlock()
+	return s, nil
+}
+
+// ConnectionString is what any Azure SDK takes to use the account.
+func (s *Server) ConnectionString() string {
+	return connectionString("http", s.TablesURL, s.QueuesURL, s.BlobsURL)
+}
+
+// Close ends every connection and frees the ports. What the account holds stays.
+func (s *Server) Close() error {
+	var errs []error
+	for _, server := range s.servers {
+		errs = append(errs, server.Close())
+	}
+	s.done.Wait()
+	return errors.Join(errs...)
+}
