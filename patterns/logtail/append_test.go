@@ -1,0 +1,273 @@
+package logtail_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/logtail"
+)
+
+func TestAppendTellsWhatTailReads(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, buckets := range []int{0, 4} {
+			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
+			b.ResetRequests()
+			at := time.Date(2026, 1, 1, 1, 0, 0, 123_456_789, time.FixedZone("", 3600))
+			e := appended(t, log, "000123", claim{"taxi", 12, at})
+			wantRequests(t, b, map[string]int{"Table.Insert": 1})
+			if want := day(1).Add(123_456_700); !e.Time.Equal(want) || e.Time.Location() != time.UTC {
+				t.Errorf("time %v, want %v", e.Time, want)
+			}
+			if !strings.HasPrefix(e.Key.Row, "251635075199876") || len(e.Key.Row) != 49 {
+				t.Errorf("row key %q", e.Key.Row)
+			}
+			if buckets == 0 && e.Key.Partition != "000123" {
+				t.Errorf("partition key %q", e.Key.Partition)
+			}
+			if buckets > 0 && !strings.HasSuffix(e.Key.Partition, "_000123") {
+				t.Errorf("partition key %q", e.Key.Partition)
+			}
+			read := all(t, log.Tail(t.Context(), "000123", 5))
+			if len(read) != 1 {
+				t.Fatalf("read %d entries", len(read))
+			}
+			r := read[0]
+			if r.Key != e.Key || r.ETag != e.ETag || !r.Time.Equal(e.Time) || r.Value.What != "taxi" || r.Value.Amount != 12 {
+				t.Errorf("read %+v\nappended %+v", r, e)
+			}
+			if r.Timestamp.IsZero() {
+				t.Error("no timestamp of the service")
+			}
+		}
+	})
+}
+
+func TestAppendAllIsOneRequestInOrder(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, buckets := range []int{1, 4} {
+			log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
+			var vs []claim
+			for i := range 100 {
+				vs = append(vs, claim{What: fmt.Sprint(i)})
+			}
+			b.ResetRequests()
+			es, err := log.AppendAll(t.Context(), "s", vs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantRequests(t, b, map[string]int{"Table.Batch": 1})
+			read := all(t, log.Tail(t.Context(), "s", 1000))
+			if len(read) != 100 || len(es) != 100 {
+				t.Fatalf("read %d of %d", len(read), len(es))
+			}
+			for i, r := range read {
+				e := es[99-i]
+				if r.Value.What != fmt.Sprint(99-i) || r.Key != e.Key || r.ETag != e.ETag {
+					t.Fatalf("place %d: %v under %v, want %v under %v", i, r.Value, r.Key, e.Value, e.Key)
+				}
+			}
+			_, err = log.AppendAll(t.Context(), "s", append(vs, claim{}))
+			var tooMany *patterns.BatchError
+			if !errors.Is(err, patterns.ErrTooLarge) || !errors.As(err, &tooMany) || tooMany.Index != 100 {
+				t.Errorf("101 entries: %v", err)
+			}
+			if es, err := log.AppendAll(t.Context(), "s", nil); err != nil || len(es) != 0 {
+				t.Errorf("no entries: %v, %v", es, err)
+			}
+		}
+	})
+}
+
+// Whatever is lost on the way, the entry comes once.
+func TestAppendUnderFaultsLeavesOneEntry(t *testing.T) {
+	append1 := func(ctx context.Context, log *logtail.Log[claim]) (logtail.Entry[claim], error) {
+		return log.Append(ctx, "s", &claim{What: "taxi", Amount: 12.5})
+	}
+	appendAll := func(ctx context.Context, log *logtail.Log[claim]) (logtail.Entry[claim], error) {
+		es, err := log.AppendAll(ctx, "s", []claim{{What: "taxi", Amount: 12.5}})
+		if len(es) == 0 {
+			return logtail.Entry[claim]{}, err
+		}
+		return es[0], err
+	}
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, c := range []struct {
+			name string
+			op   string
+			run  func(context.Context, *logtail.Log[claim]) (logtail.Entry[claim], error)
+		}{{"append", "Table.Insert", append1}, {"append all", "Table.Batch", appendAll}} {
+			for _, f := range []struct {
+				name        string
+				rule        fault.Rule
+				sent, reads int
+			}{
+				{"reply lost", fault.On(c.op).Nth(1).LoseReply(), 2, 1},
+				{"two replies lost", fault.On(c.op).Nth(1).Times(2).LoseReply(), 3, 1},
+				{"every reply lost", fault.On(c.op).LoseReply(), 4, 1},
+				{"request lost", fault.On(c.op).Nth(1).LoseRequest(), 2, 0},
+				{"server busy", fault.On(c.op).Nth(1).Status(503, "ServerBusy"), 2, 0},
+				{"carried out twice", fault.On(c.op).Nth(1).Twice(), 1, 1},
+			} {
+				t.Run(c.name+"/"+f.name, func(t *testing.T) {
+					log := newLog(t, b.Table(t), nil)
+					b.Fault(f.rule)
+					b.ResetRequests()
+					e, err := c.run(t.Context(), log)
+					b.ClearFaults()
+					wantRequests(t, b, map[string]int{c.op: f.sent, "Table.Get": f.reads})
+					if err != nil {
+						t.Fatal(err)
+					}
+					read := all(t, log.Tail(t.Context(), "s", 10))
+					wantOrder(t, read, "taxi")
+					if read[0].ETag != e.ETag {
+						t.Errorf("the entry returned has another ETag than the row")
+					}
+				})
+			}
+		}
+	})
+}
+
+func TestRetryAfterAnUnknownOutcomeNeitherLosesNorDoubles(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, f := range []struct {
+			name string
+			rule fault.Rule
+		}{
+			{"applied", fault.On("Table.*").Nth(1).Times(fault.Forever).LoseReply()},
+			{"not applied", fault.On("Table.*").Nth(1).Times(fault.Forever).LoseRequest()},
+		} {
+			for _, n := range []int{1, 3} {
+				t.Run(fmt.Sprintf("%s/%d", f.name, n), func(t *testing.T) {
+					log := newLog(t, b.Table(t), nil)
+					vs := []claim{{What: "a"}, {What: "b"}, {What: "c"}}[:n]
+					want := []string{"c", "b", "a"}[3-n:]
+					b.Fault(f.rule)
+					var es []logtail.Entry[claim]
+					var err error
+					if n == 1 {
+						es = make([]logtail.Entry[claim], 1)
+						es[0], err = log.Append(t.Context(), "s", &vs[0])
+					} else {
+						es, err = log.AppendAll(t.Context(), "s", vs)
+					}
+					b.ClearFaults()
+					if !errors.Is(err, patterns.ErrOutcomeUnknown) {
+						t.Fatalf("got %v, want an unknown outcome", err)
+					}
+					if len(es) != n {
+						t.Fatalf("%d entries to retry, want %d", len(es), n)
+					}
+					for range 2 {
+						if err := log.Retry(t.Context(), es...); err != nil {
+							t.Fatal(err)
+						}
+						wantOrder(t, all(t, log.Tail(t.Context(), "s", 10)), want...)
+					}
+				})
+			}
+		}
+	})
+}
+
+func TestRetryCosts(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		log := newLog(t, b.Table(t), nil)
+		es, err := log.AppendAll(t.Context(), "s", make([]claim, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			entries []logtail.Entry[claim]
+			want    map[string]int
+		}{
+			{nil, nil},
+			{es[:1], map[string]int{"Table.Insert": 1}},
+			{es, map[string]int{"Table.Batch": 1, "Table.Insert": 3}},
+		} {
+			b.ResetRequests()
+			if err := log.Retry(t.Context(), c.entries...); err != nil {
+				t.Fatal(err)
+			}
+			wantRequests(t, b, c.want)
+		}
+	})
+}
+
+func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		ctx := t.Context()
+		log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime})
+		var tooLong *patterns.PropertyError
+		closed, cancel := context.WithCancel(ctx)
+		cancel()
+		try := func(ctx context.Context, stream string, v *claim) error {
+			_, err := log.Append(ctx, stream, v)
+			return err
+		}
+		for _, c := range []struct {
+			name string
+			err  error
+			want error
+		}{
+			{"nil value", try(ctx, "s", nil), patterns.ErrNil},
+			{"stream with a slash", try(ctx, "a/b", &claim{}), patterns.ErrBadKey},
+			{"stream of bytes that are no text", try(ctx, "\xff", &claim{}), patterns.ErrBadKey},
+			{"stream too long", try(ctx, strings.Repeat("x", 513), &claim{}), patterns.ErrBadKey},
+			{"year 10000", try(ctx, "s", &claim{At: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}), patterns.ErrBadKey},
+			{"year 0", try(ctx, "s", &claim{At: time.Date(0, 12, 31, 23, 59, 59, 0, time.UTC)}), patterns.ErrBadKey},
+			{"value too long", try(ctx, "s", &claim{What: strings.Repeat("x", 40_000)}), patterns.ErrTooLarge},
+			{"closed context", try(closed, "s", &claim{}), context.Canceled},
+			{"retry of nothing that was appended", log.Retry(ctx, logtail.Entry[claim]{}), patterns.ErrBadKey},
+			{"tail of a bad stream", failure(t, log.Tail(ctx, "a/b", 1)), patterns.ErrBadKey},
+			{"range of a bad stream", failure(t, log.Range(ctx, "a#b", day(1), day(2))), patterns.ErrBadKey},
+			{"range backwards", failure(t, log.Range(ctx, "s", day(2), day(1))), patterns.ErrBadKey},
+			{"range from year 0", failure(t, log.Range(ctx, "s", time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), day(1))), patterns.ErrBadKey},
+			{"since year 10000", failure(t, log.Since(ctx, "s", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))), patterns.ErrBadKey},
+			{"tail with a closed context", failure(t, log.Tail(closed, "s", 1)), context.Canceled},
+		} {
+			if !errors.Is(c.err, c.want) {
+				t.Errorf("%s: %v, want %v", c.name, c.err, c.want)
+			}
+		}
+		if err := try(ctx, "s", &claim{What: strings.Repeat("x", 40_000)}); !errors.As(err, &tooLong) || tooLong.Property != "What" {
+			t.Errorf("value too long: %v does not name the property", err)
+		}
+		if n := len(all(t, log.Tail(ctx, "s", 0))) + len(all(t, log.Tail(ctx, "s", -1))); n != 0 {
+			t.Errorf("a tail of none gave %d", n)
+		}
+		wantRequests(t, b, nil)
+	})
+}
+
+func TestNewRefusesWhatCannotWork(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		client := b.Table(t)
+		if _, err := logtail.New[claim](nil, nil); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("no client: %v", err)
+		}
+		if _, err := logtail.New[struct{ C chan int }](client, nil); err == nil {
+			t.Error("a channel as a property was taken")
+		}
+		if _, err := logtail.New[int](client, nil); err == nil {
+			t.Error("entries of type int were taken")
+		}
+		for _, n := range []int{-1, 10_001} {
+			if _, err := logtail.New(client, &logtail.Options[claim]{Buckets: n}); !errors.Is(err, patterns.ErrBadKey) {
+				t.Errorf("%d buckets: %v", n, err)
+			}
+		}
+		log := newLog(t, client, nil)
+		if log.Client() != client || log.Table().Client() != client {
+			t.Error("the client given back is another")
+		}
+	})
+}

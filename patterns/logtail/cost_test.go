@@ -1,0 +1,142 @@
+package logtail_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns/logtail"
+)
+
+func TestTailOfOnePartitionAsksForJustWhatIsWanted(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		log := newLog(t, b.Table(t), nil)
+		for range 12 {
+			if _, err := log.AppendAll(t.Context(), "s", make([]claim, 100)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range []struct{ n, requests, rows int }{
+			{1, 1, 1},
+			{10, 1, 10},
+			{1000, 1, 1000},
+			{1001, 2, 1001},
+			{1200, 2, 1200},
+			{5000, 2, 1200},
+		} {
+			b.ResetRequests()
+			if got := len(all(t, log.Tail(t.Context(), "s", c.n))); got != c.rows {
+				t.Errorf("tail of %d: %d entries, want %d", c.n, got, c.rows)
+			}
+			wantReturned(t, b, c.rows)
+			wantRequests(t, b, map[string]int{"Table.Query": c.requests})
+		}
+		for range log.Since(t.Context(), "s", time.Time{}) {
+			break
+		}
+		wantRequests(t, b, map[string]int{"Table.Query": 1})
+		all(t, log.Since(t.Context(), "s", time.Time{}))
+		wantRequests(t, b, map[string]int{"Table.Query": 2})
+	})
+}
+
+// Of n entries in N buckets, a bucket is asked for n/N + 3·√(n/N), rounded up, and
+// one more: of 10 in 4 for 9, of 2 in 4 for 2, which is all there can be.
+func TestTailOfBucketsReadsNoMoreThanItMust(t *testing.T) {
+	fill := func(t *testing.T, log *logtail.Log[claim], bucketOf func(i int) int) {
+		for i := range 100 {
+			store(t, log, bucketOf(i), "s", day(1).Add(time.Duration(i)*time.Second), fmt.Sprint(i))
+		}
+	}
+	evenly := func(i int) int { return i % 4 }
+	inOne := func(int) int { return 2 }
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, c := range []struct {
+			name           string
+			bucketOf       func(int) int
+			n              int
+			requests, rows int
+		}{
+			{"one, evenly", evenly, 1, 4, 4},
+			{"two, evenly", evenly, 2, 4, 8},
+			{"ten, evenly", evenly, 10, 4, 36},
+			{"all, evenly", evenly, 100, 4, 100},
+			{"more than all, evenly", evenly, 1000, 4, 100},
+			// The other buckets are empty. The shares are 8 and 9; the second request to
+			// the full one asks for the entry that is still wanted.
+			{"nine, all in one", inOne, 9, 5, 9},
+			{"ten, all in one", inOne, 10, 5, 10},
+			// 41, then 59.
+			{"all, all in one", inOne, 100, 5, 100},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: 4})
+				fill(t, log, c.bucketOf)
+				b.ResetRequests()
+				es := all(t, log.Tail(t.Context(), "s", c.n))
+				if len(es) != min(c.n, 100) {
+					t.Errorf("%d entries", len(es))
+				}
+				for i, e := range es {
+					if e.Value.What != fmt.Sprint(99-i) {
+						t.Fatalf("place %d: entry %s", i, e.Value.What)
+					}
+				}
+				wantReturned(t, b, c.rows)
+				wantRequests(t, b, map[string]int{"Table.Query": c.requests})
+			})
+		}
+		// A loop that breaks off has caused the first requests only.
+		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: 4})
+		fill(t, log, inOne)
+		b.ResetRequests()
+		seen := 0
+		for _, err := range log.Tail(t.Context(), "s", 100) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen++; seen == 41 { // the share
+				break
+			}
+		}
+		wantRequests(t, b, map[string]int{"Table.Query": 4})
+		all(t, log.Range(t.Context(), "s", day(1), day(2)))
+		wantRequests(t, b, map[string]int{"Table.Query": 4})
+		all(t, log.Range(t.Context(), "s", day(3), day(4)))
+		wantRequests(t, b, map[string]int{"Table.Query": 4})
+	})
+}
+
+// Spread by hash, a tail seldom needs more than a request for each bucket.
+func TestTheShareOfABucketIsSeldomTooSmall(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		const buckets, tails = 8, 60
+		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
+		for s := range tails {
+			for range 40 {
+				appended(t, log, fmt.Sprint(s), claim{})
+			}
+		}
+		b.ResetRequests()
+		for s := range tails {
+			if n := len(all(t, log.Tail(t.Context(), fmt.Sprint(s), 30))); n != 30 {
+				t.Fatalf("%d entries", n)
+			}
+		}
+		// By simulation one such tail in 280 makes a further request; 7 of 60 would be
+		// a broken share, not bad luck.
+		if n := len(b.Requests()); n > tails*buckets+tails/10 {
+			t.Errorf("%d requests for %d tails of %d buckets", n, tails, buckets)
+		}
+	})
+}
+
+// wantReturned checks how many rows crossed the wire, which only the in-process
+// account counts.
+func wantReturned(t testing.TB, b *testbed.Backend, want int) {
+	t.Helper()
+	if got := b.Requests().Returned(); b.InProcess() && got != want {
+		t.Errorf("%d rows read, want %d", got, want)
+	}
+}

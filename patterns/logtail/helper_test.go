@@ -1,0 +1,105 @@
+package logtail_test
+
+import (
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns/logtail"
+)
+
+// claim is the entry of the guide's example: an employee's expense claim.
+type claim struct {
+	What   string
+	Amount float64
+	At     time.Time `table:"-"` // the time is in the key
+}
+
+func claimTime(c *claim) time.Time { return c.At }
+
+func newLog(t testing.TB, client *aztables.Client, opts *logtail.Options[claim]) *logtail.Log[claim] {
+	t.Helper()
+	log, err := logtail.New(client, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+func appended(t testing.TB, log *logtail.Log[claim], stream string, c claim) logtail.Entry[claim] {
+	t.Helper()
+	e, err := log.Append(t.Context(), stream, &c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// all collects a sequence, which must not end with an error.
+func all(t testing.TB, seq iter.Seq2[logtail.Entry[claim], error]) []logtail.Entry[claim] {
+	t.Helper()
+	var es []logtail.Entry[claim]
+	for e, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		es = append(es, e)
+	}
+	return es
+}
+
+// failure is the error that a sequence ends with, which must give nothing before.
+func failure(t testing.TB, seq iter.Seq2[logtail.Entry[claim], error]) error {
+	t.Helper()
+	pairs := 0
+	var last error
+	for e, err := range seq {
+		if pairs++; err == nil {
+			t.Fatalf("got an entry: %v", e.Value)
+		}
+		last = err
+	}
+	if pairs != 1 {
+		t.Fatalf("%d pairs, want one with an error", pairs)
+	}
+	return last
+}
+
+func whats(es []logtail.Entry[claim]) []string {
+	var names []string
+	for _, e := range es {
+		names = append(names, e.Value.What)
+	}
+	return names
+}
+
+func wantOrder(t testing.TB, got []logtail.Entry[claim], want ...string) {
+	t.Helper()
+	if names := whats(got); !slices.Equal(names, want) {
+		t.Errorf("got %v\nwant %v", names, want)
+	}
+}
+
+// wantRequests checks how many requests of which kind were made since the last
+// check, and that there were no others.
+func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
+	t.Helper()
+	log := b.Requests()
+	total := 0
+	for op, n := range want {
+		total += n
+		if got := log.Count(op); got != n {
+			t.Errorf("%d requests %s, want %d", got, op, n)
+		}
+	}
+	if len(log) != total {
+		t.Errorf("%d requests, want %d:\n%v", len(log), total, log)
+	}
+	b.ResetRequests()
+}
+
+func day(n int) time.Time { return time.Date(2026, time.January, n, 0, 0, 0, 0, time.UTC) }

@@ -1,0 +1,171 @@
+package logtail_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns/logtail"
+)
+
+// ages are times where other encodings of time break: the limits of .NET ticks, of
+// the service's own DateTime, of Go's UnixNano, and a tick next to each.
+func ages() []time.Time {
+	const tick = 100 * time.Nanosecond
+	at := func(year int, month time.Month, d int) time.Time {
+		return time.Date(year, month, d, 0, 0, 0, 0, time.UTC)
+	}
+	return []time.Time{
+		at(1, 1, 1),
+		at(1, 1, 1).Add(tick),
+		at(1601, 1, 1).Add(-tick),
+		at(1601, 1, 1),
+		time.Date(1677, 9, 21, 0, 12, 43, 145_224_100, time.UTC),
+		time.Date(1677, 9, 21, 0, 12, 43, 145_224_200, time.UTC),
+		at(1970, 1, 1).Add(-tick),
+		at(1970, 1, 1),
+		day(1),
+		day(1).Add(tick),
+		time.Date(2262, 4, 11, 23, 47, 16, 854_775_800, time.UTC),
+		time.Date(2262, 4, 11, 23, 47, 16, 854_775_900, time.UTC),
+		time.Date(9999, 12, 31, 23, 59, 59, 999_999_800, time.UTC),
+		time.Date(9999, 12, 31, 23, 59, 59, 999_999_900, time.UTC),
+	}
+}
+
+func TestNewestComesFirstInAllAges(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, buckets := range []int{1, 3} {
+			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
+			times := ages()
+			for i := range times { // neither in order nor against it
+				k := i * 5 % len(times)
+				appended(t, log, "s", claim{What: times[k].String(), At: times[k]})
+			}
+			es := all(t, log.Tail(t.Context(), "s", 1000))
+			if len(es) != len(times) {
+				t.Fatalf("read %d of %d", len(es), len(times))
+			}
+			slices.Reverse(times)
+			for i, e := range es {
+				if !e.Time.Equal(times[i]) || e.Value.What != times[i].String() {
+					t.Errorf("%d buckets: place %d: %v (%s), want %v", buckets, i, e.Time, e.Value.What, times[i])
+				}
+			}
+		}
+	})
+}
+
+// Two entries appended one after the other come out in that order, whatever the
+// clock does between them.
+func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, buckets := range []int{1, 3} {
+			log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
+			var now time.Time
+			logtail.SetClock(log, func() time.Time { return now })
+			var want []string
+			var last logtail.Entry[claim]
+			for i, step := range []time.Duration{
+				0, 0, 0, // stands still
+				50, 50, // moves within one tick
+				100,
+				-time.Hour, -1, 0, // is set back
+				time.Minute, // goes on, still behind
+				2 * time.Hour,
+			} {
+				if i == 0 {
+					now = day(1)
+				}
+				now = now.Add(step)
+				e := appended(t, log, "s", claim{What: fmt.Sprint(i)})
+				if e.Time.Before(last.Time) {
+					t.Errorf("entry %d has the time %v, before the entry before it", i, e.Time)
+				}
+				if e.Key.Row >= last.Key.Row && i > 0 {
+					t.Errorf("entry %d has a row key behind the entry before it", i)
+				}
+				last = e
+				want = slices.Insert(want, 0, fmt.Sprint(i))
+			}
+			wantOrder(t, all(t, log.Tail(t.Context(), "s", 100)), want...)
+			if !last.Time.Equal(now.Truncate(100)) {
+				t.Errorf("the clock is ahead again, and the entry's time is %v", last.Time)
+			}
+		}
+	})
+}
+
+// In a bubble time stands still while anything runs.
+func TestAppendsInOneInstantKeepTheirOrder(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: 5})
+		synctest.Test(t, func(t *testing.T) {
+			var want []string
+			for i := range 50 {
+				appended(t, log, "s", claim{What: fmt.Sprint(i)})
+				want = slices.Insert(want, 0, fmt.Sprint(i))
+			}
+			es := all(t, log.Tail(t.Context(), "s", 50))
+			wantOrder(t, es, want...)
+			if !es[0].Time.Equal(time.Now()) || !es[49].Time.Equal(time.Now()) {
+				t.Errorf("times from %v to %v", es[49].Time, es[0].Time)
+			}
+		})
+	})
+}
+
+// By Options.Time an entry has its place in time, not in the order of appending;
+// entries of the same time still come latest first.
+func TestLateEntriesGoToTheirPlace(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime})
+		for _, c := range []claim{
+			{What: "c", At: day(3)}, {What: "a", At: day(1)}, {What: "b1", At: day(2)}, {What: "b2", At: day(2).Add(99)}, {What: "b3", At: day(2)},
+		} {
+			appended(t, log, "s", c)
+		}
+		wantOrder(t, all(t, log.Tail(t.Context(), "s", 10)), "c", "b3", "b2", "b1", "a")
+	})
+}
+
+func TestManyWritersOfOneLogAndOthersLoseNothing(t *testing.T) {
+	const writers, each = 8, 25
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		client := b.Table(t)
+		opts := &logtail.Options[claim]{Buckets: 3}
+		logs := []*logtail.Log[claim]{newLog(t, client, opts), newLog(t, client, opts)}
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Go(func() {
+				log := logs[w%len(logs)]
+				for i := range each {
+					if _, err := log.Append(t.Context(), "s", &claim{What: fmt.Sprint(w), Amount: float64(i)}); err != nil {
+						t.Error(err)
+					}
+					for _, err := range log.Tail(t.Context(), "s", 5) {
+						if err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+		next := make(map[string]float64)
+		es := all(t, logs[0].Since(t.Context(), "s", time.Time{}))
+		if len(es) != writers*each {
+			t.Errorf("%d entries, want %d", len(es), writers*each)
+		}
+		for _, e := range slices.Backward(es) {
+			if e.Value.Amount != next[e.Value.What] {
+				t.Fatalf("writer %s: entry %v comes where %v should", e.Value.What, e.Value.Amount, next[e.Value.What])
+			}
+			next[e.Value.What]++
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package logtail_test
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/logtail"
+)
+
+func TestPagesGoOnInAnotherProcessWhileEntriesAreAppended(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, buckets := range []int{1, 3} {
+			client := b.Table(t)
+			opts := &logtail.Options[claim]{Buckets: buckets}
+			log := newLog(t, client, opts)
+			var want []string
+			for i := range 23 {
+				appended(t, log, "s", claim{What: fmt.Sprint(i)})
+				want = slices.Insert(want, 0, fmt.Sprint(i))
+			}
+			var got []logtail.Entry[claim]
+			pages := 0
+			for cursor := ""; pages == 0 || cursor != ""; pages++ {
+				fresh := newLog(t, client, opts) // knows nothing but the cursor
+				page, err := fresh.Page(t.Context(), "s", time.Time{}, time.Time{}, cursor, 5)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, page.Entries...)
+				cursor = page.Cursor
+				if cursor != url.QueryEscape(cursor) {
+					t.Errorf("cursor %q changes in a URL", cursor)
+				}
+				appended(t, log, "s", claim{What: "later"})
+			}
+			wantOrder(t, got, want...)
+			if pages != 5 {
+				t.Errorf("%d pages, want 5", pages)
+			}
+		}
+	})
+}
+
+func TestPageCosts(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, buckets := range []int{1, 4} {
+			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
+			for i := range 12 {
+				bucket := i % buckets
+				if buckets == 1 {
+					bucket = -1
+				}
+				store(t, log, bucket, "s", day(1).Add(time.Duration(i)*time.Second), fmt.Sprint(i))
+			}
+			b.ResetRequests()
+			page, err := log.Page(t.Context(), "s", day(1), day(2), "", 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantOrder(t, page.Entries, "11", "10", "9", "8", "7")
+			wantRequests(t, b, map[string]int{"Table.Query": buckets})
+			page, err = log.Page(t.Context(), "s", day(1), day(2), page.Cursor, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantOrder(t, page.Entries, "6", "5", "4", "3", "2", "1", "0")
+			if page.Cursor != "" {
+				t.Error("a cursor after the last entry")
+			}
+			wantRequests(t, b, map[string]int{"Table.Query": buckets})
+		}
+	})
+}
+
+func TestAnEmptyStreamIsOneEmptyPage(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		page, err := newLog(t, b.Table(t), nil).Page(t.Context(), "s", day(1), day(2), "", 5)
+		if err != nil || len(page.Entries) != 0 || page.Cursor != "" {
+			t.Errorf("%d entries, cursor %q, %v", len(page.Entries), page.Cursor, err)
+		}
+	})
+}
+
+func TestAForeignCursorIsRefused(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		client := b.Table(t)
+		log := newLog(t, client, nil)
+		for range 3 {
+			appended(t, log, "s", claim{})
+		}
+		from, to := time.Time{}, time.Time{}
+		page, err := log.Page(t.Context(), "s", from, to, "", 1)
+		if err != nil || page.Cursor == "" {
+			t.Fatalf("cursor %q, %v", page.Cursor, err)
+		}
+		damaged := []byte(page.Cursor)
+		damaged[len(damaged)/2] ^= 1
+		other := b.Table(t)
+		for _, c := range []struct {
+			name     string
+			log      *logtail.Log[claim]
+			stream   string
+			from, to time.Time
+			cursor   string
+		}{
+			{"of another stream", log, "t", from, to, page.Cursor},
+			{"of another beginning", log, "s", day(1), to, page.Cursor},
+			{"of another end", log, "s", from, day(1), page.Cursor},
+			{"of another number of buckets", newLog(t, client, &logtail.Options[claim]{Buckets: 2}), "s", from, to, page.Cursor},
+			{"of another table", newLog(t, other, nil), "s", from, to, page.Cursor},
+			{"damaged", log, "s", from, to, string(damaged)},
+			{"cut", log, "s", from, to, page.Cursor[:20]},
+			{"no cursor at all", log, "s", from, to, "?%"},
+		} {
+			for range 2 { // by the second time a request has shown the table's name
+				page, err := c.log.Page(t.Context(), c.stream, c.from, c.to, c.cursor, 1)
+				if !errors.Is(err, patterns.ErrBadCursor) || len(page.Entries) != 0 {
+					t.Errorf("cursor %s: %d entries, %v", c.name, len(page.Entries), err)
+				}
+			}
+		}
+	})
+}

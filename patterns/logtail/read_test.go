@@ -1,0 +1,365 @@
+package logtail_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/logtail"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// store puts an entry of time at under a key of the documented form, into a bucket
+// of the test's choice; bucket -1 is a stream that is one partition.
+func store(t testing.TB, log *logtail.Log[claim], bucket int, stream string, at time.Time, what string) {
+	t.Helper()
+	ticks, err := keys.InvertedTicks(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := keys.Key{Partition: stream, Row: ticks + "_0123456789abcdef_ffffffffffff"}
+	if bucket >= 0 {
+		key.Partition = fmt.Sprintf("%02d_%s", bucket, stream)
+	}
+	if _, err := log.Table().Do(t.Context(), patterns.InsertOp(&claim{What: what}).At(key)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRangeIsExactTo100Nanoseconds(t *testing.T) {
+	const tick = 100 * time.Nanosecond
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, buckets := range []int{1, 3} {
+			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
+			for i := range 5 {
+				appended(t, log, "s", claim{What: fmt.Sprint(i), At: day(1).Add(time.Duration(i) * tick)})
+			}
+			for _, c := range []struct {
+				from, to time.Duration
+				want     []string
+			}{
+				{tick, 3 * tick, []string{"3", "2", "1"}},
+				{2 * tick, 2 * tick, []string{"2"}},
+				{tick + 99, 3*tick + 99, []string{"3", "2", "1"}}, // ends are cut
+				{-time.Hour, 0, []string{"0"}},
+				{4 * tick, time.Hour, []string{"4"}},
+				{5 * tick, time.Hour, nil},
+				{-time.Hour, -tick, nil},
+			} {
+				got := all(t, log.Range(t.Context(), "s", day(1).Add(c.from), day(1).Add(c.to)))
+				if !slices.Equal(whats(got), c.want) {
+					t.Errorf("%d buckets, %d to %d: %v, want %v", buckets, c.from, c.to, whats(got), c.want)
+				}
+			}
+			wantOrder(t, all(t, log.Since(t.Context(), "s", day(1).Add(3*tick))), "4", "3")
+			wantOrder(t, all(t, log.Range(t.Context(), "s", time.Time{}, day(1).Add(tick))), "1", "0")
+			for range log.Range(t.Context(), "s", day(1).Add(5*tick), time.Time{}) {
+				t.Error("an entry after the last")
+			}
+		}
+	})
+}
+
+func TestRangeReachesBothEndsOfTime(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime})
+		times := ages()
+		for i, at := range times {
+			appended(t, log, "s", claim{What: fmt.Sprint(i), At: at})
+		}
+		last := times[len(times)-1]
+		for i, from := range times {
+			for k, to := range times[i:] {
+				if got := all(t, log.Range(t.Context(), "s", from, to)); to.IsZero() {
+					if len(got) != len(times) {
+						t.Errorf("everything: %d entries", len(got))
+					}
+				} else if len(got) != k+1 || got[0].Value.What != fmt.Sprint(i+k) {
+					t.Errorf("%v to %v: %v", from, to, whats(got))
+				}
+			}
+		}
+		wantOrder(t, all(t, log.Since(t.Context(), "s", last.Add(99))), fmt.Sprint(len(times)-1))
+	})
+}
+
+func TestStreamsDoNotMix(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		names := []string{"00012", "000123", "0001230", "000124", "O'Brien & Söhne 😀", " ", "a%2Fb", "~"}
+		for _, buckets := range []int{1, 2} {
+			log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
+			for range 3 {
+				for _, name := range names {
+					appended(t, log, name, claim{What: name})
+				}
+			}
+			for _, name := range names {
+				wantOrder(t, all(t, log.Tail(t.Context(), name, 10)), name, name, name)
+			}
+			if got := all(t, log.Tail(t.Context(), "nobody", 10)); len(got) != 0 {
+				t.Errorf("an unknown stream has %d entries", len(got))
+			}
+		}
+	})
+}
+
+// The model is a slice. Whatever the pages look like, Tail, Range and Page give
+// what it gives.
+func TestReadsAgreeWithTheModel(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		client := b.Table(t)
+		streams := 0
+		rapid.Check(t, func(rt *rapid.T) {
+			b.ClearFaults()
+			streams++
+			stream := fmt.Sprint(streams)
+			buckets := rapid.IntRange(1, 4).Draw(rt, "buckets")
+			log := newLog(t, client, &logtail.Options[claim]{Time: claimTime, Buckets: buckets, Parallel: rapid.IntRange(1, 3).Draw(rt, "parallel")})
+			offsets := rapid.SliceOfN(rapid.IntRange(0, 12), 0, 40).Draw(rt, "offsets")
+			at := func(offset int) time.Time { return day(1).Add(time.Duration(offset) * 100) }
+			var model []claim // the newest first; of the same time the latest append
+			for i, o := range offsets {
+				c := claim{What: fmt.Sprint(i), At: at(o)}
+				appended(t, log, stream, c)
+				model = slices.Insert(model, 0, c)
+			}
+			slices.SortStableFunc(model, func(a, b claim) int { return b.At.Compare(a.At) })
+			within := func(from, to time.Time) (names []string) {
+				for _, c := range model {
+					if !c.At.Before(from) && !c.At.After(to) {
+						names = append(names, c.What)
+					}
+				}
+				return names
+			}
+			switch rapid.IntRange(0, 3).Draw(rt, "pages") {
+			case 1:
+				b.Fault(fault.On("Table.Query").ShortPage(rapid.IntRange(1, 3).Draw(rt, "short")))
+			case 2:
+				b.Fault(fault.On("Table.Query").EmptyPage())
+			case 3:
+				b.Fault(fault.On("Table.Query").CutPage(2))
+			}
+			check := func(what string, got []logtail.Entry[claim], want []string) {
+				if !slices.Equal(whats(got), want) {
+					rt.Fatalf("%s: %v\nwant %v", what, whats(got), want)
+				}
+			}
+			n := rapid.IntRange(1, 45).Draw(rt, "n")
+			everything := within(at(0), at(12))
+			check("tail", all(t, log.Tail(t.Context(), stream, n)), everything[:min(n, len(everything))])
+			from := rapid.IntRange(0, 12).Draw(rt, "from")
+			to := rapid.IntRange(from, 13).Draw(rt, "to")
+			check("range", all(t, log.Range(t.Context(), stream, at(from), at(to))), within(at(from), at(to)))
+			check("since", all(t, log.Since(t.Context(), stream, at(from))), within(at(from), at(12)))
+
+			var paged []logtail.Entry[claim]
+			for cursor := ""; ; {
+				page, err := log.Page(t.Context(), stream, at(from), at(to), cursor, n)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if len(page.Entries) > n || page.Cursor != "" && len(page.Entries) != n {
+					rt.Fatalf("a page of %d entries, want %d", len(page.Entries), n)
+				}
+				paged = append(paged, page.Entries...)
+				if cursor = page.Cursor; cursor == "" {
+					break
+				}
+			}
+			check("pages", paged, within(at(from), at(to)))
+		})
+	})
+}
+
+func TestEmptyAndShortPagesOnEveryBackend(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, buckets := range []int{1, 3} {
+			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
+			var want []string
+			for i := range 20 {
+				appended(t, log, "s", claim{What: fmt.Sprint(i), At: day(1).Add(time.Duration(i))})
+				want = slices.Insert(want, 0, fmt.Sprint(i))
+			}
+			b.Fault(fault.On("Table.Query").EmptyPage(), fault.On("Table.Query").ShortPage(2))
+			wantOrder(t, all(t, log.Tail(t.Context(), "s", 15)), want[:15]...)
+			wantOrder(t, all(t, log.Since(t.Context(), "s", day(1))), want...)
+			b.ClearFaults()
+		}
+	})
+}
+
+func TestAFailureAmidEndsTheSequenceOnce(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		log := newLog(t, b.Table(t), nil)
+		for range 5 {
+			appended(t, log, "s", claim{})
+		}
+		b.Fault(fault.On("Table.Query").ShortPage(2), fault.On("Table.Query").Nth(2).Times(fault.Forever).Status(500, "InternalError"))
+		defer b.ClearFaults()
+		entries, failures := 0, 0
+		for e, err := range log.Tail(t.Context(), "s", 5) {
+			if err == nil {
+				entries++
+				continue
+			}
+			failures++
+			var refused *patterns.Error
+			if !errors.As(err, &refused) || refused.Status != 500 {
+				t.Errorf("got %v", err)
+			}
+			if e.Key != (keys.Key{}) {
+				t.Error("an entry beside an error")
+			}
+		}
+		if entries != 2 || failures != 1 {
+			t.Errorf("%d entries and %d failures, want 2 and 1", entries, failures)
+		}
+	})
+}
+
+func TestASequenceCanBeRunAgain(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		log := newLog(t, b.Table(t), nil)
+		appended(t, log, "s", claim{What: "a"})
+		tail := log.Tail(t.Context(), "s", 10)
+		wantOrder(t, all(t, tail), "a")
+		appended(t, log, "s", claim{What: "b"})
+		wantOrder(t, all(t, tail), "b", "a")
+	})
+}
+
+// Rows of other kinds may share the partition, as long as their keys are out of
+// the way; rows that the guide's own code wrote, without anything behind the
+// ticks, are entries.
+func TestOtherRowsOfThePartition(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		log := newLog(t, b.Table(t), nil)
+		put := func(row string) {
+			t.Helper()
+			if _, err := log.Table().Do(t.Context(), patterns.InsertOp(&claim{What: row}).At(keys.Key{Partition: "s", Row: row})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put("")
+		put("meta")
+		put("~azp_outbox_1")
+		put("2516350751999999999")
+		es := all(t, log.Tail(t.Context(), "s", 10))
+		wantOrder(t, es, "2516350751999999999")
+		if !es[0].Time.Equal(day(1)) {
+			t.Errorf("time %v, want %v", es[0].Time, day(1))
+		}
+		put("1999-12-31")
+		if err := failure(t, log.Tail(t.Context(), "s", 10)); !errors.Is(err, patterns.ErrBadKey) {
+			t.Errorf("a row that is no entry: %v", err)
+		}
+	})
+}
+
+// claimEntity has its keys as fields, like structs of existing aztables code.
+type claimEntity struct {
+	aztables.Entity
+	What string
+}
+
+func TestEntriesMayHaveKeyFields(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		log, err := logtail.New[claimEntity](b.Table(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := log.Append(t.Context(), "s", &claimEntity{Entity: aztables.Entity{PartitionKey: "ignored", RowKey: "ignored"}, What: "taxi"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range log.Tail(t.Context(), "s", 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Value.PartitionKey != "s" || r.Value.RowKey != e.Key.Row || r.Value.What != "taxi" {
+				t.Errorf("read %+v", r.Value)
+			}
+		}
+	})
+}
+
+func TestAnEntryCanBeChangedAndDeletedThroughTheTable(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		log := newLog(t, b.Table(t), nil)
+		e := appended(t, log, "s", claim{What: "taxi"})
+		e.Value.What = "train"
+		item, err := log.Table().Replace(t.Context(), e.Item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantOrder(t, all(t, log.Tail(t.Context(), "s", 1)), "train")
+		if err := log.Table().Delete(t.Context(), item.Key, item.ETag); err != nil {
+			t.Fatal(err)
+		}
+		wantOrder(t, all(t, log.Tail(t.Context(), "s", 1)))
+	})
+}
+
+func TestCosmosIsRefusedForItsOrder(t *testing.T) {
+	acct := storagetest.New(t)
+	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, accelerated := range []bool{false, true} {
+		opts := &aztables.ClientOptions{}
+		opts.Transport = acct.Transport()
+		if accelerated {
+			opts = patterns.Accelerate(opts)
+		}
+		service, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.cosmos.azure.com", cred, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := service.NewClient(testbed.UniqueName())
+		if _, err := client.CreateTable(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		log := newLog(t, client, nil)
+		if err := failure(t, log.Tail(t.Context(), "s", 1)); !errors.Is(err, patterns.ErrUnordered) {
+			t.Errorf("tail: %v", err)
+		}
+		if err := failure(t, log.Since(t.Context(), "s", day(1))); !errors.Is(err, patterns.ErrUnordered) {
+			t.Errorf("since: %v", err)
+		}
+		if _, err := log.Page(t.Context(), "s", day(1), day(2), "", 1); !errors.Is(err, patterns.ErrUnordered) {
+			t.Errorf("page: %v", err)
+		}
+	}
+}
+
+func TestBucketsAreReadAtOnceWithinBounds(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		client := b.Table(t)
+		b.Fault(fault.On("Table.Query").Delay(time.Second))
+		for _, c := range []struct {
+			parallel int
+			want     time.Duration
+		}{{0, time.Second}, {1, 8 * time.Second}, {4, 2 * time.Second}} {
+			log := newLog(t, client, &logtail.Options[claim]{Buckets: 8, Parallel: c.parallel})
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				all(t, log.Tail(t.Context(), "s", 10))
+				if took := time.Since(start); took != c.want {
+					t.Errorf("parallel %d: took %v, want %v", c.parallel, took, c.want)
+				}
+			})
+		}
+	})
+}
