@@ -1,0 +1,294 @@
+package secondaryindex_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+)
+
+// behind writes a primary past the store, so that its copies do not follow.
+func behind(t testing.TB, store *patterns.Store[employee], key keys.Key, change func(*employee)) {
+	t.Helper()
+	if _, err := store.Table().Update(t.Context(), key, func(e *employee) error { change(e); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFreshReadsAskThePrimary(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		x := newIndexes(b.Table(t))
+		store := newStore(t, b.Table(t), &queue{}, x.views()...)
+		first := jones()
+		first.Badge = "17"
+		insert(t, store, first)
+		r := on(t, x.email, store)
+		get := func(value string) (patterns.Item[employee], secondaryindex.Freshness, error) {
+			t.Helper()
+			b.ResetRequests()
+			return r.GetFresh(t.Context(), "Sales", value, nil)
+		}
+
+		item, f, err := get(first.EmailAddress)
+		if err != nil || f != secondaryindex.Fresh || item.Value != *first || item.Key != first.key() {
+			t.Errorf("%+v, %v, %v", item, f, err)
+		}
+		wantRequests(t, b, map[string]int{"Table.Get": 2})
+		if _, err := store.PutItem(t.Context(), item, first); err != nil {
+			t.Errorf("the item is not the primary: %v", err)
+		}
+
+		_, f, err = get("nobody@contoso.com")
+		if !errors.Is(err, patterns.ErrNotFound) || f != secondaryindex.Fresh {
+			t.Errorf("nobody: %v, %v", f, err)
+		}
+		wantRequests(t, b, map[string]int{"Table.Get": 1})
+
+		// Another property changed: the entry still leads to the primary.
+		behind(t, store, first.key(), func(e *employee) { e.Age = 50 })
+		item, f, err = get(first.EmailAddress)
+		if err != nil || f != secondaryindex.Stale || item.Value.Age != 50 {
+			t.Errorf("%+v, %v, %v", item.Value, f, err)
+		}
+		wantRequests(t, b, map[string]int{"Table.Get": 3})
+
+		// The slim copy has not got that property, so it is fresh.
+		_, f, err = on(t, x.slim, store).GetFresh(t.Context(), "Sales", "JONESJ@contoso.com", nil)
+		if err != nil || f != secondaryindex.Fresh {
+			t.Errorf("slim: %v, %v", f, err)
+		}
+
+		// The value changed, then the primary went.
+		behind(t, store, first.key(), func(e *employee) { e.EmailAddress = "mary@contoso.com" })
+		check := func() {
+			t.Helper()
+			if _, f, err = get(first.EmailAddress); !errors.Is(err, patterns.ErrNotFound) || f != secondaryindex.Stale {
+				t.Errorf("%v, %v", f, err)
+			}
+			wantRequests(t, b, map[string]int{"Table.Get": 3})
+			e, err := r.Get(t.Context(), "Sales", first.EmailAddress)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Hydrate(t.Context(), e); !errors.Is(err, patterns.ErrNotFound) {
+				t.Errorf("hydrate: %v", err)
+			}
+		}
+		check()
+		if err := store.Table().Delete(t.Context(), first.key(), ""); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	})
+}
+
+// What changes between the read of the copy and that of the primary is not stale.
+func TestACopyThatMovedOnIsReadAgain(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		email := must(secondaryindex.Intra("email", emailOf))
+		store := newStore(t, b.Table(t), nil, email)
+		insert(t, store, jones())
+		r := on(t, email, store)
+		e, err := r.Get(t.Context(), "Sales", jones().EmailAddress)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Update(t.Context(), jones().key(), func(e *employee) error { e.Age = 50; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		b.ResetRequests()
+		c, err := r.Check(t.Context(), e, nil)
+		if err != nil || c.Freshness != secondaryindex.Fresh || c.Value.Age != 50 || c.Item.Value.Age != 50 {
+			t.Errorf("%+v, %v", c, err)
+		}
+		wantRequests(t, b, map[string]int{"Table.Get": 3})
+
+		if err := store.Delete(t.Context(), jones().key()); err != nil {
+			t.Fatal(err)
+		}
+		if c, err = r.Check(t.Context(), e, nil); err != nil || c.Found {
+			t.Errorf("%+v, %v", c, err)
+		}
+	})
+}
+
+func TestSequencesAreCheckedInOrder(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		email := must(secondaryindex.Intra("email", emailOf))
+		store := newStore(t, b.Table(t), nil, email)
+		const n = 20
+		var want []string
+		for i := range n {
+			id := fmt.Sprintf("%06d", i)
+			insert(t, store, newEmployee("Sales", id, "A", "B", id+"@contoso.com"))
+			want = append(want, id)
+		}
+		behind(t, store, keys.Key{Partition: "Sales", Row: "empid_000003"}, func(e *employee) { e.Age = 50 })
+		if err := store.Table().Delete(t.Context(), keys.Key{Partition: "Sales", Row: "empid_000012"}, ""); err != nil {
+			t.Fatal(err)
+		}
+		r := on(t, email, store)
+		all := func() func(func(secondaryindex.Entry[employee], error) bool) {
+			return r.Range(t.Context(), "Sales", "", "", nil)
+		}
+		b.ResetRequests()
+		var got []string
+		for c, err := range r.Fresh(t.Context(), all(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := c.Primary.Row[len("empid_"):]
+			got = append(got, id)
+			if stale := id == "000003" || id == "000012"; (c.Freshness == secondaryindex.Stale) != stale || c.Found != (id != "000012") {
+				t.Errorf("%s: %v, found %v", id, c.Freshness, c.Found)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v", got)
+		}
+		wantRequests(t, b, map[string]int{"Table.Query": 1, "Table.Get": n + 2})
+
+		for range r.Fresh(t.Context(), all(), &secondaryindex.FreshOptions{Parallel: 4}) {
+			break
+		}
+		if n := b.Requests().Count("Table.Get"); n > 5 { // one of the four seems stale
+			t.Errorf("%d reads for one entry", n)
+		}
+		// An error of the sequence comes last.
+		count, last := 0, error(nil)
+		for c, err := range r.Fresh(t.Context(), r.Range(t.Context(), "Sales", "", "", &secondaryindex.ReadOptions{PageSize: 1001}), nil) {
+			if count, last = count+1, err; err != nil && c.Found {
+				t.Error("an error with an entry")
+			}
+		}
+		if count != 1 || !errors.Is(last, patterns.ErrTooLarge) {
+			t.Errorf("%d pairs, %v", count, last)
+		}
+	})
+}
+
+func TestStaleCopiesAreRepairedWhenAsked(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		x, q := newIndexes(b.Table(t)), &queue{}
+		store := newStore(t, b.Table(t), q, x.views()...)
+		repair := &secondaryindex.FreshOptions{Repair: true}
+		for _, c := range []struct {
+			ix               *secondaryindex.Index[employee]
+			partition, value string
+		}{{x.email, "Sales", "jonesj@contoso.com"}, {x.badge, "", "17"}} {
+			r := on(t, c.ix, store)
+			first := jones()
+			first.Badge = "17"
+			insert(t, store, first)
+
+			// The copy says something else.
+			behind(t, store, first.key(), func(e *employee) { e.Age = 50 })
+			item, f, err := r.GetFresh(t.Context(), c.partition, c.value, repair)
+			if err != nil || f != secondaryindex.Repaired || item.Value.Age != 50 {
+				t.Errorf("%s: %+v, %v, %v", c.ix.Name(), item.Value, f, err)
+			}
+			if e, err := r.Get(t.Context(), c.partition, c.value); err != nil || e.Value.Age != 50 {
+				t.Errorf("%s: %+v, %v", c.ix.Name(), e.Value, err)
+			}
+			if _, f, err = r.GetFresh(t.Context(), c.partition, c.value, repair); err != nil || f != secondaryindex.Fresh {
+				t.Errorf("%s, again: %v, %v", c.ix.Name(), f, err)
+			}
+			// The copy is gone.
+			e, err := r.Get(t.Context(), c.partition, c.value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw := rawTable(t, x, c.ix, store)
+			if err := raw.Delete(t.Context(), e.Key, ""); err != nil {
+				t.Fatal(err)
+			}
+			behind(t, store, first.key(), func(e *employee) { e.Age = 51 })
+			if checked, err := r.Check(t.Context(), e, repair); err != nil || checked.Freshness != secondaryindex.Repaired || !checked.Found {
+				t.Errorf("%s: %+v, %v", c.ix.Name(), checked, err)
+			}
+			if e, err = r.Get(t.Context(), c.partition, c.value); err != nil || e.Value.Age != 51 {
+				t.Errorf("%s: %+v, %v", c.ix.Name(), e.Value, err)
+			}
+			// The value is gone from the primary.
+			behind(t, store, first.key(), func(e *employee) { e.EmailAddress, e.Badge = "", "" })
+			if _, f, err = r.GetFresh(t.Context(), c.partition, c.value, repair); !errors.Is(err, patterns.ErrNotFound) || f != secondaryindex.Repaired {
+				t.Errorf("%s: %v, %v", c.ix.Name(), f, err)
+			}
+			if _, err := r.Get(t.Context(), c.partition, c.value); !errors.Is(err, patterns.ErrNotFound) {
+				t.Errorf("%s: still there: %v", c.ix.Name(), err)
+			}
+			// The primary is gone, and somebody else takes the value.
+			behind(t, store, first.key(), func(e *employee) { *e = *first })
+			if err := store.Table().Delete(t.Context(), first.key(), ""); err != nil {
+				t.Fatal(err)
+			}
+			second := newEmployee("Sales", "000500", "Ann", "Lee", first.EmailAddress)
+			second.Badge = "17"
+			insert(t, store, second)
+			if item, f, err := r.GetFresh(t.Context(), c.partition, c.value, repair); err != nil || f != secondaryindex.Fresh || item.Value != *second {
+				t.Errorf("%s: %+v, %v, %v", c.ix.Name(), item.Value, f, err)
+			}
+			// A repair for the former owner leaves the new one's row alone.
+			if checked, err := r.Check(t.Context(), e, repair); err != nil || checked.Primary != second.key() {
+				t.Errorf("%s: %+v, %v", c.ix.Name(), checked, err)
+			}
+			if err := store.Mend(t.Context(), first.key(), patterns.Place{View: c.ix.Name(), Partition: e.Key.Partition, Row: e.Key.Row}); err != nil {
+				t.Error(err)
+			}
+			if _, err := r.Get(t.Context(), c.partition, c.value); err != nil {
+				t.Errorf("%s: the new owner's row: %v", c.ix.Name(), err)
+			}
+			if err := store.Delete(t.Context(), second.key()); err != nil {
+				t.Fatal(err)
+			}
+			if !q.empty() {
+				t.Error("wake-ups are left")
+			}
+		}
+	})
+}
+
+// A repair has read an orphan, and that it has no primary; then the primary is back
+// and the row is right as it is. It must stay.
+func TestARepairNeverTakesAwayWhatIsRightAgain(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		x, q := newIndexes(b.Table(t)), &queue{}
+		name := testbed.UniqueName()
+		store := newStore(t, b.NamedTable(t, name), q, x.views()...)
+		for _, ix := range []*secondaryindex.Index[employee]{x.email, x.last, x.badge, x.byLast} {
+			for at := range 8 {
+				first := jones()
+				first.Badge = "17"
+				insert(t, store, first)
+				if err := store.Table().Delete(t.Context(), first.key(), ""); err != nil {
+					t.Fatal(err)
+				}
+				slow := newStore(t, b.Between(t, name, func(try int) {
+					if try == at {
+						insert(t, store, first)
+					}
+				}), q, x.views()...)
+				rows, err := ix.Rows(first)
+				if err != nil {
+					t.Fatal(err)
+				}
+				key := rows[0].Key()
+				if err := slow.Mend(t.Context(), first.key(), patterns.Place{View: ix.Name(), Partition: key.Partition, Row: key.Row}); err != nil {
+					t.Fatal(err)
+				}
+				_, back := store.Get(t.Context(), first.key())
+				if _, err := rawTable(t, x, ix, store).Get(t.Context(), key); (err == nil) != (back == nil) {
+					t.Errorf("%s, after try %d: the primary is there: %v; the copy: %v", ix.Name(), at, back, err)
+				}
+				if err := store.Delete(t.Context(), first.key()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,246 @@
+package secondaryindex_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+)
+
+// employee is the guide's. Its rows have the keys department and "empid_" + id.
+type employee struct {
+	PartitionKey string // department
+	RowKey       string
+	FirstName    string
+	LastName     string
+	Age          int32
+	EmailAddress string
+	Badge        string `table:",omitempty"`
+}
+
+func newEmployee(department, id, first, last, email string) *employee {
+	return &employee{PartitionKey: department, RowKey: "empid_" + id, FirstName: first, LastName: last, Age: 34, EmailAddress: email}
+}
+
+func (e *employee) key() keys.Key { return keys.Key{Partition: e.PartitionKey, Row: e.RowKey} }
+
+func jones() *employee {
+	return newEmployee("Sales", "000223", "Mary", "Jones", "jonesj@contoso.com")
+}
+
+func emailOf(e *employee) (string, bool) { return e.EmailAddress, e.EmailAddress != "" }
+func badgeOf(e *employee) (string, bool) { return e.Badge, e.Badge != "" }
+func lastOf(e *employee) (string, bool)  { return e.LastName, true }
+
+// indexes are one of each kind.
+type indexes struct {
+	email  *secondaryindex.Index[employee] // in the partition, unique, sparse
+	last   *secondaryindex.Index[employee] // in the partition, not unique
+	badge  *secondaryindex.Index[employee] // in another table, unique, all in one partition
+	byLast *secondaryindex.Index[employee] // in another partition, not unique
+	slim   *secondaryindex.Index[employee] // in the partition, slim and folded
+	other  *aztables.Client                // of badge
+}
+
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func newIndexes(other *aztables.Client) indexes {
+	return indexes{
+		other: other,
+		email: must(secondaryindex.Intra("email", emailOf)),
+		last:  must(secondaryindex.Intra("last", lastOf, secondaryindex.Options[employee]{NonUnique: true})),
+		badge: must(secondaryindex.Inter("badge", other, badgeOf, secondaryindex.Options[employee]{
+			Partition: func(*employee) string { return "" },
+		})),
+		byLast: must(secondaryindex.Inter("lastname", nil, lastOf, secondaryindex.Options[employee]{NonUnique: true})),
+		slim: must(secondaryindex.Intra("mail", emailOf, secondaryindex.Options[employee]{
+			Fold: true, Only: []string{"FirstName", "LastName"},
+		})),
+	}
+}
+
+func (x indexes) views() []patterns.View[employee] {
+	return []patterns.View[employee]{x.email, x.last, x.badge, x.byLast, x.slim}
+}
+
+func newStore(t testing.TB, client *aztables.Client, q patterns.Wakeups, views ...patterns.View[employee]) *patterns.Store[employee] {
+	t.Helper()
+	table, err := patterns.NewTable[employee](client, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: views, Outbox: q})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func on[T any](t testing.TB, ix *secondaryindex.Index[T], store *patterns.Store[T]) *secondaryindex.Reader[T] {
+	t.Helper()
+	r, err := ix.On(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func insert(t testing.TB, store *patterns.Store[employee], all ...*employee) {
+	t.Helper()
+	for _, e := range all {
+		if _, err := store.Insert(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// entries collects a sequence, which must not end with an error.
+func entries[E any](t testing.TB, seq iter.Seq2[E, error]) []E {
+	t.Helper()
+	var all []E
+	for e, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func ids(all []secondaryindex.Entry[employee]) []string {
+	var names []string
+	for _, e := range all {
+		names = append(names, e.Primary.Row[len("empid_"):])
+	}
+	return names
+}
+
+func wantIDs(t testing.TB, seq iter.Seq2[secondaryindex.Entry[employee], error], want ...string) {
+	t.Helper()
+	if got := ids(entries(t, seq)); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// wantRequests checks how many requests of which kind were made since the last
+// check, and that there were no others.
+func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
+	t.Helper()
+	log := b.Requests()
+	total := 0
+	for op, n := range want {
+		total += n
+		if got := log.Count(op); got != n {
+			t.Errorf("%d requests %s, want %d", got, op, n)
+		}
+	}
+	if len(log) != total {
+		t.Errorf("%d requests, want %d:\n%v", len(log), total, log)
+	}
+	b.ResetRequests()
+}
+
+// queue is a queue of wake-ups in memory, with the rules of the real one.
+type queue struct {
+	mu   sync.Mutex
+	next int
+	all  []*message
+}
+
+type message struct {
+	patterns.Wakeup
+	receipt patterns.Receipt
+	visible time.Time
+}
+
+func (q *queue) Put(_ context.Context, w patterns.Wakeup, after time.Duration) (patterns.Receipt, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.next++
+	m := &message{w, patterns.Receipt{ID: fmt.Sprint(q.next), Pop: "0"}, time.Now().Add(after)}
+	q.all = append(q.all, m)
+	return m.receipt, nil
+}
+
+func (q *queue) Delete(_ context.Context, r patterns.Receipt) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.all = slices.DeleteFunc(q.all, func(m *message) bool { return m.receipt == r })
+	return nil
+}
+
+// take gives the next message that is visible, and hides it for a time; nil if there
+// is none.
+func (q *queue) take(hide time.Duration) *message {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, m := range q.all {
+		if !m.visible.After(time.Now()) {
+			m.visible = time.Now().Add(hide)
+			q.next++
+			m.receipt.Pop = fmt.Sprint(q.next)
+			copy := *m
+			return &copy
+		}
+	}
+	return nil
+}
+
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.all) == 0
+}
+
+// work handles what is visible, until there is nothing.
+func (q *queue) work(ctx context.Context, store *patterns.Store[employee]) error {
+	for m := q.take(time.Minute); m != nil; m = q.take(time.Minute) {
+		again, err := store.Handle(ctx, m.Wakeup)
+		switch {
+		case err != nil:
+			return err
+		case again == 0:
+			if err := q.Delete(ctx, m.receipt); err != nil {
+				return err
+			}
+		default:
+			q.mu.Lock()
+			for _, o := range q.all {
+				if o.receipt == m.receipt {
+					o.visible = time.Now().Add(again)
+				}
+			}
+			q.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// rawTable is the table that the rows of ix stand in.
+func rawTable(t testing.TB, x indexes, ix *secondaryindex.Index[employee], store *patterns.Store[employee]) *patterns.Table[employee] {
+	t.Helper()
+	client := store.Table().Client()
+	if s := ix.Shape(); s.Target != nil {
+		client = x.other
+	}
+	table, err := patterns.NewTable(client, &patterns.TableOptions[employee]{Keyless: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}

@@ -1,0 +1,13 @@
+package secondaryindex
+
+import (
+	"context"
+
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// repair makes what stands at e's place agree with its primary. Who writes through
+// the Store meanwhile is not disturbed.
+func (r *Reader[T]) repair(ctx context.Context, e Entry[T]) error {
+	return r.store.Mend(ctx, e.Primary, patterns.Place{View: r.index.name, Partition: e.Key.Partition, Row: e.Key.Row})
+}

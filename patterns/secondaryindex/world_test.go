@@ -1,0 +1,135 @@
+package secondaryindex_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// world is a store on an account of its own.
+type world struct {
+	account *storagetest.Account
+	store   *patterns.Store[employee]
+	queue   *queue
+	x       indexes
+}
+
+func newWorld(t testing.TB, seed uint64) *world {
+	t.Helper()
+	w := &world{account: storagetest.Start(&storagetest.Options{Seed: seed}), queue: &queue{}}
+	tables := w.account.TablesWith(patterns.Accelerate(nil))
+	for _, name := range []string{"Employees", "Badges"} {
+		if _, err := tables.CreateTable(t.Context(), name, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.x = newIndexes(tables.NewClient("Badges"))
+	w.store = newStore(t, tables.NewClient("Employees"), w.queue, w.x.views()...)
+	return w
+}
+
+// repair mends every copy there is.
+func (w *world) repair(ctx context.Context) error {
+	for _, ix := range w.all() {
+		r, err := ix.On(w.store)
+		if err != nil {
+			return err
+		}
+		for _, p := range w.partitions(ix) {
+			for _, err := range r.Fresh(ctx, r.Range(ctx, p, "", "", nil), &secondaryindex.FreshOptions{Repair: true}) {
+				if err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (w *world) all() []*secondaryindex.Index[employee] {
+	return []*secondaryindex.Index[employee]{w.x.email, w.x.last, w.x.badge, w.x.byLast, w.x.slim}
+}
+
+func (w *world) partitions(ix *secondaryindex.Index[employee]) []string {
+	if ix == w.x.badge {
+		return []string{""}
+	}
+	return []string{"Sales", "Marketing"}
+}
+
+// check compares everything, through the readers.
+func (w *world) check(ctx context.Context) error {
+	var primaries []employee
+	for item, err := range w.store.Table().Query(ctx, query.RowKey.Within(keys.Prefix("empid_")), &patterns.QueryOptions{Allow: query.TableScan}) {
+		if err != nil {
+			return err
+		}
+		primaries = append(primaries, item.Value)
+	}
+	var got []string
+	for _, ix := range w.all() {
+		r, err := ix.On(w.store)
+		if err != nil {
+			return err
+		}
+		for _, p := range w.partitions(ix) {
+			for c, err := range r.Fresh(ctx, r.Range(ctx, p, "", "", nil), nil) {
+				if err != nil {
+					return err
+				}
+				if c.Freshness != secondaryindex.Fresh || !c.Found || c.Item.Key != c.Primary {
+					return fmt.Errorf("%s: %v is %v, found %v", ix.Name(), c.Key, c.Freshness, c.Found)
+				}
+				got = append(got, line(ix.Name(), c.Key, c.Value))
+			}
+		}
+	}
+	return compare(got, w.implied(primaries, w.all()...))
+}
+
+// implied tells the layout again, by other means.
+func (w *world) implied(primaries []employee, all ...*secondaryindex.Index[employee]) []string {
+	var lines []string
+	for _, e := range primaries {
+		id := e.RowKey
+		last := strings.Replace(e.LastName, "Jones ", "Jones !", 1) + "  " + id
+		for _, ix := range all {
+			switch {
+			case ix == w.x.email && e.EmailAddress != "":
+				lines = append(lines, line("email", keys.Key{Partition: e.PartitionKey, Row: "email_" + e.EmailAddress}, e))
+			case ix == w.x.last:
+				lines = append(lines, line("last", keys.Key{Partition: e.PartitionKey, Row: "last_" + last}, e))
+			case ix == w.x.badge && e.Badge != "":
+				lines = append(lines, line("badge", keys.Key{Partition: "badge_", Row: e.Badge}, e))
+			case ix == w.x.byLast:
+				lines = append(lines, line("lastname", keys.Key{Partition: "lastname_" + e.PartitionKey, Row: last}, e))
+			case ix == w.x.slim && e.EmailAddress != "":
+				slim := employee{PartitionKey: e.PartitionKey, RowKey: id, FirstName: e.FirstName, LastName: e.LastName}
+				lines = append(lines, line("mail", keys.Key{Partition: e.PartitionKey, Row: "mail_" + strings.ToLower(e.EmailAddress)}, slim))
+			}
+		}
+	}
+	return lines
+}
+
+func line(index string, key keys.Key, e employee) string {
+	return fmt.Sprintf("%s %q %+v", index, key, e)
+}
+
+func compare(got, want []string) error {
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		return errors.New("got\n" + strings.Join(got, "\n") + "\nwant\n" + strings.Join(want, "\n"))
+	}
+	return nil
+}
