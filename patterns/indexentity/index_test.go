@@ -1,0 +1,359 @@
+package indexentity_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/indexentity"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+type employee struct {
+	Department string `table:"PartitionKey"`
+	ID         string `table:"RowKey"`
+	LastName   string
+	Age        int32
+}
+
+func lastName(e *employee) (string, bool) { return e.LastName, e.LastName != "" }
+
+// homes are the three places for the list.
+var homes = map[string]func(c *aztables.Client, blobs *container.Client) (*indexentity.Index[employee], error){
+	"same partition": func(*aztables.Client, *container.Client) (*indexentity.Index[employee], error) {
+		return indexentity.SamePartition("lastname", lastName)
+	},
+	"other partition": func(*aztables.Client, *container.Client) (*indexentity.Index[employee], error) {
+		return indexentity.OtherPartition("lastname", nil, lastName)
+	},
+	"other table": func(c *aztables.Client, _ *container.Client) (*indexentity.Index[employee], error) {
+		return indexentity.OtherPartition("lastname", c, lastName, indexentity.Options[employee]{
+			Partition: func(value string) string { return value[:1] }, Fold: true})
+	},
+	"blob": func(_ *aztables.Client, blobs *container.Client) (*indexentity.Index[employee], error) {
+		return indexentity.InBlob("lastname", blobs, lastName)
+	},
+}
+
+// world is a store with one index.
+type world struct {
+	store   *patterns.Store[employee]
+	index   *indexentity.Reader[employee]
+	wakeups *testbed.Wakeups
+}
+
+func newWorld(client, other *aztables.Client, blobs *container.Client, home string, w *testbed.Wakeups) (*world, error) {
+	index, err := homes[home](other, blobs)
+	if err != nil {
+		return nil, err
+	}
+	table, err := patterns.NewTable[employee](client, nil)
+	if err != nil {
+		return nil, err
+	}
+	store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}, Outbox: w})
+	if err != nil {
+		return nil, err
+	}
+	reader, err := index.On(store)
+	return &world{store, reader, w}, err
+}
+
+func each(t *testing.T, body func(t *testing.T, b *testbed.Backend, w *world, home string)) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for home := range homes {
+			t.Run(home, func(t *testing.T) {
+				w, err := newWorld(b.Table(t), b.Table(t), b.Container(t), home, &testbed.Wakeups{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				body(t, b, w, home)
+			})
+		}
+	})
+}
+
+func (w *world) hire(t testing.TB, id, name string) {
+	t.Helper()
+	if _, err := w.store.Insert(t.Context(), &employee{Department: "Sales", ID: id, LastName: name}); err != nil {
+		t.Fatalf("%+v", err)
+	}
+}
+
+func (w *world) members(t testing.TB, name string) []string {
+	t.Helper()
+	members, err := w.index.Members(t.Context(), "Sales", name)
+	if err != nil {
+		t.Fatalf("%+v", err)
+	}
+	ids := []string{}
+	for _, m := range members {
+		if m.Partition != "Sales" {
+			t.Errorf("a member of %q", m.Partition)
+		}
+		ids = append(ids, m.Row)
+	}
+	return ids
+}
+
+func (w *world) want(t testing.TB, name string, ids ...string) {
+	t.Helper()
+	if got := w.members(t, name); !slices.Equal(got, ids) {
+		t.Errorf("%s: %q, want %q", name, got, ids)
+	}
+	var entities []string
+	for item, err := range w.index.Entities(t.Context(), "Sales", name) {
+		if err != nil {
+			t.Fatalf("%+v", err)
+		}
+		entities = append(entities, item.Key.Row)
+	}
+	if !slices.Equal(entities, ids) {
+		t.Errorf("entities called %s: %q, want %q", name, entities, ids)
+	}
+}
+
+func TestListsFollowTheirEntities(t *testing.T) {
+	each(t, func(t *testing.T, b *testbed.Backend, w *world, home string) {
+		ctx := t.Context()
+		w.want(t, "Jones")
+		w.hire(t, "000231", "Jones")
+		w.hire(t, "000152", "Jones")
+		w.hire(t, "000153", "O'Neil / Smith")
+		w.hire(t, "000154", "")
+		w.want(t, "Jones", "000152", "000231")
+		w.want(t, "O'Neil / Smith", "000153")
+
+		if _, err := w.store.Update(ctx, keys.Key{Partition: "Sales", Row: "000152"}, func(e *employee) error { e.LastName = "Smith"; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		w.want(t, "Jones", "000231")
+		w.want(t, "Smith", "000152")
+		if _, err := w.store.Put(ctx, &employee{Department: "Sales", ID: "000231", LastName: "Smith"}); err != nil {
+			t.Fatal(err)
+		}
+		w.want(t, "Jones")
+		w.want(t, "Smith", "000152", "000231")
+		for _, id := range []string{"000152", "000231"} {
+			if err := w.store.Delete(ctx, keys.Key{Partition: "Sales", Row: id}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.want(t, "Smith")
+		if n := w.wakeups.Len(); n != 0 {
+			t.Errorf("%d wake-ups left after operations that went well", n)
+		}
+	})
+}
+
+func TestCostOfReading(t *testing.T) {
+	each(t, func(t *testing.T, b *testbed.Backend, w *world, home string) {
+		for i := range 5 {
+			w.hire(t, fmt.Sprint(i), "Jones")
+		}
+		b.ResetRequests()
+		w.members(t, "Jones")
+		if n := len(b.Requests()); n != 1 {
+			t.Errorf("members: %d requests, want 1", n)
+		}
+		b.ResetRequests()
+		for range w.index.Entities(t.Context(), "Sales", "Jones") {
+		}
+		if n := len(b.Requests()); n != 6 {
+			t.Errorf("entities: %d requests, want 1 + 5", n)
+		}
+	})
+}
+
+func TestCostOfWritingInTheSamePartition(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		w, err := newWorld(b.Table(t), nil, nil, "same partition", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ResetRequests()
+		w.hire(t, "1", "Jones")
+		if n := len(b.Requests()); n != 2 {
+			t.Errorf("insert: %d requests, want 2: the list, the transaction", n)
+		}
+	})
+}
+
+func TestMembersThatAreGoneOrHaveChangedAreLeftOut(t *testing.T) {
+	each(t, func(t *testing.T, b *testbed.Backend, w *world, home string) {
+		w.hire(t, "1", "Jones")
+		w.hire(t, "2", "Jones")
+		w.hire(t, "3", "Jones")
+		// Past the store, as an index that lags has it.
+		table := w.store.Table()
+		if err := table.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Upsert(t.Context(), &employee{Department: "Sales", ID: "2", LastName: "Smith"}, patterns.Replace); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for item, err := range w.index.Entities(t.Context(), "Sales", "Jones") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, item.Key.Row)
+		}
+		if !slices.Equal(got, []string{"3"}) {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestRacingWritersLoseNobody(t *testing.T) {
+	each(t, func(t *testing.T, b *testbed.Backend, w *world, home string) {
+		const writers, each = 4, 4
+		var wg sync.WaitGroup
+		var want []string
+		for i := range writers {
+			for j := range each {
+				want = append(want, fmt.Sprintf("%d%d", i, j))
+			}
+			wg.Go(func() {
+				for j := range each {
+					e := &employee{Department: "Sales", ID: fmt.Sprintf("%d%d", i, j), LastName: "Jones"}
+					for {
+						_, err := w.store.Insert(t.Context(), e)
+						if err == nil {
+							break
+						}
+						if !errors.Is(err, patterns.ErrConflict) {
+							t.Errorf("%+v", err)
+							return
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if err := w.wakeups.Work(t.Context(), w.store.Handle); err != nil {
+			t.Errorf("worker: %+v", err)
+		}
+		w.want(t, "Jones", want...)
+	})
+}
+
+func TestLostRepliesLoseNobody(t *testing.T) {
+	each(t, func(t *testing.T, b *testbed.Backend, w *world, home string) {
+		defer b.ClearFaults()
+		for _, op := range []string{"Table.Batch", "Table.Insert", "Table.Replace", "Table.Merge", "Table.Delete", "Blob.Put", "Blob.Delete"} {
+			b.Fault(fault.On(op).Probability(0.3).LoseReply())
+		}
+		for i := range 6 {
+			w.hire(t, fmt.Sprint(i), "Jones")
+		}
+		if err := w.store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "3"}); err != nil {
+			t.Errorf("%+v", err)
+		}
+		b.ClearFaults()
+		if err := w.wakeups.Work(t.Context(), w.store.Handle); err != nil {
+			t.Errorf("worker: %+v", err)
+		}
+		w.want(t, "Jones", "0", "1", "2", "4", "5")
+	})
+}
+
+// After a crash at any request a worker makes the lists what the entities imply.
+func TestACrashAnywhereHeals(t *testing.T) {
+	for home := range homes {
+		t.Run(home, func(t *testing.T) {
+			var w *testbed.Wakeups // outlives the process; the runs come one after the other
+			open := func(ctx context.Context, acct *storagetest.Account) (*world, error) {
+				return newWorld(acct.Tables().NewClient("Staff"), acct.Tables().NewClient("Lists"), acct.Container("lists"), home, w)
+			}
+			storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+				w = &testbed.Wakeups{}
+				acct.Tables().NewClient("Staff").CreateTable(ctx, nil)
+				acct.Tables().NewClient("Lists").CreateTable(ctx, nil)
+				acct.Container("lists").Create(ctx, nil)
+				world, err := open(ctx, acct)
+				if err != nil {
+					return err
+				}
+				acct.Arm()
+				if _, err := world.store.Insert(ctx, &employee{Department: "Sales", ID: "1", LastName: "Jones"}); err != nil {
+					return err
+				}
+				if _, err := world.store.Insert(ctx, &employee{Department: "Sales", ID: "2", LastName: "Jones"}); err != nil {
+					return err
+				}
+				if _, err := world.store.Update(ctx, keys.Key{Partition: "Sales", Row: "1"}, func(e *employee) error { e.LastName = "Smith"; return nil }); err != nil {
+					return err
+				}
+				return world.store.Delete(ctx, keys.Key{Partition: "Sales", Row: "2"})
+			}, func(t *testing.T, acct *storagetest.Account) {
+				ctx := t.Context()
+				world, err := open(ctx, acct)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := w.Work(ctx, world.store.Handle); err != nil {
+					t.Fatalf("worker: %+v", err)
+				}
+				want := map[string][]string{"Jones": {}, "Smith": {}}
+				for _, id := range []string{"1", "2"} {
+					item, err := world.store.Get(ctx, keys.Key{Partition: "Sales", Row: id})
+					if err == nil {
+						want[item.Value.LastName] = append(want[item.Value.LastName], id)
+					} else if !errors.Is(err, patterns.ErrNotFound) {
+						t.Fatal(err)
+					}
+				}
+				for name, ids := range want {
+					if got := world.members(t, name); !slices.Equal(got, ids) {
+						t.Errorf("%s: %q, want %q", name, got, ids)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestWhatCannotBeIsRefused(t *testing.T) {
+	type keyless struct{ Name string }
+	err := func(_ any, err error) error { return err }
+	for what, c := range map[string]struct{ err, want error }{
+		"name":         {err(indexentity.SamePartition("last_name", lastName)), patterns.ErrBadKey},
+		"no name":      {err(indexentity.OtherPartition("", nil, lastName)), patterns.ErrBadKey},
+		"no function":  {err(indexentity.SamePartition[employee]("n", nil)), patterns.ErrNil},
+		"no container": {err(indexentity.InBlob("n", nil, lastName)), patterns.ErrNil},
+		"no key":       {err(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true })), patterns.ErrBadKey},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
+		}
+	}
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		w, err := newWorld(b.Table(t), nil, nil, "same partition", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ResetRequests()
+		_, err = w.store.Insert(t.Context(), &employee{Department: "Sales", ID: "1", LastName: strings.Repeat("secret", 100)})
+		if !errors.Is(err, patterns.ErrBadKey) || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "lastname") {
+			t.Errorf("value that is too long: %v", err)
+		}
+		if _, err := w.index.Members(t.Context(), "Sales", strings.Repeat("x", 600)); !errors.Is(err, patterns.ErrBadKey) {
+			t.Errorf("lookup of a value that is too long: %v", err)
+		}
+		if n := len(b.Requests()); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}

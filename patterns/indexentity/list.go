@@ -1,0 +1,173 @@
+package indexentity
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// list is a [patterns.List] in the string properties Members, Members02, …: each a
+// JSON array, together the sorted members. A member is its row key, or partition and
+// row key with a "/" between, which no key holds.
+type list struct {
+	local bool // all members are of one partition
+}
+
+const (
+	// textUnits is what a string property holds, in UTF-16 code units.
+	textUnits = 32 << 10
+	// listUnits leaves a row of 1 MiB room for its keys and what the Store adds.
+	listUnits = (1<<20)/2 - 4<<10
+	maxTexts  = listUnits/textUnits + 1
+)
+
+// errFull says what to do about a list that is too long.
+var errFull = fmt.Errorf("%w: the list of members is full: keep it in a blob, or use a secondary index that is not unique", patterns.ErrTooLarge)
+
+func property(i int) string {
+	if i == 0 {
+		return "Members"
+	}
+	return fmt.Sprintf("Members%02d", i+1)
+}
+
+func (l list) text(member keys.Key) string {
+	if l.local {
+		return member.Row
+	}
+	return member.Partition + "/" + member.Row
+}
+
+// key is the member that text stands for; partition is that of a local list.
+func (l list) key(text, partition string) keys.Key {
+	if l.local {
+		return keys.Key{Partition: partition, Row: text}
+	}
+	pk, rk, _ := strings.Cut(text, "/")
+	return keys.Key{Partition: pk, Row: rk}
+}
+
+// read gives the members in a row, sorted.
+func (l list) read(row map[string]any) ([]string, error) {
+	var members []string
+	for i := range maxTexts {
+		text, ok := row[property(i)].(string)
+		if !ok {
+			break
+		}
+		part, err := parseMembers([]byte(text))
+		if err != nil {
+			return nil, &patterns.PropertyError{Property: property(i), Want: "a JSON array of strings", Got: "other text"}
+		}
+		members = append(members, part...)
+	}
+	return members, nil
+}
+
+// write puts the members into as few properties as hold them.
+func (l list) write(row map[string]any, members []string) error {
+	for i := range maxTexts {
+		delete(row, property(i))
+	}
+	total, n := 0, 0
+	for start := 0; start < len(members); n++ {
+		end, units := start, len("[]")
+		for end < len(members) {
+			more := jsonUnits(members[end]) + len(",")
+			if units+more > textUnits {
+				break
+			}
+			units += more
+			end++
+		}
+		if total += units; total > listUnits || n == maxTexts {
+			return errFull
+		}
+		row[property(n)] = string(formatMembers(members[start:end]))
+		start = end
+	}
+	return nil
+}
+
+// Add is of patterns.List.
+func (l list) Add(row map[string]any, member keys.Key) (bool, error) {
+	return l.change(row, member, insert)
+}
+
+// Remove is of patterns.List.
+func (l list) Remove(row map[string]any, member keys.Key) (bool, error) {
+	return l.change(row, member, remove)
+}
+
+// Len is of patterns.List.
+func (l list) Len(row map[string]any) (int, error) {
+	members, err := l.read(row)
+	return len(members), err
+}
+
+func (l list) change(row map[string]any, member keys.Key, edit func([]string, string) ([]string, bool)) (bool, error) {
+	members, err := l.read(row)
+	if err != nil {
+		return false, err
+	}
+	members, changed := edit(members, l.text(member))
+	if !changed {
+		return false, nil
+	}
+	return true, l.write(row, members)
+}
+
+func insert(members []string, text string) ([]string, bool) {
+	i, found := slices.BinarySearchFunc(members, text, keys.Compare)
+	if found {
+		return members, false
+	}
+	return slices.Insert(members, i, text), true
+}
+
+func remove(members []string, text string) ([]string, bool) {
+	i, found := slices.BinarySearchFunc(members, text, keys.Compare)
+	if !found {
+		return members, false
+	}
+	return slices.Delete(members, i, i+1), true
+}
+
+// parseMembers reads a JSON array of strings. Another writer may have left it
+// unsorted, or with a member twice.
+func parseMembers(text []byte) ([]string, error) {
+	var members []string
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	if !slices.IsSortedFunc(members, keys.Compare) {
+		slices.SortFunc(members, keys.Compare)
+	}
+	return slices.Compact(members), nil
+}
+
+func formatMembers(members []string) []byte {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(members) // strings always encode
+	return []byte(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// jsonUnits is how long s is in JSON, in UTF-16 code units. Keys are valid UTF-8
+// without control characters, of which JSON escapes only the quote.
+func jsonUnits(s string) int {
+	n := len(`""`) + strings.Count(s, `"`) + strings.Count(s, `\`)
+	for _, r := range s {
+		if r == '\u2028' || r == '\u2029' {
+			n += len(`\u2028`) - 1
+		}
+		n += utf16.RuneLen(r)
+	}
+	return n
+}

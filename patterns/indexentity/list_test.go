@@ -1,0 +1,137 @@
+package indexentity
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+func member(row string) keys.Key { return keys.Key{Partition: "Sales", Row: row} }
+
+// The stored form is a contract: other programs read it.
+func TestStoredFormOfAList(t *testing.T) {
+	for _, c := range []struct {
+		list list
+		want string
+	}{{list{local: true}, `["000152","000231","O'Neil \"x\""]`}, {list{}, `["Sales/000152","Sales/000231","Sales/O'Neil \"x\""]`}} {
+		row := map[string]any{}
+		for _, m := range []string{"000231", `O'Neil "x"`, "000152", "000231"} {
+			if _, err := c.list.Add(row, member(m)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(row) != 1 || row["Members"] != c.want {
+			t.Errorf("got %v, want %s", row, c.want)
+		}
+	}
+}
+
+func TestAListIsASetWhateverIsAddedAndRemoved(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := list{local: rapid.Bool().Draw(t, "local")}
+		row, model := map[string]any{"Other": "stays"}, map[string]bool{}
+		text := rapid.StringMatching(`[a-c"'&<\x{2028}😀]{1,2}`)
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			m := text.Draw(t, "member")
+			if rapid.Bool().Draw(t, "add") {
+				changed, err := l.Add(row, member(m))
+				if err != nil || changed == model[m] {
+					t.Fatalf("add: changed %v, %v", changed, err)
+				}
+				model[m] = true
+			} else {
+				changed, err := l.Remove(row, member(m))
+				if err != nil || changed != model[m] {
+					t.Fatalf("remove: changed %v, %v", changed, err)
+				}
+				delete(model, m)
+			}
+			if n, err := l.Len(row); n != len(model) || err != nil {
+				t.Fatalf("%d members, want %d, %v", n, len(model), err)
+			}
+		}
+		members, err := l.read(row)
+		if err != nil || !slices.IsSortedFunc(members, keys.Compare) {
+			t.Fatalf("%q, %v", members, err)
+		}
+		for _, m := range members {
+			if k := l.key(m, "Sales"); !model[k.Row] || k.Partition != "Sales" {
+				t.Fatalf("a stranger: %v", k)
+			}
+		}
+		if row["Other"] != "stays" {
+			t.Fatal("another property was touched")
+		}
+	})
+}
+
+func TestALongListGoesOverPropertiesAndShrinksAgain(t *testing.T) {
+	l, row := list{local: true}, map[string]any{}
+	var members []string
+	for i := range 20_000 {
+		members = append(members, fmt.Sprintf("%06d", i))
+	}
+	if err := l.write(row, members); err != nil {
+		t.Fatal(err)
+	}
+	if len(row) != 6 { // 9 units a member, 32,768 a property
+		t.Errorf("%d properties", len(row))
+	}
+	for name, v := range row {
+		if n := len(utf16.Encode([]rune(v.(string)))); n > textUnits {
+			t.Errorf("%s holds %d units", name, n)
+		}
+	}
+	got, err := l.read(row)
+	if err != nil || !slices.Equal(got, members) {
+		t.Fatalf("%d members, %v", len(got), err)
+	}
+	if err := l.write(row, members[:10]); err != nil || len(row) != 1 {
+		t.Errorf("after shrinking: %d properties, %v", len(row), err)
+	}
+}
+
+func TestAFullListIsRefusedWithAdvice(t *testing.T) {
+	l, row := list{local: true}, map[string]any{}
+	var members []string
+	for i := range 70_000 {
+		members = append(members, fmt.Sprintf("%06d", i))
+	}
+	err := l.write(row, members)
+	if !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), "blob") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUnitsAreThoseOfTheStoredText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`[ -~\x{a0}-\x{2fff}😀-🙏]{0,20}`).Draw(t, "text")
+		if strings.ContainsAny(s, `\`) {
+			return // no key holds it
+		}
+		text := string(formatMembers([]string{s}))
+		if want := len(utf16.Encode([]rune(text))) - 2; jsonUnits(s) != want {
+			t.Fatalf("%q: %d units, want %d", s, jsonUnits(s), want)
+		}
+	})
+}
+
+func TestForeignTextIsAnErrorThatNamesTheProperty(t *testing.T) {
+	for _, text := range []string{"", "x", `{"a":1}`, `[1]`, `["a"`} {
+		var p *patterns.PropertyError
+		if _, err := (list{}).Len(map[string]any{"Members": text}); !errors.As(err, &p) || p.Property != "Members" {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if n, err := (list{}).Len(map[string]any{"Members": `["b","a","b"]`}); n != 2 || err != nil {
+		t.Errorf("unsorted list of another writer: %d, %v", n, err)
+	}
+}
