@@ -1,0 +1,301 @@
+package denormalize_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/denormalize"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+type employee struct {
+	Department   string `table:"PartitionKey"`
+	ID           string `table:"RowKey"`
+	Name         string
+	EmailAddress string
+	IsManager    bool
+	Orders       int64
+}
+
+type manager struct{ ManagerName, ManagerEmailAddress string }
+
+// department is the row that takes the properties, and one of its own.
+type department struct {
+	DepartmentName      string
+	EmployeeCount       int64
+	OpenOrders          int64
+	ManagerName         *string
+	ManagerEmailAddress *string
+}
+
+// places are where departments stand: beside their employees, in another partition, or
+// in another table.
+var places = map[string]struct {
+	at   func(e *employee) keys.Key
+	opts func(other *aztables.Client) *denormalize.Options
+}{
+	"same partition": {
+		func(e *employee) keys.Key { return keys.Key{Partition: e.Department, Row: "Department"} },
+		func(*aztables.Client) *denormalize.Options { return nil },
+	},
+	"other partition": {
+		func(e *employee) keys.Key { return keys.Key{Partition: "departments", Row: e.Department} },
+		func(*aztables.Client) *denormalize.Options { return &denormalize.Options{Remote: true} },
+	},
+	"other table": {
+		func(e *employee) keys.Key { return keys.Key{Partition: e.Department, Row: "Department"} },
+		func(other *aztables.Client) *denormalize.Options { return &denormalize.Options{Table: other} },
+	},
+}
+
+type world struct {
+	store       *patterns.Store[employee]
+	departments *patterns.Table[department]
+	at          keys.Key
+	wakeups     *testbed.Wakeups
+}
+
+func newWorld(client, other *aztables.Client, place string, w *testbed.Wakeups) (*world, error) {
+	p := places[place]
+	opts := p.opts(other)
+	boss, err1 := denormalize.Into("manager", func(e *employee) (keys.Key, manager, bool) {
+		return p.at(e), manager{e.Name, e.EmailAddress}, e.IsManager
+	}, opts)
+	count, err2 := denormalize.Count("count", "EmployeeCount", func(e *employee) (keys.Key, bool) { return p.at(e), true }, opts)
+	orders, err3 := denormalize.Sum("orders", "OpenOrders", func(e *employee) (keys.Key, int64, bool) { return p.at(e), e.Orders, e.Orders != 0 }, opts)
+	table, err4 := patterns.NewTable[employee](client, nil)
+	home := client
+	if opts != nil && opts.Table != nil {
+		home = other
+	}
+	departments, err5 := patterns.NewTable(home, &patterns.TableOptions[department]{Keyless: true})
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		return nil, err
+	}
+	store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: []patterns.View[employee]{boss, count, orders}, Outbox: w})
+	return &world{store, departments, p.at(&employee{Department: "Sales"}), w}, err
+}
+
+func each(t *testing.T, body func(t *testing.T, b *testbed.Backend, w *world)) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for place := range places {
+			t.Run(place, func(t *testing.T) {
+				w, err := newWorld(b.Table(t), b.Table(t), place, &testbed.Wakeups{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				own := department{DepartmentName: "Sales"}
+				if _, err := w.departments.Do(t.Context(), patterns.InsertOp(&own).At(w.at)); err != nil {
+					t.Fatal(err)
+				}
+				body(t, b, w)
+			})
+		}
+	})
+}
+
+func (w *world) hire(t testing.TB, e employee) {
+	t.Helper()
+	e.Department = "Sales"
+	if _, err := w.store.Insert(t.Context(), &e); err != nil {
+		t.Fatalf("%+v", err)
+	}
+}
+
+func (w *world) want(t testing.TB, count, orders int64, boss string) {
+	t.Helper()
+	d, err := w.departments.Get(t.Context(), w.at)
+	if err != nil {
+		t.Fatalf("%+v", err)
+	}
+	name := ""
+	if d.Value.ManagerName != nil {
+		name = *d.Value.ManagerName
+	}
+	if d.Value.EmployeeCount != count || d.Value.OpenOrders != orders || name != boss || d.Value.DepartmentName != "Sales" {
+		t.Errorf("department %+v, manager %q; want %d employees, %d orders, manager %q", d.Value, name, count, orders, boss)
+	}
+}
+
+func key(id string) keys.Key { return keys.Key{Partition: "Sales", Row: id} }
+
+func TestADepartmentFollowsItsEmployees(t *testing.T) {
+	each(t, func(t *testing.T, b *testbed.Backend, w *world) {
+		ctx := t.Context()
+		w.hire(t, employee{ID: "1", Name: "Ken", EmailAddress: "k@contoso.com", IsManager: true, Orders: 3})
+		w.hire(t, employee{ID: "2", Name: "Ann", Orders: 4})
+		w.want(t, 2, 7, "Ken")
+
+		if _, err := w.store.Update(ctx, key("1"), func(e *employee) error { e.Name, e.Orders = "Kenneth", 1; return nil }); err != nil {
+			t.Fatalf("%+v", err)
+		}
+		w.want(t, 2, 5, "Kenneth")
+
+		// A department has one manager.
+		if _, err := w.store.Update(ctx, key("2"), func(e *employee) error { e.IsManager = true; return nil }); w.wakeups.Len() == 0 {
+			var d *patterns.DuplicateError
+			if !errors.As(err, &d) || d.View != "manager" {
+				t.Errorf("second manager: %v", err)
+			}
+			w.want(t, 2, 5, "Kenneth")
+		}
+		if _, err := w.store.Update(ctx, key("2"), func(e *employee) error { e.IsManager = false; return nil }); err != nil {
+			t.Fatalf("%+v", err)
+		}
+		if err := w.store.Delete(ctx, key("1")); err != nil {
+			t.Fatalf("%+v", err)
+		}
+		w.want(t, 1, 4, "")
+		if err := w.store.Delete(ctx, key("2")); err != nil {
+			t.Fatalf("%+v", err)
+		}
+		w.want(t, 0, 0, "")
+	})
+}
+
+func TestCountsNeverDrift(t *testing.T) {
+	each(t, func(t *testing.T, b *testbed.Backend, w *world) {
+		defer b.ClearFaults()
+		for _, op := range []string{"Table.Batch", "Table.Insert", "Table.Replace", "Table.Merge", "Table.Delete"} {
+			b.Fault(fault.On(op).Probability(0.15).LoseReply())
+		}
+		const writers, each = 3, 3
+		var wg sync.WaitGroup
+		for i := range writers {
+			wg.Go(func() {
+				for j := range each {
+					e := &employee{Department: "Sales", ID: fmt.Sprintf("%d%d", i, j), Orders: int64(j)}
+					for {
+						_, err := w.store.Insert(t.Context(), e)
+						if err == nil || errors.Is(err, patterns.ErrExists) {
+							break
+						}
+						if !errors.Is(err, patterns.ErrConflict) && !errors.Is(err, patterns.ErrOutcomeUnknown) {
+							t.Errorf("%+v", err)
+							return
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+		b.ClearFaults()
+		if err := w.wakeups.Work(t.Context(), w.store.Handle); err != nil {
+			t.Errorf("worker: %+v", err)
+		}
+		w.want(t, writers*each, writers*(0+1+2), "")
+	})
+}
+
+// After a crash at any request a worker makes the department what its employees imply.
+func TestACrashAnywhereHeals(t *testing.T) {
+	for place := range places {
+		t.Run(place, func(t *testing.T) {
+			var w *testbed.Wakeups // outlives the process; the runs come one after the other
+			open := func(acct *storagetest.Account) (*world, error) {
+				return newWorld(acct.Tables().NewClient("Staff"), acct.Tables().NewClient("Departments"), place, w)
+			}
+			storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+				w = &testbed.Wakeups{}
+				acct.Tables().NewClient("Staff").CreateTable(ctx, nil)
+				acct.Tables().NewClient("Departments").CreateTable(ctx, nil)
+				world, err := open(acct)
+				if err != nil {
+					return err
+				}
+				own := department{DepartmentName: "Sales"}
+				if _, err := world.departments.Do(ctx, patterns.InsertOp(&own).At(world.at)); err != nil {
+					return err
+				}
+				acct.Arm()
+				if _, err := world.store.Insert(ctx, &employee{Department: "Sales", ID: "1", Name: "Ken", IsManager: true, Orders: 2}); err != nil {
+					return err
+				}
+				if _, err := world.store.Insert(ctx, &employee{Department: "Sales", ID: "2", Name: "Ann", Orders: 5}); err != nil {
+					return err
+				}
+				if _, err := world.store.Update(ctx, key("2"), func(e *employee) error { e.Orders = 1; return nil }); err != nil {
+					return err
+				}
+				return world.store.Delete(ctx, key("1"))
+			}, func(t *testing.T, acct *storagetest.Account) {
+				world, err := open(acct)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := w.Work(t.Context(), world.store.Handle); err != nil {
+					t.Fatalf("worker: %+v", err)
+				}
+				var count, orders int64
+				boss := ""
+				for _, id := range []string{"1", "2"} {
+					item, err := world.store.Get(t.Context(), key(id))
+					if errors.Is(err, patterns.ErrNotFound) {
+						continue
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					count++
+					orders += item.Value.Orders
+					if item.Value.IsManager {
+						boss = item.Value.Name
+					}
+				}
+				world.want(t, count, orders, boss)
+			})
+		})
+	}
+}
+
+func TestWhatCannotBeIsRefused(t *testing.T) {
+	none := func(*employee) (keys.Key, bool) { return keys.Key{}, false }
+	err := func(_ any, err error) error { return err }
+	for what, c := range map[string]struct{ err, want error }{
+		"no function":   {err(denormalize.Into[employee, manager]("m", nil, nil)), patterns.ErrNil},
+		"no count":      {err(denormalize.Count[employee]("c", "N", nil, nil)), patterns.ErrNil},
+		"no sum":        {err(denormalize.Sum[employee]("c", "N", nil, nil)), patterns.ErrNil},
+		"no properties": {err(denormalize.Into("m", func(*employee) (k keys.Key, s struct{}, ok bool) { return }, nil)), patterns.ErrBadView},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
+		}
+	}
+	for _, name := range []string{"", "two words", "azp_count", "1st"} {
+		var p *patterns.PropertyError
+		if err := err(denormalize.Count("c", name, none, nil)); !errors.As(err, &p) {
+			t.Errorf("property %q: %v", name, err)
+		}
+	}
+	if err := err(denormalize.Into("m", func(*employee) (k keys.Key, s struct{ C chan int }, ok bool) { return }, nil)); err == nil {
+		t.Error("a field that cannot be stored was taken")
+	}
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		table, _ := patterns.NewTable[employee](b.Table(t), nil)
+		elsewhere, _ := denormalize.Count("c", "N", none, &denormalize.Options{Remote: true})
+		if _, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: []patterns.View[employee]{elsewhere}}); !errors.Is(err, patterns.ErrBadView) {
+			t.Errorf("remote count without an outbox: %v", err)
+		}
+		// With Existing, nobody is hired into a department that is not there.
+		beside, _ := denormalize.Count("c", "N", func(e *employee) (keys.Key, bool) { return key("Department"), true }, &denormalize.Options{Existing: true})
+		store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: []patterns.View[employee]{beside}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: "1"}); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("hired into nowhere: %v", err)
+		}
+		if _, err := store.Get(t.Context(), key("1")); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("half an operation: %v", err)
+		}
+	})
+}
