@@ -1,0 +1,202 @@
+package eventual_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+)
+
+func fails(ctx context.Context, job eventual.Job[letter]) error { return errFails }
+
+func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
+	raw := func(text string) func(testing.TB, *bench) {
+		return func(t testing.TB, s *bench) {
+			if _, err := s.queue.EnqueueMessage(context.Background(), text, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	job := func(kind string, msg any) func(testing.TB, *bench) {
+		return func(t testing.TB, s *bench) { s.put(t, kind, msg, &eventual.EnqueueOptions{ID: "op"}) }
+	}
+	cases := map[string]struct {
+		put      func(testing.TB, *bench)
+		reason   string
+		attempts int
+		kind, id string
+		payload  string
+	}{
+		"fails":        {job("letter", letter{To: "a"}), errFails.Error(), 5, "letter", "op", `{"To":"a","Text":""}`},
+		"panics":       {job("panic", 1), "handler panicked: oh", 5, "panic", "op", "1"},
+		"ends":         {job("goexit", 1), "handler ended its goroutine", 5, "goexit", "op", "1"},
+		"cancelled":    {job("cancel", 1), "no such street", 1, "cancel", "op", "1"},
+		"no handler":   {job("parcel", 1), `no handler for kind "parcel"`, 1, "parcel", "op", "1"},
+		"other type":   {job("letter", []int{1}), `payload: JSON: offset 1: no eventual_test.letter in field ""`, 1, "letter", "op", "[1]"},
+		"newer":        {raw(`{"azp":2,"id":"x","kind":"letter"}`), "message has version 2, this worker knows 1", 1, eventual.Raw, "", `{"azp":2,"id":"x","kind":"letter"}`},
+		"damaged":      {raw(`{"azp":1,"id":"x","kind":"letter"}`), "message is damaged: a member is missing", 1, eventual.Raw, "", `{"azp":1,"id":"x","kind":"letter"}`},
+		"damaged more": {raw(`{"azp":1,"id":7,"kind":"letter"}`), `message is damaged: JSON: offset 15: no string in field "id"`, 1, eventual.Raw, "", `{"azp":1,"id":7,"kind":"letter"}`},
+		"plain":        {raw("hello <you>"), `no handler for kind "azp.raw"`, 1, eventual.Raw, "", "hello <you>"},
+		"base64":       {raw("aGVsbG8gPHlvdT4="), `no handler for kind "azp.raw"`, 1, eventual.Raw, "", "hello <you>"},
+		"empty":        {raw(""), `no handler for kind "azp.raw"`, 1, eventual.Raw, "", ""},
+	}
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for name, c := range cases {
+			t.Run(name, func(t *testing.T) {
+				s := newBench(t, b, nil)
+				eventual.Handle(s.worker, "letter", fails)
+				eventual.Handle(s.worker, "panic", func(context.Context, eventual.Job[int]) error { panic(errors.New("oh")) })
+				eventual.Handle(s.worker, "goexit", func(context.Context, eventual.Job[int]) error {
+					(&testing.T{}).SkipNow()
+					return nil
+				})
+				eventual.Handle(s.worker, "cancel", func(context.Context, eventual.Job[int]) error {
+					return fmt.Errorf("wrapped: %w", eventual.Cancel(errors.New("no such street")))
+				})
+				c.put(t, s)
+				m := messages(t, s.queue)[0]
+				es := s.until(t, c.attempts)
+				if last := es[len(es)-1]; last.Outcome != eventual.Poisoned || last.Err == nil {
+					t.Errorf("ended %v, %v", last.Outcome, last.Err)
+				}
+				wantEmpty(t, s.queue)
+				dead := peek(t, s.tools(t))
+				if len(dead) != 1 {
+					t.Fatalf("%d poison messages", len(dead))
+				}
+				d := dead[0]
+				if d.Reason != c.reason || d.Attempts != c.attempts || d.Kind != c.kind || string(d.Payload) != c.payload {
+					t.Errorf("got %+v with payload %s", d, d.Payload)
+				}
+				if c.id == "" {
+					c.id = *m.MessageID
+				}
+				if d.ID != c.id || d.Original != *m.MessageID {
+					t.Errorf("operation %q, message %q, want %q, %q", d.ID, d.Original, c.id, *m.MessageID)
+				}
+				if age := time.Since(d.Enqueued); age < -time.Minute || age > time.Minute || d.Buried.IsZero() {
+					t.Errorf("enqueued %v, buried %v", d.Enqueued, d.Buried)
+				}
+			})
+		}
+	})
+}
+
+func TestThePoisonQueueIsCreatedWhenItIsNeeded(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		poison := b.Queue(t)
+		if b.InProcess() {
+			poison = b.Account.Queue(testbed.UniqueName())
+		} else if _, err := poison.Delete(t.Context(), nil); err != nil { // Azurite frees the name at once
+			t.Fatal(err)
+		}
+		s := benchOn(t, b, b.Queue(t), poison, nil)
+		for i := range 2 {
+			s.put(t, "parcel", i, nil)
+			b.ResetRequests()
+			wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
+			if n := b.Requests().Count("Queue.CreateQueue"); n != 1-i {
+				t.Errorf("queue created %d times", n)
+			}
+		}
+		if n := len(messages(t, s.poison)); n != 2 {
+			t.Errorf("%d messages", n)
+		}
+	})
+}
+
+func TestWithoutAPoisonQueueNothingIsGivenUp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newBench(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
+		var works atomic.Bool
+		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
+			if works.Load() {
+				return nil
+			}
+			return eventual.Cancel(errFails)
+		})
+		s.put(t, "letter", letter{}, nil)
+		stop := s.start(t)
+		wantOutcomes(t, s.next(t, 1), eventual.Parked)
+		works.Store(true)
+		began := time.Now()
+		wantOutcomes(t, s.next(t, 1), eventual.Done)
+		if d := time.Since(began); d < 7*24*time.Hour-time.Second || d > 7*24*time.Hour+2*time.Hour {
+			t.Errorf("it came again after %v", d)
+		}
+		stop()
+		if _, err := s.worker.Poison(); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestAMessageThatKillsItsWorkersBecomesPoison(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newBench(t, b, func(o *eventual.Options) { o.PollMax = 10 * time.Second })
+		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
+			t.Error("handled once more")
+			return nil
+		})
+		s.put(t, "letter", letter{}, nil)
+		for range 5 { // workers that take it and are not heard of again
+			hide := int32(30)
+			if _, err := s.queue.DequeueMessage(t.Context(), &azqueue.DequeueMessageOptions{VisibilityTimeout: &hide}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(31 * time.Second)
+		}
+		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
+		if r := peek(t, s.tools(t))[0].Reason; r != "no outcome after 5 deliveries" {
+			t.Errorf("reason %q", r)
+		}
+	})
+}
+
+func TestAPoisonQueueThatCannotBeReachedLosesNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newBench(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
+		eventual.Handle(s.worker, "letter", fails)
+		s.put(t, "letter", letter{}, nil)
+		b.Fault(fault.On("Queue.Put").Times(8).LoseRequest()) // 4 tries of the SDK make one
+		wantOutcomes(t, s.until(t, 3), eventual.Retrying, eventual.Retrying, eventual.Poisoned)
+		synctest.Wait()
+		wantEmpty(t, s.queue)
+		if n := count(t, s.poison); n != 1 {
+			t.Errorf("%d poison messages", n)
+		}
+	})
+}
+
+func TestALongReasonIsCutToWhatFits(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newBench(t, b, nil)
+		long := strings.Repeat("\"ü\n\x00\xff", 100_000)
+		eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
+			return eventual.Cancel(errors.New(long))
+		})
+		full := strings.Repeat("x", largestInline)
+		s.put(t, "full", full, nil)
+		s.put(t, "full", "", nil)
+		s.until(t, 2)
+		for _, d := range peek(t, s.tools(t)) {
+			if len(d.Reason) < 100 || len(d.Reason) > 500 || strings.ContainsAny(d.Reason, "\n\x00") || d.Attempts != 1 {
+				t.Errorf("%d bytes: %q", len(d.Reason), d.Reason)
+			}
+			if n := len(d.Payload); n != largestInline+2 && n != 2 {
+				t.Errorf("payload of %d bytes", n)
+			}
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package eventual_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// newQueue makes a queue in the in-process account.
+func newQueue(acct *storagetest.Account, name string) *azqueue.QueueClient {
+	queue := acct.Queue(name)
+	if _, err := queue.Create(context.Background(), nil); err != nil {
+		log.Fatal(err)
+	}
+	return queue
+}
+
+// Employee is a row of the tables Current and Archive.
+type Employee struct {
+	PartitionKey, RowKey string
+	Name                 string
+}
+
+// The guide's example: an employee who leaves goes from one table to another.
+func Example() {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	acct := storagetest.Start(nil)
+	queue := newQueue(acct, "jobs")
+	current, err := patterns.NewTable[Employee](acct.Tables().NewClient("Current"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	archive, err := patterns.NewTable[Employee](acct.Tables().NewClient("Archive"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(current.Create(ctx), archive.Create(ctx)); err != nil {
+		log.Fatal(err)
+	}
+	ken, err := current.Insert(ctx, &Employee{"Sales", "456", "Ken Kwok"})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// Whoever decides it puts a message. The ETag says which version is meant: should
+	// the message come late, an employee who was hired again is not archived.
+	row := eventual.Row{PartitionKey: "Sales", RowKey: "456", ETag: ken.ETag}
+	if err := eventual.Enqueue(ctx, queue, "employee.archive", row, nil); err != nil {
+		log.Fatal(err)
+	}
+
+	w, err := eventual.NewWorker(queue, &eventual.Options{
+		Poison:  acct.Queue("jobs-poison"),
+		Observe: func(e eventual.Event) { fmt.Println(e.Kind, e.Outcome); stop() },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	eventual.HandleMove(w, "employee.archive", current.Client(), archive.Client())
+	if err := w.Run(ctx); err != nil { // until stop is called
+		log.Fatal(err)
+	}
+
+	ctx = context.Background()
+	_, err = current.Get(ctx, ken.Key)
+	fmt.Println("in Current:", err)
+	item, err := archive.Get(ctx, ken.Key)
+	fmt.Println("in Archive:", item.Value.Name, err)
+	// Output:
+	// employee.archive done
+	// in Current: get: not found (404 ResourceNotFound)
+	// in Archive: Ken Kwok <nil>
+}
+
+// A handler gets its message as a Go value, and returns what is to become of it.
+func ExampleHandle() {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	acct := storagetest.Start(nil)
+	queue := newQueue(acct, "jobs")
+
+	type Letter struct{ To, Text string }
+	w, err := eventual.NewWorker(queue, &eventual.Options{
+		Observe: func(e eventual.Event) {
+			fmt.Println("attempt", e.Attempt, e.Outcome)
+			if e.Outcome == eventual.Done {
+				stop()
+			}
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	printerReady := false
+	eventual.Handle(w, "letter.send", func(ctx context.Context, job eventual.Job[Letter]) error {
+		if !printerReady {
+			printerReady = true
+			return eventual.Snooze(0) // no failure, just not yet
+		}
+		fmt.Println("Dear", job.Message.To)
+		return nil
+	})
+
+	if err := eventual.Enqueue(ctx, queue, "letter.send", Letter{To: "Jun Cao"}, nil); err != nil {
+		log.Fatal(err)
+	}
+	if err := w.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// attempt 1 snoozed
+	// Dear Jun Cao
+	// attempt 1 done
+}
+
+// What could not be handled waits in the poison queue, with the reason, until
+// somebody decides.
+func ExamplePoison() {
+	ctx, stop := context.WithCancel(context.Background())
+	acct := storagetest.Start(nil)
+	queue := newQueue(acct, "jobs")
+	w, err := eventual.NewWorker(queue, &eventual.Options{
+		Poison:  acct.Queue("jobs-poison"), // made when it is first needed
+		Observe: func(eventual.Event) { stop() },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := eventual.Enqueue(ctx, queue, "parcel.send", 7, nil); err != nil {
+		log.Fatal(err)
+	}
+	if err := w.Run(ctx); err != nil { // nobody has registered that kind
+		log.Fatal(err)
+	}
+
+	ctx = context.Background()
+	poison, err := w.Poison()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for dead, err := range poison.Take(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s %s: %s\n", dead.Kind, dead.Payload, dead.Reason)
+		if err := poison.Replay(ctx, dead); err != nil { // after the handler was deployed
+			log.Fatal(err)
+		}
+	}
+	left, err := poison.Peek(ctx, 32)
+	fmt.Println(len(left), "left", err)
+	// Output:
+	// parcel.send 7: no handler for kind "parcel.send"
+	// 0 left <nil>
+}
+
+// A payload that does not fit into a message goes through a blob.
+func ExampleEnqueue() {
+	ctx := context.Background()
+	acct := storagetest.Start(nil)
+	queue := newQueue(acct, "jobs")
+	payloads := acct.Container("payloads")
+	if _, err := payloads.Create(ctx, nil); err != nil {
+		log.Fatal(err)
+	}
+	report := make([]byte, 1<<20)
+
+	err := eventual.Enqueue(ctx, queue, "report.print", report, nil)
+	fmt.Println(errors.Is(err, patterns.ErrTooLarge))
+
+	acct.ResetLog()
+	err = eventual.Enqueue(ctx, queue, "report.print", report, &eventual.EnqueueOptions{Container: payloads})
+	fmt.Println(err, acct.Log().Ops())
+	// Output:
+	// true
+	// <nil> [Blob.Put Queue.Put]
+}

@@ -1,0 +1,117 @@
+package eventual_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+)
+
+// locked is a buffer for several goroutines.
+type locked struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func TestLogAndTraceTellOfEveryAttempt(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		var log locked
+		type span struct {
+			name, status string
+			ended        bool
+			parent       any
+		}
+		var spans []*span
+		type spanKey struct{}
+		provider := tracing.NewProvider(func(name, version string) tracing.Tracer {
+			return tracing.NewTracer(func(ctx context.Context, name string, o *tracing.SpanOptions) (context.Context, tracing.Span) {
+				s := &span{name: name, parent: ctx.Value(spanKey{})}
+				spans = append(spans, s)
+				return context.WithValue(ctx, spanKey{}, s), tracing.NewSpan(tracing.SpanImpl{
+					End:       func() { s.ended = true },
+					SetStatus: func(_ tracing.SpanStatus, text string) { s.status = text },
+				})
+			}, nil)
+		}, nil)
+		s := newBench(t, b, func(o *eventual.Options) {
+			o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			o.Tracing = provider
+		})
+		eventual.Handle(s.worker, "letter", func(ctx context.Context, j eventual.Job[letter]) error {
+			if ctx.Value(spanKey{}) == nil {
+				t.Error("no span in the handler's context")
+			}
+			if j.Attempt == 1 {
+				return errFails
+			}
+			return nil
+		})
+		s.put(t, "letter", letter{To: "secret"}, &eventual.EnqueueOptions{ID: "op"})
+		s.until(t, 2)
+		if len(spans) != 2 || spans[0].status != errFails.Error() || spans[1].status != "" || !spans[0].ended || !spans[1].ended || spans[0].name != "job letter" {
+			t.Errorf("spans %+v", spans)
+		}
+		text := log.b.String()
+		for _, want := range []string{"level=WARN", "outcome=retrying kind=letter id=op attempt=1", `error="no stamps left"`, "level=DEBUG", "outcome=done"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %s in\n%s", want, text)
+			}
+		}
+		if strings.Contains(text, "secret") {
+			t.Errorf("the log holds the payload:\n%s", text)
+		}
+	})
+}
+
+func TestTasksComeRound(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		var log locked
+		s := newBench(t, b, func(o *eventual.Options) {
+			slowly(o)
+			o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		})
+		n := 0
+		eventual.Every(s.worker, "chore", time.Hour, func(context.Context) error {
+			switch n++; n {
+			case 1:
+				return errFails
+			case 2:
+				panic("oh")
+			}
+			return nil
+		})
+		stop := s.start(t)
+		time.Sleep(10 * time.Hour)
+		stop()
+		if n != 10 {
+			t.Errorf("%d times in 10 hours", n)
+		}
+		if text := log.b.String(); strings.Count(text, "task=chore") != 2 || !strings.Contains(text, "handler panicked: oh") {
+			t.Errorf("log:\n%s", text)
+		}
+	})
+	w, err := eventual.NewWorker(mustQueue(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventual.Every(w, "chore", 0, nil)
+	if err := w.Run(t.Context()); !errors.Is(err, patterns.ErrNil) {
+		t.Errorf("got %v", err)
+	}
+}

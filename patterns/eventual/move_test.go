@@ -1,0 +1,139 @@
+package eventual_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+)
+
+func TestAMovedRowIsTheSameInTheArchiveAndGone(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		archives(t, b, func(t *testing.T, a *archive) {
+			putRow(t, a.current, employee456)
+			b.ResetRequests()
+			if err := a.move(t.Context(), row456()); err != nil {
+				t.Fatal(err)
+			}
+			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, []fault.Op{"Table.Get", fault.Op(a.names[0]), "Table.Delete"}) {
+				t.Errorf("requests %v", ops)
+			}
+			a.want(t, "", employee456)
+
+			// Again: the archive has it.
+			b.ResetRequests()
+			if err := a.move(t.Context(), row456()); err != nil {
+				t.Fatal(err)
+			}
+			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, []fault.Op{"Table.Get", fault.Op(a.names[1])}) {
+				t.Errorf("requests %v", ops)
+			}
+			a.want(t, "", employee456)
+		})
+	})
+}
+
+func TestAMoveGoesOnWhereAnotherWasCutShort(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		archives(t, b, func(t *testing.T, a *archive) {
+			putRow(t, a.current, employee456)
+			a.put(t, employee456)
+			b.ResetRequests()
+			if err := a.move(t.Context(), row456()); err != nil {
+				t.Fatal(err)
+			}
+			want := []fault.Op{"Table.Get", fault.Op(a.names[0]), fault.Op(a.names[1]), "Table.Delete"}
+			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, want) {
+				t.Errorf("requests %v", ops)
+			}
+			a.want(t, "", employee456)
+		})
+	})
+}
+
+func TestAnEarlierRowInTheArchiveIsReplaced(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		archives(t, b, func(t *testing.T, a *archive) {
+			a.put(t, hired("1", "long ago"))
+			putRow(t, a.current, employee456)
+			b.ResetRequests()
+			if err := a.move(t.Context(), row456()); err != nil {
+				t.Fatal(err)
+			}
+			want := []fault.Op{"Table.Get", fault.Op(a.names[0]), fault.Op(a.names[1]), "Table.Get", fault.Op(a.names[2]), "Table.Delete"}
+			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, want) {
+				t.Errorf("requests %v", ops)
+			}
+			a.want(t, "", employee456)
+		})
+	})
+}
+
+func TestARowThatIsNowhereIsReported(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		archives(t, b, func(t *testing.T, a *archive) {
+			b.ResetRequests()
+			if err := a.move(t.Context(), row456()); !errors.Is(err, patterns.ErrNotFound) {
+				t.Errorf("got %v", err)
+			}
+			for _, r := range []eventual.Row{{PartitionKey: "a/b"}, {PartitionKey: "a", Where: "x eq"}} {
+				b.ResetRequests()
+				if err := a.move(t.Context(), r); err == nil {
+					t.Errorf("%v was moved", r)
+				}
+				wantRequests(t, b, nil)
+			}
+		})
+	})
+}
+
+func TestMovesAreJobs(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		current, old, blobs := b.Table(t), b.Table(t), b.Container(t)
+		s := newBench(t, b, nil)
+		eventual.HandleMove(s.worker, "employee.archive", current, old)
+		eventual.HandleMoveToBlob(s.worker, "employee.export", old, blobs)
+		putRow(t, current, employee456)
+		s.put(t, "employee.archive", row456(), nil)
+		wantOutcomes(t, s.until(t, 1), eventual.Done)
+		s.put(t, "employee.export", row456(), nil)
+		wantOutcomes(t, s.until(t, 1), eventual.Done)
+		a := &archive{current: old, read: func(t testing.TB) (string, bool) { return readBlob(t, blobs) }}
+		a.want(t, "", employee456)
+
+		// What no further attempt can mend is poison at once.
+		s.put(t, "employee.archive", eventual.Row{PartitionKey: "Sales", RowKey: "457"}, nil)
+		s.put(t, "employee.archive", eventual.Row{PartitionKey: "a/b"}, nil)
+		etag := putRow(t, current, hired("1", "Ken"))
+		putRow(t, current, hired("1", "Ken Kwok"))
+		s.put(t, "employee.archive", eventual.Row{PartitionKey: "Sales", RowKey: "456", ETag: etag}, nil)
+		wantOutcomes(t, s.until(t, 3), eventual.Poisoned, eventual.Poisoned, eventual.Poisoned)
+	})
+}
+
+func TestBlobNames(t *testing.T) {
+	for key, want := range map[keys.Key]string{
+		{Partition: "Sales", Row: "000123"}:      "Sales/000123.json",
+		{Partition: "", Row: ""}:                 "_/_.json",
+		{Partition: "..", Row: "."}:              ".._/._.json",
+		{Partition: "a.", Row: "b_c"}:            "a._/" + keys.Escape("b_c") + ".json",
+		{Partition: "Köln", Row: "jonesj@x.com"}: "Köln/jonesj@x.com.json",
+	} {
+		if got, err := eventual.BlobName(key); err != nil || got != want {
+			t.Errorf("%v: %q, %v, want %q", key, got, err, want)
+		}
+	}
+	long := keys.Key{Partition: strings.Repeat("a", 512), Row: strings.Repeat("b", 512)}
+	if _, err := eventual.BlobName(long); !errors.Is(err, patterns.ErrTooLarge) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := eventual.BlobName(keys.Key{Partition: "a/b"}); !errors.Is(err, patterns.ErrBadKey) {
+		t.Errorf("got %v", err)
+	}
+}

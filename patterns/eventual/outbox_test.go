@@ -1,0 +1,242 @@
+package eventual_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+)
+
+// member is a primary with a copy in another partition, by e-mail.
+type member struct {
+	PartitionKey, RowKey string
+	Email                string
+	Age                  int32
+}
+
+var keyKen = keys.Key{Partition: "Sales", Row: "456"}
+
+func ken(email string) *member { return &member{"Sales", "456", email, 23} }
+
+// staffed makes a store whose outbox is the bench's queue, and lets the worker look
+// after it.
+func (s *bench) staffed(t testing.TB, client *aztables.Client, name string) *patterns.Store[member] {
+	t.Helper()
+	table, err := patterns.NewTable[member](client, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byEmail := patterns.NewView("byEmail", patterns.Shape{Kind: patterns.Copies, Remote: true}, func(m *member) ([]patterns.DerivedRow, error) {
+		key := keys.Key{Partition: "email", Row: m.Email}
+		return []patterns.DerivedRow{patterns.CopyRow(key, patterns.Copy{Unique: true})}, nil
+	})
+	store, err := patterns.NewStore(table, patterns.StoreOptions[member]{
+		Views:  []patterns.View[member]{byEmail},
+		Outbox: eventual.Outbox(s.queue, name),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventual.HandleOutbox(s.worker, name, store)
+	return store
+}
+
+// wantCopy checks that the e-mail partition holds one copy, or none.
+func wantCopy(t testing.TB, table *patterns.Table[member], email string) {
+	t.Helper()
+	var got []string
+	for m, err := range table.Query(context.Background(), byPartition("email"), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, m.Key.Row)
+	}
+	if email == "" && len(got) != 0 || email != "" && (len(got) != 1 || got[0] != email) {
+		t.Errorf("copies %v, want %q", got, email)
+	}
+}
+
+func TestAStoreWhoseOutboxIsAQueueLeavesNoMessageBehind(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newBench(t, b, nil)
+		store := s.staffed(t, b.Table(t), "staff")
+		if _, err := store.Insert(t.Context(), ken("ken")); err != nil {
+			t.Fatal(err)
+		}
+		wantCopy(t, store.Table(), "ken")
+		wantEmpty(t, s.queue)
+		if _, err := store.Update(t.Context(), keyKen, func(m *member) error { m.Email = "kwok"; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		wantCopy(t, store.Table(), "kwok")
+		wantEmpty(t, s.queue)
+	})
+}
+
+func TestTheWorkerFinishesWhatAStoreCouldNot(t *testing.T) {
+	for name, change := range map[string]func(context.Context, *patterns.Store[member]) error{
+		"insert": func(ctx context.Context, s *patterns.Store[member]) error {
+			if err := s.Delete(ctx, keyKen); err != nil {
+				return err
+			}
+			_, err := s.Insert(ctx, ken("new"))
+			return err
+		},
+		"update": func(ctx context.Context, s *patterns.Store[member]) error {
+			_, err := s.Update(ctx, keyKen, func(m *member) error { m.Email = "new"; return nil })
+			return err
+		},
+		"delete": func(ctx context.Context, s *patterns.Store[member]) error { return s.Delete(ctx, keyKen) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
+				s := newBench(t, b, slowly)
+				store := s.staffed(t, b.Table(t), "")
+				if _, err := store.Insert(t.Context(), ken("old")); err != nil {
+					t.Fatal(err)
+				}
+				return story{func() { _ = change(t.Context(), store) }, s.drain(t), func(string) {
+					item, err := store.Get(t.Context(), keyKen)
+					if err != nil && !errors.Is(err, patterns.ErrNotFound) {
+						t.Fatal(err)
+					}
+					wantCopy(t, store.Table(), item.Value.Email)
+					wantEmpty(t, s.poison)
+					for row, err := range store.Table().Query(t.Context(), byPartition("Sales"), nil) {
+						if err != nil || row.Key != keyKen {
+							t.Errorf("left behind: %v, %v", row.Key, err)
+						}
+					}
+				}}
+			})
+		})
+	}
+}
+
+func TestAWakeUpComesAgainWhenTheStoreSaysSo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newBench(t, b, slowly)
+		want := patterns.Wakeup{Partition: "p", ID: "op", Row: "r", Reserved: []patterns.Place{{View: "v", Partition: "x", Row: "y"}}}
+		drainer := &drains{want: want, t: t, fails: 20, again: 3}
+		eventual.HandleOutbox(s.worker, "", drainer)
+		outbox := eventual.Outbox(s.queue, "")
+		if _, err := outbox.Put(t.Context(), want, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(messages(t, s.queue)); n != 0 {
+			t.Error("it can be seen at once")
+		}
+		began := time.Now()
+		es := s.until(t, 24) // failures beyond MaxAttempts, and then three times again
+		if es[19].Outcome != eventual.Retrying || es[22].Outcome != eventual.Snoozed || es[23].Outcome != eventual.Done {
+			t.Errorf("got %v", es)
+		}
+		if took := time.Since(began); took < time.Minute+3*time.Hour {
+			t.Errorf("it took %v", took)
+		}
+		wantEmpty(t, s.queue)
+		wantEmpty(t, s.poison)
+	})
+}
+
+// drains fails some times, wants the wake-up again some times, and is done.
+type drains struct {
+	t            testing.TB
+	want         patterns.Wakeup
+	fails, again int
+}
+
+func (d *drains) Handle(_ context.Context, w patterns.Wakeup) (time.Duration, error) {
+	if w.Partition != d.want.Partition || w.ID != d.want.ID || w.Row != d.want.Row || len(w.Reserved) != 1 || w.Reserved[0] != d.want.Reserved[0] {
+		d.t.Errorf("got %+v", w)
+	}
+	switch {
+	case d.fails > 0:
+		d.fails--
+		return 0, errFails
+	case d.again > 0:
+		d.again--
+		return time.Hour, nil
+	}
+	return 0, nil
+}
+
+func TestAWakeUpThatAWorkerHasIsNotDeleted(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		queue := b.Queue(t)
+		outbox := eventual.Outbox(queue, "")
+		for _, shown := range []bool{false, true} {
+			r, err := outbox.Put(t.Context(), patterns.Wakeup{Partition: "p", ID: "op"}, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if shown {
+				if _, err := queue.DequeueMessage(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 {
+				if err := outbox.Delete(t.Context(), r); err != nil {
+					t.Error(err)
+				}
+			}
+			if n := count(t, queue); shown != (n == 1) {
+				t.Errorf("%d messages are left", n)
+			}
+		}
+	})
+}
+
+func TestOutboxesAreRefusedByName(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		for _, name := range []string{"a b", "ä", string(make([]byte, 65))} {
+			if _, err := eventual.Outbox(b.Queue(t), name).Put(t.Context(), patterns.Wakeup{}, 0); !errors.Is(err, eventual.ErrBadKind) {
+				t.Errorf("%q: %v", name, err)
+			}
+			s := newBench(t, b, nil)
+			eventual.HandleOutbox(s.worker, name, &drains{})
+			if err := s.worker.Run(t.Context()); !errors.Is(err, eventual.ErrBadKind) {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+		none := eventual.Outbox(nil, "")
+		if _, err := none.Put(t.Context(), patterns.Wakeup{}, 0); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("got %v", err)
+		}
+		if err := none.Delete(t.Context(), patterns.Receipt{}); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestTheWorkerSweeps(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newBench(t, b, slowly)
+		store := s.staffed(t, b.Table(t), "")
+		b.Fault(killedBefore(4)...) // put, reserve, transaction, and no more
+		if _, err := store.Insert(t.Context(), ken("ken")); err != nil {
+			t.Log(err)
+		}
+		b.ClearFaults()
+		if _, err := s.queue.ClearMessages(t.Context(), nil); err != nil { // the queue is lost
+			t.Fatal(err)
+		}
+		eventual.HandleSweep(s.worker, 24*time.Hour, store, nil)
+		stop := s.start(t)
+		time.Sleep(49 * time.Hour)
+		stop()
+		wantCopy(t, store.Table(), "ken")
+		for row, err := range store.Table().Query(t.Context(), byPartition("Sales"), nil) {
+			if err != nil || row.Key != keyKen {
+				t.Errorf("left behind: %v, %v", row.Key, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package eventual_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+)
+
+func TestMessagesOfOthersReachTheHandlerForRaw(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"plain":               {"hello", "hello"},
+		"JSON":                {`{"To":"Ken"}`, `{"To":"Ken"}`},
+		"base64 of JSON":      {base64.StdEncoding.EncodeToString([]byte(`{"To":"Ken"}`)), `{"To":"Ken"}`},
+		"base64 in lines":     {"aGVsbG8gPHlvdT4=\n", "hello <you>"},
+		"base64 of no text":   {"abcd", "abcd"}, // 69 b7 1d
+		"nearly base64":       {"aGVsbG8gPHlvdT4", "aGVsbG8gPHlvdT4"},
+		"not strictly":        {"aGVsbG8gPHlvdT5=", "aGVsbG8gPHlvdT5="},
+		"empty":               {"", ""},
+		"an azp of their own": {`{"azp":"yes"}`, `{"azp":"yes"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := string(eventual.Text(c.text)); got != c.want {
+				t.Errorf("Text: %q, want %q", got, c.want)
+			}
+			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+				s := newBench(t, b, nil)
+				var job eventual.Job[string]
+				eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[string]) error {
+					job = j
+					return nil
+				})
+				if _, err := s.queue.EnqueueMessage(t.Context(), c.text, nil); err != nil {
+					t.Fatal(err)
+				}
+				id := *messages(t, s.queue)[0].MessageID
+				wantOutcomes(t, s.until(t, 1), eventual.Done)
+				if job.Message != c.want || job.ID != id || job.Enqueued.IsZero() || job.Attempt != 1 {
+					t.Errorf("got %+v, want %q", job, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestARawHandlerTakesTheTypeThatItAsksFor(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		put := func(s *bench, text string) {
+			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := newBench(t, b, nil)
+		eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[letter]) error {
+			if j.Message.To != "Ken" {
+				t.Errorf("got %+v", j.Message)
+			}
+			return nil
+		})
+		put(s, `{"To":"Ken"}`)
+		wantOutcomes(t, s.until(t, 1), eventual.Done)
+		put(s, "no JSON")
+		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
+
+		s = newBench(t, b, nil)
+		eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[[]byte]) error {
+			if string(j.Message) != "bytes" {
+				t.Errorf("got %q", j.Message)
+			}
+			return nil
+		})
+		put(s, "bytes")
+		wantOutcomes(t, s.until(t, 1), eventual.Done)
+	})
+}
+
+func TestADecoderTellsWhatMessagesOfOthersAre(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newBench(t, b, func(o *eventual.Options) {
+			o.Decode = func(text string) (string, []byte, error) {
+				kind, payload, ok := strings.Cut(text, " ")
+				switch {
+				case text == "panic":
+					panic(text)
+				case !ok:
+					return "", nil, errors.New("no blank")
+				}
+				return kind, []byte(payload), nil
+			}
+		})
+		var got letter
+		eventual.Handle(s.worker, "letter", func(_ context.Context, j eventual.Job[letter]) error {
+			got = j.Message
+			return nil
+		})
+		for _, text := range []string{`letter {"To":"Ken"}`, "letter", "panic", `parcel {}`} {
+			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		es := s.until(t, 4)
+		done := 0
+		for _, e := range es {
+			if e.Outcome == eventual.Done {
+				done++
+			}
+		}
+		if done != 1 || got.To != "Ken" {
+			t.Errorf("%d done, got %+v", done, got)
+		}
+		reasons := map[string]bool{}
+		for _, d := range peek(t, s.tools(t)) {
+			reasons[d.Reason] = true
+		}
+		for _, r := range []string{"Options.Decode: no blank", "Options.Decode: handler panicked: panic", `no handler for kind "parcel"`} {
+			if !reasons[r] {
+				t.Errorf("no %q in %v", r, reasons)
+			}
+		}
+	})
+}

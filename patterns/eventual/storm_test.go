@@ -1,0 +1,110 @@
+package eventual_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+)
+
+// The worst of networks: many workers, and every request may be lost, refused,
+// carried out twice or too late, and messages come twice.
+func TestNothingIsLostInAStorm(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		const rows = 60
+		current, old := b.Table(t), b.Table(t)
+		queue, poison := b.Queue(t), b.Queue(t)
+		storm := []fault.Rule{
+			fault.On("*").Probability(0.08).LoseReply(),
+			fault.On("*").Probability(0.08).LoseRequest(),
+			fault.On("*").Probability(0.05).Status(503, "ServerBusy"),
+			fault.On("*").Probability(0.05).Delay(45 * time.Second),
+			fault.On("Queue.Put").Probability(0.1).Twice(),
+			fault.On("Queue.Get").Probability(0.1).Redeliver(),
+			fault.On("Queue.Get").Probability(0.1).Late(),
+		}
+		b.Fault(storm...)
+		handled := make(chan string, 100_000)
+		var stops []func()
+		for range 4 {
+			s := benchOn(t, b, queue, poison, func(o *eventual.Options) {
+				slowly(o)
+				o.MaxAttempts, o.Parallel, o.Backoff = 1000, 4, nil
+				o.Observe = nil
+			})
+			eventual.HandleMove(s.worker, "move", current, old)
+			eventual.Handle(s.worker, "count", func(ctx context.Context, job eventual.Job[int]) error {
+				handled <- job.ID
+				return nil
+			})
+			stops = append(stops, s.start(t))
+		}
+		for i := range rows {
+			row := eventual.Row{PartitionKey: "Sales", RowKey: fmt.Sprint(i)}
+			body := fmt.Sprintf(`{"PartitionKey":"Sales","RowKey":"%d","N":%d}`, i, i)
+			retried(t, func() error {
+				resp, err := current.UpsertEntity(t.Context(), []byte(body), nil)
+				row.ETag = resp.ETag
+				return err
+			})
+			retried(t, func() error { return eventual.Enqueue(t.Context(), queue, "move", row, nil) })
+			retried(t, func() error {
+				return eventual.Enqueue(t.Context(), queue, "count", i, &eventual.EnqueueOptions{ID: fmt.Sprint(i)})
+			})
+		}
+		time.Sleep(10 * time.Hour)
+		b.ClearFaults()
+		time.Sleep(time.Hour)
+		for _, stop := range stops {
+			stop()
+		}
+		wantEmpty(t, queue)
+		wantEmpty(t, poison)
+		close(handled)
+		times := map[string]int{}
+		for id := range handled {
+			times[id]++
+		}
+		if len(times) != rows {
+			t.Errorf("%d of %d jobs were handled", len(times), rows)
+		}
+		if n := len(rowsOf(t, current)); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+		if n := len(rowsOf(t, old)); n != rows {
+			t.Errorf("%d of %d rows in the archive", n, rows)
+		}
+	})
+}
+
+// retried does it until it works.
+func retried(t testing.TB, do func() error) {
+	t.Helper()
+	var err error
+	for range 100 {
+		if err = do(); err == nil {
+			return
+		}
+	}
+	t.Fatal(err)
+}
+
+func rowsOf(t testing.TB, table *aztables.Client) [][]byte {
+	t.Helper()
+	var rows [][]byte
+	pager := table.NewListEntitiesPager(nil)
+	for pager.More() {
+		page, err := pager.NextPage(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, page.Entities...)
+	}
+	return rows
+}
