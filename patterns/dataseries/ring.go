@@ -1,0 +1,79 @@
+package dataseries
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Ring divides time into slots that come round again. The zero Ring is not valid.
+type Ring struct {
+	slots int
+	// at gives the turn and the slot of a time; start the beginning of a slot.
+	at    func(time.Time) (turn int64, slot int)
+	start func(turn int64, slot int) time.Time
+}
+
+// Slots is how many there are.
+func (r Ring) Slots() int { return r.slots }
+
+// HoursOfDay has 24 slots; a turn is a day, in UTC.
+func HoursOfDay() Ring { return steps(24, time.Hour) }
+
+// MinutesOfHour has 60 slots; a turn is an hour.
+func MinutesOfHour() Ring { return steps(60, time.Minute) }
+
+// DaysOfYear has 366 slots; a turn is a year, in UTC. Slot 0 is the first of January;
+// the last is empty but in leap years.
+func DaysOfYear() Ring {
+	return Ring{366,
+		func(t time.Time) (int64, int) {
+			t = t.UTC()
+			return int64(t.Year()), t.YearDay() - 1
+		},
+		func(turn int64, slot int) time.Time {
+			return time.Date(int(turn), time.January, 1+slot, 0, 0, 0, 0, time.UTC)
+		},
+	}
+}
+
+// ErrBadRing is a ring that cannot be: fewer than 1 slot, more than 10,000, or steps
+// that are not whole milliseconds.
+var ErrBadRing = errors.New("ring is not possible")
+
+const (
+	maxSlots = 10_000
+	minStep  = time.Millisecond
+)
+
+// Steps has slots of equal length, counted from 1970-01-01T00:00:00Z: Steps(96,
+// 15*time.Minute) are the quarters of a day.
+func Steps(slots int, step time.Duration) (Ring, error) {
+	if slots < 1 || slots > maxSlots || step < minStep || step%minStep != 0 || step > time.Duration(1<<62)/time.Duration(slots) {
+		return Ring{}, fmt.Errorf("%d slots of %v: %w", slots, step, ErrBadRing)
+	}
+	return steps(slots, step), nil
+}
+
+func steps(slots int, step time.Duration) Ring {
+	ms := step.Milliseconds()
+	return Ring{slots,
+		func(t time.Time) (int64, int) {
+			n := floorDiv(t.UnixMilli(), ms)
+			turn := floorDiv(n, int64(slots))
+			return turn, int(n - turn*int64(slots))
+		},
+		func(turn int64, slot int) time.Time {
+			return time.UnixMilli((turn*int64(slots) + int64(slot)) * ms).UTC()
+		},
+	}
+}
+
+// floorDiv rounds down, also before 1970.
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

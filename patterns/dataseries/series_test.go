@@ -1,0 +1,361 @@
+package dataseries_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/dataseries"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+var ken = dataseries.ID{Partition: "Sales", Series: "000123"}
+
+func open[V dataseries.Value](t testing.TB, b *testbed.Backend, ring dataseries.Ring) *dataseries.Series[V] {
+	t.Helper()
+	s, err := dataseries.New[V](b.Table(t), ring, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// today at an hour, so that writes are of the turn that is under way.
+func today(hour int) time.Time {
+	now := time.Now().UTC()
+	return time.Date(now.Year(), now.Month(), now.Day(), hour, 30, 0, 0, time.UTC)
+}
+
+func wantRequests(t *testing.T, b *testbed.Backend, what string, want int) {
+	t.Helper()
+	if got := len(b.Requests()); got != want {
+		t.Errorf("%s: %d requests, want %d", what, got, want)
+	}
+	b.ResetRequests()
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%+v", err)
+	}
+}
+
+func TestASeriesIsOneRowAndOneRequest(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
+		b.ResetRequests()
+		ok(t, s.Set(ctx, ken, today(23), 7))
+		wantRequests(t, b, "set", 1)
+		ok(t, s.Add(ctx, ken, today(23), 5))
+		wantRequests(t, b, "add", 2)
+		ok(t, s.Add(ctx, ken, today(9), 1))
+		b.ResetRequests()
+		ok(t, s.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}}))
+		wantRequests(t, b, "set all", 1)
+		points, err := s.Read(ctx, ken, today(0))
+		ok(t, err)
+		wantRequests(t, b, "read", 1)
+		want := []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}, {Time: today(9), Value: 1}, {Time: today(23), Value: 12}}
+		if len(points) != len(want) {
+			t.Fatalf("got %v", points)
+		}
+		for i, p := range points {
+			if p.Value != want[i].Value || !p.Time.Equal(want[i].Time.Truncate(time.Hour)) {
+				t.Errorf("point %d is %v, want %v", i, p, want[i])
+			}
+		}
+		none, err := s.Read(ctx, dataseries.ID{Partition: "Sales", Series: "nobody"}, today(0))
+		if err != nil || len(none) != 0 {
+			t.Errorf("a series without a row: %v, %v", none, err)
+		}
+	})
+}
+
+func TestYesterdaysValuesNeverShineThrough(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
+		yesterday := today(8).AddDate(0, 0, -1)
+		for h := range 24 {
+			ok(t, s.Set(ctx, ken, yesterday.Add(time.Duration(h-8)*time.Hour), float64(h)))
+		}
+		b.ResetRequests()
+		ok(t, s.Set(ctx, ken, yesterday, 80)) // late, but not too late
+		wantRequests(t, b, "late set", 2)
+		ok(t, s.Set(ctx, ken, today(8), 8.5))
+		points, err := s.Read(ctx, ken, today(0))
+		if err != nil || len(points) != 1 || points[0].Value != 8.5 {
+			t.Errorf("today: %v, %v", points, err)
+		}
+		points, err = s.Read(ctx, ken, yesterday)
+		if err != nil || len(points) != 23 {
+			t.Errorf("yesterday: %v, %v", points, err)
+		}
+		last, err := s.Last(ctx, ken, today(8))
+		if err != nil || len(last) != 16 || last[0].Value != 9 || last[15].Value != 8.5 {
+			t.Errorf("the last 24 hours: %v, %v", last, err)
+		}
+		for what, err := range map[string]error{
+			"set":     s.Set(ctx, ken, yesterday, 1),
+			"add":     s.Add(ctx, ken, yesterday, 1),
+			"set all": s.SetAll(ctx, ken, []dataseries.Point[float64]{{Time: yesterday}}),
+		} {
+			if !errors.Is(err, dataseries.ErrLate) {
+				t.Errorf("%s of a slot that has come round: %v", what, err)
+			}
+		}
+		if points, _ := s.Read(ctx, ken, today(0)); len(points) != 1 || points[0].Value != 8.5 {
+			t.Errorf("a late value hid a later one: %v", points)
+		}
+	})
+}
+
+func TestALongRingTakesSeveralRowsAndStillOneRequest(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s, ctx := open[int32](t, b, dataseries.DaysOfYear()), t.Context()
+		year := time.Now().UTC().Year()
+		var points []dataseries.Point[int32]
+		for d := range 365 {
+			points = append(points, dataseries.Point[int32]{Time: time.Date(year, 1, 1+d, 12, 0, 0, 0, time.UTC), Value: int32(d)})
+		}
+		b.ResetRequests()
+		ok(t, s.SetAll(ctx, ken, points))
+		wantRequests(t, b, "set all of a year", 1)
+		// A neighbour whose name begins alike.
+		ok(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "0001230"}, points[0].Time, 1000))
+		ok(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "000123_"}, points[1].Time, 1000))
+		b.ResetRequests()
+		got, err := s.Read(ctx, ken, points[0].Time)
+		ok(t, err)
+		wantRequests(t, b, "read of a year", 1)
+		if len(got) != 365 {
+			t.Fatalf("%d points", len(got))
+		}
+		for d, p := range got {
+			if p.Value != int32(d) || p.Time.YearDay() != d+1 {
+				t.Errorf("day %d is %v", d, p)
+			}
+		}
+	})
+}
+
+func TestAdditionsAreExactUnderRacesAndLostReplies(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
+		defer b.ClearFaults()
+		// One reply in four is lost, and one request.
+		b.Fault(fault.On("Table.Merge").Probability(0.25).LoseReply(), fault.On("Table.Insert").Probability(0.25).LoseReply(),
+			fault.On("Table.Merge").Probability(0.25).LoseRequest())
+		const writers, each = 4, 10
+		var wg sync.WaitGroup
+		errs := make(chan error, writers*each)
+		for range writers {
+			wg.Go(func() {
+				for range each {
+					errs <- s.Add(ctx, ken, today(9), 1)
+				}
+			})
+		}
+		wg.Wait()
+		close(errs)
+		done, doubt := int64(0), int64(0)
+		for err := range errs {
+			switch {
+			case err == nil:
+				done++
+			case errors.Is(err, patterns.ErrOutcomeUnknown):
+				doubt++
+				t.Logf("in doubt: %v", err)
+			case !errors.Is(err, patterns.ErrConflict):
+				t.Fatalf("%+v", err)
+			}
+		}
+		b.ClearFaults()
+		points, err := s.Read(ctx, ken, today(9))
+		if err != nil || len(points) != 1 {
+			t.Fatalf("%v, %v", points, err)
+		}
+		if sum := points[0].Value; sum < done || sum > done+doubt {
+			t.Errorf("sum is %d after %d additions and %d in doubt", sum, done, doubt)
+		}
+		if doubt > 0 {
+			t.Errorf("%d additions in doubt, though the service could be asked", doubt)
+		}
+	})
+}
+
+func TestACrashNeverAddsTwice(t *testing.T) {
+	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+		s, err := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay(), nil)
+		if err != nil {
+			return err
+		}
+		if _, err := s.Client().CreateTable(ctx, nil); err != nil {
+			return err
+		}
+		acct.Arm()
+		for range 3 {
+			if err := s.Add(ctx, ken, today(9), 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(t *testing.T, acct *storagetest.Account) {
+		s, _ := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay(), nil)
+		points, err := s.Read(t.Context(), ken, today(9))
+		if err != nil || len(points) > 1 || len(points) == 1 && points[0].Value > 3 {
+			t.Errorf("got %v, %v", points, err)
+		}
+	})
+}
+
+func TestWritersOfDifferentSlotsDoNotDisturbEachOther(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s, ctx := open[int32](t, b, dataseries.HoursOfDay()), t.Context()
+		b.ResetRequests()
+		var wg sync.WaitGroup
+		for h := range 24 {
+			wg.Go(func() {
+				if err := s.Set(ctx, ken, today(h), int32(h)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		wantRequests(t, b, "24 writers", 24)
+		points, err := s.Read(ctx, ken, today(0))
+		if err != nil || len(points) != 24 {
+			t.Fatalf("%v, %v", points, err)
+		}
+	})
+}
+
+func TestSeriesAgreeWithAModel(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		ring, err := dataseries.Steps(7, time.Minute)
+		ok(t, err)
+		s := open[int64](t, b, ring)
+		now := time.Unix(time.Now().Unix()/420*420, 0).UTC() // the beginning of a turn
+		run := 0
+		rapid.Check(t, func(rt *rapid.T) {
+			run++
+			id := dataseries.ID{Partition: "p", Series: time.Duration(run).String()}
+			type cell struct{ minute, value int64 }
+			model := map[int64]cell{} // by slot
+			for range rapid.IntRange(1, 20).Draw(rt, "steps") {
+				minute := rapid.Int64Range(-14, 20).Draw(rt, "minute") // the last two turns, this one, the next two
+				at := now.Add(time.Duration(minute) * time.Minute)
+				slot := ((minute % 7) + 7) % 7
+				v := rapid.Int64Range(-5, 5).Draw(rt, "value")
+				have, has := model[slot]
+				late := has && have.minute > minute
+				var err error
+				set := rapid.Bool().Draw(rt, "set")
+				if set {
+					if minute >= 0 && late {
+						continue // a blind write of a turn to come, then of an earlier one: only clocks that differ do that
+					}
+					err = s.Set(t.Context(), id, at, v)
+				} else {
+					err = s.Add(t.Context(), id, at, v)
+					if has && have.minute == minute {
+						v += have.value
+					}
+				}
+				if late != errors.Is(err, dataseries.ErrLate) || err != nil && !late {
+					rt.Fatalf("late %v: %v", late, err)
+				}
+				if !late {
+					model[slot] = cell{minute, v}
+				}
+			}
+			for _, turn := range []int64{-14, -7, 0, 7, 14} {
+				points, err := s.Read(t.Context(), id, now.Add(time.Duration(turn)*time.Minute))
+				if err != nil {
+					rt.Fatal(err)
+				}
+				n := 0
+				for _, c := range model {
+					if c.minute >= turn && c.minute < turn+7 {
+						n++
+					}
+				}
+				if len(points) != n {
+					rt.Fatalf("turn %d: %v, model %v", turn, points, model)
+				}
+				for _, p := range points {
+					minute := int64(p.Time.Sub(now) / time.Minute)
+					if c := model[((minute%7)+7)%7]; c.minute != minute || c.value != p.Value {
+						rt.Fatalf("minute %d is %v, model %v", minute, p, c)
+					}
+				}
+			}
+		})
+	})
+}
+
+func TestWhatCannotBeStoredIsRefused(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		ctx := t.Context()
+		ints, floats := open[int32](t, b, dataseries.HoursOfDay()), open[float64](t, b, dataseries.HoursOfDay())
+		b.ResetRequests()
+		for what, c := range map[string]struct{ err, want error }{
+			"no name":      {ints.Set(ctx, dataseries.ID{Partition: "p"}, today(1), 1), dataseries.ErrNoID},
+			"slash":        {ints.Set(ctx, dataseries.ID{Partition: "a/b", Series: "s"}, today(1), 1), patterns.ErrBadKey},
+			"year 0":       {ints.Add(ctx, ken, time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), 1), patterns.ErrBadKey},
+			"year 10000":   {ints.SetAll(ctx, ken, []dataseries.Point[int32]{{Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}}), patterns.ErrBadKey},
+			"no ring":      {func() error { _, err := dataseries.New[int32](b.Table(t), dataseries.Ring{}, nil); return err }(), dataseries.ErrBadRing},
+			"no slots":     {func() error { _, err := dataseries.Steps(0, time.Hour); return err }(), dataseries.ErrBadRing},
+			"broken steps": {func() error { _, err := dataseries.Steps(5, time.Millisecond+1); return err }(), dataseries.ErrBadRing},
+		} {
+			if !errors.Is(c.err, c.want) {
+				t.Errorf("%s: got %v, want %v", what, c.err, c.want)
+			}
+		}
+		wantRequests(t, b, "refusals", 0)
+
+		ok(t, ints.Set(ctx, ken, today(1), math.MaxInt32))
+		if err := ints.Add(ctx, ken, today(1), 1); !errors.Is(err, dataseries.ErrOverflow) {
+			t.Errorf("overflow: %v", err)
+		}
+		ok(t, ints.Set(ctx, ken, today(2), math.MinInt32))
+		if err := ints.Add(ctx, ken, today(2), -1); !errors.Is(err, dataseries.ErrOverflow) {
+			t.Errorf("overflow below: %v", err)
+		}
+		ok(t, floats.Set(ctx, ken, today(1), math.MaxFloat64))
+		if err := floats.Add(ctx, ken, today(1), math.MaxFloat64); !errors.Is(err, dataseries.ErrOverflow) {
+			t.Errorf("overflow of a float: %v", err)
+		}
+		ok(t, floats.Set(ctx, ken, today(2), math.NaN()))
+		if points, err := floats.Read(ctx, ken, today(0)); err != nil || len(points) != 2 || !math.IsNaN(points[1].Value) {
+			t.Errorf("NaN: %v, %v", points, err)
+		}
+		other, _ := dataseries.New[int32](floats.Client(), dataseries.HoursOfDay(), nil)
+		var p *patterns.PropertyError
+		if _, err := other.Read(ctx, ken, today(0)); !errors.As(err, &p) || p.Property != "Value001" {
+			t.Errorf("values of another type: %v", err)
+		}
+	})
+}
+
+// The stored form is a contract: other programs read it.
+func TestStoredForm(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
+		ok(t, s.Set(ctx, ken, time.Date(2014, 7, 31, 7, 59, 59, 0, time.UTC), 12))
+		bags, _ := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
+		bag, err := bags.Get(ctx, keys.Key{Partition: "Sales", Row: "000123_"})
+		if err != nil || bag.Value["Value007"] != int64(12) || bag.Value["Turn007"] != int64(16282) {
+			t.Errorf("got %v, %v", bag.Value, err)
+		}
+	})
+}

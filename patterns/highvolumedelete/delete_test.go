@@ -1,0 +1,423 @@
+package highvolumedelete_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// note is a row of a table that others share.
+type note struct {
+	PartitionKey, RowKey string
+	Old                  bool
+	Text                 string
+}
+
+func notes(t testing.TB, client *aztables.Client) *patterns.Table[note] {
+	t.Helper()
+	table, err := patterns.NewTable[note](client, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func store(t testing.TB, table *patterns.Table[note], rows ...note) {
+	t.Helper()
+	_, err := table.Bulk(t.Context(), func(yield func(patterns.Op[note]) bool) {
+		for i := range rows {
+			if !yield(patterns.InsertOp(&rows[i])) {
+				return
+			}
+		}
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oldNotes are n notes of a partition that are old.
+func oldNotes(partition string, n int) []note {
+	rows := make([]note, n)
+	for i := range rows {
+		rows[i] = note{PartitionKey: partition, RowKey: fmt.Sprintf("%06d", i), Old: true, Text: "text"}
+	}
+	return rows
+}
+
+var old = query.Prop("Old").Eq(true)
+
+// left are the keys of the rows of a table.
+func left(t testing.TB, table *patterns.Table[note]) []string {
+	t.Helper()
+	var got []string
+	for page, err := range table.Scan(t.Context(), filterAll, "", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range page.Items {
+			got = append(got, item.Key.Partition+"/"+item.Key.Row)
+		}
+	}
+	slices.Sort(got)
+	return got
+}
+
+func TestDeleteWhereTakesPagesAndFullTransactions(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		table := notes(t, b.Table(t))
+		// 551 rows: three pages, whose borders fall into partitions.
+		store(t, table, slices.Concat(oldNotes("a", 250), oldNotes("b", 130), oldNotes("c", 1), oldNotes("d", 170))...)
+		b.Fault(fault.On("Table.Query").ShortPage(200))
+		store(t, table, note{PartitionKey: "a", RowKey: "keep"}, note{PartitionKey: "e", RowKey: "keep"})
+		b.ResetRequests()
+
+		dry, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{Allow: query.TableScan, DryRun: true})
+		if err != nil || dry.Found != 551 || dry.Deleted != 551 || dry.Pages != 3 || dry.Transactions != 3+2+1+2 {
+			t.Errorf("dry run: %+v, %v", dry, err)
+		}
+		wantRequests(t, b, "dry run", map[string]int{"Table.Query": 3})
+
+		steps, overlap := 0, sync.Mutex{}
+		p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{
+			Allow: query.TableScan,
+			Progress: func(highvolumedelete.DeleteProgress) {
+				if !overlap.TryLock() {
+					t.Error("calls of Progress overlap")
+				}
+				steps++
+				overlap.Unlock()
+			},
+		})
+		if err != nil || p.Found != 551 || p.Deleted != 551 || p.Gone+p.Changed != 0 || p.Pages != 3 || p.Transactions != 8 || p.Cursor != "" || steps != 8 {
+			t.Errorf("%+v, %d steps, %v", p, steps, err)
+		}
+		for _, q := range b.Requests() {
+			if b.InProcess() && q.Op == "Table.Query" && q.ReplyBytes > 300*int64(q.Returned) {
+				t.Errorf("more than keys was read: %v", q)
+			}
+		}
+		b.ClearFaults()
+		wantRequests(t, b, "delete", map[string]int{"Table.Query": 3, "Table.Batch": 8})
+		want(t, "left", left(t, table), "a/keep", "e/keep")
+		b.ResetRequests()
+
+		if p, err := highvolumedelete.DeleteWhere(t.Context(), table, query.And(query.PartitionKey.Eq("a"), old), nil); err != nil || p.Found != 0 {
+			t.Errorf("again: %+v, %v", p, err)
+		}
+		wantRequests(t, b, "again", map[string]int{"Table.Query": 1})
+	})
+}
+
+func TestDeleteWhereIsGuardedLikeQueries(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		table := notes(t, b.Table(t))
+		for what, c := range map[string]struct {
+			f    query.Filter
+			want error
+		}{
+			"everything":          {filterAll, query.ErrScan},
+			"a property":          {old, query.ErrScan},
+			"an unknown property": {query.And(query.PartitionKey.Eq("a"), query.Prop("No").Eq(1)), nil},
+			"no filter at all":    {query.Prop("1").Eq(1), nil},
+		} {
+			if _, err := highvolumedelete.DeleteWhere(t.Context(), table, c.f, nil); err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		_, err := highvolumedelete.DeleteWhere(t.Context(), table, query.PartitionKey.Eq("a"), &highvolumedelete.DeleteOptions{Cursor: "x"})
+		if !errors.Is(err, patterns.ErrBadCursor) {
+			t.Errorf("a bad cursor: %v", err)
+		}
+		if _, err := highvolumedelete.DeleteWhere[note](t.Context(), nil, old, nil); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("no table: %v", err)
+		}
+		wantRequests(t, b, "all", nil)
+	})
+}
+
+func TestDeleteWhereLooksAgainWhenRowsAreGoneOrChanged(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, unchanged := range []bool{false, true} {
+			client := b.Table(t)
+			table := notes(t, client)
+			store(t, table, oldNotes("a", 100)...)
+			raced := false
+			options := &highvolumedelete.DeleteOptions{IfUnchanged: unchanged}
+			page, err := table.Page(t.Context(), query.PartitionKey.Eq("a"), "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			race := func() {
+				raced = true
+				for _, i := range []int{3, 50, 99} {
+					if err := table.Delete(t.Context(), page.Items[i].Key, ""); err != nil {
+						t.Error(err)
+					}
+				}
+				for _, i := range []int{4, 60} {
+					if _, err := table.Upsert(t.Context(), &note{PartitionKey: "a", RowKey: page.Items[i].Key.Row, Old: true, Text: "new"}, patterns.Replace); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			between := notes(t, b.Between(t, name(t, table), func(try int) {
+				if try == 1 { // behind the page of keys
+					race()
+				}
+			}))
+			b.ResetRequests()
+			p, err := highvolumedelete.DeleteWhere(t.Context(), between, query.PartitionKey.Eq("a"), options)
+			if err != nil || !raced || p.Found != 100 || p.Gone != 3 {
+				t.Errorf("%+v, %v", p, err)
+			}
+			switch rest := left(t, table); {
+			case unchanged && (p.Changed != 2 || p.Deleted != 95 || len(rest) != 2):
+				t.Errorf("unchanged rows only: %+v, left %v", p, rest)
+			case !unchanged && (p.Changed != 0 || p.Deleted != 97 || len(rest) != 0):
+				t.Errorf("%+v, left %v", p, rest)
+			}
+			// The keys, a refusal, a second look, the others.
+			if p.Transactions != 2 {
+				t.Errorf("%d transactions, want 2", p.Transactions)
+			}
+		}
+	})
+}
+
+// name is the name of a table that was used before.
+func name(t testing.TB, table *patterns.Table[note]) string {
+	t.Helper()
+	url, ok := table.URL()
+	if !ok {
+		t.Fatal("the table was not used")
+	}
+	for i := len(url) - 1; ; i-- {
+		if url[i] == '/' {
+			return url[i+1:]
+		}
+	}
+}
+
+func TestDeleteWhereTwiceAtOnce(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		client := b.Table(t)
+		store(t, notes(t, client), slices.Concat(oldNotes("a", 250), oldNotes("b", 120), oldNotes("c", 99))...)
+		var sums [2]highvolumedelete.DeleteProgress
+		var both sync.WaitGroup
+		for i := range sums {
+			both.Go(func() {
+				var err error
+				if sums[i], err = highvolumedelete.DeleteWhere(t.Context(), notes(t, client), old, &highvolumedelete.DeleteOptions{Allow: query.TableScan}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		both.Wait()
+		if n := sums[0].Deleted + sums[1].Deleted; n != 469 {
+			t.Errorf("%d rows were deleted by the two: %+v", n, sums)
+		}
+		want(t, "left", left(t, notes(t, client)))
+	})
+}
+
+func TestLostRepliesOfDeletesAreSettled(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, unchanged := range []bool{false, true} {
+			for _, rule := range []fault.Rule{
+				fault.On("Table.Batch").Nth(1).LoseReply(),
+				fault.On("Table.Batch").Nth(2).LoseRequest(),
+				fault.On("Table.Batch").Nth(2).Times(4).LoseReply(), // of all tries of a call
+				fault.On("Table.Batch").Nth(1).Twice(),
+			} {
+				table := notes(t, b.Table(t))
+				store(t, table, slices.Concat(oldNotes("a", 30), oldNotes("b", 20))...)
+				b.Fault(rule)
+				p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{
+					Allow: query.TableScan, IfUnchanged: unchanged, Parallel: 1})
+				b.ClearFaults()
+				if err != nil || p.Deleted+p.Gone != 50 || p.Changed != 0 {
+					t.Errorf("%v, unchanged %v: %+v, %v", rule, unchanged, p, err)
+				}
+				want(t, rule.String(), left(t, table))
+			}
+		}
+	})
+}
+
+func TestDeleteWhereGoesOnFromItsCursor(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		table := notes(t, b.Table(t))
+		store(t, table, slices.Concat(oldNotes("a", 310), oldNotes("b", 310), oldNotes("c", 310))...)
+		options := &highvolumedelete.DeleteOptions{Allow: query.TableScan, Parallel: 1}
+		b.Fault(fault.On("Table.Query").ShortPage(400), fault.On("Table.Batch").Nth(6).Times(fault.Forever).Status(403, "AuthorizationFailure"))
+		p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, options)
+		var refused *patterns.Error
+		if !errors.As(err, &refused) || refused.Status != 403 || p.Deleted != 410 || p.Cursor == "" {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		b.ClearFaults()
+		b.Fault(fault.On("Table.Query").ShortPage(400))
+		b.ResetRequests()
+		options.Cursor = p.Cursor
+		q, err := highvolumedelete.DeleteWhere(t.Context(), table, old, options)
+		if err != nil || q.Deleted != 520 {
+			t.Errorf("%+v, %v", q, err)
+		}
+		// The first page is done: it is not read again.
+		wantRequests(t, b, "from the cursor", map[string]int{"Table.Query": 2, "Table.Batch": 7})
+		b.ClearFaults()
+		want(t, "left", left(t, table))
+	})
+}
+
+func TestDeleteWhereStopsWithItsContext(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		for _, at := range []int{1, 7, 15} {
+			table := notes(t, b.Table(t))
+			var rows []note
+			for i := range 10 {
+				rows = append(rows, oldNotes(fmt.Sprintf("p%02d", i), 120)...)
+			}
+			store(t, table, rows...)
+			ctx, cancel := context.WithCancel(t.Context())
+			p, err := highvolumedelete.DeleteWhere(ctx, table, old, &highvolumedelete.DeleteOptions{
+				Allow: query.TableScan,
+				Progress: func(p highvolumedelete.DeleteProgress) {
+					if p.Transactions >= at {
+						cancel()
+					}
+				},
+			})
+			cancel()
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%+v, %v", p, err)
+			}
+			if rest := len(left(t, table)); rest > 1200-p.Deleted {
+				t.Errorf("%d rows are left of %d, %d deleted", rest, 1200, p.Deleted)
+			}
+		}
+	})
+}
+
+func TestDeleteWhereOfKeysWithQuotes(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		table := notes(t, b.Table(t))
+		rows := append(oldNotes("O'Brien", 3), oldNotes("p", 5)...)
+		rows[6].RowKey = "it's"
+		store(t, table, rows...)
+		b.ResetRequests()
+		p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{Allow: query.TableScan})
+		if err != nil || p.Deleted != 8 {
+			t.Errorf("%+v, %v", p, err)
+		}
+		want(t, "left", left(t, table))
+	})
+}
+
+// Whatever the pages, the keys and the bounds are, what goes is what the filter
+// matches, in the promised number of requests.
+func TestDeleteWhereDeletesWhatTheFilterMatches(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		rapid.Check(t, func(rt *rapid.T) {
+			b.ClearFaults()
+			table := notes(t, b.Table(t))
+			var rows []note
+			var keep []string
+			transactions := 0
+			for p := range rapid.IntRange(0, 3).Draw(rt, "partitions") {
+				name, matched := string(rune('a'+p)), 0
+				for i := range rapid.IntRange(0, 150).Draw(rt, "rows") {
+					n := note{PartitionKey: name, RowKey: fmt.Sprintf("%04d", i), Old: i%7 != 3}
+					rows = append(rows, n)
+					if n.Old {
+						matched++
+					} else {
+						keep = append(keep, n.PartitionKey+"/"+n.RowKey)
+					}
+				}
+				transactions += (matched + 99) / 100
+			}
+			store(t, table, rows...)
+			size := rapid.IntRange(1, 300).Draw(rt, "page")
+			switch rapid.IntRange(0, 2).Draw(rt, "kind") {
+			case 0:
+				b.Fault(fault.On("Table.Query").ShortPage(size))
+			case 1:
+				b.Fault(fault.On("Table.Query").EmptyPage(), fault.On("Table.Query").BoundaryPage())
+			case 2:
+				b.Fault(fault.On("Table.Query").CutPage(size))
+			}
+			b.ResetRequests()
+			p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{
+				Allow: query.TableScan, Parallel: rapid.IntRange(1, 4).Draw(rt, "parallel")})
+			if err != nil || p.Deleted != len(rows)-len(keep) || p.Found != p.Deleted {
+				rt.Fatalf("%+v, %v", p, err)
+			}
+			log := b.Requests()
+			if p.Transactions != transactions || log.Count("Table.Batch") != transactions || log.Count("Table.Query") != p.Pages || len(log) != transactions+p.Pages {
+				rt.Fatalf("%+v, want %d transactions:\n%v", p, transactions, log)
+			}
+			b.ClearFaults()
+			if got := left(t, table); !slices.Equal(got, keep) {
+				rt.Fatalf("left %v\nwant %v", got, keep)
+			}
+		})
+	})
+}
+
+func TestAProcessThatDiesWhileDeletingIsFinishedByTheNextOne(t *testing.T) {
+	open := func(acct *storagetest.Account) (*patterns.Table[note], error) {
+		return patterns.NewTable[note](acct.TablesWith(nil).NewClient("Notes"), nil)
+	}
+	options := highvolumedelete.DeleteOptions{Allow: query.TableScan, Parallel: 1}
+	var cursor string
+	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+		table, err := open(acct)
+		if err != nil {
+			return err
+		}
+		if err := table.Create(ctx); err != nil {
+			return err
+		}
+		for _, n := range slices.Concat(oldNotes("a", 5), oldNotes("b", 3), oldNotes("c", 4)) {
+			if _, err := table.Insert(ctx, &n); err != nil {
+				return err
+			}
+		}
+		if _, err := table.Insert(ctx, &note{PartitionKey: "b", RowKey: "keep"}); err != nil {
+			return err
+		}
+		cursor = ""
+		acct.Fault(storagetest.On("Table.Query").ShortPage(4))
+		acct.Arm()
+		o := options
+		o.Progress = func(p highvolumedelete.DeleteProgress) { cursor = p.Cursor }
+		_, err = highvolumedelete.DeleteWhere(ctx, table, old, &o)
+		return err
+	}, func(t *testing.T, acct *storagetest.Account) {
+		table, err := open(acct)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := options
+		o.Cursor = cursor // the last that it told
+		if _, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &o); err != nil {
+			t.Fatal(err)
+		}
+		want(t, "left", left(t, table), "b/keep")
+	})
+}

@@ -1,0 +1,124 @@
+package highvolumedelete_test
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// login is the guide's example: a login attempt of a user.
+type login struct {
+	User    string `table:"-"`
+	At      time.Time
+	Address string
+	OK      bool
+}
+
+func loginKey(l *login) (keys.Key, error) {
+	return keys.Key{Partition: l.User, Row: l.At.UTC().Format("20060102T150405.000000000")}, nil
+}
+
+func loginOptions() *highvolumedelete.Options[login] {
+	return &highvolumedelete.Options[login]{Table: patterns.TableOptions[login]{Key: loginKey}}
+}
+
+// uniquePrefix begins tables that no other test has.
+func uniquePrefix() string { return "p" + strings.Map(letters, testbed.UniqueName())[:20] + "x" }
+
+func letters(r rune) rune {
+	if r < 'a' {
+		r += 'a' - '0'
+	}
+	return r
+}
+
+func newTables(t testing.TB, b *testbed.Backend, prefix string, p highvolumedelete.Period, opts *highvolumedelete.Options[login]) *highvolumedelete.Tables[login] {
+	t.Helper()
+	if opts == nil {
+		opts = loginOptions()
+	}
+	opts.Table.Key = loginKey
+	s, err := highvolumedelete.New(b.Service(t), prefix, p, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// day is a day of August 2014.
+func day(n int) time.Time { return time.Date(2014, time.August, n, 0, 0, 0, 0, time.UTC) }
+
+func insert(t testing.TB, s *highvolumedelete.Tables[login], user string, at time.Time) patterns.Item[login] {
+	t.Helper()
+	item, err := s.Insert(t.Context(), &login{User: user, At: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return item
+}
+
+// scan allows what a query for all rows needs.
+func scan(newest bool) *highvolumedelete.QueryOptions {
+	return &highvolumedelete.QueryOptions{NewestFirst: newest, QueryOptions: patterns.QueryOptions{Allow: query.TableScan}}
+}
+
+// read collects what a sequence gives, as "user day hour".
+func read(t testing.TB, seq iter.Seq2[patterns.Item[login], error]) []string {
+	t.Helper()
+	var got []string
+	for item, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, label(item))
+	}
+	return got
+}
+
+func label(item patterns.Item[login]) string {
+	return item.Key.Partition + " " + item.Value.At.UTC().Format("02 15")
+}
+
+func want(t testing.TB, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
+	}
+}
+
+func names(tables []highvolumedelete.PeriodTable, prefix string) []string {
+	var ns []string
+	for _, p := range tables {
+		ns = append(ns, strings.TrimPrefix(p.Name, prefix))
+	}
+	return ns
+}
+
+// wantRequests checks how many requests of which kind were made since the last
+// check, and that there were no others.
+func wantRequests(t testing.TB, b *testbed.Backend, what string, want map[string]int) {
+	t.Helper()
+	log := b.Requests()
+	total := 0
+	for op, n := range want {
+		total += n
+		if got := log.Count(op); got != n {
+			t.Errorf("%s: %d requests %s, want %d", what, got, op, n)
+		}
+	}
+	if len(log) != total {
+		t.Errorf("%s: %d requests, want %d:\n%v", what, len(log), total, log)
+	}
+	b.ResetRequests()
+}
+
+// filterAll is every row.
+var filterAll query.Filter

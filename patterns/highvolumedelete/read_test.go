@@ -1,0 +1,488 @@
+package highvolumedelete_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// fill writes a login of each user in each of the days.
+func fill(t testing.TB, s *highvolumedelete.Tables[login], days []int, users ...string) {
+	t.Helper()
+	for _, d := range days {
+		for _, u := range users {
+			insert(t, s, u, day(d))
+		}
+	}
+}
+
+func TestQueryReadsPeriodsInOrderAndKeysWithin(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		fill(t, s, []int{5, 1, 3}, "b", "a")
+		b.ResetRequests()
+
+		var none time.Time
+		got := read(t, s.Query(t.Context(), none, none, filterAll, scan(false)))
+		want(t, "all", got, "a 01 00", "b 01 00", "a 03 00", "b 03 00", "a 05 00", "b 05 00")
+		wantRequests(t, b, "all", map[string]int{"Table.ListTables": 1, "Table.Query": 3})
+		got = read(t, s.Query(t.Context(), none, none, filterAll, scan(true)))
+		want(t, "newest first", got, "a 05 00", "b 05 00", "a 03 00", "b 03 00", "a 01 00", "b 01 00")
+		b.ResetRequests()
+
+		got = read(t, s.Query(t.Context(), day(1).Add(5*time.Hour), day(3), query.PartitionKey.Eq("a"), nil))
+		want(t, "up to the third, without it", got, "a 01 00")
+		wantRequests(t, b, "two periods, one of them a table", map[string]int{"Table.ListTables": 1, "Table.Query": 1})
+		got = read(t, s.Query(t.Context(), day(2), day(3).Add(1), query.PartitionKey.Eq("a"), nil))
+		want(t, "the third too", got, "a 03 00")
+		b.ResetRequests()
+		want(t, "one period", read(t, s.Query(t.Context(), day(3), day(4), query.PartitionKey.Eq("a"), nil)), "a 03 00")
+		wantRequests(t, b, "one period", map[string]int{"Table.Query": 1})
+		want(t, "one period without a table", read(t, s.Query(t.Context(), day(4), day(5), query.PartitionKey.Eq("a"), nil)))
+		wantRequests(t, b, "one period without a table", map[string]int{"Table.Query": 1})
+		want(t, "no time at all", read(t, s.Query(t.Context(), day(5), day(5), query.PartitionKey.Eq("a"), nil)))
+		want(t, "the wrong way round", read(t, s.Query(t.Context(), day(9), day(1), query.PartitionKey.Eq("a"), nil)))
+		wantRequests(t, b, "no period", nil)
+	})
+}
+
+func TestOtherTablesDoNotShow(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		prefix := uniquePrefix()
+		days := newTables(t, b, prefix, highvolumedelete.Day, nil)
+		fill(t, days, []int{2}, "a")
+		for _, p := range []highvolumedelete.Period{highvolumedelete.Hour, highvolumedelete.Week, highvolumedelete.Month} {
+			insert(t, newTables(t, b, prefix, p, nil), "other", day(2))
+		}
+		for _, stamp := range []string{"", "20140832", "2014083", "20140802x", "2014W54", "y20140802", "00000101", "00010101"} {
+			b.NamedTable(t, prefix+stamp)
+		}
+		tables, err := days.List(t.Context(), time.Time{}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "days", names(tables, prefix), "20140802")
+		r, err := days.DropBefore(t.Context(), day(30), nil)
+		if err != nil || r.Found != 1 || r.Dropped != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		for _, p := range []highvolumedelete.Period{highvolumedelete.Hour, highvolumedelete.Week, highvolumedelete.Month} {
+			if tables, err := newTables(t, b, prefix, p, nil).List(t.Context(), time.Time{}, time.Time{}); err != nil || len(tables) != 1 {
+				t.Errorf("%v: %v, %v", p, tables, err)
+			}
+		}
+	})
+}
+
+func TestALimitReadsFewTables(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		days := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+		fill(t, s, days, "a", "b")
+		fill(t, s, []int{2}, "rare")
+		for _, c := range []struct {
+			what            string
+			f               query.Filter
+			limit, requests int
+			spare           int // requests that the end of the loop may come before
+			rows            int
+		}{
+			{"the newest one", filterAll, 1, 1, 0, 1},
+			{"two", filterAll, 2, 1, 0, 2},
+			{"three", filterAll, 3, 2, 0, 3},
+			{"six", filterAll, 6, 3, 0, 6},
+			{"more than there are", filterAll, 100, 12, 0, 25},
+			// The second is the eleventh from the end: 1, then 2, 4 and 8 at once.
+			{"the rare one", query.PartitionKey.Eq("rare"), 1, 12, 1, 1},
+		} {
+			b.ResetRequests()
+			o := scan(true)
+			o.Limit = c.limit
+			got := read(t, s.Query(t.Context(), day(1), day(31), c.f, o))
+			if len(got) != c.rows {
+				t.Errorf("%s: %q", c.what, got)
+			}
+			n := b.Requests().Count("Table.Query")
+			if n < c.requests-c.spare || n > c.requests {
+				t.Errorf("%s: %d requests, want %d", c.what, n, c.requests)
+			}
+			wantRequests(t, b, c.what, map[string]int{"Table.ListTables": 1, "Table.Query": n})
+		}
+		b.ResetRequests()
+		for range s.Query(t.Context(), day(1), day(31), filterAll, &highvolumedelete.QueryOptions{
+			QueryOptions: patterns.QueryOptions{Allow: query.TableScan, Parallel: 3},
+		}) {
+			break
+		}
+		if n := b.Requests().Count("Table.Query"); n > 3 {
+			t.Errorf("a loop that broke off made %d requests", n)
+		}
+	})
+}
+
+func TestBadQueriesCostNoRequest(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
+		for what, c := range map[string]struct {
+			f    query.Filter
+			opts *highvolumedelete.QueryOptions
+			want error
+		}{
+			"a scan":              {filterAll, nil, query.ErrScan},
+			"an unknown property": {query.Prop("Nobody").Eq("x"), scan(false), nil},
+			"a page too large":    {filterAll, &highvolumedelete.QueryOptions{QueryOptions: patterns.QueryOptions{Allow: query.TableScan, PageSize: 1001}}, patterns.ErrTooLarge},
+		} {
+			var got error
+			for _, err := range s.Query(t.Context(), day(1), day(9), c.f, c.opts) {
+				got = err
+			}
+			_, paged := s.Page(t.Context(), day(1), day(9), c.f, "", c.opts)
+			if got == nil || paged == nil || c.want != nil && (!errors.Is(got, c.want) || !errors.Is(paged, c.want)) {
+				t.Errorf("%s: %v, %v", what, got, paged)
+			}
+		}
+		wantRequests(t, b, "all", nil)
+	})
+}
+
+// The model is a sorted slice. Whatever the pages look like, Query and Page give what
+// it gives.
+func TestReadsAgreeWithTheModel(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		sets := 0
+		rapid.Check(t, func(rt *rapid.T) {
+			b.ClearFaults()
+			sets++
+			s := newTables(t, b, fmt.Sprintf("Logins%dx", sets), highvolumedelete.Hour, nil)
+			type row struct {
+				hour int
+				user string
+			}
+			rows := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) row {
+				return row{rapid.IntRange(0, 9).Draw(t, "hour"), rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "user")}
+			}), 0, 25, rapid.ID).Draw(rt, "rows")
+			for _, r := range rows {
+				insert(t, s, r.user, day(1).Add(time.Duration(r.hour)*time.Hour))
+			}
+			newest := rapid.Bool().Draw(rt, "newest")
+			slices.SortFunc(rows, func(x, y row) int {
+				if x.hour != y.hour {
+					if newest {
+						return y.hour - x.hour
+					}
+					return x.hour - y.hour
+				}
+				return strings.Compare(x.user, y.user)
+			})
+			from := rapid.IntRange(0, 10).Draw(rt, "from")
+			to := rapid.IntRange(from, 10).Draw(rt, "to")
+			f := filterAll
+			users := rapid.SampledFrom([]string{"abcd", "b", "ad"}).Draw(rt, "users")
+			if users != "abcd" {
+				var in []any
+				for _, u := range users {
+					in = append(in, string(u))
+				}
+				f = query.PartitionKey.In(in...)
+			}
+			var model []string
+			for _, r := range rows {
+				if r.hour >= from && r.hour < to && strings.Contains(users, r.user) {
+					model = append(model, fmt.Sprintf("%s 01 %02d", r.user, r.hour))
+				}
+			}
+			switch rapid.IntRange(0, 3).Draw(rt, "pages") {
+			case 1:
+				b.Fault(fault.On("Table.Query").ShortPage(1), fault.On("Table.ListTables").ShortPage(2))
+			case 2:
+				b.Fault(fault.On("Table.Query").EmptyPage(), fault.On("Table.ListTables").EmptyPage())
+			case 3:
+				b.Fault(fault.On("Table.Query").CutPage(2), fault.On("Table.ListTables").CutPage(3))
+			}
+			o := scan(newest)
+			o.Parallel = rapid.IntRange(1, 4).Draw(rt, "parallel")
+			low, high := day(1).Add(time.Duration(from)*time.Hour), day(1).Add(time.Duration(to)*time.Hour)
+			if got := read(t, s.Query(t.Context(), low, high, f, o)); !slices.Equal(got, model) {
+				rt.Fatalf("query:\n got %q\nwant %q", got, model)
+			}
+			n := rapid.IntRange(1, 30).Draw(rt, "limit")
+			o.Limit = n
+			if got := read(t, s.Query(t.Context(), low, high, f, o)); !slices.Equal(got, model[:min(n, len(model))]) {
+				rt.Fatalf("limit %d:\n got %q\nwant %q", n, got, model)
+			}
+			var paged []string
+			for cursor, pages := "", 0; ; pages++ {
+				p, err := s.Page(t.Context(), low, high, f, cursor, o)
+				if err != nil || len(p.Items) > n || pages > 200 {
+					rt.Fatalf("page %d of %d rows: %v", pages, len(p.Items), err)
+				}
+				for _, item := range p.Items {
+					paged = append(paged, label(item))
+				}
+				if cursor = p.Cursor; cursor == "" {
+					break
+				}
+			}
+			if !slices.Equal(paged, model) {
+				rt.Fatalf("pages of %d:\n got %q\nwant %q", n, paged, model)
+			}
+		})
+	})
+}
+
+func TestEmptyAndShortPagesOnEveryBackend(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		fill(t, s, []int{1, 2, 3}, "a", "b", "c")
+		all := read(t, s.Query(t.Context(), day(1), day(9), filterAll, scan(true)))
+		b.Fault(fault.On("Table.Query").EmptyPage(), fault.On("Table.Query").ShortPage(2), fault.On("Table.ListTables").EmptyPage())
+		want(t, "query", read(t, s.Query(t.Context(), day(1), day(9), filterAll, scan(true))), all...)
+		b.ClearFaults()
+		if len(all) != 9 {
+			t.Errorf("%d rows", len(all))
+		}
+	})
+}
+
+func TestACursorHoldsAcrossTablesAndProcesses(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		prefix := uniquePrefix()
+		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
+		fill(t, s, []int{1, 2, 3}, "a", "b", "c")
+		o := scan(false)
+		o.Limit = 4
+		var got []string
+		cursor := ""
+		for i, requests := range []map[string]int{
+			{"Table.ListTables": 1, "Table.Query": 2},
+			{"Table.ListTables": 1, "Table.Query": 2}, // the rest of the second, a listing, the third
+			{"Table.Query": 1},
+		} {
+			b.ResetRequests()
+			p, err := newTables(t, b, prefix, highvolumedelete.Day, nil).Page(t.Context(), day(1), day(9), filterAll, cursor, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range p.Items {
+				got = append(got, label(item))
+			}
+			cursor = p.Cursor
+			if i < 2 {
+				wantRequests(t, b, fmt.Sprint("page ", i), requests)
+			}
+		}
+		want(t, "pages", got, "a 01 00", "b 01 00", "c 01 00", "a 02 00", "b 02 00", "c 02 00", "a 03 00", "b 03 00", "c 03 00")
+		if cursor != "" {
+			t.Error("a cursor behind the last row")
+		}
+	})
+}
+
+func TestForeignCursorsAreRefused(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		prefix := uniquePrefix()
+		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
+		fill(t, s, []int{1, 2}, "a", "b")
+		o := scan(false)
+		o.Limit = 1
+		first, err := s.Page(t.Context(), day(1), day(9), filterAll, "", o)
+		if err != nil || first.Cursor == "" {
+			t.Fatal(first, err)
+		}
+		newest := *o
+		newest.NewestFirst = true
+		other := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		for what, page := range map[string]func() error{
+			"damaged": func() error {
+				_, err := s.Page(t.Context(), day(1), day(9), filterAll, first.Cursor[1:], o)
+				return err
+			},
+			"another filter": func() error {
+				_, err := s.Page(t.Context(), day(1), day(9), query.PartitionKey.Eq("a"), first.Cursor, o)
+				return err
+			},
+			"another direction": func() error {
+				_, err := s.Page(t.Context(), day(1), day(9), filterAll, first.Cursor, &newest)
+				return err
+			},
+			"another set": func() error {
+				_, err := other.Page(t.Context(), day(1), day(9), filterAll, first.Cursor, o)
+				return err
+			},
+		} {
+			if err := page(); !errors.Is(err, patterns.ErrBadCursor) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		// The end of the span may move on.
+		if _, err := s.Page(t.Context(), day(1), day(10), filterAll, first.Cursor, o); err != nil {
+			t.Error(err)
+		}
+	})
+	// Another account, with a table of the same name.
+	a, c := storagetest.New(t), storagetest.New(t)
+	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := &aztables.ClientOptions{}
+	opts.Transport = c.Transport()
+	elsewhere, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.core.windows.net", cred, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := scan(false)
+	o.Limit = 1
+	cursor := ""
+	for i, service := range []*aztables.ServiceClient{a.Tables(), elsewhere} {
+		s, err := highvolumedelete.New(service, "Logins", highvolumedelete.Day, loginOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, s, []int{1, 2}, "a")
+		p, err := s.Page(t.Context(), day(1), day(9), filterAll, cursor, o)
+		if i == 0 && err != nil || i == 1 && !errors.Is(err, patterns.ErrBadCursor) {
+			t.Errorf("account %d: %v", i, err)
+		}
+		cursor = p.Cursor
+	}
+}
+
+func TestTablesThatVanishDuringAReadAreEmpty(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		days := []int{1, 2, 3, 4}
+		fill(t, s, days, "a", "b", "c")
+		o := scan(true)
+		o.Parallel, o.PageSize = 1, 2
+		var got []string
+		for item, err := range s.Query(t.Context(), day(1), day(9), filterAll, o) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) == 0 { // in the midst of the fourth
+				if _, err := s.DropBefore(t.Context(), day(3), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got = append(got, label(item))
+		}
+		want(t, "read", got, "a 04 00", "b 04 00", "c 04 00", "a 03 00", "b 03 00", "c 03 00")
+
+		// The table that a cursor stands in.
+		o.Limit = 1
+		p, err := s.Page(t.Context(), day(1), day(9), filterAll, "", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fourth, err := s.Table(day(4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fourth.Drop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if p, err = s.Page(t.Context(), day(1), day(9), filterAll, p.Cursor, o); err != nil || len(p.Items) != 1 || label(p.Items[0]) != "a 03 00" {
+			t.Errorf("%v, %v", p, err)
+		}
+	})
+}
+
+func TestAFailureAmidEndsTheSequenceOnce(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		fill(t, s, []int{1, 2, 3}, "a")
+		name, _ := s.Name(day(2))
+		b.Fault(fault.On("Table.Query").Resource(name).Status(500, "InternalError"))
+		defer b.ClearFaults()
+		rows, failures := 0, 0
+		for _, err := range s.Query(t.Context(), day(1), day(9), filterAll, scan(false)) {
+			if err == nil {
+				rows++
+				continue
+			}
+			failures++
+			var refused *patterns.Error
+			if !errors.As(err, &refused) || refused.Status != 500 {
+				t.Errorf("got %v", err)
+			}
+		}
+		if rows != 1 || failures != 1 {
+			t.Errorf("%d rows and %d failures", rows, failures)
+		}
+		b.ClearFaults()
+		b.Fault(fault.On("Table.ListTables").Status(500, "InternalError"))
+		if _, err := s.Page(t.Context(), day(1), day(9), filterAll, "", scan(false)); err == nil {
+			t.Error("a listing that failed")
+		}
+	})
+}
+
+func TestTablesAreReadAheadWithinBounds(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
+		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8}, "a")
+		b.Fault(fault.On("Table.Query").Delay(time.Second))
+		for parallel, took := range map[int]time.Duration{0: time.Second, 1: 8 * time.Second, 4: 2 * time.Second} {
+			synctest.Test(t, func(t *testing.T) {
+				o := scan(false)
+				o.Parallel = parallel
+				start := time.Now()
+				if n := len(read(t, s.Query(t.Context(), day(1), day(9), filterAll, o))); n != 8 {
+					t.Errorf("%d rows", n)
+				}
+				if d := time.Since(start); d != took {
+					t.Errorf("parallel %d: %v, want %v", parallel, d, took)
+				}
+			})
+		}
+	})
+}
+
+// Tables that are read ahead are asked for all the rows that are wanted at that time.
+// What does not fit into the page any more stays for the next one.
+func TestAPageNeverHoldsMoreThanItsLimit(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		insert(t, s, "z", day(1))
+		insert(t, s, "a", day(2))
+		insert(t, s, "a", day(3))
+		insert(t, s, "a", day(3).Add(time.Hour))
+		o := scan(false)
+		o.Limit = 2
+		// Which page a row falls into depends on how far the reading ahead has come.
+		cursor, pages := "", 0
+		var got []string
+		for ; pages == 0 || cursor != "" && pages < 4; pages++ {
+			p, err := s.Page(t.Context(), day(1), day(9), query.PartitionKey.Eq("a"), cursor, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Items) > o.Limit {
+				t.Errorf("page %d holds %d rows", pages, len(p.Items))
+			}
+			for _, item := range p.Items {
+				got = append(got, label(item))
+			}
+			cursor = p.Cursor
+		}
+		want(t, "all pages", got, "a 02 00", "a 03 00", "a 03 01")
+		if cursor != "" || pages > 3 {
+			t.Errorf("%d pages, and the cursor %q", pages, cursor)
+		}
+	})
+}

@@ -1,0 +1,308 @@
+package highvolumedelete_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+)
+
+func TestAnEventGoesToTheTableOfItsTime(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		prefix := uniquePrefix()
+		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
+		west := time.FixedZone("west", -8*3600)
+		insert(t, s, "donh", time.Date(2014, 8, 1, 23, 30, 0, 0, west)) // the second, in UTC
+		wantRequests(t, b, "the first of a period", map[string]int{"Table.Insert": 2, "Table.CreateTable": 1})
+		insert(t, s, "junc", day(3).Add(-1))
+		wantRequests(t, b, "the second", map[string]int{"Table.Insert": 1})
+		insert(t, s, "junc", day(3))
+		wantRequests(t, b, "the next period", map[string]int{"Table.Insert": 2, "Table.CreateTable": 1})
+
+		again := newTables(t, b, prefix, highvolumedelete.Day, nil)
+		insert(t, again, "kenk", day(3))
+		wantRequests(t, b, "another process", map[string]int{"Table.Insert": 1})
+
+		tables, err := s.List(t.Context(), time.Time{}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "tables", names(tables, prefix), "20140802", "20140803")
+		if !tables[0].From.Equal(day(2)) || !tables[0].To.Equal(day(3)) {
+			t.Errorf("the first is %v", tables[0])
+		}
+		item, err := s.Get(t.Context(), day(2), keys.Key{Partition: "donh", Row: "20140802T073000.000000000"})
+		if err != nil || !item.Value.At.Equal(time.Date(2014, 8, 2, 7, 30, 0, 0, time.UTC)) {
+			t.Errorf("got %v, %v", item.Value, err)
+		}
+		if _, err := s.Get(t.Context(), day(9), item.Key); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("of a period without a table: %v", err)
+		}
+		if _, err := s.Insert(t.Context(), &login{User: "junc", At: day(3)}); !errors.Is(err, patterns.ErrExists) {
+			t.Errorf("a second time: %v", err)
+		}
+		if _, err := s.Upsert(t.Context(), &login{User: "junc", At: day(3), Address: "::1"}, patterns.Replace); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWhatCannotBeWrittenCostsNoRequest(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
+		for what, c := range map[string]struct {
+			value *login
+			want  error
+		}{
+			"nothing":         {nil, patterns.ErrNil},
+			"no time":         {&login{User: "a"}, patterns.ErrBadKey},
+			"the year 1":      {&login{User: "a", At: time.Time{}.Add(time.Hour)}, patterns.ErrBadKey},
+			"the year 10000":  {&login{User: "a", At: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, patterns.ErrBadKey},
+			"a bad key":       {&login{User: "a/b", At: day(1)}, patterns.ErrBadKey},
+			"a large address": {&login{User: "a", At: day(1), Address: string(make([]byte, 1<<17))}, patterns.ErrTooLarge},
+		} {
+			if _, err := s.Insert(t.Context(), c.value); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		far := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+		if _, err := s.Open(t.Context(), far); !errors.Is(err, patterns.ErrBadKey) {
+			t.Errorf("open: %v", err)
+		}
+		if _, err := s.DropBefore(t.Context(), time.Time{}, nil); !errors.Is(err, patterns.ErrBadKey) {
+			t.Errorf("drop before the zero time: %v", err)
+		}
+		if _, err := s.DropBefore(t.Context(), far, nil); !errors.Is(err, patterns.ErrBadKey) {
+			t.Errorf("drop before the year 10000: %v", err)
+		}
+		wantRequests(t, b, "all", nil)
+	})
+}
+
+func TestWritersAtOnceMakeATableOnce(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Hour, nil)
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				if _, err := s.Insert(t.Context(), &login{User: "u", At: day(1).Add(time.Duration(i))}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if n := b.Requests().Count("Table.CreateTable"); n != 1 {
+			t.Errorf("%d requests to create it", n)
+		}
+	})
+}
+
+func TestPrepareMakesTheComingTables(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		prefix := uniquePrefix()
+		s := newTables(t, b, prefix, highvolumedelete.Month, nil)
+		if err := s.Prepare(t.Context(), 5); err != nil {
+			t.Fatal(err)
+		}
+		wantRequests(t, b, "prepare", map[string]int{"Table.CreateTable": 6})
+		if err := s.Prepare(t.Context(), 5); err != nil {
+			t.Fatal(err)
+		}
+		wantRequests(t, b, "prepare again", nil)
+		if err := newTables(t, b, prefix, highvolumedelete.Month, nil).Prepare(t.Context(), 0); err != nil {
+			t.Fatal(err) // it exists
+		}
+		wantRequests(t, b, "in another process", map[string]int{"Table.CreateTable": 1})
+		insert(t, s, "donh", time.Now())
+		wantRequests(t, b, "insert", map[string]int{"Table.Insert": 1})
+		tables, err := s.List(t.Context(), time.Now(), time.Time{})
+		if err != nil || len(tables) != 6 {
+			t.Errorf("%d tables, %v", len(tables), err)
+		}
+	})
+}
+
+func TestLostRepliesLeaveOneRow(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, rule := range []fault.Rule{
+			fault.On("Table.Insert").Nth(1).LoseReply(),
+			fault.On("Table.Insert").Nth(2).LoseReply(),
+			fault.On("Table.CreateTable").Nth(1).LoseReply(),
+			fault.On("Table.CreateTable").Nth(1).LoseRequest(),
+		} {
+			prefix := uniquePrefix()
+			s := newTables(t, b, prefix, highvolumedelete.Week, nil)
+			b.Fault(rule)
+			insert(t, s, "donh", day(1))
+			b.ClearFaults()
+			want(t, rule.String(), read(t, s.Query(t.Context(), day(1), day(9), filterAll, scan(false))), "donh 01 00")
+		}
+	})
+}
+
+func TestATableThatVanishedIsMadeAgainUnlessItWasDropped(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		synctest.Test(t, func(t *testing.T) {
+			now := time.Now()
+			past := now.Add(-72 * time.Hour)
+			kept := newTables(t, b, "Kept", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: 100 * time.Hour})
+			free := newTables(t, b, "Free", highvolumedelete.Day, nil)
+			vanish := func(s *highvolumedelete.Tables[login], at time.Time) {
+				table, err := s.Table(at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := table.Drop(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, s := range []*highvolumedelete.Tables[login]{kept, free} {
+				for _, at := range []time.Time{past, now} {
+					insert(t, s, "donh", at)
+					vanish(s, at)
+				}
+			}
+			// The name is blocked for 40 seconds.
+			for i, s := range []*highvolumedelete.Tables[login]{kept, free} {
+				_, err := s.Insert(t.Context(), &login{User: "a", At: now})
+				var dropped *highvolumedelete.DroppedError
+				if !errors.Is(err, highvolumedelete.ErrDropped) || !errors.As(err, &dropped) || !dropped.Deleting || !errors.Is(err, patterns.ErrTableNotFound) {
+					t.Errorf("%d: while it is being deleted: %v", i, err)
+				}
+				want(t, "while it is being deleted", read(t, s.Query(t.Context(), now, now.Add(1), filterAll, scan(false))))
+			}
+			time.Sleep(time.Minute)
+			for _, s := range []*highvolumedelete.Tables[login]{kept, free} {
+				if _, err := s.Insert(t.Context(), &login{User: "b", At: now}); err != nil {
+					t.Errorf("the current table: %v", err)
+				}
+			}
+			if _, err := kept.Insert(t.Context(), &login{User: "b", At: past}); err != nil {
+				t.Errorf("a table that must be kept: %v", err)
+			}
+			b.ResetRequests()
+			for range 2 {
+				_, err := free.Insert(t.Context(), &login{User: "b", At: past})
+				var dropped *highvolumedelete.DroppedError
+				if !errors.As(err, &dropped) || dropped.Deleting || !dropped.Limit.IsZero() {
+					t.Errorf("a table of the past that is gone: %v", err)
+				}
+			}
+			wantRequests(t, b, "a table known to be gone", map[string]int{"Table.Insert": 1})
+		})
+	})
+}
+
+func TestKeepRefusesLateWritesInEveryProcess(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		keep := 60 * 24 * time.Hour
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: keep})
+		limit := highvolumedelete.Day.Start(time.Now().Add(-keep))
+		if got := s.Limit(); !got.Equal(limit) {
+			t.Errorf("limit %v, want %v", got, limit)
+		}
+		_, err := s.Insert(t.Context(), &login{User: "a", At: limit.Add(-1)})
+		var dropped *highvolumedelete.DroppedError
+		if !errors.As(err, &dropped) || !dropped.Limit.Equal(limit) || !dropped.To.Equal(limit) || dropped.Table == "" {
+			t.Errorf("got %v", err)
+		}
+		if _, err := s.Open(t.Context(), limit.Add(-1)); !errors.Is(err, highvolumedelete.ErrDropped) {
+			t.Errorf("open: %v", err)
+		}
+		wantRequests(t, b, "refused", nil)
+		insert(t, s, "a", limit)
+	})
+}
+
+func TestBulkWritesAcrossPeriods(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		var values []login
+		for i := range 250 {
+			values = append(values, login{User: "u", At: day(2).Add(time.Duration(i) * time.Second)})
+		}
+		for i := range 30 {
+			values = append(values, login{User: "v", At: day(1).Add(time.Duration(i) * time.Second)})
+		}
+		values = append(values, login{User: "w"}) // without a time
+		var last patterns.BulkProgress
+		options := &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) { last = p }}
+		r, err := s.Bulk(t.Context(), slices.Values(values), patterns.InsertOp, options)
+		if !errors.Is(err, patterns.ErrBadKey) || len(r.Failures) != 1 || r.Failures[0].Index != 280 {
+			t.Errorf("failures %v, %v", r.Failures, err)
+		}
+		if r.Applied != 280 || r.Taken != 281 || r.Failed != 1 || r.Requests != 4 || last != r.BulkProgress {
+			t.Errorf("%+v, last progress %+v", r.BulkProgress, last)
+		}
+		wantRequests(t, b, "bulk", map[string]int{"Table.CreateTable": 2, "Table.Batch": 4})
+
+		// Again: all are there; by upsert it does not matter.
+		upsert := func(v *login) patterns.Op[login] { return patterns.UpsertOp(v, patterns.Replace) }
+		if r, err := s.Bulk(t.Context(), slices.Values(values[:280]), upsert, nil); err != nil || r.Applied != 280 {
+			t.Errorf("upsert: %+v, %v", r, err)
+		}
+		wantRequests(t, b, "upsert", map[string]int{"Table.Batch": 4})
+		r, err = s.Bulk(t.Context(), slices.Values(values[270:280]), patterns.InsertOp, nil)
+		if !errors.Is(err, patterns.ErrExists) || r.Failed != 10 {
+			t.Errorf("insert again: %+v, %v", r, err)
+		}
+	})
+}
+
+func TestBulkRefusesDroppedPeriodsAndMakesVanishedTables(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newTables(t, b, "Logins", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: 1000 * time.Hour})
+			now := time.Now()
+			insert(t, s, "a", now)
+			table, _ := s.Table(now)
+			if err := table.Drop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.Bulk(t.Context(), slices.Values([]login{{User: "b", At: now}}), patterns.InsertOp, nil)
+			if !errors.Is(err, highvolumedelete.ErrDropped) || r.Failed != 1 {
+				t.Errorf("while it is being deleted: %+v, %v", r, err)
+			}
+			time.Sleep(time.Minute)
+			insert(t, s, "a", now.Add(1))
+			if err := table.Drop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			values := []login{{User: "b", At: now}, {User: "b", At: now.Add(-2000 * time.Hour)}}
+			r, err = s.Bulk(t.Context(), slices.Values(values), patterns.InsertOp, nil)
+			if !errors.Is(err, highvolumedelete.ErrDropped) || r.Applied != 1 || r.Failed != 1 || r.Failures[0].Index != 1 || r.Failures[0].Key.Partition != "b" {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	})
+}
+
+func TestBulkTellsWhatItDidNotSendWhenItsContextEnds(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err := s.Bulk(ctx, func(yield func(login) bool) {
+			for i := range 5 {
+				if i == 3 {
+					cancel()
+				}
+				if !yield(login{User: "u", At: day(1 + i%2).Add(time.Duration(i))}) {
+					return
+				}
+			}
+		}, patterns.InsertOp, nil)
+		if !errors.Is(err, context.Canceled) || r.Taken != 3 || r.Failed != 3 || len(r.Failures) != 3 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}

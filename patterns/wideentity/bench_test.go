@@ -1,0 +1,199 @@
+package wideentity_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
+)
+
+// Writing and reading a bag of n numbers, against the same by hand on aztables: the
+// days in order, 251 a row, one transaction and one query. Both ways run in turns,
+// and the service's answers are replayed, so that the ratios are of the client's
+// work: the median of as many turns.
+//
+//	go test -run '^$' -bench . -benchtime 50x ./patterns/wideentity
+func BenchmarkAgainstByHand(b *testing.B) {
+	for _, n := range []int{252, 1000, 2500, 10_000} {
+		for _, mode := range []string{"plain", "accelerated"} {
+			b.Run(fmt.Sprintf("properties=%d/%s", n, mode), func(b *testing.B) {
+				handWrite, handRead, handRequests := byHand(b, n)
+				write, read, requests := byTable(b, n, mode == "accelerated")
+				var writes, reads []float64 // ratios
+				timed := func(run func()) float64 {
+					start := time.Now()
+					run()
+					return float64(time.Since(start))
+				}
+				for _, run := range []func(){handWrite, handRead, write, read} {
+					run() // the answers to be replayed
+				}
+				for b.Loop() {
+					writes = append(writes, timed(handWrite)/timed(write))
+					reads = append(reads, timed(handRead)/timed(read))
+				}
+				slices.Sort(writes)
+				slices.Sort(reads)
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(writes[len(writes)/2], "write-times-faster")
+				b.ReportMetric(reads[len(reads)/2], "read-times-faster")
+				b.ReportMetric(float64(*requests)/float64(*handRequests), "requests-ratio")
+			})
+		}
+	}
+}
+
+// The hand-written way needs as many requests.
+func TestNoMoreRequestsThanByHand(t *testing.T) {
+	for _, n := range []int{252, 2500, 10_000} {
+		write, read, hand := byHand(t, n)
+		write()
+		read()
+		write, read, ours := byTable(t, n, true)
+		write()
+		read()
+		if *ours != *hand {
+			t.Errorf("%d properties: %d requests, by hand %d", n, *ours, *hand)
+		}
+	}
+}
+
+// replay carries out the first request of each kind, and answers the next ones alike.
+type replay struct {
+	inner    policy.Transporter
+	answers  map[string]answer
+	requests int
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (r *replay) Do(req *http.Request) (*http.Response, error) {
+	r.requests++
+	kind := req.Method + req.URL.Path
+	a, ok := r.answers[kind]
+	if !ok {
+		resp, err := r.inner.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return nil, err
+		}
+		a = answer{resp.StatusCode, resp.Header, body}
+		r.answers[kind] = a
+	} else if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+		_ = req.Body.Close()
+	}
+	return &http.Response{StatusCode: a.status, Header: a.header, Request: req, Body: io.NopCloser(bytes.NewReader(a.body)),
+		ContentLength: int64(len(a.body)), ProtoMajor: 1, ProtoMinor: 1}, nil
+}
+
+func replayed(t testing.TB, accelerated bool) (*aztables.Client, *int) {
+	acct := storagetest.Start(nil)
+	if _, err := acct.Tables().CreateTable(t.Context(), "Wide", nil); err != nil {
+		t.Fatal(err)
+	}
+	r := &replay{inner: acct.Transport(), answers: map[string]answer{}}
+	opts := &aztables.ClientOptions{}
+	opts.Transport = r
+	if accelerated {
+		opts = patterns.Accelerate(opts)
+	}
+	service, err := aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service.NewClient("Wide"), &r.requests
+}
+
+func byTable(t testing.TB, n int, accelerated bool) (write, read func(), requests *int) {
+	client, requests := replayed(t, accelerated)
+	table := open[bag](t, client, &wideentity.Options{Parts: max(1, (n+149)/150)})
+	v := days(n)
+	return func() {
+			if _, err := table.Insert(t.Context(), year, &v); err != nil {
+				t.Fatal(err)
+			}
+		}, func() {
+			item, err := table.Get(t.Context(), year)
+			if err != nil || len(item.Value) != n+2 {
+				t.Fatal(err, len(item.Value))
+			}
+		}, requests
+}
+
+const handRow = 251
+
+func byHand(t testing.TB, n int) (write, read func(), requests *int) {
+	client, requests := replayed(t, false)
+	v := days(n)
+	return func() {
+			if err := handPut(t.Context(), client, year, v, n); err != nil {
+				t.Fatal(err)
+			}
+		}, func() {
+			got, err := handGet(t.Context(), client, year)
+			if err != nil || len(got) != n {
+				t.Fatal(err, len(got))
+			}
+		}, requests
+}
+
+func handPut(ctx context.Context, client *aztables.Client, key keys.Key, v bag, n int) error {
+	var actions []aztables.TransactionAction
+	for from := 1; from <= n; from += handRow {
+		e := aztables.EDMEntity{Properties: map[string]any{}}
+		e.PartitionKey, e.RowKey = key.Partition, fmt.Sprintf("%s_%02d", key.Row, from/handRow+1)
+		for i := from; i < from+handRow && i <= n; i++ {
+			e.Properties[dayName(i)] = v[dayName(i)]
+		}
+		raw, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeInsertReplace, Entity: raw})
+	}
+	_, err := client.SubmitTransaction(ctx, actions, nil)
+	return err
+}
+
+func handGet(ctx context.Context, client *aztables.Client, key keys.Key) (bag, error) {
+	filter := fmt.Sprintf("PartitionKey eq '%s' and RowKey ge '%s_' and RowKey lt '%[2]s`'", key.Partition, strings.ReplaceAll(key.Row, "'", "''"))
+	whole := bag{}
+	for pager := client.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter}); pager.More(); {
+		page, err := pager.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, raw := range page.Entities {
+			var e aztables.EDMEntity
+			if err := json.Unmarshal(raw, &e); err != nil {
+				return nil, err
+			}
+			for name, value := range e.Properties {
+				whole[name] = value
+			}
+		}
+	}
+	return whole, nil
+}

@@ -1,0 +1,203 @@
+package wideentity_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
+)
+
+// large is an entity that a small limit of transactions makes a staged write.
+func large(mark string) bag {
+	v := bag{}
+	for _, name := range modelNames {
+		v[name] = mark + text(900)
+	}
+	return v
+}
+
+// Wherever the process dies, the entity is as it was before or as it was to be, can
+// be written again, and after a sweep no other row is left.
+func TestAProcessThatDiesLeavesAWholeEntity(t *testing.T) {
+	small := bag{"A": "a", "B": "b", "C": int32(1)}
+	type table = *wideentity.Table[bag]
+	for name, c := range map[string]struct {
+		before, after bag // nil: there is no entity
+		run           func(ctx context.Context, table table) error
+	}{
+		"insert": {nil, small, func(ctx context.Context, table table) error {
+			_, err := table.Insert(ctx, year, &small)
+			return err
+		}},
+		"insert, staged": {nil, large("x"), func(ctx context.Context, table table) error {
+			v := large("x")
+			_, err := table.Insert(ctx, year, &v)
+			return err
+		}},
+		"replace in place by staged": {small, large("x"), func(ctx context.Context, table table) error {
+			v := large("x")
+			_, err := table.Put(ctx, year, &v)
+			return err
+		}},
+		"replace staged by staged": {large("x"), large("y"), func(ctx context.Context, table table) error {
+			v := large("y")
+			_, err := table.Put(ctx, year, &v)
+			return err
+		}},
+		"shrink": {large("x"), small, func(ctx context.Context, table table) error {
+			_, err := table.Put(ctx, year, &small)
+			return err
+		}},
+		"merge": {small, bag{"A": "a", "B": "bb", "C": int32(1), "D": "d"}, func(ctx context.Context, table table) error {
+			return table.Set(ctx, year, &bag{"B": "bb", "D": "d"}, "B", "D")
+		}},
+		"update": {small, bag{"A": "a", "C": int32(2)}, func(ctx context.Context, table table) error {
+			_, err := table.Update(ctx, year, func(b *bag) error {
+				(*b)["C"] = (*b)["C"].(int32) + 1
+				delete(*b, "B")
+				return nil
+			})
+			return err
+		}},
+		"delete": {large("x"), nil, func(ctx context.Context, table table) error {
+			return table.Delete(ctx, year, "")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := func(acct *storagetest.Account) table {
+				table := open[bag](t, acct.TablesWith(patterns.Accelerate(nil)).NewClient("Wide"), nil)
+				wideentity.SetBatchBytes(table, smallBatch)
+				return table
+			}
+			storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+				table := client(acct)
+				if err := table.Create(ctx); err != nil {
+					return err
+				}
+				if c.before != nil {
+					if _, err := table.Insert(ctx, year, &c.before); err != nil {
+						return err
+					}
+				}
+				acct.Arm()
+				return c.run(ctx, table)
+			}, func(t *testing.T, acct *storagetest.Account) {
+				table := client(acct)
+				item, err := table.Get(t.Context(), year)
+				var got bag
+				if err == nil {
+					got = without(item.Value)
+				} else if !errors.Is(err, patterns.ErrNotFound) {
+					t.Fatal(err)
+				}
+				if !(sameState(got, c.before) || sameState(got, c.after)) {
+					t.Fatalf("%d properties, neither before nor after", len(got))
+				}
+				// One at a time tells the same.
+				for _, name := range modelNames {
+					part, err := table.Read(t.Context(), year, name)
+					if (err == nil) != (got != nil) || got != nil && !sameBag(part.Value, only(got, []string{name})) {
+						t.Errorf("property %s by itself: %v", name, err)
+					}
+				}
+				time.Sleep(2 * time.Hour) // in the bubble's time
+				if _, err := table.Sweep(t.Context(), wideKey(""), 0); err != nil {
+					t.Fatal(err)
+				}
+				wantRows(t, acct, got)
+				again := large("z")
+				if _, err := table.Put(t.Context(), year, &again); err != nil {
+					t.Fatal(err)
+				}
+				item = must[wideentity.Item[bag]](t)(table.Get(t.Context(), year))
+				wantBag(t, item.Value, again)
+				wantRows(t, acct, again)
+			})
+		})
+	}
+}
+
+func sameState(got, want bag) bool { return (got == nil) == (want == nil) && sameBag(got, want) }
+
+// wantRows checks that there are no more rows than the head and one for each part
+// that has a property.
+func wantRows(t *testing.T, acct *storagetest.Account, v bag) {
+	t.Helper()
+	want := 0
+	if v != nil {
+		parts := map[int]bool{}
+		for name := range v {
+			parts[hashOf(name, 16)] = true
+		}
+		want = 1 + len(parts)
+	}
+	n := 0
+	for pager := acct.Tables().NewClient("Wide").NewListEntitiesPager(nil); pager.More(); {
+		page, err := pager.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(page.Entities)
+	}
+	if n != want {
+		t.Errorf("%d rows, want %d", n, want)
+	}
+}
+
+// A staged write whose marker was swept fails and changes nothing, however late it
+// goes on.
+func TestAWriterThatWasSweptConflicts(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		name := testbed.UniqueName()
+		b.NamedTable(t, name)
+		other := open[bag](t, b.Direct(t, name), nil)
+		first := bag{"A": "first"}
+		must[wideentity.Item[bag]](t)(other.Insert(t.Context(), year, &first))
+		swept := 0
+		table := open[bag](t, b.Between(t, name, func(try int) {
+			if try == 2 {
+				swept += must[int](t)(other.Sweep(t.Context(), year, 1))
+			}
+		}), nil)
+		wideentity.SetBatchBytes(table, smallBatch)
+		item := must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)) // try 1
+		item.Value = large("x")
+		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrConflict) {
+			t.Errorf("got %v, want a conflict", err)
+		}
+		if swept == 0 {
+			t.Error("nothing was swept")
+		}
+		if n := must[int](t)(other.Sweep(t.Context(), year, 1)); n != 0 {
+			t.Errorf("%d rows left over", n)
+		}
+		wantBag(t, must[wideentity.Item[bag]](t)(other.Get(t.Context(), year)).Value, first)
+	})
+}
+
+// Work under way is not swept before its time.
+func TestASweepLeavesWorkUnderWay(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		name := testbed.UniqueName()
+		b.NamedTable(t, name)
+		other := open[bag](t, b.Direct(t, name), nil)
+		replaced := 0 // rows that the write itself would clear away next
+		table := open[bag](t, b.Between(t, name, func(int) {
+			if n, err := other.Sweep(t.Context(), wideKey(""), 0); n != 0 && n != replaced || err != nil {
+				t.Errorf("swept %d rows: %v", n, err)
+			}
+		}), nil)
+		wideentity.SetBatchBytes(table, smallBatch)
+		for _, mark := range []string{"x", "y"} {
+			v := large(mark)
+			must[wideentity.Item[bag]](t)(table.Put(t.Context(), year, &v))
+			wantBag(t, must[wideentity.Item[bag]](t)(other.Get(t.Context(), year)).Value, v)
+			replaced = len(v)
+		}
+	})
+}

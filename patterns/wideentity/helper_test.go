@@ -1,0 +1,143 @@
+package wideentity_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
+)
+
+// bag is an entity of any properties.
+type bag = map[string]any
+
+func open[T any](t testing.TB, client *aztables.Client, opts *wideentity.Options) *wideentity.Table[T] {
+	t.Helper()
+	table, err := wideentity.New[T](client, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+var year = keys.Key{Partition: "Sales", Row: "000123"}
+
+// days is a bag of n counts: Day00001 is 1, and so on.
+func days(n int) bag {
+	b := bag{}
+	for i := 1; i <= n; i++ {
+		b[dayName(i)] = int32(i)
+	}
+	return b
+}
+
+func dayName(i int) string { return fmt.Sprintf("Day%05d", i) }
+
+// without is b without the entries for keys that reading adds.
+func without(b bag) bag {
+	b = maps.Clone(b)
+	delete(b, "PartitionKey")
+	delete(b, "RowKey")
+	return b
+}
+
+func wantBag(t testing.TB, got, want bag) {
+	t.Helper()
+	got = without(got)
+	if len(got) != len(want) {
+		t.Errorf("%d properties, want %d", len(got), len(want))
+	}
+	for name, w := range want {
+		if !same(got[name], w) {
+			t.Fatalf("property %s differs: %.40v, want %.40v", name, got[name], w)
+		}
+	}
+}
+
+func same(x, y any) bool {
+	if b, ok := x.([]byte); ok {
+		c, ok := y.([]byte)
+		return ok && bytes.Equal(b, c)
+	}
+	return x == y
+}
+
+func must[R any](t testing.TB) func(R, error) R {
+	return func(r R, err error) R {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+}
+
+// noise is n bytes that are the same each time.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// text is n UTF-16 units, some of them pairs, some escaped in JSON.
+func text(n int) string {
+	const some = "abc\"\\\u0001é😀" // 9 units
+	return strings.Repeat(some, n/9) + strings.Repeat("x", n%9)
+}
+
+func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
+	t.Helper()
+	got := map[string]int{}
+	for _, q := range b.Requests() {
+		got[string(q.Op)]++
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("requests %v, want %v", got, want)
+	}
+	b.ResetRequests()
+}
+
+// rawRows counts the rows of the table.
+func rawRows(t testing.TB, b *testbed.Backend, client *aztables.Client) int {
+	t.Helper()
+	n := 0
+	for pager := client.NewListEntitiesPager(nil); pager.More(); {
+		page, err := pager.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(page.Entities)
+	}
+	b.ResetRequests()
+	return n
+}
+
+func wideKey(id string) keys.Key { return keys.Key{Partition: year.Partition, Row: id} }
+
+// hashOf is the documented place of a property, from 0.
+func hashOf(name string, parts int) int {
+	h := uint64(14695981039346656037)
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * 1099511628211
+	}
+	return int((h>>32 ^ h) & 0xFFFFFFFF % uint64(parts))
+}
+
+// written counts the rows that the requests wrote.
+func written(b *testbed.Backend) int {
+	n := 0
+	for _, q := range b.Requests() {
+		n += q.Written
+	}
+	return n
+}

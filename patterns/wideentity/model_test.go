@@ -1,0 +1,238 @@
+package wideentity_test
+
+import (
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
+)
+
+// smallBatch is a limit of transactions that makes a few properties a staged write.
+const smallBatch = 5000
+
+var modelNames = []string{"A", "B", "C", "D", "E", "F", "G", "H"}
+
+// drawBag is an entity of some properties, a few of them in pieces.
+func drawBag(r *rapid.T, names []string) bag {
+	b := bag{}
+	for _, name := range names {
+		switch rapid.IntRange(0, 9).Draw(r, "kind of "+name) {
+		case 0, 1:
+		case 2:
+			b[name] = noise(rapid.SampledFrom([]int{0, 3, 65536, 65537, 131071}).Draw(r, "bytes"))
+		case 3:
+			b[name] = text(rapid.SampledFrom([]int{0, 32768, 32769, 70000}).Draw(r, "units"))
+		case 4:
+			b[name] = text(rapid.IntRange(0, 2000).Draw(r, "units"))
+		default:
+			b[name] = rapid.Int32().Draw(r, "number")
+		}
+	}
+	return b
+}
+
+// Whatever is written, merged, altered and deleted, by whatever number of parts and
+// in one transaction or several: what is read is what a map would hold.
+func TestAnEntityIsWhatAMapWouldBe(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		rapid.Check(t, func(r *rapid.T) {
+			client := b.Table(t)
+			tables := map[int]*wideentity.Table[bag]{}
+			for _, parts := range []int{1, 3, 16} {
+				tables[parts] = open[bag](t, client, &wideentity.Options{Parts: parts})
+				wideentity.SetBatchBytes(tables[parts], rapid.SampledFrom([]int{smallBatch, 200_000, 4 << 20}).Draw(r, "limit"))
+			}
+			var model bag // nil: there is none
+			actions := map[string]func(){
+				"put": func() {
+					v := drawBag(r, modelNames)
+					if _, err := tables[pick(r)].Put(t.Context(), year, &v); err != nil {
+						r.Fatal(err)
+					}
+					model = v
+				},
+				"set": func() {
+					v := drawBag(r, modelNames)
+					names := slices.Sorted(maps.Keys(v))
+					if len(names) == 0 {
+						return
+					}
+					err := tables[pick(r)].Set(t.Context(), year, &v, names...)
+					switch {
+					case model == nil && errors.Is(err, patterns.ErrNotFound), errors.Is(err, patterns.ErrTooLarge):
+					case err != nil:
+						r.Fatal(err)
+					default:
+						model = maps.Clone(model)
+						maps.Copy(model, v)
+					}
+				},
+				"update": func() {
+					v := drawBag(r, modelNames[:4])
+					_, err := tables[pick(r)].Update(t.Context(), year, func(b *bag) error {
+						for _, name := range modelNames[:4] {
+							delete(*b, name)
+						}
+						maps.Copy(*b, v)
+						return nil
+					})
+					switch {
+					case model == nil && errors.Is(err, patterns.ErrNotFound):
+					case err != nil:
+						r.Fatal(err)
+					default:
+						model = maps.Clone(model)
+						for _, name := range modelNames[:4] {
+							delete(model, name)
+						}
+						maps.Copy(model, v)
+					}
+				},
+				"delete": func() {
+					if err := tables[pick(r)].Delete(t.Context(), year, ""); err != nil {
+						r.Fatal(err)
+					}
+					model = nil
+				},
+			}
+			check := func() {
+				table := tables[pick(r)]
+				item, err := table.Get(t.Context(), year)
+				names := rapid.SliceOfDistinct(rapid.SampledFrom(modelNames), rapid.ID[string]).Draw(r, "names")
+				some, rerr := table.Read(t.Context(), year, names...)
+				if model == nil {
+					if !errors.Is(err, patterns.ErrNotFound) || !errors.Is(rerr, patterns.ErrNotFound) {
+						r.Fatalf("no entity: %v, %v", err, rerr)
+					}
+					return
+				}
+				if err != nil || rerr != nil {
+					r.Fatalf("%v, %v", err, rerr)
+				}
+				if !sameBag(item.Value, model) {
+					r.Fatal("the entity is not what was written")
+				}
+				if !sameBag(some.Value, only(model, names)) {
+					r.Fatal("the part is not what was written")
+				}
+				rows := rawRows(t, b, client)
+				if n, err := table.Sweep(t.Context(), year, 0); n != 0 || err != nil {
+					r.Fatalf("%d rows of %d left over: %v", n, rows, err)
+				}
+			}
+			for range rapid.IntRange(1, 6).Draw(r, "steps") {
+				actions[rapid.SampledFrom(slices.Sorted(maps.Keys(actions))).Draw(r, "action")]()
+				check()
+			}
+		})
+	})
+}
+
+func pick(r *rapid.T) int { return rapid.SampledFrom([]int{1, 3, 16}).Draw(r, "parts") }
+
+func only(b bag, names []string) bag {
+	some := bag{}
+	for _, name := range names {
+		if v, ok := b[name]; ok {
+			some[name] = v
+		}
+	}
+	return some
+}
+
+func sameBag(got, want bag) bool { return maps.EqualFunc(without(got), want, same) }
+
+// bubble is a T that rapid does not ask for its deadline, which a bubble has not.
+type bubble struct{ *testing.T }
+
+// A reader whose answers come in several pages, with a writer at work between them,
+// sees one of the states that the entity had since the read began: never a mix.
+func TestAReaderNeverSeesAMix(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		synctest.Test(t, func(t *testing.T) {
+			torn := 0
+			rapid.Check(bubble{t}, func(r *rapid.T) {
+				name := testbed.UniqueName()
+				b.NamedTable(t, name)
+				b.ClearFaults()
+				b.Fault(fault.On("Table.Query").ShortPage(rapid.IntRange(1, 4).Draw(r, "page")))
+				writer := open[bag](t, b.Direct(t, name), &wideentity.Options{Parts: 5})
+				limit := rapid.SampledFrom([]int{smallBatch, 4 << 20}).Draw(r, "limit")
+				wideentity.SetBatchBytes(writer, limit)
+				random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
+				states := []bag{nil}
+				write := func() {
+					old := states[len(states)-1]
+					v := bag{}
+					for _, name := range modelNames[:1+random.IntN(len(modelNames))] {
+						v[name] = text(random.IntN(1000))
+					}
+					var err error
+					switch k := random.IntN(8); {
+					case old == nil || k < 4:
+						_, err = writer.Put(t.Context(), year, &v)
+					case k == 4:
+						v, err = nil, writer.Delete(t.Context(), year, "")
+					default:
+						err = writer.Set(t.Context(), year, &v, slices.Collect(maps.Keys(v))...)
+						v2 := maps.Clone(old)
+						maps.Copy(v2, v)
+						v = v2
+						if errors.Is(err, patterns.ErrTooLarge) {
+							v, err = old, nil
+						}
+					}
+					if err != nil {
+						r.Fatal(err)
+					}
+					states = append(states, v)
+				}
+				write()
+				left := 0
+				reader := open[bag](t, b.Between(t, name, func(int) {
+					if left > 0 && random.IntN(2) == 0 {
+						left--
+						write()
+					}
+				}), &wideentity.Options{Parts: 5, Parallel: 1})
+				for range 4 {
+					left = 6
+					from, asked := len(states)-1, b.Requests().Count("Table.Query")
+					names := modelNames
+					var item wideentity.Item[bag]
+					var err error
+					if random.IntN(2) == 0 {
+						item, err = reader.Get(t.Context(), year)
+					} else {
+						names = modelNames[random.IntN(4) : 4+random.IntN(4)]
+						item, err = reader.Read(t.Context(), year, names...)
+					}
+					found := slices.ContainsFunc(states[from:], func(s bag) bool {
+						if s == nil {
+							return errors.Is(err, patterns.ErrNotFound)
+						}
+						return err == nil && sameBag(item.Value, only(s, names))
+					})
+					if !found {
+						r.Fatalf("read %d properties, which was no state: %v", len(item.Value), err)
+					}
+					if b.Requests().Count("Table.Query") > asked+12 {
+						torn++
+					}
+				}
+			})
+			if torn == 0 {
+				t.Error("no read had to be repeated: the test proves nothing")
+			}
+		})
+	})
+}
