@@ -1,0 +1,155 @@
+package largeentity_test
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/largeentity"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "20") // unless the command line says how many
+	os.Exit(m.Run())
+}
+
+// employee is the guide's, and what else can stand in a blob.
+type employee struct {
+	Department string `table:"PartitionKey"`
+	Email      string `table:"RowKey"`
+	Age        int32
+	Photo      []byte            `table:",blob"`
+	Notes      string            `table:"Remarks,blob"`
+	Skills     map[string]string `table:",blob"`
+}
+
+var jones = keys.Key{Partition: "Sales", Row: "jonesj@contoso.com"}
+
+func newJones(photo string, size int) *employee {
+	return &employee{Department: jones.Partition, Email: jones.Row, Age: 40, Photo: noise(photo, size)}
+}
+
+// noise is n bytes that follow from the seed, and cannot be compressed.
+func noise(seed string, n int) []byte {
+	var key [32]byte
+	copy(key[:], seed)
+	b := make([]byte, n)
+	rand.NewChaCha8(key).Read(b)
+	return b
+}
+
+type table = *largeentity.Table[employee]
+
+func open[T any](t testing.TB, client *aztables.Client, blobs *container.Client, opts *largeentity.Options[T]) *largeentity.Table[T] {
+	t.Helper()
+	table, err := largeentity.New(client, blobs, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func onBed(t testing.TB, b *testbed.Backend, opts *largeentity.Options[employee]) table {
+	t.Helper()
+	return open(t, b.Table(t), b.Container(t), opts)
+}
+
+// onAccount is the table and container Employees of the account.
+func onAccount(t testing.TB, acct *storagetest.Account, opts *largeentity.Options[employee]) table {
+	t.Helper()
+	return open(t, acct.Tables().NewClient("Employees"), acct.Container("photos"), opts)
+}
+
+func must[R any](t testing.TB) func(R, error) R {
+	return func(r R, err error) R {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+}
+
+func same(got, want employee) bool {
+	return got.Department == want.Department && got.Email == want.Email && got.Age == want.Age &&
+		bytes.Equal(got.Photo, want.Photo) && (got.Photo == nil) == (want.Photo == nil) &&
+		got.Notes == want.Notes && reflect.DeepEqual(got.Skills, want.Skills)
+}
+
+func wantEmployee(t testing.TB, got, want employee) {
+	t.Helper()
+	if !same(got, want) {
+		t.Errorf("age %d, photo %d bytes, notes %d, %d skills; want %d, %d, %d, %d, or the content differs",
+			got.Age, len(got.Photo), len(got.Notes), len(got.Skills), want.Age, len(want.Photo), len(want.Notes), len(want.Skills))
+	}
+}
+
+// wantRequests checks what was sent since it was last called.
+func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
+	t.Helper()
+	got := map[string]int{}
+	for _, q := range b.Requests() {
+		got[string(q.Op)]++
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("requests %v, want %v", got, want)
+	}
+	b.ResetRequests()
+}
+
+// stored lists the names of the blobs in the container.
+func stored(t testing.TB, c *container.Client) []string {
+	t.Helper()
+	names := []string{}
+	for pager := c.NewListBlobsFlatPager(nil); pager.More(); {
+		page, err := pager.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range page.Segment.BlobItems {
+			names = append(names, *b.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+var jonesOnly = query.And(query.PartitionKey.Eq(jones.Partition), query.RowKey.Eq(jones.Row))
+
+func blobSize(t testing.TB, c *container.Client, name string) (int64, error) {
+	props, err := c.NewBlobClient(name).GetProperties(t.Context(), nil)
+	if err != nil {
+		return 0, err
+	}
+	return *props.ContentLength, nil
+}
+
+var handKey = keys.Key{Partition: jones.Partition, Row: "hand"}
+
+// read is the blob's content as it is stored.
+func read(t testing.TB, table table, name string) (string, error) {
+	resp, err := table.Container().NewBlobClient(name).DownloadStream(t.Context(), nil)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	return string(content), err
+}
+
+var contractKey = keys.Key{Partition: "Sales", Row: "contract"}
+
+func newKey(partition, row string) keys.Key { return keys.Key{Partition: partition, Row: row} }

@@ -1,0 +1,188 @@
+package largeentity_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/largeentity"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// blobsOf counts the blobs of a container.
+func blobsOf(t *testing.T, acct *storagetest.Account) (n int) {
+	t.Helper()
+	pager := acct.Container("photos").NewListBlobsFlatPager(nil)
+	for pager.More() {
+		page, err := pager.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(page.Segment.BlobItems)
+	}
+	return n
+}
+
+// A process may die at any request: when the grace time is over the wake-ups leave the
+// blobs that the entity refers to, all of them and no others, without any sweep.
+func TestWakeUpsDeleteWhatNobodyRefersTo(t *testing.T) {
+	full := func(mark string) *employee {
+		e := newJones(mark, large)
+		e.Notes = mark + string(make([]byte, large))
+		return e
+	}
+	before, after := full("a"), full("b")
+	var w *testbed.Wakeups // outlives the process; the runs come one after the other
+	open := func(acct *storagetest.Account) (table, error) {
+		return largeentity.New(acct.Tables().NewClient("Employees"), acct.Container("photos"), &largeentity.Options[employee]{Outbox: w})
+	}
+	for name, run := range map[string]func(ctx context.Context, acct *storagetest.Account, table table) error{
+		"insert": func(ctx context.Context, _ *storagetest.Account, table table) error {
+			if err := table.Delete(ctx, jones, ""); err != nil {
+				return err
+			}
+			return second(table.Insert(ctx, after))
+		},
+		"replace": func(ctx context.Context, _ *storagetest.Account, table table) error {
+			return second(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
+		},
+		"drop": func(ctx context.Context, _ *storagetest.Account, table table) error {
+			return second(table.Update(ctx, jones, func(e *employee) error { e.Notes = ""; return nil }))
+		},
+		"a lost race": func(ctx context.Context, acct *storagetest.Account, table table) error {
+			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(412, "UpdateConditionNotSatisfied"))
+			return second(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
+		},
+		"delete, its reply lost": func(ctx context.Context, acct *storagetest.Account, table table) error {
+			acct.Fault(storagetest.On("Table.Delete").Nth(1).LoseReply())
+			return table.Delete(ctx, jones, "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+				w = &testbed.Wakeups{}
+				table, err := open(acct)
+				if err != nil {
+					return err
+				}
+				if err := table.Create(ctx); err != nil {
+					return err
+				}
+				if _, err := table.Insert(ctx, before); err != nil {
+					return err
+				}
+				acct.Arm()
+				return run(ctx, acct, table)
+			}, func(t *testing.T, acct *storagetest.Account) {
+				table, err := open(acct)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// Too early: nothing that is young is deleted, and all is shown again.
+				if err := w.Work(t.Context(), table.Handle); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := table.Get(t.Context(), jones); err != nil && !errors.Is(err, patterns.ErrNotFound) {
+					t.Fatal("dangling after an early wake-up: ", err)
+				}
+				time.Sleep(2 * day)
+				if err := w.Work(t.Context(), table.Handle); err != nil {
+					t.Fatal(err)
+				}
+				want := 0
+				item, err := table.Get(t.Context(), jones)
+				switch {
+				case err == nil:
+					if want = 1; item.Value.Notes != "" {
+						want = 2
+					}
+				case !errors.Is(err, patterns.ErrNotFound):
+					t.Fatal(err)
+				}
+				if got := blobsOf(t, acct); got != want {
+					t.Errorf("%d blobs, want %d", got, want)
+				}
+				if n := w.Len(); n != 0 {
+					t.Errorf("%d wake-ups left", n)
+				}
+			})
+		})
+	}
+}
+
+func TestRequestsWithAnOutbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		var w testbed.Wakeups
+		table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w})
+		if err := table.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Insert(t.Context(), newJones("a", large)); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			what string
+			do   func() error
+			want int // beside the wake-up
+		}{
+			{"replace of what has no blob", func() error {
+				return second(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Age++; return nil }))
+			}, 2},
+			{"delete", func() error { return table.Delete(t.Context(), jones, "") }, 2},
+			{"delete of what is gone", func() error { return table.Delete(t.Context(), jones, "") }, 1},
+		} {
+			acct.ResetLog()
+			before := w.Len()
+			if err := c.do(); err != nil {
+				t.Errorf("%s: %v", c.what, err)
+			}
+			if n := len(acct.Log()); n != c.want {
+				t.Errorf("%s: %d requests, want %d", c.what, n, c.want)
+			}
+			if wakeups := w.Len() - before; c.what != "delete" && wakeups != 0 {
+				t.Errorf("%s: %d wake-ups", c.what, wakeups)
+			}
+		}
+		time.Sleep(2 * day)
+		acct.ResetLog()
+		if err := w.Work(t.Context(), table.Handle); err != nil {
+			t.Fatal(err)
+		}
+		if blobsOf(t, acct) != 0 || w.Len() != 0 {
+			t.Errorf("%d blobs, %d wake-ups left", blobsOf(t, acct), w.Len())
+		}
+	})
+}
+
+// An outbox that cannot be reached refuses the write, with nothing uploaded.
+func TestWithoutItsWakeUpNothingIsWritten(t *testing.T) {
+	acct := storagetest.New(t)
+	table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: deaf{}})
+	if err := table.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := table.Insert(t.Context(), newJones("a", large)); !errors.Is(err, errDeaf) {
+		t.Errorf("got %v", err)
+	}
+	if n := blobsOf(t, acct); n != 0 {
+		t.Errorf("%d blobs", n)
+	}
+	if _, err := table.Get(t.Context(), jones); !errors.Is(err, patterns.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+var errDeaf = errors.New("deaf")
+
+type deaf struct{}
+
+func (deaf) Put(context.Context, patterns.Wakeup, time.Duration) (patterns.Receipt, error) {
+	return patterns.Receipt{}, errDeaf
+}
+
+func (deaf) Delete(context.Context, patterns.Receipt) error { return nil }

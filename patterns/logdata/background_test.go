@@ -1,0 +1,178 @@
+package logdata_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/patterns/logdata"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func logsOf(t *testing.T, acct *storagetest.Account) *container.Client {
+	t.Helper()
+	c := acct.Container("logs")
+	if _, err := c.Create(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	acct.ResetLog()
+	return c
+}
+
+// In a bubble a goroutine that is left makes the test fail.
+func TestAgeCountAndSizeLetAFlushBegin(t *testing.T) {
+	for name, o := range map[string]logdata.Options{
+		"age":   {FlushAge: 5 * time.Second},
+		"count": {FlushAge: never, FlushRecords: 3},
+		"size":  {FlushAge: never, FlushBytes: 130},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			acct := storagetest.New(t)
+			c := logsOf(t, acct)
+			w := newWriter(t, c, o)
+			write(t, w, at(0), "a")
+			write(t, w, at(1), "b")
+			time.Sleep(4 * time.Second)
+			if n := len(acct.Log()); n != 0 {
+				t.Errorf("%s: %d requests", name, n)
+			}
+			write(t, w, at(2), "c")
+			if o.FlushAge > 0 {
+				time.Sleep(time.Second)
+			}
+			synctest.Wait()
+			wantTexts(t, messages(t, c, at(0), at(9)), "a", "b", "c")
+			closed(t, w)
+		})
+	}
+}
+
+func TestWhatAFlushCouldNotStoreIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		c := logsOf(t, acct)
+		var mu sync.Mutex
+		var errs []error
+		w := newWriter(t, c, logdata.Options{FlushAge: time.Second, OnError: func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		}})
+		acct.Fault(fault.On("Blob.Append").Times(4).Status(http.StatusServiceUnavailable, "ServerBusy"))
+		write(t, w, at(0), "a")
+		time.Sleep(time.Hour)
+		wantTexts(t, messages(t, c, at(0), at(9)), "a")
+		closed(t, w)
+		if len(errs) != 1 {
+			t.Errorf("told of %v", errs)
+		}
+	})
+}
+
+func TestCloseEndsTheFlushUnderWayAndStoresItsRecordsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		c := logsOf(t, acct)
+		w := newWriter(t, c, logdata.Options{FlushAge: time.Second})
+		acct.Fault(fault.On("Blob.Append").Nth(1).DelayReply(time.Hour))
+		write(t, w, at(0), "a")
+		time.Sleep(2 * time.Second)
+		write(t, w, at(1), "b")
+		began := time.Now()
+		closed(t, w)
+		if d := time.Since(began); d > time.Minute {
+			t.Errorf("close took %v", d)
+		}
+		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b")
+	})
+}
+
+func TestCloseCanBeTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		c := logsOf(t, acct)
+		w := newWriter(t, c, logdata.Options{})
+		write(t, w, at(0), "a")
+		acct.Fault(fault.On("Blob.*").LoseRequest())
+		if err := w.Close(t.Context()); err == nil {
+			t.Error("no error")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := w.Close(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		acct.ClearFaults()
+		closed(t, w)
+		wantTexts(t, messages(t, c, at(0), at(9)), "a")
+	})
+}
+
+// A buffer of 4 MiB takes four records of this size.
+var large = string(slices.Repeat([]byte("x"), 1<<20-100))
+
+func TestAFullBufferDropsAndCountsOrWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		c := logsOf(t, acct)
+		acct.Fault(fault.On("Blob.*").Status(http.StatusForbidden, "AuthorizationFailure"))
+
+		drops := newWriter(t, c, logdata.Options{BufferBytes: logdata.MaxBlock, Drop: true, FlushBytes: logdata.MaxBlock, Name: "drops"})
+		waits := newWriter(t, c, logdata.Options{BufferBytes: logdata.MaxBlock, FlushBytes: logdata.MaxBlock, Name: "waits"})
+		for i := range 4 {
+			write(t, drops, at(i), large)
+			write(t, waits, at(i), large)
+		}
+		acct.ResetLog()
+		for range 3 {
+			if err := drops.Write(t.Context(), logdata.Record{Message: large}); !errors.Is(err, logdata.ErrFull) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if n := drops.Dropped(); n != 3 {
+			t.Errorf("%d dropped", n)
+		}
+		if err := waits.Write(t.Context(), logdata.Record{Message: large}); !errors.Is(err, logdata.ErrFull) || errors.Is(err, logdata.ErrPending) {
+			t.Errorf("got %v", err)
+		}
+		synctest.Wait()
+		acct.ClearFaults()
+		write(t, waits, at(4), large)
+		closed(t, drops)
+		closed(t, waits)
+		if n := len(messages(t, c, at(0), at(60))); n != 9 {
+			t.Errorf("%d records", n)
+		}
+	})
+}
+
+func TestManyWritersAndGoroutinesLoseNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := logsOf(t, storagetest.New(t))
+		var all sync.WaitGroup
+		for range 4 {
+			w := newWriter(t, c, logdata.Options{FlushRecords: 10, FlushAge: time.Millisecond})
+			var writing sync.WaitGroup
+			for i := range 4 {
+				writing.Go(func() {
+					for j := range 50 {
+						write(t, w, at(i*1000+j), "x")
+					}
+				})
+			}
+			all.Go(func() { writing.Wait(); closed(t, w) })
+		}
+		all.Wait()
+		if n := len(messages(t, c, at(0), at(7200))); n != 800 {
+			t.Errorf("%d records", n)
+		}
+	})
+}

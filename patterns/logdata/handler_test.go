@@ -1,0 +1,93 @@
+package logdata_test
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/slogtest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/patterns/logdata"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func TestHandlerIsWhatSlogAsksFor(t *testing.T) {
+	for _, format := range []logdata.Format{logdata.JSON, logdata.Delimited} {
+		c := storagetest.New(t).Container("logs")
+		if _, err := c.Create(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		o := logdata.Options{Format: format}
+		w := newWriter(t, c, o)
+		h, err := logdata.NewHandler(w, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		started := time.Now().Add(-time.Minute)
+		if err := slogtest.TestHandler(h, func() []map[string]any {
+			closed(t, w)
+			var results []map[string]any
+			q := logdata.Query{From: started, To: time.Now().Add(time.Minute)}
+			for _, e := range all(t, newReader(t, c, &o).Read(t.Context(), q)) {
+				m := map[string]any{}
+				if len(e.Attrs) > 0 {
+					if err := json.Unmarshal(e.Attrs, &m); err != nil {
+						t.Fatal(err)
+					}
+				}
+				m[slog.LevelKey], m[slog.MessageKey] = e.Type, e.Message
+				if !e.Arrived {
+					m[slog.TimeKey] = e.Time
+				}
+				results = append(results, m)
+			}
+			return results
+		}); err != nil {
+			t.Errorf("%s: %v", format.Name(), err)
+		}
+	}
+}
+
+type broken struct{}
+
+func (broken) MarshalJSON() ([]byte, error) { panic("broken") }
+
+type secret struct{}
+
+func (secret) LogValue() slog.Value { return slog.StringValue("hidden") }
+
+func TestHandlerEncodesEveryValue(t *testing.T) {
+	c := storagetest.New(t).Container("logs")
+	if _, err := c.Create(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, c, logdata.Options{})
+	h, err := logdata.NewHandler(w, &logdata.HandlerOptions{Level: slog.LevelDebug, AddSource: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := 0.0
+	nan /= nan
+	slog.New(h).With("who", secret{}).WithGroup("g").Debug("m\n\";",
+		"n", 1, "u", uint64(2), "f", 1.5, "nan", nan, "b", true, "d", time.Second,
+		"t", noon, "err", errors.New("bad"), "any", []int{1, 2}, "broken", broken{}, "chan", make(chan int), slog.Group("empty"))
+	closed(t, w)
+	es := all(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: time.Now().Add(-time.Minute), To: time.Now().Add(time.Minute)}))
+	var got struct {
+		Source struct{ File string }
+		Who    string
+		G      json.RawMessage
+	}
+	if len(es) != 1 || es[0].Type != "DEBUG" || es[0].Message != "m\n\";" {
+		t.Fatalf("got %v", es)
+	}
+	if err := json.Unmarshal(es[0].Attrs, &got); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"n":1,"u":2,"f":1.5,"nan":"NaN","b":true,"d":1000000000,"t":"2014-07-31T12:00:00Z","err":"bad",` +
+		`"any":[1,2],"broken":"!PANIC: broken","chan":"!ERROR: json: unsupported type: chan int"}`
+	if string(got.G) != want || got.Who != "hidden" || got.Source.File == "" {
+		t.Errorf("got %s", es[0].Attrs)
+	}
+}

@@ -1,0 +1,149 @@
+package logdata_test
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns/logdata"
+)
+
+// noon is the hour in which most tests write.
+var noon = time.Date(2014, 7, 31, 12, 0, 0, 0, time.UTC)
+
+// never keeps the tests' flushes to those that they ask for.
+const never = -1
+
+// run runs body on storagetest and on Azurite, once each: what is accelerated are
+// table clients.
+func run(t *testing.T, body func(*testing.T, *testbed.Backend)) {
+	t.Helper()
+	testbed.Run(t, plainly(body))
+}
+
+func runInProcess(t *testing.T, body func(*testing.T, *testbed.Backend)) {
+	t.Helper()
+	testbed.RunInProcess(t, plainly(body))
+}
+
+func plainly(body func(*testing.T, *testbed.Backend)) func(*testing.T, *testbed.Backend) {
+	return func(t *testing.T, b *testbed.Backend) {
+		if !b.Accelerated {
+			body(t, b)
+		}
+	}
+}
+
+func at(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
+
+func newWriter(t testing.TB, c *container.Client, o logdata.Options) *logdata.Writer {
+	t.Helper()
+	if o.FlushAge == 0 {
+		o.FlushAge = never
+	}
+	w, err := logdata.NewWriter(c, "web", &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func newReader(t testing.TB, c *container.Client, o *logdata.Options) *logdata.Reader {
+	t.Helper()
+	r, err := logdata.NewReader(c, "web", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func write(t testing.TB, w *logdata.Writer, when time.Time, message string) {
+	t.Helper()
+	if err := w.Write(t.Context(), logdata.Record{Time: when, Type: "INFO", Message: message}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func flush(t testing.TB, w *logdata.Writer) {
+	t.Helper()
+	if err := w.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func closed(t testing.TB, w *logdata.Writer) {
+	t.Helper()
+	if err := w.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// all collects what must not end with an error.
+func all[T any](t testing.TB, seq iter.Seq2[T, error]) []T {
+	t.Helper()
+	var got []T
+	for v, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, v)
+	}
+	return got
+}
+
+func failure[T any](t testing.TB, seq iter.Seq2[T, error]) error {
+	t.Helper()
+	for _, err := range seq {
+		if err != nil {
+			return err
+		}
+	}
+	t.Fatal("no error")
+	return nil
+}
+
+// messages reads the messages of [from, to).
+func messages(t testing.TB, c *container.Client, from, to time.Time) []string {
+	t.Helper()
+	return texts(all(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: from, To: to})))
+}
+
+func texts(entries []logdata.Entry) []string {
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Message)
+	}
+	return out
+}
+
+func wantTexts(t testing.TB, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// wantRequests checks all requests since the last reset, and resets.
+func wantRequests(t testing.TB, b *testbed.Backend, want ...string) {
+	t.Helper()
+	var got []string
+	for _, op := range b.Requests().Ops() {
+		got = append(got, string(op))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("requests %q, want %q", got, want)
+	}
+	b.ResetRequests()
+}
+
+func number(i int) string { return fmt.Sprintf("%03d", i) }
+
+func body(text string) io.ReadSeekCloser { return streaming.NopCloser(strings.NewReader(text)) }

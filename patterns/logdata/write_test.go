@@ -1,0 +1,257 @@
+package logdata_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/logdata"
+)
+
+func TestRecordsComeBackInTheOrderOfTime(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		c := b.Container(t)
+		one, two := newWriter(t, c, logdata.Options{Name: "one"}), newWriter(t, c, logdata.Options{Name: "two"})
+		write(t, one, at(5), "e")
+		write(t, one, at(1), "a") // a clock that was set back
+		write(t, two, at(3), "c")
+		write(t, two, at(4), "d")
+		write(t, one, at(-1), "before")
+		write(t, two, at(3600), "after")
+		closed(t, one)
+		closed(t, two)
+		wantTexts(t, messages(t, c, at(-10), at(7200)), "before", "a", "c", "d", "e", "after")
+		wantTexts(t, messages(t, c, at(1), at(5)), "a", "c", "d") // the end is left out
+		wantTexts(t, messages(t, c, at(100), at(200)))
+
+		es := all(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: at(3600), To: at(3601)}))
+		if want := "web/2014/07/31/1300/two-000000.log"; len(es) != 1 || es[0].Blob != want || !es[0].Time.Equal(at(3600)) {
+			t.Errorf("got %v", es)
+		}
+	})
+}
+
+func TestEachRequestOfAWriterIsNeeded(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		w := newWriter(t, b.Container(t), logdata.Options{})
+		for i := range 100 {
+			write(t, w, at(i), number(i))
+		}
+		wantRequests(t, b)
+		flush(t, w)
+		wantRequests(t, b, "Blob.Put", "Blob.Append")
+		flush(t, w)
+		wantRequests(t, b)
+		write(t, w, at(101), "x")
+		flush(t, w)
+		wantRequests(t, b, "Blob.Append", "Blob.SetMetadata")
+		write(t, w, at(3600), "next hour")
+		closed(t, w)
+		wantRequests(t, b, "Blob.Put", "Blob.Append")
+		closed(t, w)
+		wantRequests(t, b)
+		if err := w.Write(t.Context(), logdata.Record{}); !errors.Is(err, logdata.ErrClosed) {
+			t.Errorf("write after close: %v", err)
+		}
+	})
+}
+
+func TestSyncWritesAreStoredWhenTheyReturn(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.Options{Sync: true})
+		write(t, w, at(0), "a")
+		wantTexts(t, messages(t, c, at(0), at(9)), "a")
+		b.ResetRequests()
+		write(t, w, at(1), "b")
+		wantRequests(t, b, "Blob.Append")
+		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b")
+		var many sync.WaitGroup
+		for i := range 20 {
+			many.Go(func() { write(t, w, at(10+i), number(i)) })
+		}
+		many.Wait()
+		if got := messages(t, c, at(10), at(60)); len(got) != 20 {
+			t.Errorf("%d records", len(got))
+		}
+		closed(t, w)
+	})
+}
+
+func TestALostReplyStoresNothingTwice(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, op := range []string{"Blob.Put", "Blob.Append", "Blob.SetMetadata"} {
+			for n := 1; n <= 3 && (n == 1 || b.InProcess()); n++ {
+				for name, rule := range map[string]fault.Rule{
+					"reply":   fault.On(op).Nth(n).LoseReply(),
+					"request": fault.On(op).Nth(n).LoseRequest(),
+					"busy":    fault.On(op).Nth(n).Status(http.StatusServiceUnavailable, "ServerBusy"),
+					"twice":   fault.On(op).Nth(n).Twice(),
+				} {
+					c := b.Container(t)
+					b.ClearFaults()
+					b.Fault(rule)
+					w := newWriter(t, c, logdata.Options{})
+					var want []string
+					for i := range 4 {
+						want = append(want, number(i))
+						write(t, w, at(i*1800), number(i))
+						flush(t, w)
+					}
+					closed(t, w)
+					b.ClearFaults()
+					if got := messages(t, c, at(0), at(7200)); !slices.Equal(got, want) {
+						t.Errorf("%s %d %s: got %q", op, n, name, got)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The service carries out every append and no answer arrives: the next flush finds
+// that out.
+func TestAFlushWithoutAnswerIsFinishedByTheNext(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.Options{Sync: true})
+		write(t, w, at(0), "a")
+		b.Fault(fault.On("Blob.Append").LoseReply(), fault.On("Blob.Get").LoseRequest())
+		err := w.Write(t.Context(), logdata.Record{Time: at(1), Message: "b"})
+		if !errors.Is(err, logdata.ErrPending) {
+			t.Errorf("got %v", err)
+		}
+		b.ClearFaults()
+		b.Fault(fault.On("Blob.Append").LoseRequest())
+		err = w.Write(t.Context(), logdata.Record{Time: at(2), Message: "c"})
+		if !errors.Is(err, logdata.ErrPending) || !errors.Is(err, patterns.ErrOutcomeUnknown) {
+			t.Errorf("got %v", err)
+		}
+		b.ClearFaults()
+		closed(t, w)
+		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b", "c")
+	})
+}
+
+func TestWritersThatShareANameDoNotShareBlobs(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		c := b.Container(t)
+		one, two := newWriter(t, c, logdata.Options{Name: "w"}), newWriter(t, c, logdata.Options{Name: "w"})
+		for i := range 3 {
+			write(t, one, at(i), "one")
+			write(t, two, at(i), "two")
+			flush(t, one)
+			flush(t, two)
+		}
+		closed(t, one)
+		closed(t, two)
+		got := messages(t, c, at(0), at(9))
+		slices.Sort(got)
+		wantTexts(t, got, "one", "one", "one", "two", "two", "two")
+	})
+}
+
+func TestABlobEndsBeforeItsBlocksOrBytesRunOut(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		for name, o := range map[string]logdata.Options{
+			"blocks": logdata.WithBlocks(logdata.Options{}, 2),
+			"bytes":  {BlobBytes: 150},
+		} {
+			c := b.Container(t)
+			o.Name = "w"
+			w := newWriter(t, c, o)
+			for i := range 5 {
+				write(t, w, at(i), number(i))
+				flush(t, w)
+			}
+			closed(t, w)
+			es := all(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: at(0), To: at(9)}))
+			wantTexts(t, texts(es), "000", "001", "002", "003", "004")
+			if want := "web/2014/07/31/1200/w-000002.log"; es[4].Blob != want {
+				t.Errorf("%s: the last is in %s", name, es[4].Blob)
+			}
+		}
+	})
+}
+
+func TestABlobThatIsTakenAwayOrWrittenToIsLeft(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.Options{Name: "w"})
+		write(t, w, at(0), "a")
+		flush(t, w)
+		first := c.NewAppendBlobClient("web/2014/07/31/1200/w-000000.log")
+		if _, err := first.AppendBlock(t.Context(), body("{\"time\":\"2014-07-31T12:00:00Z\",\"msg\":\"stranger\"}\n"), nil); err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, at(1), "b")
+		flush(t, w)
+		wantTexts(t, messages(t, c, at(0), at(9)), "a", "stranger", "b")
+		if _, err := c.NewAppendBlobClient("web/2014/07/31/1200/w-000001.log").Delete(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, at(2), "c")
+		closed(t, w)
+		wantTexts(t, messages(t, c, at(0), at(9)), "a", "stranger", "c")
+	})
+}
+
+func TestARecordThatCannotBeStoredIsRefused(t *testing.T) {
+	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		w := newWriter(t, b.Container(t), logdata.Options{})
+		for name, r := range map[string]logdata.Record{
+			"Time":  {Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
+			"Attrs": {Attrs: []byte(`[1]`)},
+			"":      {Message: strings.Repeat("x", logdata.MaxBlock)},
+		} {
+			var bad *logdata.RecordError
+			err := w.Write(t.Context(), r)
+			if !errors.As(err, &bad) || bad.Field != name {
+				t.Errorf("%s: %v", name, err)
+			}
+			if errors.Is(err, patterns.ErrTooLarge) != (name == "") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		closed(t, w)
+		wantRequests(t, b)
+	})
+}
+
+func TestTheLargestRecordFits(t *testing.T) {
+	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.Options{})
+		const frame = `{"time":"2014-07-31T12:00:00Z","level":"INFO","msg":""}` + "\n"
+		large := strings.Repeat("x", logdata.MaxBlock-len(frame))
+		write(t, w, at(0), large)
+		write(t, w, at(1), "small")
+		closed(t, w)
+		wantTexts(t, messages(t, c, at(0), at(9)), large, "small")
+	})
+}
+
+func TestAMissingContainerIsNamed(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.Options{})
+		if _, err := c.Delete(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		write(t, w, at(0), "a")
+		if err := w.Close(t.Context()); !errors.Is(err, logdata.ErrContainerNotFound) {
+			t.Errorf("close: %v", err)
+		}
+		err := failure(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: at(0), To: at(1)}))
+		if !errors.Is(err, logdata.ErrContainerNotFound) {
+			t.Errorf("read: %v", err)
+		}
+	})
+}
