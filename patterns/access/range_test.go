@@ -1,0 +1,141 @@
+package access_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/access"
+	"pgregory.net/rapid"
+)
+
+func options(transport policy.Transporter) azcore.ClientOptions {
+	return azcore.ClientOptions{Transport: transport, Retry: policy.RetryOptions{MaxRetries: -1}}
+}
+
+func TestARangeReachesWhatItSays(t *testing.T) {
+	at := func(pk, rk string) keys.Key { return keys.Key{Partition: pk, Row: rk} }
+	layout, err := keys.NewLayout[struct {
+		ID   uint64 `key:"digits=6"`
+		Year uint64 `key:"digits=4"`
+	}](nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empid := struct {
+		ID   uint64 `key:"digits=6"`
+		Year uint64 `key:"digits=4"`
+	}{ID: 123}
+	reviews, err := layout.Range(empid, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := strings.Repeat("x", keys.MaxUnits-1)
+	tests := []struct {
+		name    string
+		r       access.Range
+		in, out []keys.Key
+	}{
+		{"whole table", access.Range{}, []keys.Key{at("", ""), at("z", "\uFFFF")}, nil},
+		{"one partition", access.Partition("b"), []keys.Key{at("b", ""), at("b", "\uFFFF")}, []keys.Key{at("a", "x"), at("b ", ""), at("c", "")}},
+		{"partitions", access.Partitions(keys.Range{From: "b", To: "d"}),
+			[]keys.Key{at("b", ""), at("c", "x"), at("cz", "z")}, []keys.Key{at("a", "z"), at("d", ""), at("d", "x")}},
+		{"partitions from", access.Partitions(keys.Range{From: "b"}), []keys.Key{at("b", ""), at("z", "")}, []keys.Key{at("az", "z")}},
+		{"partitions to", access.Partitions(keys.Range{To: "b"}), []keys.Key{at("", ""), at("az", "")}, []keys.Key{at("b", "")}},
+		{"one of the ids", access.Rows("p", reviews), []keys.Key{at("p", "000123_2012"), at("p", "000123_9999")},
+			[]keys.Key{at("p", "000122_9999"), at("p", "0001230"), at("p", "000124_2012"), at("p", "000123`"), at("o", "000123_2012"), at("q", "")}},
+		{"prefix", access.Rows("p", keys.Prefix("email_a")), []keys.Key{at("p", "email_a"), at("p", "email_azz"), at("p", "email_a😀")},
+			[]keys.Key{at("p", "email_"), at("p", "email_b"), at("pp", "email_a")}},
+		{"one row", access.Rows("p", keys.Range{From: "x", To: "x "}), []keys.Key{at("p", "x")}, []keys.Key{at("p", "x "), at("p", "xx"), at("p", "w")}},
+		{"to the character after a forbidden one", access.Rows("p", keys.Range{To: "a0"}), []keys.Key{at("p", "a"), at("p", "a.z")}, []keys.Key{at("p", "a0")}},
+		{"to the first character of two units", access.Rows("p", keys.Range{To: "a\U00010000"}),
+			[]keys.Key{at("p", "a\ud7ff"), at("p", "az")}, []keys.Key{at("p", "a\U00010000"), at("p", "a\ue000"), at("p", "a\uffff")}},
+		{"to the first character after those", access.Rows("p", keys.Range{To: "a\ue000"}),
+			[]keys.Key{at("p", "a\ud7ff"), at("p", "a\U00010000"), at("p", "a\U0010ffff")}, []keys.Key{at("p", "a\ue000"), at("p", "a\uffff")}},
+		{"to a key of full length", access.Rows("p", keys.Range{To: full + "b"}), []keys.Key{at("p", full+"a"), at("p", full)}, []keys.Key{at("p", full+"b")}},
+		{"pairs", access.Between(at("b", "5"), at("d", "5")), []keys.Key{at("b", "5"), at("c", "0"), at("c", "9"), at("d", "5")},
+			[]keys.Key{at("b", "4"), at("d", "6"), at("a", "9"), at("e", "0")}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if err := test.r.Err(); err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range test.in {
+				if !test.r.Contains(k) {
+					t.Errorf("%q is left out", k)
+				}
+			}
+			for _, k := range test.out {
+				if test.r.Contains(k) {
+					t.Errorf("%q is reached", k)
+				}
+			}
+		})
+	}
+}
+
+func TestARangeThatCannotBeBoundIsAnError(t *testing.T) {
+	long := strings.Repeat("x", 513)
+	tests := map[string]access.Range{
+		"empty partition":         access.Partition(""),
+		"only the empty row":      access.Rows("p", keys.Range{To: " "}),
+		"only the empty key":      access.Partitions(keys.Range{To: " "}),
+		"illegal partition":       access.Partition("a/b"),
+		"illegal row":             access.Rows("p", keys.Range{From: "a#"}),
+		"illegal end":             access.Rows("p", keys.Range{To: "a#"}),
+		"too long":                access.Partition(long),
+		"not UTF-8":               access.Rows("p", keys.Range{From: "\xff"}),
+		"upside down":             access.Rows("p", keys.Range{From: "b", To: "a"}),
+		"no rows":                 access.Rows("p", keys.Range{From: "b", To: "b"}),
+		"pairs upside down":       access.Between(keys.Key{Partition: "b"}, keys.Key{Partition: "a"}),
+		"rows upside down":        access.Between(keys.Key{Partition: "b", Row: "2"}, keys.Key{Partition: "b", Row: "1"}),
+		"row without a partition": access.Between(keys.Key{Row: "a"}, keys.Key{}),
+		"end row without one":     access.Between(keys.Key{}, keys.Key{Row: "a"}),
+	}
+	for name, r := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := r.Err()
+			wantField(t, err, "Range")
+			if err != nil && (strings.Contains(err.Error(), "a/b") || strings.Contains(err.Error(), "xxx")) {
+				t.Errorf("the error holds the key: %v", err)
+			}
+			if r.Contains(keys.Key{Partition: "p", Row: "a"}) || r.Contains(keys.Key{}) {
+				t.Error("reaches something")
+			}
+		})
+	}
+	if !errors.Is(access.Partition("a/b").Err(), keys.ErrBadKey) {
+		t.Error("an illegal key does not match keys.ErrBadKey")
+	}
+}
+
+// What is reached is in the range of keys; what is left out of it goes on with
+// U+FFFD or above where the end is.
+func TestARangeNeverReachesMoreThanTheKeysItWasMadeOf(t *testing.T) {
+	text := rapid.StringOfN(rapid.SampledFrom([]rune(" !ab~\u00a0\ud7ff\ue000\ufffc\ufffd\uffff\U00010000😀\U0010ffff")), 0, 4, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		r := keys.Range{From: text.Draw(t, "from"), To: text.Draw(t, "to")}
+		key := text.Draw(t, "key")
+		rows, parts := access.Rows("p", r), access.Partitions(r)
+		if (rows.Err() == nil) != (parts.Err() == nil) {
+			t.Fatalf("%v, %v", rows.Err(), parts.Err())
+		}
+		inRows := rows.Contains(keys.Key{Partition: "p", Row: key})
+		if inRows != parts.Contains(keys.Key{Partition: key, Row: text.Draw(t, "row")}) {
+			t.Fatalf("%q %q: partitions and rows differ", r, key)
+		}
+		if inRows && !r.Contains(key) {
+			t.Fatalf("%q reaches %q", r, key)
+		}
+		if rows.Err() == nil && !inRows && r.Contains(key) && !strings.ContainsAny(key, "\ufffd\uffff") {
+			t.Fatalf("%q leaves out %q", r, key)
+		}
+		if rows.Contains(keys.Key{Partition: "o", Row: key}) || rows.Contains(keys.Key{Partition: "p ", Row: key}) {
+			t.Fatalf("%q reaches another partition", r)
+		}
+	})
+}

@@ -1,0 +1,259 @@
+package access_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/azpatterns/azpatterns/internal/emulator/auth"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/access"
+)
+
+var accountKey = []byte("0123456789abcdef0123456789abcdef")
+
+const serviceURL = "https://acct.table.core.windows.net"
+
+func credential(t testing.TB) *aztables.SharedKeyCredential {
+	t.Helper()
+	cred, err := aztables.NewSharedKeyCredential("acct", base64.StdEncoding.EncodeToString(accountKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cred
+}
+
+var (
+	century  = time.Date(2100, 1, 2, 3, 4, 5, 678, time.UTC)
+	auckland = time.FixedZone("NZST", 12*60*60)
+)
+
+func TestSignSignsTheDocumentedTextAndSendsAllOfIt(t *testing.T) {
+	tests := []struct {
+		name  string
+		scope access.Scope
+		text  string // the 12 lines of the documentation
+		query string // without sig
+	}{
+		{"whole table",
+			access.Scope{Table: "Claims", Allow: access.Read, Expiry: century},
+			"r\n\n2100-01-02T03:04:05Z\n/table/acct/claims\n\n\nhttps\n2019-02-02\n\n\n\n",
+			"se=2100-01-02T03%3A04%3A05Z&sp=r&spr=https&sv=2019-02-02&tn=claims"},
+		{"one partition, upsert",
+			access.Scope{Table: "Claims", Range: access.Partition("O'Brien & co+"), Allow: access.Upsert | access.Read, Expiry: century},
+			"rau\n\n2100-01-02T03:04:05Z\n/table/acct/claims\n\n\nhttps\n2019-02-02\nO'Brien & co+\n\nO'Brien & co+\n",
+			"epk=O%27Brien%20%26%20co%2B&se=2100-01-02T03%3A04%3A05Z&sp=rau&spk=O%27Brien%20%26%20co%2B&spr=https&sv=2019-02-02&tn=claims"},
+		{"rows of a partition",
+			access.Scope{Table: "Claims", Range: access.Rows("p", keys.Prefix("email_a")), Allow: access.All, Expiry: century},
+			"raud\n\n2100-01-02T03:04:05Z\n/table/acct/claims\n\n\nhttps\n2019-02-02\np\nemail_a\np\nemail_a\uFFFD",
+			"epk=p&erk=email_a%EF%BF%BD&se=2100-01-02T03%3A04%3A05Z&sp=raud&spk=p&spr=https&srk=email_a&sv=2019-02-02&tn=claims"},
+		{"partitions",
+			access.Scope{Table: "Claims", Range: access.Partitions(keys.Range{From: "b", To: "d"}), Allow: access.Delete, Expiry: century},
+			"d\n\n2100-01-02T03:04:05Z\n/table/acct/claims\n\n\nhttps\n2019-02-02\nb\n\nc\uFFFD\n",
+			"epk=c%EF%BF%BD&se=2100-01-02T03%3A04%3A05Z&sp=d&spk=b&spr=https&sv=2019-02-02&tn=claims"},
+		{"times in a zone, addresses, http",
+			access.Scope{Table: "Claims", Allow: access.Add, Start: century.Add(-time.Hour).In(auckland), Expiry: century.In(auckland), HTTP: true,
+				From: access.Addresses{First: netip.MustParseAddr("10.0.0.1"), Last: netip.MustParseAddr("10.0.0.9")}},
+			"a\n2100-01-02T02:04:05Z\n2100-01-02T03:04:05Z\n/table/acct/claims\n\n10.0.0.1-10.0.0.9\nhttps,http\n2019-02-02\n\n\n\n",
+			"se=2100-01-02T03%3A04%3A05Z&sip=10.0.0.1-10.0.0.9&sp=a&spr=https%2Chttp&st=2100-01-02T02%3A04%3A05Z&sv=2019-02-02&tn=claims"},
+		{"stored policy",
+			access.Scope{Table: "Claims", Range: access.Partition("p"), Policy: "mobile"},
+			"\n\n\n/table/acct/claims\nmobile\n\nhttps\n2019-02-02\np\n\np\n",
+			"epk=p&si=mobile&spk=p&spr=https&sv=2019-02-02&tn=claims"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if n := strings.Count(test.text, "\n"); n != 11 {
+				t.Fatalf("the text has %d lines, want 12", n+1)
+			}
+			token, err := access.Sign(credential(t), serviceURL, test.scope)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := hmac.New(sha256.New, accountKey)
+			h.Write([]byte(test.text))
+			q, err := url.ParseQuery(token.Query())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := q.Get("sig"), base64.StdEncoding.EncodeToString(h.Sum(nil)); got != want {
+				t.Errorf("sig %s, want %s", got, want)
+			}
+			q.Del("sig")
+			if got := strings.ReplaceAll(q.Encode(), "+", "%20"); got != test.query {
+				t.Errorf("query %s\n want %s", got, test.query)
+			}
+			if strings.Contains(token.Query(), "+") {
+				t.Error("a plus sign in the query")
+			}
+			if want := serviceURL + "/Claims?" + token.Query(); token.URL() != want {
+				t.Errorf("URL %s, want %s", token.URL(), want)
+			}
+			if !token.Expiry().Equal(test.scope.Expiry) {
+				t.Errorf("expiry %v", token.Expiry())
+			}
+		})
+	}
+}
+
+func TestPermissionsAreInTheOrderOfTheService(t *testing.T) {
+	for p, want := range map[access.Permission]string{0: "", access.Read: "r", access.Delete | access.Read: "rd",
+		access.Upsert: "au", access.All: "raud", access.Update | access.Add | access.Read: "rau"} {
+		if got := p.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestAScopeThatTheServiceWouldRefuseIsNotSigned(t *testing.T) {
+	good := access.Scope{Table: "Claims", Allow: access.Read, Expiry: century}
+	addr := netip.MustParseAddr
+	tests := []struct {
+		name, field string
+		change      func(s *access.Scope)
+	}{
+		{"no table", "Table", func(s *access.Scope) { s.Table = "" }},
+		{"bad table", "Table", func(s *access.Scope) { s.Table = "my-table" }},
+		{"no permission", "Allow", func(s *access.Scope) { s.Allow = 0 }},
+		{"unknown permission", "Allow", func(s *access.Scope) { s.Allow = 64 }},
+		{"no expiry", "Expiry", func(s *access.Scope) { s.Expiry = time.Time{} }},
+		{"expired", "Expiry", func(s *access.Scope) { s.Expiry = time.Now().Add(-time.Second) }},
+		{"year 10000", "Expiry", func(s *access.Scope) { s.Expiry = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }},
+		{"start at the end", "Start", func(s *access.Scope) { s.Start = century }},
+		{"start before the first year", "Start", func(s *access.Scope) { s.Start = time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC) }},
+		{"long policy", "Policy", func(s *access.Scope) { s.Policy = strings.Repeat("ä", 65) }},
+		{"IPv6", "From", func(s *access.Scope) { s.From.First = addr("::1") }},
+		{"IPv6 end", "From", func(s *access.Scope) { s.From = access.Addresses{First: addr("10.0.0.1"), Last: addr("::1")} }},
+		{"no first address", "From", func(s *access.Scope) { s.From.Last = addr("10.0.0.1") }},
+		{"addresses out of order", "From", func(s *access.Scope) { s.From = access.Addresses{First: addr("10.0.0.2"), Last: addr("10.0.0.1")} }},
+		{"bad range", "Range", func(s *access.Scope) { s.Range = access.Partition("a/b") }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := good
+			test.change(&s)
+			wantField(t, signErr(t, serviceURL, s), test.field)
+		})
+	}
+	for _, bad := range []string{"", "acct", "ftp://acct", "https://", "https://acct?sv=1", "https://u:p@acct", "https://acct#x", "http://acct.table.core.windows.net", "://"} {
+		wantField(t, signErr(t, bad, good), "service URL")
+	}
+	_, err := access.Sign(nil, serviceURL, good)
+	wantField(t, err, "credential")
+}
+
+func TestSignTakesTheURLOfAServiceInEveryForm(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://acct.table.core.windows.net/": "https://acct.table.core.windows.net/Claims?",
+		"https://127.0.0.1:10002/acct":         "https://127.0.0.1:10002/acct/Claims?",
+		"https://127.0.0.1:10002/acct/":        "https://127.0.0.1:10002/acct/Claims?",
+		"https://acct.example?":                "https://acct.example/Claims?",
+	} {
+		// A policy id is counted in characters.
+		token, err := access.Sign(credential(t), in, access.Scope{Table: "Claims", Policy: strings.Repeat("ä", 64)})
+		if err != nil || !strings.HasPrefix(token.URL(), want) {
+			t.Errorf("%s: %s, %v", in, token, err)
+		}
+	}
+}
+
+func signErr(t *testing.T, serviceURL string, s access.Scope) error {
+	t.Helper()
+	token, err := access.Sign(credential(t), serviceURL, s)
+	if err != nil && token != (access.Token{}) {
+		t.Error("a token with an error")
+	}
+	return err
+}
+
+func wantField(t *testing.T, err error, field string) {
+	t.Helper()
+	var e *access.Error
+	if !errors.As(err, &e) || e.Field != field {
+		t.Errorf("got %v, want an error about %s", err, field)
+	}
+}
+
+func TestATokenIsNotPrinted(t *testing.T) {
+	token, err := access.Sign(credential(t), serviceURL, access.Scope{Table: "Claims", Allow: access.Read, Expiry: century})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, _ := url.ParseQuery(token.Query())
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		if got := fmt.Sprintf(verb, token); strings.Contains(got, url.QueryEscape(q.Get("sig"))) || !strings.Contains(got, "Claims") {
+			t.Errorf("%s prints %s", verb, got)
+		}
+	}
+}
+
+// service is a transport that answers as the service's authorisation does: 204
+// when the request may touch the entity, else its refusal.
+type service struct {
+	t        *testing.T
+	op       auth.Op
+	key      keys.Key
+	refusals []string
+}
+
+func (s *service) Do(r *http.Request) (*http.Response, error) {
+	v := auth.Verifier{Account: "acct", Keys: [][]byte{accountKey}}
+	g, refusal := v.Verify(r, auth.Table)
+	if refusal == nil {
+		refusal = g.AllowRow(s.op, "Claims", s.key.Partition, s.key.Row)
+	}
+	code := ""
+	if refusal != nil {
+		code = refusal.Code
+	}
+	s.refusals = append(s.refusals, code)
+	return &http.Response{StatusCode: http.StatusTeapot, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+}
+
+func TestTheSDKsClientCarriesTheRange(t *testing.T) {
+	for _, base := range []string{serviceURL, serviceURL + "/", "http://127.0.0.1:10002/acct"} {
+		token, err := access.Sign(credential(t), base, access.Scope{Table: "Claims", HTTP: true,
+			Range: access.Rows("O'Brien & co+", keys.Prefix("email_")), Allow: access.Read | access.Upsert, Expiry: century})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &service{t: t}
+		client, err := token.Client(&aztables.ClientOptions{ClientOptions: options(s)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		try := func(op auth.Op, pk, rk, want string) {
+			t.Helper()
+			s.op, s.key, s.refusals = op, keys.Key{Partition: pk, Row: rk}, nil
+			entity := fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q}`, pk, rk)
+			switch op {
+			case auth.QueryEntities:
+				client.GetEntity(t.Context(), pk, rk, nil)
+			case auth.UpsertEntity:
+				client.UpsertEntity(t.Context(), entity, nil)
+			case auth.DeleteEntity:
+				client.DeleteEntity(t.Context(), pk, rk, nil)
+			}
+			if len(s.refusals) != 1 || s.refusals[0] != want {
+				t.Errorf("%s: op %d on (%s, %s): %q, want %q", base, op, pk, rk, s.refusals, want)
+			}
+		}
+		for _, op := range []auth.Op{auth.QueryEntities, auth.UpsertEntity} {
+			try(op, "O'Brien & co+", "email_x", "")
+			try(op, "O'Brien & co+", "email_", "")
+			try(op, "O'Brien & co+", "email`", "AuthorizationFailure")
+			try(op, "O'Brien & co+", "empid_1", "AuthorizationFailure")
+			try(op, "O'Brien", "email_x", "AuthorizationFailure")
+		}
+		try(auth.DeleteEntity, "O'Brien & co+", "email_x", "AuthorizationPermissionMismatch")
+	}
+}
