@@ -1,0 +1,127 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// service is one of the three.
+type service string
+
+const (
+	tables service = "table"
+	queues service = "queue"
+	blobs  service = "blob"
+)
+
+// defaults are the headers of a request that does not say otherwise.
+var defaults = map[service]map[string]string{
+	tables: {"Accept": "application/json;odata=minimalmetadata", "X-Ms-Version": "2019-02-02"},
+	queues: {"Accept": "application/xml", "X-Ms-Version": "2021-12-02"},
+	blobs:  {"Accept": "application/xml", "X-Ms-Version": "2021-12-02"},
+}
+
+// talk is a conversation that is under way.
+type talk struct {
+	t       *testing.T
+	service service
+	base    string
+	names   map[string]string // what stands for {T} and its like
+}
+
+func (k talk) fill(text string) string { return k.fillWith(text, func(s string) string { return s }) }
+
+func (k talk) fillWith(text string, encode func(string) string) string {
+	for _, name := range slices.Sorted(maps.Keys(k.names)) {
+		text = strings.ReplaceAll(text, name, encode(k.names[name]))
+	}
+	return text
+}
+
+// answer is what a service said: its status and error code, and all of its text.
+type answer struct{ summary, text string }
+
+// client follows no redirect, asks for no compression, and waits long enough for a busy machine.
+var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}}
+
+var encoded = strings.NewReplacer(" ", "%20", "\"", "%22", "#", "%23", "\\", "%5C", "<", "%3C", ">", "%3E", "\t", "%09", "\u0085", "%C2%85")
+
+// send sends one request, signed with the shared key.
+func (k talk) send(s step) answer {
+	k.t.Helper()
+	method, path, _ := strings.Cut(k.fillWith(s.request, url.QueryEscape), " ")
+	body := k.fill(s.body)
+	if strings.HasPrefix(body, "--") { // the lines of a multipart document end in CRLF
+		body = strings.ReplaceAll(body, "\n", "\r\n")
+	}
+	req, err := http.NewRequestWithContext(k.t.Context(), method, k.base+encoded.Replace(path), strings.NewReader(body))
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for name, value := range defaults[k.service] {
+		req.Header.Set(name, value)
+	}
+	if strings.HasPrefix(body, "{") && k.service == tables {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for h := range strings.SplitSeq(k.fill(s.headers), "|") {
+		if name, value, ok := strings.Cut(h, ": "); ok && value == "" {
+			req.Header.Del(name)
+		} else if ok {
+			req.Header.Set(name, value)
+		}
+	}
+	sign(k.t, req, k.service)
+	res, err := client.Do(req)
+	if err != nil {
+		return answer{"no answer", err.Error()}
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return answer{"no answer", err.Error()}
+	}
+	a := answer{fmt.Sprint(res.StatusCode), string(b)}
+	if res.StatusCode >= 300 || strings.Contains(a.text, "odata.error") {
+		a.summary += errorCode(res, a.text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(res.Header)) {
+		a.text += fmt.Sprintf("\n%s: %s", name, res.Header[name][0])
+	}
+	a.text += "\n"
+	return a
+}
+
+var (
+	xmlCode   = regexp.MustCompile(`<Code>(\w+)</Code>`)
+	innerCode = regexp.MustCompile(`(?s)HTTP/1\.1 (\d+) .*?"odata\.error":\{"code":"(\w+)"`)
+)
+
+// errorCode is a blank and the code of a refusal; in a batch, the status and code of the operation.
+func errorCode(res *http.Response, body string) string {
+	if code := res.Header.Get("X-Ms-Error-Code"); code != "" {
+		return " " + code
+	}
+	var e struct {
+		Error struct{ Code string } `json:"odata.error"`
+	}
+	if json.Unmarshal([]byte(body), &e) == nil && e.Error.Code != "" {
+		return " " + e.Error.Code
+	}
+	if found := innerCode.FindStringSubmatch(body); found != nil {
+		return " " + found[1] + " " + found[2]
+	}
+	if found := xmlCode.FindStringSubmatch(body); found != nil {
+		return " " + found[1]
+	}
+	return ""
+}

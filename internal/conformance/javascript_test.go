@@ -1,0 +1,82 @@
+package conformance
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/azurite"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+var (
+	//go:embed js/package.json
+	jsPackages []byte
+	//go:embed js/package-lock.json
+	jsLock []byte
+)
+
+// TestJavaScript runs the programs of folder js, which use the official JavaScript packages, against an account on
+// loopback. It is skipped where npm is missing; see azurite.Variable.
+func TestJavaScript(t *testing.T) {
+	modules := filepath.Join(azurite.Packages(t, "js", jsPackages, jsLock), "node_modules")
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatalf("npm is here and node is not: %v", err)
+	}
+	for _, program := range []string{"tables", "queues", "blobs"} {
+		t.Run("storagetest/"+program, func(t *testing.T) {
+			server, err := storagetest.New(t).Serve()
+			if err != nil {
+				t.Fatal(err)
+			}
+			runNode(t, node, modules, program, server.ConnectionString())
+		})
+		t.Run("azurite/"+program, func(t *testing.T) {
+			runNode(t, node, modules, program, azurite.Shared(t).ConnectionString())
+		})
+	}
+}
+
+// runNode makes a subtest of every step that the program reports.
+func runNode(t *testing.T, node, modules, program, account string) {
+	cmd := exec.CommandContext(t.Context(), node, filepath.Join("js", "run.cjs"), program)
+	cmd.Env = append(os.Environ(), "NODE_PATH="+modules, "NODE_OPTIONS=", "ACCOUNT="+account)
+	var said, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &complaint
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, complaint.Bytes())
+	}
+	steps := 0
+	for lines := json.NewDecoder(&said); ; steps++ {
+		var s struct{ Name, Error string }
+		if err := lines.Decode(&s); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			if s.Error != "" {
+				t.Error(s.Error)
+			}
+		})
+	}
+	if steps < 10 {
+		t.Errorf("the program told of %d steps\n%s", steps, complaint.Bytes())
+	}
+}
+
+func TestTheLockFileNamesNoDownloadAddress(t *testing.T) {
+	if bytes.Contains(jsLock, []byte(`"resolved"`)) {
+		t.Error(`package-lock.json holds "resolved" members: write it with omit-lockfile-registry-resolved`)
+	}
+	if !bytes.Contains(jsLock, []byte(`"integrity"`)) {
+		t.Error("package-lock.json pins no content")
+	}
+}

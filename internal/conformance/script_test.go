@@ -1,0 +1,181 @@
+package conformance
+
+import (
+	"crypto/rand"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/azurite"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// conversation is one case: requests to a fresh account of one service, more or less. Each has names of its own that
+// nothing carries yet; in the text of a step stand
+//
+//	{T} {t}   a table, and its name in lower case
+//	{Q}       a queue
+//	{C}       a container
+//	{BASE}    the address of the account
+//
+// The script of a service says which of them exists when a conversation begins.
+type conversation struct {
+	name  string
+	steps []step
+}
+
+// step is one request and what the answer has to be.
+type step struct {
+	request string // "GET /{T}()?$top=1"; blanks and quotes are sent encoded
+	body    string
+	headers string // "Name: value", several separated by "|"; a "Name: " alone drops a header that is sent by default
+	want    string // see expectation
+}
+
+// one is a conversation of one request.
+func one(name, request, headers, body, want string) conversation {
+	return conversation{name, []step{{request, body, headers, want}}}
+}
+
+// expectation is what a step wants: "201", "404 QueueNotFound", then any number of " ~ " and a text that the answer has
+// to hold, or " !~ " and one that it must not. The text of an answer is its body and a line "Name: value" for each
+// header. In a text {*} stands for anything up to a mark or the end of the line, and {=name} for the same, which the
+// next steps may use as {name}.
+type expectation struct {
+	summary         string
+	present, absent []string
+}
+
+func expected(want string) expectation {
+	var e expectation
+	parts := regexp.MustCompile(` !?~ `).FindAllStringIndex(want, -1)
+	end := len(want)
+	for _, p := range slices.Backward(parts) {
+		text := want[p[1]:end]
+		if want[p[0]+1] == '!' {
+			e.absent = append(e.absent, text)
+		} else {
+			e.present = append(e.present, text)
+		}
+		end = p[0]
+	}
+	e.summary = want[:end]
+	slices.Reverse(e.present)
+	return e
+}
+
+var placeholder = regexp.MustCompile(`\{=?[*a-z]+\}`)
+
+// met reports whether an answer is as expected, and adds what was captured to names.
+func (e expectation) met(got answer, names map[string]string) bool {
+	if got.summary != e.summary {
+		return false
+	}
+	for _, text := range e.absent {
+		if strings.Contains(got.text, text) {
+			return false
+		}
+	}
+	for _, text := range e.present {
+		var captured []string
+		pattern, end := "", 0
+		for _, at := range placeholder.FindAllStringIndex(text, -1) {
+			name := text[at[0]+1 : at[1]-1]
+			pattern += regexp.QuoteMeta(text[end:at[0]])
+			end = at[1]
+			switch {
+			case name == "*":
+				pattern += `[^<\r\n]*`
+			case name[0] == '=':
+				captured = append(captured, name[1:])
+				pattern += `([^<\r\n]*)`
+			default:
+				pattern += regexp.QuoteMeta(text[at[0]:at[1]])
+			}
+		}
+		found := regexp.MustCompile(pattern + regexp.QuoteMeta(text[end:])).FindStringSubmatch(got.text)
+		if found == nil {
+			return false
+		}
+		for i, name := range captured {
+			names["{"+name+"}"] = found[i+1]
+		}
+	}
+	return true
+}
+
+// script is all conversations with one service.
+type script struct {
+	service service
+	open    step // makes what every conversation begins with
+	close   step // and removes it
+	cases   []conversation
+	differs []difference
+}
+
+// run has every conversation with the service at base.
+func (s script) run(t *testing.T, base string, differs []difference) {
+	listed := map[string]difference{}
+	for _, d := range differs {
+		listed[d.name] = d
+	}
+	group := rand.Text()[:8]
+	for i, c := range s.cases {
+		t.Run(c.name, func(t *testing.T) {
+			unique := fmt.Sprintf("C%s%d", group, i)
+			names := map[string]string{
+				"{T}": unique, "{t}": strings.ToLower(unique), "{Q}": strings.ToLower(unique), "{C}": strings.ToLower(unique), "{BASE}": base,
+			}
+			talk := talk{t, s.service, base, names}
+			if got := talk.send(s.open); !strings.HasPrefix(got.summary, "201") {
+				t.Fatalf("%s: %s\n%s", s.open.request, got.summary, got.text)
+			}
+			defer talk.send(s.close)
+			d, ok := listed[c.name]
+			for j, st := range c.steps {
+				want := expected(talk.fill(st.want))
+				got := talk.send(st)
+				same := want.met(got, names)
+				switch {
+				case ok && j == d.step && same:
+					t.Fatalf("step %d, %s: listed as different, but it is not", j, st.request)
+				case ok && j == d.step && !d.is(got):
+					t.Fatalf("step %d, %s: %s, listed as %s\n%s", j, st.request, got.summary, d.got, got.text)
+				case ok && j == d.step:
+					return // what follows builds on the answer that did not come
+				case !same:
+					t.Fatalf("step %d, %s: %s, want %s\n%s", j, st.request, got.summary, talk.fill(st.want), got.text)
+				}
+			}
+		})
+	}
+}
+
+func (s script) onBoth(t *testing.T) {
+	t.Run("storagetest", func(t *testing.T) {
+		server, err := storagetest.New(t).Serve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.run(t, map[service]string{tables: server.TablesURL, queues: server.QueuesURL, blobs: server.BlobsURL}[s.service], nil)
+	})
+	t.Run("azurite", func(t *testing.T) {
+		a := azurite.Shared(t)
+		s.run(t, map[service]string{tables: a.TableURL(), queues: a.QueueURL(), blobs: a.BlobURL()}[s.service], s.differs)
+	})
+	t.Run("the list of differences", func(t *testing.T) {
+		names := map[string]int{}
+		for _, c := range s.cases {
+			if names[c.name] > 0 {
+				t.Errorf("two cases are called %q", c.name)
+			}
+			names[c.name] = len(c.steps)
+		}
+		checkDifferences(t, s.differs, names)
+	})
+}
+
+// join makes one list of many.
+func join(parts ...[]conversation) []conversation { return slices.Concat(parts...) }

@@ -1,0 +1,147 @@
+package conformance
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/internal/azurite"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// session is what a program on the Go SDKs has: clients for a table, a queue and a container of its own, which exist.
+type session struct {
+	ctx       context.Context
+	options   azcore.ClientOptions // for further clients
+	tablesURL string
+	name      string // the container's and, with other letters, the table's
+	tables    *aztables.ServiceClient
+	table     *aztables.Client
+	queues    *azqueue.ServiceClient
+	queue     *azqueue.QueueClient
+	blobs     *azblob.Client
+	container *container.Client
+}
+
+// program is one case on the Go SDKs. It returns what is not as it should be.
+type program struct {
+	name string
+	run  func(s *session) error
+}
+
+func TestGoSDKs(t *testing.T) {
+	var programs []program
+	names := map[string]int{}
+	for _, part := range [][]program{tablePrograms, transactionPrograms, queuePrograms, blobPrograms} {
+		for _, p := range part {
+			if names[p.name]++; names[p.name] > 1 {
+				t.Errorf("two programs are called %q", p.name)
+			}
+			programs = append(programs, p)
+		}
+	}
+	run := func(t *testing.T, connection string, options azcore.ClientOptions, differs []difference) {
+		listed := map[string]difference{}
+		for _, d := range differs {
+			listed[d.name] = d
+		}
+		for _, p := range programs {
+			t.Run(p.name, func(t *testing.T) {
+				err := p.run(open(t, connection, options))
+				d, ok := listed[p.name]
+				switch {
+				case !ok && err != nil:
+					t.Error(err)
+				case ok && err == nil:
+					t.Error("listed as different, but it is not")
+				case ok && !strings.Contains(err.Error(), d.got):
+					t.Errorf("%v, listed as %s", err, d.got)
+				}
+			})
+		}
+	}
+	t.Run("storagetest", func(t *testing.T) {
+		acct := storagetest.New(t)
+		run(t, acct.ConnectionString(), azcore.ClientOptions{Transport: acct.Transport()}, nil)
+	})
+	t.Run("azurite", func(t *testing.T) {
+		run(t, azurite.Shared(t).ConnectionString(), azcore.ClientOptions{}, sdkDifferences)
+	})
+	checkDifferences(t, sdkDifferences, names)
+}
+
+func open(t *testing.T, connection string, options azcore.ClientOptions) *session {
+	t.Helper()
+	options.Retry = policy.RetryOptions{MaxRetries: 1, RetryDelay: time.Millisecond}
+	s := &session{ctx: t.Context(), options: options, name: "s" + strings.ToLower(rand.Text())}
+	_, address, _ := strings.Cut(connection, ";TableEndpoint=")
+	address, _, _ = strings.Cut(address, ";")
+	s.tablesURL = strings.TrimSuffix(address, "/")
+	var err error
+	if s.tables, err = aztables.NewServiceClientFromConnectionString(connection, &aztables.ClientOptions{ClientOptions: options}); err != nil {
+		t.Fatal(err)
+	}
+	if s.queues, err = azqueue.NewServiceClientFromConnectionString(connection, &azqueue.ClientOptions{ClientOptions: options}); err != nil {
+		t.Fatal(err)
+	}
+	if s.blobs, err = azblob.NewClientFromConnectionString(connection, &azblob.ClientOptions{ClientOptions: options}); err != nil {
+		t.Fatal(err)
+	}
+	s.table = s.tables.NewClient(s.name)
+	s.queue = s.queues.NewQueueClient(s.name)
+	s.container = s.blobs.ServiceClient().NewContainerClient(s.name)
+	for what, create := range map[string]func() error{
+		"table":     func() error { _, err := s.table.CreateTable(s.ctx, nil); return err },
+		"queue":     func() error { _, err := s.queue.Create(s.ctx, nil); return err },
+		"container": func() error { _, err := s.container.Create(s.ctx, nil); return err },
+	} {
+		if err := create(); err != nil {
+			t.Fatalf("the %s: %v", what, err)
+		}
+	}
+	t.Cleanup(func() { // what the program has deleted itself is gone
+		_, _ = s.table.Delete(context.Background(), nil)
+		_, _ = s.queue.Delete(context.Background(), nil)
+		_, _ = s.container.Delete(context.Background(), nil)
+	})
+	return s
+}
+
+// refused is nil for the service's refusal with this status and code.
+func refused(err error, status int, code string) error {
+	var refusal *azcore.ResponseError
+	if !errors.As(err, &refusal) {
+		return fmt.Errorf("%w, want a refusal with %d %s", orNothing(err), status, code)
+	}
+	if refusal.StatusCode != status || refusal.ErrorCode != code {
+		return fmt.Errorf("refused with %d %s, want %d %s", refusal.StatusCode, refusal.ErrorCode, status, code)
+	}
+	return nil
+}
+
+func orNothing(err error) error {
+	if err == nil {
+		return errors.New("no error")
+	}
+	return err
+}
+
+// same compares what came with what is right.
+func same(what string, got, want any) error {
+	if !reflect.DeepEqual(got, want) {
+		return fmt.Errorf("%s: %v, want %v", what, got, want)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+)
+
+const bare = "Accept: application/json;odata=nometadata"
+
+// sample is rows of every type.
+func sample() []step {
+	return []step{
+		{"PUT " + at("a", "1"), `{"S":"x","I":5,"D":1.5,"B":true}`, "", "204"},
+		{"PUT " + at("a", "2"), `{"L@odata.type":"Edm.Int64","L":"5","T@odata.type":"Edm.DateTime","T":"2020-01-02T03:04:05.1234567Z"}`, "", "204"},
+		{"PUT " + at("b", "1"), `{"G@odata.type":"Edm.Guid","G":"c9da6455-213d-42c9-9a79-3e9149a57833","X@odata.type":"Edm.Binary","X":"AQID","O":"o'n"}`, "", "204"},
+	}
+}
+
+// https://learn.microsoft.com/rest/api/storageservices/querying-tables-and-entities
+func queryCases() []conversation {
+	var all []conversation
+	// Each filter finds the rows named, by PartitionKey and RowKey.
+	for _, f := range [][2]string{
+		{"PartitionKey eq 'a'", "a1 a2"},
+		{"PartitionKey eq 'a' and RowKey ge '2'", "a2"},
+		{"PartitionKey gt 'a' or RowKey lt '2'", "a1 b1"},
+		{"not (PartitionKey eq 'a')", "b1"},
+		{"S eq 'x'", "a1"}, {"S ne 'y'", "a1"}, {"S eq 'X'", ""},
+		{"I eq 5", "a1"}, {"I gt 5", ""}, {"I le 5", "a1"},
+		{"L eq 5L", "a2"}, {"L eq '5'", ""}, {"I eq 5L", ""},
+		{"D eq 1.5", "a1"}, {"D lt 1.5e1", "a1"},
+		{"B eq true", "a1"}, {"B eq false", ""},
+		{"T eq datetime'2020-01-02T03:04:05.1234567Z'", "a2"}, {"T gt datetime'2020-01-02T03:04:05.1234566Z'", "a2"},
+		{"G eq guid'c9da6455-213d-42c9-9a79-3e9149a57833'", "b1"}, {"G eq guid'C9DA6455-213D-42C9-9A79-3E9149A57833'", "b1"},
+		{"X eq X'010203'", "b1"}, {"X eq binary'010203'", "b1"},
+		{"O eq 'o''n'", "b1"},
+		{"Missing eq 1", ""}, {"Missing ne 1", ""},
+	} {
+		var rows []string
+		for key := range strings.FieldsSeq(f[1]) {
+			rows = append(rows, fmt.Sprintf(`{"PartitionKey":"%c","RowKey":"%c"}`, key[0], key[1]))
+		}
+		all = append(all, conversation{"filter " + f[0], append(sample(), step{
+			"GET /{T}()?$select=PartitionKey,RowKey&$filter=" + f[0], "", bare, `200 ~ {"value":[` + strings.Join(rows, ",") + `]}`,
+		})})
+	}
+	refused := func(title, query, want string) conversation {
+		return conversation{title, []step{{"GET /{T}()?" + query, "", "", want}}}
+	}
+	fifteen := strings.TrimSuffix(strings.Repeat("I eq 1 or ", 15), " or ")
+	return append(all,
+		refused("15 comparisons", "$filter="+fifteen, "200"),
+		refused("16 comparisons", "$filter="+fifteen+" or I eq 2", "400 InvalidInput"),
+		refused("a filter that stops short", "$filter=I eq", "400 InvalidInput"),
+		refused("a function", "$filter=startswith(S,'x')", "501 NotImplemented"),
+		refused("an order", "$orderby=S", "501 NotImplemented"),
+		refused("$top of 1001", "$top=1001", "400 InvalidInput"),
+		refused("$top of a word", "$top=many", "400 InvalidInput"),
+		conversation{"a selected property that is missing", append(sample(), step{"GET /{T}()?$filter=I eq 5&$select=RowKey,Nope", "", bare, `200 ~ {"RowKey":"1","Nope":null}`})},
+		conversation{"rows come in ordinal order", []step{
+			{"PUT " + at("p", "a"), `{}`, "", "204"}, {"PUT " + at("p", "B"), `{}`, "", "204"}, {"PUT " + at("p", "2"), `{}`, "", "204"}, {"PUT " + at("p", "111"), `{}`, "", "204"},
+			{"GET /{T}()?$select=RowKey", "", bare, `200 ~ [{"RowKey":"111"},{"RowKey":"2"},{"RowKey":"B"},{"RowKey":"a"}]`},
+		}},
+		conversation{"entities are found in a table name of another case", []step{
+			{"PUT " + at("p", "r"), `{}`, "", "204"},
+			{"GET /{t}()", "", "", `200 ~ "RowKey":"r"`},
+		}},
+	)
+}
+
+// https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination
+func pageCases() []conversation {
+	return []conversation{
+		{"$top is the size of a page", append(sample(), step{"GET /{T}()?$top=2", "", bare, "200 ~ X-Ms-Continuation-Nextpartitionkey: "})},
+		{"a made-up token", []step{{"GET /{T}()?NextPartitionKey=made!up", "", "", "400 InvalidInput"}}},
+	}
+}
+
+func formatCases() []conversation {
+	return []conversation{
+		{"no metadata", append(sample(), step{"GET " + at("a", "2"), "", bare, `200 ~ "L":"5","T":"2020-01-02T03:04:05.1234567Z"`})},
+		{"minimal metadata", append(sample(), step{"GET " + at("a", "2"), "", "", `200 ~ "L@odata.type":"Edm.Int64","L":"5","T@odata.type":"Edm.DateTime"`})},
+		{"full metadata", append(sample(), step{"GET " + at("a", "2"), "", "Accept: application/json;odata=fullmetadata", `200 ~ "odata.id":"{BASE}/{T}(PartitionKey='a',RowKey='2')"`})},
+		{"Atom is gone", append(sample(), step{"GET " + at("a", "2"), "", "Accept: application/atom+xml", "415 AtomFormatNotSupported"})},
+		{"a method that is none", []step{{"PUT /{T}", `{}`, "", "405 MethodNotAllowed"}}},
+	}
+}
