@@ -1,0 +1,146 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+const (
+	pointRows   = 500    // looked up
+	pointOf     = 10_000 // rows of their partition
+	pointWidth  = 8      // requests at once
+	orRows      = 14     // row keys in a filter, which may hold 15 comparisons
+	pointFilter = "PartitionKey eq 'Sales' and (%s)"
+)
+
+// PointResult is what one way took to look up 500 rows by their keys.
+type PointResult struct {
+	Way      string
+	Requests int
+	Scanned  int           // rows that the service had to look at
+	Time     time.Duration // median
+	Ratio    float64       // of the first way's time to this one's, median over the rounds
+}
+
+// Points looks up 500 rows of a partition of 10,000 on an in-process account whose
+// every request takes as long as latency says. What the service needs to look at
+// rows is this process's time, so that ways which make it look at many come off
+// better here than on the service.
+func Points(ctx context.Context, latency time.Duration, rounds int) ([]PointResult, error) {
+	acct := storagetest.Start(nil)
+	plain := acct.Tables().NewClient(tableName)
+	fast, err := patterns.NewTable[Employee](acct.TablesWith(patterns.Accelerate(nil)).NewClient(tableName), nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := fast.Create(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := fast.Bulk(ctx, func(yield func(patterns.Op[Employee]) bool) {
+		for i := range pointOf {
+			if e := employee(i); !yield(patterns.InsertOp(&e)) {
+				return
+			}
+		}
+	}, nil); err != nil {
+		return nil, err
+	}
+	if latency > 0 {
+		acct.Fault(storagetest.On("Table.*").Delay(latency))
+	}
+	wanted := make([]any, pointRows)
+	for i := range wanted {
+		wanted[i] = fmt.Sprintf("%08d", i*pointOf/pointRows)
+	}
+	ways := []struct {
+		name string
+		run  func() (int, error)
+	}{
+		{"`or` filters of 15 comparisons, by hand", func() (int, error) { return handOr(ctx, plain, wanted, 1) }},
+		{"the same, 8 at once", func() (int, error) { return handOr(ctx, plain, wanted, pointWidth) }},
+		{"a goroutine loop of GetEntity, 8 at once, by hand", func() (int, error) { return handLoop(ctx, plain, wanted) }},
+		{"`RowKey.In(…)`, azpatterns", func() (int, error) {
+			f, n := query.And(query.PartitionKey.Eq("Sales"), query.RowKey.In(wanted...)), 0
+			for _, err := range fast.Query(ctx, f, &patterns.QueryOptions{Parallel: pointWidth}) {
+				if err != nil {
+					return n, err
+				}
+				n++
+			}
+			return n, nil
+		}},
+	}
+	turns := make([][]Result, len(ways))
+	results := make([]PointResult, len(ways))
+	for range max(rounds, 1) {
+		for i, w := range ways {
+			acct.ResetLog()
+			start := time.Now()
+			n, err := w.run()
+			if err != nil || n != pointRows {
+				return nil, fmt.Errorf("%s: %d rows: %w", w.name, n, err)
+			}
+			r := Result{Time: time.Since(start)}
+			r.Ratio = 1
+			if i > 0 {
+				r.Ratio = float64(turns[0][len(turns[0])-1].Time) / float64(r.Time)
+			}
+			turns[i] = append(turns[i], r)
+			results[i] = PointResult{Way: w.name, Requests: len(acct.Log()), Scanned: acct.Log().Scanned()}
+		}
+	}
+	for i, t := range turns {
+		results[i].Time = time.Duration(median(t, func(r Result) float64 { return float64(r.Time) }))
+		results[i].Ratio = median(t, func(r Result) float64 { return r.Ratio })
+	}
+	return results, nil
+}
+
+// handOr asks for as many row keys at once as a filter may hold.
+func handOr(ctx context.Context, table *aztables.Client, wanted []any, width int) (int, error) {
+	var rows atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(width)
+	for some := range slices.Chunk(wanted, orRows) {
+		g.Go(func() error {
+			parts := make([]string, len(some))
+			for i, k := range some {
+				parts[i] = fmt.Sprintf("RowKey eq '%s'", k)
+			}
+			n, err := handRange[HandEmployee](ctx, table, fmt.Sprintf(pointFilter, strings.Join(parts, " or ")))
+			rows.Add(int64(n))
+			return err
+		})
+	}
+	err := g.Wait()
+	return int(rows.Load()), err
+}
+
+// handLoop reads each row by its address.
+func handLoop(ctx context.Context, table *aztables.Client, wanted []any) (int, error) {
+	got := make([]HandEmployee, len(wanted))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(pointWidth)
+	for i, k := range wanted {
+		g.Go(func() error {
+			resp, err := table.GetEntity(ctx, "Sales", k.(string), nil)
+			if err != nil {
+				return err
+			}
+			return json.Unmarshal(resp.Value, &got[i])
+		})
+	}
+	return len(got), g.Wait()
+}

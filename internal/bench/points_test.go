@@ -1,0 +1,32 @@
+package bench
+
+import "testing"
+
+// What the service is made to do is the point: 15 comparisons at a time it looks at
+// the whole partition for each filter.
+func TestPointsThroughInReadJustTheirRows(t *testing.T) {
+	results, err := Points(t.Context(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	or, loop, in := results[0], results[2], results[3]
+	if or.Requests != 36 || or.Scanned != 36*pointOf {
+		t.Errorf("or filters: %+v", or)
+	}
+	if in.Requests != 500 || in.Scanned != 500 || loop.Requests != in.Requests || loop.Scanned != in.Scanned {
+		t.Errorf("In: %+v, by hand: %+v", in, loop)
+	}
+}
+
+func BenchmarkPoints(b *testing.B) {
+	for b.Loop() {
+		results, err := Points(b.Context(), 0, 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		in := results[len(results)-1]
+		b.ReportMetric(in.Ratio, "times-faster-than-or")
+		b.ReportMetric(float64(results[2].Time)/float64(in.Time), "times-faster-than-loop")
+		b.ReportMetric(float64(results[0].Scanned)/float64(in.Scanned), "times-fewer-rows-scanned")
+	}
+}

@@ -1,0 +1,99 @@
+// Command report prints how azpatterns compares with hand-written aztables, as the
+// Markdown table that the README shows.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/bench"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 15, "turns for each way")
+	slice := flag.Duration("slice", 200*time.Millisecond, "length of a turn")
+	only := flag.String("only", "", "run only the jobs whose name holds this text")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := report(ctx, *only, bench.Options{Rounds: max(*rounds, 1), Slice: *slice}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func report(ctx context.Context, only string, o bench.Options) error {
+	head := "| job | way | time | times faster | bytes | allocations |\n|---|---|--:|--:|--:|--:|\n"
+	for _, job := range bench.Jobs() {
+		if !strings.Contains(job.Name, only) {
+			continue
+		}
+		fmt.Print(head)
+		head = ""
+		results, err := bench.Measure(ctx, job, o)
+		if err != nil {
+			return err
+		}
+		for i, r := range results {
+			name := ""
+			if i == 0 {
+				name = job.Name + ", per " + job.Unit
+			}
+			fmt.Printf("| %s | %s | %v | %.1f | %.0f | %.1f |\n", name, r.Way, r.Time.Round(10*time.Nanosecond), r.Ratio, r.Bytes, r.Allocs)
+		}
+	}
+	if err := stores(ctx, only, o); err != nil {
+		return err
+	}
+	if strings.Contains(pointsName, only) {
+		return points(ctx, o.Rounds)
+	}
+	return nil
+}
+
+// stores prints the table of a Store beside the same indexes by hand.
+func stores(ctx context.Context, only string, o bench.Options) error {
+	head := "\n| job | way | requests | time | times faster | bytes | allocations |\n|---|---|--:|--:|--:|--:|--:|\n"
+	for _, job := range bench.Stores() {
+		if !strings.Contains(job.Name, only) {
+			continue
+		}
+		fmt.Print(head)
+		head = ""
+		results, err := bench.Measure(ctx, job, o)
+		if err != nil {
+			return err
+		}
+		for i, r := range results {
+			name := ""
+			if i == 0 {
+				name = job.Name + ", per " + job.Unit
+			}
+			fmt.Printf("| %s | %s | %d | %v | %.1f | %.0f | %.1f |\n", name, r.Way, r.Requests, r.Time.Round(10*time.Nanosecond), r.Ratio, r.Bytes, r.Allocs)
+		}
+	}
+	return nil
+}
+
+const pointsName = "500 rows by their keys, of a partition of 10,000"
+
+// points prints the table of look-ups, without and with a time for the way to the
+// service.
+func points(ctx context.Context, rounds int) error {
+	for _, latency := range []time.Duration{0, 2 * time.Millisecond} {
+		results, err := bench.Points(ctx, latency, rounds)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("\n| %s, %v a request | requests | rows scanned | time | times faster |\n|---|--:|--:|--:|--:|\n", pointsName, latency)
+		for _, r := range results {
+			fmt.Printf("| %s | %d | %d | %v | %.1f |\n", r.Way, r.Requests, r.Scanned, r.Time.Round(100*time.Microsecond), r.Ratio)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// Person is an entity with two indexes in its partition: by e-mail address, unique,
+// and by last name.
+type Person struct {
+	PartitionKey string
+	RowKey       string
+	FirstName    string
+	LastName     string
+	Age          int32
+	EmailAddress string
+}
+
+// directory is what each way can do.
+type directory interface {
+	insert(ctx context.Context, p *Person) error
+	update(ctx context.Context, p *Person) error
+	get(ctx context.Context, partition, email string) (Person, error)
+	list(ctx context.Context, partition, prefix string) (int, error)
+}
+
+// listed is how many rows a range has.
+const listed = 500
+
+// Stores lists the jobs of a table with two indexes in each partition: a Store, and
+// what a competent user writes on aztables, with the same guarantees as long as
+// every reply arrives. They run on an in-process account. A move is a change of the
+// e-mail address.
+func Stores() []Job {
+	kept := func(client func(*service) *aztables.Client) func(*service) (directory, error) {
+		return func(s *service) (directory, error) { return newKept(client(s)) }
+	}
+	ways := []struct {
+		name string
+		open func(*service) (directory, error)
+	}{
+		{handStruct, func(s *service) (directory, error) { return byHand{s.plain}, nil }},
+		{plainWay, kept(func(s *service) *aztables.Client { return s.plain })},
+		{acceleratedWay, kept(func(s *service) *aztables.Client { return s.accelerated })},
+	}
+	var jobs []Job
+	for _, task := range []string{"insert", "update", "move", "get", "range"} {
+		job := Job{Name: "Store with two indexes, " + task, Unit: "operation", Per: 1, open: onAccount}
+		if task == "range" {
+			job.Unit, job.Per = "row", listed
+		}
+		for _, w := range ways {
+			job.Ways = append(job.Ways, Way{w.name, func(s *service) (func(context.Context) error, error) {
+				d, err := w.open(s)
+				if err != nil {
+					return nil, err
+				}
+				return prepare(context.Background(), d, task, w.name)
+			}})
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs
+}
+
+// onAccount is an account with the table and with all that the service checks.
+func onAccount(ctx context.Context) (*service, error) {
+	acct := storagetest.Start(&storagetest.Options{LogLimit: 1 << 10})
+	s := &service{
+		plain:       acct.Tables().NewClient(tableName),
+		accelerated: acct.TablesWith(patterns.Accelerate(nil)).NewClient(tableName),
+		close:       func() {},
+		requests: func() int {
+			n := len(acct.Log())
+			acct.ResetLog()
+			return n
+		},
+	}
+	_, err := s.plain.CreateTable(ctx, nil)
+	return s, err
+}
+
+// prepare stores what a task needs, in the way's own partition.
+func prepare(ctx context.Context, d directory, task, partition string) (func(context.Context) error, error) {
+	n := 0
+	person := func(i int, email int) *Person {
+		return &Person{partition, fmt.Sprintf("empid_%06d", i), "Mary", "Jones", int32(n), fmt.Sprintf("mary%06d@contoso.com", email)}
+	}
+	switch task {
+	case "insert":
+		return func(ctx context.Context) error {
+			n++
+			return d.insert(ctx, person(n, n))
+		}, nil
+	case "range":
+		for i := range listed {
+			if err := d.insert(ctx, person(i, i)); err != nil {
+				return nil, err
+			}
+		}
+		return func(ctx context.Context) error {
+			n, err := d.list(ctx, partition, "mary")
+			if err == nil && n != listed {
+				err = fmt.Errorf("%d rows", n)
+			}
+			return err
+		}, nil
+	}
+	run := map[string]func(context.Context) error{
+		"update": func(ctx context.Context) error {
+			n++
+			return d.update(ctx, person(0, 0))
+		},
+		"move": func(ctx context.Context) error {
+			n++
+			return d.update(ctx, person(0, n))
+		},
+		"get": func(ctx context.Context) error {
+			_, err := d.get(ctx, partition, person(0, 0).EmailAddress)
+			return err
+		},
+	}[task]
+	return run, d.insert(ctx, person(0, 0))
+}
+
+// kept is a Store.
+type kept struct {
+	store *patterns.Store[Person]
+	email *secondaryindex.Reader[Person]
+}
+
+func newKept(client *aztables.Client) (directory, error) {
+	table, err := patterns.NewTable[Person](client, nil)
+	if err != nil {
+		return nil, err
+	}
+	email, err := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.EmailAddress, true })
+	if err != nil {
+		return nil, err
+	}
+	last, err := secondaryindex.Intra("last", func(p *Person) (string, bool) { return p.LastName, true },
+		secondaryindex.Options[Person]{NonUnique: true})
+	if err != nil {
+		return nil, err
+	}
+	store, err := patterns.NewStore(table, patterns.StoreOptions[Person]{Views: []patterns.View[Person]{email, last}})
+	if err != nil {
+		return nil, err
+	}
+	reader, err := email.On(store)
+	return kept{store, reader}, err
+}
+
+func (k kept) insert(ctx context.Context, p *Person) error {
+	_, err := k.store.Insert(ctx, p)
+	return err
+}
+
+func (k kept) update(ctx context.Context, p *Person) error {
+	key := keys.Key{Partition: p.PartitionKey, Row: p.RowKey}
+	_, err := k.store.Update(ctx, key, func(was *Person) error { *was = *p; return nil })
+	return err
+}
+
+func (k kept) get(ctx context.Context, partition, email string) (Person, error) {
+	e, err := k.email.Get(ctx, partition, email)
+	return e.Value, err
+}
+
+func (k kept) list(ctx context.Context, partition, prefix string) (n int, err error) {
+	for _, err := range k.email.Prefix(ctx, partition, prefix, nil) {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}

@@ -1,0 +1,33 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+)
+
+// Within a partition a Store costs no request more than what is written by hand.
+func TestAStoreTakesAsManyRequestsAsByHand(t *testing.T) {
+	for _, job := range Stores() {
+		t.Run(job.Name, func(t *testing.T) {
+			results, err := Measure(t.Context(), job, Options{Rounds: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := 1
+			if strings.HasSuffix(job.Name, "update") || strings.HasSuffix(job.Name, "move") {
+				want = 2
+			}
+			for _, r := range results {
+				if r.Requests != want {
+					t.Errorf("%s: %d requests, want %d", r.Way, r.Requests, want)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkStores(b *testing.B) {
+	for _, job := range Stores() {
+		b.Run(strings.ReplaceAll(job.Name, " ", "_"), func(b *testing.B) { benchmark(b, job) })
+	}
+}
