@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/examples/internal/account"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// staff are those who are there at first.
+func staff() []Employee {
+	return []Employee{
+		{Department: "Sales", ID: "000152", FirstName: "Mary", LastName: "Jones", Email: "maryj@contoso.com", Badge: "A-17"},
+		{Department: "Sales", ID: "000010", FirstName: "Ken", LastName: "Kwok", Email: "kenk@contoso.com", Badge: "A-18", IsManager: true},
+		{Department: "Sales", ID: "000223", FirstName: "Jun", LastName: "Cao", Email: "junc@contoso.com", Badge: "A-19"},
+		{Department: "Marketing", ID: "000231", FirstName: "Jim", LastName: "Jones", Email: "jimj@contoso.com", Badge: "B-02"},
+		{Department: "Marketing", ID: "000160", FirstName: "Ann", LastName: "Beebe", Email: "annb@contoso.com", IsManager: true},
+	}
+}
+
+// tour shows what a Directory can do.
+type tour struct {
+	*Directory
+	out     io.Writer
+	account *account.Account
+}
+
+func (t *tour) run(ctx context.Context) error {
+	for _, do := range []func(context.Context) (string, error){
+		t.create, t.hire, t.idAndEmail, t.badge, t.lastName, t.department, t.emailTaken, t.badgeTaken,
+		t.explain, t.marry, t.transfer, t.work, t.moved, t.archive, t.work, t.check,
+	} {
+		before := t.account.Requests()
+		said, err := do(ctx)
+		if err != nil {
+			return err
+		}
+		n := t.account.Requests() - before
+		plural := "s"
+		if n == 1 {
+			plural = ""
+		}
+		fmt.Fprintf(t.out, "%-72s %3d request%s\n", said, n, plural)
+	}
+	return nil
+}
+
+func (t *tour) create(ctx context.Context) (string, error) {
+	return "created three tables and two queues", t.Create(ctx)
+}
+
+func (t *tour) hire(ctx context.Context) (string, error) {
+	all := staff()
+	for _, e := range all {
+		if err := t.Hire(ctx, e); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("hired %d employees", len(all)), nil
+}
+
+var mary = keys.Key{Partition: "Sales", Row: "000152"}
+
+func (t *tour) idAndEmail(ctx context.Context) (string, error) {
+	byID, err := t.staff.Get(ctx, mary)
+	if err != nil {
+		return "", err
+	}
+	byEmail, err := t.byEmail.Get(ctx, "Sales", "kenk@contoso.com")
+	return fmt.Sprintf("found %s by id, %s by e-mail address", byID.Value.name(), byEmail.Value.name()), err
+}
+
+func (t *tour) badge(ctx context.Context) (string, error) {
+	copied, err := t.byBadge.Get(ctx, "", "B-02")
+	if err != nil {
+		return "", err
+	}
+	// At a door that must be sure: the primary has the last word.
+	item, fresh, err := t.byBadge.GetFresh(ctx, "", "A-17", nil)
+	return fmt.Sprintf("found %s by badge, and %s with a look at the primary: %v", copied.Value.name(), item.Value.name(), fresh), err
+}
+
+func (t *tour) lastName(ctx context.Context) (string, error) {
+	var names []string
+	for item, err := range t.byLastName.Entities(ctx, "", "Jones") {
+		if err != nil {
+			return "", err
+		}
+		names = append(names, item.Value.name())
+	}
+	return "found by last name: " + strings.Join(names, ", "), nil
+}
+
+func (t *tour) department(ctx context.Context) (string, error) {
+	d, err := t.departments.Get(ctx, department("Sales"))
+	return fmt.Sprintf("Sales has %d employees and the manager %s", d.Value.EmployeeCount, d.Value.ManagerName), err
+}
+
+// refused hires somebody who has something that is taken.
+func (t *tour) refused(ctx context.Context, e Employee) (string, error) {
+	err := t.Hire(ctx, e)
+	var taken *patterns.DuplicateError
+	if !errors.As(err, &taken) {
+		return "", fmt.Errorf("hired somebody with what is taken: %w", err)
+	}
+	return fmt.Sprintf("did not hire %s: the %s is taken", e.name(), taken.View), nil
+}
+
+func (t *tour) emailTaken(ctx context.Context) (string, error) {
+	return t.refused(ctx, Employee{Department: "Sales", ID: "000301", FirstName: "Ken", LastName: "Kwan", Email: "kenk@contoso.com"})
+}
+
+func (t *tour) badgeTaken(ctx context.Context) (string, error) {
+	return t.refused(ctx, Employee{Department: "Marketing", ID: "000301", FirstName: "Ken", LastName: "Kwan", Badge: "A-18"})
+}
+
+// married is what becomes of Mary Jones: a new name, an address and a badge with it.
+func married(e *Employee) { e.LastName, e.Email, e.Badge = "Smith", "marys@contoso.com", "A-20" }
+
+func (t *tour) explain(ctx context.Context) (string, error) {
+	was, err := t.staff.Get(ctx, mary)
+	if err != nil {
+		return "", err
+	}
+	now := was.Value
+	married(&now)
+	plan, err := t.staff.ExplainChange(&was.Value, &now)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(t.out, "\n%v\n", plan)
+	return "read what is to be changed; to explain takes no request", nil
+}
+
+func (t *tour) marry(ctx context.Context) (string, error) {
+	e, err := t.Change(ctx, mary, married)
+	return fmt.Sprintf("changed name, address and badge of %s", e.name()), err
+}
+
+func (t *tour) transfer(ctx context.Context) (string, error) {
+	return "asked for a transfer from Sales to Marketing", t.Transfer(ctx, keys.Key{Partition: "Sales", Row: "000223"}, "Marketing")
+}
+
+// work lets a worker do what was asked for.
+func (t *tour) work(ctx context.Context) (string, error) {
+	return "a worker did it, polls included", t.Work(ctx, 1)
+}
+
+func (t *tour) moved(ctx context.Context) (string, error) {
+	e, err := t.byBadge.Get(ctx, "", "A-19")
+	if err != nil {
+		return "", err
+	}
+	sales, err := t.departments.Get(ctx, department("Sales"))
+	if err != nil {
+		return "", err
+	}
+	marketing, err := t.departments.Get(ctx, department("Marketing"))
+	return fmt.Sprintf("%s, with the same badge, is in %s; Sales has %d, Marketing %d",
+		e.Value.name(), e.Value.Department, sales.Value.EmployeeCount, marketing.Value.EmployeeCount), err
+}
+
+func (t *tour) archive(ctx context.Context) (string, error) {
+	return "asked for the archive, for the manager of Sales", t.Archive(ctx, keys.Key{Partition: "Sales", Row: "000010"})
+}
+
+func (t *tour) check(ctx context.Context) (string, error) {
+	differences, err := t.Check(ctx)
+	if len(differences) > 0 {
+		err = errors.New("the views differ from the employees: " + strings.Join(differences, "; "))
+	}
+	return "worked out from all rows what every view must say: it does", err
+}

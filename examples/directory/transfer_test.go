@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/examples/internal/account"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func newDirectory(t *testing.T) *Directory {
+	t.Helper()
+	_, d, err := opened(t.Context(), storagetest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+var jun = keys.Key{Partition: "Sales", Row: "000223"}
+
+// job is the message of a transfer as it would be put on the queue now.
+func (d *Directory) job(t *testing.T, id string, from keys.Key, to string) eventual.Job[Transfer] {
+	t.Helper()
+	item, err := d.staff.Get(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eventual.Job[Transfer]{ID: id, Message: Transfer{from.Partition, from.Row, item.Value.Stay, to}}
+}
+
+func (d *Directory) mustBeSound(t *testing.T) {
+	t.Helper()
+	if err := d.sound(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestATransferThatComesAgainDoesNothing(t *testing.T) {
+	d := newDirectory(t)
+	first := d.job(t, "1", jun, "Marketing")
+	for range 2 {
+		if err := d.transfer(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		d.mustBeSound(t)
+	}
+	back := d.job(t, "2", keys.Key{Partition: "Marketing", Row: jun.Row}, "Sales")
+	if err := d.transfer(t.Context(), back); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.transfer(t.Context(), first); !errors.Is(err, ErrOvertaken) {
+		t.Errorf("a transfer from an earlier stay: %v", err)
+	}
+	if _, err := d.staff.Get(t.Context(), jun); err != nil {
+		t.Error(err)
+	}
+	d.mustBeSound(t)
+}
+
+func TestATransferToWhereTheAddressIsTakenChangesNothing(t *testing.T) {
+	d := newDirectory(t)
+	if err := d.Hire(t.Context(), Employee{Department: "Marketing", ID: "000500", LastName: "Cao", Email: "junc@contoso.com"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.transfer(t.Context(), d.job(t, "1", jun, "Marketing")); !isDuplicate(err) {
+		t.Errorf("%v", err)
+	}
+	d.mustBeSound(t)
+	if item, err := d.staff.Get(t.Context(), jun); err != nil || item.Value.State != "" {
+		t.Errorf("%+v, %v", item.Value, err)
+	}
+}
+
+func TestABadgeThatIsGivenAwayInBetweenIsLost(t *testing.T) {
+	acct := storagetest.New(t)
+	_, d, err := opened(t.Context(), acct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := d.job(t, "1", jun, "Marketing")
+	old, err := d.staff.Get(t.Context(), jun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Steps 1 and 2, and then a death.
+	if err := d.arrive(t.Context(), old.Value, keys.Key{Partition: "Marketing", Row: jun.Row}, "1"); err != nil {
+		t.Fatal(err)
+	}
+	left := old.Value
+	left.State, left.Next = leaving, "1"
+	if _, err := d.staff.PutItem(t.Context(), old, &left); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Change(t.Context(), jun, func(e *Employee) { e.Badge = "C-1" }); !errors.Is(err, ErrOnTheWay) {
+		t.Errorf("changed somebody on the way: %v", err)
+	}
+	if err := d.Hire(t.Context(), Employee{Department: "Sales", ID: "000501", LastName: "Li", Badge: "A-19"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.transfer(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	d.mustBeSound(t)
+}
+
+func TestAnArchiveOfSomebodyWhoWasHiredAgainIsRefused(t *testing.T) {
+	d := newDirectory(t)
+	item, err := d.staff.Get(t.Context(), jun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := eventual.Job[Archive]{ID: "1", Message: Archive{jun.Partition, jun.Row, item.Value.Stay}}
+	for range 2 {
+		if err := d.archiveNow(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		d.mustBeSound(t)
+	}
+	if err := d.Hire(t.Context(), item.Value); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.archiveNow(t.Context(), job); !errors.Is(err, ErrOvertaken) {
+		t.Errorf("%v", err)
+	}
+	if _, err := d.staff.Get(t.Context(), jun); err != nil {
+		t.Error(err)
+	}
+}
+
+// Everybody wants something else of the same employee, messages come twice and late,
+// and two workers are in each other's way.
+func TestRacingJobsLeaveOneEmployee(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				acct := storagetest.Start(&storagetest.Options{Seed: seed + 1})
+				_, d, err := opened(t.Context(), acct)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, ask := range []func() error{
+					func() error { return d.Transfer(t.Context(), jun, "Marketing") },
+					func() error { return d.Transfer(t.Context(), jun, "Research") },
+					func() error { return d.Archive(t.Context(), mary) },
+					func() error { return d.Transfer(t.Context(), mary, "Research") },
+				} {
+					if err := ask(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				acct.Fault(
+					storagetest.On("*").Times(storagetest.Forever).Probability(0.3).Delay(300*time.Millisecond),
+					storagetest.On("*").Times(storagetest.Forever).Probability(0.1).Delay(3*time.Second),
+					storagetest.On("Queue.Get").Times(storagetest.Forever).Probability(0.3).Redeliver(),
+				)
+				var workers sync.WaitGroup
+				for range 2 {
+					workers.Go(func() {
+						d, err := NewDirectory(account.Local(acct), "", hasty())
+						if err == nil {
+							err = d.Recover(t.Context())
+						}
+						if err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				workers.Wait()
+				acct.ClearFaults()
+				// Those that came second were given up.
+				if _, err := d.poison.ClearMessages(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+				d.mustBeSound(t)
+			})
+		})
+	}
+}
+
+func TestNobodyIsHiredUnderAKeyOfAnotherKind(t *testing.T) {
+	d := newDirectory(t)
+	for _, e := range []Employee{{Department: "Sales"}, {Department: "Sales", ID: "Department"}, {ID: "1"}, {Department: "a/b", ID: "1"}} {
+		if err := d.Hire(t.Context(), e); !errors.Is(err, ErrBadEmployee) {
+			t.Errorf("%s/%s: %v", e.Department, e.ID, err)
+		}
+	}
+	if err := d.Transfer(t.Context(), jun, "a/b"); !errors.Is(err, ErrBadEmployee) {
+		t.Error(err)
+	}
+	if err := d.Transfer(t.Context(), keys.Key{Partition: "Sales", Row: "9"}, "Marketing"); !errors.Is(err, patterns.ErrNotFound) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+)
+
+// worker carries out what was put on the queue: transfers, archiving, and what a
+// process that died left undone.
+func (d *Directory) worker(observe func(eventual.Event)) (*eventual.Worker, error) {
+	w, err := eventual.NewWorker(d.jobs, &eventual.Options{
+		Poison: d.poison,
+		// A job that stands half way is worth some patience. What can never be done
+		// says so, by eventual.Cancel.
+		MaxAttempts: 50,
+		Visibility:  d.patience.visibility,
+		PollMin:     d.patience.poll,
+		PollMax:     d.patience.poll,
+		Backoff:     d.backoff(),
+		Observe:     observe,
+	})
+	if err != nil {
+		return nil, err
+	}
+	eventual.HandleOutbox(w, "", d.staff)
+	eventual.Handle(w, transferKind, d.transfer)
+	eventual.Handle(w, archiveKind, d.archiveNow)
+	// A wake-up can get lost only with the queue itself. A sweep finds its operation.
+	eventual.HandleSweep(w, 24*time.Hour, d.staff, nil)
+	return w, nil
+}
+
+// backoff is the worker's own, unless work waits a shorter time for the dead.
+func (d *Directory) backoff() func(int) time.Duration {
+	if d.patience.visibility == 0 {
+		return nil
+	}
+	return func(int) time.Duration { return d.patience.visibility }
+}
+
+// Work handles n jobs, and then returns.
+func (d *Directory) Work(ctx context.Context, n int) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan eventual.Event, 1)
+	w, err := d.worker(func(e eventual.Event) {
+		select {
+		case ended <- e:
+		case <-ctx.Done():
+		}
+	})
+	if err != nil {
+		return err
+	}
+	running := make(chan error, 1)
+	go func() { running <- w.Run(ctx) }()
+	var failed error
+	for n > 0 {
+		select {
+		case e := <-ended:
+			if e.Outcome == eventual.Done {
+				n--
+			} else if e.Outcome == eventual.Poisoned {
+				n, failed = n-1, errors.Join(failed, e.Err)
+			}
+		case err := <-running:
+			return errors.Join(failed, err, ctx.Err())
+		}
+	}
+	stop()
+	return errors.Join(failed, <-running)
+}
+
+// Recover works until nothing is left in the queue, hidden messages included.
+func (d *Directory) Recover(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	w, err := d.worker(nil)
+	if err != nil {
+		return err
+	}
+	running := make(chan error, 1)
+	go func() { running <- w.Run(ctx) }()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-running:
+			return errors.Join(err, ctx.Err())
+		case <-tick.C:
+		}
+		props, err := d.jobs.GetProperties(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if *props.ApproximateMessagesCount == 0 {
+			stop()
+			return <-running
+		}
+	}
+}

@@ -1,0 +1,153 @@
+// Command hotpartition shows a hot partition and its cure: the same event log written
+// under the hour as partition key, under the employee's, and under the hour with a
+// hash in front (keys.Spread).
+//
+//	go run ./examples/hotpartition
+//
+// It runs on an account inside this process, whose request log tells how many writes
+// each partition took, and how many requests it takes to read an hour back.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+func main() {
+	if err := run(context.Background(), os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "hotpartition:", err)
+		os.Exit(1)
+	}
+}
+
+// Event is an entry of the log. Its key depends on the layout.
+type Event struct {
+	Employee string
+	ID       int
+	At       time.Time
+	Text     string
+}
+
+// layout is one way to key events, and to read those of an hour.
+type layout struct {
+	name string
+	key  func(*Event) (keys.Key, error)
+	hour func(at time.Time) query.Filter
+}
+
+const events = 1000
+
+// buckets is how many partitions an hour is spread over. It is part of the keys, so
+// it cannot change later.
+const buckets = 16
+
+func layouts() ([]layout, error) {
+	spread, err := keys.NewSpread(buckets)
+	if err != nil {
+		return nil, err
+	}
+	hour := func(at time.Time) string { return at.UTC().Format("2006010215") }
+	id := func(e *Event) string { return fmt.Sprintf("%s_%05d", keys.Escape(e.Employee), e.ID) }
+	return []layout{
+		{
+			name: "partition key = hour",
+			key:  func(e *Event) (keys.Key, error) { return keys.Key{Partition: hour(e.At), Row: id(e)}, nil },
+			hour: func(at time.Time) query.Filter { return query.PartitionKey.Eq(hour(at)) },
+		},
+		{
+			name: "partition key = employee",
+			key: func(e *Event) (keys.Key, error) {
+				return keys.Key{Partition: keys.Escape(e.Employee), Row: fmt.Sprintf("%s_%05d", hour(e.At), e.ID)}, nil
+			},
+			// No bound on the partition key: all employees have to be looked at.
+			hour: func(at time.Time) query.Filter { return query.RowKey.Prefix(hour(at) + "_") },
+		},
+		{
+			name: "partition key = bucket and hour",
+			key: func(e *Event) (keys.Key, error) {
+				return keys.Key{Partition: spread.Partition(hour(e.At), id(e)), Row: id(e)}, nil
+			},
+			hour: func(at time.Time) query.Filter {
+				partitions := make([]any, 0, buckets)
+				for _, p := range spread.Partitions(hour(at)) {
+					partitions = append(partitions, p)
+				}
+				return query.PartitionKey.In(partitions...)
+			},
+		},
+	}, nil
+}
+
+func run(ctx context.Context, out io.Writer) error {
+	all, err := layouts()
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		if err := show(ctx, out, l); err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+	}
+	return nil
+}
+
+var start = time.Date(2014, 7, 31, 18, 0, 0, 0, time.UTC)
+
+func show(ctx context.Context, out io.Writer, l layout) error {
+	account := storagetest.Start(nil)
+	table, err := patterns.NewTable(account.Tables().NewClient("Events"), &patterns.TableOptions[Event]{Key: l.key})
+	if err != nil {
+		return err
+	}
+	if err := table.Create(ctx); err != nil {
+		return err
+	}
+	account.ResetLog()
+	for i := range events {
+		e := Event{Employee: fmt.Sprintf("Sales/%06d", i%40), ID: i, At: start.Add(time.Duration(i) * 3 * time.Second), Text: "signed in"}
+		if _, err := table.Insert(ctx, &e); err != nil {
+			return err
+		}
+	}
+	hottest, partitions := hottest(account.Log())
+	fmt.Fprintf(out, "%s\n  writes: %d events to %d partition(s), %d%% of them to the hottest\n",
+		l.name, events, partitions, 100*hottest/events)
+
+	account.ResetLog()
+	n := 0
+	for _, err := range table.Query(ctx, l.hour(start), &patterns.QueryOptions{Allow: query.TableScan}) {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	scanned := 0
+	for _, r := range account.Log() {
+		scanned += r.Scanned
+	}
+	fmt.Fprintf(out, "  reading the hour: %s, %d events in %d request(s), %d rows looked at\n\n",
+		query.Explain(l.hour(start)).Class, n, len(account.Log()), scanned)
+	return nil
+}
+
+// hottest is how many writes the busiest partition took, and among how many.
+func hottest(log storagetest.Log) (writes, partitions int) {
+	perPartition := make(map[string]int)
+	for _, r := range log {
+		for _, row := range r.Rows {
+			perPartition[row.Partition]++
+		}
+	}
+	for _, n := range perPartition {
+		writes = max(writes, n)
+	}
+	return writes, len(perPartition)
+}

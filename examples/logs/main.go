@@ -1,0 +1,95 @@
+// Command logs shows how a service keeps its logs in blobs and how they are read by
+// time. Two hosts of a service log a day through slog, on an account inside this
+// process; then the errors of a few minutes are printed, with what had to be read to
+// find them.
+//
+//	go run ./examples/logs
+//	go run ./examples/logs -from 03:30 -to 03:40 -level WARN
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func main() {
+	from := flag.String("from", "15:04", "print from this `time` of the day")
+	to := flag.String("to", "15:06", "up to this `time`")
+	level := flag.String("level", "ERROR", "of this `level`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, *from, *to, *level); err != nil {
+		fmt.Fprintln(os.Stderr, "logs:", err)
+		os.Exit(1)
+	}
+}
+
+// today is the day that is logged.
+var today = time.Date(2014, 7, 31, 0, 0, 0, 0, time.UTC)
+
+func run(ctx context.Context, out io.Writer, from, to, level string) error {
+	begin, err := clock(from)
+	if err != nil {
+		return err
+	}
+	end, err := clock(to)
+	if err != nil {
+		return err
+	}
+	account := storagetest.Start(nil)
+	logs := account.Container("logs")
+	if _, err := logs.Create(ctx, nil); err != nil {
+		return err
+	}
+	account.ResetLog()
+	records := 0
+	for _, host := range []string{"web-1", "web-2"} {
+		n, err := serve(ctx, logs, host)
+		if err != nil {
+			return err
+		}
+		records += n
+	}
+	day := written(account.Log())
+	fmt.Fprintf(out, "the service logged %d records: %d requests, %d bytes in %d blobs\n\n", records, day.requests, day.bytes, day.blobs)
+
+	account.ResetLog()
+	stats, err := printLogs(ctx, out, logs, begin, end, level)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nfound %d: %d requests, %d bytes of %d of the %d blobs\n",
+		stats.Matched, len(account.Log()), stats.Bytes, stats.Read, day.blobs)
+	return nil
+}
+
+// clock reads a time of today.
+func clock(text string) (time.Time, error) {
+	t, err := time.Parse("15:04", text)
+	if err != nil {
+		return t, fmt.Errorf("%q is not a time like 15:04", text)
+	}
+	return today.Add(time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute), nil
+}
+
+// volume is what was written.
+type volume struct {
+	requests, blobs int
+	bytes           int64
+}
+
+func written(log storagetest.Log) volume {
+	v := volume{requests: len(log), blobs: log.Count("Blob.Put")}
+	for _, q := range log.Only("Blob.Append") {
+		v.bytes += q.RequestBytes
+	}
+	return v
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func output(t *testing.T, from, to, level string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, from, to, level); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestErrorsOfTwoMinutesAreFoundWithThreeRequests(t *testing.T) {
+	got := output(t, "15:04", "15:06", "ERROR")
+	for _, want := range []string{
+		"the service logged 34560 records: ",
+		" in 48 blobs\n",
+		`15:04:10 ERROR payment refused {"host":"web-1","order":{"id":110850,"items":1},"reason":"card \"expired\"; asked again"}` + "\n" +
+			`15:04:10 ERROR payment refused {"host":"web-2",`,
+		"found 4: 3 requests, ",
+		" of 2 of the 48 blobs\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("output lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestATimeThatIsNoneIsAnError(t *testing.T) {
+	for _, bad := range []string{"", "25:00", "noon"} {
+		if err := run(t.Context(), &bytes.Buffer{}, bad, "15:06", "ERROR"); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+		if err := run(t.Context(), &bytes.Buffer{}, "15:04", bad, "ERROR"); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+// Command quickstart loads the employees and expense claims of a CSV file into
+// Azure tables, changes and reads them, and says how many requests each step took.
+//
+//	go run ./examples/quickstart                    an account inside this process
+//	go run ./examples/quickstart -azurite           Azurite, started for the run
+//	go run ./examples/quickstart -account URL       a real account, by azidentity
+//
+// AZURE_STORAGE_CONNECTION_STRING, if set, names the account when no flag does. The
+// two tables get names of their own and are deleted at the end.
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"slices"
+	"time"
+
+	"github.com/azpatterns/azpatterns/examples/internal/account"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/logtail"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+//go:embed sample.csv
+var sample embed.FS
+
+func main() {
+	csv := flag.String("csv", "", "load this file instead of the sample")
+	var where account.Flags
+	where.Register()
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "quickstart: takes no arguments; a file is named by -csv")
+		flag.Usage()
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, *csv, where); err != nil {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, csv string, where account.Flags) (err error) {
+	file, err := input(csv)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	a, err := account.Open(ctx, where)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	fmt.Fprintln(out, "account:", a.Name)
+
+	d := &demo{out: out, account: a, progress: newProgress(os.Stderr)}
+	suffix := fmt.Sprintf("%08x", rand.Uint32())
+	employees, claims := a.Tables.NewClient("Employees"+suffix), a.Tables.NewClient("Claims"+suffix)
+	if d.employees, err = patterns.NewTable[Employee](employees, nil); err != nil {
+		return err
+	}
+	// All claims are one stream, spread over four partitions.
+	if d.claims, err = logtail.New(claims, &logtail.Options[Claim]{Time: func(c *Claim) time.Time { return c.Time }, Buckets: 4}); err != nil {
+		return err
+	}
+	defer func() {
+		// Also after an interrupt, so with a context of its own.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		for _, t := range []interface{ Drop(context.Context) error }{d.employees, d.claims.Table()} {
+			err = errors.Join(err, t.Drop(ctx))
+		}
+	}()
+	return d.steps(ctx, file)
+}
+
+func input(csv string) (io.ReadCloser, error) {
+	if csv == "" {
+		return sample.Open("sample.csv")
+	}
+	return os.Open(csv)
+}
+
+type demo struct {
+	out       io.Writer
+	account   *account.Account
+	progress  *progress
+	employees *patterns.Table[Employee]
+	claims    *logtail.Log[Claim]
+	people    map[keys.Key]Employee // as the file has them
+}
+
+// step runs one step and prints what it did and what that cost.
+func (d *demo) step(do func() (string, error)) error {
+	before := d.account.Requests()
+	said, err := do()
+	d.progress.done()
+	if err != nil {
+		return err
+	}
+	n := d.account.Requests() - before
+	fmt.Fprintf(d.out, "%-64s %3d request%s\n", said, n, plural(n))
+	return nil
+}
+
+func (d *demo) steps(ctx context.Context, file io.Reader) error {
+	for _, do := range []func(context.Context) (string, error){
+		d.create,
+		func(ctx context.Context) (string, error) { return d.load(ctx, file) },
+		d.storeEmployees,
+		d.readOne,
+		d.birthday,
+		d.department,
+		d.lastClaims,
+	} {
+		if err := d.step(func() (string, error) { return do(ctx) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *demo) create(ctx context.Context) (string, error) {
+	return "created two tables", errors.Join(d.employees.Create(ctx), d.claims.Table().Create(ctx))
+}
+
+// stream is the name of the one stream of claims.
+const stream = "claims"
+
+// load appends the file's claims, a hundred a request, and collects its employees.
+func (d *demo) load(ctx context.Context, file io.Reader) (string, error) {
+	d.people = make(map[keys.Key]Employee)
+	var waiting []Claim
+	loaded, left := 0, 0
+	flush := func() error {
+		_, err := d.claims.AppendAll(ctx, stream, waiting)
+		loaded += len(waiting)
+		waiting = waiting[:0]
+		d.progress.at("claims", loaded)
+		return err
+	}
+	for r, err := range records(file) {
+		var bad *badLine
+		if errors.As(err, &bad) {
+			fmt.Fprintf(d.out, "left out: %v\n", bad)
+			left++
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		d.people[r.employee.key()] = r.employee
+		if waiting = append(waiting, r.claim); len(waiting) == patterns.MaxBatchOps {
+			if err := flush(); err != nil {
+				return "", err
+			}
+		}
+	}
+	if len(waiting) > 0 {
+		if err := flush(); err != nil {
+			return "", err
+		}
+	}
+	if loaded == 0 {
+		return "", errors.New("the file has no usable line")
+	}
+	said := fmt.Sprintf("appended %d expense claim%s", loaded, plural(loaded))
+	if left > 0 {
+		said += fmt.Sprintf(", left out %d line%s", left, plural(left))
+	}
+	return said, nil
+}
+
+func (d *demo) storeEmployees(ctx context.Context) (string, error) {
+	report, err := d.employees.Bulk(ctx, func(yield func(patterns.Op[Employee]) bool) {
+		for _, e := range d.people {
+			if !yield(patterns.UpsertOp(&e, patterns.Replace)) {
+				return
+			}
+		}
+	}, &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) { d.progress.at("employees", p.Applied) }})
+	return fmt.Sprintf("stored %d employee%s, a transaction a department", report.Applied, plural(report.Applied)), err
+}
+
+// someone is the first employee by key.
+func (d *demo) someone() keys.Key {
+	return slices.MinFunc(slices.Collect(maps.Keys(d.people)), keys.Key.Compare)
+}
+
+func (d *demo) readOne(ctx context.Context) (string, error) {
+	item, err := d.employees.Get(ctx, d.someone())
+	return fmt.Sprintf("read %s %s by department and id", item.Value.FirstName, item.Value.LastName), err
+}
+
+func (d *demo) birthday(ctx context.Context) (string, error) {
+	item, err := d.employees.Update(ctx, d.someone(), func(e *Employee) error { e.Age++; return nil })
+	return fmt.Sprintf("raised the age of %s to %d, safe against other writers", item.Value.FirstName, item.Value.Age), err
+}
+
+func (d *demo) department(ctx context.Context) (string, error) {
+	name, n := d.someone().Partition, 0
+	for _, err := range d.employees.Query(ctx, query.PartitionKey.Eq(name), nil) {
+		if err != nil {
+			return "", err
+		}
+		n++
+	}
+	return fmt.Sprintf("listed the %d employee%s of %s", n, plural(n), name), nil
+}
+
+func (d *demo) lastClaims(ctx context.Context) (string, error) {
+	fmt.Fprintln(d.out, "\nthe last 10 claims:")
+	for entry, err := range d.claims.Tail(ctx, stream, 10) {
+		if err != nil {
+			return "", err
+		}
+		c := entry.Value
+		fmt.Fprintf(d.out, "  %s  %s  %8.2f  %s\n", entry.Time.Format("2006-01-02 15:04"), c.EmployeeID, c.Amount, c.Purpose)
+	}
+	return "read the last 10 claims of four partitions, newest first", nil
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
