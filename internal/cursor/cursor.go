@@ -48,6 +48,9 @@ func Open(text string, bounds ...string) (c Cursor, ok bool) {
 	if text == "" {
 		return Cursor{}, true
 	}
+	if strings.ContainsAny(text, "\r\n") { // which base64 passes over
+		return Cursor{}, false
+	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(b) < header || b[0] != version {
 		return Cursor{}, false

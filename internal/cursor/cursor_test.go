@@ -51,11 +51,21 @@ func TestNothingIsTheBeginningOfAnyTable(t *testing.T) {
 	}
 }
 
+func TestALineBreakIsDamage(t *testing.T) {
+	text := cursor.Seal([]byte("row"), table)
+	for _, bad := range []string{text + "\n", "\r" + text, text[:8] + "\r\n" + text[8:]} {
+		if _, ok := cursor.Open(bad); ok {
+			t.Errorf("opened %q", bad)
+		}
+	}
+}
+
 func FuzzOpenTakesAnyText(f *testing.F) {
 	f.Add("")
 	f.Add("AQ")
 	f.Add("%%%")
 	f.Add(cursor.Seal([]byte("row"), table, "a"))
+	f.Add(cursor.Seal([]byte("row"), table, "a") + "\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, ok := cursor.Open(text, "a")
 		if ok && text != "" && c.Of(table) && cursor.Seal(c.Position, table, "a") != text {
