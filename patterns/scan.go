@@ -66,7 +66,7 @@ type ScanProgress struct {
 //
 // A result of one page takes one request. A longer one takes more than [Table.Query]
 // would need: probes, the last page of each range, pages that both sides of a cut
-// read. These are about 16 × Parallel at most, and a quarter of the pages. The more
+// read. These are about 16 × Parallel at most, and a quarter of what Query needs. The more
 // pages, the nearer the speed comes to Parallel times that of Query. A filter that
 // lets few of the rows through gains less, since the service does not tell how far it
 // came with a page that holds none.

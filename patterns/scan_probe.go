@@ -43,7 +43,8 @@ func (s *scan[T]) probe(ctx context.Context, p *probe) error {
 // victim chooses the segment to cut, and up to n places to look at in it: the one
 // with the most room of those that proved to be longer than a page.
 func (s *scan[T]) victim(n int) (*segment, []place) {
-	n = min(n, s.allowed()-s.extra)
+	left := s.allowed() - s.extra - s.owed()
+	n = min(n, left)
 	if a, _ := s.rows.wire.Address(); a.Cosmos() || n <= 0 {
 		return nil, nil
 	}
@@ -52,7 +53,7 @@ func (s *scan[T]) victim(n int) (*segment, []place) {
 	most := 0.0
 	for _, g := range s.segments {
 		if g.pages == 0 || g.probes > 0 || g.whole ||
-			g.blank > 0 && (g.blank < g.patience || g.blank > s.allowed()-s.extra) {
+			g.blank > 0 && (g.blank < g.patience || g.blank > left) {
 			continue
 		}
 		r, ok := g.room()
@@ -66,9 +67,22 @@ func (s *scan[T]) victim(n int) (*segment, []place) {
 	return best, where
 }
 
+// owed is how many pages will be read again for cuts made or looked for.
+func (s *scan[T]) owed() (pages int) {
+	for _, g := range s.segments {
+		if g.probes > 0 || g.cut() {
+			pages += g.blank
+		}
+	}
+	return pages
+}
+
 // allowed bounds the requests that Query would not need. It grows with the pages
-// read, so that a small table costs few.
-func (s *scan[T]) allowed() int { return min(4+4*s.pages, 16*s.parallel) + s.pages/4 }
+// read, so that a small table costs few; a quarter more is of those alone that Query
+// would need too, lest what a scan wastes allow it to waste more.
+func (s *scan[T]) allowed() int {
+	return min(4+4*s.pages, 16*s.parallel) + max(s.sent-s.extra, 0)/4
+}
 
 // probed acts on what a probe found. Several were on their way at once, so the
 // segment that it was meant for may have been cut or read on meanwhile.

@@ -14,8 +14,9 @@ type scan[T any] struct {
 	segments []*segment
 	next     int // the first read of the plan that is no segment yet
 	progress ScanProgress
+	sent     int // requests of this run
 	pages    int // received in this run
-	extra    int // requests of this run that Query would not have needed, at most
+	extra    int // of the requests sent, those that Query would not have needed, at most
 	known    alphabet
 
 	inFlight int
@@ -97,6 +98,7 @@ func (s *scan[T]) start(ctx context.Context) {
 
 func (s *scan[T]) send(request func() reply[T]) {
 	s.inFlight++
+	s.sent++
 	s.progress.Requests++
 	s.running.Go(func() { s.replies <- request() })
 }
