@@ -5,10 +5,14 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/azurite"
@@ -42,6 +46,48 @@ func TestJavaScript(t *testing.T) {
 			runNode(t, node, modules, program, azurite.Shared(t).ConnectionString())
 		})
 	}
+}
+
+// Whoever moves the packages records what they send again; see js/record.cjs.
+func TestTheRecordedRequestsAreThoseOfTheseJavaScriptPackages(t *testing.T) {
+	modules := filepath.Join(azurite.Packages(t, "js", jsPackages, jsLock), "node_modules")
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("js", "record.cjs"))
+	cmd.Env = append(os.Environ(), "NODE_PATH="+modules, "NODE_OPTIONS=")
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	now, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, complaint.Bytes())
+	}
+	then, err := os.ReadFile(filepath.Join("..", "emulator", "auth", "testdata", "javascript.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := unsigned(t, now), unsigned(t, then); !slices.Equal(got, want) {
+		t.Errorf("the packages send\n%s\nrecorded is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+var perRequest = regexp.MustCompile(`sig=[^&]*|batch_[-0-9a-f]+`)
+
+// unsigned is a line for each request of a recording, of all in it that is the same
+// whenever it is sent.
+func unsigned(t *testing.T, recording []byte) []string {
+	var all []struct {
+		Service, Name, Method, URL string
+		Headers                    map[string]string
+	}
+	if err := json.Unmarshal(recording, &all); err != nil {
+		t.Fatal(err)
+	}
+	lines := make([]string, len(all))
+	for i, r := range all {
+		for _, name := range []string{"authorization", "x-ms-date", "x-ms-client-request-id"} {
+			delete(r.Headers, name)
+		}
+		lines[i] = perRequest.ReplaceAllString(fmt.Sprint(r), "")
+	}
+	return lines
 }
 
 // runNode makes a subtest of every step that the program reports.

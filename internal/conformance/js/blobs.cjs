@@ -1,6 +1,6 @@
 "use strict";
 
-const { BlobServiceClient } = require("@azure/storage-blob");
+const { BlobSASPermissions, BlobServiceClient, BlockBlobClient, ContainerClient, ContainerSASPermissions } = require("@azure/storage-blob");
 const { step, refused, all, unique, account, assert } = require("./run.cjs");
 
 const service = BlobServiceClient.fromConnectionString(account);
@@ -94,6 +94,16 @@ step("copy", async () => {
 step("tags", async () => {
   await blob.setTags({ color: "blue" });
   assert.deepEqual((await blob.getTags()).tags, { color: "blue" });
+});
+step("a shared access signature", async () => {
+  const expiresOn = new Date(Date.now() + 3600_000);
+  const url = await blob.generateSasUrl({ expiresOn, permissions: BlobSASPermissions.parse("r"), contentType: "text/signed" });
+  const signed = new BlockBlobClient(url);
+  assert.equal((await signed.download()).contentType, "text/signed");
+  await refused(signed.upload("x", 1), 403, "AuthorizationPermissionMismatch");
+  const all = new ContainerClient(await container.generateSasUrl({ expiresOn, permissions: ContainerSASPermissions.parse("rl") }));
+  assert.ok((await all.listBlobsFlat().byPage().next()).value.segment.blobItems.length > 0);
+  assert.equal((await all.getBlobClient(blob.name).downloadToBuffer()).toString(), "mine");
 });
 step("delete a blob", async () => {
   await blob.delete();

@@ -1,6 +1,6 @@
 "use strict";
 
-const { QueueServiceClient } = require("@azure/storage-queue");
+const { QueueClient, QueueSASPermissions, QueueServiceClient } = require("@azure/storage-queue");
 const { step, refused, all, unique, account, assert } = require("./run.cjs");
 
 const service = QueueServiceClient.fromConnectionString(account);
@@ -57,6 +57,14 @@ step("access policies", async () => {
   await queue.setAccessPolicy([{ id: "one", accessPolicy: { startsOn: new Date("2020-01-01"), expiresOn: new Date("2099-01-01"), permissions: "raup" } }]);
   const got = await queue.getAccessPolicy();
   assert.equal(got.signedIdentifiers[0].accessPolicy.permissions, "raup");
+});
+step("a shared access signature", async () => {
+  const expiresOn = new Date(Date.now() + 3600_000);
+  const sign = (letters) => new QueueClient(queue.generateSasUrl({ expiresOn, permissions: QueueSASPermissions.parse(letters) }));
+  await sign("a").sendMessage("signed");
+  await refused(sign("a").receiveMessages(), 403, "AuthorizationPermissionMismatch");
+  const [m] = (await sign("p").receiveMessages()).receivedMessageItems;
+  assert.equal(m.messageText, "signed");
 });
 step("properties of the service", async () => {
   const p = await service.getProperties();

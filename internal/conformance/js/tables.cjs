@@ -1,6 +1,6 @@
 "use strict";
 
-const { odata, TableClient, TableServiceClient, TableTransaction } = require("@azure/data-tables");
+const { AzureNamedKeyCredential, AzureSASCredential, generateTableSas, odata, TableClient, TableServiceClient, TableTransaction } = require("@azure/data-tables");
 const { step, refused, all, unique, account, assert } = require("./run.cjs");
 
 const options = { allowInsecureConnection: true };
@@ -111,6 +111,15 @@ step("access policies", async () => {
   await table.setAccessPolicy([{ id: "one", accessPolicy: { start: new Date("2020-01-01"), expiry: new Date("2099-01-01"), permission: "raud" } }]);
   const got = await table.getAccessPolicy();
   assert.equal(got[0].id, "one");
+});
+step("a shared access signature for a range of keys", async () => {
+  const part = (key) => new RegExp(`${key}=([^;]*)`).exec(account)[1];
+  const sas = generateTableSas(name, new AzureNamedKeyCredential(part("AccountName"), part("AccountKey")), {
+    permissions: { query: true }, startPartitionKey: "Q", startRowKey: "010", endPartitionKey: "Q", endRowKey: "019",
+  });
+  const signed = new TableClient(part("TableEndpoint"), name, new AzureSASCredential(sas), options);
+  assert.equal((await signed.getEntity("Q", "010")).n, 10);
+  await refused(signed.deleteEntity("Q", "010"), 403, "AuthorizationPermissionMismatch");
 });
 step("delete the table", () => table.deleteTable());
 step("use the deleted table", async () => {
