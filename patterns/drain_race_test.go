@@ -13,11 +13,11 @@ import (
 // two processes on one place; between runs inside the first one's request that
 // begins with the given method and ends with the given path, once.
 func between(ctx context.Context, method, path string, do func(other *process) error) (p *place, a *process, done func() error, err error) {
-	if p, err = newPlace(ctx); err != nil {
+	if p, err = newPlace(ctx, everyView); err != nil {
 		return nil, nil, nil, err
 	}
-	a, err1 := p.start(allViews, &process{})
-	b, err2 := p.start(allViews, &process{})
+	a, err1 := p.start(&process{})
+	b, err2 := p.start(&process{})
 	var ran atomic.Bool // a drain sends several requests at once
 	var failed error
 	a.sending = func(m, at string) {

@@ -14,13 +14,13 @@ import (
 func TestAWorkerThatWritesLateAndDiesIsCorrected(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
 		h := jones()
-		p, err := newPlace(ctx)
+		p, err := newPlace(ctx, everyView)
 		if err != nil {
 			return err
 		}
-		a, err1 := p.start(allViews, &process{})
-		b, err2 := p.start(allViews, &process{})
-		w, err3 := p.start(allViews, &process{})
+		a, err1 := p.start(&process{})
+		b, err2 := p.start(&process{})
+		w, err3 := p.start(&process{})
 		reached, resume, dead := make(chan bool), make(chan bool), make(chan bool)
 		var held, begun atomic.Bool // a drain sends several requests at once
 		isWrite := func(method, path string) bool { return method == "POST" && strings.HasSuffix(path, "/other") }

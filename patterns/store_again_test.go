@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
-
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -57,13 +55,12 @@ func TestAChangeThatRunsAgainStartsFromTheRow(t *testing.T) {
 // the row before it is read again, and leaves no try.
 func TestAConflictIsNeverSaidOfWhatMayHaveBeenDone(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
-		p, err := newPlace(ctx)
+		p, err := newPlace(ctx, viewsHere)
 		if err != nil {
 			return err
 		}
-		views := func(*aztables.Client) []patterns.View[hire] { return localViews() }
-		other, err1 := p.start(views, &process{})
-		a, err2 := p.start(views, &process{tries: 1})
+		other, err1 := p.start(&process{})
+		a, err2 := p.start(&process{tries: 1})
 		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}

@@ -38,11 +38,11 @@ func TestExplainCountsWhatTheOperationMakes(t *testing.T) {
 }
 
 func explained(ctx context.Context, was, now *hire) error {
-	p, err := newPlace(ctx)
+	p, err := newPlace(ctx, everyView)
 	if err != nil {
 		return err
 	}
-	s, err := p.start(allViews, &process{})
+	s, err := p.start(&process{})
 	if err != nil {
 		return err
 	}

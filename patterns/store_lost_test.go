@@ -69,11 +69,11 @@ func TestNoUpdateIsLostOrDoneTwice(t *testing.T) {
 		err := inVirtualTime(t, func(ctx context.Context) error {
 			s := &schedule{script: script{latency: 50_000_000, lose: 0.1}, seed: seed}
 			var err error
-			if s.place, err = newPlace(ctx); err != nil {
+			if s.place, err = newPlace(ctx, everyView); err != nil {
 				return err
 			}
 			h := &hire{Dept: "Sales", ID: "1", Name: "Ann", Last: "Jones", Badge: "A"}
-			setup, err := s.start(allViews, &process{})
+			setup, err := s.start(&process{})
 			if err != nil {
 				return err
 			}

@@ -124,7 +124,10 @@ func quote(text []byte) string {
 	return string(q)
 }
 
-var everyView = []string{"byEmail", "byBadge", "byName", "lastHere", "lastAll", "department", "company"}
+var (
+	everyView = []string{"byEmail", "byBadge", "byName", "lastHere", "lastAll", "department", "company"}
+	viewsHere = []string{"byEmail", "lastHere", "department"} // whose rows are in the primary's partition
+)
 
 // verify compares all rows with what the primaries imply. Rows for which skip is
 // true are not compared.

@@ -17,17 +17,18 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// place is an account with the tables and the queue of a Store with every view,
-// for tests in virtual time.
+// place is an account with the tables and the queue of a Store, for tests in virtual
+// time.
 type place struct {
+	views   []string // of the Store, by name
 	account *storagetest.Account
 	queue   *memQueue
 	own     *aztables.Client // for the test itself: nothing goes wrong on it
 	other   *aztables.Client
 }
 
-func newPlace(ctx context.Context) (*place, error) {
-	p := &place{account: storagetest.Start(nil), queue: &memQueue{}}
+func newPlace(ctx context.Context, views []string) (*place, error) {
+	p := &place{views: views, account: storagetest.Start(nil), queue: &memQueue{}}
 	p.own = p.account.Tables().NewClient("hires")
 	p.other = p.account.Tables().NewClient("other")
 	_, err1 := p.own.CreateTable(ctx, nil)
@@ -63,7 +64,7 @@ type process struct {
 	sending func(method, path string) // is called before each request is carried out
 }
 
-func (p *place) start(views func(other *aztables.Client) []patterns.View[hire], pr *process) (*process, error) {
+func (p *place) start(pr *process) (*process, error) {
 	pr.inner, pr.queue = p.account.Transport(), p.queue
 	retry := policy.RetryOptions{MaxRetries: 1, RetryDelay: time.Second}
 	if pr.die > 0 {
@@ -75,7 +76,7 @@ func (p *place) start(views func(other *aztables.Client) []patterns.View[hire], 
 		return nil, err
 	}
 	pr.Store, err = newHires(client.NewClient("hires"), patterns.StoreOptions[hire]{
-		Views: views(client.NewClient("other")), Outbox: processQueue{pr}, Grace: testGrace, Expiry: testExpiry, Tries: pr.tries,
+		Views: someViews(client.NewClient("other"), p.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: testExpiry, Tries: pr.tries,
 	})
 	return pr, err
 }
@@ -170,7 +171,7 @@ func (q processQueue) Delete(ctx context.Context, r patterns.Receipt) error {
 
 // recover lets workers run until the queue is empty, and time pass as it has to.
 func (p *place) recover(ctx context.Context) error {
-	w, err := p.start(allViews, &process{})
+	w, err := p.start(&process{})
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func TestSweepHealsWhatALostQueueLeaves(t *testing.T) {
 }
 
 func sweepUntilClean(ctx context.Context, p *place) error {
-	s, err := p.start(allViews, &process{})
+	s, err := p.start(&process{})
 	if err != nil {
 		return err
 	}

@@ -121,6 +121,11 @@ func allViews(other *aztables.Client) []patterns.View[hire] {
 	return append(localViews(), byBadge(), byName(other), lastAll(other), company())
 }
 
+// someViews are those of allViews that are named.
+func someViews(other *aztables.Client, names []string) []patterns.View[hire] {
+	return slices.DeleteFunc(allViews(other), func(v patterns.View[hire]) bool { return !slices.Contains(names, v.Name()) })
+}
+
 func newHires(client *aztables.Client, opts patterns.StoreOptions[hire]) (*patterns.Store[hire], error) {
 	table, err := patterns.NewTable(client, &patterns.TableOptions[hire]{Key: func(h *hire) (keys.Key, error) { return h.key(), nil }})
 	if err != nil {
