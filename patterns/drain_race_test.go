@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -87,4 +88,49 @@ func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// TestACountThatIsMadeWhileItsMarkIsReadIsTakenBack deletes an entity whose insert is
+// not drained yet. The delete's drain finds no counter; then the insert's drain makes
+// counter and mark; then the delete's drain finds the mark.
+func TestACountThatIsMadeWhileItsMarkIsReadIsTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		p, err := newPlace(ctx, []string{"company"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err1 := p.start(&process{})
+		b, err2 := p.start(&process{})
+		found, counted := make(chan bool), make(chan bool)
+		transactions := 0
+		var deleted error
+		a.sending = func(_, path string) {
+			if !strings.HasSuffix(path, "$batch") {
+				return
+			}
+			if transactions++; transactions == 2 { // of the drain
+				go func() { deleted = b.Delete(ctx, jones().key()); close(counted) }()
+				<-found
+			}
+		}
+		a.changed = func() {
+			if transactions == 2 {
+				counted <- true
+				<-counted // b has finished
+			}
+		}
+		b.sending = func(method, path string) {
+			if method == "GET" && strings.Contains(path, "~azp_count_") && transactions == 2 {
+				synctest.Wait() // for the answer about the counter
+				found <- true
+				<-counted
+				transactions++ // once
+			}
+		}
+		_, inserted := a.Insert(ctx, jones())
+		if err := errors.Join(err1, err2, inserted, deleted, p.recover(ctx), p.clean(ctx)); err != nil {
+			t.Error(err)
+		}
+	})
 }
