@@ -15,9 +15,9 @@ import (
 )
 
 // Move moves a row to the table to, under the same keys and with all properties:
-// the guide's archive. The tables may be in different accounts. The row is read,
-// stored in the target, and then deleted from the source if it is still the version
-// read; for a moment it is in both tables, never in none.
+// the guide's archive. The tables may be in different accounts; they must be two. The
+// row is read, stored in the target, and then deleted from the source if it is still the
+// version read; for a moment it is in both tables, never in none.
 //
 // Move may be repeated, by anybody, at any time: a crash at any place, a late or
 // second call, and one at the same time end in the same state. A row that was
@@ -73,6 +73,9 @@ func handleMove(w *Worker, kind string, move func(context.Context, Row) error) {
 	})
 }
 
+// errOneTable: to move a row onto itself would be to delete it.
+var errOneTable = errors.New("source and target are the same table")
+
 // moveTries is how often a move starts again at the read before it gives up.
 const moveTries = 16
 
@@ -94,7 +97,8 @@ type mover struct {
 	to   shelf
 	row  Row
 
-	undo func(context.Context) error // takes back what the last try stored; nil for nothing
+	stored string  // the version of the copy that this call made; "" for none
+	before *record // what stood in its place; nil for nothing
 }
 
 func (m *mover) run(ctx context.Context) error {
@@ -139,12 +143,20 @@ func (m *mover) moved(ctx context.Context) error {
 // made before it knew is taken back; where somebody has changed it since, it is no
 // longer this call's.
 func (m *mover) superseded(ctx context.Context) error {
-	if m.undo != nil {
-		if err := m.undo(ctx); err != nil && !raced(err) {
+	if m.stored != "" {
+		if err := m.takeBack(ctx); err != nil && !raced(err) {
 			return errors.Join(ErrSuperseded, fmt.Errorf("a copy stays in the target: %w", err))
 		}
 	}
 	return ErrSuperseded
+}
+
+func (m *mover) takeBack(ctx context.Context) error {
+	if m.before == nil {
+		return m.to.remove(ctx, m.row.key(), m.stored)
+	}
+	_, err := m.to.replace(ctx, *m.before, m.stored)
+	return err
 }
 
 // carry stores src in the target and deletes it from the source.
@@ -163,11 +175,14 @@ func (m *mover) carry(ctx context.Context, src record) error {
 func (m *mover) store(ctx context.Context, src record) error {
 	etag, err := m.to.create(ctx, src)
 	if err == nil {
-		m.undo = func(ctx context.Context) error { return m.to.remove(ctx, src.key, etag) }
+		m.stored, m.before = etag, nil
 		return nil
 	}
 	if !errors.Is(err, patterns.ErrExists) {
 		return err
+	}
+	if m.from.is(m.to) { // the "copy" is the row itself
+		return errOneTable
 	}
 	old, err := m.to.read(ctx, src.key)
 	if err != nil || old.properties.Equal(src.properties) {
@@ -184,10 +199,10 @@ func (m *mover) store(ctx context.Context, src record) error {
 		return patterns.ErrConflict
 	}
 	if etag, err = m.to.replace(ctx, src, old.etag); err == nil {
-		m.undo = func(ctx context.Context) error {
-			_, err := m.to.replace(ctx, old, etag)
-			return err
+		if old.etag != m.stored { // else it is the copy of an earlier try
+			m.before = &old
 		}
+		m.stored = etag
 	}
 	return err
 }

@@ -75,6 +75,22 @@ func TestAnEarlierRowInTheArchiveIsReplaced(t *testing.T) {
 	})
 }
 
+func TestARowIsNotMovedOntoItself(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		name := testbed.UniqueName()
+		table := b.NamedTable(t, name)
+		putRow(t, table, employee456)
+		for _, target := range []string{name, strings.ToUpper(name)} {
+			if err := eventual.Move(t.Context(), table, b.Direct(t, target), row456()); err == nil {
+				t.Errorf("%s: no error", target)
+			}
+			if _, ok := readRow(t, table); !ok {
+				t.Fatalf("%s: the row is gone", target)
+			}
+		}
+	})
+}
+
 func TestARowThatIsNowhereIsReported(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {

@@ -184,3 +184,32 @@ func TestAMoveKeepsTryingWhileItLosesRacesAndThenGivesUp(t *testing.T) {
 		}
 	})
 }
+
+// The row changes while it is moved, which is no matter, and is created anew while it
+// is moved once more. Then the archive must be what it was before the move, not what it
+// was after the first try.
+func TestAMoveThatIsOvertakenAfterALostRaceTakesBackAll(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		archives(t, b, func(t *testing.T, a *archive) {
+			for _, earlier := range []string{"", hired("0", "long ago")} {
+				a.reset(t, hired("1", "Ken"), earlier)
+				deletes := 0
+				b.Fault(fault.On("Table.Delete").Where(func(fault.Request) bool {
+					switch deletes++; deletes {
+					case 1:
+						a.change(t, hired("1", "Ken Kwok"))
+					case 2:
+						a.change(t, hired("2", "is back"))
+					}
+					return false
+				}))
+				err := a.move(t.Context(), eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"})
+				b.ClearFaults()
+				if !errors.Is(err, eventual.ErrSuperseded) {
+					t.Errorf("got %v", err)
+				}
+				a.want(t, hired("2", "is back"), earlier)
+			}
+		})
+	})
+}

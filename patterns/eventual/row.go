@@ -3,6 +3,7 @@ package eventual
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -89,6 +90,18 @@ type shelf interface {
 type rowShelf struct{ client *wire.Client }
 
 func newRowShelf(client *aztables.Client) rowShelf { return rowShelf{wire.NewClient(client)} }
+
+// is reports whether both are the same table. It is known from the first request of
+// each on; upper and lower case name one table.
+func (s rowShelf) is(other shelf) bool {
+	o, ok := other.(rowShelf)
+	if !ok {
+		return false
+	}
+	a, known := s.client.Address()
+	b, also := o.client.Address()
+	return known && also && strings.EqualFold(a.Base, b.Base)
+}
 
 func (s rowShelf) read(ctx context.Context, key keys.Key) (record, error) {
 	r := record{key: key}
