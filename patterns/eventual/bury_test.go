@@ -18,6 +18,10 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
+type streetError struct{ name string }
+
+func (e *streetError) Error() string { return "no " + e.name }
+
 func fails(ctx context.Context, job eventual.Job[letter]) error { return errFails }
 
 func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
@@ -40,6 +44,7 @@ func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
 	}{
 		"fails":        {job("letter", letter{To: "a"}), errFails.Error(), 5, "letter", "op", `{"To":"a","Text":""}`},
 		"panics":       {job("panic", 1), "handler panicked: oh", 5, "panic", "op", "1"},
+		"nil pointer":  {job("nil", 1), "handler panicked: runtime error: invalid memory address or nil pointer dereference", 5, "nil", "op", "1"},
 		"ends":         {job("goexit", 1), "handler ended its goroutine", 5, "goexit", "op", "1"},
 		"cancelled":    {job("cancel", 1), "no such street", 1, "cancel", "op", "1"},
 		"no handler":   {job("parcel", 1), `no handler for kind "parcel"`, 1, "parcel", "op", "1"},
@@ -57,6 +62,10 @@ func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
 				s := newBench(t, b, nil)
 				eventual.Handle(s.worker, "letter", fails)
 				eventual.Handle(s.worker, "panic", func(context.Context, eventual.Job[int]) error { panic(errors.New("oh")) })
+				eventual.Handle(s.worker, "nil", func(context.Context, eventual.Job[int]) error {
+					var err *streetError // an easy mistake: the error is not nil
+					return err
+				})
 				eventual.Handle(s.worker, "goexit", func(context.Context, eventual.Job[int]) error {
 					(&testing.T{}).SkipNow()
 					return nil
@@ -67,7 +76,7 @@ func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
 				c.put(t, s)
 				m := messages(t, s.queue)[0]
 				es := s.until(t, c.attempts)
-				if last := es[len(es)-1]; last.Outcome != eventual.Poisoned || last.Err == nil {
+				if last := es[len(es)-1]; last.Outcome != eventual.Poisoned || last.Err == nil || last.Kind != c.kind {
 					t.Errorf("ended %v, %v", last.Outcome, last.Err)
 				}
 				wantEmpty(t, s.queue)
@@ -142,6 +151,57 @@ func TestWithoutAPoisonQueueNothingIsGivenUp(t *testing.T) {
 	})
 }
 
+func TestWithoutAPoisonQueueAttemptsGoOn(t *testing.T) {
+	const week = 7 * 24 * time.Hour
+	for name, c := range map[string]struct {
+		died int // deliveries to workers that were not heard of again
+		want []eventual.Outcome
+		wait time.Duration // between the last attempt that failed and the next
+	}{
+		"fails": {0, []eventual.Outcome{eventual.Retrying, eventual.Retrying, eventual.Retrying, eventual.Retrying, eventual.Parked, eventual.Parked}, 2 * week},
+		// Its sixth delivery may be one more that kills.
+		"kills its workers": {5, []eventual.Outcome{eventual.Parked}, week},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+				s := newBench(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
+				var works atomic.Bool
+				var last time.Time
+				eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
+					if works.Load() {
+						return nil
+					}
+					last = time.Now()
+					return errFails
+				})
+				s.put(t, "letter", letter{}, nil)
+				for range c.died {
+					vanish(t, s.queue)
+				}
+				last = time.Now()
+				stop := s.start(t)
+				wantOutcomes(t, s.next(t, len(c.want)), c.want...)
+				works.Store(true)
+				wantOutcomes(t, s.next(t, 1), eventual.Done)
+				if d := time.Since(last); d < c.wait-time.Second || d > c.wait+3*time.Hour {
+					t.Errorf("it was tried again after %v, want %v", d, c.wait)
+				}
+				stop()
+			})
+		})
+	}
+}
+
+// vanish is a worker that takes a message and is not heard of again.
+func vanish(t testing.TB, q *azqueue.QueueClient) {
+	t.Helper()
+	hide := int32(30)
+	if _, err := q.DequeueMessage(context.Background(), &azqueue.DequeueMessageOptions{VisibilityTimeout: &hide}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(31 * time.Second)
+}
+
 func TestAMessageThatKillsItsWorkersBecomesPoison(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newBench(t, b, func(o *eventual.Options) { o.PollMax = 10 * time.Second })
@@ -150,12 +210,8 @@ func TestAMessageThatKillsItsWorkersBecomesPoison(t *testing.T) {
 			return nil
 		})
 		s.put(t, "letter", letter{}, nil)
-		for range 5 { // workers that take it and are not heard of again
-			hide := int32(30)
-			if _, err := s.queue.DequeueMessage(t.Context(), &azqueue.DequeueMessageOptions{VisibilityTimeout: &hide}); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(31 * time.Second)
+		for range 5 {
+			vanish(t, s.queue)
 		}
 		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
 		if r := peek(t, s.tools(t))[0].Reason; r != "no outcome after 5 deliveries" {

@@ -49,7 +49,7 @@ func (w *Worker) deliver(poll, work context.Context, m *message, fetched time.Ti
 	case unread != nil:
 		d.bury(unread)
 		return
-	case d.attempt > d.limit:
+	case d.spent():
 		d.bury(fmt.Errorf("no outcome after %d deliveries", d.attempt-1))
 		return
 	case h.handle == nil:
@@ -67,6 +67,14 @@ func (w *Worker) deliver(poll, work context.Context, m *message, fetched time.Ti
 		d.settle(ctx, err, lost)
 	}()
 	err = d.attempted(ctx, h.handle)
+}
+
+// spent reports whether the message has had all its attempts. Without a poison queue it
+// gets one more with every second delivery: with every delivery, one that kills its
+// worker would kill the next at once.
+func (d *delivery) spent() bool {
+	over := d.attempt - d.limit
+	return over > 0 && (d.w.poison.client != nil || over%2 == 1)
 }
 
 // open reads the envelope, but not a payload in a blob.
@@ -132,7 +140,10 @@ func (d *delivery) attempted(ctx context.Context, handle func(context.Context, *
 			return err
 		}
 	}
-	return handle(ctx, d)
+	if err = handle(ctx, d); err != nil {
+		_, _ = err.Error(), errors.Is(err, errGoexit) // a nil pointer in it panics here, where that is an error
+	}
+	return err
 }
 
 // settle does what the end of an attempt asks for.

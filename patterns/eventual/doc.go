@@ -72,7 +72,8 @@
 // another attempt, later each time; [Cancel] ends it; [Snooze] only waits. A panic is
 // an error. After [Options.MaxAttempts] attempts, and where the kind is unknown or
 // the message cannot be read, it goes to the poison queue with the reason. [Poison]
-// lists, replays and discards what is there.
+// lists, replays and discards what is there. That queue has to be given:
+// [Options.Poison] says what becomes of such messages without it.
 //
 // When the reply to a renewal is lost, the new receipt is lost with it. The worker
 // then counts the message as taken over: the handler's context ends, and the job is

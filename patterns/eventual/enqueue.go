@@ -26,9 +26,10 @@ type EnqueueOptions struct {
 	// Delay is how long the message stays hidden at first, up to 7 days.
 	Delay time.Duration
 
-	// TTL is how long the message lives, handled or not. Zero means for ever:
-	// the service's own default of 7 days would lose the operation in an outage of
-	// that length. It must be longer than Delay.
+	// TTL is how long the message lives, handled or not, rounded up to seconds; an
+	// attempt that would come later does not come. Zero means for ever: the service's
+	// own default of 7 days would lose the operation in an outage of that length. It
+	// must be longer than Delay by a second.
 	TTL time.Duration
 
 	// Container takes payloads that are too large for a message. Workers need it
@@ -70,8 +71,8 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 		return errors.New("EnqueueOptions.ID: not UTF-8")
 	case o.Delay < 0 || o.Delay > maxHide:
 		return errors.New("EnqueueOptions.Delay: not from 0 to 7 days")
-	case o.TTL != 0 && o.TTL <= o.Delay:
-		return errors.New("EnqueueOptions.TTL: not longer than Delay")
+	case o.TTL != 0 && seconds(o.TTL) <= seconds(o.Delay):
+		return errors.New("EnqueueOptions.TTL: not longer than Delay, in seconds")
 	}
 	if err := checkKind(kind); err != nil {
 		return err

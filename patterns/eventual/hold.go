@@ -56,14 +56,18 @@ func (h *hold) renew() {
 		return
 	}
 	asked := time.Now()
+	hide := h.m.within(h.every)
+	if hide < time.Second || !asked.Add(hide).After(h.until) {
+		return // it is hidden until it expires
+	}
 	// A request that goes on beyond the timeout is about a message that is no
 	// longer this worker's.
 	ctx, cancel := context.WithDeadlineCause(h.ctx, h.until, ErrLost)
 	defer cancel()
-	err := h.queue.update(ctx, h.m, h.m.text, h.every)
+	err := h.queue.update(ctx, h.m, h.m.text, hide)
 	switch {
 	case err == nil:
-		h.until = asked.Add(h.every)
+		h.until = asked.Add(hide)
 		h.set(h.every / 3)
 	case errors.Is(err, errTaken):
 		// It may also be this very request, carried out before with its reply lost: then

@@ -62,6 +62,7 @@ func TestWrongUseIsRefusedWithItsName(t *testing.T) {
 			"Delay":  {Delay: 8 * 24 * time.Hour},
 			"before": {Delay: -1},
 			"TTL":    {Delay: time.Minute, TTL: time.Minute},
+			"whole":  {Delay: 1200 * time.Millisecond, TTL: 1500 * time.Millisecond},
 		} {
 			if err := eventual.Enqueue(t.Context(), queue, "k", 1, o); err == nil {
 				t.Errorf("%s: no error", name)

@@ -16,8 +16,11 @@ type Options struct {
 	// Poison is the queue for messages that cannot be handled, by convention
 	// "<queue>-poison"; a queue's client cannot make another's, but its service
 	// client can: service.NewQueueClient("jobs-poison"). It is created when it is
-	// first needed. Without it such messages stay where they are, and are tried
-	// again every 7 days.
+	// first needed.
+	//
+	// Without it such messages stay where they are, hidden for 7 days at a time, and
+	// after MaxAttempts they get one more attempt every 14 days. Nothing is lost, but
+	// only Logger and Observe tell of it, and [Poison] cannot help.
 	Poison *azqueue.QueueClient
 
 	// Container holds the payloads that were too large for a message:
@@ -95,7 +98,7 @@ func (o Outcome) String() string {
 // Event is the end of one delivery.
 type Event struct {
 	Outcome Outcome
-	Kind    string // "" where the message could not be read
+	Kind    string // Raw where the message could not be read
 	ID      string // of the operation
 	Attempt int
 	Took    time.Duration // from the fetch to the end of the handler

@@ -59,7 +59,7 @@ func (w *Worker) Poison() (*Poison, error) {
 // Dead is a message of a poison queue.
 type Dead struct {
 	ID       string    // of the operation; of the message where nothing else is known
-	Kind     string    // "" where it was never known
+	Kind     string    // Raw where it could not be read, "" where another host buried it
 	Reason   string    // why it was given up, "" where it is not known
 	Attempts int       // how many there were, 0 where it is not known
 	Enqueued time.Time // when it was put on the main queue

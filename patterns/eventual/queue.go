@@ -24,6 +24,20 @@ type message struct {
 	id, receipt, text string
 	count             int64     // deliveries, this one included
 	inserted          time.Time // by the service's clock
+	dies              time.Time // when it expires, by this process's; zero: never, or not known
+}
+
+// clockSlack is how far off the end of a message's life may be, which is known in whole
+// seconds.
+const clockSlack = 2 * time.Second
+
+// within is d, or less where the message expires before: no longer will the service hide
+// it.
+func (m *message) within(d time.Duration) time.Duration {
+	if m.dies.IsZero() {
+		return d
+	}
+	return max(min(d, time.Until(m.dies)-clockSlack), 0)
 }
 
 // queue is a queue's client, with errors that say what they mean.
@@ -62,10 +76,22 @@ func (q queue) get(ctx context.Context, n int, hide time.Duration) ([]message, e
 	ms := make([]message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {
 		if m != nil && len(ms) < n { // the caller has no room for more
-			ms = append(ms, message{deref(m.MessageID), deref(m.PopReceipt), deref(m.MessageText), deref(m.DequeueCount), deref(m.InsertionTime)})
+			ms = append(ms, message{
+				id: deref(m.MessageID), receipt: deref(m.PopReceipt), text: deref(m.MessageText), count: deref(m.DequeueCount),
+				inserted: deref(m.InsertionTime), dies: end(m.ExpirationTime, resp.Date),
+			})
 		}
 	}
 	return ms, nil
+}
+
+// end is the time of this process at which it will be the given time of the service,
+// where it is now.
+func end(at, now *time.Time) time.Time {
+	if at == nil || now == nil {
+		return time.Time{}
+	}
+	return time.Now().Add(at.Sub(*now))
 }
 
 // peek looks at the first messages. One request.
@@ -77,16 +103,16 @@ func (q queue) peek(ctx context.Context, n int) ([]message, error) {
 	ms := make([]message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {
 		if m != nil {
-			ms = append(ms, message{deref(m.MessageID), "", deref(m.MessageText), deref(m.DequeueCount), deref(m.InsertionTime)})
+			ms = append(ms, message{id: deref(m.MessageID), text: deref(m.MessageText), count: deref(m.DequeueCount), inserted: deref(m.InsertionTime)})
 		}
 	}
 	return ms, nil
 }
 
-// update sets the text, and how long the message stays hidden from now on. The
-// receipt is a new one afterwards. One request.
+// update sets the text, and how long the message stays hidden from now on, but for as
+// long as it lives. The receipt is a new one afterwards. One request.
 func (q queue) update(ctx context.Context, m *message, text string, hide time.Duration) error {
-	resp, err := q.client.UpdateMessage(ctx, m.id, m.receipt, text, &azqueue.UpdateMessageOptions{VisibilityTimeout: to.Ptr(seconds(hide))})
+	resp, err := q.client.UpdateMessage(ctx, m.id, m.receipt, text, &azqueue.UpdateMessageOptions{VisibilityTimeout: to.Ptr(seconds(m.within(hide)))})
 	if err != nil {
 		return fail("update message", err, true)
 	}
@@ -119,5 +145,9 @@ func deref[T any](p *T) T {
 
 // seconds is d in the service's unit, rounded up.
 func seconds(d time.Duration) int32 {
-	return int32(min((max(d, 0)+time.Second-1)/time.Second, 1<<31-1))
+	n := max(d, 0) / time.Second
+	if d > n*time.Second {
+		n++
+	}
+	return int32(min(n, 1<<31-1))
 }

@@ -59,6 +59,41 @@ func TestAHandlerThatTakesLongKeepsItsMessage(t *testing.T) {
 	})
 }
 
+// The service refuses to hide a message for longer than it lives.
+func TestAMessageIsHeldUntilItExpires(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newBench(t, b, func(o *eventual.Options) { o.Parallel = 1 })
+		for _, c := range []struct {
+			kind    string
+			takes   time.Duration
+			gives   error
+			outcome eventual.Outcome
+		}{
+			{"held", 85 * time.Second, nil, eventual.Done},
+			{"expired", 130 * time.Second, nil, eventual.Done}, // nobody else has it
+			{"snoozed", 0, eventual.Snooze(time.Hour), eventual.Snoozed},
+		} {
+			eventual.Handle(s.worker, c.kind, func(ctx context.Context, _ eventual.Job[letter]) error {
+				select {
+				case <-ctx.Done():
+					t.Errorf("%s: ended, as %v", c.kind, context.Cause(ctx))
+				case <-time.After(c.takes):
+				}
+				return c.gives
+			})
+			s.put(t, c.kind, letter{}, &eventual.EnqueueOptions{TTL: 90 * time.Second})
+			wantOutcomes(t, s.until(t, 1), c.outcome)
+			time.Sleep(2 * time.Minute)
+			wantEmpty(t, s.queue)
+		}
+		for _, q := range b.Requests().Only("Queue.Update") {
+			if q.Status >= 300 {
+				t.Errorf("refused: %v", q)
+			}
+		}
+	})
+}
+
 func TestARenewalThatFailsForAWhileIsTriedAgain(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newBench(t, b, func(o *eventual.Options) {

@@ -36,6 +36,9 @@ type handler struct {
 
 // NewWorker makes a Worker for queue. It makes no request and starts nothing:
 // register handlers with [Handle], then call [Worker.Run].
+//
+// Give it [Options.Poison]. A worker without one, as with nil options, has nowhere to
+// put what it cannot handle: such messages stay on the queue for good.
 func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error) {
 	if queueClient == nil {
 		return nil, fmt.Errorf("new worker: queue: %w", patterns.ErrNil)
@@ -114,6 +117,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		return fmt.Errorf("run: %w", err)
 	}
 	defer w.end()
+	if w.poison.client == nil {
+		w.opts.Logger.Warn("eventual: no poison queue: what cannot be handled stays on the queue")
+	}
 
 	var handlers, timers sync.WaitGroup
 	for _, c := range w.chores {
