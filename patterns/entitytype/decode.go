@@ -19,8 +19,8 @@ type Entity struct {
 	// Entity to [Table.Replace].
 	Value any
 
-	Key       keys.Key
-	ETag      azcore.ETag
+	Key       keys.Key    // where it was read; it must not change
+	ETag      azcore.ETag // the version
 	Timestamp time.Time
 
 	// Name and Version are as stored; they are zero where the row does not tell.
@@ -28,6 +28,11 @@ type Entity struct {
 	Version int
 
 	read entity
+}
+
+// write is the change of the row that e was read from to e.Value.
+func (e *Entity) write(v verb) write {
+	return write{verb: v, key: e.Key, value: e.Value, read: e.read, etag: e.ETag}
 }
 
 // Unknown is a row whose type is not registered, or that does not tell its type.

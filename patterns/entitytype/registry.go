@@ -23,7 +23,6 @@ type Registry struct {
 
 	mu     sync.RWMutex
 	types  map[typeName]registered
-	newest map[string]int // version by name
 	goType map[reflect.Type]typeName
 }
 
@@ -64,7 +63,6 @@ func NewRegistry(opts *Options) *Registry {
 	r := &Registry{
 		property: DefaultProperty,
 		types:    make(map[typeName]registered),
-		newest:   make(map[string]int),
 		goType:   make(map[reflect.Type]typeName),
 	}
 	if opts != nil {
@@ -95,6 +93,9 @@ func Register[T any](r *Registry, name string, version int, upcast func(T) (any,
 	fail := func(err error, why string) error {
 		return fmt.Errorf("register %s version %d: %w: %s", safe(name), version, err, why)
 	}
+	if r == nil {
+		return fmt.Errorf("register %s: registry: %w", safe(name), patterns.ErrNil)
+	}
 	if safe(name) != name || version < 1 {
 		return fail(ErrBadType, "the name must be 1 to 64 letters and digits, the version 1 or more")
 	}
@@ -121,7 +122,6 @@ func Register[T any](r *Registry, name string, version int, upcast func(T) (any,
 	}
 	r.types[n] = &registration[T]{name: n, up: upcast}
 	r.goType[goType] = n
-	r.newest[name] = max(r.newest[name], version)
 	return nil
 }
 

@@ -93,24 +93,22 @@ func (t *Table) Insert(ctx context.Context, key keys.Key, v any) (azcore.ETag, e
 // Upsert stores an entity whether there is a row or not. One request. With
 // [patterns.Replace] the row is then of v's type, whatever it was.
 func (t *Table) Upsert(ctx context.Context, key keys.Key, v any, mode patterns.Mode) (azcore.ETag, error) {
-	w := write{verb: upsertMerge, key: key, value: v}
-	if mode == patterns.Replace {
-		w.verb = upsertReplace
-	}
-	return t.do(ctx, w)
+	return t.do(ctx, write{verb: upsert, key: key, value: v, mode: mode})
 }
 
-// Replace writes an entity that was read back, if it was not changed since:
-// [patterns.ErrConflict] if it was. A row of an old version gets the newest one.
-// Properties that its type has no field for stay. One request.
+// Replace writes an entity that was read back, if it still has e.ETag:
+// [patterns.ErrConflict] if it was changed since. With the ETag that Replace gives in
+// e.ETag, e can be changed and written again; azcore.ETagAny is whatever version there
+// is. A row of an old version gets the newest one. Properties that its type has no field
+// for stay. One request.
 func (t *Table) Replace(ctx context.Context, e Entity) (azcore.ETag, error) {
-	return t.do(ctx, write{verb: replace, key: e.Key, value: e.Value, read: e.read})
+	return t.do(ctx, e.write(replace))
 }
 
-// Merge writes an entity's properties over those of its row, if it was not changed
-// since. One request.
+// Merge writes an entity's properties over those of its row, under the same condition
+// as Replace. One request.
 func (t *Table) Merge(ctx context.Context, e Entity) (azcore.ETag, error) {
-	return t.do(ctx, write{verb: merge, key: e.Key, value: e.Value, read: e.read})
+	return t.do(ctx, e.write(merge))
 }
 
 // Delete is [patterns.Table.Delete]: it needs no type.
@@ -160,8 +158,11 @@ var ErrOtherType = errors.New("value is not of the type that was read")
 // prepare finds the table of the value's type and what its property is to hold.
 func (t *Table) prepare(w *write) (typed, string, error) {
 	p := reflect.ValueOf(w.value)
-	if p.Kind() != reflect.Pointer || p.IsNil() {
+	switch {
+	case w.value == nil, p.Kind() == reflect.Pointer && p.IsNil():
 		return nil, "", fmt.Errorf("write entity: value: %w", patterns.ErrNil)
+	case p.Kind() != reflect.Pointer:
+		return nil, "", fmt.Errorf("write entity: %w: it is no pointer", ErrUnknownType)
 	}
 	goType := p.Type().Elem()
 	table, known := t.tables[goType]
@@ -183,6 +184,9 @@ func (t *Table) prepare(w *write) (typed, string, error) {
 	if w.verb == replace || w.verb == merge {
 		if w.read == nil || reflect.TypeOf(w.read.value()) != reflect.TypeOf(w.value) {
 			return nil, "", fmt.Errorf("write entity: %w", ErrOtherType)
+		}
+		if w.key != w.read.key() {
+			return nil, "", fmt.Errorf("write entity: %w", patterns.ErrKeyChanged)
 		}
 	}
 	return table, text, nil

@@ -306,6 +306,7 @@ func TestWhatCannotBeRegisteredIsRefused(t *testing.T) {
 		{"field in the way", entitytype.Register[withProperty](r, "a", 1, nil), entitytype.ErrBadType},
 		{"good", entitytype.Register[department](r, "a", 1, nil), nil},
 		{"name twice", entitytype.Register[employee1](r, "a", 1, nil), entitytype.ErrRegistered},
+		{"no registry", entitytype.Register[employee2](nil, "b", 1, nil), patterns.ErrNil},
 		{"Go type twice", entitytype.Register[department](r, "b", 1, nil), entitytype.ErrRegistered},
 	} {
 		if !errors.Is(c.err, c.want) {
@@ -331,7 +332,7 @@ func TestWhatCannotBeWrittenIsRefusedBeforeARequest(t *testing.T) {
 		}{
 			{"nil", err(table.Insert(ctx, sales("1"), nil)), patterns.ErrNil},
 			{"nil pointer", err(table.Insert(ctx, sales("1"), nobody)), patterns.ErrNil},
-			{"a value, no pointer", err(table.Insert(ctx, sales("1"), employee3{})), patterns.ErrNil},
+			{"a value, no pointer", err(table.Insert(ctx, sales("1"), employee3{})), entitytype.ErrUnknownType},
 			{"unregistered", err(table.Insert(ctx, sales("1"), &struct{ A int }{})), entitytype.ErrUnknownType},
 			{"key with a slash", err(table.Insert(ctx, sales("a/b"), &employee3{})), patterns.ErrBadKey},
 			{"key of another type", err(keyed.Insert(ctx, sales("Department_1"), &employee3{})), entitytype.ErrWrongKey},

@@ -29,21 +29,17 @@ func (x *Transaction) Insert(key keys.Key, v any) *Transaction {
 
 // Upsert adds what [Table.Upsert] does.
 func (x *Transaction) Upsert(key keys.Key, v any, mode patterns.Mode) *Transaction {
-	w := write{verb: upsertMerge, key: key, value: v}
-	if mode == patterns.Replace {
-		w.verb = upsertReplace
-	}
-	return x.add(w)
+	return x.add(write{verb: upsert, key: key, value: v, mode: mode})
 }
 
 // Replace adds what [Table.Replace] does.
 func (x *Transaction) Replace(e Entity) *Transaction {
-	return x.add(write{verb: replace, key: e.Key, value: e.Value, read: e.read})
+	return x.add(e.write(replace))
 }
 
 // Merge adds what [Table.Merge] does.
 func (x *Transaction) Merge(e Entity) *Transaction {
-	return x.add(write{verb: merge, key: e.Key, value: e.Value, read: e.read})
+	return x.add(e.write(merge))
 }
 
 // Delete adds a delete; see [patterns.DeleteOp].

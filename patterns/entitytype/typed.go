@@ -15,8 +15,7 @@ type verb int
 
 const (
 	insert verb = iota
-	upsertMerge
-	upsertReplace
+	upsert
 	replace
 	merge
 )
@@ -25,8 +24,10 @@ const (
 type write struct {
 	verb  verb
 	key   keys.Key
-	value any    // a pointer to the Go type
-	read  entity // for replace and merge: what was read
+	value any           // a pointer to the Go type
+	mode  patterns.Mode // of an upsert
+	read  entity        // for replace and merge: what was read
+	etag  azcore.ETag   // and the version that it must still have
 }
 
 // typed is the table as rows of one Go type.
@@ -40,6 +41,7 @@ type entity interface {
 	value() any // *T
 	// row is the same row without what T has fields for.
 	row() patterns.Item[patterns.Row]
+	key() keys.Key
 }
 
 type item[T any] struct{ patterns.Item[T] }
@@ -48,6 +50,15 @@ func (i *item[T]) value() any { return &i.Value }
 
 func (i *item[T]) row() patterns.Item[patterns.Row] {
 	return patterns.Recast(i.Item, patterns.Row{})
+}
+
+func (i *item[T]) key() keys.Key { return i.Key }
+
+// as is the row in the version etag with another value.
+func (i *item[T]) as(v T, etag azcore.ETag) patterns.Item[T] {
+	row := patterns.Recast(i.Item, v)
+	row.ETag = etag
+	return row
 }
 
 // registration is a Go type in a Registry.
@@ -88,14 +99,12 @@ func (t *typedTable[T]) op(w write, property, text string) patterns.Op[T] {
 	switch v, _ := w.value.(*T); w.verb {
 	case insert:
 		op = patterns.InsertOp(v).At(w.key)
-	case upsertMerge:
-		op = patterns.UpsertOp(v, patterns.Merge).At(w.key)
-	case upsertReplace:
-		op = patterns.UpsertOp(v, patterns.Replace).At(w.key)
+	case upsert:
+		op = patterns.UpsertOp(v, w.mode).At(w.key)
 	case replace:
-		op = patterns.ReplaceOp(patterns.Recast(w.read.(*item[T]).Item, *v))
+		op = patterns.ReplaceOp(w.read.(*item[T]).as(*v, w.etag))
 	case merge:
-		op = patterns.MergeOp(patterns.Recast(w.read.(*item[T]).Item, *v))
+		op = patterns.MergeOp(w.read.(*item[T]).as(*v, w.etag))
 	}
 	if text != "" {
 		op = op.With(property, text)
