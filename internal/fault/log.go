@@ -87,11 +87,14 @@ func (q Request) String() string {
 // Log is a list of requests in the order in which they were sent.
 type Log []Request
 
-// Count is the number of requests whose operation matches pattern, as in [On].
+// Count is the number of requests whose operation matches pattern, as in [On]. It
+// panics as On does: a count of nothing is always 0.
 func (l Log) Count(pattern string) int { return len(l.Only(pattern)) }
 
-// Only returns the requests whose operation matches pattern, as in [On].
+// Only returns the requests whose operation matches pattern, as in [On]. It panics
+// as On does.
 func (l Log) Only(pattern string) Log {
+	mustName("Only", pattern)
 	var out Log
 	for _, q := range l {
 		if matchOp(pattern, q.Op) {

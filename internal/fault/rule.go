@@ -22,7 +22,7 @@ type Rule struct {
 	resource    string
 	where       func(Request) bool
 	first       int // from this matching request on, 1-based
-	times       int // 0: once if Nth was called, else forever
+	times       int // 0: forever
 	probability float64
 	effect      effect
 }
@@ -56,18 +56,25 @@ const (
 // On begins a rule for the operations that pattern names: an [Op], or a
 // pattern as of path.Match: "Table.Batch", "Table.*", "*". It panics on a pattern
 // that matches no operation: a rule with a slip in its name would never act, and
-// the test that counts on it would pass.
+// the test that counts on it would pass. For the same reason the methods that
+// follow panic on a number that makes no sense.
 func On(pattern string) Rule {
-	if !slices.ContainsFunc(ops[:], func(op Op) bool { return matchOp(pattern, op) }) {
-		panic(fmt.Sprintf("fault: On(%q) names no operation; one is %q", pattern, TableInsert))
-	}
+	mustName("On", pattern)
 	return Rule{pattern: pattern, first: 1, probability: 1}
+}
+
+// must panics for a rule that was told something without sense.
+func (r Rule) must(ok bool, format string, args ...any) {
+	if !ok {
+		panic("fault: " + r.String() + fmt.Sprintf(format, args...))
+	}
 }
 
 // Nth lets the rule act on the n-th matching request alone, counting from 1;
 // Times makes that n-th the first of several.
 func (r Rule) Nth(n int) Rule {
-	r.first = max(n, 1)
+	r.must(n >= 1, ".Nth(%d): the first request is 1", n)
+	r.first = n
 	if r.times == 0 {
 		r.times = 1
 	}
@@ -77,6 +84,7 @@ func (r Rule) Nth(n int) Rule {
 // Times lets the rule act on k matching requests, beginning with the first or
 // the one that Nth says.
 func (r Rule) Times(k int) Rule {
+	r.must(k >= 1, ".Times(%d) never acts", k)
 	r.times = k
 	return r
 }
@@ -100,6 +108,7 @@ func (r Rule) Where(f func(Request) bool) Rule {
 // the seed of the transport. Requests that were spared count for Nth, not for
 // Times.
 func (r Rule) Probability(p float64) Rule {
+	r.must(p >= 0 && p <= 1, ".Probability(%g): it is from 0 to 1", p)
 	r.probability = p
 	return r
 }
@@ -115,6 +124,7 @@ func (r Rule) LoseReply() Rule { return r.ends(loseReply) }
 // Status answers with an error in the service's format, without carrying the
 // request out: Status(503, "ServerBusy"), Status(500, "InternalError").
 func (r Rule) Status(status int, code string) Rule {
+	r.must(status >= 300 && status <= 599, ".Status(%d, %q) is no refusal", status, code)
 	r.effect.status, r.effect.code = status, code
 	return r.ends(refuse)
 }
@@ -154,7 +164,8 @@ func (r Rule) DelayReply(d time.Duration) Rule {
 // token. It works by $top, so on any service. A list of queues, containers or
 // blobs is short on the in-process account only.
 func (r Rule) ShortPage(n int) Rule {
-	r.effect.page.Rows, r.effect.told = max(n, 1), true
+	r.must(n >= 1, ".ShortPage(%d): a page without rows is EmptyPage", n)
+	r.effect.page.Rows, r.effect.told = n, true
 	return r
 }
 
@@ -186,7 +197,8 @@ func (r Rule) Redeliver() Rule {
 // does after five seconds: the page holds what was found so far, maybe nothing.
 // In-process account only.
 func (r Rule) CutPage(n int) Rule {
-	r.effect.page.Scan, r.effect.told = max(n, 1), true
+	r.must(n >= 1, ".CutPage(%d) would never get on", n)
+	r.effect.page.Scan, r.effect.told = n, true
 	return r
 }
 
@@ -246,6 +258,13 @@ func matchOp(pattern string, op Op) bool {
 	}
 	ok, err := path.Match(pattern, string(op))
 	return ok && err == nil
+}
+
+// mustName panics for a pattern that names no operation.
+func mustName(user, pattern string) {
+	if !slices.ContainsFunc(ops[:], func(op Op) bool { return matchOp(pattern, op) }) {
+		panic(fmt.Sprintf("fault: %s(%q) names no operation; one is %q", user, pattern, TableInsert))
+	}
 }
 
 // matches reports whether the rule is about this request at all.

@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,6 +45,62 @@ func TestARuleThatCanNeverActIsASlip(t *testing.T) {
 		tr.Fault(fault.On("Table.Insert").Delay(0), fault.On("*").Late(), fault.On("Table.*").CutReply(0))
 	}); said != nil {
 		t.Error(said)
+	}
+}
+
+func TestANumberWithoutSenseIsASlip(t *testing.T) {
+	rule := fault.On("Table.Insert")
+	for want, f := range map[string]func(){
+		".Nth(0)":           func() { rule.Nth(0) },
+		".Nth(-1)":          func() { rule.Nth(-1) },
+		".Times(0)":         func() { rule.Nth(2).Times(0) },
+		".Probability(1.5)": func() { rule.Probability(1.5) },
+		".Probability(-1)":  func() { rule.Probability(-1) },
+		".Probability(NaN)": func() { rule.Probability(math.NaN()) },
+		".Status(0, ":       func() { rule.Status(0, "ServerBusy") },
+		".Status(200, ":     func() { rule.Status(200, "ServerBusy") },
+		".ShortPage(0)":     func() { rule.ShortPage(0) },
+		".CutPage(0)":       func() { rule.CutPage(0) },
+	} {
+		if said, ok := panics(f).(string); !ok || !strings.Contains(said, `On("Table.Insert")`) || !strings.Contains(said, want) {
+			t.Errorf("%s: %v", want, said)
+		}
+	}
+	if said := panics(func() {
+		rule.Nth(1).Times(1).Probability(0).Probability(1).Status(304, "").Status(599, "X").ShortPage(1).CutPage(1)
+	}); said != nil {
+		t.Error(said)
+	}
+	if said := panics(func() { fault.Wrap(&service{}, nil).Fault(fault.Rule{}.LoseReply()) }); said == nil {
+		t.Error("a rule that names no operation is taken")
+	}
+}
+
+func TestACountOfNoOperationIsASlip(t *testing.T) {
+	for _, pattern := range []string{"", "Tabel.*", "Table.Qeury"} {
+		if said, ok := panics(func() { fault.Log{}.Count(pattern) }).(string); !ok || !strings.Contains(said, strconv.Quote(pattern)) {
+			t.Errorf("Count(%q): %v", pattern, said)
+		}
+	}
+	if n := (fault.Log{{Op: fault.TableQuery}, {Op: fault.Unknown}}).Count("*"); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestARuleThatNeverActedIsTold(t *testing.T) {
+	tr := fault.Wrap(&service{}, nil)
+	acts, cleared, idle := fault.On("Table.Insert").Delay(0), fault.On("Table.Insert").Nth(2).LoseReply(), fault.On("Table.*").Resource("Nobody").LoseReply()
+	tr.Fault(acts, cleared)
+	send(t, tr, http.MethodPost, base+"/People", "{}")
+	tr.Clear()
+	tr.Fault(idle, fault.On("*").Probability(0).LoseReply(), fault.On("*").Where(func(fault.Request) bool { return false }))
+	send(t, tr, http.MethodPost, base+"/People", "{}")
+	var told []string
+	for _, r := range tr.Idle() {
+		told = append(told, r.String())
+	}
+	if want := []string{cleared.String(), idle.String()}; !slices.Equal(told, want) {
+		t.Errorf("told of %q, want %q", told, want)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,7 @@ type Transport struct {
 
 	mu     sync.Mutex
 	rules  []*counted
+	idle   []Rule // cleared before they acted
 	chance *rand.Rand
 	random bool
 	seq    int
@@ -76,6 +78,7 @@ func (t *Transport) Seed() uint64 { return t.opts.Seed }
 // as an empty page of Table.Insert.
 func (t *Transport) Fault(rules ...Rule) {
 	for _, r := range rules {
+		mustName("On", r.pattern) // the zero Rule has none
 		if !r.effect.told && r.where == nil {
 			panic("fault: " + r.String() + " does not say what happens: add .LoseReply() or another")
 		}
@@ -95,7 +98,34 @@ func (t *Transport) Fault(rules ...Rule) {
 func (t *Transport) Clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.idle = t.neverActed()
 	t.rules = nil
+}
+
+// Idle returns the rules that have never acted though chance did not spare them, those
+// that Clear removed included: there was no request for them.
+func (t *Transport) Idle() []Rule {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.neverActed()
+}
+
+func (t *Transport) neverActed() []Rule {
+	idle := slices.Clone(t.idle)
+	for _, r := range t.rules {
+		if r.fired == 0 && r.probability == 1 && r.effect.told {
+			idle = append(idle, r.Rule)
+		}
+	}
+	return idle
+}
+
+// Last is the number of the last request, 0 before the first. ResetLog does not
+// change it.
+func (t *Transport) Last() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seq
 }
 
 // Log returns the requests so far, in the order in which they were sent; the

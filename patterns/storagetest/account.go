@@ -59,12 +59,14 @@ type Account struct {
 	mu      sync.Mutex
 	servers []*Server
 
+	arms  bool   // Arm was called
 	armed int    // the last request before the crash points
 	onArm func() // what Arm has to do in a run of CrashPoints
 }
 
 // New returns a fresh, empty account for a test. It needs no cleaning up. When
-// the test fails, the seed of its random faults is printed, if there were any.
+// the test fails, the seed of its random faults is printed, if there were any, and
+// every rule that met no request: go test -v prints those of a test that passed, too.
 func New(t testing.TB) *Account {
 	t.Helper()
 	a := Start(nil)
@@ -74,6 +76,9 @@ func New(t testing.TB) *Account {
 		}
 		if t.Failed() && a.faults.Random() {
 			t.Logf("storagetest: random faults were decided by seed %d", a.Seed())
+		}
+		for _, r := range a.faults.Idle() {
+			t.Logf("storagetest: no request met with %v", r)
 		}
 	})
 	return a

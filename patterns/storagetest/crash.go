@@ -135,12 +135,12 @@ func CrashPointsWith[S Scenario, C Check](t *testing.T, opts *CrashOptions, scen
 }
 
 // Arm marks the end of what a scenario of [CrashPoints] sets up: its crash
-// points begin here. Outside of CrashPoints it does nothing.
+// points begin here. The first call counts. Outside of CrashPoints it does nothing.
 func (a *Account) Arm() {
-	log := a.Log()
-	if len(log) > 0 {
-		a.armed = log[len(log)-1].Seq
+	if a.arms {
+		return
 	}
+	a.arms, a.armed = true, a.faults.Last()
 	if a.onArm != nil {
 		a.onArm()
 	}

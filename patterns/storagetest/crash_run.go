@@ -36,7 +36,7 @@ type crashTest struct {
 
 // outcome is what one run has shown.
 type outcome struct {
-	calls  Log  // of the process that was not killed last, which may be killed next
+	calls  []Op // of the process that was not killed last, which may be killed next
 	died   bool // at the last point of the plan
 	passed bool
 }
@@ -56,7 +56,7 @@ func (c *crashTest) explore(t *testing.T, plan []crash) outcome {
 	for i := 1; ; i++ {
 		next := crash{at: i}
 		if i <= len(o.calls) {
-			next.op = o.calls[i-1].Op
+			next.op = o.calls[i-1]
 		}
 		if before := c.explore(t, append(plan[:len(plan):len(plan)], next)); !before.died && i > len(o.calls) {
 			return o
@@ -127,7 +127,7 @@ func (c *crashTest) run(t testing.TB, plan []crash, o *outcome) *Account {
 		return nil
 	}
 	first := next("the scenario", &process{do: c.scenario, at: point(0), arms: c.arms})
-	c.arms = c.arms || first.acct.armed > 0
+	c.arms = c.arms || first.acct.arms
 	o.died, o.calls = first.died.Load(), first.calls()
 	if c.Recover != nil {
 		if len(plan) == 2 {
@@ -187,12 +187,14 @@ func (p *process) live(t testing.TB) {
 	}
 }
 
-// calls are the requests that can be crash points.
-func (p *process) calls() Log {
-	for l := p.acct.Log(); len(l) > 0; l = l[1:] {
-		if l[0].Seq > p.acct.armed {
-			return l
+// calls are the operations of the requests that can be crash points, "" where the log
+// has no room for one or was reset.
+func (p *process) calls() []Op {
+	calls := make([]Op, p.acct.faults.Last()-p.acct.armed)
+	for _, q := range p.acct.Log() {
+		if q.Seq > p.acct.armed {
+			calls[q.Seq-p.acct.armed-1] = q.Op
 		}
 	}
-	return nil
+	return calls
 }

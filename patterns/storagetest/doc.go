@@ -61,7 +61,8 @@
 //
 // Rules count every request that they match, retries of the SDK included. A rule
 // that can never act, such as one for an operation "Tabel.Insert", panics: a test
-// that counts on it would pass for nothing.
+// that counts on it would pass for nothing. One that could have acted and met no
+// request is told of at the end of the test; see [New].
 //
 // The operations are, in the Table service, Get (a point read), Query (one
 // page), Insert, Replace, Merge, UpsertReplace, UpsertMerge, Delete, Batch,

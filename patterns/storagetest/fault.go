@@ -12,7 +12,8 @@ import "github.com/azpatterns/azpatterns/internal/fault"
 //	func (Rule) Probability(p float64) Rule          // each with probability p, by the seed
 //
 // f is called with a lock held: it must be quick, and must not use the account or
-// its log. These say what happens; a rule may have several:
+// its log. It sees what the address says: the Rows of an insert and of a batch are
+// known only afterwards. These say what happens; a rule may have several:
 //
 //	func (Rule) LoseRequest() Rule                   // not carried out, *LostError
 //	func (Rule) LoseReply() Rule                     // carried out, *LostError
@@ -31,7 +32,7 @@ import "github.com/azpatterns/azpatterns/internal/fault"
 //
 // Of LoseRequest, LoseReply, Status, Twice and CutReply the last one said counts.
 // Where several rules act on one request, delays add up, and of those five the
-// first rule's counts.
+// first rule's counts. A number that makes no sense panics, as Nth(0) and Times(0) do.
 type Rule = fault.Rule
 
 // Request is what the log keeps of one request, retries of the SDK included. Its
@@ -72,7 +73,7 @@ type Key = fault.Key
 
 // Log is a []Request in the order in which they were sent. Its methods:
 //
-//	func (Log) Count(pattern string) int // requests whose operation matches, as in On
+//	func (Log) Count(pattern string) int // requests whose operation matches, as in On, which panics on a slip
 //	func (Log) Only(pattern string) Log  // those
 //	func (Log) Ops() []Op                // the operations
 //	func (Log) Returned() int            // rows that the answers held,

@@ -52,3 +52,34 @@ func TestChildRandomFaults(t *testing.T) {
 	acct.Fault(storagetest.On("*").Probability(0.5).LoseReply())
 	t.Fail()
 }
+
+// listener is a test that keeps what is said at its end.
+type listener struct {
+	testing.TB
+	ends []func()
+	said []string
+}
+
+func (l *listener) Cleanup(f func()) { l.ends = append(l.ends, f) }
+
+func (l *listener) Logf(format string, args ...any) {
+	l.said = append(l.said, fmt.Sprintf(format, args...))
+}
+
+func TestATestIsToldOfTheFaultsThatNeverActed(t *testing.T) {
+	l := &listener{TB: t}
+	acct := storagetest.New(l)
+	acct.Fault(
+		storagetest.On("Table.CreateTable").Delay(0),
+		storagetest.On("Table.Insert").Resource("poeple").LoseReply(),
+	)
+	if err := create(t.Context(), acct, "people"); err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range l.ends {
+		end()
+	}
+	if want := `storagetest: no request met with On("Table.Insert").Resource("poeple").LoseReply()`; len(l.said) != 1 || l.said[0] != want {
+		t.Errorf("%q, want %s", l.said, want)
+	}
+}
