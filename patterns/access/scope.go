@@ -16,10 +16,10 @@ type Scope struct {
 	// Allow is what may be done there. Required, unless the policy says it; it
 	// may not be in both.
 	Allow Permission
-	// Expiry is the end, to the second. Required, unless the policy says it; it
+	// Expiry is the end, cut to the second. Required, unless the policy says it; it
 	// may not be in both.
 	Expiry time.Time
-	// Start is the beginning, to the second. Zero means at once; "now" is no
+	// Start is the beginning, cut to the second. Zero means at once; "now" is no
 	// substitute for it, as the service's clock may be behind.
 	Start time.Time
 	// Policy is the id of a stored access policy of the table, at most 64

@@ -27,14 +27,15 @@ func Sign(cred *aztables.SharedKeyCredential, serviceURL string, s Scope) (Token
 	if err != nil {
 		return Token{}, err
 	}
+	s.Start, s.Expiry = signable(s.Start), signable(s.Expiry)
 	if err := s.check(time.Now()); err != nil {
 		return Token{}, err
 	}
 	values := aztables.SASSignatureValues{
 		Version:           version,
 		Protocol:          aztables.SASProtocolHTTPS,
-		StartTime:         utc(s.Start),
-		ExpiryTime:        utc(s.Expiry),
+		StartTime:         s.Start,
+		ExpiryTime:        s.Expiry,
 		Permissions:       s.Allow.String(),
 		IPRange:           aztables.IPRange{Start: ip(s.From.First), End: ip(s.From.Last)},
 		Identifier:        s.Policy,
@@ -64,12 +65,9 @@ func Sign(cred *aztables.SharedKeyCredential, serviceURL string, s Scope) (Token
 			query.Set(name, bound)
 		}
 	}
-	return Token{
-		table: base + "/" + s.Table,
-		// Not everyone on the way reads a plus sign as a space.
-		query:  strings.ReplaceAll(query.Encode(), "+", "%20"),
-		expiry: s.Expiry,
-	}, nil
+	// Not everyone on the way reads a plus sign as a space.
+	text := strings.ReplaceAll(query.Encode(), "+", "%20")
+	return Token{table: base + "/" + s.Table, query: &text, expiry: s.Expiry}, nil
 }
 
 func serviceBase(serviceURL string, plain bool) (string, error) {
@@ -86,12 +84,8 @@ func serviceBase(serviceURL string, plain bool) (string, error) {
 	return strings.TrimRight(serviceURL, "/?#"), nil
 }
 
-func utc(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Time{}
-	}
-	return t.UTC()
-}
+// signable is t as a signature can tell it: in UTC, cut to the second.
+func signable(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
 func ip(a netip.Addr) net.IP {
 	if !a.IsValid() {

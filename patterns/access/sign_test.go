@@ -6,11 +6,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -189,11 +191,60 @@ func TestATokenIsNotPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	q, _ := url.ParseQuery(token.Query())
+	secret := url.QueryEscape(q.Get("sig"))
+	type session struct{ token access.Token }
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
-		if got := fmt.Sprintf(verb, token); strings.Contains(got, url.QueryEscape(q.Get("sig"))) || !strings.Contains(got, "Claims") {
+		if got := fmt.Sprintf(verb, token); strings.Contains(got, secret) || !strings.Contains(got, "Claims") {
 			t.Errorf("%s prints %s", verb, got)
 		}
+		// fmt asks no field for its text that is not exported.
+		for _, holder := range []any{session{token}, &session{token}, []session{{token}}, map[string]any{"a": session{token}}} {
+			if got := fmt.Sprintf(verb, holder); strings.Contains(got, secret) {
+				t.Errorf("%s of a %T prints %s", verb, holder, got)
+			}
+		}
 	}
+	for _, verb := range []string{"%d", "%x"} {
+		for _, v := range []any{token, session{token}} {
+			if got := fmt.Sprintf(verb, v); strings.Contains(got, secret) || strings.Contains(got, fmt.Sprintf("%x", secret)) {
+				t.Errorf("%s of a %T prints %s", verb, v, got)
+			}
+		}
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("issued", "token", token, "session", session{token})
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("issued", "token", token, "session", session{token})
+	if strings.Contains(log.String(), secret) {
+		t.Errorf("logged: %s", &log)
+	}
+	if (access.Token{}).Query() != "" {
+		t.Error("the zero Token has a signature")
+	}
+}
+
+// A signature tells whole seconds: what Sign is given is cut before it is judged, so
+// that nothing is signed that ends before it begins, or has ended.
+func TestTimesAreJudgedAsTheyAreSigned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(200 * time.Millisecond)
+		scope := func(start, expiry time.Duration) access.Scope {
+			s := access.Scope{Table: "Claims", Allow: access.Read, Expiry: time.Now().Add(expiry)}
+			if start != 0 {
+				s.Start = time.Now().Add(start)
+			}
+			return s
+		}
+		wantField(t, signErr(t, serviceURL, scope(0, 700*time.Millisecond)), "Expiry")
+		wantField(t, signErr(t, serviceURL, scope(5*time.Second, 5700*time.Millisecond)), "Start")
+		s := scope(-time.Second, 1900*time.Millisecond)
+		token, err := access.Sign(credential(t), serviceURL, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := s.Expiry.Truncate(time.Second); !token.Expiry().Equal(want) {
+			t.Errorf("expiry %v, signed %v", token.Expiry(), want)
+		}
+	})
 }
 
 // service is a transport that answers as the service's authorisation does: 204

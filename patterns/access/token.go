@@ -7,20 +7,29 @@ import (
 )
 
 // Token is a signed scope. Whoever holds its URL or query has what it permits,
-// so neither is printed by fmt or log/slog; ask for them.
+// so neither is printed by fmt or log/slog, also where the Token is part of something
+// else that is printed; ask for them.
 type Token struct {
-	table, query string
-	expiry       time.Time
+	table string
+	// Behind a pointer, which fmt does not follow: it calls no String of a field that
+	// is not exported, and prints what the field holds.
+	query  *string
+	expiry time.Time
 }
 
 // URL is the table's URL with the signature: what a client needs, of this or
 // another SDK.
-func (t Token) URL() string { return t.table + "?" + t.query }
+func (t Token) URL() string { return t.table + "?" + t.Query() }
 
 // Query is the signature alone, without a question mark.
-func (t Token) Query() string { return t.query }
+func (t Token) Query() string {
+	if t.query == nil {
+		return ""
+	}
+	return *t.query
+}
 
-// Expiry is the end that was signed; zero if a stored access policy sets it.
+// Expiry is the end that was signed, in UTC; zero if a stored access policy sets it.
 func (t Token) Expiry() time.Time { return t.expiry }
 
 // Client opens the table with the token. With aztables v1.4.1 the client cannot
