@@ -21,11 +21,12 @@ func appendAttrs(dst []byte, attrs []slog.Attr) []byte {
 // appendMembers tells whether the object has members now.
 func appendMembers(dst []byte, attrs []slog.Attr, some bool) ([]byte, bool) {
 	for _, a := range attrs {
-		v := a.Value.Resolve()
-		isGroup := v.Kind() == slog.KindGroup
+		a.Value = a.Value.Resolve()
 		if a.Equal(slog.Attr{}) {
 			continue
 		}
+		v := a.Value
+		isGroup := v.Kind() == slog.KindGroup
 		if isGroup && a.Key == "" {
 			dst, some = appendMembers(dst, v.Group(), some)
 			continue

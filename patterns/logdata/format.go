@@ -15,7 +15,8 @@ type Format interface {
 	Name() string
 
 	// AppendLine appends the line of r to dst, without the newline at its end, and
-	// without any within it. r.Time is set and in UTC, r.Attrs is compact.
+	// without any within it. r.Time is set and in UTC, r.Attrs is compact, and all text
+	// is UTF-8.
 	AppendLine(dst []byte, r *Record) ([]byte, error)
 
 	// ParseLine reads a line that AppendLine has written; what it returns does not

@@ -59,7 +59,9 @@ func (h *Handler) Enabled(_ context.Context, level slog.Level) bool {
 
 // Handle is of slog.Handler. The end of ctx does not keep the record from being
 // written, as slog asks for. Errors are those of [Writer.Write]; package slog ignores
-// them, so [Options.OnError] and [Writer.Dropped] are the places to look at.
+// them, so [Options.OnError] and [Writer.Dropped] are the places to look at. A record
+// that cannot be stored at all, such as one of more than 4 MiB, shows in neither: a
+// handler around this one sees its [*RecordError].
 func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	attrs := make([]slog.Attr, 0, r.NumAttrs())
 	r.Attrs(func(a slog.Attr) bool { attrs = append(attrs, a); return true })

@@ -57,6 +57,11 @@ type secret struct{}
 
 func (secret) LogValue() slog.Value { return slog.StringValue("hidden") }
 
+// nothing stands for the zero Attr, which handlers leave out.
+type nothing struct{}
+
+func (nothing) LogValue() slog.Value { return slog.Value{} }
+
 func TestHandlerEncodesEveryValue(t *testing.T) {
 	c := storagetest.New(t).Container("logs")
 	if _, err := c.Create(t.Context(), nil); err != nil {
@@ -71,7 +76,7 @@ func TestHandlerEncodesEveryValue(t *testing.T) {
 	nan /= nan
 	slog.New(h).With("who", secret{}).WithGroup("g").Debug("m\n\";",
 		"n", 1, "u", uint64(2), "f", 1.5, "nan", nan, "b", true, "d", time.Second,
-		"t", noon, "err", errors.New("bad"), "any", []int{1, 2}, "broken", broken{}, "chan", make(chan int), slog.Group("empty"))
+		"t", noon, "err", errors.New("bad"), "any", []int{1, 2}, "broken", broken{}, "chan", make(chan int), slog.Group("empty"), "", nothing{})
 	closed(t, w)
 	es := all(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: time.Now().Add(-time.Minute), To: time.Now().Add(time.Minute)}))
 	var got struct {

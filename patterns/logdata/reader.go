@@ -38,7 +38,7 @@ func (r *Reader) Container() *container.Client { return r.container }
 
 // Query says which records are read.
 type Query struct {
-	// From <= Time < To. Both are needed.
+	// From <= Time < To. Both are needed; To is at most the beginning of the year 10000.
 	From, To time.Time
 
 	// Types are those of the records; none means all. Blobs that have none of them
@@ -150,7 +150,7 @@ func bounds(from, to time.Time) (time.Time, time.Time, error) {
 	switch {
 	case from.IsZero() || to.IsZero():
 		return from, to, fmt.Errorf("%w: From and To are both needed", ErrBadOption)
-	case from.Year() < 1 || to.Year() > 9999:
+	case from.Year() < 1 || to.After(time.Date(10000, time.January, 1, 0, 0, 0, 0, time.UTC)):
 		return from, to, fmt.Errorf("%w: From or To %s", ErrBadOption, reasonYear)
 	}
 	return from, to, nil

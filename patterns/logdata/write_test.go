@@ -225,6 +225,42 @@ func TestARecordThatCannotBeStoredIsRefused(t *testing.T) {
 	})
 }
 
+// The metadata name the types of a blob as its lines do, or a search by type would
+// leave the blob out.
+func TestTextThatIsNotUTF8IsFoundByWhatItBecame(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, format := range []logdata.Format{logdata.JSON, logdata.Delimited} {
+			c := b.Container(t)
+			o := logdata.Options{Format: format}
+			w := newWriter(t, c, o)
+			r := logdata.Record{Time: at(0), Type: "a\xff\xfe", Message: "\xffb", Attrs: []byte("{\"k\xff\": \"\xffv\"}")}
+			if err := w.Write(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			closed(t, w)
+			for _, types := range [][]string{nil, {"a\ufffd"}} {
+				es := all(t, newReader(t, c, &o).Read(t.Context(), logdata.Query{From: at(0), To: at(1), Types: types}))
+				if len(es) != 1 || es[0].Type != "a\ufffd" || es[0].Message != "\ufffdb" || string(es[0].Attrs) != "{\"k\ufffd\":\"\ufffdv\"}" {
+					t.Errorf("%s, types %q: %+v", format.Name(), types, es)
+				}
+			}
+		}
+	})
+}
+
+func TestTheFirstAndTheLastNanosecondAreRead(t *testing.T) {
+	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.Options{})
+		first, end := time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+		write(t, w, first, "first")
+		write(t, w, end.Add(-1), "last")
+		closed(t, w)
+		wantTexts(t, messages(t, c, first, first.Add(time.Hour)), "first")
+		wantTexts(t, messages(t, c, end.Add(-time.Hour), end), "last")
+	})
+}
+
 func TestTheLargestRecordFits(t *testing.T) {
 	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)

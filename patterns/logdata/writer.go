@@ -52,8 +52,8 @@ type line struct {
 }
 
 // NewWriter makes a Writer of the service's logs in the container, which must exist
-// before the first flush. The service is what the names of the blobs begin with. NewWriter makes no
-// request and starts no goroutine.
+// before the first flush. The service is what the names of the blobs begin with.
+// NewWriter makes no request and starts no goroutine.
 func NewWriter(client *container.Client, service string, opts *Options) (*Writer, error) {
 	o, err := opts.withDefaults(client, service)
 	if err != nil {
