@@ -13,8 +13,10 @@ import (
 // the entity itself again, unchanged, so that its ETag is a new one. ErrNotFound
 // where there is no entity.
 //
-// It cannot find rows that no entity implies, nor a local counter that is wrong
-// though each entity was counted once.
+// It cannot find rows that no entity implies, nor a counter that is wrong though each
+// entity was counted once. One elsewhere is to be deleted, row or property, before any
+// entity that it counts is rebuilt, which adds it up again. One in the entities'
+// partition is to be set right by hand while nobody writes.
 func (s *Store[T]) Rebuild(ctx context.Context, key keys.Key) (Item[T], error) {
 	return s.run(ctx, &intent[T]{what: "rebuild", key: key, again: true, blind: true, mend: true, next: func(was *Item[T]) (*T, error) {
 		if was == nil {

@@ -130,6 +130,12 @@ type Merged struct {
 	// Add holds this primary's part in counters: int32 or int64. The counter is the
 	// sum over all primaries. It keeps the property type it has; a new one gets the
 	// type of the part.
+	//
+	// In another partition or table the parts are kept beside the counter, one mark for
+	// each primary. A counter that is not in its row, because it is new or because
+	// somebody has deleted it, is added up from the marks by the next operation that
+	// concerns it, in one request more for each 1000 of them. A counter in the
+	// primary's partition has no marks: there it starts from zero.
 	Add map[string]any
 
 	// Existing says that the row must be there already. If it is not, an operation

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -15,7 +14,8 @@ import (
 // change in their transactions. Beside it stands a mark for each primary that it
 // has counted, with the part counted; mark and counter change in one transaction, so
 // that the counter is the sum of the marks at every moment, however often or late a
-// drain comes.
+// drain comes. A counter that is not in its row, because it is new or because somebody
+// has deleted it, starts from the sum of the marks.
 const (
 	markPrefix = reservedRow + "_count_"
 	propRow    = "azp_row"   // on a mark: the row key of the counter's row
@@ -67,12 +67,16 @@ func (c *Claim) mergeWrites(l *lens, found reading, free *keys.Key) ([]*wire.Wri
 	if want != nil {
 		add = want.Add
 	}
+	again, err := found.restore(row, counted, add)
+	if err != nil {
+		return nil, err
+	}
 	sums, err := addUp(row, counted, add)
 	if err != nil {
 		return nil, err
 	}
 	var writes []*wire.Write
-	if set || sums {
+	if set || again || sums {
 		w, err := row.over(c.Key, found.row)
 		if err != nil {
 			return nil, err
@@ -110,9 +114,9 @@ func parts(mark standing) (map[string]any, error) {
 	if err != nil || mark.absent() {
 		return nil, err
 	}
-	var numbers map[string]int64
-	if err := json.Unmarshal([]byte(row.text(propParts)), &numbers); err != nil {
-		return nil, fmt.Errorf("property %s: %w", propParts, ErrBadReply)
+	numbers, err := partsOf(row.text(propParts))
+	if err != nil {
+		return nil, err
 	}
 	parts := make(map[string]any, len(numbers))
 	for name, n := range numbers {

@@ -52,6 +52,9 @@ func (t *tableTarget) Reconcile(ctx context.Context, c Claim) error {
 type reading struct {
 	row  standing
 	mark standing // of the primary's part in counters; merges only
+
+	// others are the parts of all other primaries, if they were added up.
+	others map[string]int64
 }
 
 func (t *tableTarget) read(ctx context.Context, c *Claim) (reading, error) {
@@ -77,6 +80,11 @@ func (t *tableTarget) read(ctx context.Context, c *Claim) (reading, error) {
 // write does what c asks for, on condition that everything is still as found. It
 // fails with errRaced if it is not. acted says that a request was made.
 func (t *tableTarget) write(ctx context.Context, c *Claim, found reading) (acted bool, err error) {
+	if c.Kind == Merges {
+		if found.others, err = t.countOthers(ctx, c, found); err != nil {
+			return false, err
+		}
+	}
 	writes, err := c.writes(found, nil)
 	var taken *takenError
 	if errors.As(err, &taken) {

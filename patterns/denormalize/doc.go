@@ -30,8 +30,10 @@
 // A counter never drifts. In the entity's partition it changes in the entity's own
 // transaction, under its ETag. Elsewhere each member has a mark beside the counter,
 // and mark and counter change in one transaction, so that a repeated message counts
-// nobody twice. Every writer of a counter takes its turn: a department that hires a
-// hundred people at once is a queue of a hundred transactions.
+// nobody twice, and a counter that somebody deletes is added up again from the marks
+// when the next of its members changes; see [patterns.Merged]. Every writer of a
+// counter takes its turn: a department that hires a hundred people at once is a queue of
+// a hundred transactions.
 //
 // # When not to use it
 //
