@@ -139,22 +139,10 @@ func (m *routes) exists(r *http.Request) bool {
 
 // policy looks up a stored access policy.
 func (a *Account) policy(s auth.Service, resource, id string) (auth.StoredPolicy, bool) {
-	switch s {
-	case auth.Table:
-		for _, p := range a.tables.Policies(resource) {
-			if p.ID == id {
-				return auth.StoredPolicy{Start: p.Start, Expiry: p.Expiry, Permissions: p.Permission}, true
-			}
-		}
-		return auth.StoredPolicy{}, false
-	case auth.Queue:
-		return find(a.queues.Policies(resource), id)
+	of := map[auth.Service]func(string) []restxml.Policy{
+		auth.Table: a.tables.Policies, auth.Queue: a.queues.Policies, auth.Blob: a.blobs.Policies,
 	}
-	return find(a.blobs.Policies(resource), id)
-}
-
-func find(list []restxml.Policy, id string) (auth.StoredPolicy, bool) {
-	for _, p := range list {
+	for _, p := range of[s](resource) {
 		if p.ID == id {
 			return auth.StoredPolicy{Start: p.Start, Expiry: p.Expiry, Permissions: p.Permission}, true
 		}

@@ -28,7 +28,7 @@ func refuse(w http.ResponseWriter, r *http.Request, s fault.Service, status int,
 		case s == fault.Table:
 			body = rest.ODataXMLError(code, message, id, now)
 		case detail != "":
-			body = rest.AuthenticationXMLError(code, message, detail, id, now)
+			body = rest.StorageXMLError(code, message, id, now, "AuthenticationErrorDetail", detail)
 		default:
 			body = rest.StorageXMLError(code, message, id, now)
 		}

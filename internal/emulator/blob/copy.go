@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/internal/emulator/rest"
 	"github.com/azpatterns/azpatterns/internal/emulator/restxml"
 	"github.com/google/uuid"
 )
@@ -203,7 +204,7 @@ func (r *request) source(limit int64) ([]byte, blob, *restxml.Error) {
 		return nil, none, e
 	}
 	if to-from > limit {
-		return nil, none, restxml.BodyTooLarge(limit)
+		return nil, none, rest.TooLarge(limit)
 	}
 	parts := was.slice(from, to)
 	var data []byte

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/azpatterns/azpatterns/internal/emulator/rest"
 	"github.com/azpatterns/azpatterns/internal/emulator/restxml"
 )
 
@@ -45,7 +46,7 @@ func checkBlob(name string) *restxml.Error {
 // percent-encoded and marked, as since version 2021-02-12.
 func nameXML(x *restxml.XML, name string) {
 	for _, r := range name {
-		if !restxml.LegalXML(r) {
+		if !rest.LegalXML(r) {
 			x.Text("Name", strings.ReplaceAll(url.QueryEscape(name), "+", "%20"), "Encoded", "true")
 			return
 		}

@@ -148,7 +148,7 @@ func (r *request) properties() *restxml.Error {
 		r.s.mu.Unlock()
 		r.XML(http.StatusOK, x)
 	case http.MethodPut:
-		p, e := r.ParseProperties(true)
+		p, e := r.Properties(true)
 		if e != nil {
 			return e
 		}

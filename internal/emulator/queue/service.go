@@ -95,7 +95,7 @@ func (s *Service) properties(c *restxml.Call) *restxml.Error {
 		s.mu.Unlock()
 		c.XML(http.StatusOK, x)
 	case http.MethodPut:
-		p, e := c.ParseProperties(false)
+		p, e := c.Properties(false)
 		if e != nil {
 			return e
 		}

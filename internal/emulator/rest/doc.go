@@ -1,5 +1,5 @@
-// Package rest holds what the Table service and the scripted transport share:
-// the errors of the services in their wire forms, bounded request bodies,
-// request ids, and the side channel that runs beside an HTTP request between
+// Package rest holds what the services and the scripted transport share: the
+// errors of the services in their wire forms, bounded request bodies, request ids,
+// text in XML, and the side channel that runs beside an HTTP request between
 // whoever sends it and the service that carries it out.
 package rest

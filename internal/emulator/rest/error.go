@@ -2,20 +2,20 @@ package rest
 
 import (
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
 // Error is a refusal as the service words it.
 // https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
 type Error struct {
-	Status  int    // HTTP status
-	Code    string // the service's error code
-	Message string // one English sentence
+	Status  int         // HTTP status
+	Code    string      // the service's error code, which SDKs branch on
+	Message string      // one English sentence
+	Detail  []string    // further elements of the XML form (QueryParameterName, Reason, …), as name, value pairs
+	Header  http.Header // set on the answer beside the usual headers, if any
 }
 
 func (e *Error) Error() string {
@@ -39,35 +39,23 @@ func ODataError(code, message, requestID string, now time.Time) []byte {
 // ODataXMLError is the XML form of ODataError, used where the Table service
 // speaks XML: access policies and service properties.
 func ODataXMLError(code, message, requestID string, now time.Time) []byte {
-	return xmlError(
-		`<error xmlns="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><code>`, code,
-		`</code><message xml:lang="en-US">`, full(message, requestID, now), `</message></error>`)
+	b := []byte(XMLHeader + `<error xmlns="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><code>`)
+	b = AppendXML(b, code, false)
+	b = append(b, `</code><message xml:lang="en-US">`...)
+	b = AppendXML(b, full(message, requestID, now), false)
+	return append(b, `</message></error>`...)
 }
 
 // StorageXMLError is the body that the Queue and Blob services answer an error with.
-func StorageXMLError(code, message, requestID string, now time.Time) []byte {
-	return xmlError(`<Error><Code>`, code, `</Code><Message>`, full(message, requestID, now), `</Message></Error>`)
-}
-
-// AuthenticationXMLError is StorageXMLError with the reason why a credential was
-// refused, which only these services tell.
-func AuthenticationXMLError(code, message, detail, requestID string, now time.Time) []byte {
-	var b strings.Builder
-	b.WriteString(`</Message><AuthenticationErrorDetail>`)
-	_ = xml.EscapeText(&b, []byte(detail)) // a strings.Builder never fails
-	b.WriteString(`</AuthenticationErrorDetail></Error>`)
-	return xmlError(`<Error><Code>`, code, `</Code><Message>`, full(message, requestID, now), b.String())
-}
-
-func xmlError(head, code, mid, text, tail string) []byte {
-	var b strings.Builder
-	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>`)
-	b.WriteString(head)
-	_ = xml.EscapeText(&b, []byte(code)) // a strings.Builder never fails
-	b.WriteString(mid)
-	_ = xml.EscapeText(&b, []byte(text))
-	b.WriteString(tail)
-	return []byte(b.String())
+// detail is further elements, as name, value pairs.
+func StorageXMLError(code, message, requestID string, now time.Time, detail ...string) []byte {
+	b := []byte(XMLHeader + `<Error>`)
+	for i, all := 0, append([]string{"Code", code, "Message", full(message, requestID, now)}, detail...); i+1 < len(all); i += 2 {
+		b = append(append(append(b, '<'), all[i]...), '>')
+		b = AppendXML(b, all[i+1], false)
+		b = append(append(append(b, "</"...), all[i]...), '>')
+	}
+	return append(b, `</Error>`...)
 }
 
 func full(message, requestID string, now time.Time) string {
@@ -84,8 +72,19 @@ func Head(h http.Header, r *http.Request, server string) string {
 	if v := r.Header["X-Ms-Version"]; len(v) > 0 {
 		h["X-Ms-Version"] = v[:1:1]
 	}
-	if v := r.Header["X-Ms-Client-Request-Id"]; len(v) > 0 && len(v[0]) <= 1024 {
+	if v := r.Header["X-Ms-Client-Request-Id"]; len(v) > 0 && len(v[0]) <= 1024 && VisibleASCII(v[0]) {
 		h["X-Ms-Client-Request-Id"] = v[:1:1]
 	}
 	return id
+}
+
+// VisibleASCII reports whether s holds nothing else, blanks apart: what the value of a
+// header may.
+func VisibleASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

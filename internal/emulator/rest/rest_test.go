@@ -9,10 +9,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
 func TestABodyIsReadUpToItsLimitAndItsDeclaredLength(t *testing.T) {
+	big := strings.Repeat("0123456789", 3<<18) // more than is trusted at first
 	for _, tt := range []struct {
 		body   string
 		length int64
@@ -25,15 +27,30 @@ func TestABodyIsReadUpToItsLimitAndItsDeclaredLength(t *testing.T) {
 		{"123456789", -1, "RequestBodyTooLarge"},
 		{"1234", 8, "InvalidInput"},
 		{"1234", 3, "InvalidInput"},
+		{"", 1, "InvalidInput"},
+		{big, int64(len(big)), ""},
+		{big, int64(len(big)) + 1, "InvalidInput"},
+		{big, int64(len(big)) - 1, "InvalidInput"},
+		{big + "xx", -1, "RequestBodyTooLarge"},
 	} {
-		r := &http.Request{Body: io.NopCloser(strings.NewReader(tt.body)), ContentLength: tt.length}
-		b, err := ReadBody(r, 8)
+		r := &http.Request{Body: io.NopCloser(iotest.HalfReader(strings.NewReader(tt.body))), ContentLength: tt.length}
+		limit := int64(8)
+		if len(tt.body) > 1000 {
+			limit = int64(len(big) + 1)
+		}
+		b, err := ReadBody(r, limit)
 		switch {
 		case tt.code == "" && (err != nil || string(b) != tt.body):
-			t.Errorf("%q declared as %d: %q %v", tt.body, tt.length, b, err)
+			t.Errorf("%.20q declared as %d: %.20q %v", tt.body, tt.length, b, err)
 		case tt.code != "" && (err == nil || err.Code != tt.code):
-			t.Errorf("%q declared as %d: %v, want %s", tt.body, tt.length, err, tt.code)
+			t.Errorf("%.20q declared as %d: %v, want %s", tt.body, tt.length, err, tt.code)
 		}
+	}
+	if b, err := ReadBody(&http.Request{ContentLength: -1}, 8); b != nil || err != nil {
+		t.Errorf("no body: %q %v", b, err)
+	}
+	if _, err := ReadBody(&http.Request{ContentLength: 1}, 8); err == nil {
+		t.Error("a body that is not there has its length")
 	}
 }
 
@@ -52,7 +69,9 @@ func TestErrorBodiesAreWellFormedWhateverTheySay(t *testing.T) {
 	if want := message + "\nRequestId:id\nTime:2026-01-02T03:04:05.0000006Z"; odata.Error.Code != "A" || odata.Error.Message.Value != want {
 		t.Errorf("%+v", odata)
 	}
-	for _, b := range [][]byte{ODataXMLError("A", message, "id", now), StorageXMLError("A", message, "id", now)} {
+	for _, b := range [][]byte{
+		ODataXMLError("A", message, "id", now), StorageXMLError("A", message, "id", now), StorageXMLError("A", message, "id", now, "Reason", message),
+	} {
 		var doc struct {
 			Inner string `xml:",innerxml"`
 		}

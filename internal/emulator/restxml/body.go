@@ -5,49 +5,20 @@ import (
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"hash/crc64"
-	"io"
 	"net/http"
+
+	"github.com/azpatterns/azpatterns/internal/emulator/rest"
 )
 
-// firstRead is how much memory a body is trusted with before it has arrived.
-const firstRead = 1 << 20
-
 // Body reads the whole request body of at most limit bytes. A length that was
-// not announced is refused, as the service refuses it; one that is not kept is
-// InvalidInput. The slice belongs to the caller.
+// not announced is refused, as the service refuses it; see [rest.ReadBody] for the
+// rest.
 func (c *Call) Body(limit int64) ([]byte, *Error) {
-	n := c.R.ContentLength
-	switch {
-	case n < 0:
+	if c.R.ContentLength < 0 {
 		return nil, MissingLength()
-	case n > limit:
-		return nil, BodyTooLarge(limit)
-	case n == 0:
-		return nil, nil
-	case c.R.Body == nil:
-		return nil, InvalidInput("The body is shorter than Content-Length.")
 	}
-	buf := make([]byte, 0, min(n, firstRead))
-	for {
-		m, err := c.R.Body.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+m]
-		if int64(len(buf)) == n {
-			return buf, nil
-		}
-		if err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				return nil, InvalidInput("The body is shorter than Content-Length.")
-			}
-			return nil, InvalidInput("The body could not be read.")
-		}
-		if len(buf) == cap(buf) {
-			grown := make([]byte, len(buf), min(n, 2*int64(cap(buf))))
-			copy(grown, buf)
-			buf = grown
-		}
-	}
+	return rest.ReadBody(c.R, limit)
 }
 
 // crcTable is the CRC-64 of the storage services (reflected polynomial of NVMe).

@@ -29,14 +29,8 @@ type Call struct {
 // query. On a nil error the caller carries the request out; otherwise it passes
 // the error to Fail. Call is never nil.
 func Begin(w http.ResponseWriter, r *http.Request) (*Call, *Error) {
-	c := &Call{W: w, R: r, Version: LatestVersion, Now: time.Now().UTC(), id: rest.RequestID()}
 	h := w.Header()
-	h.Set("Date", HTTPTime(c.Now))
-	h.Set("Server", "azpatterns-storagetest")
-	h.Set("X-Ms-Request-Id", c.id)
-	if id := r.Header.Get("X-Ms-Client-Request-Id"); id != "" && len(id) <= 1024 && visibleASCII(id) {
-		h.Set("X-Ms-Client-Request-Id", id)
-	}
+	c := &Call{W: w, R: r, Version: LatestVersion, Now: time.Now().UTC(), id: rest.Head(h, r, "azpatterns-storagetest")}
 	version := r.Header.Get("X-Ms-Version")
 	if version == "" {
 		version = LatestVersion
@@ -72,25 +66,19 @@ func (c *Call) Fail(e *Error) {
 		c.W.WriteHeader(e.Status)
 		return
 	}
-	var x XML
-	x.Begin("Error")
-	x.Text("Code", e.Code)
-	x.Text("Message", e.Message+"\nRequestId:"+c.id+"\nTime:"+ISOTime(c.Now))
-	for i := 0; i+1 < len(e.Detail); i += 2 {
-		x.Text(e.Detail[i], e.Detail[i+1])
-	}
-	x.End("Error")
-	c.XML(e.Status, &x)
+	c.document(e.Status, rest.StorageXMLError(e.Code, e.Message, c.id, c.Now, e.Detail...))
 }
 
 // XML answers with a document.
-func (c *Call) XML(status int, x *XML) {
+func (c *Call) XML(status int, x *XML) { c.document(status, x.buf) }
+
+func (c *Call) document(status int, b []byte) {
 	h := c.W.Header()
 	h.Set("Content-Type", "application/xml")
-	h.Set("Content-Length", strconv.Itoa(len(x.buf)))
+	h.Set("Content-Length", strconv.Itoa(len(b)))
 	c.W.WriteHeader(status)
 	if c.R.Method != http.MethodHead {
-		c.Write(x.buf)
+		c.Write(b)
 	}
 }
 
@@ -166,13 +154,4 @@ func Endpoint(r *http.Request, mount func(*http.Request) string) string {
 func HTTPTime(t time.Time) string { return t.UTC().Format(http.TimeFormat) }
 
 // ISOTime is t in the form of the services' documents: UTC with 7 digits.
-func ISOTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.0000000Z") }
-
-func visibleASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
+func ISOTime(t time.Time) string { return t.UTC().Format(rest.TimeFormat) }

@@ -3,23 +3,12 @@ package restxml
 import (
 	"net/http"
 	"strconv"
+
+	"github.com/azpatterns/azpatterns/internal/emulator/rest"
 )
 
-// An Error is a refusal in the service's own terms: the status, the code that
-// SDKs branch on, and the text of the documentation. Detail holds extra elements
-// of the XML answer (QueryParameterName, HeaderName, Reason, …) as name, value
-// pairs. See https://learn.microsoft.com/rest/api/storageservices/status-and-error-codes2
-type Error struct {
-	Status  int
-	Code    string
-	Message string
-	Detail  []string
-	Header  http.Header // set on the answer beside the usual headers, if any
-}
-
-func (e *Error) Error() string {
-	return strconv.Itoa(e.Status) + " " + e.Code + ": " + e.Message
-}
+// An Error is a refusal in the service's own terms.
+type Error = rest.Error
 
 // Refuse makes an Error. Detail is name, value, name, value….
 func Refuse(status int, code, message string, detail ...string) *Error {
@@ -81,11 +70,6 @@ func InvalidHeader(name, value string) *Error {
 
 func MissingLength() *Error {
 	return Refuse(http.StatusLengthRequired, "MissingContentLengthHeader", "The Content-Length header was not specified.")
-}
-
-func BodyTooLarge(limit int64) *Error {
-	return Refuse(http.StatusRequestEntityTooLarge, "RequestBodyTooLarge", "The request body is too large and exceeds the maximum permissible limit.",
-		"MaxLimit", strconv.FormatInt(limit, 10))
 }
 
 func InvalidName() *Error {

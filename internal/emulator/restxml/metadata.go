@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/emulator/rest"
 )
 
 // Metadata of a resource. Names are told apart without case and keep the case in
@@ -38,7 +40,7 @@ func (c *Call) Metadata() (Metadata, *Error) {
 		if name == "" {
 			return nil, Refuse(http.StatusBadRequest, "EmptyMetadataKey", "The key for one of the metadata key-value pairs is empty.")
 		}
-		if len(values) != 1 || !identifier(name) || !visibleASCII(values[0]) || has(meta, name) {
+		if len(values) != 1 || !identifier(name) || !rest.VisibleASCII(values[0]) || has(meta, name) {
 			return nil, Refuse(http.StatusBadRequest, "InvalidMetadata", "The metadata specified is invalid. It has characters that are not permitted.")
 		}
 		if meta == nil {

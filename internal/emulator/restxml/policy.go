@@ -19,15 +19,23 @@ type Policy struct {
 // maxPolicies is what a container, queue or table holds at most.
 const maxPolicies = 5
 
-// maxDocument bounds the small documents: policies, properties, tags.
-const maxDocument = 64 << 10
+// MaxDocument bounds the small documents: policies, properties, tags.
+const MaxDocument = 64 << 10
 
 // Policies reads the SignedIdentifiers of a Set ACL request; an empty body
 // removes them all. Permission may hold letters of allowed only.
 func (c *Call) Policies(allowed string) ([]Policy, *Error) {
-	body, e := c.Body(maxDocument)
-	if e != nil || len(body) == 0 {
+	body, e := c.Body(MaxDocument)
+	if e != nil {
 		return nil, e
+	}
+	return ParsePolicies(body, allowed)
+}
+
+// ParsePolicies is Policies for a body that was read.
+func ParsePolicies(body []byte, allowed string) ([]Policy, *Error) {
+	if len(body) == 0 {
+		return nil, nil
 	}
 	root, e := ParseXML(body, "SignedIdentifiers")
 	if e != nil {

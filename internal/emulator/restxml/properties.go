@@ -24,14 +24,19 @@ var rootOrder = []struct {
 	{"DefaultServiceVersion", false}, {"DeleteRetentionPolicy", false}, {"StaticWebsite", false},
 }
 
-// ParseProperties reads the body of a Set Service Properties request. Elements
-// that it leaves out keep their settings; see Merge.
-func (c *Call) ParseProperties(blob bool) (Properties, *Error) {
-	var p Properties
-	body, e := c.Body(maxDocument)
+// Properties reads the body of a Set Service Properties request.
+func (c *Call) Properties(blob bool) (Properties, *Error) {
+	body, e := c.Body(MaxDocument)
 	if e != nil {
-		return p, e
+		return Properties{}, e
 	}
+	return ParseProperties(body, blob)
+}
+
+// ParseProperties is Properties for a body that was read. Elements that it leaves out
+// keep their settings; see Merge.
+func ParseProperties(body []byte, blob bool) (Properties, *Error) {
+	var p Properties
 	root, e := ParseXML(body, "StorageServiceProperties")
 	if e != nil {
 		return p, e

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/emulator/rest"
 	"pgregory.net/rapid"
 )
 
@@ -45,7 +46,7 @@ func TestTextAndAttributesComeBackFromAParser(t *testing.T) {
 			t.Fatalf("%q: %v", x.buf, err)
 		}
 		want := strings.Map(func(r rune) rune {
-			if !LegalXML(r) {
+			if !rest.LegalXML(r) {
 				return '\uFFFD'
 			}
 			return r

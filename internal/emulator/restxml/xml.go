@@ -6,7 +6,8 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/azpatterns/azpatterns/internal/emulator/rest"
 )
 
 // XML builds a document of the services. The zero value is an empty document
@@ -15,9 +16,12 @@ type XML struct{ buf []byte }
 
 func (x *XML) declare() {
 	if len(x.buf) == 0 {
-		x.buf = append(x.buf, `<?xml version="1.0" encoding="utf-8"?>`...)
+		x.buf = append(x.buf, rest.XMLHeader...)
 	}
 }
+
+// Bytes is the document.
+func (x *XML) Bytes() []byte { return x.buf }
 
 // Begin opens an element with attributes given as name, value pairs.
 func (x *XML) Begin(name string, attr ...string) {
@@ -25,7 +29,7 @@ func (x *XML) Begin(name string, attr ...string) {
 	x.buf = append(append(x.buf, '<'), name...)
 	for i := 0; i+1 < len(attr); i += 2 {
 		x.buf = append(append(append(x.buf, ' '), attr[i]...), '=', '"')
-		x.escape(attr[i+1], true)
+		x.buf = rest.AppendXML(x.buf, attr[i+1], true)
 		x.buf = append(x.buf, '"')
 	}
 	x.buf = append(x.buf, '>')
@@ -39,7 +43,7 @@ func (x *XML) End(name string) {
 // Text writes an element with text; empty text makes an empty element.
 func (x *XML) Text(name, value string, attr ...string) {
 	x.Begin(name, attr...)
-	x.escape(value, false)
+	x.buf = rest.AppendXML(x.buf, value, false)
 	x.End(name)
 }
 
@@ -48,46 +52,6 @@ func (x *XML) Maybe(name, value string) {
 	if value != "" {
 		x.Text(name, value)
 	}
-}
-
-// escape writes references where the text or the double quoted attribute would
-// not come back as it is, and nowhere else: some clients do not read references
-// by number. A carriage return needs one, or the parser makes a newline of it.
-func (x *XML) escape(s string, attr bool) {
-	from := 0
-	for i, r := range s {
-		var ref string
-		switch {
-		case r == '&':
-			ref = "&amp;"
-		case r == '<':
-			ref = "&lt;"
-		case r == '>':
-			ref = "&gt;"
-		case r == '\r':
-			ref = "&#xD;"
-		case r == '"' && attr:
-			ref = "&quot;"
-		case r == '\n' && attr:
-			ref = "&#xA;"
-		case r == '\t' && attr:
-			ref = "&#x9;"
-		case r == utf8.RuneError || !LegalXML(r):
-			ref = "\uFFFD"
-		default:
-			continue
-		}
-		x.buf = append(append(x.buf, s[from:i]...), ref...)
-		_, n := utf8.DecodeRuneInString(s[i:])
-		from = i + n
-	}
-	x.buf = append(x.buf, s[from:]...)
-}
-
-// LegalXML reports whether a document can hold r at all
-// (https://www.w3.org/TR/xml/#charsets).
-func LegalXML(r rune) bool {
-	return r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= 0x10FFFF
 }
 
 // A Node is an element of a request's document.

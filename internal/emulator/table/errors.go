@@ -26,7 +26,6 @@ var (
 	errMethodValue      = bad("XMethodIncorrectValue", "The specified X-HTTP-Method is invalid.")
 	errMethodCount      = bad("XMethodIncorrectCount", "More than one X-HTTP-Method is specified.")
 	errQueryParam       = bad("InvalidQueryParameterValue", "Value for one of the query parameters specified in the request URI is invalid.")
-	errXML              = bad("InvalidXmlDocument", "XML specified is not syntactically valid.")
 	errTableExists      = fail(http.StatusConflict, "TableAlreadyExists", "The table specified already exists.")
 	errTableDeleting    = fail(http.StatusConflict, "TableBeingDeleted", "The specified table is being deleted. Try operation later.")
 	errEntityExists     = fail(http.StatusConflict, "EntityAlreadyExists", "The specified entity already exists.")

@@ -1,52 +1,12 @@
 package table
 
 import (
-	"encoding/xml"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/emulator/rest"
+	"github.com/azpatterns/azpatterns/internal/emulator/restxml"
 )
-
-// settings are the parts of the service properties, each as the XML that was
-// set.
-type settings struct {
-	XMLName       xml.Name `xml:"StorageServiceProperties"`
-	Logging       *rawXML  `xml:"Logging"`
-	HourMetrics   *rawXML  `xml:"HourMetrics"`
-	MinuteMetrics *rawXML  `xml:"MinuteMetrics"`
-	Cors          *rawXML  `xml:"Cors"`
-}
-
-type rawXML struct {
-	Inner string `xml:",innerxml"`
-}
-
-const maxCorsRules = 5
-
-const noRetention = `<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy>`
-
-// defaultSettings are those of an account where nobody set any.
-func defaultSettings() settings {
-	metrics := &rawXML{`<Version>1.0</Version><Enabled>false</Enabled>` + noRetention}
-	return settings{
-		Logging:     &rawXML{`<Version>1.0</Version><Read>false</Read><Write>false</Write><Delete>false</Delete>` + noRetention},
-		HourMetrics: metrics, MinuteMetrics: metrics, Cors: &rawXML{},
-	}
-}
-
-// merge lays the parts of n that are there over s: what a document leaves out
-// stays as it was.
-func (s *settings) merge(n settings) {
-	for _, part := range [...]struct{ old, set **rawXML }{
-		{&s.Logging, &n.Logging}, {&s.HourMetrics, &n.HourMetrics}, {&s.MinuteMetrics, &n.MinuteMetrics}, {&s.Cors, &n.Cors},
-	} {
-		if *part.set != nil {
-			*part.old = *part.set
-		}
-	}
-}
 
 // routeService serves the properties and statistics of the service. What is
 // set is given back and has no other effect.
@@ -62,15 +22,21 @@ func (s *Service) routeService(c *call, comp string) *rest.Error {
 	switch {
 	case comp == "properties" && c.r.Method == http.MethodGet:
 		s.propsMu.Lock()
-		now := s.props
+		x := s.props.XML(false)
 		s.propsMu.Unlock()
-		return c.xml(now)
+		c.xml(x)
+		return nil
 	case comp == "properties" && c.r.Method == http.MethodPut:
 		return s.setProperties(c)
 	case comp == "stats" && c.r.Method == http.MethodGet:
-		c.w.Header()["Content-Type"] = []string{"application/xml"}
-		c.send(http.StatusOK, []byte(xml.Header+`<StorageServiceStats><GeoReplication><Status>live</Status><LastSyncTime>`+
-			time.Now().UTC().Format(http.TimeFormat)+`</LastSyncTime></GeoReplication></StorageServiceStats>`))
+		var x restxml.XML
+		x.Begin("StorageServiceStats")
+		x.Begin("GeoReplication")
+		x.Text("Status", "live")
+		x.Text("LastSyncTime", restxml.HTTPTime(time.Now()))
+		x.End("GeoReplication")
+		x.End("StorageServiceStats")
+		c.xml(&x)
 		return nil
 	case comp == "properties" || comp == "stats":
 		return errMethod
@@ -79,19 +45,16 @@ func (s *Service) routeService(c *call, comp string) *rest.Error {
 }
 
 func (s *Service) setProperties(c *call) *rest.Error {
-	body, err := rest.ReadBody(c.r, maxBody)
+	body, err := rest.ReadBody(c.r, restxml.MaxDocument)
 	if err != nil {
 		return err
 	}
-	var doc settings
-	if err := xml.Unmarshal(body, &doc); err != nil {
-		return errXML
-	}
-	if doc.Cors != nil && strings.Count(doc.Cors.Inner, "</CorsRule>") > maxCorsRules {
-		return errXML
+	p, err := restxml.ParseProperties(body, false)
+	if err != nil {
+		return err
 	}
 	s.propsMu.Lock()
-	s.props.merge(doc)
+	s.props = s.props.Merge(p)
 	s.propsMu.Unlock()
 	c.w.WriteHeader(http.StatusAccepted)
 	return nil

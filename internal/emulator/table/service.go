@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/emulator/rest"
+	"github.com/azpatterns/azpatterns/internal/emulator/restxml"
 )
 
 const (
@@ -32,12 +33,12 @@ type Service struct {
 	page   rest.Page
 
 	propsMu sync.Mutex
-	props   settings
+	props   restxml.Properties
 }
 
 // New returns a service without tables.
 func New() *Service {
-	return &Service{store: store{tables: map[string]*table{}, deleted: map[string]time.Time{}}, props: defaultSettings()}
+	return &Service{store: store{tables: map[string]*table{}, deleted: map[string]time.Time{}}}
 }
 
 // SetPage shapes every page that a query answers, beside what a single
@@ -219,7 +220,7 @@ func (c *call) refuse(e *rest.Error) {
 	if e.Status == http.StatusMethodNotAllowed {
 		h["Allow"] = []string{"GET, POST, PUT, DELETE, PATCH, MERGE"}
 	}
-	if e.Code == errXML.Code || c.query().Has("comp") {
+	if c.query().Has("comp") {
 		b = rest.ODataXMLError(e.Code, e.Message, c.id, time.Now())
 		h["Content-Type"] = []string{"application/xml"}
 	} else {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/emulator/rest"
+	"github.com/azpatterns/azpatterns/internal/emulator/restxml"
 )
 
 // deleteTime is how long the name of a deleted table stays blocked.
@@ -27,7 +28,7 @@ type table struct {
 
 	mu       sync.RWMutex
 	rows     sorted
-	policies []Policy
+	policies []restxml.Policy
 	gone     bool
 }
 

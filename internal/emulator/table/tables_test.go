@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/emulator/rest"
+	"github.com/azpatterns/azpatterns/internal/emulator/restxml"
 )
 
 func TestTableNamesAreHeldToTheRules(t *testing.T) {
@@ -140,22 +141,24 @@ func TestAccessPoliciesAreKeptAndLimited(t *testing.T) {
 		t.Errorf("%s", got.body)
 	}
 	p := a.s.Policies("t12")
-	want := Policy{"one", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), "raud"}
-	if len(p) != 2 || p[0] != want || p[1] != (Policy{ID: "two"}) {
+	want := restxml.Policy{ID: "one", Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Expiry: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Permission: "raud"}
+	if len(p) != 2 || p[0] != want || p[1] != (restxml.Policy{ID: "two"}) {
 		t.Errorf("%+v", p)
 	}
-	for name, body := range map[string]string{
-		"six":        doc(policy("1") + policy("2") + policy("3") + policy("4") + policy("5") + policy("6")),
-		"twice":      doc(policy("1") + policy("1")),
-		"no id":      doc(policy("")),
-		"long id":    doc(policy(strings.Repeat("x", 65))),
-		"bad time":   doc(`<SignedIdentifier><Id>a</Id><AccessPolicy><Start>now</Start></AccessPolicy></SignedIdentifier>`),
-		"bad right":  doc(`<SignedIdentifier><Id>a</Id><AccessPolicy><Permission>rx</Permission></AccessPolicy></SignedIdentifier>`),
-		"other root": `<Other/>`,
-		"broken":     `<SignedIdentifiers>`,
+	for _, c := range []struct{ name, body, code string }{
+		{"six", doc(policy("1") + policy("2") + policy("3") + policy("4") + policy("5") + policy("6")), "InvalidXmlDocument"},
+		{"twice", doc(policy("1") + policy("1")), "InvalidXmlNodeValue"},
+		{"no id", doc(policy("")), "MissingRequiredXmlNode"},
+		{"long id", doc(policy(strings.Repeat("x", 65))), "InvalidXmlNodeValue"},
+		{"bad time", doc(`<SignedIdentifier><Id>a</Id><AccessPolicy><Start>now</Start></AccessPolicy></SignedIdentifier>`), "InvalidXmlNodeValue"},
+		{"bad right", doc(`<SignedIdentifier><Id>a</Id><AccessPolicy><Permission>rx</Permission></AccessPolicy></SignedIdentifier>`), "InvalidXmlNodeValue"},
+		{"another node", doc(`<Other/>`), "UnsupportedXmlNode"},
+		{"other root", `<Other/>`, "InvalidXmlDocument"},
+		{"broken", `<SignedIdentifiers>`, "InvalidXmlDocument"},
+		{"much", doc(strings.Repeat(" ", 64<<10)), "RequestBodyTooLarge"},
 	} {
-		if p := a.do("PUT", at, body); p.StatusCode != 400 || p.code != "InvalidXmlDocument" {
-			t.Errorf("%s: %d %s", name, p.StatusCode, p.code)
+		if p := a.do("PUT", at, c.body); p.StatusCode/100 != 4 || p.code != c.code {
+			t.Errorf("%s: %d %s", c.name, p.StatusCode, p.code)
 		}
 	}
 	if got := a.s.Policies("T12"); len(got) != 2 {
@@ -172,20 +175,23 @@ func TestServicePropertiesAreGivenBack(t *testing.T) {
 	a := newAPI(t)
 	const at = "/?restype=service&comp=properties"
 	a.want(200, "", a.do("GET", at, ""))
-	a.want(202, "", a.do("PUT", at, `<StorageServiceProperties><Logging><Version>1.0</Version><Read>true</Read></Logging></StorageServiceProperties>`))
-	a.want(202, "", a.do("PUT", at, `<StorageServiceProperties><Cors><CorsRule><MaxAgeInSeconds>5</MaxAgeInSeconds></CorsRule></Cors></StorageServiceProperties>`))
+	doc := func(inner string) string { return "<StorageServiceProperties>" + inner + "</StorageServiceProperties>" }
+	const (
+		logging = "<Logging><Version>1.0</Version><Delete>false</Delete><Read>true</Read><Write>false</Write><RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></Logging>"
+		rule    = "<CorsRule><AllowedOrigins>*</AllowedOrigins><AllowedMethods>GET</AllowedMethods><MaxAgeInSeconds>5</MaxAgeInSeconds><ExposedHeaders></ExposedHeaders><AllowedHeaders></AllowedHeaders></CorsRule>"
+	)
+	a.want(202, "", a.do("PUT", at, doc(logging)))
+	a.want(202, "", a.do("PUT", at, doc("<Cors>"+rule+"</Cors>")))
 	p := a.want(200, "", a.do("GET", at, ""))
-	for _, part := range []string{
-		"<Logging><Version>1.0</Version><Read>true</Read></Logging>", "<HourMetrics><Version>1.0</Version><Enabled>false</Enabled>",
-		"<Cors><CorsRule><MaxAgeInSeconds>5</MaxAgeInSeconds></CorsRule></Cors>",
-	} {
+	for _, part := range []string{logging, "<HourMetrics><Version>1.0</Version><Enabled>false</Enabled>", "<Cors>" + rule + "</Cors>"} {
 		if !strings.Contains(p.body, part) {
 			t.Errorf("%s is not in %s", part, p.body)
 		}
 	}
-	six := strings.Repeat("<CorsRule></CorsRule>", 6)
-	a.want(400, "InvalidXmlDocument", a.do("PUT", at, "<StorageServiceProperties><Cors>"+six+"</Cors></StorageServiceProperties>"))
+	a.want(400, "InvalidXmlDocument", a.do("PUT", at, doc("<Cors>"+strings.Repeat(rule, 6)+"</Cors>")))
 	a.want(400, "InvalidXmlDocument", a.do("PUT", at, "<x>"))
+	a.want(400, "MissingRequiredXmlNode", a.do("PUT", at, doc("<Logging><Version>1.0</Version></Logging>")))
+	a.want(400, "UnsupportedXmlNode", a.do("PUT", at, doc("<StaticWebsite><Enabled>true</Enabled></StaticWebsite>")))
 	a.want(405, "MethodNotAllowed", a.do("DELETE", at, ""))
 	a.want(200, "", a.do("GET", "/?restype=service&comp=stats", ""))
 }
