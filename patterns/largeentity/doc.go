@@ -99,8 +99,9 @@
 // # Limits
 //
 // In memory, as []byte, string or JSON: 5,000 MiB, the most that one request
-// creates. As a [Stream]: 390 GiB, in 50,000 blocks, of which one is in memory. References take
-// part of the row's 1 MiB; a row has room for about 150.
+// creates. As a [Stream]: 390 GiB, in 50,000 blocks, of which one is in memory; a longer
+// one is [patterns.ErrTooLarge]. References take part of the row's 1 MiB; a row has room
+// for about 150.
 //
 // The only compression is gzip, of the standard library; zstd would need a
 // dependency.

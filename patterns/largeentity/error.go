@@ -35,7 +35,7 @@ var (
 	ErrGrace = errors.New("grace time is shorter than that of the writers")
 
 	// ErrStream: a [Stream] was read already, is empty, or is that of another entity
-	// or table. To copy one, make a new Stream of what Open gives.
+	// or table, written there or not. To copy one, make a new Stream of what Open gives.
 	ErrStream = errors.New("stream cannot be used here")
 )
 

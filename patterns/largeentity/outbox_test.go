@@ -3,6 +3,7 @@ package largeentity_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,6 +156,46 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 		}
 		if blobsOf(t, acct) != 0 || w.Len() != 0 {
 			t.Errorf("%d blobs, %d wake-ups left", blobsOf(t, acct), w.Len())
+		}
+	})
+}
+
+// A wake-up says what becomes of a blob, and asks one entity. So a Stream that one entity
+// did not come to refer to is no other's.
+func TestAStreamOfOneEntityIsNotWrittenToAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		var w testbed.Wakeups
+		table := open(t, acct.Tables().NewClient("Films"), acct.Container("photos"), &largeentity.Options[film]{Outbox: &w})
+		if err := table.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Insert(t.Context(), newFilm(strings.NewReader("first"))); err != nil {
+			t.Fatal(err)
+		}
+		f := newFilm(strings.NewReader("second"))
+		if _, err := table.Insert(t.Context(), f); !errors.Is(err, patterns.ErrExists) {
+			t.Fatal(err)
+		}
+		elsewhere := *f
+		elsewhere.RowKey = "2"
+		if _, err := table.Insert(t.Context(), &elsewhere); !errors.Is(err, largeentity.ErrStream) {
+			t.Errorf("at another key: %v", err)
+		}
+		if _, err := table.Get(t.Context(), newKey("films", "2")); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("the other entity: %v", err)
+		}
+		if err := table.Delete(t.Context(), metropolis, ""); err != nil {
+			t.Fatal(err)
+		}
+		item := must[largeentity.Item[film]](t)(table.Insert(t.Context(), f)) // where it was uploaded for
+		time.Sleep(2 * day)
+		if err := w.Work(t.Context(), table.Handle); err != nil {
+			t.Fatal(err)
+		}
+		wantContent(t, item.Value.Video, []byte("second"))
+		if n := blobsOf(t, acct); n != 1 || w.Len() != 0 {
+			t.Errorf("%d blobs, %d wake-ups left", n, w.Len())
 		}
 	})
 }

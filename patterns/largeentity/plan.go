@@ -9,11 +9,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // plan is what one write has to do: blobs first, then the row.
 type plan[T any] struct {
+	key   keys.Key
 	value T // as the row stores it: without what goes to blobs
 	refs  references
 	had   bool // the row had references before
@@ -53,10 +55,10 @@ func newAttempt() *attempt {
 	return &attempt{ready: map[digest]uploaded{}, spare: map[string]bool{}}
 }
 
-// plan decides where each field of v goes. old is the item that it replaces, nil for
-// none. Nothing is sent.
-func (t *Table[T]) plan(v *T, old *Item[T], a *attempt) (*plan[T], error) {
-	p := &plan[T]{value: *v, refs: references{}}
+// plan decides where each field of v, the entity at key, goes. old is the item that it
+// replaces, nil for none. Nothing is sent.
+func (t *Table[T]) plan(key keys.Key, v *T, old *Item[T], a *attempt) (*plan[T], error) {
+	p := &plan[T]{key: key, value: *v, refs: references{}}
 	if old != nil {
 		_, p.had = old.row.Property(referencesName)
 	}
@@ -129,6 +131,9 @@ func (t *Table[T]) planStream(p *plan[T], f *field, was Blob) error {
 		p.out = append(p.out, &outgoing{field: f, ref: ref, source: s.source})
 		return nil
 	case s.source.owner != any(t) || s.source.ref == (Blob{}):
+		return refuse
+	case s.source.key != p.key:
+		// What is known of a blob, a wake-up above all, is that of its entity.
 		return refuse
 	case s.source.ref != was: // the row of an earlier try was not written
 		p.began(s.source.since)

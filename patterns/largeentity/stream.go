@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/keys"
 )
 
 // Stream is a field for values larger than memory. To write one, assign what
@@ -26,7 +28,8 @@ type source struct {
 	mu     sync.Mutex
 	reader io.Reader
 	used   bool
-	owner  any // the Table that has uploaded it
+	owner  any      // the Table that has uploaded it
+	key    keys.Key // for the entity there
 	ref    Blob
 	since  time.Time // when the upload began
 }
@@ -40,8 +43,9 @@ type storedStream struct {
 
 // NewStream is a Stream to be written from r, which is read once, to its end, while
 // the entity is written. When that fails after the upload, as by
-// [patterns.ErrConflict], the same Stream can be written again, within half of
-// [Options.Grace]; so make it outside the function that [Table.Update] calls.
+// [patterns.ErrConflict], the same Stream can be written to the same entity again,
+// within half of [Options.Grace]; so make it outside the function that [Table.Update]
+// calls. Another entity takes a new Stream: no two refer to one blob.
 func NewStream(r io.Reader) Stream {
 	if r == nil {
 		return Stream{}

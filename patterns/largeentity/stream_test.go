@@ -89,6 +89,32 @@ func TestStreamsOfAnyLengthComeBack(t *testing.T) {
 	})
 }
 
+func TestAStreamOfTooManyBlocksIsTooLarge(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, gzip := range []bool{false, true} {
+			table := openFilms(t, b, &largeentity.Options[film]{Gzip: gzip})
+			largeentity.SetBlocks(table, 3)
+			b.ResetRequests()
+			_, err := table.Insert(t.Context(), newFilm(bytes.NewReader(noise("v", 3*block+1))))
+			var e *largeentity.Error
+			if !errors.Is(err, patterns.ErrTooLarge) || !errors.As(err, &e) || e.Property != "Video" {
+				t.Errorf("a byte too many: %v", err)
+			}
+			if n := b.Requests().Count("Blob.PutBlock"); n != 3 {
+				t.Errorf("%d blocks", n)
+			}
+			if _, err := table.Get(t.Context(), metropolis); !errors.Is(err, patterns.ErrNotFound) {
+				t.Errorf("the entity: %v", err)
+			}
+			if gzip { // by which noise becomes longer
+				continue
+			}
+			item := must[largeentity.Item[film]](t)(table.Insert(t.Context(), newFilm(bytes.NewReader(noise("v", 3*block)))))
+			wantContent(t, item.Value.Video, noise("v", 3*block))
+		}
+	})
+}
+
 func TestAStreamStaysWithItsEntityUntilReplaced(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := openFilms(t, b, nil)

@@ -33,6 +33,7 @@ type Table[T any] struct {
 	outbox    patterns.Wakeups // nil for none
 	tries     int
 	block     int // bytes of a block of a stream
+	blocks    int // that one may have
 }
 
 // Always, as [Options.Threshold], puts every tagged field into a blob that is not zero.
@@ -124,7 +125,7 @@ func newTable[T any](client *aztables.Client, blobs *container.Client, o Options
 		return nil, errors.New("the address of the container cannot be read")
 	}
 	t := &Table[T]{blobs: blobs, container: path.Base(address.Path),
-		threshold: o.Threshold, gzip: o.Gzip, prefix: o.Prefix, grace: o.Grace, outbox: o.Outbox, tries: o.Tries, block: blockSize}
+		threshold: o.Threshold, gzip: o.Gzip, prefix: o.Prefix, grace: o.Grace, outbox: o.Outbox, tries: o.Tries, block: blockSize, blocks: maxBlocks}
 	if t.table, err = patterns.NewTable(client, &patterns.TableOptions[T]{Key: o.Key, StampWrites: true}); err != nil {
 		return nil, err
 	}

@@ -19,10 +19,16 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// blockSize is how much of a stream is in memory. 50,000 blocks of it are 390 GiB.
-const blockSize = 8 << 20
+const (
+	// blockSize is how much of a stream is in memory.
+	blockSize = 8 << 20
+	// maxBlocks is how many blocks the service puts together: 390 GiB of that size.
+	maxBlocks = 50_000
+)
 
 // upload creates the blobs of p and notes them in a.
 func (t *Table[T]) upload(ctx context.Context, p *plan[T], a *attempt) error {
@@ -33,7 +39,7 @@ func (t *Table[T]) upload(ctx context.Context, p *plan[T], a *attempt) error {
 		func(ctx context.Context, i int) (struct{}, error) {
 			o := p.out[i]
 			if o.source != nil {
-				return struct{}{}, t.uploadStream(ctx, o)
+				return struct{}{}, t.uploadStream(ctx, p.key, o)
 			}
 			return struct{}{}, t.put(ctx, o, o.content)
 		}) {
@@ -84,14 +90,14 @@ func (o *outgoing) created(err error) error {
 
 // uploadStream creates a blob of all that the source gives. One request where that is
 // less than a block, else one for each block and one more.
-func (t *Table[T]) uploadStream(ctx context.Context, o *outgoing) error {
+func (t *Table[T]) uploadStream(ctx context.Context, key keys.Key, o *outgoing) error {
 	s := o.source
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.used { // two writers at once
 		return &Error{Op: "write stream", Property: o.field.name, kind: ErrStream}
 	}
-	s.used, s.owner, s.since = true, t, time.Now()
+	s.used, s.owner, s.key, s.since = true, t, key, time.Now()
 	in := newSummed(s.reader, o.ref.Encoding)
 	s.reader = nil
 	if err := t.putBlocks(ctx, o, in); err != nil {
@@ -116,6 +122,9 @@ func (t *Table[T]) putBlocks(ctx context.Context, o *outgoing, in io.Reader) err
 			return t.put(ctx, o, block[:n])
 		}
 		if n > 0 {
+			if len(ids) == t.blocks {
+				return &Error{Op: "write stream", Property: o.field.name, kind: patterns.ErrTooLarge}
+			}
 			ids = append(ids, blockID(len(ids)))
 			if _, err := client.StageBlock(ctx, ids[len(ids)-1], streaming.NopCloser(bytes.NewReader(block[:n])), nil); err != nil {
 				return fail("put block", o.field.name, err)

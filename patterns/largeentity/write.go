@@ -127,7 +127,7 @@ func (t *Table[T]) Delete(ctx context.Context, key keys.Key, etag azcore.ETag) e
 
 // write writes v at key: blobs, then the row, in place of old if that is not nil.
 func (t *Table[T]) write(ctx context.Context, what string, key keys.Key, v *T, old *Item[T], a *attempt) (Item[T], error) {
-	p, err := t.plan(v, old, a)
+	p, err := t.plan(key, v, old, a)
 	if err != nil {
 		return Item[T]{}, fmt.Errorf("%s: %w", what, err)
 	}
