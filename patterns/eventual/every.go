@@ -2,6 +2,7 @@ package eventual
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
@@ -21,7 +22,8 @@ type chore struct {
 // a random part of the interval, so that workers that start together do not all do
 // it together, and then the interval after each end. Errors and panics are logged.
 // The context ends with that of [Worker.Run]. Every worker that registers a task
-// does it; it has to bear that.
+// does it; it has to bear that. Tasks are registered before Run, which reports one
+// that it cannot do.
 //
 // It is for what finds work that no message tells of: a Store's Sweep, [SweepClaims].
 func Every(w *Worker, name string, interval time.Duration, do func(context.Context) error) {
@@ -31,6 +33,10 @@ func Every(w *Worker, name string, interval time.Duration, do func(context.Conte
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.running {
+		w.err = errors.Join(w.err, fmt.Errorf("every: %q registered while the worker runs", name))
+		return
+	}
 	w.chores = append(w.chores, chore{name, interval, do})
 }
 

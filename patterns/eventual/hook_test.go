@@ -97,8 +97,15 @@ func TestTasksComeRound(t *testing.T) {
 			return nil
 		})
 		stop := s.start(t)
+		time.Sleep(time.Minute)
+		eventual.Every(s.worker, "late", time.Hour, func(context.Context) error { return nil })
 		time.Sleep(10 * time.Hour)
 		stop()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := s.worker.Run(ctx); err == nil || !strings.Contains(err.Error(), "late") {
+			t.Errorf("a task that nobody does: %v", err)
+		}
 		if n != 10 {
 			t.Errorf("%d times in 10 hours", n)
 		}

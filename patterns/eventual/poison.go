@@ -133,17 +133,19 @@ func (p *Poison) Take(ctx context.Context) iter.Seq2[*Dead, error] {
 				yield(nil, fmt.Errorf("take: %w", err))
 				return
 			}
-			first := len(taken)
-			around := false
+			var unseen []*Dead
 			for i := range ms {
-				taken = append(taken, open(ms[i], now))
-				around = around || seen[ms[i].id]
-				seen[ms[i].id] = true
+				d := open(ms[i], now)
+				taken = append(taken, d)
+				if !seen[d.m.id] {
+					unseen = append(unseen, d)
+				}
+				seen[d.m.id] = true
 			}
-			if len(ms) == 0 || around {
-				return // all were shown, or the first ones come again already
+			if len(unseen) == 0 {
+				return // all were shown, or none but those come that were
 			}
-			for _, d := range taken[first:] {
+			for _, d := range unseen {
 				if !yield(d, nil) {
 					return
 				}

@@ -176,6 +176,28 @@ func TestTakeShowsEveryPoisonMessageOnceAndLeavesTheRest(t *testing.T) {
 	})
 }
 
+// A loop that takes long is shown again what it took first, among the rest.
+func TestTakeShowsTheRestToASlowLoopToo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newBench(t, b, nil)
+		for i := range 100 {
+			if _, err := s.poison.EnqueueMessage(t.Context(), fmt.Sprint(i), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := map[string]int{}
+		taken(t, s.tools(t), func(d *eventual.Dead) {
+			got[string(d.Payload)]++
+			time.Sleep(4 * time.Second)
+		})
+		for i := range 100 {
+			if n := got[fmt.Sprint(i)]; n != 1 {
+				t.Errorf("message %d came %d times", i, n)
+			}
+		}
+	})
+}
+
 func TestAListedMessageCannotBeChanged(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newBench(t, b, nil)
