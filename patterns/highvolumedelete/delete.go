@@ -64,8 +64,9 @@ type DeleteProgress struct {
 //
 // It is not atomic. When it fails, by a refusal or the end of ctx, it stops and
 // waits for what is under way; the report tells what was done, with a Cursor to go
-// on from, and running it again from the beginning is right as well. Running it twice at once is safe: a row that another has deleted,
-// which costs its transaction a second look and another try, counts as Gone.
+// on from, and running it again from the beginning is right as well. Running it twice
+// at once is safe: a row that another has deleted, which costs its transaction a second
+// look and another try, counts as Gone.
 //
 // Rows inserted behind the reading stay. A [patterns.Store] has to delete its rows
 // itself: its views would not learn of it.

@@ -26,13 +26,17 @@ func (s *Tables[T]) List(ctx context.Context, from, to time.Time) ([]PeriodTable
 }
 
 // periods is the beginnings of the first period that overlaps [from, to) and of the
-// first behind. Zero stays zero.
+// first behind. Zero stays zero; where to is not after from, the two are the same.
 func (s *Tables[T]) periods(from, to time.Time) (low, high time.Time) {
 	p := s.names.period
 	if !from.IsZero() {
 		low = p.Start(from)
 	}
-	if !to.IsZero() {
+	switch {
+	case to.IsZero():
+	case !from.Before(to) && !from.IsZero():
+		high = low
+	default:
 		if high = p.Start(to); high.Before(to) {
 			high = p.End(to)
 		}

@@ -20,9 +20,9 @@ import (
 //
 // The cursor is opaque and safe in a URL, works in another process and much later,
 // and is tied to the set of tables, the filter, the selection and NewestFirst. Any
-// other gives [patterns.ErrBadCursor]. from and to may differ: a page never goes
-// back behind the cursor, and to may have moved on. Where the table that it stands
-// in was dropped meanwhile, it goes on with the next.
+// other gives [patterns.ErrBadCursor]. from and to may differ, as when both move with
+// the clock: a page gives what is behind the cursor and between them. Where the table
+// that it stands in was dropped meanwhile, it goes on with the next.
 //
 // The requests are those of Query with that Limit: the list is read by the first
 // page and by each that comes to the end of a table; rows that do not fit into the

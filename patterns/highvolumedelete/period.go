@@ -108,7 +108,7 @@ func (p Period) parse(stamp string) (start time.Time, ok bool) {
 		start, err = time.Parse("20060102", stamp)
 	}
 	// The comparison refuses what the readings above are too lenient about.
-	return start, err == nil && start.Year() >= firstYear && p.stamp(start) == stamp
+	return start, err == nil && p.End(start).Add(-1).Year() >= firstYear && p.stamp(start) == stamp
 }
 
 // The years that have tables. The first one leaves the zero time.Time out, which is
@@ -118,11 +118,11 @@ const (
 	lastYear  = 9999
 )
 
-// in is the beginning of the period of t, checked for what a stamp can tell.
+// in is the beginning of the period of t, checked for what a stamp can tell. A week
+// may begin in the year before.
 func (p Period) in(t time.Time) (time.Time, error) {
-	start := p.Start(t)
-	if start.Year() < firstYear || start.Year() > lastYear {
+	if y := t.UTC().Year(); y < firstYear || y > lastYear {
 		return time.Time{}, fmt.Errorf("%w: a time outside the years %d to %d has no table", patterns.ErrBadKey, firstYear, lastYear)
 	}
-	return start, nil
+	return p.Start(t), nil
 }

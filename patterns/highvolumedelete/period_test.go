@@ -46,6 +46,51 @@ func TestNamesTellThePeriodInUTC(t *testing.T) {
 	}
 }
 
+// The years that have tables are those of the event, also where its week belongs to
+// another year.
+func TestTheFirstAndTheLastYear(t *testing.T) {
+	service := storagetest.New(t).TablesWith(patterns.Accelerate(nil))
+	first, last := time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+	for _, c := range []struct {
+		period      highvolumedelete.Period
+		first, last string
+	}{
+		{highvolumedelete.Hour, "0002010100", "9999123123"},
+		{highvolumedelete.Day, "00020101", "99991231"},
+		{highvolumedelete.Week, "0002W01", "9999W52"},
+		{highvolumedelete.Month, "000201", "999912"},
+	} {
+		s, err := highvolumedelete.New(service, "Logins", c.period, loginOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, edge := range []struct {
+			at   time.Time
+			want string
+		}{{first, c.first}, {last, c.last}} {
+			if _, err := s.Open(t.Context(), edge.at); err != nil {
+				t.Errorf("%v: %v", c.period, err)
+			}
+			tables, err := s.List(t.Context(), edge.at, edge.at.Add(1))
+			if err != nil || len(tables) != 1 || tables[0].Name != "Logins"+edge.want {
+				t.Errorf("%v: %v, %v, want %s", c.period, tables, err, edge.want)
+			}
+		}
+		for _, at := range []time.Time{{}, first.Add(-1), last.Add(1), last.In(time.FixedZone("", 3600)).Add(1)} {
+			if name, err := s.Name(at); !errors.Is(err, patterns.ErrBadKey) {
+				t.Errorf("%v of %v: %s, %v", c.period, at, name, err)
+			}
+			if _, err := s.DropBefore(t.Context(), at, nil); !errors.Is(err, patterns.ErrBadKey) {
+				t.Errorf("%v, drop before %v: %v", c.period, at, err)
+			}
+		}
+	}
+	s, err := highvolumedelete.New(service, "Logins", highvolumedelete.Day, loginOptions())
+	if err != nil || s.Service() != service {
+		t.Errorf("the client that New took is not given back: %v", err)
+	}
+}
+
 // A period holds its times and no others, periods follow one another without a gap,
 // and the order of names is that of time.
 func TestPeriodsDivideTime(t *testing.T) {

@@ -92,12 +92,12 @@ func (r *reading[T]) want() int {
 // steps reads on from at, table after table.
 func (r *reading[T]) steps(ctx context.Context, at place) iter.Seq2[step[T], error] {
 	return func(yield func(step[T], error) bool) {
-		if at.cursor != "" {
+		if at.cursor != "" && r.covers(at.start) {
 			first, err := r.fetch(ctx, at)
 			if !r.follow(ctx, first, err, false, yield) {
 				return
 			}
-			at = place{start: at.start, behind: true}
+			at.behind = true
 		}
 		starts, err := r.tables(ctx, at)
 		if err != nil {
@@ -160,20 +160,26 @@ func (r *reading[T]) fetch(ctx context.Context, at place) (step[T], error) {
 	return step[T]{items: page.Items, table: table, next: next}, nil
 }
 
+// covers reports whether the period that begins at start is to be read.
+func (r *reading[T]) covers(start time.Time) bool {
+	return !start.Before(r.low) && (r.high.IsZero() || start.Before(r.high))
+}
+
 // tables gives the beginnings of the periods to read from at on, in the order of the
 // reading.
 func (r *reading[T]) tables(ctx context.Context, at place) ([]time.Time, error) {
 	p, low, high := r.set.names.period, r.low, r.high
-	switch {
-	case at.start.IsZero():
-	case r.newest && at.behind:
-		high = at.start
-	case r.newest:
-		high = p.End(at.start)
-	case at.behind:
-		low = p.End(at.start)
-	default:
-		low = at.start
+	if !at.start.IsZero() {
+		bound := at.start // of what is behind at
+		if at.behind != r.newest {
+			bound = p.End(at.start)
+		}
+		switch {
+		case !r.newest && bound.After(low):
+			low = bound
+		case r.newest && (high.IsZero() || bound.Before(high)):
+			high = bound
+		}
 	}
 	if !low.IsZero() && p.End(low).Equal(high) {
 		return []time.Time{low}, nil
