@@ -143,7 +143,7 @@ func (c *changing[V]) look(ctx context.Context) (*look, error) {
 // value is what the slot is to hold.
 func (c *changing[V]) value(now *look) (V, error) {
 	var old V
-	switch at, has := now.item.Value[c.place.turn].(int64); {
+	switch at, has := valueOf[int64](now.item.Value[c.place.turn]); {
 	case has && at > c.place.at:
 		return old, fmt.Errorf("data series: %w", ErrLate)
 	case has && at == c.place.at:

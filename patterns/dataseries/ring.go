@@ -14,9 +14,6 @@ type Ring struct {
 	start func(turn int64, slot int) time.Time
 }
 
-// Slots is how many there are.
-func (r Ring) Slots() int { return r.slots }
-
 // HoursOfDay has 24 slots; a turn is a day, in UTC.
 func HoursOfDay() Ring { return steps(24, time.Hour) }
 
@@ -37,19 +34,20 @@ func DaysOfYear() Ring {
 	}
 }
 
-// ErrBadRing is a ring that cannot be: fewer than 1 slot, more than 10,000, or steps
-// that are not whole milliseconds.
+// ErrBadRing is a ring that cannot be: fewer than 1 slot, more than 10,000, steps that
+// are not whole milliseconds, or a turn of more than 146 years.
 var ErrBadRing = errors.New("ring is not possible")
 
 const (
 	maxSlots = 10_000
 	minStep  = time.Millisecond
+	maxTurn  = time.Duration(1 << 62)
 )
 
 // Steps has slots of equal length, counted from 1970-01-01T00:00:00Z: Steps(96,
 // 15*time.Minute) are the quarters of a day.
 func Steps(slots int, step time.Duration) (Ring, error) {
-	if slots < 1 || slots > maxSlots || step < minStep || step%minStep != 0 || step > time.Duration(1<<62)/time.Duration(slots) {
+	if slots < 1 || slots > maxSlots || step < minStep || step%minStep != 0 || step > maxTurn/time.Duration(slots) {
 		return Ring{}, fmt.Errorf("%d slots of %v: %w", slots, step, ErrBadRing)
 	}
 	return steps(slots, step), nil

@@ -211,7 +211,7 @@ func (s *Series[V]) read(ctx context.Context, id ID, want func(turn int64, slot 
 			}
 			row = rows[key]
 		}
-		at, ok := row[names.turn].(int64)
+		at, ok := valueOf[int64](row[names.turn])
 		if !ok || !want(at, slot) {
 			continue
 		}

@@ -315,6 +315,7 @@ func TestWhatCannotBeStoredIsRefused(t *testing.T) {
 			"year 10000":   {ints.SetAll(ctx, ken, []dataseries.Point[int32]{{Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}}), patterns.ErrBadKey},
 			"no ring":      {func() error { _, err := dataseries.New[int32](b.Table(t), dataseries.Ring{}, nil); return err }(), dataseries.ErrBadRing},
 			"no slots":     {func() error { _, err := dataseries.Steps(0, time.Hour); return err }(), dataseries.ErrBadRing},
+			"long turn":    {func() error { _, err := dataseries.Steps(10_000, 147*365*24*time.Hour/10_000); return err }(), dataseries.ErrBadRing},
 			"broken steps": {func() error { _, err := dataseries.Steps(5, time.Millisecond+1); return err }(), dataseries.ErrBadRing},
 		} {
 			if !errors.Is(c.err, c.want) {
@@ -343,6 +344,53 @@ func TestWhatCannotBeStoredIsRefused(t *testing.T) {
 		var p *patterns.PropertyError
 		if _, err := other.Read(ctx, ken, today(0)); !errors.As(err, &p) || p.Property != "Value001" {
 			t.Errorf("values of another type: %v", err)
+		}
+	})
+}
+
+// Clients that know no Int64 write numbers as Int32.
+func TestNumbersOfOtherWritersAreTaken(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
+		bags, err := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
+		ok(t, err)
+		foreign := map[string]any{"Value007": int32(12), "Turn007": int32(16282)}
+		_, err = bags.Do(ctx, patterns.InsertOp(&foreign).At(keys.Key{Partition: "Sales", Row: "000123_"}))
+		ok(t, err)
+		at := time.Date(2014, 7, 31, 7, 30, 0, 0, time.UTC)
+		if err := s.Set(ctx, ken, at.AddDate(0, 0, -1), 1); !errors.Is(err, dataseries.ErrLate) {
+			t.Errorf("set of the day before: %v", err)
+		}
+		ok(t, s.Add(ctx, ken, at, 5))
+		if points, err := s.Read(ctx, ken, at); err != nil || len(points) != 1 || points[0].Value != 17 {
+			t.Errorf("got %v, %v", points, err)
+		}
+	})
+}
+
+func TestMinutesComeRoundEveryHour(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s, ctx := open[int64](t, b, dataseries.MinutesOfHour()), t.Context()
+		hour := today(12).Truncate(time.Hour).AddDate(0, 0, 1)
+		for minute := range 90 { // the last 30 take the place of the first
+			ok(t, s.Set(ctx, ken, hour.Add(time.Duration(minute)*time.Minute+59*time.Second), int64(minute)))
+		}
+		for what, read := range map[string]func() ([]dataseries.Point[int64], error){
+			"the first hour":  func() ([]dataseries.Point[int64], error) { return s.Read(ctx, ken, hour) },
+			"the second hour": func() ([]dataseries.Point[int64], error) { return s.Read(ctx, ken, hour.Add(time.Hour)) },
+		} {
+			if points, err := read(); err != nil || len(points) != 30 {
+				t.Errorf("%s: %v, %v", what, points, err)
+			}
+		}
+		last, err := s.Last(ctx, ken, hour.Add(89*time.Minute))
+		if err != nil || len(last) != 60 {
+			t.Fatalf("the last 60 minutes: %v, %v", last, err)
+		}
+		for i, p := range last {
+			if want := hour.Add(time.Duration(30+i) * time.Minute); p.Value != int64(30+i) || !p.Time.Equal(want) {
+				t.Errorf("point %d is %v of %v, want %v", i, p.Value, p.Time, want)
+			}
 		}
 	})
 }
