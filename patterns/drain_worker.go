@@ -2,6 +2,7 @@ package patterns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,9 +22,18 @@ import (
 // not is barred from being carried out later, and what it had reserved is released.
 func (s *Store[T]) Handle(ctx context.Context, w Wakeup) (again time.Duration, err error) {
 	row, err := s.settleOutbox(ctx, w.Partition, w.ID)
+	if err == nil {
+		again, err = s.attend(ctx, w, row)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("wake-up: %w", err)
 	}
+	return again, nil
+}
+
+// attend does what is due for an operation whose outbox row is known, and says when
+// to come again; 0 is never.
+func (s *Store[T]) attend(ctx context.Context, w Wakeup, row Item[outboxRow]) (again time.Duration, err error) {
 	left := s.opts.Expiry
 	if !row.Timestamp.IsZero() { // not written just now
 		left = s.opts.Expiry - age(row.Timestamp)
@@ -40,16 +50,14 @@ func (s *Store[T]) Handle(ctx context.Context, w Wakeup) (again time.Duration, e
 		left = s.opts.Expiry
 		err = s.takeOver(ctx, w, &row)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("wake-up: %w", err)
+	if err != nil || left > 0 {
+		return left, err
 	}
-	if left > 0 {
-		return left, nil
+	err = s.outbox.Delete(ctx, row.Key, row.ETag)
+	if errors.Is(err, ErrNotFound) { // another worker, or a sweep, was faster
+		err = nil
 	}
-	if err := s.outbox.Delete(ctx, row.Key, row.ETag); err != nil {
-		return 0, fmt.Errorf("wake-up: %w", err)
-	}
-	return 0, nil
+	return 0, err
 }
 
 // takeOver drains an operation and marks it done. It writes its name into the row

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestAWorkerThatWritesLateAndDiesIsCorrected holds a worker up right before its
@@ -47,4 +48,27 @@ func TestAWorkerThatWritesLateAndDiesIsCorrected(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// TestTwoWorkersMayRemoveOneRecord shows the last wake-up of an operation to two
+// workers.
+func TestTwoWorkersMayRemoveOneRecord(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		a, w := h.process(), h.process()
+		a.changed = a.kill
+		_, _ = a.Insert(h.ctx, jones())
+		h.handle(0)
+		time.Sleep(2 * testExpiry)
+		wakeup := h.queue.messages[0].wakeup
+		met := false
+		w.sending = func(method, path string) {
+			if method == "DELETE" && strings.Contains(path, "~azp_outbox_") {
+				h.handle(0)
+				met = true
+			}
+		}
+		if again, err := w.Handle(h.ctx, wakeup); !met || again != 0 || err != nil {
+			t.Errorf("(met: %v) the second worker was told %v, %v", met, again, err)
+		}
+	})
 }

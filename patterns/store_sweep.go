@@ -37,7 +37,7 @@ type SweepOptions struct {
 
 // SweepReport says what a sweep found and did; after a dry run, what it would do.
 type SweepReport struct {
-	Young    int // rows left to their operations and wake-ups
+	Young    int // rows left to their operations and wake-ups, or gone by now
 	Drained  int // operations whose remote rows were made right
 	Released int // abandoned reservations
 	Removed  int // records of finished operations
@@ -161,13 +161,22 @@ func (sw *sweep[T]) outbox(ctx context.Context, row Item[sweepRow]) {
 		sw.note(row.Key, nil, func(r *SweepReport) { r.Young++ })
 		return
 	}
+	gone := false
 	sw.do(row.Key, func() error {
-		_, err := sw.store.Handle(ctx, Wakeup{Partition: row.Key.Partition, ID: row.Key.Row[len(outboxPrefix):]})
+		w := Wakeup{Partition: row.Key.Partition, ID: row.Key.Row[len(outboxPrefix):]}
+		now, ok, err := sw.store.peekOutbox(ctx, w.Partition, w.ID)
+		if gone = !ok; err != nil || gone {
+			return err // no fence in its place: nobody would take that away
+		}
+		_, err = sw.store.attend(ctx, w, now)
 		return err
 	}, func(r *SweepReport) {
-		if finished {
+		switch {
+		case gone:
+			r.Young++
+		case finished:
 			r.Removed++
-		} else {
+		default:
 			r.Drained++
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,46 @@ func sweepUntilClean(ctx context.Context, p *place) error {
 		}
 	}
 	return errors.Join(p.recover(ctx), p.clean(ctx))
+}
+
+// TestASweepLeavesNothingOfAnOperationThatFinishesMeanwhile lets a sweep find the
+// outbox row of a slow operation, which then removes it.
+func TestASweepLeavesNothingOfAnOperationThatFinishesMeanwhile(t *testing.T) {
+	err := inVirtualTime(t, func(ctx context.Context) error {
+		p, err := newPlace(ctx, everyView)
+		if err != nil {
+			return err
+		}
+		slow, err1 := p.start(&process{})
+		sweeper, err2 := p.start(&process{})
+		found, finished := make(chan bool), make(chan bool)
+		swept := make(chan error)
+		sweeper.sending = func(method, path string) {
+			if method == "GET" && strings.Contains(path, "~azp_outbox_") {
+				found <- true
+				<-finished
+			}
+		}
+		slow.sending = func(method, path string) {
+			if method == "DELETE" && strings.Contains(path, "~azp_outbox_") {
+				time.Sleep(5 * testGrace)
+				go func() {
+					report, err := sweeper.Sweep(ctx, nil)
+					if report.Young != 1 || n(report) != 1 || len(report.Failures) > 0 {
+						err = fmt.Errorf("the report is %v: %v", report, err)
+					}
+					swept <- err
+				}()
+				<-found
+			}
+		}
+		_, err3 := slow.Insert(ctx, jones())
+		close(finished)
+		return errors.Join(err1, err2, err3, <-swept, p.recover(ctx), p.clean(ctx))
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 func n(r patterns.SweepReport) int { return r.Young + r.Drained + r.Released + r.Removed }
