@@ -46,9 +46,10 @@ func (s *Service) routeXML(c *call) *rest.Error {
 	}
 	switch c.r.Method {
 	case http.MethodGet, http.MethodHead:
-		t.mu.RLock()
-		policies := t.policies
-		t.mu.RUnlock()
+		var policies []restxml.Policy
+		if err := s.read(t, func() { policies = t.policies }); err != nil {
+			return err
+		}
 		c.xml(restxml.PoliciesXML(policies))
 		return nil
 	case http.MethodPut:
@@ -68,8 +69,11 @@ func (s *Service) setPolicies(c *call, t *table) *rest.Error {
 		return err
 	}
 	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.gone {
+		return s.missing(t.name)
+	}
 	t.policies = policies
-	t.mu.Unlock()
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -37,9 +37,10 @@ func (s *Service) find(side *rest.Call, a address) (*row, *table, *rest.Error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t.mu.RLock()
-	r := t.rows.get(a.partition, a.row)
-	t.mu.RUnlock()
+	var r *row
+	if err := s.read(t, func() { r = t.rows.get(a.partition, a.row) }); err != nil {
+		return nil, nil, err
+	}
 	if r == nil {
 		return nil, nil, errResourceNotFound
 	}
@@ -113,13 +114,16 @@ func (s *Service) query(c *call, a address) *rest.Error {
 			partition, row = p, r
 		}
 	}
-	pg := t.page(partition, row, span, o, guard, s.shape(c.side))
+	var pg page
+	if err := s.read(t, func() { pg = t.page(partition, row, span, o, guard, s.shape(c.side)) }); err != nil {
+		return err
+	}
 	c.side.Count(len(pg.rows), pg.scanned, 0)
 	c.writePage(pg, t, l, o.names)
 	return nil
 }
 
-// page collects rows from (partition, row) on.
+// page collects rows from (partition, row) on. The table's lock is held.
 func (t *table) page(partition, row string, s span, o options, guard rest.Guard, shape rest.Page) page {
 	limit := o.top
 	if shape.Rows > 0 {
@@ -127,8 +131,6 @@ func (t *table) page(partition, row string, s span, o options, guard rest.Guard,
 	}
 	all := guard.All()
 	var pg page
-	t.mu.RLock()
-	defer t.mu.RUnlock()
 	var last string
 	for r := range t.rows.from(partition, row) {
 		if s.before(r) || !all && !guard.Sees(r.partition, r.key) {

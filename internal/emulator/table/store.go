@@ -48,25 +48,35 @@ func (s *store) lookup(name string) (*table, *rest.Error) {
 
 // missing says why there is no table of this name.
 func (s *store) missing(name string) *rest.Error {
-	if s.deleting(strings.ToLower(name)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.blocked(strings.ToLower(name)) {
 		return errTableDeleting
 	}
 	return errTableNotFound
 }
 
-func (s *store) deleting(lower string) bool {
-	s.mu.RLock()
+// blocked reports whether the table of this name was deleted a moment ago. It needs
+// s.mu.
+func (s *store) blocked(lower string) bool {
 	at, ok := s.deleted[lower]
-	s.mu.RUnlock()
-	if !ok || time.Since(at) < deleteTime {
-		return ok
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.deleted[lower] == at {
+	if ok && time.Since(at) >= deleteTime {
 		delete(s.deleted, lower)
+		return false
 	}
-	return false
+	return ok
+}
+
+// read lets do look at one state of a table that was found, unless it has been
+// deleted since.
+func (s *store) read(t *table, do func()) *rest.Error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.gone {
+		return s.missing(t.name)
+	}
+	do()
+	return nil
 }
 
 func (s *store) create(name string) *rest.Error {
@@ -74,11 +84,11 @@ func (s *store) create(name string) *rest.Error {
 		return err
 	}
 	lower := strings.ToLower(name)
-	if s.deleting(lower) {
-		return errTableDeleting
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.blocked(lower) {
+		return errTableDeleting
+	}
 	if s.tables[lower] != nil {
 		return errTableExists
 	}
@@ -88,10 +98,11 @@ func (s *store) create(name string) *rest.Error {
 
 func (s *store) drop(name string) *rest.Error {
 	lower := strings.ToLower(name)
-	if s.deleting(lower) {
+	s.mu.Lock()
+	if s.blocked(lower) {
+		s.mu.Unlock()
 		return errTableDeleting
 	}
-	s.mu.Lock()
 	t := s.tables[lower]
 	if t == nil {
 		s.mu.Unlock()
