@@ -97,13 +97,22 @@ func (r *request) stamp(b *blob) {
 	b.lease.modified(r.Now)
 }
 
-// existing finds the container and the committed blob of the path. It needs s.mu.
-func (r *request) existing() (*container, *blob, *restxml.Error) {
+// onBlob lets do work on the committed blob of the path, with s.mu held.
+func (r *request) onBlob(do func(*container, *blob) *restxml.Error) *restxml.Error {
+	r.Lock(&r.s.mu)
+	defer r.s.mu.Unlock()
 	ct, b, e := r.lookup()
-	if e == nil && (b == nil || !b.committed) {
-		e = restxml.Refuse(http.StatusNotFound, "BlobNotFound", "The specified blob does not exist.")
+	if e != nil {
+		return e
 	}
-	return ct, b, e
+	if b == nil || !b.committed {
+		return noBlob()
+	}
+	return do(ct, b)
+}
+
+func noBlob() *restxml.Error {
+	return restxml.Refuse(http.StatusNotFound, "BlobNotFound", "The specified blob does not exist.")
 }
 
 // lookup finds the container, and the blob if there is one, also an uncommitted
@@ -166,32 +175,35 @@ func (r *request) replace(cond conditions, fresh *blob, fill func(*blob) *restxm
 	return nil
 }
 
-// changeBlob runs one write on an existing blob behind its lease and conditions, and
-// stamps the answer. do may refuse, and then has changed nothing.
-func (r *request) changeBlob(do func(*blob) *restxml.Error) *restxml.Error {
+// onOwnBlob is onBlob behind the lease and the conditions of a write.
+func (r *request) onOwnBlob(do func(*container, *blob) *restxml.Error) *restxml.Error {
 	cond, e := readConditions(r.Call, "", false)
 	if e != nil {
 		return e
 	}
-	r.Lock(&r.s.mu)
-	defer r.s.mu.Unlock()
-	_, b, e := r.existing()
-	if e != nil {
-		return e
-	}
-	if e := r.holds(b, true); e != nil {
-		return e
-	}
-	if e := cond.write(b.etag, b.modified); e != nil {
-		return e
-	}
-	if e := do(b); e != nil {
-		return e
-	}
-	r.stamp(b)
-	r.Stamp(b.etag, b.modified)
-	r.Count(0, 1)
-	return nil
+	return r.onBlob(func(ct *container, b *blob) *restxml.Error {
+		if e := r.holds(b, true); e != nil {
+			return e
+		}
+		if e := cond.write(b.etag, b.modified); e != nil {
+			return e
+		}
+		return do(ct, b)
+	})
+}
+
+// changeBlob runs one write on an existing blob behind its lease and conditions, and
+// stamps the answer. do may refuse, and then has changed nothing.
+func (r *request) changeBlob(do func(*blob) *restxml.Error) *restxml.Error {
+	return r.onOwnBlob(func(_ *container, b *blob) *restxml.Error {
+		if e := do(b); e != nil {
+			return e
+		}
+		r.stamp(b)
+		r.Stamp(b.etag, b.modified)
+		r.Count(0, 1)
+		return nil
+	})
 }
 
 func (r *request) blobOp() *restxml.Error {

@@ -187,7 +187,7 @@ func (r *request) blockList(x *restxml.XML, kind string) *restxml.Error {
 		return e
 	}
 	if b == nil {
-		return restxml.Refuse(http.StatusNotFound, "BlobNotFound", "The specified blob does not exist.")
+		return noBlob()
 	}
 	if e := r.holds(b, false); e != nil {
 		return e

@@ -59,6 +59,17 @@ func (r *request) find() (*container, *restxml.Error) {
 	return ct, nil
 }
 
+// onContainer lets do work on the container of the path, with s.mu held.
+func (r *request) onContainer(do func(*container) *restxml.Error) *restxml.Error {
+	r.Lock(&r.s.mu)
+	defer r.s.mu.Unlock()
+	ct, e := r.find()
+	if e != nil {
+		return e
+	}
+	return do(ct)
+}
+
 // touch gives the container a new version. It needs s.mu.
 func (r *request) touch(ct *container) {
 	ct.etag, ct.modified = r.s.ticks.ETag(r.Now), r.Now
@@ -145,27 +156,23 @@ func (r *request) createContainer() *restxml.Error {
 // Get Container Properties and Get Container Metadata:
 // https://learn.microsoft.com/rest/api/storageservices/get-container-properties
 func (r *request) describeContainer() *restxml.Error {
-	r.Lock(&r.s.mu)
-	defer r.s.mu.Unlock()
-	ct, e := r.find()
-	if e != nil {
-		return e
-	}
-	if e := r.holdsContainer(ct, false); e != nil {
-		return e
-	}
-	r.Stamp(ct.etag, ct.modified)
-	ct.meta.Headers(r.W.Header())
-	if r.Query.Get("comp") == "" {
-		ct.lease.headers(r.Call)
-		r.Set("X-Ms-Blob-Public-Access", ct.public)
-		for _, name := range []string{"X-Ms-Has-Immutability-Policy", "X-Ms-Has-Legal-Hold", "X-Ms-Immutable-Storage-With-Versioning-Enabled", "X-Ms-Deny-Encryption-Scope-Override"} {
-			r.Set(name, "false")
+	return r.onContainer(func(ct *container) *restxml.Error {
+		if e := r.holdsContainer(ct, false); e != nil {
+			return e
 		}
-		r.Set("X-Ms-Default-Encryption-Scope", "$account-encryption-key")
-	}
-	r.Empty(http.StatusOK)
-	return nil
+		r.Stamp(ct.etag, ct.modified)
+		ct.meta.Headers(r.W.Header())
+		if r.Query.Get("comp") == "" {
+			ct.lease.headers(r.Call)
+			r.Set("X-Ms-Blob-Public-Access", ct.public)
+			for _, name := range []string{"X-Ms-Has-Immutability-Policy", "X-Ms-Has-Legal-Hold", "X-Ms-Immutable-Storage-With-Versioning-Enabled", "X-Ms-Deny-Encryption-Scope-Override"} {
+				r.Set(name, "false")
+			}
+			r.Set("X-Ms-Default-Encryption-Scope", "$account-encryption-key")
+		}
+		r.Empty(http.StatusOK)
+		return nil
+	})
 }
 
 // containerConditions reads the conditions of a write on a container, which are
@@ -185,26 +192,22 @@ func (r *request) change(needsLease bool, status int, do func(*container)) *rest
 	if e != nil {
 		return e
 	}
-	r.Lock(&r.s.mu)
-	defer r.s.mu.Unlock()
-	ct, e := r.find()
-	if e != nil {
-		return e
-	}
-	if e := r.holdsContainer(ct, needsLease); e != nil {
-		return e
-	}
-	if e := cond.write(ct.etag, ct.modified); e != nil {
-		return e
-	}
-	do(ct)
-	r.Count(0, 1)
-	if status != http.StatusAccepted {
-		r.touch(ct)
-		r.Stamp(ct.etag, ct.modified)
-	}
-	r.Empty(status)
-	return nil
+	return r.onContainer(func(ct *container) *restxml.Error {
+		if e := r.holdsContainer(ct, needsLease); e != nil {
+			return e
+		}
+		if e := cond.write(ct.etag, ct.modified); e != nil {
+			return e
+		}
+		do(ct)
+		r.Count(0, 1)
+		if status != http.StatusAccepted {
+			r.touch(ct)
+			r.Stamp(ct.etag, ct.modified)
+		}
+		r.Empty(status)
+		return nil
+	})
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/delete-container
@@ -239,23 +242,15 @@ func (r *request) setACL() *restxml.Error {
 
 // https://learn.microsoft.com/rest/api/storageservices/get-container-acl
 func (r *request) getACL() *restxml.Error {
-	r.Lock(&r.s.mu)
-	ct, e := r.find()
-	var policies []restxml.Policy
-	if e == nil {
-		e = r.holdsContainer(ct, false)
-	}
-	if e == nil {
-		policies = ct.policies
+	return r.onContainer(func(ct *container) *restxml.Error {
+		if e := r.holdsContainer(ct, false); e != nil {
+			return e
+		}
 		r.Stamp(ct.etag, ct.modified)
 		r.Set("X-Ms-Blob-Public-Access", ct.public)
-	}
-	r.s.mu.Unlock()
-	if e != nil {
-		return e
-	}
-	r.XML(http.StatusOK, restxml.PoliciesXML(policies))
-	return nil
+		r.XML(http.StatusOK, restxml.PoliciesXML(ct.policies))
+		return nil
+	})
 }
 
 // Policies are the stored access policies of a container, nil when there is no

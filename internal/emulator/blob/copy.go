@@ -224,10 +224,7 @@ func (r *request) abortCopy() *restxml.Error {
 	if r.Query.Get("copyid") == "" {
 		return restxml.MissingQuery("copyid")
 	}
-	r.Lock(&r.s.mu)
-	defer r.s.mu.Unlock()
-	if _, _, e := r.existing(); e != nil {
-		return e
-	}
-	return conflict("NoPendingCopyOperation", "There is currently no pending copy operation.")
+	return r.onBlob(func(*container, *blob) *restxml.Error {
+		return conflict("NoPendingCopyOperation", "There is currently no pending copy operation.")
+	})
 }

@@ -80,9 +80,15 @@ func (r *request) download() *restxml.Error {
 	if (wantMD5 || wantCRC) && asked == nil {
 		return restxml.MissingHeader("x-ms-range")
 	}
-	r.Lock(&r.s.mu)
-	parts, status, e := r.pick(cond, asked, wantMD5 || wantCRC)
-	r.s.mu.Unlock()
+	var parts [][]byte
+	status := http.StatusOK
+	if asked != nil {
+		status = http.StatusPartialContent
+	}
+	e = r.onBlob(func(_ *container, b *blob) (e *restxml.Error) {
+		parts, e = r.pick(b, cond, asked, wantMD5 || wantCRC)
+		return e
+	})
 	if e != nil {
 		return e
 	}
@@ -103,20 +109,16 @@ func (r *request) download() *restxml.Error {
 
 // pick finds the bytes to send and sets the headers. It needs s.mu; the bytes may
 // be sent without it.
-func (r *request) pick(cond conditions, asked *span, summed bool) ([][]byte, int, *restxml.Error) {
-	_, b, e := r.existing()
-	if e != nil {
-		return nil, 0, e
-	}
+func (r *request) pick(b *blob, cond conditions, asked *span, summed bool) ([][]byte, *restxml.Error) {
 	if e := r.readable(cond, b); e != nil {
-		return nil, 0, e
+		return nil, e
 	}
 	from, to, e := asked.within(b.size())
 	if e != nil {
-		return nil, 0, e
+		return nil, e
 	}
 	if summed && to-from > maxSummed {
-		return nil, 0, restxml.InvalidHeader("x-ms-range", itoa(to-from))
+		return nil, restxml.InvalidHeader("x-ms-range", itoa(to-from))
 	}
 	r.Count(1, 0)
 	r.Stamp(b.etag, b.modified)
@@ -125,9 +127,9 @@ func (r *request) pick(cond conditions, asked *span, summed bool) ([][]byte, int
 	r.Set("Content-Length", itoa(to-from))
 	if asked == nil {
 		r.Set("Content-Md5", b.head.md5)
-		return b.slice(from, to), http.StatusOK, nil
+	} else {
+		r.Set("X-Ms-Blob-Content-Md5", b.head.md5)
+		r.Set("Content-Range", "bytes "+itoa(from)+"-"+itoa(to-1)+"/"+itoa(b.size()))
 	}
-	r.Set("X-Ms-Blob-Content-Md5", b.head.md5)
-	r.Set("Content-Range", "bytes "+itoa(from)+"-"+itoa(to-1)+"/"+itoa(b.size()))
-	return b.slice(from, to), http.StatusPartialContent, nil
+	return b.slice(from, to), nil
 }

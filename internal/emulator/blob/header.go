@@ -51,33 +51,29 @@ func (r *request) describe() *restxml.Error {
 	if e != nil {
 		return e
 	}
-	r.Lock(&r.s.mu)
-	defer r.s.mu.Unlock()
-	_, b, e := r.existing()
-	if e != nil {
-		return e
-	}
-	if e := r.readable(cond, b); e != nil {
-		return e
-	}
-	r.Count(1, 0)
-	r.Stamp(b.etag, b.modified)
-	b.meta.Headers(r.W.Header())
-	if r.Query.Get("comp") == "metadata" {
-		r.Empty(http.StatusOK)
-		return nil
-	}
-	r.blobHeaders(b)
-	r.Set("Content-Md5", b.head.md5)
-	if b.kind == blockBlob {
-		r.Set("X-Ms-Access-Tier", b.accessTier())
-		if b.tier == "" {
-			r.Set("X-Ms-Access-Tier-Inferred", "true")
+	return r.onBlob(func(_ *container, b *blob) *restxml.Error {
+		if e := r.readable(cond, b); e != nil {
+			return e
 		}
-	}
-	r.Set("Content-Length", itoa(b.size()))
-	r.W.WriteHeader(http.StatusOK)
-	return nil
+		r.Count(1, 0)
+		r.Stamp(b.etag, b.modified)
+		b.meta.Headers(r.W.Header())
+		if r.Query.Get("comp") == "metadata" {
+			r.Empty(http.StatusOK)
+			return nil
+		}
+		r.blobHeaders(b)
+		r.Set("Content-Md5", b.head.md5)
+		if b.kind == blockBlob {
+			r.Set("X-Ms-Access-Tier", b.accessTier())
+			if b.tier == "" {
+				r.Set("X-Ms-Access-Tier-Inferred", "true")
+			}
+		}
+		r.Set("Content-Length", itoa(b.size()))
+		r.W.WriteHeader(http.StatusOK)
+		return nil
+	})
 }
 
 // readable checks lease and conditions of a read. A failed one answers with the
@@ -173,27 +169,13 @@ func (r *request) deleteBlob() *restxml.Error {
 	default:
 		return restxml.InvalidHeader("x-ms-delete-snapshots", v)
 	}
-	cond, e := readConditions(r.Call, "", false)
-	if e != nil {
-		return e
-	}
-	r.Lock(&r.s.mu)
-	defer r.s.mu.Unlock()
-	ct, b, e := r.existing()
-	if e != nil {
-		return e
-	}
-	if e := r.holds(b, true); e != nil {
-		return e
-	}
-	if e := cond.write(b.etag, b.modified); e != nil {
-		return e
-	}
-	ct.remove(b)
-	r.Count(0, 1)
-	r.Set("X-Ms-Delete-Type-Permanent", "true")
-	r.Empty(http.StatusAccepted)
-	return nil
+	return r.onOwnBlob(func(ct *container, b *blob) *restxml.Error {
+		ct.remove(b)
+		r.Count(0, 1)
+		r.Set("X-Ms-Delete-Type-Permanent", "true")
+		r.Empty(http.StatusAccepted)
+		return nil
+	})
 }
 
 // copied tells where the content of a blob came from.

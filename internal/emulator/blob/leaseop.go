@@ -54,16 +54,12 @@ func (r *request) leaseContainer() *restxml.Error {
 	if e != nil {
 		return e
 	}
-	r.Lock(&r.s.mu)
-	defer r.s.mu.Unlock()
-	ct, e := r.find()
-	if e != nil {
-		return e
-	}
-	if e := cond.write(ct.etag, ct.modified); e != nil {
-		return e
-	}
-	return do(&ct.lease, func() { r.Stamp(ct.etag, ct.modified) })
+	return r.onContainer(func(ct *container) *restxml.Error {
+		if e := cond.write(ct.etag, ct.modified); e != nil {
+			return e
+		}
+		return do(&ct.lease, func() { r.Stamp(ct.etag, ct.modified) })
+	})
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/lease-blob
@@ -76,16 +72,12 @@ func (r *request) leaseBlob() *restxml.Error {
 	if e != nil {
 		return e
 	}
-	r.Lock(&r.s.mu)
-	defer r.s.mu.Unlock()
-	_, b, e := r.existing()
-	if e != nil {
-		return e
-	}
-	if e := cond.write(b.etag, b.modified); e != nil {
-		return e
-	}
-	return do(&b.lease, func() { r.Stamp(b.etag, b.modified) })
+	return r.onBlob(func(_ *container, b *blob) *restxml.Error {
+		if e := cond.write(b.etag, b.modified); e != nil {
+			return e
+		}
+		return do(&b.lease, func() { r.Stamp(b.etag, b.modified) })
+	})
 }
 
 // leaseAction reads the action and its headers, and returns what carries it out

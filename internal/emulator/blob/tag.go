@@ -83,36 +83,27 @@ func (r *request) setTags() *restxml.Error {
 	if e := checkTags(tags); e != nil {
 		return e
 	}
-	r.Lock(&r.s.mu)
-	defer r.s.mu.Unlock()
-	_, b, e := r.existing()
-	if e != nil {
-		return e
-	}
-	if e := r.holds(b, true); e != nil {
-		return e
-	}
-	b.tags = tags // neither ETag nor Last-Modified changes
-	r.Empty(http.StatusNoContent)
-	return nil
+	return r.onBlob(func(_ *container, b *blob) *restxml.Error {
+		if e := r.holds(b, true); e != nil {
+			return e
+		}
+		b.tags = tags // neither ETag nor Last-Modified changes
+		r.Empty(http.StatusNoContent)
+		return nil
+	})
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/get-blob-tags
 func (r *request) getTags() *restxml.Error {
-	r.Lock(&r.s.mu)
-	_, b, e := r.existing()
-	var tags []tag
-	if e == nil {
-		tags, e = b.tags, r.holds(b, false)
-	}
-	r.s.mu.Unlock()
-	if e != nil {
-		return e
-	}
-	var x restxml.XML
-	tagsXML(&x, tags)
-	r.XML(http.StatusOK, &x)
-	return nil
+	return r.onBlob(func(_ *container, b *blob) *restxml.Error {
+		if e := r.holds(b, false); e != nil {
+			return e
+		}
+		var x restxml.XML
+		tagsXML(&x, b.tags)
+		r.XML(http.StatusOK, &x)
+		return nil
+	})
 }
 
 func tagsXML(x *restxml.XML, tags []tag) {
@@ -137,21 +128,17 @@ func (r *request) setTier() *restxml.Error {
 	if tier == "" {
 		return restxml.MissingHeader("x-ms-access-tier")
 	}
-	r.Lock(&r.s.mu)
-	defer r.s.mu.Unlock()
-	_, b, e := r.existing()
-	if e != nil {
-		return e
-	}
-	if e := r.holds(b, false); e != nil {
-		return e
-	}
-	if b.kind != blockBlob {
-		return wrongType()
-	}
-	b.tier = tier
-	r.Empty(http.StatusOK)
-	return nil
+	return r.onBlob(func(_ *container, b *blob) *restxml.Error {
+		if e := r.holds(b, false); e != nil {
+			return e
+		}
+		if b.kind != blockBlob {
+			return wrongType()
+		}
+		b.tier = tier
+		r.Empty(http.StatusOK)
+		return nil
+	})
 }
 
 func (r *request) readTier() (string, *restxml.Error) {

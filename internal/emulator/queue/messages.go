@@ -70,32 +70,28 @@ func (s *Service) put(c *restxml.Call, name string) *restxml.Error {
 	if e != nil {
 		return e
 	}
-	c.Lock(&s.mu)
-	defer s.mu.Unlock()
-	q, e := s.find(name, c.Now)
-	if e != nil {
-		return e
-	}
-	order := s.ticks.Next(c.Now)
-	m := &message{
-		id: uuid.NewString(), text: text, receipt: receipt(order), order: order,
-		inserted: c.Now, expires: never, visible: c.Now.Add(seconds(hide)),
-	}
-	if ttl >= 0 {
-		m.expires = c.Now.Add(seconds(ttl))
-	}
-	q.box.add(m)
-	c.Count(0, 1)
-	if c.Version < putAnswers {
-		c.Empty(http.StatusCreated)
+	return s.on(c, name, func(q *queue) *restxml.Error {
+		order := s.ticks.Next(c.Now)
+		m := &message{
+			id: uuid.NewString(), text: text, receipt: receipt(order), order: order,
+			inserted: c.Now, expires: never, visible: c.Now.Add(seconds(hide)),
+		}
+		if ttl >= 0 {
+			m.expires = c.Now.Add(seconds(ttl))
+		}
+		q.box.add(m)
+		c.Count(0, 1)
+		if c.Version < putAnswers {
+			c.Empty(http.StatusCreated)
+			return nil
+		}
+		var x restxml.XML
+		x.Begin("QueueMessagesList")
+		m.xml(&x, true, false)
+		x.End("QueueMessagesList")
+		c.XML(http.StatusCreated, &x)
 		return nil
-	}
-	var x restxml.XML
-	x.Begin("QueueMessagesList")
-	m.xml(&x, true, false)
-	x.End("QueueMessagesList")
-	c.XML(http.StatusCreated, &x)
-	return nil
+	})
 }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
@@ -131,15 +127,13 @@ func (s *Service) peek(c *restxml.Call, name string) *restxml.Error {
 func (s *Service) read(c *restxml.Call, name string, n int64, use func(*message, *restxml.XML)) *restxml.Error {
 	var x restxml.XML
 	x.Begin("QueueMessagesList")
-	c.Lock(&s.mu)
-	q, e := s.find(name, c.Now)
-	if e == nil {
+	e := s.on(c, name, func(q *queue) *restxml.Error {
 		q.box.front(c.Now, int(n), func(m *message) {
 			use(m, &x)
 			c.Count(1, 0)
 		})
-	}
-	s.mu.Unlock()
+		return nil
+	})
 	if e != nil {
 		return e
 	}
@@ -167,16 +161,12 @@ func (m *message) xml(x *restxml.XML, owned, content bool) {
 
 // https://learn.microsoft.com/rest/api/storageservices/clear-messages
 func (s *Service) clear(c *restxml.Call, name string) *restxml.Error {
-	c.Lock(&s.mu)
-	defer s.mu.Unlock()
-	q, e := s.find(name, c.Now)
-	if e != nil {
-		return e
-	}
-	c.Count(0, len(q.box.byID))
-	q.box = newBox()
-	c.Empty(http.StatusNoContent)
-	return nil
+	return s.on(c, name, func(q *queue) *restxml.Error {
+		c.Count(0, len(q.box.byID))
+		q.box = newBox()
+		c.Empty(http.StatusNoContent)
+		return nil
+	})
 }
 
 func (s *Service) message(c *restxml.Call, name, id string) *restxml.Error {
@@ -189,25 +179,23 @@ func (s *Service) message(c *restxml.Call, name, id string) *restxml.Error {
 	return restxml.UnsupportedVerb()
 }
 
-// held finds the message that id and the popreceipt of the query name. It needs
-// s.mu.
-func (s *Service) held(c *restxml.Call, name, id string) (*queue, *message, *restxml.Error) {
+// onHeld lets do work on the message that id and the popreceipt of the query name,
+// with s.mu held.
+func (s *Service) onHeld(c *restxml.Call, name, id string, do func(*queue, *message) *restxml.Error) *restxml.Error {
 	pop := c.Query.Get("popreceipt")
 	if pop == "" {
-		return nil, nil, restxml.MissingQuery("popreceipt")
+		return restxml.MissingQuery("popreceipt")
 	}
-	q, e := s.find(name, c.Now)
-	if e != nil {
-		return nil, nil, e
-	}
-	m := q.box.byID[id]
-	if m == nil {
-		return nil, nil, restxml.Refuse(http.StatusNotFound, "MessageNotFound", "The specified message does not exist.")
-	}
-	if m.receipt != pop {
-		return nil, nil, restxml.Refuse(http.StatusBadRequest, "PopReceiptMismatch", "The specified pop receipt did not match the pop receipt for a dequeued message.")
-	}
-	return q, m, nil
+	return s.on(c, name, func(q *queue) *restxml.Error {
+		m := q.box.byID[id]
+		if m == nil {
+			return restxml.Refuse(http.StatusNotFound, "MessageNotFound", "The specified message does not exist.")
+		}
+		if m.receipt != pop {
+			return restxml.Refuse(http.StatusBadRequest, "PopReceiptMismatch", "The specified pop receipt did not match the pop receipt for a dequeued message.")
+		}
+		return do(q, m)
+	})
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/update-message
@@ -225,41 +213,33 @@ func (s *Service) update(c *restxml.Call, name, id string) *restxml.Error {
 			return e
 		}
 	}
-	c.Lock(&s.mu)
-	defer s.mu.Unlock()
-	q, m, e := s.held(c, name, id)
-	if e != nil {
-		return e
-	}
-	visible := c.Now.Add(seconds(hide))
-	if visible.After(m.expires) {
-		left := int64(m.expires.Sub(c.Now) / time.Second)
-		return restxml.QueryOutOfRange("visibilitytimeout", c.Query.Get("visibilitytimeout"), 0, left)
-	}
-	if !keep {
-		m.text = text
-	}
-	m.visible = visible
-	m.order = s.ticks.Next(c.Now)
-	m.receipt = receipt(m.order)
-	heap.Fix(&q.box.visible, m.visibleAt)
-	c.Count(0, 1)
-	c.Set("X-Ms-Popreceipt", m.receipt)
-	c.Set("X-Ms-Time-Next-Visible", restxml.HTTPTime(m.visible))
-	c.Empty(http.StatusNoContent)
-	return nil
+	return s.onHeld(c, name, id, func(q *queue, m *message) *restxml.Error {
+		visible := c.Now.Add(seconds(hide))
+		if visible.After(m.expires) {
+			left := int64(m.expires.Sub(c.Now) / time.Second)
+			return restxml.QueryOutOfRange("visibilitytimeout", c.Query.Get("visibilitytimeout"), 0, left)
+		}
+		if !keep {
+			m.text = text
+		}
+		m.visible = visible
+		m.order = s.ticks.Next(c.Now)
+		m.receipt = receipt(m.order)
+		heap.Fix(&q.box.visible, m.visibleAt)
+		c.Count(0, 1)
+		c.Set("X-Ms-Popreceipt", m.receipt)
+		c.Set("X-Ms-Time-Next-Visible", restxml.HTTPTime(m.visible))
+		c.Empty(http.StatusNoContent)
+		return nil
+	})
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/delete-message2
 func (s *Service) remove(c *restxml.Call, name, id string) *restxml.Error {
-	c.Lock(&s.mu)
-	defer s.mu.Unlock()
-	q, m, e := s.held(c, name, id)
-	if e != nil {
-		return e
-	}
-	q.box.remove(m)
-	c.Count(0, 1)
-	c.Empty(http.StatusNoContent)
-	return nil
+	return s.onHeld(c, name, id, func(q *queue, m *message) *restxml.Error {
+		q.box.remove(m)
+		c.Count(0, 1)
+		c.Empty(http.StatusNoContent)
+		return nil
+	})
 }

@@ -65,29 +65,22 @@ func (s *Service) create(c *restxml.Call, name string) *restxml.Error {
 
 // https://learn.microsoft.com/rest/api/storageservices/delete-queue3
 func (s *Service) delete(c *restxml.Call, name string) *restxml.Error {
-	c.Lock(&s.mu)
-	defer s.mu.Unlock()
-	if _, e := s.find(name, c.Now); e != nil {
-		return e
-	}
-	delete(s.queues, name)
-	s.dying.Bury(name, c.Now)
-	c.Empty(http.StatusNoContent)
-	return nil
+	return s.on(c, name, func(*queue) *restxml.Error {
+		delete(s.queues, name)
+		s.dying.Bury(name, c.Now)
+		c.Empty(http.StatusNoContent)
+		return nil
+	})
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/get-queue-metadata
 func (s *Service) getMetadata(c *restxml.Call, name string) *restxml.Error {
-	c.Lock(&s.mu)
-	defer s.mu.Unlock()
-	q, e := s.find(name, c.Now)
-	if e != nil {
-		return e
-	}
-	q.meta.Headers(c.W.Header())
-	c.Set("X-Ms-Approximate-Messages-Count", strconv.Itoa(len(q.box.byID)))
-	c.Empty(http.StatusOK)
-	return nil
+	return s.on(c, name, func(q *queue) *restxml.Error {
+		q.meta.Headers(c.W.Header())
+		c.Set("X-Ms-Approximate-Messages-Count", strconv.Itoa(len(q.box.byID)))
+		c.Empty(http.StatusOK)
+		return nil
+	})
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/set-queue-metadata
@@ -96,31 +89,19 @@ func (s *Service) setMetadata(c *restxml.Call, name string) *restxml.Error {
 	if e != nil {
 		return e
 	}
-	c.Lock(&s.mu)
-	defer s.mu.Unlock()
-	q, e := s.find(name, c.Now)
-	if e != nil {
-		return e
-	}
-	q.meta = meta
-	c.Empty(http.StatusNoContent)
-	return nil
+	return s.on(c, name, func(q *queue) *restxml.Error {
+		q.meta = meta
+		c.Empty(http.StatusNoContent)
+		return nil
+	})
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/get-queue-acl
 func (s *Service) getACL(c *restxml.Call, name string) *restxml.Error {
-	c.Lock(&s.mu)
-	q, e := s.find(name, c.Now)
-	var policies []restxml.Policy
-	if e == nil {
-		policies = q.policies
-	}
-	s.mu.Unlock()
-	if e != nil {
-		return e
-	}
-	c.XML(http.StatusOK, restxml.PoliciesXML(policies))
-	return nil
+	return s.on(c, name, func(q *queue) *restxml.Error {
+		c.XML(http.StatusOK, restxml.PoliciesXML(q.policies))
+		return nil
+	})
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/set-queue-acl
@@ -129,15 +110,11 @@ func (s *Service) setACL(c *restxml.Call, name string) *restxml.Error {
 	if e != nil {
 		return e
 	}
-	c.Lock(&s.mu)
-	defer s.mu.Unlock()
-	q, e := s.find(name, c.Now)
-	if e != nil {
-		return e
-	}
-	q.policies = policies
-	c.Empty(http.StatusNoContent)
-	return nil
+	return s.on(c, name, func(q *queue) *restxml.Error {
+		q.policies = policies
+		c.Empty(http.StatusNoContent)
+		return nil
+	})
 }
 
 // Policies are the stored access policies of a queue, nil when there is no such

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/emulator/restxml"
 )
@@ -109,12 +108,14 @@ func (s *Service) properties(c *restxml.Call) *restxml.Error {
 	return nil
 }
 
-// find needs s.mu.
-func (s *Service) find(name string, now time.Time) (*queue, *restxml.Error) {
+// on lets do work on a queue, with s.mu held.
+func (s *Service) on(c *restxml.Call, name string, do func(*queue) *restxml.Error) *restxml.Error {
+	c.Lock(&s.mu)
+	defer s.mu.Unlock()
 	q := s.queues[name]
 	if q == nil {
-		return nil, restxml.Refuse(http.StatusNotFound, "QueueNotFound", "The specified queue does not exist.")
+		return restxml.Refuse(http.StatusNotFound, "QueueNotFound", "The specified queue does not exist.")
 	}
-	q.box.sweep(now)
-	return q, nil
+	q.box.sweep(c.Now)
+	return do(q)
 }
