@@ -306,3 +306,29 @@ func TestBulkTellsWhatItDidNotSendWhenItsContextEnds(t *testing.T) {
 		}
 	})
 }
+
+// What is known of tables is bounded: beyond it the oldest is forgotten, which costs a
+// request and nothing else.
+func TestManyTablesAreKnownAndThenTheOldestIsForgotten(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, "Logins", highvolumedelete.Hour, nil)
+		const known = 1024
+		hour := func(n int) time.Time { return day(1).Add(time.Duration(n) * time.Hour) }
+		open := func(what string, n, requests int) {
+			t.Helper()
+			if _, err := s.Open(t.Context(), hour(n)); err != nil {
+				t.Fatal(err)
+			}
+			wantRequests(t, b, what, map[string]int{"Table.CreateTable": requests})
+		}
+		for n := range known {
+			open("a new table", n, 1)
+		}
+		open("the oldest of all that are known", 0, 0)
+		open("one more", known, 1)
+		open("the second oldest", 1, 0)
+		open("the oldest, forgotten", 0, 1)
+		open("the second oldest, forgotten for the oldest", 1, 1)
+		open("the newest", known, 0)
+	})
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestRecordsComeBackInTheOrderOfTime(t *testing.T) {
@@ -272,6 +273,13 @@ func TestTheLargestRecordFits(t *testing.T) {
 		closed(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), large, "small")
 	})
+}
+
+func TestTheContainerIsGivenBack(t *testing.T) {
+	c := storagetest.New(t).Container("logs")
+	if newWriter(t, c, logdata.Options{}).Container() != c || newReader(t, c, nil).Container() != c {
+		t.Error("not the client that New took")
+	}
 }
 
 func TestAMissingContainerIsNamed(t *testing.T) {

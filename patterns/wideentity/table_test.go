@@ -39,6 +39,13 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	})
 }
 
+func TestTheClientIsGivenBack(t *testing.T) {
+	client := storagetest.New(t).Tables().NewClient("Wide")
+	if table := open[bag](t, client, nil); table.Client() != client {
+		t.Error("not the client that New took")
+	}
+}
+
 func TestLargeValuesAreSplitAndJoined(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := open[bag](t, b.Table(t), nil)
