@@ -94,7 +94,6 @@ func Start(opts *Options) *Account {
 	}
 	a := &Account{tables: table.New(), queues: queue.New(), blobs: blob.New()}
 	a.tables.SetPage(rest.Page{Rows: o.PageRows, Scan: o.PageScan, Boundary: o.PageBoundary})
-	a.queues.Endpoint, a.blobs.Endpoint = endpoint, endpoint
 	a.faults = fault.Wrap(&direct{&routes{
 		verifier: &auth.Verifier{Account: AccountName, Keys: [][]byte{decodedKey()}, Policy: a.policy},
 		tables:   a.tables,

@@ -76,14 +76,7 @@ func (m *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // cutAccount returns the address below the account, and that of the account
 // without a slash at the end.
 func cutAccount(r *http.Request) (*url.URL, string, bool) {
-	scheme := r.URL.Scheme
-	if scheme == "" {
-		scheme = "http"
-		if r.TLS != nil {
-			scheme = "https"
-		}
-	}
-	base := scheme + "://" + r.Host
+	base := rest.Base(r)
 	if strings.HasPrefix(r.Host, AccountName+".") || strings.HasPrefix(r.Host, AccountName+"-secondary.") {
 		return r.URL, base, true
 	}
@@ -97,12 +90,4 @@ func cutAccount(r *http.Request) (*url.URL, string, bool) {
 	out.Path = path
 	out.RawPath = strings.TrimPrefix(r.URL.RawPath, prefix)
 	return out, base + prefix, true
-}
-
-// endpoint is the address of the service as the client wrote it.
-func endpoint(r *http.Request) string {
-	if side := rest.CallFrom(r.Context()); side != nil && side.Base != "" {
-		return side.Base + "/"
-	}
-	return "http://" + r.Host + "/"
 }

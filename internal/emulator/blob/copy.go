@@ -20,7 +20,7 @@ func (r *request) sourcePath() (container, name string, e *restxml.Error) {
 	if err != nil || u.Host == "" || len(text) > 2<<10 {
 		return "", "", restxml.InvalidHeader("x-ms-copy-source", text)
 	}
-	base, err := url.Parse(restxml.Endpoint(r.R, r.s.Endpoint))
+	base, err := url.Parse(r.Endpoint())
 	if err != nil {
 		return "", "", restxml.InvalidHeader("x-ms-copy-source", text)
 	}

@@ -24,7 +24,7 @@ func (r *request) listContainers() *restxml.Error {
 		return e
 	}
 	var x restxml.XML
-	x.Begin("EnumerationResults", "ServiceEndpoint", restxml.Endpoint(r.R, r.s.Endpoint))
+	x.Begin("EnumerationResults", "ServiceEndpoint", r.Endpoint())
 	page.Echo(&x)
 	x.Begin("Containers")
 	next := ""
@@ -87,7 +87,7 @@ func (r *request) listBlobs() *restxml.Error {
 		return restxml.InvalidQuery("include", "snapshots", "Not with a delimiter.")
 	}
 	var x restxml.XML
-	x.Begin("EnumerationResults", "ServiceEndpoint", restxml.Endpoint(r.R, r.s.Endpoint), "ContainerName", r.container)
+	x.Begin("EnumerationResults", "ServiceEndpoint", r.Endpoint(), "ContainerName", r.container)
 	page.Echo(&x)
 	if r.Query.Has("delimiter") {
 		x.Text("Delimiter", delimiter)

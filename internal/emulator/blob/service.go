@@ -11,12 +11,6 @@ import (
 // Service is the Blob service of one account. Make one with New; it is safe for
 // concurrent use.
 type Service struct {
-	// Endpoint is the address of the service as the client of a request sees
-	// it, e.g. https://account.blob.core.windows.net/: for listings, and to
-	// tell which copy sources are within the account. Nil: scheme and host of
-	// the request. Set it before the first request.
-	Endpoint func(*http.Request) string
-
 	mu         sync.Mutex
 	containers map[string]*container
 	dying      restxml.Tombstones

@@ -141,7 +141,7 @@ func (s *Service) list(c *restxml.Call) *restxml.Error {
 		return e
 	}
 	var x restxml.XML
-	x.Begin("EnumerationResults", "ServiceEndpoint", restxml.Endpoint(c.R, s.Endpoint))
+	x.Begin("EnumerationResults", "ServiceEndpoint", c.Endpoint())
 	page.Echo(&x)
 	x.Begin("Queues")
 	c.Lock(&s.mu)

@@ -11,11 +11,6 @@ import (
 // Service is the Queue service of one account. Make one with New; it is safe for
 // concurrent use.
 type Service struct {
-	// Endpoint is the address of the service as the client of a request sees
-	// it, for listings, e.g. https://account.queue.core.windows.net/. Nil:
-	// scheme and host of the request. Set it before the first request.
-	Endpoint func(*http.Request) string
-
 	mu      sync.Mutex
 	queues  map[string]*queue
 	dying   restxml.Tombstones

@@ -1,6 +1,9 @@
 package rest
 
-import "context"
+import (
+	"context"
+	"net/http"
+)
 
 // Key addresses one row of a table.
 type Key struct{ Partition, Row string }
@@ -18,7 +21,7 @@ type Call struct {
 
 	// Base is the address of the account as the client wrote it, without a
 	// slash at the end: "https://name.table.core.windows.net" or
-	// "http://127.0.0.1:10002/name". Empty: derived from the request.
+	// "http://127.0.0.1:10002/name". Empty: derived from the request; see [Base].
 	Base string
 
 	// Guard limits what the request may do. Nil: everything.
@@ -84,6 +87,25 @@ func WithCall(ctx context.Context, c *Call) context.Context {
 func CallFrom(ctx context.Context) *Call {
 	c, _ := ctx.Value(callKey{}).(*Call)
 	return c
+}
+
+// Base is the address of the account as the client of r sees it, without a slash at
+// the end: what the Call of r says, or else scheme and host of r.
+func Base(r *http.Request) string {
+	if c := CallFrom(r.Context()); c != nil && c.Base != "" {
+		return c.Base
+	}
+	scheme, host := r.URL.Scheme, r.Host
+	if scheme == "" {
+		scheme = "http"
+		if r.TLS != nil {
+			scheme = "https"
+		}
+	}
+	if host == "" {
+		host = r.URL.Host
+	}
+	return scheme + "://" + host
 }
 
 // Touch records that the request addressed a row.

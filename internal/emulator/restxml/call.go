@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -130,25 +129,8 @@ func (c *Call) Stamp(etag string, modified time.Time) {
 	c.W.Header().Set("Last-Modified", HTTPTime(modified))
 }
 
-// Endpoint is the address of the service as the client of r sees it, ending in a
-// slash: what a mount says, or else scheme and host of the request.
-func Endpoint(r *http.Request, mount func(*http.Request) string) string {
-	if mount != nil {
-		return strings.TrimSuffix(mount(r), "/") + "/"
-	}
-	scheme := r.URL.Scheme
-	if scheme == "" {
-		scheme = "http"
-		if r.TLS != nil {
-			scheme = "https"
-		}
-	}
-	host := r.Host
-	if host == "" {
-		host = r.URL.Host
-	}
-	return scheme + "://" + host + "/"
-}
+// Endpoint is the address of the service as the client sees it, ending in a slash.
+func (c *Call) Endpoint() string { return rest.Base(c.R) + "/" }
 
 // HTTPTime is t in the form of HTTP headers (RFC 1123, GMT).
 func HTTPTime(t time.Time) string { return t.UTC().Format(http.TimeFormat) }

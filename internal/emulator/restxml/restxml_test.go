@@ -159,11 +159,11 @@ func TestEveryAnswerSaysWhichRequestItIsOf(t *testing.T) {
 
 func TestEndpointIsWhatTheClientSees(t *testing.T) {
 	c, _ := call(t, "GET", "/", nil)
-	if got := Endpoint(c.R, nil); got != "https://account.example/" {
+	if got := c.Endpoint(); got != "https://account.example/" {
 		t.Error(got)
 	}
-	mount := func(*http.Request) string { return "http://127.0.0.1:10000/account" }
-	if got := Endpoint(c.R, mount); got != "http://127.0.0.1:10000/account/" {
+	c.R = c.R.WithContext(rest.WithCall(c.R.Context(), &rest.Call{Base: "http://127.0.0.1:10000/account"}))
+	if got := c.Endpoint(); got != "http://127.0.0.1:10000/account/" {
 		t.Error(got)
 	}
 }

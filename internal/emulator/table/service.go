@@ -201,16 +201,7 @@ func (c *call) format() string {
 }
 
 // base is the address of the account, without a slash at the end.
-func (c *call) base() string {
-	if c.side != nil && c.side.Base != "" {
-		return c.side.Base
-	}
-	scheme := "http"
-	if c.r.TLS != nil {
-		scheme = "https"
-	}
-	return scheme + "://" + c.r.Host
-}
+func (c *call) base() string { return rest.Base(c.r) }
 
 // refuse answers with an error.
 func (c *call) refuse(e *rest.Error) {
