@@ -102,7 +102,7 @@ func (k talk) send(s step) answer {
 }
 
 var (
-	xmlCode   = regexp.MustCompile(`<Code>(\w+)</Code>`)
+	xmlCode   = regexp.MustCompile(`<(?:m:)?[Cc]ode>(\w+)<`)
 	innerCode = regexp.MustCompile(`(?s)HTTP/1\.1 (\d+) .*?"odata\.error":\{"code":"(\w+)"`)
 )
 

@@ -12,7 +12,7 @@ func TestTableService(t *testing.T) {
 		service: tables,
 		open:    step{"POST /Tables", `{"TableName":"{T}"}`, "", "201"},
 		close:   step{"DELETE /Tables('{T}')", "", "", "204"},
-		cases: join(tableCases(), writeCases(), conditionCases(), valueCases(), keyCases(), limitCases(),
+		cases: join(tableCases(), tableDocumentCases(), writeCases(), conditionCases(), valueCases(), keyCases(), limitCases(),
 			queryCases(), pageCases(), formatCases(), metadataCases(), languageCases(), batchCases(), signatureCases()),
 		differs: tableDifferences,
 	}.onBoth(t)
@@ -66,6 +66,31 @@ func tableCases() []conversation {
 			{"PUT /{T}?comp=acl", `<SignedIdentifiers><SignedIdentifier><Id>one</Id><AccessPolicy><Start>2020-01-01T00:00:00Z</Start><Expiry>2030-01-01T00:00:00Z</Expiry><Permission>r</Permission></AccessPolicy></SignedIdentifier></SignedIdentifiers>`, "Content-Type: application/xml", "204"},
 			{"GET /{T}?comp=acl", "", "Accept: application/xml", "200 ~ <Id>one</Id>"},
 		}},
+	}
+}
+
+// https://learn.microsoft.com/rest/api/storageservices/set-table-acl
+// https://learn.microsoft.com/rest/api/storageservices/set-table-service-properties
+func tableDocumentCases() []conversation {
+	policy := func(n int, permission string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "<SignedIdentifier><Id>id%d</Id><AccessPolicy><Start>2020-01-01T00:00:00Z</Start><Expiry>2099-01-01T00:00:00Z</Expiry><Permission>%s</Permission></AccessPolicy></SignedIdentifier>", i, permission)
+		}
+		return "<SignedIdentifiers>" + b.String() + "</SignedIdentifiers>"
+	}
+	set := func(title, body, want string) conversation {
+		return conversation{title, []step{{"PUT /{T}?comp=acl", body, "Accept: application/xml|Content-Type: application/xml", want}}}
+	}
+	return []conversation{
+		set("five policies of a table", policy(5, "raud"), "204"),
+		set("six policies of a table", policy(6, "r"), "400 InvalidXmlDocument"),
+		set("a policy of a table with a permission of queues", policy(1, "p"), "400 InvalidXmlNodeValue"),
+		set("a policy of a table without an id", "<SignedIdentifiers><SignedIdentifier/></SignedIdentifiers>", "400 MissingRequiredXmlNode"),
+		set("policies of a table that are no XML", "<Signed", "400 InvalidXmlDocument"),
+		{"policies of a missing table", []step{{"GET /{T}none?comp=acl", "", "Accept: application/xml", "404 TableNotFound"}}},
+		{"the table service has properties", []step{{"GET /?restype=service&comp=properties", "", "Accept: application/xml", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics> ~ <MinuteMetrics>"}}},
+		{"properties of the table service that are no XML", []step{{"PUT /?restype=service&comp=properties", "<Storage", "Accept: application/xml|Content-Type: application/xml", "400 InvalidXmlDocument"}}},
 	}
 }
 
