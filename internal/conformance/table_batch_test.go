@@ -21,6 +21,8 @@ const mixed = "Content-Type: multipart/mixed; boundary=batch_1"
 // https://learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions
 func batchCases() []conversation {
 	insert := func(pk, rk string) string { return change("POST {BASE}/{T}", row(pk, rk, ""), "") }
+	numbered := func(rk, id string) string { return change("POST {BASE}/{T}", row("p", rk, ""), "Content-ID: "+id) }
+	tricky := change("POST {BASE}/{T}", row("p", "n", `"A":"--changeset_1--"`), "")
 	send := func(want string, changes ...string) step { return step{"POST /$batch", batch(changes...), mixed, want} }
 	hundred := make([]string, 101)
 	for i := range hundred {
@@ -47,6 +49,15 @@ func batchCases() []conversation {
 		failing("a batch with one row twice", "202 400 InvalidDuplicateRow", insert("p", "new"), change("PUT {BASE}"+at("p", "new"), `{"A":2}`, "")),
 		failing("a batch over two partitions", `202 400 CommandsInBatchActOnDifferentPartitions ~ "1:`, insert("p", "new"), insert("q", "new")),
 		failing("a batch that reads and writes", "202 400 InvalidInput", insert("p", "new"), change("GET "+row, "", "")),
+		failing("a batch of nothing", "400 InvalidInput"),
+		{"a batch with line feeds alone", []step{seed, {"POST /$batch", "\n" + batch(insert("p", "n")), mixed, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},
+		{"a batch with line ends of both kinds", []step{seed, {"POST /$batch", "\n" + strings.ReplaceAll(batch(insert("p", "n")), "binary\n\n", "binary\r\n\r\n"), mixed, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},
+		{"a batch between a preamble and an epilogue", []step{seed, {"POST /$batch", "\nbefore\n" + batch(insert("p", "n")) + "after\n", mixed, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},
+		{"a batch with a quoted boundary", []step{seed, {"POST /$batch", batch(insert("p", "n")), `Content-Type: multipart/mixed; boundary="batch_1"`, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},
+		{"a batch with its boundary in a value", []step{seed, send("202 ~ HTTP/1.1 204 No Content", tricky), {"GET " + at("p", "n"), "", "", `200 ~ "A":"--changeset_1--"`}}},
+		{"the answers of a batch have the Content-IDs of its operations", []step{seed, send("202 ~ Content-ID: 5 ~ Content-ID: 6", numbered("n", "5"), numbered("m", "6"))}},
+		{"a failed batch has the Content-ID of the operation that failed", []step{seed, send("202 409 EntityAlreadyExists ~ Content-ID: 6 !~ Content-ID: 5", numbered("new", "5"), numbered("r", "6")), after}},
+		{"a batch without its end", []step{seed, {"POST /$batch", strings.TrimSuffix(batch(insert("p", "new")), "--batch_1--\n"), mixed, "400 InvalidInput"}, after}},
 		{"a batch of one read", []step{seed, {"POST /$batch",
 			"--batch_1\nContent-Type: application/http\nContent-Transfer-Encoding: binary\n\nGET " + row + " HTTP/1.1\nAccept: application/json;odata=nometadata\n\n\n--batch_1--\n", mixed, `202 ~ "A":1`}}},
 	}

@@ -55,6 +55,11 @@ func queryCases() []conversation {
 		refused("a function", "$filter=startswith(S,'x')", "501 NotImplemented"),
 		refused("an order", "$orderby=S", "501 NotImplemented"),
 		refused("$top of 1001", "$top=1001", "400 InvalidInput"),
+		refused("$top of 0", "$top=0", "400 InvalidInput"),
+		refused("a comparison with null", "$filter=I eq null", "400 InvalidInput"),
+		refused("a comparison of two properties", "$filter=I eq J", "400 InvalidInput"),
+		refused("a text that does not end", "$filter=S eq 'x", "400 InvalidInput"),
+		conversation{"blanks and brackets in a filter", append(sample(), step{"GET /{T}()?$select=RowKey&$filter=  ( (I  eq 5)and\t(S eq 'x') ) ", "", bare, `200 ~ {"value":[{"RowKey":"1"}]}`})},
 		refused("$top of a word", "$top=many", "400 InvalidInput"),
 		conversation{"a selected property that is missing", append(sample(), step{"GET /{T}()?$filter=I eq 5&$select=RowKey,Nope", "", bare, `200 ~ {"RowKey":"1","Nope":null}`})},
 		conversation{"rows come in ordinal order", []step{
