@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/examples/internal/account"
+	"github.com/azpatterns/azpatterns/examples/internal/cmdline"
 )
 
 func main() {
@@ -46,8 +47,12 @@ func command(ctx context.Context, out io.Writer) error {
 	where.Register()
 	crashes := flag.Bool("crash", false, "kill the program in the middle, and start it again")
 	at := flag.Int("at", 0, "with -crash: the `request` at which it is killed, 0 is any")
-	flag.Parse()
-	if !*crashes {
+	cmdline.Parse()
+	switch {
+	case *crashes:
+	case *at != 0:
+		return errors.New("-at is of -crash")
+	default:
 		return show(ctx, out, where)
 	}
 	if where != (account.Flags{}) {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/azpatterns/azpatterns/examples/internal/cmdline"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -22,6 +23,7 @@ import (
 )
 
 func main() {
+	cmdline.Parse()
 	if err := run(context.Background(), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "hotpartition:", err)
 		os.Exit(1)

@@ -12,18 +12,20 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"time"
 
+	"github.com/azpatterns/azpatterns/examples/internal/cmdline"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func main() {
 	from := flag.String("from", "15:04", "print from this `time` of the day")
-	to := flag.String("to", "15:06", "up to this `time`")
-	level := flag.String("level", "ERROR", "of this `level`")
-	flag.Parse()
+	to := flag.String("to", "15:06", "up to this `time`, at most 24:00")
+	level := flag.String("level", "ERROR", "of this `level`: INFO, WARN or ERROR")
+	cmdline.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Stdout, *from, *to, *level); err != nil {
@@ -44,6 +46,13 @@ func run(ctx context.Context, out io.Writer, from, to, level string) error {
 	if err != nil {
 		return err
 	}
+	if !begin.Before(end) {
+		return fmt.Errorf("%s is not before %s", from, to)
+	}
+	var severity slog.Level
+	if err := severity.UnmarshalText([]byte(level)); err != nil {
+		return fmt.Errorf("%q is not a level like ERROR", level)
+	}
 	account := storagetest.Start(nil)
 	logs := account.Container("logs")
 	if _, err := logs.Create(ctx, nil); err != nil {
@@ -62,17 +71,25 @@ func run(ctx context.Context, out io.Writer, from, to, level string) error {
 	fmt.Fprintf(out, "the service logged %d records: %d requests, %d bytes in %d blobs\n\n", records, day.requests, day.bytes, day.blobs)
 
 	account.ResetLog()
-	stats, err := printLogs(ctx, out, logs, begin, end, level)
+	stats, err := printLogs(ctx, out, logs, begin, end, severity.String())
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nfound %d: %d requests, %d bytes of %d of the %d blobs\n",
-		stats.Matched, len(account.Log()), stats.Bytes, stats.Read, day.blobs)
+	n := len(account.Log())
+	plural := "s"
+	if n == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(out, "\nfound %d: %d request%s, %d bytes of %d of the %d blobs\n",
+		stats.Matched, n, plural, stats.Bytes, stats.Read, day.blobs)
 	return nil
 }
 
 // clock reads a time of today.
 func clock(text string) (time.Time, error) {
+	if text == "24:00" {
+		return today.AddDate(0, 0, 1), nil
+	}
 	t, err := time.Parse("15:04", text)
 	if err != nil {
 		return t, fmt.Errorf("%q is not a time like 15:04", text)

@@ -31,6 +31,13 @@ func TestErrorsOfTwoMinutesAreFoundWithThreeRequests(t *testing.T) {
 	}
 }
 
+func TestTheLastMinuteOfTheDayIsReached(t *testing.T) {
+	got := output(t, "23:59", "24:00", "info")
+	if !strings.Contains(got, "23:59:55 INFO served ") || !strings.Contains(got, "found ") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestATimeThatIsNoneIsAnError(t *testing.T) {
 	for _, bad := range []string{"", "25:00", "noon"} {
 		if err := run(t.Context(), &bytes.Buffer{}, bad, "15:06", "ERROR"); err == nil {
@@ -38,6 +45,11 @@ func TestATimeThatIsNoneIsAnError(t *testing.T) {
 		}
 		if err := run(t.Context(), &bytes.Buffer{}, "15:04", bad, "ERROR"); err == nil {
 			t.Errorf("%q: no error", bad)
+		}
+	}
+	for _, c := range [][3]string{{"15:06", "15:04", "ERROR"}, {"15:04", "15:04", "ERROR"}, {"15:04", "15:06", "bad"}, {"15:04", "15:06", ""}} {
+		if err := run(t.Context(), &bytes.Buffer{}, c[0], c[1], c[2]); err == nil {
+			t.Errorf("%q: no error", c)
 		}
 	}
 }

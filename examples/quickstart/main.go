@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/examples/internal/account"
+	"github.com/azpatterns/azpatterns/examples/internal/cmdline"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
@@ -37,12 +38,7 @@ func main() {
 	csv := flag.String("csv", "", "load this file instead of the sample")
 	var where account.Flags
 	where.Register()
-	flag.Parse()
-	if flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "quickstart: takes no arguments; a file is named by -csv")
-		flag.Usage()
-		os.Exit(2)
-	}
+	cmdline.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Stdout, *csv, where); err != nil {
@@ -78,7 +74,7 @@ func run(ctx context.Context, out io.Writer, csv string, where account.Flags) (e
 		// Also after an interrupt, so with a context of its own.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		for _, t := range []interface{ Drop(context.Context) error }{d.employees, d.claims.Table()} {
+		for _, t := range d.created {
 			err = errors.Join(err, t.Drop(ctx))
 		}
 	}()
@@ -98,7 +94,13 @@ type demo struct {
 	progress  *progress
 	employees *patterns.Table[Employee]
 	claims    *logtail.Log[Claim]
+	created   []table
 	people    map[keys.Key]Employee // as the file has them
+}
+
+type table interface {
+	Create(context.Context) error
+	Drop(context.Context) error
 }
 
 // step runs one step and prints what it did and what that cost.
@@ -132,7 +134,16 @@ func (d *demo) steps(ctx context.Context, file io.Reader) error {
 }
 
 func (d *demo) create(ctx context.Context) (string, error) {
-	return "created two tables", errors.Join(d.employees.Create(ctx), d.claims.Table().Create(ctx))
+	for _, t := range []table{d.employees, d.claims.Table()} {
+		err := t.Create(ctx)
+		if err == nil || ctx.Err() != nil { // interrupted, it may be there
+			d.created = append(d.created, t)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "created two tables", nil
 }
 
 // stream is the name of the one stream of claims.

@@ -2,9 +2,14 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -69,6 +74,67 @@ func TestBadLinesAreNamedAndTheRestGoesOn(t *testing.T) {
 	}
 	if want := "appended 2 expense claims, left out 9 lines"; !strings.Contains(got, want) {
 		t.Errorf("output lacks %q:\n%s", want, got)
+	}
+}
+
+// endless is a header and a line that does not end, of so many bytes.
+type endless struct{ left int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), e.left)
+	for i := range p[:n] {
+		p[i] = 'x'
+	}
+	e.left -= n
+	return n, nil
+}
+
+func TestALineWithoutAnEndDoesNotFillTheMemory(t *testing.T) {
+	const size = 64 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n := 0
+	for _, err := range records(io.MultiReader(strings.NewReader(columns+"\n"), &endless{size})) {
+		var bad *badLine
+		if n++; !errors.As(err, &bad) || bad.number != 2 || !strings.Contains(err.Error(), "longer than") {
+			t.Errorf("got %v", err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; n != 1 || taken > size/8 {
+		t.Errorf("%d lines, %d bytes of memory", n, taken)
+	}
+}
+
+// What was not created is not dropped, and what goes wrong is said once.
+func TestAnAccountThatCannotBeUsedIsSaidOnce(t *testing.T) {
+	for url, want := range map[string]string{
+		"acct":                               "https",
+		"://":                                "https",
+		"https://":                           "https",
+		"http://acct.table.core.windows.net": "https",
+		"https://acct.table.core.windows.net/?sig=SECRET": "signature",
+		"https://me:SECRET@acct.table.core.windows.net":   "signature",
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), &out, "", account.Flags{URL: url})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error()+out.String(), "SECRET") {
+			t.Errorf("%s: %v\n%s", url, err, &out)
+		}
+	}
+	refusals := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refusals++
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer server.Close()
+	t.Setenv(account.Connection, "AccountName=a;AccountKey=YQ==;TableEndpoint="+server.URL+";QueueEndpoint="+server.URL)
+	err := run(t.Context(), &bytes.Buffer{}, "", account.Flags{})
+	if err == nil || strings.Count(err.Error(), "403") != 1 || refusals != 1 {
+		t.Errorf("%d refusals: %v", refusals, err)
 	}
 }
 

@@ -42,7 +42,7 @@ func records(file io.Reader) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		lines := bufio.NewReader(file)
 		for number := 1; ; number++ {
-			line, err := lines.ReadString('\n')
+			line, err := readLine(lines)
 			if err != nil && err != io.EOF {
 				yield(record{}, err)
 				return
@@ -71,12 +71,26 @@ func records(file io.Reader) iter.Seq2[record, error] {
 	}
 }
 
-func parse(line string) (record, error) {
-	if !utf8.ValidString(line) {
-		return record{}, errors.New("not UTF-8")
+// readLine reads a line with its end. Of one that is too long it keeps just enough to
+// tell: a file without any end of line would fill the memory.
+func readLine(r *bufio.Reader) (string, error) {
+	const kept = maxLine + len("x\r\n")
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part[:min(len(part), kept-len(line))]...)
+		if err != bufio.ErrBufferFull {
+			return string(line), err
+		}
 	}
+}
+
+func parse(line string) (record, error) {
 	if len(line) > maxLine {
 		return record{}, fmt.Errorf("longer than %d bytes", maxLine)
+	}
+	if !utf8.ValidString(line) {
+		return record{}, errors.New("not UTF-8")
 	}
 	f, err := csv.NewReader(strings.NewReader(line)).Read()
 	if err != nil {

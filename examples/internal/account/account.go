@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -111,18 +112,34 @@ func Connect(name, connection string) (*Account, error) {
 }
 
 // signedIn opens an account of Azure by who is signed in.
-func signedIn(url string) (*Account, error) {
+func signedIn(address string) (*Account, error) {
+	if err := checkAddress(address); err != nil {
+		return nil, err
+	}
 	cred, err := azidentity.NewDefaultAzureCredential(nil)
 	if err != nil {
 		return nil, err
 	}
-	a := &Account{Name: url, stop: func() {}}
+	a := &Account{Name: address, stop: func() {}}
 	a.queues = func(name string) (*azqueue.QueueClient, error) {
-		queues := strings.TrimSuffix(strings.Replace(url, ".table.", ".queue.", 1), "/")
+		queues := strings.TrimSuffix(strings.Replace(address, ".table.", ".queue.", 1), "/")
 		return azqueue.NewQueueClient(queues+"/"+name, cred, a.queueOptions())
 	}
-	a.Tables, err = aztables.NewServiceClient(url, cred, a.tableOptions())
+	a.Tables, err = aztables.NewServiceClient(address, cred, a.tableOptions())
 	return a, err
+}
+
+// checkAddress refuses what cannot be the address of a table service. It does not print
+// the address, which may hold what should not be there.
+func checkAddress(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Scheme != "https" || u.Host == "":
+		return errors.New("-account is not a URL such as https://NAME.table.core.windows.net")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("-account holds more than an address: it takes no signature, but who is signed in")
+	}
+	return nil
 }
 
 func (a *Account) tableOptions() *aztables.ClientOptions {
