@@ -9,30 +9,31 @@ import (
 
 const want = `
 hired Ann Beebe, photo in a blob: true
-  [Table.Get Blob.Put Table.Insert]
+  [Table.Get Queue.Put Blob.Put Table.Insert]
 hired Jun Cao, photo in a blob: true
-  [Blob.Put Table.Insert]
+  [Queue.Put Blob.Put Table.Insert]
 hired Ken Kwok, photo in a blob: false
   [Table.Insert]
 listed Ann Beebe, Jun Cao, Ken Kwok, without photos
   [Table.Query]
 looked at Ann Beebe, then gave her a new photo
-  [Table.Get Table.Get Blob.Put Table.Replace]
+  [Table.Get Table.Get Queue.Put Blob.Put Table.Replace]
 who looked before still gets the old one: true; who looks now gets the new one: true
   [Blob.Get Table.Get Blob.Get]
 dismissed Jun Cao
-  [Table.Delete]
-swept: of 3 photos 0 marked, 0 deleted
-  [Blob.List]
-swept: of 3 photos 2 marked, 0 deleted
-  [Blob.List Table.Query Blob.SetMetadata Blob.SetMetadata]
-swept: of 3 photos 0 marked, 2 deleted
-  [Blob.List Table.Query Blob.Delete Blob.Delete]
+  [Table.Get Queue.Put Table.Delete]
+a worker handled 4 wake-ups and deleted 2 photos
+dismissed Ann Beebe, and the queue was emptied
+  [Table.Get Queue.Put Table.Delete Queue.Clear]
+swept: of 1 photos 1 marked, 0 deleted
+  [Blob.List Table.Query Blob.SetMetadata]
+swept: of 1 photos 0 marked, 1 deleted
+  [Blob.List Table.Query Blob.Delete]
 `
 
 // What each step costs is part of the example's contract. The grace times take no time
 // here.
-func TestThePhotosAreReplacedAndSwept(t *testing.T) {
+func TestThePhotosThatNobodyHasAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		if err := run(t.Context(), &out); err != nil {

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/png"
+	"math/rand/v2"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+var (
+	ann = keys.Key{Partition: "Sales", Row: "00@contoso.com"}
+	jun = keys.Key{Partition: "Sales", Row: "01@contoso.com"}
+	ken = keys.Key{Partition: "Sales", Row: "02@contoso.com"}
+)
+
+func (a *album) hire(ctx context.Context) error {
+	a.account.ResetLog()
+	for i, e := range []struct {
+		key  keys.Key
+		name string
+		size int
+	}{
+		{ann, "Ann Beebe", 128},
+		{jun, "Jun Cao", 128},
+		{ken, "Ken Kwok", 16}, // an icon, which stays in the row
+	} {
+		photo, err := portrait(uint64(i), e.size)
+		if err != nil {
+			return err
+		}
+		item, err := a.staff.Insert(ctx, &Employee{e.key.Partition, e.key.Row, e.name, photo})
+		if err != nil {
+			return err
+		}
+		_, apart := item.Blob("Photo")
+		a.tell("hired %s, photo in a blob: %v", e.name, apart)
+	}
+	return nil
+}
+
+// list reads names and no photos.
+func (a *album) list(ctx context.Context) error {
+	names := ""
+	for row, err := range a.staff.Table().Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
+		if err != nil {
+			return err
+		}
+		names += " " + row.Value.Name + ","
+	}
+	a.tell("listed%s without photos", names)
+	return nil
+}
+
+// replace gives Beebe a new photo while somebody looks at the old one.
+func (a *album) replace(ctx context.Context) error {
+	seen, err := a.staff.GetMeta(ctx, ann)
+	if err != nil {
+		return err
+	}
+	photo, err := portrait(99, 128)
+	if err != nil {
+		return err
+	}
+	if _, err := a.staff.UpdateMeta(ctx, ann, func(e *Employee) error {
+		e.Photo = photo
+		return nil
+	}); err != nil {
+		return err
+	}
+	a.tell("looked at Ann Beebe, then gave her a new photo")
+	if seen, err = a.staff.Load(ctx, seen); err != nil {
+		return err
+	}
+	now, err := a.staff.Get(ctx, ann)
+	if err != nil {
+		return err
+	}
+	a.tell("who looked before still gets the old one: %v; who looks now gets the new one: %v",
+		!bytes.Equal(seen.Value.Photo, photo), bytes.Equal(now.Value.Photo, photo))
+	return nil
+}
+
+func (a *album) dismiss(ctx context.Context) error {
+	if err := a.staff.Delete(ctx, jun, ""); err != nil {
+		return err
+	}
+	a.tell("dismissed Jun Cao")
+	return nil
+}
+
+// portrait is a picture of so many pixels each way.
+func portrait(seed uint64, size int) ([]byte, error) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	img := image.NewRGBA(image.Rect(0, 0, size, size))
+	for y := range size {
+		for x := range size {
+			img.SetRGBA(x, y, color.RGBA{uint8(r.Uint32()), uint8(r.Uint32()), uint8(r.Uint32()), 255})
+		}
+	}
+	var file bytes.Buffer
+	err := png.Encode(&file, img)
+	return file.Bytes(), err
+}
