@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	blobsas "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/sas"
@@ -62,4 +63,61 @@ func checkBlobSAS(t *testing.T, acct *storagetest.Account, owner *container.Clie
 	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
 	_, err = b.Delete(t.Context(), nil)
 	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
+}
+
+// What package fault has no name for has its own letters: t for tags, w for the tier,
+// and any for what is told of the account.
+func TestSignaturesReachTheTagsAndTheTierOfABlob(t *testing.T) {
+	ctx := t.Context()
+	acct := storagetest.New(t)
+	box := acct.Container("box")
+	if _, err := box.Create(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := box.NewBlockBlobClient("b").UploadBuffer(ctx, []byte("x"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := box.NewAppendBlobClient("log").Create(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	var opts container.ClientOptions
+	opts.Transport = acct.Transport()
+	for _, with := range []struct {
+		letters   blobsas.ContainerPermissions
+		tag, tier string // the code of the refusal
+	}{
+		{blobsas.ContainerPermissions{Tag: true}, "", "AuthorizationPermissionMismatch"},
+		{blobsas.ContainerPermissions{Write: true}, "AuthorizationPermissionMismatch", ""},
+		{blobsas.ContainerPermissions{Read: true, Create: true, List: true, Delete: true}, "AuthorizationPermissionMismatch", "AuthorizationPermissionMismatch"},
+	} {
+		address, err := box.GetSASURL(with.letters, time.Now().Add(time.Hour), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := container.NewClientWithNoCredential(address, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := func(what string, err error, code string) {
+			t.Helper()
+			if code != "" {
+				wantCode(t, err, 403, code)
+			} else if err != nil {
+				t.Errorf("%s with %s: %v", what, with.letters.String(), err)
+			}
+		}
+		b := c.NewBlockBlobClient("b")
+		_, err = b.SetTags(ctx, map[string]string{"a": "1"}, nil)
+		held("set tags", err, with.tag)
+		_, err = b.GetTags(ctx, nil)
+		held("get tags", err, with.tag)
+		_, err = b.SetTier(ctx, blob.AccessTierCool, nil)
+		held("set the tier", err, with.tier)
+		_, err = c.NewAppendBlobClient("log").Seal(ctx, nil)
+		held("seal", err, with.tier)
+		if !with.letters.Tag { // a letter younger than that operation's list
+			_, err = c.GetAccountInfo(ctx, nil)
+			held("account information", err, "")
+		}
+	}
 }

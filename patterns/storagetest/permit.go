@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/emulator/auth"
 	"github.com/azpatterns/azpatterns/internal/emulator/rest"
@@ -92,16 +93,32 @@ var operations = map[fault.Op]auth.Op{
 	fault.BlobStats:                auth.GetServiceProperties,
 }
 
+// operation says what a request asks for, where package fault does not tell it too.
+func operation(r *http.Request, named fault.Op) auth.Op {
+	query := r.URL.Query()
+	if strings.HasPrefix(string(named), string(fault.Blob)) {
+		switch {
+		case query.Get("restype") == "account":
+			return auth.GetAccountInfo
+		case query.Get("comp") == "tags":
+			return auth.TagBlob
+		case query.Get("comp") == "tier", query.Get("comp") == "seal":
+			return auth.WriteBlob
+		}
+	}
+	if op, ok := operations[named]; ok {
+		return op
+	}
+	return auth.SetACL // what no signature allows
+}
+
 // permit holds a request to the Queue or Blob service against its credential;
 // r has the address below the account.
 func (m *routes) permit(g auth.Grant, r *http.Request, side *rest.Call) *auth.Refusal {
 	if g.Kind() == auth.SharedKey || g.Kind() == auth.Bearer {
 		return nil
 	}
-	op, ok := operations[fault.Op(side.Op)]
-	if !ok {
-		op = auth.SetACL // what no signature allows
-	}
+	op := operation(r, fault.Op(side.Op))
 	breaking := r.Header.Get("X-Ms-Lease-Action") == "break"
 	switch {
 	case op == auth.LeaseBlob && breaking:

@@ -91,6 +91,15 @@ step("copy", async () => {
   assert.equal(res.copyStatus, "success");
   assert.equal((await to.downloadToBuffer()).toString(), "mine");
 });
+step("a shared access signature for tags and tiers", async () => {
+  const sign = async (letters) =>
+    new BlockBlobClient(await blob.generateSasUrl({ expiresOn: new Date(Date.now() + 3600_000), permissions: BlobSASPermissions.parse(letters) }));
+  await (await sign("t")).setTags({ by: "signature" });
+  assert.deepEqual((await (await sign("t")).getTags()).tags, { by: "signature" });
+  await refused((await sign("rw")).getTags(), 403, "AuthorizationPermissionMismatch");
+  await (await sign("w")).setAccessTier("Cool");
+  await refused((await sign("rt")).setAccessTier("Hot"), 403, "AuthorizationPermissionMismatch");
+});
 step("tags", async () => {
   await blob.setTags({ color: "blue" });
   assert.deepEqual((await blob.getTags()).tags, { color: "blue" });

@@ -48,11 +48,12 @@ const (
 	ListBlobs
 	ReadBlob   // content, properties, metadata, block list; source of a copy
 	CreateBlob // put, copy to, or snapshot: a blob that did not exist
-	WriteBlob  // overwrite, blocks, block list, properties, metadata, abort copy
+	WriteBlob  // overwrite, blocks, block list, properties, metadata, tier, seal, abort copy
 	AppendBlock
 	DeleteBlob
 	LeaseBlob // acquire, renew, change, release
 	BreakBlobLease
+	TagBlob // read and write the tags
 	GetAccountInfo
 
 	ops = iota
@@ -111,6 +112,7 @@ var rules = [ops]rule{
 	DeleteBlob:           {kind: 'o', account: "d", service: "d"},
 	LeaseBlob:            {kind: 'o', account: "w", service: "w"},
 	BreakBlobLease:       {kind: 'o', account: "wd", service: "wd"},
+	TagBlob:              {kind: 'o', account: "t", service: "t"},
 	GetAccountInfo:       {account: "rwdlacup", service: "racwdl"},
 }
 
