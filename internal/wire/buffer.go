@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math"
 	"sync"
@@ -34,11 +35,15 @@ func putBuffer(b *[]byte) {
 	}
 }
 
-// readAll reads r to its end into *buf, growing it where needed.
-func readAll(buf *[]byte, r io.Reader) ([]byte, error) {
+// readAll reads r to its end into *buf, growing it where needed, but not beyond
+// the limit: whoever sends without end must not take all memory.
+func readAll(buf *[]byte, r io.Reader, limit int64) ([]byte, error) {
 	b := (*buf)[:0]
 	for {
 		if len(b) == cap(b) {
+			if int64(len(b)) >= limit {
+				return b, errEndless
+			}
 			b = append(b, 0)[:len(b)]
 		}
 		n, err := r.Read(b[len(b):cap(b)])
@@ -52,6 +57,13 @@ func readAll(buf *[]byte, r io.Reader) ([]byte, error) {
 		}
 	}
 }
+
+var errEndless = errors.New("longer than any that the service sends")
+
+// maxReply is about the most bytes that the reply to c can have. A row has 1 MiB,
+// and less than 4 MiB as JSON, where the two bytes of a UTF-16 unit take six at
+// most; Cosmos DB lets it have twice as much. Over 2 GiB nothing can be decoded.
+func (c *call) maxReply() int64 { return min(int64(max(c.rows, 1))*(8<<20), 2<<30) }
 
 // body is a request's body in a buffer that is used again when nobody reads it any
 // more. A transport may read on after it has answered, until it closes the body it

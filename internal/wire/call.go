@@ -16,6 +16,7 @@ import (
 type call struct {
 	client *Client
 	write  bool
+	rows   int // how many rows the reply may hold; below 1 counts as 1
 
 	// receive takes a successful reply. The body is valid only during the call.
 	receive func(resp *http.Response, body []byte) error

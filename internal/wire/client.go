@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,15 +94,18 @@ func (c *Client) getByQuery(ctx context.Context, rk string, receive func(etag st
 	for {
 		next, err := c.Query(ctx, q, func(body []byte) error {
 			var page struct {
-				Value []json.RawMessage `json:"value"`
+				Value *[]json.RawMessage `json:"value"`
 			}
 			if err := json.Unmarshal(body, &page); err != nil {
 				return fmt.Errorf("%w: %w", ErrBadReply, err)
 			}
-			if found = len(page.Value) > 0; !found {
+			if page.Value == nil { // or what is no page would say that there is no row
+				return fmt.Errorf("%w: a page without value", ErrBadReply)
+			}
+			if found = len(*page.Value) > 0; !found {
 				return nil
 			}
-			return receive("", page.Value[0])
+			return receive("", (*page.Value)[0])
 		})
 		switch {
 		case err != nil || found:
@@ -126,10 +130,11 @@ type Query struct {
 type Position struct{ PartitionKey, RowKey string }
 
 // Query reads one page and hands it to receive, which must not keep body. A page
-// may be empty although more follow. One request.
+// may be empty although more follow; one that goes on where it began is an
+// [ErrBadReply], for whoever follows it would never end. One request.
 func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) error) (Position, error) {
 	var next Position
-	k := &call{client: c, receive: func(resp *http.Response, body []byte) error {
+	k := &call{client: c, rows: cmp.Or(int(q.Top), maxPage), receive: func(resp *http.Response, body []byte) error {
 		next = Position{header(resp, nextPartitionKey), header(resp, nextRowKey)}
 		return receive(body)
 	}}
@@ -143,7 +148,8 @@ func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) e
 	if q.Top != 0 {
 		opts.Top = &q.Top
 	}
-	if q.Next.PartitionKey != "" {
+	if q.Next != (Position{}) {
+		// Azurite's token for the partition key "" is "", and means nothing unless sent.
 		opts.NextPartitionKey = &q.Next.PartitionKey
 	}
 	if q.Next.RowKey != "" {
@@ -153,8 +159,16 @@ func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) e
 		_, err := c.table.NewListEntitiesPager(opts).NextPage(ctx)
 		return err
 	})
+	if err == nil && next == q.Next && next != (Position{}) {
+		return Position{}, &Error{Op: "query", kind: ErrBadReply, err: errNoProgress}
+	}
 	return next, err
 }
+
+var errNoProgress = errors.New("a page that goes on where it began")
+
+// maxPage is the most rows in a page.
+const maxPage = 1000
 
 // The continuation headers in the canonical form in which net/http keeps them.
 // https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination

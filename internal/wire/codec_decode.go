@@ -31,8 +31,8 @@ func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, rest *Rest) error {
 }
 
 // DecodePage reads the body of a query's answer. next is called once a row, and
-// says where the row goes, as in DecodeEntity; m and rest may be nil. Rows before
-// an error have been filled.
+// says where the row goes, as in DecodeEntity; m and rest may be nil. Where m is not,
+// the row must have both keys. Rows before an error have been filled.
 func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, rest *Rest)) error {
 	d := c.decoder(body)
 	defer c.release(d)

@@ -66,9 +66,14 @@ func (d *decoder) rows(next func() (any, *Meta, *Rest)) error {
 			d.unexpected()
 			return d.err
 		}
+		at := d.pos
 		dst, m, rest := next()
 		if err := d.entity(dst, m, rest); err != nil {
 			return err
+		}
+		if m != nil && (d.toks[slotPartitionKey].kind != tokString || d.toks[slotRowKey].kind != tokString) {
+			d.fail(at, "a row without its keys")
+			return d.err
 		}
 		switch d.next() {
 		case ',':

@@ -331,13 +331,15 @@ func TestDecodePageReadsRowsWhereverValueStands(t *testing.T) {
 		})
 		return rows, metas, err
 	}
+	// KEYS stands for the keys that every row has.
+	keyed := strings.NewReplacer("KEYS", `"PartitionKey":"p","RowKey":"r"`)
 	for body, want := range map[string]int{
 		`{"value":[]}`: 0, ` { "value" : [ ] , "x":1 } `: 0,
-		`{"odata.metadata":"m","value":[{"Name":"0"},{"Name":"1","Age":1}]}`:                              2,
-		`{"value":[{"Name":"0"},{"Age@odata.type":"Edm.Int64","Age":"1","Name":"1"}],"odata.metadata":5}`: 2,
-		`{"\u0076alue":[ {"Name":"0"} , {"Name":"1","Age":"1"} ],"other":{"value":[]}}`:                   2,
+		`{"odata.metadata":"m","value":[{KEYS,"Name":"0"},{KEYS,"Name":"1","Age":1}]}`:                              2,
+		`{"value":[{KEYS,"Name":"0"},{"Age@odata.type":"Edm.Int64","Age":"1","Name":"1",KEYS}],"odata.metadata":5}`: 2,
+		`{"\u0076alue":[ {"Name":"0", KEYS} , {"Name":"1","Age":"1",KEYS} ],"other":{"value":[]}}`:                  2,
 	} {
-		rows, _, err := read(body)
+		rows, _, err := read(keyed.Replace(body))
 		if err != nil || len(rows) != want {
 			t.Errorf("%s: %v %v", body, rows, err)
 			continue
@@ -348,11 +350,33 @@ func TestDecodePageReadsRowsWhereverValueStands(t *testing.T) {
 			}
 		}
 	}
-	for _, body := range []string{"", "{}", "[]", `{"value":{}}`, `{"value":null}`, `{"value":[1]}`, `{"value":[{}`, `{"value":[{}]`, `{"value":[{},]}`, `{"value":[{}]}x`,
-		`{"value":[],"value":[]}`, `{"odata.error":{"code":"x"}}`, `{"value":[{}{}]}`, `{"value":[{"Name":"x"}],}`, `{"value" []}`, `{"value":[]]`} {
-		_, _, err := read(body)
+	for _, body := range []string{"", "{}", "[]", `{"value":{}}`, `{"value":null}`, `{"value":[1]}`, `{"value":[{KEYS}`, `{"value":[{KEYS}]`, `{"value":[{KEYS},]}`, `{"value":[{KEYS}]}x`,
+		`{"value":[],"value":[]}`, `{"odata.error":{"code":"x"}}`, `{"value":[{KEYS}{KEYS}]}`, `{"value":[{KEYS,"Name":"x"}],}`, `{"value" []}`, `{"value":[]]`} {
+		_, _, err := read(keyed.Replace(body))
 		if _, ok := errors.AsType[*MalformedError](err); !ok {
 			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
+
+func TestDecodePageRefusesARowWithoutItsKeys(t *testing.T) {
+	c := codecOf[narrow](t)
+	for row, whole := range map[string]bool{
+		`{"PartitionKey":"","RowKey":"","Name":"x"}`:   true,
+		`{"Name":"x","RowKey":"r","PartitionKey":"p"}`: true,
+		`{}`:                              false,
+		`{"PartitionKey":"p","Name":"x"}`: false,
+		`{"RowKey":"r","Name":"x"}`:       false,
+		`{"PartitionKey":"p","RowKey":null,"Name":"x"}`:     false,
+		`{"PartitionKey":null,"RowKey":"r","Name":"x"}`:     false,
+		`{"partitionkey":"p","rowkey":"r","Name":"x"}`:      false,
+		`{"x":{"PartitionKey":"p","RowKey":"r"},"Name":""}`: false,
+	} {
+		// A whole row before it must not lend its keys.
+		body := []byte(`{"value":[{"PartitionKey":"p","RowKey":"r"},` + row + `]}`)
+		err := c.DecodePage(body, func() (any, *Meta, *Rest) { return new(narrow), new(Meta), nil })
+		if _, malformed := errors.AsType[*MalformedError](err); malformed == whole {
+			t.Errorf("%s: %v", row, err)
 		}
 	}
 }

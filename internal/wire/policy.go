@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -108,17 +109,18 @@ func setBody(raw *http.Request, b *body) {
 }
 
 // take reads the reply into a pooled buffer and hands it to the receiver. A read
-// that breaks off is tried again where the request may be repeated; a reply that
-// cannot be understood is not, for it would be the same again.
+// that breaks off is tried again where the request may be repeated; a reply without
+// end, or one that cannot be understood, is not, for it would be the same again.
 func (c *call) take(resp *http.Response) error {
 	buf := getBuffer(c.client.replySize(resp.ContentLength))
 	defer putBuffer(buf)
-	body, err := readAll(buf, resp.Body)
+	body, err := readAll(buf, resp.Body, c.maxReply())
 	resp.Body.Close()
 	if err != nil {
 		c.open = true
+		tryAgain := !c.write && !errors.Is(err, errEndless)
 		err = fmt.Errorf("%w: %w", ErrBadReply, err)
-		if c.write {
+		if !tryAgain {
 			return &final{err}
 		}
 		return err
