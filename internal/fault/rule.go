@@ -209,45 +209,44 @@ func (r Rule) BoundaryPage() Rule {
 	return r
 }
 
+// parts is a text of parts, each of which may be left out.
+type parts struct{ strings.Builder }
+
+func (p *parts) add(use bool, format string, args ...any) {
+	if use {
+		fmt.Fprintf(p, format, args...)
+	}
+}
+
 // String tells the rule as it was written.
 func (r Rule) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "On(%q)", r.pattern)
-	part := func(use bool, format string, args ...any) {
-		if use {
-			fmt.Fprintf(&b, format, args...)
-		}
-	}
-	part(r.resource != "", ".Resource(%q)", r.resource)
-	part(r.where != nil, ".Where(func)")
-	part(r.first > 1 || r.times == 1, ".Nth(%d)", r.first)
-	part(r.times > 1 && r.times < Forever, ".Times(%d)", r.times)
-	part(r.times == Forever, ".Times(Forever)")
-	part(r.probability < 1, ".Probability(%g)", r.probability)
+	var b parts
+	b.add(true, "On(%q)", r.pattern)
+	b.add(r.resource != "", ".Resource(%q)", r.resource)
+	b.add(r.where != nil, ".Where(func)")
+	b.add(r.first > 1 || r.times == 1, ".Nth(%d)", r.first)
+	b.add(r.times > 1 && r.times < Forever, ".Times(%d)", r.times)
+	b.add(r.times == Forever, ".Times(Forever)")
+	b.add(r.probability < 1, ".Probability(%g)", r.probability)
 	b.WriteString(r.effect.String())
 	return b.String()
 }
 
 func (e effect) String() string {
-	var b strings.Builder
-	part := func(use bool, format string, args ...any) {
-		if use {
-			fmt.Fprintf(&b, format, args...)
-		}
-	}
-	part(e.delay > 0, ".Delay(%v)", e.delay)
-	part(e.replyDelay > 0, ".DelayReply(%v)", e.replyDelay)
-	part(e.page.Rows > 0, ".ShortPage(%d)", e.page.Rows)
-	part(e.page.Scan > 0, ".CutPage(%d)", e.page.Scan)
-	part(e.page.Boundary, ".BoundaryPage()")
-	part(e.empty, ".EmptyPage()")
-	part(e.late, ".Late()")
-	part(e.again, ".Redeliver()")
-	part(e.outcome == loseRequest, ".LoseRequest()")
-	part(e.outcome == loseReply, ".LoseReply()")
-	part(e.outcome == refuse, ".Status(%d, %q)", e.status, e.code)
-	part(e.outcome == repeat, ".Twice()")
-	part(e.outcome == cutReply, ".CutReply(%d)", e.cut)
+	var b parts
+	b.add(e.delay > 0, ".Delay(%v)", e.delay)
+	b.add(e.replyDelay > 0, ".DelayReply(%v)", e.replyDelay)
+	b.add(e.page.Rows > 0, ".ShortPage(%d)", e.page.Rows)
+	b.add(e.page.Scan > 0, ".CutPage(%d)", e.page.Scan)
+	b.add(e.page.Boundary, ".BoundaryPage()")
+	b.add(e.empty, ".EmptyPage()")
+	b.add(e.late, ".Late()")
+	b.add(e.again, ".Redeliver()")
+	b.add(e.outcome == loseRequest, ".LoseRequest()")
+	b.add(e.outcome == loseReply, ".LoseReply()")
+	b.add(e.outcome == refuse, ".Status(%d, %q)", e.status, e.code)
+	b.add(e.outcome == repeat, ".Twice()")
+	b.add(e.outcome == cutReply, ".CutReply(%d)", e.cut)
 	return b.String()
 }
 
