@@ -115,7 +115,9 @@
 //     base64 text without padding: 400 InvalidValueType;
 //   - a lone surrogate or invalid UTF-8 in a body: 400 InvalidInput;
 //   - $top=0: 400 InvalidInput;
-//   - operations of one batch on several tables: 400 InvalidInput;
+//   - operations of one batch on several tables, and a query in a batch, whose one
+//     read has to be a point read: 400 InvalidInput;
+//   - an insert at People() in place of People: 405 MethodNotAllowed;
 //   - every request to a table that was deleted less than 40 seconds ago,
 //     another delete included: 409 TableBeingDeleted;
 //   - the size of an entity is computed by the formula that was published in
@@ -132,7 +134,7 @@
 //   - Any bearer token of the right form is accepted, and may do everything: over
 //     https, as in the service, so not at the addresses of Serve.
 //   - x-ms-version is not looked at by the Table service: it speaks JSON as
-//     from 2015-12-11 on.
+//     from 2015-12-11 on. Nor does it insist on Content-Length.
 //   - Service properties are kept and given back, and have no effect; there are
 //     no CORS requests, no analytics logs and no secondary endpoint.
 //   - A typed property may be written as text whatever its type, as the
