@@ -90,6 +90,8 @@ func tableDocumentCases() []conversation {
 		set("policies of a table that are no XML", "<Signed", "400 InvalidXmlDocument"),
 		{"policies of a missing table", []step{{"GET /{T}none?comp=acl", "", "Accept: application/xml", "404 TableNotFound"}}},
 		{"the table service has properties", []step{{"GET /?restype=service&comp=properties", "", "Accept: application/xml", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics> ~ <MinuteMetrics>"}}},
+		{"the primary endpoint of tables tells no statistics", []step{{"GET /?restype=service&comp=stats", "", "Accept: application/xml", "400 InvalidQueryParameterValue"}}},
+		{"properties of the table service that lack a part", []step{{"PUT /?restype=service&comp=properties", "<StorageServiceProperties><Logging><Version>1.0</Version></Logging></StorageServiceProperties>", "Accept: application/xml|Content-Type: application/xml", "400 MissingRequiredXmlNode"}}},
 		{"properties of the table service that are no XML", []step{{"PUT /?restype=service&comp=properties", "<Storage", "Accept: application/xml|Content-Type: application/xml", "400 InvalidXmlDocument"}}},
 	}
 }

@@ -2,14 +2,13 @@ package table
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/emulator/rest"
 	"github.com/azpatterns/azpatterns/internal/emulator/restxml"
 )
 
-// routeService serves the properties and statistics of the service. What is
-// set is given back and has no other effect.
+// routeService serves the properties of the service. What is set is given back and
+// has no other effect.
 // https://learn.microsoft.com/rest/api/storageservices/set-table-service-properties
 func (s *Service) routeService(c *call, comp string) *rest.Error {
 	right := rest.ReadProperties
@@ -28,20 +27,10 @@ func (s *Service) routeService(c *call, comp string) *rest.Error {
 		return nil
 	case comp == "properties" && c.r.Method == http.MethodPut:
 		return s.setProperties(c)
-	case comp == "stats" && c.r.Method == http.MethodGet:
-		var x restxml.XML
-		x.Begin("StorageServiceStats")
-		x.Begin("GeoReplication")
-		x.Text("Status", "live")
-		x.Text("LastSyncTime", restxml.HTTPTime(time.Now()))
-		x.End("GeoReplication")
-		x.End("StorageServiceStats")
-		c.xml(&x)
-		return nil
-	case comp == "properties" || comp == "stats":
+	case comp == "properties":
 		return errMethod
 	}
-	return errQueryParam
+	return errQueryParam // statistics among them, which the secondary endpoint tells
 }
 
 func (s *Service) setProperties(c *call) *rest.Error {

@@ -193,5 +193,5 @@ func TestServicePropertiesAreGivenBack(t *testing.T) {
 	a.want(400, "MissingRequiredXmlNode", a.do("PUT", at, doc("<Logging><Version>1.0</Version></Logging>")))
 	a.want(400, "UnsupportedXmlNode", a.do("PUT", at, doc("<StaticWebsite><Enabled>true</Enabled></StaticWebsite>")))
 	a.want(405, "MethodNotAllowed", a.do("DELETE", at, ""))
-	a.want(200, "", a.do("GET", "/?restype=service&comp=stats", ""))
+	a.want(400, "InvalidQueryParameterValue", a.do("GET", "/?restype=service&comp=stats", ""))
 }
