@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -182,45 +183,63 @@ type Members[P, C any] struct {
 	Children []patterns.Item[C] // in the order of their ids
 }
 
-// Read reads a parent and all its children: one request for 1,000 rows. A family of
-// up to 1,000 rows whose answer is one page is read as it was at one moment. It fails
-// with [patterns.ErrNotFound] where there is neither.
+// Read reads a parent and all its children: one request for 1,000 rows, and one beside
+// them for a bare parent. A family of up to 1,000 rows whose answer is one page is read as
+// it was at one moment, but for a bare parent. It fails with [patterns.ErrNotFound] where
+// there is neither.
 func (f *Family[P, C]) Read(ctx context.Context, id ID) (Members[P, C], error) {
-	var m Members[P, C]
 	parent, err := f.ParentKey(id)
 	if err != nil {
-		return m, err
+		return Members[P, C]{}, err
 	}
-	rows := keys.Prefix(keys.Escape(id.Parent) + separator)
+	var m Members[P, C]
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return f.readRange(gctx, id, parent, &m) })
+	var bare *patterns.Item[P]
 	if f.bare {
-		item, err := f.parents.Get(ctx, parent)
-		if err == nil {
-			m.Parent = &item
-		} else if !errors.Is(err, patterns.ErrNotFound) {
-			return m, err
-		}
+		g.Go(func() error {
+			item, err := f.parents.Get(gctx, parent)
+			if err == nil {
+				bare = &item
+			} else if errors.Is(err, patterns.ErrNotFound) {
+				err = nil
+			}
+			return err
+		})
 	}
+	if err := g.Wait(); err != nil {
+		return Members[P, C]{}, err
+	}
+	if f.bare {
+		m.Parent = bare
+	}
+	if m.Parent == nil && len(m.Children) == 0 {
+		return m, fmt.Errorf("read family: %w", patterns.ErrNotFound)
+	}
+	return m, nil
+}
+
+// readRange reads what begins with the id and the separator.
+func (f *Family[P, C]) readRange(ctx context.Context, id ID, parent keys.Key, m *Members[P, C]) error {
+	rows := keys.Prefix(keys.Escape(id.Parent) + separator)
 	filter := query.And(query.PartitionKey.Eq(id.Partition), query.RowKey.Within(rows))
 	for row, err := range f.rows.Query(ctx, filter, ordered(nil)) {
 		if err != nil {
-			return Members[P, C]{}, err
+			return err
 		}
 		if row.Key == parent {
 			item, err := patterns.As[P](row)
 			if err != nil {
-				return Members[P, C]{}, err
+				return err
 			}
 			m.Parent = &item
 			continue
 		}
 		item, err := patterns.As[C](row)
 		if err != nil {
-			return Members[P, C]{}, err
+			return err
 		}
 		m.Children = append(m.Children, item)
 	}
-	if m.Parent == nil && len(m.Children) == 0 {
-		return m, fmt.Errorf("read family: %w", patterns.ErrNotFound)
-	}
-	return m, nil
+	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -165,6 +167,58 @@ func TestNeighboursNeverMix(t *testing.T) {
 			if m, err := f.Read(t.Context(), sales(id)); err != nil || len(m.Children) != 3 {
 				t.Errorf("%q lost rows to the deletion of its neighbour: %v", id, err)
 			}
+		}
+	})
+}
+
+func TestDeleteAsksForNoMoreThanItSays(t *testing.T) {
+	modes(t, func(t *testing.T, b *testbed.Backend, opts *compoundkey.Options, bare int) {
+		f := newFamily(t, b, opts)
+		deleted := func(what string, requests int) {
+			t.Helper()
+			b.ResetRequests()
+			if err := f.Delete(t.Context(), sales("1")); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			wantRequests(t, b, what, requests)
+			if _, err := f.Read(t.Context(), sales("1")); !errors.Is(err, patterns.ErrNotFound) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		hire(t, f, "1", "2011", "2012")
+		deleted("a family", 2)
+		deleted("none", 1+bare)
+		hire(t, f, "1")
+		deleted("a parent alone", 2)
+		if _, err := f.AddChild(t.Context(), &review{Department: "Sales", EmployeeID: "1", Year: "2012"}); err != nil {
+			t.Fatal(err)
+		}
+		deleted("a child alone", 2+bare)
+	})
+}
+
+func TestABareParentIsReadBesideItsChildren(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		f := newFamily(t, b, &compoundkey.Options{BareParent: true})
+		hire(t, f, "1", "2012")
+		b.Fault(fault.On("Table.*").Delay(time.Second))
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			if m, err := f.Read(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 1 {
+				t.Errorf("got %+v, %v", m, err)
+			}
+			if took := time.Since(began); took != time.Second {
+				t.Errorf("two requests of a second took %v", took)
+			}
+		})
+		b.ClearFaults()
+		for _, op := range []string{"Table.Get", "Table.Query"} {
+			b.Fault(fault.On(op).Status(403, "AuthorizationFailure"))
+			var refused *patterns.Error
+			if m, err := f.Read(t.Context(), sales("1")); !errors.As(err, &refused) || refused.Status != 403 || m.Parent != nil || m.Children != nil {
+				t.Errorf("%s refused: %+v, %v", op, m, err)
+			}
+			b.ClearFaults()
 		}
 	})
 }

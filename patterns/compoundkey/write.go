@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
@@ -114,8 +113,9 @@ func (f *Family[P, C]) Update(ctx context.Context, id ID, child string, change f
 // Delete deletes a parent and all its children, whatever their versions; a family
 // that does not exist is fine. Up to 100 rows go in one transaction, all or none.
 // More go in several, the parent in the last: a Delete that broke off can be
-// repeated, and until then the parent is there. One request for 1,000 rows to find
-// them, one for 100 to delete them.
+// repeated, and until then the parent is there. A child that is added meanwhile may
+// stay. One request for 1,000 rows to find them, one for 100 to delete them, and one
+// more for each that is gone by then: a bare parent that does not exist is such a row.
 func (f *Family[P, C]) Delete(ctx context.Context, id ID) error {
 	parent, err := f.ParentKey(id)
 	if err != nil {
