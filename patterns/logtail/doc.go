@@ -52,8 +52,8 @@
 //	Range, Since         1 for each 1,000  1 for each 1,000 of each bucket, at least N
 //
 // A short page of the service costs one more. Tail and Page read no more rows of a
-// single partition than they give, and of a bucket only its likely share; Range and
-// Since read whole pages.
+// single partition than they give, and of a bucket only its likely share, which many
+// entries of one AppendAll exceed; Range and Since read whole pages.
 //
 // # Limits
 //

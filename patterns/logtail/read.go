@@ -26,7 +26,9 @@ var lastTick = time.Date(9999, time.December, 31, 23, 59, 59, 999_999_900, time.
 // A stream in one partition takes one request for each 1,000 entries. Of N buckets
 // each is asked for its likely share of the n, which is n/N + 3·√(n/N) + 1, in one
 // request each, [Options.Parallel] at once. A bucket is asked again only when its
-// share is used up and the loop needs another entry: in fewer than 3 of 100 tails.
+// share is used up and the loop needs another entry: in fewer than 3 of 100 tails of
+// entries that were appended one by one. Those of one AppendAll are in one bucket, which
+// a tail of many of them asks again.
 func (l *Log[T]) Tail(ctx context.Context, stream string, n int) iter.Seq2[Entry[T], error] {
 	return func(yield func(Entry[T], error) bool) {
 		if n < 1 {
