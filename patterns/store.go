@@ -63,6 +63,11 @@ type StoreOptions[T any] struct {
 	// OnPending, if set, is told of an operation that was carried out but whose
 	// remote rows could not all be written: a worker will do that. The operation
 	// itself has succeeded.
+	//
+	// A [*DuplicateError] in err names a place where a row of somebody else's stands.
+	// That is a mistake in the view's keys, or a row written past the Store; the
+	// worker cannot mend it either until the row is gone, and ends with the wake-up in
+	// the poison queue. The outbox row stays, and [Store.Sweep] tries again.
 	OnPending func(ctx context.Context, primary keys.Key, err error)
 }
 
@@ -93,6 +98,7 @@ func NewStore[T any](table *Table[T], opts StoreOptions[T]) (*Store[T], error) {
 	if opts.Tries <= 0 {
 		opts.Tries = defaultUpdateTries
 	}
+	opts.Views = slices.Clone(opts.Views)
 	s := &Store[T]{table: table, opts: opts, own: &tableTarget{wire: table.wire}}
 	if err := s.take(opts.Views); err != nil {
 		return nil, fmt.Errorf("new store: %w", err)
@@ -187,6 +193,9 @@ func isViewName(name string) bool {
 // Table gives back the table that NewStore took. Writing through it leaves the
 // views behind.
 func (s *Store[T]) Table() *Table[T] { return s.table }
+
+// Views gives back the views that NewStore took.
+func (s *Store[T]) Views() []View[T] { return slices.Clone(s.opts.Views) }
 
 // Get is [Table.Get].
 func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {

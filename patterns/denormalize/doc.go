@@ -35,6 +35,10 @@
 // counter takes its turn: a department that hires a hundred people at once is a queue of
 // a hundred transactions.
 //
+// A counter in the entity's partition has no marks. Who replaces its row as a whole, or
+// deletes it, takes the counter away, and it begins again from nothing. Change the row's
+// own properties with [patterns.Table.Update] or a merge.
+//
 // # When not to use it
 //
 // When what is copied is read rarely, or when a change would touch many rows: the

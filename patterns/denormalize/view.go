@@ -50,7 +50,11 @@ func (o Options) shape(name string) patterns.Shape {
 // the row.
 //
 // Of several entities that give a part to the same row, the first has it; the others
-// fail with [*patterns.DuplicateError]: a department has one manager.
+// fail with [*patterns.DuplicateError]: a department has one manager. Where the row is
+// outside the entity's partition that comes too late: the entity is stored, the part is
+// not, and [patterns.StoreOptions.OnPending] has the error. The worker goes on trying, in
+// case the first gives the row up, until the wake-up is a poison message; after that
+// [patterns.Store.Rebuild] of the entity stores the part.
 //
 // Into makes no request; the error names the field of U that cannot be stored.
 func Into[T, U any](name string, part func(*T) (at keys.Key, properties U, ok bool), opts *Options) (patterns.View[T], error) {

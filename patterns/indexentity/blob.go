@@ -89,7 +89,7 @@ func (b *blobs) read(ctx context.Context, key keys.Key) ([]string, *azcore.ETag,
 	if err != nil {
 		return nil, nil, fmt.Errorf("index in a blob: %w: the list is not a JSON array of strings", patterns.ErrBadReply)
 	}
-	return members, resp.ETag, nil
+	return asSet(members), resp.ETag, nil
 }
 
 // write replaces the list that had etag; an empty one is deleted.

@@ -32,17 +32,22 @@
 //	Members    1 request
 //	Entities   1 + one for each member, up to Options.Parallel at once
 //	a write    the list's row is read first and then changed: with SamePartition one
-//	           request more than the entity alone, with OtherPartition and InBlob
-//	           those of the outbox; see [patterns.Store.Explain]
+//	           request more than the entity alone, two where the value changes; with
+//	           OtherPartition and InBlob those of the outbox; see [patterns.Store.Explain]
 //
 // # Limits
 //
 // A string property holds 64 KiB, so a list goes over several, Members, Members02, …,
 // up to the 1 MiB of a row: about 57,000 members of six characters. A longer one is
 // refused with an error that matches [patterns.ErrTooLarge]; keep it in a blob, or use
-// a secondary index that is not unique, which has no such limit. Every change rewrites
-// the list: writers of one popular value take turns. All lists of an OtherPartition
-// index share one partition unless [Options.Partition] spreads them.
+// a secondary index that is not unique, which has no such limit. With SamePartition the
+// whole operation fails with that error. With OtherPartition the entity is stored and
+// only the list lacks it: [patterns.StoreOptions.OnPending] has the error, and the
+// wake-up ends as a poison message.
+//
+// Every change rewrites the list: writers of one popular value take turns. All lists of
+// an OtherPartition index share one partition unless [Options.Partition] spreads them.
+// Its lists, and those in blobs, cannot be of a value that begins with "~azp".
 //
 // # When it fails
 //

@@ -1,6 +1,7 @@
 package indexentity
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -55,6 +56,9 @@ type Options[T any] struct {
 // At most one Options is taken. No request; the error names what cannot be.
 func SamePartition[T any](name string, value func(*T) (string, bool), opts ...Options[T]) (*Index[T], error) {
 	ix, err := newIndex(name, value, opts)
+	if err == nil {
+		err = ix.hasOnePartition()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)
 	}
@@ -87,11 +91,22 @@ func InBlob[T any](name string, blobs *container.Client, value func(*T) (string,
 	if err == nil && blobs == nil {
 		err = fmt.Errorf("container: %w", patterns.ErrNil)
 	}
+	if err == nil {
+		err = ix.hasOnePartition()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)
 	}
 	ix.blobs = blobs
 	return ix, nil
+}
+
+// hasOnePartition refuses an option that would have no effect.
+func (ix *Index[T]) hasOnePartition() error {
+	if ix.opts.Partition != nil {
+		return errors.New("Options.Partition is for OtherPartition")
+	}
+	return nil
 }
 
 const separator = "_"
@@ -104,7 +119,7 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts []Options[
 	case value == nil:
 		return nil, fmt.Errorf("function for the value: %w", patterns.ErrNil)
 	case len(opts) > 1:
-		return nil, fmt.Errorf("more than one Options")
+		return nil, errors.New("more than one Options")
 	}
 	codec, err := wire.CodecFor(reflect.TypeFor[T]())
 	if err != nil {

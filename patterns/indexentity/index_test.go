@@ -2,6 +2,7 @@ package indexentity_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -325,6 +326,96 @@ func TestACrashAnywhereHeals(t *testing.T) {
 	}
 }
 
+func TestAReaderNeedsAStoreThatKeepsItsIndex(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		w, err := newWorld(b.Table(t), nil, nil, "same partition", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := indexentity.SamePartition("lastname", lastName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.On(w.store); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"lastname"`) {
+			t.Errorf("another index of the same name: %v", err)
+		}
+	})
+}
+
+// With a list in its own partition a member that finds no room is not stored; elsewhere
+// the list comes later, and whoever watches is told.
+func TestAFullListRefusesTheEntityOrIsReported(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		for home, list := range map[string]struct {
+			at     keys.Key
+			before string // each member
+		}{
+			"same partition":  {keys.Key{Partition: "Sales", Row: "lastname_Jones"}, ""},
+			"other partition": {keys.Key{Partition: "lastname_", Row: "Jones"}, "Sales/"},
+		} {
+			client := b.Table(t)
+			index, err := homes[home](nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, err := patterns.NewTable[employee](client, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pending error
+			store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{
+				Views: []patterns.View[employee]{index}, Outbox: &testbed.Wakeups{},
+				OnPending: func(_ context.Context, _ keys.Key, err error) { pending = err },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := client.AddEntity(t.Context(), fullList(t, list.at, list.before), nil); err != nil {
+				t.Fatal(err)
+			}
+			_, err = store.Insert(t.Context(), &employee{Department: "Sales", ID: "1", LastName: "Jones"})
+			_, found := store.Get(t.Context(), keys.Key{Partition: "Sales", Row: "1"})
+			if list.before != "" {
+				err, pending = pending, err
+			}
+			if !errors.Is(err, patterns.ErrTooLarge) || pending != nil {
+				t.Errorf("%s: got %v, and %v", home, err, pending)
+			}
+			if stored := found == nil; stored != (list.before != "") {
+				t.Errorf("%s: stored %v", home, stored)
+			}
+		}
+	})
+}
+
+// fullList is a row at key in which no member finds room: 16 properties of 64 members of
+// 508 units each, of 32 Ki units that a property has, and 508 Ki that a list has.
+func fullList(t *testing.T, key keys.Key, before string) []byte {
+	t.Helper()
+	row := map[string]any{"PartitionKey": key.Partition, "RowKey": key.Row, "azp_view": "lastname"}
+	for i := range 16 {
+		var members []string
+		for j := range 64 {
+			m := fmt.Sprintf("%sm%04d", before, 64*i+j)
+			members = append(members, m+strings.Repeat("x", 505-len(m)))
+		}
+		text, err := json.Marshal(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "Members"
+		if i > 0 {
+			name = fmt.Sprintf("Members%02d", i+1)
+		}
+		row[name] = string(text)
+	}
+	body, err := json.Marshal(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
 func TestWhatCannotBeIsRefused(t *testing.T) {
 	type keyless struct{ Name string }
 	err := func(_ any, err error) error { return err }
@@ -333,9 +424,13 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 		"no name":      {err(indexentity.OtherPartition("", nil, lastName)), patterns.ErrBadKey},
 		"no function":  {err(indexentity.SamePartition[employee]("n", nil)), patterns.ErrNil},
 		"no container": {err(indexentity.InBlob("n", nil, lastName)), patterns.ErrNil},
-		"no key":       {err(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true })), patterns.ErrBadKey},
+		"partition": {err(indexentity.SamePartition("n", lastName, indexentity.Options[employee]{
+			Partition: func(string) string { return "" }})), nil},
+		"partition of a blob": {err(indexentity.InBlob("n", new(container.Client), lastName, indexentity.Options[employee]{
+			Partition: func(string) string { return "" }})), nil},
+		"no key": {err(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true })), patterns.ErrBadKey},
 	} {
-		if !errors.Is(c.err, c.want) {
+		if c.err == nil || c.want != nil && !errors.Is(c.err, c.want) {
 			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
 		}
 	}

@@ -66,7 +66,7 @@ func (l list) read(row map[string]any) ([]string, error) {
 		}
 		members = append(members, part...)
 	}
-	return members, nil
+	return asSet(members), nil
 }
 
 // write puts the members into as few properties as hold them.
@@ -123,7 +123,7 @@ func (l list) change(row map[string]any, member keys.Key, edit func([]string, st
 }
 
 func insert(members []string, text string) ([]string, bool) {
-	i, found := slices.BinarySearchFunc(members, text, keys.Compare)
+	i, found := slices.BinarySearchFunc(members, text, compare)
 	if found {
 		return members, false
 	}
@@ -131,24 +131,30 @@ func insert(members []string, text string) ([]string, bool) {
 }
 
 func remove(members []string, text string) ([]string, bool) {
-	i, found := slices.BinarySearchFunc(members, text, keys.Compare)
+	i, found := slices.BinarySearchFunc(members, text, compare)
 	if !found {
 		return members, false
 	}
 	return slices.Delete(members, i, i+1), true
 }
 
-// parseMembers reads a JSON array of strings. Another writer may have left it
-// unsorted, or with a member twice.
-func parseMembers(text []byte) ([]string, error) {
-	var members []string
-	if err := json.Unmarshal(text, &members); err != nil {
-		return nil, err
+// compare orders the texts of members by their keys. As text "A/1" comes after "A B/1".
+func compare(a, b string) int {
+	return list{}.key(a, "").Compare(list{}.key(b, ""))
+}
+
+// asSet is members sorted, each once. Another writer may have left them otherwise.
+func asSet(members []string) []string {
+	if !slices.IsSortedFunc(members, compare) {
+		slices.SortFunc(members, compare)
 	}
-	if !slices.IsSortedFunc(members, keys.Compare) {
-		slices.SortFunc(members, keys.Compare)
-	}
-	return slices.Compact(members), nil
+	return slices.Compact(members)
+}
+
+// parseMembers reads a JSON array of strings.
+func parseMembers(text []byte) (members []string, err error) {
+	err = json.Unmarshal(text, &members)
+	return members, err
 }
 
 func formatMembers(members []string) []byte {

@@ -59,7 +59,7 @@ func TestAListIsASetWhateverIsAddedAndRemoved(t *testing.T) {
 			}
 		}
 		members, err := l.read(row)
-		if err != nil || !slices.IsSortedFunc(members, keys.Compare) {
+		if err != nil || !slices.IsSortedFunc(members, compare) {
 			t.Fatalf("%q, %v", members, err)
 		}
 		for _, m := range members {
@@ -108,6 +108,33 @@ func TestAFullListIsRefusedWithAdvice(t *testing.T) {
 	err := l.write(row, members)
 	if !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), "blob") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// In the text of a member stands the partition, "/", and the row: as text "A B/1" comes
+// before "A/1".
+func TestMembersAreInTheOrderOfKeys(t *testing.T) {
+	l, row := list{}, map[string]any{}
+	want := []keys.Key{{Partition: "A", Row: "1"}, {Partition: "A", Row: "2"}, {Partition: "A B", Row: "1"}, {Partition: "A-", Row: "1"}}
+	for _, i := range []int{2, 0, 3, 1, 2} {
+		if _, err := l.Add(row, want[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// In the order of texts, and over two properties, as another writer may have it.
+	other := map[string]any{"Members": `["A B/1","A-/1"]`, "Members02": `["A-/1","A/1","A/2"]`}
+	for _, row := range []map[string]any{row, other} {
+		members, err := l.read(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []keys.Key
+		for _, m := range members {
+			got = append(got, l.key(m, ""))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
 	}
 }
 

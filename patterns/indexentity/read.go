@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -23,10 +24,14 @@ type Reader[T any] struct {
 	lists *patterns.Table[map[string]any]
 }
 
-// On gives the reader of ix in store, of whose views ix is one. No request.
+// On gives the reader of ix in store, of whose views ix must be one: else it fails with
+// [patterns.ErrBadView]. No request.
 func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
 	if ix == nil || store == nil {
 		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
+	}
+	if !slices.Contains(store.Views(), patterns.View[T](ix)) {
+		return nil, fmt.Errorf("read index: index %q is not one of the store's views: %w", ix.name, patterns.ErrBadView)
 	}
 	client := ix.table
 	if client == nil {
@@ -39,8 +44,8 @@ func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
 	return &Reader[T]{ix, store, lists}, nil
 }
 
-// Members gives the keys of the primaries in the list for a value, sorted; none where
-// there is no list. One request. A list that follows through the outbox may name a
+// Members gives the keys of the primaries in the list for a value, in the order of
+// [keys.Key.Compare]; none where there is no list. One request. A list that follows through the outbox may name a
 // primary that is gone, or has another value by now.
 func (r *Reader[T]) Members(ctx context.Context, partition, value string) ([]keys.Key, error) {
 	place, err := r.index.place(partition, value)
@@ -104,7 +109,8 @@ func (r *Reader[T]) Entities(ctx context.Context, partition, value string) iter.
 			if item == nil {
 				continue
 			}
-			if has, ok := r.index.value(&item.Value); !ok || r.index.fold(has) != r.index.fold(value) {
+			shown := item.Value // a function that folds its value in place is an easy mistake
+			if has, ok := r.index.value(&shown); !ok || r.index.fold(has) != r.index.fold(value) {
 				continue
 			}
 			if !yield(*item, nil) {

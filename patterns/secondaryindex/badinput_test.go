@@ -67,6 +67,56 @@ func TestStoresRefuseWhatDoesNotFit(t *testing.T) {
 	})
 }
 
+func TestAReaderNeedsAStoreThatKeepsItsIndex(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		kept, other := must(secondaryindex.Intra("email", emailOf)), must(secondaryindex.Intra("email", emailOf))
+		store := newStore(t, b.Table(t), nil, kept)
+		on(t, kept, store)
+		if _, err := other.On(store); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"email"`) {
+			t.Errorf("another index of the same name: %v", err)
+		}
+		if _, err := kept.On(newStore(t, b.Table(t), nil)); !errors.Is(err, patterns.ErrBadView) {
+			t.Errorf("a store without indexes: %v", err)
+		}
+	})
+}
+
+// The Store shows it a copy of the entity, and so do the reads that check.
+func TestAFunctionThatFoldsItsValueInPlaceChangesNoEntity(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		index := must(secondaryindex.Intra("email", func(e *employee) (string, bool) {
+			e.EmailAddress = strings.ToLower(e.EmailAddress)
+			return e.EmailAddress, true
+		}))
+		store := newStore(t, b.Table(t), nil, index)
+		insert(t, store, newEmployee("Sales", "1", "Mary", "Jones", "MaryJ"))
+		item, fresh, err := on(t, index, store).GetFresh(t.Context(), "Sales", "maryj", nil)
+		if err != nil || fresh != secondaryindex.Fresh || item.Value.EmailAddress != "MaryJ" {
+			t.Errorf("%v entity with %q, %v", fresh, item.Value.EmailAddress, err)
+		}
+	})
+}
+
+// The row key is longer than the value: by the name here.
+func TestALongValueIsABadKeyAndNotABadView(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		index := must(secondaryindex.Intra("email", emailOf))
+		store := newStore(t, b.Table(t), nil, index)
+		reader := on(t, index, store)
+		const most = 512 - len("email_")
+		for n, fits := range map[int]bool{most: true, most + 1: false, 512: false, 513: false} {
+			value := strings.Repeat("x", n)
+			_, err := store.Insert(t.Context(), newEmployee("Sales", "1", "Mary", "Jones", value))
+			_, lookup := reader.Get(t.Context(), "Sales", value)
+			for _, err := range []error{err, lookup} {
+				if fits && err != nil || !fits && (!errors.Is(err, patterns.ErrBadKey) || errors.Is(err, patterns.ErrBadView)) {
+					t.Errorf("%d units: %v", n, err)
+				}
+			}
+		}
+	})
+}
+
 func TestBadValuesAreRefusedBeforeAnyRequest(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		x := newIndexes(b.Table(t))

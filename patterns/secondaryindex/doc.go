@@ -90,9 +90,9 @@
 //
 // A key has at most 512 UTF-16 units, the name, the value and, in an index that is not
 // unique, the primary's key together. A transaction takes 100 operations and 4 MiB: an
-// entity of nearly 1 MiB has room for two full copies in its partition. On Cosmos DB
-// for Table, which keeps no order, Range and Prefix fail with
-// [patterns.ErrUnordered].
+// entity of nearly 1 MiB has room for two full copies in its partition. A value in an
+// index made by [Inter] cannot begin with "~azp". On Cosmos DB for Table, which keeps no
+// order, Range and Prefix fail with [patterns.ErrUnordered].
 //
 // # Failures
 //

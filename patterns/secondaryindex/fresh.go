@@ -176,7 +176,8 @@ func (r *Reader[T]) primary(ctx context.Context, e Entry[T]) (patterns.Item[T], 
 
 // ask compares e with what the primary implies.
 func (ix *Index[T]) ask(primary *T, e Entry[T]) (agreement, error) {
-	rows, err := ix.Rows(primary)
+	shown := *primary // a function that folds its value in place is an easy mistake
+	rows, err := ix.Rows(&shown)
 	if err != nil {
 		return elsewhere, err
 	}

@@ -73,7 +73,11 @@ func (l layout) row(value, suffix string) (string, error) {
 	if l.shared {
 		text += divider + suffix
 	}
-	return l.lead + text, err
+	row := l.lead + text
+	if err == nil {
+		err = keys.Check("indexed value", row) // with what stands around it
+	}
+	return row, err
 }
 
 // value reads the value off a row key; ok is false where the key is none of the

@@ -3,6 +3,7 @@ package secondaryindex
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -21,10 +22,14 @@ type Reader[T any] struct {
 	table *patterns.Table[T] // of the copies
 }
 
-// On gives the reader of ix in store, of whose views ix is one. It makes no request.
+// On gives the reader of ix in store, of whose views ix must be one: else it fails with
+// [patterns.ErrBadView]. It makes no request.
 func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
 	if ix == nil || store == nil {
 		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
+	}
+	if !slices.Contains(store.Views(), patterns.View[T](ix)) {
+		return nil, fmt.Errorf("read index: index %q is not one of the store's views: %w", ix.name, patterns.ErrBadView)
 	}
 	client := ix.table
 	if client == nil {
