@@ -15,7 +15,7 @@ type Service struct {
 	containers map[string]*container
 	dying      restxml.Tombstones
 	ticks      restxml.Ticks
-	setting    restxml.Properties
+	setting    restxml.Settings
 }
 
 // New makes an empty service.
@@ -119,7 +119,7 @@ func (r *request) account() *restxml.Error {
 		r.Empty(http.StatusOK)
 		return nil
 	case "service properties":
-		return r.properties()
+		return r.Settings(&r.s.setting, true)
 	case "service stats":
 		return restxml.InvalidQuery("comp", comp, "Statistics are read from the secondary endpoint.")
 	case "service userdelegationkey":
@@ -132,26 +132,4 @@ func (r *request) account() *restxml.Error {
 		return restxml.InvalidURI()
 	}
 	return restxml.InvalidQuery("comp", comp, "Unknown operation.")
-}
-
-func (r *request) properties() *restxml.Error {
-	switch r.R.Method {
-	case http.MethodGet:
-		r.Lock(&r.s.mu)
-		x := r.s.setting.XML(true)
-		r.s.mu.Unlock()
-		r.XML(http.StatusOK, x)
-	case http.MethodPut:
-		p, e := r.Properties(true)
-		if e != nil {
-			return e
-		}
-		r.Lock(&r.s.mu)
-		r.s.setting = r.s.setting.Merge(p)
-		r.s.mu.Unlock()
-		r.Empty(http.StatusAccepted)
-	default:
-		return restxml.UnsupportedVerb()
-	}
-	return nil
 }

@@ -15,7 +15,7 @@ type Service struct {
 	queues  map[string]*queue
 	dying   restxml.Tombstones
 	ticks   restxml.Ticks
-	setting restxml.Properties
+	setting restxml.Settings
 }
 
 type queue struct {
@@ -72,35 +72,13 @@ func (s *Service) account(c *restxml.Call) *restxml.Error {
 		}
 		return s.list(c)
 	case restype == "service" && comp == "properties":
-		return s.properties(c)
+		return c.Settings(&s.setting, false)
 	case restype == "service" && comp == "stats":
 		return restxml.InvalidQuery("comp", comp, "Statistics are read from the secondary endpoint.")
 	case comp == "":
 		return restxml.InvalidURI()
 	}
 	return restxml.InvalidQuery("comp", comp, "Unknown operation.")
-}
-
-func (s *Service) properties(c *restxml.Call) *restxml.Error {
-	switch c.R.Method {
-	case http.MethodGet:
-		s.mu.Lock()
-		x := s.setting.XML(false)
-		s.mu.Unlock()
-		c.XML(http.StatusOK, x)
-	case http.MethodPut:
-		p, e := c.Properties(false)
-		if e != nil {
-			return e
-		}
-		s.mu.Lock()
-		s.setting = s.setting.Merge(p)
-		s.mu.Unlock()
-		c.Empty(http.StatusAccepted)
-	default:
-		return restxml.UnsupportedVerb()
-	}
-	return nil
 }
 
 // on lets do work on a queue, with s.mu held.

@@ -1,14 +1,15 @@
 package restxml
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// Properties are the settings of a service: logging, metrics, CORS. They are
-// kept and given back; nothing acts on them. The zero value is what a new
-// account has.
+// Properties are settings of a service: logging, metrics, CORS. They are kept and
+// given back; nothing acts on them.
 // https://learn.microsoft.com/rest/api/storageservices/set-queue-service-properties
 type Properties struct {
 	roots map[string]*Node
@@ -24,17 +25,54 @@ var rootOrder = []struct {
 	{"DefaultServiceVersion", false}, {"DeleteRetentionPolicy", false}, {"StaticWebsite", false},
 }
 
-// Properties reads the body of a Set Service Properties request.
-func (c *Call) Properties(blob bool) (Properties, *Error) {
-	body, e := c.Body(MaxDocument)
-	if e != nil {
-		return Properties{}, e
-	}
-	return ParseProperties(body, blob)
+// Settings are the Properties that a service has now. The zero value is that of a new
+// account. Safe for concurrent use.
+type Settings struct {
+	mu  sync.Mutex
+	now Properties
 }
 
-// ParseProperties is Properties for a body that was read. Elements that it leaves out
-// keep their settings; see Merge.
+// XML is the document of a Get Service Properties answer.
+func (s *Settings) XML(blob bool) *XML {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now.xml(blob)
+}
+
+// Merge takes over the elements that newer has.
+func (s *Settings) Merge(newer Properties) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now.roots == nil {
+		s.now.roots = map[string]*Node{}
+	}
+	maps.Copy(s.now.roots, newer.roots)
+}
+
+// Settings carries out Get and Set Service Properties.
+func (c *Call) Settings(s *Settings, blob bool) *Error {
+	switch c.R.Method {
+	case http.MethodGet:
+		c.XML(http.StatusOK, s.XML(blob))
+	case http.MethodPut:
+		body, e := c.Body(MaxDocument)
+		if e != nil {
+			return e
+		}
+		p, e := ParseProperties(body, blob)
+		if e != nil {
+			return e
+		}
+		s.Merge(p)
+		c.Empty(http.StatusAccepted)
+	default:
+		return UnsupportedVerb()
+	}
+	return nil
+}
+
+// ParseProperties reads the body of a Set Service Properties request. Elements that
+// it leaves out keep their settings; see Merge.
 func ParseProperties(body []byte, blob bool) (Properties, *Error) {
 	var p Properties
 	root, e := ParseXML(body, "StorageServiceProperties")
@@ -150,19 +188,7 @@ func checkCORS(n *Node) *Error {
 	return nil
 }
 
-// Merge takes over the elements that newer has.
-func (p Properties) Merge(newer Properties) Properties {
-	merged := Properties{roots: map[string]*Node{}}
-	for _, from := range []Properties{p, newer} {
-		for name, n := range from.roots {
-			merged.roots[name] = n
-		}
-	}
-	return merged
-}
-
-// XML is the document of a Get Service Properties answer.
-func (p Properties) XML(blob bool) *XML {
+func (p Properties) xml(blob bool) *XML {
 	var x XML
 	x.Begin("StorageServiceProperties")
 	for _, r := range rootOrder {

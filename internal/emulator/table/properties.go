@@ -20,10 +20,7 @@ func (s *Service) routeService(c *call, comp string) *rest.Error {
 	}
 	switch {
 	case comp == "properties" && c.r.Method == http.MethodGet:
-		s.propsMu.Lock()
-		x := s.props.XML(false)
-		s.propsMu.Unlock()
-		c.xml(x)
+		c.xml(s.props.XML(false))
 		return nil
 	case comp == "properties" && c.r.Method == http.MethodPut:
 		return s.setProperties(c)
@@ -42,9 +39,7 @@ func (s *Service) setProperties(c *call) *rest.Error {
 	if err != nil {
 		return err
 	}
-	s.propsMu.Lock()
-	s.props = s.props.Merge(p)
-	s.propsMu.Unlock()
+	s.props.Merge(p)
 	c.w.WriteHeader(http.StatusAccepted)
 	return nil
 }

@@ -32,8 +32,7 @@ type Service struct {
 	pageMu sync.RWMutex
 	page   rest.Page
 
-	propsMu sync.Mutex
-	props   restxml.Properties
+	props restxml.Settings
 }
 
 // New returns a service without tables.
