@@ -1,6 +1,7 @@
 package patterns_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -134,6 +135,62 @@ func TestAnotherEntitysRowIsNeverTouched(t *testing.T) {
 		if err := verify(ctx, client, other, everyView, nil); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// TestACopyElsewhereThatMeetsAnothersRowStaysPending has a row stand where a copy that is
+// not unique should go.
+func TestACopyElsewhereThatMeetsAnothersRowStaysPending(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		client, other, q := b.Table(t), b.Table(t), &memQueue{}
+		var pending []error
+		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q,
+			OnPending: func(_ context.Context, key keys.Key, err error) {
+				if key != jones().key() {
+					t.Errorf("pending: %v", key)
+				}
+				pending = append(pending, err)
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, at := t.Context(), keys.Key{Partition: "name_Ann Jones", Row: "Sales_000223"}
+		taken := func(err error) {
+			t.Helper()
+			var dup *patterns.DuplicateError
+			if !errors.As(err, &dup) || dup.View != "byName" || dup.Key != at {
+				t.Errorf("got %v, want the place of byName", err)
+			}
+		}
+		check := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err = other.AddEntity(ctx, fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q,"What":"mine"}`, at.Partition, at.Row), nil)
+		check(err)
+		_, err = s.Insert(ctx, jones())
+		check(err)
+		if len(pending) != 1 || q.len() != 1 {
+			t.Fatalf("told of %v; %d wake-ups", pending, q.len())
+		}
+		taken(pending[0])
+		_, err = s.Handle(ctx, q.messages[0].wakeup)
+		taken(err)
+		rows, err := shelve(ctx, other)
+		check(err)
+		if got := show(rows[at.Partition+"|"+at.Row]); got != `{"What":"mine"}` {
+			t.Errorf("the other's row became %s", got)
+		}
+		check(verify(ctx, client, other, everyView, func(table, key string) bool { // the other places are right
+			return table == "other" && key == at.Partition+"|"+at.Row || strings.Contains(key, "~azp_outbox_")
+		}))
+		_, err = other.DeleteEntity(ctx, at.Partition, at.Row, nil)
+		check(err)
+		_, err = s.Handle(ctx, q.messages[0].wakeup)
+		check(err)
+		check(verify(ctx, client, other, everyView, func(_, key string) bool { return strings.Contains(key, "~azp_outbox_") }))
 	})
 }
 

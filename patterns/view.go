@@ -110,7 +110,10 @@ type Copy struct {
 //
 // The row has, beside the properties copied, azp_pk and azp_rk, the primary's key,
 // and azp_view, the view's name. A row at that key that has not, or that names
-// another primary, is never overwritten nor deleted: [*DuplicateError].
+// another primary, is never overwritten nor deleted: [*DuplicateError]. Where the copy
+// is elsewhere and not [Copy.Unique], that comes to light when the change of the primary
+// has been carried out already: the operation succeeds, [StoreOptions.OnPending] and
+// then the worker get the error, and the copy stays missing until the other row is gone.
 // In the primary's own partition a copy that stands is replaced and deleted unread, to
 // save the request: there this holds against all who write through a Store.
 func CopyRow(key keys.Key, c Copy) DerivedRow { return DerivedRow{key: key, kind: Copies, copy: c} }
