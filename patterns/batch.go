@@ -183,6 +183,9 @@ func (b *Batch[T]) has(row string) bool {
 // fits checks the rules of a transaction for one more change.
 func (b *Batch[T]) fits(c *change) error {
 	switch {
+	case b.doubt:
+		// What stands of the first try would speak for the new operation too.
+		return fmt.Errorf("%w: of the operations before this one, which therefore cannot be added", ErrOutcomeUnknown)
 	case len(b.changes) >= MaxBatchOps:
 		return fmt.Errorf("%w: more than %d operations in one transaction", ErrTooLarge, MaxBatchOps)
 	case len(b.changes) > 0 && b.changes[0].PartitionKey != c.PartitionKey:
@@ -218,8 +221,8 @@ func (b *Batch[T]) keepFirst(n int) {
 // Commit reads the rows to find out, and answers [ErrOutcomeUnknown] where they do
 // not tell. An empty transaction is done without a request; otherwise it is one. A
 // Batch that failed may be committed again, also after [ErrOutcomeUnknown]: a
-// refusal then makes Commit read the rows once more. One that was applied gives
-// [ErrCommitted] from then on.
+// refusal then makes Commit read the rows once more, and nothing more can be added.
+// One that was applied gives [ErrCommitted] from then on.
 func (b *Batch[T]) Commit(ctx context.Context) (BatchResult, error) {
 	if b.err != nil {
 		return BatchResult{}, b.err

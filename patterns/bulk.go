@@ -75,6 +75,7 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 		return BulkReport{}, fmt.Errorf("bulk: operations: %w", ErrNil)
 	}
 	b := &bulk[T]{table: t, progress: o.Progress, slots: make(chan struct{}, o.Parallel), lanes: make(map[string]*lane[T]), sweepAt: 2 * MaxBatchOps}
+	defer b.running.Wait() // also where ops panics
 	var ended error
 	for op := range ops {
 		if ended = ctx.Err(); ended != nil {
@@ -85,7 +86,7 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 	for _, l := range b.lanes {
 		b.flush(ctx, l)
 	}
-	b.running.Wait()
+	b.running.Wait() // for the report
 	if len(b.report.Failures) > 0 {
 		return b.report, fmt.Errorf("bulk: %d of %d operations not applied, one of them: %w",
 			len(b.report.Failures), b.report.Taken, b.report.Failures[0].Err)

@@ -34,8 +34,9 @@ var (
 	// repeat it; else set [TableOptions.StampWrites], with which rows do tell.
 	ErrOutcomeUnknown = wire.ErrOutcomeUnknown
 
-	// ErrTooLarge: a value, a row, a key or a transaction is over a limit of the
-	// service. Found before the request wherever the limit is documented.
+	// ErrTooLarge: a value, a row or a transaction is over a limit of the service.
+	// Found before the request wherever the limit is documented. A key that is too
+	// long is an ErrBadKey.
 	ErrTooLarge = wire.ErrTooLarge
 
 	// ErrBadKey: a key holds what the service does not take. [keys.Error] says what.
@@ -64,7 +65,7 @@ var (
 	// is not known yet whether the client is accelerated, one read finds out.
 	ErrNeedsAccelerate = wire.ErrNeedsAccelerate
 
-	// ErrNil: an item, filter function or client is nil.
+	// ErrNil: a value, function, sequence, table or client is nil.
 	ErrNil = errors.New("nil where a value is needed")
 
 	// ErrMixedPartitions: a transaction names more than one partition key.

@@ -100,6 +100,9 @@ func (c *change) key() keys.Key { return keys.Key{Partition: c.PartitionKey, Row
 // prepare checks op and encodes its row behind dst, or into memory of its own
 // where dst has no room. Nothing is sent.
 func (t *Table[T]) prepare(op *Op[T], dst []byte) (change, error) {
+	if op.what == "" { // the zero Op
+		op.what = op.kind.String()
+	}
 	c := change{Write: wire.Write{Kind: op.kind, ETag: string(op.etag)}, what: op.what, gone: op.gone}
 	err := t.complete(&c, op, dst)
 	if err != nil {
@@ -137,9 +140,7 @@ func (t *Table[T]) complete(c *change, op *Op[T], dst []byte) error {
 		}
 		e.Only = o.selected
 	}
-	for _, p := range op.texts {
-		rest = rest.WithText(p.name, p.text)
-	}
+	rest = op.with(rest)
 	e.Rest = &rest
 	if t.stamped {
 		c.id, c.base = newStamp(), op.base()

@@ -26,6 +26,14 @@ func (o Op[T]) With(name, text string) Op[T] {
 
 type textProperty struct{ name, text string }
 
+// with is rest and what With added.
+func (o *Op[T]) with(rest wire.Rest) wire.Rest {
+	for _, p := range o.texts {
+		rest = rest.WithText(p.name, p.text)
+	}
+	return rest
+}
+
 // Do carries out one operation: what [Table.Insert], [Table.Upsert],
 // [Table.Replace], [Table.Merge] and [Table.Delete] do with the operation of their
 // name. It serves operations whose key was given by [Op.At]. One request. The Item

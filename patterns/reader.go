@@ -19,6 +19,9 @@ type Reader[U any] struct{ rows *rows[U] }
 // Into makes a Reader of U on t's table. U's fields must be fields of T, with the
 // same property types; its filters may name all fields of T.
 func Into[U, T any](t *Table[T]) (*Reader[U], error) {
+	if t == nil {
+		return nil, fmt.Errorf("into: table: %w", ErrNil)
+	}
 	codec, err := wire.CodecFor(reflect.TypeFor[U]())
 	if err != nil {
 		return nil, fmt.Errorf("into: %w", err)

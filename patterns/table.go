@@ -92,12 +92,14 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 		t.key = noKey[T]
 	}
 	if t.key == nil {
-		var zero T
-		if _, _, ok := codec.Keys(&zero); !ok {
-			return nil, fmt.Errorf("new table: %T has no fields PartitionKey and RowKey, and TableOptions.Key is not set: %w", zero, ErrBadKey)
+		if !codec.HasKeys() {
+			return nil, fmt.Errorf("new table: %v has no fields PartitionKey and RowKey, and TableOptions.Key is not set: %w", reflect.TypeFor[T](), ErrBadKey)
 		}
 		t.key = func(v *T) (keys.Key, error) {
-			pk, rk, _ := codec.Keys(v)
+			pk, rk, ok := codec.Keys(v)
+			if !ok {
+				return keys.Key{}, fmt.Errorf("%w: the embedded pointer to the fields PartitionKey and RowKey is nil", ErrBadKey)
+			}
 			return keys.Key{Partition: pk, Row: rk}, nil
 		}
 	}

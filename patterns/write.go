@@ -88,13 +88,18 @@ func (t *Table[T]) written(op *Op[T], c *change, etag string) Item[T] {
 		return item
 	}
 	item.Value = *op.value
-	if t.stamped {
-		o := origin{stamp: addStamp(c.id, c.base), version: item.ETag}
-		if op.origin != nil {
-			o.rest, o.selected = op.origin.rest, op.origin.selected
-		}
-		item.origin = &o
+	if !t.stamped && len(op.texts) == 0 {
+		return item
 	}
+	var o origin
+	if op.origin != nil {
+		o = *op.origin
+	}
+	o.rest = op.with(o.rest)
+	if t.stamped {
+		o.stamp, o.version = addStamp(c.id, c.base), item.ETag
+	}
+	item.origin = &o
 	return item
 }
 

@@ -149,8 +149,21 @@ func (c *Codec) Fields() []Field {
 // Fields are not all that a read has to ask for.
 func (c *Codec) Open() bool { return c.plan.open() }
 
+// HasKeys answers whether the type has the fields PartitionKey and RowKey. A map has
+// none: its entries may come and go.
+func (c *Codec) HasKeys() bool {
+	var found [2]bool
+	for i := range c.plan.system {
+		if s := &c.plan.system[i]; s.slot <= slotRowKey && !s.note {
+			found[s.slot] = true
+		}
+	}
+	return found[slotPartitionKey] && found[slotRowKey]
+}
+
 // Keys returns the values of the fields PartitionKey and RowKey of *entity. It is
-// false when the type, or the map, does not have both.
+// false when the type, or the map, does not have both, and when they are in an
+// embedded struct that a nil pointer leads to.
 func (c *Codec) Keys(entity any) (pk, rk string, ok bool) {
 	v := reflect.ValueOf(entity).Elem()
 	p := c.plan

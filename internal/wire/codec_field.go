@@ -117,8 +117,10 @@ func classify(t reflect.Type) (s shape, edm EDM, bits int, reason string) {
 			return shapeBytes, EDMBinary, 0, ""
 		}
 		return 0, 0, 0, `a slice needs the tag table:",json"`
-	case reflect.Struct, reflect.Map, reflect.Array:
+	case reflect.Struct, reflect.Map:
 		return 0, 0, 0, "a " + k.String() + ` needs the tag table:",json"`
+	case reflect.Array:
+		return 0, 0, 0, `an array needs the tag table:",json"`
 	default:
 		return 0, 0, 0, "no property type for kind " + k.String()
 	}
