@@ -234,7 +234,7 @@ func (d *delivery) failed(what string, err error) {
 	if errors.Is(err, errTaken) {
 		log = d.w.opts.Logger.Info
 	}
-	log("eventual: "+what, "kind", d.env.Kind, "id", d.env.ID, "attempt", d.attempt, "error", err)
+	log("eventual: "+what, "kind", d.env.Kind, "id", d.env.ID, "attempt", d.attempt, errorAttr(err))
 }
 
 // report tells how the delivery ended.
@@ -249,7 +249,7 @@ func (d *delivery) report(o Outcome, err error) {
 	}
 	attrs := []any{"outcome", o.String(), "kind", e.Kind, "id", e.ID, "attempt", e.Attempt, "took", e.Took}
 	if err != nil {
-		attrs = append(attrs, "error", err)
+		attrs = append(attrs, errorAttr(err))
 	}
 	log("eventual: job", attrs...)
 	d.w.opts.Observe(e)

@@ -12,7 +12,9 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 
+	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
@@ -75,6 +77,44 @@ func TestLogAndTraceTellOfEveryAttempt(t *testing.T) {
 		}
 		if strings.Contains(text, "secret") {
 			t.Errorf("the log holds the payload:\n%s", text)
+		}
+	})
+}
+
+// What a text handler prints of an error is what the verb %+v gives, unless it is kept
+// from that.
+func TestTheLogHoldsNoKeys(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		var log locked
+		s := newBench(t, b, func(o *eventual.Options) {
+			o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		})
+		table, err := patterns.NewTable[letter](b.Table(t), &patterns.TableOptions[letter]{Keyless: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventual.Handle(s.worker, "letter", func(ctx context.Context, j eventual.Job[letter]) error {
+			_, err := table.Get(ctx, keys.Key{Partition: "secret", Row: "secret"})
+			return err
+		})
+		eventual.Every(s.worker, "chore", time.Second, func(ctx context.Context) error {
+			_, err := table.Get(ctx, keys.Key{Partition: "secret", Row: "secret"})
+			return err
+		})
+		s.put(t, "letter", letter{}, nil)
+		b.Fault(fault.On("Queue.Update").Nth(1).Status(400, "InvalidInput"), fault.On("Queue.Get").Nth(3).Status(400, "InvalidInput"))
+		stop := s.start(t)
+		s.next(t, 1)
+		time.Sleep(time.Minute)
+		stop()
+		text := log.b.String()
+		for _, want := range []string{"job", "message not given back", "task failed", "queue not read"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("nothing of %q in\n%s", want, text)
+			}
+		}
+		if strings.Contains(text, "'secret'") || strings.Contains(text, "https://") {
+			t.Errorf("the log tells too much:\n%s", text)
 		}
 	})
 }
