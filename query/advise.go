@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func (a *adviser) warn(w Warning) {
 
 func (a *adviser) advise(root *node) {
 	a.never(root)
-	a.ors(root)
+	a.ors(root, false)
 	a.tooMany(root)
 	a.unbounded(root)
 	a.siblings()
@@ -48,61 +49,97 @@ func (a *adviser) never(root *node) {
 	}
 }
 
-// ors looks for keys that are joined by or.
-func (a *adviser) ors(n *node) {
-	if n == nil {
+// ors looks for keys that are joined by or. bounded says that the partition is
+// named beside n. An or under a not joins nothing: what it names is left out.
+func (a *adviser) ors(n *node, bounded bool) {
+	if n == nil || n.op == opNot {
 		return
+	}
+	if n.op == opAnd {
+		bounded = bounded || n.asksFor(nameOfPartitionKey)
 	}
 	if n.op == opOr {
 		if named(n, nameOfRowKey) > 1 {
-			a.orOfRowKeys()
+			a.orOfRowKeys(bounded || named(n, nameOfPartitionKey) > 0)
 		}
 		if named(n, nameOfPartitionKey) > 1 {
-			a.warn(Warning{
-				Code:     WarnOrOfPartitionKeys,
-				Property: nameOfPartitionKey,
-				Problem:  "sent as it is, an or of partition keys reads the whole table",
-				Remedy:   "Send one query per partition, as the rewriting does.",
-				Solved:   a.plan.Class < TableScan,
-			})
+			a.orOfPartitionKeys()
 		}
 	}
 	for _, k := range n.kids {
-		a.ors(k)
+		a.ors(k, bounded)
 	}
 }
 
-func (a *adviser) orOfRowKeys() {
+func (a *adviser) orOfRowKeys(bounded bool) {
 	w := Warning{
 		Code:     WarnOrOfRowKeys,
 		Property: nameOfRowKey,
 		Problem:  "sent as it is, an or of row keys reads the whole partition",
 		Remedy:   "Read each row by its key, as the rewriting does.",
-		Solved:   a.plan.Class < PartitionScan,
+		Solved:   !a.remains(nameOfRowKey),
 	}
-	if a.plan.Class >= PartitionRange {
+	switch {
+	case w.Solved:
+	case bounded:
+		w.Remedy = "Read each row by its key, and what the other conditions ask for in a query of its own."
+	default:
 		w.Problem = "an or of row keys without the partition key reads every partition"
+		if a.plan.Class == PartitionRange {
+			w.Problem += " of the range"
+		}
 		w.Remedy = "Name the partition with PartitionKey eq, and each row is read by its key."
 	}
 	a.warn(w)
+}
+
+func (a *adviser) orOfPartitionKeys() {
+	w := Warning{
+		Code:     WarnOrOfPartitionKeys,
+		Property: nameOfPartitionKey,
+		Problem:  "sent as it is, an or of partition keys reads the whole table",
+		Remedy:   "Send one query per partition, as the rewriting does.",
+		Solved:   !a.remains(nameOfPartitionKey),
+	}
+	if !w.Solved {
+		w.Remedy = "Send one query per partition, and one for what the other conditions ask for."
+	}
+	a.warn(w)
+}
+
+// remains reports whether a read still joins several of a key by or.
+func (a *adviser) remains(key string) bool {
+	for i := range a.plan.reads {
+		if a.plan.reads[i].Filter.root.joins(key) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *node) joins(key string) bool {
+	if n == nil || n.op == opNot {
+		return false
+	}
+	return n.op == opOr && named(n, key) > 1 ||
+		slices.ContainsFunc(n.kids, func(k *node) bool { return k.joins(key) })
 }
 
 // named counts the branches of an or that name a key with eq.
 func named(or *node, key string) int {
 	count := 0
 	for _, k := range or.kids {
-		parts := []*node{k}
-		if k.op == opAnd {
-			parts = k.kids
-		}
-		for _, p := range parts {
-			if p.op == opEq && p.name == key {
-				count++
-				break
-			}
+		if k.asksFor(key) {
+			count++
 		}
 	}
 	return count
+}
+
+// asksFor reports whether n asks for one value of a key, by itself or in an and.
+func (n *node) asksFor(key string) bool {
+	is := func(p *node) bool { return p.op == opEq && p.name == key }
+	return is(n) || n.op == opAnd && slices.ContainsFunc(n.kids, is)
 }
 
 func (a *adviser) tooMany(root *node) {

@@ -188,8 +188,14 @@ func (p Plan) writeReads(b *strings.Builder, values bool) {
 	}
 }
 
+// longest is how many bytes of a filter without its values are worth a reader's time.
+const longest = 500
+
 func (r Read) text(values bool) string {
 	text := shape(r.Filter.root)
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + " …"
+	}
 	if values && r.Filter.root != nil {
 		text = r.Filter.String()
 	}

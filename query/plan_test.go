@@ -53,6 +53,12 @@ func TestWarnings(t *testing.T) {
 		{"or of row keys alone", RowKey.In("1", "2"), nil, []string{"or-of-row-keys", "unbounded-keys"}},
 		{"or of row key and property", And(sales, Or(RowKey.Eq("1"), x)), nil, nil},
 		{"or of row keys beside a scan", And(sales, Or(RowKey.In("1", "2"), x)), nil, []string{"or-of-row-keys"}},
+		{"or of row keys beside a property elsewhere", Or(And(sales, RowKey.In("1", "2")), x), nil, []string{"or-of-row-keys", "unbounded-property"}},
+		{"or of row keys beside a partition", Or(And(sales, RowKey.In("1", "2")), PartitionKey.Eq("T")), nil, []string{"or-of-partition-keys+", "or-of-row-keys+"}},
+		{"or of row keys in a range", And(PartitionKey.Between("a", "b"), RowKey.In("1", "2")), nil, []string{"or-of-row-keys"}},
+		{"none of the row keys", And(sales, Not(RowKey.In("1", "2"))), nil, nil},
+		{"none of the partitions", Not(PartitionKey.In("1", "2")), nil, []string{"unbounded-keys"}},
+		{"or of partitions beside a scan", Or(PartitionKey.In("1", "2"), x), nil, []string{"or-of-partition-keys", "unbounded-property"}},
 		{"or of partitions", And(PartitionKey.In("1", "2"), x), nil, []string{"or-of-partition-keys+"}},
 		{"many keys", And(sales, RowKey.In(numbered(40)...)), nil, []string{"or-of-row-keys+", "too-many-comparisons+"}},
 		{"many properties", And(sales, Prop("X").In(numbered(15)...)), nil, []string{"too-many-comparisons"}},
@@ -88,11 +94,54 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("warnings %q, want %q", got, tt.want)
 			}
 			for _, w := range plan.Warnings {
+				if !w.Solved && strings.Contains(w.Remedy, "the rewriting does") {
+					t.Errorf("the rewriting does not: %v", w)
+				}
 				if w.Problem == "" || !strings.HasSuffix(w.Remedy, ".") || strings.Count(w.Remedy, ". ") > 0 {
 					t.Errorf("not a problem with one sentence of remedy: %v", w)
 				}
 			}
 		})
+	}
+}
+
+func TestAnOrOfRowKeysIsNotSaidToLackThePartitionThatItNames(t *testing.T) {
+	named := And(PartitionKey.Eq("a"), RowKey.In("1", "2"))
+	each := Or(And(PartitionKey.Eq("a"), RowKey.Eq("1")), And(PartitionKey.Eq("b"), RowKey.Eq("2")), Prop("X").Eq(1))
+	for f, lacks := range map[string]bool{
+		RowKey.In("1", "2").String():                                                 true,
+		And(PartitionKey.Between("a", "b"), RowKey.In("1", "2")).String():            true,
+		Or(named, Prop("X").Eq(1)).String():                                          false,
+		And(PartitionKey.Eq("a"), Or(RowKey.In("1", "2"), Prop("X").Eq(1))).String(): false,
+		each.String(): false,
+	} {
+		parsed, err := Parse(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, w := range Explain(parsed).Warnings {
+			if w.Code == WarnOrOfRowKeys {
+				found = true
+				if strings.Contains(w.Problem, "without the partition key") != lacks {
+					t.Errorf("%s: %v", f, w)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: no warning", f)
+		}
+	}
+}
+
+// A plan is for a log; the filter of ten thousand keys is not.
+func TestThePlanOfALongFilterIsShort(t *testing.T) {
+	plan := Explain(And(PartitionKey.Eq("Sales"), Prop("X").In(numbered(10_000)...)))
+	if text := plan.String(); len(text) > 2000 || !strings.Contains(text, "X eq ? or X eq") || !strings.Contains(text, " …") {
+		t.Errorf("%d bytes: %.300s", len(text), text)
+	}
+	if text := fmt.Sprintf("%+v", plan); !strings.Contains(text, "X eq '1000'") || !strings.Contains(text, "X eq '10999'") {
+		t.Error("the plan with its values does not show them all")
 	}
 }
 
