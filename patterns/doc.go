@@ -59,13 +59,6 @@
 // caller to decode it once more. A client built with [Accelerate] hands replies
 // straight to Table. Everything works without it, slower.
 //
-// # Views
-//
-// [Store] is a Table that keeps what follows from its entities: copies at other keys,
-// places in lists, properties in other rows. What stands in the entity's partition
-// changes in one transaction with it; what stands elsewhere follows through an outbox
-// that survives a crash at any request.
-//
 // # The patterns
 //
 //	secondaryindex     find entities by other values, in their partition or elsewhere
