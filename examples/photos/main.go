@@ -65,7 +65,7 @@ func run(ctx context.Context, out io.Writer) error {
 		&largeentity.Options[Employee]{
 			Grace: grace,
 			// Every write that creates or drops a photo says so beforehand, and a worker
-			// looks, a grace time later, which photos the employee still has.
+			// looks later which photos the employee still has.
 			Outbox: eventual.Outbox(jobs, ""),
 		})
 	if err != nil {

@@ -49,11 +49,12 @@
 // # Order of writing
 //
 //	1  with Options.Outbox: put a wake-up that names the entity, its new blobs and those
-//	   that it is to drop, to be shown when the grace time is over
+//	   that it is to drop, to be shown one and a half grace times later
 //	2  create the new blobs, If-None-Match: *
 //	3  write the row with the references, If-Match: the ETag that was read
-//	4  a grace time later: Handle deletes those of the blobs named that the row does not
-//	   refer to; without an outbox Sweep marks them, and a grace time later deletes them
+//	4  by then: Handle deletes those of the blobs named that the row does not refer to, if
+//	   it has stood unchanged for the grace time; if not, or without an outbox, they are
+//	   marked, by Handle or Sweep, and a grace time later deleted
 //
 // After a crash behind step 2 the new blob is an orphan, behind step 3 the old one; 4
 // removes both. There is never a reference to nothing. Content that has not changed is
@@ -88,7 +89,8 @@
 //	Load                 1 for each blob
 //	Delete               1; with an outbox 2, and the wake-up
 //	the outbox           1 for each write that creates or drops blobs; Handle 1, and 2
-//	                     for each blob that it deletes
+//	                     for each blob that it deletes; the same once more where the
+//	                     entity is gone, or was changed within the grace time
 //	Stream               written: 1, above 8 MiB 1 for each 8 MiB and 1; opened: 1
 //	Sweep                1 for 5,000 blobs, 1 for 1,000 rows, 2 for each orphan
 //

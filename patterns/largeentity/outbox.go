@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/google/uuid"
 
@@ -17,10 +15,15 @@ import (
 )
 
 // With [Options.Outbox] blobs are deleted by a wake-up, put before the first request of
-// the write and shown after the grace time. It names the entity and the blobs that the
-// write creates and those that it drops. Whatever came of the write, what the entity
-// does not refer to then is deleted, and what it does refer to stays: so a wake-up may
-// come for a write that never was, late, and more than once.
+// the write. It names the entity and the blobs that the write creates and those that it
+// drops. Whatever came of the write, what the entity does not refer to then goes, and what
+// it does refer to stays: so a wake-up may come for a write that never was, early, late,
+// and more than once.
+//
+// Since when nobody refers to a blob the wake-up does not know: its write may have failed,
+// and a later one have dropped the blob a moment ago. Where the entity's row has stood
+// unchanged for the grace time, it was before that. Otherwise the blob is marked, as Sweep
+// does, and deleted when the mark is as old as the grace time.
 
 // view is the view of the places that a wake-up of this package names.
 const view = "blob"
@@ -40,19 +43,22 @@ func (t *Table[T]) later(ctx context.Context, key keys.Key, created []*outgoing,
 			w.Reserved = append(w.Reserved, patterns.Place{View: view, Partition: t.container, Row: ref.Name})
 		}
 	}
-	if _, err := t.outbox.Put(ctx, w, t.grace); err != nil {
+	// As a rule the row is written by half of the grace time from now, see
+	// [ErrTooSlow]: then it has stood for long enough, and one showing does it all.
+	if _, err := t.outbox.Put(ctx, w, t.grace+t.grace/2); err != nil {
 		return fmt.Errorf("wake-up: %w", err)
 	}
 	return nil
 }
 
 // Handle does what a wake-up of [Options.Outbox] asks for; package eventual calls it in
-// a worker, by HandleOutbox. It deletes those of the blobs named that the entity does not
-// refer to. again > 0 asks to show the wake-up again after that time: a blob is too
-// young, because the wake-up came early. One request, and two for each blob that is
-// deleted.
+// a worker, by HandleOutbox. It deletes those of the blobs named that the entity has not
+// referred to for the grace time. again > 0 asks to show the wake-up again after that
+// time: a blob is too young, or nothing tells yet that nobody has read the entity while
+// it referred to the blob; such a blob is marked. One request, and two for each blob that
+// is marked or deleted.
 func (t *Table[T]) Handle(ctx context.Context, w patterns.Wakeup) (again time.Duration, err error) {
-	refs, err := t.referred(ctx, keys.Key{Partition: w.Partition, Row: w.Row})
+	refs, changed, err := t.referred(ctx, keys.Key{Partition: w.Partition, Row: w.Row})
 	if err != nil {
 		return 0, fmt.Errorf("delete blobs: %w", err)
 	}
@@ -60,7 +66,7 @@ func (t *Table[T]) Handle(ctx context.Context, w patterns.Wakeup) (again time.Du
 		if place.View != view || place.Partition != t.container || refs.has(place.Row) {
 			continue
 		}
-		wait, err := t.dropBlob(ctx, place.Row)
+		wait, err := t.dropBlob(ctx, place.Row, changed)
 		if err != nil {
 			return 0, fmt.Errorf("delete blobs: %w", err)
 		}
@@ -78,24 +84,24 @@ func (r references) has(name string) bool {
 	return false
 }
 
-// referred is what the entity at key refers to; nothing where there is none.
-func (t *Table[T]) referred(ctx context.Context, key keys.Key) (references, error) {
+// referred is what the entity at key refers to, and when it was written last; nothing and
+// the zero time where there is none.
+func (t *Table[T]) referred(ctx context.Context, key keys.Key) (references, time.Time, error) {
 	row, err := t.table.Get(ctx, key)
 	if errors.Is(err, patterns.ErrNotFound) {
-		return nil, nil
+		return nil, time.Time{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	refs, _, err := referencesOf(row)
-	return refs, err
+	return refs, row.Timestamp, err
 }
 
-// dropBlob deletes a blob, unless it is so young that a writer may be about to refer to
-// it: then it gives the time until it is not.
-func (t *Table[T]) dropBlob(ctx context.Context, name string) (wait time.Duration, err error) {
-	client := t.blobs.NewBlobClient(name)
-	props, err := client.GetProperties(ctx, nil)
+// dropBlob deletes a blob that its entity, last changed at that time, does not refer to;
+// or marks it and gives the time until it can be deleted. All times are the service's.
+func (t *Table[T]) dropBlob(ctx context.Context, name string, changed time.Time) (wait time.Duration, err error) {
+	props, err := t.blobs.NewBlobClient(name).GetProperties(ctx, nil)
 	if bloberror.HasCode(err, bloberror.BlobNotFound) {
 		return 0, nil
 	}
@@ -105,15 +111,16 @@ func (t *Table[T]) dropBlob(ctx context.Context, name string) (wait time.Duratio
 	if props.Date == nil || props.LastModified == nil {
 		return 0, fail("delete blob", "", patterns.ErrBadReply)
 	}
-	// By the service's clock. It tells seconds, so one more is waited for.
+	// It tells seconds, so one more is waited for.
 	if wait := t.grace - props.Date.Sub(*props.LastModified); wait > 0 {
-		return wait + time.Second, nil
+		return wait + time.Second, nil // a writer may be about to refer to it
 	}
-	_, err = client.Delete(ctx, &blob.DeleteOptions{
-		DeleteSnapshots:  to.Ptr(blob.DeleteSnapshotsOptionTypeInclude),
-		AccessConditions: &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: props.ETag}},
-	})
-	return 0, skip(fail("delete blob", "", err))
+	o := oldBlob{etag: props.ETag, marked: isMarked(props.Metadata)}
+	settled := !changed.IsZero() && props.Date.Sub(changed) >= t.grace+time.Second
+	if !o.marked && !settled {
+		return t.grace + time.Second, o.mark(ctx, t.blobs, name)
+	}
+	return 0, o.delete(ctx, t.blobs, name)
 }
 
 // deleteLater is Delete with an outbox: the row is read for its references, which go into

@@ -1,6 +1,7 @@
 package largeentity_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -101,7 +102,13 @@ func TestWakeUpsDeleteWhatNobodyRefersTo(t *testing.T) {
 					if want = 1; item.Value.Notes != "" {
 						want = 2
 					}
-				case !errors.Is(err, patterns.ErrNotFound):
+				case errors.Is(err, patterns.ErrNotFound):
+					// Nothing tells when it was deleted: the first showing marks its blobs.
+					time.Sleep(2 * day)
+					if err := w.Work(t.Context(), table.Handle); err != nil {
+						t.Fatal(err)
+					}
+				default:
 					t.Fatal(err)
 				}
 				if got := blobsOf(t, acct); got != want {
@@ -149,15 +156,119 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 				t.Errorf("%s: %d wake-ups", c.what, wakeups)
 			}
 		}
-		time.Sleep(2 * day)
-		acct.ResetLog()
-		if err := w.Work(t.Context(), table.Handle); err != nil {
-			t.Fatal(err)
-		}
-		if blobsOf(t, acct) != 0 || w.Len() != 0 {
-			t.Errorf("%d blobs, %d wake-ups left", blobsOf(t, acct), w.Len())
+		// Two wake-ups name the blob of an entity that is gone. The first marks it, and is
+		// shown again to delete it; the second finds it young, and then gone.
+		for _, showing := range []struct {
+			want map[string]int
+			left int
+		}{
+			{map[string]int{"Table.Get": 2, "Blob.Head": 2, "Blob.SetMetadata": 1}, 2},
+			{map[string]int{"Table.Get": 2, "Blob.Head": 2, "Blob.Delete": 1}, 0},
+		} {
+			time.Sleep(2 * day)
+			acct.ResetLog()
+			if err := w.Work(t.Context(), table.Handle); err != nil {
+				t.Fatal(err)
+			}
+			for op, n := range showing.want {
+				if got := acct.Log().Count(op); got != n {
+					t.Errorf("%d requests %s, want %d", got, op, n)
+				}
+			}
+			if w.Len() != showing.left || min(w.Len(), 1) != blobsOf(t, acct) {
+				t.Errorf("%d blobs, %d wake-ups left", blobsOf(t, acct), w.Len())
+			}
 		}
 	})
+}
+
+// clockwork is an outbox whose wake-ups are shown at their time.
+type clockwork struct {
+	waiting []due
+}
+
+type due struct {
+	patterns.Wakeup
+	at time.Time
+}
+
+func (c *clockwork) Put(_ context.Context, w patterns.Wakeup, after time.Duration) (patterns.Receipt, error) {
+	c.waiting = append(c.waiting, due{w, time.Now().Add(after)})
+	return patterns.Receipt{}, nil
+}
+
+func (c *clockwork) Delete(context.Context, patterns.Receipt) error { return nil }
+
+// until lets time pass, and shows what is due meanwhile; all there is where early is true.
+func (c *clockwork) until(t *testing.T, end time.Time, early bool, handle func(context.Context, patterns.Wakeup) (time.Duration, error)) {
+	t.Helper()
+	for ; time.Now().Before(end); time.Sleep(10 * time.Minute) {
+		shown := c.waiting
+		c.waiting = nil
+		for _, w := range shown {
+			if again := w.at.Sub(time.Now()); again <= 0 || early {
+				var err error
+				if again, err = handle(t.Context(), w.Wakeup); err != nil {
+					t.Fatal(err)
+				}
+				if again <= 0 {
+					continue
+				}
+				w.at = time.Now().Add(again)
+			}
+			c.waiting = append(c.waiting, w)
+		}
+	}
+}
+
+// Who has read an entity has the grace time to read its blobs, whenever wake-ups come and
+// whatever write they are of.
+func TestAReaderHasTheGraceTimeWhateverWakesUp(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			acct := storagetest.New(t)
+			var w clockwork
+			table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
+			if err := table.Create(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			must[largeentity.Item[employee]](t)(table.Insert(t.Context(), newJones("first", large)))
+			replace := func(mark string) error {
+				return second(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Photo = newJones(mark, large).Photo; return nil }))
+			}
+			w.until(t, time.Now().Add(4*day), early, table.Handle)
+
+			// A write that comes to nothing tells of the photo that it would have dropped.
+			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(403, "AuthorizationFailure"))
+			if err := replace("never"); err == nil {
+				t.Fatal("a refused write succeeded")
+			}
+			acct.ClearFaults()
+			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
+
+			seen := must[largeentity.Item[employee]](t)(table.GetMeta(t.Context(), jones))
+			if err := replace("second"); err != nil {
+				t.Fatal(err)
+			}
+			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
+			if got, err := table.Load(t.Context(), seen); err != nil || !bytes.Equal(got.Value.Photo, newJones("first", large).Photo) {
+				t.Errorf("early %v: what was read before the change: %v", early, err)
+			}
+
+			seen = must[largeentity.Item[employee]](t)(table.GetMeta(t.Context(), jones))
+			if err := table.Delete(t.Context(), jones, ""); err != nil {
+				t.Fatal(err)
+			}
+			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
+			if _, err := table.Load(t.Context(), seen); err != nil {
+				t.Errorf("early %v: what was read before the delete: %v", early, err)
+			}
+			w.until(t, time.Now().Add(4*day), early, table.Handle)
+			if blobsOf(t, acct) != 0 || len(w.waiting) != 0 {
+				t.Errorf("early %v: %d blobs, %d wake-ups left", early, blobsOf(t, acct), len(w.waiting))
+			}
+		})
+	}
 }
 
 // A wake-up says what becomes of a blob, and asks one entity. So a Stream that one entity

@@ -6,10 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/google/uuid"
 
@@ -17,10 +13,6 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
-
-// orphanMark is the metadata of a blob that a sweep found without an entity. The
-// service's time of the blob's last change is then the time of that.
-const orphanMark = "azp_orphan"
 
 // SweepOptions are the options of [Table.Sweep]. nil and the zero value mean the
 // defaults.
@@ -120,13 +112,6 @@ type sweep struct {
 	report    SweepReport
 }
 
-// oldBlob is a blob that has not changed for the grace time.
-type oldBlob struct {
-	etag   *azcore.ETag
-	size   int64
-	marked bool
-}
-
 func (s *sweep) progress() {
 	if s.Progress != nil {
 		s.Progress(s.report)
@@ -159,12 +144,9 @@ func (s *sweep) list(ctx context.Context, folder string) error {
 			if !b.Properties.LastModified.Before(limit) {
 				continue
 			}
-			o := oldBlob{etag: b.Properties.ETag}
+			o := oldBlob{etag: b.Properties.ETag, marked: isMarked(b.Metadata)}
 			if b.Properties.ContentLength != nil {
 				o.size = *b.Properties.ContentLength
-			}
-			for name := range b.Metadata { // whose case may have been lost
-				o.marked = o.marked || strings.EqualFold(name, orphanMark)
 			}
 			s.old[*b.Name] = o
 		}
@@ -199,7 +181,7 @@ func (s *sweep) keepReferred(ctx context.Context, rows *patterns.Table[referring
 			}
 			delete(s.old, ref.Name)
 			if o.marked && !s.DryRun { // as after the table was restored from a copy
-				if err := s.mark(ctx, ref.Name, o, nil); err != nil {
+				if err := o.set(ctx, s.container, ref.Name, nil); err != nil {
 					return err
 				}
 			}
@@ -213,12 +195,9 @@ func (s *sweep) orphan(ctx context.Context, name string, o oldBlob) (err error) 
 	switch {
 	case s.DryRun:
 	case o.marked:
-		_, err = s.container.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{
-			DeleteSnapshots: to.Ptr(blob.DeleteSnapshotsOptionTypeInclude), AccessConditions: unchanged(o),
-		})
-		err = skip(fail("delete blob", "", err))
+		err = o.delete(ctx, s.container, name)
 	default:
-		err = s.mark(ctx, name, o, map[string]*string{orphanMark: to.Ptr("1")})
+		err = o.mark(ctx, s.container, name)
 	}
 	switch {
 	case err != nil:
@@ -231,21 +210,4 @@ func (s *sweep) orphan(ctx context.Context, name string, o oldBlob) (err error) 
 	}
 	s.progress()
 	return nil
-}
-
-func (s *sweep) mark(ctx context.Context, name string, o oldBlob, metadata map[string]*string) error {
-	_, err := s.container.NewBlobClient(name).SetMetadata(ctx, metadata, &blob.SetMetadataOptions{AccessConditions: unchanged(o)})
-	return skip(fail("mark blob", "", err))
-}
-
-func unchanged(o oldBlob) *blob.AccessConditions {
-	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: o.etag}}
-}
-
-// skip is err without what another sweep, or an earlier try, has caused.
-func skip(err error) error {
-	if bloberror.HasCode(err, bloberror.BlobNotFound, bloberror.ConditionNotMet) {
-		return nil
-	}
-	return err
 }

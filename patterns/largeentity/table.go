@@ -81,11 +81,12 @@ type Options[T any] struct {
 	Grace time.Duration
 
 	// Outbox, if set, is told of every write before it happens, so that the blobs that an
-	// entity refers to no longer, or never came to refer to, are deleted when the grace
-	// time is over: by a worker that calls [Table.Handle], such as one of package eventual
-	// with HandleOutbox. It takes one request more for each write that creates or drops
-	// blobs, and for Delete two. Without it [Table.Sweep] alone deletes blobs; with it
-	// Sweep finds what a lost queue leaves.
+	// entity refers to no longer, or never came to refer to, are deleted one and a half
+	// grace times later, or two and a half where the entity is gone: by a worker that
+	// calls [Table.Handle], such as one of package eventual with HandleOutbox. It takes
+	// one request more for each write that creates or drops blobs, and for Delete two.
+	// Without it [Table.Sweep] alone deletes blobs; with it Sweep finds what a lost queue
+	// leaves.
 	Outbox patterns.Wakeups
 
 	// Tries is how often [Table.Update] and [Table.UpdateMeta] read and write before
