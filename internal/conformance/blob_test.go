@@ -67,20 +67,8 @@ func containerCases() []conversation {
 
 // https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata
 func containerNameCases() []conversation {
-	var all []conversation
-	for _, c := range []struct{ title, name, want string }{
-		{"of two letters", "ab", "400 OutOfRangeInput"},
-		{"of 64 letters", strings.Repeat("a", 64), "400 OutOfRangeInput"},
-		{"with a capital", "aBc", "400 InvalidResourceName"},
-		{"that begins with a dash", "-abc", "400 InvalidResourceName"},
-		{"that ends with a dash", "abc-", "400 InvalidResourceName"},
-		{"with two dashes", "ab--cd", "400 InvalidResourceName"},
-		{"with an underscore", "ab_cd", "400 InvalidResourceName"},
-		{"with a dollar that is not special", "${C}", "400 InvalidResourceName"},
-	} {
-		all = append(all, one("a container name "+c.title, "PUT /"+c.name+"?restype=container", "", "", c.want))
-	}
-	return all
+	return append(nameCases("container", "?restype=container"),
+		one("a container name with a dollar that is not special", "PUT /${C}?restype=container", "", "", "400 InvalidResourceName"))
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/set-container-metadata

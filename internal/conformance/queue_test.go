@@ -49,8 +49,8 @@ func queueCases() []conversation {
 	}
 }
 
-// https://learn.microsoft.com/rest/api/storageservices/naming-queues-and-metadata
-func queueNameCases() []conversation {
+// nameCases are the names that queues and containers refuse alike.
+func nameCases(kind, query string) []conversation {
 	var all []conversation
 	for _, c := range []struct{ title, name, want string }{
 		{"of two letters", "ab", "400 OutOfRangeInput"},
@@ -62,8 +62,14 @@ func queueNameCases() []conversation {
 		{"with an underscore", "ab_cd", "400 InvalidResourceName"},
 		{"with a dot", "ab.cd", "400 InvalidResourceName"},
 	} {
-		all = append(all, one("a queue name "+c.title, "PUT /"+c.name, "", "", c.want))
+		all = append(all, one("a "+kind+" name "+c.title, "PUT /"+c.name+query, "", "", c.want))
 	}
+	return all
+}
+
+// https://learn.microsoft.com/rest/api/storageservices/naming-queues-and-metadata
+func queueNameCases() []conversation {
+	all := nameCases("queue", "")
 	for _, c := range [][2]string{{"of digits", "{Q}1"}, {"with dashes", "{Q}-x-1"}} {
 		all = append(all, conversation{"a queue name " + c[0], []step{{"PUT /" + c[1], "", "", "201"}, {"DELETE /" + c[1], "", "", "204"}}})
 	}
