@@ -27,14 +27,14 @@ var layers = []layer{
 	{"wire", under("internal/wire"), nil},
 	{"parallel", under("internal/parallel"), nil},
 	{"cursor", under("internal/cursor"), nil},
-	{"viewname", under("internal/viewname"), []string{"keys"}},
 	{"testkit", isTestkit, []string{"emulator", "fault", "testkit"}},
 	{"emulator", under("internal/emulator"), []string{"keys", "query", "emulator"}},
 	{"fault", under("internal/fault"), []string{"emulator"}},
 	{"azurite", under("internal/azurite"), nil},
 	{"core", is("patterns"), []string{"keys", "query", "wire", "parallel", "cursor"}},
+	{"indexed", under("internal/indexed"), []string{"keys", "wire", "core"}},
 	{"storagetest", under("patterns/storagetest"), []string{"keys", "query", "emulator", "fault"}},
-	{"pattern", under("patterns"), []string{"keys", "query", "wire", "parallel", "cursor", "viewname", "core"}},
+	{"pattern", under("patterns"), []string{"keys", "query", "wire", "parallel", "cursor", "indexed", "core"}},
 	{"example", under("examples"), []string{
 		"keys", "query", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "example", "tool"}},
 	{"tool", under("internal"), []string{ // test beds, benchmarks, checks

@@ -3,14 +3,11 @@ package indexentity
 import (
 	"errors"
 	"fmt"
-	"reflect"
-	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/viewname"
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/indexed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -19,10 +16,8 @@ import (
 // keeps, and, by [Index.On], what reads it. It does not change once made, and may be
 // used by any number of goroutines.
 type Index[T any] struct {
-	name  string
-	value func(*T) (string, bool)
+	by    indexed.By[T]
 	opts  Options[T]
-	codec *wire.Codec
 	local bool
 	table *aztables.Client  // nil for the primary's own
 	blobs *container.Client // nil for rows
@@ -59,14 +54,13 @@ func SamePartition[T any](name string, value func(*T) (string, bool), opts ...Op
 	if err == nil {
 		err = ix.hasOnePartition()
 	}
+	if err == nil {
+		err = ix.by.HasKey()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)
 	}
 	ix.local = true
-	var zero T
-	if _, _, ok := ix.codec.Keys(&zero); !ok && ix.opts.Key == nil && !ix.codec.Open() {
-		return nil, fmt.Errorf("new index: %T has no fields PartitionKey and RowKey, and Options.Key is not set: %w", zero, patterns.ErrBadKey)
-	}
 	return ix, nil
 }
 
@@ -109,53 +103,36 @@ func (ix *Index[T]) hasOnePartition() error {
 	return nil
 }
 
-const separator = "_"
-
 func newIndex[T any](name string, value func(*T) (string, bool), opts []Options[T]) (*Index[T], error) {
-	if err := viewname.Check(name); err != nil {
-		return nil, err
-	}
-	switch {
-	case value == nil:
-		return nil, fmt.Errorf("function for the value: %w", patterns.ErrNil)
-	case len(opts) > 1:
-		return nil, errors.New("more than one Options")
-	}
-	codec, err := wire.CodecFor(reflect.TypeFor[T]())
-	if err != nil {
-		return nil, err
-	}
-	ix := &Index[T]{name: name, value: value, codec: codec}
-	if len(opts) == 1 {
-		ix.opts = opts[0]
-	}
-	return ix, nil
+	by, o, err := indexed.New(name, value, opts)
+	by.KeyOf = o.Key
+	return &Index[T]{by: by, opts: o}, err
 }
 
 // Name is the index's name, and the view's.
-func (ix *Index[T]) Name() string { return ix.name }
+func (ix *Index[T]) Name() string { return ix.by.Name }
 
 // Shape says where the lists stand.
 func (ix *Index[T]) Shape() patterns.Shape {
 	s := patterns.Shape{Kind: patterns.Members, Remote: !ix.local, List: list{ix.local}}
 	switch {
 	case ix.blobs != nil:
-		s.Target = &blobs{ix.name, ix.blobs}
+		s.Target = &blobs{ix.by.Name, ix.blobs}
 	case ix.table != nil:
-		s.Target = patterns.TableTarget(ix.name, ix.table)
+		s.Target = patterns.TableTarget(ix.by.Name, ix.table)
 	}
 	return s
 }
 
 // Rows gives the list that e is in, or none.
 func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
-	value, ok := ix.value(e)
+	value, ok := ix.by.Value(e)
 	if !ok {
 		return nil, nil
 	}
 	partition := ""
 	if ix.local {
-		primary, err := ix.primaryKey(e)
+		primary, err := ix.by.Key(e)
 		if err != nil {
 			return nil, err
 		}
@@ -168,23 +145,12 @@ func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
 	return []patterns.DerivedRow{patterns.MemberRow(key)}, nil
 }
 
-func (ix *Index[T]) primaryKey(e *T) (keys.Key, error) {
-	if ix.opts.Key != nil {
-		return ix.opts.Key(e)
-	}
-	pk, rk, ok := ix.codec.Keys(e)
-	if !ok {
-		return keys.Key{}, fmt.Errorf("the primary has no PartitionKey and RowKey: %w", patterns.ErrBadKey)
-	}
-	return keys.Key{Partition: pk, Row: rk}, nil
-}
-
 // place is where the list for a value stands; partition is that of the primaries.
 func (ix *Index[T]) place(partition, value string) (keys.Key, error) {
 	value = ix.fold(value)
-	key := keys.Key{Partition: partition, Row: ix.name + separator + keys.Escape(value)}
+	key := keys.Key{Partition: partition, Row: ix.by.Name + indexed.Separator + keys.Escape(value)}
 	if !ix.local {
-		key = keys.Key{Partition: ix.name + separator, Row: keys.Escape(value)}
+		key = keys.Key{Partition: ix.by.Name + indexed.Separator, Row: keys.Escape(value)}
 		if ix.opts.Partition != nil {
 			key.Partition += ix.opts.Partition(value)
 		}
@@ -196,8 +162,8 @@ func (ix *Index[T]) place(partition, value string) (keys.Key, error) {
 }
 
 func (ix *Index[T]) fold(value string) string {
-	if ix.opts.Fold && strings.ToValidUTF8(value, "") == value {
-		return strings.ToLower(value)
+	if ix.opts.Fold {
+		return indexed.Fold(value)
 	}
 	return value
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/indexed"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -30,14 +30,7 @@ func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
 	if ix == nil || store == nil {
 		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
 	}
-	if !slices.Contains(store.Views(), patterns.View[T](ix)) {
-		return nil, fmt.Errorf("read index: index %q is not one of the store's views: %w", ix.name, patterns.ErrBadView)
-	}
-	client := ix.table
-	if client == nil {
-		client = store.Table().Client()
-	}
-	lists, err := patterns.NewTable(client, &patterns.TableOptions[map[string]any]{Keyless: true})
+	lists, err := indexed.Rows[map[string]any](store, ix, ix.table)
 	if err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
@@ -65,7 +58,7 @@ func (r *Reader[T]) Members(ctx context.Context, partition, value string) ([]key
 
 func (r *Reader[T]) read(ctx context.Context, place keys.Key) ([]string, error) {
 	if r.index.blobs != nil {
-		members, _, err := (&blobs{r.index.name, r.index.blobs}).read(ctx, place)
+		members, _, err := (&blobs{r.index.by.Name, r.index.blobs}).read(ctx, place)
 		return members, err
 	}
 	item, err := r.lists.Get(ctx, place)
@@ -110,7 +103,7 @@ func (r *Reader[T]) Entities(ctx context.Context, partition, value string) iter.
 				continue
 			}
 			shown := item.Value // a function that folds its value in place is an easy mistake
-			if has, ok := r.index.value(&shown); !ok || r.index.fold(has) != r.index.fold(value) {
+			if has, ok := r.index.by.Value(&shown); !ok || r.index.fold(has) != r.index.fold(value) {
 				continue
 			}
 			if !yield(*item, nil) {

@@ -71,7 +71,7 @@ func (r *Reader[T]) Hydrate(ctx context.Context, e Entry[T]) (patterns.Item[T], 
 		err = patterns.ErrNotFound
 	}
 	if err != nil {
-		return patterns.Item[T]{}, fmt.Errorf("hydrate: index %q: %w", r.index.name, err)
+		return patterns.Item[T]{}, fmt.Errorf("hydrate: index %q: %w", r.index.by.Name, err)
 	}
 	return item, nil
 }
@@ -93,7 +93,7 @@ func (r *Reader[T]) GetFresh(ctx context.Context, partition, value string, opts 
 	}
 	c, err := r.Check(ctx, e, opts)
 	if err == nil && !c.Found {
-		err = fmt.Errorf("get: index %q: %w", r.index.name, patterns.ErrNotFound)
+		err = fmt.Errorf("get: index %q: %w", r.index.by.Name, patterns.ErrNotFound)
 	}
 	return c.Item, c.Freshness, err
 }
@@ -103,7 +103,7 @@ func (r *Reader[T]) GetFresh(ctx context.Context, partition, value string, opts 
 func (r *Reader[T]) Check(ctx context.Context, e Entry[T], opts *FreshOptions) (Checked[T], error) {
 	c, err := r.check(ctx, e, opts != nil && opts.Repair)
 	if err != nil {
-		return c, fmt.Errorf("check: index %q: %w", r.index.name, err)
+		return c, fmt.Errorf("check: index %q: %w", r.index.by.Name, err)
 	}
 	return c, nil
 }
@@ -197,11 +197,11 @@ func (ix *Index[T]) same(a, b *T, key keys.Key) (bool, error) {
 	var rows [2][]byte
 	for i, v := range []*T{a, b} {
 		var err error
-		if rows[i], err = ix.codec.Append(nil, v, e); err != nil {
+		if rows[i], err = ix.by.Codec.Append(nil, v, e); err != nil {
 			return false, err
 		}
 	}
-	if bytes.Equal(rows[0], rows[1]) || ix.opts.Only == nil || !ix.codec.Open() {
+	if bytes.Equal(rows[0], rows[1]) || ix.opts.Only == nil || !ix.by.Codec.Open() {
 		return bytes.Equal(rows[0], rows[1]), nil
 	}
 	// A bag is written whole; only the names asked for count.

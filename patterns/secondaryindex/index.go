@@ -3,12 +3,11 @@ package secondaryindex
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/viewname"
+	"github.com/azpatterns/azpatterns/internal/indexed"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -18,11 +17,9 @@ import (
 // by [Index.On], what reads it. It does not change once made, and may be used by any
 // number of goroutines.
 type Index[T any] struct {
-	name   string
-	value  func(*T) (string, bool)
+	by     indexed.By[T]
 	opts   Options[T]
 	layout layout
-	codec  *wire.Codec
 	intra  bool
 	table  *aztables.Client // nil for the primary's own
 }
@@ -70,7 +67,7 @@ func Intra[T any](name string, value func(*T) (string, bool), opts ...Options[T]
 		return nil, fmt.Errorf("new index: %w", err)
 	}
 	ix.intra = true
-	ix.layout.lead = name + separator
+	ix.layout.lead = name + indexed.Separator
 	return ix, nil
 }
 
@@ -87,61 +84,43 @@ func Inter[T any](name string, table *aztables.Client, value func(*T) (string, b
 	return ix, nil
 }
 
-// separator stands between the parts of a key. No name of an index and no escaped
-// text holds it.
-const separator = "_"
-
 func newIndex[T any](name string, value func(*T) (string, bool), opts []Options[T]) (*Index[T], error) {
-	var o Options[T]
-	if err := viewname.Check(name); err != nil {
-		return nil, err
-	}
-	switch {
-	case value == nil:
-		return nil, fmt.Errorf("function for the value: %w", patterns.ErrNil)
-	case len(opts) > 1:
-		return nil, errors.New("more than one Options")
-	case len(opts) == 1:
-		o = opts[0]
-	}
-	codec, err := wire.CodecFor(reflect.TypeFor[T]())
+	by, o, err := indexed.New(name, value, opts)
 	if err != nil {
 		return nil, err
 	}
+	by.KeyOf = o.Key
 	for _, name := range o.Only {
-		if !codec.Open() && !slices.ContainsFunc(codec.Fields(), func(f wire.Field) bool { return f.Name == name }) {
+		if !by.Codec.Open() && !slices.ContainsFunc(by.Codec.Fields(), func(f wire.Field) bool { return f.Name == name }) {
 			return nil, fmt.Errorf("Options.Only: %w", &patterns.PropertyError{Property: name, Want: "a property of the type", Got: "an unknown name"})
 		}
 	}
-	if o.Only != nil {
-		o.Only = slices.Clone(o.Only)
+	o.Only = slices.Clone(o.Only)
+	ix := &Index[T]{by: by, opts: o, layout: layout{fold: o.Fold, shared: o.NonUnique}}
+	if ix.needsKey() {
+		err = by.HasKey()
 	}
-	ix := &Index[T]{name: name, value: value, opts: o, codec: codec, layout: layout{fold: o.Fold, shared: o.NonUnique}}
-	var zero T
-	if _, _, ok := codec.Keys(&zero); !ok && o.Key == nil && !codec.Open() && ix.needsKey() {
-		return nil, fmt.Errorf("%T has no fields PartitionKey and RowKey, and Options.Key is not set: %w", zero, patterns.ErrBadKey)
-	}
-	return ix, nil
+	return ix, err
 }
 
 // needsKey reports whether a copy's key depends on the primary's.
 func (ix *Index[T]) needsKey() bool { return ix.opts.Partition == nil || ix.opts.NonUnique }
 
 // Name is the index's name, and the view's.
-func (ix *Index[T]) Name() string { return ix.name }
+func (ix *Index[T]) Name() string { return ix.by.Name }
 
 // Shape says where the rows stand.
 func (ix *Index[T]) Shape() patterns.Shape {
 	s := patterns.Shape{Kind: patterns.Copies, Remote: !ix.intra}
 	if ix.table != nil {
-		s.Target = patterns.TableTarget(ix.name, ix.table)
+		s.Target = patterns.TableTarget(ix.by.Name, ix.table)
 	}
 	return s
 }
 
 // Rows gives the copy of e, or none where it has no value.
 func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
-	value, ok := ix.value(e)
+	value, ok := ix.by.Value(e)
 	if !ok {
 		return nil, nil
 	}
@@ -157,28 +136,17 @@ func (ix *Index[T]) place(e *T, value string) (keys.Key, error) {
 	var primary keys.Key
 	if ix.needsKey() {
 		var err error
-		if primary, err = ix.primaryKey(e); err != nil {
+		if primary, err = ix.by.Key(e); err != nil {
 			return keys.Key{}, err
 		}
 	}
 	partition, suffix := primary.Partition, primary.Row
 	if ix.opts.Partition != nil {
 		partition = ix.opts.Partition(e)
-		suffix = keys.Escape(primary.Partition) + separator + primary.Row
+		suffix = keys.Escape(primary.Partition) + indexed.Separator + primary.Row
 	}
 	row, err := ix.layout.row(value, suffix)
 	return keys.Key{Partition: ix.partition(partition), Row: row}, err
-}
-
-func (ix *Index[T]) primaryKey(e *T) (keys.Key, error) {
-	if ix.opts.Key != nil {
-		return ix.opts.Key(e)
-	}
-	pk, rk, ok := ix.codec.Keys(e)
-	if !ok {
-		return keys.Key{}, fmt.Errorf("the primary has no PartitionKey and RowKey: %w", patterns.ErrBadKey)
-	}
-	return keys.Key{Partition: pk, Row: rk}, nil
 }
 
 // partition is the index's partition of that name.
@@ -186,5 +154,5 @@ func (ix *Index[T]) partition(name string) string {
 	if ix.intra {
 		return name
 	}
-	return ix.name + separator + name
+	return ix.by.Name + indexed.Separator + name
 }

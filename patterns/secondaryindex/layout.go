@@ -2,8 +2,8 @@ package secondaryindex
 
 import (
 	"strings"
-	"unicode/utf8"
 
+	"github.com/azpatterns/azpatterns/internal/indexed"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -41,8 +41,8 @@ func (l layout) text(value string) (string, error) {
 // escape is text without what depends on the value's end. Its error, of what can
 // stand in no key, names the value.
 func (l layout) escape(value string) (string, error) {
-	if l.fold && utf8.ValidString(value) { // folding would hide other bytes
-		value = strings.ToLower(value)
+	if l.fold {
+		value = indexed.Fold(value)
 	}
 	text := keys.Escape(value)
 	if l.shared {

@@ -26,11 +26,11 @@ type ReadOptions struct {
 // with [ErrNonUnique].
 func (r *Reader[T]) Get(ctx context.Context, partition, value string) (Entry[T], error) {
 	if r.index.opts.NonUnique {
-		return Entry[T]{}, fmt.Errorf("get: index %q: %w", r.index.name, ErrNonUnique)
+		return Entry[T]{}, fmt.Errorf("get: index %q: %w", r.index.by.Name, ErrNonUnique)
 	}
 	row, err := r.index.layout.row(value, "")
 	if err != nil {
-		return Entry[T]{}, fmt.Errorf("get: index %q: %w", r.index.name, err)
+		return Entry[T]{}, fmt.Errorf("get: index %q: %w", r.index.by.Name, err)
 	}
 	return r.at(ctx, keys.Key{Partition: r.index.partition(partition), Row: row})
 }
@@ -39,11 +39,11 @@ func (r *Reader[T]) Get(ctx context.Context, partition, value string) (Entry[T],
 func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
 	item, err := r.table.Get(ctx, key)
 	if err != nil {
-		return Entry[T]{}, fmt.Errorf("get: index %q: %w", r.index.name, err)
+		return Entry[T]{}, fmt.Errorf("get: index %q: %w", r.index.by.Name, err)
 	}
 	e, ok := r.entry(item)
 	if !ok {
-		return e, fmt.Errorf("get: index %q: %w", r.index.name, patterns.ErrNotFound)
+		return e, fmt.Errorf("get: index %q: %w", r.index.by.Name, patterns.ErrNotFound)
 	}
 	return e, nil
 }
@@ -78,7 +78,7 @@ func (r *Reader[T]) Prefix(ctx context.Context, partition, prefix string, opts *
 
 func (r *Reader[T]) read(ctx context.Context, what, partition string, rows keys.Range, err error, opts *ReadOptions) iter.Seq2[Entry[T], error] {
 	return func(yield func(Entry[T], error) bool) {
-		fail := func(err error) { yield(Entry[T]{}, fmt.Errorf("%s: index %q: %w", what, r.index.name, err)) }
+		fail := func(err error) { yield(Entry[T]{}, fmt.Errorf("%s: index %q: %w", what, r.index.by.Name, err)) }
 		if err != nil {
 			fail(err)
 			return

@@ -3,11 +3,11 @@ package secondaryindex
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/indexed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -28,14 +28,7 @@ func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
 	if ix == nil || store == nil {
 		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
 	}
-	if !slices.Contains(store.Views(), patterns.View[T](ix)) {
-		return nil, fmt.Errorf("read index: index %q is not one of the store's views: %w", ix.name, patterns.ErrBadView)
-	}
-	client := ix.table
-	if client == nil {
-		client = store.Table().Client()
-	}
-	table, err := patterns.NewTable(client, &patterns.TableOptions[T]{Keyless: true})
+	table, err := indexed.Rows[T](store, ix, ix.table)
 	if err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
@@ -67,14 +60,14 @@ var ErrNonUnique = errors.New("the index is not unique")
 // seen: it only reserves its key, or is none of the index.
 func (r *Reader[T]) entry(item patterns.Item[T]) (e Entry[T], ok bool) {
 	owner, ok := patterns.OwnerOf(item)
-	if !ok || owner.Reserved || owner.View != r.index.name {
+	if !ok || owner.Reserved || owner.View != r.index.by.Name {
 		return e, false
 	}
 	value, ok := r.index.layout.value(item.Key.Row)
 	if !ok {
 		return e, false
 	}
-	r.index.codec.SetKeys(&item.Value, owner.Primary.Partition, owner.Primary.Row)
+	r.index.by.Codec.SetKeys(&item.Value, owner.Primary.Partition, owner.Primary.Row)
 	return Entry[T]{
 		Value: item.Value, Indexed: value, Primary: owner.Primary,
 		Key: item.Key, ETag: item.ETag, Timestamp: item.Timestamp,
