@@ -55,6 +55,10 @@ func checkBlobSAS(t *testing.T, acct *storagetest.Account, owner *container.Clie
 	if err := upload(b, "first"); err != nil {
 		t.Errorf("create: %v", err)
 	}
+	log := acct.Log()
+	if put := log[len(log)-1]; put.Op != "Blob.Put" || put.Status != 201 || put.Inner != 0 || put.Code != "" || put.Returned != 0 || put.Written != 1 {
+		t.Errorf("create is logged as %v", put)
+	}
 	wantCode(t, upload(b, "second"), 403, "UnauthorizedBlobOverwrite") // c creates, w overwrites
 	if _, err := b.DownloadStream(t.Context(), nil); err != nil {
 		t.Errorf("read: %v", err)

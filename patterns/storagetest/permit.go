@@ -146,12 +146,10 @@ func (m *routes) exists(r *http.Request) bool {
 	if !creates[fault.Op(rest.CallFrom(r.Context()).Op)] {
 		return true
 	}
-	head := r.Clone(r.Context())
+	head := r.Clone(rest.WithCall(r.Context(), &rest.Call{})) // the log is not to show it
 	head.Method, head.Header, head.Body, head.ContentLength = http.MethodHead, http.Header{}, http.NoBody, 0
 	head.URL.RawQuery = ""
-	w := &recorder{header: http.Header{}}
-	m.blobs.ServeHTTP(w, head)
-	return w.status == http.StatusOK
+	return rest.Carry(m.blobs, head).StatusCode == http.StatusOK
 }
 
 // policy looks up a stored access policy.
