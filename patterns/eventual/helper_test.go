@@ -3,6 +3,7 @@ package eventual_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -28,7 +29,13 @@ type bench struct {
 	*testbed.Backend
 	queue, poison *azqueue.QueueClient
 	worker        *eventual.Worker
-	events        chan eventual.Event
+	events        chan ended
+}
+
+// ended is an Event, and when its delivery began.
+type ended struct {
+	eventual.Event
+	began time.Time
 }
 
 // newBench makes a worker that polls quickly. change may be nil.
@@ -39,13 +46,13 @@ func newBench(t testing.TB, b *testbed.Backend, change func(*eventual.Options)) 
 
 func benchOn(t testing.TB, b *testbed.Backend, queue, poison *azqueue.QueueClient, change func(*eventual.Options)) *bench {
 	t.Helper()
-	s := &bench{Backend: b, queue: queue, poison: poison, events: make(chan eventual.Event, 1000)}
+	s := &bench{Backend: b, queue: queue, poison: poison, events: make(chan ended, 1000)}
 	opts := &eventual.Options{
 		Poison:  poison,
 		PollMin: 2 * time.Millisecond,
 		PollMax: 20 * time.Millisecond,
 		Backoff: func(int) time.Duration { return 0 },
-		Observe: func(e eventual.Event) { s.events <- e },
+		Observe: func(e eventual.Event) { s.events <- ended{e, time.Now().Add(-e.Took)} },
 	}
 	if change != nil {
 		change(opts)
@@ -85,22 +92,28 @@ func (s *bench) until(t testing.TB, n int) []eventual.Event {
 	return es
 }
 
-// next waits for the ends of n deliveries.
+// next waits for the ends of n deliveries, and gives them in the order in which they
+// began: a worker may have handled a message again before it tells of the time before.
 func (s *bench) next(t testing.TB, n int) []eventual.Event {
 	t.Helper()
-	var es []eventual.Event
+	var all []ended
 	patience := time.Minute
 	if s.InProcess() {
 		patience = 1000 * time.Hour // which may be virtual
 	}
 	deadline := time.After(patience)
-	for len(es) < n {
+	for len(all) < n {
 		select {
 		case e := <-s.events:
-			es = append(es, e)
+			all = append(all, e)
 		case <-deadline:
-			t.Fatalf("%d deliveries of %d after %v: %v", len(es), n, patience, es)
+			t.Fatalf("%d deliveries of %d after %v: %v", len(all), n, patience, all)
 		}
+	}
+	slices.SortStableFunc(all, func(a, b ended) int { return a.began.Compare(b.began) })
+	es := make([]eventual.Event, n)
+	for i, e := range all {
+		es[i] = e.Event
 	}
 	return es
 }
