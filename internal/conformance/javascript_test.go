@@ -64,7 +64,7 @@ func TestTheRecordedRequestsAreThoseOfTheseJavaScriptPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := unsigned(t, now), unsigned(t, then); !slices.Equal(got, want) {
-		t.Errorf("the packages send\n%s\nrecorded is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("js/record.cjs says how to record again: the packages send\n%s\nrecorded is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
