@@ -123,13 +123,17 @@ func Sum[T any](name, property string, value func(*T) (at keys.Key, v int64, ok 
 	}), nil
 }
 
-// checkName checks a property's name as the codec does.
+// checkName checks a property's name as the codec does, and that the codec writes it:
+// keys, Timestamp and annotations of a bag are not properties.
 func checkName(property string) error {
 	codec, err := wire.CodecFor(reflect.TypeFor[map[string]any]())
 	if err != nil {
 		return err
 	}
 	bag := map[string]any{property: int64(0)}
-	_, err = codec.Append(nil, &bag, wire.Envelope{PartitionKey: "p", RowKey: "r"})
+	set, err := properties(codec, &bag, keys.Key{Partition: "p", Row: "r"})
+	if _, written := set[property]; err == nil && !written {
+		err = &patterns.PropertyError{Property: property, Want: "another name", Got: "a name that is no property's"}
+	}
 	return err
 }

@@ -270,7 +270,7 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
 		}
 	}
-	for _, name := range []string{"", "two words", "azp_count", "1st"} {
+	for _, name := range []string{"", "two words", "azp_count", "1st", "PartitionKey", "RowKey", "Timestamp", "odata.etag", "N@odata.type"} {
 		var p *patterns.PropertyError
 		if err := err(denormalize.Count("c", name, none, nil)); !errors.As(err, &p) {
 			t.Errorf("property %q: %v", name, err)
