@@ -206,7 +206,7 @@ func (c *clockwork) until(t *testing.T, end time.Time, early bool, handle func(c
 		shown := c.waiting
 		c.waiting = nil
 		for _, w := range shown {
-			if again := w.at.Sub(time.Now()); again <= 0 || early {
+			if again := time.Until(w.at); again <= 0 || early {
 				var err error
 				if again, err = handle(t.Context(), w.Wakeup); err != nil {
 					t.Fatal(err)
