@@ -18,7 +18,8 @@ var (
 	ErrLost = errors.New("message is another worker's now")
 
 	// ErrStopped is the cause with which a handler's context ends when the worker
-	// stops hard. The message is shown again at once; the attempt does not count.
+	// stops hard. The message is shown again at once; the attempt does not count, but
+	// see [Job.Attempt].
 	ErrStopped = errors.New("worker stopped")
 
 	// ErrClaimGone: the blob with the payload does not exist. The message is a

@@ -23,7 +23,8 @@ type Job[M any] struct {
 	Message M
 
 	// Attempt is 1 at first. Every delivery counts, also one whose worker died or
-	// whose reply was lost, but not those that ended in [Snooze] or were given back.
+	// whose reply was lost, but not those that ended in [Snooze] or were given back. Of
+	// a message that other code wrote those count too: there is no place to note it.
 	Attempt int
 
 	// Enqueued is when the job was put on the queue.
@@ -87,8 +88,8 @@ func (d *delivery) decode(dst any) error {
 }
 
 // Snooze ends an attempt that was no failure: the message is shown again after d,
-// rounded up to seconds and at most 7 days, and the attempt does not count. (One of
-// a message that other code wrote does count: there is no place to note it.)
+// rounded up to seconds and at most 7 days, and the attempt does not count; but see
+// [Job.Attempt].
 func Snooze(d time.Duration) error { return &snooze{d} }
 
 type snooze struct{ after time.Duration }

@@ -37,6 +37,9 @@ func TestWrongUseIsRefusedWithItsName(t *testing.T) {
 		if _, err := eventual.NewWorker(nil, nil); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("got %v", err)
 		}
+		if _, err := eventual.NewPoison(queue, queue, nil); err == nil {
+			t.Error("a queue is its own poison queue")
+		}
 		nothing := func(context.Context, eventual.Job[int]) error { return nil }
 		for name, register := range map[string]func(*eventual.Worker){
 			"empty":    func(w *eventual.Worker) { eventual.Handle(w, "", nothing) },

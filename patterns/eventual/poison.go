@@ -39,6 +39,9 @@ func NewPoison(main, poison *azqueue.QueueClient, opts *PoisonOptions) (*Poison,
 	if main == nil || poison == nil {
 		return nil, fmt.Errorf("new poison: queue: %w", patterns.ErrNil)
 	}
+	if main.URL() == poison.URL() { // Take would meet what Replay puts back, for ever
+		return nil, errors.New("new poison: the two queues are one")
+	}
 	p := &Poison{main: queue{main}, dead: queue{poison}}
 	if opts != nil {
 		p.container, p.hide = opts.Container, opts.Visibility
