@@ -13,6 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // Registry knows the Go type of each entity type and version. Register all of them
@@ -29,7 +30,7 @@ type Registry struct {
 // Options are the options of [NewRegistry]. nil and the zero value mean the defaults.
 type Options struct {
 	// Property is the name of the property that holds type and version. "" means
-	// "EntityType".
+	// "EntityType". [Register] and [New] refuse a name that no property can have.
 	Property string
 
 	// ByRowKey takes the type's name from the row key, in front of the first "_", and
@@ -96,6 +97,9 @@ func Register[T any](r *Registry, name string, version int, upcast func(T) (any,
 	if r == nil {
 		return fmt.Errorf("register %s: registry: %w", safe(name), patterns.ErrNil)
 	}
+	if err := r.check(); err != nil {
+		return fmt.Errorf("register %s: %w", safe(name), err)
+	}
 	if safe(name) != name || version < 1 {
 		return fail(ErrBadType, "the name must be 1 to 64 letters and digits, the version 1 or more")
 	}
@@ -123,6 +127,19 @@ func Register[T any](r *Registry, name string, version int, upcast func(T) (any,
 	r.types[n] = &registration[T]{name: n, up: upcast}
 	r.goType[goType] = n
 	return nil
+}
+
+// check refuses a name of the property that the service does not take, or keeps to
+// itself: the types of the rows would be lost.
+func (r *Registry) check() error {
+	switch r.property {
+	default:
+		if query.Prop(r.property).Eq("").Err() == nil && !wire.IsReserved(r.property) {
+			return nil
+		}
+	case "PartitionKey", "RowKey", "Timestamp":
+	}
+	return fmt.Errorf("%w: Options.Property is no name for a property", ErrBadType)
 }
 
 // safe is name if it is a legal one, and what can be printed of it otherwise.

@@ -29,6 +29,9 @@ func New(client *aztables.Client, registry *Registry) (*Table, error) {
 	if registry == nil {
 		return nil, fmt.Errorf("new entity table: registry: %w", patterns.ErrNil)
 	}
+	if err := registry.check(); err != nil {
+		return nil, fmt.Errorf("new entity table: %w", err)
+	}
 	rows, err := patterns.NewTable[patterns.Row](client, &patterns.TableOptions[patterns.Row]{Keyless: true})
 	if err != nil {
 		return nil, err

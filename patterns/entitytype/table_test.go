@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -315,6 +316,37 @@ func TestWhatCannotBeRegisteredIsRefused(t *testing.T) {
 	}
 	if err := entitytype.Register[withChannel](r, "c", 1, nil); err == nil || !strings.Contains(err.Error(), "C") {
 		t.Errorf("field that cannot be stored: %v", err)
+	}
+}
+
+// A property of such a name would not be stored, or not come back: a row without a type.
+func TestTheTypesPropertyHasAName(t *testing.T) {
+	client := storagetest.New(t).TablesWith(patterns.Accelerate(nil)).NewClient("Things")
+	if _, err := client.CreateTable(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"PartitionKey", "RowKey", "Timestamp", "a b", "1x", "a-b", "odata.etag", "X@odata.type", "azp_type", strings.Repeat("x", 256)} {
+		r := entitytype.NewRegistry(&entitytype.Options{Property: name})
+		if err := entitytype.Register[department](r, "Department", 1, nil); !errors.Is(err, entitytype.ErrBadType) {
+			t.Errorf("register with %.20q: %v", name, err)
+		}
+		if _, err := entitytype.New(client, r); !errors.Is(err, entitytype.ErrBadType) {
+			t.Errorf("new with %.20q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"type", "_", "Größe", strings.Repeat("x", 255)} {
+		r := entitytype.NewRegistry(&entitytype.Options{Property: name})
+		err := entitytype.Register[department](r, "Department", 1, nil)
+		table, nerr := entitytype.New(client, r)
+		if err := errors.Join(err, nerr); err != nil {
+			t.Fatalf("%.20q: %v", name, err)
+		}
+		key := sales(name[:1])
+		_, err = table.Insert(t.Context(), key, &department{"Sales", 1})
+		e, gerr := table.Get(t.Context(), key)
+		if d, ok := e.Value.(*department); !ok || d.EmployeeCount != 1 || errors.Join(err, gerr) != nil {
+			t.Errorf("%.20q: %T, %v", name, e.Value, errors.Join(err, gerr))
+		}
 	}
 }
 
