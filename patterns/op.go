@@ -149,8 +149,17 @@ func (t *Table[T]) complete(c *change, op *Op[T], dst []byte) error {
 	if c.Body, err = t.codec.Append(dst, op.value, e); err != nil {
 		return err
 	}
-	if n := int64(len(c.Body)); n > t.rowSize.Load() {
-		t.rowSize.Store(n)
-	}
+	t.wrote(int64(len(c.Body)))
 	return nil
+}
+
+// wrote notes the size of a row. One that is far larger than those behind it is
+// forgotten soon, or the buffers of all of them would be as large.
+func (t *Table[T]) wrote(n int64) {
+	switch most := t.rowSize.Load(); {
+	case n > most:
+		t.rowSize.Store(n)
+	case n < most/2:
+		t.rowSize.Store(most / 2)
+	}
 }

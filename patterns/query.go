@@ -10,7 +10,10 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-const defaultParallel = 8
+const (
+	defaultParallel = 8
+	maxParallel     = 1 << 12 // more is of no use to anybody
+)
 
 // QueryOptions are the options of [Table.Query] and [Table.Page]. nil and the zero
 // value mean the defaults.
@@ -109,6 +112,7 @@ func (r *rows[T]) plan(f query.Filter, opts *QueryOptions) (*plan[T], error) {
 	if q.parallel <= 0 {
 		q.parallel = defaultParallel
 	}
+	q.parallel = min(q.parallel, maxParallel)
 	err := f.Err()
 	if err == nil && r.schema != nil {
 		err = f.Check(r.schema)

@@ -31,7 +31,7 @@ type Table[T any] struct {
 	keyless bool
 	stamped bool
 	tries   int
-	rowSize atomic.Int64 // of the largest row written so far, to size buffers
+	rowSize atomic.Int64 // of the largest row written of late, to size buffers
 }
 
 // TableOptions are the options of [NewTable]. nil and the zero value mean the
@@ -119,8 +119,8 @@ func (t *Table[T]) URL() (url string, ok bool) {
 // Create creates the table; a table that exists already is fine. One request.
 func (t *Table[T]) Create(ctx context.Context) error { return t.wire.CreateTable(ctx) }
 
-// Drop deletes the table with all its rows; a table that does not exist is fine. One
-// request. The service needs 40 seconds or more to free the name: until then
+// Drop deletes the table with all its rows; a table that does not exist, or is being
+// deleted, is fine. One request. The service needs 40 seconds or more to free the name: until then
 // creating a table of that name fails, so use a new one.
 //
 // https://learn.microsoft.com/rest/api/storageservices/delete-table

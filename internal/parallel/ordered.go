@@ -69,7 +69,7 @@ func Ordered[R any](ctx context.Context, n int, w Window, fetch func(ctx context
 			if !yield(r.value, r.err) || r.err != nil {
 				return
 			}
-			window = min(window*2, w.Max)
+			window += min(window, w.Max-window) // without an overflow
 		}
 	}
 }

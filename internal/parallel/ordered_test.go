@@ -3,6 +3,7 @@ package parallel_test
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -59,6 +60,19 @@ func TestWindowBoundsAndGrows(t *testing.T) {
 			t.Errorf("%d calls, want 101", n)
 		}
 	})
+}
+
+func TestTheWindowMayBeAsLargeAsAnIntIs(t *testing.T) {
+	for _, start := range []int{1, math.MaxInt/2 + 1, math.MaxInt} {
+		got := 0
+		wanted := parallel.Window{Start: start, Max: math.MaxInt, Want: func() int { return 1 }}
+		for range parallel.Ordered(t.Context(), 100, wanted, func(_ context.Context, i int) (int, error) { return i, nil }) {
+			got++
+		}
+		if got != 100 {
+			t.Errorf("from %d on: %d results", start, got)
+		}
+	}
 }
 
 func TestEndsAtTheFirstErrorAndCancelsTheRest(t *testing.T) {

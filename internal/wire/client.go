@@ -239,7 +239,8 @@ func (c *Client) CreateTable(ctx context.Context) error {
 	return e
 }
 
-// DropTable deletes the table; one that does not exist is fine. One request.
+// DropTable deletes the table; one that does not exist is fine, and so is one that is
+// being deleted, by an earlier try of this call perhaps. One request.
 func (c *Client) DropTable(ctx context.Context) error {
 	err := alive(ctx, "drop table")
 	if err != nil {
@@ -249,7 +250,7 @@ func (c *Client) DropTable(ctx context.Context) error {
 		return nil
 	}
 	e := (&call{client: c}).fail("drop table", err)
-	if e.Status == http.StatusNotFound {
+	if e.Status == http.StatusNotFound || errors.Is(e, ErrTableNotFound) {
 		return nil
 	}
 	return e
