@@ -207,6 +207,24 @@ func TestAPayloadWhoseMessageIsRefusedIsTakenBack(t *testing.T) {
 	})
 }
 
+// The first try puts the message, its reply is lost, and the next are refused.
+func TestARefusalAfterALostReplyIsNoAnswer(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, status := range []int{403, 503} {
+			blobsOf, queue := b.Container(t), b.Queue(t)
+			b.Fault(fault.On("Queue.Put").Nth(1).LoseReply(), fault.On("Queue.Put").Nth(2).Times(fault.Forever).Status(status, "Refused"))
+			err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: blobsOf})
+			b.ClearFaults()
+			if !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrThrottled) != (status == 503) {
+				t.Errorf("%d: %v", status, err)
+			}
+			if b, m := len(blobs(t, blobsOf)), count(t, queue); b != 1 || m != 1 {
+				t.Errorf("%d: %d blobs, %d messages", status, b, m)
+			}
+		}
+	})
+}
+
 func TestSweepDeletesOldPayloadsOnly(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		blobsOf, queue := b.Container(t), b.Queue(t)

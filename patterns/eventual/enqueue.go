@@ -46,8 +46,8 @@ type EnqueueOptions struct {
 // EnqueueOptions.Container first: one request more. Without a container that is
 // [patterns.ErrTooLarge], before any request.
 //
-// When no definite answer came the error matches [patterns.ErrOutcomeUnknown]: the
-// message may be there. Enqueue again, with the same EnqueueOptions.ID. Also when a
+// When no definite answer came, to one of the SDK's tries, the error matches
+// [patterns.ErrOutcomeUnknown]: the message may be there. Enqueue again, with the same EnqueueOptions.ID. Also when a
 // reply was lost and the SDK repeated the request there are two messages with one
 // ID: delivery is at least once.
 func Enqueue[M any](ctx context.Context, queue *azqueue.QueueClient, kind string, msg M, opts *EnqueueOptions) error {

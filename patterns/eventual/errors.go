@@ -53,12 +53,15 @@ type Error struct {
 	Status int    // HTTP status, 0 when no reply came
 	Code   string // error code of the service, "" when no reply came
 
-	kind error
-	err  error
+	kind   error
+	err    error
+	unsure bool // a try before the last may have been carried out
 }
 
 func (e *Error) Error() string {
 	switch {
+	case e.Status != 0 && e.unsure:
+		return fmt.Sprintf("%s: %v: refused by the service (%d %s), and a try before may have been carried out", e.Op, patterns.ErrOutcomeUnknown, e.Status, e.Code)
 	case e.Status != 0:
 		return fmt.Sprintf("%s: refused by the service (%d %s)", e.Op, e.Status, e.Code)
 	case e.kind != nil:
@@ -76,12 +79,16 @@ func (e *Error) Format(f fmt.State, verb rune) {
 	io.WriteString(f, e.Error())
 }
 
-// Unwrap gives the sentinel that it means, if any, and the SDK's error.
+// Unwrap gives the sentinels that it means, if any, and the SDK's error.
 func (e *Error) Unwrap() []error {
+	all := []error{e.err}
 	if e.kind != nil {
-		return []error{e.kind, e.err}
+		all = append(all, e.kind)
 	}
-	return []error{e.err}
+	if e.unsure {
+		all = append(all, patterns.ErrOutcomeUnknown)
+	}
+	return all
 }
 
 // fail says what err of the SDK means. A write without a definite answer may have
@@ -109,9 +116,19 @@ func fail(op string, err error, write bool) error {
 	return e
 }
 
-// definite reports whether the service said no.
+// failAfter is fail for a write that must not be done twice, over so many tries.
+func failAfter(tries int, op string, err error) error {
+	err = fail(op, err, true)
+	var e *Error
+	if errors.As(err, &e) {
+		e.unsure = tries != 1
+	}
+	return err
+}
+
+// definite reports whether the service said no, and to the only try.
 func (e *Error) definite() bool {
-	return e.Status >= 400 && e.Status < 500 && e.Status != http.StatusRequestTimeout && e.Status != http.StatusTooManyRequests
+	return !e.unsure && e.Status >= 400 && e.Status < 500 && e.Status != http.StatusRequestTimeout && e.Status != http.StatusTooManyRequests
 }
 
 // refused reports whether err is the service's definite no.

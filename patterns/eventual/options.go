@@ -101,7 +101,7 @@ type Event struct {
 	Kind    string // Raw where the message could not be read
 	ID      string // of the operation
 	Attempt int
-	Took    time.Duration // from the fetch to the end of the handler
+	Took    time.Duration // from the fetch, the request that ended it included
 	Err     error         // the handler's, or why it was not called; nil for Done
 }
 

@@ -2,6 +2,8 @@ package eventual
 
 import (
 	"context"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
@@ -54,9 +56,13 @@ func (q queue) put(ctx context.Context, text string, after, ttl time.Duration) (
 	if after > 0 {
 		opts.VisibilityTimeout = to.Ptr(seconds(after))
 	}
-	resp, err := q.client.EnqueueMessage(ctx, text, &opts)
+	// The SDK tells of its last try only; a try before may have put the message. Of a
+	// transport that does not report its connections nothing is known.
+	var tries atomic.Int32
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { tries.Add(1) }})
+	resp, err := q.client.EnqueueMessage(traced, text, &opts)
 	if err != nil {
-		return "", "", fail("put message", err, true)
+		return "", "", failAfter(int(tries.Load()), "put message", err)
 	}
 	if len(resp.Messages) > 0 && resp.Messages[0] != nil {
 		id, receipt = deref(resp.Messages[0].MessageID), deref(resp.Messages[0].PopReceipt)
