@@ -21,8 +21,9 @@ type Request struct {
 	// Resource is the table, queue or container, Name the blob.
 	Resource, Name string
 
-	// Rows are those addressed; none for a query. An insert and a batch name
-	// theirs once they were carried out, on the in-process account only.
+	// Rows are those addressed; none for a query. Without a rule that has a Where,
+	// an insert and a batch name theirs once they were carried out, on the
+	// in-process account only.
 	Rows []Key
 
 	// Status is the HTTP status, 0 where no answer came. A batch that failed

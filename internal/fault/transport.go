@@ -156,7 +156,7 @@ func (t *Transport) Do(req *http.Request) (*http.Response, error) {
 	}
 	q := &Request{Start: time.Now(), RequestBytes: max(req.ContentLength, 0)}
 	t.classify(q, req)
-	req = q.peek(req)
+	req = q.peek(req, t.choosy())
 	e, fate := t.begin(q)
 	if fate == diesBefore {
 		return t.killed(req, q)
@@ -170,6 +170,13 @@ func (t *Transport) Do(req *http.Request) (*http.Response, error) {
 		t.note(func() { q.Err = err })
 	}
 	return res, err
+}
+
+// choosy reports whether a rule wants to see the rows that a request addresses.
+func (t *Transport) choosy() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.ContainsFunc(t.rules, func(r *counted) bool { return r.where != nil })
 }
 
 // begin logs the request and asks the rules.

@@ -12,8 +12,8 @@ import "github.com/azpatterns/azpatterns/internal/fault"
 //	func (Rule) Probability(p float64) Rule          // each with probability p, by the seed
 //
 // f is called with a lock held: it must be quick, and must not use the account or
-// its log. It sees what the address says: the Rows of an insert and of a batch are
-// known only afterwards. These say what happens; a rule may have several:
+// its log. It sees what is asked for, the Rows of an insert and of a batch included,
+// and nothing of the answer. These say what happens; a rule may have several:
 //
 //	func (Rule) LoseRequest() Rule                   // not carried out, *LostError
 //	func (Rule) LoseReply() Rule                     // carried out, *LostError
