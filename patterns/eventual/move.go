@@ -28,7 +28,9 @@ import (
 // A row that is in the target and not in the source was moved before: nil. One that
 // is in neither is [patterns.ErrNotFound]. A row that is there, and is not the one
 // that [Row] means, is [ErrSuperseded]: it was changed, or moved before and created
-// anew, and a copy in the target says nothing about it.
+// anew, and a copy in the target says nothing about it. Only where the reply to this
+// call's own delete was lost, and such a row is there by the next try, is that
+// [patterns.ErrOutcomeUnknown], and the copy stays.
 //
 // Three requests; two where it was moved before; two more for each lost race, and
 // up to three more where the target has such a row.
@@ -99,6 +101,7 @@ type mover struct {
 
 	stored string  // the version of the copy that this call made; "" for none
 	before *record // what stood in its place; nil for nothing
+	doubt  bool    // a copy of an earlier try may be of a row that was moved
 }
 
 func (m *mover) run(ctx context.Context) error {
@@ -148,6 +151,9 @@ func (m *mover) superseded(ctx context.Context) error {
 			return errors.Join(ErrSuperseded, fmt.Errorf("a copy stays in the target: %w", err))
 		}
 	}
+	if m.doubt {
+		return fmt.Errorf("%w: the row was moved, or changed", patterns.ErrOutcomeUnknown)
+	}
 	return ErrSuperseded
 }
 
@@ -167,6 +173,11 @@ func (m *mover) carry(ctx context.Context, src record) error {
 	err := m.from.remove(ctx, src.key, src.etag)
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil // by the same move elsewhere, or by this request's own first try
+	}
+	var e *patterns.Error
+	if errors.As(err, &e) && e.Unsure {
+		// It may be gone, and another be there now: then the copy is all that is left.
+		m.stored, m.before, m.doubt = "", nil, true
 	}
 	return err
 }

@@ -213,3 +213,35 @@ func TestAMoveThatIsOvertakenAfterALostRaceTakesBackAll(t *testing.T) {
 		})
 	})
 }
+
+// The delete is carried out and its reply lost, and the employee is hired again before
+// the SDK repeats it, which then finds another version. What was moved must stay moved.
+func TestAMoveWhoseDeleteIsNotAnsweredTakesNothingBack(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for _, kind := range []string{"table", "blob"} {
+			name := testbed.UniqueName()
+			current, old, blobs := b.NamedTable(t, name), b.Table(t), b.Container(t)
+			putRow(t, current, hired("1", "Ken"))
+			from := b.Between(t, name, func(try int) {
+				if try == 2 { // the first is the read
+					putRow(t, b.Direct(t, name), hired("2", "is back"))
+				}
+			})
+			b.Fault(fault.On("Table.Delete").Nth(1).LoseReply())
+			row := eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"}
+			a := &archive{current: current, read: func(t testing.TB) (string, bool) { return readRow(t, old) }}
+			var err error
+			if kind == "blob" {
+				a.read = func(t testing.TB) (string, bool) { return readBlob(t, blobs) }
+				err = eventual.MoveToBlob(t.Context(), from, blobs, row)
+			} else {
+				err = eventual.Move(t.Context(), from, old, row)
+			}
+			b.ClearFaults()
+			if !errors.Is(err, patterns.ErrOutcomeUnknown) {
+				t.Errorf("%s: %v", kind, err)
+			}
+			a.want(t, hired("2", "is back"), hired("1", "Ken"))
+		}
+	})
+}
