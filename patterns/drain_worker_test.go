@@ -11,8 +11,15 @@ import (
 
 // TestAWorkerThatWritesLateAndDiesIsCorrected holds a worker up right before its
 // first write, lets the writer finish and another delete the entity, and kills the
-// worker as soon as its write has been carried out.
+// worker as soon as its write has been carried out. The worker takes the operation over
+// while the writer drains it, or before the writer, whose reply gets lost, knows that it
+// has been carried out.
 func TestAWorkerThatWritesLateAndDiesIsCorrected(t *testing.T) {
+	t.Run("while draining", func(t *testing.T) { lateWorker(t, false) })
+	t.Run("before the writer knows", func(t *testing.T) { lateWorker(t, true) })
+}
+
+func lateWorker(t *testing.T, lost bool) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
 		h := jones()
 		p, err := newPlace(ctx, everyView)
@@ -32,8 +39,13 @@ func TestAWorkerThatWritesLateAndDiesIsCorrected(t *testing.T) {
 				w.kill() // this request is carried out, no other
 			}
 		}
+		begins := isWrite
+		if lost {
+			a.deaf = func(_, path string) bool { return strings.HasSuffix(path, "$batch") }
+			begins = func(method, path string) bool { return method == "GET" && strings.Contains(path, "~azp_outbox_") }
+		}
 		a.sending = func(method, path string) {
-			if isWrite(method, path) && begun.CompareAndSwap(false, true) {
+			if begins(method, path) && begun.CompareAndSwap(false, true) {
 				p.queue.hurry()
 				go func() { _, _ = p.queue.work(ctx, w); close(dead) }()
 				<-reached

@@ -120,7 +120,7 @@ func (op *operation[T]) commitWithOutbox(ctx context.Context, changes []change, 
 // which was changed since is not to be had any more.
 func (op *operation[T]) found(ctx context.Context, row Item[outboxRow], v *version[T]) (etags, error) {
 	var e etags
-	if row.Value.State == statePending && row.Value.Worker == "" {
+	if row.Value.Worker == "" {
 		e.outbox = string(row.ETag)
 	}
 	if v.now == nil {

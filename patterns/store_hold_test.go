@@ -235,3 +235,38 @@ func TestWhatAnEarlierTryHeldIsReleasedByTheNext(t *testing.T) {
 		})
 	}
 }
+
+// TestAnOperationThatIsBarredEarlyStartsOver has its wake-up shown before its time.
+func TestAnOperationThatIsBarredEarlyStartsOver(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		b, transactions := h.process(), 0
+		b.changed = func() { transactions++ }
+		b.inside(1, func() { h.handle(0) })
+		_, err := b.Insert(h.ctx, withBadge("B7"))
+		h.must(err)
+		if transactions != 2 {
+			t.Errorf("%d transactions", transactions)
+		}
+	})
+}
+
+// TestAnOperationInDoubtKeepsWhatItHolds loses the replies to the transaction and to
+// all that asks for its outcome.
+func TestAnOperationInDoubtKeepsWhatItHolds(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		b, q, sent := h.process(), h.process(), false
+		b.deaf = func(_, path string) bool {
+			sent = sent || strings.HasSuffix(path, "$batch")
+			return sent && !strings.Contains(path, "'badge'")
+		}
+		_, err := b.Insert(h.ctx, withBadge("B7"))
+		if !errors.Is(err, patterns.ErrOutcomeUnknown) {
+			t.Errorf("got %v", err)
+		}
+		if h.queue.len() != 1 {
+			t.Errorf("%d wake-ups are left", h.queue.len())
+		}
+		_, err = q.Insert(h.ctx, somebodyElse())
+		h.refused("another entity", err)
+	})
+}

@@ -113,3 +113,24 @@ func TestNoUpdateIsLostOrDoneTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestAChangeBetweenALostReplyAndItsSearchIsSeen has another writer change the entity
+// before the first one, whose reply got lost, has found out that it was carried out.
+func TestAChangeBetweenALostReplyAndItsSearchIsSeen(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		a, b, changed := h.process(), h.process(), false
+		a.deaf = func(_, path string) bool { return !changed && strings.HasSuffix(path, "$batch") }
+		a.sending = func(method, path string) {
+			if method == "GET" && strings.Contains(path, "~azp_outbox_") && !changed {
+				changed = true
+				_, err := b.Update(h.ctx, jones().key(), func(h *hire) error { h.Name = "Ann Smith"; return nil })
+				h.must(err)
+			}
+		}
+		item, err := a.Insert(h.ctx, withBadge("B7"))
+		h.must(err)
+		if _, err := a.PutItem(h.ctx, item, jones()); !changed || !errors.Is(err, patterns.ErrConflict) {
+			t.Errorf("(changed: %v) a write over the other's change: %v", changed, err)
+		}
+	})
+}

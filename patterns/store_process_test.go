@@ -61,7 +61,8 @@ type process struct {
 	lose    float64       // part of the requests, and of the replies, that get lost
 	changed func()        // is called after each transaction that was carried out
 
-	sending func(method, path string) // is called before each request is carried out
+	sending func(method, path string)      // is called before each request is carried out
+	deaf    func(method, path string) bool // whether the reply to a request gets lost
 }
 
 func (p *place) start(pr *process) (*process, error) {
@@ -145,6 +146,9 @@ func (p *process) Do(req *http.Request) (res *http.Response, err error) {
 		res, err = p.inner.Do(req)
 		if p.changed != nil && strings.HasSuffix(req.URL.Path, "$batch") {
 			p.changed()
+		}
+		if p.deaf != nil && p.deaf(req.Method, req.URL.Path) {
+			return errLost
 		}
 		return err
 	})
