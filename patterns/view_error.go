@@ -33,7 +33,10 @@ func badView(view, format string, args ...any) error {
 // [ErrExists]. An operation that returns it has changed nothing.
 type DuplicateError struct {
 	View string
-	Key  keys.Key // of the row; printed by %+v only
+
+	// Key of the row. Only the verb %+v prints it, and not through an error that wraps
+	// this one, as those of a Store do: find this one with errors.As.
+	Key keys.Key
 }
 
 func (e *DuplicateError) Error() string {

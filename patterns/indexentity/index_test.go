@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
@@ -175,6 +177,49 @@ func TestCostOfReading(t *testing.T) {
 			t.Errorf("entities: %d requests, want 1 + 5", n)
 		}
 	})
+}
+
+func TestEntitiesAreReadSideBySideWithinBounds(t *testing.T) {
+	for parallel, waves := range map[int]int{0: 3, 1: 20, 5: 4, 100: 1} { // of 20 members; 0 is 8
+		synctest.Test(t, func(t *testing.T) {
+			acct := storagetest.New(t)
+			index, err := indexentity.SamePartition("lastname", lastName, indexentity.Options[employee]{Parallel: parallel})
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, err := patterns.NewTable[employee](acct.Tables().NewClient("Staff"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := table.Create(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 20 {
+				if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: fmt.Sprintf("%02d", i), LastName: "Jones"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			reader, err := index.On(store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			acct.Fault(storagetest.On("Table.Get").DelayReply(time.Second))
+			began, n := time.Now(), 0
+			for item, err := range reader.Entities(t.Context(), "Sales", "Jones") {
+				if err != nil || item.Key.Row != fmt.Sprintf("%02d", n) {
+					t.Errorf("entity %d: %v, %v", n, item.Key, err)
+				}
+				n++
+			}
+			if took := time.Since(began); n != 20 || took != time.Duration(1+waves)*time.Second {
+				t.Errorf("parallel %d: %d entities in %v, want the list and %d reads in turn", parallel, n, took, waves)
+			}
+		})
+	}
 }
 
 func TestCostOfWritingInTheSamePartition(t *testing.T) {
