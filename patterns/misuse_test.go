@@ -162,3 +162,44 @@ func TestAnItemThatWasWrittenKeepsWhatWithAdded(t *testing.T) {
 		}
 	})
 }
+
+func TestAnUnknownOutcomeTellsAllToThoseWhoAsk(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		const address = "table.storagetest.invalid" // stands in the SDK's text
+		table := newTable[counter](t, b.Table(t), nil)
+		b.Fault(fault.On("Table.Insert").Status(500, "InternalError"), fault.On("Table.Batch").Status(500, "InternalError"))
+		_, single := table.Insert(t.Context(), &counter{"hits", "0", 1})
+		_, batch := table.Batch().Insert(&counter{"hits", "0", 1}).Commit(t.Context())
+		b.Fault(fault.On("Table.Get").Status(500, "InternalError"))
+		_, unread := table.Insert(t.Context(), &counter{"hits", "0", 1})
+		for _, err := range []error{single, batch, unread} {
+			wantError(t, err, patterns.ErrOutcomeUnknown)
+			silent(t, err, address)
+			if text := fmt.Sprintf("%+v", err); strings.Count(text, address) == 0 {
+				t.Errorf("it says no more than %s", text)
+			}
+		}
+	})
+}
+
+// selfMade has methods that would write other properties than its fields are.
+type selfMade struct {
+	PartitionKey, RowKey string
+	N                    int64
+}
+
+func (selfMade) MarshalJSON() ([]byte, error) { return []byte(`{"Other":1}`), nil }
+
+func (*selfMade) UnmarshalJSON([]byte) error { return errors.New("not to be called") }
+
+func TestTheFieldsOfATypeCountNotItsJSONMethods(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		table := newTable[selfMade](t, b.Table(t), nil)
+		v := selfMade{"p", "r", 1}
+		insert(t, table, v)
+		item := get(t, table, keys.Key{Partition: "p", Row: "r"})
+		if _, other := item.Property("Other"); item.Value != v || other {
+			t.Errorf("read %+v", item.Value)
+		}
+	})
+}

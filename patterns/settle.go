@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"golang.org/x/sync/errgroup"
 
@@ -152,6 +153,18 @@ func (o *outcomeUnknown) Error() string {
 		return fmt.Sprintf("%v: %v; reading the row again: %v", ErrOutcomeUnknown, o.cause, o.then)
 	}
 	return fmt.Sprintf("%v: %v", ErrOutcomeUnknown, o.cause)
+}
+
+// Format adds the SDK's full text for %+v only.
+func (o *outcomeUnknown) Format(f fmt.State, verb rune) {
+	switch plus := verb == 'v' && f.Flag('+'); {
+	case plus && o.then != nil:
+		fmt.Fprintf(f, "%v: %+v; reading the row again: %+v", ErrOutcomeUnknown, o.cause, o.then)
+	case plus:
+		fmt.Fprintf(f, "%v: %+v", ErrOutcomeUnknown, o.cause)
+	default:
+		io.WriteString(f, o.Error())
+	}
 }
 
 func (o *outcomeUnknown) Unwrap() []error {

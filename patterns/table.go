@@ -19,7 +19,8 @@ import (
 // renames a field, `table:",omitempty"` leaves it out when zero, `table:"-"` skips
 // it, `table:",json"` stores a nested value as JSON text. Where there is no table
 // tag the json tag is read, and an embedded aztables.Entity is understood, so that
-// structs written for aztables work unchanged.
+// structs written for aztables work unchanged. A MarshalJSON or UnmarshalJSON of T
+// itself is not called: what the fields and tags say counts.
 //
 // T may also be aztables.EDMEntity, or a map[string]any with Go values of the exact
 // property types (an int counts as an int64), its keys given by [TableOptions.Key].

@@ -19,6 +19,7 @@ func ListTables(ctx context.Context, service *aztables.ServiceClient, filter str
 		if filter != "" {
 			opts.Filter = &filter
 		}
+		last := ""
 		for pager := service.NewListTablesPager(opts); pager.More(); {
 			if err := alive(ctx, op); err != nil {
 				yield("", err)
@@ -28,6 +29,13 @@ func ListTables(ctx context.Context, service *aztables.ServiceClient, filter str
 			if err != nil {
 				yield("", new(call).fail(op, err))
 				return
+			}
+			if next := page.NextTableName; next != nil && *next != "" {
+				if *next == last {
+					yield("", &Error{Op: op, kind: ErrBadReply, err: errNoProgress})
+					return
+				}
+				last = *next
 			}
 			for _, t := range page.Tables {
 				if t.Name != nil && !yield(*t.Name, nil) {
