@@ -83,8 +83,8 @@
 // when a worker comes by. Until then a reader may find no copy of a new entity, a
 // copy of one that is gone, an old one, or two. [Reader.GetFresh], [Reader.Check] and
 // [Reader.Fresh] ask the primary, which is always right. Values are unique
-// nevertheless: the Store reserves the row before it writes the primary, and releases
-// what a crash left reserved.
+// nevertheless: the Store reserves the row before it writes the primary. What a crash
+// left reserved is refused to others for [patterns.StoreOptions.Grace], and free then.
 //
 // # Limits
 //
