@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -34,7 +35,7 @@ func (t *Table[T]) later(ctx context.Context, key keys.Key, created []*outgoing,
 	if t.outbox == nil || len(created)+len(dropped) == 0 {
 		return nil
 	}
-	w := patterns.Wakeup{Partition: key.Partition, Row: key.Row, ID: uuid.NewString()}
+	w := patterns.Wakeup{Partition: key.Partition, Row: key.Row, ID: newID(time.Now())}
 	for _, o := range created {
 		w.Reserved = append(w.Reserved, patterns.Place{View: view, Partition: t.container, Row: o.ref.Name})
 	}
@@ -51,13 +52,32 @@ func (t *Table[T]) later(ctx context.Context, key keys.Key, created []*outgoing,
 	return nil
 }
 
+// newID is the id of a wake-up put at that time.
+func newID(put time.Time) string { return put.UTC().Format(time.RFC3339) + "_" + uuid.NewString() }
+
+// early is how long a wake-up has to wait since its write may not be over yet: what the
+// row refers to now it may be about to drop. A writer's clock that is ahead makes the
+// wake-up come again and again.
+func (t *Table[T]) early(id string) time.Duration {
+	put, _, _ := strings.Cut(id, "_")
+	at, err := time.Parse(time.RFC3339, put)
+	if err != nil {
+		return 0
+	}
+	return min(t.grace-time.Since(at), t.grace)
+}
+
 // Handle does what a wake-up of [Options.Outbox] asks for; package eventual calls it in
 // a worker, by HandleOutbox. It deletes those of the blobs named that the entity has not
 // referred to for the grace time. again > 0 asks to show the wake-up again after that
-// time: a blob is too young, or nothing tells yet that nobody has read the entity while
-// it referred to the blob; such a blob is marked. One request, and two for each blob that
-// is marked or deleted.
+// time: it came early, a blob is too young, or nothing tells yet that nobody has read the
+// entity while it referred to the blob; such a blob is marked. One request, and two for
+// each blob that is marked or deleted; none where it came within the grace time of its
+// write.
 func (t *Table[T]) Handle(ctx context.Context, w patterns.Wakeup) (again time.Duration, err error) {
+	if wait := t.early(w.ID); wait > 0 {
+		return wait, nil
+	}
 	refs, changed, err := t.referred(ctx, keys.Key{Partition: w.Partition, Row: w.Row})
 	if err != nil {
 		return 0, fmt.Errorf("delete blobs: %w", err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -184,7 +185,9 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 
 // clockwork is an outbox whose wake-ups are shown at their time.
 type clockwork struct {
+	mu      sync.Mutex
 	waiting []due
+	atOnce  func(patterns.Wakeup) time.Duration // if set, they are shown before Put returns, too
 }
 
 type due struct {
@@ -193,31 +196,50 @@ type due struct {
 }
 
 func (c *clockwork) Put(_ context.Context, w patterns.Wakeup, after time.Duration) (patterns.Receipt, error) {
-	c.waiting = append(c.waiting, due{w, time.Now().Add(after)})
+	c.add(due{w, time.Now().Add(after)})
+	if c.atOnce != nil {
+		c.show(true, c.atOnce)
+	}
 	return patterns.Receipt{}, nil
+}
+
+func (c *clockwork) add(d due) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = append(c.waiting, d)
 }
 
 func (c *clockwork) Delete(context.Context, patterns.Receipt) error { return nil }
 
-// until lets time pass, and shows what is due meanwhile; all there is where early is true.
+// show hands over what is due, or all there is where early is true.
+func (c *clockwork) show(early bool, handle func(patterns.Wakeup) (again time.Duration)) {
+	c.mu.Lock()
+	all := c.waiting
+	c.waiting = nil
+	c.mu.Unlock()
+	for _, d := range all {
+		if early || !time.Now().Before(d.at) {
+			again := handle(d.Wakeup)
+			if again <= 0 {
+				continue
+			}
+			d.at = time.Now().Add(again)
+		}
+		c.add(d)
+	}
+}
+
+// until lets time pass, and shows what is due meanwhile.
 func (c *clockwork) until(t *testing.T, end time.Time, early bool, handle func(context.Context, patterns.Wakeup) (time.Duration, error)) {
 	t.Helper()
 	for ; time.Now().Before(end); time.Sleep(10 * time.Minute) {
-		shown := c.waiting
-		c.waiting = nil
-		for _, w := range shown {
-			if again := time.Until(w.at); again <= 0 || early {
-				var err error
-				if again, err = handle(t.Context(), w.Wakeup); err != nil {
-					t.Fatal(err)
-				}
-				if again <= 0 {
-					continue
-				}
-				w.at = time.Now().Add(again)
+		c.show(early, func(w patterns.Wakeup) time.Duration {
+			again, err := handle(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
 			}
-			c.waiting = append(c.waiting, w)
-		}
+			return again
+		})
 	}
 }
 
@@ -269,6 +291,34 @@ func TestAReaderHasTheGraceTimeWhateverWakesUp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A wake-up that comes before its write is over finds that the entity still refers to
+// what it is about to drop.
+func TestAWakeUpBeforeItsWriteComesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		var w clockwork
+		table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
+		w.atOnce = func(wakeup patterns.Wakeup) time.Duration {
+			acct.ResetLog()
+			again, err := table.Handle(t.Context(), wakeup)
+			if err != nil || again <= 0 || len(acct.Log()) != 0 {
+				t.Errorf("again %v, %v, %v", again, err, acct.Log())
+			}
+			return again
+		}
+		if err := table.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		must[largeentity.Item[employee]](t)(table.Insert(t.Context(), newJones("first", large)))
+		w.until(t, time.Now().Add(2*day), false, table.Handle)
+		must[largeentity.Item[employee]](t)(table.UpdateMeta(t.Context(), jones, func(e *employee) error { *e = *newJones("second", large); return nil }))
+		w.until(t, time.Now().Add(4*day), false, table.Handle)
+		if blobsOf(t, acct) != 1 || len(w.waiting) != 0 {
+			t.Errorf("%d blobs, %d wake-ups left", blobsOf(t, acct), len(w.waiting))
+		}
+	})
 }
 
 // A wake-up says what becomes of a blob, and asks one entity. So a Stream that one entity

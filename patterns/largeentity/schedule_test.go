@@ -1,0 +1,198 @@
+package largeentity_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/largeentity"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// Writers, readers, a worker and a sweeper run side by side on a service that is slow,
+// refuses, and loses replies. Whatever the schedule: who has read an entity can read its
+// blobs for the grace time, no reference dangles, and in the end no blob is left over.
+func TestRandomSchedulesLeaveNoReferenceAndNoReaderWithoutABlob(t *testing.T) {
+	for seed := range uint64(16) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { newSchedule(t, seed).run() })
+		})
+	}
+}
+
+const (
+	briefly = 10 * time.Minute // the grace time of the schedules
+	slowest = 4 * time.Minute  // a delayed reply
+)
+
+type schedule struct {
+	*testing.T
+	seed   uint64
+	acct   *storagetest.Account
+	outbox *clockwork // nil for a table that is only swept
+	films  *largeentity.Table[film]
+}
+
+func newSchedule(t *testing.T, seed uint64) *schedule {
+	s := &schedule{T: t, seed: seed, acct: storagetest.Start(&storagetest.Options{Seed: seed + 1})}
+	if seed%3 != 0 {
+		s.outbox = new(clockwork)
+	}
+	s.films = s.process()
+	if err := s.films.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// process is the table as one more program has it.
+func (s *schedule) process() *largeentity.Table[film] {
+	o := &largeentity.Options[film]{Grace: briefly, Threshold: largeentity.Always}
+	if s.outbox != nil {
+		o.Outbox = s.outbox
+	}
+	return open(s.T, s.acct.Tables().NewClient("Films"), s.acct.Container("photos"), o)
+}
+
+func (s *schedule) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(s.seed, stream)) }
+
+func (s *schedule) run() {
+	sometimes := func(op string, p float64) storagetest.Rule {
+		return storagetest.On(op).Probability(p).Times(storagetest.Forever)
+	}
+	s.acct.Fault(
+		sometimes("Blob.Put", 0.1).DelayReply(slowest), sometimes("Blob.Put", 0.05).LoseReply(),
+		sometimes("Blob.Delete", 0.1).LoseReply(), sometimes("Blob.SetMetadata", 0.1).LoseReply(), sometimes("Blob.Get", 0.1).CutReply(3),
+		sometimes("Table.Insert", 0.1).LoseReply(), sometimes("Table.Replace", 0.1).LoseReply(), sometimes("Table.Delete", 0.1).LoseReply(),
+		sometimes("Table.Insert", 0.1).Delay(slowest), sometimes("Table.Replace", 0.1).Delay(slowest),
+		sometimes("Table.Replace", 0.05).Status(403, "AuthorizationFailure"), sometimes("Table.*", 0.05).Status(503, "ServerBusy"),
+	)
+	var people, services sync.WaitGroup
+	for n := range uint64(4) {
+		people.Go(func() { s.person(s.process(), s.random(n)) })
+	}
+	stop := make(chan struct{})
+	every := func(d time.Duration, do func()) {
+		services.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(d):
+					do()
+				}
+			}
+		})
+	}
+	chance := s.random(99)
+	every(time.Minute, func() { s.work(chance.IntN(5) == 0) })
+	every(3*time.Minute, func() { _, _ = s.films.Sweep(s.Context(), nil) }) // what fails is done by the next
+	people.Wait()
+	close(stop)
+	services.Wait()
+
+	s.acct.ClearFaults()
+	referred := map[string]bool{}
+	for row, err := range s.films.Table().Query(s.Context(), query.PartitionKey.Eq("films"), nil) {
+		if err != nil {
+			s.Fatal(err)
+		}
+		item := must[largeentity.Item[film]](s.T)(s.films.Meta(row))
+		for _, property := range []string{"Video", "Poster"} {
+			if b, ok := item.Blob(property); ok {
+				referred[b.Name] = true
+			}
+		}
+		s.look(s.films, item)
+	}
+	for range 6 {
+		time.Sleep(2 * briefly)
+		s.work(false)
+		if s.outbox == nil {
+			must[largeentity.SweepReport](s.T)(s.films.Sweep(s.Context(), nil))
+		}
+	}
+	if n := blobsOf(s.T, s.acct); n != len(referred) {
+		s.Errorf("%d blobs, %d of them referred to", n, len(referred))
+	}
+}
+
+// person changes entities at random, and looks again and again at what was read of late.
+func (s *schedule) person(films *largeentity.Table[film], r *rand.Rand) {
+	type reading struct {
+		item largeentity.Item[film]
+		at   time.Time
+	}
+	var readings []reading
+	for n := range 25 {
+		key := keys.Key{Partition: "films", Row: fmt.Sprint(r.IntN(2))}
+		content := fmt.Sprint(key.Row, n, r.IntN(3))
+		stream := largeentity.NewStream(strings.NewReader(content))
+		var err error
+		switch r.IntN(7) {
+		case 0:
+			_, err = films.Insert(s.Context(), &film{PartitionKey: key.Partition, RowKey: key.Row, Video: stream, Poster: []byte(content)})
+		case 1:
+			_, err = films.UpdateMeta(s.Context(), key, func(f *film) error { f.Poster = []byte(content); return nil })
+		case 2:
+			_, err = films.Update(s.Context(), key, func(f *film) error { f.Video = stream; return nil })
+		case 3:
+			_, err = films.Update(s.Context(), key, func(f *film) error { f.Poster = nil; return nil })
+		case 4:
+			err = films.Delete(s.Context(), key, "")
+		default:
+			var item largeentity.Item[film]
+			if item, err = films.GetMeta(s.Context(), key); err == nil {
+				readings = append(readings, reading{item, time.Now()})
+			}
+		}
+		if errors.Is(err, largeentity.ErrBlobGone) || errors.Is(err, largeentity.ErrCorrupt) {
+			s.Error(err)
+		}
+		time.Sleep(time.Duration(r.Int64N(int64(slowest))))
+		for _, seen := range readings[max(0, len(readings)-4):] {
+			if time.Since(seen.at) < briefly-slowest { // which the look itself may take
+				s.look(films, seen.item)
+			}
+		}
+	}
+}
+
+// look reads all blobs of an entity.
+func (s *schedule) look(films *largeentity.Table[film], item largeentity.Item[film]) {
+	item, err := films.Load(s.Context(), item)
+	if err == nil && !item.Value.Video.IsZero() {
+		var video io.ReadCloser
+		if video, err = item.Value.Video.Open(s.Context()); err == nil {
+			_, err = io.Copy(io.Discard, video)
+			video.Close()
+		}
+	}
+	if errors.Is(err, largeentity.ErrBlobGone) || errors.Is(err, largeentity.ErrCorrupt) {
+		s.Errorf("what was read: %v", err)
+	}
+}
+
+// work shows what is due; all there is where early is true.
+func (s *schedule) work(early bool) {
+	if s.outbox == nil {
+		return
+	}
+	s.outbox.show(early, func(w patterns.Wakeup) time.Duration {
+		again, err := s.films.Handle(context.WithoutCancel(s.Context()), w)
+		if err != nil {
+			again = time.Minute
+		}
+		return again
+	})
+}
