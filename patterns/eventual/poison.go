@@ -75,7 +75,7 @@ type Dead struct {
 
 	m       message
 	env     envelope
-	text    string // to put back; "" where it is made of env
+	text    *string // to put back; nil where it is made of env
 	taken   time.Time
 	settled bool
 }
@@ -84,7 +84,7 @@ func open(m message, taken time.Time) *Dead {
 	d := &Dead{ID: m.id, Enqueued: m.inserted, Buried: m.inserted, m: m, taken: taken}
 	env, err := parse(m.text)
 	if err != nil || env.Burial == nil {
-		d.text, d.Payload = m.text, Text(m.text)
+		d.text, d.Payload = &m.text, Text(m.text)
 		return d
 	}
 	b := env.Burial
@@ -94,7 +94,7 @@ func open(m message, taken time.Time) *Dead {
 		d.Enqueued = b.Inserted
 	}
 	if env.Text != nil {
-		d.text, d.Payload = *env.Text, Text(*env.Text)
+		d.text, d.Payload = env.Text, Text(*env.Text)
 	} else {
 		d.Payload = env.Body
 	}
@@ -198,8 +198,10 @@ func (p *Poison) Replay(ctx context.Context, d *Dead) error {
 	}
 	err := p.hold(ctx, d)
 	if err == nil {
-		text := d.text
-		if text == "" && d.env.Version > 0 {
+		var text string
+		if d.text != nil {
+			text = *d.text
+		} else {
 			text, err = d.env.encode()
 		}
 		if err == nil {

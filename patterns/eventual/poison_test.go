@@ -82,7 +82,7 @@ func TestAReplayedMessageIsHandledAsIfItWereNew(t *testing.T) {
 func TestMessagesOfOthersAreReplayedLetterForLetter(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newBench(t, b, nil)
-		texts := []string{"plain", "cGxhaW4=", `{"azp":9}`, strings.Repeat("x", 64<<10), strings.Repeat("<", 40<<10), " spaces "}
+		texts := []string{"plain", "cGxhaW4=", `{"azp":9}`, strings.Repeat("x", 64<<10), strings.Repeat("<", 40<<10), " spaces ", ""}
 		for _, text := range texts {
 			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
 				t.Fatal(err)
