@@ -59,6 +59,8 @@ func TestBadLinesAreNamedAndTheRestGoesOn(t *testing.T) {
 		"Sales,00010,Ken,Kwok,kenk@contoso.com,old,2026-01-05T08:00:00Z,1.50,Taxi",
 		"Sales,00010,Ken,Kwok,kenk@contoso.com,23,yesterday,1.50,Taxi",
 		"Sales,00010,Ken,Kwok,kenk@contoso.com,23,0000-01-05T08:00:00Z,1.50,Taxi",
+		"Sales,00010,Ken,Kwok,kenk@contoso.com,23,1601-01-01T00:30:00+01:00,1.50,Taxi",
+		"Sales,00010,Ken,Kwok,kenk@contoso.com,23,9999-12-31T23:30:00-01:00,1.50,Taxi",
 		"Sales,00010,Ken,Kwok,kenk@contoso.com,23,2026-01-05T08:00:00Z,much,Taxi",
 		"Sales,00010,Ken,Kwok,kenk@contoso.com,23,2026-01-05T08:00:00Z,1.50",
 		`Sales,00010,Ken,"Kwok,kenk@contoso.com,23,2026-01-05T08:00:00Z,1.50,Taxi`,
@@ -72,7 +74,7 @@ func TestBadLinesAreNamedAndTheRestGoesOn(t *testing.T) {
 			t.Errorf("output lacks %q:\n%s", want, got)
 		}
 	}
-	if want := "appended 2 expense claims, left out 9 lines"; !strings.Contains(got, want) {
+	if want := "appended 2 expense claims, left out 11 lines"; !strings.Contains(got, want) {
 		t.Errorf("output lacks %q:\n%s", want, got)
 	}
 }
