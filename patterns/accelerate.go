@@ -18,7 +18,8 @@ import (
 // changing or deleting rows with an empty partition key. Those are refused.
 //
 // The policy leaves other requests of the client alone. Credentials, retries,
-// tracing and transport stay as opts says. nil stands for the zero options.
+// tracing and transport stay as opts says. nil stands for the zero options; options
+// that have the policy already do not get it twice.
 func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	return wire.Accelerate(opts)
 }

@@ -8,20 +8,23 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// Accelerate gives a copy of opts with the accelerating policy in it. nil stands
+// Accelerate gives a copy of opts with the accelerating policy in it, once. nil stands
 // for the zero options.
 func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	var o aztables.ClientOptions
 	if opts != nil {
 		o = *opts
 	}
-	o.PerRetryPolicies = append(slices.Clip(slices.Clone(o.PerRetryPolicies)), accelerator{})
+	if !slices.Contains(o.PerRetryPolicies, policy.Policy(accelerator{})) {
+		o.PerRetryPolicies = append(slices.Clip(slices.Clone(o.PerRetryPolicies)), accelerator{})
+	}
 	return &o
 }
 
@@ -35,7 +38,7 @@ type accelerator struct{}
 func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 	raw := req.Raw()
 	c, _ := raw.Context().Value(callKey{}).(*call)
-	if c == nil {
+	if c == nil || namesTables(raw.URL.Path) {
 		return req.Next()
 	}
 	c.seen = true
@@ -84,6 +87,12 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 		resp.Body = http.NoBody
 	}
 	return resp, nil
+}
+
+// namesTables reports whether a request creates, deletes or lists tables. No call does;
+// but another policy may, with the context of the request that found no table.
+func namesTables(path string) bool {
+	return strings.HasSuffix(path, "/Tables") || strings.Contains(path, "/Tables(")
 }
 
 // busyCode is ServerBusy when the reply says so: in its body, which azcore has

@@ -1,0 +1,92 @@
+package patterns_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func TestAcceleratedTwiceIsAcceleratedOnce(t *testing.T) {
+	acct := storagetest.New(t)
+	name := testbed.UniqueName()
+	if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
+		t.Fatal(err)
+	}
+	once := patterns.Accelerate(nil)
+	twice := patterns.Accelerate(once)
+	if n := len(twice.PerRetryPolicies); n != 1 || twice == once {
+		t.Errorf("%d policies in the same options: %v", n, twice == once)
+	}
+	table := newTable[counter](t, acct.TablesWith(twice).NewClient(name), nil)
+	insert(t, table, counter{"hits", "0", 1})
+	if _, err := table.Update(t.Context(), tally, addOne); err != nil {
+		t.Error(err)
+	}
+	if _, err := table.Batch().Upsert(&counter{"hits", "1", 1}, patterns.Merge).Commit(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := collect(t, table.Query(t.Context(), partitionIs("hits"), nil)); len(got) != 2 {
+		t.Errorf("%d rows", len(got))
+	}
+}
+
+// creating makes the table when a request finds none, in the context of that request.
+type creating struct {
+	service *aztables.ServiceClient
+	table   string
+	made    int
+}
+
+func (c *creating) Do(req *policy.Request) (*http.Response, error) {
+	resp, err := req.Clone(req.Raw().Context()).Next()
+	if err != nil || resp.StatusCode != http.StatusNotFound {
+		return resp, err
+	}
+	c.made++
+	if _, err := c.service.CreateTable(req.Raw().Context(), c.table, nil); err != nil {
+		return nil, err
+	}
+	if err := req.RewindBody(); err != nil {
+		return nil, err
+	}
+	return req.Next()
+}
+
+func TestAnotherPolicyMayCreateTheTableThatARequestLacks(t *testing.T) {
+	for mode, accelerate := range map[string]func(*aztables.ClientOptions) *aztables.ClientOptions{
+		"plain":       func(o *aztables.ClientOptions) *aztables.ClientOptions { return o },
+		"accelerated": patterns.Accelerate,
+	} {
+		t.Run(mode, func(t *testing.T) {
+			acct := storagetest.New(t)
+			for what, write := range map[string]func(*patterns.Table[counter]) error{
+				"insert": func(table *patterns.Table[counter]) error {
+					_, err := table.Insert(t.Context(), &counter{"hits", "0", 1})
+					return err
+				},
+				"upsert": func(table *patterns.Table[counter]) error {
+					_, err := table.Upsert(t.Context(), &counter{"hits", "0", 1}, patterns.Replace)
+					return err
+				},
+			} {
+				maker := &creating{service: acct.TablesWith(accelerate(nil)), table: testbed.UniqueName()}
+				opts := &aztables.ClientOptions{}
+				opts.PerCallPolicies = []policy.Policy{maker}
+				table := newTable[counter](t, acct.TablesWith(accelerate(opts)).NewClient(maker.table), nil)
+				if err := write(table); err != nil || maker.made != 1 {
+					t.Errorf("%s: %v, made %d times", what, err, maker.made)
+					continue
+				}
+				if get(t, table, tally).Value.N != 1 {
+					t.Errorf("%s: another row", what)
+				}
+			}
+		})
+	}
+}
