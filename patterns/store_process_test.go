@@ -62,6 +62,7 @@ type process struct {
 	changed func()        // is called after each transaction that was carried out
 
 	sending func(method, path string)      // is called before each request is carried out
+	cut     func(method, path string) bool // whether a request gets lost
 	deaf    func(method, path string) bool // whether the reply to a request gets lost
 }
 
@@ -142,6 +143,9 @@ func (p *process) Do(req *http.Request) (res *http.Response, err error) {
 	err = p.step(req.Context(), func() (err error) {
 		if p.sending != nil {
 			p.sending(req.Method, req.URL.Path)
+		}
+		if p.cut != nil && p.cut(req.Method, req.URL.Path) {
+			return errLost
 		}
 		res, err = p.inner.Do(req)
 		if p.changed != nil && strings.HasSuffix(req.URL.Path, "$batch") {
