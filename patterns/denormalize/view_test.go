@@ -257,6 +257,69 @@ func TestACrashAnywhereHeals(t *testing.T) {
 	}
 }
 
+// Beside its employees a department refuses a second manager. Elsewhere that comes too
+// late: he is stored, and who watches is told; once the first steps down, he can be made
+// the one.
+func TestASecondManagerIsRefusedOrReported(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for name, p := range places {
+			t.Run(name, func(t *testing.T) {
+				opts := p.opts(b.Table(t))
+				boss, err := denormalize.Into("manager", func(e *employee) (keys.Key, manager, bool) {
+					return p.at(e), manager{e.Name, e.EmailAddress}, e.IsManager
+				}, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				table, err := patterns.NewTable[employee](b.Table(t), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var pending error
+				store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{
+					Views: []patterns.View[employee]{boss}, Outbox: &testbed.Wakeups{},
+					OnPending: func(_ context.Context, _ keys.Key, err error) { pending = err },
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: "1", Name: "Ken", IsManager: true}); err != nil {
+					t.Fatal(err)
+				}
+				_, err = store.Insert(t.Context(), &employee{Department: "Sales", ID: "2", Name: "Mary", IsManager: true})
+				if opts == nil {
+					err, pending = pending, err
+				}
+				var taken *patterns.DuplicateError
+				if !errors.As(pending, &taken) || taken.View != "manager" || err != nil {
+					t.Fatalf("got %v, and %v", pending, err)
+				}
+				if opts == nil {
+					return
+				}
+				if _, err := store.Update(t.Context(), key("1"), func(e *employee) error { e.IsManager = false; return nil }); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := store.Rebuild(t.Context(), key("2")); err != nil {
+					t.Fatal(err)
+				}
+				home := table.Client()
+				if opts.Table != nil {
+					home = opts.Table
+				}
+				departments, err := patterns.NewTable(home, &patterns.TableOptions[department]{Keyless: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				d, err := departments.Get(t.Context(), p.at(&employee{Department: "Sales"}))
+				if err != nil || d.Value.ManagerName == nil || *d.Value.ManagerName != "Mary" {
+					t.Errorf("department %+v, %v", d.Value, err)
+				}
+			})
+		}
+	})
+}
+
 func TestWhatCannotBeIsRefused(t *testing.T) {
 	none := func(*employee) (keys.Key, bool) { return keys.Key{}, false }
 	err := func(_ any, err error) error { return err }
