@@ -105,7 +105,11 @@ func (d *delivery) openOther() (err error) {
 			err = fmt.Errorf("Options.Decode: %w", &PanicError{v, debug.Stack()})
 		}
 	}()
-	if d.env.Kind, d.body, err = d.w.opts.Decode(d.m.text); err != nil {
+	d.env.Kind, d.body, err = d.w.opts.Decode(d.m.text)
+	if err == nil && d.env.Kind == "" {
+		err = fmt.Errorf("%w: empty", ErrBadKind)
+	}
+	if err != nil {
 		return fmt.Errorf("Options.Decode: %w", err)
 	}
 	return nil

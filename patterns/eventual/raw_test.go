@@ -97,12 +97,12 @@ func TestADecoderTellsWhatMessagesOfOthersAre(t *testing.T) {
 			got = j.Message
 			return nil
 		})
-		for _, text := range []string{`letter {"To":"Ken"}`, "letter", "panic", `parcel {}`} {
+		for _, text := range []string{`letter {"To":"Ken"}`, "letter", "panic", `parcel {}`, " {}"} {
 			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		es := s.until(t, 4)
+		es := s.until(t, 5)
 		done := 0
 		for _, e := range es {
 			if e.Outcome == eventual.Done {
@@ -116,7 +116,7 @@ func TestADecoderTellsWhatMessagesOfOthersAre(t *testing.T) {
 		for _, d := range peek(t, s.tools(t)) {
 			reasons[d.Reason] = true
 		}
-		for _, r := range []string{"Options.Decode: no blank", "Options.Decode: handler panicked: panic", `no handler for kind "parcel"`} {
+		for _, r := range []string{"Options.Decode: no blank", "Options.Decode: handler panicked: panic", `no handler for kind "parcel"`, "Options.Decode: bad kind: empty"} {
 			if !reasons[r] {
 				t.Errorf("no %q in %v", r, reasons)
 			}
