@@ -80,3 +80,16 @@ func (oneMember) Remove(row map[string]any, m keys.Key) (bool, error) {
 	return true, nil
 }
 func (oneMember) Len(row map[string]any) (int, error) { return len(row), nil }
+
+// TestAMarkIsDeletedAsItWasRead is about a part of nothing, which leaves the counter,
+// and so the condition on its row, out of the transaction.
+func TestAMarkIsDeletedAsItWasRead(t *testing.T) {
+	c := &Claim{View: "orders", Kind: Merges, Key: keys.Key{Partition: "company", Row: "all"}, Owner: keys.Key{Partition: "Sales", Row: "1"}}
+	writes, err := c.writes(reading{
+		row:  standing{"row", []byte(`{"Orders":7}`)},
+		mark: standing{"mark", []byte(`{"azp_parts":"{\"Orders\":0}"}`)},
+	}, nil)
+	if err != nil || len(writes) != 1 || writes[0].Kind != wire.Delete || writes[0].ETag != "mark" {
+		t.Errorf("%+v, %v", writes, err)
+	}
+}

@@ -10,10 +10,8 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// markRow is a mark as it is read to be added up.
+// markRow is what is read of a mark to add it up.
 type markRow struct {
-	View  string `table:"azp_view,reserved"`
-	Row   string `table:"azp_row,reserved"`
 	Parts string `table:"azp_parts,reserved"`
 }
 
@@ -38,7 +36,7 @@ func (t *tableTarget) countOthers(ctx context.Context, c *Claim, found reading) 
 		if err != nil {
 			return nil, err
 		}
-		if mark.Key == own || mark.Value.View != c.View || mark.Value.Row != c.Key.Row {
+		if mark.Key == own {
 			continue
 		}
 		numbers, err := partsOf(mark.Value.Parts)
