@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/internal/errtext"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -125,5 +127,8 @@ func (e *BatchError) Format(f fmt.State, verb rune) {
 		io.WriteString(f, e.Error())
 	}
 }
+
+// LogValue keeps from a log what only %+v tells.
+func (e *BatchError) LogValue() slog.Value { return errtext.Value(e) }
 
 func (e *BatchError) Unwrap() error { return e.err }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/azpatterns/azpatterns/internal/errtext"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
@@ -166,6 +168,9 @@ func (o *outcomeUnknown) Format(f fmt.State, verb rune) {
 		io.WriteString(f, o.Error())
 	}
 }
+
+// LogValue keeps from a log what only %+v tells.
+func (o *outcomeUnknown) LogValue() slog.Value { return errtext.Value(o) }
 
 func (o *outcomeUnknown) Unwrap() []error {
 	cause := o.cause

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
+	"github.com/azpatterns/azpatterns/internal/errtext"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -50,5 +52,8 @@ func (e *DuplicateError) Format(f fmt.State, verb rune) {
 		fmt.Fprintf(f, ": %q/%q", e.Key.Partition, e.Key.Row)
 	}
 }
+
+// LogValue keeps from a log what only %+v tells.
+func (e *DuplicateError) LogValue() slog.Value { return errtext.Value(e) }
 
 func (e *DuplicateError) Unwrap() error { return ErrExists }

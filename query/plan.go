@@ -3,8 +3,11 @@ package query
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/errtext"
 )
 
 // A Plan says what a filter will cost before it is sent, and how it will run.
@@ -118,6 +121,9 @@ func (e *ScanError) Format(s fmt.State, verb rune) {
 		fmt.Fprintf(s, "\n%+v", e.Plan)
 	}
 }
+
+// LogValue keeps from a log what only %+v tells.
+func (e *ScanError) LogValue() slog.Value { return errtext.Value(e) }
 
 // Is reports true for [ErrScan].
 func (e *ScanError) Is(target error) bool { return target == ErrScan }

@@ -23,18 +23,19 @@ type layer struct {
 // layers are tried in order: a package belongs to the first that has it.
 var layers = []layer{
 	{"keys", is("keys"), nil},
-	{"query", is("query"), []string{"keys"}},
-	{"wire", under("internal/wire"), nil},
+	{"errtext", under("internal/errtext"), nil},
+	{"query", is("query"), []string{"keys", "errtext"}},
+	{"wire", under("internal/wire"), []string{"errtext"}},
 	{"parallel", under("internal/parallel"), nil},
 	{"cursor", under("internal/cursor"), nil},
 	{"testkit", isTestkit, []string{"emulator", "fault", "testkit"}},
 	{"emulator", under("internal/emulator"), []string{"keys", "query", "emulator"}},
 	{"fault", under("internal/fault"), []string{"emulator"}},
 	{"azurite", under("internal/azurite"), nil},
-	{"core", is("patterns"), []string{"keys", "query", "wire", "parallel", "cursor"}},
+	{"core", is("patterns"), []string{"keys", "query", "wire", "parallel", "cursor", "errtext"}},
 	{"indexed", under("internal/indexed"), []string{"keys", "wire", "core"}},
 	{"storagetest", under("patterns/storagetest"), []string{"keys", "query", "emulator", "fault"}},
-	{"pattern", under("patterns"), []string{"keys", "query", "wire", "parallel", "cursor", "indexed", "core"}},
+	{"pattern", under("patterns"), []string{"keys", "query", "wire", "parallel", "cursor", "errtext", "indexed", "core"}},
 	{"example", under("examples"), []string{
 		"keys", "query", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "example", "tool"}},
 	{"tool", under("internal"), []string{ // test beds, benchmarks, checks

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/internal/errtext"
 )
 
 // The sentinels that patterns re-exports. They live here because the code that
@@ -104,6 +107,9 @@ func (e *Error) Format(f fmt.State, verb rune) {
 	}
 	io.WriteString(f, e.Error())
 }
+
+// LogValue keeps from a log what only %+v tells.
+func (e *Error) LogValue() slog.Value { return errtext.Value(e) }
 
 // Unwrap gives the sentinel and the SDK's error.
 func (e *Error) Unwrap() []error {

@@ -238,7 +238,7 @@ func (d *delivery) failed(what string, err error) {
 	if errors.Is(err, errTaken) {
 		log = d.w.opts.Logger.Info
 	}
-	log("eventual: "+what, "kind", d.env.Kind, "id", d.env.ID, "attempt", d.attempt, errorAttr(err))
+	log("eventual: "+what, "kind", d.env.Kind, "id", d.env.ID, "attempt", d.attempt, "error", err)
 }
 
 // report tells how the delivery ended.
@@ -253,7 +253,7 @@ func (d *delivery) report(o Outcome, err error) {
 	}
 	attrs := []any{"outcome", o.String(), "kind", e.Kind, "id", e.ID, "attempt", e.Attempt, "took", e.Took}
 	if err != nil {
-		attrs = append(attrs, errorAttr(err))
+		attrs = append(attrs, "error", err)
 	}
 	log("eventual: job", attrs...)
 	d.w.opts.Observe(e)

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/errtext"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -78,6 +80,9 @@ func (e *Error) Format(f fmt.State, verb rune) {
 	}
 	io.WriteString(f, e.Error())
 }
+
+// LogValue keeps from a log what only %+v tells.
+func (e *Error) LogValue() slog.Value { return errtext.Value(e) }
 
 // Unwrap gives the sentinels that it means, if any, and the SDK's error.
 func (e *Error) Unwrap() []error {

@@ -44,7 +44,7 @@ func Every(w *Worker, name string, interval time.Duration, do func(context.Conte
 func (w *Worker) attend(ctx context.Context, c chore) {
 	for next := rand.N(c.every) + 1; sleep(ctx, next) == nil; next = c.every {
 		if err := safely(ctx, c.do); err != nil && ctx.Err() == nil {
-			w.opts.Logger.Error("eventual: task failed", "task", c.name, errorAttr(err))
+			w.opts.Logger.Error("eventual: task failed", "task", c.name, "error", err)
 		}
 	}
 }

@@ -76,10 +76,10 @@ func (h *hold) renew() {
 		h.lose(ErrLost)
 	case !time.Now().Before(h.until):
 		// Nobody need have it yet, and until then the receipt is good.
-		h.log.Warn("eventual: visibility ran out", errorAttr(err))
+		h.log.Warn("eventual: visibility ran out", "error", err)
 		h.lose(ErrLost)
 	default:
-		h.log.Warn("eventual: visibility not renewed, trying again", errorAttr(err))
+		h.log.Warn("eventual: visibility not renewed, trying again", "error", err)
 		h.set(max(min(h.every/12, time.Until(h.until)), time.Millisecond))
 	}
 }

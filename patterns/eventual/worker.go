@@ -206,7 +206,7 @@ func (w *Worker) fetch(ctx, work context.Context, handlers, timers *sync.WaitGro
 			if first && refused(err) {
 				return err
 			}
-			w.opts.Logger.Error("eventual: queue not read", errorAttr(err))
+			w.opts.Logger.Error("eventual: queue not read", "error", err)
 		}
 		if len(ms) > 0 {
 			pause = w.opts.PollMin

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 
+	"github.com/azpatterns/azpatterns/internal/errtext"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -75,6 +77,9 @@ func (e *Error) Format(f fmt.State, verb rune) {
 	}
 	io.WriteString(f, e.Error())
 }
+
+// LogValue keeps from a log what only %+v tells.
+func (e *Error) LogValue() slog.Value { return errtext.Value(e) }
 
 // Unwrap gives the sentinel that it means and the SDK's error, where there are.
 func (e *Error) Unwrap() []error {

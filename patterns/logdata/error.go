@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 
+	"github.com/azpatterns/azpatterns/internal/errtext"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -116,6 +118,9 @@ func (e *Error) Format(f fmt.State, verb rune) {
 		fmt.Fprintf(f, "\n%v", e.err)
 	}
 }
+
+// LogValue keeps from a log what only %+v tells.
+func (e *Error) LogValue() slog.Value { return errtext.Value(e) }
 
 // Unwrap gives the sentinel and the SDK's error.
 func (e *Error) Unwrap() []error {
