@@ -113,16 +113,15 @@ type bulk[T any] struct {
 type lane[T any] struct {
 	batch   *Batch[T]
 	indexes []int
-	busy    sync.Mutex // held while a transaction of the partition is under way
+
+	// busy has a token while a transaction of the partition is under way. It is no
+	// mutex, because testing/synctest would not move the clock for who waits for one.
+	busy chan struct{}
 }
 
 // idle reports whether l can be forgotten: its order matters to nobody.
 func (l *lane[T]) idle() bool {
-	if len(l.indexes) > 0 || !l.busy.TryLock() {
-		return false
-	}
-	l.busy.Unlock()
-	return true
+	return len(l.indexes) == 0 && len(l.busy) == 0
 }
 
 // take adds op to its partition's lane and sends what is full.
@@ -140,7 +139,7 @@ func (b *bulk[T]) take(ctx context.Context, op Op[T]) {
 	}
 	l := b.lanes[key.Partition]
 	if l == nil {
-		l = &lane[T]{batch: b.table.Batch()}
+		l = &lane[T]{batch: b.table.Batch(), busy: make(chan struct{}, 1)}
 		b.lanes[key.Partition] = l
 	}
 	if l.batch.add(c, nil); l.batch.err != nil {
@@ -190,10 +189,10 @@ func (b *bulk[T]) flush(ctx context.Context, l *lane[T]) {
 	if len(indexes) == 0 {
 		return
 	}
-	l.busy.Lock()
+	l.busy <- struct{}{}
 	b.slots <- struct{}{}
 	b.running.Go(func() {
-		defer func() { <-b.slots; l.busy.Unlock() }()
+		defer func() { <-b.slots; <-l.busy }()
 		b.commit(ctx, batch, indexes)
 	})
 }

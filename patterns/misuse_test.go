@@ -77,6 +77,27 @@ func TestASequenceThatPanicsLeavesNothingRunning(t *testing.T) {
 	})
 }
 
+func TestBulkOfManyTransactionsRunsInVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		name := testbed.UniqueName()
+		if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
+			t.Fatal(err)
+		}
+		table := newTable[counter](t, acct.Tables().NewClient(name), nil)
+		acct.Fault(storagetest.On("Table.Batch").Delay(time.Second))
+		start := time.Now()
+		report, err := table.Bulk(t.Context(), inserts(600, "p", "q"), nil)
+		if err != nil || report.Requests != 6 {
+			t.Errorf("%+v, %v", report.BulkProgress, err)
+		}
+		// Three transactions of each partition, one after the other.
+		if took := time.Since(start); took != 3*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
 type embeddedKeys struct {
 	*aztables.Entity
 	N int64
