@@ -3,6 +3,7 @@ package patterns
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -60,6 +61,9 @@ func (e *Explanation) String() string { return e.text(false) }
 func (e *Explanation) Format(f fmt.State, verb rune) {
 	io.WriteString(f, e.text(verb == 'v' && f.Flag('+')))
 }
+
+// LogValue keeps the keys out of a log: [slog.TextHandler] prints with %+v.
+func (e *Explanation) LogValue() slog.Value { return slog.StringValue(e.String()) }
 
 func (e *Explanation) text(withKeys bool) string {
 	var b strings.Builder

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -94,6 +95,11 @@ func TestExplainTellsKeysOnlyWhenAsked(t *testing.T) {
 		}
 		if text := fmt.Sprint(plan); strings.Contains(text, "000223") || strings.Contains(text, "contoso") {
 			t.Errorf("keys in\n%s", text)
+		}
+		var log strings.Builder
+		slog.New(slog.NewTextHandler(&log, nil)).Info("will do", "plan", plan)
+		if text := log.String(); strings.Contains(text, "000223") || !strings.Contains(text, "transaction") {
+			t.Errorf("logged\n%s", text)
 		}
 		if text := fmt.Sprintf("%+v", plan); !strings.Contains(text, "000223") {
 			t.Errorf("no keys in\n%s", text)

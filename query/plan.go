@@ -157,6 +157,9 @@ func (p Plan) Format(s fmt.State, verb rune) {
 	fmt.Fprint(s, p.text(verb == 'v' && s.Flag('+')))
 }
 
+// LogValue keeps the values out of a log: [slog.TextHandler] prints with %+v.
+func (p Plan) LogValue() slog.Value { return slog.StringValue(p.String()) }
+
 func (p Plan) text(values bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v  (requests at least %d, comparisons %d", p.Class, p.Requests, p.Comparisons)
