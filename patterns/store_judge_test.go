@@ -125,3 +125,27 @@ func TestASweepLeavesRecordsUntilTheyExpire(t *testing.T) {
 		}
 	})
 }
+
+// TestAMendWritesNoRowOfAnEntityThatHasChanged takes the address away while a mend puts
+// its row back.
+func TestAMendWritesNoRowOfAnEntityThatHasChanged(t *testing.T) {
+	withinPartition(t, func(h *held) {
+		a, b, mended := h.process(), h.process(), false
+		_, err := a.Insert(h.ctx, jones())
+		h.must(err)
+		place := patterns.Place{View: "byEmail", Partition: "Sales", Row: "email_" + jones().Email}
+		_, err = h.own.DeleteEntity(h.ctx, place.Partition, place.Row, nil)
+		h.must(err)
+		a.sending = func(method, _ string) {
+			if method != "GET" && !mended {
+				mended = true
+				_, err := b.Update(h.ctx, jones().key(), func(h *hire) error { h.Email = ""; return nil })
+				h.must(err)
+			}
+		}
+		h.must(a.Mend(h.ctx, jones().key(), place))
+		if !mended {
+			h.must(errors.New("nothing was mended"))
+		}
+	})
+}

@@ -66,6 +66,30 @@ func TestAWriterThatComesLateLeavesTheRowToItsNextOwner(t *testing.T) {
 	})
 }
 
+// TestARowTakenBackIsNotFreeAnyMore has an entity take back a badge that it had given
+// up, between another's look at it and that one's reservation.
+func TestARowTakenBackIsNotFreeAnyMore(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		setup, a, b, q := h.process(), h.process(), h.process(), h.process()
+		_, err := setup.Insert(h.ctx, withBadge("B7"))
+		h.must(err)
+		a.changed = a.kill
+		_ = a.giveBadge(h.ctx, "B8") // the row still stands
+		back := false
+		q.sending = func(method, path string) {
+			if method != "GET" && strings.HasSuffix(path, rowB7) && !back {
+				back = true
+				h.must(b.giveBadge(h.ctx, "B7"))
+			}
+		}
+		_, err = q.Insert(h.ctx, somebodyElse())
+		h.refused("another entity", err)
+		if !back {
+			h.must(errors.New("the row was not asked for"))
+		}
+	})
+}
+
 // TestAReleaseThatFailsIsLeftToAWorker refuses an operation in its transaction, and
 // then loses its requests to give back what it holds.
 func TestAReleaseThatFailsIsLeftToAWorker(t *testing.T) {
