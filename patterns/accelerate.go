@@ -17,6 +17,10 @@ import (
 // send: changing or deleting rows with a quote in a key within a transaction, and
 // changing or deleting rows with an empty partition key. Those are refused.
 //
+// Without the policy, and until the first reply shows that it is there, Table takes
+// the place of a policy.WithCaptureResponse in the context, and an Insert that of a
+// policy.WithHTTPHeader.
+//
 // The policy leaves other requests of the client alone. Credentials, retries,
 // tracing and transport stay as opts says. nil stands for the zero options; options
 // that have the policy already do not get it twice.
