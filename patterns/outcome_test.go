@@ -250,6 +250,8 @@ func judge(t *testing.T, b *testbed.Backend, w writer, c competitor, script stri
 		fail(fmt.Sprintf("ETag %s returned, %s stands there", got, now.ETag))
 	case err == nil && applied && now.Value.N > 2 && got == now.ETag:
 		fail("the competitor's ETag returned")
+	case got == azcore.ETagAny:
+		fail("an ETag returned that every version meets")
 	}
 	silent(t, err, "hits")
 }
