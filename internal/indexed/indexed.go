@@ -63,9 +63,8 @@ func checkName(name string) error {
 
 // HasKey refuses a T that no key can be had of.
 func (by *By[T]) HasKey() error {
-	var zero T
-	if _, _, ok := by.Codec.Keys(&zero); !ok && by.KeyOf == nil && !by.Codec.Open() {
-		return fmt.Errorf("%T has no fields PartitionKey and RowKey, and Options.Key is not set: %w", zero, keys.ErrBadKey)
+	if !by.Codec.HasKeys() && by.KeyOf == nil && !by.Codec.Open() {
+		return fmt.Errorf("%v has no fields PartitionKey and RowKey, and Options.Key is not set: %w", reflect.TypeFor[T](), keys.ErrBadKey)
 	}
 	return nil
 }
