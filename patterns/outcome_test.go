@@ -271,3 +271,33 @@ func TestLostRepliesOnBothServices(t *testing.T) {
 		}
 	})
 }
+
+// A merge leaves the row's other properties, which say nothing about whether it was
+// carried out.
+func TestALostMergeIsFoundBesideOtherProperties(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		synctest.Test(t, func(t *testing.T) {
+			for what, script := range map[string]string{"merge": "R", "upsert": "RRRR"} {
+				name := testbed.UniqueName()
+				b.NamedTable(t, name)
+				raw := b.Direct(t, name)
+				try(raw.AddEntity(t.Context(), []byte(`{"PartitionKey":"hits","RowKey":"0","N@odata.type":"Edm.Int64","N":"1","Other":"x"}`), nil))
+				table := newTable[counter](t, b.Between(t, name, func(int) {}), nil)
+				item := get(t, newTable[counter](t, raw, nil), tally)
+				item.Value.N = 2
+				b.ClearFaults()
+				var err error
+				if what == "merge" {
+					b.Fault(writer{op: "Table.Merge"}.rules(script)...)
+					_, err = table.Merge(t.Context(), item)
+				} else {
+					b.Fault(writer{op: "Table.UpsertMerge"}.rules(script)...)
+					_, err = table.Upsert(t.Context(), &item.Value, patterns.Merge)
+				}
+				if got := get(t, table, tally); err != nil || got.Value.N != 2 {
+					t.Errorf("%s: %v, the row says %d", what, err, got.Value.N)
+				}
+			}
+		})
+	})
+}
