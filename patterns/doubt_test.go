@@ -16,6 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -164,8 +165,14 @@ func TestLostReplyOverSockets(t *testing.T) {
 
 // A try that got no answer may still be carried out after the row was looked at.
 func TestATryStillUnderWayIsNotRuledOut(t *testing.T) {
+	for what, refused := range map[string]bool{"no try is answered": false, "all but the first are refused": true} {
+		t.Run(what, func(t *testing.T) { tryStillUnderWay(t, refused) })
+	}
+}
+
+func tryStillUnderWay(t *testing.T, refused bool) {
 	var late func()
-	hold := false
+	hold, held := false, 0
 	wrap := func(inner policy.Transporter) transport {
 		return func(req *http.Request) (*http.Response, error) {
 			if !hold || req.Method == http.MethodGet {
@@ -175,6 +182,10 @@ func TestATryStillUnderWayIsNotRuledOut(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
+			if held++; held > 1 && refused {
+				return inner.Do(req)
+			}
+			fault.Announce(req)
 			late = func() {
 				req.Body = io.NopCloser(bytes.NewReader(body))
 				try(inner.Do(req.WithContext(context.Background())))
@@ -182,12 +193,14 @@ func TestATryStillUnderWayIsNotRuledOut(t *testing.T) {
 			return nil, errors.New("connection reset")
 		}
 	}
-	through(t, wrap, func(t *testing.T, client *aztables.Client, _ *storagetest.Account) {
+	through(t, wrap, func(t *testing.T, client *aztables.Client, acct *storagetest.Account) {
 		table := newTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
 		insert(t, table, counter{"hits", "0", 1})
-		hold = true
+		hold, held = true, 0
+		acct.Fault(storagetest.On("Table.Replace").Times(3).Status(http.StatusServiceUnavailable, "ServerBusy"))
 		_, err := table.Update(t.Context(), tally, addOne)
 		hold = false
+		acct.ClearFaults()
 		late()
 		wantError(t, err, patterns.ErrOutcomeUnknown)
 		if got := get(t, table, tally).Value.N; got != 2 {

@@ -52,8 +52,6 @@ func (t *Table[T]) settle(ctx context.Context, changes []change, e *wire.Error) 
 	if err := g.Wait(); err != nil {
 		return nil, &outcomeUnknown{cause: e, then: err}
 	}
-	// A try without an answer may still be on its way, and find the version it wants.
-	answered := e.Status != 0 || errors.Is(e, ErrBadReply)
 	var applied, excluded, open bool
 	for i, f := range found {
 		switch {
@@ -61,7 +59,8 @@ func (t *Table[T]) settle(ctx context.Context, changes []change, e *wire.Error) 
 			return etagsOf(changes, found), nil
 		case f.evidence == alike, f.evidence == absent && changes[i].gone:
 			applied = true
-		case f.evidence == excludes, f.evidence == unchanged && answered:
+		case f.evidence == excludes, f.evidence == unchanged && !e.Unanswered:
+			// A try on its way could still find the version that it wants.
 			excluded = true
 		case f.evidence == silent, f.evidence == unchanged, changes[i].Kind != wire.Delete:
 			open = true

@@ -28,6 +28,7 @@ type service struct {
 
 func (s *service) Do(req *http.Request) (*http.Response, error) {
 	fault.Announce(req)
+	defer fault.AnnounceReply(req)
 	body := ""
 	if req.Body != nil {
 		b, err := io.ReadAll(req.Body)
@@ -279,20 +280,32 @@ func TestMessagesComeLateAndTwice(t *testing.T) {
 }
 
 func TestEveryAttemptIsAnnouncedOnceHoweverItEnds(t *testing.T) {
-	for _, rule := range []fault.Rule{
-		fault.On("*").Delay(0), fault.On("*").LoseReply(), fault.On("*").LoseRequest(), fault.On("*").Status(500, "InternalError"), fault.On("*").EmptyPage(),
+	for _, c := range []struct {
+		rule    fault.Rule
+		replies int
+	}{
+		{fault.On("*").Delay(0), 1},
+		{fault.On("*").LoseReply(), 1}, // it is lost on this side of the connection
+		{fault.On("*").LoseRequest(), 0},
+		{fault.On("*").Status(500, "InternalError"), 1},
+		{fault.On("*").EmptyPage(), 1},
 	} {
 		tr := fault.Wrap(&service{}, nil)
-		tr.Fault(rule)
-		var conns, writes int
+		tr.Fault(c.rule)
+		var conns, writes, replies int
 		var host string
 		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
 			GetConn:      func(h string) { conns++; host = h },
 			WroteRequest: func(httptrace.WroteRequestInfo) { writes++ },
+
+			GotFirstResponseByte: func() { replies++ },
 		})
 		_, _ = sendCtx(t, ctx, tr, "GET", base+"/People()", "") // some end in an error
 		if conns != 1 || writes != 1 || host != "acct.table.core.windows.net:443" {
-			t.Errorf("%v: %d connections to %s, %d writes", rule, conns, host, writes)
+			t.Errorf("%v: %d connections to %s, %d writes", c.rule, conns, host, writes)
+		}
+		if replies != c.replies {
+			t.Errorf("%v: %d replies, want %d", c.rule, replies, c.replies)
 		}
 	}
 }

@@ -27,3 +27,11 @@ func Announce(req *http.Request) {
 		trace.WroteRequest(httptrace.WroteRequestInfo{})
 	}
 }
+
+// AnnounceReply calls the hook that net/http calls when the first byte of a reply is
+// there.
+func AnnounceReply(req *http.Request) {
+	if trace := httptrace.ContextClientTrace(req.Context()); trace != nil && trace.GotFirstResponseByte != nil {
+		trace.GotFirstResponseByte()
+	}
+}

@@ -222,6 +222,7 @@ func (t *Transport) run(req *http.Request, q *Request, e effect) (*http.Response
 		return nil, &LostError{q.Op}
 	case refuse:
 		Announce(req)
+		AnnounceReply(req)
 		return t.refuse(req, q, e), nil
 	}
 	res, err := t.send(req, q, e)
@@ -249,6 +250,7 @@ func (t *Transport) send(req *http.Request, q *Request, e effect) (*http.Respons
 	out := req.WithContext(rest.WithCall(req.Context(), call))
 	if res := t.shape(out, q, e); res != nil {
 		Announce(req)
+		AnnounceReply(req)
 		closeBody(req)
 		res.Request = req
 		t.note(func() { q.Status, q.ReplyBytes = res.StatusCode, res.ContentLength })

@@ -71,10 +71,11 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 		return nil, err
 	}
 	if f := reply.failure; f != nil {
+		unsure := k.unsure() || !definite(f.status, f.code, nil)
 		return nil, &BatchFailure{&Error{
 			Op: "batch", Status: f.status, Code: f.code, kind: meaning(f.status, f.code),
-			Unsure: k.unsure() || !definite(f.status, f.code, nil),
-			err:    &azcore.ResponseError{StatusCode: f.status, ErrorCode: f.code, RawResponse: reply.resp},
+			Unsure: unsure, Unanswered: unsure && k.unanswered(),
+			err: &azcore.ResponseError{StatusCode: f.status, ErrorCode: f.code, RawResponse: reply.resp},
 		}, f.index}
 	}
 	return reply.etags, nil

@@ -32,10 +32,12 @@ type call struct {
 	tries   int  // counted by the policy
 	open    bool // the last try had no definite answer
 	unclear bool // a try before the last had none
+	silent  bool // a try had no answer at all
 
-	// Plain mode: connections that net/http looked for, and got, for a write. It
-	// sends nothing without one, and once at most on each.
-	asked, conns atomic.Int32
+	// Plain mode: connections that net/http looked for, and got, for a write, and
+	// the replies that came. It sends nothing without a connection, and once at most
+	// on each.
+	asked, conns, replies atomic.Int32
 }
 
 type callKey struct{}
@@ -53,8 +55,9 @@ func (c *call) context(ctx context.Context) context.Context {
 	if c.write {
 		// Without the policy nothing in azcore tells how often it tried; net/http does.
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			GetConn: func(string) { c.asked.Add(1) },
-			GotConn: func(httptrace.GotConnInfo) { c.conns.Add(1) },
+			GetConn:              func(string) { c.asked.Add(1) },
+			GotConn:              func(httptrace.GotConnInfo) { c.conns.Add(1) },
+			GotFirstResponseByte: func() { c.replies.Add(1) },
 		})
 	}
 	return ctx
@@ -81,4 +84,13 @@ func (c *call) unsure() bool {
 		return c.unclear
 	}
 	return c.conns.Load() != 1
+}
+
+// unanswered reports whether a try had no answer at all, or may have had none: then it
+// may still be on its way to the service.
+func (c *call) unanswered() bool {
+	if c.seen {
+		return c.silent
+	}
+	return c.conns.Load() == 0 || c.replies.Load() < c.conns.Load()
 }

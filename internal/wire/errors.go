@@ -83,6 +83,10 @@ type Error struct {
 	// definite answer came, or an earlier try of the same call had none.
 	Unsure bool
 
+	// Unanswered says of an Unsure one that a try may have had no answer at all: what
+	// it asks for may still happen, later than anything that is read now.
+	Unanswered bool
+
 	kind error // a sentinel, or nil
 	err  error // what the SDK returned
 }
@@ -159,6 +163,7 @@ func (c *call) fail(op string, err error) *Error {
 		e.kind = ErrBadReply
 	}
 	e.Unsure = c.write && !c.unsent(err) && (c.unsure() || !definite(e.Status, e.Code, err))
+	e.Unanswered = e.Unsure && c.unanswered()
 	return e
 }
 

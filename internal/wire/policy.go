@@ -72,6 +72,7 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 	resp, err := req.Next()
 	if err != nil {
 		c.open = !definite(0, "", err)
+		c.silent = c.silent || c.open && resp == nil
 		return resp, err
 	}
 	c.open = !definite(resp.StatusCode, busyCode(resp), nil)

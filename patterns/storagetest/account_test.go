@@ -111,16 +111,18 @@ func TestRetriesOfTheSDKTakeNoRealTime(t *testing.T) {
 func TestTheTransportCountsLikeNetHTTP(t *testing.T) {
 	acct := storagetest.New(t)
 	client := table(t, acct, "people")
-	conns, writes := 0, 0
+	conns, writes, replies := 0, 0, 0
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
 		GetConn:      func(string) { conns++ },
 		WroteRequest: func(httptrace.WroteRequestInfo) { writes++ },
+
+		GotFirstResponseByte: func() { replies++ },
 	})
 	if _, err := client.AddEntity(ctx, entity(t, "p", "r"), nil); err != nil {
 		t.Fatal(err)
 	}
-	if conns != 1 || writes != 1 {
-		t.Errorf("%d connections, %d writes", conns, writes)
+	if conns != 1 || writes != 1 || replies != 1 {
+		t.Errorf("%d connections, %d writes, %d replies", conns, writes, replies)
 	}
 }
 

@@ -22,8 +22,8 @@ const (
 // goroutine, so that testing/synctest moves the clock for the SDK and for the
 // account alike. Faults and the log apply.
 //
-// It calls GetConn and WroteRequest of an httptrace.ClientTrace once for each
-// request, as net/http does.
+// It calls GetConn, GotConn and WroteRequest of an httptrace.ClientTrace once for each
+// request, and GotFirstResponseByte for each reply, as net/http does.
 func (a *Account) Transport() policy.Transporter { return a.faults }
 
 // Tables returns a client with the default options, signing with the shared key.

@@ -22,5 +22,7 @@ func (d *direct) Do(req *http.Request) (*http.Response, error) {
 		return fault.Wrap(d, nil).Do(req) // finds out what the request is
 	}
 	fault.Announce(req)
-	return rest.Carry(d.handler, req), nil
+	resp := rest.Carry(d.handler, req)
+	fault.AnnounceReply(req)
+	return resp, nil
 }

@@ -85,6 +85,8 @@ func (t *Table[T]) settle(ctx context.Context, rows entityRows, old, next *head,
 			next.etag = now.etag
 		}
 		return nil
+	case e.Unanswered && old != nil && now.version() == old.version():
+		// A try on its way could still find the version that it wants.
 	case old != nil && now.has(old.version()), old == nil && len(now.history) < maxHistory:
 		certain := *e // the history has no gap in which the write could be
 		certain.Unsure = false

@@ -63,6 +63,7 @@ func (t *Table[T]) remove(ctx context.Context, rows entityRows, old *head, etag 
 	}
 	now, rerr := t.readHead(ctx, rows)
 	switch {
+	case rerr == nil && e.Unanswered && now.version() == old.version():
 	case rerr == nil && now.has(old.version()):
 		certain := *e
 		certain.Unsure = false

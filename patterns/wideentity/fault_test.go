@@ -100,23 +100,37 @@ func TestAnOutcomeThatNothingTellsIsUnknown(t *testing.T) {
 	})
 }
 
-// A request that never arrived is told from one that did.
-func TestALostRequestIsCertain(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		table := open[bag](t, b.Table(t), nil)
-		v := bag{"A": "a"}
-		item := must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
-		b.Fault(fault.On("Table.Batch").LoseRequest())
-		item.Value = bag{"A": "b"}
-		_, err := table.Replace(t.Context(), item)
-		if err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) {
-			t.Errorf("got %v, want a certain failure", err)
-		}
-		b.ClearFaults()
-		if _, err := table.Replace(t.Context(), item); err != nil {
-			t.Errorf("again: %v", err)
-		}
-	})
+// An answered try that changed nothing never will. One without an answer may still be on
+// its way.
+func TestOnlyAnAnswerRulesAWriteOut(t *testing.T) {
+	for what, c := range map[string]struct {
+		rule    fault.Rule
+		unknown bool
+	}{
+		"refused":   {fault.On("Table.Batch").Status(503, "ServerBusy"), false},
+		"failed":    {fault.On("Table.Batch").Status(500, "InternalError"), false},
+		"no answer": {fault.On("Table.Batch").LoseRequest(), true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+				table := open[bag](t, b.Table(t), nil)
+				v := bag{"A": "a"}
+				item := must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+				b.Fault(c.rule)
+				item.Value = bag{"A": "b"}
+				if _, err := table.Replace(t.Context(), item); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) != c.unknown {
+					t.Errorf("replace: %v", err)
+				}
+				if err := table.Delete(t.Context(), year, item.ETag); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) != c.unknown {
+					t.Errorf("delete: %v", err)
+				}
+				b.ClearFaults()
+				if _, err := table.Replace(t.Context(), item); err != nil {
+					t.Errorf("again: %v", err)
+				}
+			})
+		})
+	}
 }
 
 func TestPagesOfAnySizeGiveTheEntity(t *testing.T) {
