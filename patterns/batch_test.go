@@ -211,6 +211,7 @@ func TestBatchIsCheckedBeforeItIsSent(t *testing.T) {
 // What Batch lets through must be under the service's limit, whatever keys and
 // conditions add to it; and it must not refuse what is well under it.
 func TestBatchSendsUpToFourMebibytes(t *testing.T) {
+	t.Parallel()
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		for _, row := range []string{"r", strings.Repeat("😀", 250), strings.Repeat("%", 500)} {
 			table := people(t, b)

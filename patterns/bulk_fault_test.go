@@ -60,6 +60,7 @@ func TestBulkReportsWhatItDidNotSendWhenItsContextEnds(t *testing.T) {
 }
 
 func TestBulkIsTruthfulUnderFaults(t *testing.T) {
+	t.Parallel()
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		before := runtime.NumGoroutine()
 		for _, stamped := range []bool{false, true} {

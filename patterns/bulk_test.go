@@ -76,6 +76,7 @@ func TestBulkPacksFullTransactions(t *testing.T) {
 }
 
 func TestBulkFillsTransactionsOfManyPartitionsAtOnce(t *testing.T) {
+	t.Parallel()
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		for _, c := range []struct{ n, partitions, atMost int }{
 			{20_000, 100, 200},    // all fit in what may wait
@@ -190,6 +191,7 @@ func TestBulkStopsWhereTheTableIsMissing(t *testing.T) {
 
 // Through aztables texts grow on their way, more than could be foreseen.
 func TestBulkDividesWhatTheServiceFindsTooLarge(t *testing.T) {
+	t.Parallel()
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := people(t, b)
 		const n = 90

@@ -103,29 +103,29 @@ func TestACountThatIsMadeWhileItsMarkIsReadIsTakenBack(t *testing.T) {
 		a, err1 := p.start(&process{})
 		b, err2 := p.start(&process{})
 		found, counted := make(chan bool), make(chan bool)
-		transactions := 0
+		var transactions atomic.Int32
 		var deleted error
 		a.sending = func(_, path string) {
 			if !strings.HasSuffix(path, "$batch") {
 				return
 			}
-			if transactions++; transactions == 2 { // of the drain
+			if transactions.Add(1) == 2 { // of the drain
 				go func() { deleted = b.Delete(ctx, jones().key()); close(counted) }()
 				<-found
 			}
 		}
 		a.changed = func() {
-			if transactions == 2 {
+			if transactions.Load() == 2 {
 				counted <- true
 				<-counted // b has finished
 			}
 		}
 		b.sending = func(method, path string) {
-			if method == "GET" && strings.Contains(path, "~azp_count_") && transactions == 2 {
+			if method == "GET" && strings.Contains(path, "~azp_count_") && transactions.Load() == 2 {
 				synctest.Wait() // for the answer about the counter
 				found <- true
 				<-counted
-				transactions++ // once
+				transactions.Add(1) // once
 			}
 		}
 		_, inserted := a.Insert(ctx, jones())
@@ -147,18 +147,17 @@ func TestAMarkOfALaterCountIsLeftAlone(t *testing.T) {
 		b, err2 := p.start(&process{})
 		_, err3 := a.Insert(ctx, jones())
 		_, err4 := p.own.DeleteEntity(ctx, "company", "all", nil)
-		back := false
+		var back atomic.Bool
 		var err5 error
 		b.sending = func(method, path string) {
-			if method == "DELETE" && strings.Contains(path, "~azp_count_") && !back {
-				back = true
+			if method == "DELETE" && strings.Contains(path, "~azp_count_") && back.CompareAndSwap(false, true) {
 				again := jones()
 				again.Age++
 				_, err5 = a.Insert(ctx, again)
 			}
 		}
 		err6 := b.Delete(ctx, jones().key())
-		if !back {
+		if !back.Load() {
 			return errors.New("the mark was not deleted")
 		}
 		return errors.Join(err1, err2, err3, err4, err5, err6, p.recover(ctx), p.clean(ctx))

@@ -169,6 +169,7 @@ func (w writer) rules(script string) []fault.Rule {
 // TestNoOutcomeIsEverWrong lets every kind of write meet every loss, with every competitor in between, and compares
 // what it answers with what the service carried out.
 func TestNoOutcomeIsEverWrong(t *testing.T) {
+	t.Parallel()
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			for _, stamped := range []bool{false, true} {

@@ -42,6 +42,7 @@ func timed(t *testing.T, acct *storagetest.Account, f query.Filter, parallel int
 // Eight at once do 200 pages in a quarter of the time of one after the other, ramp-up
 // included, however the keys are made.
 func TestScanIsFasterWithoutKnowledgeOfTheKeys(t *testing.T) {
+	t.Parallel()
 	for name, keysOf := range distributions {
 		t.Run(name, func(t *testing.T) {
 			ks := keysOf(rand.New(rand.NewPCG(1, 2)), 20_000)

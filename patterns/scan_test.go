@@ -114,6 +114,7 @@ func scanAll(scan func(cursor string) iter.Seq2[patterns.ScanPage[mark], error],
 }
 
 func TestScanGivesEveryRowOnceOverAnyNumberOfRuns(t *testing.T) {
+	t.Parallel()
 	names := slices.Sorted(maps.Keys(distributions))
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")

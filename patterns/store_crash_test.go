@@ -103,6 +103,7 @@ func (p *place) clean(ctx context.Context) error {
 }
 
 func TestACrashAtAnyRequestHeals(t *testing.T) {
+	t.Parallel()
 	points := 0
 	for name, sc := range scenarios() {
 		var steps int

@@ -254,10 +254,13 @@ func TestAnOperationThatIsBarredEarlyStartsOver(t *testing.T) {
 // all that asks for its outcome.
 func TestAnOperationInDoubtKeepsWhatItHolds(t *testing.T) {
 	badgeTest(t, func(h *held) {
-		b, q, sent := h.process(), h.process(), false
+		b, q := h.process(), h.process()
+		var sent atomic.Bool
 		b.deaf = func(_, path string) bool {
-			sent = sent || strings.HasSuffix(path, "$batch")
-			return sent && !strings.Contains(path, "'badge'")
+			if strings.HasSuffix(path, "$batch") {
+				sent.Store(true)
+			}
+			return sent.Load() && !strings.Contains(path, "'badge'")
 		}
 		_, err := b.Insert(h.ctx, withBadge("B7"))
 		if !errors.Is(err, patterns.ErrOutcomeUnknown) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,13 +34,12 @@ func withinPartition(t *testing.T, body func(h *held)) {
 // the next is refused because of a copy, so that neither was carried out.
 func TestADuplicateIsCertainThoughATryGotLost(t *testing.T) {
 	withinPartition(t, func(h *held) {
-		setup, a, lost := h.process(), h.process(), false
+		setup, a := h.process(), h.process()
+		var lost atomic.Bool
 		_, err := setup.Insert(h.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: jones().Email})
 		h.must(err)
 		a.cut = func(_, path string) bool {
-			first := !lost && strings.HasSuffix(path, "$batch")
-			lost = lost || first
-			return first
+			return strings.HasSuffix(path, "$batch") && lost.CompareAndSwap(false, true)
 		}
 		_, err = a.Insert(h.ctx, jones())
 		h.refused("the taken address", err)
@@ -49,14 +49,15 @@ func TestADuplicateIsCertainThoughATryGotLost(t *testing.T) {
 // TestAnUpdateWithinThePartitionIsNeverDoneTwice loses the replies to its transaction.
 func TestAnUpdateWithinThePartitionIsNeverDoneTwice(t *testing.T) {
 	withinPartition(t, func(h *held) {
-		a, sent := h.process(), 0
+		a := h.process()
+		var sent atomic.Int32
 		_, err := a.Insert(h.ctx, jones())
 		h.must(err)
 		a.deaf = func(_, path string) bool {
 			if strings.HasSuffix(path, "$batch") {
-				sent++
+				sent.Add(1)
 			}
-			return sent == 1
+			return sent.Load() == 1
 		}
 		_, err = a.Update(h.ctx, jones().key(), func(h *hire) error { h.Age, h.Email = h.Age+1, "new"; return nil })
 		if !errors.Is(err, patterns.ErrOutcomeUnknown) {
@@ -64,8 +65,8 @@ func TestAnUpdateWithinThePartitionIsNeverDoneTwice(t *testing.T) {
 		}
 		item, err := h.process().Get(h.ctx, jones().key())
 		h.must(err)
-		if sent != 2 || item.Value.Age != jones().Age+1 {
-			t.Errorf("%d transactions were sent, and the age is %d", sent, item.Value.Age)
+		if sent.Load() != 2 || item.Value.Age != jones().Age+1 {
+			t.Errorf("%d transactions were sent, and the age is %d", sent.Load(), item.Value.Age)
 		}
 	})
 }
@@ -130,21 +131,21 @@ func TestASweepLeavesRecordsUntilTheyExpire(t *testing.T) {
 // its row back.
 func TestAMendWritesNoRowOfAnEntityThatHasChanged(t *testing.T) {
 	withinPartition(t, func(h *held) {
-		a, b, mended := h.process(), h.process(), false
+		a, b := h.process(), h.process()
+		var mended atomic.Bool
 		_, err := a.Insert(h.ctx, jones())
 		h.must(err)
 		place := patterns.Place{View: "byEmail", Partition: "Sales", Row: "email_" + jones().Email}
 		_, err = h.own.DeleteEntity(h.ctx, place.Partition, place.Row, nil)
 		h.must(err)
 		a.sending = func(method, _ string) {
-			if method != "GET" && !mended {
-				mended = true
+			if method != "GET" && mended.CompareAndSwap(false, true) {
 				_, err := b.Update(h.ctx, jones().key(), func(h *hire) error { h.Email = ""; return nil })
 				h.must(err)
 			}
 		}
 		h.must(a.Mend(h.ctx, jones().key(), place))
-		if !mended {
+		if !mended.Load() {
 			h.must(errors.New("nothing was mended"))
 		}
 	})

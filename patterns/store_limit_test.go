@@ -37,6 +37,7 @@ func beyond(t *testing.T, b *testbed.Backend, rows int, says string, err error) 
 // TestATransactionOfMoreThan4MiBIsRefusedWithThePlan adds copies of 90 KB until they
 // are too many.
 func TestATransactionOfMoreThan4MiBIsRefusedWithThePlan(t *testing.T) {
+	t.Parallel()
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		n := 40
 		s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{copies(&n)}})

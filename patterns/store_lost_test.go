@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/azpatterns/azpatterns/patterns"
@@ -25,6 +26,7 @@ func (p *place) primaries(ctx context.Context) (map[string]string, error) {
 }
 
 func TestALostReplyToAnyRequestChangesNothing(t *testing.T) {
+	t.Parallel()
 	points := 0
 	for name, sc := range scenarios() {
 		steps := 1
@@ -65,6 +67,7 @@ func TestALostReplyToAnyRequestChangesNothing(t *testing.T) {
 // TestNoUpdateIsLostOrDoneTwice raises one number from many sides while replies get
 // lost. The outbox row says of each update whether it was carried out.
 func TestNoUpdateIsLostOrDoneTwice(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		err := inVirtualTime(t, func(ctx context.Context) error {
 			s := &schedule{script: script{latency: 50_000_000, lose: 0.1}, seed: seed}
@@ -118,19 +121,19 @@ func TestNoUpdateIsLostOrDoneTwice(t *testing.T) {
 // before the first one, whose reply got lost, has found out that it was carried out.
 func TestAChangeBetweenALostReplyAndItsSearchIsSeen(t *testing.T) {
 	badgeTest(t, func(h *held) {
-		a, b, changed := h.process(), h.process(), false
-		a.deaf = func(_, path string) bool { return !changed && strings.HasSuffix(path, "$batch") }
+		a, b := h.process(), h.process()
+		var changed atomic.Bool
+		a.deaf = func(_, path string) bool { return !changed.Load() && strings.HasSuffix(path, "$batch") }
 		a.sending = func(method, path string) {
-			if method == "GET" && strings.Contains(path, "~azp_outbox_") && !changed {
-				changed = true
+			if method == "GET" && strings.Contains(path, "~azp_outbox_") && changed.CompareAndSwap(false, true) {
 				_, err := b.Update(h.ctx, jones().key(), func(h *hire) error { h.Name = "Ann Smith"; return nil })
 				h.must(err)
 			}
 		}
 		item, err := a.Insert(h.ctx, withBadge("B7"))
 		h.must(err)
-		if _, err := a.PutItem(h.ctx, item, jones()); !changed || !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("(changed: %v) a write over the other's change: %v", changed, err)
+		if _, err := a.PutItem(h.ctx, item, jones()); !changed.Load() || !errors.Is(err, patterns.ErrConflict) {
+			t.Errorf("(changed: %v) a write over the other's change: %v", changed.Load(), err)
 		}
 	})
 }

@@ -75,16 +75,15 @@ func TestARowTakenBackIsNotFreeAnyMore(t *testing.T) {
 		h.must(err)
 		a.changed = a.kill
 		_ = a.giveBadge(h.ctx, "B8") // the row still stands
-		back := false
+		var back atomic.Bool
 		q.sending = func(method, path string) {
-			if method != "GET" && strings.HasSuffix(path, rowB7) && !back {
-				back = true
+			if method != "GET" && strings.HasSuffix(path, rowB7) && back.CompareAndSwap(false, true) {
 				h.must(b.giveBadge(h.ctx, "B7"))
 			}
 		}
 		_, err = q.Insert(h.ctx, somebodyElse())
 		h.refused("another entity", err)
-		if !back {
+		if !back.Load() {
 			h.must(errors.New("the row was not asked for"))
 		}
 	})
@@ -94,11 +93,12 @@ func TestARowTakenBackIsNotFreeAnyMore(t *testing.T) {
 // then loses its requests to give back what it holds.
 func TestAReleaseThatFailsIsLeftToAWorker(t *testing.T) {
 	badgeTest(t, func(h *held) {
-		setup, a, sent := h.process(), h.process(), false
+		setup, a := h.process(), h.process()
+		var sent atomic.Bool
 		_, err := setup.Insert(h.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: "taken"})
 		h.must(err)
-		a.changed = func() { sent = true }
-		a.cut = func(_, path string) bool { return sent && strings.HasSuffix(path, rowB7) }
+		a.changed = func() { sent.Store(true) }
+		a.cut = func(_, path string) bool { return sent.Load() && strings.HasSuffix(path, rowB7) }
 		twin := withBadge("B7")
 		twin.Email = "taken"
 		_, err = a.Insert(h.ctx, twin)
@@ -182,20 +182,23 @@ func TestAWakeUpNamesAllThatIsReserved(t *testing.T) {
 // lets a worker be faster than the writer in barring it.
 func TestAWriterBarredByAWorkerKnowsThatItFailed(t *testing.T) {
 	badgeTest(t, func(h *held) {
-		a, lost, barred := h.process(), false, false
+		a := h.process()
+		var lost, barred atomic.Bool
 		a.cut = func(_, path string) bool {
-			lost = lost || strings.HasSuffix(path, "$batch")
-			return !barred && strings.HasSuffix(path, "$batch")
+			if !strings.HasSuffix(path, "$batch") {
+				return false
+			}
+			lost.Store(true)
+			return !barred.Load()
 		}
 		a.sending = func(method, path string) {
-			if method == "POST" && strings.HasSuffix(path, "/hires") && lost && !barred {
-				barred = true
+			if method == "POST" && strings.HasSuffix(path, "/hires") && lost.Load() && barred.CompareAndSwap(false, true) {
 				h.handle(0)
 			}
 		}
 		_, err := a.Insert(h.ctx, withBadge("B7"))
-		if !barred || !errors.Is(err, errLost) || errors.Is(err, patterns.ErrOutcomeUnknown) {
-			t.Errorf("(barred: %v) got %v", barred, err)
+		if !barred.Load() || !errors.Is(err, errLost) || errors.Is(err, patterns.ErrOutcomeUnknown) {
+			t.Errorf("(barred: %v) got %v", barred.Load(), err)
 		}
 		_, err = h.process().Insert(h.ctx, withBadge("B7"))
 		h.must(err)

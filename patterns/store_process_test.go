@@ -124,6 +124,13 @@ func (p *process) step(ctx context.Context, do func() error) error {
 	return err
 }
 
+// hasLost reports whether the reply that it was to lose is behind it.
+func (p *process) hasLost() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost != 0 && p.steps > p.lost
+}
+
 func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

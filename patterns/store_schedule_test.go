@@ -280,6 +280,7 @@ func (q *memQueue) workFor(ctx context.Context, s handler, hide time.Duration) e
 }
 
 func TestAnySchedule(t *testing.T) {
+	t.Parallel()
 	ran := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		sc := drawScript.Draw(rt, "script")

@@ -14,6 +14,7 @@ import (
 // TestSweepHealsWhatALostQueueLeaves kills a process at each request, then loses
 // the queue.
 func TestSweepHealsWhatALostQueueLeaves(t *testing.T) {
+	t.Parallel()
 	for name, sc := range scenarios() {
 		killed := true
 		for at := 1; killed; at++ {

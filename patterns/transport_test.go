@@ -70,6 +70,7 @@ func replace(resp *http.Response, change func([]byte) []byte) *http.Response {
 
 // A proxy may end a reply anywhere and call it whole.
 func TestTruncatedBatchRepliesNeverPassForSuccess(t *testing.T) {
+	t.Parallel()
 	cut, length := -1, 0
 	wrap := func(inner policy.Transporter) transport {
 		return func(req *http.Request) (*http.Response, error) {

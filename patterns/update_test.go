@@ -117,6 +117,7 @@ func weather(op string) []fault.Rule {
 // Every success raised the counter once, and nothing else did but what was
 // reported as unknown.
 func TestStampedCounterCountsEverySuccessOnce(t *testing.T) {
+	t.Parallel()
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		rapid.Check(t, func(rt *rapid.T) {
 			writers := rapid.IntRange(1, 4).Draw(rt, "writers")
@@ -158,6 +159,7 @@ func TestStampedCounterCountsEverySuccessOnce(t *testing.T) {
 // Of all who insert the same row exactly one is told that it is theirs, although
 // the rows are equal.
 func TestStampedInsertHasOneWinner(t *testing.T) {
+	t.Parallel()
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		rapid.Check(t, func(rt *rapid.T) {
 			const rows = 10
