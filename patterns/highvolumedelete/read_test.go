@@ -3,21 +3,17 @@ package highvolumedelete_test
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
-	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -93,72 +89,6 @@ func TestOtherTablesDoNotShow(t *testing.T) {
 				t.Errorf("%v: %v, %v", p, tables, err)
 			}
 		}
-	})
-}
-
-func TestALimitReadsFewTables(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
-		days := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
-		fill(t, s, days, "a", "b")
-		fill(t, s, []int{1}, "oldest")
-		for _, c := range []struct {
-			what                  string
-			f                     query.Filter
-			limit, requests, rows int
-		}{
-			{"the newest one", filterAll, 1, 1, 1},
-			{"two", filterAll, 2, 1, 2},
-			{"three", filterAll, 3, 2, 3},
-			{"six", filterAll, 6, 3, 6},
-			{"more than there are", filterAll, 100, 12, 25},
-			{"the oldest one", query.PartitionKey.Eq("oldest"), 1, 12, 1},
-		} {
-			b.ResetRequests()
-			o := scan(true)
-			o.Limit = c.limit
-			got := read(t, s.Query(t.Context(), day(1), day(31), c.f, o))
-			if len(got) != c.rows {
-				t.Errorf("%s: %q", c.what, got)
-			}
-			wantRequests(t, b, c.what, map[string]int{"Table.ListTables": 1, "Table.Query": c.requests})
-		}
-	})
-}
-
-// While a limit is not reached, 1, 2, 4 and 8 tables are read at once. The table with
-// the row answers late, when every request is sent that was begun before its answer.
-func TestReadingAheadGrowsFromTableToTable(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
-		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, "a")
-		counted := func(d int, q iter.Seq2[patterns.Item[login], error], requests int) {
-			t.Helper()
-			b.ClearFaults()
-			b.Fault(fault.On("Table.Query").Resource(fmt.Sprintf("Logins201408%02d", d)).Delay(time.Minute))
-			b.ResetRequests()
-			for item, err := range q {
-				if err != nil || item.Value.At.Day() != d {
-					t.Errorf("%s, %v", label(item), err)
-				}
-				break
-			}
-			wantRequests(t, b, fmt.Sprint("day ", d), map[string]int{"Table.ListTables": 1, "Table.Query": requests})
-		}
-		for before, requests := range []int{1, 3, 6, 11, 12} {
-			d, user := 12-before, fmt.Sprint("rare", before)
-			fill(t, s, []int{d}, user)
-			synctest.Test(t, func(t *testing.T) {
-				o := scan(true)
-				o.Limit = 1
-				counted(d, s.Query(t.Context(), day(1), day(31), query.PartitionKey.Eq(user), o), requests)
-			})
-		}
-		synctest.Test(t, func(t *testing.T) {
-			o := scan(false)
-			o.Parallel = 3
-			counted(1, s.Query(t.Context(), day(1), day(31), filterAll, o), 3)
-		})
 	})
 }
 
@@ -286,155 +216,6 @@ func TestEmptyAndShortPagesOnEveryBackend(t *testing.T) {
 	})
 }
 
-func TestACursorHoldsAcrossTablesAndProcesses(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		prefix := uniquePrefix()
-		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
-		fill(t, s, []int{1, 2, 3}, "a", "b", "c")
-		o := scan(false)
-		o.Limit = 4
-		var got []string
-		cursor := ""
-		for i, requests := range []map[string]int{
-			{"Table.ListTables": 1, "Table.Query": 2},
-			{"Table.ListTables": 1, "Table.Query": 2}, // the rest of the second, a listing, the third
-			{"Table.ListTables": 1, "Table.Query": 1},
-		} {
-			b.ResetRequests()
-			p, err := newTables(t, b, prefix, highvolumedelete.Day, nil).Page(t.Context(), day(1), day(9), filterAll, cursor, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, item := range p.Items {
-				got = append(got, label(item))
-			}
-			cursor = p.Cursor
-			wantRequests(t, b, fmt.Sprint("page ", i), requests)
-		}
-		want(t, "pages", got, "a 01 00", "b 01 00", "c 01 00", "a 02 00", "b 02 00", "c 02 00", "a 03 00", "b 03 00", "c 03 00")
-		if cursor != "" {
-			t.Error("a cursor behind the last row")
-		}
-	})
-}
-
-// From and to move with the clock while somebody leafs through.
-func TestAPageIsBehindItsCursorAndWithinItsSpan(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
-		fill(t, s, []int{1, 2, 3, 4, 5, 6}, "a", "b")
-		for _, limit := range []int{3, 4} { // within the second table, and behind it
-			for _, c := range []struct {
-				newest   bool
-				from, to int
-				want     string
-			}{
-				{false, 1, 9, "3456"}, {false, 2, 9, "3456"}, {false, 3, 9, "3456"}, {false, 5, 9, "56"}, {false, 1, 4, "3"}, {false, 1, 2, ""}, {false, 9, 9, ""}, {false, 9, 1, ""},
-				{true, 1, 9, "4321"}, {true, 3, 9, "43"}, {true, 1, 6, "4321"}, {true, 1, 5, "4321"}, {true, 1, 3, "21"}, {true, 6, 9, ""}, {true, 9, 1, ""},
-			} {
-				o := scan(c.newest)
-				o.Limit = limit
-				first, err := s.Page(t.Context(), day(1), day(9), filterAll, "", o)
-				if err != nil || len(first.Items) != limit {
-					t.Fatalf("%d rows, %v", len(first.Items), err)
-				}
-				second := 2
-				if c.newest {
-					second = 5
-				}
-				model := c.want
-				if limit == 3 && c.from <= second && second < c.to {
-					model = fmt.Sprint(second) + model
-				}
-				o.Limit = 100
-				rest, err := s.Page(t.Context(), day(c.from), day(c.to), filterAll, first.Cursor, o)
-				if err != nil || rest.Cursor != "" {
-					t.Fatalf("%+v: cursor %q, %v", c, rest.Cursor, err)
-				}
-				got := ""
-				for _, item := range rest.Items {
-					if d := fmt.Sprint(item.Value.At.Day()); !strings.HasSuffix(got, d) {
-						got += d
-					}
-				}
-				if got != model {
-					t.Errorf("%+v behind %d rows: days %q, want %q", c, limit, got, model)
-				}
-			}
-		}
-	})
-}
-
-func TestForeignCursorsAreRefused(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		prefix := uniquePrefix()
-		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
-		fill(t, s, []int{1, 2}, "a", "b")
-		o := scan(false)
-		o.Limit = 1
-		first, err := s.Page(t.Context(), day(1), day(9), filterAll, "", o)
-		if err != nil || first.Cursor == "" {
-			t.Fatal(first, err)
-		}
-		newest := *o
-		newest.NewestFirst = true
-		other := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
-		for what, page := range map[string]func() error{
-			"damaged": func() error {
-				_, err := s.Page(t.Context(), day(1), day(9), filterAll, first.Cursor[1:], o)
-				return err
-			},
-			"another filter": func() error {
-				_, err := s.Page(t.Context(), day(1), day(9), query.PartitionKey.Eq("a"), first.Cursor, o)
-				return err
-			},
-			"another direction": func() error {
-				_, err := s.Page(t.Context(), day(1), day(9), filterAll, first.Cursor, &newest)
-				return err
-			},
-			"another set": func() error {
-				_, err := other.Page(t.Context(), day(1), day(9), filterAll, first.Cursor, o)
-				return err
-			},
-		} {
-			if err := page(); !errors.Is(err, patterns.ErrBadCursor) {
-				t.Errorf("%s: %v", what, err)
-			}
-		}
-		// The end of the span may move on.
-		if _, err := s.Page(t.Context(), day(1), day(10), filterAll, first.Cursor, o); err != nil {
-			t.Error(err)
-		}
-	})
-	// Another account, with a table of the same name.
-	a, c := storagetest.New(t), storagetest.New(t)
-	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts := &aztables.ClientOptions{}
-	opts.Transport = c.Transport()
-	elsewhere, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.core.windows.net", cred, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := scan(false)
-	o.Limit = 1
-	cursor := ""
-	for i, service := range []*aztables.ServiceClient{a.Tables(), elsewhere} {
-		s, err := highvolumedelete.New(service, "Logins", highvolumedelete.Day, loginOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
-		fill(t, s, []int{1, 2}, "a")
-		p, err := s.Page(t.Context(), day(1), day(9), filterAll, cursor, o)
-		if i == 0 && err != nil || i == 1 && !errors.Is(err, patterns.ErrBadCursor) {
-			t.Errorf("account %d: %v", i, err)
-		}
-		cursor = p.Cursor
-	}
-}
-
 func TestTablesThatVanishDuringAReadAreEmpty(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
@@ -501,61 +282,6 @@ func TestAFailureAmidEndsTheSequenceOnce(t *testing.T) {
 		b.Fault(fault.On("Table.ListTables").Status(500, "InternalError"))
 		if _, err := s.Page(t.Context(), day(1), day(9), filterAll, "", scan(false)); err == nil {
 			t.Error("a listing that failed")
-		}
-	})
-}
-
-func TestTablesAreReadAheadWithinBounds(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
-		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8}, "a")
-		b.Fault(fault.On("Table.Query").Delay(time.Second))
-		for parallel, took := range map[int]time.Duration{0: time.Second, 1: 8 * time.Second, 4: 2 * time.Second} {
-			synctest.Test(t, func(t *testing.T) {
-				o := scan(false)
-				o.Parallel = parallel
-				start := time.Now()
-				if n := len(read(t, s.Query(t.Context(), day(1), day(9), filterAll, o))); n != 8 {
-					t.Errorf("%d rows", n)
-				}
-				if d := time.Since(start); d != took {
-					t.Errorf("parallel %d: %v, want %v", parallel, d, took)
-				}
-			})
-		}
-	})
-}
-
-// Tables that are read ahead are asked for all the rows that are wanted at that time.
-// What does not fit into the page any more stays for the next one.
-func TestAPageNeverHoldsMoreThanItsLimit(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
-		insert(t, s, "z", day(1))
-		insert(t, s, "a", day(2))
-		insert(t, s, "a", day(3))
-		insert(t, s, "a", day(3).Add(time.Hour))
-		o := scan(false)
-		o.Limit = 2
-		// Which page a row falls into depends on how far the reading ahead has come.
-		cursor, pages := "", 0
-		var got []string
-		for ; pages == 0 || cursor != "" && pages < 4; pages++ {
-			p, err := s.Page(t.Context(), day(1), day(9), query.PartitionKey.Eq("a"), cursor, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(p.Items) > o.Limit {
-				t.Errorf("page %d holds %d rows", pages, len(p.Items))
-			}
-			for _, item := range p.Items {
-				got = append(got, label(item))
-			}
-			cursor = p.Cursor
-		}
-		want(t, "all pages", got, "a 02 00", "a 03 00", "a 03 01")
-		if cursor != "" || pages > 3 {
-			t.Errorf("%d pages, and the cursor %q", pages, cursor)
 		}
 	})
 }

@@ -1,0 +1,136 @@
+package highvolumedelete_test
+
+import (
+	"fmt"
+	"iter"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+func TestALimitReadsFewTables(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		days := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+		fill(t, s, days, "a", "b")
+		fill(t, s, []int{1}, "oldest")
+		for _, c := range []struct {
+			what                  string
+			f                     query.Filter
+			limit, requests, rows int
+		}{
+			{"the newest one", filterAll, 1, 1, 1},
+			{"two", filterAll, 2, 1, 2},
+			{"three", filterAll, 3, 2, 3},
+			{"six", filterAll, 6, 3, 6},
+			{"more than there are", filterAll, 100, 12, 25},
+			{"the oldest one", query.PartitionKey.Eq("oldest"), 1, 12, 1},
+		} {
+			b.ResetRequests()
+			o := scan(true)
+			o.Limit = c.limit
+			got := read(t, s.Query(t.Context(), day(1), day(31), c.f, o))
+			if len(got) != c.rows {
+				t.Errorf("%s: %q", c.what, got)
+			}
+			wantRequests(t, b, c.what, map[string]int{"Table.ListTables": 1, "Table.Query": c.requests})
+		}
+	})
+}
+
+// While a limit is not reached, 1, 2, 4 and 8 tables are read at once. The table with
+// the row answers late, when every request is sent that was begun before its answer.
+func TestReadingAheadGrowsFromTableToTable(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
+		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, "a")
+		counted := func(d int, q iter.Seq2[patterns.Item[login], error], requests int) {
+			t.Helper()
+			b.ClearFaults()
+			b.Fault(fault.On("Table.Query").Resource(fmt.Sprintf("Logins201408%02d", d)).Delay(time.Minute))
+			b.ResetRequests()
+			for item, err := range q {
+				if err != nil || item.Value.At.Day() != d {
+					t.Errorf("%s, %v", label(item), err)
+				}
+				break
+			}
+			wantRequests(t, b, fmt.Sprint("day ", d), map[string]int{"Table.ListTables": 1, "Table.Query": requests})
+		}
+		for before, requests := range []int{1, 3, 6, 11, 12} {
+			d, user := 12-before, fmt.Sprint("rare", before)
+			fill(t, s, []int{d}, user)
+			synctest.Test(t, func(t *testing.T) {
+				o := scan(true)
+				o.Limit = 1
+				counted(d, s.Query(t.Context(), day(1), day(31), query.PartitionKey.Eq(user), o), requests)
+			})
+		}
+		synctest.Test(t, func(t *testing.T) {
+			o := scan(false)
+			o.Parallel = 3
+			counted(1, s.Query(t.Context(), day(1), day(31), filterAll, o), 3)
+		})
+	})
+}
+
+func TestTablesAreReadAheadWithinBounds(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
+		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8}, "a")
+		b.Fault(fault.On("Table.Query").Delay(time.Second))
+		for parallel, took := range map[int]time.Duration{0: time.Second, 1: 8 * time.Second, 4: 2 * time.Second} {
+			synctest.Test(t, func(t *testing.T) {
+				o := scan(false)
+				o.Parallel = parallel
+				start := time.Now()
+				if n := len(read(t, s.Query(t.Context(), day(1), day(9), filterAll, o))); n != 8 {
+					t.Errorf("%d rows", n)
+				}
+				if d := time.Since(start); d != took {
+					t.Errorf("parallel %d: %v, want %v", parallel, d, took)
+				}
+			})
+		}
+	})
+}
+
+// Tables that are read ahead are asked for all the rows that are wanted at that time.
+// What does not fit into the page any more stays for the next one.
+func TestAPageNeverHoldsMoreThanItsLimit(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		insert(t, s, "z", day(1))
+		insert(t, s, "a", day(2))
+		insert(t, s, "a", day(3))
+		insert(t, s, "a", day(3).Add(time.Hour))
+		o := scan(false)
+		o.Limit = 2
+		// Which page a row falls into depends on how far the reading ahead has come.
+		cursor, pages := "", 0
+		var got []string
+		for ; pages == 0 || cursor != "" && pages < 4; pages++ {
+			p, err := s.Page(t.Context(), day(1), day(9), query.PartitionKey.Eq("a"), cursor, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Items) > o.Limit {
+				t.Errorf("page %d holds %d rows", pages, len(p.Items))
+			}
+			for _, item := range p.Items {
+				got = append(got, label(item))
+			}
+			cursor = p.Cursor
+		}
+		want(t, "all pages", got, "a 02 00", "a 03 00", "a 03 01")
+		if cursor != "" || pages > 3 {
+			t.Errorf("%d pages, and the cursor %q", pages, cursor)
+		}
+	})
+}

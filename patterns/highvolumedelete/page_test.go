@@ -1,0 +1,165 @@
+package highvolumedelete_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+func TestACursorHoldsAcrossTablesAndProcesses(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		prefix := uniquePrefix()
+		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
+		fill(t, s, []int{1, 2, 3}, "a", "b", "c")
+		o := scan(false)
+		o.Limit = 4
+		var got []string
+		cursor := ""
+		for i, requests := range []map[string]int{
+			{"Table.ListTables": 1, "Table.Query": 2},
+			{"Table.ListTables": 1, "Table.Query": 2}, // the rest of the second, a listing, the third
+			{"Table.ListTables": 1, "Table.Query": 1},
+		} {
+			b.ResetRequests()
+			p, err := newTables(t, b, prefix, highvolumedelete.Day, nil).Page(t.Context(), day(1), day(9), filterAll, cursor, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range p.Items {
+				got = append(got, label(item))
+			}
+			cursor = p.Cursor
+			wantRequests(t, b, fmt.Sprint("page ", i), requests)
+		}
+		want(t, "pages", got, "a 01 00", "b 01 00", "c 01 00", "a 02 00", "b 02 00", "c 02 00", "a 03 00", "b 03 00", "c 03 00")
+		if cursor != "" {
+			t.Error("a cursor behind the last row")
+		}
+	})
+}
+
+// From and to move with the clock while somebody leafs through.
+func TestAPageIsBehindItsCursorAndWithinItsSpan(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		fill(t, s, []int{1, 2, 3, 4, 5, 6}, "a", "b")
+		for _, limit := range []int{3, 4} { // within the second table, and behind it
+			for _, c := range []struct {
+				newest   bool
+				from, to int
+				want     string
+			}{
+				{false, 1, 9, "3456"}, {false, 2, 9, "3456"}, {false, 3, 9, "3456"}, {false, 5, 9, "56"}, {false, 1, 4, "3"}, {false, 1, 2, ""}, {false, 9, 9, ""}, {false, 9, 1, ""},
+				{true, 1, 9, "4321"}, {true, 3, 9, "43"}, {true, 1, 6, "4321"}, {true, 1, 5, "4321"}, {true, 1, 3, "21"}, {true, 6, 9, ""}, {true, 9, 1, ""},
+			} {
+				o := scan(c.newest)
+				o.Limit = limit
+				first, err := s.Page(t.Context(), day(1), day(9), filterAll, "", o)
+				if err != nil || len(first.Items) != limit {
+					t.Fatalf("%d rows, %v", len(first.Items), err)
+				}
+				second := 2
+				if c.newest {
+					second = 5
+				}
+				model := c.want
+				if limit == 3 && c.from <= second && second < c.to {
+					model = fmt.Sprint(second) + model
+				}
+				o.Limit = 100
+				rest, err := s.Page(t.Context(), day(c.from), day(c.to), filterAll, first.Cursor, o)
+				if err != nil || rest.Cursor != "" {
+					t.Fatalf("%+v: cursor %q, %v", c, rest.Cursor, err)
+				}
+				got := ""
+				for _, item := range rest.Items {
+					if d := fmt.Sprint(item.Value.At.Day()); !strings.HasSuffix(got, d) {
+						got += d
+					}
+				}
+				if got != model {
+					t.Errorf("%+v behind %d rows: days %q, want %q", c, limit, got, model)
+				}
+			}
+		}
+	})
+}
+
+func TestForeignCursorsAreRefused(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		prefix := uniquePrefix()
+		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
+		fill(t, s, []int{1, 2}, "a", "b")
+		o := scan(false)
+		o.Limit = 1
+		first, err := s.Page(t.Context(), day(1), day(9), filterAll, "", o)
+		if err != nil || first.Cursor == "" {
+			t.Fatal(first, err)
+		}
+		newest := *o
+		newest.NewestFirst = true
+		other := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+		for what, page := range map[string]func() error{
+			"damaged": func() error {
+				_, err := s.Page(t.Context(), day(1), day(9), filterAll, first.Cursor[1:], o)
+				return err
+			},
+			"another filter": func() error {
+				_, err := s.Page(t.Context(), day(1), day(9), query.PartitionKey.Eq("a"), first.Cursor, o)
+				return err
+			},
+			"another direction": func() error {
+				_, err := s.Page(t.Context(), day(1), day(9), filterAll, first.Cursor, &newest)
+				return err
+			},
+			"another set": func() error {
+				_, err := other.Page(t.Context(), day(1), day(9), filterAll, first.Cursor, o)
+				return err
+			},
+		} {
+			if err := page(); !errors.Is(err, patterns.ErrBadCursor) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		// The end of the span may move on.
+		if _, err := s.Page(t.Context(), day(1), day(10), filterAll, first.Cursor, o); err != nil {
+			t.Error(err)
+		}
+	})
+	// Another account, with a table of the same name.
+	a, c := storagetest.New(t), storagetest.New(t)
+	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := &aztables.ClientOptions{}
+	opts.Transport = c.Transport()
+	elsewhere, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.core.windows.net", cred, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := scan(false)
+	o.Limit = 1
+	cursor := ""
+	for i, service := range []*aztables.ServiceClient{a.Tables(), elsewhere} {
+		s, err := highvolumedelete.New(service, "Logins", highvolumedelete.Day, loginOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, s, []int{1, 2}, "a")
+		p, err := s.Page(t.Context(), day(1), day(9), filterAll, cursor, o)
+		if i == 0 && err != nil || i == 1 && !errors.Is(err, patterns.ErrBadCursor) {
+			t.Errorf("account %d: %v", i, err)
+		}
+		cursor = p.Cursor
+	}
+}
