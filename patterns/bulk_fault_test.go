@@ -59,8 +59,7 @@ func TestBulkReportsWhatItDidNotSendWhenItsContextEnds(t *testing.T) {
 	})
 }
 
-func TestBulkIsTruthfulUnderFaults(t *testing.T) {
-	t.Parallel()
+func TestBulkIsTruthfulUnderFaults(t *testing.T) { // alone: it counts goroutines
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		before := runtime.NumGoroutine()
 		for _, stamped := range []bool{false, true} {
