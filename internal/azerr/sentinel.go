@@ -31,4 +31,28 @@ var (
 	// ErrMessageLost is a queue message that does not exist, or whose pop receipt is no
 	// longer valid because another client received it.
 	ErrMessageLost = errors.New("message lease lost")
+
+	// ErrNil is a value, function, sequence, table or client that is nil.
+	ErrNil = errors.New("nil where a value is needed")
+
+	// ErrBadCursor is a cursor that is damaged, or of another table or query.
+	ErrBadCursor = errors.New("cursor does not belong to this query")
+
+	// ErrProjected is an item that was read in part and was to replace the whole row.
+	ErrProjected = errors.New("item was read in part and must not replace the row")
+
+	// ErrMixedPartitions is a transaction with more than one partition key.
+	ErrMixedPartitions = errors.New("transaction spans partitions")
+
+	// ErrDuplicateRow is a transaction with two operations on one row.
+	ErrDuplicateRow = errors.New("row named twice in one transaction")
+
+	// ErrCommitted is a transaction that was applied already.
+	ErrCommitted = errors.New("transaction applied already")
+
+	// ErrKeyChanged is a value whose key is not the key that it was read under.
+	ErrKeyChanged = errors.New("key differs from the one it was read under")
+
+	// ErrBadView is a view that breaks its contract or does not fit its store.
+	ErrBadView = errors.New("view breaks its contract")
 )

@@ -3,6 +3,8 @@ package edm
 import (
 	"strconv"
 	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // PropertyError says that one property cannot be stored, or cannot be read into
@@ -26,6 +28,9 @@ func (e *PropertyError) Error() string {
 }
 
 func (e *PropertyError) Unwrap() error { return e.Err }
+
+// As lets errors.As find the public type.
+func (e *PropertyError) As(target any) bool { return azerr.Public(e, target) }
 
 // FieldError says why a Go type cannot be stored as an entity.
 type FieldError struct {

@@ -1,0 +1,202 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/wire"
+)
+
+// fewOps is the number of operations up to which comparing each row key is faster than
+// a map of them.
+const fewOps = 8
+
+// Batch is an entity group transaction. The zero Batch refuses every operation; make
+// one with [NewBatch]. It is not safe for concurrent use.
+type Batch struct {
+	client   *wire.Client
+	changes  []Change
+	bytes    int
+	unsorted bool                // the row keys do not ascend
+	rows     map[string]struct{} // the row keys, once they are many and unsorted
+	chunks   chunks              // memory of encoded rows
+	err      error
+	unknown  bool // an earlier Commit had an unknown outcome
+}
+
+// NewBatch returns an empty transaction.
+func NewBatch(client *wire.Client) *Batch { return &Batch{client: client} }
+
+// Err is the error of the first operation that was refused.
+func (b *Batch) Err() error { return b.err }
+
+// Len is the number of operations.
+func (b *Batch) Len() int { return len(b.changes) }
+
+// Changes are the operations so far. They must not be changed.
+func (b *Batch) Changes() []Change { return b.changes }
+
+// Add prepares op with the rules of t, and adds it. After the first error it does
+// nothing.
+func (b *Batch) Add(t *Table, op *Op) {
+	if b.client == nil {
+		b.err = fmt.Errorf("batch: table: %w", azerr.ErrNil)
+	}
+	if b.err == nil {
+		c, err := t.Prepare(op, b.room(t.rowSize.Load()))
+		b.AddChange(c, err)
+	}
+}
+
+// AddChange adds a prepared change, or records err, with which its preparation failed.
+func (b *Batch) AddChange(c Change, err error) {
+	if err == nil {
+		err = b.check(&c)
+	}
+	if err != nil {
+		b.err = &BatchError{Index: len(b.changes), Op: c.Op, Key: c.Key(), Err: err}
+		return
+	}
+	b.chunks.keep(c.Body)
+	if len(b.changes) == fewOps && cap(b.changes) < wire.MaxBatchOps {
+		b.changes = append(make([]Change, 0, wire.MaxBatchOps), b.changes...)
+	}
+	b.unsorted = b.unsorted || !b.ascends(c.RowKey)
+	b.changes = append(b.changes, c)
+	switch {
+	case b.rows != nil:
+		b.rows[c.RowKey] = struct{}{}
+	case b.unsorted && len(b.changes) > fewOps:
+		b.rows = make(map[string]struct{}, wire.MaxBatchOps)
+		for i := range b.changes {
+			b.rows[b.changes[i].RowKey] = struct{}{}
+		}
+	}
+}
+
+// room returns an empty slice to encode a row into. From the third row on, rows share
+// chunks of memory.
+func (b *Batch) room(size int64) []byte {
+	if len(b.changes) < 2 {
+		return make([]byte, 0, size)
+	}
+	return b.chunks.room(size)
+}
+
+// ascends reports whether row is greater than the last row key.
+func (b *Batch) ascends(row string) bool {
+	n := len(b.changes)
+	return n == 0 || row > b.changes[n-1].RowKey
+}
+
+func (b *Batch) has(row string) bool {
+	switch {
+	case b.rows != nil:
+		_, ok := b.rows[row]
+		return ok
+	case !b.unsorted && b.ascends(row):
+		return false // rows mostly come sorted
+	}
+	for i := range b.changes {
+		if b.changes[i].RowKey == row {
+			return true
+		}
+	}
+	return false
+}
+
+// check applies the rules of a transaction to one more change.
+func (b *Batch) check(c *Change) error {
+	switch {
+	case b.unknown:
+		// The rows of the first attempt would be taken as proof for the new operation too.
+		return fmt.Errorf("%w: of the operations before this one, which therefore cannot be added", azerr.ErrOutcomeUnknown)
+	case len(b.changes) >= wire.MaxBatchOps:
+		return fmt.Errorf("%w: more than %d operations in one transaction", azerr.ErrTooLarge, wire.MaxBatchOps)
+	case len(b.changes) > 0 && b.changes[0].PartitionKey != c.PartitionKey:
+		return azerr.ErrMixedPartitions
+	case b.has(c.RowKey):
+		return azerr.ErrDuplicateRow
+	}
+	size := wire.BatchBytes(&c.Write)
+	if b.bytes+size > wire.MaxBatchBytes {
+		return fmt.Errorf("%w: transaction of more than %d bytes", azerr.ErrTooLarge, wire.MaxBatchBytes)
+	}
+	b.bytes += size
+	return nil
+}
+
+// remove removes operation i.
+func (b *Batch) remove(i int) {
+	c := &b.changes[i]
+	delete(b.rows, c.RowKey)
+	b.bytes -= wire.BatchBytes(&c.Write)
+	b.changes = slices.Delete(b.changes, i, i+1)
+}
+
+// keepFirst removes all operations except the first n.
+func (b *Batch) keepFirst(n int) {
+	for len(b.changes) > n {
+		b.remove(len(b.changes) - 1)
+	}
+}
+
+// Commit carries out the transaction and returns the new ETags in the order of the
+// operations, "" for deletes. If the response leaves the outcome open it reads the rows:
+// see [Resolve]. An empty transaction sends nothing. After success the Batch is empty
+// and refuses everything with [azerr.ErrCommitted].
+func (b *Batch) Commit(ctx context.Context) ([]string, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	if len(b.changes) == 0 {
+		return nil, ctx.Err()
+	}
+	etags, err := b.client.Batch(ctx, Writes(b.changes))
+	if err != nil {
+		etags, err = b.failed(ctx, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.chunks.release()
+	*b = Batch{client: b.client, err: azerr.ErrCommitted}
+	return etags, nil
+}
+
+// Writes returns the writes of changes.
+func Writes(changes []Change) []*wire.Write {
+	writes := make([]*wire.Write, len(changes))
+	for i := range changes {
+		writes[i] = &changes[i].Write
+	}
+	return writes
+}
+
+func (b *Batch) failed(ctx context.Context, err error) ([]string, error) {
+	failed := &BatchError{Index: -1, Op: "batch", Err: err}
+	var f *wire.BatchFailure
+	if errors.As(err, &f) {
+		failed.Code, failed.Status, failed.Err = f.Cause.Code, f.Cause.Status, f.Cause
+		if f.Index >= 0 && f.Index < len(b.changes) {
+			c := &b.changes[f.Index]
+			failed.Index, failed.Op, failed.Key = f.Index, c.Op, c.Key()
+		}
+	}
+	var e *azerr.Error
+	if errors.As(err, &e) {
+		failed.Code, failed.Status = e.Code, e.Status
+		if e.Unsure || b.unknown {
+			etags, err := Resolve(ctx, b.client, b.changes, e)
+			if err == nil {
+				return etags, nil
+			}
+			failed.Err = err
+			b.unknown = errors.Is(err, azerr.ErrOutcomeUnknown)
+		}
+	}
+	return nil, failed
+}

@@ -1,0 +1,236 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// A Bulk holds back at most so many operations, of so many bytes, to fill transactions.
+const (
+	maxQueued      = 512 * wire.MaxBatchOps
+	maxQueuedBytes = 16 * wire.MaxBatchBytes
+)
+
+// Bulk splits any number of operations into transactions: one queue per partition, the
+// transactions of different partitions concurrently, those of one partition in order.
+type Bulk struct {
+	table    *Table
+	progress func(BulkCounts)
+	slots    chan struct{} // one token for each transaction in flight
+	running  sync.WaitGroup
+
+	queues      map[string]*partitionQueue
+	pruneAt     int // how many queues there may be before idle ones are removed
+	queued      int
+	queuedBytes int
+
+	mu     sync.Mutex // guards report, and serializes calls of progress
+	report BulkReport
+}
+
+// BulkCounts counts operations and requests so far.
+type BulkCounts struct {
+	Taken    int // operations taken from the input
+	Applied  int // operations applied
+	Failed   int // operations not applied, or whose outcome is unknown
+	Requests int // transactions sent, repeated ones included
+}
+
+// BulkReport is the result of a Bulk.
+type BulkReport struct {
+	BulkCounts
+	Failures []BulkFailure
+}
+
+// BulkFailure is an operation that was not applied, or whose outcome is unknown.
+type BulkFailure struct {
+	Index int // of the operation in the input, from 0
+	Key   keys.Key
+	Err   error
+}
+
+// partitionQueue holds the operations of one partition that are not sent yet.
+type partitionQueue struct {
+	batch   *Batch
+	indexes []int
+
+	// busy has a token while a transaction of the partition is in flight. It is not a
+	// mutex, because testing/synctest does not advance time for a goroutine that waits for
+	// one.
+	busy chan struct{}
+}
+
+// idle reports whether q can be removed: no later operation has to wait for it.
+func (q *partitionQueue) idle() bool { return len(q.indexes) == 0 && len(q.busy) == 0 }
+
+// NewBulk returns a Bulk that has at most parallel transactions in flight. After each
+// transaction it calls progress, if that is not nil; calls do not overlap.
+func NewBulk(t *Table, parallel int, progress func(BulkCounts)) *Bulk {
+	return &Bulk{
+		table: t, progress: progress, slots: make(chan struct{}, parallel),
+		queues: make(map[string]*partitionQueue), pruneAt: 2 * wire.MaxBatchOps,
+	}
+}
+
+// Add adds op to its partition's queue and sends what is full. It blocks while as many
+// transactions as allowed are in flight.
+func (b *Bulk) Add(ctx context.Context, op *Op) {
+	b.mu.Lock()
+	index := b.report.Taken
+	b.report.Taken++
+	b.mu.Unlock()
+
+	c, err := b.table.Prepare(op, nil)
+	key := c.Key()
+	if err != nil {
+		b.fail(key, index, err)
+		return
+	}
+	q := b.queues[key.Partition]
+	if q == nil {
+		q = &partitionQueue{batch: NewBatch(b.table.Client), busy: make(chan struct{}, 1)}
+		b.queues[key.Partition] = q
+	}
+	if q.batch.AddChange(c, nil); q.batch.err != nil {
+		b.flush(ctx, q)
+		q.batch.AddChange(c, nil)
+	}
+	if q.batch.err != nil { // too large even alone
+		b.fail(key, index, q.batch.err)
+		q.batch = NewBatch(b.table.Client)
+		return
+	}
+	q.indexes = append(q.indexes, index)
+	b.queued++
+	b.queuedBytes += len(c.Body)
+	if q.batch.Len() == wire.MaxBatchOps {
+		b.flush(ctx, q)
+	} else if b.queued >= maxQueued || b.queuedBytes >= maxQueuedBytes {
+		b.flushLargest(ctx)
+	}
+	if len(b.queues) >= b.pruneAt {
+		maps.DeleteFunc(b.queues, func(_ string, q *partitionQueue) bool { return q.idle() })
+		b.pruneAt = 2 * max(len(b.queues), wire.MaxBatchOps)
+	}
+}
+
+// Flush sends what is queued and waits for all transactions.
+func (b *Bulk) Flush(ctx context.Context) {
+	for _, q := range b.queues {
+		b.flush(ctx, q)
+	}
+	b.running.Wait()
+}
+
+// Wait waits for the transactions in flight.
+func (b *Bulk) Wait() { b.running.Wait() }
+
+// Report is the result so far. Call it after [Bulk.Flush].
+func (b *Bulk) Report() BulkReport { return b.report }
+
+// flushLargest sends about half of what is queued, the fullest transactions first.
+func (b *Bulk) flushLargest(ctx context.Context) {
+	fullest := slices.SortedFunc(maps.Values(b.queues), func(x, y *partitionQueue) int { return y.batch.bytes - x.batch.bytes })
+	for _, q := range fullest {
+		if b.queued <= maxQueued/2 && b.queuedBytes <= maxQueuedBytes/2 {
+			return
+		}
+		b.flush(ctx, q)
+	}
+}
+
+// flush sends what is in q. It blocks while all slots are taken, or a transaction of
+// the same partition is in flight.
+func (b *Bulk) flush(ctx context.Context, q *partitionQueue) {
+	batch, indexes := q.batch, q.indexes
+	batch.err = nil // of the operation that did not fit
+	b.queued -= len(indexes)
+	for i := range batch.changes {
+		b.queuedBytes -= len(batch.changes[i].Body)
+	}
+	q.batch, q.indexes = NewBatch(b.table.Client), nil
+	if len(indexes) == 0 {
+		return
+	}
+	q.busy <- struct{}{}
+	b.slots <- struct{}{}
+	b.running.Go(func() {
+		defer func() { <-b.slots; <-q.busy }()
+		b.commit(ctx, batch, indexes)
+	})
+}
+
+// commit sends a transaction. If it fails because of single operations it is sent again
+// without them; if the service finds it too large, in two halves.
+func (b *Bulk) commit(ctx context.Context, batch *Batch, indexes []int) {
+	for len(batch.changes) > 0 {
+		if err := ctx.Err(); err != nil {
+			b.failAll(batch, indexes, fmt.Errorf("not sent: %w", err), false)
+			return
+		}
+		_, err := batch.Commit(ctx)
+		if err == nil {
+			b.record(func(r *BulkReport) { r.Applied += len(indexes) }, true)
+			return
+		}
+		f := new(BatchError) // err is of another type if nothing was sent
+		errors.As(err, &f)
+		switch n := len(indexes); {
+		case f.oneRow():
+			i := f.Index
+			b.record(func(r *BulkReport) { r.addFailure(indexes[i], f.Key, f.Err) }, f.Status != 0)
+			batch.remove(i)
+			indexes = append(indexes[:i:i], indexes[i+1:]...)
+		case n > 1 && f.Index < 0 && errors.Is(err, azerr.ErrTooLarge) && !errors.Is(err, azerr.ErrOutcomeUnknown):
+			b.record(func(*BulkReport) {}, true)
+			tail := NewBatch(b.table.Client)
+			for _, c := range batch.changes[n/2:] {
+				tail.AddChange(c, nil)
+			}
+			batch.keepFirst(n / 2)
+			b.commit(ctx, batch, indexes[:n/2])
+			batch, indexes = tail, indexes[n/2:]
+		default:
+			b.failAll(batch, indexes, err, true)
+			return
+		}
+	}
+}
+
+func (b *Bulk) failAll(batch *Batch, indexes []int, err error, sent bool) {
+	b.record(func(r *BulkReport) {
+		for i := range batch.changes {
+			r.addFailure(indexes[i], batch.changes[i].Key(), err)
+		}
+	}, sent)
+}
+
+func (b *Bulk) fail(key keys.Key, index int, err error) {
+	b.record(func(r *BulkReport) { r.addFailure(index, key, err) }, false)
+}
+
+// record adds a result to the report and reports progress.
+func (b *Bulk) record(add func(*BulkReport), sent bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	add(&b.report)
+	if sent {
+		b.report.Requests++
+	}
+	if b.progress != nil {
+		b.progress(b.report.BulkCounts)
+	}
+}
+
+func (r *BulkReport) addFailure(index int, key keys.Key, err error) {
+	r.Failed++
+	r.Failures = append(r.Failures, BulkFailure{index, key, err})
+}

@@ -1,0 +1,84 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Change is an operation that is ready to send: checked, encoded, stamped.
+type Change struct {
+	wire.Write
+	Op   string // "insert", "replace", …
+	ID   string // the stamp of this write, "" if writes are not stamped
+	Base string // the stamps of the version that it changes, "" for any version
+
+	// IfExists marks a delete that also succeeds if the row does not exist.
+	IfExists bool
+	// Computed marks content that was computed from the row, so that a row of equal
+	// content does not prove that this write was applied.
+	Computed bool
+}
+
+// Key is the key of the changed row.
+func (c *Change) Key() keys.Key { return keys.Key{Partition: c.PartitionKey, Row: c.RowKey} }
+
+// Prepare checks op and appends its encoded row to dst, or to a new buffer if dst has no
+// room. It sends nothing. On error the Change still has the key, if it is known.
+func (t *Table) Prepare(op *Op, dst []byte) (Change, error) {
+	c := Change{Write: wire.Write{Kind: op.Kind, ETag: op.ETag}, Op: op.Name, IfExists: op.IfExists}
+	if c.Op == "" {
+		c.Op = op.Kind.String()
+	}
+	err := t.complete(&c, op, dst)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", c.Op, err)
+	}
+	return c, err
+}
+
+func (t *Table) complete(c *Change, op *Op, dst []byte) error {
+	if op.Value == nil && op.Kind != wire.Delete {
+		return fmt.Errorf("value: %w", azerr.ErrNil)
+	}
+	if op.BadMode {
+		return errors.New("mode is neither Merge nor Replace")
+	}
+	if op.Kind == wire.Replace && op.projected() {
+		return azerr.ErrProjected
+	}
+	if err := c.Check(); err != nil {
+		return err
+	}
+	key, err := t.rowKey(op)
+	if err != nil {
+		return err
+	}
+	c.PartitionKey, c.RowKey = key.Partition, key.Row
+	if op.Kind == wire.Delete {
+		return nil
+	}
+	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
+	var rest edm.Unknown
+	if o := op.Origin; o != nil {
+		if op.Kind == wire.Replace {
+			rest = o.Unknown // a merge keeps unknown properties without sending them
+		}
+		e.Only = o.Selected
+	}
+	rest = op.unknown(rest)
+	e.Unknown = &rest
+	if t.Stamped {
+		c.ID, c.Base = newStamp(), op.base()
+		e.Stamp = addStamp(c.ID, c.Base)
+	}
+	if c.Body, err = t.Codec.Append(dst, op.Value, e); err != nil {
+		return err
+	}
+	t.learnSize(int64(len(c.Body)))
+	return nil
+}

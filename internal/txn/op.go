@@ -1,0 +1,78 @@
+package txn
+
+import (
+	"slices"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Record is an entity together with its row's metadata.
+type Record struct {
+	Value     any // a pointer to the entity; nil: there is none
+	Key       keys.Key
+	ETag      string
+	Timestamp time.Time
+	Origin    *Origin
+}
+
+// Origin is what an item remembers of the row that it was read from.
+type Origin struct {
+	Unknown  edm.Unknown // properties without a field
+	Stamp    string      // the row's write stamps
+	Version  string      // the ETag of the version that has these stamps
+	Selected []string    // the properties that were requested, nil for all
+}
+
+// Op is one operation on one row, as the caller asked for it.
+type Op struct {
+	Kind   wire.Kind
+	Name   string // "insert", "replace", …; "" is that of Kind
+	Value  any    // a pointer to the entity; nil for a delete
+	Key    keys.Key
+	ETag   string
+	Origin *Origin
+
+	// IfExists marks a delete that also succeeds if the row does not exist.
+	IfExists bool
+	// BadMode marks an upsert whose mode is neither merge nor replace.
+	BadMode bool
+
+	placed bool // the key was set by At
+	texts  []textProperty
+}
+
+type textProperty struct{ name, text string }
+
+// At sets the row's key, which is otherwise derived from the value.
+func (o *Op) At(key keys.Key) { o.Key, o.placed = key, true }
+
+// With adds a text property to the row.
+func (o *Op) With(name, text string) {
+	o.texts = append(slices.Clip(o.texts), textProperty{name, text})
+}
+
+func (o *Op) projected() bool { return o.Origin != nil && o.Origin.Selected != nil }
+
+// unknown returns rest together with the properties that With added.
+func (o *Op) unknown(rest edm.Unknown) edm.Unknown {
+	for _, p := range o.texts {
+		rest = rest.WithText(p.name, p.text)
+	}
+	return rest
+}
+
+// base returns the stamps of the version that op changes, "" if it has no condition.
+func (o *Op) base() string {
+	switch {
+	case o.Kind == wire.Insert:
+		return insertedStamp
+	case o.Kind < wire.Merge || o.ETag == "*":
+		return ""
+	case o.Origin != nil && o.Origin.Stamp != "" && o.Origin.Version == o.ETag:
+		return o.Origin.Stamp
+	}
+	return versionStamp(o.ETag)
+}

@@ -1,0 +1,145 @@
+package txn
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/wire"
+)
+
+// verdict is what a row, read again, proves about a write whose response was lost.
+type verdict int
+
+const (
+	undecided verdict = iota // the row does not show whether the write was applied
+	missing                  // no row: deleted by this write, or by a later one of another client
+	equal                    // the row has the content that was to be written
+	stamped                  // the row carries the write's stamp
+	unchanged                // the row is still the version that was to be changed
+	excluded                 // the row proves that the write was not applied and never will be
+)
+
+// SupersededETag is the ETag of a row that was written, and then changed by another
+// client before its ETag was known. No row ever has it, so a conditional write with it
+// fails with the conflict that exists.
+const SupersededETag = `W/"datetime'1601-01-01T00%3A00%3A00.0000000Z'"`
+
+// maxReads is how many rows Resolve reads concurrently.
+const maxReads = 8
+
+// finding is the verdict on one row, and the row's ETag if it is the version written.
+type finding struct {
+	verdict
+	etag string
+}
+
+// Resolve finds out whether changes, all or none, were applied although the response e
+// leaves it open. It reads each changed row once. It returns the new ETags if the
+// changes were applied; e, now certain, if they were not; otherwise
+// [azerr.ErrOutcomeUnknown].
+func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *azerr.Error) ([]string, error) {
+	found := make([]finding, len(changes))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(maxReads)
+	for i := range changes {
+		g.Go(func() (err error) {
+			found[i], err = inspect(gctx, client, &changes[i])
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, &UnknownOutcome{Cause: e, Then: err}
+	}
+	var applied, refused, open bool
+	for i, f := range found {
+		switch {
+		case f.verdict == stamped:
+			return etagsOf(changes, found), nil
+		case f.verdict == equal, f.verdict == missing && changes[i].IfExists:
+			applied = true
+		case f.verdict == excluded, f.verdict == unchanged && !e.Unanswered:
+			// If an attempt had no response it may still arrive, and find the version that
+			// it needs.
+			refused = true
+		case f.verdict == undecided, f.verdict == unchanged, changes[i].Kind != wire.Delete:
+			open = true
+		}
+	}
+	switch {
+	case refused:
+		certain := *e
+		certain.Unsure = false
+		return nil, &certain
+	case applied && !open:
+		return etagsOf(changes, found), nil
+	}
+	return nil, &UnknownOutcome{Cause: e}
+}
+
+func etagsOf(changes []Change, found []finding) []string {
+	etags := make([]string, len(found))
+	for i, f := range found {
+		if etags[i] = f.etag; f.etag == "" && changes[i].Kind != wire.Delete {
+			etags[i] = SupersededETag
+		}
+	}
+	return etags
+}
+
+// inspect reads the row of c and judges it.
+func inspect(ctx context.Context, client *wire.Client, c *Change) (finding, error) {
+	var f finding
+	err := client.Get(ctx, c.PartitionKey, c.RowKey, func(etag string, body []byte) (err error) {
+		f, err = judge(c, etag, body)
+		return err
+	})
+	if errors.Is(err, azerr.ErrNotFound) {
+		return finding{verdict: missing}, nil
+	}
+	return f, err
+}
+
+func judge(c *Change, etag string, body []byte) (finding, error) {
+	conditional := c.Kind >= wire.Merge && c.ETag != "*"
+	if conditional && etag == c.ETag {
+		return finding{verdict: unchanged}, nil
+	}
+	if c.Kind == wire.Delete {
+		return finding{}, nil
+	}
+	compare := edm.EqualContent
+	if c.Kind == wire.Merge || c.Kind == wire.InsertOrMerge {
+		compare = edm.HasContent
+	}
+	if c.ID != "" {
+		stamps, err := edm.Stamps(body)
+		if err != nil {
+			return finding{}, err
+		}
+		switch {
+		case hasStamp(stamps, c.ID):
+			f := finding{verdict: stamped}
+			// The stamp does not prove that this is the version written: a client that does
+			// not stamp its writes may have changed the row since.
+			if same, err := compare(c.Body, body); err == nil && same {
+				f.etag = etag
+			}
+			return f, nil
+		case reachesBack(stamps, c.Base):
+			return finding{verdict: excluded}, nil
+		}
+		return finding{}, nil
+	}
+	if c.Computed {
+		return finding{}, nil
+	}
+	same, err := compare(c.Body, body)
+	if err != nil || !same {
+		return finding{}, err
+	}
+	return finding{equal, etag}, nil
+}

@@ -1,0 +1,86 @@
+package txn
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Row is a row as it was read. The zero Row is one that does not exist.
+type Row struct {
+	ETag string
+	Body []byte
+}
+
+// Absent reports that there is no row.
+func (r Row) Absent() bool { return r.ETag == "" }
+
+// ReadRow reads the row at key. A missing row is not an error. One request.
+func ReadRow(ctx context.Context, c *wire.Client, key keys.Key) (Row, error) {
+	var r Row
+	err := c.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) error {
+		r.ETag, r.Body = etag, append([]byte(nil), body...)
+		if etag != "" {
+			return nil
+		}
+		_, m, err := edm.ReadProperties(body)
+		r.ETag = m.ETag
+		return err
+	})
+	if errors.Is(err, azerr.ErrNotFound) {
+		return Row{}, nil
+	}
+	return r, err
+}
+
+// Content is a row taken apart, to be changed and written back.
+type Content struct {
+	edm.Properties
+	Stamp string
+	At    time.Time // of the last write
+}
+
+// Content takes the row apart. A missing row is an empty one.
+func (r Row) Content() (Content, error) {
+	if r.Absent() {
+		return Content{Properties: edm.Properties{}}, nil
+	}
+	p, m, err := edm.ReadProperties(r.Body)
+	return Content{p, m.Stamp, m.Timestamp}, err
+}
+
+// Text returns a text property, "" if there is none.
+func (c Content) Text(name string) string {
+	text, _ := c.Properties[name].(string)
+	return text
+}
+
+// Over returns the write that stores c at key in place of r.
+func (c Content) Over(key keys.Key, r Row) (wire.Write, error) {
+	body, err := edm.AppendProperties(nil, c.Properties, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Stamp: c.Stamp})
+	return Over(key, r, body), err
+}
+
+// Over returns the write that stores body at key in place of r: an insert if r is
+// absent, otherwise a replace on condition that the row is still r.
+func Over(key keys.Key, r Row, body []byte) wire.Write {
+	w := wire.Write{Kind: wire.Replace, PartitionKey: key.Partition, RowKey: key.Row, Body: body, ETag: r.ETag}
+	if r.Absent() {
+		w.Kind = wire.Insert
+	}
+	return w
+}
+
+// Delete returns the write that deletes the row at key if it has the ETag.
+func Delete(key keys.Key, etag string) wire.Write {
+	return wire.Write{Kind: wire.Delete, PartitionKey: key.Partition, RowKey: key.Row, ETag: etag}
+}
+
+// NewID returns a random name for an operation.
+func NewID() string { return rand.Text() }

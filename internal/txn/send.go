@@ -1,0 +1,82 @@
+package txn
+
+import (
+	"context"
+	"errors"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/wire"
+)
+
+// Do carries out op. One request, and one more to resolve an unknown outcome. The
+// Record has no value.
+func (t *Table) Do(ctx context.Context, op *Op) (Record, error) {
+	return t.do(ctx, op, false)
+}
+
+// DoComputed is Do for a value that was computed from the row.
+func (t *Table) DoComputed(ctx context.Context, op *Op) (Record, error) {
+	return t.do(ctx, op, true)
+}
+
+func (t *Table) do(ctx context.Context, op *Op, computed bool) (Record, error) {
+	var row []byte
+	if op.Kind != wire.Delete {
+		row = t.buffer()
+	}
+	c, err := t.Prepare(op, row)
+	if err != nil {
+		return Record{}, err
+	}
+	c.Computed = computed
+	etag, err := Send(ctx, t.Client, c)
+	if err != nil {
+		if op.IfExists && errors.Is(err, azerr.ErrNotFound) {
+			return Record{Key: op.Key}, nil
+		}
+		return Record{}, err
+	}
+	return t.written(op, &c, etag), nil
+}
+
+// written is the record of a row that was just written.
+func (t *Table) written(op *Op, c *Change, etag string) Record {
+	r := Record{Key: c.Key(), ETag: etag, Origin: op.Origin}
+	if op.Value == nil || !t.Stamped && len(op.texts) == 0 {
+		return r
+	}
+	var o Origin
+	if op.Origin != nil {
+		o = *op.Origin
+	}
+	o.Unknown = op.unknown(o.Unknown)
+	if t.Stamped {
+		o.Stamp, o.Version = addStamp(c.ID, c.Base), etag
+	}
+	r.Origin = &o
+	return r
+}
+
+// Send carries out one change and resolves its outcome if the response leaves it open.
+// It returns the row's new ETag.
+func Send(ctx context.Context, client *wire.Client, c Change) (string, error) {
+	etag, err := client.Write(ctx, c.Write)
+	var e *azerr.Error
+	if err == nil || !errors.As(err, &e) || !e.Unsure {
+		return etag, withoutBatch(err)
+	}
+	etags, err := Resolve(ctx, client, []Change{c}, e)
+	if err != nil {
+		return "", err
+	}
+	return etags[0], nil
+}
+
+// withoutBatch removes the transaction in which a single write may have been sent.
+func withoutBatch(err error) error {
+	var b *wire.BatchFailure
+	if errors.As(err, &b) {
+		return b.Cause
+	}
+	return err
+}

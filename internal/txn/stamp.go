@@ -1,0 +1,66 @@
+package txn
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+)
+
+// The stamps of a row are the identities of its last writes, newest first, joined by
+// dots. A writer keeps the stamps of the version that it changes, so the list shows
+// whether a given write is among those that made the row what it is. The last element
+// names what the oldest write was based on: insertedStamp for an insert, versionStamp
+// if the row had no stamps. It is missing if the write had no condition, because such a
+// write hides what the row was before.
+const (
+	maxStamps   = 8
+	stampBytes  = 9 // 72 bits, 12 characters
+	stampJoiner = "."
+
+	insertedStamp = "new"
+)
+
+// versionStamp stands in for the stamps of a version that has none.
+func versionStamp(etag string) string {
+	sum := sha256.Sum256([]byte(etag))
+	return base64.RawURLEncoding.EncodeToString(sum[:stampBytes])
+}
+
+func newStamp() string {
+	var b [stampBytes]byte
+	rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// NextStamps returns the identity of a new write to a row with the given stamps, and the
+// stamps of the row after it.
+func NextStamps(base string) (id, stamps string) {
+	id = newStamp()
+	return id, addStamp(id, base)
+}
+
+// addStamp prepends id to base and drops the oldest.
+func addStamp(id, base string) string {
+	if base == "" {
+		return id
+	}
+	old := strings.Split(base, stampJoiner)
+	return strings.Join(append([]string{id}, old[:min(len(old), maxStamps-1)]...), stampJoiner)
+}
+
+func hasStamp(stamps, id string) bool {
+	for s := range strings.SplitSeq(stamps, stampJoiner) {
+		if s == id {
+			return true
+		}
+	}
+	return false
+}
+
+// reachesBack reports whether stamps list every write since the version that had the
+// stamps base.
+func reachesBack(stamps, base string) bool {
+	newest, _, _ := strings.Cut(base, stampJoiner)
+	return newest != "" && hasStamp(stamps, newest)
+}

@@ -1,0 +1,92 @@
+package txn
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Table is what it takes to write entities of one Go type to one table. Entities are
+// passed as pointers to that type. It is safe for concurrent use.
+type Table struct {
+	Client *wire.Client
+	Codec  *edm.Codec
+
+	// Key derives the key of an entity. It is nil if entities do not hold their keys:
+	// every operation then has to name one.
+	Key func(entity any) (keys.Key, error)
+
+	// Zero returns a pointer to a zero entity.
+	Zero func() any
+
+	// Stamped adds the write stamps of a row to every write.
+	Stamped bool
+
+	rowSize atomic.Int64 // of the largest row written recently, to size buffers
+}
+
+// KeyOf is the key of an entity, checked.
+func (t *Table) KeyOf(entity any) (keys.Key, error) {
+	if t.Key == nil {
+		return keys.Key{}, fmt.Errorf("key: %w: the table is keyless and the operation was given no key by Op.At", keys.ErrBadKey)
+	}
+	k, err := t.Key(entity)
+	if err == nil {
+		err = k.Validate()
+	}
+	if err != nil {
+		return keys.Key{}, fmt.Errorf("key: %w", err)
+	}
+	return k, nil
+}
+
+// rowKey is the key of the row that op changes, checked.
+func (t *Table) rowKey(op *Op) (keys.Key, error) {
+	if op.Kind == wire.Delete || op.placed || op.projected() || t.Key == nil && op.Kind >= wire.Merge {
+		return op.Key, op.Key.Validate()
+	}
+	derived, err := t.KeyOf(op.Value)
+	switch {
+	case op.Key == (keys.Key{}), err == nil && derived == op.Key:
+		return derived, err
+	case t.keyUnset(op.Value):
+		return op.Key, op.Key.Validate()
+	case err == nil:
+		err = azerr.ErrKeyChanged
+	}
+	return derived, err
+}
+
+// keyUnset reports whether the entity's key is that of a zero entity: it was read from
+// a row that does not store the fields from which the key is made.
+func (t *Table) keyUnset(entity any) (unset bool) {
+	if t.Key == nil {
+		return true
+	}
+	defer func() {
+		if recover() != nil { // a key function need not accept a zero entity
+			unset = false
+		}
+	}()
+	zero, zeroErr := t.Key(t.Zero())
+	key, err := t.Key(entity)
+	return key == zero && (err == nil) == (zeroErr == nil)
+}
+
+// Buffer returns an empty buffer for one row of the usual size.
+func (t *Table) buffer() []byte { return make([]byte, 0, t.rowSize.Load()) }
+
+// learnSize records the size of a row. A row that is far larger than the following ones
+// is forgotten soon, so that not all buffers become as large.
+func (t *Table) learnSize(n int64) {
+	switch largest := t.rowSize.Load(); {
+	case n > largest:
+		t.rowSize.Store(n)
+	case n < largest/2:
+		t.rowSize.Store(largest / 2)
+	}
+}
