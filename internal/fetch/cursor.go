@@ -1,0 +1,247 @@
+package fetch
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// The position in the cursor of a page is
+//
+//	number of the read
+//	continuation token
+//
+// and in the cursor of a scan
+//
+//	rows, requests and segments so far
+//	number of the first read that has not begun
+//	number of segments, and for each
+//	    number of its read
+//	    what follows: bits of the constants below
+//	    the keys that its filter asks for: from, to    (hasSpan)
+//	    the key at which it ends                       (hasEnd)
+//	    the last row returned                          (hasLast)
+//	    continuation token                             (hasToken)
+//
+// Numbers are uvarints, keys and tokens two texts each, a text its length and its bytes.
+const (
+	hasSpan = 1 << iota
+	hasEnd
+	hasLast
+	hasToken
+	hasAll = 1<<iota - 1
+)
+
+// The names of the reads that a cursor is valid for.
+const (
+	pageCursor = "page"
+	scanCursor = "scan"
+)
+
+const maxCount = math.MaxInt
+
+// sealCursor makes a cursor for a read of the given kind. It needs the table's address,
+// and is called when a reply has shown it.
+func (p *Plan) sealCursor(kind string, position []byte) (string, error) {
+	a, known := p.source.client.Address()
+	if !known {
+		return "", fmt.Errorf("%s: %w: the address of the table did not show", kind, azerr.ErrBadReply)
+	}
+	return cursor.Seal(position, a.Base, p.identity(kind)...), nil
+}
+
+// openCursor checks that a cursor is of this kind of read, and of this plan. checkTable
+// compares the table, whose address may be unknown yet.
+func (p *Plan) openCursor(kind, text string) (cursor.Cursor, *positionReader, error) {
+	c, ok := cursor.Open(text, p.identity(kind)...)
+	if !ok || text == "" {
+		return cursor.Cursor{}, nil, badCursor(kind)
+	}
+	return c, &positionReader{rest: c.Position}, nil
+}
+
+func badCursor(kind string) error { return fmt.Errorf("%s: %w", kind, azerr.ErrBadCursor) }
+
+// identity distinguishes the plan from all others, including the plans that another
+// version of this package would make of the same filter: a position means nothing in
+// other reads.
+func (p *Plan) identity(kind string) []string {
+	h := sha256.New()
+	for i := range p.reads {
+		fmt.Fprintf(h, "%v %s\n", p.reads[i].Point, p.reads[i].Filter)
+	}
+	return []string{kind, p.filter.String(), p.selectText, string(h.Sum(nil))}
+}
+
+func (p *Plan) sealPageCursor(pos position) (string, error) {
+	return p.sealCursor(pageCursor, appendToken(binary.AppendUvarint(nil, uint64(pos.read)), pos.token))
+}
+
+// openPageCursor decodes the cursor of a page; "" is the beginning.
+func (p *Plan) openPageCursor(text string) (cursor.Cursor, position, error) {
+	if text == "" {
+		return cursor.Cursor{}, position{}, nil
+	}
+	c, r, err := p.openCursor(pageCursor, text)
+	if err != nil {
+		return c, position{}, err
+	}
+	pos := position{read: r.number(len(p.reads)), token: r.token()}
+	return c, pos, r.end(pageCursor)
+}
+
+// sealCursor encodes the state of the scan after all pages received.
+func (s *scan) sealCursor() (string, error) {
+	b := make([]byte, 0, 64+128*len(s.segments))
+	for _, n := range []int{s.progress.Rows, s.progress.Requests, s.progress.Segments, s.nextRead, len(s.segments)} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	for _, g := range s.segments {
+		b = g.append(b)
+	}
+	return s.Plan.sealCursor(scanCursor, b)
+}
+
+func (g *segment) append(b []byte) []byte {
+	last := g.resumedAfter
+	if g.seen {
+		last = g.last
+	}
+	bits := 0
+	for _, f := range []struct {
+		has bool
+		bit int
+	}{{g.narrowed, hasSpan}, {g.isCut(), hasEnd}, {last != keys.Key{}, hasLast}, {g.token != wire.Position{}, hasToken}} {
+		if f.has {
+			bits |= f.bit
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(g.read))
+	b = binary.AppendUvarint(b, uint64(bits))
+	if bits&hasSpan != 0 {
+		b = appendKey(appendKey(b, g.requested.From), g.requested.To)
+	}
+	if bits&hasEnd != 0 {
+		b = appendKey(b, g.end)
+	}
+	if bits&hasLast != 0 {
+		b = appendKey(b, last)
+	}
+	if bits&hasToken != 0 {
+		b = appendToken(b, g.token)
+	}
+	return b
+}
+
+// resume continues from a cursor; "" is the beginning.
+func (s *scan) resume(text string) error {
+	if text == "" {
+		return nil
+	}
+	c, r, err := s.openCursor(scanCursor, text)
+	if err != nil {
+		return err
+	}
+	s.resumed = c
+	s.progress = Progress{r.number(maxCount), r.number(maxCount), r.number(maxCount)}
+	s.nextRead = r.number(len(s.reads) + 1)
+	for range r.number(len(r.rest) + 1) {
+		g := s.readSegment(r)
+		if g == nil {
+			return badCursor(scanCursor)
+		}
+		s.segments = append(s.segments, g)
+	}
+	return r.end(scanCursor)
+}
+
+// readSegment decodes one segment. It returns nil if it is not one of this scan.
+func (s *scan) readSegment(r *positionReader) *segment {
+	read := r.number(len(s.reads))
+	bits := r.number(hasAll + 1)
+	if r.bad {
+		return nil
+	}
+	requested := spanOf(&s.reads[read])
+	if bits&hasSpan != 0 {
+		requested = span{r.key(), r.key()}
+	}
+	g, ok := s.newSegment(read, bits&hasSpan != 0, requested)
+	if bits&hasEnd != 0 {
+		g.end = r.key()
+	}
+	if bits&hasLast != 0 {
+		g.resumedAfter = r.key()
+		g.first, g.last, g.seen = g.resumedAfter, g.resumedAfter, true
+	}
+	if bits&hasToken != 0 {
+		g.token = r.token()
+	}
+	if !ok || r.bad {
+		return nil
+	}
+	return g
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendKey(b []byte, k keys.Key) []byte { return appendText(appendText(b, k.Partition), k.Row) }
+
+func appendToken(b []byte, p wire.Position) []byte {
+	return appendText(appendText(b, p.PartitionKey), p.RowKey)
+}
+
+// positionReader decodes a position. After the first value that is missing or out of
+// range, all values are zero and bad is set.
+type positionReader struct {
+	rest []byte
+	bad  bool
+}
+
+// number is the next number, which must be less than limit.
+func (r *positionReader) number(limit int) int {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 || v >= uint64(limit) {
+		r.rest, r.bad = nil, true
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return int(v)
+}
+
+func (r *positionReader) text() string {
+	n := r.number(len(r.rest) + 1)
+	if n > len(r.rest) {
+		r.rest, r.bad = nil, true
+		return ""
+	}
+	s := string(r.rest[:n])
+	r.rest = r.rest[n:]
+	return s
+}
+
+func (r *positionReader) key() keys.Key {
+	partition := r.text()
+	return keys.Key{Partition: partition, Row: r.text()}
+}
+
+func (r *positionReader) token() wire.Position {
+	partition := r.text()
+	return wire.Position{PartitionKey: partition, RowKey: r.text()}
+}
+
+// end checks that every value was present, and that nothing follows.
+func (r *positionReader) end(kind string) error {
+	if r.bad || len(r.rest) != 0 {
+		return badCursor(kind)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+const (
+	defaultParallel = 8
+	maxParallel     = 1 << 12 // more never helps
+)
+
+// maxPage is the largest number of rows that the service returns in one reply.
+//
+// https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination
+const maxPage = 1000
+
+// Options are the options of a plan. nil and the zero value mean the defaults.
+type Options struct {
+	// Select names the properties to request. nil means those of the Source; empty and
+	// not nil means only keys, ETag and Timestamp, which are always included.
+	Select []string
+
+	// Limit is the largest number of rows to return. Zero means all; for [Plan.Page], as
+	// many as PageSize.
+	Limit int
+
+	// PageSize is the number of rows to request at a time, 1 to 1000. Zero means 1000,
+	// or Limit if that is less.
+	PageSize int
+
+	// Allow is the most expensive class of query permitted. Zero means
+	// [query.PartitionRange].
+	Allow query.Class
+
+	// Parallel is the largest number of concurrent requests. Zero means 8.
+	Parallel int
+
+	// Ordered refuses a service whose results have no order, with [azerr.ErrUnordered].
+	Ordered bool
+}
+
+func (o *Options) check() error {
+	switch {
+	case o.Limit < 0:
+		return errors.New("negative Limit")
+	case o.PageSize < 0:
+		return errors.New("negative PageSize")
+	case o.PageSize > maxPage:
+		return fmt.Errorf("PageSize: %w: more than %d rows", azerr.ErrTooLarge, maxPage)
+	}
+	return nil
+}
+
+// Plan is a filter that is ready to run: checked, and divided into reads. It is
+// immutable, and safe for concurrent use.
+type Plan struct {
+	source     *Source
+	filter     query.Filter
+	explained  query.Plan
+	reads      []query.Read
+	selected   []string // nil: whole rows
+	selectText string
+	limit      int
+	size       int // of pages, as requested by the caller
+	parallel   int
+	ordered    bool
+}
+
+// Plan prepares the reads of the rows that f matches. It makes no request. It refuses a
+// name or type that the rows do not have, a class of query that opts does not allow
+// ([query.ErrScan]), and options that are out of range.
+func (s *Source) Plan(f query.Filter, opts *Options) (*Plan, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	p := &Plan{source: s, filter: f, limit: o.Limit, size: o.PageSize, parallel: o.Parallel, ordered: o.Ordered}
+	if p.parallel <= 0 {
+		p.parallel = defaultParallel
+	}
+	p.parallel = min(p.parallel, maxParallel)
+	err := f.Err()
+	if err == nil && s.schema != nil {
+		err = f.Check(s.schema)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.selected, err = s.selection(o.Select); err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	p.selectText = selectText(p.selected)
+
+	p.explained = query.ExplainWith(f, &query.ExplainOptions{Schema: s.schema})
+	if err := p.explained.Check(o.Allow); err != nil {
+		return nil, err
+	}
+	p.reads = p.explained.Reads()
+	for i := range p.reads {
+		if n := p.reads[i].Filter.Comparisons(); n > query.MaxComparisons {
+			return nil, fmt.Errorf("query: %w: %d comparisons in one filter, the service takes %d", azerr.ErrTooLarge, n, query.MaxComparisons)
+		}
+	}
+	return p, nil
+}
+
+// Explain returns the query plan that p runs by.
+func (p *Plan) Explain() query.Plan { return p.explained }
+
+// pageSize is the number of rows that one request returns at most.
+func (p *Plan) pageSize() int {
+	if p.size == 0 {
+		return maxPage
+	}
+	return p.size
+}
+
+// checkTable compares the table that requests turned out to address with what the plan
+// needs, and with the cursor that the read resumes from. It is called before the first
+// request, when the address may be unknown and nothing can be compared, and again for
+// every reply before its rows are used.
+func (p *Plan) checkTable(resumed cursor.Cursor) error {
+	a, known := p.source.client.Address()
+	switch {
+	case !known:
+		return nil
+	case p.ordered && a.Cosmos():
+		return fmt.Errorf("query: %w", azerr.ErrUnordered)
+	case !resumed.Of(a.Base):
+		return fmt.Errorf("query: %w", azerr.ErrBadCursor)
+	}
+	return nil
+}

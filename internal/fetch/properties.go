@@ -1,0 +1,136 @@
+package fetch
+
+import (
+	"context"
+	"iter"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// Entry is a row with its properties by name, those of the library included.
+type Entry struct {
+	Key        keys.Key
+	ETag       string
+	Timestamp  time.Time
+	Properties edm.Properties
+}
+
+// Text returns a text property, "" if there is none.
+func (e *Entry) Text(name string) string {
+	text, _ := e.Properties[name].(string)
+	return text
+}
+
+var mapCodec = sync.OnceValues(func() (*edm.Codec, error) { return edm.CodecFor(reflect.TypeFor[map[string]any]()) })
+
+// Properties reads the rows that f matches as property maps, for internal work such as
+// sweeps, whatever Go type the rows were written from. f and opts may name any property.
+// It makes the requests of [Plan.Run].
+func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		codec, err := mapCodec()
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		p, err := NewSource(c, codec).Plan(f, opts)
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		for rows, err := range p.Run(ctx, entryDecoder{codec}) {
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			for _, e := range *rows.(*entries) {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// entries are Rows.
+type entries []Entry
+
+func (e *entries) Len() int           { return len(*e) }
+func (e *entries) Key(i int) keys.Key { return (*e)[i].Key }
+func (e *entries) Trim(from, to int)  { *e = (*e)[from:to] }
+
+// entryDecoder is the Decoder of entries.
+type entryDecoder struct{ codec *edm.Codec }
+
+// entryBuffer is what the decoding of one row needs.
+type entryBuffer struct {
+	properties map[string]any
+	meta       edm.Meta
+	reserved   edm.Unknown // properties of the library
+}
+
+func (d entryDecoder) Page(body []byte, _ int, _ []string) (Rows, error) {
+	var read []*entryBuffer
+	err := d.codec.DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
+		b := new(entryBuffer)
+		read = append(read, b)
+		return &b.properties, &b.meta, &b.reserved
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows := make(entries, len(read))
+	for i, b := range read {
+		if rows[i], err = b.entry(); err != nil {
+			return nil, err
+		}
+	}
+	return &rows, nil
+}
+
+func (d entryDecoder) Entity(etag string, body []byte) (Rows, error) {
+	var b entryBuffer
+	if err := d.codec.DecodeEntity(body, &b.properties, &b.meta, &b.reserved); err != nil {
+		return nil, err
+	}
+	if etag != "" {
+		b.meta.ETag = etag
+	}
+	e, err := b.entry()
+	return &entries{e}, err
+}
+
+func (entryDecoder) Join(parts []Rows) Rows {
+	var all entries
+	for _, p := range parts {
+		all = append(all, *p.(*entries)...)
+	}
+	return &all
+}
+
+func (b *entryBuffer) entry() (Entry, error) {
+	for _, name := range systemProperties {
+		delete(b.properties, name)
+	}
+	for _, name := range b.reserved.Names() {
+		value, ok, err := b.reserved.Value(name)
+		if err != nil {
+			return Entry{}, err
+		}
+		if ok {
+			b.properties[name] = value
+		}
+	}
+	return Entry{
+		Key:        keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey},
+		ETag:       b.meta.ETag,
+		Timestamp:  b.meta.Timestamp,
+		Properties: b.properties,
+	}, nil
+}

@@ -1,0 +1,82 @@
+package fetch
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+var queryTypes = map[edm.Type]query.Type{
+	edm.String:   query.String,
+	edm.Int32:    query.Int32,
+	edm.Int64:    query.Int64,
+	edm.Double:   query.Double,
+	edm.Boolean:  query.Bool,
+	edm.DateTime: query.DateTime,
+	edm.Binary:   query.Binary,
+	edm.Guid:     query.GUID,
+}
+
+// schemaOf returns the properties that a filter may name if rows are of the codec's
+// type. It is nil if rows may have any property.
+func schemaOf(c *edm.Codec) query.Schema {
+	if c.Open() {
+		return nil
+	}
+	s := make(query.Schema)
+	for _, f := range c.Fields() {
+		s[f.Name] = queryTypes[f.EDM]
+	}
+	return s
+}
+
+// maxSelect is the largest number of names in $select.
+//
+// https://learn.microsoft.com/rest/api/storageservices/querying-tables-and-entities
+const maxSelect = 255
+
+// systemProperties are those that every row has. The service adds none of them to a
+// selection by itself. It always adds the ETag.
+var systemProperties = []string{"PartitionKey", "RowKey", "Timestamp"}
+
+// selection returns the properties to request in addition to the system properties: the
+// given names, each once, which the type must have, or those of the source if names is
+// nil. The result nil is the whole row.
+func (s *Source) selection(names []string) ([]string, error) {
+	if names == nil {
+		return s.only, nil
+	}
+	selected := make([]string, 0, len(names))
+	for _, name := range names {
+		if slices.Contains(systemProperties, name) || slices.Contains(selected, name) {
+			continue
+		}
+		if !s.has(name) {
+			return nil, &edm.PropertyError{Property: name, Want: "a property of the type", Got: "an unknown name"}
+		}
+		selected = append(selected, name)
+	}
+	if len(selected)+len(systemProperties) > maxSelect {
+		return nil, azerr.ErrTooLarge
+	}
+	return selected, nil
+}
+
+// has reports whether values of the codec's type can have a property of that name.
+func (s *Source) has(name string) bool {
+	if s.codec.Open() {
+		return query.Prop(name).Eq("").Err() == nil
+	}
+	return slices.ContainsFunc(s.codec.Fields(), func(f edm.Field) bool { return f.Name == name })
+}
+
+// selectText is the text of $select for a selection, "" for whole rows.
+func selectText(selected []string) string {
+	if selected == nil {
+		return ""
+	}
+	return strings.Join(append(slices.Clone(systemProperties), selected...), ",")
+}

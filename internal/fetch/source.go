@@ -1,0 +1,123 @@
+// Package fetch reads rows of a table. It plans a filter as point reads and ranges, each
+// read page by page, and requests several of them concurrently if there are several.
+//
+// Nothing here depends on the Go type of the rows: a [Decoder] turns the body of a reply
+// into [Rows] of the caller's type, and the package asks these for no more than their
+// keys. All calls of both interfaces are once a page, except [Rows.Key].
+//
+// The path of a read is [Source.Get] for one key; otherwise [Source.Plan], and then
+// [Plan.Run], [Plan.Page] or [Plan.Scan].
+package fetch
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// Rows are decoded rows of the caller's type, in key order. A single goroutine uses
+// them at a time.
+type Rows interface {
+	Len() int
+	Key(i int) keys.Key
+
+	// Trim removes the rows before from, and those from to on.
+	Trim(from, to int)
+}
+
+// Decoder makes Rows of replies. It must be safe for concurrent use. A body is valid
+// only during the call. One reply may be decoded several times, because a request whose
+// reply breaks off is repeated; only the last result counts.
+type Decoder interface {
+	// Page decodes a page of a query. It has size rows at most, unless the service
+	// chooses the size of pages. Selected are the properties that were requested, nil
+	// for all.
+	Page(body []byte, size int, selected []string) (Rows, error)
+
+	// Entity decodes the reply to a point read, as Rows of length one. The ETag of the
+	// reply's header, if not "", takes precedence over the one in the body.
+	Entity(etag string, body []byte) (Rows, error)
+
+	// Join returns the rows of all parts in order. The parts are not used afterwards.
+	Join(parts []Rows) Rows
+}
+
+// Source is a table whose rows are read with one codec. It is safe for concurrent use.
+type Source struct {
+	client *wire.Client
+	schema query.Schema // what filters may name; nil: any property
+	codec  *edm.Codec
+	only   []string // the properties to request; nil: all
+}
+
+// NewSource returns the Source of the whole rows of client's table. Filters may name
+// the properties that the codec's type has, or any if the type takes them all.
+func NewSource(client *wire.Client, codec *edm.Codec) *Source {
+	return &Source{client: client, schema: schemaOf(codec), codec: codec}
+}
+
+// Project returns the Source of the same table that requests only the properties of
+// codec's type. These must be properties of s, with the same property types, or else
+// the error is an [*edm.PropertyError]. Filters may name what those of s may name.
+func (s *Source) Project(codec *edm.Codec) (*Source, error) {
+	p := &Source{client: s.client, schema: s.schema, codec: codec}
+	if codec.Open() {
+		return p, nil
+	}
+	p.only = []string{}
+	for _, f := range codec.Fields() {
+		have, ok := s.schema[f.Name]
+		if s.schema != nil && (!ok || have != queryTypes[f.EDM]) {
+			return nil, &edm.PropertyError{Property: f.Name, Want: "a property of the table's type", Got: f.EDM.String()}
+		}
+		p.only = append(p.only, f.Name)
+	}
+	return p, nil
+}
+
+// Get reads the row at key, as Rows of length one. If the row does not exist, the error
+// matches [azerr.ErrNotFound]. One request.
+func (s *Source) Get(ctx context.Context, key keys.Key, d Decoder) (Rows, error) {
+	if err := key.Validate(); err != nil {
+		return nil, fmt.Errorf("get: %w", err)
+	}
+	if s.only != nil {
+		return s.getByQuery(ctx, key, d)
+	}
+	var rows Rows
+	err := s.client.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) (err error) {
+		rows, err = d.Entity(etag, body)
+		if err == nil && rows.Key(0) != key {
+			err = fmt.Errorf("%w: another row than asked for", azerr.ErrBadReply)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// getByQuery reads a part of one row. Only a query can ask for a part. A query for an
+// exact key costs the service the same as a point read.
+func (s *Source) getByQuery(ctx context.Context, key keys.Key, d Decoder) (Rows, error) {
+	p, err := s.Plan(query.And(query.PartitionKey.Eq(key.Partition), query.RowKey.Eq(key.Row)), nil)
+	if err != nil {
+		return nil, err
+	}
+	for rows, err := range p.Run(ctx, d) {
+		if err != nil {
+			return nil, err
+		}
+		if rows.Len() > 0 {
+			rows.Trim(0, 1)
+			return rows, nil
+		}
+	}
+	return nil, fmt.Errorf("get: %w", azerr.ErrNotFound)
+}
