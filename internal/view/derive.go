@@ -1,0 +1,223 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Derived is a row that a primary implies, checked and encoded.
+type Derived struct {
+	View *View
+	Row
+	Body []byte // of a copy
+}
+
+// local reports whether the row changes in the primary's transaction.
+func (d *Derived) local(primary keys.Key) bool {
+	return !d.View.Foreign() && d.Key.Partition == primary.Partition
+}
+
+// sameContent reports whether d and o, two versions of one row, have the same content.
+func (d *Derived) sameContent(o *Derived) bool {
+	return bytes.Equal(d.Body, o.Body) && edm.Properties(d.Merge.Set).Equal(o.Merge.Set) &&
+		edm.Properties(d.Merge.Add).Equal(o.Merge.Add)
+}
+
+// Derive returns every row that entity, which is stored at key, implies, ordered by
+// view and key. If entity is nil there are none. It makes no request.
+//
+// Derive fails with an [*Error] if a view fails, panics or breaks its contract.
+func (s *Set) Derive(entity any, key keys.Key) ([]Derived, error) {
+	if entity == nil {
+		return nil, nil
+	}
+	var all []Derived
+	var shown any
+	for _, v := range s.Views {
+		var rows []Row
+		var err error
+		if shown, rows, err = s.rowsOf(v, entity, shown); err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			d := Derived{View: v, Row: row}
+			if err := s.check(&d, key); err != nil {
+				return nil, err
+			}
+			all = append(all, d)
+		}
+	}
+	if err := checkCollisions(all); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if err := s.encode(&all[i], entity, key); err != nil {
+			return nil, &Error{all[i].View.Name, err}
+		}
+	}
+	return all, nil
+}
+
+// rowsOf calls v twice and fails if the results differ. It passes a copy of the entity,
+// so that a view that assigns to a field, for example to fold a value for its key, does
+// not change the entity. The copy is made in shown, which rowsOf returns for the next
+// view.
+func (s *Set) rowsOf(v *View, entity, shown any) (any, []Row, error) {
+	shown = s.copyEntity(shown, entity)
+	first, err := v.call(shown)
+	if err != nil {
+		return shown, nil, err
+	}
+	shown = s.copyEntity(shown, entity)
+	second, err := v.call(shown)
+	if err != nil {
+		return shown, nil, err
+	}
+	if !slices.EqualFunc(first, second, equalRow) {
+		return shown, nil, BadView(v.Name, "two calls with the same value returned different rows")
+	}
+	return shown, first, nil
+}
+
+// call calls Rows and sorts its result.
+func (v *View) call(entity any) (rows []Row, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			// The text of the panic may contain values.
+			rows, err = nil, BadView(v.Name, "panic of type %T", p)
+		}
+	}()
+	if rows, err = v.Rows(entity); err != nil {
+		return nil, &Error{v.Name, err}
+	}
+	slices.SortFunc(rows, func(a, b Row) int { return compareKeys(a.Key, b.Key) })
+	return rows, nil
+}
+
+func compareKeys(a, b keys.Key) int {
+	if c := keys.Compare(a.Partition, b.Partition); c != 0 {
+		return c
+	}
+	return keys.Compare(a.Row, b.Row)
+}
+
+func equalRow(a, b Row) bool {
+	return a.Key == b.Key && a.Kind == b.Kind && a.Copy.Unique == b.Copy.Unique && a.Merge.Existing == b.Merge.Existing &&
+		(a.Copy.Only == nil) == (b.Copy.Only == nil) && slices.Equal(a.Copy.Only, b.Copy.Only) &&
+		edm.Properties(a.Merge.Set).Equal(b.Merge.Set) && edm.Properties(a.Merge.Add).Equal(b.Merge.Add)
+}
+
+// check fails if d is a row that its view must not return.
+func (s *Set) check(d *Derived, primary keys.Key) error {
+	name := d.View.Name
+	if d.Kind != d.View.Shape.Kind {
+		return BadView(name, "a row is a %v, but the kind of the view's shape is %v", d.Kind, d.View.Shape.Kind)
+	}
+	if err := d.Key.Validate(); err != nil {
+		return BadView(name, "%w", err)
+	}
+	if strings.HasPrefix(d.Key.Row, ReservedRow) {
+		return BadView(name, "a row key begins with %q", ReservedRow)
+	}
+	if !d.View.Foreign() && d.Key == primary {
+		return BadView(name, "a row has the primary's own key")
+	}
+	for _, field := range d.Copy.Only {
+		if s.fields != nil && !s.fields[field] {
+			return BadView(name, "%w", &edm.PropertyError{Property: field, Want: "a property of the type", Got: "an unknown name"})
+		}
+	}
+	return d.Merge.check(name)
+}
+
+func (m *MergeSpec) check(view string) error {
+	for name, v := range m.Set {
+		if edm.IsReserved(name) {
+			return BadView(view, "%w", &edm.PropertyError{Property: name, Want: "another name", Got: "names that begin with azp_ are reserved"})
+		}
+		if _, both := m.Add[name]; both {
+			return BadView(view, "property %s is set and counted", name)
+		}
+		if !isValue(v) {
+			return BadView(view, "%w", &edm.PropertyError{Property: name, Want: "a value of one of the listed types", Got: fmt.Sprintf("%T", v)})
+		}
+	}
+	for name, v := range m.Add {
+		if _, ok := number(v); !ok || edm.IsReserved(name) {
+			return BadView(view, "%w", &edm.PropertyError{Property: name, Want: "an int32 or int64, no reserved name", Got: fmt.Sprintf("%T", v)})
+		}
+	}
+	return nil
+}
+
+// checkCollisions fails if two rows have the same key in the same target. Only merges of
+// different views may, provided that their properties differ.
+func checkCollisions(all []Derived) error {
+	type address struct {
+		target string
+		key    keys.Key
+	}
+	seen := make(map[address][]*Derived, len(all))
+	for i := range all {
+		d := &all[i]
+		at := address{d.View.TargetID(), d.Key}
+		for _, o := range seen[at] {
+			if o.View == d.View {
+				return BadView(d.View.Name, "two rows have the same key")
+			}
+			if o.Kind != Merges || d.Kind != Merges {
+				return BadView(d.View.Name, "a row of view %q has the same key", o.View.Name)
+			}
+			for _, name := range namesOf(d.Merge.Set, d.Merge.Add) {
+				if o.Merge.has(name) {
+					return BadView(d.View.Name, "view %q merges property %s into the same row", o.View.Name, name)
+				}
+			}
+		}
+		seen[at] = append(seen[at], d)
+	}
+	return nil
+}
+
+func (m *MergeSpec) has(name string) bool {
+	_, set := m.Set[name]
+	_, add := m.Add[name]
+	return set || add
+}
+
+// encode encodes the body of a copy of entity.
+func (s *Set) encode(d *Derived, entity any, primary keys.Key) (err error) {
+	if d.Kind != Copies {
+		return nil
+	}
+	owner := ownerUnknown(primary, d.View.Name)
+	e := edm.Envelope{PartitionKey: d.Key.Partition, RowKey: d.Key.Row, Unknown: &owner, Only: d.Copy.Only}
+	if d.Copy.Only == nil || !s.codec.Open() {
+		d.Body, err = s.codec.Append(nil, entity, e)
+		return err
+	}
+	// The codec cannot restrict dynamic fields to Only, so encode all of them and pick
+	// from the result.
+	e.Unknown, e.Only = nil, nil
+	whole, err := s.codec.Append(nil, entity, e)
+	if err != nil {
+		return err
+	}
+	all, _, err := edm.ReadProperties(whole)
+	if err != nil {
+		return err
+	}
+	picked := ownerProperties(primary, d.View.Name)
+	for _, name := range d.Copy.Only {
+		if value, ok := all[name]; ok {
+			picked[name] = value
+		}
+	}
+	d.Body, err = edm.AppendProperties(nil, picked, e)
+	return err
+}

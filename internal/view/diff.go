@@ -1,0 +1,93 @@
+package view
+
+import (
+	"slices"
+
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Diff is what a change of a primary means for one row.
+type Diff struct {
+	View *View // of New if there is one, otherwise of Old
+	Key  keys.Key
+	Old  *Derived // nil: the old version did not imply the row
+	New  *Derived // nil: the new version does not imply the row
+
+	// Tracked means that the view already existed when the old version was stored. Then
+	// the row that Old describes is stored, and belongs to the primary.
+	Tracked bool
+
+	// Repair means that the row is checked even if it need not change.
+	Repair bool
+}
+
+// stored is what the row is known to contain because of the old version, nil if nothing
+// is known.
+func (d *Diff) stored() *Derived {
+	if !d.Tracked {
+		return nil
+	}
+	return d.Old
+}
+
+// unchanged reports whether nothing needs to be done.
+func (d *Diff) unchanged() bool {
+	return !d.Repair && d.Tracked && d.Old != nil && d.New != nil && d.Old.sameContent(d.New)
+}
+
+// Unique reports whether the row must be reserved before the primary's transaction, if
+// it is remote.
+func (d *Diff) Unique() bool {
+	return d.New != nil && d.New.Copy.Unique && d.stored() == nil
+}
+
+// Ref identifies the row as a row of v: a copy may change from the view of Old to that
+// of New.
+func (d *Diff) Ref(v *View) RowRef {
+	return RowRef{View: v.Name, Partition: d.Key.Partition, Row: d.Key.Row}
+}
+
+// Differences compares the rows of two versions of the primary at key. local are the
+// differences of the rows that change in the primary's transaction, the unchanged ones
+// included: [LocalRows] leaves those out. remote are the differences of all other rows,
+// without those that are unchanged.
+//
+// tracked reports whether a view existed when the old version was stored. With repair no
+// row counts as unchanged.
+func Differences(primary keys.Key, old, new []Derived, tracked func(view string) bool, repair bool) (local, remote []Diff) {
+	var all []Diff
+	for i := range old {
+		o := &old[i]
+		all = append(all, Diff{View: o.View, Key: o.Key, Old: o, Tracked: tracked(o.View.Name), Repair: repair})
+	}
+	for i := range new {
+		n := &new[i]
+		if j := slices.IndexFunc(all, func(d Diff) bool { return d.continuedBy(n) }); j >= 0 {
+			all[j].View, all[j].New = n.View, n
+			continue
+		}
+		all = append(all, Diff{View: n.View, Key: n.Key, New: n, Tracked: tracked(n.View.Name), Repair: repair})
+	}
+	for _, d := range all {
+		row := d.New
+		if row == nil {
+			row = d.Old
+		}
+		switch {
+		case row.local(primary):
+			local = append(local, d)
+		case !d.unchanged():
+			remote = append(remote, d)
+		}
+	}
+	return local, remote
+}
+
+// continuedBy reports whether n is the new version of the row: the same row of the same
+// view, or a copy that one view no longer implies and another view does.
+func (d *Diff) continuedBy(n *Derived) bool {
+	if d.New != nil || d.Key != n.Key || d.View.TargetID() != n.View.TargetID() {
+		return false
+	}
+	return d.View == n.View || d.View.Shape.Kind == Copies && n.View.Shape.Kind == Copies
+}

@@ -1,0 +1,233 @@
+package view
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// The row of a remote counter is not in the partition of the primaries that it counts,
+// so it cannot change in their transactions. Its own partition also contains a mark for
+// each primary that was counted, with the part that was counted. Mark and counter change
+// in one transaction. So the counter is the sum of the marks at all times, no matter how
+// often or how late a claim is carried out. A counter that is missing in its row,
+// because it is new or was deleted, is computed from the marks.
+const (
+	markPrefix = ReservedRow + "_count_"
+	propRow    = "azp_row"   // of a mark: the row key of the counter's row
+	propParts  = "azp_parts" // of a mark: the part of each counter, as JSON
+)
+
+// markKey is the key of the owner's mark.
+func (c *Claim) markKey() keys.Key {
+	return keys.Key{Partition: c.Key.Partition, Row: c.markRowPrefix() + hash(c.Owner.Partition, c.Owner.Row)}
+}
+
+// markRowPrefix is the prefix of the row keys of all marks of the view for the claim's
+// row. It contains a hash of the row key, and each mark a hash of the primary's key,
+// because the two keys may together be longer than a key may be.
+func (c *Claim) markRowPrefix() string {
+	return markPrefix + c.View + "_" + hash(c.Key.Row) + "_"
+}
+
+// hash returns 20 characters for a list of texts.
+func hash(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
+		h.Write([]byte(text))
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:15])
+}
+
+// mergeWrites returns the writes of a claim of kind Merges: that of the row and that of
+// the mark, as far as they are necessary.
+func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error) {
+	row, err := found.Row.Content()
+	if err != nil {
+		return nil, err
+	}
+	counted, err := partsIn(found.Mark)
+	if err != nil {
+		return nil, err
+	}
+	if found.Row.Absent() {
+		if !c.Wanted && !found.Mark.Absent() {
+			w := txn.Delete(c.markKey(), found.Mark.ETag)
+			return []*wire.Write{&w}, nil
+		}
+		if !c.Wanted || c.Merge.Existing {
+			return nil, nil
+		}
+	}
+	var want *MergeSpec
+	var parts map[string]any
+	if c.Wanted {
+		want, parts = &c.Merge, c.Merge.Add
+	}
+	set, err := editSet(row, c.View, c.Owner, want, former)
+	if err != nil {
+		return nil, err
+	}
+	restored, err := found.restoreCounters(row, counted, parts)
+	if err != nil {
+		return nil, err
+	}
+	added, err := editCounters(row, counted, parts)
+	if err != nil {
+		return nil, err
+	}
+	var writes []*wire.Write
+	if set || restored || added {
+		w, err := row.Over(c.Key, found.Row)
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, &w)
+	}
+	return c.appendMark(writes, found.Mark, counted, parts)
+}
+
+// appendMark appends the write that makes the mark contain parts, if it does not.
+// counted is what the mark contains now.
+func (c *Claim) appendMark(writes []*wire.Write, mark txn.Row, counted, parts map[string]any) ([]*wire.Write, error) {
+	switch {
+	case len(parts) == 0 && mark.Absent():
+		return writes, nil
+	case len(parts) == 0:
+		w := txn.Delete(c.markKey(), mark.ETag)
+		return append(writes, &w), nil
+	case !mark.Absent() && sameParts(counted, parts):
+		return writes, nil
+	}
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return nil, err
+	}
+	p := ownerProperties(c.Owner, c.View)
+	p[propRow], p[propParts] = c.Key.Row, string(text)
+	w, err := txn.Content{Properties: p}.Over(c.markKey(), mark)
+	return append(writes, &w), err
+}
+
+// partsIn returns the parts in a mark, nil if there is no mark.
+func partsIn(mark txn.Row) (map[string]any, error) {
+	row, err := mark.Content()
+	if err != nil || mark.Absent() {
+		return nil, err
+	}
+	numbers, err := parseParts(row.Text(propParts))
+	if err != nil {
+		return nil, err
+	}
+	parts := make(map[string]any, len(numbers))
+	for name, n := range numbers {
+		parts[name] = n
+	}
+	return parts, nil
+}
+
+// parseParts parses the value of azp_parts.
+func parseParts(text string) (map[string]int64, error) {
+	var numbers map[string]int64
+	if err := json.Unmarshal([]byte(text), &numbers); err != nil {
+		return nil, fmt.Errorf("property %s: %w", propParts, azerr.ErrBadReply)
+	}
+	return numbers, nil
+}
+
+func sameParts(a, b map[string]any) bool {
+	for _, name := range namesOf(a, b) {
+		x, inA := number(a[name])
+		y, inB := number(b[name])
+		if inA != inB || x != y {
+			return false
+		}
+	}
+	return true
+}
+
+// sumOthers returns the sums of the parts of all primaries but the owner, if a counter
+// that the claim concerns is missing in the row. Otherwise it returns nil and makes no
+// request.
+//
+// The marks are read after the row and never change without it. So the sums are right if
+// the row is still unchanged when it is written. There is one exception: if the row does
+// not exist, the mark of a primary that no longer implies it is deleted alone. A process
+// that adds up the marks at that moment includes that part in the new row.
+func (t *Table) sumOthers(ctx context.Context, c *Claim, found Found) (map[string]int64, error) {
+	if missing, err := c.lacksCounter(found); err != nil || !missing {
+		return nil, err
+	}
+	own := c.markKey()
+	marks := query.And(query.PartitionKey.Eq(own.Partition), query.RowKey.Prefix(c.markRowPrefix()))
+	sums := map[string]int64{}
+	for mark, err := range fetch.Properties(ctx, t.Client, marks, &fetch.Options{Select: []string{propParts}}) {
+		if err != nil {
+			return nil, err
+		}
+		if mark.Key == own {
+			continue
+		}
+		numbers, err := parseParts(mark.Text(propParts))
+		if err != nil {
+			return nil, err
+		}
+		for name, n := range numbers {
+			sums[name] += n
+		}
+	}
+	return sums, nil
+}
+
+// lacksCounter reports whether the row lacks a counter that the claim is about to change.
+func (c *Claim) lacksCounter(found Found) (bool, error) {
+	if found.Row.Absent() && (!c.Wanted || c.Merge.Existing) {
+		return false, nil
+	}
+	row, err := found.Row.Content()
+	if err != nil {
+		return false, err
+	}
+	counted, err := partsIn(found.Mark)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range namesOf(counted, c.Merge.Add) {
+		if _, exists := row.Properties[name]; !exists {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// restoreCounters adds the counters that are missing to row, with the values that they
+// had if they had not been deleted. counted is what the owner's mark contains. It reports
+// whether that changed anything.
+func (f *Found) restoreCounters(row txn.Content, counted, parts map[string]any) (changed bool, err error) {
+	for _, name := range namesOf(counted, parts) {
+		if _, exists := row.Properties[name]; exists {
+			continue
+		}
+		part := parts[name]
+		if part == nil {
+			part = counted[name]
+		}
+		own, _ := number(counted[name])
+		if row.Properties[name], err = addTo(name, nil, f.others[name]+own, part); err != nil {
+			return false, err
+		}
+		changed = true
+	}
+	return changed, nil
+}

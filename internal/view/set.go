@@ -1,0 +1,93 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+)
+
+// Set is the views of one table. It is immutable, and safe for concurrent use.
+type Set struct {
+	Views []*View // must not be changed
+
+	codec      *edm.Codec
+	copyEntity CopyEntity
+	fields     map[string]bool // the properties that a copy may name; nil: any
+	names      string
+}
+
+// CopyEntity assigns *src to *dst and returns dst. Both point to entities of the
+// table's type. A nil dst is replaced by a new entity.
+type CopyEntity func(dst, src any) any
+
+// NewSet returns the Set of the views of a table whose entities codec encodes. outbox
+// reports whether the table has an outbox.
+//
+// NewSet fails if a view has no valid name, the name of another view, an invalid shape,
+// or rows outside the primary's partition while there is no outbox. The error is an
+// [*Error] and matches [azerr.ErrBadView].
+func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity) (*Set, error) {
+	s := &Set{Views: slices.Clone(views), codec: codec, copyEntity: copyEntity}
+	if !codec.Open() {
+		s.fields = map[string]bool{}
+		for _, f := range codec.Fields() {
+			s.fields[f.Name] = true
+		}
+	}
+	var names []string
+	for i, v := range views {
+		if v == nil {
+			return nil, fmt.Errorf("view %d: %w", i, azerr.ErrNil)
+		}
+		if err := v.check(names, outbox); err != nil {
+			return nil, err
+		}
+		names = append(names, v.Name)
+	}
+	slices.Sort(names)
+	s.names = strings.Join(names, ",")
+	return s, nil
+}
+
+// check checks v itself; names are those of the views before it.
+func (v *View) check(names []string, outbox bool) error {
+	_, isTable := v.Shape.Target.(*Table)
+	switch {
+	case !isName(v.Name):
+		return BadView(v.Name, "a name has 1 to 64 letters, digits, '-', '_' and '.'")
+	case slices.Contains(names, v.Name):
+		return BadView(v.Name, "two views have this name")
+	case v.Shape.Kind < Copies || v.Shape.Kind > Merges:
+		return BadView(v.Name, "its shape has an unknown kind")
+	case v.Shape.Kind == Members && v.Shape.List == nil && (isTable || !v.Foreign()):
+		return BadView(v.Name, "its shape has no List")
+	case (v.Foreign() || v.Shape.Remote) && !outbox:
+		return NoOutbox(v.Name)
+	case v.Foreign() && v.TargetID() == "":
+		return BadView(v.Name, "its target has no ID")
+	}
+	return nil
+}
+
+func isName(name string) bool {
+	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)
+	})
+}
+
+// View returns the view of the given name.
+func (s *Set) View(name string) (*View, error) {
+	for _, v := range s.Views {
+		if v.Name == name {
+			return v, nil
+		}
+	}
+	return nil, BadView(name, "the store has no view of this name")
+}
+
+// Names returns the names of all views as a primary stores them in [PropViews]: sorted
+// and joined by commas.
+func (s *Set) Names() string { return s.names }

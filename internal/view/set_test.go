@@ -1,0 +1,62 @@
+package view
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+)
+
+func TestASetNamesTheViewItRefuses(t *testing.T) {
+	codec, err := edm.CodecFor(reflect.TypeFor[pet]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(name string, shape Shape) *View { return &View{Name: name, Shape: shape} }
+	for want, c := range map[string]struct {
+		views  []*View
+		outbox bool
+	}{
+		`view "a": view breaks its contract: two views have this name`:          {[]*View{named("a", Shape{}), named("a", Shape{})}, true},
+		`a name has 1 to 64 letters`:                                            {[]*View{named("a b", Shape{})}, true},
+		`view "a": view breaks its contract: it leaves the primary's partition`: {[]*View{named("a", Shape{Remote: true})}, false},
+		`view "b": view breaks its contract: it leaves the primary's partition`: {[]*View{named("b", Shape{Target: NewTable("x", nil)})}, false},
+		`its target has no ID`:                                                  {[]*View{named("a", Shape{Target: NewTable("", nil)})}, true},
+		`view "a": view breaks its contract: its shape has no List`:             {[]*View{named("a", Shape{Kind: Members})}, true},
+		`view "far": view breaks its contract: its shape has no List`:           {[]*View{named("far", Shape{Kind: Members, Target: NewTable("x", nil)})}, true},
+		`view "a": view breaks its contract: its shape has an unknown kind`:     {[]*View{named("a", Shape{Kind: 7})}, true},
+		`view 1: nil`: {[]*View{named("a", Shape{}), nil}, true},
+	} {
+		_, err := NewSet(codec, c.views, c.outbox, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+		if !errors.Is(err, azerr.ErrBadView) && !errors.Is(err, azerr.ErrNil) {
+			t.Errorf("%v matches no sentinel", err)
+		}
+	}
+}
+
+func TestAViewWhoseDescriptionPanicsIsRefused(t *testing.T) {
+	var none *View
+	_, err := New(func() (string, Shape) { return none.Name, none.Shape }, nil)
+	if !errors.Is(err, azerr.ErrBadView) || !strings.Contains(err.Error(), "Name or Shape panicked") {
+		t.Error(err)
+	}
+}
+
+func TestASetFindsItsViewsByName(t *testing.T) {
+	s := set[pet](t, &View{Name: "b"}, &View{Name: "a"})
+	if v, err := s.View("b"); err != nil || v != s.Views[0] {
+		t.Errorf("%v, %v", v, err)
+	}
+	if _, err := s.View("c"); !errors.Is(err, azerr.ErrBadView) {
+		t.Error(err)
+	}
+	if s.Names() != "a,b" {
+		t.Error(s.Names())
+	}
+}

@@ -1,0 +1,145 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/wire"
+)
+
+// Table is a Target: a table that contains remote rows. It may be in another account
+// than the primary's table.
+type Table struct {
+	Client *wire.Client
+	id     string
+}
+
+// NewTable returns the Table of the given ID, "" for the primary's own table.
+func NewTable(id string, client *wire.Client) *Table { return &Table{Client: client, id: id} }
+
+// ID returns the ID passed to NewTable.
+func (t *Table) ID() string { return t.id }
+
+// maxTries limits the conflicts of one Reconcile.
+const maxTries = 16
+
+// Reconcile reads the row and writes what is missing: one request if nothing is, two
+// otherwise, and two more for each conflict, up to 16 times. A merge reads the owner's
+// mark as well, concurrently.
+func (t *Table) Reconcile(ctx context.Context, c Claim) error {
+	for try := 1; ; try++ {
+		found, err := t.Read(ctx, &c)
+		if err != nil {
+			return err
+		}
+		if _, err = t.Write(ctx, &c, found); !errors.Is(err, ErrRaced) || try >= maxTries {
+			return err
+		}
+		if err := parallel.Pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// Read reads what a claim needs to be carried out. One request; two concurrent ones for
+// a merge, and a third if the row is missing and the mark is not.
+func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
+	var f Found
+	g, gctx := errgroup.WithContext(ctx)
+	if c.Kind == Merges {
+		g.Go(func() (err error) {
+			f.Mark, err = txn.ReadRow(gctx, t.Client, c.markKey())
+			return err
+		})
+	}
+	var err error
+	f.Row, err = txn.ReadRow(ctx, t.Client, c.Key)
+	err = errors.Join(err, g.Wait())
+	if err == nil && f.Row.Absent() && !f.Mark.Absent() {
+		// No write can be conditional on a missing row, so make sure that the row was
+		// missing while the mark existed.
+		f.Row, err = txn.ReadRow(ctx, t.Client, c.Key)
+	}
+	return f, err
+}
+
+// Write carries out c on condition that everything is still as found. It fails with
+// [ErrRaced] if something has changed, and with [*DuplicateError] if the row belongs to
+// another primary and may not be taken over. sent reports whether it sent a write.
+//
+// One request at most. If a counter is missing, Write first reads the marks of the
+// counter: one request for each 1000 of them.
+func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, err error) {
+	if c.Kind == Merges {
+		if found.others, err = t.sumOthers(ctx, c, found); err != nil {
+			return false, err
+		}
+	}
+	writes, err := c.writes(found, nil)
+	var other *OwnedByOther
+	if errors.As(err, &other) {
+		if err := c.takeOver(ctx, other); err != nil {
+			return false, err
+		}
+		writes, err = c.writes(found, &other.Owner)
+		if errors.As(err, &other) {
+			return false, &DuplicateError{c.View, c.Key}
+		}
+	}
+	if err != nil {
+		return false, &Error{c.View, err}
+	}
+	return len(writes) > 0, t.Send(ctx, writes)
+}
+
+// takeOver fails if the claim may not have a row that belongs to another.
+func (c *Claim) takeOver(ctx context.Context, other *OwnedByOther) error {
+	if c.MayTakeOver == nil {
+		return &DuplicateError{c.View, c.Key}
+	}
+	may, err := c.MayTakeOver(ctx, other)
+	if err == nil && !may {
+		err = &DuplicateError{c.View, c.Key}
+	}
+	return err
+}
+
+// Send sends writes of one partition, in one request or, if there are none, in no
+// request. Its errors are those of [Raced].
+func (t *Table) Send(ctx context.Context, writes []*wire.Write) (err error) {
+	switch len(writes) {
+	case 0:
+		return nil
+	case 1:
+		_, err = t.Client.Write(ctx, *writes[0])
+	default:
+		_, err = t.Client.Batch(ctx, writes)
+	}
+	return Raced(ctx, err)
+}
+
+// ErrRaced means that a row has changed since it was read, or that the outcome of a
+// write is unknown. Read the row again. It matches [azerr.ErrConflict].
+var ErrRaced = fmt.Errorf("raced: %w", azerr.ErrConflict)
+
+// Raced converts the error of a conditional write into [ErrRaced], if reading the row
+// again shows what to do. It leaves other errors, and all errors after ctx has ended,
+// unchanged.
+func Raced(ctx context.Context, err error) error {
+	var e *azerr.Error
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case errors.Is(err, azerr.ErrExists), errors.Is(err, azerr.ErrConflict), errors.Is(err, azerr.ErrNotFound):
+		return ErrRaced
+	case errors.As(err, &e) && e.Unsure:
+		return fmt.Errorf("%w: %w", ErrRaced, err)
+	}
+	return err
+}

@@ -1,0 +1,79 @@
+package view
+
+import (
+	"context"
+
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Target contains remote rows: a [Table], or anything else that supports conditional
+// writes, such as a blob container.
+type Target interface {
+	// ID identifies the target: targets with the same ID contain the same rows. It is not
+	// "".
+	ID() string
+
+	// Reconcile makes the row at c.Key agree with what c.Owner implies now. It must be
+	// idempotent. It must write only on condition that the row is still as it was read,
+	// and read again if it is not. It must not change what other primaries have there.
+	Reconcile(ctx context.Context, c Claim) error
+}
+
+// Claim is what one primary implies, or no longer implies, for one remote row.
+type Claim struct {
+	View  string // name of the view
+	Kind  Kind   // of the view's rows
+	Key   keys.Key
+	Owner keys.Key // the primary's key
+
+	// Wanted means that the primary implies the row now. Otherwise nothing of the primary
+	// may remain in the row.
+	Wanted bool
+
+	// List edits the row if Kind is Members.
+	List List
+
+	Op    string    // the operation that is being completed
+	Body  []byte    // of a wanted copy: the whole row
+	Merge MergeSpec // of a wanted merge
+
+	// MayTakeOver reports whether a row that belongs to another primary may be
+	// overwritten, because that primary no longer implies it. If nil, it may not.
+	MayTakeOver func(context.Context, *OwnedByOther) (bool, error)
+}
+
+// Found is what was read to carry out a claim. The zero Found means that nothing is
+// stored.
+type Found struct {
+	Row  txn.Row
+	Mark txn.Row // the owner's mark; only for Merges
+
+	// others are the sums of the parts of all other primaries, if they were added up.
+	others map[string]int64
+}
+
+// writes returns the writes that carry out the claim, to be sent in one transaction, given
+// what was read. former, if not nil, is a primary whose row may be overwritten.
+func (c *Claim) writes(found Found, former *keys.Key) ([]*wire.Write, error) {
+	var w wire.Write
+	var needed bool
+	var err error
+	switch c.Kind {
+	case Copies:
+		cc := CopyClaim{View: c.View, Key: c.Key, Primary: c.Owner, Op: c.Op, Body: c.Body, Over: former}
+		w, needed, err = cc.write(found.Row)
+	case Members:
+		if c.List == nil {
+			return nil, BadView(c.View, "its shape has no List")
+		}
+		w, needed, err = c.memberWrite(found.Row)
+	default:
+		return c.mergeWrites(found, former)
+	}
+	if err != nil || !needed {
+		return nil, err
+	}
+	return []*wire.Write{&w}, nil
+}
