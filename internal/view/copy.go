@@ -13,7 +13,7 @@ type CopyClaim struct {
 	Key     keys.Key // of the row
 	Primary keys.Key
 
-	// Op is the operation that makes the claim. A row that Op itself holds is free to it.
+	// Op is the operation that makes the claim. Its own mark on the row is not in its way.
 	Op string
 
 	// Body is the row wanted, nil to delete it.

@@ -64,8 +64,8 @@ func (e *DuplicateError) Unwrap() error { return azerr.ErrExists }
 func (e *DuplicateError) As(target any) bool { return azerr.Public(e, target) }
 
 // OwnedByOther means that a row which a primary wants belongs to another primary, or is
-// held by another operation. It is an instruction to find out whether that owner still
-// implies the row; users never get it.
+// held by another operation. The caller finds out whether that owner still
+// implies the row, and then tries again or returns [*DuplicateError].
 type OwnedByOther struct {
 	View  string    // the view that wants the row
 	Owner keys.Key  // the other primary
