@@ -11,13 +11,13 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Page reads the part of the result that the cursor stands for; "" is the first. It
-// returns the cursor of the next part, "" if there is none. Rows are nil if the result
-// is empty without a request. A cursor that is damaged, or of another table or query, is
-// an [azerr.ErrBadCursor].
+// Page reads the page at the cursor text; "" is the first page. It returns the cursor of
+// the next page, "" if there is none. Rows are nil if the plan has no reads, which takes
+// no request. A cursor that is damaged, or of another table or query, is an
+// [azerr.ErrBadCursor].
 //
 // One request, except for neighbouring point reads: then one for each, at most
-// [Options.Parallel] concurrently.
+// [Options.Parallel] of them concurrently.
 func (p *Plan) Page(ctx context.Context, d Decoder, text string) (rows Rows, next string, err error) {
 	from, pos, err := p.openPageCursor(text)
 	if err != nil {

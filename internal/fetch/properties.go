@@ -44,17 +44,17 @@ func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *Optio
 			yield(Entry{}, err)
 			return
 		}
-		for rows, err := range p.Run(ctx, entryDecoder{codec}) {
+		p.Run(ctx, entryDecoder{codec}, func(rows Rows, err error) bool {
 			if err != nil {
-				yield(Entry{}, err)
-				return
+				return yield(Entry{}, err)
 			}
 			for _, e := range *rows.(*entries) {
 				if !yield(e, nil) {
-					return
+					return false
 				}
 			}
-		}
+			return true
+		})
 	}
 }
 

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"context"
-	"iter"
 	"sync"
 
 	"github.com/azpatterns/azpatterns/internal/cursor"
@@ -29,9 +28,10 @@ type Progress struct {
 }
 
 // Scan reads the rows of the plan's reads in no order, as fast as [Options.Parallel]
-// concurrent requests allow. The plan has to allow the filter's class. Its limit does
-// not count. The last pair has an error and a zero ScanPage if reading fails. Leaving
-// the loop cancels the requests in flight and waits for them.
+// concurrent requests allow, and calls yield for each page until it returns false. It
+// ignores the plan's limit. The text is a cursor; "" is the beginning. If reading fails,
+// the last call has the error and a zero ScanPage. When Scan returns, no request is in
+// flight.
 //
 // Each read starts as one segment, a range of keys. Whenever a request is free, the
 // segment with the most room left is cut in two: between partitions or, if a single one
@@ -42,19 +42,17 @@ type Progress struct {
 // A row that exists all the time is returned exactly once, over any number of runs that
 // resume from one another's cursors. On Cosmos DB for Table, whose results have no
 // order, nothing is cut.
-func (p *Plan) Scan(ctx context.Context, d Decoder, text string) iter.Seq2[ScanPage, error] {
-	return func(yield func(ScanPage, error) bool) {
-		s := &scan{Plan: p, decoder: d}
-		err := s.resume(text)
-		if err == nil {
-			err = s.checkTable(s.resumed)
-		}
-		if err != nil {
-			yield(ScanPage{}, err)
-			return
-		}
-		s.run(ctx, yield)
+func (p *Plan) Scan(ctx context.Context, d Decoder, text string, yield func(ScanPage, error) bool) {
+	s := &scan{Plan: p, decoder: d}
+	err := s.resume(text)
+	if err == nil {
+		err = s.checkTable(s.resumed)
 	}
+	if err != nil {
+		yield(ScanPage{}, err)
+		return
+	}
+	s.run(ctx, yield)
 }
 
 // scan is a scan in progress. It belongs to the goroutine of the loop. The other

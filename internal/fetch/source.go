@@ -2,8 +2,8 @@
 // read page by page, and requests several of them concurrently if there are several.
 //
 // Nothing here depends on the Go type of the rows: a [Decoder] turns the body of a reply
-// into [Rows] of the caller's type, and the package asks these for no more than their
-// keys. All calls of both interfaces are once a page, except [Rows.Key].
+// into [Rows] of the caller's type, of which the package uses only the keys. It calls
+// both interfaces a few times per page, not per row.
 //
 // The path of a read is [Source.Get] for one key; otherwise [Source.Plan], and then
 // [Plan.Run], [Plan.Page] or [Plan.Scan].
@@ -43,7 +43,8 @@ type Decoder interface {
 	// reply's header, if not "", takes precedence over the one in the body.
 	Entity(etag string, body []byte) (Rows, error)
 
-	// Join returns the rows of all parts in order. The parts are not used afterwards.
+	// Join returns the rows of all parts in order; there may be no parts. The parts are
+	// not used afterwards.
 	Join(parts []Rows) Rows
 }
 
@@ -110,14 +111,16 @@ func (s *Source) getByQuery(ctx context.Context, key keys.Key, d Decoder) (Rows,
 	if err != nil {
 		return nil, err
 	}
-	for rows, err := range p.Run(ctx, d) {
-		if err != nil {
-			return nil, err
-		}
-		if rows.Len() > 0 {
+	var found Rows
+	p.Run(ctx, d, func(rows Rows, failed error) bool {
+		if err = failed; err == nil && rows.Len() > 0 {
 			rows.Trim(0, 1)
-			return rows, nil
+			found = rows
 		}
+		return found == nil
+	})
+	if err == nil && found == nil {
+		err = fmt.Errorf("get: %w", azerr.ErrNotFound)
 	}
-	return nil, fmt.Errorf("get: %w", azerr.ErrNotFound)
+	return found, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-var errNoProgress = errors.New("a page that continues where it began")
+var errNoProgress = errors.New("a page that continues at its own beginning")
 
 // Tables lists the names of the account's tables that the OData filter matches; "" is
 // every table. The last pair has an error if the list cannot be read to its end. One

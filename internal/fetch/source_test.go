@@ -1,0 +1,82 @@
+package fetch
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+type numbered struct {
+	PartitionKey, RowKey string
+	N                    int32
+	Text                 string
+}
+
+func TestGetReadsOneRowByOneRequest(t *testing.T) {
+	r := newReading(t, 1, 2)
+	narrow, err := NewSource(r.client, codecOf[numbered](t)).Project(codecOf[struct{ N int32 }](t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := keys.Key{Partition: "p0", Row: "r01"}
+	for what, s := range map[string]*Source{"whole": r.source, "projected": narrow} {
+		rows, err := s.Get(t.Context(), key, r.decoder)
+		if err != nil || rows.Len() != 1 || rows.Key(0) != key {
+			t.Errorf("%s: %v, %v", what, rows, err)
+			continue
+		}
+		e := (*rows.(*entries))[0]
+		if e.ETag == "" || e.Timestamp.IsZero() || e.Properties["N"] != int32(1) {
+			t.Errorf("%s: %+v", what, e)
+		}
+		if _, ok := e.Properties["azp_note"]; ok == (what == "projected") {
+			t.Errorf("%s: %+v", what, e)
+		}
+		r.wantRequests(t, 1)
+		if rows, err := s.Get(t.Context(), keys.Key{Partition: "p0", Row: "none"}, r.decoder); !errors.Is(err, azerr.ErrNotFound) || rows != nil {
+			t.Errorf("%s: %v, %v", what, rows, err)
+		}
+		r.wantRequests(t, 1)
+	}
+	if _, err := r.source.Get(t.Context(), keys.Key{Partition: "a/b"}, r.decoder); !errors.Is(err, keys.ErrBadKey) {
+		t.Error(err)
+	}
+	r.wantRequests(t, 0)
+}
+
+func TestProjectRefusesPropertiesThatTheRowsDoNotHave(t *testing.T) {
+	r := newReading(t, 0, 0)
+	s := NewSource(r.client, codecOf[numbered](t))
+	_, missing := s.Project(codecOf[struct{ Missing string }](t))
+	_, mistyped := s.Project(codecOf[struct{ N int64 }](t))
+	_, unknown := s.Plan(query.Filter{}, &Options{Select: []string{"Missing"}, Allow: query.TableScan})
+	for _, err := range []error{missing, mistyped, unknown} {
+		var p *edm.PropertyError
+		if !errors.As(err, &p) {
+			t.Error(err)
+		}
+	}
+	if _, err := r.source.Project(codecOf[struct{ Anything string }](t)); err != nil {
+		t.Error(err) // the rows may have any property
+	}
+}
+
+func TestPlanRefusesWhatTheOptionsDoNotAllow(t *testing.T) {
+	r := newReading(t, 0, 0)
+	for what, o := range map[string]*Options{
+		"negative limit": {Limit: -1, Allow: query.TableScan},
+		"negative page":  {PageSize: -1, Allow: query.TableScan},
+		"large page":     {PageSize: 1001, Allow: query.TableScan},
+		"table scan":     nil,
+	} {
+		_, err := r.source.Plan(query.Filter{}, o)
+		if err == nil || errors.Is(err, azerr.ErrTooLarge) != (what == "large page") || errors.Is(err, query.ErrScan) != (what == "table scan") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	r.wantRequests(t, 0)
+}
