@@ -37,7 +37,7 @@ func TestBatchGivesTheETagOfEveryOperation(t *testing.T) {
 
 		batch := table.Batch().Insert(&inserted).Upsert(&new1, patterns.Merge).Upsert(&new2, patterns.Replace).
 			Replace(replaced).Merge(merged).Delete(deleted.Key, deleted.ETag).Delete(somebody("any").key(), "")
-		patterns.Join(batch, newTable[department](t, client, nil), patterns.InsertOp(&department{"sales", "~count", 7}))
+		patterns.AddTo(batch, newTable[department](t, client, nil), patterns.InsertOp(&department{"sales", "~count", 7}))
 		if batch.Len() != 8 {
 			t.Errorf("Len is %d", batch.Len())
 		}

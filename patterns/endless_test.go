@@ -20,7 +20,7 @@ import (
 // readsOf are all ways to read a row by way of a query.
 func readsOf(t *testing.T, table *patterns.Table[counter]) map[string]func() error {
 	t.Helper()
-	reader, err := patterns.Into[struct{ N int64 }](table)
+	reader, err := patterns.Project[struct{ N int64 }](table)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,10 +135,10 @@ func ExampleTable_Page() {
 }
 
 // A Reader fetches only what its type has; the filter may name the rest.
-func ExampleInto() {
+func ExampleProject() {
 	ctx := context.Background()
 	table, _ := colleagues(ctx)
-	names, err := patterns.Into[struct{ LastName string }](table)
+	names, err := patterns.Project[struct{ LastName string }](table)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -149,7 +149,7 @@ func ExampleJoin() {
 	ann := Employee{Department: "sales", ID: "000123", Name: "Ann"}
 	sales := Department{Name: "sales", Row: "~department", Heads: 1}
 	batch := table.Batch().Insert(&ann)
-	patterns.Join(batch, departments, patterns.InsertOp(&sales))
+	patterns.AddTo(batch, departments, patterns.InsertOp(&sales))
 	result, err := batch.Commit(ctx)
 	fmt.Println(len(result.ETags), err)
 

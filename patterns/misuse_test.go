@@ -30,7 +30,7 @@ func TestNothingIsAddedToATransactionOfUnknownOutcome(t *testing.T) {
 			wantError(t, err, patterns.ErrOutcomeUnknown)
 			b.ClearFaults()
 			b.ResetRequests()
-			batch = patterns.Join(batch, table, patterns.InsertOp(&counter{"hits", "1", 1}))
+			batch = patterns.AddTo(batch, table, patterns.InsertOp(&counter{"hits", "1", 1}))
 			for range 2 {
 				_, err = batch.Insert(&counter{"hits", "2", 1}).Commit(t.Context())
 				var failed *patterns.BatchError
@@ -129,7 +129,7 @@ func TestNilAndZeroArgumentsAreRefusedInWords(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		b.ResetRequests()
-		_, into := patterns.Into[counter, counter](nil)
+		_, into := patterns.Project[counter, counter](nil)
 		_, zero := table.Do(t.Context(), patterns.Op[counter]{})
 		_, inBatch := table.Batch().Add(patterns.Op[counter]{}).Commit(t.Context())
 		_, bulk := table.Bulk(t.Context(), nil, nil)

@@ -4,69 +4,71 @@ import (
 	"context"
 	"time"
 
-	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/internal/outbox"
+	"github.com/azpatterns/azpatterns/internal/view"
 )
 
-// How an operation with rows outside the primary's partition is carried out:
-//
-//  1. A wake-up goes on the queue, invisible for the grace time. Then unique rows
-//     are reserved: inserted, or marked with the operation's id (azp_op).
-//  2. One transaction: the primary under its condition, its local rows, and the
-//     insert of the outbox row, whose key is the operation's id.
-//  3. Drain: read the rows touched, read the primary, write each row under the
-//     condition that it has not changed, read the primary again; repeat if it has.
-//     Then delete the outbox row, unless a worker has it, and the wake-up.
-//  4. A worker that is shown the wake-up writes its name into the outbox row, drains,
-//     and marks the row done. Where it finds no row it inserts a fence in its place
-//     and releases what was reserved. After the expiry it is shown the wake-up again:
-//     it drains once more, for the sake of anyone who wrote late, and removes the row.
-//
-// Why it is right. The outbox row commits with the data or not at all, and its key
-// cannot be inserted twice: so reading it, or putting a fence there, decides for good
-// whether a transaction with a lost reply was carried out. Whoever writes a row has
-// read it before the primary, and reads the primary after: a stale write is followed
-// by its own correction, or its writer died, and then the outbox row is still there,
-// because only a writer that nobody has taken over from deletes it early. A unique row
-// is held from before the transaction that needs it until after the one that gives it
-// up, and is taken from a primary only when that primary, read after the row, does
-// not imply it. The mark on it is that of the last operation to reserve it: of one
-// before, of the same primary, it is certain by then whether it is carried out; and
-// a drain of one operation keeps the mark of another.
+// OutboxQueue is the queue of a [Store]'s outbox messages. Package eventual implements
+// it on Azure Queue Storage. A message asks a worker to complete an operation that may
+// have been interrupted; it may be delivered late, early or more than once.
+type OutboxQueue interface {
+	// Put adds a message that becomes visible after the given time, and never expires.
+	Put(ctx context.Context, m OutboxMessage, after time.Duration) (Receipt, error)
 
-// Wakeups is the queue of a [Store]'s outbox. Package eventual has it on Azure
-// Queue Storage. A message is a promise that somebody looks after an operation that
-// may have been cut short; delivery may come late, early or more than once.
-type Wakeups interface {
-	// Put adds a wake-up that is shown after the given time, and never expires.
-	Put(ctx context.Context, w Wakeup, after time.Duration) (Receipt, error)
-
-	// Delete removes the wake-up. If it has been shown to a worker meanwhile, the
-	// worker has it: then Delete leaves it alone and returns nil.
+	// Delete removes the message. If a worker has received it meanwhile, Delete leaves it
+	// to the worker and returns nil.
 	Delete(ctx context.Context, r Receipt) error
 }
 
-// Receipt is what it takes to delete a wake-up that nobody has been shown yet.
-type Receipt struct{ ID, Pop string }
+// Receipt identifies a message that was put and has not been received since.
+type Receipt struct{ ID, PopReceipt string }
 
-// Wakeup asks to look after one operation. It holds keys, no other data.
-type Wakeup struct {
+// OutboxMessage asks a worker to complete one operation. It contains keys and no other
+// data.
+type OutboxMessage struct {
 	Partition string `json:"p"`  // of the primary
 	ID        string `json:"id"` // of the operation
 
-	// Reserved are the rows that the operation reserves before its transaction;
-	// none for most.
-	Reserved []Place `json:"r,omitempty"`
+	// Reserved are the rows that the operation reserves before its transaction; most
+	// operations reserve none.
+	Reserved []RowRef `json:"r,omitempty"`
 
-	// Row is the primary's row key where there is something reserved.
+	// Row is the primary's row key if rows are reserved.
 	Row string `json:"k,omitempty"`
 }
 
-// Place is a row of a view.
-type Place struct {
-	View      string `json:"v"`
-	Partition string `json:"p"`
-	Row       string `json:"r"`
+// engineQueue is an OutboxQueue as the engine uses it.
+type engineQueue struct{ queue OutboxQueue }
+
+func (q engineQueue) Put(ctx context.Context, m outbox.Message, after time.Duration) (outbox.Receipt, error) {
+	public := OutboxMessage{Partition: m.Partition, ID: m.ID, Row: m.Row}
+	for _, r := range m.Reserved {
+		public.Reserved = append(public.Reserved, RowRef(r))
+	}
+	r, err := q.queue.Put(ctx, public, after)
+	return outbox.Receipt(r), err
 }
 
-// Key is the place's key.
-func (p Place) Key() keys.Key { return keys.Key{Partition: p.Partition, Row: p.Row} }
+func (q engineQueue) Delete(ctx context.Context, r outbox.Receipt) error {
+	return q.queue.Delete(ctx, Receipt(r))
+}
+
+// Handle does what an outbox message asks for. Package eventual calls it for each
+// message; it may be called for any message, early, late, twice, and by several workers
+// concurrently.
+//
+// If retryAfter is positive, deliver the same message again after that time. If it is
+// zero and err is nil, delete the message. After an error deliver it again with back-off;
+// move it to the poison queue if the error persists, for example because the store no
+// longer has a view that the message names.
+//
+// The remote rows of an operation that was applied are brought up to date. An operation
+// that was not applied is fenced, so that it can no longer be applied, and the rows that
+// it reserved are released.
+func (s *Store[T]) Handle(ctx context.Context, m OutboxMessage) (retryAfter time.Duration, err error) {
+	engine := outbox.Message{Partition: m.Partition, ID: m.ID, Row: m.Row}
+	for _, r := range m.Reserved {
+		engine.Reserved = append(engine.Reserved, view.RowRef(r))
+	}
+	return s.engine.Process(ctx, engine)
+}

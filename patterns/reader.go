@@ -11,33 +11,27 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Reader reads the rows of a table into a narrower type. It fetches just the
-// properties that U has ($select), besides keys, ETag and Timestamp. Its items are
-// [Item.Projected]. It cannot write.
-type Reader[U any] struct{ rows *rows[U] }
+// Reader reads the rows of a table into a narrower type than the table's. It requests
+// only the properties that U has ($select), and keys, ETag and Timestamp. Its items are
+// [Item.Projected]. It cannot write. A Reader may be used by any number of goroutines.
+type Reader[U any] struct{ rows *rowReader[U] }
 
-// Into makes a Reader of U on t's table. U's fields must be fields of T, with the
-// same property types; its filters may name all fields of T.
-func Into[U, T any](t *Table[T]) (*Reader[U], error) {
+// Project returns a Reader of U on t's table. The fields of U must be properties of T,
+// with the same property types; otherwise the error is a [*PropertyError]. Filters may
+// name every property of T. Project makes no request.
+func Project[U, T any](t *Table[T]) (*Reader[U], error) {
 	if t == nil {
-		return nil, fmt.Errorf("into: table: %w", ErrNil)
+		return nil, fmt.Errorf("project: table: %w", ErrNil)
 	}
 	codec, err := edm.CodecFor(reflect.TypeFor[U]())
 	if err != nil {
-		return nil, fmt.Errorf("into: %w", err)
+		return nil, fmt.Errorf("project: %w", err)
 	}
-	r := &rows[U]{wire: t.wire, codec: codec, schema: t.rows.schema}
-	if !codec.Open() {
-		r.only = []string{}
-		for _, f := range codec.Fields() {
-			have, ok := t.rows.schema[f.Name]
-			if t.rows.schema != nil && (!ok || have != typeOf[f.EDM]) {
-				return nil, fmt.Errorf("into: %w", &PropertyError{Property: f.Name, Want: "a property of the table's type", Got: f.EDM.String()})
-			}
-			r.only = append(r.only, f.Name)
-		}
+	source, err := t.rows.source.Project(codec)
+	if err != nil {
+		return nil, fmt.Errorf("project: %w", err)
 	}
-	return &Reader[U]{r}, nil
+	return &Reader[U]{newRowReader[U](source, codec, false)}, nil
 }
 
 // Get is [Table.Get].
@@ -53,4 +47,9 @@ func (r *Reader[U]) Query(ctx context.Context, f query.Filter, opts *QueryOption
 // Page is [Table.Page].
 func (r *Reader[U]) Page(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) (Page[U], error) {
 	return r.rows.page(ctx, f, cursor, opts)
+}
+
+// Scan is [Table.Scan].
+func (r *Reader[U]) Scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[U], error] {
+	return r.rows.scan(ctx, f, cursor, opts)
 }

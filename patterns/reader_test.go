@@ -28,7 +28,7 @@ func TestReaderGivesItsPropertiesAndTheSystemsWhateverTheWay(t *testing.T) {
 		ann.Note = "here"
 		wrote := insert(t, table, ann)
 		insert(t, table, bob)
-		reader, err := patterns.Into[badge](table)
+		reader, err := patterns.Project[badge](table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,8 +130,8 @@ func TestIntoRefusesWhatTheTableDoesNotHave(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := people(t, b)
 		for what, into := range map[string]func() error{
-			"Ages": func() error { _, err := patterns.Into[struct{ Ages int32 }](table); return err },
-			"Age":  func() error { _, err := patterns.Into[struct{ Age int64 }](table); return err },
+			"Ages": func() error { _, err := patterns.Project[struct{ Ages int32 }](table); return err },
+			"Age":  func() error { _, err := patterns.Project[struct{ Age int64 }](table); return err },
 		} {
 			err := into()
 			var p *patterns.PropertyError
@@ -141,7 +141,7 @@ func TestIntoRefusesWhatTheTableDoesNotHave(t *testing.T) {
 		}
 		type bag = map[string]any
 		loose := newTable(t, b.Table(t), &patterns.TableOptions[bag]{Keyless: true})
-		if _, err := patterns.Into[struct{ Anything int64 }](loose); err != nil {
+		if _, err := patterns.Project[struct{ Anything int64 }](loose); err != nil {
 			t.Errorf("of a table of bags: %v", err)
 		}
 	})
@@ -154,7 +154,7 @@ func TestAPointSurvivesEmptyPages(t *testing.T) {
 		insert(t, table, mark{"p", "a", 1})
 		insert(t, table, mark{"p", "b", 2})
 		insert(t, table, mark{"", "a", 3})
-		reader, err := patterns.Into[struct{ N int32 }](table)
+		reader, err := patterns.Project[struct{ N int32 }](table)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,22 +4,22 @@ import (
 	"context"
 	"iter"
 
+	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// ScanOptions are the options of [Table.Scan]. nil and the zero value mean the
-// defaults.
+// ScanOptions are the options of [Table.Scan]. nil and the zero value mean the defaults.
 type ScanOptions struct {
 	// Select is that of [QueryOptions].
 	Select []string
 
-	// PageSize is how many rows to ask for in one request, 1 to 1000. Zero means
-	// 1000.
+	// PageSize is the number of rows to request at a time, 1 to 1000. Zero means 1000.
 	PageSize int
 
-	// Parallel is how many requests may be under way at once. Zero means 8. One
-	// partition gives about 2,000 rows a second whoever asks, so that more is of use
-	// up to the number of partitions that the service keeps on different servers.
+	// Parallel is the largest number of concurrent requests. Zero means 8. The service
+	// returns about 2,000 rows a second from one partition, however many clients read
+	// it. So a larger number helps up to the number of partitions that the service keeps
+	// on different servers.
 	//
 	// https://learn.microsoft.com/azure/storage/tables/scalability-targets
 	Parallel int
@@ -27,79 +27,73 @@ type ScanOptions struct {
 
 // ScanPage is a part of what a scan reads.
 type ScanPage[T any] struct {
-	// Items are in key order within the page; pages come in no order. Items may be
-	// empty.
+	// Items are in key order within the page. Pages are in no order. Items may be empty.
 	Items []Item[T]
 
-	// Cursor takes the scan up again behind all pages given so far, also in another
-	// process. It is opaque, safe in a URL, and tied to table, filter and selection.
-	// It is "" when there is no more.
+	// Cursor is the position after all pages returned so far, from which [Table.Scan]
+	// continues, in another process too. It is opaque and safe in a URL. It is valid for
+	// the same table, filter and selection only. It is "" if there are no more pages.
 	//
-	// It takes some 100 bytes, and two or three keys, for each range being read, of
-	// which there are at most Parallel.
+	// It takes about 100 bytes, and two or three keys, for each key range that is being
+	// read. There are at most [ScanOptions.Parallel] of these.
 	Cursor string
 
 	Progress ScanProgress
 }
 
-// ScanProgress says how far a scan is, including the runs before the cursor that it
-// was taken up at.
-type ScanProgress struct {
-	Rows     int // given
-	Requests int // made for them, those to divide the table included, SDK retries not
-	Segments int // ranges of keys that were read, or are being read, by themselves
+// ScanProgress counts what a scan has done, including the runs before the cursor that it
+// continued from.
+type ScanProgress struct { // the fields are those of fetch.Progress
+	Rows     int // returned
+	Requests int // to read pages and to divide the table; the SDK's retries do not count
+	Segments int // key ranges that were read, or are being read, independently
 }
 
-// Scan reads all rows that f matches, in no order, as fast as
-// [ScanOptions.Parallel] requests at once can: for jobs that must see the whole
-// table, or a large part of it. The zero Filter is every row. No class of query is
-// refused.
+// Scan reads all rows that f matches, in no order, as fast as [ScanOptions.Parallel]
+// concurrent requests allow. It is for jobs that read the whole table or a large part of
+// it. The zero Filter matches every row. Every class of query is permitted.
 //
-// Each pair is a page and nil, or a zero page and an error, after which the
-// sequence ends. Breaking off leaves nothing running. Memory holds at most Parallel
-// pages.
+// Each pair is a page and nil, or a zero page and an error, after which the sequence
+// ends. Leaving the loop ends the reading; no goroutine remains. Memory holds at most
+// Parallel pages. The scan starts at the beginning if cursor is "", otherwise after the
+// page that returned cursor; one that is damaged, or of another table or scan, is
+// [ErrBadCursor].
 //
-// Nothing needs to be known of the keys. The rows are read as one range at first;
-// whenever a request is free, the range that promises the most is cut in two: between
-// partitions or, where it is down to a single one, between rows of it. Where to cut
-// shows from the keys read so far and from probes, which ask for the keys of one row.
+// Scan needs no knowledge of the keys. It first reads the rows as one range. Whenever a
+// request is free, it cuts the most promising range in two: between partitions or, if a
+// single partition is left of the range, between rows of it. It finds cut points in the
+// keys read so far and by probes, which request the keys of one row.
 //
-// A result of one page takes one request. A longer one takes more than [Table.Query]
-// would need: probes, the last page of each range, pages that both sides of a cut
-// read. These are about 16 × Parallel at most, and a quarter of what Query needs. The more
-// pages, the nearer the speed comes to Parallel times that of Query. A filter that
-// lets few of the rows through gains less, since the service does not tell how far it
-// came with a page that holds none.
+// A result of one page takes one request. A longer result takes more requests than
+// [Table.Query] makes: probes, the last page of each range, and pages that both sides of
+// a cut read. These are at most about 16 × Parallel, and a quarter of the requests of
+// Query. The more pages there are, the closer the speed comes to Parallel times that of
+// Query. A filter that matches few of the rows gains less, because a page without rows
+// does not show how far the service has read.
 //
-// A row that is there all the time is given exactly once, also over any number of
-// runs that go on from one another's cursors. Rows inserted or deleted meanwhile
-// may be seen or not. On Cosmos DB for Table, whose results have no order, ranges
-// are not cut.
+// A row that exists all the time is returned exactly once, over any number of runs that
+// continue from one another's cursors. Rows inserted or deleted meanwhile may or may not
+// be returned. On Cosmos DB for Table, whose results have no order, ranges are not cut.
 func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
 	return t.rows.scan(ctx, f, cursor, opts)
 }
 
-// Scan is [Table.Scan].
-func (r *Reader[U]) Scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[U], error] {
-	return r.rows.scan(ctx, f, cursor, opts)
-}
-
-func (r *rows[T]) scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
+func (r *rowReader[T]) scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
 	var o ScanOptions
 	if opts != nil {
 		o = *opts
 	}
 	return func(yield func(ScanPage[T], error) bool) {
-		q, err := r.plan(f, &QueryOptions{Select: o.Select, PageSize: o.PageSize, Parallel: o.Parallel, Allow: query.TableScan})
+		p, err := r.source.Plan(f, &fetch.Options{Select: o.Select, PageSize: o.PageSize, Parallel: o.Parallel, Allow: query.TableScan})
 		if err != nil {
 			yield(ScanPage[T]{}, err)
 			return
 		}
-		s := &scan[T]{plan: q}
-		if err := s.resume(cursor); err != nil {
-			yield(ScanPage[T]{}, err)
-			return
-		}
-		s.run(ctx, yield)
+		p.Scan(ctx, &r.decoder, cursor, func(page fetch.ScanPage, err error) bool {
+			if err != nil {
+				return yield(ScanPage[T]{}, err)
+			}
+			return yield(ScanPage[T]{page.Rows.(*itemBuffer[T]).items, page.Cursor, ScanProgress(page.Progress)}, nil)
+		})
 	}
 }

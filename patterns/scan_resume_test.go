@@ -155,7 +155,7 @@ func TestScanOfAReaderFetchesItsPropertiesOnly(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := people(t, b)
 		insert(t, table, somebody("ann"))
-		reader, err := patterns.Into[badge](table)
+		reader, err := patterns.Project[badge](table)
 		if err != nil {
 			t.Fatal(err)
 		}

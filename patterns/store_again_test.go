@@ -23,14 +23,14 @@ func TestAChangeThatRunsAgainStartsFromTheRow(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		at := func(tag byte) keys.Key { return keys.Key{Partition: "p", Row: fmt.Sprint("tag_", tag)} }
 		view := patterns.NewView("byTag", patterns.Shape{}, func(v *tagged) ([]patterns.DerivedRow, error) {
-			return []patterns.DerivedRow{patterns.CopyRow(at(v.Tags[0]), patterns.Copy{})}, nil
+			return []patterns.DerivedRow{patterns.CopyRow(at(v.Tags[0]), patterns.CopySpec{})}, nil
 		})
 		client := b.Table(t)
 		table, err := patterns.NewTable[tagged](client, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := patterns.NewStore(table, patterns.StoreOptions[tagged]{Views: []patterns.View[tagged]{view}})
+		s, err := patterns.NewStore(table, &patterns.StoreOptions[tagged]{Views: []patterns.View[tagged]{view}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 func branches() patterns.View[hire] {
 	return patterns.NewView("branches", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.MergeRow(keys.Key{Partition: "company", Row: h.Dept},
-			patterns.Merged{Add: map[string]any{"Count": int32(1)}, Existing: h.Dept == "Marketing"})}, nil
+			patterns.MergeSpec{Add: map[string]any{"Count": int32(1)}, Existing: h.Dept == "Marketing"})}, nil
 	})
 }
 
@@ -60,7 +60,7 @@ func TestACounterThatSomebodyDeletedIsCountedAgain(t *testing.T) {
 	member := func(dept, id string) *hire { return &hire{Dept: dept, ID: id, Last: "x", Age: 30} }
 	next := map[string]func(ctx context.Context, s *patterns.Store[hire], dept string) error{
 		"rebuild": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
-			_, err := s.Rebuild(ctx, member(dept, "1").key())
+			err := s.Repair(ctx, member(dept, "1").key())
 			return err
 		},
 		"insert": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
@@ -73,14 +73,14 @@ func TestACounterThatSomebodyDeletedIsCountedAgain(t *testing.T) {
 					return err
 				}
 			}
-			_, err := s.Rebuild(ctx, member(dept, "1").key()) // an update leaves the number of people alone
+			err := s.Repair(ctx, member(dept, "1").key()) // an update leaves the number of people alone
 			return err
 		},
 		"delete": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
 			if err := s.Delete(ctx, member(dept, "1").key()); err != nil {
 				return err
 			}
-			_, err := s.Rebuild(ctx, member(dept, "2").key()) // a delete does not bring a row back
+			err := s.Repair(ctx, member(dept, "2").key()) // a delete does not bring a row back
 			return err
 		},
 	}

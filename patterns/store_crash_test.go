@@ -117,7 +117,7 @@ func TestACrashAtAnyRequestHeals(t *testing.T) {
 			}
 			steps = pr.steps
 			if n := p.queue.len(); n != 0 {
-				return fmt.Errorf("%d wake-ups are left without a crash", n)
+				return fmt.Errorf("%d messages are left without a crash", n)
 			}
 			return p.clean(ctx)
 		})

@@ -110,7 +110,7 @@ func TestExplainTellsKeysOnlyWhenAsked(t *testing.T) {
 func TestExplainSaysOnceWhatIsAlike(t *testing.T) {
 	many := patterns.NewView("many", patterns.Shape{}, func(h *hire) (rows []patterns.DerivedRow, err error) {
 		for i := range 120 {
-			rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.key().Partition, Row: fmt.Sprintf("many_%03d", i)}, patterns.Copy{}))
+			rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.key().Partition, Row: fmt.Sprintf("many_%03d", i)}, patterns.CopySpec{}))
 		}
 		return rows, nil
 	})
@@ -155,10 +155,10 @@ func memberKey(m *Member) (keys.Key, error) {
 // The e-mail index is in the employee's partition, the badge index is not.
 func ExampleStore_ExplainChange() {
 	byEmail := patterns.NewView("byEmail", patterns.Shape{}, func(m *Member) ([]patterns.DerivedRow, error) {
-		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: m.Department, Row: "email_" + m.Email}, patterns.Copy{})}, nil
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: m.Department, Row: "email_" + m.Email}, patterns.CopySpec{})}, nil
 	})
 	byBadge := patterns.NewView("byBadge", patterns.Shape{Remote: true}, func(m *Member) ([]patterns.DerivedRow, error) {
-		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "badges", Row: m.Badge}, patterns.Copy{Unique: true})}, nil
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "badges", Row: m.Badge}, patterns.CopySpec{Unique: true})}, nil
 	})
 	account := storagetest.Start(nil)
 	table, err := patterns.NewTable(account.Tables().NewClient("staff"), &patterns.TableOptions[Member]{Key: memberKey})
@@ -166,7 +166,7 @@ func ExampleStore_ExplainChange() {
 		fmt.Println(err)
 		return
 	}
-	staff, err := patterns.NewStore(table, patterns.StoreOptions[Member]{
+	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Member]{
 		Views: []patterns.View[Member]{byEmail, byBadge}, Outbox: &memQueue{},
 	})
 	if err != nil {
@@ -180,7 +180,7 @@ func ExampleStore_ExplainChange() {
 	fmt.Printf("%v\n%v", insert, put)
 	// Output:
 	// insert: 7 transactions, 4 entities written
-	// 1. before    put a wake-up on the queue: 1 request
+	// 1. before    put a message in the outbox queue: 1 request
 	// 2. before    reserve unique rows: 1 request
 	//              reserve copy of byBadge
 	// 3. atomic    transaction of 3 rows: 1 request
@@ -189,13 +189,13 @@ func ExampleStore_ExplainChange() {
 	//              insert outbox row
 	// 4. eventual  write the rows elsewhere: 1 request
 	//              insert copy of byBadge
-	// 5. eventual  see that the primary is unchanged: 1 request
-	// 6. eventual  delete outbox row and wake-up: 2 requests
+	// 5. eventual  check that the primary is unchanged: 1 request
+	// 6. eventual  delete outbox row and message: 2 requests
 	//
 	// put: 8 transactions, 5 entities written
 	// 1. before    read: 1 request
 	//              read primary
-	// 2. before    put a wake-up on the queue: 1 request
+	// 2. before    put a message in the outbox queue: 1 request
 	// 3. atomic    transaction of 4 rows: 1 request
 	//              replace primary
 	//              insert copy of byEmail
@@ -205,6 +205,6 @@ func ExampleStore_ExplainChange() {
 	//              read copy of byBadge
 	// 5. eventual  write the rows elsewhere: 1 request
 	//              replace copy of byBadge
-	// 6. eventual  see that the primary is unchanged: 1 request
-	// 7. eventual  delete outbox row and wake-up: 2 requests
+	// 6. eventual  check that the primary is unchanged: 1 request
+	// 7. eventual  delete outbox row and message: 2 requests
 }

@@ -230,7 +230,7 @@ func TestWhatAnEarlierTryHeldIsReleasedByTheNext(t *testing.T) {
 			_, err = q.Insert(h.ctx, somebodyElse())
 			h.must(err)
 			if n := h.queue.len(); n != 0 {
-				h.must(errors.New("a wake-up is left"))
+				h.must(errors.New("a message is left"))
 			}
 		})
 	}
@@ -267,7 +267,7 @@ func TestAnOperationInDoubtKeepsWhatItHolds(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if h.queue.len() != 1 {
-			t.Errorf("%d wake-ups are left", h.queue.len())
+			t.Errorf("%d messages are left", h.queue.len())
 		}
 		_, err = q.Insert(h.ctx, somebodyElse())
 		h.refused("another entity", err)

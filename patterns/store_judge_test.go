@@ -79,11 +79,11 @@ func TestACopyThatStandsByChanceIsNotClearedAwayUnseen(t *testing.T) {
 		_, err := a.Insert(h.ctx, jones())
 		h.must(err)
 		h.must(a.Table().Delete(h.ctx, jones().key(), ""))
-		h.must(a.Mend(h.ctx, jones().key(), patterns.Place{View: "lastHere", Partition: "Sales", Row: "last_Jones"}))
+		h.must(a.Repair(h.ctx, jones().key(), patterns.RowRef{View: "lastHere", Partition: "Sales", Row: "last_Jones"}))
 		_, err = h.own.DeleteEntity(h.ctx, "Sales", "department", nil) // counts nobody any more
 		h.must(err)
 		a.inside(2, func() { // the first finds the copy
-			h.must(b.Mend(h.ctx, jones().key(), patterns.Place{View: "byEmail", Partition: "Sales", Row: "email_" + jones().Email}))
+			h.must(b.Repair(h.ctx, jones().key(), patterns.RowRef{View: "byEmail", Partition: "Sales", Row: "email_" + jones().Email}))
 		})
 		_, err = a.Insert(h.ctx, jones())
 		h.must(err)
@@ -135,7 +135,7 @@ func TestAMendWritesNoRowOfAnEntityThatHasChanged(t *testing.T) {
 		var mended atomic.Bool
 		_, err := a.Insert(h.ctx, jones())
 		h.must(err)
-		place := patterns.Place{View: "byEmail", Partition: "Sales", Row: "email_" + jones().Email}
+		place := patterns.RowRef{View: "byEmail", Partition: "Sales", Row: "email_" + jones().Email}
 		_, err = h.own.DeleteEntity(h.ctx, place.Partition, place.Row, nil)
 		h.must(err)
 		a.sending = func(method, _ string) {
@@ -144,7 +144,7 @@ func TestAMendWritesNoRowOfAnEntityThatHasChanged(t *testing.T) {
 				h.must(err)
 			}
 		}
-		h.must(a.Mend(h.ctx, jones().key(), place))
+		h.must(a.Repair(h.ctx, jones().key(), place))
 		if !mended.Load() {
 			h.must(errors.New("nothing was mended"))
 		}

@@ -15,7 +15,7 @@ import (
 func copies(n *int) patterns.View[hire] {
 	return patterns.NewView("copies", patterns.Shape{}, func(h *hire) (rows []patterns.DerivedRow, err error) {
 		for i := range *n {
-			rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.Dept, Row: fmt.Sprintf("x%02d", i)}, patterns.Copy{}))
+			rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.Dept, Row: fmt.Sprintf("x%02d", i)}, patterns.CopySpec{}))
 		}
 		return rows, nil
 	})
@@ -84,7 +84,7 @@ func TestTheOutboxRowCountsAsWell(t *testing.T) {
 		_, err = s.Insert(t.Context(), withBadge("B7"))
 		beyond(t, b, 101, "100 operations", err)
 		if q.len() != 0 {
-			t.Errorf("%d wake-ups are left", q.len())
+			t.Errorf("%d messages are left", q.len())
 		}
 	})
 }

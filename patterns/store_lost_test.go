@@ -39,7 +39,7 @@ func TestALostReplyToAnyRequestChangesNothing(t *testing.T) {
 					return err
 				}
 				pr.lost = at
-				if err := sc.call(ctx, pr); err != nil && !(errors.Is(err, errLost) && strings.Contains(err.Error(), "wake-up")) {
+				if err := sc.call(ctx, pr); err != nil && !(errors.Is(err, errLost) && strings.Contains(err.Error(), "outbox message")) {
 					return err
 				} else if err != nil {
 					return errors.Join(p.recover(ctx), p.clean(ctx))

@@ -213,14 +213,14 @@ func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
 			if h.Last == "" {
 				return nil, nil
 			}
-			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: partition(h), Row: h.Last}, patterns.Copy{Unique: true})}, nil
+			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: partition(h), Row: h.Last}, patterns.CopySpec{Unique: true})}, nil
 		})
 	}
 	local := patterns.NewView("byBadge", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
 		if h.Badge == "" {
 			return nil, nil
 		}
-		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: h.Badge}, patterns.Copy{})}, nil
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: h.Badge}, patterns.CopySpec{})}, nil
 	})
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for what, views := range map[string][]patterns.View[hire]{

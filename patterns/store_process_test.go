@@ -172,7 +172,7 @@ func (p *process) Do(req *http.Request) (res *http.Response, err error) {
 // processQueue is the queue as a process reaches it.
 type processQueue struct{ p *process }
 
-func (q processQueue) Put(ctx context.Context, w patterns.Wakeup, after time.Duration) (r patterns.Receipt, err error) {
+func (q processQueue) Put(ctx context.Context, w patterns.OutboxMessage, after time.Duration) (r patterns.Receipt, err error) {
 	err = q.p.step(ctx, func() (err error) {
 		r, err = q.p.queue.Put(ctx, w, after)
 		return err

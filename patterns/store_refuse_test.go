@@ -33,14 +33,14 @@ func TestNewStoreNamesTheViewItRefuses(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := patterns.NewStore[hire](nil, patterns.StoreOptions[hire]{}); !errors.Is(err, patterns.ErrNil) {
+	if _, err := patterns.NewStore[hire](nil, &patterns.StoreOptions[hire]{}); !errors.Is(err, patterns.ErrNil) {
 		t.Errorf("no table: %v", err)
 	}
 	keyless, err := patterns.NewTable(client, &patterns.TableOptions[hire]{Keyless: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := patterns.NewStore(keyless, patterns.StoreOptions[hire]{}); !errors.Is(err, patterns.ErrBadKey) {
+	if _, err := patterns.NewStore(keyless, &patterns.StoreOptions[hire]{}); !errors.Is(err, patterns.ErrBadKey) {
 		t.Errorf("a keyless table: %v", err)
 	}
 }
@@ -49,17 +49,17 @@ func TestARefusedOperationSendsNothing(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		at := func(row string) func(*hire) ([]patterns.DerivedRow, error) {
 			return func(h *hire) ([]patterns.DerivedRow, error) {
-				return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: row}, patterns.Copy{})}, nil
+				return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: row}, patterns.CopySpec{})}, nil
 			}
 		}
 		many := func(h *hire) (rows []patterns.DerivedRow, err error) {
 			for i := range 100 {
-				rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.Dept, Row: fmt.Sprint("x", i)}, patterns.Copy{}))
+				rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.Dept, Row: fmt.Sprint("x", i)}, patterns.CopySpec{}))
 			}
 			return rows, nil
 		}
 		far := func(h *hire) ([]patterns.DerivedRow, error) {
-			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "far", Row: h.ID}, patterns.Copy{})}, nil
+			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "far", Row: h.ID}, patterns.CopySpec{})}, nil
 		}
 		for want, rows := range map[string]func(*hire) ([]patterns.DerivedRow, error){
 			`view "v": view breaks its contract: a row has the primary's own key`: at("id_000223"),
@@ -236,7 +236,7 @@ func TestATableThatIsOlderThanItsViewsIsTakenOver(t *testing.T) {
 		_, err = s.Update(ctx, hires[2].key(), func(h *hire) error { h.Email, h.Last = "new", "Smith"; return nil })
 		check(err)
 		check(s.Delete(ctx, hires[3].key()))
-		_, err = s.Rebuild(ctx, hires[4].key())
+		err = s.Repair(ctx, hires[4].key())
 		check(err)
 		check(verify(ctx, client, other, everyView, nil))
 
@@ -248,11 +248,11 @@ func TestATableThatIsOlderThanItsViewsIsTakenOver(t *testing.T) {
 		check(err)
 		_, err = s.Update(ctx, hires[0].key(), func(h *hire) error { h.Age++; return nil })
 		check(err)
-		_, err = s.Rebuild(ctx, hires[1].key())
+		err = s.Repair(ctx, hires[1].key())
 		check(err)
 		check(verify(ctx, client, other, everyView, nil))
-		if _, err := s.Rebuild(ctx, keys.Key{Partition: "Sales", Row: "id_none"}); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("rebuild of nothing: %v", err)
+		if err := s.Repair(ctx, keys.Key{Partition: "Sales", Row: "id_none"}); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("repair of nothing: %v", err)
 		}
 	})
 }
@@ -301,7 +301,7 @@ func TestAnItemFormFailsWhereTheEntityHasChanged(t *testing.T) {
 			t.Errorf("update of nothing: %v", err)
 		}
 		if q.len() != 0 {
-			t.Errorf("%d wake-ups are left", q.len())
+			t.Errorf("%d messages are left", q.len())
 		}
 	})
 }

@@ -84,7 +84,7 @@ func TestATakenKeyWritesNothing(t *testing.T) {
 				t.Error(err)
 			}
 			if q.len() != 0 {
-				t.Errorf("%d wake-ups are left", q.len())
+				t.Errorf("%d messages are left", q.len())
 			}
 		}
 		h := &hire{Dept: "Sales", ID: "1", Name: "Bob", Email: "jonesj@contoso.com", Last: "Bloggs", Age: 20}
@@ -106,7 +106,7 @@ func TestATakenKeyWritesNothing(t *testing.T) {
 			t.Errorf("a second insert: %v", err)
 		}
 		if q.len() != 0 {
-			t.Errorf("%d wake-ups are left", q.len())
+			t.Errorf("%d messages are left", q.len())
 		}
 	})
 }
@@ -131,7 +131,7 @@ func TestEveryViewFollowsEveryChange(t *testing.T) {
 				t.Error(err)
 			}
 			if q.len() != 0 {
-				t.Errorf("%d wake-ups are left", q.len())
+				t.Errorf("%d messages are left", q.len())
 			}
 		}
 		h := jones()

@@ -63,7 +63,7 @@ func byEmail() patterns.View[hire] { // local, unique, sparse, full
 		if h.Email == "" {
 			return nil, nil
 		}
-		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: "email_" + h.Email}, patterns.Copy{})}, nil
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: "email_" + h.Email}, patterns.CopySpec{})}, nil
 	})
 }
 
@@ -73,13 +73,13 @@ func byBadge() patterns.View[hire] { // another partition, unique, slim
 			return nil, nil
 		}
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "badge", Row: h.Badge},
-			patterns.Copy{Only: []string{"Name", "Badge"}, Unique: true})}, nil
+			patterns.CopySpec{Only: []string{"Name", "Badge"}, Unique: true})}, nil
 	})
 }
 
 func byName(other *aztables.Client) patterns.View[hire] { // another table, not unique
 	return patterns.NewView("byName", patterns.Shape{Target: patterns.TableTarget("other", other)}, func(h *hire) ([]patterns.DerivedRow, error) {
-		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "name_" + h.Name, Row: h.Dept + "_" + h.ID}, patterns.Copy{})}, nil
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "name_" + h.Name, Row: h.Dept + "_" + h.ID}, patterns.CopySpec{})}, nil
 	})
 }
 
@@ -98,7 +98,7 @@ func lastAll(other *aztables.Client) patterns.View[hire] { // a list in another 
 
 func headOf() patterns.View[hire] { // into an entity of the partition
 	return patterns.NewView("department", patterns.Shape{Kind: patterns.Merges}, func(h *hire) ([]patterns.DerivedRow, error) {
-		m := patterns.Merged{Add: map[string]any{"Count": int32(1)}}
+		m := patterns.MergeSpec{Add: map[string]any{"Count": int32(1)}}
 		if h.Head {
 			m.Set = map[string]any{"HeadName": h.Name, "HeadAge": h.Age}
 		}
@@ -108,7 +108,7 @@ func headOf() patterns.View[hire] { // into an entity of the partition
 
 func company() patterns.View[hire] { // into an entity of another partition
 	return patterns.NewView("company", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
-		m := patterns.Merged{Add: map[string]any{"Count": int64(1), "Years": int64(h.Age)}}
+		m := patterns.MergeSpec{Add: map[string]any{"Count": int64(1), "Years": int64(h.Age)}}
 		return []patterns.DerivedRow{patterns.MergeRow(keys.Key{Partition: "company", Row: "all"}, m)}, nil
 	})
 }
@@ -131,7 +131,7 @@ func newHires(client *aztables.Client, opts patterns.StoreOptions[hire]) (*patte
 	if err != nil {
 		return nil, err
 	}
-	return patterns.NewStore(table, opts)
+	return patterns.NewStore(table, &opts)
 }
 
 // memQueue is a queue of wake-ups in memory. It keeps the rules of the real one:
@@ -144,17 +144,17 @@ type memQueue struct {
 }
 
 type memMessage struct {
-	wakeup  patterns.Wakeup
+	wakeup  patterns.OutboxMessage
 	receipt patterns.Receipt
 	visible time.Time
 }
 
-func (q *memQueue) Put(_ context.Context, w patterns.Wakeup, after time.Duration) (patterns.Receipt, error) {
+func (q *memQueue) Put(_ context.Context, w patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.made++
 	m := &memMessage{wakeup: w, visible: time.Now().Add(after)}
-	m.receipt = patterns.Receipt{ID: fmt.Sprint("m", q.made), Pop: fmt.Sprint("p", q.made)}
+	m.receipt = patterns.Receipt{ID: fmt.Sprint("m", q.made), PopReceipt: fmt.Sprint("p", q.made)}
 	q.messages = append(q.messages, m)
 	return m.receipt, nil
 }
@@ -167,18 +167,18 @@ func (q *memQueue) Delete(_ context.Context, r patterns.Receipt) error {
 }
 
 // get shows a visible message and hides it for the given time.
-func (q *memQueue) get(hide time.Duration) (patterns.Wakeup, patterns.Receipt, bool) {
+func (q *memQueue) get(hide time.Duration) (patterns.OutboxMessage, patterns.Receipt, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, m := range q.messages {
 		if !m.visible.After(time.Now()) {
 			q.made++
-			m.receipt.Pop = fmt.Sprint("p", q.made)
+			m.receipt.PopReceipt = fmt.Sprint("p", q.made)
 			m.visible = time.Now().Add(hide)
 			return m.wakeup, m.receipt, true
 		}
 	}
-	return patterns.Wakeup{}, patterns.Receipt{}, false
+	return patterns.OutboxMessage{}, patterns.Receipt{}, false
 }
 
 // later hides a message that was shown for another while.
@@ -200,7 +200,7 @@ func (q *memQueue) len() int {
 
 // handler is what a worker needs of a Store.
 type handler interface {
-	Handle(context.Context, patterns.Wakeup) (time.Duration, error)
+	Handle(context.Context, patterns.OutboxMessage) (time.Duration, error)
 }
 
 // work handles one visible wake-up, as a worker does; ok is false if there is none.

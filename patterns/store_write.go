@@ -2,83 +2,87 @@ package patterns
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/outbox"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Insert stores a new entity and the rows that follow from it, or fails with
-// [ErrExists] or [*DuplicateError] and changes nothing.
+// Insert stores a new entity and the rows derived from it, or fails with [ErrExists] or
+// [*DuplicateError] and changes nothing.
 //
-// One request where all rows are copies in the entity's partition. One more to read
-// each row of a list, and each row merged into. Rows elsewhere follow; see
+// One request if all rows are copies in the entity's partition. One more to read each
+// row that is a list or that is merged into. Remote rows are written afterwards; see
 // [Store.Explain].
 func (s *Store[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
 	key, err := s.table.Key(v)
 	if err != nil {
 		return Item[T]{}, fmt.Errorf("insert: %w", err)
 	}
-	return s.run(ctx, &intent[T]{what: "insert", key: key, known: true, insert: true, next: value(v)})
+	return s.run(ctx, &outbox.Intent{Op: "insert", Key: key, Known: true, Next: value(v)})
 }
 
-// Put stores v whether the entity exists or not, and makes the rows that follow
-// from it right. Properties of the row that T has no field for stay. Two requests
-// where all rows are copies in the entity's partition.
+// Put stores v whether or not the entity exists, and brings the rows derived from it up
+// to date. Unknown properties of the row stay. Two requests if all rows are copies in the
+// entity's partition.
 //
-// Put replaces what others changed since the caller read the entity; use
+// Put overwrites what other clients changed since the caller read the entity; use
 // [Store.Update] for a change.
 func (s *Store[T]) Put(ctx context.Context, v *T) (Item[T], error) {
 	key, err := s.table.Key(v)
 	if err != nil {
 		return Item[T]{}, fmt.Errorf("put: %w", err)
 	}
-	return s.run(ctx, &intent[T]{what: "put", key: key, again: true, blind: true, next: value(v)})
+	return s.run(ctx, &outbox.Intent{Op: "put", Key: key, Reread: true, Repeatable: true, Next: value(v)})
 }
 
-// PutItem is Put for an entity already read, which saves the read: one request
-// where all rows are copies in the entity's partition. was must be just as it was
-// read. [ErrConflict] where the entity was changed since, [ErrNotFound] where it is
-// gone.
+// PutItem is Put for an entity that was read, which saves the read: one request if all
+// rows are copies in the entity's partition. was must be unchanged since it was read.
+// [ErrConflict] if the entity was changed since, [ErrNotFound] if it was deleted.
 func (s *Store[T]) PutItem(ctx context.Context, was Item[T], v *T) (Item[T], error) {
-	if err := s.readInFull(&was); err != nil {
+	if v == nil {
+		return Item[T]{}, fmt.Errorf("put: value: %w", ErrNil)
+	}
+	r, err := s.readInFull(was)
+	if err != nil {
 		return Item[T]{}, fmt.Errorf("put: %w", err)
 	}
-	return s.run(ctx, &intent[T]{what: "put", key: was.Key, was: &was, known: true, next: value(v)})
+	return s.run(ctx, &outbox.Intent{Op: "put", Key: r.Key, Was: r, Known: true, Next: value(v)})
 }
 
-// Update reads the entity at key, lets change alter it, and stores it with the rows
-// that follow from it; when someone else was faster it starts over, so change may
-// run several times and must do nothing but alter its argument. An error from change
-// ends the update and is returned as it is. The key must not change.
+// Update reads the entity at key, calls change to modify it, and stores it together with
+// the rows derived from it. If another client changed the entity meanwhile Update starts
+// over, so change may be called several times and must do nothing but modify its
+// argument. An error from change ends the update and is returned as it is. The key must
+// not change.
 //
-// Two requests where all rows are copies in the entity's partition. [ErrNotFound]
-// where there is no entity.
+// Two requests if all rows are copies in the entity's partition. [ErrNotFound] if there
+// is no entity.
 func (s *Store[T]) Update(ctx context.Context, key keys.Key, change func(*T) error) (Item[T], error) {
-	return s.update(ctx, &intent[T]{key: key}, change)
+	return s.update(ctx, &outbox.Intent{Key: key}, change)
 }
 
-// UpdateItem is Update that takes its first read from was, which must be just as it
-// was read.
+// UpdateItem is Update that uses was instead of its first read. was must be unchanged
+// since it was read.
 func (s *Store[T]) UpdateItem(ctx context.Context, was Item[T], change func(*T) error) (Item[T], error) {
-	if err := s.readInFull(&was); err != nil {
+	r, err := s.readInFull(was)
+	if err != nil {
 		return Item[T]{}, fmt.Errorf("update: %w", err)
 	}
-	return s.update(ctx, &intent[T]{key: was.Key, was: &was, known: true}, change)
+	return s.update(ctx, &outbox.Intent{Key: r.Key, Was: r, Known: true}, change)
 }
 
-func (s *Store[T]) update(ctx context.Context, in *intent[T], change func(*T) error) (Item[T], error) {
+func (s *Store[T]) update(ctx context.Context, in *outbox.Intent, change func(*T) error) (Item[T], error) {
 	if change == nil {
 		return Item[T]{}, fmt.Errorf("update: function: %w", ErrNil)
 	}
-	in.what, in.again, in.computed = "update", true, true
-	in.next = func(was *Item[T]) (*T, error) {
+	in.Op, in.Reread, in.Computed = "update", true, true
+	in.Next = func(was *txn.Record) (any, error) {
 		if was == nil {
 			return nil, fmt.Errorf("update: %w", ErrNotFound)
 		}
-		v := was.Value
+		v := *was.Value.(*T)
 		if err := change(&v); err != nil {
 			return nil, err
 		}
@@ -87,95 +91,52 @@ func (s *Store[T]) update(ctx context.Context, in *intent[T], change func(*T) er
 	return s.run(ctx, in)
 }
 
-// Delete deletes the entity at key, if it exists, and the rows that follow from it.
-// Two requests where all rows are copies in the entity's partition.
+// Delete deletes the entity at key, if it exists, and the rows derived from it. Two
+// requests if all rows are copies in the entity's partition.
 func (s *Store[T]) Delete(ctx context.Context, key keys.Key) error {
-	_, err := s.run(ctx, &intent[T]{what: "delete", key: key, again: true, blind: true, next: value[T](nil)})
+	_, err := s.run(ctx, &outbox.Intent{Op: "delete", Key: key, Reread: true, Repeatable: true, Next: value[T](nil)})
 	return err
 }
 
-// DeleteItem is Delete for an entity already read, which saves the read. was must be
-// just as it was read. [ErrConflict] where the entity was changed since,
-// [ErrNotFound] where it is gone.
+// DeleteItem is Delete for an entity that was read, which saves the read. was must be
+// unchanged since it was read. [ErrConflict] if the entity was changed since,
+// [ErrNotFound] if it was deleted.
 func (s *Store[T]) DeleteItem(ctx context.Context, was Item[T]) error {
-	if err := s.readInFull(&was); err != nil {
+	r, err := s.readInFull(was)
+	if err != nil {
 		return fmt.Errorf("delete: %w", err)
 	}
-	_, err := s.run(ctx, &intent[T]{what: "delete", key: was.Key, was: &was, known: true, next: value[T](nil)})
+	_, err = s.run(ctx, &outbox.Intent{Op: "delete", Key: r.Key, Was: r, Known: true, Next: value[T](nil)})
 	return err
 }
 
-// value is an intent that does not depend on what stands there.
-func value[T any](v *T) func(*Item[T]) (*T, error) {
-	return func(*Item[T]) (*T, error) { return v, nil }
+// run carries out an intent.
+func (s *Store[T]) run(ctx context.Context, in *outbox.Intent) (Item[T], error) {
+	r, err := s.engine.Run(ctx, in)
+	if err != nil {
+		return Item[T]{}, withPlan(err)
+	}
+	return itemOf[T](r), nil
 }
 
-// readInFull refuses an item that cannot stand for a read of the row.
-func (s *Store[T]) readInFull(was *Item[T]) error {
+// value is a new version that does not depend on the old one; nil deletes the entity.
+func value[T any](v *T) func(*txn.Record) (any, error) {
+	return func(*txn.Record) (any, error) {
+		if v == nil {
+			return nil, nil
+		}
+		return v, nil
+	}
+}
+
+// readInFull returns was as the result of a read, or refuses an item that cannot be one.
+func (s *Store[T]) readInFull(was Item[T]) (*txn.Record, error) {
 	if was.Projected() {
-		return ErrProjected
+		return nil, ErrProjected
 	}
-	if err := (&wire.Write{Kind: wire.Replace, ETag: string(was.ETag)}).Check(); err != nil {
-		return err
+	if err := ReplaceOp(was).op.CheckETag(); err != nil {
+		return nil, err
 	}
-	if was.ETag == "*" {
-		return azerr.ErrBadETag
-	}
-	return s.holdsKey(was)
+	r := recordOf(was)
+	return r, s.engine.CheckKey(r)
 }
-
-// intent is what an operation is to do to one primary.
-type intent[T any] struct {
-	what string // "insert", "put", …
-	key  keys.Key
-
-	was    *Item[T] // what stands there, if known
-	known  bool     // was is given, nil for nothing; else it is read first
-	insert bool     // nothing may stand there
-	again  bool     // after a lost race the primary is read again
-	blind  bool     // doing it twice is as good as once
-	mend   bool     // rows are looked after that need no change
-
-	// next gives the new version, nil for none.
-	next     func(was *Item[T]) (*T, error)
-	computed bool // next depends on was: equal content proves nothing
-}
-
-// run carries out an intent, over all the tries that it takes.
-func (s *Store[T]) run(ctx context.Context, in *intent[T]) (Item[T], error) {
-	op := &operation[T]{store: s, intent: in, full: in.mend}
-	var doubt error // of a try before, which may have been carried out
-	for try := 1; ; try++ {
-		item, err := op.try(ctx)
-		if err == nil {
-			return item, nil
-		}
-		var race *lostRace
-		if errors.As(err, &race) {
-			if errors.Is(race.err, ErrOutcomeUnknown) {
-				doubt = race.err
-			}
-			if in.computed { // it may have altered what was refers to
-				in.was, in.known = nil, false
-			}
-			err = fmt.Errorf("%s: %w: %v", in.what, ErrConflict, race.err)
-			if try < s.opts.Tries && ctx.Err() == nil {
-				if perr := pause(ctx, try); perr == nil {
-					continue
-				}
-			}
-		}
-		op.giveUp(ctx)
-		if doubt != nil {
-			err = fmt.Errorf("%s: %w; the last try: %v", in.what, doubt, err)
-		}
-		return Item[T]{}, err
-	}
-}
-
-// lostRace says that an operation may be started over: it was not carried out, or it
-// may have been and twice is as good as once.
-type lostRace struct{ err error }
-
-func (r *lostRace) Error() string { return r.err.Error() }
-func (r *lostRace) Unwrap() error { return r.err }

@@ -4,68 +4,67 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"sync/atomic"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Table is one table whose rows are values of T. It may be used by any number of
-// goroutines; it starts none and needs no closing.
+// Table is one table whose rows are values of T. It is safe for concurrent use; it
+// starts no goroutine that outlives a call, and needs no closing.
 //
-// T is a struct; its exported fields are the row's properties. A tag `table:"Name"`
-// renames a field, `table:",omitempty"` leaves it out when zero, `table:"-"` skips
-// it, `table:",json"` stores a nested value as JSON text. Where there is no table
-// tag the json tag is read, and an embedded aztables.Entity is understood, so that
-// structs written for aztables work unchanged. A MarshalJSON or UnmarshalJSON of T
-// itself is not called: what the fields and tags say counts.
+// T is a struct; its exported fields are the row's properties. The tag `table:"Name"`
+// names a property, `table:",omitempty"` leaves the field out if it is zero, `table:"-"`
+// skips it, `table:",json"` stores a nested value as JSON text. If a field has no table
+// tag, its json tag is used, and an embedded aztables.Entity is understood, so structs
+// written for aztables work unchanged. MarshalJSON and UnmarshalJSON of T itself are not
+// called: the fields and tags decide.
 //
 // T may also be aztables.EDMEntity, or a map[string]any with Go values of the exact
-// property types (an int counts as an int64), its keys given by [TableOptions.Key].
+// property types (an int counts as an int64), whose keys [TableOptions.Key] returns.
 type Table[T any] struct {
-	rows    *rows[T]
-	wire    *wire.Client
-	codec   *edm.Codec
-	key     func(*T) (keys.Key, error)
+	rows    *rowReader[T]
+	txn     *txn.Table
 	keyless bool
-	stamped bool
 	tries   int
-	rowSize atomic.Int64 // of the largest row written of late, to size buffers
 }
 
-// TableOptions are the options of [NewTable]. nil and the zero value mean the
+// TableOptions are the options of [NewTable]. nil and the zero value select the
 // defaults.
 type TableOptions[T any] struct {
-	// Key gives a value's key. It must be pure. Without it T needs string fields
-	// named, or tagged, PartitionKey and RowKey; those are filled when a row is read.
-	// Fields that Key uses and that are not stored are zero after reading; the row's
-	// key is then that of the Item.
+	// Key returns a value's key. It must be a pure function. If it is nil, T needs string
+	// fields named, or tagged, PartitionKey and RowKey, which are filled when a row is
+	// read. Fields that Key uses and that are not stored are zero after reading; the row's
+	// key is then in the Item.
 	Key func(*T) (keys.Key, error)
 
-	// Keyless is for values that do not hold their key: every operation is then
-	// given it, by [Op.At]; those on an [Item] that was read take that Item's.
-	// Without a key an operation fails with [ErrBadKey]. Key is not called.
+	// Keyless is for values that do not contain their key. Every operation then names the
+	// key, by [Op.At]; operations on an [Item] that was read use the Item's key. An
+	// operation without a key fails with [ErrBadKey]. Key is not called.
 	Keyless bool
 
-	// StampWrites adds a property azp_stamp to every row written: the identities
-	// of its last writes, at most eight, about 110 bytes. With it the outcome of a
-	// write whose reply was lost can be read off the row, also where the content
-	// cannot tell, such as two writers adding one to the same counter. A blind
-	// [Table.Upsert] starts the list anew.
+	// StampWrites adds a property azp_stamp to every row written: the identities of its
+	// last eight writes, about 110 bytes. The row then shows whether a write whose
+	// response was lost was applied, also if the content cannot show it, for example if two
+	// writers both add one to a counter. A blind [Table.Upsert] starts the list anew.
 	StampWrites bool
 
-	// UpdateTries is how often [Table.Update] reads and writes before it gives up
-	// with [ErrConflict]. Zero means 16.
+	// UpdateTries is how often [Table.Update] reads and writes before it fails with
+	// [ErrConflict]. Zero means 16.
 	UpdateTries int
 }
 
-const defaultUpdateTries = 16
+const (
+	defaultTries    = 16
+	defaultParallel = 8
+)
 
-// NewTable makes a Table on client. It makes no request. The error names the
-// field of T that cannot be stored.
+// NewTable returns a Table on client. It makes no request. The error names the field of
+// T that cannot be stored.
 func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T], error) {
 	if client == nil {
 		return nil, fmt.Errorf("new table: client: %w", ErrNil)
@@ -78,67 +77,53 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 	if err != nil {
 		return nil, fmt.Errorf("new table: %w", err)
 	}
+	c := wire.NewClient(client)
 	t := &Table[T]{
-		wire:    wire.NewClient(client),
-		codec:   codec,
-		key:     o.Key,
 		keyless: o.Keyless,
-		stamped: o.StampWrites,
 		tries:   o.UpdateTries,
+		txn:     &txn.Table{Client: c, Codec: codec, Zero: func() any { return new(T) }, Stamped: o.StampWrites},
 	}
-	t.rows = &rows[T]{wire: t.wire, codec: codec, schema: schemaOf(codec), stamps: o.StampWrites}
+	t.rows = newRowReader[T](fetch.NewSource(c, codec), codec, o.StampWrites)
 	if t.tries <= 0 {
-		t.tries = defaultUpdateTries
+		t.tries = defaultTries
 	}
-	if t.keyless {
-		t.key = noKey[T]
-	}
-	if t.key == nil {
-		if !codec.HasKeys() {
-			return nil, fmt.Errorf("new table: %v has no fields PartitionKey and RowKey, and TableOptions.Key is not set: %w", reflect.TypeFor[T](), ErrBadKey)
-		}
-		t.key = func(v *T) (keys.Key, error) {
-			pk, rk, ok := codec.Keys(v)
-			if !ok {
-				return keys.Key{}, fmt.Errorf("%w: the embedded pointer to the fields PartitionKey and RowKey is nil", ErrBadKey)
-			}
-			return keys.Key{Partition: pk, Row: rk}, nil
-		}
+	switch {
+	case o.Keyless:
+	case o.Key != nil:
+		t.txn.Key = func(v any) (keys.Key, error) { return o.Key(v.(*T)) }
+	case !codec.HasKeys():
+		return nil, fmt.Errorf("new table: %v has no fields PartitionKey and RowKey, and TableOptions.Key is not set: %w", reflect.TypeFor[T](), ErrBadKey)
+	default:
+		t.txn.Key = t.txn.KeyFields
 	}
 	return t, nil
 }
 
-// Client gives back the client that NewTable took.
-func (t *Table[T]) Client() *aztables.Client { return t.wire.Table() }
+// Client returns the client that NewTable took.
+func (t *Table[T]) Client() *aztables.Client { return t.txn.Client.Table() }
 
-// URL is the address of the table, without a query. The SDK does not tell it, so it
-// is known, and ok true, from the first request on.
+// URL returns the address of the table, without a query. The SDK does not expose it, so
+// it is known, and ok is true, only after the first request.
 func (t *Table[T]) URL() (url string, ok bool) {
-	a, ok := t.wire.Address()
+	a, ok := t.txn.Client.Address()
 	return a.Base, ok
 }
 
-// Create creates the table; a table that exists already is fine. One request.
-func (t *Table[T]) Create(ctx context.Context) error { return t.wire.CreateTable(ctx) }
+// Create creates the table; it is not an error if the table exists. One request.
+func (t *Table[T]) Create(ctx context.Context) error { return t.txn.Client.CreateTable(ctx) }
 
-// Drop deletes the table with all its rows; a table that does not exist, or is being
-// deleted, is fine. One request. The service needs 40 seconds or more to free the name: until then
-// creating a table of that name fails, so use a new one.
+// Drop deletes the table with all its rows; it is not an error if the table does not
+// exist or is being deleted. One request. The service needs 40 seconds or more until the
+// name can be used again; until then creating a table of that name fails, so use a new
+// name.
 //
 // https://learn.microsoft.com/rest/api/storageservices/delete-table
-func (t *Table[T]) Drop(ctx context.Context) error { return t.wire.DropTable(ctx) }
+func (t *Table[T]) Drop(ctx context.Context) error { return t.txn.Client.DropTable(ctx) }
 
-// Key gives the key under which v is stored, checked.
+// Key returns the key under which v is stored, checked.
 func (t *Table[T]) Key(v *T) (keys.Key, error) {
 	if v == nil {
 		return keys.Key{}, fmt.Errorf("key: value: %w", ErrNil)
 	}
-	k, err := t.key(v)
-	if err != nil {
-		return keys.Key{}, fmt.Errorf("key: %w", err)
-	}
-	if err := k.Validate(); err != nil {
-		return keys.Key{}, fmt.Errorf("key: %w", err)
-	}
-	return k, nil
+	return t.txn.KeyOf(v)
 }

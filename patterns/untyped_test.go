@@ -37,7 +37,7 @@ func TestRowsOfSeveralTypesComeFromOneQuery(t *testing.T) {
 			t.Fatal(err)
 		}
 		batch := people.Batch().Insert(&untypedPerson{PartitionKey: "Sales", RowKey: "00010", Name: "Ken", Pay: 3})
-		patterns.Join(batch, departments, patterns.InsertOp(&untypedDepartment{EmployeeCount: 153, Name: "Sales"}).
+		patterns.AddTo(batch, departments, patterns.InsertOp(&untypedDepartment{EmployeeCount: 153, Name: "Sales"}).
 			At(keys.Key{Partition: "Sales", Row: "Department"}))
 		if _, err := batch.Commit(ctx); err != nil {
 			t.Fatal(err)
@@ -50,14 +50,14 @@ func TestRowsOfSeveralTypesComeFromOneQuery(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, ok := row.Property("EmployeeCount"); ok {
-				d, err := patterns.As[untypedDepartment](row)
+				d, err := patterns.Decode[untypedDepartment](row)
 				if err != nil || d.Value.EmployeeCount != 153 || d.ETag == "" || d.Timestamp.IsZero() {
 					t.Errorf("department %+v, %v", d, err)
 				}
 				seen = append(seen, d.Value.Name)
 				continue
 			}
-			p, err := patterns.As[untypedPerson](row)
+			p, err := patterns.Decode[untypedPerson](row)
 			if err != nil || p.Value.Pay != 3 || p.Value.RowKey != "00010" || p.Key.Row != "00010" {
 				t.Errorf("person %+v, %v", p, err)
 			}
@@ -89,7 +89,7 @@ func TestATypedRowKeepsWhatItsTypeLacks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		item, err := patterns.As[named](row)
+		item, err := patterns.Decode[named](row)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,12 +119,12 @@ func TestARowThatDoesNotFitNamesTheProperty(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = patterns.As[struct{ Name bool }](row)
+		_, err = patterns.Decode[struct{ Name bool }](row)
 		var p *patterns.PropertyError
 		if !errors.As(err, &p) || p.Property != "Name" {
 			t.Errorf("got %v, want a PropertyError of Name", err)
 		}
-		if _, err := patterns.As[struct{ Name chan int }](row); err == nil {
+		if _, err := patterns.Decode[struct{ Name chan int }](row); err == nil {
 			t.Error("a type that cannot be stored was taken")
 		}
 	})

@@ -1,173 +1,224 @@
 package patterns
 
-import "github.com/azpatterns/azpatterns/keys"
+import (
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-// View says which rows follow from a primary entity: copies at other keys, places
-// in lists, properties inside other entities. A [Store] keeps them.
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// View defines which rows are derived from a primary entity: copies under other keys,
+// memberships in lists, properties inside other entities. A [Store] keeps them up to
+// date. Make a View with [NewView], or with package secondaryindex, indexentity or
+// denormalize.
 //
-// A View that is not [Shaped] makes copies in the primary's own table.
+// A View may also have a method Shape() Shape, which [NewStore] calls once. A View
+// without it makes copies in the primary's own table.
 type View[T any] interface {
-	// Name tells the view apart from the store's others: 1 to 64 letters, digits,
-	// '-', '_' and '.'. It is stored with the rows and must not change while there
-	// are any.
+	// Name identifies the view in its store: 1 to 64 letters, digits, '-', '_' and '.'. It
+	// is stored with the rows and must not change while there are any.
 	Name() string
 
-	// Rows gives the rows that follow from e, in any order; none is fine. It must be
-	// a pure function of *e, and must not change or keep e: the Store calls it
-	// often, for old and new versions, and in other processes. The Store refuses a
-	// result that differs between two calls, a key that is the primary's own, a key
-	// that comes twice, and a row key that begins with "~azp", with an error that
-	// names the view. A panic is reported as such an error too.
+	// Rows returns the rows that e implies, in any order; none is valid. It must be a pure
+	// function of *e, and must not change or keep e: the Store calls it often, for old and
+	// new versions, and in other processes. The Store refuses a result that differs
+	// between two calls, a key that is the primary's own, two rows with the same key, and a
+	// row key that begins with "~azp", with an error that names the view. It reports a
+	// panic as such an error too.
 	Rows(e *T) ([]DerivedRow, error)
 }
 
-// Shaped is a View that tells what all its rows have in common. [NewStore] asks
-// once.
-type Shaped interface{ Shape() Shape }
-
-// Shape is what all rows of a view have in common. The zero Shape is: copies in
-// the primary's own table.
+// Shape is what all rows of a view have in common. The zero Shape is: copies in the
+// primary's own table.
 type Shape struct {
 	Kind RowKind
 
-	// Target is where the rows stand. nil is the primary's own table. There, rows
-	// in the primary's own partition are local: they change in one transaction with
-	// the primary. All other rows are remote: they follow through the outbox.
+	// Target contains the rows. nil is the primary's own table: rows in the primary's own
+	// partition are then local, that is, they change in one transaction with the primary.
+	// All other rows are remote: they are updated through the outbox.
 	Target Target
 
-	// Remote says that the view has rows outside the primary's partition, so that
-	// [NewStore] can ask for an outbox. It is implied by Target. Without it the
-	// first operation that needs an outbox fails.
+	// Remote means that the view has rows outside the primary's partition, so that
+	// [NewStore] can require an outbox. A view with a Target needs no Remote. Without it
+	// the first operation that needs an outbox fails.
 	Remote bool
 
-	// List is how the view's rows keep their members. Members only.
+	// List edits the lists of a view of kind Members.
 	List List
+}
+
+// Target contains the rows of a view that are not in the primary's own table. Make one
+// with [TableTarget]; pattern packages bring others. Types from outside this module do
+// not work as a Target.
+type Target interface {
+	// ID identifies the target: Targets with the same ID contain the same rows.
+	ID() string
+}
+
+// TableTarget returns a Target that is another table, which may be in another account.
+// id identifies it; it must be the same in every process, and not "".
+func TableTarget(id string, client *aztables.Client) Target {
+	return view.NewTable(id, wire.NewClient(client))
 }
 
 // RowKind is what a derived row is.
 type RowKind int
 
 const (
-	Copies  RowKind = iota // the primary's properties at another key: a secondary index
-	Members                // a place in a list: an index entity
+	Copies  RowKind = iota // the primary's properties under another key: a secondary index
+	Members                // membership in a list: an index entity
 	Merges                 // properties inside another entity: denormalisation
 )
 
-var kindNames = [...]string{"copy", "member", "merge"}
+// String returns the name of one row of the kind.
+func (k RowKind) String() string { return view.Kind(k).String() }
 
-func (k RowKind) String() string {
-	if k < 0 || int(k) >= len(kindNames) {
-		return "unknown kind"
-	}
-	return kindNames[k]
-}
-
-// NewView makes a View of a function; see [View] for what is asked of it.
+// NewView returns a View whose rows the function rows returns; see [View.Rows] for its
+// contract.
 func NewView[T any](name string, shape Shape, rows func(*T) ([]DerivedRow, error)) View[T] {
-	return &view[T]{name, shape, rows}
+	return &viewFunc[T]{name, shape, rows}
 }
 
-type view[T any] struct {
+type viewFunc[T any] struct {
 	name  string
 	shape Shape
 	rows  func(*T) ([]DerivedRow, error)
 }
 
-func (v *view[T]) Name() string                    { return v.name }
-func (v *view[T]) Shape() Shape                    { return v.shape }
-func (v *view[T]) Rows(e *T) ([]DerivedRow, error) { return v.rows(e) }
+func (v *viewFunc[T]) Name() string                    { return v.name }
+func (v *viewFunc[T]) Shape() Shape                    { return v.shape }
+func (v *viewFunc[T]) Rows(e *T) ([]DerivedRow, error) { return v.rows(e) }
 
-// DerivedRow is one row, or one part of a row, that follows from a primary. Make it
-// with [CopyRow], [MemberRow] or [MergeRow], as the view's [Shape] says.
-type DerivedRow struct {
-	key   keys.Key
-	kind  RowKind
-	copy  Copy
-	merge Merged
-}
+// DerivedRow is one row, or one part of a row, that a primary implies. Make it with
+// [CopyRow], [MemberRow] or [MergeRow], as the view's [Shape] requires.
+type DerivedRow struct{ row view.Row }
 
-// Key is where the row stands.
-func (d DerivedRow) Key() keys.Key { return d.key }
+// Key is the key of the row.
+func (d DerivedRow) Key() keys.Key { return d.row.Key }
 
 // Kind is what the row is.
-func (d DerivedRow) Kind() RowKind { return d.kind }
+func (d DerivedRow) Kind() RowKind { return RowKind(d.row.Kind) }
 
-// Copy is how much of the primary a copy holds, and how its key is meant.
-type Copy struct {
-	// Only names the properties to copy. nil means all that T has. Properties that T
-	// has no field for are not copied.
+// CopySpec is how much of the primary a copy contains, and whether its key is unique.
+type CopySpec struct {
+	// Only names the properties to copy. nil means all that T has. Unknown properties are
+	// not copied.
 	Only []string
 
-	// Unique says that several primaries may ask for the key and only one may have
-	// it: the others fail with [*DuplicateError]. In the primary's partition the
-	// transaction sees to that anyway. Elsewhere the Store reserves the row before
-	// the transaction. A key that holds the primary's own key needs no Unique and
-	// saves the reservation.
+	// Unique means that several primaries may ask for the key and only one may have it:
+	// the others fail with [*DuplicateError]. In the primary's partition the transaction
+	// ensures that in any case. Elsewhere the Store reserves the row before the
+	// transaction. A key that contains the primary's own key needs no Unique, and saves
+	// the reservation.
 	Unique bool
 }
 
 // CopyRow is a copy of the primary at key.
 //
-// The row has, beside the properties copied, azp_pk and azp_rk, the primary's key,
-// and azp_view, the view's name. A row at that key that has not, or that names
-// another primary, is never overwritten nor deleted: [*DuplicateError]. Where the copy
-// is elsewhere and not [Copy.Unique], that comes to light when the change of the primary
-// has been carried out already: the operation succeeds, [StoreOptions.OnPending] and
-// then the worker get the error, and the copy stays missing until the other row is gone.
-// In the primary's own partition a copy that stands is replaced and deleted unread, to
-// save the request: there this holds against all who write through a Store.
-func CopyRow(key keys.Key, c Copy) DerivedRow { return DerivedRow{key: key, kind: Copies, copy: c} }
+// In addition to the copied properties the row has azp_pk and azp_rk, the primary's key,
+// and azp_view, the view's name. A row at that key without them, or with those of another
+// primary, is never overwritten or deleted: [*DuplicateError]. If the copy is remote and
+// not [CopySpec.Unique], this is found only after the primary was changed: the operation
+// succeeds, [StoreOptions.OnPending] and then the worker receive the error, and the copy
+// is missing until the other row is deleted. In the primary's own partition an existing
+// copy is replaced and deleted without reading it, to save the request: there the rule
+// holds for all clients that write through a Store.
+func CopyRow(key keys.Key, spec CopySpec) DerivedRow {
+	return DerivedRow{view.Row{Key: key, Kind: view.Copies, Copy: view.CopySpec(spec)}}
+}
 
-// MemberRow makes the primary a member of the list in the row at key. The row is
-// the view's own; it has azp_view, and is deleted with its last member.
-func MemberRow(key keys.Key) DerivedRow { return DerivedRow{key: key, kind: Members} }
+// MemberRow makes the primary a member of the list in the row at key. The row belongs to
+// the view; it has azp_view, and is deleted with its last member.
+func MemberRow(key keys.Key) DerivedRow {
+	return DerivedRow{view.Row{Key: key, Kind: view.Members}}
+}
 
-// Merged is what the primary adds to another entity's row.
-type Merged struct {
-	// Set holds the values of properties: string, bool, int32, int64, float64,
-	// time.Time, []byte or [16]byte. They are removed when the view does not name
-	// the row any more. Of several primaries that ask for the same row in one view,
-	// the first has it; the others fail with [*DuplicateError].
+// MergeSpec is what the primary adds to another entity's row.
+type MergeSpec struct {
+	// Set contains the values of properties: string, bool, int32, int64, float64,
+	// time.Time, []byte or [16]byte. They are removed when the view no longer names the
+	// row. Of several primaries that ask for the same row in one view, the first one has
+	// it; the others fail with [*DuplicateError].
 	Set map[string]any
 
-	// Add holds this primary's part in counters: int32 or int64. The counter is the
-	// sum over all primaries. It keeps the property type it has; a new one gets the
-	// type of the part.
+	// Add contains this primary's part of counters: int32 or int64. A counter is the sum
+	// over all primaries. It keeps the property type that it has; a new one gets the type
+	// of the part.
 	//
-	// In another partition or table the parts are kept beside the counter, one mark for
-	// each primary. A counter that is not in its row, because it is new or because
-	// somebody has deleted it, is added up from the marks by the next operation that
-	// concerns it, in one request more for each 1000 of them. A counter in the
-	// primary's partition has no marks: there it starts from zero.
+	// In another partition or table the parts are stored next to the counter, one mark for
+	// each primary. A counter that is missing from its row, because it is new or was
+	// deleted, is added up from the marks by the next operation that concerns it, with one
+	// more request for each 1000 of them. A counter in the primary's partition has no
+	// marks: there it starts from zero.
 	Add map[string]any
 
-	// Existing says that the row must be there already. If it is not, an operation
-	// with a local row fails with [ErrNotFound], and a remote row is left missing.
-	// Otherwise a missing row is created with these properties alone.
+	// Existing means that the row must exist. If it does not, an operation with a local
+	// row fails with [ErrNotFound], and a remote row is not created. Otherwise a missing
+	// row is created with these properties alone.
 	Existing bool
 }
 
-// MergeRow merges properties into the row at key, which is another entity's: its
-// other properties stay. The row gets a property azp_merged that says who set what.
-func MergeRow(key keys.Key, m Merged) DerivedRow {
-	return DerivedRow{key: key, kind: Merges, merge: m}
+// MergeRow merges properties into the row at key, which belongs to another entity: its
+// other properties stay. The row gets a property azp_merged that records which primary
+// set which properties.
+func MergeRow(key keys.Key, spec MergeSpec) DerivedRow {
+	return DerivedRow{view.Row{Key: key, Kind: view.Merges, Merge: view.MergeSpec(spec)}}
 }
 
-// List is how a row keeps the members of a list. Implementations are pure, and
-// safe for concurrent use.
+// List is how a row stores the members of a list. Implementations are pure functions,
+// and safe for concurrent use.
 //
-// A row is a map of its properties by name, with values of type string, bool,
-// int32, int64, float64, time.Time, []byte or [16]byte; keys, Timestamp and what the
-// Store itself keeps there are not in it. A missing row is an empty map.
+// A row is a map of its properties by name, with values of type string, bool, int32,
+// int64, float64, time.Time, []byte or [16]byte, without the keys, Timestamp, and the
+// properties of the Store itself. A missing row is an empty map.
 type List interface {
-	// Add puts member, a primary's key, into the list. changed is false if it was
-	// there already. It edits row in place. At a limit of the row it fails with an
-	// error that matches [ErrTooLarge] and says what to do.
+	// Add adds member, a primary's key, to the list. changed is false if it was a member
+	// already. It edits row in place. At a limit of the row it fails with an error that
+	// matches [ErrTooLarge] and names the remedy.
 	Add(row map[string]any, member keys.Key) (changed bool, err error)
 
-	// Remove takes member out of the list. changed is false if it was not there.
+	// Remove removes member from the list. changed is false if it was not a member.
 	Remove(row map[string]any, member keys.Key) (changed bool, err error)
 
 	// Len is the number of members. A row without any is deleted.
 	Len(row map[string]any) (int, error)
+}
+
+// RowRef identifies a row of a view.
+type RowRef struct {
+	View      string `json:"v"`
+	Partition string `json:"p"`
+	Row       string `json:"r"`
+}
+
+// Key is the row's key.
+func (r RowRef) Key() keys.Key { return keys.Key{Partition: r.Partition, Row: r.Row} }
+
+// engineView returns v as the engine uses it.
+func engineView[T any](v View[T]) (*view.View, error) {
+	var target Target
+	ev, err := view.New(func() (string, view.Shape) {
+		var s Shape
+		if shaped, ok := v.(interface{ Shape() Shape }); ok {
+			s = shaped.Shape()
+		}
+		target = s.Target
+		inner, _ := s.Target.(view.Target)
+		return v.Name(), view.Shape{Kind: view.Kind(s.Kind), Target: inner, Remote: s.Remote, List: s.List}
+	}, func(e any) ([]view.Row, error) {
+		rows, err := v.Rows(e.(*T))
+		if err != nil {
+			return nil, err
+		}
+		out := make([]view.Row, len(rows))
+		for i := range rows {
+			out[i] = rows[i].row
+		}
+		return out, nil
+	})
+	if err == nil && target != nil && ev.Shape.Target == nil {
+		err = view.BadView(ev.Name, "its target was not made by TableTarget or a pattern package")
+	}
+	return ev, err
 }

@@ -83,7 +83,7 @@ func (d *Directory) declare() error {
 	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return err
 	}
-	d.staff, err1 = patterns.NewStore(table, patterns.StoreOptions[Employee]{
+	d.staff, err1 = patterns.NewStore(table, &patterns.StoreOptions[Employee]{
 		Views:  []patterns.View[Employee]{email, badge, lastName, count, boss},
 		Outbox: eventual.Outbox(d.jobs, ""),
 		Grace:  d.patience.grace,

@@ -150,7 +150,7 @@ func newKept(client *aztables.Client) (directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := patterns.NewStore(table, patterns.StoreOptions[Person]{Views: []patterns.View[Person]{email, last}})
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[Person]{Views: []patterns.View[Person]{email, last}})
 	if err != nil {
 		return nil, err
 	}

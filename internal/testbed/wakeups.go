@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Wakeups is a [patterns.Wakeups] in memory, for tests of what a Store keeps. The
+// Wakeups is a [patterns.OutboxQueue] in memory, for tests of what a Store keeps. The
 // zero value is empty. It outlives the process that a test pretends to kill.
 type Wakeups struct {
 	mu   sync.Mutex
@@ -19,22 +19,22 @@ type Wakeups struct {
 }
 
 type waiting struct {
-	patterns.Wakeup
+	patterns.OutboxMessage
 	id    string
 	taken bool // shown to a worker: its receipt is void
 }
 
-// Put is of patterns.Wakeups.
-func (w *Wakeups) Put(_ context.Context, wakeup patterns.Wakeup, _ time.Duration) (patterns.Receipt, error) {
+// Put is of patterns.OutboxQueue.
+func (w *Wakeups) Put(_ context.Context, wakeup patterns.OutboxMessage, _ time.Duration) (patterns.Receipt, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.next++
 	id := fmt.Sprint(w.next)
-	w.all = append(w.all, waiting{Wakeup: wakeup, id: id})
+	w.all = append(w.all, waiting{OutboxMessage: wakeup, id: id})
 	return patterns.Receipt{ID: id}, nil
 }
 
-// Delete is of patterns.Wakeups.
+// Delete is of patterns.OutboxQueue.
 func (w *Wakeups) Delete(_ context.Context, r patterns.Receipt) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +52,7 @@ func (w *Wakeups) Len() int {
 // Work shows every waiting wake-up to handle once, whatever its time, as a worker
 // that comes late would. Those that are to be shown again stay; so do those that
 // failed, whose error it returns.
-func (w *Wakeups) Work(ctx context.Context, handle func(context.Context, patterns.Wakeup) (time.Duration, error)) error {
+func (w *Wakeups) Work(ctx context.Context, handle func(context.Context, patterns.OutboxMessage) (time.Duration, error)) error {
 	w.mu.Lock()
 	for i := range w.all {
 		w.all[i].taken = true
@@ -61,7 +61,7 @@ func (w *Wakeups) Work(ctx context.Context, handle func(context.Context, pattern
 	w.mu.Unlock()
 	var failed error
 	for _, m := range round {
-		again, err := handle(ctx, m.Wakeup)
+		again, err := handle(ctx, m.OutboxMessage)
 		if err != nil {
 			failed = err
 			continue

@@ -30,6 +30,8 @@ type Batch struct {
 // NewBatch returns an empty transaction.
 func NewBatch(client *wire.Client) *Batch { return &Batch{client: client} }
 
+var errNoTable = fmt.Errorf("batch: table: %w", azerr.ErrNil)
+
 // Err is the error of the first operation that was refused.
 func (b *Batch) Err() error { return b.err }
 
@@ -42,8 +44,8 @@ func (b *Batch) Changes() []Change { return b.changes }
 // Add prepares op with the rules of t, and adds it. After the first error it does
 // nothing.
 func (b *Batch) Add(t *Table, op *Op) {
-	if b.client == nil {
-		b.err = fmt.Errorf("batch: table: %w", azerr.ErrNil)
+	if b.err == nil && (b.client == nil || t == nil) {
+		b.err = errNoTable
 	}
 	if b.err == nil {
 		c, err := t.Prepare(op, b.room(t.rowSize.Load()))
@@ -149,6 +151,9 @@ func (b *Batch) keepFirst(n int) {
 // see [Resolve]. An empty transaction sends nothing. After success the Batch is empty
 // and refuses everything with [azerr.ErrCommitted].
 func (b *Batch) Commit(ctx context.Context) ([]string, error) {
+	if b.err == nil && b.client == nil {
+		b.err = errNoTable
+	}
 	if b.err != nil {
 		return nil, b.err
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -24,6 +25,15 @@ type Origin struct {
 	Stamp    string      // the row's write stamps
 	Version  string      // the ETag of the version that has these stamps
 	Selected []string    // the properties that were requested, nil for all
+}
+
+// NewOrigin returns what an item that was read remembers, nil if that is nothing.
+// stamped selects whether it remembers the row's write stamps.
+func NewOrigin(meta *edm.Meta, unknown *edm.Unknown, selected []string, stamped bool) *Origin {
+	if unknown.IsZero() && selected == nil && (!stamped || meta.Stamp == "") {
+		return nil
+	}
+	return &Origin{Unknown: *unknown, Stamp: meta.Stamp, Version: meta.ETag, Selected: selected}
 }
 
 // Op is one operation on one row, as the caller asked for it.
@@ -75,4 +85,12 @@ func (o *Op) base() string {
 		return o.Origin.Stamp
 	}
 	return versionStamp(o.ETag)
+}
+
+// CheckETag refuses the ETag of an op that must have that of a version that was read.
+func (o Op) CheckETag() error {
+	if o.ETag == "*" {
+		return azerr.ErrBadETag
+	}
+	return (&wire.Write{Kind: o.Kind, ETag: o.ETag}).Check()
 }

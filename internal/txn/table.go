@@ -90,3 +90,12 @@ func (t *Table) learnSize(n int64) {
 		t.rowSize.Store(largest / 2)
 	}
 }
+
+// KeyFields is the [Table.Key] of entities with the fields PartitionKey and RowKey.
+func (t *Table) KeyFields(entity any) (keys.Key, error) {
+	pk, rk, ok := t.Codec.Keys(entity)
+	if !ok {
+		return keys.Key{}, fmt.Errorf("%w: the embedded pointer to the fields PartitionKey and RowKey is nil", keys.ErrBadKey)
+	}
+	return keys.Key{Partition: pk, Row: rk}, nil
+}

@@ -228,14 +228,14 @@ func (f *Family[P, C]) readRange(ctx context.Context, id ID, parent keys.Key, m 
 			return err
 		}
 		if row.Key == parent {
-			item, err := patterns.As[P](row)
+			item, err := patterns.Decode[P](row)
 			if err != nil {
 				return err
 			}
 			m.Parent = &item
 			continue
 		}
-		item, err := patterns.As[C](row)
+		item, err := patterns.Decode[C](row)
 		if err != nil {
 			return err
 		}

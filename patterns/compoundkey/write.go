@@ -35,7 +35,7 @@ func (t *Transaction[P, C]) Parent(op patterns.Op[P]) *Transaction[P, C] {
 
 // Child adds a change of a child.
 func (t *Transaction[P, C]) Child(op patterns.Op[C]) *Transaction[P, C] {
-	patterns.Join(t.batch, t.family.children, op)
+	patterns.AddTo(t.batch, t.family.children, op)
 	return t
 }
 

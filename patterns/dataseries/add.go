@@ -110,7 +110,7 @@ func (c *changing[V]) attempt(ctx context.Context) error {
 	bag := c.place.properties(v)
 	op := patterns.InsertOp(&bag).At(c.place.key)
 	if !now.missing {
-		op = patterns.MergeOp(patterns.Recast(now.item, bag))
+		op = patterns.MergeOp(patterns.WithValue(now.item, bag))
 	}
 	adds := append([]string{c.self}, now.adds[:min(len(now.adds), keptAdds-1)]...)
 	_, err = c.series.table.Do(ctx, op.With(addsName, strings.Join(adds, ".")))

@@ -31,7 +31,7 @@
 // transaction, under its ETag. Elsewhere each member has a mark beside the counter,
 // and mark and counter change in one transaction, so that a repeated message counts
 // nobody twice, and a counter that somebody deletes is added up again from the marks
-// when the next of its members changes; see [patterns.Merged]. Every writer of a
+// when the next of its members changes; see [patterns.MergeSpec]. Every writer of a
 // counter takes its turn: a department that hires a hundred people at once is a queue of
 // a hundred transactions.
 //

@@ -30,7 +30,7 @@ func Example() {
 	}, nil)
 	count, _ := denormalize.Count("count", "EmployeeCount", func(e *Employee) (keys.Key, bool) { return department(e), true }, nil)
 	table, _ := patterns.NewTable[Employee](client, nil)
-	staff, err := patterns.NewStore(table, patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{boss, count}})
+	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{boss, count}})
 	if err != nil {
 		fmt.Println(err)
 		return

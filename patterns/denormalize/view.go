@@ -54,7 +54,7 @@ func (o Options) shape(name string) patterns.Shape {
 // outside the entity's partition that comes too late: the entity is stored, the part is
 // not, and [patterns.StoreOptions.OnPending] has the error. The worker goes on trying, in
 // case the first gives the row up, until the wake-up is a poison message; after that
-// [patterns.Store.Rebuild] of the entity stores the part.
+// [patterns.Store.Repair] of the entity stores the part.
 //
 // Into makes no request; the error names the field of U that cannot be stored.
 func Into[T, U any](name string, part func(*T) (at keys.Key, properties U, ok bool), opts *Options) (patterns.View[T], error) {
@@ -77,7 +77,7 @@ func Into[T, U any](name string, part func(*T) (at keys.Key, properties U, ok bo
 		if err != nil {
 			return nil, err
 		}
-		return []patterns.DerivedRow{patterns.MergeRow(at, patterns.Merged{Set: set, Existing: o.Existing})}, nil
+		return []patterns.DerivedRow{patterns.MergeRow(at, patterns.MergeSpec{Set: set, Existing: o.Existing})}, nil
 	}), nil
 }
 
@@ -119,7 +119,7 @@ func Sum[T any](name, property string, value func(*T) (at keys.Key, v int64, ok 
 		if !ok {
 			return nil, nil
 		}
-		return []patterns.DerivedRow{patterns.MergeRow(at, patterns.Merged{Add: map[string]any{property: v}, Existing: o.Existing})}, nil
+		return []patterns.DerivedRow{patterns.MergeRow(at, patterns.MergeSpec{Add: map[string]any{property: v}, Existing: o.Existing})}, nil
 	}), nil
 }
 

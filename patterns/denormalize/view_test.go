@@ -81,7 +81,7 @@ func newWorld(client, other *aztables.Client, place string, w *testbed.Wakeups) 
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
-	store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: []patterns.View[employee]{boss, count, orders}, Outbox: w})
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{boss, count, orders}, Outbox: w})
 	return &world{store, departments, p.at(&employee{Department: "Sales"}), w}, err
 }
 
@@ -276,7 +276,7 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 					t.Fatal(err)
 				}
 				var pending error
-				store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{
+				store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{
 					Views: []patterns.View[employee]{boss}, Outbox: &testbed.Wakeups{},
 					OnPending: func(_ context.Context, _ keys.Key, err error) { pending = err },
 				})
@@ -300,7 +300,7 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 				if _, err := store.Update(t.Context(), key("1"), func(e *employee) error { e.IsManager = false; return nil }); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := store.Rebuild(t.Context(), key("2")); err != nil {
+				if err := store.Repair(t.Context(), key("2")); err != nil {
 					t.Fatal(err)
 				}
 				home := table.Client()
@@ -345,12 +345,12 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table, _ := patterns.NewTable[employee](b.Table(t), nil)
 		elsewhere, _ := denormalize.Count("c", "N", none, &denormalize.Options{Remote: true})
-		if _, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: []patterns.View[employee]{elsewhere}}); !errors.Is(err, patterns.ErrBadView) {
+		if _, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{elsewhere}}); !errors.Is(err, patterns.ErrBadView) {
 			t.Errorf("remote count without an outbox: %v", err)
 		}
 		// With Existing, nobody is hired into a department that is not there.
 		beside, _ := denormalize.Count("c", "N", func(e *employee) (keys.Key, bool) { return key("Department"), true }, &denormalize.Options{Existing: true})
-		store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: []patterns.View[employee]{beside}})
+		store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{beside}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,7 @@ func (r *Registry) decode(row patterns.Item[patterns.Row]) (Entity, error) {
 	defer r.mu.RUnlock()
 	t := r.types[n]
 	if t == nil {
-		bag, err := patterns.As[map[string]any](row)
+		bag, err := patterns.Decode[map[string]any](row)
 		if err != nil {
 			return e, err
 		}

@@ -49,14 +49,14 @@ type item[T any] struct{ patterns.Item[T] }
 func (i *item[T]) value() any { return &i.Value }
 
 func (i *item[T]) row() patterns.Item[patterns.Row] {
-	return patterns.Recast(i.Item, patterns.Row{})
+	return patterns.WithValue(i.Item, patterns.Row{})
 }
 
 func (i *item[T]) key() keys.Key { return i.Key }
 
 // as is the row in the version etag with another value.
 func (i *item[T]) as(v T, etag azcore.ETag) patterns.Item[T] {
-	row := patterns.Recast(i.Item, v)
+	row := patterns.WithValue(i.Item, v)
 	row.ETag = etag
 	return row
 }
@@ -73,7 +73,7 @@ func (r *registration[T]) typed(client *aztables.Client) (typed, error) {
 }
 
 func (r *registration[T]) decode(row patterns.Item[patterns.Row]) (entity, error) {
-	i, err := patterns.As[T](row)
+	i, err := patterns.Decode[T](row)
 	return &item[T]{i}, err
 }
 
@@ -89,7 +89,7 @@ func (r *registration[T]) adopt(row patterns.Item[patterns.Row], v any) (entity,
 		v = *p
 	}
 	value, ok := v.(T)
-	return &item[T]{patterns.Recast(row, value)}, ok
+	return &item[T]{patterns.WithValue(row, value)}, ok
 }
 
 type typedTable[T any] struct{ table *patterns.Table[T] }
@@ -118,5 +118,5 @@ func (t *typedTable[T]) do(ctx context.Context, w write, property, text string) 
 }
 
 func (t *typedTable[T]) join(b *patterns.Batch[patterns.Row], w write, property, text string) {
-	patterns.Join(b, t.table, t.op(w, property, text))
+	patterns.AddTo(b, t.table, t.op(w, property, text))
 }

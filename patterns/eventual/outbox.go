@@ -15,7 +15,7 @@ import (
 // of that queue, of a kind of their own, beside any others. [HandleOutbox] handles
 // them. Stores that share a queue need different names; "" is one. A name has
 // letters, digits and - _ . : /, at most 64.
-func Outbox(queueClient *azqueue.QueueClient, name string) patterns.Wakeups {
+func Outbox(queueClient *azqueue.QueueClient, name string) patterns.OutboxQueue {
 	return &outbox{queue{queueClient}, outboxKind(name)}
 }
 
@@ -42,7 +42,7 @@ type outbox struct {
 
 // Put puts a wake-up on the queue. One request. Where a reply is lost the SDK puts it
 // twice; the second is handled like one that comes twice.
-func (o *outbox) Put(ctx context.Context, w patterns.Wakeup, after time.Duration) (patterns.Receipt, error) {
+func (o *outbox) Put(ctx context.Context, w patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
 	if err := o.check(); err != nil {
 		return patterns.Receipt{}, err
 	}
@@ -57,7 +57,7 @@ func (o *outbox) Put(ctx context.Context, w patterns.Wakeup, after time.Duration
 	}
 	var r patterns.Receipt
 	if err == nil {
-		r.ID, r.Pop, err = o.queue.put(ctx, text, min(after, maxHide), 0)
+		r.ID, r.PopReceipt, err = o.queue.put(ctx, text, min(after, maxHide), 0)
 	}
 	if err != nil {
 		return patterns.Receipt{}, fmt.Errorf("outbox: %w", err)
@@ -70,7 +70,7 @@ func (o *outbox) Delete(ctx context.Context, r patterns.Receipt) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.queue.remove(ctx, r.ID, r.Pop); err != nil && !errors.Is(err, errTaken) {
+	if err := o.queue.remove(ctx, r.ID, r.PopReceipt); err != nil && !errors.Is(err, errTaken) {
 		return fmt.Errorf("outbox: %w", err)
 	}
 	return nil
@@ -90,7 +90,7 @@ func (o *outbox) check() error {
 type Drainer interface {
 	// Handle looks after the operation of a wake-up. The wake-up is to come again
 	// after the given time; 0 is never.
-	Handle(ctx context.Context, w patterns.Wakeup) (again time.Duration, err error)
+	Handle(ctx context.Context, w patterns.OutboxMessage) (again time.Duration, err error)
 }
 
 // outboxAttempts is how many attempts a wake-up has: with the default backoff 16
@@ -111,7 +111,7 @@ func HandleOutbox(w *Worker, name string, store Drainer) {
 		return
 	}
 	w.register(outboxKind(name), outboxAttempts, func(ctx context.Context, d *delivery) error {
-		var wakeup patterns.Wakeup
+		var wakeup patterns.OutboxMessage
 		if err := d.decode(&wakeup); err != nil {
 			return Cancel(err)
 		}

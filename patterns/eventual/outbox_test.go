@@ -35,9 +35,9 @@ func (s *bench) staffed(t testing.TB, client *aztables.Client, name string) *pat
 	}
 	byEmail := patterns.NewView("byEmail", patterns.Shape{Kind: patterns.Copies, Remote: true}, func(m *member) ([]patterns.DerivedRow, error) {
 		key := keys.Key{Partition: "email", Row: m.Email}
-		return []patterns.DerivedRow{patterns.CopyRow(key, patterns.Copy{Unique: true})}, nil
+		return []patterns.DerivedRow{patterns.CopyRow(key, patterns.CopySpec{Unique: true})}, nil
 	})
-	store, err := patterns.NewStore(table, patterns.StoreOptions[member]{
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[member]{
 		Views:  []patterns.View[member]{byEmail},
 		Outbox: eventual.Outbox(s.queue, name),
 	})
@@ -123,7 +123,7 @@ func TestTheWorkerFinishesWhatAStoreCouldNot(t *testing.T) {
 func TestAWakeUpComesAgainWhenTheStoreSaysSo(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newBench(t, b, slowly)
-		want := patterns.Wakeup{Partition: "p", ID: "op", Row: "r", Reserved: []patterns.Place{{View: "v", Partition: "x", Row: "y"}}}
+		want := patterns.OutboxMessage{Partition: "p", ID: "op", Row: "r", Reserved: []patterns.RowRef{{View: "v", Partition: "x", Row: "y"}}}
 		drainer := &drains{want: want, t: t, fails: 20, again: 3}
 		eventual.HandleOutbox(s.worker, "", drainer)
 		outbox := eventual.Outbox(s.queue, "")
@@ -149,11 +149,11 @@ func TestAWakeUpComesAgainWhenTheStoreSaysSo(t *testing.T) {
 // drains fails some times, wants the wake-up again some times, and is done.
 type drains struct {
 	t            testing.TB
-	want         patterns.Wakeup
+	want         patterns.OutboxMessage
 	fails, again int
 }
 
-func (d *drains) Handle(_ context.Context, w patterns.Wakeup) (time.Duration, error) {
+func (d *drains) Handle(_ context.Context, w patterns.OutboxMessage) (time.Duration, error) {
 	if w.Partition != d.want.Partition || w.ID != d.want.ID || w.Row != d.want.Row || len(w.Reserved) != 1 || w.Reserved[0] != d.want.Reserved[0] {
 		d.t.Errorf("got %+v", w)
 	}
@@ -173,7 +173,7 @@ func TestAWakeUpThatAWorkerHasIsNotDeleted(t *testing.T) {
 		queue := b.Queue(t)
 		outbox := eventual.Outbox(queue, "")
 		for _, shown := range []bool{false, true} {
-			r, err := outbox.Put(t.Context(), patterns.Wakeup{Partition: "p", ID: "op"}, 0)
+			r, err := outbox.Put(t.Context(), patterns.OutboxMessage{Partition: "p", ID: "op"}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +197,7 @@ func TestAWakeUpThatAWorkerHasIsNotDeleted(t *testing.T) {
 func TestOutboxesAreRefusedByName(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		for _, name := range []string{"a b", "ä", string(make([]byte, 65))} {
-			if _, err := eventual.Outbox(b.Queue(t), name).Put(t.Context(), patterns.Wakeup{}, 0); !errors.Is(err, eventual.ErrBadKind) {
+			if _, err := eventual.Outbox(b.Queue(t), name).Put(t.Context(), patterns.OutboxMessage{}, 0); !errors.Is(err, eventual.ErrBadKind) {
 				t.Errorf("%q: %v", name, err)
 			}
 			s := newBench(t, b, nil)
@@ -207,7 +207,7 @@ func TestOutboxesAreRefusedByName(t *testing.T) {
 			}
 		}
 		none := eventual.Outbox(nil, "")
-		if _, err := none.Put(t.Context(), patterns.Wakeup{}, 0); !errors.Is(err, patterns.ErrNil) {
+		if _, err := none.Put(t.Context(), patterns.OutboxMessage{}, 0); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("got %v", err)
 		}
 		if err := none.Delete(t.Context(), patterns.Receipt{}); !errors.Is(err, patterns.ErrNil) {

@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -33,8 +34,8 @@ const tries = 64
 
 // Reconcile is of patterns.Target: it puts the owner into the list, or takes it out,
 // under the list's ETag.
-func (b *blobs) Reconcile(ctx context.Context, c patterns.Claim) error {
-	if c.Kind != patterns.Members {
+func (b *blobs) Reconcile(ctx context.Context, c view.Claim) error {
+	if c.Kind != view.Members {
 		return fmt.Errorf("index in a blob: %w", patterns.ErrBadView)
 	}
 	edit := remove

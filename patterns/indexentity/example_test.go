@@ -26,7 +26,7 @@ func Example() {
 		return
 	}
 	table, _ := patterns.NewTable[Employee](client, nil)
-	staff, err := patterns.NewStore(table, patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{byName}})
+	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{byName}})
 	if err != nil {
 		fmt.Println(err)
 		return

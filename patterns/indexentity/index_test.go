@@ -65,7 +65,7 @@ func newWorld(client, other *aztables.Client, blobs *container.Client, home stri
 	if err != nil {
 		return nil, err
 	}
-	store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}, Outbox: w})
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}, Outbox: w})
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func TestEntitiesAreReadSideBySideWithinBounds(t *testing.T) {
 			if err := table.Create(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}})
+			store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -408,7 +408,7 @@ func TestAFullListRefusesTheEntityOrIsReported(t *testing.T) {
 				t.Fatal(err)
 			}
 			var pending error
-			store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{
+			store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{
 				Views: []patterns.View[employee]{index}, Outbox: &testbed.Wakeups{},
 				OnPending: func(_ context.Context, _ keys.Key, err error) { pending = err },
 			})

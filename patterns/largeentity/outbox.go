@@ -35,13 +35,13 @@ func (t *Table[T]) later(ctx context.Context, key keys.Key, created []*outgoing,
 	if t.outbox == nil || len(created)+len(dropped) == 0 {
 		return nil
 	}
-	w := patterns.Wakeup{Partition: key.Partition, Row: key.Row, ID: newID(time.Now())}
+	w := patterns.OutboxMessage{Partition: key.Partition, Row: key.Row, ID: newID(time.Now())}
 	for _, o := range created {
-		w.Reserved = append(w.Reserved, patterns.Place{View: view, Partition: t.container, Row: o.ref.Name})
+		w.Reserved = append(w.Reserved, patterns.RowRef{View: view, Partition: t.container, Row: o.ref.Name})
 	}
 	for _, ref := range dropped {
 		if ref.Container == t.container {
-			w.Reserved = append(w.Reserved, patterns.Place{View: view, Partition: t.container, Row: ref.Name})
+			w.Reserved = append(w.Reserved, patterns.RowRef{View: view, Partition: t.container, Row: ref.Name})
 		}
 	}
 	// As a rule the row is written by half of the grace time from now, see
@@ -74,7 +74,7 @@ func (t *Table[T]) early(id string) time.Duration {
 // entity while it referred to the blob; such a blob is marked. One request, and two for
 // each blob that is marked or deleted; none where it came within the grace time of its
 // write.
-func (t *Table[T]) Handle(ctx context.Context, w patterns.Wakeup) (again time.Duration, err error) {
+func (t *Table[T]) Handle(ctx context.Context, w patterns.OutboxMessage) (again time.Duration, err error) {
 	if wait := t.early(w.ID); wait > 0 {
 		return wait, nil
 	}

@@ -187,15 +187,15 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 type clockwork struct {
 	mu      sync.Mutex
 	waiting []due
-	atOnce  func(patterns.Wakeup) time.Duration // if set, they are shown before Put returns, too
+	atOnce  func(patterns.OutboxMessage) time.Duration // if set, they are shown before Put returns, too
 }
 
 type due struct {
-	patterns.Wakeup
+	patterns.OutboxMessage
 	at time.Time
 }
 
-func (c *clockwork) Put(_ context.Context, w patterns.Wakeup, after time.Duration) (patterns.Receipt, error) {
+func (c *clockwork) Put(_ context.Context, w patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
 	c.add(due{w, time.Now().Add(after)})
 	if c.atOnce != nil {
 		c.show(true, c.atOnce)
@@ -212,14 +212,14 @@ func (c *clockwork) add(d due) {
 func (c *clockwork) Delete(context.Context, patterns.Receipt) error { return nil }
 
 // show hands over what is due, or all there is where early is true.
-func (c *clockwork) show(early bool, handle func(patterns.Wakeup) (again time.Duration)) {
+func (c *clockwork) show(early bool, handle func(patterns.OutboxMessage) (again time.Duration)) {
 	c.mu.Lock()
 	all := c.waiting
 	c.waiting = nil
 	c.mu.Unlock()
 	for _, d := range all {
 		if early || !time.Now().Before(d.at) {
-			again := handle(d.Wakeup)
+			again := handle(d.OutboxMessage)
 			if again <= 0 {
 				continue
 			}
@@ -230,10 +230,10 @@ func (c *clockwork) show(early bool, handle func(patterns.Wakeup) (again time.Du
 }
 
 // until lets time pass, and shows what is due meanwhile.
-func (c *clockwork) until(t *testing.T, end time.Time, early bool, handle func(context.Context, patterns.Wakeup) (time.Duration, error)) {
+func (c *clockwork) until(t *testing.T, end time.Time, early bool, handle func(context.Context, patterns.OutboxMessage) (time.Duration, error)) {
 	t.Helper()
 	for ; time.Now().Before(end); time.Sleep(10 * time.Minute) {
-		c.show(early, func(w patterns.Wakeup) time.Duration {
+		c.show(early, func(w patterns.OutboxMessage) time.Duration {
 			again, err := handle(t.Context(), w)
 			if err != nil {
 				t.Fatal(err)
@@ -300,7 +300,7 @@ func TestAWakeUpBeforeItsWriteComesAgain(t *testing.T) {
 		acct := storagetest.New(t)
 		var w clockwork
 		table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
-		w.atOnce = func(wakeup patterns.Wakeup) time.Duration {
+		w.atOnce = func(wakeup patterns.OutboxMessage) time.Duration {
 			acct.ResetLog()
 			again, err := table.Handle(t.Context(), wakeup)
 			if err != nil || again <= 0 || len(acct.Log()) != 0 {
@@ -383,7 +383,7 @@ var errDeaf = errors.New("deaf")
 
 type deaf struct{}
 
-func (deaf) Put(context.Context, patterns.Wakeup, time.Duration) (patterns.Receipt, error) {
+func (deaf) Put(context.Context, patterns.OutboxMessage, time.Duration) (patterns.Receipt, error) {
 	return patterns.Receipt{}, errDeaf
 }
 

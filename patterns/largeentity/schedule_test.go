@@ -188,7 +188,7 @@ func (s *schedule) work(early bool) {
 	if s.outbox == nil {
 		return
 	}
-	s.outbox.show(early, func(w patterns.Wakeup) time.Duration {
+	s.outbox.show(early, func(w patterns.OutboxMessage) time.Duration {
 		again, err := s.films.Handle(context.WithoutCancel(s.Context()), w)
 		if err != nil {
 			again = time.Minute

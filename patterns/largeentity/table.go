@@ -30,7 +30,7 @@ type Table[T any] struct {
 	gzip      bool
 	prefix    string
 	grace     time.Duration
-	outbox    patterns.Wakeups // nil for none
+	outbox    patterns.OutboxQueue // nil for none
 	tries     int
 	block     int // bytes of a block of a stream
 	blocks    int // that one may have
@@ -87,7 +87,7 @@ type Options[T any] struct {
 	// one request more for each write that creates or drops blobs, and for Delete two.
 	// Without it [Table.Sweep] alone deletes blobs; with it Sweep finds what a lost queue
 	// leaves.
-	Outbox patterns.Wakeups
+	Outbox patterns.OutboxQueue
 
 	// Tries is how often [Table.Update] and [Table.UpdateMeta] read and write before
 	// they give up with [patterns.ErrConflict]. Zero means 16.

@@ -60,7 +60,7 @@ func TestStoresRefuseWhatDoesNotFit(t *testing.T) {
 			"two of a name": {Views: []patterns.View[employee]{intra, inter}, Outbox: &queue{}},
 			"no outbox":     {Views: []patterns.View[employee]{inter}},
 		} {
-			if _, err := patterns.NewStore(table, o); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"email"`) {
+			if _, err := patterns.NewStore(table, &o); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"email"`) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -20,7 +20,7 @@ func TestARepairMayDieAnywhere(t *testing.T) {
 		tables := account.TablesWith(patterns.Accelerate(nil))
 		w.x = newIndexes(tables.NewClient("Badges"))
 		table := must(patterns.NewTable[employee](tables.NewClient("Employees"), nil))
-		w.store = must(patterns.NewStore(table, patterns.StoreOptions[employee]{Views: w.x.views(), Outbox: w.queue}))
+		w.store = must(patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: w.x.views(), Outbox: w.queue}))
 		return w
 	}
 	storagetest.CrashPoints(t,

@@ -100,7 +100,7 @@
 // [*patterns.DuplicateError] again. Rows that other programs wrote into the range of an
 // index are passed over by reading. Writing past the Store leaves copies behind: the
 // reads that check see it, and with [FreshOptions.Repair] mend it. An index that is
-// added to a table with rows is filled by [patterns.Store.Rebuild] of each.
+// added to a table with rows is filled by [patterns.Store.Repair] of each.
 //
 // # When not to use it
 //

@@ -39,7 +39,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	staff, err := patterns.NewStore(table, patterns.StoreOptions[Person]{Views: []patterns.View[Person]{byEmail, byLastName}})
+	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Person]{Views: []patterns.View[Person]{byEmail, byLastName}})
 	if err != nil {
 		log.Fatal(err)
 	}

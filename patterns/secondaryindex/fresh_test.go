@@ -237,7 +237,7 @@ func TestStaleCopiesAreRepairedWhenAsked(t *testing.T) {
 			if checked, err := r.Check(t.Context(), e, repair); err != nil || checked.Primary != second.key() {
 				t.Errorf("%s: %+v, %v", c.ix.Name(), checked, err)
 			}
-			if err := store.Mend(t.Context(), first.key(), patterns.Place{View: c.ix.Name(), Partition: e.Key.Partition, Row: e.Key.Row}); err != nil {
+			if err := store.Repair(t.Context(), first.key(), patterns.RowRef{View: c.ix.Name(), Partition: e.Key.Partition, Row: e.Key.Row}); err != nil {
 				t.Error(err)
 			}
 			if _, err := r.Get(t.Context(), c.partition, c.value); err != nil {
@@ -278,7 +278,7 @@ func TestARepairNeverTakesAwayWhatIsRightAgain(t *testing.T) {
 					t.Fatal(err)
 				}
 				key := rows[0].Key()
-				if err := slow.Mend(t.Context(), first.key(), patterns.Place{View: ix.Name(), Partition: key.Partition, Row: key.Row}); err != nil {
+				if err := slow.Repair(t.Context(), first.key(), patterns.RowRef{View: ix.Name(), Partition: key.Partition, Row: key.Row}); err != nil {
 					t.Fatal(err)
 				}
 				_, back := store.Get(t.Context(), first.key())

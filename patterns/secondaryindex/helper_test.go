@@ -78,13 +78,13 @@ func (x indexes) views() []patterns.View[employee] {
 	return []patterns.View[employee]{x.email, x.last, x.badge, x.byLast, x.slim}
 }
 
-func newStore(t testing.TB, client *aztables.Client, q patterns.Wakeups, views ...patterns.View[employee]) *patterns.Store[employee] {
+func newStore(t testing.TB, client *aztables.Client, q patterns.OutboxQueue, views ...patterns.View[employee]) *patterns.Store[employee] {
 	t.Helper()
 	table, err := patterns.NewTable[employee](client, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := patterns.NewStore(table, patterns.StoreOptions[employee]{Views: views, Outbox: q})
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: views, Outbox: q})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,16 +163,16 @@ type queue struct {
 }
 
 type message struct {
-	patterns.Wakeup
+	patterns.OutboxMessage
 	receipt patterns.Receipt
 	visible time.Time
 }
 
-func (q *queue) Put(_ context.Context, w patterns.Wakeup, after time.Duration) (patterns.Receipt, error) {
+func (q *queue) Put(_ context.Context, w patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.next++
-	m := &message{w, patterns.Receipt{ID: fmt.Sprint(q.next), Pop: "0"}, time.Now().Add(after)}
+	m := &message{w, patterns.Receipt{ID: fmt.Sprint(q.next), PopReceipt: "0"}, time.Now().Add(after)}
 	q.all = append(q.all, m)
 	return m.receipt, nil
 }
@@ -193,7 +193,7 @@ func (q *queue) take(hide time.Duration) *message {
 		if !m.visible.After(time.Now()) {
 			m.visible = time.Now().Add(hide)
 			q.next++
-			m.receipt.Pop = fmt.Sprint(q.next)
+			m.receipt.PopReceipt = fmt.Sprint(q.next)
 			copy := *m
 			return &copy
 		}
@@ -210,7 +210,7 @@ func (q *queue) empty() bool {
 // work handles what is visible, until there is nothing.
 func (q *queue) work(ctx context.Context, store *patterns.Store[employee]) error {
 	for m := q.take(time.Minute); m != nil; m = q.take(time.Minute) {
-		again, err := store.Handle(ctx, m.Wakeup)
+		again, err := store.Handle(ctx, m.OutboxMessage)
 		switch {
 		case err != nil:
 			return err

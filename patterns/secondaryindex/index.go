@@ -128,7 +128,7 @@ func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []patterns.DerivedRow{patterns.CopyRow(key, patterns.Copy{Only: ix.opts.Only, Unique: !ix.opts.NonUnique})}, nil
+	return []patterns.DerivedRow{patterns.CopyRow(key, patterns.CopySpec{Only: ix.opts.Only, Unique: !ix.opts.NonUnique})}, nil
 }
 
 // place is the key of e's copy.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"strings"
 	"sync"
 	"testing"
@@ -195,7 +196,11 @@ func (w *world) watch(ctx context.Context, stop <-chan struct{}) error {
 			var primaries []employee
 			var got []string
 			for _, item := range page.Items {
-				owner, isCopy := patterns.OwnerOf(item)
+				owner, isCopy := view.OwnerOf(func(name string) (string, bool) {
+					value, _ := item.Property(name)
+					text, ok := value.(string)
+					return text, ok
+				})
 				switch {
 				case isCopy:
 					e := item.Value

@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -59,7 +60,11 @@ var ErrNonUnique = errors.New("the index is not unique")
 // entry is what a row of the index says; ok is false where the row is not to be
 // seen: it only reserves its key, or is none of the index.
 func (r *Reader[T]) entry(item patterns.Item[T]) (e Entry[T], ok bool) {
-	owner, ok := patterns.OwnerOf(item)
+	owner, ok := view.OwnerOf(func(name string) (string, bool) {
+		value, _ := item.Property(name)
+		text, ok := value.(string)
+		return text, ok
+	})
 	if !ok || owner.Reserved || owner.View != r.index.by.Name {
 		return e, false
 	}

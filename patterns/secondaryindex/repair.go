@@ -9,5 +9,5 @@ import (
 // repair makes what stands at e's place agree with its primary. Who writes through
 // the Store meanwhile is not disturbed.
 func (r *Reader[T]) repair(ctx context.Context, e Entry[T]) error {
-	return r.store.Mend(ctx, e.Primary, patterns.Place{View: r.index.by.Name, Partition: e.Key.Partition, Row: e.Key.Row})
+	return r.store.Repair(ctx, e.Primary, patterns.RowRef{View: r.index.by.Name, Partition: e.Key.Partition, Row: e.Key.Row})
 }

@@ -1,0 +1,113 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// drain brings the named rows up to date with the primary: step 4 of a writer, and the
+// task of a worker. It ends with a read of the primary that returned the version from
+// which the rows were derived.
+type drain struct {
+	primary keys.Key
+	op      string // the operation
+	refs    []view.RowRef
+
+	// What a writer knows right after the commit; for the first round only.
+	known    *version
+	diffs    []view.Diff
+	reserved map[view.RowRef]*reservation
+}
+
+// version is a version of the primary.
+type version struct {
+	value any    // nil: there is none
+	etag  string // "" likewise
+}
+
+func (s *Store) readVersion(ctx context.Context, key keys.Key) (*version, error) {
+	r, err := s.find(ctx, key)
+	if err != nil || r == nil {
+		return &version{}, err
+	}
+	return &version{r.Value, r.ETag}, nil
+}
+
+// drain works in rounds until no other client interferes with one.
+func (s *Store) drain(ctx context.Context, d *drain) error {
+	for try := 1; ; try++ {
+		done, err := s.round(ctx, d)
+		if err != nil || done {
+			return err
+		}
+		if try >= s.Tries {
+			return fmt.Errorf("drain: %w", azerr.ErrConflict)
+		}
+		d.known, d.diffs, d.reserved = nil, nil, nil
+		if err := parallel.Pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// round reads the rows, then the primary, writes each row on condition that it has not
+// changed, and reads the primary again. The rows are read first: a row that an
+// operation is about to need is marked by it before the primary changes, so a round
+// that did not see the change cannot delete the row.
+func (s *Store) round(ctx context.Context, d *drain) (done bool, err error) {
+	targets, err := s.targets(d)
+	if err != nil {
+		return false, err
+	}
+	if err := s.readRows(ctx, targets); err != nil {
+		return false, err
+	}
+	now := d.known
+	for i := range targets {
+		if targets[i].rereadPrimary {
+			now = nil
+		}
+	}
+	if now == nil {
+		if now, err = s.readVersion(ctx, d.primary); err != nil {
+			return false, err
+		}
+	}
+	rows, err := s.Views.Derive(now.value, d.primary)
+	if err != nil {
+		return false, fmt.Errorf("drain: %w", err)
+	}
+	for i := range targets {
+		targets[i].want(rows)
+	}
+	wrote, raced, err := s.writeRows(ctx, targets)
+	if err != nil || raced || !wrote {
+		return !raced, err
+	}
+	after, err := s.readVersion(ctx, d.primary)
+	return err == nil && after.etag == now.etag, err
+}
+
+// writeRows writes the rows that are not up to date. A failure of one row does not stop
+// the others.
+func (s *Store) writeRows(ctx context.Context, targets []target) (wrote, raced bool, err error) {
+	errs := make([]error, len(targets))
+	wroteRow := make([]bool, len(targets))
+	s.each(len(targets), func(i int) { wroteRow[i], errs[i] = targets[i].write(ctx) })
+	var lasting []error
+	for i := range targets {
+		wrote = wrote || wroteRow[i]
+		if errors.Is(errs[i], view.ErrRaced) {
+			raced = true
+		} else if errs[i] != nil {
+			lasting = append(lasting, errs[i])
+		}
+	}
+	return wrote, raced, errors.Join(lasting...)
+}

@@ -1,0 +1,236 @@
+package outbox
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Explanation is how an operation is carried out if nothing fails.
+type Explanation struct {
+	Op       string
+	Steps    []Step
+	Requests int
+	Entities int
+}
+
+// Step is a part of an operation.
+type Step struct {
+	Title    string
+	Requests int
+	When     When
+	Rows     []StepRow
+}
+
+// When is how a step relates to the transaction that changes the primary.
+type When int
+
+const (
+	Before   When = iota // executed first; it changes no entity
+	Atomic               // part of the transaction
+	Eventual             // executed after the transaction
+)
+
+// StepRow is a row that a step reads or writes.
+type StepRow struct {
+	View   string
+	Action string
+	Key    keys.Key
+}
+
+// TooLargeError is an operation whose transaction would exceed a limit.
+type TooLargeError struct {
+	Plan *Explanation
+	Err  error
+}
+
+func (e *TooLargeError) Error() string { return e.Plan.Op + ": " + e.Err.Error() }
+func (e *TooLargeError) Unwrap() error { return e.Err }
+
+// tooLarge adds the plan to the error of a transaction.
+func (op *operation) tooLarge(err error, p *plan) error {
+	return &TooLargeError{op.store.explain(op.Op, op.Key, p.was != nil, p.local, p.remote), err}
+}
+
+// ExplainDelete explains the deletion of a primary whose content is unknown.
+func ExplainDelete(primary keys.Key) *Explanation {
+	x := &Explanation{Op: "delete"}
+	x.step(Before, "read the primary", 1)
+	x.step(Atomic, "transaction", 1, StepRow{Action: "delete primary", Key: primary},
+		StepRow{Action: "delete each row derived from it", Key: primary})
+	return x
+}
+
+// ExplainChange explains the change of a primary from was to now; nil was is an insert,
+// nil now a delete. If both are the same pointer the versions are taken to imply the
+// same rows, all of which are written.
+func (s *Store) ExplainChange(was, now any) (*Explanation, error) {
+	some := now
+	if some == nil {
+		some = was
+	}
+	key, err := s.Table.KeyOf(some)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	if was != nil && now != nil {
+		before, err := s.Table.KeyOf(was)
+		if err == nil && before != key {
+			err = azerr.ErrKeyChanged
+		}
+		if err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
+	}
+	oldRows, err := s.Views.Derive(was, key)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	newRows, err := s.Views.Derive(now, key)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	op := "put"
+	if was == nil {
+		op = "insert"
+	} else if now == nil {
+		op = "delete"
+	}
+	all := was != nil && was == now
+	local, remote := view.Differences(key, oldRows, newRows, func(string) bool { return true }, all)
+	for i := range local {
+		local[i].Repair = local[i].Repair || all
+	}
+	return s.explain(op, key, was != nil, view.LocalRows(local), remote), nil
+}
+
+func (x *Explanation) step(when When, title string, requests int, rows ...StepRow) {
+	x.Steps = append(x.Steps, Step{Title: title, Requests: requests, When: when, Rows: rows})
+	x.Requests += requests
+	if when != Before {
+		for _, r := range rows {
+			if !strings.HasPrefix(r.Action, "read") {
+				x.Entities++
+			}
+		}
+	}
+}
+
+// explain lists the steps of an operation.
+func (s *Store) explain(op string, key keys.Key, exists bool, local []view.LocalRow, remote []view.Diff) *Explanation {
+	x := &Explanation{Op: op}
+	if exists {
+		x.step(Before, "read", 1, StepRow{Action: "read primary", Key: key})
+	}
+	x.readLocal(local)
+	if len(remote) > 0 {
+		x.step(Before, "put a message in the outbox queue", 1)
+		x.reserve(remote)
+	}
+	x.transaction(key, local, len(remote) > 0)
+	if len(remote) > 0 {
+		x.drain(s, remote)
+	}
+	return x
+}
+
+// readLocal lists the rows that are read in order to be changed.
+func (x *Explanation) readLocal(local []view.LocalRow) {
+	var rows []StepRow
+	for i := range local {
+		if r := &local[i]; !r.Blind() {
+			rows = append(rows, StepRow{r.Diffs[0].View.Name, "read " + rowName(r.Diffs[0].View), r.Key})
+		}
+	}
+	if len(rows) > 0 {
+		x.step(Before, "read what is to be changed", len(rows), rows...)
+	}
+}
+
+func (x *Explanation) reserve(remote []view.Diff) {
+	var rows []StepRow
+	for i := range remote {
+		if d := &remote[i]; d.Unique() {
+			rows = append(rows, StepRow{d.View.Name, "reserve copy", d.Key})
+		}
+	}
+	if len(rows) > 0 {
+		x.step(Before, "reserve unique rows", len(rows), rows...)
+	}
+}
+
+func (x *Explanation) transaction(primary keys.Key, local []view.LocalRow, outbox bool) {
+	verb := map[string]string{"insert": "insert", "delete": "delete"}[x.Op]
+	if verb == "" {
+		verb = "replace"
+	}
+	rows := []StepRow{{Action: verb + " primary", Key: primary}}
+	for i := range local {
+		d := &local[i].Diffs[0]
+		rows = append(rows, StepRow{d.View.Name, verbOf(d) + " " + rowName(d.View), d.Key})
+	}
+	if outbox {
+		rows = append(rows, StepRow{Action: "insert outbox row", Key: recordKey(primary.Partition, "…")})
+	}
+	noun := "rows"
+	if len(rows) == 1 {
+		noun = "row"
+	}
+	x.step(Atomic, fmt.Sprintf("transaction of %d %s", len(rows), noun), 1, rows...)
+}
+
+// drain lists what a writer does if no other client interferes.
+func (x *Explanation) drain(s *Store, remote []view.Diff) {
+	var reads, writes []StepRow
+	readPrimary := false
+	for i := range remote {
+		d := &remote[i]
+		name := rowName(d.View)
+		row := StepRow{d.View.Name, verbOf(d) + " " + name, d.Key}
+		writes = append(writes, row)
+		row.Action = "read " + name
+		if _, table := s.tableOf(d.View); !table {
+			row.Action = fmt.Sprintf("read %s in %s", name, d.View.TargetID())
+		}
+		switch {
+		case d.View.Shape.Kind == view.Copies && !d.Repair && (d.Unique() || d.Old == nil):
+		case d.View.Shape.Kind == view.Merges:
+			mark := row
+			mark.Action = "read mark"
+			reads = append(reads, row, mark)
+		default:
+			reads = append(reads, row)
+		}
+		readPrimary = readPrimary || d.New == nil && d.Old.Copy.Unique && !d.Repair
+	}
+	if len(reads) > 0 {
+		x.step(Eventual, "read what is to be changed", len(reads), reads...)
+	}
+	if readPrimary {
+		x.step(Eventual, "read the primary, to release unique rows", 1)
+	}
+	x.step(Eventual, "write the rows elsewhere", len(writes), writes...)
+	x.step(Eventual, "check that the primary is unchanged", 1)
+	x.step(Eventual, "delete outbox row and message", 2)
+}
+
+// verbOf is what a change does to the row.
+func verbOf(d *view.Diff) string {
+	if d.View.Shape.Kind != view.Copies {
+		return "change"
+	}
+	switch {
+	case d.New == nil:
+		return "delete"
+	case d.Old == nil:
+		return "insert"
+	}
+	return "replace"
+}
+
+func rowName(v *view.View) string {
+	return [...]string{"copy", "list", "row merged into"}[v.Shape.Kind]
+}

@@ -1,0 +1,33 @@
+package outbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/view"
+)
+
+// Queue is the queue of outbox messages.
+type Queue interface {
+	// Put adds a message that becomes visible after the given time, and never expires.
+	Put(ctx context.Context, m Message, after time.Duration) (Receipt, error)
+
+	// Delete removes the message. If a worker has received it meanwhile, Delete leaves it
+	// to the worker and returns nil.
+	Delete(ctx context.Context, r Receipt) error
+}
+
+// Receipt identifies a message that was put and not received since.
+type Receipt struct{ ID, PopReceipt string }
+
+// Message asks a worker to complete one operation. It contains keys and no other data.
+type Message struct {
+	Partition string `json:"p"`  // of the primary
+	ID        string `json:"id"` // of the operation
+
+	// Reserved are the rows that the operation reserves before its transaction.
+	Reserved []view.RowRef `json:"r,omitempty"`
+
+	// Row is the primary's row key if rows are reserved.
+	Row string `json:"k,omitempty"`
+}

@@ -1,0 +1,144 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// outboxRow is the record of an operation, stored at "~azp_outbox_<id>" in the
+// primary's partition. It is inserted in the transaction that carries the operation
+// out, so its key is the operation's identity.
+type outboxRow struct {
+	Format int32  `table:"azp_outbox,reserved"`           // of this row: outboxFormat
+	State  string `table:"azp_state,reserved"`            // one of the states below
+	Row    string `table:"azp_rk,reserved"`               // the primary's row key; "" on a fence
+	Places string `table:"azp_rows,reserved"`             // JSON: the remote rows affected, old and new
+	Worker string `table:"azp_worker,reserved,omitempty"` // the worker that acquired the operation
+}
+
+const (
+	outboxPrefix = view.ReservedRow + "_outbox_"
+	outboxFormat = 1
+
+	statePending = "pending" // the operation was applied; its remote rows may not be up to date
+	stateDone    = "done"    // a worker has brought the remote rows up to date
+	stateFence   = "fence"   // the operation was not applied, and can no longer be
+)
+
+// record is an outbox row as it was read or written.
+type record struct {
+	outboxRow
+	txn.Record
+}
+
+// committed reports whether the operation was applied.
+func (r *record) committed() bool { return r.State != stateFence }
+
+func recordKey(partition, id string) keys.Key {
+	return keys.Key{Partition: partition, Row: outboxPrefix + id}
+}
+
+func pendingRow(row string, refs []view.RowRef) (*outboxRow, error) {
+	text, err := json.Marshal(refs)
+	return &outboxRow{Format: outboxFormat, State: statePending, Row: row, Places: string(text)}, err
+}
+
+func fenceRow() *outboxRow {
+	return &outboxRow{Format: outboxFormat, State: stateFence, Places: "[]"}
+}
+
+// refs decodes the remote rows that the operation affects.
+func (r *outboxRow) refs() ([]view.RowRef, error) {
+	if r.Format != outboxFormat {
+		return nil, fmt.Errorf("outbox row of format %d, this version reads %d: %w", r.Format, outboxFormat, azerr.ErrBadReply)
+	}
+	var refs []view.RowRef
+	if err := json.Unmarshal([]byte(r.Places), &refs); err != nil {
+		return nil, fmt.Errorf("outbox row: property azp_rows: %w", azerr.ErrBadReply)
+	}
+	return refs, nil
+}
+
+// insertOp inserts an outbox row.
+func insertOp(row *outboxRow, key keys.Key) *txn.Op {
+	op := &txn.Op{Kind: wire.Insert, Name: "insert", Value: row}
+	op.At(key)
+	return op
+}
+
+// insertRecord inserts an outbox row outside a transaction.
+func (s *Store) insertRecord(ctx context.Context, row *outboxRow, key keys.Key) (record, error) {
+	r, err := s.records.Do(ctx, insertOp(row, key))
+	return record{*row, r}, err
+}
+
+// replaceRecord stores the changed row, on condition that nobody else has changed it.
+func (s *Store) replaceRecord(ctx context.Context, r record) (record, error) {
+	stored, err := s.records.Do(ctx, &txn.Op{
+		Kind: wire.Replace, Name: "replace", Value: &r.outboxRow, Key: r.Key, ETag: r.ETag, Origin: r.Origin,
+	})
+	return record{r.outboxRow, stored}, err
+}
+
+func (s *Store) deleteRecord(ctx context.Context, key keys.Key, etag string) error {
+	_, err := s.records.Do(ctx, &txn.Op{Kind: wire.Delete, Name: "delete", Key: key, ETag: etag})
+	return err
+}
+
+// readRecord reads the outbox row of an operation; ok is false if there is none.
+func (s *Store) readRecord(ctx context.Context, partition, id string) (r record, ok bool, err error) {
+	stored, err := s.records.Get(ctx, recordKey(partition, id))
+	if errors.Is(err, azerr.ErrNotFound) {
+		return record{}, false, nil
+	}
+	if err != nil {
+		return record{}, false, err
+	}
+	return record{*stored.Value.(*outboxRow), stored}, true, nil
+}
+
+// decide finds out permanently whether an operation was applied. If there is no outbox
+// row it inserts a fence, so that the operation's transaction can no longer succeed.
+func (s *Store) decide(ctx context.Context, partition, id string) (record, error) {
+	for try := 1; ; try++ {
+		r, ok, err := s.readRecord(ctx, partition, id)
+		if err != nil || ok {
+			return r, err
+		}
+		r, err = s.insertRecord(ctx, fenceRow(), recordKey(partition, id))
+		if err == nil || !errors.Is(err, azerr.ErrExists) && !errors.Is(err, azerr.ErrOutcomeUnknown) || try >= s.Tries {
+			return r, err
+		}
+	}
+}
+
+// fence makes sure that an operation which was not applied never will be. It puts a
+// message first, because the operation's own may be gone: the message removes the fence
+// later.
+func (s *Store) fence(ctx context.Context, partition, id string) error {
+	if s.Queue == nil {
+		return fmt.Errorf("a row is held by an operation: StoreOptions.Outbox: %w", azerr.ErrNil)
+	}
+	if _, err := s.Queue.Put(ctx, Message{Partition: partition, ID: id}, s.Grace); err != nil {
+		return fmt.Errorf("outbox message: %w", err)
+	}
+	_, err := s.decide(ctx, partition, id)
+	return err
+}
+
+// fenceIfUndecided makes sure that an operation was applied, or never will be.
+func (s *Store) fenceIfUndecided(ctx context.Context, partition, id string) error {
+	_, applied, err := s.readRecord(ctx, partition, id)
+	if err != nil || applied {
+		return err
+	}
+	return s.fence(ctx, partition, id)
+}

@@ -1,0 +1,140 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Repair rewrites the rows derived from the entity at key: the named ones, or all of
+// them if none is named. Package patterns documents it.
+func (s *Store) Repair(ctx context.Context, key keys.Key, refs ...view.RowRef) error {
+	if len(refs) > 0 {
+		if err := s.repairRows(ctx, key, refs); err != nil {
+			return fmt.Errorf("repair: %w", err)
+		}
+		return nil
+	}
+	_, err := s.Run(ctx, &Intent{Op: "repair", Key: key, Reread: true, Repeatable: true, Repair: true, Next: func(was *txn.Record) (any, error) {
+		if was == nil {
+			return nil, fmt.Errorf("repair: %w", azerr.ErrNotFound)
+		}
+		return was.Value, nil
+	}})
+	return err
+}
+
+func (s *Store) repairRows(ctx context.Context, primary keys.Key, refs []view.RowRef) error {
+	var remote []view.RowRef
+	for _, ref := range refs {
+		v, err := s.Views.View(ref.View)
+		if err != nil {
+			return err
+		}
+		if v.Foreign() || ref.Partition != primary.Partition {
+			remote = append(remote, ref)
+			continue
+		}
+		if v.Shape.Kind == view.Merges {
+			return view.BadView(ref.View, "what is merged within the partition follows from all primaries")
+		}
+		if err := s.repairLocal(ctx, primary, v, ref.Key()); err != nil {
+			return err
+		}
+	}
+	if len(remote) == 0 {
+		return nil
+	}
+	return s.repairRemote(ctx, primary, remote)
+}
+
+// repairRemote drains rows as an operation would that has changed nothing.
+func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.RowRef) error {
+	if s.Queue == nil {
+		return view.NoOutbox(refs[0].View)
+	}
+	row, err := pendingRow(primary.Row, refs)
+	if err != nil {
+		return err
+	}
+	id := txn.NewID()
+	receipt, err := s.Queue.Put(ctx, Message{Partition: primary.Partition, ID: id}, s.Grace)
+	if err != nil {
+		return fmt.Errorf("outbox message: %w", err)
+	}
+	r, err := s.insertRecord(ctx, row, recordKey(primary.Partition, id))
+	if err != nil {
+		return err
+	}
+	if err := s.drain(ctx, &drain{primary: primary, op: id, refs: refs}); err != nil {
+		return err
+	}
+	s.finish(ctx, primary.Partition, id, r.ETag, receipt)
+	return nil
+}
+
+// repairLocal repairs one row of the primary's partition, again if another client
+// interferes.
+func (s *Store) repairLocal(ctx context.Context, primary keys.Key, v *view.View, key keys.Key) error {
+	for try := 1; ; try++ {
+		writes, err := s.repairWrites(ctx, primary, v, key)
+		if err == nil {
+			err = s.own.Send(ctx, writes)
+		}
+		if !errors.Is(err, view.ErrRaced) || try >= s.Tries {
+			return err
+		}
+		if err := parallel.Pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// repairWrites returns the transaction that corrects the row, nothing if it is correct.
+// The transaction also touches the primary, on condition that it is the version that was
+// read, so that the row follows from the version that exists then. If there is no
+// primary, one that is inserted meanwhile writes the row itself, and the condition on
+// the row fails.
+func (s *Store) repairWrites(ctx context.Context, primary keys.Key, v *view.View, key keys.Key) ([]*wire.Write, error) {
+	found, err := txn.ReadRow(ctx, s.Table.Client, key)
+	if err != nil {
+		return nil, err
+	}
+	entity, err := s.find(ctx, primary)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.Views.Derive(valueOf(entity), primary)
+	if err != nil {
+		return nil, err
+	}
+	diff := view.Diff{View: v, Key: key, Repair: true}
+	for i := range rows {
+		if rows[i].View == v && rows[i].Key == key {
+			diff.New = &rows[i]
+		}
+	}
+	local := view.LocalRow{Key: key, Diffs: []view.Diff{diff}}
+	w, changed, err := local.Write(primary, found, nil)
+	var owned *view.OwnedByOther
+	if errors.As(err, &owned) {
+		return nil, &view.DuplicateError{View: v.Name, Key: key}
+	}
+	if err != nil || !changed {
+		return nil, err
+	}
+	if entity == nil {
+		return []*wire.Write{&w}, nil
+	}
+	nothing, err := edm.AppendProperties(nil, nil, edm.Envelope{PartitionKey: primary.Partition, RowKey: primary.Row})
+	touch := wire.Write{Kind: wire.Merge, PartitionKey: primary.Partition, RowKey: primary.Row, Body: nothing, ETag: entity.ETag}
+	return []*wire.Write{&touch, &w}, err
+}

@@ -1,0 +1,99 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Config is what a [Store] works with. All fields but Queue and OnPending must be set.
+type Config struct {
+	Table *txn.Table // the primaries
+	Views *view.Set
+
+	Queue    Queue         // nil: no view leaves the partition
+	Grace    time.Duration // how long a message stays invisible after it was put
+	Expiry   time.Duration // how long the record of a completed operation is kept
+	Parallel int           // requests of one operation in flight
+	Tries    int           // attempts of one operation
+
+	// OnPending, if set, is called with the error of an operation that was applied, but
+	// whose remote rows could not all be written.
+	OnPending func(ctx context.Context, primary keys.Key, err error)
+}
+
+// Store changes primaries together with the rows derived from them. It is safe for
+// concurrent use.
+type Store struct {
+	Config
+	tracked string      // the names of all views, as stored in azp_views
+	own     *view.Table // remote rows in the primaries' own table
+	records *txn.Table  // the outbox rows, in the same table
+}
+
+// New returns a Store.
+func New(c Config) (*Store, error) {
+	codec, err := edm.CodecFor(reflect.TypeFor[outboxRow]())
+	if err != nil {
+		return nil, err
+	}
+	return &Store{
+		Config:  c,
+		tracked: c.Views.Names(),
+		own:     view.NewTable("", c.Table.Client),
+		records: &txn.Table{Client: c.Table.Client, Codec: codec, Zero: func() any { return new(outboxRow) }},
+	}, nil
+}
+
+// find reads the primary at key; nil if there is none.
+func (s *Store) find(ctx context.Context, key keys.Key) (*txn.Record, error) {
+	r, err := s.Table.Get(ctx, key)
+	if errors.Is(err, azerr.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Origin != nil {
+		if name, ok := r.Origin.Unknown.Text(view.PropView); ok {
+			return nil, &view.Error{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
+		}
+	}
+	return &r, s.CheckKey(&r)
+}
+
+// CheckKey refuses a value that does not imply its own key: its derived rows would be
+// made from the wrong fields.
+func (s *Store) CheckKey(r *txn.Record) error {
+	key, err := s.Table.KeyOf(r.Value)
+	if err == nil && key != r.Key {
+		err = fmt.Errorf("%w: a value read back must give its key, so all fields that the key is made of must be stored", azerr.ErrKeyChanged)
+	}
+	return err
+}
+
+// tableOf returns the table of a view's remote rows; ok is false if the view's target
+// is not a table.
+func (s *Store) tableOf(v *view.View) (t *view.Table, ok bool) {
+	if v.Shape.Target == nil {
+		return s.own, true
+	}
+	t, ok = v.Shape.Target.(*view.Table)
+	return t, ok
+}
+
+// valueOf is the entity of r, nil if there is none.
+func valueOf(r *txn.Record) any {
+	if r == nil {
+		return nil
+	}
+	return r.Value
+}

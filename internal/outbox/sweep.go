@@ -1,0 +1,194 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// SweepOptions are the options of a sweep; package patterns documents them.
+type SweepOptions struct {
+	Partitions []string
+	OlderThan  time.Duration
+	DryRun     bool
+	Progress   func(SweepReport)
+}
+
+// SweepReport counts what a sweep found and did.
+type SweepReport struct {
+	Young    int
+	Drained  int
+	Released int
+	Removed  int
+	Failures []SweepFailure
+}
+
+// SweepFailure is a row that could not be processed.
+type SweepFailure struct {
+	Key keys.Key
+	Err error
+}
+
+// Sweep completes operations whose message was lost, and releases reservations that
+// their operations left behind.
+func (s *Store) Sweep(ctx context.Context, opts SweepOptions) (SweepReport, error) {
+	sw := &sweep{SweepOptions: opts, store: s}
+	if sw.OlderThan < s.Grace {
+		sw.OlderThan = 2 * s.Grace
+	}
+	sw.group.SetLimit(s.Parallel)
+	err := sw.scan(ctx, s.Table.Client, sw.outboxFilter(), func(row fetch.Entry) {
+		if format, _ := row.Properties["azp_outbox"].(int32); format != 0 {
+			sw.record(ctx, row)
+		} else {
+			sw.reservation(ctx, s.own, row)
+		}
+	})
+	if sw.Partitions == nil {
+		err = errors.Join(err, sw.otherTables(ctx))
+	}
+	_ = sw.group.Wait() // failures are in the report
+	if err != nil {
+		err = fmt.Errorf("sweep: %w", err)
+	}
+	return sw.report, err
+}
+
+type sweep struct {
+	SweepOptions
+	store *Store
+	group errgroup.Group
+
+	mu     sync.Mutex // guards report, and serializes calls of Progress
+	report SweepReport
+}
+
+var reservedFilter = query.Prop(view.PropOp).Gt("")
+
+func (sw *sweep) outboxFilter() query.Filter {
+	f := query.RowKey.Prefix(outboxPrefix)
+	if sw.Partitions == nil {
+		return query.Or(f, reservedFilter)
+	}
+	partitions := make([]any, len(sw.Partitions))
+	for i, p := range sw.Partitions {
+		partitions[i] = p
+	}
+	return query.And(query.PartitionKey.In(partitions...), f)
+}
+
+// sweptProperties are what a sweep reads of an outbox row or of a copy.
+var sweptProperties = []string{"azp_outbox", view.PropState, view.PropOwnerPK, view.PropOwnerRK, view.PropView, view.PropOp}
+
+// scan calls yield with every row that f matches.
+func (sw *sweep) scan(ctx context.Context, c *wire.Client, f query.Filter, yield func(fetch.Entry)) error {
+	for row, err := range fetch.Properties(ctx, c, f, &fetch.Options{Select: sweptProperties, Allow: query.TableScan}) {
+		if err != nil {
+			return err
+		}
+		yield(row)
+	}
+	return nil
+}
+
+// otherTables scans the tables of copies for reservations.
+func (sw *sweep) otherTables(ctx context.Context) error {
+	seen := map[string]bool{}
+	for _, v := range sw.store.Views.Views {
+		t, ok := v.Shape.Target.(*view.Table)
+		if !ok || v.Shape.Kind != view.Copies || seen[t.ID()] {
+			continue
+		}
+		seen[t.ID()] = true
+		if err := sw.scan(ctx, t.Client, reservedFilter, func(row fetch.Entry) { sw.reservation(ctx, t, row) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record processes the operation of an outbox row.
+func (sw *sweep) record(ctx context.Context, row fetch.Entry) {
+	old := age(row.Timestamp)
+	completed := row.Text(view.PropState) != statePending
+	if old < sw.OlderThan || completed && old < sw.store.Expiry {
+		sw.count(row.Key, nil, func(r *SweepReport) { r.Young++ })
+		return
+	}
+	gone := false
+	sw.do(row.Key, func() error {
+		m := Message{Partition: row.Key.Partition, ID: row.Key.Row[len(outboxPrefix):]}
+		r, ok, err := sw.store.readRecord(ctx, m.Partition, m.ID)
+		if gone = !ok; err != nil || gone {
+			return err // no fence is inserted, because nothing would remove it
+		}
+		_, err = sw.store.processRecord(ctx, m, &r)
+		return err
+	}, func(r *SweepReport) {
+		switch {
+		case gone:
+			r.Young++
+		case completed:
+			r.Removed++
+		default:
+			r.Drained++
+		}
+	})
+}
+
+// reservation releases a row that an operation reserved and did not drain.
+func (sw *sweep) reservation(ctx context.Context, t *view.Table, row fetch.Entry) {
+	v, err := sw.store.Views.View(row.Text(view.PropView))
+	if err != nil || v.TargetID() != t.ID() {
+		return // of another store
+	}
+	if age(row.Timestamp) < sw.OlderThan {
+		sw.count(row.Key, nil, func(r *SweepReport) { r.Young++ })
+		return
+	}
+	primary := keys.Key{Partition: row.Text(view.PropOwnerPK), Row: row.Text(view.PropOwnerRK)}
+	op := row.Text(view.PropOp)
+	sw.do(row.Key, func() error {
+		if err := sw.store.fence(ctx, primary.Partition, op); err != nil {
+			return err
+		}
+		return sw.store.drain(ctx, &drain{
+			primary: primary, op: op, refs: []view.RowRef{{View: v.Name, Partition: row.Key.Partition, Row: row.Key.Row}},
+		})
+	}, func(r *SweepReport) { r.Released++ })
+}
+
+// do runs work concurrently with the scan, and counts its result.
+func (sw *sweep) do(key keys.Key, work func() error, add func(*SweepReport)) {
+	if sw.DryRun {
+		sw.count(key, nil, add)
+		return
+	}
+	sw.group.Go(func() error {
+		sw.count(key, work(), add)
+		return nil
+	})
+}
+
+func (sw *sweep) count(key keys.Key, err error, add func(*SweepReport)) {
+	sw.mu.Lock()
+	defer sw.mu.Unlock()
+	if err != nil {
+		sw.report.Failures = append(sw.report.Failures, SweepFailure{key, err})
+	} else {
+		add(&sw.report)
+	}
+	if sw.Progress != nil {
+		sw.Progress(sw.report)
+	}
+}

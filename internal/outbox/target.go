@@ -1,0 +1,114 @@
+package outbox
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
+)
+
+// target is one row of a drain in one round.
+type target struct {
+	claim view.Claim
+	view  *view.View
+	table *view.Table // nil: the view's target is not a table
+	read  bool        // whether found has to be read
+	found view.Found
+
+	reservedETag  string // of this operation's own reservation, which is replaced without reading it
+	rereadPrimary bool   // the primary must be read after the row
+}
+
+// targets makes a target of each row of the drain.
+func (s *Store) targets(d *drain) ([]target, error) {
+	targets := make([]target, len(d.refs))
+	for i, ref := range d.refs {
+		v, err := s.Views.View(ref.View)
+		if err != nil {
+			return nil, err
+		}
+		t := target{view: v, claim: view.Claim{
+			View: v.Name, Kind: v.Shape.Kind, Key: ref.Key(), Owner: d.primary, List: v.Shape.List, Op: d.op,
+			MayTakeOver: func(ctx context.Context, owned *view.OwnedByOther) (bool, error) {
+				return s.mayTakeOver(ctx, v, ref.Key(), owned)
+			},
+		}}
+		t.table, _ = s.tableOf(v)
+		t.read = t.table != nil
+		for k := range d.diffs {
+			t.useDiff(&d.diffs[k], d.reserved[ref])
+		}
+		targets[i] = t
+	}
+	return targets, nil
+}
+
+// useDiff applies what the writer knows about a row: a new row can be inserted without
+// reading it, and a row that the operation has reserved itself can be replaced so.
+func (t *target) useDiff(d *view.Diff, r *reservation) {
+	if d.Key != t.claim.Key || d.View.TargetID() != t.view.TargetID() || d.View.Shape.Kind != view.Copies || d.Repair {
+		return
+	}
+	switch {
+	case d.View != t.view:
+	case d.Unique() && r != nil && r.etag != "":
+		t.reservedETag, t.read = r.etag, false
+	case d.New != nil && d.Old == nil && !d.New.Copy.Unique:
+		t.read = false // if a row exists the insert fails
+	}
+	givenUp := d.New == nil || d.View != t.view
+	t.rereadPrimary = t.rereadPrimary || givenUp && d.Old != nil && d.Old.Copy.Unique
+}
+
+func (s *Store) readRows(ctx context.Context, targets []target) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(s.Parallel)
+	for i := range targets {
+		if t := &targets[i]; t.read {
+			g.Go(func() (err error) {
+				t.found, err = t.table.Read(ctx, &t.claim)
+				return err
+			})
+		}
+	}
+	return g.Wait()
+}
+
+// each calls do(0) to do(n-1) concurrently, within the limit of the Store.
+func (s *Store) each(n int, do func(i int)) {
+	var g errgroup.Group
+	g.SetLimit(s.Parallel)
+	for i := range n {
+		g.Go(func() error {
+			do(i)
+			return nil
+		})
+	}
+	_ = g.Wait() // do returns no error
+}
+
+// want fills in what the primary implies for the row.
+func (t *target) want(rows []view.Derived) {
+	for i := range rows {
+		if r := &rows[i]; r.View == t.view && r.Key == t.claim.Key {
+			t.claim.Wanted, t.claim.Body, t.claim.Merge = true, r.Body, r.Merge
+		}
+	}
+}
+
+// write is the one conditional write of a target in a round.
+func (t *target) write(ctx context.Context) (wrote bool, err error) {
+	switch {
+	case t.table == nil:
+		return true, t.view.Shape.Target.Reconcile(ctx, t.claim)
+	case t.reservedETag != "" && t.claim.Wanted:
+		w := txn.Over(t.claim.Key, txn.Row{ETag: t.reservedETag}, t.claim.Body)
+		return true, t.table.Send(ctx, []*wire.Write{&w})
+	case t.reservedETag != "":
+		return false, view.ErrRaced // the primary has changed: read the row first
+	}
+	return t.table.Write(ctx, &t.claim, t.found)
+}

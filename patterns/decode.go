@@ -1,0 +1,133 @@
+package patterns
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// rowDecoder decodes replies into items. It is a [fetch.Decoder].
+type rowDecoder[T any] struct {
+	codec   *edm.Codec
+	stamped bool // items remember the row's write stamps
+
+	buffers  sync.Pool    // of *itemBuffer[T], for pages whose items are yielded one by one
+	lastSize atomic.Int64 // rows of the last page, the guess for the next
+}
+
+// minBuffer is the least number of items for which a buffer is worth reusing.
+const minBuffer = 16
+
+// itemBuffer is decoded items, as [fetch.Rows].
+type itemBuffer[T any] struct {
+	items []Item[T]
+
+	// The following is used while decoding.
+	decoder  *rowDecoder[T]
+	selected []string
+	meta     edm.Meta // of the last item
+	unknown  edm.Unknown
+}
+
+func (b *itemBuffer[T]) Len() int           { return len(b.items) }
+func (b *itemBuffer[T]) Key(i int) keys.Key { return b.items[i].Key }
+
+func (b *itemBuffer[T]) Trim(from, to int) {
+	clear(b.items[to:]) // release clears only what is left
+	b.items = b.items[from:to]
+}
+
+// buffer returns an empty buffer for a page of at most size rows.
+func (d *rowDecoder[T]) buffer(size int) *itemBuffer[T] {
+	if b, ok := d.buffers.Get().(*itemBuffer[T]); ok {
+		return b
+	}
+	return &itemBuffer[T]{decoder: d, items: make([]Item[T], 0, min(size, max(int(d.lastSize.Load()), minBuffer)))}
+}
+
+// release makes a buffer available to later pages. Nothing may refer to its items.
+func (d *rowDecoder[T]) release(b *itemBuffer[T]) {
+	if cap(b.items) < minBuffer {
+		return
+	}
+	clear(b.items)
+	b.items = b.items[:0]
+	d.buffers.Put(b)
+}
+
+func (d *rowDecoder[T]) Page(body []byte, size int, selected []string) (fetch.Rows, error) {
+	b := d.buffer(size)
+	b.selected = selected
+	if err := d.codec.DecodePage(body, b.next); err != nil {
+		return nil, err
+	}
+	b.finish()
+	d.lastSize.Store(int64(len(b.items)))
+	return b, nil
+}
+
+// next completes the last item and adds one for the next row.
+func (b *itemBuffer[T]) next() (any, *edm.Meta, *edm.Unknown) {
+	b.finish()
+	b.items = append(b.items, Item[T]{})
+	return &b.items[len(b.items)-1].Value, &b.meta, &b.unknown
+}
+
+// finish completes the last item, whose value has been decoded.
+func (b *itemBuffer[T]) finish() {
+	if len(b.items) == 0 {
+		return
+	}
+	item := &b.items[len(b.items)-1]
+	item.Key = keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey}
+	item.ETag = azcore.ETag(b.meta.ETag)
+	item.Timestamp = b.meta.Timestamp
+	item.origin = txn.NewOrigin(&b.meta, &b.unknown, b.selected, b.decoder.stamped)
+	b.meta, b.unknown = edm.Meta{}, edm.Unknown{}
+}
+
+func (d *rowDecoder[T]) Entity(etag string, body []byte) (fetch.Rows, error) {
+	one := new(struct {
+		itemBuffer[T]
+		item [1]Item[T]
+	})
+	b := &one.itemBuffer
+	b.decoder, b.items = d, one.item[:]
+	if err := d.codec.DecodeEntity(body, &b.items[0].Value, &b.meta, &b.unknown); err != nil {
+		return nil, err
+	}
+	if etag != "" {
+		b.meta.ETag = etag
+	}
+	b.finish()
+	return b, nil
+}
+
+func (d *rowDecoder[T]) Join(parts []fetch.Rows) fetch.Rows {
+	n := 0
+	for _, p := range parts {
+		n += p.Len()
+	}
+	items := make([]Item[T], 0, n)
+	for _, p := range parts {
+		items = append(items, p.(*itemBuffer[T]).items...)
+	}
+	return &itemBuffer[T]{decoder: d, items: items}
+}
+
+// rowReader reads rows of one table as items. It is what [Table] and [Reader] have in
+// common.
+type rowReader[T any] struct {
+	source  *fetch.Source
+	decoder rowDecoder[T]
+}
+
+func newRowReader[T any](source *fetch.Source, codec *edm.Codec, stamped bool) *rowReader[T] {
+	return &rowReader[T]{source: source, decoder: rowDecoder[T]{codec: codec, stamped: stamped}}
+}
