@@ -30,18 +30,6 @@ func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, rest *Unknown) error
 	return nil
 }
 
-// DecodePage reads the body of a query's answer. next is called once a row, and
-// says where the row goes, as in DecodeEntity; m and rest may be nil. Where m is not,
-// the row must have both keys. Rows before an error have been filled.
-func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, rest *Unknown)) error {
-	d := c.decoder(body)
-	defer c.release(d)
-	if err := d.page(next); err != nil {
-		return err
-	}
-	return nil
-}
-
 // A decoder reads rows of one type. It keeps the names that it has seen, and the
 // order in which the service sends them, so that the next row's names need not be
 // looked up.

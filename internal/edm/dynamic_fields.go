@@ -2,7 +2,6 @@ package edm
 
 import (
 	"bytes"
-	"reflect"
 )
 
 // maxLearned is how many names a decoder keeps beside those of its type. A row has
@@ -105,105 +104,4 @@ func (d *decoder) completeNote(m *member, from int) {
 		return
 	}
 	m.literal = ""
-}
-
-// assignOthers puts the properties that have no field into the bag or into rest.
-func (d *decoder) assignOthers(v reflect.Value, rest *Unknown, m *Meta) error {
-	p := d.plan
-	bag := d.openBag(v, m)
-	if rest != nil {
-		rest.raw = nil
-	}
-	for _, slot := range d.others {
-		t := &d.toks[slot]
-		name := d.names[int(slot)-p.slots]
-		if t.kind == tokNull {
-			continue
-		}
-		if bag != nil && (p.everything || !isReserved(name)) {
-			got, err := d.bagged(name, t, p.edmBag)
-			if err != nil {
-				return err
-			}
-			bag[name] = got
-		} else if rest != nil {
-			d.keepIn(rest, name, slot, t)
-		}
-	}
-	return nil
-}
-
-// openBag is the map that takes the others, nil for a struct without one.
-func (d *decoder) openBag(v reflect.Value, m *Meta) map[string]any {
-	p := d.plan
-	switch {
-	case p.isMap:
-		if v.IsNil() {
-			v.Set(reflect.MakeMapWithSize(v.Type(), len(d.others)+3))
-		}
-		bag := bagOf(v)
-		bag[partitionKeyName], bag[rowKeyName] = m.PartitionKey, m.RowKey
-		if !m.Timestamp.IsZero() {
-			bag[timestampName] = m.Timestamp
-		}
-		return bag
-	case p.bag != nil:
-		v = p.bag.reach(v)
-		if v.IsNil() {
-			v.Set(reflect.MakeMapWithSize(v.Type(), len(d.others)))
-		}
-		return bagOf(v)
-	}
-	return nil
-}
-
-// keepIn appends one member to rest. A double is annotated even where it needs no
-// annotation here, so that it stays one through clients that rewrite numbers.
-func (d *decoder) keepIn(rest *Unknown, name string, slot int32, t *token) {
-	if rest.raw == nil {
-		rest.raw = make([]byte, 0, d.restSize())
-	}
-	value := d.data[t.start:t.end]
-	note := ""
-	switch {
-	case t.edm == edmUnknown:
-		for _, o := range d.odd {
-			if o.slot == slot {
-				note = string(d.data[o.start:o.end])
-			}
-		}
-	case t.edm != 0:
-		note = t.edm.String()
-	case t.kind == tokNumber && t.wireType(value) == Double:
-		note = Double.String()
-	}
-	e := encoder{dst: rest.raw}
-	if note != "" {
-		e.dst = append(e.dst, ',')
-		e.quote(name)
-		e.dst = append(e.dst[:len(e.dst)-1], annotationSuffix+`":"`...)
-		e.dst = append(append(e.dst, note...), '"')
-	}
-	e.dst = append(e.dst, ',')
-	e.quote(name)
-	e.dst = append(e.dst, ':')
-	start, end := t.start, t.end
-	if t.kind == tokString {
-		start, end = start-1, end+1
-	}
-	rest.raw = append(e.dst, d.data[start:end]...)
-}
-
-// restSize is about what the row's rest needs.
-func (d *decoder) restSize() int {
-	n := 0
-	for _, slot := range d.others {
-		t := &d.toks[slot]
-		name := len(d.names[int(slot)-d.plan.slots])
-		n += len(`,"":""`) + name + int(t.end-t.start)
-		if t.edm != 0 || t.kind == tokNumber {
-			n += len(`,"":"Edm.DateTime"`+annotationSuffix) + name
-		}
-	}
-	return n
 }

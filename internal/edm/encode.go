@@ -92,65 +92,6 @@ func (w *encoder) key(name, text string) error {
 	return nil
 }
 
-// bag writes the properties of a map type, or of a struct's bag, in order of names.
-func (w *encoder) bag(p *plan, v reflect.Value, reserved bool) error {
-	m := p.bagIn(v)
-	for _, name := range bagNames(m) {
-		if err := w.bagProperty(p, m, name, reserved); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// bagIn is the map of the properties that have no field, in the entity v.
-func (p *plan) bagIn(v reflect.Value) map[string]any {
-	switch {
-	case p.isMap:
-		return bagOf(v)
-	case p.bag != nil:
-		if fv, ok := p.bag.get(v); ok {
-			return *fv.Addr().Interface().(*map[string]any)
-		}
-	}
-	return nil
-}
-
-// bagNames lists the properties of m in order.
-func bagNames(m map[string]any) []string {
-	if len(m) == 0 {
-		return nil
-	}
-	names := make([]string, 0, len(m))
-	for name := range m {
-		if !isSystem(name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-func (w *encoder) bagProperty(p *plan, m map[string]any, name string, reserved bool) error {
-	reason := checkName(name)
-	if reason == "" && (name == stampName || isReserved(name) && !reserved) {
-		reason = "names that begin with azp_ are reserved"
-	}
-	if _, ok := p.index[name]; ok && reason == "" && !p.isMap {
-		reason = "the struct has a field of this name"
-	}
-	if reason != "" {
-		return &PropertyError{Property: name, Want: "another name", Got: reason}
-	}
-	// A map may hold a text and its annotation, as JSON does.
-	text, isText := m[name].(string)
-	note, _ := m[name+annotationSuffix].(string)
-	if isText && note != "" && note != String.String() {
-		return w.notedText(&field{tagOptions: tagOptions{name: name}, cost: nameCost(name)}, text, note)
-	}
-	return w.bagValue(name, m[name])
-}
-
 // left answers whether the field is left out because of its value.
 func (f *field) left(v reflect.Value) bool {
 	switch f.shape {
@@ -186,3 +127,60 @@ var stampField = field{tagOptions: tagOptions{name: stampName}, cost: nameCost(s
 type zeroer interface{ IsZero() bool }
 
 var zeroerType = reflect.TypeFor[zeroer]()
+
+// noted writes a text whose type another field of the struct names, as in
+//
+//	Count     string
+//	CountType string `json:"Count@odata.type"`
+func (w *encoder) noted(f *field, v reflect.Value, note *field, entity reflect.Value) error {
+	annotation := ""
+	if nv, ok := note.get(entity); ok {
+		annotation = nv.String()
+	}
+	if annotation == "" || annotation == String.String() {
+		return w.field(f, v)
+	}
+	return w.notedText(f, v.String(), annotation)
+}
+
+// notedText writes a text as a value of the type that annotation names.
+func (w *encoder) notedText(f *field, value, annotation string) error {
+	edm := edmNamed([]byte(annotation))
+	text := []byte(value)
+	typed := field{tagOptions: tagOptions{name: f.name}, cost: f.cost, edm: edm}
+	typed.lead, _ = leads(f.name, edm)
+	bad := &PropertyError{Property: f.name, Want: edm.String(), Got: "other text"}
+	switch edm {
+	case Int64:
+		if i, ok := parseInt(text); ok {
+			w.dst = append(w.dst, typed.lead...)
+			w.integer(&typed, i)
+			return nil
+		}
+	case DateTime:
+		if t, ok := parseDateTime(text); ok {
+			return w.dateTime(&typed, t)
+		}
+	case Guid:
+		var g [16]byte
+		if parseGUID(&g, text) {
+			w.dst = append(w.dst, typed.lead...)
+			w.guid(&typed, &g)
+			return nil
+		}
+	case Binary:
+		if b, ok := decodeBase64(nil, text); ok {
+			return w.binary(&typed, b)
+		}
+	case Double:
+		if value == "NaN" || value == "Infinity" || value == "-Infinity" {
+			_, typed.lead = leads(f.name, edm)
+			w.dst = append(append(w.dst, typed.lead...), `"`+value+`"`...)
+			w.sizer.add(&typed, 8)
+			return nil
+		}
+	default:
+		bad.Want, bad.Got = "the name of a type that is text", edm.String()
+	}
+	return bad
+}

@@ -2,6 +2,7 @@ package edm
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -135,4 +136,95 @@ func (d *decoder) bagged(name string, t *token, ofSDK bool) (any, error) {
 		want = t.edm.String()
 	}
 	return nil, &PropertyError{Property: name, Want: want, Got: t.got(raw)}
+}
+
+// openBag is the map that takes the others, nil for a struct without one.
+func (d *decoder) openBag(v reflect.Value, m *Meta) map[string]any {
+	p := d.plan
+	switch {
+	case p.isMap:
+		if v.IsNil() {
+			v.Set(reflect.MakeMapWithSize(v.Type(), len(d.others)+3))
+		}
+		bag := bagOf(v)
+		bag[partitionKeyName], bag[rowKeyName] = m.PartitionKey, m.RowKey
+		if !m.Timestamp.IsZero() {
+			bag[timestampName] = m.Timestamp
+		}
+		return bag
+	case p.bag != nil:
+		v = p.bag.reach(v)
+		if v.IsNil() {
+			v.Set(reflect.MakeMapWithSize(v.Type(), len(d.others)))
+		}
+		return bagOf(v)
+	}
+	return nil
+}
+
+// bag writes the properties of a map type, or of a struct's bag, in order of names.
+func (w *encoder) bag(p *plan, v reflect.Value, reserved bool) error {
+	m := p.bagIn(v)
+	for _, name := range bagNames(m) {
+		if err := w.bagProperty(p, m, name, reserved); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bagIn is the map of the properties that have no field, in the entity v.
+func (p *plan) bagIn(v reflect.Value) map[string]any {
+	switch {
+	case p.isMap:
+		return bagOf(v)
+	case p.bag != nil:
+		if fv, ok := p.bag.get(v); ok {
+			return *fv.Addr().Interface().(*map[string]any)
+		}
+	}
+	return nil
+}
+
+// bagNames lists the properties of m in order.
+func bagNames(m map[string]any) []string {
+	if len(m) == 0 {
+		return nil
+	}
+	names := make([]string, 0, len(m))
+	for name := range m {
+		if !isSystem(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (w *encoder) bagProperty(p *plan, m map[string]any, name string, reserved bool) error {
+	reason := checkName(name)
+	if reason == "" && (name == stampName || isReserved(name) && !reserved) {
+		reason = "names that begin with azp_ are reserved"
+	}
+	if _, ok := p.index[name]; ok && reason == "" && !p.isMap {
+		reason = "the struct has a field of this name"
+	}
+	if reason != "" {
+		return &PropertyError{Property: name, Want: "another name", Got: reason}
+	}
+	// A map may hold a text and its annotation, as JSON does.
+	text, isText := m[name].(string)
+	note, _ := m[name+annotationSuffix].(string)
+	if isText && note != "" && note != String.String() {
+		return w.notedText(&field{tagOptions: tagOptions{name: name}, cost: nameCost(name)}, text, note)
+	}
+	return w.bagValue(name, m[name])
+}
+
+// bagOf is the map that v, of a map type, is.
+func bagOf(v reflect.Value) map[string]any {
+	if v.Type() == bagType {
+		return *v.Addr().Interface().(*map[string]any)
+	}
+	return v.Convert(bagType).Interface().(map[string]any)
 }

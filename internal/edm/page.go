@@ -1,5 +1,17 @@
 package edm
 
+// DecodePage reads the body of a query's answer. next is called once a row, and
+// says where the row goes, as in DecodeEntity; m and rest may be nil. Where m is not,
+// the row must have both keys. Rows before an error have been filled.
+func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, rest *Unknown)) error {
+	d := c.decoder(body)
+	defer c.release(d)
+	if err := d.page(next); err != nil {
+		return err
+	}
+	return nil
+}
+
 func (d *decoder) page(next func() (any, *Meta, *Unknown)) error {
 	if !d.start('{') {
 		return d.err
