@@ -283,7 +283,7 @@ func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 		I   int32     // 8+2*1 + 4
 		B   bool      // 8+2*1 + 1
 	}{"é😀", []byte{1, 2}, time.Unix(0, 0), 1, 1, uuid.UUID{}, 1, true}
-	want := Size{8, 4 + 2*(2+3) + 24 + 20 + 18 + 18 + 18 + 26 + 14 + 11}
+	want := entitySize{8, 4 + 2*(2+3) + 24 + 20 + 18 + 18 + 18 + 26 + 14 + 11}
 	c := codecOf[struct {
 		Str string
 		Bin []byte
@@ -294,7 +294,7 @@ func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 		I   int32
 		B   bool
 	}](t)
-	body, size, err := c.AppendSized(nil, &entity, Envelope{PartitionKey: "pk", RowKey: "r😀"})
+	body, size, err := c.appendSized(nil, &entity, Envelope{PartitionKey: "pk", RowKey: "r😀"})
 	if err != nil || size != want {
 		t.Fatalf("%+v %v, want %+v", size, err, want)
 	}
@@ -305,7 +305,7 @@ func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 	if err := none.DecodeEntity(body, &v, nil, &rest); err != nil {
 		t.Fatal(err)
 	}
-	_, size, err = none.AppendSized(nil, &v, Envelope{PartitionKey: "pk", RowKey: "r😀", Unknown: &rest})
+	_, size, err = none.appendSized(nil, &v, Envelope{PartitionKey: "pk", RowKey: "r😀", Unknown: &rest})
 	if err != nil || size != want {
 		t.Fatalf("rest: %+v %v, want %+v", size, err, want)
 	}
@@ -321,7 +321,7 @@ func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 		left -= 8 + 2*4 + 4 + n
 	}
 	m := codecOf[map[string]any](t)
-	_, size, err = m.AppendSized(nil, &big, Envelope{PartitionKey: "p", RowKey: "r"})
+	_, size, err = m.appendSized(nil, &big, Envelope{PartitionKey: "p", RowKey: "r"})
 	if err != nil || size.Bytes != maxEntityBytes {
 		t.Fatalf("%+v %v", size, err)
 	}

@@ -17,20 +17,20 @@ const (
 	maxEntityBytes = 1 << 20
 )
 
-// Size is what a row counts against the limits of the service.
-type Size struct {
-	Properties int // beside PartitionKey, RowKey and Timestamp; at most 252
-	Bytes      int // as the service counts them; at most 1 MiB
+// entitySize is the size of a row as the service counts it against its limits.
+type entitySize struct {
+	Properties int // without PartitionKey, RowKey and Timestamp; at most 252
+	Bytes      int // at most 1 MiB
 }
 
-// entityOverhead and propertyOverhead are of the published formula:
+// entityOverhead and propertyOverhead are the constants of the published formula:
 // 4 + 2*(keys) + sum of (8 + 2*name + value), lengths in UTF-16 units.
 const (
 	entityOverhead   = 4
 	propertyOverhead = 8
 )
 
-// fixedSize is the size of a value whose type alone decides it.
+// fixedSize returns the size of a value of a type with a fixed size.
 func fixedSize(edm Type) int {
 	switch edm {
 	case Boolean:
@@ -43,32 +43,32 @@ func fixedSize(edm Type) int {
 	return 8
 }
 
-// A sizer adds up a row.
+// A sizer adds up the size of a row.
 type sizer struct {
-	size    Size
-	largest string
-	most    int
-	over    string // property number 253
+	size        entitySize
+	largest     string // the property that takes the most bytes
+	largestSize int
+	excess      string // property number 253
 }
 
 func (s *sizer) add(f *field, value int) {
-	n := f.cost + value
+	n := f.nameSize + value
 	s.size.Bytes += n
 	s.size.Properties++
-	if n > s.most {
-		s.most, s.largest = n, f.name
+	if n > s.largestSize {
+		s.largestSize, s.largest = n, f.name
 	}
 	if s.size.Properties == maxProperties+1 {
-		s.over = f.name
+		s.excess = f.name
 	}
 }
 
-// nameCost is what a property counts beside its value.
-func nameCost(name string) int { return propertyOverhead + 2*utf16Length(name) }
+// nameSize returns what a property counts without its value.
+func nameSize(name string) int { return propertyOverhead + 2*utf16Length(name) }
 
 func (s *sizer) check() *PropertyError {
 	if s.size.Properties > maxProperties {
-		return tooLarge(s.over, "at most 252 properties", s.size.Properties)
+		return tooLarge(s.excess, "at most 252 properties", s.size.Properties)
 	}
 	if s.size.Bytes > maxEntityBytes {
 		return tooLarge(s.largest, "an entity of at most 1048576 bytes", s.size.Bytes)
@@ -90,11 +90,12 @@ const maxNameLength = 255
 // reservedPrefix begins the names of the properties that the library adds itself.
 const reservedPrefix = "azp_"
 
-// stampName is the property that tells one write from another of the same content.
+// stampName is the property that distinguishes one write from another with the same
+// content.
 const stampName = reservedPrefix + "stamp"
 
-// checkName answers why a property may not have this name, "" if it may: an
-// identifier of C# (so no dash, no dot), at most 255 characters.
+// checkName returns why a property must not have this name, or "" if it may. Names are
+// identifiers of C# (so no dash, no dot) of at most 255 characters.
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model#property-names
 func checkName(name string) string {
 	if name == "" {
@@ -112,7 +113,7 @@ func checkName(name string) string {
 			return "a property name begins with a letter or _"
 		case unicode.IsOneOf(nameParts, r):
 		default:
-			return "a property name holds letters, digits and _ only"
+			return "a property name consists of letters, digits and _"
 		}
 	}
 	return ""
@@ -120,11 +121,11 @@ func checkName(name string) string {
 
 var nameParts = []*unicode.RangeTable{unicode.Nd, unicode.Mn, unicode.Mc, unicode.Pc, unicode.Cf}
 
-// isReserved answers whether the library keeps this name for itself.
-func isReserved(name string) bool { return strings.HasPrefix(name, reservedPrefix) }
+// IsReserved reports whether the property name is reserved for this library.
+func IsReserved(name string) bool { return strings.HasPrefix(name, reservedPrefix) }
 
-// isControl answers whether a member of an entity is not a property: odata.etag
-// and the like, and annotations.
+// isControl reports whether a member of an entity is not a property but a control
+// member, such as odata.etag, or an annotation.
 func isControl(name []byte) bool {
 	for _, c := range name {
 		if c == '.' || c == '@' {
@@ -134,11 +135,11 @@ func isControl(name []byte) bool {
 	return false
 }
 
-// utf16Length counts the UTF-16 units of valid UTF-8.
+// utf16Length returns the length of valid UTF-8 in UTF-16 units.
 func utf16Length(s string) int {
 	n := 0
 	for i := range len(s) {
-		// Every byte that begins a character counts one, the first of four two.
+		// The first byte of a character counts as one unit, or two if there are four bytes.
 		if c := s[i]; c < 0x80 || c >= 0xC0 {
 			n++
 			if c >= 0xF0 {

@@ -1,83 +1,19 @@
 package edm
 
-// DecodePage reads the body of a query's answer. next is called once a row, and
-// says where the row goes, as in DecodeEntity; m and rest may be nil. Where m is not,
-// the row must have both keys. Rows before an error have been filled.
+// DecodePage reads the reply to a query. For each row it calls next, which returns where
+// to decode the row, as in DecodeEntity; m and rest may be nil. If m is not nil, the row
+// must have both keys. The rows before an error are filled.
 func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, rest *Unknown)) error {
 	d := c.decoder(body)
 	defer c.release(d)
-	if err := d.page(next); err != nil {
-		return err
-	}
-	return nil
+	return d.decodePage(next)
 }
 
-func (d *decoder) page(next func() (any, *Meta, *Unknown)) error {
+func (d *decoder) decodePage(next func() (any, *Meta, *Unknown)) error {
 	if !d.start('{') {
 		return d.err
 	}
-	d.pos++
-	if d.next() == '}' {
-		d.fail(d.pos, "a page without rows or value")
-		return d.err
-	}
-	seen := false
-	for {
-		var name, value token
-		if d.next() != '"' {
-			d.unexpected()
-			return d.err
-		}
-		at := d.pos
-		if !d.text(&name) || !d.expect(':') {
-			return d.err
-		}
-		if string(d.plain(&name)) == "value" {
-			if seen {
-				d.fail(at, "two members value")
-				return d.err
-			}
-			seen = true
-			if err := d.rows(next); err != nil {
-				return err
-			}
-		} else if !d.value(&value, 1) {
-			return d.err
-		}
-		switch d.next() {
-		case ',':
-			d.pos++
-			continue
-		case '}':
-			d.pos++
-		default:
-			d.unexpected()
-			return d.err
-		}
-		break
-	}
-	if d.finish() && !seen {
-		d.fail(d.pos, "a page without value")
-	}
-	if d.err != nil {
-		return d.err
-	}
-	return nil
-}
-
-func (d *decoder) rows(next func() (any, *Meta, *Unknown)) error {
-	if !d.expect('[') {
-		return d.err
-	}
-	if d.next() == ']' {
-		d.pos++
-		return nil
-	}
-	for {
-		if d.next() != '{' {
-			d.unexpected()
-			return d.err
-		}
+	return d.page(func() error {
 		at := d.pos
 		dst, m, rest := next()
 		if err := d.entity(dst, m, rest); err != nil {
@@ -87,15 +23,90 @@ func (d *decoder) rows(next func() (any, *Meta, *Unknown)) error {
 			d.fail(at, "a row without its keys")
 			return d.err
 		}
-		switch d.next() {
-		case ',':
-			d.pos++
-		case ']':
-			d.pos++
-			return nil
-		default:
-			d.unexpected()
-			return d.err
-		}
+		return nil
+	})
+}
+
+// page reads the object of a page, to the end of the text. It calls row for each row, at
+// its opening brace; row must read the whole row.
+func (s *scanner) page(row func() error) error {
+	if !s.expect('{') {
+		return s.err
 	}
+	if s.peek() == '}' {
+		s.fail(s.pos, "a page without rows or value")
+		return s.err
+	}
+	found := false
+	for {
+		var name, value token
+		if s.peek() != '"' {
+			s.unexpected()
+			return s.err
+		}
+		at := s.pos
+		if !s.text(&name) || !s.expect(':') {
+			return s.err
+		}
+		if s.isText(&name, "value") {
+			if found {
+				s.fail(at, "two members value")
+				return s.err
+			}
+			found = true
+			if err := s.rows(row); err != nil {
+				return err
+			}
+		} else if !s.value(&value, 1) {
+			return s.err
+		}
+		if s.peek() != ',' {
+			break
+		}
+		s.pos++
+	}
+	if s.expect('}') && s.atEnd() && !found {
+		s.fail(s.pos, "a page without value")
+	}
+	if s.err != nil {
+		return s.err
+	}
+	return nil
+}
+
+// rows reads the array of the rows of a page.
+func (s *scanner) rows(row func() error) error {
+	if !s.expect('[') {
+		return s.err
+	}
+	if s.peek() == ']' {
+		s.pos++
+		return nil
+	}
+	for {
+		if s.peek() != '{' {
+			s.unexpected()
+			return s.err
+		}
+		if err := row(); err != nil {
+			return err
+		}
+		if s.peek() != ',' {
+			break
+		}
+		s.pos++
+	}
+	if !s.expect(']') {
+		return s.err
+	}
+	return nil
+}
+
+// isText reports whether the string token t is the given text.
+func (s *scanner) isText(t *token, text string) bool {
+	raw := s.data[t.start:t.end]
+	if t.escaped {
+		raw, _ = unescape(nil, raw)
+	}
+	return string(raw) == text
 }

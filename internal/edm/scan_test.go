@@ -15,7 +15,7 @@ func scanAll(text []byte) (token, *MalformedError) {
 	s := scanner{data: text}
 	var t token
 	if s.value(&t, 0) {
-		s.finish()
+		s.atEnd()
 	}
 	return t, s.err
 }

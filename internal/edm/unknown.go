@@ -6,36 +6,29 @@ import (
 	"reflect"
 )
 
-// Unknown is what a row holds beside the fields of its Go type: the properties as they
-// came, with their types, in the order of the body. The zero Unknown is none. It shares
-// no memory with the body it was read from. An answer without metadata has no types,
-// and so must not be written back.
+// Unknown are the properties of a row that its Go type has no fields for. They are kept as
+// they were read, with their types and in the order of the body. The zero Unknown has no
+// properties. It shares no memory with the body that it was read from. A reply without
+// metadata has no types, so Unknown from such a reply must not be written back.
 type Unknown struct {
-	raw []byte // members as they stand in an object, each after a comma
+	raw []byte // members of a JSON object, each after a comma
 }
 
-// IsZero answers whether there is nothing.
+// IsZero reports whether there are no properties.
 func (r *Unknown) IsZero() bool { return len(r.raw) == 0 }
 
-// Names lists the properties.
-func (r *Unknown) Names() []string {
-	var names []string
-	r.each(func(p *restProperty) { names = append(names, p.name) })
-	return names
-}
-
-type restProperty struct {
+type unknownProperty struct {
 	name   string
 	tok    token
 	value  []byte // of a string without its quotes
 	member []byte // with annotation and leading comma
 }
 
-// each takes the members apart again. The text is of this package's own making.
-func (r *Unknown) each(yield func(*restProperty)) {
+// each calls yield for each property. raw was written by this package and is well-formed.
+func (r *Unknown) each(yield func(*unknownProperty)) {
 	s := scanner{data: r.raw}
 	for s.pos < len(s.data) {
-		var p restProperty
+		var p unknownProperty
 		var name, value token
 		from := s.pos
 		s.pos++
@@ -44,7 +37,7 @@ func (r *Unknown) each(yield func(*restProperty)) {
 		s.value(&value, 1)
 		text := r.raw[name.start:name.end]
 		if base, ok := bytes.CutSuffix(text, []byte(annotationSuffix)); ok {
-			edm := edmNamed(r.raw[value.start:value.end])
+			edm := typeNamed(r.raw[value.start:value.end])
 			text = base
 			s.pos++
 			s.text(&name)
@@ -62,11 +55,11 @@ func (r *Unknown) each(yield func(*restProperty)) {
 	}
 }
 
-// rest writes the properties of r again, except those that the Go value has by now.
-func (w *encoder) rest(c *Codec, v reflect.Value, r *Unknown) error {
-	own := c.plan.bagIn(v)
+// unknown writes the properties of r, except those that the Go value has itself.
+func (w *encoder) unknown(c *Codec, v reflect.Value, r *Unknown) error {
+	own := c.plan.unknownIn(v)
 	var err error
-	r.each(func(p *restProperty) {
+	r.each(func(p *unknownProperty) {
 		if _, ok := own[p.name]; ok || err != nil {
 			return
 		}
@@ -75,15 +68,16 @@ func (w *encoder) rest(c *Codec, v reflect.Value, r *Unknown) error {
 		}
 		var size int
 		if size, err = p.size(); err == nil {
-			w.sizer.add(&field{tagOptions: tagOptions{name: p.name}, cost: nameCost(p.name)}, size)
+			f := fieldNamed(p.name)
+			w.sizer.add(&f, size)
 			w.dst = append(w.dst, p.member...)
 		}
 	})
 	return err
 }
 
-// size is what the value counts.
-func (p *restProperty) size() (int, error) {
+// size returns what the value counts against the size of an entity.
+func (p *unknownProperty) size() (int, error) {
 	text := p.value
 	if p.tok.escaped {
 		text, _ = unescape(nil, text)
@@ -105,20 +99,15 @@ func (p *restProperty) size() (int, error) {
 	return fixedSize(edm), nil
 }
 
-// entityStart opens an entity that has its types, as an answer with metadata does.
-const entityStart = `{"odata.metadata":"x"`
+// entityStart is the beginning of an entity with metadata, and so with types.
+const entityStart = `{"odata.metadata":"x",`
 
-// DecodeAs decodes the properties of r into *dst, as if the row had been read with this
-// codec; what it has no field for goes to rest.
+// DecodeAs decodes the properties of r into *dst, as if the row had been read with the
+// codec c. Properties that have no field are stored in rest.
 func (r *Unknown) DecodeAs(c *Codec, pk, rk string, dst any, rest *Unknown) error {
 	body := make([]byte, 0, len(entityStart)+len(r.raw)+len(pk)+len(rk)+64)
-	body = append(body, entityStart...)
-	e := encoder{dst: append(body, `,"PartitionKey":`...)}
-	if err := e.key(partitionKeyName, pk); err != nil {
-		return err
-	}
-	e.dst = append(e.dst, `,"RowKey":`...)
-	if err := e.key(rowKeyName, rk); err != nil {
+	e := encoder{dst: append(body, entityStart...)}
+	if err := e.keys(pk, rk); err != nil {
 		return err
 	}
 	body = append(e.dst, r.raw...)
@@ -126,9 +115,9 @@ func (r *Unknown) DecodeAs(c *Codec, pk, rk string, dst any, rest *Unknown) erro
 	return c.DecodeEntity(append(body, '}'), dst, &m, rest)
 }
 
-// Value is one property of r, as the Go value of its type.
+// Value returns one property of r as the Go value of its type.
 func (r *Unknown) Value(name string) (value any, ok bool, err error) {
-	r.each(func(p *restProperty) {
+	r.each(func(p *unknownProperty) {
 		if p.name != name || ok || err != nil {
 			return
 		}
@@ -143,9 +132,9 @@ func (r *Unknown) Value(name string) (value any, ok bool, err error) {
 	return value, ok, err
 }
 
-// Text is the value of a text property in r.
+// Text returns the value of a text property of r.
 func (r *Unknown) Text(name string) (text string, ok bool) {
-	r.each(func(p *restProperty) {
+	r.each(func(p *unknownProperty) {
 		if p.name != name || ok || p.tok.kind != tokString || p.tok.wireType(p.value) != String {
 			return
 		}
@@ -160,7 +149,7 @@ func (r *Unknown) Text(name string) (text string, ok bool) {
 	return text, ok
 }
 
-// WithText is r with a text property, in place of the one it has of that name.
+// WithText returns a copy of r with a text property, which replaces one of the same name.
 func (r *Unknown) WithText(name, text string) Unknown {
 	e := encoder{dst: r.without(name)}
 	e.dst = append(e.dst, ',')
@@ -172,7 +161,7 @@ func (r *Unknown) WithText(name, text string) Unknown {
 
 func (r *Unknown) without(name string) []byte {
 	var raw []byte
-	r.each(func(p *restProperty) {
+	r.each(func(p *unknownProperty) {
 		if p.name != name {
 			raw = append(raw, p.member...)
 		}
@@ -180,58 +169,58 @@ func (r *Unknown) without(name string) []byte {
 	return raw
 }
 
-// assignOthers puts the properties that have no field into the bag or into rest.
-func (d *decoder) assignOthers(v reflect.Value, rest *Unknown, m *Meta) error {
+// assignUnknown stores the properties that have no field in the map of v, or in rest.
+func (d *decoder) assignUnknown(v reflect.Value, rest *Unknown, m *Meta) error {
 	p := d.plan
-	bag := d.openBag(v, m)
+	properties := d.unknownMap(v, m)
 	if rest != nil {
 		rest.raw = nil
 	}
-	for _, slot := range d.others {
+	for _, slot := range d.unknown {
 		t := &d.toks[slot]
 		name := d.names[int(slot)-p.slots]
 		if t.kind == tokNull {
 			continue
 		}
-		if bag != nil && (p.everything || !isReserved(name)) {
-			got, err := d.bagged(name, t, p.edmBag)
+		if properties != nil && (p.withReserved || !IsReserved(name)) {
+			got, err := d.goValue(name, t, p.sdkTypes)
 			if err != nil {
 				return err
 			}
-			bag[name] = got
+			properties[name] = got
 		} else if rest != nil {
-			d.keepIn(rest, name, slot, t)
+			d.appendUnknown(rest, name, slot, t)
 		}
 	}
 	return nil
 }
 
-// keepIn appends one member to rest. A double is annotated even where it needs no
-// annotation here, so that it stays one through clients that rewrite numbers.
-func (d *decoder) keepIn(rest *Unknown, name string, slot int32, t *token) {
+// appendUnknown appends one member to rest. A double is always annotated, so that it
+// remains a double if another client rewrites the number.
+func (d *decoder) appendUnknown(rest *Unknown, name string, slot int32, t *token) {
 	if rest.raw == nil {
-		rest.raw = make([]byte, 0, d.restSize())
+		rest.raw = make([]byte, 0, d.unknownSize())
 	}
 	value := d.data[t.start:t.end]
-	note := ""
+	annotation := ""
 	switch {
 	case t.edm == edmUnknown:
-		for _, o := range d.odd {
+		for _, o := range d.unknownTypes {
 			if o.slot == slot {
-				note = string(d.data[o.start:o.end])
+				annotation = string(d.data[o.start:o.end])
 			}
 		}
 	case t.edm != 0:
-		note = t.edm.String()
+		annotation = t.edm.String()
 	case t.kind == tokNumber && t.wireType(value) == Double:
-		note = Double.String()
+		annotation = Double.String()
 	}
 	e := encoder{dst: rest.raw}
-	if note != "" {
+	if annotation != "" {
 		e.dst = append(e.dst, ',')
 		e.quote(name)
 		e.dst = append(e.dst[:len(e.dst)-1], annotationSuffix+`":"`...)
-		e.dst = append(append(e.dst, note...), '"')
+		e.dst = append(append(e.dst, annotation...), '"')
 	}
 	e.dst = append(e.dst, ',')
 	e.quote(name)
@@ -243,10 +232,10 @@ func (d *decoder) keepIn(rest *Unknown, name string, slot int32, t *token) {
 	rest.raw = append(e.dst, d.data[start:end]...)
 }
 
-// restSize is about what the row's rest needs.
-func (d *decoder) restSize() int {
+// unknownSize estimates the bytes that the unknown properties of the row need.
+func (d *decoder) unknownSize() int {
 	n := 0
-	for _, slot := range d.others {
+	for _, slot := range d.unknown {
 		t := &d.toks[slot]
 		name := len(d.names[int(slot)-d.plan.slots])
 		n += len(`,"":""`) + name + int(t.end-t.start)
