@@ -8,7 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-func TestSetKeysFillsTheFieldsThatKeysReads(t *testing.T) {
+func TestSetKeysSetsTheFieldsThatKeysReturns(t *testing.T) {
 	type own struct{ PartitionKey, RowKey, Name string }
 	type embedded struct {
 		aztables.Entity
@@ -33,22 +33,22 @@ func TestSetKeysFillsTheFieldsThatKeysReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, bag := none{"n"}, map[string]any{"Name": "n"}
+	v, properties := none{"n"}, map[string]any{"Name": "n"}
 	c.SetKeys(&v, "p", "r")
 	if v != (none{"n"}) {
 		t.Errorf("%+v", v)
 	}
-	if c, err = CodecFor(reflect.TypeOf(bag)); err != nil {
+	if c, err = CodecFor(reflect.TypeOf(properties)); err != nil {
 		t.Fatal(err)
 	}
-	if c.SetKeys(&bag, "p", "r"); len(bag) != 1 {
-		t.Errorf("%v", bag)
+	if c.SetKeys(&properties, "p", "r"); len(properties) != 1 {
+		t.Errorf("%v", properties)
 	}
 }
 
-// TestARowCostsTwoAllocations: one for its texts, one for its binary value; and a
-// row is written without any.
-func TestARowCostsTwoAllocations(t *testing.T) {
+// TestDecodingARowTakesTwoAllocations: one for its texts and one for its binary value.
+// Writing a row takes none.
+func TestDecodingARowTakesTwoAllocations(t *testing.T) {
 	page := benchPage(t)
 	c := codecOf[benchRow](t)
 	var v benchRow
@@ -72,7 +72,7 @@ func TestARowCostsTwoAllocations(t *testing.T) {
 	}
 }
 
-func TestACodecServesManyGoroutines(t *testing.T) {
+func TestACodecIsSafeForConcurrentUse(t *testing.T) {
 	page := benchPage(t)
 	c := codecOf[benchRow](t)
 	read := func() (rows []benchRow, err error) {

@@ -9,19 +9,19 @@ import (
 
 // DecodeEntity reads the body of one entity into *dst, a value of the codec's type that
 // the caller has zeroed, and into m. Properties that the type has no field for are stored
-// in rest, or only validated if rest is nil. A null is treated as absent: the field is not
+// in unknown, or only validated if unknown is nil. A null is treated as absent: the field is not
 // changed. Rows written by other clients can be read too: see Codec.
 //
 // Errors are a *MalformedError for text that is not valid JSON or not an entity, which
 // includes duplicate properties, and a *PropertyError for a value that its field cannot
 // store. dst may then be partly filled.
-func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, rest *Unknown) error {
+func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, unknown *Unknown) error {
 	d := c.decoder(body)
 	defer c.release(d)
 	if !d.start('{') {
 		return d.err
 	}
-	if err := d.entity(dst, m, rest); err != nil {
+	if err := d.entity(dst, m, unknown); err != nil {
 		return err
 	}
 	if !d.atEnd() {
@@ -83,7 +83,7 @@ func (d *decoder) start(c byte) bool {
 }
 
 // entity reads the object at pos into *dst.
-func (d *decoder) entity(dst any, m *Meta, rest *Unknown) error {
+func (d *decoder) entity(dst any, m *Meta, unknown *Unknown) error {
 	v := reflect.ValueOf(dst).Elem()
 	if v.Type() != d.plan.typ {
 		return &FieldError{Type: v.Type().String(), Reason: "is not " + d.plan.typ.String()}
@@ -95,8 +95,8 @@ func (d *decoder) entity(dst any, m *Meta, rest *Unknown) error {
 		m = &d.meta
 	}
 	err := d.assign(v, m)
-	if err == nil && (rest != nil || d.plan.open()) {
-		err = d.assignUnknown(v, rest, m)
+	if err == nil && (unknown != nil || d.plan.open()) {
+		err = d.assignUnknown(v, unknown, m)
 	}
 	d.buffer.Reset()
 	return err

@@ -159,7 +159,7 @@ type JoinSpec struct {
 // SetKeys sets the keys. The codec must be from SplitCodecFor.
 //
 // A missing piece is a *PropertyError. Join does not change g.
-func (c *Codec) Join(g *StoredRows, spec JoinSpec, dst any, rest *Unknown) error {
+func (c *Codec) Join(g *StoredRows, spec JoinSpec, dst any, unknown *Unknown) error {
 	d := c.decoder(g.data)
 	defer c.release(d)
 	d.begin()
@@ -182,8 +182,8 @@ func (c *Codec) Join(g *StoredRows, spec JoinSpec, dst any, rest *Unknown) error
 	var m Meta
 	v := reflect.ValueOf(dst).Elem()
 	err := d.assign(v, &m)
-	if err == nil && (rest != nil || c.plan.open()) {
-		err = d.assignUnknown(v, rest, &m)
+	if err == nil && (unknown != nil || c.plan.open()) {
+		err = d.assignUnknown(v, unknown, &m)
 	}
 	d.buffer.Reset()
 	return err

@@ -1,9 +1,9 @@
 package edm
 
 // DecodePage reads the reply to a query. For each row it calls next, which returns where
-// to decode the row, as in DecodeEntity; m and rest may be nil. If m is not nil, the row
+// to decode the row, as in DecodeEntity; m and unknown may be nil. If m is not nil, the row
 // must have both keys. The rows before an error are filled.
-func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, rest *Unknown)) error {
+func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, unknown *Unknown)) error {
 	d := c.decoder(body)
 	defer c.release(d)
 	return d.decodePage(next)
@@ -15,8 +15,8 @@ func (d *decoder) decodePage(next func() (any, *Meta, *Unknown)) error {
 	}
 	return d.page(func() error {
 		at := d.pos
-		dst, m, rest := next()
-		if err := d.entity(dst, m, rest); err != nil {
+		dst, m, unknown := next()
+		if err := d.entity(dst, m, unknown); err != nil {
 			return err
 		}
 		if m != nil && (d.toks[slotPartitionKey].kind != tokString || d.toks[slotRowKey].kind != tokString) {

@@ -202,8 +202,9 @@ func TestKeysAreFoundByNameAndTag(t *testing.T) {
 	}
 }
 
-// TestPointersToEmbeddedStructsAreMadeWhenNeeded follows a pointer that is nil.
-func TestPointersToEmbeddedStructsAreMadeWhenNeeded(t *testing.T) {
+// TestNilPointersToEmbeddedStructsAreAllocatedWhenNeeded reads a field of a struct that is
+// embedded by a nil pointer.
+func TestNilPointersToEmbeddedStructsAreAllocatedWhenNeeded(t *testing.T) {
 	type Outer struct {
 		*Deep
 		Name string
@@ -221,9 +222,9 @@ func TestPointersToEmbeddedStructsAreMadeWhenNeeded(t *testing.T) {
 	}
 }
 
-// A field tagged blob is, in a row by itself, a property like others, left out when
-// zero: only package largeentity moves it.
-func TestAFieldTaggedBlobIsAPropertyLeftOutWhenZero(t *testing.T) {
+// TestAFieldTaggedBlobIsAPropertyOmittedWhenZero: only package largeentity moves the value to
+// a blob.
+func TestAFieldTaggedBlobIsAPropertyOmittedWhenZero(t *testing.T) {
 	type inner struct{ X, Y int }
 	type entity struct {
 		Photo []byte `table:",blob"`

@@ -15,7 +15,7 @@ type Unknown struct {
 }
 
 // IsZero reports whether there are no properties.
-func (r *Unknown) IsZero() bool { return len(r.raw) == 0 }
+func (u *Unknown) IsZero() bool { return len(u.raw) == 0 }
 
 type unknownProperty struct {
 	name   string
@@ -25,8 +25,8 @@ type unknownProperty struct {
 }
 
 // each calls yield for each property. raw was written by this package and is well-formed.
-func (r *Unknown) each(yield func(*unknownProperty)) {
-	s := scanner{data: r.raw}
+func (u *Unknown) each(yield func(*unknownProperty)) {
+	s := scanner{data: u.raw}
 	for s.pos < len(s.data) {
 		var p unknownProperty
 		var name, value token
@@ -35,9 +35,9 @@ func (r *Unknown) each(yield func(*unknownProperty)) {
 		s.text(&name)
 		s.pos++
 		s.value(&value, 1)
-		text := r.raw[name.start:name.end]
+		text := u.raw[name.start:name.end]
 		if base, ok := bytes.CutSuffix(text, []byte(annotationSuffix)); ok {
-			edm := typeNamed(r.raw[value.start:value.end])
+			edm := typeNamed(u.raw[value.start:value.end])
 			text = base
 			s.pos++
 			s.text(&name)
@@ -49,8 +49,8 @@ func (r *Unknown) each(yield func(*unknownProperty)) {
 			return
 		}
 		p.name, p.tok = string(text), value
-		p.value = r.raw[value.start:value.end]
-		p.member = r.raw[from:s.pos]
+		p.value = u.raw[value.start:value.end]
+		p.member = u.raw[from:s.pos]
 		yield(&p)
 	}
 }
@@ -102,22 +102,22 @@ func (p *unknownProperty) size() (int, error) {
 // entityStart is the beginning of an entity with metadata, and so with types.
 const entityStart = `{"odata.metadata":"x",`
 
-// DecodeAs decodes the properties of r into *dst, as if the row had been read with the
-// codec c. Properties that have no field are stored in rest.
-func (r *Unknown) DecodeAs(c *Codec, pk, rk string, dst any, rest *Unknown) error {
-	body := make([]byte, 0, len(entityStart)+len(r.raw)+len(pk)+len(rk)+64)
+// DecodeAs decodes the properties of u into *dst, as if the row had been read with the
+// codec c. Properties that have no field are stored in unknown.
+func (u *Unknown) DecodeAs(c *Codec, pk, rk string, dst any, unknown *Unknown) error {
+	body := make([]byte, 0, len(entityStart)+len(u.raw)+len(pk)+len(rk)+64)
 	e := encoder{dst: append(body, entityStart...)}
 	if err := e.keys(pk, rk); err != nil {
 		return err
 	}
-	body = append(e.dst, r.raw...)
+	body = append(e.dst, u.raw...)
 	var m Meta
-	return c.DecodeEntity(append(body, '}'), dst, &m, rest)
+	return c.DecodeEntity(append(body, '}'), dst, &m, unknown)
 }
 
-// Value returns one property of r as the Go value of its type.
-func (r *Unknown) Value(name string) (value any, ok bool, err error) {
-	r.each(func(p *unknownProperty) {
+// Value returns one property of u as the Go value of its type.
+func (u *Unknown) Value(name string) (value any, ok bool, err error) {
+	u.each(func(p *unknownProperty) {
 		if p.name != name || ok || err != nil {
 			return
 		}
@@ -132,9 +132,9 @@ func (r *Unknown) Value(name string) (value any, ok bool, err error) {
 	return value, ok, err
 }
 
-// Text returns the value of a text property of r.
-func (r *Unknown) Text(name string) (text string, ok bool) {
-	r.each(func(p *unknownProperty) {
+// Text returns the value of a text property of u.
+func (u *Unknown) Text(name string) (text string, ok bool) {
+	u.each(func(p *unknownProperty) {
 		if p.name != name || ok || p.tok.kind != tokString || p.tok.wireType(p.value) != String {
 			return
 		}
@@ -149,9 +149,9 @@ func (r *Unknown) Text(name string) (text string, ok bool) {
 	return text, ok
 }
 
-// WithText returns a copy of r with a text property, which replaces one of the same name.
-func (r *Unknown) WithText(name, text string) Unknown {
-	e := encoder{dst: r.without(name)}
+// WithText returns a copy of u with a text property, which replaces one of the same name.
+func (u *Unknown) WithText(name, text string) Unknown {
+	e := encoder{dst: u.without(name)}
 	e.dst = append(e.dst, ',')
 	e.quote(name)
 	e.dst = append(e.dst, ':')
@@ -159,9 +159,9 @@ func (r *Unknown) WithText(name, text string) Unknown {
 	return Unknown{raw: e.dst}
 }
 
-func (r *Unknown) without(name string) []byte {
+func (u *Unknown) without(name string) []byte {
 	var raw []byte
-	r.each(func(p *unknownProperty) {
+	u.each(func(p *unknownProperty) {
 		if p.name != name {
 			raw = append(raw, p.member...)
 		}
@@ -169,12 +169,12 @@ func (r *Unknown) without(name string) []byte {
 	return raw
 }
 
-// assignUnknown stores the properties that have no field in the map of v, or in rest.
-func (d *decoder) assignUnknown(v reflect.Value, rest *Unknown, m *Meta) error {
+// assignUnknown stores the properties that have no field in the map of v, or in unknown.
+func (d *decoder) assignUnknown(v reflect.Value, unknown *Unknown, m *Meta) error {
 	p := d.plan
 	properties := d.unknownMap(v, m)
-	if rest != nil {
-		rest.raw = nil
+	if unknown != nil {
+		unknown.raw = nil
 	}
 	for _, slot := range d.unknown {
 		t := &d.toks[slot]
@@ -188,18 +188,18 @@ func (d *decoder) assignUnknown(v reflect.Value, rest *Unknown, m *Meta) error {
 				return err
 			}
 			properties[name] = got
-		} else if rest != nil {
-			d.appendUnknown(rest, name, slot, t)
+		} else if unknown != nil {
+			d.appendUnknown(unknown, name, slot, t)
 		}
 	}
 	return nil
 }
 
-// appendUnknown appends one member to rest. A double is always annotated, so that it
+// appendUnknown appends one member to unknown. A double is always annotated, so that it
 // remains a double if another client rewrites the number.
-func (d *decoder) appendUnknown(rest *Unknown, name string, slot int32, t *token) {
-	if rest.raw == nil {
-		rest.raw = make([]byte, 0, d.unknownSize())
+func (d *decoder) appendUnknown(unknown *Unknown, name string, slot int32, t *token) {
+	if unknown.raw == nil {
+		unknown.raw = make([]byte, 0, d.unknownSize())
 	}
 	value := d.data[t.start:t.end]
 	annotation := ""
@@ -215,7 +215,7 @@ func (d *decoder) appendUnknown(rest *Unknown, name string, slot int32, t *token
 	case t.kind == tokNumber && t.wireType(value) == Double:
 		annotation = Double.String()
 	}
-	e := encoder{dst: rest.raw}
+	e := encoder{dst: unknown.raw}
 	if annotation != "" {
 		e.dst = append(e.dst, ',')
 		e.quote(name)
@@ -229,7 +229,7 @@ func (d *decoder) appendUnknown(rest *Unknown, name string, slot int32, t *token
 	if t.kind == tokString {
 		start, end = start-1, end+1
 	}
-	rest.raw = append(e.dst, d.data[start:end]...)
+	unknown.raw = append(e.dst, d.data[start:end]...)
 }
 
 // unknownSize estimates the bytes that the unknown properties of the row need.
