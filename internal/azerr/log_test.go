@@ -16,8 +16,8 @@ import (
 
 type person struct{ PartitionKey, RowKey string }
 
-// loud gives errors whose %+v tells the key "secret".
-func loud(t *testing.T) map[string]error {
+// verboseErrors returns errors whose %+v contains the key "secret".
+func verboseErrors(t *testing.T) map[string]error {
 	service := storagetest.New(t).Tables()
 	if _, err := service.CreateTable(t.Context(), "People", nil); err != nil {
 		t.Fatal(err)
@@ -41,12 +41,12 @@ func loud(t *testing.T) map[string]error {
 	}
 }
 
-func TestLogsHoldNoKeys(t *testing.T) {
+func TestLogsContainNoKeys(t *testing.T) {
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))
-	for what, err := range loud(t) {
+	for what, err := range verboseErrors(t) {
 		if err == nil || !strings.Contains(fmt.Sprintf("%+v", err), "secret") {
-			t.Errorf("%s: %+v tells no key, so this proves nothing", what, err)
+			t.Errorf("%s: %+v has no key, so this test proves nothing", what, err)
 		}
 		text.Reset()
 		log.Info(what, "error", err)
@@ -56,7 +56,7 @@ func TestLogsHoldNoKeys(t *testing.T) {
 	}
 }
 
-func TestTheErrorStaysReachable(t *testing.T) {
+func TestErrorsStayReachableInLogs(t *testing.T) {
 	var got *patterns.DuplicateError
 	log := slog.New(slog.NewTextHandler(new(bytes.Buffer), &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

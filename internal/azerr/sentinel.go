@@ -17,10 +17,10 @@ var (
 
 	// ErrBadETag is a condition that cannot be sent: empty, or with characters that
 	// would end the header.
-	ErrBadETag = errors.New("ETag is empty or not one the service gave")
+	ErrBadETag = errors.New("ETag is empty or malformed")
 
 	// ErrNeedsAccelerate is a write that aztables cannot send correctly.
-	ErrNeedsAccelerate = errors.New("aztables cannot send this write right: build the client with patterns.Accelerate")
+	ErrNeedsAccelerate = errors.New("aztables cannot send this write correctly: build the client with patterns.Accelerate")
 
 	// ErrContainerNotFound is a blob container that does not exist or is being deleted.
 	ErrContainerNotFound = errors.New("container not found")

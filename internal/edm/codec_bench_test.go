@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// benchRow has 14 properties; a row of it takes 669 bytes in the service's answer.
+// benchRow has 14 properties; a row of it takes 669 bytes in the service's reply.
 type benchRow struct {
 	FirstName  string
 	LastName   string
@@ -30,7 +30,7 @@ type benchRow struct {
 	Photo      []byte
 }
 
-// benchPage is the answer to a query for 1,000 rows, as the service spaces it.
+// benchPage returns the reply to a query for 1,000 rows, in the spacing of the service.
 func benchPage(tb testing.TB) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"odata.metadata":"https://myaccount.table.core.windows.net/$metadata#Employees","value":[`)
@@ -107,14 +107,14 @@ func BenchmarkDecodePage(b *testing.B) {
 		}
 		perRow(b)
 	})
-	b.Run("narrow-type-rest-kept", func(b *testing.B) {
+	b.Run("narrow-type-unknown-kept", func(b *testing.B) {
 		c := codecOf[struct{ FirstName, Photo2 string }](b)
 		b.ReportAllocs()
 		var v struct{ FirstName, Photo2 string }
 		var m Meta
-		var rest Unknown
+		var unknown Unknown
 		for b.Loop() {
-			if err := c.DecodePage(page, func() (any, *Meta, *Unknown) { return &v, &m, &rest }); err != nil {
+			if err := c.DecodePage(page, func() (any, *Meta, *Unknown) { return &v, &m, &unknown }); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -2,28 +2,29 @@ package edm
 
 import (
 	"bytes"
+	"maps"
 	"reflect"
 	"time"
 )
 
-// contentCodec reads every property into a map, the library's own ones too.
+// contentCodec reads every property into a map, also those with reserved names.
 var contentCodec = func() *Codec {
-	p := &plan{typ: bagType, isMap: true, everything: true}
+	p := &plan{typ: mapType, isMap: true, withReserved: true}
 	p.addMembers()
 	return newCodec(p)
 }()
 
-// EqualContent answers whether two bodies of one entity have the same keys and the
-// same properties with the same types and values. Control members, Timestamp, the
-// order of members and the spelling of a value do not count, and a null is as good
-// as absent. The error is of DecodeEntity.
+// EqualContent reports whether two bodies of one entity have the same keys and the same
+// properties with the same types and values. It ignores control members, Timestamp, the
+// order of members and the spelling of values. A null is treated as absent. The error is
+// that of DecodeEntity.
 func EqualContent(sent, read []byte) (bool, error) { return compareContent(sent, read, false) }
 
-// HasContent reports whether the row read has all the properties and values sent,
-// as it has after a merge, whatever else it has.
+// HasContent reports whether the row read has all the properties and values sent, as it
+// has after a merge. It may have others.
 func HasContent(sent, read []byte) (bool, error) { return compareContent(sent, read, true) }
 
-func compareContent(sent, read []byte, more bool) (bool, error) {
+func compareContent(sent, read []byte, allowMore bool) (bool, error) {
 	a, err := content(sent)
 	if err != nil {
 		return false, err
@@ -32,7 +33,7 @@ func compareContent(sent, read []byte, more bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if len(a) != len(b) && !more {
+	if len(a) != len(b) && !allowMore {
 		return false, nil
 	}
 	for name, x := range a {
@@ -44,7 +45,7 @@ func compareContent(sent, read []byte, more bool) (bool, error) {
 	return true, nil
 }
 
-// Stamps gives the write stamps of a row as it was read, "" for none.
+// Stamps returns the write stamps of a row as it was read, "" for none.
 func Stamps(read []byte) (string, error) {
 	var properties map[string]any
 	var m Meta
@@ -78,4 +79,43 @@ func equalValue(x, y any) bool {
 		return ok && (x == y || x != x && y != y)
 	}
 	return reflect.TypeOf(x) == reflect.TypeOf(y) && x == y
+}
+
+// Properties are all properties of a row by name, also those with reserved names, but not
+// the keys, Timestamp and stamps. Values are string, bool, int32, int64, float64,
+// time.Time, []byte or [16]byte.
+type Properties map[string]any
+
+// PropertiesCodec returns the codec of *map[string]any that decodes every property of a
+// row, also those with reserved names, as [ReadProperties] does.
+func PropertiesCodec() *Codec { return contentCodec }
+
+// ReadProperties decodes a row into its properties.
+func ReadProperties(body []byte) (Properties, Meta, error) {
+	var properties map[string]any
+	var m Meta
+	if err := contentCodec.DecodeEntity(body, &properties, &m, nil); err != nil {
+		return nil, Meta{}, err
+	}
+	for _, name := range []string{partitionKeyName, rowKeyName, timestampName} {
+		delete(properties, name)
+	}
+	return properties, m, nil
+}
+
+// AppendProperties appends a row with the given properties. Its checks and errors are those
+// of Append.
+func AppendProperties(dst []byte, p Properties, e Envelope) ([]byte, error) {
+	c, err := CodecFor(mapType)
+	if err != nil {
+		return dst, err
+	}
+	properties := map[string]any(p)
+	e.Reserved = true
+	return c.Append(dst, &properties, e)
+}
+
+// Equal reports whether p and q have the same properties with the same types and values.
+func (p Properties) Equal(q Properties) bool {
+	return maps.EqualFunc(p, q, equalValue)
 }

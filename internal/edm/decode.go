@@ -7,65 +7,52 @@ import (
 	"time"
 )
 
-// DecodeEntity reads the body of one entity into *dst, a value of the codec's type
-// that the caller has zeroed, and into m. Properties that the type has no field for
-// go to rest, or are only validated when rest is nil. A null is as good as absent:
-// the field stays as it is. Rows written by other clients are read too: see Codec.
+// DecodeEntity reads the body of one entity into *dst, a value of the codec's type that
+// the caller has zeroed, and into m. Properties that the type has no field for are stored
+// in unknown, or only validated if unknown is nil. A null is treated as absent: the field is not
+// changed. Rows written by other clients can be read too: see Codec.
 //
-// Errors are a *MalformedError for text that is not legal JSON or not an entity (a
-// property that comes twice included), and a *PropertyError for a value that its
-// field cannot take. dst may then be filled in part.
-func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, rest *Unknown) error {
+// Errors are a *MalformedError for text that is not valid JSON or not an entity, which
+// includes duplicate properties, and a *PropertyError for a value that its field cannot
+// store. dst may then be partly filled.
+func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, unknown *Unknown) error {
 	d := c.decoder(body)
 	defer c.release(d)
 	if !d.start('{') {
 		return d.err
 	}
-	if err := d.entity(dst, m, rest); err != nil {
+	if err := d.entity(dst, m, unknown); err != nil {
 		return err
 	}
-	if !d.finish() {
+	if !d.atEnd() {
 		return d.err
 	}
 	return nil
 }
 
-// DecodePage reads the body of a query's answer. next is called once a row, and
-// says where the row goes, as in DecodeEntity; m and rest may be nil. Where m is not,
-// the row must have both keys. Rows before an error have been filled.
-func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, rest *Unknown)) error {
-	d := c.decoder(body)
-	defer c.release(d)
-	if err := d.page(next); err != nil {
-		return err
-	}
-	return nil
-}
-
-// A decoder reads rows of one type. It keeps the names that it has seen, and the
-// order in which the service sends them, so that the next row's names need not be
-// looked up.
+// A decoder reads rows of one type. It remembers the names of earlier rows and their
+// order, so that the names of the next row need not be looked up.
 type decoder struct {
 	scanner
-	plan    *plan
-	toks    []token  // by slot; those of the plan and then those of names
-	members []member // those of the plan and then those of other names
-	order   []int32  // members in the order seen
-	place   []int32  // of a member in order, -1 when never seen
-	learned          // members that the plan does not know
-	texts   int      // bytes that the slab needs
-	slab    strings.Builder
-	scratch []byte
-	level   metadataLevel
-	meta    Meta      // for a caller that wants none
-	time    time.Time // to be copied into a field
-	timeVal reflect.Value
+	plan          *plan
+	toks          []token  // by slot: those of the plan, then those of names
+	members       []member // those of the plan, then those of other names
+	order         []int32  // members in the order in which they were seen
+	position      []int32  // of a member in order, -1 if it was never seen
+	dynamicFields          // members that the plan does not have
+	textBytes     int      // bytes that the buffer needs
+	buffer        strings.Builder
+	scratch       []byte
+	level         metadataLevel
+	meta          Meta      // used if the caller passes nil
+	time          time.Time // to be copied into a field
+	timeVal       reflect.Value
 }
 
 func newDecoder(p *plan) *decoder {
 	d := &decoder{plan: p}
 	d.timeVal = reflect.ValueOf(&d.time).Elem()
-	d.forget()
+	d.reset()
 	return d
 }
 
@@ -76,27 +63,27 @@ func (c *Codec) decoder(body []byte) *decoder {
 	return d
 }
 
-// release gives d back without what it holds of the caller's.
+// release puts d back into the pool, without references to memory of the caller.
 func (c *Codec) release(d *decoder) {
 	d.scanner = scanner{}
-	d.slab.Reset()
+	d.buffer.Reset()
 	d.meta = Meta{}
 	c.decoders.Put(d)
 }
 
-// start takes the character c that the body has to begin with.
+// start checks that the body begins with the character c.
 func (d *decoder) start(c byte) bool {
-	if uint64(len(d.data)) > 1<<31 {
-		return d.fail(0, "larger than 2 GiB")
+	if uint64(len(d.data)) > maxBody {
+		return d.fail(0, tooLong)
 	}
-	if d.next() != c {
+	if d.peek() != c {
 		return d.unexpected()
 	}
 	return true
 }
 
 // entity reads the object at pos into *dst.
-func (d *decoder) entity(dst any, m *Meta, rest *Unknown) error {
+func (d *decoder) entity(dst any, m *Meta, unknown *Unknown) error {
 	v := reflect.ValueOf(dst).Elem()
 	if v.Type() != d.plan.typ {
 		return &FieldError{Type: v.Type().String(), Reason: "is not " + d.plan.typ.String()}
@@ -108,44 +95,44 @@ func (d *decoder) entity(dst any, m *Meta, rest *Unknown) error {
 		m = &d.meta
 	}
 	err := d.assign(v, m)
-	if err == nil && (rest != nil || d.plan.open()) {
-		err = d.assignOthers(v, rest, m)
+	if err == nil && (unknown != nil || d.plan.open()) {
+		err = d.assignUnknown(v, unknown, m)
 	}
-	d.slab.Reset()
+	d.buffer.Reset()
 	return err
 }
 
-// object takes the object at pos apart, into toks.
+// object reads the object at pos into toks.
 func (d *decoder) object() bool {
 	d.begin()
 	at := 0
 	return d.takeMembers(&at)
 }
 
-// begin makes ready for an entity.
+// begin prepares d for an entity.
 func (d *decoder) begin() {
-	if len(d.members) > len(d.plan.members)+2*d.plan.learns() {
-		d.forget()
+	if len(d.members) > len(d.plan.members)+2*d.plan.maxDynamic() {
+		d.reset()
 	}
 	clear(d.toks)
-	d.others = d.others[:0]
-	d.odd = d.odd[:0]
-	d.texts = 0
+	d.unknown = d.unknown[:0]
+	d.unknownTypes = d.unknownTypes[:0]
+	d.textBytes = 0
 }
 
-// takeMembers reads the object at pos. at is where in order its members are
-// expected to stand.
+// takeMembers reads the object at pos. *at is the index in d.order of the member that is
+// expected next.
 func (d *decoder) takeMembers(at *int) bool {
 	d.pos++
-	if d.next() == '}' {
+	if d.peek() == '}' {
 		d.pos++
 		return true
 	}
 	for {
-		m := d.guess(at)
+		m := d.matchExpected(at)
 		switch {
 		case m == nil:
-			if !d.unguessed(at) {
+			if !d.lookUpMember(at) {
 				return false
 			}
 		case m.use == useValue:
@@ -164,7 +151,7 @@ func (d *decoder) takeMembers(at *int) bool {
 		if d.pos < len(d.data) && d.data[d.pos] == ',' {
 			d.pos++
 		} else {
-			switch d.next() {
+			switch d.peek() {
 			case ',':
 				d.pos++
 			case '}':
@@ -175,15 +162,15 @@ func (d *decoder) takeMembers(at *int) bool {
 			}
 		}
 		if d.pos < len(d.data) && d.data[d.pos] <= ' ' {
-			d.space()
+			d.skipSpace()
 		}
 	}
 }
 
-// guess answers which of the members that stood here in earlier rows stands here
-// again, and takes its literal. It is nil when none does, or not in the spacing of
-// the service.
-func (d *decoder) guess(at *int) *member {
+// matchExpected returns the member at pos and reads its literal, if it is one of the next
+// members that earlier rows had here and has the spacing of the service. Otherwise it
+// returns nil.
+func (d *decoder) matchExpected(at *int) *member {
 	rest := d.data[d.pos:]
 	for i := *at; i < len(d.order) && i < *at+3; i++ {
 		m := &d.members[d.order[i]]
@@ -196,47 +183,47 @@ func (d *decoder) guess(at *int) *member {
 	return nil
 }
 
-// unguessed reads a member whose name has to be looked up.
-func (d *decoder) unguessed(at *int) bool {
-	if d.next() != '"' {
+// lookUpMember reads a member whose name has to be looked up.
+func (d *decoder) lookUpMember(at *int) bool {
+	if d.peek() != '"' {
 		return d.unexpected()
 	}
 	var name token
 	if !d.text(&name) || !d.expect(':') {
 		return false
 	}
-	text := d.plain(&name)
+	text := d.unescaped(&name)
 	i, known := d.plan.index[string(text)]
 	if !known {
 		if i, known = d.index[string(text)]; !known {
-			return d.newName(&name, text, *at)
+			return d.addName(&name, text, *at)
 		}
 	}
-	if d.place[i] < 0 {
-		d.learn(i, *at)
+	if d.position[i] < 0 {
+		d.addToOrder(i, *at)
 	}
-	if d.place[i] >= 0 {
-		*at = int(d.place[i]) + 1
+	if d.position[i] >= 0 {
+		*at = int(d.position[i]) + 1
 	}
 	return d.take(&d.members[i])
 }
 
-// learn puts member i into the order, before what was expected at this place.
-func (d *decoder) learn(i int32, at int) {
-	if d.members[i].literal == "" || len(d.order) > len(d.plan.members)+2*d.plan.learns() {
+// addToOrder inserts member i into the order before the member that was expected here.
+func (d *decoder) addToOrder(i int32, at int) {
+	if d.members[i].literal == "" || len(d.order) > len(d.plan.members)+2*d.plan.maxDynamic() {
 		return
 	}
 	if d.plan.wide {
-		// Each row of an entity has other names, and before them those that all have.
+		// Each row of an entity has different names, after those that all rows have.
 		at = len(d.order)
 	}
 	d.order = slices.Insert(d.order, at, i)
 	for j := at; j < len(d.order); j++ {
-		d.place[d.order[j]] = int32(j)
+		d.position[d.order[j]] = int32(j)
 	}
 }
 
-// take reads the value of member m, whose name has been read.
+// take reads the value of member m after its name.
 func (d *decoder) take(m *member) bool {
 	at := d.pos
 	switch m.use {
@@ -250,9 +237,9 @@ func (d *decoder) take(m *member) bool {
 		if t.kind != tokString {
 			return d.fail(at, "an annotation that is not a string")
 		}
-		edm := edmNamed(d.plain(&t))
+		edm := typeNamed(d.unescaped(&t))
 		if edm == edmUnknown {
-			d.odd = append(d.odd, oddType{m.slot, t.start, t.end})
+			d.unknownTypes = append(d.unknownTypes, unknownType{m.slot, t.start, t.end})
 		}
 		return d.annotate(m, edm)
 	default:
@@ -264,7 +251,7 @@ func (d *decoder) take(m *member) bool {
 func (d *decoder) takeValue(m *member) bool {
 	t := &d.toks[m.slot]
 	if t.kind != tokNone {
-		return d.fail(d.pos, "a member that comes twice")
+		return d.fail(d.pos, "a duplicate member")
 	}
 	if d.pos < len(d.data) && d.data[d.pos] == '"' {
 		if !d.text(t) {
@@ -274,10 +261,10 @@ func (d *decoder) takeValue(m *member) bool {
 		return false
 	}
 	if m.text && t.kind == tokString {
-		d.texts += int(t.end - t.start)
+		d.textBytes += int(t.end - t.start)
 	}
 	if int(m.slot) >= d.plan.slots {
-		d.others = append(d.others, m.slot)
+		d.unknown = append(d.unknown, m.slot)
 	}
 	return true
 }
@@ -285,14 +272,14 @@ func (d *decoder) takeValue(m *member) bool {
 func (d *decoder) annotate(m *member, edm Type) bool {
 	t := &d.toks[m.slot]
 	if t.edm != 0 {
-		return d.fail(d.pos, "an annotation that comes twice")
+		return d.fail(d.pos, "a duplicate annotation")
 	}
 	t.edm = edm
 	return true
 }
 
-// plain is the text of a string token, in scratch if it has escapes.
-func (d *decoder) plain(t *token) []byte {
+// unescaped returns the text of a string token, in scratch if it has escapes.
+func (d *decoder) unescaped(t *token) []byte {
 	raw := d.data[t.start:t.end]
 	if !t.escaped {
 		return raw

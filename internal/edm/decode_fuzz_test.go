@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzDecodeEntity has encoding/json as the judge: a body that is read is legal JSON
-// of an object and has the same strings, numbers and truth values; one that is not
-// read is either no such thing or has a reason of the property model.
+// FuzzDecodeEntity compares DecodeEntity with encoding/json. A body that is decoded is valid
+// JSON of an object and has the same strings, numbers and booleans. A body that is refused
+// is not, or violates the rules for properties.
 func FuzzDecodeEntity(f *testing.F) {
 	f.Add([]byte(fullRow))
 	f.Add([]byte(`{"S":"x","S":"y"}`))
@@ -23,40 +23,40 @@ func FuzzDecodeEntity(f *testing.F) {
 		f.Add([]byte(`{"S":` + text + `}`))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var bag map[string]any
+		var properties map[string]any
 		var m Meta
-		var rest Unknown
-		err := codecOf[map[string]any](t).DecodeEntity(body, &bag, &m, &rest)
-		var judge map[string]any
+		var unknown Unknown
+		err := codecOf[map[string]any](t).DecodeEntity(body, &properties, &m, &unknown)
+		var want map[string]any
 		numbers := json.NewDecoder(bytes.NewReader(body))
 		numbers.UseNumber() // 1e400 is legal, though no float64
-		legal := utf8.Valid(body) && json.Valid(body) && numbers.Decode(&judge) == nil && judge != nil
+		legal := utf8.Valid(body) && json.Valid(body) && numbers.Decode(&want) == nil && want != nil
 		switch malformed, ok := errors.AsType[*MalformedError](err); {
 		case err == nil && !legal:
-			t.Fatalf("read, though encoding/json does not: %q", body)
-		case ok && legal && malformed.Reason != "a member that comes twice" && malformed.Reason != "an annotation that is not a string" &&
-			malformed.Reason != "an annotation that comes twice":
+			t.Fatalf("read, although encoding/json refuses it: %q", body)
+		case ok && legal && malformed.Reason != "a duplicate member" && malformed.Reason != "an annotation that is not a string" &&
+			malformed.Reason != "a duplicate annotation":
 			t.Fatalf("%v: %q", err, body)
 		}
 		if err == nil {
-			for name, v := range bag {
-				judgeValue(t, name, v, judge[name])
+			for name, v := range properties {
+				compareValue(t, name, v, want[name])
 			}
-			// What was read can be compared with itself, and read into fields or refused.
+			// The row equals itself.
 			if same, err := EqualContent(body, body); err != nil || !same {
 				t.Fatalf("not the same as itself: %v %q", err, body)
 			}
 		}
 		var fields everything
-		_ = codecOf[everything](t).DecodeEntity(body, &fields, nil, &rest)
-		_ = rest.Names()
-		if s, ok := judge["S"].(string); ok && legal && fields.S != "" && fields.S != s {
+		_ = codecOf[everything](t).DecodeEntity(body, &fields, nil, &unknown)
+		_ = names(&unknown)
+		if s, ok := want["S"].(string); ok && legal && fields.S != "" && fields.S != s {
 			t.Fatalf("%q, want %q: %q", fields.S, s, body)
 		}
 	})
 }
 
-func judgeValue(t *testing.T, name string, got, want any) {
+func compareValue(t *testing.T, name string, got, want any) {
 	t.Helper()
 	if number, ok := want.(json.Number); ok {
 		want, _ = number.Float64()
@@ -90,7 +90,7 @@ func judgeValue(t *testing.T, name string, got, want any) {
 	t.Fatalf("%s is %T %v, want %T %v", name, got, got, want, want)
 }
 
-// FuzzDecodePage never panics, and agrees with encoding/json on what is legal.
+// FuzzDecodePage checks that DecodePage agrees with encoding/json on what is valid.
 func FuzzDecodePage(f *testing.F) {
 	f.Add([]byte(`{"odata.metadata":"m","value":[` + fullRow + `,{},` + fullRow + `]}`))
 	f.Add([]byte(` {"value" : [ ] , "x" : null } `))
@@ -105,17 +105,17 @@ func FuzzDecodePage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var judge struct {
+		var want struct {
 			Value []map[string]any `json:"value"`
 		}
 		if !utf8.Valid(body) || !json.Valid(body) {
-			t.Fatalf("read, though it is not legal: %q", body)
+			t.Fatalf("read, although it is not valid JSON: %q", body)
 		}
-		// encoding/json takes names in other cases for value too.
-		if json.Unmarshal(body, &judge) != nil || len(judge.Value) != len(rows) {
+		// encoding/json ignores the case of the name value.
+		if json.Unmarshal(body, &want) != nil || len(want.Value) != len(rows) {
 			return
 		}
-		for i, row := range judge.Value {
+		for i, row := range want.Value {
 			if name, ok := row["Name"].(string); ok && name != rows[i].Name {
 				t.Fatalf("row %d has the name %q, want %q", i, rows[i].Name, name)
 			}

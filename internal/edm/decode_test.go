@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// codecOf is the codec of T, which has to have one.
+// codecOf returns the codec of T.
 func codecOf[T any](t testing.TB) *Codec {
 	t.Helper()
 	c, err := CodecFor(reflect.TypeFor[T]())
@@ -27,10 +27,10 @@ func codecOf[T any](t testing.TB) *Codec {
 	return c
 }
 
-func decode[T any](t testing.TB, body string) (v T, m Meta, rest Unknown, err error) {
+func decode[T any](t testing.TB, body string) (v T, m Meta, unknown Unknown, err error) {
 	t.Helper()
-	err = codecOf[T](t).DecodeEntity([]byte(body), &v, &m, &rest)
-	return v, m, rest, err
+	err = codecOf[T](t).DecodeEntity([]byte(body), &v, &m, &unknown)
+	return v, m, unknown, err
 }
 
 // everything has a field of each kind.
@@ -66,7 +66,7 @@ type everything struct {
 	PT   *time.Time
 }
 
-func TestDecodeTakesEveryTypeOfEveryClient(t *testing.T) {
+func TestDecodeAcceptsEveryTypeOfEveryClient(t *testing.T) {
 	when := time.Date(2013, 8, 22, 1, 12, 6, 260859500, time.UTC)
 	guid := uuid.MustParse("c9da6455-213d-42c9-9a79-3e9149a57833")
 	for _, c := range []struct {
@@ -76,15 +76,15 @@ func TestDecodeTakesEveryTypeOfEveryClient(t *testing.T) {
 		{`{"S":"x","B":true,"I8":-128,"U8":255,"I32":-2147483648}`, everything{S: "x", B: true, I8: -128, U8: 255, I32: math.MinInt32}},
 		// Int32 fits wider integers and doubles.
 		{`{"I64":5,"I":6,"U64":7,"F64":8,"F32":9}`, everything{I64: 5, I: 6, U64: 7, F64: 8, F32: 9}},
-		// Int64 fits narrower ones as far as its value does.
+		// Int64 fits narrower integers if its value does.
 		{`{"I8@odata.type":"Edm.Int64","I8":"127","U32@odata.type":"Edm.Int64","U32":"4294967295"}`, everything{I8: 127, U32: math.MaxUint32}},
-		// A whole number is read from its own digits.
+		// A whole number is read from its digits.
 		{`{"I64":9007199254740993}`, everything{I64: 9007199254740993}},
 		{`{"I64@odata.type":"Edm.Int64","I64":"-9223372036854775808"}`, everything{I64: math.MinInt64}},
 		{`{"F64":1.0,"F32":2e0}`, everything{F64: 1, F32: 2}},
 		{`{"F64@odata.type":"Edm.Double","F64":3}`, everything{F64: 3}},
 		{`{"F64":"Infinity","F64@odata.type":"Edm.Double"}`, everything{F64: math.Inf(1)}},
-		// Annotated, and as clients store them that do not annotate.
+		// Annotated, and as clients that do not annotate store them.
 		{`{"T@odata.type":"Edm.DateTime","T":"2013-08-22T01:12:06.2608595Z"}`, everything{T: when}},
 		{`{"T":"2013-08-22T03:12:06.2608595+02:00"}`, everything{T: when}},
 		{`{"T":"2013-08-22T01:12:06.2608595Z","T@odata.type":"Edm.String"}`, everything{T: when}},
@@ -102,11 +102,11 @@ func TestDecodeTakesEveryTypeOfEveryClient(t *testing.T) {
 		{`{"Addr":"10.0.0.1","Big":"123456789012345678901234567890"}`, everything{Addr: netip.MustParseAddr("10.0.0.1"), Big: bigInt("123456789012345678901234567890")}},
 		{`{"J":"{\"a\":1}","Raw":"[1,2]"}`, everything{J: map[string]int{"a": 1}, Raw: json.RawMessage("[1,2]")}},
 		{`{"PS":"","PI":1,"PT":"2013-08-22T01:12:06.2608595Z"}`, everything{PS: new(string), PI: ptr(int64(1)), PT: &when}},
-		// A null is as good as absent.
+		// A null is treated as absent.
 		{`{"S":null,"I64@odata.type":"Edm.Int64","I64":null,"PS":null,"T":null,"Bin":null}`, everything{}},
 		{`{}`, everything{}},
 	} {
-		// A metadata member in front tells that annotations are not left out.
+		// With a metadata member, annotations are not omitted.
 		for _, body := range []string{c.body, strings.Replace(strings.Replace(c.body, `{`, `{"odata.metadata":"x",`, 1), `,}`, `}`, 1)} {
 			got, _, _, err := decode[everything](t, body)
 			if err != nil {
@@ -118,7 +118,7 @@ func TestDecodeTakesEveryTypeOfEveryClient(t *testing.T) {
 	}
 	got, _, _, err := decode[everything](t, `{"F64@odata.type":"Edm.Double","F64":"NaN"}`)
 	if err != nil || !math.IsNaN(got.F64) {
-		t.Errorf("NaN gives %v, %v", got.F64, err)
+		t.Errorf("NaN: %v, %v", got.F64, err)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestDecodeNamesThePropertyThatDoesNotFit(t *testing.T) {
 			t.Errorf("%s: want %s %q got %q: %v", c.body, c.property, c.want, c.got, err)
 		}
 		if strings.Contains(strings.ToLower(err.Error()), "secret") {
-			t.Errorf("%s: the message shows a value: %v", c.body, err)
+			t.Errorf("%s: the message contains a value: %v", c.body, err)
 		}
 	}
 }
@@ -194,9 +194,9 @@ type narrow struct {
 	Age  int64
 }
 
-// TestDecodeTakesMembersInAnyOrderSpacingAndSpelling writes one row in every order
+// TestDecodeAcceptsMembersInAnyOrderSpacingAndSpelling writes one row in every order
 // of its members, in several spacings, with names and values escaped or not.
-func TestDecodeTakesMembersInAnyOrderSpacingAndSpelling(t *testing.T) {
+func TestDecodeAcceptsMembersInAnyOrderSpacingAndSpelling(t *testing.T) {
 	members := []string{`"odata.etag":"W/\"e\""`, `"PartitionKey":"p"`, `"RowKey":"r"`, `"Name":"Zo\u00eb"`, `"Age@odata.type":"Edm.Int64"`, `"Age":"41"`}
 	escaped := []string{`"odata\u002eetag":"W\/\u0022e\""`, `"\u0050artitionKey":"\u0070"`, `"RowKe\u0079":"r"`, `"\u004eame":"Zoë"`, `"Age\u0040odata.type":"\u0045dm.Int64"`, `"A\u0067e":"\u0034\u0031"`}
 	want := narrow{"Zoë", 41}
@@ -221,12 +221,12 @@ func TestDecodeTakesMembersInAnyOrderSpacingAndSpelling(t *testing.T) {
 		b.WriteString(space + "}" + space)
 		var got narrow
 		var m Meta
-		var rest Unknown
-		if err := c.DecodeEntity([]byte(b.String()), &got, &m, &rest); err != nil {
+		var unknown Unknown
+		if err := c.DecodeEntity([]byte(b.String()), &got, &m, &unknown); err != nil {
 			t.Fatalf("%s: %v", b.String(), err)
 		}
-		if got != want || m.PartitionKey != "p" || m.RowKey != "r" || m.ETag != `W/"e"` || !rest.IsZero() {
-			t.Fatalf("%s: %+v %+v %q", b.String(), got, m, rest.raw)
+		if got != want || m.PartitionKey != "p" || m.RowKey != "r" || m.ETag != `W/"e"` || !unknown.IsZero() {
+			t.Fatalf("%s: %+v %+v %q", b.String(), got, m, unknown.raw)
 		}
 	})
 	if n != 720 {
@@ -256,7 +256,7 @@ func permute(n int, yield func([]int)) {
 	place()
 }
 
-func TestDecodeTakesEveryMetadataLevel(t *testing.T) {
+func TestDecodeAcceptsEveryMetadataLevel(t *testing.T) {
 	want := narrow{"x", 41}
 	stamp := time.Date(2014, 1, 2, 3, 4, 5, 678901200, time.UTC)
 	for level, body := range map[string]string{
@@ -264,9 +264,9 @@ func TestDecodeTakesEveryMetadataLevel(t *testing.T) {
 		"minimal": `{"odata.metadata":"https://a.table.core.windows.net/$metadata#T/@Element","odata.etag":"W/\"e\"","PartitionKey":"p","RowKey":"r","Timestamp":"2014-01-02T03:04:05.6789012Z","Name":"x","Age@odata.type":"Edm.Int64","Age":"41"}`,
 		"full":    `{"odata.metadata":"https://a.table.core.windows.net/$metadata#T/@Element","odata.type":"a.T","odata.id":"https://a.table.core.windows.net/T(PartitionKey='p',RowKey='r')","odata.etag":"W/\"e\"","odata.editLink":"T(PartitionKey='p',RowKey='r')","PartitionKey@odata.type":"Edm.String","PartitionKey":"p","RowKey":"r","Timestamp@odata.type":"Edm.DateTime","Timestamp":"2014-01-02T03:04:05.6789012Z","Name@odata.type":"Edm.String","Name":"x","Age@odata.type":"Edm.Int64","Age":"41"}`,
 	} {
-		got, m, rest, err := decode[narrow](t, body)
-		if err != nil || got != want || m.PartitionKey != "p" || m.RowKey != "r" || !m.Timestamp.Equal(stamp) || !rest.IsZero() {
-			t.Errorf("%s: %+v %+v %q %v", level, got, m, rest.raw, err)
+		got, m, unknown, err := decode[narrow](t, body)
+		if err != nil || got != want || m.PartitionKey != "p" || m.RowKey != "r" || !m.Timestamp.Equal(stamp) || !unknown.IsZero() {
+			t.Errorf("%s: %+v %+v %q %v", level, got, m, unknown.raw, err)
 		}
 		if level != "no" && m.ETag != `W/"e"` {
 			t.Errorf("%s: etag %q", level, m.ETag)
@@ -284,10 +284,10 @@ func TestDecodeFillsSystemFields(t *testing.T) {
 		AgeType              string `json:"Age@odata.type"`
 	}
 	body := `{"odata.etag":"e","odata.id":"T(1)","PartitionKey":"p","RowKey":"r","Timestamp":"2014-01-02T03:04:05Z","Age@odata.type":"Edm.Int64","Age":"4","azp_stamp":"s"}`
-	got, m, rest, err := decode[own](t, body)
+	got, m, unknown, err := decode[own](t, body)
 	want := own{"p", "r", time.Date(2014, 1, 2, 3, 4, 5, 0, time.UTC), "e", "T(1)", 4, "Edm.Int64"}
-	if err != nil || got != want || m.Stamp != "s" || !rest.IsZero() {
-		t.Fatalf("%+v %+v %q %v", got, m, rest.raw, err)
+	if err != nil || got != want || m.Stamp != "s" || !unknown.IsZero() {
+		t.Fatalf("%+v %+v %q %v", got, m, unknown.raw, err)
 	}
 	old, _, _, err := decode[struct {
 		aztables.Entity
@@ -322,7 +322,7 @@ func TestDecodeRefusesWhatIsNotAnEntity(t *testing.T) {
 	}
 }
 
-func TestDecodePageReadsRowsWhereverValueStands(t *testing.T) {
+func TestDecodePageReadsRowsWhereverValueIs(t *testing.T) {
 	c := codecOf[narrow](t)
 	read := func(body string) (rows []narrow, metas []Meta, err error) {
 		err = c.DecodePage([]byte(body), func() (any, *Meta, *Unknown) {
@@ -331,7 +331,7 @@ func TestDecodePageReadsRowsWhereverValueStands(t *testing.T) {
 		})
 		return rows, metas, err
 	}
-	// KEYS stands for the keys that every row has.
+	// KEYS is replaced by the keys, which every row has.
 	keyed := strings.NewReplacer("KEYS", `"PartitionKey":"p","RowKey":"r"`)
 	for body, want := range map[string]int{
 		`{"value":[]}`: 0, ` { "value" : [ ] , "x":1 } `: 0,
@@ -372,7 +372,7 @@ func TestDecodePageRefusesARowWithoutItsKeys(t *testing.T) {
 		`{"partitionkey":"p","rowkey":"r","Name":"x"}`:      false,
 		`{"x":{"PartitionKey":"p","RowKey":"r"},"Name":""}`: false,
 	} {
-		// A whole row before it must not lend its keys.
+		// The keys of the row before must not be used.
 		body := []byte(`{"value":[{"PartitionKey":"p","RowKey":"r"},` + row + `]}`)
 		err := c.DecodePage(body, func() (any, *Meta, *Unknown) { return new(narrow), new(Meta), nil })
 		if _, malformed := errors.AsType[*MalformedError](err); malformed == whole {
@@ -381,19 +381,19 @@ func TestDecodePageRefusesARowWithoutItsKeys(t *testing.T) {
 	}
 }
 
-// TestDecodePageSharesNothingWithTheBody is what lets the caller use the buffer again.
+// TestDecodePageSharesNothingWithTheBody: the caller may reuse the buffer of the body.
 func TestDecodePageSharesNothingWithTheBody(t *testing.T) {
 	body := []byte(`{"value":[{"odata.etag":"e1","PartitionKey":"p1","RowKey":"r1","Name":"n1","X@odata.type":"Edm.Int64","X":"1"},{"odata.etag":"e2","PartitionKey":"p2","RowKey":"r2","Name":"n\u0032","X":"2"}]}`)
 	type row struct {
-		v    narrow
-		m    Meta
-		rest Unknown
+		v       narrow
+		m       Meta
+		unknown Unknown
 	}
 	var rows []*row
 	err := codecOf[narrow](t).DecodePage(body, func() (any, *Meta, *Unknown) {
 		r := new(row)
 		rows = append(rows, r)
-		return &r.v, &r.m, &r.rest
+		return &r.v, &r.m, &r.unknown
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -410,8 +410,8 @@ func TestDecodePageSharesNothingWithTheBody(t *testing.T) {
 	}
 }
 
-// TestDecodeFollowsRowsOfChangingShape has optional and unknown properties come and
-// go, so that what was learnt of one row is wrong for the next.
+// TestDecodeFollowsRowsOfChangingShape decodes rows with different optional and unknown
+// properties, so that the remembered order of one row is wrong for the next.
 func TestDecodeFollowsRowsOfChangingShape(t *testing.T) {
 	type row struct{ A, B, C, D, E string }
 	names := []string{"A", "B", "C", "D", "E", "U", "V"}

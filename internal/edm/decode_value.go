@@ -10,14 +10,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// set puts a value into its field. It is false when the field cannot take it.
+// set stores a value in its field. It returns false if the field cannot store it.
 func (d *decoder) set(f *field, t *token, v reflect.Value) bool {
 	switch f.shape {
 	case shapeString:
-		if t.kind != tokString || t.edm != 0 && t.edm != String && f.noteAt == 0 {
+		if t.kind != tokString || t.edm != 0 && t.edm != String && f.annotationAt == 0 {
 			return false
 		}
-		text, ok := d.cut(t)
+		text, ok := d.bufferText(t)
 		if ok {
 			v.SetString(text)
 		}
@@ -51,16 +51,16 @@ func (d *decoder) set(f *field, t *token, v reflect.Value) bool {
 	return d.setText(f, t, v)
 }
 
-// setText reads the types that are strings in JSON. An Edm.String is taken for all
-// of them: that is how clients that do not annotate have stored them.
+// setText reads the types that are strings in JSON. All of them accept an Edm.String,
+// because clients that do not annotate store them so.
 func (d *decoder) setText(f *field, t *token, v reflect.Value) bool {
-	text := d.plain(t)
+	text := d.unescaped(t)
 	if t.escaped && !pairedSurrogates(d.data[t.start:t.end]) {
 		return false
 	}
 	switch f.shape {
 	case shapeTime:
-		// Set copies it; by way of Addr it would be found again by its address.
+		// Set is faster than Addr, which has to look up the type of the pointer.
 		var ok bool
 		d.time, ok = parseDateTime(text)
 		v.Set(d.timeVal)
@@ -80,11 +80,11 @@ func (d *decoder) setText(f *field, t *token, v reflect.Value) bool {
 		if !parseGUID(&g, text) {
 			return false
 		}
-		s, _ := d.cut(t)
+		s, _ := d.bufferText(t)
 		v.SetString(s)
 		return true
 	case shapeText:
-		// The text may be kept by the method, which the body may not.
+		// The method may retain the text, so it must not be part of the body.
 		return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(append([]byte(nil), text...)) == nil
 	case shapeJSON:
 		return json.Unmarshal(text, v.Addr().Interface()) == nil
@@ -94,13 +94,13 @@ func (d *decoder) setText(f *field, t *token, v reflect.Value) bool {
 
 func (d *decoder) boolean(f *field, t *token) (b, ok bool) {
 	if f.quoted && t.kind == tokString && (t.edm == 0 || t.edm == String) {
-		text := string(d.plain(t))
+		text := string(d.unescaped(t))
 		return text == "true", text == "true" || text == "false"
 	}
 	return t.kind == tokTrue, (t.kind == tokTrue || t.kind == tokFalse) && (t.edm == 0 || t.edm == Boolean)
 }
 
-// integer reads a whole number for a field of integers.
+// integer reads a whole number for an integer field.
 func (d *decoder) integer(f *field, t *token) (int64, bool) {
 	switch t.kind {
 	case tokNumber:
@@ -111,25 +111,25 @@ func (d *decoder) integer(f *field, t *token) (int64, bool) {
 		switch t.edm {
 		case Int64:
 		case String:
-			if !f.loose {
+			if !f.acceptsText {
 				return 0, false
 			}
 		case 0:
-			if !f.loose && !d.untyped() {
+			if !f.acceptsText && !d.untyped() {
 				return 0, false
 			}
 		default:
 			return 0, false
 		}
-		return parseInt(d.plain(t))
+		return parseInt(d.unescaped(t))
 	default:
 		return 0, false
 	}
 	return parseInt(d.data[t.start:t.end])
 }
 
-// float reads a number for a field of floats: doubles, and Edm.Int32, which is
-// what clients without annotations made of whole floats.
+// float reads a number for a float field: an Edm.Double, or an Edm.Int32, as which clients
+// that do not annotate store whole floats.
 func (d *decoder) float(f *field, t *token) (float64, bool) {
 	switch t.edm {
 	case 0, Double, Int32:
@@ -151,13 +151,13 @@ func (d *decoder) float(f *field, t *token) (float64, bool) {
 		return 0, false
 	}
 	if t.edm == Double {
-		return t.double(d.plain(t))
+		return t.double(d.unescaped(t))
 	}
 	if f.quoted {
 		var s scanner
 		var inner token
-		s.data = d.plain(t)
-		if s.value(&inner, 0) && inner.kind == tokNumber && s.finish() {
+		s.data = d.unescaped(t)
+		if s.value(&inner, 0) && inner.kind == tokNumber && s.atEnd() {
 			return parseFloat(s.data[inner.start:inner.end], f.bits)
 		}
 		return 0, false
@@ -168,7 +168,7 @@ func (d *decoder) float(f *field, t *token) (float64, bool) {
 	return 0, false
 }
 
-// double reads an Edm.Double from its number or from its word.
+// double reads an Edm.Double from a number or from the name of a special value.
 func (t *token) double(raw []byte) (float64, bool) {
 	if t.kind == tokNumber {
 		return parseFloat(raw, 64)
@@ -184,7 +184,7 @@ func (t *token) double(raw []byte) (float64, bool) {
 	return 0, false
 }
 
-// decodeBase64 answers text in its bytes, never nil.
+// decodeBase64 appends the bytes of the base64 text to dst. The result is never nil.
 func decodeBase64(dst, text []byte) ([]byte, bool) {
 	if dst == nil {
 		dst = make([]byte, 0, base64.StdEncoding.DecodedLen(len(text)))

@@ -1,54 +1,51 @@
 package edm
 
-import (
-	"bytes"
-	"reflect"
-)
+import "bytes"
 
-// maxLearned is how many names a decoder keeps beside those of its type. A row has
-// at most 252, so only a table of many kinds of rows has more.
-const maxLearned = 512
+// maxDynamicFields is how many names a decoder remembers besides those of its type. A row
+// has at most 252, so only a table of many kinds of rows has more.
+const maxDynamicFields = 512
 
-// maxLearnedWide is the same where an entity takes several rows.
-const maxLearnedWide = 1 << 15
+// maxDynamicWide is the same for entities that take several rows.
+const maxDynamicWide = 1 << 15
 
-func (p *plan) learns() int {
+func (p *plan) maxDynamic() int {
 	if p.wide {
-		return maxLearnedWide
+		return maxDynamicWide
 	}
-	return maxLearned
+	return maxDynamicFields
 }
 
-// learned are the members that the plan has no slot for.
-type learned struct {
-	index  map[string]int32 // to members
-	names  []string         // of slots, from plan.slots on
-	others []int32          // slots that the row has a value for, in its order
-	odd    []oddType
+// dynamicFields are the members that rows have and the type does not.
+type dynamicFields struct {
+	index        map[string]int32 // to members
+	names        []string         // of slots, from plan.slots on
+	unknown      []int32          // slots that the row has a value for, in the order of the row
+	unknownTypes []unknownType
 }
 
-// An oddType is the place of an annotation that names no known type.
-type oddType struct {
+// An unknownType is the position of an annotation that does not name a known type.
+type unknownType struct {
 	slot       int32
 	start, end uint32
 }
 
-// forget goes back to what the plan knows.
-func (d *decoder) forget() {
+// reset removes the names that the plan does not have.
+func (d *decoder) reset() {
 	p := d.plan
 	d.members = p.members[:len(p.members):len(p.members)]
 	d.toks = make([]token, p.slots)
 	d.order = nil
-	d.place = make([]int32, len(p.members))
-	for i := range d.place {
-		d.place[i] = -1
+	d.position = make([]int32, len(p.members))
+	for i := range d.position {
+		d.position[i] = -1
 	}
-	d.learned = learned{index: map[string]int32{}}
+	d.dynamicFields = dynamicFields{index: map[string]int32{}}
 }
 
-// newName takes a member whose name has not been met before. The value of a control
-// member is only read, as is one whose name is no text.
-func (d *decoder) newName(token *token, text []byte, at int) bool {
+// addName reads a member with a new name and remembers the name. Of a control member,
+// and of a member whose name is not valid text, only the syntax is checked.
+func (d *decoder) addName(token *token, text []byte, at int) bool {
 	if token.escaped && !pairedSurrogates(d.data[token.start:token.end]) {
 		return d.take(&member{use: useNothing})
 	}
@@ -71,21 +68,21 @@ func (d *decoder) newName(token *token, text []byte, at int) bool {
 	i := int32(len(d.members))
 	d.index[name] = i
 	d.members = append(d.members, m)
-	d.place = append(d.place, -1)
+	d.position = append(d.position, -1)
 	from := d.pos
 	if !d.take(&m) {
 		return false
 	}
 	if m.use == useType {
-		// With its type, an annotation is one comparison from now on.
-		d.completeNote(&d.members[i], from)
+		// From now on one comparison matches the annotation and its type.
+		d.completeAnnotation(&d.members[i], from)
 	}
-	d.learn(i, at)
+	d.addToOrder(i, at)
 	return true
 }
 
-// slotFor is the slot of a property without a field, made when it is first met by
-// itself or by its annotation.
+// slotFor returns the slot of a property without a field. The slot is created when the
+// property, or its annotation, is first seen.
 func (d *decoder) slotFor(name string) int32 {
 	for _, other := range [2]string{name, name + annotationSuffix} {
 		if i, ok := d.index[other]; ok {
@@ -97,113 +94,12 @@ func (d *decoder) slotFor(name string) int32 {
 	return int32(len(d.toks) - 1)
 }
 
-// completeNote adds the type just read to an annotation's literal.
-func (d *decoder) completeNote(m *member, from int) {
+// completeAnnotation adds the type that was just read to an annotation's literal.
+func (d *decoder) completeAnnotation(m *member, from int) {
 	m.edm = d.toks[m.slot].edm
 	if value := d.data[from:d.pos]; m.literal != "" && m.edm != edmUnknown && string(value) == `"`+m.edm.String()+`"` {
 		m.literal += string(value)
 		return
 	}
 	m.literal = ""
-}
-
-// assignOthers puts the properties that have no field into the bag or into rest.
-func (d *decoder) assignOthers(v reflect.Value, rest *Unknown, m *Meta) error {
-	p := d.plan
-	bag := d.openBag(v, m)
-	if rest != nil {
-		rest.raw = nil
-	}
-	for _, slot := range d.others {
-		t := &d.toks[slot]
-		name := d.names[int(slot)-p.slots]
-		if t.kind == tokNull {
-			continue
-		}
-		if bag != nil && (p.everything || !isReserved(name)) {
-			got, err := d.bagged(name, t, p.edmBag)
-			if err != nil {
-				return err
-			}
-			bag[name] = got
-		} else if rest != nil {
-			d.keepIn(rest, name, slot, t)
-		}
-	}
-	return nil
-}
-
-// openBag is the map that takes the others, nil for a struct without one.
-func (d *decoder) openBag(v reflect.Value, m *Meta) map[string]any {
-	p := d.plan
-	switch {
-	case p.isMap:
-		if v.IsNil() {
-			v.Set(reflect.MakeMapWithSize(v.Type(), len(d.others)+3))
-		}
-		bag := bagOf(v)
-		bag[partitionKeyName], bag[rowKeyName] = m.PartitionKey, m.RowKey
-		if !m.Timestamp.IsZero() {
-			bag[timestampName] = m.Timestamp
-		}
-		return bag
-	case p.bag != nil:
-		v = p.bag.reach(v)
-		if v.IsNil() {
-			v.Set(reflect.MakeMapWithSize(v.Type(), len(d.others)))
-		}
-		return bagOf(v)
-	}
-	return nil
-}
-
-// keepIn appends one member to rest. A double is annotated even where it needs no
-// annotation here, so that it stays one through clients that rewrite numbers.
-func (d *decoder) keepIn(rest *Unknown, name string, slot int32, t *token) {
-	if rest.raw == nil {
-		rest.raw = make([]byte, 0, d.restSize())
-	}
-	value := d.data[t.start:t.end]
-	note := ""
-	switch {
-	case t.edm == edmUnknown:
-		for _, o := range d.odd {
-			if o.slot == slot {
-				note = string(d.data[o.start:o.end])
-			}
-		}
-	case t.edm != 0:
-		note = t.edm.String()
-	case t.kind == tokNumber && t.wireType(value) == Double:
-		note = Double.String()
-	}
-	e := encoder{dst: rest.raw}
-	if note != "" {
-		e.dst = append(e.dst, ',')
-		e.quote(name)
-		e.dst = append(e.dst[:len(e.dst)-1], annotationSuffix+`":"`...)
-		e.dst = append(append(e.dst, note...), '"')
-	}
-	e.dst = append(e.dst, ',')
-	e.quote(name)
-	e.dst = append(e.dst, ':')
-	start, end := t.start, t.end
-	if t.kind == tokString {
-		start, end = start-1, end+1
-	}
-	rest.raw = append(e.dst, d.data[start:end]...)
-}
-
-// restSize is about what the row's rest needs.
-func (d *decoder) restSize() int {
-	n := 0
-	for _, slot := range d.others {
-		t := &d.toks[slot]
-		name := len(d.names[int(slot)-d.plan.slots])
-		n += len(`,"":""`) + name + int(t.end-t.start)
-		if t.edm != 0 || t.kind == tokNumber {
-			n += len(`,"":"Edm.DateTime"`+annotationSuffix) + name
-		}
-	}
-	return n
 }

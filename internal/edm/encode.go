@@ -5,27 +5,26 @@ import (
 	"slices"
 )
 
-// An encoder writes one row. It lives on the stack of Append.
+// An encoder writes one row. It is on the stack of Append.
 type encoder struct {
 	dst     []byte
 	sizer   sizer
 	scratch []byte
-	wide    *SplitEntity // where values may be split; nil for a single row
+	split   *SplitEntity // the rows that values are split over; nil for a single row
 }
 
-// Append appends *entity as one JSON object: the keys, its properties, e.Unknown and
-// the stamp. entity is a non-nil pointer to the codec's type. Everything that the
-// service would refuse is refused here with a *PropertyError, which matches
-// ErrTooLarge at a size limit: 252 properties, 32,768 UTF-16 units of a string, 64
-// KiB of a binary value, 1 MiB of the entity. Of the keys, only the text is
-// checked. On error the returned slice is dst.
+// Append appends *entity as one JSON object: the keys, its properties, e.Unknown and the
+// stamp. entity is a non-nil pointer to the codec's type. Append returns a *PropertyError
+// for everything that the service would refuse. The error matches ErrTooLarge at a size
+// limit: 252 properties, 32,768 UTF-16 units of a string, 64 KiB of a binary value, 1 MiB
+// of the entity. Keys are only checked to be UTF-8. On error Append returns dst unchanged.
 func (c *Codec) Append(dst []byte, entity any, e Envelope) ([]byte, error) {
-	out, _, err := c.AppendSized(dst, entity, e)
+	out, _, err := c.appendSized(dst, entity, e)
 	return out, err
 }
 
-// AppendSized is Append that also tells what the row counts against the limits.
-func (c *Codec) AppendSized(dst []byte, entity any, e Envelope) ([]byte, Size, error) {
+// appendSized is Append that also returns the size of the row.
+func (c *Codec) appendSized(dst []byte, entity any, e Envelope) ([]byte, entitySize, error) {
 	w := encoder{dst: dst}
 	if err := w.row(c, reflect.ValueOf(entity).Elem(), &e); err != nil {
 		return dst, w.sizer.size, err
@@ -34,12 +33,8 @@ func (c *Codec) AppendSized(dst []byte, entity any, e Envelope) ([]byte, Size, e
 }
 
 func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
-	w.dst = append(w.dst, `{"PartitionKey":`...)
-	if err := w.key(partitionKeyName, e.PartitionKey); err != nil {
-		return err
-	}
-	w.dst = append(w.dst, `,"RowKey":`...)
-	if err := w.key(rowKeyName, e.RowKey); err != nil {
+	w.dst = append(w.dst, '{')
+	if err := w.keys(e.PartitionKey, e.RowKey); err != nil {
 		return err
 	}
 	w.sizer.size.Bytes += entityOverhead
@@ -47,18 +42,18 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 	for i := range p.fields {
 		f := &p.fields[i]
 		fv, ok := f.get(v)
-		if !ok || f.left(fv) || e.Only != nil && !slices.Contains(e.Only, f.name) {
+		if !ok || f.omitted(fv) || e.Only != nil && !slices.Contains(e.Only, f.name) {
 			continue
 		}
 		if err := w.property(p, f, fv, v); err != nil {
 			return err
 		}
 	}
-	if err := w.bag(p, v, e.Reserved); err != nil {
+	if err := w.mapProperties(p, v, e.Reserved); err != nil {
 		return err
 	}
 	if e.Unknown != nil && len(e.Unknown.raw) > 0 {
-		if err := w.rest(c, v, e.Unknown); err != nil {
+		if err := w.unknown(c, v, e.Unknown); err != nil {
 			return err
 		}
 	}
@@ -77,10 +72,20 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 
 // property writes the field f of entity, whose value is v.
 func (w *encoder) property(p *plan, f *field, v, entity reflect.Value) error {
-	if f.noteAt > 0 && f.shape == shapeString {
-		return w.noted(f, v, &p.system[f.noteAt-1].field, entity)
+	if f.annotationAt > 0 && f.shape == shapeString {
+		return w.annotated(f, v, &p.system[f.annotationAt-1].field, entity)
 	}
 	return w.field(f, v)
+}
+
+// keys writes the members of the keys.
+func (w *encoder) keys(pk, rk string) error {
+	w.dst = append(w.dst, `"PartitionKey":`...)
+	if err := w.key(partitionKeyName, pk); err != nil {
+		return err
+	}
+	w.dst = append(w.dst, `,"RowKey":`...)
+	return w.key(rowKeyName, rk)
 }
 
 func (w *encoder) key(name, text string) error {
@@ -92,67 +97,8 @@ func (w *encoder) key(name, text string) error {
 	return nil
 }
 
-// bag writes the properties of a map type, or of a struct's bag, in order of names.
-func (w *encoder) bag(p *plan, v reflect.Value, reserved bool) error {
-	m := p.bagIn(v)
-	for _, name := range bagNames(m) {
-		if err := w.bagProperty(p, m, name, reserved); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// bagIn is the map of the properties that have no field, in the entity v.
-func (p *plan) bagIn(v reflect.Value) map[string]any {
-	switch {
-	case p.isMap:
-		return bagOf(v)
-	case p.bag != nil:
-		if fv, ok := p.bag.get(v); ok {
-			return *fv.Addr().Interface().(*map[string]any)
-		}
-	}
-	return nil
-}
-
-// bagNames lists the properties of m in order.
-func bagNames(m map[string]any) []string {
-	if len(m) == 0 {
-		return nil
-	}
-	names := make([]string, 0, len(m))
-	for name := range m {
-		if !isSystem(name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-func (w *encoder) bagProperty(p *plan, m map[string]any, name string, reserved bool) error {
-	reason := checkName(name)
-	if reason == "" && (name == stampName || isReserved(name) && !reserved) {
-		reason = "names that begin with azp_ are reserved"
-	}
-	if _, ok := p.index[name]; ok && reason == "" && !p.isMap {
-		reason = "the struct has a field of this name"
-	}
-	if reason != "" {
-		return &PropertyError{Property: name, Want: "another name", Got: reason}
-	}
-	// A map may hold a text and its annotation, as JSON does.
-	text, isText := m[name].(string)
-	note, _ := m[name+annotationSuffix].(string)
-	if isText && note != "" && note != String.String() {
-		return w.notedText(&field{tagOptions: tagOptions{name: name}, cost: nameCost(name)}, text, note)
-	}
-	return w.bagValue(name, m[name])
-}
-
-// left answers whether the field is left out because of its value.
-func (f *field) left(v reflect.Value) bool {
+// omitted reports whether the field is omitted because of its value.
+func (f *field) omitted(v reflect.Value) bool {
 	switch f.shape {
 	case shapeBytes:
 		if v.IsNil() {
@@ -181,8 +127,65 @@ func (f *field) left(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-var stampField = field{tagOptions: tagOptions{name: stampName}, cost: nameCost(stampName)}
+var stampField = fieldNamed(stampName)
 
 type zeroer interface{ IsZero() bool }
 
 var zeroerType = reflect.TypeFor[zeroer]()
+
+// annotated writes a text whose type is the value of another field of the struct, as in
+//
+//	Count     string
+//	CountType string `json:"Count@odata.type"`
+func (w *encoder) annotated(f *field, v reflect.Value, typeField *field, entity reflect.Value) error {
+	annotation := ""
+	if tv, ok := typeField.get(entity); ok {
+		annotation = tv.String()
+	}
+	if annotation == "" || annotation == String.String() {
+		return w.field(f, v)
+	}
+	return w.annotatedText(f, v.String(), annotation)
+}
+
+// annotatedText writes a text as a value of the type that annotation names.
+func (w *encoder) annotatedText(f *field, value, annotation string) error {
+	edm := typeNamed([]byte(annotation))
+	text := []byte(value)
+	typed := field{tagOptions: tagOptions{name: f.name}, nameSize: f.nameSize, edm: edm}
+	typed.prefix, _ = prefixes(f.name, edm)
+	bad := &PropertyError{Property: f.name, Want: edm.String(), Got: "other text"}
+	switch edm {
+	case Int64:
+		if i, ok := parseInt(text); ok {
+			w.dst = append(w.dst, typed.prefix...)
+			w.integer(&typed, i)
+			return nil
+		}
+	case DateTime:
+		if t, ok := parseDateTime(text); ok {
+			return w.dateTime(&typed, t)
+		}
+	case Guid:
+		var g [16]byte
+		if parseGUID(&g, text) {
+			w.dst = append(w.dst, typed.prefix...)
+			w.guid(&typed, &g)
+			return nil
+		}
+	case Binary:
+		if b, ok := decodeBase64(nil, text); ok {
+			return w.binary(&typed, b)
+		}
+	case Double:
+		if value == "NaN" || value == "Infinity" || value == "-Infinity" {
+			_, typed.prefix = prefixes(f.name, edm)
+			w.dst = append(append(w.dst, typed.prefix...), `"`+value+`"`...)
+			w.sizer.add(&typed, 8)
+			return nil
+		}
+	default:
+		bad.Want, bad.Got = "the name of a type that is text in JSON", edm.String()
+	}
+	return bad
+}

@@ -28,8 +28,8 @@ func appendRow(t testing.TB, entity any, e Envelope) (string, error) {
 	return string(b), err
 }
 
-// TestGoldenRows guards the stored form: rows written by one version are read, and
-// filtered on, by all others.
+// TestGoldenRows guards the stored form: all versions read and filter the rows of all
+// others.
 func TestGoldenRows(t *testing.T) {
 	when := time.Date(2013, 8, 22, 3, 12, 6, 260859599, time.FixedZone("", 7200))
 	guid := uuid.MustParse("c9da6455-213d-42c9-9a79-3e9149a57833")
@@ -201,7 +201,7 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 		{"map reserved name", &map[string]any{"azp_x": "x"}, "azp_x", false},
 		{"map annotation", &map[string]any{"Value": "secret", "Value@odata.type": "Edm.Guid"}, "Value", false},
 		{"map nested", &map[string]any{"Value": []string{"x"}}, "Value", false},
-		{"bag name taken", &struct {
+		{"properties name taken", &struct {
 			Name string
 			More map[string]any `table:",bag"`
 		}{"x", map[string]any{"Name": "y"}}, "Name", false},
@@ -222,7 +222,7 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 			t.Errorf("%s: returns %.40q with an error", c.name, out)
 		}
 		if strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: the message shows a value: %v", c.name, err)
+			t.Errorf("%s: the message contains a value: %v", c.name, err)
 		}
 	}
 	for name, e := range map[string]Envelope{"PartitionKey": {PartitionKey: "\xff"}, "RowKey": {RowKey: "\xff"}, "azp_stamp": {Stamp: "\xff"}} {
@@ -243,7 +243,7 @@ type failText struct{}
 func (failText) MarshalText() ([]byte, error) { return nil, errors.New("secret") }
 func (*failText) UnmarshalText([]byte) error  { return nil }
 
-func TestAppendTakesWhatIsJustWithinTheLimits(t *testing.T) {
+func TestAppendAcceptsWhatIsJustWithinTheLimits(t *testing.T) {
 	wide := map[string]any{}
 	for i := range 252 {
 		wide[fmt.Sprintf("P%03d", i)] = int32(i)
@@ -270,7 +270,7 @@ func TestAppendTakesWhatIsJustWithinTheLimits(t *testing.T) {
 	}
 }
 
-// TestSizeIsThatOfThePublishedFormula checks it by hand: 4 + 2*(keys) + for each
+// TestSizeIsThatOfThePublishedFormula computes the size by hand: 4 + 2*(keys) + for each
 // property 8 + 2*name + value.
 func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 	entity := struct {
@@ -283,7 +283,7 @@ func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 		I   int32     // 8+2*1 + 4
 		B   bool      // 8+2*1 + 1
 	}{"é😀", []byte{1, 2}, time.Unix(0, 0), 1, 1, uuid.UUID{}, 1, true}
-	want := Size{8, 4 + 2*(2+3) + 24 + 20 + 18 + 18 + 18 + 26 + 14 + 11}
+	want := entitySize{8, 4 + 2*(2+3) + 24 + 20 + 18 + 18 + 18 + 26 + 14 + 11}
 	c := codecOf[struct {
 		Str string
 		Bin []byte
@@ -294,34 +294,34 @@ func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 		I   int32
 		B   bool
 	}](t)
-	body, size, err := c.AppendSized(nil, &entity, Envelope{PartitionKey: "pk", RowKey: "r😀"})
+	body, size, err := c.appendSized(nil, &entity, Envelope{PartitionKey: "pk", RowKey: "r😀"})
 	if err != nil || size != want {
 		t.Fatalf("%+v %v, want %+v", size, err, want)
 	}
-	// The same as properties without fields.
+	// The same as unknown properties.
 	none := codecOf[struct{}](t)
 	var v struct{}
-	var rest Unknown
-	if err := none.DecodeEntity(body, &v, nil, &rest); err != nil {
+	var unknown Unknown
+	if err := none.DecodeEntity(body, &v, nil, &unknown); err != nil {
 		t.Fatal(err)
 	}
-	_, size, err = none.AppendSized(nil, &v, Envelope{PartitionKey: "pk", RowKey: "r😀", Unknown: &rest})
+	_, size, err = none.appendSized(nil, &v, Envelope{PartitionKey: "pk", RowKey: "r😀", Unknown: &unknown})
 	if err != nil || size != want {
-		t.Fatalf("rest: %+v %v, want %+v", size, err, want)
+		t.Fatalf("unknown properties: %+v %v, want %+v", size, err, want)
 	}
-	// And at the limit: 1 MiB is taken, a byte more is not.
+	// At the limit: 1 MiB is accepted, more is not.
 	big := map[string]any{}
 	left := maxEntityBytes - 4 - 2*2
 	for i := 0; left > 0; i++ {
 		n := min(maxBinary, left-8-2*4-4)
-		if rest := left - (8 + 2*4 + 4 + n); rest > 0 && rest < 100 {
+		if over := left - (8 + 2*4 + 4 + n); over > 0 && over < 100 {
 			n -= 100
 		}
 		big[fmt.Sprintf("P%03d", i)] = make([]byte, n)
 		left -= 8 + 2*4 + 4 + n
 	}
 	m := codecOf[map[string]any](t)
-	_, size, err = m.AppendSized(nil, &big, Envelope{PartitionKey: "p", RowKey: "r"})
+	_, size, err = m.appendSized(nil, &big, Envelope{PartitionKey: "p", RowKey: "r"})
 	if err != nil || size.Bytes != maxEntityBytes {
 		t.Fatalf("%+v %v", size, err)
 	}

@@ -17,20 +17,20 @@ import (
 func (w *encoder) field(f *field, v reflect.Value) error {
 	switch f.shape {
 	case shapeString:
-		w.dst = append(w.dst, f.lead...)
+		w.dst = append(w.dst, f.prefix...)
 		return w.text(f, v.String())
 	case shapeBool:
-		w.dst = append(w.dst, f.lead...)
+		w.dst = append(w.dst, f.prefix...)
 		w.scalar(f, func(b []byte) []byte { return strconv.AppendBool(b, v.Bool()) })
 	case shapeInt:
-		w.dst = append(w.dst, f.lead...)
+		w.dst = append(w.dst, f.prefix...)
 		w.integer(f, v.Int())
 	case shapeUint:
 		u := v.Uint()
 		if u > math.MaxInt64 {
 			return &PropertyError{Property: f.name, Want: Int64.String(), Got: "a number over 1<<63-1"}
 		}
-		w.dst = append(w.dst, f.lead...)
+		w.dst = append(w.dst, f.prefix...)
 		w.integer(f, int64(u))
 	case shapeFloat:
 		return w.double(f, v.Float())
@@ -41,14 +41,14 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 	case shapeBytes:
 		return w.binary(f, v.Bytes())
 	case shapeGUID:
-		w.dst = append(w.dst, f.lead...)
+		w.dst = append(w.dst, f.prefix...)
 		w.guid(f, (*[16]byte)(v.Bytes()))
 	case shapeEDMGUID:
 		var g [16]byte
 		if !parseGUID(&g, []byte(v.String())) {
 			return &PropertyError{Property: f.name, Want: Guid.String(), Got: "other text"}
 		}
-		w.dst = append(w.dst, f.lead...)
+		w.dst = append(w.dst, f.prefix...)
 		w.guid(f, &g)
 	case shapeText:
 		return w.marshaled(f, v)
@@ -57,20 +57,20 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 		if err != nil {
 			return &PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
 		}
-		w.dst = append(w.dst, f.lead...)
+		w.dst = append(w.dst, f.prefix...)
 		return w.text(f, string(text))
 	}
 	return nil
 }
 
-// text writes a string value after its lead.
+// text writes a string value after its prefix.
 func (w *encoder) text(f *field, s string) error {
 	units, ok := w.quote(s)
 	if !ok {
 		return &PropertyError{Property: f.name, Want: "UTF-8", Got: "other bytes"}
 	}
 	if units > maxTextUnits {
-		if w.wide != nil {
+		if w.split != nil {
 			return w.splitText(f, s)
 		}
 		return tooLarge(f.name, wantText, units)
@@ -79,7 +79,7 @@ func (w *encoder) text(f *field, s string) error {
 	return nil
 }
 
-// scalar writes a number or a truth value, in quotes where the tag says so.
+// scalar writes a number or a boolean, in quotes if the tag has the option string.
 func (w *encoder) scalar(f *field, appendTo func([]byte) []byte) {
 	if f.edm == String {
 		at := len(w.dst)
@@ -102,9 +102,9 @@ func (w *encoder) integer(f *field, i int64) {
 	w.scalar(f, func(b []byte) []byte { return strconv.AppendInt(b, i, 10) })
 }
 
-// double writes a float so that it stays a double for whoever reads it: with a
-// point or an exponent, and annotated wherever a client that takes the JSON apart
-// and puts it together again could make a whole number of it.
+// double writes a float with a decimal point or an exponent, so that every client reads a
+// double. It is annotated if a client that decodes and encodes the JSON could otherwise
+// make it a whole number.
 func (w *encoder) double(f *field, v float64) error {
 	special := ""
 	switch {
@@ -119,17 +119,17 @@ func (w *encoder) double(f *field, v float64) error {
 		if special != "" {
 			return &PropertyError{Property: f.name, Want: "a finite number", Got: special[1 : len(special)-1]}
 		}
-		w.dst = append(w.dst, f.lead...)
+		w.dst = append(w.dst, f.prefix...)
 		w.scalar(f, func(b []byte) []byte { return appendFloat(b, v, f.bits) })
 		return nil
 	}
 	w.sizer.add(f, 8)
 	if special != "" {
-		w.dst = append(append(w.dst, f.note...), special...)
+		w.dst = append(append(w.dst, f.altPrefix...), special...)
 		return nil
 	}
 	if whole := v == math.Trunc(v); whole || math.Abs(v) < 1e-6 {
-		w.dst = append(w.dst, f.note...)
+		w.dst = append(w.dst, f.altPrefix...)
 		at := len(w.dst)
 		w.dst = appendFloat(w.dst, v, f.bits)
 		if whole && !hasPoint(w.dst[at:]) {
@@ -137,11 +137,11 @@ func (w *encoder) double(f *field, v float64) error {
 		}
 		return nil
 	}
-	w.dst = appendFloat(append(w.dst, f.lead...), v, f.bits)
+	w.dst = appendFloat(append(w.dst, f.prefix...), v, f.bits)
 	return nil
 }
 
-// appendFloat writes the shortest text that gives v again, as encoding/json does.
+// appendFloat writes the shortest text that parses as v, as encoding/json does.
 func appendFloat(dst []byte, v float64, bits int) []byte {
 	format := byte('f')
 	if a := math.Abs(v); a != 0 && (a < 1e-6 || a >= 1e21) {
@@ -160,11 +160,11 @@ func hasPoint(number []byte) bool {
 }
 
 func (w *encoder) dateTime(f *field, t time.Time) error {
-	dst, ok := appendDateTime(append(append(w.dst, f.lead...), '"'), t)
+	dst, ok := appendDateTime(append(append(w.dst, f.prefix...), '"'), t)
 	if !ok {
 		got := "a year outside it"
 		if t.IsZero() {
-			got = "the zero time (which omitempty leaves out)"
+			got = "the zero time (which omitempty omits)"
 		}
 		return &PropertyError{Property: f.name, Want: "a year from 1601 to 9999", Got: got}
 	}
@@ -175,12 +175,12 @@ func (w *encoder) dateTime(f *field, t time.Time) error {
 
 func (w *encoder) binary(f *field, b []byte) error {
 	if len(b) > maxBinary {
-		if w.wide != nil {
+		if w.split != nil {
 			return w.splitBinary(f, b)
 		}
 		return tooLarge(f.name, wantBinary, len(b))
 	}
-	w.dst = append(append(w.dst, f.lead...), '"')
+	w.dst = append(append(w.dst, f.prefix...), '"')
 	w.dst = base64.StdEncoding.AppendEncode(w.dst, b)
 	w.dst = append(w.dst, '"')
 	w.sizer.add(f, 4+len(b))
@@ -207,12 +207,12 @@ func (w *encoder) marshaled(f *field, v reflect.Value) error {
 	if err != nil {
 		return &PropertyError{Property: f.name, Want: "text of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
 	}
-	w.dst = append(w.dst, f.lead...)
+	w.dst = append(w.dst, f.prefix...)
 	return w.text(f, string(text))
 }
 
-// quote writes s as a JSON string and counts its UTF-16 units. It is false when s
-// is not UTF-8.
+// quote writes s as a JSON string and returns its length in UTF-16 units. It returns false
+// if s is not UTF-8.
 func (w *encoder) quote(s string) (units int, ok bool) {
 	dst := append(w.dst, '"')
 	units = len(s)
@@ -233,7 +233,7 @@ func (w *encoder) quote(s string) (units int, ok bool) {
 				return 0, false
 			}
 			i += n
-			// Two and three bytes make one unit, four make two.
+			// Two or three bytes are one unit, four are two.
 			units -= n - 1 - n/4
 			continue
 		}
@@ -251,8 +251,8 @@ func (w *encoder) quote(s string) (units int, ok bool) {
 	return units, true
 }
 
-// plain8 answers for eight bytes at once whether they are plain; one that does not
-// is asked about one by one.
+// plain8 reports whether none of eight bytes needs an escape and all are ASCII. It may
+// return false for plain bytes; the caller then checks them one by one.
 func plain8(s string) bool {
 	_ = s[7]
 	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -261,7 +261,7 @@ func plain8(s string) bool {
 	return ((x-allSpaces)|(q-eachByte)|(b-eachByte)|x)&highBits == 0
 }
 
-// plainByte marks the bytes that a JSON string holds as they are.
+// plainByte has the ASCII bytes that need no escape in a JSON string.
 var plainByte = func() (t [256]bool) {
 	for c := byte(' '); c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'

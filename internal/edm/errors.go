@@ -7,13 +7,13 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// PropertyError says that one property cannot be stored, or cannot be read into
-// its field. It names the property and the types or limits, never the value.
+// PropertyError is a property that cannot be stored, or cannot be read into its field. It
+// names the property and the types or limits, never the value.
 type PropertyError struct {
 	Property string // name of the property
-	Want     string // what the field or the service asks for
-	Got      string // what there was
-	Err      error  // ErrTooLarge at a size limit, or what a text or JSON method answered; not part of the message
+	Want     string // what the field or the service requires
+	Got      string // what was found
+	Err      error  // ErrTooLarge at a size limit, or the error of a text or JSON method; not part of the message
 }
 
 func (e *PropertyError) Error() string {
@@ -32,7 +32,7 @@ func (e *PropertyError) Unwrap() error { return e.Err }
 // As lets errors.As find the public type.
 func (e *PropertyError) As(target any) bool { return azerr.Public(e, target) }
 
-// FieldError says why a Go type cannot be stored as an entity.
+// FieldError is a Go type that cannot be stored as an entity, and why.
 type FieldError struct {
 	Type   string // the Go type
 	Field  string // the field, as in the Go source
@@ -46,8 +46,8 @@ func (e *FieldError) Error() string {
 	return "type " + e.Type + ": field " + e.Field + ": " + e.Reason
 }
 
-// MalformedError says that a body is not the JSON it should be: not legal JSON,
-// cut short, or not an entity or a page. The message holds no text of the body.
+// MalformedError is a body that is not valid JSON, is cut short, or is not an entity or a
+// page. The message contains no text of the body.
 type MalformedError struct {
 	Offset int // in bytes
 	Reason string

@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// shape says how a Go value is read and written.
+// shape is how a Go value is read and written.
 type shape uint8
 
 const (
@@ -26,27 +26,27 @@ const (
 	shapeEDMGUID       // aztables.EDMGUID
 	shapeText          // encoding.TextMarshaler and TextUnmarshaler
 	shapeJSON          // table:",json"
-	shapeBag           // map[string]any
+	shapeMap           // map[string]any for unknown properties
 )
 
 // A field is one exported field of an entity type, mapped to a property.
 type field struct {
-	goName   string // path in the Go source, for errors
-	typ      reflect.Type
-	index    []int // as in reflect.Value.FieldByIndex
-	first    int   // index[0]
-	flat     bool  // index has one element
-	ptr      bool  // typ is a pointer to the value
-	shape    shape
-	bits     int
-	edm      Type
-	cost     int  // of the name, against the size of an entity
-	loose    bool // an integer that clients without annotations stored as text
-	noteAt   int  // place in plan.system, plus one, of a field for its annotation
-	isZeroer bool // has an IsZero method, and omitzero or omitempty asks for it
+	goName       string // path in the Go source, for errors
+	typ          reflect.Type
+	index        []int // as in reflect.Value.FieldByIndex
+	first        int   // index[0]
+	flat         bool  // index has one element
+	ptr          bool  // typ is a pointer to the value
+	shape        shape
+	bits         int
+	edm          Type
+	nameSize     int  // what the property counts, apart from its value, against the size of an entity
+	acceptsText  bool // an integer that clients without annotations stored as text
+	annotationAt int  // index in plan.system, plus one, of the field for its annotation
+	isZeroer     bool // has an IsZero method, and omitzero or omitempty asks for it
 	tagOptions
-	lead string // what stands before the value on the wire: ,"Name@odata.type":"Edm.Int64","Name":
-	note string // the same with the annotation Edm.Double, or without any
+	prefix    string // precedes the value in a row: ,"Name@odata.type":"Edm.Int64","Name":
+	altPrefix string // the same with an annotation if prefix has none, and vice versa
 }
 
 var (
@@ -58,15 +58,15 @@ var (
 	edmEntityType       = reflect.TypeFor[aztables.EDMEntity]()
 	rawJSONType         = reflect.TypeFor[json.RawMessage]()
 	numberType          = reflect.TypeFor[json.Number]()
-	bagType             = reflect.TypeFor[map[string]any]()
+	mapType             = reflect.TypeFor[map[string]any]()
 	textMarshalerType   = reflect.TypeFor[encoding.TextMarshaler]()
 	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
 	jsonMarshalerType   = reflect.TypeFor[json.Marshaler]()
 	jsonUnmarshalerType = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// classify finds the shape and the EDM type of the Go type t, which is no
-// pointer; reason says why there is none.
+// classify returns the shape and the property type of the Go type t, which is not a
+// pointer. If t cannot be stored, reason is why.
 func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 	switch t {
 	case timeType:
@@ -126,21 +126,21 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 	}
 }
 
-// resolve fills in how the field is read and written; reason says why it cannot be.
+// resolve determines how the field is read and written. If it cannot be, reason is why.
 func (f *field) resolve() (reason string) {
 	t := f.typ
-	if f.bag {
-		if t != bagType {
-			return "a bag is a map[string]any"
+	if f.unknown {
+		if t != mapType {
+			return "a field tagged bag is a map[string]any"
 		}
-		f.shape = shapeBag
+		f.shape = shapeMap
 		return ""
 	}
 	if f.blob {
 		own, _, _, _ := classify(t)
-		f.nested = own != shapeString && own != shapeBytes
+		f.asJSON = own != shapeString && own != shapeBytes
 	}
-	if f.nested {
+	if f.asJSON {
 		f.shape, f.edm = shapeJSON, String
 	} else {
 		if t.Kind() == reflect.Pointer {
@@ -150,7 +150,7 @@ func (f *field) resolve() (reason string) {
 			return reason
 		}
 	}
-	f.loose = f.quoted || t == edmInt64Type
+	f.acceptsText = f.quoted || t == edmInt64Type
 	if f.quoted {
 		switch f.shape {
 		case shapeBool, shapeFloat:
@@ -167,14 +167,14 @@ func (f *field) resolve() (reason string) {
 		}
 	}
 	f.isZeroer = (f.omitEmpty || f.omitZero) && reflect.PointerTo(f.typ).Implements(zeroerType)
-	f.lead, f.note = leads(f.name, f.edm)
-	f.cost = nameCost(f.name)
+	f.prefix, f.altPrefix = prefixes(f.name, f.edm)
+	f.nameSize = nameSize(f.name)
 	return ""
 }
 
-// leads are the texts before a value: annotated where the type needs it, and the
-// other way for a double, whose text may need it.
-func leads(name string, edm Type) (lead, note string) {
+// prefixes returns what precedes a value in a row. prefix has an annotation if the type
+// needs one; alt has one if prefix has none. A double uses either, depending on its value.
+func prefixes(name string, edm Type) (prefix, alt string) {
 	plain := `,"` + name + `":`
 	annotated := `,"` + name + annotationSuffix + `":"` + edm.String() + `"` + plain
 	switch edm {
@@ -184,12 +184,68 @@ func leads(name string, edm Type) (lead, note string) {
 	return plain, annotated
 }
 
-// fitsInt answers whether v is in the range of a signed integer of so many bits.
+// fieldNamed returns a field for a property without one.
+func fieldNamed(name string) field {
+	return field{tagOptions: tagOptions{name: name}, nameSize: nameSize(name)}
+}
+
+// fitsInt reports whether v is in the range of a signed integer of so many bits.
 func fitsInt(v int64, bits int) bool {
 	return bits == 64 || v >= -1<<(bits-1) && v <= 1<<(bits-1)-1
 }
 
-// fitsUint answers whether v is in the range of an unsigned integer of so many bits.
+// fitsUint reports whether v is in the range of an unsigned integer of so many bits.
 func fitsUint(v int64, bits int) bool {
 	return v >= 0 && (bits == 64 || v <= 1<<bits-1)
+}
+
+// get returns the field's value in the struct v. It returns false if the field, or an
+// embedded pointer that leads to it, is nil.
+func (f *field) get(v reflect.Value) (reflect.Value, bool) {
+	if f.flat {
+		v = v.Field(f.first)
+	} else {
+		for i, at := range f.index {
+			if i > 0 && v.Kind() == reflect.Pointer {
+				if v.IsNil() {
+					return v, false
+				}
+				v = v.Elem()
+			}
+			v = v.Field(at)
+		}
+	}
+	if f.ptr {
+		if v.IsNil() {
+			return v, false
+		}
+		v = v.Elem()
+	}
+	return v, true
+}
+
+// settable returns the field in the struct v and allocates what nil pointers on the way
+// point to.
+func (f *field) settable(v reflect.Value) reflect.Value {
+	if f.flat {
+		v = v.Field(f.first)
+	} else {
+		for i, at := range f.index {
+			if i > 0 && v.Kind() == reflect.Pointer {
+				v = allocate(v)
+			}
+			v = v.Field(at)
+		}
+	}
+	if f.ptr {
+		return allocate(v)
+	}
+	return v
+}
+
+func allocate(v reflect.Value) reflect.Value {
+	if v.IsNil() {
+		v.Set(reflect.New(v.Type().Elem()))
+	}
+	return v.Elem()
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// StoredRows are rows as they were read, with what tells whether they belong
-// together. The zero value has none. It is for one goroutine.
+// StoredRows are the rows of one or more entities as they were read, to be joined into
+// entities by Codec.Join. The zero value has no rows. Only one goroutine may use it.
 type StoredRows struct {
 	Rows []StoredRow
-	data []byte // of all pages
+	data []byte // the bodies of all replies
 }
 
 // A StoredRow is one row of a StoredRows.
@@ -22,13 +22,13 @@ type StoredRow struct {
 	ETag      string
 	Timestamp time.Time
 
-	at       int // in data
+	start    int // in data
 	reserved []reservedText
 }
 
 type reservedText struct{ name, text string }
 
-// Text is the value of one of the library's own text properties, "" for none.
+// Text returns the value of a text property with a reserved name, "" if the row has none.
 func (r *StoredRow) Text(name string) string {
 	for _, p := range r.reserved {
 		if p.name == name {
@@ -38,108 +38,94 @@ func (r *StoredRow) Text(name string) string {
 	return ""
 }
 
-// AddPage adds the rows of a query's answer. body is copied.
+// AddPage adds the rows of the reply to a query. body is copied.
 func (g *StoredRows) AddPage(body []byte) error {
-	return g.add(body, func(s *scanner) bool { return s.page(g) })
+	return g.add(body, func(s *scanner) error {
+		return s.page(func() error { return s.row(g) })
+	})
 }
 
-// AddEntity adds the row of an answer to a point read, with the ETag of its header.
+// AddEntity adds the row of the reply to a point read, with the ETag of its header.
 func (g *StoredRows) AddEntity(etag string, body []byte) error {
-	err := g.add(body, func(s *scanner) bool { return s.row(g) })
+	err := g.add(body, func(s *scanner) error {
+		if err := s.row(g); err != nil {
+			return err
+		}
+		if !s.atEnd() {
+			return s.err
+		}
+		return nil
+	})
 	if err == nil && etag != "" {
 		g.Rows[len(g.Rows)-1].ETag = etag
 	}
 	return err
 }
 
-func (g *StoredRows) add(body []byte, take func(*scanner) bool) error {
+// AddFrom adds the first row of other, which must have one, and returns its index in Rows.
+func (g *StoredRows) AddFrom(other *StoredRows) int {
+	row := other.Rows[0]
+	row.start += len(g.data)
+	g.data = append(g.data, other.data...)
+	g.Rows = append(g.Rows, row)
+	return len(g.Rows) - 1
+}
+
+// add appends body to g.data and the rows that read finds in it to g.Rows. On error g is
+// not changed.
+func (g *StoredRows) add(body []byte, read func(*scanner) error) error {
 	from, rows := len(g.data), len(g.Rows)
 	g.data = append(g.data, body...)
 	s := scanner{data: g.data, pos: from}
-	ok := uint64(len(g.data)) < 1<<31 || s.fail(from, "larger than 2 GiB")
-	if ok = ok && take(&s) && s.finish(); ok {
-		return nil
+	var err error
+	if uint64(len(g.data)) > maxBody {
+		s.fail(from, tooLong)
+		err = s.err
+	} else {
+		err = read(&s)
 	}
-	g.data, g.Rows = g.data[:from], g.Rows[:rows]
-	s.err.Offset -= from
-	return s.err
+	if err != nil {
+		g.data, g.Rows = g.data[:from], g.Rows[:rows]
+		s.err.Offset -= from
+	}
+	return err
 }
 
-// page takes the rows of a page.
-func (s *scanner) page(g *StoredRows) bool {
-	if !s.expect('{') {
-		return false
+// row reads one row: its position, and the texts that are not properties of the entity.
+func (s *scanner) row(g *StoredRows) error {
+	if s.peek() != '{' {
+		s.unexpected()
+		return s.err
 	}
-	for {
-		var name, value token
-		if s.next() != '"' {
-			return s.unexpected()
-		}
-		if !s.text(&name) || !s.expect(':') {
-			return false
-		}
-		if string(s.data[name.start:name.end]) == "value" {
-			if !s.rows(g) {
-				return false
-			}
-		} else if !s.value(&value, 1) {
-			return false
-		}
-		if s.next() != ',' {
-			return s.expect('}')
-		}
-		s.pos++
-	}
-}
-
-func (s *scanner) rows(g *StoredRows) bool {
-	if !s.expect('[') {
-		return false
-	}
-	if s.next() == ']' {
-		s.pos++
-		return true
-	}
-	for {
-		if !s.row(g) {
-			return false
-		}
-		if s.next() != ',' {
-			return s.expect(']')
-		}
-		s.pos++
-	}
-}
-
-// row takes one row: where it stands, and what is not a property of its own.
-func (s *scanner) row(g *StoredRows) bool {
-	if s.next() != '{' {
-		return s.unexpected()
-	}
-	r := StoredRow{at: s.pos}
+	r := StoredRow{start: s.pos}
 	s.pos++
-	for s.next() != '}' {
+	for s.peek() != '}' {
 		var name, value token
-		if s.next() != '"' {
-			return s.unexpected()
+		if s.peek() != '"' {
+			s.unexpected()
+			return s.err
 		}
 		if !s.text(&name) || !s.expect(':') || !s.value(&value, 1) {
-			return false
+			return s.err
 		}
 		if value.kind == tokString {
-			r.note(s.data[name.start:name.end], s.data[value.start:value.end], value.escaped)
+			r.addText(s.data[name.start:name.end], s.data[value.start:value.end], value.escaped)
 		}
-		if s.next() != ',' {
+		if s.peek() != ',' {
 			break
 		}
 		s.pos++
 	}
 	g.Rows = append(g.Rows, r)
-	return s.expect('}')
+	if !s.expect('}') {
+		return s.err
+	}
+	return nil
 }
 
-// note keeps a member that is the library's, or the service's.
-func (r *StoredRow) note(name, value []byte, escaped bool) {
+// addText keeps a text that is not a property of the entity: a key, a control member, or
+// a property with a reserved name.
+func (r *StoredRow) addText(name, value []byte, escaped bool) {
 	text := func() string {
 		if escaped {
 			value, _ = unescape(nil, value)
@@ -154,72 +140,72 @@ func (r *StoredRow) note(name, value []byte, escaped bool) {
 	case timestampName:
 		r.Timestamp, _ = parseDateTime(value)
 	default:
-		if isReserved(string(name)) && !isPiece(string(name)) && !bytes.HasSuffix(name, []byte(annotationSuffix)) {
+		if IsReserved(string(name)) && !isPiece(string(name)) && !bytes.HasSuffix(name, []byte(annotationSuffix)) {
 			r.reserved = append(r.reserved, reservedText{string(name), text()})
 		}
 	}
 }
 
-// A JoinSpec says what Codec.Join puts together.
+// A JoinSpec describes an entity that Codec.Join joins from rows.
 type JoinSpec struct {
-	Use    []int          // the rows, by their place in StoredRows.Rows
-	Splits map[string]int // properties that are in several pieces, and how many
+	Use    []int          // the rows, as indexes in StoredRows.Rows
+	Splits map[string]int // the number of pieces of each property that has several
 	Only   []string       // the properties to read, nil for all
 }
 
-// Join puts one entity together from rows of g that have each property once, and
-// reads it into *dst as DecodeEntity does: a value that the caller has zeroed. The
-// library's own properties are dropped. Fields and entries for keys, ETag and
-// Timestamp stay empty; SetKeys fills the keys. The codec is one of SplitCodecFor.
+// Join joins one entity from rows of g, no two of which have the same property, and reads
+// it into *dst as DecodeEntity does. The caller has zeroed *dst. Properties with reserved
+// names are dropped. Fields and map entries for keys, ETag and Timestamp stay empty;
+// SetKeys sets the keys. The codec must be from SplitCodecFor.
 //
-// A piece that is missing is a *PropertyError. g can be gathered again.
-func (c *Codec) Join(g *StoredRows, how JoinSpec, dst any, rest *Unknown) error {
+// A missing piece is a *PropertyError. Join does not change g.
+func (c *Codec) Join(g *StoredRows, spec JoinSpec, dst any, unknown *Unknown) error {
 	d := c.decoder(g.data)
 	defer c.release(d)
 	d.begin()
 	at, kept := 0, 0
 	own := firstFieldSlot + len(c.plan.fields)
-	for _, i := range how.Use {
-		d.pos = g.Rows[i].at
+	for _, i := range spec.Use {
+		d.pos = g.Rows[i].start
 		if !d.takeMembers(&at) {
 			return d.err
 		}
-		// The next row has these again.
+		// Every row has these.
 		clear(d.toks[:firstFieldSlot])
 		clear(d.toks[own:c.plan.slots])
-		kept = d.dropNotes(kept)
+		kept = d.dropReserved(kept)
 	}
-	if err := d.join(how.Splits); err != nil {
+	if err := d.joinPieces(spec.Splits); err != nil {
 		return err
 	}
-	d.restrict(how.Only)
+	d.restrict(spec.Only)
 	var m Meta
 	v := reflect.ValueOf(dst).Elem()
 	err := d.assign(v, &m)
-	if err == nil && (rest != nil || c.plan.open()) {
-		err = d.assignOthers(v, rest, &m)
+	if err == nil && (unknown != nil || c.plan.open()) {
+		err = d.assignUnknown(v, unknown, &m)
 	}
-	d.slab.Reset()
+	d.buffer.Reset()
 	return err
 }
 
-// dropNotes takes the library's own properties, but not the pieces, out of the others
-// from place from on, and answers how many stay.
-func (d *decoder) dropNotes(from int) int {
-	kept := d.others[:from]
-	for _, slot := range d.others[from:] {
+// dropReserved removes the properties with reserved names, except pieces, from d.unknown,
+// beginning at index from. It returns how many properties remain.
+func (d *decoder) dropReserved(from int) int {
+	kept := d.unknown[:from]
+	for _, slot := range d.unknown[from:] {
 		name := d.names[int(slot)-d.plan.slots]
-		if isReserved(name) && !isPiece(name) {
+		if IsReserved(name) && !isPiece(name) {
 			d.toks[slot] = token{}
 			continue
 		}
 		kept = append(kept, slot)
 	}
-	d.others = kept
+	d.unknown = kept
 	return len(kept)
 }
 
-// restrict drops what was not asked for, and the pieces.
+// restrict removes the pieces, and the properties that are not in only if that is not nil.
 func (d *decoder) restrict(only []string) {
 	asked := make(map[string]bool, len(only))
 	for _, name := range only {
@@ -230,17 +216,17 @@ func (d *decoder) restrict(only []string) {
 			d.toks[firstFieldSlot+i] = token{}
 		}
 	}
-	d.others = slices.DeleteFunc(d.others, func(slot int32) bool {
+	d.unknown = slices.DeleteFunc(d.unknown, func(slot int32) bool {
 		name := d.names[int(slot)-d.plan.slots]
-		return isReserved(name) || only != nil && !asked[name]
+		return IsReserved(name) || only != nil && !asked[name]
 	})
 }
 
-// join makes one text of the pieces of each property.
-func (d *decoder) join(splits map[string]int) error {
+// joinPieces makes one text of the pieces of each property.
+func (d *decoder) joinPieces(splits map[string]int) error {
 	for name, n := range splits {
 		first := d.tokenOf(name)
-		d.data = append(d.data, '"') // Unknown keeps a text with its quotes
+		d.data = append(d.data, '"') // Unknown keeps texts with their quotes
 		start := len(d.data)
 		var joined token
 		for piece := range n {
@@ -256,7 +242,7 @@ func (d *decoder) join(splits map[string]int) error {
 			d.data = append(d.data, d.data[t.start:t.end]...)
 			joined.escaped = joined.escaped || t.escaped
 		}
-		if uint64(len(d.data)) > 1<<31 {
+		if uint64(len(d.data)) > maxBody {
 			return &PropertyError{Property: name, Want: "less than 2 GiB", Got: "more", Err: azerr.ErrTooLarge}
 		}
 		joined.start, joined.end = uint32(start), uint32(len(d.data))
@@ -266,7 +252,7 @@ func (d *decoder) join(splits map[string]int) error {
 	return nil
 }
 
-// tokenOf is the value of a property in the row, nil where it has none.
+// tokenOf returns the value of a property in the row, nil if it has none.
 func (d *decoder) tokenOf(name string) *token {
 	i, ok := d.plan.index[name]
 	if !ok {
@@ -279,13 +265,4 @@ func (d *decoder) tokenOf(name string) *token {
 		return t
 	}
 	return nil
-}
-
-// AddFrom adds the first row of other, which has one, and gives its place in Rows.
-func (g *StoredRows) AddFrom(other *StoredRows) int {
-	row := other.Rows[0]
-	row.at += len(g.data)
-	g.data = append(g.data, other.data...)
-	g.Rows = append(g.Rows, row)
-	return len(g.Rows) - 1
 }

@@ -13,8 +13,8 @@ const (
 	maxProperties    = 252
 )
 
-// A slot is the place of one member's value while a row is read. The first ones
-// are the same for every type.
+// A slot is the index of one member's value while a row is read. The first slots are the
+// same for every type.
 const (
 	slotPartitionKey = iota
 	slotRowKey
@@ -24,28 +24,28 @@ const (
 	firstFieldSlot
 )
 
-// A plan is what is known about a Go type before the first row.
+// A plan describes how a Go type is read and written.
 type plan struct {
-	typ        reflect.Type
-	isMap      bool
-	fields     []field       // fields[i] has the slot firstFieldSlot+i
-	system     []systemField // fields that are filled and never written
-	bag        *field        // takes the properties that have no field
-	edmBag     bool          // its values have the EDM types of aztables
-	everything bool          // reserved names go to the bag too
-	wide       bool          // a value may take several rows
-	slots      int
-	members    []member
-	index      map[string]int32 // name of a member to its place in members
+	typ          reflect.Type
+	isMap        bool
+	fields       []field       // fields[i] has the slot firstFieldSlot+i
+	system       []systemField // fields that are filled and never written
+	unknown      *field        // takes the properties that have no field
+	sdkTypes     bool          // its values have the EDM types of aztables
+	withReserved bool          // the map also takes reserved names
+	wide         bool          // a value may take several rows
+	slots        int
+	members      []member
+	index        map[string]int32 // name of a member to its index in members
 }
 
-func (p *plan) open() bool { return p.isMap || p.bag != nil }
+func (p *plan) open() bool { return p.isMap || p.unknown != nil }
 
-// A systemField is filled from a slot that is not one of its own properties.
+// A systemField is filled with a key, a control member or an annotation.
 type systemField struct {
-	field field
-	slot  int
-	note  bool // the annotation of the slot, not its value
+	field      field
+	slot       int
+	annotation bool // filled with the annotation of the slot, not its value
 }
 
 type memberUse uint8
@@ -53,17 +53,17 @@ type memberUse uint8
 const (
 	useValue    memberUse = iota // the value of a slot
 	useType                      // the annotation of a slot
-	useNothing                   // a control member that nobody asked for
-	skipLiteral                  // the same, with one well-known value
+	useNothing                   // a control member without a field
+	skipLiteral                  // the same, with a fixed value
 )
 
-// A member is a name that an entity may have on the wire.
+// A member is a name that a row may have in JSON.
 type member struct {
-	literal string // what it begins with there, in the spacing of the service
+	literal string // its text up to the value, in the spacing of the service
 	name    string
 	slot    int32
 	use     memberUse
-	text    bool // its string goes to the slab
+	text    bool // its string is copied to the buffer
 	edm     Type // of an annotation
 }
 
@@ -73,7 +73,7 @@ func newPlan(t reflect.Type, wide bool) (*plan, error) {
 		return nil, &FieldError{Type: "nil", Reason: "an entity is a struct or a map[string]any"}
 	}
 	switch {
-	case t.Kind() == reflect.Map && t.ConvertibleTo(bagType):
+	case t.Kind() == reflect.Map && t.ConvertibleTo(mapType):
 		p.isMap = true
 	case t.Kind() == reflect.Struct:
 		if err := p.addStruct(t); err != nil {
@@ -102,16 +102,16 @@ func (p *plan) addStruct(t reflect.Type) error {
 		case isSystem(f.name):
 			system = append(system, f)
 			continue
-		case f.bag:
-			if p.bag != nil {
-				reason = "a type has one bag"
+		case f.unknown:
+			if p.unknown != nil {
+				reason = "only one field may be tagged bag"
 			}
-			p.bag = &f
-			p.edmBag = f.shape == shapeBag
+			p.unknown = &f
+			p.sdkTypes = f.shape == shapeMap
 			f.shape = 0
 		default:
 			reason = checkName(f.name)
-			if reason == "" && isReserved(f.name) && !f.reserved {
+			if reason == "" && IsReserved(f.name) && !f.reserved {
 				reason = "names that begin with azp_ are reserved"
 			}
 			if f.name == stampName {
@@ -124,7 +124,7 @@ func (p *plan) addStruct(t reflect.Type) error {
 		if reason != "" {
 			return &FieldError{Type: t.String(), Field: f.goName, Reason: reason}
 		}
-		if !f.bag {
+		if !f.unknown {
 			p.fields = append(p.fields, f)
 		}
 	}
@@ -137,7 +137,7 @@ func (p *plan) addStruct(t reflect.Type) error {
 	return nil
 }
 
-// addMembers makes the table of names, with the literals that the service sends.
+// addMembers builds the table of member names, with the literals that the service sends.
 func (p *plan) addMembers() {
 	p.slots = max(p.slots, firstFieldSlot)
 	p.index = make(map[string]int32)
@@ -157,7 +157,7 @@ func (p *plan) addMembers() {
 	value(timestampName, slotTimestamp, false)
 	value(etagName, slotETag, true)
 	value(stampName, slotStamp, true)
-	note := func(name string, slot int, edm Type) {
+	annotation := func(name string, slot int, edm Type) {
 		name += annotationSuffix
 		add(name, member{literal: quoted(name) + `"` + edm.String() + `"`, slot: int32(slot), use: useType, edm: edm})
 	}
@@ -173,7 +173,7 @@ func (p *plan) addMembers() {
 	for i := range p.fields {
 		f := &p.fields[i]
 		value(f.name, firstFieldSlot+i, f.shape == shapeString || f.shape == shapeEDMGUID)
-		note(f.name, firstFieldSlot+i, f.edm)
+		annotation(f.name, firstFieldSlot+i, f.edm)
 	}
 	skip := func(name, value string) {
 		m := member{literal: quoted(name) + value, use: useNothing}

@@ -52,8 +52,8 @@ func drawEverything(t *rapid.T) everything {
 	return v
 }
 
-// TestEveryTypeRoundTrips: what is written is read, as sent, as a client without
-// annotations of its own passes it on, and with the types of a map.
+// TestEveryTypeRoundTrips reads values back from the body as written, from the body as
+// rewritten by a client that does not annotate, from a map and from unknown properties.
 func TestEveryTypeRoundTrips(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		in := drawEverything(r)
@@ -66,9 +66,9 @@ func TestEveryTypeRoundTrips(t *testing.T) {
 			r.Fatalf("not JSON: %s", body)
 		}
 		for _, b := range []string{body, throughAztables(t, body)} {
-			out, m, rest, err := decode[everything](t, b)
-			if err != nil || !rest.IsZero() {
-				r.Fatalf("%s: %v %q", b, err, rest.raw)
+			out, m, unknown, err := decode[everything](t, b)
+			if err != nil || !unknown.IsZero() {
+				r.Fatalf("%s: %v %q", b, err, unknown.raw)
 			}
 			if m.PartitionKey != e.PartitionKey || m.RowKey != e.RowKey || m.Stamp != e.Stamp {
 				r.Fatalf("%+v of %+v", m, e)
@@ -77,25 +77,25 @@ func TestEveryTypeRoundTrips(t *testing.T) {
 				r.Fatalf("\n in %+v\nout %+v\n%s", in, out, b)
 			}
 		}
-		// Through a map, which knows types by their annotations only.
-		bag, _, _, err := decode[map[string]any](t, body)
+		// Through a map, whose types come from annotations only.
+		properties, _, _, err := decode[map[string]any](t, body)
 		if err != nil {
 			r.Fatal(err)
 		}
-		again, err := appendRow(t, &bag, e)
+		again, err := appendRow(t, &properties, e)
 		if err != nil {
 			r.Fatal(err)
 		}
 		if same, err := EqualContent([]byte(body), []byte(again)); err != nil || !same {
 			r.Fatalf("%v\n%s\n%s", err, body, again)
 		}
-		// And through rest.
+		// Through unknown properties.
 		var none struct{}
-		var rest Unknown
-		if err := codecOf[struct{}](t).DecodeEntity([]byte(body), &none, nil, &rest); err != nil {
+		var unknown Unknown
+		if err := codecOf[struct{}](t).DecodeEntity([]byte(body), &none, nil, &unknown); err != nil {
 			r.Fatal(err)
 		}
-		e.Unknown = &rest
+		e.Unknown = &unknown
 		again, err = appendRow(t, &none, e)
 		if err != nil {
 			r.Fatal(err)

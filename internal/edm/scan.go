@@ -1,7 +1,13 @@
 package edm
 
-// maxDepth is the nesting that encoding/json allows too.
+// maxDepth is the deepest nesting of values, the same as in encoding/json.
 const maxDepth = 10000
+
+// maxBody is the most bytes that a scanner can read: tokens have 32-bit positions.
+const (
+	maxBody = 1 << 31
+	tooLong = "larger than 2 GiB"
+)
 
 type tokenKind uint8
 
@@ -15,18 +21,17 @@ const (
 	tokNested // an object or an array
 )
 
-// A token is one JSON value of a body. For a string, start and end leave the
-// quotes out.
+// A token is one JSON value of a body. For a string, start and end exclude the quotes.
 type token struct {
 	start, end uint32
 	kind       tokenKind
 	escaped    bool // a string with a backslash
-	integer    bool // a number without point and exponent
+	integer    bool // a number without a decimal point and an exponent
 	edm        Type // its annotation
 }
 
-// A scanner reads JSON text exactly as RFC 8259 has it, and UTF-8 only. The first
-// error sticks.
+// A scanner reads JSON text in strict accordance with RFC 8259, in UTF-8 only. Its methods
+// return false on errors; err is the first one.
 type scanner struct {
 	data []byte
 	pos  int
@@ -47,7 +52,7 @@ func (s *scanner) unexpected() bool {
 	return s.fail(s.pos, "unexpected character")
 }
 
-func (s *scanner) space() {
+func (s *scanner) skipSpace() {
 	for s.pos < len(s.data) {
 		switch s.data[s.pos] {
 		case ' ', '\t', '\n', '\r':
@@ -58,9 +63,9 @@ func (s *scanner) space() {
 	}
 }
 
-// expect takes spacing and then the character c.
+// expect skips white space and reads the character c.
 func (s *scanner) expect(c byte) bool {
-	s.space()
+	s.skipSpace()
 	if s.pos >= len(s.data) || s.data[s.pos] != c {
 		return s.unexpected()
 	}
@@ -68,27 +73,27 @@ func (s *scanner) expect(c byte) bool {
 	return true
 }
 
-// next takes spacing and says which character follows, 0 at the end.
-func (s *scanner) next() byte {
-	s.space()
+// peek skips white space and returns the character that follows, 0 at the end.
+func (s *scanner) peek() byte {
+	s.skipSpace()
 	if s.pos >= len(s.data) {
 		return 0
 	}
 	return s.data[s.pos]
 }
 
-// finish answers whether nothing but spacing is left.
-func (s *scanner) finish() bool {
-	s.space()
+// atEnd reports whether only white space is left.
+func (s *scanner) atEnd() bool {
+	s.skipSpace()
 	if s.pos < len(s.data) {
 		return s.fail(s.pos, "text after the end")
 	}
 	return true
 }
 
-// value takes one value of any kind.
+// value reads one value of any kind.
 func (s *scanner) value(t *token, depth int) bool {
-	s.space()
+	s.skipSpace()
 	if s.pos >= len(s.data) {
 		return s.unexpected()
 	}
@@ -146,19 +151,19 @@ func (s *scanner) object(depth int) bool {
 		return s.fail(s.pos, "nested too deep")
 	}
 	s.pos++
-	if s.next() == '}' {
+	if s.peek() == '}' {
 		s.pos++
 		return true
 	}
 	for {
 		var t token
-		if s.next() != '"' {
+		if s.peek() != '"' {
 			return s.unexpected()
 		}
 		if !s.text(&t) || !s.expect(':') || !s.value(&t, depth+1) {
 			return false
 		}
-		switch s.next() {
+		switch s.peek() {
 		case ',':
 			s.pos++
 		case '}':
@@ -175,7 +180,7 @@ func (s *scanner) array(depth int) bool {
 		return s.fail(s.pos, "nested too deep")
 	}
 	s.pos++
-	if s.next() == ']' {
+	if s.peek() == ']' {
 		s.pos++
 		return true
 	}
@@ -184,7 +189,7 @@ func (s *scanner) array(depth int) bool {
 		if !s.value(&t, depth+1) {
 			return false
 		}
-		switch s.next() {
+		switch s.peek() {
 		case ',':
 			s.pos++
 		case ']':

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// number takes the number that begins at pos.
+// number reads the number that begins at pos.
 func (s *scanner) number(t *token) bool {
 	data, i := s.data, s.pos
 	t.kind, t.start, t.escaped, t.integer = tokNumber, uint32(i), false, true
@@ -59,8 +59,8 @@ func digits(data []byte, i int) int {
 	return i
 }
 
-// parseInt reads a whole number in decimal, with an optional sign -. It is false
-// for any other text and outside int64.
+// parseInt parses a whole number in decimal with an optional minus sign. It returns false
+// for any other text and for numbers outside int64.
 func parseInt(b []byte) (int64, bool) {
 	negative := len(b) > 0 && b[0] == '-'
 	if negative {
@@ -85,7 +85,7 @@ func parseInt(b []byte) (int64, bool) {
 	return 0, false
 }
 
-// parseLongInt takes zeros off a number with more digits than an int64 has.
+// parseLongInt removes leading zeros from a number with more digits than an int64 has.
 func parseLongInt(b []byte, negative bool) (int64, bool) {
 	for len(b) > 19 && b[0] == '0' {
 		b = b[1:]
@@ -102,13 +102,13 @@ func parseLongInt(b []byte, negative bool) (int64, bool) {
 var powersOfTen = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// parseFloat reads a JSON number as a float of so many bits. It is false outside
-// the range.
+// parseFloat parses a JSON number as a float of the given number of bits. It returns false
+// outside the range.
 func parseFloat(b []byte, bits int) (float64, bool) {
 	if bits != 64 {
 		return parseSlowFloat(b, bits)
 	}
-	// Up to 15 digits and a power of ten that is exact: one division rounds right.
+	// The mantissa and the power of ten are exact, so one division rounds correctly.
 	i, negative := 0, false
 	if b[0] == '-' {
 		i, negative = 1, true

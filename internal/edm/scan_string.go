@@ -15,16 +15,16 @@ const (
 	allSpaces = ' ' * eachByte
 )
 
-// text takes the string whose opening quote is at pos.
+// text reads the string whose opening quote is at pos.
 func (s *scanner) text(t *token) bool {
 	i := s.pos + 1
 	data := s.data
 	t.kind, t.start = tokString, uint32(i)
 	escaped := false
 	for {
-		// Eight bytes at a time up to the first that is a quote, a backslash, a
-		// control character or not ASCII. A borrow can only mark a byte above
-		// one that is marked rightly, so the lowest mark is exact.
+		// Skip eight bytes at a time up to the first that is a quote, a backslash, a
+		// control character or not ASCII. A borrow can only mark a byte above one that
+		// is marked correctly, so the lowest mark is exact.
 		for i+8 <= len(data) {
 			x := binary.LittleEndian.Uint64(data[i:])
 			q, b := x^allQuotes, x^allSlash
@@ -65,8 +65,8 @@ func (s *scanner) text(t *token) bool {
 	}
 }
 
-// escapeLength is how many bytes the escape at the start of b takes, 0 if it is
-// none.
+// escapeLength returns the number of bytes of the escape at the start of b, 0 if it is not
+// valid.
 func escapeLength(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -111,9 +111,9 @@ var hexValue = func() (t [256]byte) {
 	return t
 }()
 
-// unescape appends the text that the body of a scanned string stands for. It is
-// false when a \u escape gives half a surrogate pair, which no Go string can hold;
-// that is legal JSON all the same, and encoding/json would put U+FFFD there.
+// unescape appends the text of a scanned string to dst. It returns false if a \u escape is
+// half of a surrogate pair. That is valid JSON, but cannot be represented in UTF-8;
+// encoding/json would replace it by U+FFFD.
 func unescape(dst, raw []byte) ([]byte, bool) {
 	for i := 0; i < len(raw); {
 		c := raw[i]

@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// splitAndJoin puts an entity into rows and reads it back from a page of them.
+// splitAndJoin splits an entity over rows and joins it from a page of them.
 func splitAndJoin(t testing.TB, v map[string]any, rows int) map[string]any {
 	t.Helper()
 	codec, err := SplitCodecFor(reflect.TypeFor[map[string]any]())
@@ -43,23 +43,23 @@ func splitAndJoin(t testing.TB, v map[string]any, rows int) map[string]any {
 	}
 	for _, r := range g.Rows {
 		if r.RowKey != "r" || r.Text("azp_note") != "note" || r.Text("azp_1_A") != "" {
-			t.Fatal("a row does not tell what it is")
+			t.Fatal("a row has other keys, or not the note")
 		}
 	}
 	var got map[string]any
-	var rest Unknown
-	if err := codec.Join(&g, JoinSpec{Use: use, Splits: s.Splits}, &got, &rest); err != nil {
+	var unknown Unknown
+	if err := codec.Join(&g, JoinSpec{Use: use, Splits: s.Splits}, &got, &unknown); err != nil {
 		t.Fatal(err)
 	}
-	if !rest.IsZero() {
-		t.Fatal("a map has no rest")
+	if !unknown.IsZero() {
+		t.Fatal("a property was not stored in the map")
 	}
 	delete(got, partitionKeyName)
 	delete(got, rowKeyName)
 	return got
 }
 
-func FuzzScatterGather(f *testing.F) {
+func FuzzSplitAndJoin(f *testing.F) {
 	f.Add("text", []byte("bytes"), uint16(0), uint8(1))
 	f.Add("é😀\"\\\x00", []byte{0, 255}, uint16(9000), uint8(3))
 	f.Add(strings.Repeat("😀", 5), []byte("abc"), uint16(21846), uint8(7))
@@ -74,7 +74,7 @@ func FuzzScatterGather(f *testing.F) {
 		v := map[string]any{"A": strings.Repeat(text, n), "BB": bytes.Repeat(append([]byte{}, b...), n), "C": int64(n)}
 		got := splitAndJoin(t, v, 1+int(rows)%9)
 		if !maps.EqualFunc(got, v, equalValue) {
-			t.Error("what was scattered is not what was gathered")
+			t.Error("the joined entity is not the one that was split")
 		}
 	})
 }
@@ -98,25 +98,25 @@ func TestPiecesEndBetweenCharacters(t *testing.T) {
 			pieces++
 		}
 		if got != whole || pieces != 2 {
-			t.Errorf("%d pieces, joined wrong", pieces)
+			t.Errorf("%d pieces, not joined correctly", pieces)
 		}
 	}
 }
 
-// A wide codec decodes rows of more names than a plain one keeps, again and again.
-func TestGatherKeepsManyNames(t *testing.T) {
+// A codec for split entities remembers more names than others.
+func TestJoinRemembersManyNames(t *testing.T) {
 	v := map[string]any{}
 	for i := range 3000 {
 		v["N"+strings.Repeat("x", i%40)+string(rune('a'+i%26))+string(rune('a'+i/26%26))+string(rune('a'+i/676))] = int32(i)
 	}
 	for range 3 {
 		if got := splitAndJoin(t, v, 40); !maps.EqualFunc(got, v, equalValue) {
-			t.Fatal("what was scattered is not what was gathered")
+			t.Fatal("the joined entity is not the one that was split")
 		}
 	}
 }
 
-func TestGatherRefusesWhatIsNotWhole(t *testing.T) {
+func TestJoinRefusesIncompleteEntities(t *testing.T) {
 	codec, _ := SplitCodecFor(reflect.TypeFor[map[string]any]())
 	for name, c := range map[string]struct {
 		page   string
@@ -151,7 +151,17 @@ func TestGatherRefusesWhatIsNotWhole(t *testing.T) {
 	}
 }
 
-func FuzzGatheredAddPage(f *testing.F) {
+func TestAddPageRefusesWhatIsNotAPage(t *testing.T) {
+	for _, body := range []string{``, `{}`, `[]`, `{"odata.error":{}}`, `{"value":{}}`, `{"value":[1]}`, `{"value":[],"value":[]}`, `{"value":[]} x`} {
+		var g StoredRows
+		var malformed *MalformedError
+		if err := g.AddPage([]byte(body)); !errors.As(err, &malformed) {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
+
+func FuzzAddPage(f *testing.F) {
 	for _, page := range []string{
 		`{"odata.metadata":"m","value":[{"RowKey":"a","odata.etag":"e","Timestamp":"2026-01-01T00:00:00Z","azp_x":"t\u0041"}]}`,
 		`{"value":[]}`, `{"value":[{}]}`, `{"value":[{}`, `{`, ``, `{"value":1}`, `[]`, `{"value":[{"a":{"b":[1]}}]}x`,
@@ -164,7 +174,7 @@ func FuzzGatheredAddPage(f *testing.F) {
 		var g StoredRows
 		if err := g.AddPage(page); err != nil {
 			if len(g.Rows) != 0 || len(g.data) != 0 {
-				t.Error("an error left rows behind")
+				t.Error("rows remain after an error")
 			}
 			return
 		}
@@ -191,7 +201,7 @@ func FuzzGatheredAddPage(f *testing.F) {
 				})
 			}
 			if !maps.EqualFunc(got, want, equalValue) {
-				t.Error("one row gathered is not that row decoded")
+				t.Error("a joined row is not that row decoded")
 			}
 		}
 	})

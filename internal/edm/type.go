@@ -4,8 +4,8 @@ package edm
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations#property-types-in-a-json-feed
 type Type uint8
 
-// The types a property can have. The zero Type stands for "none": no annotation
-// on the wire, no single type for a field.
+// The types of properties. The zero Type is none: no annotation in a row, no single type
+// for a field.
 const (
 	String Type = iota + 1
 	Boolean
@@ -21,7 +21,7 @@ const (
 var edmNames = [...]string{"", "Edm.String", "Edm.Boolean", "Edm.Int32", "Edm.Int64", "Edm.Double",
 	"Edm.DateTime", "Edm.Guid", "Edm.Binary", "an unknown type"}
 
-// String is the name as it stands in an annotation, such as "Edm.Int64".
+// String returns the name as in an annotation, such as "Edm.Int64".
 func (e Type) String() string {
 	if int(e) < len(edmNames) {
 		return edmNames[e]
@@ -29,11 +29,11 @@ func (e Type) String() string {
 	return edmNames[edmUnknown]
 }
 
-// annotationSuffix turns a property's name into that of its type annotation.
+// annotationSuffix is appended to a property's name to form that of its type annotation.
 const annotationSuffix = "@odata.type"
 
-// edmNamed is the type with this annotation text, edmUnknown if there is none.
-func edmNamed(text []byte) Type {
+// typeNamed returns the type with this annotation text, edmUnknown if there is none.
+func typeNamed(text []byte) Type {
 	for i := String; i < edmUnknown; i++ {
 		if string(text) == edmNames[i] {
 			return i

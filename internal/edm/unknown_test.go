@@ -20,17 +20,24 @@ const fullRow = `{"odata.metadata":"m","odata.etag":"e","PartitionKey":"p","RowK
 	`"T@odata.type":"Edm.DateTime","T":"2026-01-01T00:00:00.1234567Z","G@odata.type":"Edm.Guid","G":"c9da6455-213d-42c9-9a79-3e9149a57833",` +
 	`"Y@odata.type":"Edm.Binary","Y":"AP8=","N":null,"M@odata.type":"Edm.Int64","M":null,"O@odata.type":"Edm.Int64","azp_stamp":"s","azp_other":"o","X@odata.note":"n"}`
 
+// names returns the names of the properties of u.
+func names(u *Unknown) []string {
+	var names []string
+	u.each(func(p *unknownProperty) { names = append(names, p.name) })
+	return names
+}
+
 func TestUnknownPropertiesSurviveReadAndWrite(t *testing.T) {
 	type named struct{ Name string }
-	v, m, rest, err := decode[named](t, fullRow)
+	v, m, unknown, err := decode[named](t, fullRow)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"S", "B", "I", "F", "W", "D", "L", "T", "G", "Y", "azp_other"}; !slices.Equal(rest.Names(), want) {
-		t.Fatalf("rest has %q, want %q", rest.Names(), want)
+	if want := []string{"S", "B", "I", "F", "W", "D", "L", "T", "G", "Y", "azp_other"}; !slices.Equal(names(&unknown), want) {
+		t.Fatalf("got %q, want %q", names(&unknown), want)
 	}
 	v.Name = "changed"
-	body, err := appendRow(t, &v, Envelope{PartitionKey: m.PartitionKey, RowKey: m.RowKey, Unknown: &rest, Stamp: m.Stamp})
+	body, err := appendRow(t, &v, Envelope{PartitionKey: m.PartitionKey, RowKey: m.RowKey, Unknown: &unknown, Stamp: m.Stamp})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,21 +48,22 @@ func TestUnknownPropertiesSurviveReadAndWrite(t *testing.T) {
 		}
 	}
 	if !strings.Contains(body, `"S":"a\"\u00e9"`) || !strings.Contains(body, `"W@odata.type":"Edm.Double","W":3.0`) {
-		t.Errorf("not as it came: %s", body)
+		t.Errorf("not as it was read: %s", body)
 	}
 }
 
-// TestUnknownPropertiesDoNotHideOwnOnes passes the rest of one type to another.
-func TestUnknownPropertiesDoNotHideOwnOnes(t *testing.T) {
-	_, _, rest, err := decode[struct{}](t, `{"Name":"old","Age":5,"More":"x"}`)
+// TestUnknownPropertiesDoNotHideFields writes the unknown properties of one type with another
+// type.
+func TestUnknownPropertiesDoNotHideFields(t *testing.T) {
+	_, _, unknown, err := decode[struct{}](t, `{"Name":"old","Age":5,"More":"x"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := appendRow(t, &struct{ Name string }{"new"}, Envelope{Unknown: &rest})
+	body, err := appendRow(t, &struct{ Name string }{"new"}, Envelope{Unknown: &unknown})
 	if want := `{"PartitionKey":"","RowKey":"","Name":"new","Age":5,"More":"x"}`; err != nil || body != want {
 		t.Errorf("%s %v", body, err)
 	}
-	body, err = appendRow(t, &map[string]any{"Age": int32(6)}, Envelope{Unknown: &rest})
+	body, err = appendRow(t, &map[string]any{"Age": int32(6)}, Envelope{Unknown: &unknown})
 	if want := `{"PartitionKey":"","RowKey":"","Age":6,"Name":"old","More":"x"}`; err != nil || body != want {
 		t.Errorf("%s %v", body, err)
 	}
@@ -66,27 +74,27 @@ func TestUnknownPropertiesCountAgainstTheLimits(t *testing.T) {
 	for i := range 252 {
 		fmt.Fprintf(&b, `,"P%03d":%d`, i, i)
 	}
-	_, _, rest, err := decode[struct{}](t, "{"+b.String()[1:]+"}")
-	if err != nil || len(rest.Names()) != 252 {
+	_, _, unknown, err := decode[struct{}](t, "{"+b.String()[1:]+"}")
+	if err != nil || len(names(&unknown)) != 252 {
 		t.Fatal(err)
 	}
-	if _, err := appendRow(t, &struct{}{}, Envelope{Unknown: &rest}); err != nil {
+	if _, err := appendRow(t, &struct{}{}, Envelope{Unknown: &unknown}); err != nil {
 		t.Error(err)
 	}
-	if _, err := appendRow(t, &struct{ Name string }{"x"}, Envelope{Unknown: &rest}); !errors.Is(err, azerr.ErrTooLarge) {
+	if _, err := appendRow(t, &struct{ Name string }{"x"}, Envelope{Unknown: &unknown}); !errors.Is(err, azerr.ErrTooLarge) {
 		t.Errorf("253 properties: %v", err)
 	}
-	_, _, rest, err = decode[struct{}](t, `{"S":"`+strings.Repeat(`\u0041`, 32769)+`"}`)
+	_, _, unknown, err = decode[struct{}](t, `{"S":"`+strings.Repeat(`\u0041`, 32769)+`"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := appendRow(t, &struct{}{}, Envelope{Unknown: &rest}); !errors.Is(err, azerr.ErrTooLarge) {
+	if _, err := appendRow(t, &struct{}{}, Envelope{Unknown: &unknown}); !errors.Is(err, azerr.ErrTooLarge) {
 		t.Errorf("long text: %v", err)
 	}
 }
 
-// TestUnknownPropertiesArePairedWithTheirAnnotations shuffles members: an annotation
-// may stand far before or after its property.
+// TestUnknownPropertiesArePairedWithTheirAnnotations shuffles members: an annotation may be
+// far before or after its property.
 func TestUnknownPropertiesArePairedWithTheirAnnotations(t *testing.T) {
 	var members []string
 	for i := range 40 {
@@ -95,31 +103,31 @@ func TestUnknownPropertiesArePairedWithTheirAnnotations(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
-		bag, _, _, err := decode[map[string]any](t, "{"+strings.Join(members, ",")+"}")
+		properties, _, _, err := decode[map[string]any](t, "{"+strings.Join(members, ",")+"}")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range 40 {
-			if name := fmt.Sprintf("P%02d", i); bag[name] != int64(i) {
-				t.Fatalf("%s is %T %v", name, bag[name], bag[name])
+			if name := fmt.Sprintf("P%02d", i); properties[name] != int64(i) {
+				t.Fatalf("%s is %T %v", name, properties[name], properties[name])
 			}
 		}
 	}
 }
 
-// TestManyKindsOfRowsAreForgottenAgain has more names in a page than a decoder keeps,
-// and a row that is longer than all it keeps.
-func TestManyKindsOfRowsAreForgottenAgain(t *testing.T) {
+// TestADecoderDropsNamesAboveItsLimit decodes a page with more names than a decoder
+// remembers, and a row that alone has more.
+func TestADecoderDropsNamesAboveItsLimit(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`{"value":[`)
-	const rows = 60
-	for i := range rows {
+	const rowCount = 60
+	for i := range rowCount {
 		if i > 0 {
 			page.WriteByte(',')
 		}
 		fmt.Fprintf(&page, `{"Name":"%d"`, i)
 		n := 50
-		if i == rows/2 {
+		if i == rowCount/2 {
 			n = 3000
 		}
 		for j := range n {
@@ -131,30 +139,30 @@ func TestManyKindsOfRowsAreForgottenAgain(t *testing.T) {
 	c := codecOf[struct{ Name string }](t)
 	d := newDecoder(c.plan)
 	for range 3 {
-		var names []*struct{ Name string }
+		var rows []*struct{ Name string }
 		var rests []*Unknown
 		d.scanner = scanner{data: []byte(page.String())}
-		err := d.page(func() (any, *Meta, *Unknown) {
-			names, rests = append(names, &struct{ Name string }{}), append(rests, new(Unknown))
-			return names[len(names)-1], nil, rests[len(rests)-1]
+		err := d.decodePage(func() (any, *Meta, *Unknown) {
+			rows, rests = append(rows, &struct{ Name string }{}), append(rests, new(Unknown))
+			return rows[len(rows)-1], nil, rests[len(rests)-1]
 		})
-		if err != nil || len(names) != rows {
+		if err != nil || len(rows) != rowCount {
 			t.Fatal(err)
 		}
-		for i, rest := range rests {
-			got := rest.Names()
-			if names[i].Name != fmt.Sprint(i) || len(got) < 50 || got[49] != fmt.Sprintf("P%d_49", i) || rest.IsZero() {
-				t.Fatalf("row %d %q has %q", i, names[i].Name, got)
+		for i, unknown := range rests {
+			got := names(unknown)
+			if rows[i].Name != fmt.Sprint(i) || len(got) < 50 || got[49] != fmt.Sprintf("P%d_49", i) || unknown.IsZero() {
+				t.Fatalf("row %d %q has %q", i, rows[i].Name, got)
 			}
 		}
-		if len(d.members) > len(d.plan.members)+2*maxLearned+100 {
+		if len(d.members) > len(d.plan.members)+2*maxDynamicFields+100 {
 			t.Errorf("%d members kept", len(d.members))
 		}
 	}
 }
 
-// TestNamesThatNeedEscapesAreNotMistaken has a name whose text looks like two members.
-func TestNamesThatNeedEscapesAreNotMistaken(t *testing.T) {
+// TestNamesWithEscapesAreNotMistaken has a name whose text looks like two members.
+func TestNamesWithEscapesAreNotMistaken(t *testing.T) {
 	page := []byte(`{"value":[{"A\":1,\"B":"1"},{"A":1,"B":"1"},{"A\":1,\"B":"1"},{"A":1,"B":"1"},{"\ud800":1}]}`)
 	var rows []*map[string]any
 	if err := codecOf[map[string]any](t).DecodePage(page, func() (any, *Meta, *Unknown) {
@@ -171,21 +179,21 @@ func TestNamesThatNeedEscapesAreNotMistaken(t *testing.T) {
 	}
 }
 
-func TestBagsTakeWhatHasNoField(t *testing.T) {
+func TestMapsStorePropertiesWithoutAField(t *testing.T) {
 	type open struct {
 		Name string
 		More map[string]any `table:",bag"`
 	}
-	v, _, rest, err := decode[open](t, `{"Name":"n","A":"x","L@odata.type":"Edm.Int64","L":"5","azp_x":"kept"}`)
-	if err != nil || !reflect.DeepEqual(v, open{"n", map[string]any{"A": "x", "L": int64(5)}}) || !slices.Equal(rest.Names(), []string{"azp_x"}) {
-		t.Fatalf("%+v %v %v", v, rest.Names(), err)
+	v, _, unknown, err := decode[open](t, `{"Name":"n","A":"x","L@odata.type":"Edm.Int64","L":"5","azp_x":"kept"}`)
+	if err != nil || !reflect.DeepEqual(v, open{"n", map[string]any{"A": "x", "L": int64(5)}}) || !slices.Equal(names(&unknown), []string{"azp_x"}) {
+		t.Fatalf("%+v %v %v", v, names(&unknown), err)
 	}
-	body, err := appendRow(t, &v, Envelope{Unknown: &rest})
+	body, err := appendRow(t, &v, Envelope{Unknown: &unknown})
 	if want := `{"PartitionKey":"","RowKey":"","Name":"n","A":"x","L@odata.type":"Edm.Int64","L":"5","azp_x":"kept"}`; err != nil || body != want {
 		t.Errorf("%s %v", body, err)
 	}
 	if !codecOf[open](t).Open() || !codecOf[map[string]any](t).Open() || !codecOf[aztables.EDMEntity](t).Open() {
-		t.Error("a bag is open")
+		t.Error("a type with a map for unknown properties is not open")
 	}
 	entity, m, _, err := decode[aztables.EDMEntity](t, fullRow)
 	if err != nil || entity.ETag != "e" || entity.PartitionKey != "p" || entity.Metadata != "m" || m.ETag != "e" {
@@ -212,49 +220,14 @@ func TestBagsTakeWhatHasNoField(t *testing.T) {
 	}
 }
 
-func TestEqualContentComparesValuesAndTypes(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{`{}`, `{}`, true},
-		{`{"PartitionKey":"p","A":1,"B":"x"}`, ` {"B":"\u0078", "odata.etag":"e","Timestamp":"2026-01-01T00:00:00Z","A":1,"PartitionKey":"p","C":null}`, true},
-		{`{"PartitionKey":"p"}`, `{"PartitionKey":"q"}`, false},
-		{`{"A":1}`, `{"A":2}`, false}, {`{"A":1}`, `{}`, false}, {`{}`, `{"A":1}`, false}, {`{"A":1}`, `{"B":1}`, false},
-		{`{"A":1}`, `{"A":1.0}`, false}, {`{"A":1}`, `{"A":"1"}`, false}, {`{"A":"1"}`, `{"A@odata.type":"Edm.Int64","A":"1"}`, false},
-		{`{"A@odata.type":"Edm.Double","A":3}`, `{"A":3.0}`, true}, {`{"A@odata.type":"Edm.Double","A":"NaN"}`, `{"A":"NaN","A@odata.type":"Edm.Double"}`, true},
-		{`{"A@odata.type":"Edm.Int64","A":"1"}`, `{"A":"1","A@odata.type":"Edm.Int64"}`, true},
-		{`{"A@odata.type":"Edm.DateTime","A":"2026-01-01T00:00:00.1000000Z"}`, `{"A@odata.type":"Edm.DateTime","A":"2026-01-01T00:00:00.1Z"}`, true},
-		{`{"A@odata.type":"Edm.DateTime","A":"2026-01-01T00:00:00.1000001Z"}`, `{"A@odata.type":"Edm.DateTime","A":"2026-01-01T00:00:00.1Z"}`, false},
-		{`{"A@odata.type":"Edm.Guid","A":"C9DA6455-213D-42C9-9A79-3E9149A57833"}`, `{"A@odata.type":"Edm.Guid","A":"c9da6455-213d-42c9-9a79-3e9149a57833"}`, true},
-		{`{"A@odata.type":"Edm.Binary","A":"AA=="}`, `{"A@odata.type":"Edm.Binary","A":"AA=="}`, true},
-		{`{"A@odata.type":"Edm.Binary","A":"AA=="}`, `{"A@odata.type":"Edm.Binary","A":"AQ=="}`, false},
-		{`{"A@odata.type":"Edm.String","A":"x"}`, `{"A":"x"}`, true},
-		{`{"azp_stamp":"1"}`, `{"azp_stamp":"2"}`, false}, {`{"azp_stamp":"1"}`, `{}`, false}, {`{"azp_x":"1"}`, `{"azp_x":"2"}`, false}, {`{"azp_x":"1"}`, `{"azp_x":"1"}`, true},
-	} {
-		for range 2 {
-			if got, err := EqualContent([]byte(c.a), []byte(c.b)); err != nil || got != c.want {
-				t.Errorf("%s and %s: %v %v", c.a, c.b, got, err)
-			}
-			c.a, c.b = c.b, c.a
-		}
-	}
-	if _, err := EqualContent([]byte(`{}`), []byte(`{`)); err == nil {
-		t.Error("no error for half a body")
-	}
-	if _, err := EqualContent([]byte(`{`), []byte(`{}`)); err == nil {
-		t.Error("no error for half a body")
-	}
-}
-
-// TestTypesOfTheFutureSurvive has an annotation that is none of today's.
-func TestTypesOfTheFutureSurvive(t *testing.T) {
+// TestUnknownTypesSurvive has an annotation that is not a known type.
+func TestUnknownTypesSurvive(t *testing.T) {
 	for _, members := range []string{`"A@odata.type":"Edm.Decimal","A":"1"`, `"A":"1","A@odata.type":"Edm.Decimal"`} {
-		_, _, rest, err := decode[struct{}](t, `{`+members+`,"B":{"x":[1]}}`)
+		_, _, unknown, err := decode[struct{}](t, `{`+members+`,"B":{"x":[1]}}`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := appendRow(t, &struct{}{}, Envelope{Unknown: &rest})
+		body, err := appendRow(t, &struct{}{}, Envelope{Unknown: &unknown})
 		if want := `{"PartitionKey":"","RowKey":"","A@odata.type":"Edm.Decimal","A":"1","B":{"x":[1]}}`; err != nil || body != want {
 			t.Errorf("%s %v", body, err)
 		}

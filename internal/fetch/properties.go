@@ -3,8 +3,6 @@ package fetch
 import (
 	"context"
 	"iter"
-	"reflect"
-	"sync"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
@@ -27,18 +25,12 @@ func (e *Entry) Text(name string) string {
 	return text
 }
 
-var mapCodec = sync.OnceValues(func() (*edm.Codec, error) { return edm.CodecFor(reflect.TypeFor[map[string]any]()) })
-
 // Properties reads the rows that f matches as property maps, for internal work such as
 // sweeps, whatever Go type the rows were written from. f and opts may name any property.
 // It makes the requests of [Plan.Run].
 func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		codec, err := mapCodec()
-		if err != nil {
-			yield(Entry{}, err)
-			return
-		}
+		codec := edm.PropertiesCodec()
 		p, err := NewSource(c, codec).Plan(f, opts)
 		if err != nil {
 			yield(Entry{}, err)
@@ -72,7 +64,6 @@ type entryDecoder struct{ codec *edm.Codec }
 type entryBuffer struct {
 	properties map[string]any
 	meta       edm.Meta
-	reserved   edm.Unknown // properties of the library
 }
 
 func (d entryDecoder) Page(body []byte, _ int, _ []string) (Rows, error) {
@@ -80,30 +71,27 @@ func (d entryDecoder) Page(body []byte, _ int, _ []string) (Rows, error) {
 	err := d.codec.DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
 		b := new(entryBuffer)
 		read = append(read, b)
-		return &b.properties, &b.meta, &b.reserved
+		return &b.properties, &b.meta, nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	rows := make(entries, len(read))
 	for i, b := range read {
-		if rows[i], err = b.entry(); err != nil {
-			return nil, err
-		}
+		rows[i] = b.entry()
 	}
 	return &rows, nil
 }
 
 func (d entryDecoder) Entity(etag string, body []byte) (Rows, error) {
 	var b entryBuffer
-	if err := d.codec.DecodeEntity(body, &b.properties, &b.meta, &b.reserved); err != nil {
+	if err := d.codec.DecodeEntity(body, &b.properties, &b.meta, nil); err != nil {
 		return nil, err
 	}
 	if etag != "" {
 		b.meta.ETag = etag
 	}
-	e, err := b.entry()
-	return &entries{e}, err
+	return &entries{b.entry()}, nil
 }
 
 func (entryDecoder) Join(parts []Rows) Rows {
@@ -114,23 +102,14 @@ func (entryDecoder) Join(parts []Rows) Rows {
 	return &all
 }
 
-func (b *entryBuffer) entry() (Entry, error) {
+func (b *entryBuffer) entry() Entry {
 	for _, name := range systemProperties {
 		delete(b.properties, name)
-	}
-	for _, name := range b.reserved.Names() {
-		value, ok, err := b.reserved.Value(name)
-		if err != nil {
-			return Entry{}, err
-		}
-		if ok {
-			b.properties[name] = value
-		}
 	}
 	return Entry{
 		Key:        keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey},
 		ETag:       b.meta.ETag,
 		Timestamp:  b.meta.Timestamp,
 		Properties: b.properties,
-	}, nil
+	}
 }

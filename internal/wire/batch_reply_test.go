@@ -30,7 +30,7 @@ func failPart(status, code, message string) string {
 		`{"odata.error":{"code":"` + code + `","message":{"lang":"en-US","value":"` + message + `"}}}` + "\r\n"
 }
 
-func TestBatchReplyGivesEveryETag(t *testing.T) {
+func TestBatchReplyHasEveryETag(t *testing.T) {
 	for _, body := range []string{
 		reply(okPart(`W/"a"`), okPart(`W/"b"`)),
 		strings.ReplaceAll(reply(okPart(`W/"a"`), okPart(`W/"b"`)), "\r\n", "\n"),
@@ -62,7 +62,7 @@ func TestBatchReplyNamesTheFailedOperation(t *testing.T) {
 
 // aztables takes an answer that is cut in the header of the failing part for
 // success, and panics on an empty one.
-func TestCutBatchReplyIsNeverSuccess(t *testing.T) {
+func TestATruncatedBatchReplyIsNeverSuccess(t *testing.T) {
 	whole := reply(okPart(`W/"a"`), okPart(`W/"b"`))
 	last := strings.Index(whole, "--changesetresponse_2--") + len("--changesetresponse_2--")
 	for i := range last {

@@ -14,16 +14,16 @@ import (
 func (c *call) fail(op string, err error) *azerr.Error {
 	e := azerr.New(op, err)
 	var m *edm.MalformedError
-	if e.Kind == nil && (errors.As(err, &m) || c.unread(err)) {
+	if e.Kind == nil && (errors.As(err, &m) || c.unreadable(err)) {
 		e.Kind = azerr.ErrBadReply
 	}
-	e.Unsure = c.write && !c.unsent(err) && (c.unsure() || !definite(e.Status, e.Code, err))
+	e.Unsure = c.write && !c.unsent(err) && (c.earlierTryOpen() || !definite(e.Status, e.Code, err))
 	e.Unanswered = e.Unsure && c.unanswered()
 	return e
 }
 
-// unread reports whether err is aztables' failure to read a reply of success.
-func (c *call) unread(err error) bool {
+// unreadable reports whether err is aztables' failure to read a reply of success.
+func (c *call) unreadable(err error) bool {
 	return !c.received && c.resp != nil && c.resp.StatusCode < http.StatusBadRequest &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
@@ -57,7 +57,7 @@ func (f *final) Unwrap() error { return f.error }
 func (*final) NonRetriable()   {}
 
 // alive returns the context's error as an [azerr.Error], before anything is sent.
-func alive(ctx context.Context, op string) error {
+func checkContext(ctx context.Context, op string) error {
 	if err := ctx.Err(); err != nil {
 		return &azerr.Error{Op: op, Err: err}
 	}

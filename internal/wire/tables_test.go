@@ -12,10 +12,10 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// again answers every request with the same page, and the same token.
-type again struct{ requests int }
+// samePage replies to every request with the same page and the same token.
+type samePage struct{ requests int }
 
-func (a *again) Do(req *http.Request) (*http.Response, error) {
+func (a *samePage) Do(req *http.Request) (*http.Response, error) {
 	a.requests++
 	return &http.Response{
 		StatusCode: http.StatusOK,
@@ -25,8 +25,8 @@ func (a *again) Do(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func TestAListOfTablesThatComesNoFurtherEnds(t *testing.T) {
-	var transport again
+func TestListTablesEndsIfAPageRepeats(t *testing.T) {
+	var transport samePage
 	opts := &aztables.ClientOptions{}
 	opts.Transport = &transport
 	service, err := aztables.NewServiceClientWithNoCredential("https://account.table.storagetest.invalid", opts)

@@ -4,11 +4,51 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// TestARowCostsTwoAllocations: one for its texts, one for its binary value; and a
-// row is written without any.
-func TestARowCostsTwoAllocations(t *testing.T) {
+func TestSetKeysSetsTheFieldsThatKeysReturns(t *testing.T) {
+	type own struct{ PartitionKey, RowKey, Name string }
+	type embedded struct {
+		aztables.Entity
+		Name string
+	}
+	type tagged struct {
+		Department string `table:"PartitionKey"`
+		ID         string `table:"RowKey"`
+	}
+	for _, v := range []any{&own{Name: "n"}, &embedded{Name: "n"}, &tagged{}, &map[string]any{"PartitionKey": "", "RowKey": "", "Name": "n"}} {
+		c, err := CodecFor(reflect.TypeOf(v).Elem())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SetKeys(v, "p", "r")
+		if pk, rk, ok := c.Keys(v); !ok || pk != "p" || rk != "r" {
+			t.Errorf("%T: %q, %q, %v", v, pk, rk, ok)
+		}
+	}
+	type none struct{ Name string }
+	c, err := CodecFor(reflect.TypeFor[none]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, properties := none{"n"}, map[string]any{"Name": "n"}
+	c.SetKeys(&v, "p", "r")
+	if v != (none{"n"}) {
+		t.Errorf("%+v", v)
+	}
+	if c, err = CodecFor(reflect.TypeOf(properties)); err != nil {
+		t.Fatal(err)
+	}
+	if c.SetKeys(&properties, "p", "r"); len(properties) != 1 {
+		t.Errorf("%v", properties)
+	}
+}
+
+// TestDecodingARowTakesTwoAllocations: one for its texts and one for its binary value.
+// Writing a row takes none.
+func TestDecodingARowTakesTwoAllocations(t *testing.T) {
 	page := benchPage(t)
 	c := codecOf[benchRow](t)
 	var v benchRow
@@ -32,7 +72,7 @@ func TestARowCostsTwoAllocations(t *testing.T) {
 	}
 }
 
-func TestACodecServesManyGoroutines(t *testing.T) {
+func TestACodecIsSafeForConcurrentUse(t *testing.T) {
 	page := benchPage(t)
 	c := codecOf[benchRow](t)
 	read := func() (rows []benchRow, err error) {

@@ -8,8 +8,8 @@ const (
 	maxYear = 9999
 )
 
-// appendDateTime appends t in UTC, cut to 100 ns, with 7 digits. It is false
-// outside 1601..9999.
+// appendDateTime appends t in UTC, truncated to 100 ns, with 7 digits. It returns false
+// outside the years 1601 to 9999.
 func appendDateTime(dst []byte, t time.Time) ([]byte, bool) {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -40,14 +40,14 @@ func appendDateTime(dst []byte, t time.Time) ([]byte, bool) {
 	return append(dst, b[:]...), true
 }
 
-// put2 writes a number below 100.
+// put2 writes a number below 100 as two digits.
 func put2(b []byte, v int) {
 	_ = b[1]
 	b[0], b[1] = byte('0'+v/10), byte('0'+v%10)
 }
 
-// parseDateTime reads RFC 3339 text: with any number of fractional digits, of
-// which nine count, and Z or an offset. The result is in UTC.
+// parseDateTime parses RFC 3339 text with any number of fractional digits, of which nine
+// count, and Z or an offset. The result is in UTC.
 func parseDateTime(b []byte) (time.Time, bool) {
 	if len(b) < len("2006-01-02T15:04:05Z") ||
 		b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' {
@@ -83,7 +83,7 @@ func parseDateTime(b []byte) (time.Time, bool) {
 	return time.Unix(seconds, int64(nanos)).UTC(), true
 }
 
-// parseOffset reads Z or ±hh:mm, in seconds.
+// parseOffset parses Z or ±hh:mm and returns seconds.
 func parseOffset(b []byte) (int, bool) {
 	if len(b) == 1 && b[0] == 'Z' {
 		return 0, true
@@ -102,8 +102,8 @@ func parseOffset(b []byte) (int, bool) {
 	return offset, true
 }
 
-// number2 is the number of two digits at the start of b, a million if they are
-// none.
+// number2 returns the number of two digits at the start of b, a million if they are not
+// digits.
 func number2(b []byte) int {
 	if !isDigit(b[0]) || !isDigit(b[1]) {
 		return 1_000_000
@@ -120,8 +120,8 @@ func daysIn(year, month int) int {
 	return monthDays[month-1]
 }
 
-// daysSince1970 counts in the Gregorian calendar, with years that begin in March
-// so that the leap day is the last one.
+// daysSince1970 counts days in the Gregorian calendar. Years begin in March, so that the
+// leap day is the last one.
 func daysSince1970(year, month, day int) int {
 	if month <= 2 {
 		year--
@@ -134,4 +134,44 @@ func daysSince1970(year, month, day int) int {
 	yearOfEra := year - era*400
 	dayOfYear := (153*(month-3)+2)/5 + day - 1
 	return era*146097 + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear - 719468
+}
+
+const hexDigits = "0123456789abcdef"
+
+// guidDash reports whether the character at i of a GUID is a dash (8-4-4-4-12).
+func guidDash(i int) bool { return i == 8 || i == 13 || i == 18 || i == 23 }
+
+func appendGUID(dst []byte, g *[16]byte) []byte {
+	for i, b := range g {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			dst = append(dst, '-')
+		}
+		dst = append(dst, hexDigits[b>>4], hexDigits[b&15])
+	}
+	return dst
+}
+
+// parseGUID parses 8-4-4-4-12 hexadecimal digits of either case.
+func parseGUID(g *[16]byte, b []byte) bool {
+	if len(b) != 36 {
+		return false
+	}
+	n := 0
+	for i := 0; i < 36; {
+		if guidDash(i) {
+			if b[i] != '-' {
+				return false
+			}
+			i++
+			continue
+		}
+		high, low := hexValue[b[i]], hexValue[b[i+1]]
+		if high|low > 15 {
+			return false
+		}
+		g[n] = high<<4 | low
+		n++
+		i += 2
+	}
+	return true
 }

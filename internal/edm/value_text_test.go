@@ -26,12 +26,12 @@ func TestDateTimeTextIsUTCWithSevenDigits(t *testing.T) {
 	} {
 		got, ok := appendDateTime(nil, c.at)
 		if ok != (c.want != "") || ok && string(got) != c.want {
-			t.Errorf("%v gives %q %v, want %q", c.at, got, ok, c.want)
+			t.Errorf("%v is %q %v, want %q", c.at, got, ok, c.want)
 		}
 	}
 }
 
-// TestDateTimeIsReadAsTimeParseReadsIt has the standard library as the judge.
+// TestDateTimeIsReadAsTimeParseReadsIt compares parseDateTime with the standard library.
 func TestDateTimeIsReadAsTimeParseReadsIt(t *testing.T) {
 	seeds := []string{"2013-08-22T01:12:06Z", "2013-08-22T01:12:06.2608595Z", "2013-08-22T01:12:06.260859512345Z", "2013-08-22T01:12:06+02:00",
 		"2013-08-22T01:12:06.5-23:59", "2000-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "2013-02-29T00:00:00Z", "0000-01-01T00:00:00Z", "0000-02-29T00:00:00Z",
@@ -39,7 +39,7 @@ func TestDateTimeIsReadAsTimeParseReadsIt(t *testing.T) {
 		"2013-01-01T24:00:00Z", "2013-01-01T00:60:00Z", "2013-01-01T00:00:60Z", "2013-01-01T00:00:00", "2013-01-01T00:00:00.Z", "2013-01-01T00:00:00z",
 		"2013-01-01t00:00:00Z", "2013-01-01 00:00:00Z", "+013-01-01T00:00:00Z", "2013-1-01T00:00:00Z", "", "Z", "2013-01-01T00:00:00+24:00", "2013-01-01T00:00:00+02:60", "2013-01-01T00:00:00+0200"}
 	for _, s := range seeds {
-		judgeDateTime(t, s)
+		compareDateTime(t, s)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom(seeds).Draw(t, "text")
@@ -48,17 +48,17 @@ func TestDateTimeIsReadAsTimeParseReadsIt(t *testing.T) {
 		}
 		at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
 		c := rapid.SampledFrom([]byte("0123456789-:TZ.+ ")).Draw(t, "c")
-		judgeDateTime(t, text[:at]+string(c)+text[at+1:])
+		compareDateTime(t, text[:at]+string(c)+text[at+1:])
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.Unix(rapid.Int64Range(-62167219200, 253402300799).Draw(t, "s"), rapid.Int64Range(0, 999999999).Draw(t, "ns"))
-		judgeDateTime(t, at.UTC().Format(time.RFC3339Nano))
+		compareDateTime(t, at.UTC().Format(time.RFC3339Nano))
 	})
 }
 
 var lateOffset = regexp.MustCompile(`[+-](24:..|..:60)$`)
 
-func judgeDateTime(t rapid.TB, text string) {
+func compareDateTime(t rapid.TB, text string) {
 	t.Helper()
 	want, err := time.Parse(time.RFC3339Nano, text)
 	got, ok := parseDateTime([]byte(text))
@@ -66,10 +66,10 @@ func judgeDateTime(t rapid.TB, text string) {
 		return // time.Parse takes these, RFC 3339 does not
 	}
 	if ok != (err == nil) {
-		t.Fatalf("%q: ok %v, time.Parse says %v", text, ok, err)
+		t.Fatalf("%q: ok %v, time.Parse: %v", text, ok, err)
 	}
 	if ok && (!got.Equal(want) || got.Location() != time.UTC) {
-		t.Fatalf("%q gives %v, want %v", text, got, want)
+		t.Fatalf("%q is %v, want %v", text, got, want)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestGUIDTextIsThatOfUUID(t *testing.T) {
 		}
 		var back [16]byte
 		if !parseGUID(&back, []byte(strings.ToUpper(text))) || back != g {
-			t.Fatalf("%q gives %x", text, back)
+			t.Fatalf("%q is %x", text, back)
 		}
 	})
 	for _, bad := range []string{"", "c9da6455-213d-42c9-9a79-3e9149a5783", "c9da6455-213d-42c9-9a79-3e9149a5783g", "c9da6455+213d-42c9-9a79-3e9149a57833",

@@ -9,7 +9,7 @@ import (
 
 // assign fills the struct v and m from toks.
 func (d *decoder) assign(v reflect.Value, m *Meta) error {
-	d.slab.Grow(d.texts)
+	d.buffer.Grow(d.textBytes)
 	p := d.plan
 	for i := range p.fields {
 		t := &d.toks[firstFieldSlot+i]
@@ -21,7 +21,7 @@ func (d *decoder) assign(v reflect.Value, m *Meta) error {
 		if f.flat && !f.ptr {
 			fv = v.Field(f.first)
 		} else {
-			fv = f.reach(v)
+			fv = f.settable(v)
 		}
 		if !d.set(f, t, fv) {
 			return d.mismatch(f, t)
@@ -56,28 +56,28 @@ func (d *decoder) assignMeta(m *Meta) (err error) {
 	if t := &d.toks[slotTimestamp]; t.kind != tokNone && t.kind != tokNull {
 		var ok bool
 		if t.kind == tokString {
-			m.Timestamp, ok = parseDateTime(d.plain(t))
+			m.Timestamp, ok = parseDateTime(d.unescaped(t))
 		}
 		if !ok {
-			return &PropertyError{Property: timestampName, Want: DateTime.String(), Got: t.got(d.data[t.start:t.end])}
+			return &PropertyError{Property: timestampName, Want: DateTime.String(), Got: t.describe(d.data[t.start:t.end])}
 		}
 	}
 	return nil
 }
 
-// setSystem fills a field that has a control member or a key.
+// setSystem fills a field for a key, a control member or an annotation.
 func (d *decoder) setSystem(s *systemField, v reflect.Value, m *Meta) error {
 	t := &d.toks[s.slot]
-	if s.note {
+	if s.annotation {
 		if t.edm != 0 && t.edm != edmUnknown {
-			s.field.reach(v).SetString(t.edm.String())
+			s.field.settable(v).SetString(t.edm.String())
 		}
 		return nil
 	}
 	if t.kind == tokNone || t.kind == tokNull {
 		return nil
 	}
-	v = s.field.reach(v)
+	v = s.field.settable(v)
 	switch s.slot {
 	case slotPartitionKey:
 		v.SetString(m.PartitionKey)
@@ -108,8 +108,8 @@ func (d *decoder) setSystem(s *systemField, v reflect.Value, m *Meta) error {
 	return nil
 }
 
-// cut appends a string to the slab and answers its text there.
-func (d *decoder) cut(t *token) (string, bool) {
+// bufferText appends a string to the buffer and returns its text there.
+func (d *decoder) bufferText(t *token) (string, bool) {
 	raw := d.data[t.start:t.end]
 	if t.escaped {
 		text, ok := unescape(d.scratch[:0], raw)
@@ -119,20 +119,20 @@ func (d *decoder) cut(t *token) (string, bool) {
 		}
 		raw = text
 	}
-	from := d.slab.Len()
-	d.slab.Write(raw)
-	return d.slab.String()[from:], true
+	from := d.buffer.Len()
+	d.buffer.Write(raw)
+	return d.buffer.String()[from:], true
 }
 
-// textOf is the text of a value that has to be a string, "" where there is none.
+// textOf returns the text of a value that must be a string, "" if there is no value.
 func (d *decoder) textOf(name string, t *token) (string, error) {
 	if t.kind == tokNone || t.kind == tokNull {
 		return "", nil
 	}
 	if t.kind == tokString && (t.edm == 0 || t.edm == String) {
-		if text, ok := d.cut(t); ok {
+		if text, ok := d.bufferText(t); ok {
 			return text, nil
 		}
 	}
-	return "", &PropertyError{Property: name, Want: String.String(), Got: t.got(d.data[t.start:t.end])}
+	return "", &PropertyError{Property: name, Want: String.String(), Got: t.describe(d.data[t.start:t.end])}
 }

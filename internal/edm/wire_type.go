@@ -1,7 +1,7 @@
 package edm
 
-// wireType is the property type that the service means by the value, edmUnknown
-// where annotation and JSON value do not go together.
+// wireType returns the property type of the value, or edmUnknown if the annotation does
+// not match the JSON value.
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations
 func (t *token) wireType(raw []byte) Type {
 	ok := true
@@ -38,8 +38,8 @@ func (t *token) wireType(raw []byte) Type {
 	return t.edm
 }
 
-// got names what a value is, for errors.
-func (t *token) got(raw []byte) string {
+// describe names the type of a value, for errors.
+func (t *token) describe(raw []byte) string {
 	edm := t.wireType(raw)
 	switch {
 	case t.edm == edmUnknown:
@@ -52,10 +52,10 @@ func (t *token) got(raw []byte) string {
 	return t.edm.String() + " with another kind of JSON value"
 }
 
-// mismatch is the error for a value that its field cannot take.
+// mismatch returns the error for a value that its field cannot store.
 func (d *decoder) mismatch(f *field, t *token) error {
 	raw := d.data[t.start:t.end]
-	e := &PropertyError{Property: f.name, Want: f.edm.String(), Got: t.got(raw)}
+	e := &PropertyError{Property: f.name, Want: f.edm.String(), Got: t.describe(raw)}
 	edm := t.wireType(raw)
 	switch {
 	case t.kind == tokString && t.escaped && !pairedSurrogates(raw):
@@ -71,13 +71,13 @@ func (d *decoder) mismatch(f *field, t *token) error {
 	return e
 }
 
-// takesText answers whether the field reads an Edm.String.
+// takesText reports whether the field can be read from an Edm.String.
 func (f *field) takesText() bool {
 	switch f.shape {
 	case shapeBool, shapeFloat:
 		return f.quoted
 	case shapeInt, shapeUint:
-		return f.loose
+		return f.acceptsText
 	}
 	return true
 }
@@ -95,9 +95,9 @@ const (
 	levelUntyped
 )
 
-// untyped answers whether the answer came without metadata (odata=nometadata), and
-// so without annotations: strings then stand for all the types that need one. It is
-// asked only about values that do not fit otherwise.
+// untyped reports whether the reply has no metadata (odata=nometadata) and so no
+// annotations: a string may then be of any type that needs one. It is called only for
+// values that do not match their field otherwise.
 func (d *decoder) untyped() bool {
 	if d.level == levelUnknown {
 		d.level = levelTyped
@@ -108,17 +108,17 @@ func (d *decoder) untyped() bool {
 	return d.level == levelUntyped
 }
 
-// hasMetadata answers whether the outer object has a member odata.metadata, also
-// for text that goes wrong further on.
+// hasMetadata reports whether the outer object has a member odata.metadata, also if the
+// text after it is malformed.
 func hasMetadata(body []byte) bool {
 	s := scanner{data: body}
-	if s.next() != '{' {
+	if s.peek() != '{' {
 		return true
 	}
 	for {
 		s.pos++
 		var name, value token
-		if s.next() != '"' || !s.text(&name) || !s.expect(':') {
+		if s.peek() != '"' || !s.text(&name) || !s.expect(':') {
 			return s.err != nil
 		}
 		if string(body[name.start:name.end]) == "odata.metadata" {
@@ -127,7 +127,7 @@ func hasMetadata(body []byte) bool {
 		if !s.value(&value, 1) {
 			return true
 		}
-		if s.next() != ',' {
+		if s.peek() != ',' {
 			return false
 		}
 	}

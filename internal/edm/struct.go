@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// flatten lists the fields of a struct type and of the structs embedded in it, by
-// the rules of encoding/json: the field nearest to the outside has a name, and of
-// two as near the one whose tag gives the name. What encoding/json drops without a
-// word, two fields with equal right to a name, is an error.
+// flatten returns the fields of a struct type and of the structs embedded in it, by the
+// rules of encoding/json: of several fields with one name, the one at the least depth
+// wins, and of those at one depth, the one with the name in its tag. If that does not
+// decide, flatten returns an error; encoding/json would silently drop the fields.
 func flatten(t reflect.Type) ([]field, error) {
 	type level struct {
 		typ    reflect.Type
@@ -17,7 +17,7 @@ func flatten(t reflect.Type) ([]field, error) {
 		goName string
 	}
 	var found []field
-	taken := map[string]int{} // name to its place in found
+	taken := map[string]int{} // name to index in found
 	visited := map[reflect.Type]bool{}
 	for here := []level{{typ: t}}; len(here) > 0; {
 		var deeper []level
@@ -45,7 +45,7 @@ func flatten(t reflect.Type) ([]field, error) {
 				if inner.Kind() == reflect.Pointer {
 					inner, pointer = inner.Elem(), true
 				}
-				if sf.Anonymous && !f.named && !f.nested && !f.blob && inner.Kind() == reflect.Struct && isContainer(inner) {
+				if sf.Anonymous && !f.named && !f.asJSON && !f.blob && inner.Kind() == reflect.Struct && isContainer(inner) {
 					if pointer && !sf.IsExported() {
 						return nil, bad("an embedded pointer to an unexported struct cannot be set")
 					}
@@ -56,12 +56,12 @@ func flatten(t reflect.Type) ([]field, error) {
 					continue
 				}
 				if l.typ == edmEntityType && sf.Name == "Properties" {
-					f.bag, f.shape = true, shapeBag // shapeBag marks a bag of aztables' own
+					f.unknown, f.shape = true, shapeMap // shapeMap: the values have the types of aztables
 				}
 				if f.name == "ETag" {
 					f.name = etagName
 				}
-				if f.bag {
+				if f.unknown {
 					found = append(found, f)
 					continue
 				}
@@ -70,7 +70,7 @@ func flatten(t reflect.Type) ([]field, error) {
 				case !ok:
 					taken[f.name] = len(found)
 					found = append(found, f)
-				case at < atThisDepth: // hidden by a field further out
+				case at < atThisDepth: // hidden by a field at a lesser depth
 				case f.named && !found[at].named:
 					found[at] = f
 				case f.named || !found[at].named:
@@ -87,8 +87,8 @@ func flatten(t reflect.Type) ([]field, error) {
 	return found, nil
 }
 
-// isContainer answers whether an embedded struct stands for its fields: it does not
-// where it is itself a value, like time.Time.
+// isContainer reports whether the fields of an embedded struct of type t are mapped. They
+// are not if the struct is itself a value, such as time.Time.
 func isContainer(t reflect.Type) bool {
 	if t == edmEntityType {
 		return true
@@ -97,7 +97,8 @@ func isContainer(t reflect.Type) bool {
 	return s == shapeNone
 }
 
-// isSystem answers whether the service, not the caller, fills this member.
+// isSystem reports whether the member is set by the service, or is one of the keys, and
+// so is not a property.
 func isSystem(name string) bool {
 	switch name {
 	case partitionKeyName, rowKeyName, timestampName:
@@ -106,7 +107,7 @@ func isSystem(name string) bool {
 	return strings.HasPrefix(name, "odata.") || strings.HasSuffix(name, annotationSuffix)
 }
 
-// addSystem gives a field that is filled and never written its slot.
+// addSystem assigns a slot to a field that is filled and never written.
 func (p *plan) addSystem(f field) (reason string) {
 	s := systemField{field: f}
 	if reason := s.field.resolve(); reason != "" {
@@ -136,11 +137,11 @@ func (p *plan) addSystem(f field) (reason string) {
 				s.slot = slotTimestamp
 			case at >= 0:
 				s.slot = firstFieldSlot + at
-				p.fields[at].noteAt = len(p.system) + 1
+				p.fields[at].annotationAt = len(p.system) + 1
 			default:
 				return "there is no field for the property that it annotates"
 			}
-			s.note = true
+			s.annotation = true
 			break
 		}
 		s.slot = p.slots
@@ -151,4 +152,57 @@ func (p *plan) addSystem(f field) (reason string) {
 	}
 	p.system = append(p.system, s)
 	return ""
+}
+
+// tagOptions are the options of a table tag, or of the json tag if there is none.
+type tagOptions struct {
+	name      string
+	named     bool // the tag has the name
+	skip      bool
+	omitEmpty bool
+	omitZero  bool
+	quoted    bool // json:",string"
+	asJSON    bool // table:",json"
+	blob      bool // table:",blob"
+	unknown   bool // table:",bag"
+	reserved  bool // table:",reserved": an azp_ name of the library itself
+}
+
+func parseTag(f reflect.StructField) (o tagOptions, reason string) {
+	text, table := f.Tag.Lookup("table")
+	if !table {
+		text = f.Tag.Get("json")
+	}
+	o.name = f.Name
+	if text == "-" {
+		o.skip = true
+		return o, ""
+	}
+	name, rest, _ := strings.Cut(text, ",")
+	if name != "" {
+		o.name, o.named = name, true
+	}
+	for rest != "" {
+		var option string
+		option, rest, _ = strings.Cut(rest, ",")
+		switch {
+		case option == "omitempty":
+			o.omitEmpty = true
+		case option == "omitzero":
+			o.omitZero = true
+		case option == "string" && !table:
+			o.quoted = true
+		case option == "json" && table:
+			o.asJSON = true
+		case option == "blob" && table:
+			o.blob, o.omitZero = true, true
+		case option == "bag" && table:
+			o.unknown = true
+		case option == "reserved" && table:
+			o.reserved = true
+		case table:
+			return o, "the options of the table tag are omitempty, omitzero, json, blob, bag and reserved"
+		}
+	}
+	return o, ""
 }
