@@ -12,6 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Limits of an entity group transaction.
@@ -24,7 +26,7 @@ const (
 // BatchFailure is the operation for which the service refused a transaction.
 // Nothing of the transaction was carried out.
 type BatchFailure struct {
-	Cause *Error
+	Cause *azerr.Error
 	Index int // into the writes, -1 when the service did not say
 }
 
@@ -37,7 +39,7 @@ func (e *BatchFailure) Unwrap() error { return e.Cause }
 func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 	for i := range writes {
 		if err := writes[i].Check(); err != nil {
-			return nil, &BatchFailure{&Error{Op: "batch", err: err}, i}
+			return nil, &BatchFailure{&azerr.Error{Op: "batch", Err: err}, i}
 		}
 	}
 	if err := c.needsPolicy(ctx, writes); err != nil {
@@ -72,10 +74,10 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 	}
 	if f := reply.failure; f != nil {
 		unsure := k.unsure() || !definite(f.status, f.code, nil)
-		return nil, &BatchFailure{&Error{
-			Op: "batch", Status: f.status, Code: f.code, kind: meaning(f.status, f.code),
+		return nil, &BatchFailure{&azerr.Error{
+			Op: "batch", Status: f.status, Code: f.code, Kind: azerr.Classify(f.status, f.code),
 			Unsure: unsure, Unanswered: unsure && k.unanswered(),
-			err: &azcore.ResponseError{StatusCode: f.status, ErrorCode: f.code, RawResponse: reply.resp},
+			Err: &azcore.ResponseError{StatusCode: f.status, ErrorCode: f.code, RawResponse: reply.resp},
 		}, f.index}
 	}
 	return reply.etags, nil
@@ -103,7 +105,7 @@ func (c *Client) needsPolicy(ctx context.Context, writes []*Write) error {
 				return nil
 			}
 		}
-		return &BatchFailure{&Error{Op: "batch", err: ErrNeedsAccelerate}, i}
+		return &BatchFailure{&azerr.Error{Op: "batch", Err: azerr.ErrNeedsAccelerate}, i}
 	}
 	return nil
 }
@@ -155,7 +157,7 @@ func submit(ctx context.Context, table *aztables.Client, actions []aztables.Tran
 		return err
 	}
 	if _, perr := runtime.Payload(k.resp); perr != nil {
-		return fmt.Errorf("%w: %w", ErrBadReply, perr)
+		return fmt.Errorf("%w: %w", azerr.ErrBadReply, perr)
 	}
 	return nil
 }

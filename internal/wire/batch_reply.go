@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // batchReply is what a transaction's answer said: the ETags of all operations,
@@ -208,7 +210,7 @@ func jsonFailure(body []byte) (batchReply, error) {
 }
 
 func malformed(what string) error {
-	return fmt.Errorf("%w: %w: %s", ErrBadReply, errBatchReply, what)
+	return fmt.Errorf("%w: %w: %s", azerr.ErrBadReply, errBatchReply, what)
 }
 
 // lines walks over lines that end in CR LF or LF. A last line without an end

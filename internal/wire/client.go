@@ -13,6 +13,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Client talks to one table through an aztables client, in one of two modes. In
@@ -57,7 +59,7 @@ func (c *Client) run(ctx context.Context, op string, k *call, send func(context.
 		return nil
 	}
 	if k.resp == nil {
-		return &Error{Op: op, kind: ErrBadReply, err: errors.New("no reply was captured"), Unsure: k.write}
+		return &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errors.New("no reply was captured"), Unsure: k.write}
 	}
 	body, err := runtime.Payload(k.resp)
 	if err == nil {
@@ -97,10 +99,10 @@ func (c *Client) getByQuery(ctx context.Context, rk string, receive func(etag st
 				Value *[]json.RawMessage `json:"value"`
 			}
 			if err := json.Unmarshal(body, &page); err != nil {
-				return fmt.Errorf("%w: %w", ErrBadReply, err)
+				return fmt.Errorf("%w: %w", azerr.ErrBadReply, err)
 			}
 			if page.Value == nil { // or what is no page would say that there is no row
-				return fmt.Errorf("%w: a page without value", ErrBadReply)
+				return fmt.Errorf("%w: a page without value", azerr.ErrBadReply)
 			}
 			if found = len(*page.Value) > 0; !found {
 				return nil
@@ -111,7 +113,7 @@ func (c *Client) getByQuery(ctx context.Context, rk string, receive func(etag st
 		case err != nil || found:
 			return err
 		case next == Position{}:
-			return &Error{Op: "get", Status: http.StatusNotFound, Code: "ResourceNotFound", kind: ErrNotFound}
+			return &azerr.Error{Op: "get", Status: http.StatusNotFound, Code: "ResourceNotFound", Kind: azerr.ErrNotFound}
 		}
 		q.Next = next // a page may be empty although the row follows
 	}
@@ -131,7 +133,7 @@ type Position struct{ PartitionKey, RowKey string }
 
 // Query reads one page and hands it to receive, which must not keep body. A page
 // may be empty although more follow; one that goes on where it began is an
-// [ErrBadReply], for whoever follows it would never end. One request.
+// [azerr.ErrBadReply], for whoever follows it would never end. One request.
 func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) error) (Position, error) {
 	var next Position
 	k := &call{client: c, rows: cmp.Or(int(q.Top), maxPage), receive: func(resp *http.Response, body []byte) error {
@@ -160,7 +162,7 @@ func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) e
 		return err
 	})
 	if err == nil && next == q.Next && next != (Position{}) {
-		return Position{}, &Error{Op: "query", kind: ErrBadReply, err: errNoProgress}
+		return Position{}, &azerr.Error{Op: "query", Kind: azerr.ErrBadReply, Err: errNoProgress}
 	}
 	return next, err
 }
@@ -250,7 +252,7 @@ func (c *Client) DropTable(ctx context.Context) error {
 		return nil
 	}
 	e := (&call{client: c}).fail("drop table", err)
-	if e.Status == http.StatusNotFound || errors.Is(e, ErrTableNotFound) {
+	if e.Status == http.StatusNotFound || errors.Is(e, azerr.ErrTableNotFound) {
 		return nil
 	}
 	return e

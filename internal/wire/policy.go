@@ -13,6 +13,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Accelerate gives a copy of opts with the accelerating policy in it, once. nil stands
@@ -102,8 +104,8 @@ func busyCode(resp *http.Response) string {
 	if resp.StatusCode != http.StatusServiceUnavailable {
 		return ""
 	}
-	if body, err := runtime.Payload(resp); err == nil && bytes.Contains(body, []byte(serverBusy)) {
-		return serverBusy
+	if body, err := runtime.Payload(resp); err == nil && bytes.Contains(body, []byte(azerr.ServerBusy)) {
+		return azerr.ServerBusy
 	}
 	return ""
 }
@@ -129,7 +131,7 @@ func (c *call) take(resp *http.Response) error {
 	if err != nil {
 		c.open = true
 		tryAgain := !c.write && !errors.Is(err, errEndless)
-		err = fmt.Errorf("%w: %w", ErrBadReply, err)
+		err = fmt.Errorf("%w: %w", azerr.ErrBadReply, err)
 		if !tryAgain {
 			return &final{err}
 		}

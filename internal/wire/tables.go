@@ -5,6 +5,8 @@ import (
 	"iter"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // ListTables gives the names of the account's tables that filter matches, or at
@@ -32,7 +34,7 @@ func ListTables(ctx context.Context, service *aztables.ServiceClient, filter str
 			}
 			if next := page.NextTableName; next != nil && *next != "" {
 				if *next == last {
-					yield("", &Error{Op: op, kind: ErrBadReply, err: errNoProgress})
+					yield("", &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoProgress})
 					return
 				}
 				last = *next

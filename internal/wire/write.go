@@ -3,11 +3,12 @@ package wire
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Kind is what a write does.
@@ -37,30 +38,23 @@ type Write struct {
 	ETag         string // for Merge, Replace, Delete: an ETag or "*"
 }
 
-// ErrBadETag is a condition that cannot be sent: empty, or with characters that
-// would end the header.
-var ErrBadETag = errors.New("ETag is empty or not one the service gave")
-
 // Check finds what must not be sent.
 func (w *Write) Check() error {
 	if w.Kind < Merge {
 		return nil
 	}
 	if w.ETag == "" || strings.ContainsFunc(w.ETag, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return ErrBadETag
+		return azerr.ErrBadETag
 	}
 	return nil
 }
-
-// ErrNeedsAccelerate is a write that aztables cannot send right.
-var ErrNeedsAccelerate = errors.New("aztables cannot send this write right: build the client with patterns.Accelerate")
 
 // Write carries out one write and gives the row's new ETag, "" after Delete. One
 // request.
 func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 	op := w.Kind.String()
 	if err := w.Check(); err != nil {
-		return "", &Error{Op: op, err: err}
+		return "", &azerr.Error{Op: op, Err: err}
 	}
 	if w.PartitionKey == "" && w.Kind != Insert {
 		// aztables refuses an empty partition key in an address of its own.
