@@ -2,63 +2,26 @@ package eventual
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/query"
 )
 
-// Row names a row to be moved, and which one it must be at that time. It is the
-// message of a move.
-//
-// A message may be late, or come again when the move is long done and the row was
-// created anew: "archive employee 456" must not archive the employee who was hired
-// again. ETag or Where tells the two apart; with neither, whatever row has the key
-// is moved.
-type Row struct {
-	PartitionKey string `json:"pk"`
-	RowKey       string `json:"rk"`
-
-	// ETag is the one version to be moved. A row that was changed since is not.
-	ETag azcore.ETag `json:"etag,omitempty"`
-
-	// Where is a filter, in the text that package query gives, which the row must
-	// match: for what stays the same over changes and differs after a new creation,
-	// such as an operation or a contract number. Such a row is moved as it is then.
-	Where string `json:"where,omitempty"`
-}
-
-func (r Row) key() keys.Key { return keys.Key{Partition: r.PartitionKey, Row: r.RowKey} }
-
-// filter reads Where.
-func (r Row) filter() (query.Filter, error) {
-	if r.Where == "" {
-		return query.Filter{}, nil
-	}
-	f, err := query.Parse(r.Where)
-	if err != nil {
-		return f, fmt.Errorf("Row.Where: %w", err)
-	}
-	return f, nil
-}
-
-// record is a row as it was read, whatever its properties.
-type record struct {
+// storedRow is a row of any type, as it was read.
+type storedRow struct {
 	key        keys.Key
 	properties edm.Properties
 	timestamp  time.Time
 	etag       string
 }
 
-// Lookup gives a property to a filter.
-func (r record) Lookup(name string) (any, bool) {
+// Lookup returns a property for the evaluation of a filter.
+func (r storedRow) Lookup(name string) (any, bool) {
 	switch name {
 	case "PartitionKey":
 		return r.key.Partition, true
@@ -71,69 +34,75 @@ func (r record) Lookup(name string) (any, bool) {
 	return v, ok
 }
 
-// body is the record as the Table service's JSON, with the types of all properties.
-func (r record) body() ([]byte, error) {
+// decodeRow decodes a row from the Table service's JSON.
+func decodeRow(key keys.Key, etag string, body []byte) (storedRow, error) {
+	properties, meta, err := edm.ReadProperties(body)
+	if etag == "" {
+		etag = meta.ETag
+	}
+	return storedRow{key, properties, meta.Timestamp, etag}, err
+}
+
+// encode returns the row as the Table service's JSON, with the types of all properties.
+func (r storedRow) encode() ([]byte, error) {
 	return edm.AppendProperties(nil, r.properties, edm.Envelope{PartitionKey: r.key.Partition, RowKey: r.key.Row})
 }
 
-// shelf is where records are moved to. Errors are those of package patterns.
-type shelf interface {
-	// create stores a record where there is none, or fails with ErrExists.
-	create(context.Context, record) (etag string, err error)
-	read(context.Context, keys.Key) (record, error)
-	// replace stores r where the version is etag, or fails with ErrConflict or
-	// ErrNotFound.
-	replace(ctx context.Context, r record, etag string) (string, error)
-	remove(ctx context.Context, key keys.Key, etag string) error
+// archive is where rows are moved to. Its errors match the sentinels of package patterns.
+type archive interface {
+	// insert stores a row unless there is one with the same key: ErrExists.
+	insert(ctx context.Context, r storedRow) (etag string, err error)
+	get(ctx context.Context, key keys.Key) (storedRow, error)
+	// replace replaces the version etag of a row. ErrConflict or ErrNotFound.
+	replace(ctx context.Context, r storedRow, etag string) (newETag string, err error)
+	// delete deletes the version etag of a row. ErrConflict or ErrNotFound.
+	delete(ctx context.Context, key keys.Key, etag string) error
 }
 
-// rowShelf is a table.
-type rowShelf struct{ client *wire.Client }
+// tableArchive is a table, as the source or as the target of moves.
+type tableArchive struct{ client *wire.Client }
 
-func newRowShelf(client *aztables.Client) rowShelf { return rowShelf{wire.NewClient(client)} }
+func newTableArchive(client *aztables.Client) tableArchive {
+	return tableArchive{wire.NewClient(client)}
+}
 
-// is reports whether both are the same table. It is known from the first request of
-// each on; upper and lower case name one table.
-func (s rowShelf) is(other shelf) bool {
-	o, ok := other.(rowShelf)
+// equal reports whether both are known to be the same table. Addresses are known after
+// the first request. Table names are case-insensitive.
+func (a tableArchive) equal(other archive) bool {
+	b, ok := other.(tableArchive)
 	if !ok {
 		return false
 	}
-	a, known := s.client.Address()
-	b, also := o.client.Address()
-	return known && also && strings.EqualFold(a.Base, b.Base)
+	addressA, okA := a.client.Address()
+	addressB, okB := b.client.Address()
+	return okA && okB && strings.EqualFold(addressA.Base, addressB.Base)
 }
 
-func (s rowShelf) read(ctx context.Context, key keys.Key) (record, error) {
-	r := record{key: key}
-	err := s.client.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) error {
-		properties, meta, err := edm.ReadProperties(body)
-		if etag == "" {
-			etag = meta.ETag
-		}
-		r.properties, r.timestamp, r.etag = properties, meta.Timestamp, etag
+func (a tableArchive) get(ctx context.Context, key keys.Key) (r storedRow, err error) {
+	err = a.client.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) (err error) {
+		r, err = decodeRow(key, etag, body)
 		return err
 	})
 	return r, err
 }
 
-func (s rowShelf) create(ctx context.Context, r record) (string, error) {
-	return s.write(ctx, wire.Insert, r, "")
+func (a tableArchive) insert(ctx context.Context, r storedRow) (string, error) {
+	return a.write(ctx, wire.Insert, r, "")
 }
 
-func (s rowShelf) replace(ctx context.Context, r record, etag string) (string, error) {
-	return s.write(ctx, wire.Replace, r, etag)
+func (a tableArchive) replace(ctx context.Context, r storedRow, etag string) (string, error) {
+	return a.write(ctx, wire.Replace, r, etag)
 }
 
-func (s rowShelf) write(ctx context.Context, kind wire.Kind, r record, etag string) (string, error) {
-	body, err := r.body()
+func (a tableArchive) write(ctx context.Context, kind wire.Kind, r storedRow, etag string) (string, error) {
+	body, err := r.encode()
 	if err != nil {
 		return "", err
 	}
-	return s.client.Write(ctx, wire.Write{Kind: kind, PartitionKey: r.key.Partition, RowKey: r.key.Row, Body: body, ETag: etag})
+	return a.client.Write(ctx, wire.Write{Kind: kind, PartitionKey: r.key.Partition, RowKey: r.key.Row, Body: body, ETag: etag})
 }
 
-func (s rowShelf) remove(ctx context.Context, key keys.Key, etag string) error {
-	_, err := s.client.Write(ctx, wire.Write{Kind: wire.Delete, PartitionKey: key.Partition, RowKey: key.Row, ETag: etag})
+func (a tableArchive) delete(ctx context.Context, key keys.Key, etag string) error {
+	_, err := a.client.Write(ctx, wire.Write{Kind: wire.Delete, PartitionKey: key.Partition, RowKey: key.Row, ETag: etag})
 	return err
 }

@@ -1,20 +1,16 @@
 package eventual
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
+	"math"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -24,10 +20,12 @@ import (
 // https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata
 const maxBlobName = 1024
 
-// BlobName is the name under which [MoveToBlob] stores the row at key:
-// "Sales/000123.json". Keys are escaped by [keys.Escape]; one that is empty or ends
-// in a dot gets a "_", which no escaped text has, so that no name is mistaken for
-// another path.
+// BlobName returns the name of the blob in which [MoveToBlob] stores the row at key, for
+// example "Sales/000123.json". Both parts of the key are escaped by [keys.Escape]. A part
+// that is empty or ends in a dot gets a "_", which escaped text does not contain, so that
+// the service does not take the name for another path. The error matches
+// [patterns.ErrBadKey] for an invalid key and [patterns.ErrTooLarge] for a name of more
+// than 1,024 characters.
 func BlobName(key keys.Key) (string, error) {
 	if err := key.Validate(); err != nil {
 		return "", fmt.Errorf("blob name: %w", err)
@@ -45,81 +43,51 @@ func BlobName(key keys.Key) (string, error) {
 	return name, nil
 }
 
-// blobShelf is a container with a blob for each record.
-type blobShelf struct{ container *container.Client }
+// blobArchive is a container with one blob for each row.
+type blobArchive struct{ container *container.Client }
 
-func (s blobShelf) create(ctx context.Context, r record) (string, error) {
-	return s.put(ctx, r, absent())
+func (a blobArchive) insert(ctx context.Context, r storedRow) (string, error) {
+	return a.put(ctx, r, ifAbsent())
 }
 
-func (s blobShelf) replace(ctx context.Context, r record, etag string) (string, error) {
-	return s.put(ctx, r, version(etag))
+func (a blobArchive) replace(ctx context.Context, r storedRow, etag string) (string, error) {
+	return a.put(ctx, r, ifVersion(etag))
 }
 
-func version(etag string) *blob.AccessConditions {
+// ifVersion is the condition that the blob has that ETag.
+func ifVersion(etag string) *blob.AccessConditions {
 	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: to.Ptr(azcore.ETag(etag))}}
 }
 
-func (s blobShelf) put(ctx context.Context, r record, condition *blob.AccessConditions) (string, error) {
+func (a blobArchive) put(ctx context.Context, r storedRow, condition *blob.AccessConditions) (string, error) {
 	name, err := BlobName(r.key)
 	if err != nil {
 		return "", err
 	}
-	body, err := r.body()
+	body, err := r.encode()
 	if err != nil {
 		return "", err
 	}
-	resp, err := s.container.NewBlockBlobClient(name).Upload(ctx, streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
-		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
-		AccessConditions: condition,
-	})
-	return string(deref(resp.ETag)), failBlob("put blob", err)
+	return uploadJSON(ctx, a.container, name, body, condition)
 }
 
-func (s blobShelf) read(ctx context.Context, key keys.Key) (record, error) {
-	r := record{key: key}
+func (a blobArchive) get(ctx context.Context, key keys.Key) (storedRow, error) {
 	name, err := BlobName(key)
 	if err != nil {
-		return r, err
+		return storedRow{}, err
 	}
-	resp, err := s.container.NewBlobClient(name).DownloadStream(ctx, nil)
+	body, etag, err := download(ctx, a.container, name, math.MaxInt64)
 	if err != nil {
-		return r, failBlob("get blob", err)
+		return storedRow{}, err
 	}
-	stream := resp.NewRetryReader(ctx, nil)
-	defer stream.Close()
-	body, err := io.ReadAll(stream)
-	if err != nil {
-		return r, failBlob("get blob", err)
-	}
-	r.properties, _, err = edm.ReadProperties(body)
-	r.etag = string(deref(resp.ETag))
-	return r, err
+	return decodeRow(key, etag, body)
 }
 
-func (s blobShelf) remove(ctx context.Context, key keys.Key, etag string) error {
+func (a blobArchive) delete(ctx context.Context, key keys.Key, etag string) error {
 	name, err := BlobName(key)
 	if err != nil {
 		return err
 	}
-	_, err = s.container.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{AccessConditions: version(etag)})
-	return failBlob("delete blob", err)
-}
-
-// failBlob is fail with the sentinels that a table would give.
-func failBlob(op string, err error) error {
-	err = fail(op, err, op != "get blob")
-	e, ok := err.(*Error)
-	if !ok {
-		return err
-	}
-	switch e.Code {
-	case "BlobNotFound":
-		e.kind = patterns.ErrNotFound
-	case "BlobAlreadyExists":
-		e.kind = patterns.ErrExists
-	case "ConditionNotMet":
-		e.kind = patterns.ErrConflict
-	}
-	return e
+	_, err = a.container.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{AccessConditions: ifVersion(etag)})
+	return writeError("delete blob", err)
 }

@@ -50,7 +50,7 @@ func TestAPayloadThatDoesNotFitGoesThroughABlob(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				blobsOf := b.Container(t)
-				s := newBench(t, b, func(o *eventual.Options) { o.Container = blobsOf })
+				s := newFixture(t, b, func(o *eventual.Options) { o.Container = blobsOf })
 				var got string
 				eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
 					if job.Attempt == 1 {
@@ -116,7 +116,7 @@ func TestADamagedOrMissingPayloadMakesAPoisonMessageAtOnce(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				blobsOf := b.Container(t)
-				s := newBench(t, b, func(o *eventual.Options) { o.Container = blobsOf })
+				s := newFixture(t, b, func(o *eventual.Options) { o.Container = blobsOf })
 				eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
 					t.Error("handled")
 					return nil
@@ -141,7 +141,7 @@ func TestADamagedOrMissingPayloadMakesAPoisonMessageAtOnce(t *testing.T) {
 func TestAPoisonMessageKeepsItsPayloadUntilItIsDiscarded(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		blobsOf := b.Container(t)
-		s := newBench(t, b, func(o *eventual.Options) { o.Container = blobsOf })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Container = blobsOf })
 		works := false
 		eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
 			if works && len(job.Message) == 60<<10 {
@@ -158,7 +158,7 @@ func TestAPoisonMessageKeepsItsPayloadUntilItIsDiscarded(t *testing.T) {
 		}
 		p := s.tools(t)
 		n := 0
-		taken(t, p, func(d *eventual.Dead) {
+		taken(t, p, func(d *eventual.PoisonMessage) {
 			do := p.Replay
 			if n++; n == 2 {
 				do = p.Discard
@@ -197,7 +197,7 @@ func TestAPayloadWhoseMessageIsRefusedIsTakenBack(t *testing.T) {
 		blobsOf, queue := b.Container(t), b.Queue(t)
 		b.Fault(fault.On("Queue.Put").Status(403, "AuthorizationFailure"))
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: blobsOf})
-		var e *eventual.Error
+		var e *patterns.Error
 		if !errors.As(err, &e) || e.Status != 403 || errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
 		}
@@ -242,13 +242,22 @@ func TestSweepDeletesOldPayloadsOnly(t *testing.T) {
 		time.Sleep(20 * 24 * time.Hour)
 		put()
 		time.Sleep(11 * 24 * time.Hour)
-		for _, want := range []int{2, 0} {
+		size := int64(60<<10 + 2) // of the payload as JSON
+		for _, c := range []struct {
+			dryRun  bool
+			want    eventual.SweepReport
+			deletes int
+		}{
+			{true, eventual.SweepReport{Young: 1, Deleted: 2, Bytes: 2 * size}, 0},
+			{false, eventual.SweepReport{Young: 1, Deleted: 2, Bytes: 2 * size}, 2},
+			{false, eventual.SweepReport{Young: 1}, 0},
+		} {
 			b.ResetRequests()
-			n, err := eventual.SweepClaims(t.Context(), blobsOf, 0)
-			if err != nil || n != want {
-				t.Errorf("swept %d, %v, want %d", n, err, want)
+			report, err := eventual.SweepClaims(t.Context(), blobsOf, &eventual.SweepOptions{DryRun: c.dryRun})
+			if err != nil || report != c.want {
+				t.Errorf("got %+v, %v, want %+v", report, err, c.want)
 			}
-			wantRequests(t, b, map[string]int{"Blob.List": 1, "Blob.Delete": want})
+			wantRequests(t, b, map[string]int{"Blob.List": 1, "Blob.Delete": c.deletes})
 		}
 		if left := blobs(t, blobsOf); len(left) != 2 {
 			t.Errorf("%v are left", left)

@@ -12,7 +12,7 @@ import (
 
 func TestAJobCostsAPollAndADelete(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = time.Hour, time.Hour })
+		s := newFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = time.Hour, time.Hour })
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
 		for range 16 {
 			s.put(t, "letter", letter{}, nil)
@@ -30,7 +30,7 @@ func TestAJobCostsAPollAndADelete(t *testing.T) {
 
 func TestAnEmptyPollIsOneRequest(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = time.Minute, time.Minute })
+		s := newFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = time.Minute, time.Minute })
 		stop := s.start(t)
 		time.Sleep(time.Second)
 		wantRequests(t, b, map[string]int{"Queue.Get": 1})
@@ -56,7 +56,7 @@ func TestEveryOutcomeHasItsPrice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 				blobsOf := b.Container(t)
-				s := newBench(t, b, func(o *eventual.Options) {
+				s := newFixture(t, b, func(o *eventual.Options) {
 					o.PollMin, o.PollMax = time.Hour, time.Hour
 					o.Parallel = 1
 					o.Container = blobsOf

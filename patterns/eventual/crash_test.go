@@ -51,7 +51,7 @@ func everyCrash(t *testing.T, begin func(t *testing.T, b *testbed.Backend) story
 }
 
 // process runs the worker until a delivery ends, or nothing comes for a while.
-func (s *bench) process(t testing.TB) func() {
+func (s *fixture) process(t testing.TB) func() {
 	return func() {
 		stop := s.start(t)
 		select {
@@ -63,7 +63,7 @@ func (s *bench) process(t testing.TB) func() {
 }
 
 // drain runs another worker until the queue holds nothing.
-func (s *bench) drain(t testing.TB) func() {
+func (s *fixture) drain(t testing.TB) func() {
 	return func() {
 		stop := s.start(t)
 		for range 1000 {
@@ -77,8 +77,8 @@ func (s *bench) drain(t testing.TB) func() {
 	}
 }
 
-// slowly lets the polls of virtual hours be few, and requests come in one order.
-func slowly(o *eventual.Options) {
+// infrequentPolls lets the polls of virtual hours be few, and requests come in one order.
+func infrequentPolls(o *eventual.Options) {
 	o.PollMin, o.PollMax = time.Second, 10*time.Second
 	o.Parallel = 1
 }
@@ -97,7 +97,7 @@ func TestAMoveSurvivesEveryCrashOfItsWorker(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%t", name, earlier), func(t *testing.T) {
 				everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
 					current, old, blobs := b.Table(t), b.Table(t), b.Container(t)
-					s := newBench(t, b, slowly)
+					s := newFixture(t, b, infrequentPolls)
 					register(b, s.worker, current, old, blobs)
 					if earlier {
 						putRow(t, old, hired("0", "long ago"))
@@ -127,7 +127,7 @@ func TestAJobSurvivesEveryCrashOfItsWorker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
 				blobsOf := b.Container(t)
-				s := newBench(t, b, func(o *eventual.Options) { slowly(o); o.Container = blobsOf })
+				s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.Container = blobsOf })
 				handled := 0
 				eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
 					handled++
@@ -144,9 +144,9 @@ func TestAJobSurvivesEveryCrashOfItsWorker(t *testing.T) {
 					}
 					wantEmpty(t, s.poison)
 					time.Sleep(31 * 24 * time.Hour)
-					orphans, err := eventual.SweepClaims(t.Context(), blobsOf, 0)
-					if err != nil || orphans > 1 || killed == "never" && orphans != 0 {
-						t.Errorf("swept %d, %v", orphans, err)
+					report, err := eventual.SweepClaims(t.Context(), blobsOf, nil)
+					if err != nil || report.Deleted > 1 || killed == "never" && report.Deleted != 0 {
+						t.Errorf("swept %+v, %v", report, err)
 					}
 				}}
 			})
@@ -156,7 +156,7 @@ func TestAJobSurvivesEveryCrashOfItsWorker(t *testing.T) {
 
 func TestABurialSurvivesEveryCrash(t *testing.T) {
 	everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
-		s := newBench(t, b, func(o *eventual.Options) { slowly(o); o.MaxAttempts = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.MaxAttempts = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{ID: "op"})
 		return story{s.process(t), s.drain(t), func(killed string) {
@@ -180,7 +180,7 @@ func TestABurialSurvivesEveryCrash(t *testing.T) {
 func TestAnEnqueueSurvivesEveryCrash(t *testing.T) {
 	everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
 		blobsOf := b.Container(t)
-		s := newBench(t, b, func(o *eventual.Options) { slowly(o); o.Container = blobsOf })
+		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.Container = blobsOf })
 		handled := map[string]int{}
 		eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
 			handled[job.ID]++
@@ -212,7 +212,7 @@ func TestAnEnqueueSurvivesEveryCrash(t *testing.T) {
 
 func TestAReplaySurvivesEveryCrash(t *testing.T) {
 	everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
-		s := newBench(t, b, func(o *eventual.Options) { slowly(o); o.MaxAttempts = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.MaxAttempts = 1 })
 		works, handled := false, 0
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			if !works {

@@ -28,7 +28,7 @@ func TestMessagesOfOthersReachTheHandlerForRaw(t *testing.T) {
 				t.Errorf("Text: %q, want %q", got, c.want)
 			}
 			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-				s := newBench(t, b, nil)
+				s := newFixture(t, b, nil)
 				var job eventual.Job[string]
 				eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[string]) error {
 					job = j
@@ -49,12 +49,12 @@ func TestMessagesOfOthersReachTheHandlerForRaw(t *testing.T) {
 
 func TestARawHandlerTakesTheTypeThatItAsksFor(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		put := func(s *bench, text string) {
+		put := func(s *fixture, text string) {
 			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[letter]) error {
 			if j.Message.To != "Ken" {
 				t.Errorf("got %+v", j.Message)
@@ -66,7 +66,7 @@ func TestARawHandlerTakesTheTypeThatItAsksFor(t *testing.T) {
 		put(s, "no JSON")
 		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
 
-		s = newBench(t, b, nil)
+		s = newFixture(t, b, nil)
 		eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[[]byte]) error {
 			if string(j.Message) != "bytes" {
 				t.Errorf("got %q", j.Message)
@@ -80,7 +80,7 @@ func TestARawHandlerTakesTheTypeThatItAsksFor(t *testing.T) {
 
 func TestADecoderTellsWhatMessagesOfOthersAre(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) {
+		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Decode = func(text string) (string, []byte, error) {
 				kind, payload, ok := strings.Cut(text, " ")
 				switch {

@@ -18,7 +18,7 @@ var forms = map[string]envelope{
 	`{"azp":1,"id":"op","kind":"k","at":"2026-01-02T03:04:05.000000006Z","claim":{"name":"azp_claim/x","size":7,"sha256":"ab"},"free":3}`: {
 		Version: 1, ID: "op", Kind: "k", At: at, Claim: &claim{"azp_claim/x", 7, "ab"}, Free: 3},
 	`{"azp":1,"id":"m","kind":"azp.raw","at":"2026-01-02T03:04:05.000000006Z","text":"hi","poison":{"message":"m","reason":"r","attempts":5,"inserted":"2026-01-02T03:04:05.000000006Z","at":"2026-01-02T03:04:05.000000006Z"}}`: {
-		Version: 1, ID: "m", Kind: "azp.raw", At: at, Text: new("hi"), Burial: &burial{"m", "r", 5, at, at}},
+		Version: 1, ID: "m", Kind: "azp.raw", At: at, Text: new("hi"), Poison: &poisonInfo{"m", "r", 5, at, at}},
 }
 
 func TestTheFormOfAMessageDoesNotChange(t *testing.T) {
@@ -50,14 +50,14 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := parse(text)
 		if err != nil {
-			if !errors.Is(err, errNotOurs) && err.Error() == "" {
+			if !errors.Is(err, errForeign) && err.Error() == "" {
 				t.Error("an error without a text")
 			}
 			return
 		}
 		// What is read can be written, buried and read again.
-		m := &message{id: "m", text: text, count: 1}
-		texts := buriedTexts(m, &e, 5, errors.New("because"))
+		m := &message{id: "m", text: text, deliveries: 1}
+		texts := poisonTexts(m, &e, 5, errors.New("because"))
 		if len(text) > maxText {
 			return
 		}
@@ -65,7 +65,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil && len(texts) > 1 {
 			t.Fatalf("buried %q, read %v", texts[0], err)
 		}
-		if err == nil && dead.Burial != nil && (dead.ID != e.ID || dead.Kind != e.Kind) {
+		if err == nil && dead.Poison != nil && (dead.ID != e.ID || dead.Kind != e.Kind) {
 			t.Errorf("buried %+v, read %+v", e, dead)
 		}
 	})

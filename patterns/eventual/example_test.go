@@ -123,7 +123,7 @@ func ExampleHandle() {
 
 // What could not be handled waits in the poison queue, with the reason, until
 // somebody decides.
-func ExamplePoison() {
+func ExamplePoisonQueue() {
 	ctx, stop := context.WithCancel(context.Background())
 	acct := storagetest.Start(nil)
 	queue := newQueue(acct, "jobs")
@@ -142,7 +142,7 @@ func ExamplePoison() {
 	}
 
 	ctx = context.Background()
-	poison, err := w.Poison()
+	poison, err := w.PoisonQueue()
 	if err != nil {
 		log.Fatal(err)
 	}

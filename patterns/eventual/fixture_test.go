@@ -25,7 +25,7 @@ type letter struct {
 var errFails = errors.New("no stamps left")
 
 // bench is a worker on a queue and poison queue of its own.
-type bench struct {
+type fixture struct {
 	*testbed.Backend
 	queue, poison *azqueue.QueueClient
 	worker        *eventual.Worker
@@ -38,15 +38,15 @@ type ended struct {
 	began time.Time
 }
 
-// newBench makes a worker that polls quickly. change may be nil.
-func newBench(t testing.TB, b *testbed.Backend, change func(*eventual.Options)) *bench {
+// newFixture makes a worker that polls quickly. change may be nil.
+func newFixture(t testing.TB, b *testbed.Backend, change func(*eventual.Options)) *fixture {
 	t.Helper()
-	return benchOn(t, b, b.Queue(t), b.Queue(t), change)
+	return newFixtureOn(t, b, b.Queue(t), b.Queue(t), change)
 }
 
-func benchOn(t testing.TB, b *testbed.Backend, queue, poison *azqueue.QueueClient, change func(*eventual.Options)) *bench {
+func newFixtureOn(t testing.TB, b *testbed.Backend, queue, poison *azqueue.QueueClient, change func(*eventual.Options)) *fixture {
 	t.Helper()
-	s := &bench{Backend: b, queue: queue, poison: poison, events: make(chan ended, 1000)}
+	s := &fixture{Backend: b, queue: queue, poison: poison, events: make(chan ended, 1000)}
 	opts := &eventual.Options{
 		Poison:  poison,
 		PollMin: 2 * time.Millisecond,
@@ -65,7 +65,7 @@ func benchOn(t testing.TB, b *testbed.Backend, queue, poison *azqueue.QueueClien
 }
 
 // start runs the worker until the function that it returns is called.
-func (s *bench) start(t testing.TB) (stop func()) {
+func (s *fixture) start(t testing.TB) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -84,7 +84,7 @@ func (s *bench) start(t testing.TB) (stop func()) {
 }
 
 // until runs the worker for n deliveries.
-func (s *bench) until(t testing.TB, n int) []eventual.Event {
+func (s *fixture) until(t testing.TB, n int) []eventual.Event {
 	t.Helper()
 	stop := s.start(t)
 	es := s.next(t, n)
@@ -94,7 +94,7 @@ func (s *bench) until(t testing.TB, n int) []eventual.Event {
 
 // next waits for the ends of n deliveries, and gives them in the order in which they
 // began: a worker may have handled a message again before it tells of the time before.
-func (s *bench) next(t testing.TB, n int) []eventual.Event {
+func (s *fixture) next(t testing.TB, n int) []eventual.Event {
 	t.Helper()
 	var all []ended
 	patience := time.Minute
@@ -118,7 +118,7 @@ func (s *bench) next(t testing.TB, n int) []eventual.Event {
 	return es
 }
 
-func (s *bench) put(t testing.TB, kind string, msg any, opts *eventual.EnqueueOptions) {
+func (s *fixture) put(t testing.TB, kind string, msg any, opts *eventual.EnqueueOptions) {
 	t.Helper()
 	if err := eventual.Enqueue(t.Context(), s.queue, kind, msg, opts); err != nil {
 		t.Fatal(err)

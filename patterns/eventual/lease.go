@@ -8,90 +8,91 @@ import (
 	"time"
 )
 
-// hold keeps one message hidden from other workers until it is stopped.
-type hold struct {
-	queue  queue
-	every  time.Duration // visibility timeout
-	log    *slog.Logger
-	lose   context.CancelCauseFunc // ends the handler's context
-	ctx    context.Context         // of the renewals
-	timers *sync.WaitGroup         // counts those that are set or running
+// lease keeps one received message hidden from other workers until it is stopped.
+type lease struct {
+	queue      queue
+	visibility time.Duration
+	log        *slog.Logger
+	cancel     context.CancelCauseFunc // ends the handler's context
+	ctx        context.Context         // of the renewals
+	timers     *sync.WaitGroup         // counts timers that are set or running
 
-	// turn is taken by whoever uses what follows, over a request too: a channel, as
-	// testing/synctest sees through one and not through a mutex.
-	turn    chan struct{}
+	// lock protects the fields below, and is held during requests. It is a channel
+	// because testing/synctest does not treat a goroutine that waits for a mutex as
+	// durably blocked.
+	lock    chan struct{}
 	m       *message
 	until   time.Time // hidden at least until then
 	timer   *time.Timer
 	stopped bool
-	lost    bool // for certain
+	lost    bool // another client has the message, or may have it
 }
 
-func (h *hold) take() { h.turn <- struct{}{} }
-func (h *hold) give() { <-h.turn }
+func (l *lease) acquire() { l.lock <- struct{}{} }
+func (l *lease) release() { <-l.lock }
 
-// keep begins to renew the visibility of m, which was fetched at the given time.
-func (h *hold) keep(fetched time.Time) {
-	h.turn = make(chan struct{}, 1)
-	h.take()
-	defer h.give()
-	h.until = fetched.Add(h.every)
-	h.set(time.Until(fetched.Add(h.every / 3)))
+// start begins to renew the lease of m, which was received at the given time.
+func (l *lease) start(received time.Time) {
+	l.lock = make(chan struct{}, 1)
+	l.acquire()
+	defer l.release()
+	l.until = received.Add(l.visibility)
+	l.schedule(time.Until(received.Add(l.visibility / 3)))
 }
 
-func (h *hold) set(after time.Duration) {
-	h.timers.Add(1)
-	h.timer = time.AfterFunc(after, func() {
-		defer h.timers.Done()
-		h.renew()
+func (l *lease) schedule(after time.Duration) {
+	l.timers.Add(1)
+	l.timer = time.AfterFunc(after, func() {
+		defer l.timers.Done()
+		l.renew()
 	})
 }
 
-// renew asks for another visibility timeout. The old receipt is of no use
-// afterwards; the turn is kept for so long, so that nobody uses it.
-func (h *hold) renew() {
-	h.take()
-	defer h.give()
-	if h.stopped {
+// renew extends the lease by another visibility timeout. The request invalidates the
+// old pop receipt, so the lock is held until the new one is known.
+func (l *lease) renew() {
+	l.acquire()
+	defer l.release()
+	if l.stopped {
 		return
 	}
-	asked := time.Now()
-	hide := h.m.within(h.every)
-	if hide < time.Second || !asked.Add(hide).After(h.until) {
-		return // it is hidden until it expires
+	began := time.Now()
+	extension := l.m.untilExpiry(l.visibility)
+	if extension < time.Second || !began.Add(extension).After(l.until) {
+		return // it is already hidden until it expires
 	}
-	// A request that goes on beyond the timeout is about a message that is no
-	// longer this worker's.
-	ctx, cancel := context.WithDeadlineCause(h.ctx, h.until, ErrLost)
+	// A request that is still under way when the lease ends concerns a message that
+	// another worker may have received.
+	ctx, cancel := context.WithDeadlineCause(l.ctx, l.until, ErrLeaseLost)
 	defer cancel()
-	err := h.queue.update(ctx, h.m, h.m.text, hide)
+	err := l.queue.update(ctx, l.m, l.m.text, extension)
 	switch {
 	case err == nil:
-		h.until = asked.Add(hide)
-		h.set(h.every / 3)
-	case errors.Is(err, errTaken):
-		// It may also be this very request, carried out before with its reply lost: then
-		// the receipt is unknown, which comes to the same.
-		h.lost = true
-		h.lose(ErrLost)
-	case !time.Now().Before(h.until):
-		// Nobody need have it yet, and until then the receipt is good.
-		h.log.Warn("eventual: visibility ran out", "error", err)
-		h.lose(ErrLost)
+		l.until = began.Add(extension)
+		l.schedule(l.visibility / 3)
+	case errors.Is(err, ErrLeaseLost):
+		// An earlier try of this request may have renewed the lease and lost its response.
+		// The new pop receipt is then unknown, which has the same consequence.
+		l.lost = true
+		l.cancel(ErrLeaseLost)
+	case !time.Now().Before(l.until):
+		// The pop receipt stays valid until another worker receives the message.
+		l.log.Warn("eventual: message lease expired", "error", err)
+		l.cancel(ErrLeaseLost)
 	default:
-		h.log.Warn("eventual: visibility not renewed, trying again", "error", err)
-		h.set(max(min(h.every/12, time.Until(h.until)), time.Millisecond))
+		l.log.Warn("eventual: message lease not renewed, trying again", "error", err)
+		l.schedule(max(min(l.visibility/12, time.Until(l.until)), time.Millisecond))
 	}
 }
 
-// stop ends the renewals, waits for one under way, and tells whether the message is
-// known to be lost. The message's receipt is the current one then.
-func (h *hold) stop() (lost bool) {
-	h.take()
-	defer h.give()
-	h.stopped = true
-	if h.timer != nil && h.timer.Stop() {
-		h.timers.Done()
+// stop ends the renewals and waits for one that is under way. It reports whether the
+// lease is known to be lost; if not, the message's pop receipt is the current one.
+func (l *lease) stop() (lost bool) {
+	l.acquire()
+	defer l.release()
+	l.stopped = true
+	if l.timer != nil && l.timer.Stop() {
+		l.timers.Done()
 	}
-	return h.lost
+	return l.lost
 }

@@ -34,7 +34,7 @@ func seen(b *testbed.Backend, op string) []time.Duration {
 
 func TestAHandlerThatTakesLongKeepsItsMessage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) {
+		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Visibility = 30 * time.Second
 			o.PollMin, o.PollMax = time.Second, time.Second
 		})
@@ -62,7 +62,7 @@ func TestAHandlerThatTakesLongKeepsItsMessage(t *testing.T) {
 // The service refuses to hide a message for longer than it lives.
 func TestAMessageIsHeldUntilItExpires(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.Parallel = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Parallel = 1 })
 		for _, c := range []struct {
 			kind    string
 			takes   time.Duration
@@ -96,7 +96,7 @@ func TestAMessageIsHeldUntilItExpires(t *testing.T) {
 
 func TestARenewalThatFailsForAWhileIsTriedAgain(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) {
+		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Visibility = 30 * time.Second
 			o.PollMin, o.PollMax = time.Second, time.Second
 		})
@@ -114,7 +114,7 @@ func TestARenewalThatFailsForAWhileIsTriedAgain(t *testing.T) {
 
 func TestAHandlerWhoseMessageIsTakenOverIsTold(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.Visibility = 30 * time.Second; o.Parallel = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Visibility = 30 * time.Second; o.Parallel = 1 })
 		var cause error
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			if job.Attempt > 1 {
@@ -129,7 +129,7 @@ func TestAHandlerWhoseMessageIsTakenOverIsTold(t *testing.T) {
 		// that is of no use any more.
 		b.Fault(fault.On("Queue.Update").Nth(1).LoseReply())
 		wantOutcomes(t, s.until(t, 2), eventual.Lost, eventual.Done)
-		if !errors.Is(cause, eventual.ErrLost) {
+		if !errors.Is(cause, eventual.ErrLeaseLost) {
 			t.Errorf("the handler was told %v", cause)
 		}
 		wantEmpty(t, s.queue)
@@ -138,7 +138,7 @@ func TestAHandlerWhoseMessageIsTakenOverIsTold(t *testing.T) {
 
 func TestAHandlerIsToldWhenVisibilityRunsOut(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.Visibility = 30 * time.Second; o.Parallel = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Visibility = 30 * time.Second; o.Parallel = 1 })
 		var cause error
 		var told time.Duration
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
@@ -152,7 +152,7 @@ func TestAHandlerIsToldWhenVisibilityRunsOut(t *testing.T) {
 		// Nobody has taken the message meanwhile, so that its receipt is still good: what
 		// is done is done.
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
-		if !errors.Is(cause, eventual.ErrLost) || told < 29*time.Second || told > 31*time.Second {
+		if !errors.Is(cause, eventual.ErrLeaseLost) || told < 29*time.Second || told > 31*time.Second {
 			t.Errorf("the handler was told %v after %v", cause, told)
 		}
 		wantEmpty(t, s.queue)
@@ -161,7 +161,7 @@ func TestAHandlerIsToldWhenVisibilityRunsOut(t *testing.T) {
 
 func TestADeleteWhoseReplyIsLostIsADelete(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
 		s.put(t, "letter", letter{}, nil)
 		b.Fault(fault.On("Queue.Delete").Nth(1).LoseReply())
@@ -172,8 +172,8 @@ func TestADeleteWhoseReplyIsLostIsADelete(t *testing.T) {
 
 func TestTwoWorkersWithOneMessageEndWithOneEffectAndNoError(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		slow := newBench(t, b, func(o *eventual.Options) { o.Visibility, o.Parallel = 10*time.Second, 1 })
-		fast := benchOn(t, b, slow.queue, slow.poison, nil)
+		slow := newFixture(t, b, func(o *eventual.Options) { o.Visibility, o.Parallel = 10*time.Second, 1 })
+		fast := newFixtureOn(t, b, slow.queue, slow.poison, nil)
 		eventual.Handle(slow.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			time.Sleep(time.Minute) // does not heed its context
 			return nil
@@ -193,7 +193,7 @@ func TestTwoWorkersWithOneMessageEndWithOneEffectAndNoError(t *testing.T) {
 
 func TestFailedAttemptsWaitTheDefaultBackoff(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) {
+		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Backoff, o.MaxAttempts = nil, 10
 			o.PollMin, o.PollMax = time.Second, time.Second
 		})
@@ -219,7 +219,7 @@ func TestFailedAttemptsWaitTheDefaultBackoff(t *testing.T) {
 
 func TestSnoozedAttemptsDoNotCount(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.MaxAttempts, o.PollMax = 2, 10*time.Second })
+		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts, o.PollMax = 2, 10*time.Second })
 		began := time.Now()
 		calls := 0
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
@@ -242,7 +242,7 @@ func TestSnoozedAttemptsDoNotCount(t *testing.T) {
 
 func TestAnIdleWorkerPollsLessAndLessAndAtOnceAfterAHit(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = 0, 0 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = 0, 0 })
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
 		stop := s.start(t)
 		time.Sleep(3 * time.Minute)
@@ -273,7 +273,7 @@ func TestAnIdleWorkerPollsLessAndLessAndAtOnceAfterAHit(t *testing.T) {
 func TestAPollTakesNoMoreThanThereAreHandlersFree(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		for _, parallel := range []int{1, 3, 16, 40} {
-			s := newBench(t, b, func(o *eventual.Options) { o.Parallel = parallel })
+			s := newFixture(t, b, func(o *eventual.Options) { o.Parallel = parallel })
 			var now, most atomic.Int32
 			eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 				most.Store(max(most.Load(), now.Add(1)))

@@ -112,7 +112,7 @@ func TestARowThatIsNowhereIsReported(t *testing.T) {
 func TestMovesAreJobs(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		current, old, blobs := b.Table(t), b.Table(t), b.Container(t)
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.HandleMove(s.worker, "employee.archive", current, old)
 		eventual.HandleMoveToBlob(s.worker, "employee.export", old, blobs)
 		putRow(t, current, employee456)

@@ -37,7 +37,7 @@ func TestWrongUseIsRefusedWithItsName(t *testing.T) {
 		if _, err := eventual.NewWorker(nil, nil); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := eventual.NewPoison(queue, queue, nil); err == nil {
+		if _, err := eventual.NewPoisonQueue(queue, queue, nil); err == nil {
 			t.Error("a queue is its own poison queue")
 		}
 		nothing := func(context.Context, eventual.Job[int]) error { return nil }
@@ -83,12 +83,12 @@ func TestWrongUseIsRefusedWithItsName(t *testing.T) {
 
 func TestRunFailsAtOnceWhereItCannotWork(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		if _, err := s.queue.Delete(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		err := s.worker.Run(t.Context())
-		var e *eventual.Error
+		var e *patterns.Error
 		var refused *azcore.ResponseError
 		if !errors.As(err, &e) || e.Code != "QueueNotFound" || !errors.As(err, &refused) {
 			t.Errorf("got %v", err)
@@ -104,7 +104,7 @@ func TestRunFailsAtOnceWhereItCannotWork(t *testing.T) {
 
 func TestCreateMakesBothQueues(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil) // there are both already
+		s := newFixture(t, b, nil) // there are both already
 		if err := s.worker.Create(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -114,7 +114,7 @@ func TestCreateMakesBothQueues(t *testing.T) {
 
 func TestNoGoroutineIsLeftBehind(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.Visibility = time.Second })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Visibility = time.Second })
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			if job.Message.To == "slow" {
 				<-ctx.Done()

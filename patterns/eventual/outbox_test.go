@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/keys"
@@ -27,7 +28,7 @@ func ken(email string) *member { return &member{"Sales", "456", email, 23} }
 
 // staffed makes a store whose outbox is the bench's queue, and lets the worker look
 // after it.
-func (s *bench) staffed(t testing.TB, client *aztables.Client, name string) *patterns.Store[member] {
+func (s *fixture) staffed(t testing.TB, client *aztables.Client, name string) *patterns.Store[member] {
 	t.Helper()
 	table, err := patterns.NewTable[member](client, nil)
 	if err != nil {
@@ -39,13 +40,22 @@ func (s *bench) staffed(t testing.TB, client *aztables.Client, name string) *pat
 	})
 	store, err := patterns.NewStore(table, patterns.StoreOptions[member]{
 		Views:  []patterns.View[member]{byEmail},
-		Outbox: eventual.Outbox(s.queue, name),
+		Outbox: newOutbox(t, s.queue, name),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	eventual.HandleOutbox(s.worker, name, store)
 	return store
+}
+
+func newOutbox(t testing.TB, queue *azqueue.QueueClient, name string) *eventual.Outbox {
+	t.Helper()
+	outbox, err := eventual.NewOutbox(queue, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outbox
 }
 
 // wantCopy checks that the e-mail partition holds one copy, or none.
@@ -65,7 +75,7 @@ func wantCopy(t testing.TB, table *patterns.Table[member], email string) {
 
 func TestAStoreWhoseOutboxIsAQueueLeavesNoMessageBehind(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		store := s.staffed(t, b.Table(t), "staff")
 		if _, err := store.Insert(t.Context(), ken("ken")); err != nil {
 			t.Fatal(err)
@@ -97,7 +107,7 @@ func TestTheWorkerFinishesWhatAStoreCouldNot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
-				s := newBench(t, b, slowly)
+				s := newFixture(t, b, infrequentPolls)
 				store := s.staffed(t, b.Table(t), "")
 				if _, err := store.Insert(t.Context(), ken("old")); err != nil {
 					t.Fatal(err)
@@ -122,11 +132,11 @@ func TestTheWorkerFinishesWhatAStoreCouldNot(t *testing.T) {
 
 func TestAWakeUpComesAgainWhenTheStoreSaysSo(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, slowly)
+		s := newFixture(t, b, infrequentPolls)
 		want := patterns.Wakeup{Partition: "p", ID: "op", Row: "r", Reserved: []patterns.Place{{View: "v", Partition: "x", Row: "y"}}}
 		drainer := &drains{want: want, t: t, fails: 20, again: 3}
 		eventual.HandleOutbox(s.worker, "", drainer)
-		outbox := eventual.Outbox(s.queue, "")
+		outbox := newOutbox(t, s.queue, "")
 		if _, err := outbox.Put(t.Context(), want, time.Minute); err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +181,7 @@ func (d *drains) Handle(_ context.Context, w patterns.Wakeup) (time.Duration, er
 func TestAWakeUpThatAWorkerHasIsNotDeleted(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		queue := b.Queue(t)
-		outbox := eventual.Outbox(queue, "")
+		outbox := newOutbox(t, queue, "")
 		for _, shown := range []bool{false, true} {
 			r, err := outbox.Put(t.Context(), patterns.Wakeup{Partition: "p", ID: "op"}, 0)
 			if err != nil {
@@ -197,20 +207,23 @@ func TestAWakeUpThatAWorkerHasIsNotDeleted(t *testing.T) {
 func TestOutboxesAreRefusedByName(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		for _, name := range []string{"a b", "ä", string(make([]byte, 65))} {
-			if _, err := eventual.Outbox(b.Queue(t), name).Put(t.Context(), patterns.Wakeup{}, 0); !errors.Is(err, eventual.ErrBadKind) {
+			if _, err := eventual.NewOutbox(b.Queue(t), name); !errors.Is(err, eventual.ErrBadKind) {
 				t.Errorf("%q: %v", name, err)
 			}
-			s := newBench(t, b, nil)
+			s := newFixture(t, b, nil)
 			eventual.HandleOutbox(s.worker, name, &drains{})
 			if err := s.worker.Run(t.Context()); !errors.Is(err, eventual.ErrBadKind) {
 				t.Errorf("%q: %v", name, err)
 			}
 		}
-		none := eventual.Outbox(nil, "")
-		if _, err := none.Put(t.Context(), patterns.Wakeup{}, 0); !errors.Is(err, patterns.ErrNil) {
+		if _, err := eventual.NewOutbox(nil, ""); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("got %v", err)
 		}
-		if err := none.Delete(t.Context(), patterns.Receipt{}); !errors.Is(err, patterns.ErrNil) {
+		var zero eventual.Outbox
+		if _, err := zero.Put(t.Context(), patterns.Wakeup{}, 0); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("got %v", err)
+		}
+		if err := zero.Delete(t.Context(), patterns.Receipt{}); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -218,7 +231,7 @@ func TestOutboxesAreRefusedByName(t *testing.T) {
 
 func TestTheWorkerSweeps(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, slowly)
+		s := newFixture(t, b, infrequentPolls)
 		store := s.staffed(t, b.Table(t), "")
 		b.Fault(killedBefore(4)...) // put, reserve, transaction, and no more
 		if _, err := store.Insert(t.Context(), ken("ken")); err != nil {

@@ -11,50 +11,76 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// chore is a task that comes round.
-type chore struct {
-	name  string
-	every time.Duration
-	do    func(context.Context) error
+// periodicTask is a function that a worker calls again and again.
+type periodicTask struct {
+	name     string
+	interval time.Duration
+	do       func(context.Context) error
 }
 
-// Every lets the worker call do again and again while it runs: the first time after
-// a random part of the interval, so that workers that start together do not all do
-// it together, and then the interval after each end. Errors and panics are logged.
-// The context ends with that of [Worker.Run]. Every worker that registers a task
-// does it; it has to bear that. Tasks are registered before Run, which reports one
-// that it cannot do.
+// Every registers a periodic task: see [Worker]. While the worker runs, it calls do for
+// the first time after a random part of the interval, so that workers that start
+// together do not call it together, and then each time the interval has passed since the
+// last call returned. Errors and panics are logged. The context ends with that of
+// [Worker.Run]. Every worker that registers a task executes it, possibly concurrently
+// with others.
 //
-// It is for what finds work that no message tells of: a Store's Sweep, [SweepClaims].
+// It is meant for work that no message announces, such as [SweepClaims]. A nil function
+// and an interval that is not positive are refused.
 func Every(w *Worker, name string, interval time.Duration, do func(context.Context) error) {
-	if interval <= 0 || do == nil {
-		w.refuse(fmt.Errorf("every: %q: interval or function: %w", name, patterns.ErrNil))
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.running {
-		w.err = errors.Join(w.err, fmt.Errorf("every: %q registered while the worker runs", name))
-		return
-	}
-	w.chores = append(w.chores, chore{name, interval, do})
+	w.register(func() error {
+		switch {
+		case do == nil:
+			return fmt.Errorf("every: %q: function: %w", name, patterns.ErrNil)
+		case interval <= 0:
+			return fmt.Errorf("every: %q: interval is not positive", name)
+		case w.running:
+			return fmt.Errorf("every: %q registered while the worker runs", name)
+		}
+		w.tasks = append(w.tasks, periodicTask{name, interval, do})
+		return nil
+	})
 }
 
-// attend does the chore until ctx ends.
-func (w *Worker) attend(ctx context.Context, c chore) {
-	for next := rand.N(c.every) + 1; sleep(ctx, next) == nil; next = c.every {
-		if err := safely(ctx, c.do); err != nil && ctx.Err() == nil {
-			w.opts.Logger.Error("eventual: task failed", "task", c.name, "error", err)
+// repeat executes the task until ctx ends.
+func (w *Worker) repeat(ctx context.Context, t periodicTask) {
+	for next := rand.N(t.interval) + 1; sleep(ctx, next) == nil; next = t.interval {
+		if err := recovered(ctx, t.do); err != nil && ctx.Err() == nil {
+			w.opts.Logger.Error("eventual: periodic task failed", "task", t.name, "error", err)
 		}
 	}
 }
 
-// safely calls do and makes an error of its panic.
-func safely(ctx context.Context, do func(context.Context) error) (err error) {
+// recovered calls do and returns a panic as an error.
+func recovered(ctx context.Context, do func(context.Context) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{v, debug.Stack()}
 		}
 	}()
 	return do(ctx)
+}
+
+// Sweeper finds operations whose outbox messages were lost. A [patterns.Store] is one.
+type Sweeper interface {
+	Sweep(ctx context.Context, opts *patterns.SweepOptions) (patterns.SweepReport, error)
+}
+
+// HandleSweep registers a periodic task, as [Every] does, that sweeps a store. opts may
+// be nil. The report and all errors are logged. A sweep reads the whole table. It is
+// needed only if outbox messages were lost with their queue, so once a day is often.
+func HandleSweep(w *Worker, interval time.Duration, store Sweeper, opts *patterns.SweepOptions) {
+	if store == nil {
+		w.register(func() error { return fmt.Errorf("sweep: store: %w", patterns.ErrNil) })
+		return
+	}
+	Every(w, "sweep", interval, func(ctx context.Context) error {
+		report, err := store.Sweep(ctx, opts)
+		w.opts.Logger.Info("eventual: swept", "drained", report.Drained, "released", report.Released,
+			"removed", report.Removed, "failed", len(report.Failures))
+		for _, f := range report.Failures {
+			err = errors.Join(err, f.Err)
+		}
+		return err
+	})
 }

@@ -11,35 +11,37 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// bury moves the message to the poison queue: the copy first, then the original is
-// deleted. A crash in between leaves two, never none. Two requests.
-func (d *delivery) bury(reason error) {
+// moveToPoison moves the message to the poison queue: it adds the copy, then deletes
+// the original. After a crash in between the message is in both queues. Two requests.
+// Without a poison queue the message is hidden for as long as possible.
+func (d *delivery) moveToPoison(reason error) {
 	if d.w.poison.client == nil {
-		d.show(Parked, maxHide, false, reason)
+		d.postpone(Parked, maxVisibility, false, reason)
 		return
 	}
-	err := d.putDead(buriedTexts(d.m, &d.env, d.attempt, reason))
+	err := d.putPoison(poisonTexts(d.m, &d.env, d.attempt, reason))
 	if err != nil {
-		// The message stays; its next delivery is one attempt too many, and comes here.
-		d.failed("message not copied to the poison queue", err)
-		d.show(Retrying, d.w.opts.Backoff(d.attempt), false, reason)
+		// The message stays on the queue. Its next delivery exceeds the number of attempts
+		// and comes here again.
+		d.logFailure("message not copied to the poison queue", err)
+		d.postpone(Retrying, d.w.opts.Backoff(d.attempt), false, reason)
 		return
 	}
-	if err := d.remove(); err != nil {
-		d.failed("message not deleted after it was copied to the poison queue", err)
+	if err := d.delete(); err != nil {
+		d.logFailure("message not deleted after it was copied to the poison queue", err)
 	}
 	d.report(Poisoned, reason)
 }
 
-// putDead puts the first of texts that fits.
-func (d *delivery) putDead(texts []string) error {
+// putPoison adds the first of texts that fits into a message to the poison queue.
+func (d *delivery) putPoison(texts []string) error {
 	var err error
 	for _, text := range texts {
 		if len(text) > maxText {
 			err = patterns.ErrTooLarge
 			continue
 		}
-		err = d.end(func(ctx context.Context) error { return putOrCreate(ctx, d.w.poison, text) })
+		err = d.final(func(ctx context.Context) error { return putOrCreate(ctx, d.w.poison, text) })
 		if !errors.Is(err, patterns.ErrTooLarge) {
 			return err
 		}
@@ -47,7 +49,7 @@ func (d *delivery) putDead(texts []string) error {
 	return err
 }
 
-// putOrCreate puts a message, and creates the queue where there is none.
+// putOrCreate adds a message, and creates the queue if it does not exist.
 func putOrCreate(ctx context.Context, q queue, text string) error {
 	_, _, err := q.put(ctx, text, 0, 0)
 	if !hasCode(err, "QueueNotFound") {
@@ -60,17 +62,18 @@ func putOrCreate(ctx context.Context, q queue, text string) error {
 	return err
 }
 
-// buriedTexts are the forms of a dead message, the one that tells most first.
-func buriedTexts(m *message, e *envelope, attempts int, reason error) []string {
-	dead := *e
-	dead.Version = envelopeVersion
-	if dead.Body == nil && dead.Claim == nil {
-		dead.Text = &m.text // also what could not be read at all
+// poisonTexts returns the possible texts of a poison message, the most informative
+// first.
+func poisonTexts(m *message, e *envelope, attempts int, reason error) []string {
+	poison := *e
+	poison.Version = envelopeVersion
+	if poison.Body == nil && poison.Claim == nil {
+		poison.Text = &m.text // the message was foreign or unreadable
 	}
-	dead.Burial = &burial{Message: m.id, Reason: clean(reason), Attempts: attempts, Inserted: m.inserted.UTC(), At: time.Now().UTC()}
+	poison.Poison = &poisonInfo{Message: m.id, Reason: shortReason(reason), Attempts: attempts, Inserted: m.inserted.UTC(), At: time.Now().UTC()}
 	var texts []string
 	for {
-		b, err := compact(&dead)
+		b, err := marshal(&poison)
 		if err != nil {
 			break
 		}
@@ -78,21 +81,23 @@ func buriedTexts(m *message, e *envelope, attempts int, reason error) []string {
 			texts = append(texts, base64.StdEncoding.EncodeToString(b))
 			break
 		}
-		if dead.Burial.Reason == "" {
-			if dead.Text != nil {
-				texts = append(texts, string(b)) // saves the base64 of a text that XML took already
+		if poison.Poison.Reason == "" {
+			if poison.Text != nil {
+				// A text that XML could carry before needs no base64, which makes it smaller.
+				texts = append(texts, string(b))
 			}
 			break
 		}
-		dead.Burial.Reason = cut(dead.Burial.Reason, len(dead.Burial.Reason)/2)
+		poison.Poison.Reason = truncate(poison.Poison.Reason, len(poison.Poison.Reason)/2)
 	}
 	return append(texts, m.text)
 }
 
 const maxReason = 500 // bytes
 
-// clean is a reason as it is stored: short, and without control characters.
-func clean(reason error) string {
+// shortReason returns the reason as it is stored: truncated, and without control
+// characters.
+func shortReason(reason error) string {
 	s := strings.ToValidUTF8(reason.Error(), "�")
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -100,11 +105,11 @@ func clean(reason error) string {
 		}
 		return r
 	}, s)
-	return cut(s, maxReason)
+	return truncate(s, maxReason)
 }
 
-// cut is at most n bytes of s, and no half rune.
-func cut(s string, n int) string {
+// truncate returns at most n bytes of s, and no part of a rune.
+func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -12,16 +12,16 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-func (s *bench) tools(t testing.TB) *eventual.Poison {
+func (s *fixture) tools(t testing.TB) *eventual.PoisonQueue {
 	t.Helper()
-	p, err := s.worker.Poison()
+	p, err := s.worker.PoisonQueue()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func peek(t testing.TB, p *eventual.Poison) []*eventual.Dead {
+func peek(t testing.TB, p *eventual.PoisonQueue) []*eventual.PoisonMessage {
 	t.Helper()
 	dead, err := p.Peek(t.Context(), 32)
 	if err != nil {
@@ -30,7 +30,7 @@ func peek(t testing.TB, p *eventual.Poison) []*eventual.Dead {
 	return dead
 }
 
-func taken(t testing.TB, p *eventual.Poison, each func(*eventual.Dead)) {
+func taken(t testing.TB, p *eventual.PoisonQueue, each func(*eventual.PoisonMessage)) {
 	t.Helper()
 	for d, err := range p.Take(t.Context()) {
 		if err != nil {
@@ -42,7 +42,7 @@ func taken(t testing.TB, p *eventual.Poison, each func(*eventual.Dead)) {
 
 func TestAReplayedMessageIsHandledAsIfItWereNew(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.MaxAttempts = 2 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 2 })
 		works, calls := false, 0
 		var jobs []eventual.Job[letter]
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
@@ -60,7 +60,7 @@ func TestAReplayedMessageIsHandledAsIfItWereNew(t *testing.T) {
 
 		works, jobs = true, nil
 		b.ResetRequests()
-		taken(t, s.tools(t), func(d *eventual.Dead) {
+		taken(t, s.tools(t), func(d *eventual.PoisonMessage) {
 			for range 2 { // the second does nothing
 				if err := s.tools(t).Replay(t.Context(), d); err != nil {
 					t.Error(err)
@@ -81,7 +81,7 @@ func TestAReplayedMessageIsHandledAsIfItWereNew(t *testing.T) {
 
 func TestMessagesOfOthersAreReplayedLetterForLetter(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		texts := []string{"plain", "cGxhaW4=", `{"azp":9}`, strings.Repeat("x", 64<<10), strings.Repeat("<", 40<<10), " spaces ", ""}
 		for _, text := range texts {
 			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
@@ -91,7 +91,7 @@ func TestMessagesOfOthersAreReplayedLetterForLetter(t *testing.T) {
 		s.until(t, len(texts))
 		wantEmpty(t, s.queue)
 		p := s.tools(t)
-		taken(t, p, func(d *eventual.Dead) {
+		taken(t, p, func(d *eventual.PoisonMessage) {
 			if err := p.Replay(t.Context(), d); err != nil {
 				t.Error(err)
 			}
@@ -114,7 +114,7 @@ func TestMessagesOfOthersAreReplayedLetterForLetter(t *testing.T) {
 
 func TestMessagesThatOtherHostsBuriedAreReplayedToo(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error { return nil })
 		s.put(t, "letter", letter{To: "Jun"}, nil)
 		text := *messages(t, s.queue)[0].MessageText
@@ -125,7 +125,7 @@ func TestMessagesThatOtherHostsBuriedAreReplayedToo(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := s.tools(t)
-		taken(t, p, func(d *eventual.Dead) {
+		taken(t, p, func(d *eventual.PoisonMessage) {
 			if d.Reason != "" || d.Attempts != 0 || !strings.Contains(string(d.Payload), "Jun") {
 				t.Errorf("got %+v", d)
 			}
@@ -139,7 +139,7 @@ func TestMessagesThatOtherHostsBuriedAreReplayedToo(t *testing.T) {
 
 func TestTakeShowsEveryPoisonMessageOnceAndLeavesTheRest(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		for i := range 70 {
 			s.put(t, "parcel", i, nil)
 		}
@@ -148,7 +148,7 @@ func TestTakeShowsEveryPoisonMessageOnceAndLeavesTheRest(t *testing.T) {
 		b.ResetRequests()
 		got := map[string]int{}
 		i := 0
-		taken(t, p, func(d *eventual.Dead) {
+		taken(t, p, func(d *eventual.PoisonMessage) {
 			got[string(d.Payload)]++
 			if i++; i%7 == 0 {
 				if err := p.Discard(t.Context(), d); err != nil {
@@ -163,7 +163,7 @@ func TestTakeShowsEveryPoisonMessageOnceAndLeavesTheRest(t *testing.T) {
 			}
 		}
 		i = 0
-		taken(t, p, func(*eventual.Dead) { i++ }) // all that are left, at once
+		taken(t, p, func(*eventual.PoisonMessage) { i++ }) // all that are left, at once
 		if i != 60 {
 			t.Errorf("%d are left", i)
 		}
@@ -179,14 +179,14 @@ func TestTakeShowsEveryPoisonMessageOnceAndLeavesTheRest(t *testing.T) {
 // A loop that takes long is shown again what it took first, among the rest.
 func TestTakeShowsTheRestToASlowLoopToo(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		for i := range 100 {
 			if _, err := s.poison.EnqueueMessage(t.Context(), fmt.Sprint(i), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 		got := map[string]int{}
-		taken(t, s.tools(t), func(d *eventual.Dead) {
+		taken(t, s.tools(t), func(d *eventual.PoisonMessage) {
 			got[string(d.Payload)]++
 			time.Sleep(4 * time.Second)
 		})
@@ -200,17 +200,17 @@ func TestTakeShowsTheRestToASlowLoopToo(t *testing.T) {
 
 func TestAListedMessageCannotBeChanged(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		s.put(t, "parcel", 1, nil)
 		s.until(t, 1)
 		p := s.tools(t)
 		b.ResetRequests()
 		d := peek(t, p)[0]
 		wantRequests(t, b, map[string]int{"Queue.Peek": 1})
-		if err := p.Replay(t.Context(), d); !errors.Is(err, eventual.ErrNotHeld) {
+		if err := p.Replay(t.Context(), d); !errors.Is(err, eventual.ErrNotLeased) {
 			t.Errorf("replay: %v", err)
 		}
-		if err := p.Discard(t.Context(), d); !errors.Is(err, eventual.ErrNotHeld) {
+		if err := p.Discard(t.Context(), d); !errors.Is(err, eventual.ErrNotLeased) {
 			t.Errorf("discard: %v", err)
 		}
 		wantRequests(t, b, nil)
@@ -219,19 +219,19 @@ func TestAListedMessageCannotBeChanged(t *testing.T) {
 
 func TestAPoisonMessageThatSomebodyElseTookIsLeftToThem(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		s.put(t, "parcel", 1, nil)
 		s.put(t, "parcel", 2, nil)
 		s.until(t, 2)
 		p := s.tools(t)
 		i := 0
-		taken(t, p, func(mine *eventual.Dead) {
-			do := [](func(context.Context, *eventual.Dead) error){p.Replay, p.Discard}[i]
+		taken(t, p, func(mine *eventual.PoisonMessage) {
+			do := [](func(context.Context, *eventual.PoisonMessage) error){p.Replay, p.Discard}[i]
 			if i++; i == 1 {
 				time.Sleep(6 * time.Minute)
 			}
-			taken(t, p, func(*eventual.Dead) {}) // gives it a new receipt
-			if err := do(t.Context(), mine); i == 1 && !errors.Is(err, eventual.ErrLost) {
+			taken(t, p, func(*eventual.PoisonMessage) {}) // gives it a new receipt
+			if err := do(t.Context(), mine); i == 1 && !errors.Is(err, eventual.ErrLeaseLost) {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -25,18 +25,18 @@ func (e *streetError) Error() string { return "no " + e.name }
 func fails(ctx context.Context, job eventual.Job[letter]) error { return errFails }
 
 func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
-	raw := func(text string) func(testing.TB, *bench) {
-		return func(t testing.TB, s *bench) {
+	raw := func(text string) func(testing.TB, *fixture) {
+		return func(t testing.TB, s *fixture) {
 			if _, err := s.queue.EnqueueMessage(context.Background(), text, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	job := func(kind string, msg any) func(testing.TB, *bench) {
-		return func(t testing.TB, s *bench) { s.put(t, kind, msg, &eventual.EnqueueOptions{ID: "op"}) }
+	job := func(kind string, msg any) func(testing.TB, *fixture) {
+		return func(t testing.TB, s *fixture) { s.put(t, kind, msg, &eventual.EnqueueOptions{ID: "op"}) }
 	}
 	cases := map[string]struct {
-		put      func(testing.TB, *bench)
+		put      func(testing.TB, *fixture)
 		reason   string
 		attempts int
 		kind, id string
@@ -59,7 +59,7 @@ func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
-				s := newBench(t, b, nil)
+				s := newFixture(t, b, nil)
 				eventual.Handle(s.worker, "letter", fails)
 				eventual.Handle(s.worker, "panic", func(context.Context, eventual.Job[int]) error { panic(errors.New("oh")) })
 				eventual.Handle(s.worker, "nil", func(context.Context, eventual.Job[int]) error {
@@ -91,11 +91,11 @@ func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
 				if c.id == "" {
 					c.id = *m.MessageID
 				}
-				if d.ID != c.id || d.Original != *m.MessageID {
-					t.Errorf("operation %q, message %q, want %q, %q", d.ID, d.Original, c.id, *m.MessageID)
+				if d.ID != c.id || d.OriginalID != *m.MessageID {
+					t.Errorf("operation %q, message %q, want %q, %q", d.ID, d.OriginalID, c.id, *m.MessageID)
 				}
-				if age := time.Since(d.Enqueued); age < -time.Minute || age > time.Minute || d.Buried.IsZero() {
-					t.Errorf("enqueued %v, buried %v", d.Enqueued, d.Buried)
+				if age := time.Since(d.Enqueued); age < -time.Minute || age > time.Minute || d.PoisonedAt.IsZero() {
+					t.Errorf("enqueued %v, buried %v", d.Enqueued, d.PoisonedAt)
 				}
 			})
 		}
@@ -110,7 +110,7 @@ func TestThePoisonQueueIsCreatedWhenItIsNeeded(t *testing.T) {
 		} else if _, err := poison.Delete(t.Context(), nil); err != nil { // Azurite frees the name at once
 			t.Fatal(err)
 		}
-		s := benchOn(t, b, b.Queue(t), poison, nil)
+		s := newFixtureOn(t, b, b.Queue(t), poison, nil)
 		for i := range 2 {
 			s.put(t, "parcel", i, nil)
 			b.ResetRequests()
@@ -127,7 +127,7 @@ func TestThePoisonQueueIsCreatedWhenItIsNeeded(t *testing.T) {
 
 func TestWithoutAPoisonQueueNothingIsGivenUp(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
 		var works atomic.Bool
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
 			if works.Load() {
@@ -145,7 +145,7 @@ func TestWithoutAPoisonQueueNothingIsGivenUp(t *testing.T) {
 			t.Errorf("it came again after %v", d)
 		}
 		stop()
-		if _, err := s.worker.Poison(); !errors.Is(err, patterns.ErrNil) {
+		if _, err := s.worker.PoisonQueue(); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -164,7 +164,7 @@ func TestWithoutAPoisonQueueAttemptsGoOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-				s := newBench(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
+				s := newFixture(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
 				var works atomic.Bool
 				var last time.Time
 				eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
@@ -204,7 +204,7 @@ func vanish(t testing.TB, q *azqueue.QueueClient) {
 
 func TestAMessageThatKillsItsWorkersBecomesPoison(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.PollMax = 10 * time.Second })
+		s := newFixture(t, b, func(o *eventual.Options) { o.PollMax = 10 * time.Second })
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
 			t.Error("handled once more")
 			return nil
@@ -222,7 +222,7 @@ func TestAMessageThatKillsItsWorkersBecomesPoison(t *testing.T) {
 
 func TestAPoisonQueueThatCannotBeReachedLosesNothing(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{}, nil)
 		b.Fault(fault.On("Queue.Put").Times(8).LoseRequest()) // 4 tries of the SDK make one
@@ -237,7 +237,7 @@ func TestAPoisonQueueThatCannotBeReachedLosesNothing(t *testing.T) {
 
 func TestALongReasonIsCutToWhatFits(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		long := strings.Repeat("\"ü\n\x00\xff", 100_000)
 		eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
 			return eventual.Cancel(errors.New(long))

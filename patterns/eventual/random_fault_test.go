@@ -33,8 +33,8 @@ func TestNothingIsLostInAStorm(t *testing.T) {
 		handled := make(chan string, 100_000)
 		var stops []func()
 		for range 4 {
-			s := benchOn(t, b, queue, poison, func(o *eventual.Options) {
-				slowly(o)
+			s := newFixtureOn(t, b, queue, poison, func(o *eventual.Options) {
+				infrequentPolls(o)
 				o.MaxAttempts, o.Parallel, o.Backoff = 1000, 4, nil
 				o.Observe = nil
 			})

@@ -14,7 +14,7 @@ import (
 
 func TestAStoppedWorkerFinishesWhatItHasBegun(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			time.Sleep(20 * time.Second)
 			return ctx.Err()
@@ -38,19 +38,19 @@ func TestAStoppedWorkerFinishesWhatItHasBegun(t *testing.T) {
 func TestHandlersThatOutlastTheGraceTimeAreEndedAndTheirMessagesGivenBack(t *testing.T) {
 	stops := map[string]struct {
 		grace time.Duration
-		stop  func(s *bench, stop func())
+		stop  func(s *fixture, stop func())
 		after time.Duration
 	}{
-		"default":     {0, func(s *bench, stop func()) { stop() }, 30 * time.Second},
-		"five":        {5 * time.Second, func(s *bench, stop func()) { stop() }, 5 * time.Second},
-		"none":        {-1, func(s *bench, stop func()) { stop() }, 0},
-		"abort":       {time.Hour, func(s *bench, stop func()) { s.worker.Abort(); stop() }, 0},
-		"abort later": {time.Hour, func(s *bench, stop func()) { time.AfterFunc(7*time.Second, s.worker.Abort); stop() }, 7 * time.Second},
+		"default":     {0, func(s *fixture, stop func()) { stop() }, 30 * time.Second},
+		"five":        {5 * time.Second, func(s *fixture, stop func()) { stop() }, 5 * time.Second},
+		"none":        {-1, func(s *fixture, stop func()) { stop() }, 0},
+		"abort":       {time.Hour, func(s *fixture, stop func()) { s.worker.Abort(); stop() }, 0},
+		"abort later": {time.Hour, func(s *fixture, stop func()) { time.AfterFunc(7*time.Second, s.worker.Abort); stop() }, 7 * time.Second},
 	}
 	for name, c := range stops {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-				s := newBench(t, b, func(o *eventual.Options) { o.Grace = c.grace })
+				s := newFixture(t, b, func(o *eventual.Options) { o.Grace = c.grace })
 				var cause error
 				eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 					<-ctx.Done()
@@ -70,7 +70,7 @@ func TestHandlersThatOutlastTheGraceTimeAreEndedAndTheirMessagesGivenBack(t *tes
 				}
 				wantOutcomes(t, s.next(t, 1), eventual.Released)
 				// The next worker has it at once, and the attempt did not count.
-				next := benchOn(t, b, s.queue, s.poison, nil)
+				next := newFixtureOn(t, b, s.queue, s.poison, nil)
 				eventual.Handle(next.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 					if job.Attempt != 1 {
 						t.Errorf("attempt %d", job.Attempt)
@@ -85,7 +85,7 @@ func TestHandlersThatOutlastTheGraceTimeAreEndedAndTheirMessagesGivenBack(t *tes
 
 func TestMessagesThatArriveAfterTheStopAreGivenBackUnbegun(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			t.Error("a handler was called")
 			return nil
@@ -110,7 +110,7 @@ func TestMessagesThatArriveAfterTheStopAreGivenBackUnbegun(t *testing.T) {
 
 func TestAMessageThatIsGivenBackOftenIsNotPoisoned(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.Grace = -1 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Grace = -1 })
 		s.put(t, "letter", letter{}, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			<-ctx.Done()
@@ -128,7 +128,7 @@ func TestAMessageThatIsGivenBackOftenIsNotPoisoned(t *testing.T) {
 
 func TestTheWorkerStopsThoughNoRequestComesThrough(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			b.Fault(fault.On("*").Delay(time.Hour)) // the network hangs from now on
 			return nil

@@ -12,7 +12,7 @@ import (
 
 func TestAJobReachesItsHandlerAsItWasPut(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		var got eventual.Job[letter]
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			got = job
@@ -35,7 +35,7 @@ func TestAJobReachesItsHandlerAsItWasPut(t *testing.T) {
 
 func TestAFailedAttemptIsFollowedByTheNextUntilItWorks(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		var attempts []int
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			attempts = append(attempts, job.Attempt)
