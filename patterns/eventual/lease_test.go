@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,25 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// inVirtualTime runs body on the in-process account. A goroutine that goes on after
-// body fails the test.
-func inVirtualTime(t *testing.T, body func(t *testing.T, b *testbed.Backend)) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		synctest.Test(t, func(t *testing.T) { body(t, b) })
-	})
-}
-
-// seen are the times at which requests of one kind were sent, since the first.
-func seen(b *testbed.Backend, op string) []time.Duration {
-	var at []time.Duration
-	all := b.Requests()
-	for _, q := range all.Only(op) {
-		at = append(at, q.Start.Sub(all[0].Start))
-	}
-	return at
-}
-
-func TestAHandlerThatTakesLongKeepsItsMessage(t *testing.T) {
+func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Visibility = 30 * time.Second
@@ -50,8 +31,8 @@ func TestAHandlerThatTakesLongKeepsItsMessage(t *testing.T) {
 		if calls != 1 {
 			t.Errorf("%d calls", calls)
 		}
-		// Every third of 30 s, so 9 times in 95 s.
-		at := seen(b, "Queue.Update")
+		// Each time a third of 30 s has passed, so 9 times in 95 s.
+		at := requestTimes(b, "Queue.Update")
 		if len(at) != 9 || at[0] != 10*time.Second || at[8] != 90*time.Second {
 			t.Errorf("renewed at %v", at)
 		}
@@ -59,27 +40,27 @@ func TestAHandlerThatTakesLongKeepsItsMessage(t *testing.T) {
 	})
 }
 
-// The service refuses to hide a message for longer than it lives.
-func TestAMessageIsHeldUntilItExpires(t *testing.T) {
+// The service refuses to hide a message beyond its expiry.
+func TestLeaseEndsWithTheLifeOfTheMessage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.Parallel = 1 })
 		for _, c := range []struct {
 			kind    string
 			takes   time.Duration
-			gives   error
+			result  error
 			outcome eventual.Outcome
 		}{
-			{"held", 85 * time.Second, nil, eventual.Done},
-			{"expired", 130 * time.Second, nil, eventual.Done}, // nobody else has it
+			{"live", 85 * time.Second, nil, eventual.Done},
+			{"expired", 130 * time.Second, nil, eventual.Done}, // no other worker can receive it
 			{"snoozed", 0, eventual.Snooze(time.Hour), eventual.Snoozed},
 		} {
 			eventual.Handle(s.worker, c.kind, func(ctx context.Context, _ eventual.Job[letter]) error {
 				select {
 				case <-ctx.Done():
-					t.Errorf("%s: ended, as %v", c.kind, context.Cause(ctx))
+					t.Errorf("%s: the context ended: %v", c.kind, context.Cause(ctx))
 				case <-time.After(c.takes):
 				}
-				return c.gives
+				return c.result
 			})
 			s.put(t, c.kind, letter{}, &eventual.EnqueueOptions{TTL: 90 * time.Second})
 			wantOutcomes(t, s.until(t, 1), c.outcome)
@@ -94,7 +75,7 @@ func TestAMessageIsHeldUntilItExpires(t *testing.T) {
 	})
 }
 
-func TestARenewalThatFailsForAWhileIsTriedAgain(t *testing.T) {
+func TestFailedRenewalIsRetried(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Visibility = 30 * time.Second
@@ -112,7 +93,7 @@ func TestARenewalThatFailsForAWhileIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestAHandlerWhoseMessageIsTakenOverIsTold(t *testing.T) {
+func TestLostLeaseEndsTheHandlersContext(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.Visibility = 30 * time.Second; o.Parallel = 1 })
 		var cause error
@@ -122,187 +103,60 @@ func TestAHandlerWhoseMessageIsTakenOverIsTold(t *testing.T) {
 			}
 			<-ctx.Done()
 			cause = context.Cause(ctx)
-			return nil // all the same: it is not this worker's to decide any more
+			return nil // ignored, because the worker has no lease any more
 		})
 		s.put(t, "letter", letter{}, nil)
-		// The renewal is carried out and its reply lost: the SDK repeats it with a receipt
-		// that is of no use any more.
+		// The renewal is carried out and its response is lost: the SDK repeats it with a pop
+		// receipt that is no longer valid.
 		b.Fault(fault.On("Queue.Update").Nth(1).LoseReply())
 		wantOutcomes(t, s.until(t, 2), eventual.Lost, eventual.Done)
 		if !errors.Is(cause, eventual.ErrLeaseLost) {
-			t.Errorf("the handler was told %v", cause)
+			t.Errorf("the cause was %v", cause)
 		}
 		wantEmpty(t, s.queue)
 	})
 }
 
-func TestAHandlerIsToldWhenVisibilityRunsOut(t *testing.T) {
+func TestExpiredLeaseEndsTheHandlersContext(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.Visibility = 30 * time.Second; o.Parallel = 1 })
 		var cause error
-		var told time.Duration
+		var after time.Duration
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			began := time.Now()
 			<-ctx.Done()
-			cause, told = context.Cause(ctx), time.Since(began)
+			cause, after = context.Cause(ctx), time.Since(began)
 			return nil
 		})
 		s.put(t, "letter", letter{}, nil)
 		b.Fault(fault.On("Queue.Update").LoseRequest())
-		// Nobody has taken the message meanwhile, so that its receipt is still good: what
-		// is done is done.
+		// No other worker has received the message meanwhile, so the pop receipt is still valid
+		// and the delete succeeds.
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
-		if !errors.Is(cause, eventual.ErrLeaseLost) || told < 29*time.Second || told > 31*time.Second {
-			t.Errorf("the handler was told %v after %v", cause, told)
+		if !errors.Is(cause, eventual.ErrLeaseLost) || after < 29*time.Second || after > 31*time.Second {
+			t.Errorf("the cause was %v after %v", cause, after)
 		}
 		wantEmpty(t, s.queue)
 	})
 }
 
-func TestADeleteWhoseReplyIsLostIsADelete(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newFixture(t, b, nil)
-		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
-		s.put(t, "letter", letter{}, nil)
-		b.Fault(fault.On("Queue.Delete").Nth(1).LoseReply())
-		wantOutcomes(t, s.until(t, 1), eventual.Done)
-		wantEmpty(t, s.queue)
-	})
-}
-
-func TestTwoWorkersWithOneMessageEndWithOneEffectAndNoError(t *testing.T) {
+func TestMessageDeletedByAnotherWorkerIsDone(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		slow := newFixture(t, b, func(o *eventual.Options) { o.Visibility, o.Parallel = 10*time.Second, 1 })
 		fast := newFixtureOn(t, b, slow.queue, slow.poison, nil)
 		eventual.Handle(slow.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
-			time.Sleep(time.Minute) // does not heed its context
+			time.Sleep(time.Minute) // ignores its context
 			return nil
 		})
 		eventual.Handle(fast.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
 		slow.put(t, "letter", letter{}, nil)
-		b.Fault(fault.On("Queue.Update").LoseRequest()) // the slow one cannot renew
+		b.Fault(fault.On("Queue.Update").LoseRequest()) // the slow worker cannot renew its lease
 		stop := slow.start(t)
 		synctest.Wait()
 		wantOutcomes(t, fast.until(t, 1), eventual.Done)
-		wantOutcomes(t, slow.next(t, 1), eventual.Done) // there is nothing left to do
+		wantOutcomes(t, slow.next(t, 1), eventual.Done) // the message does not exist any more
 		stop()
 		wantEmpty(t, slow.queue)
 		wantEmpty(t, slow.poison)
-	})
-}
-
-func TestFailedAttemptsWaitTheDefaultBackoff(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) {
-			o.Backoff, o.MaxAttempts = nil, 10
-			o.PollMin, o.PollMax = time.Second, time.Second
-		})
-		var at []time.Time
-		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
-			at = append(at, time.Now())
-			return errFails
-		})
-		s.put(t, "letter", letter{}, nil)
-		es := s.until(t, 10)
-		if o := es[9].Outcome; o != eventual.Poisoned {
-			t.Errorf("the last attempt was %v", o)
-		}
-		for i, want := range []time.Duration{5, 10, 20, 40, 80, 160, 320, 600, 600} {
-			want *= time.Second
-			// ±20 %, rounded up to seconds, and until the next poll.
-			if got := at[i+1].Sub(at[i]); got < want*8/10 || got > want*12/10+2*time.Second {
-				t.Errorf("attempt %d came after %v, want about %v", i+2, got, want)
-			}
-		}
-	})
-}
-
-func TestSnoozedAttemptsDoNotCount(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts, o.PollMax = 2, 10*time.Second })
-		began := time.Now()
-		calls := 0
-		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
-			if job.Attempt != 1 {
-				t.Errorf("attempt %d", job.Attempt)
-			}
-			if calls++; calls <= 4 {
-				return eventual.Snooze(time.Hour)
-			}
-			return nil
-		})
-		s.put(t, "letter", letter{}, nil)
-		wantOutcomes(t, s.until(t, 5), eventual.Snoozed, eventual.Snoozed, eventual.Snoozed, eventual.Snoozed, eventual.Done)
-		if took := time.Since(began); took < 4*time.Hour || took > 4*time.Hour+time.Minute {
-			t.Errorf("it took %v", took)
-		}
-		wantEmpty(t, s.queue)
-	})
-}
-
-func TestAnIdleWorkerPollsLessAndLessAndAtOnceAfterAHit(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = 0, 0 })
-		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
-		stop := s.start(t)
-		time.Sleep(3 * time.Minute)
-		at := seen(b, "Queue.Get")
-		pause := 250 * time.Millisecond
-		for i := range len(at) - 1 {
-			if got := at[i+1] - at[i]; got < pause*3/4 || got > pause*5/4 {
-				t.Errorf("pause %d was %v, want about %v", i, got, pause)
-			}
-			pause = min(2*pause, 30*time.Second)
-		}
-		// 0.25, 0.5, 1, 2, 4, 8, 16 and then 30 s: 12 polls in 3 minutes, ±25 %.
-		if len(at) < 10 || len(at) > 15 {
-			t.Errorf("%d polls in 3 minutes", len(at))
-		}
-		s.put(t, "letter", letter{}, nil)
-		b.ResetRequests()
-		s.next(t, 1)
-		time.Sleep(350 * time.Millisecond)
-		// The poll that finds it, one at once, one after PollMin.
-		if at := seen(b, "Queue.Get"); len(at) < 3 || at[1] != at[0] || at[2]-at[1] > 400*time.Millisecond {
-			t.Errorf("polls after a hit: %v", at)
-		}
-		stop()
-	})
-}
-
-func TestAPollTakesNoMoreThanThereAreHandlersFree(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		for _, parallel := range []int{1, 3, 16, 40} {
-			s := newFixture(t, b, func(o *eventual.Options) { o.Parallel = parallel })
-			var now, most atomic.Int32
-			eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
-				most.Store(max(most.Load(), now.Add(1)))
-				time.Sleep(10 * time.Second)
-				now.Add(-1)
-				return nil
-			})
-			for range 100 {
-				s.put(t, "letter", letter{}, nil)
-			}
-			b.ResetRequests()
-			stop := s.start(t)
-			time.Sleep(time.Second)
-			if got := int(most.Load()); got != parallel {
-				t.Errorf("Parallel %d: %d at once", parallel, got)
-			}
-			polls := b.Requests().Only("Queue.Get")
-			if got := polls[0].Returned; got != min(parallel, 32) {
-				t.Errorf("Parallel %d: the first poll took %d", parallel, got)
-			}
-			if left := len(messages(t, s.queue)); left != min(100-parallel, 32) {
-				t.Errorf("Parallel %d: others see %d", parallel, left)
-			}
-			s.next(t, 100)
-			stop()
-			if got := int(most.Load()); got != parallel {
-				t.Errorf("Parallel %d: %d at once", parallel, got)
-			}
-			wantEmpty(t, s.queue)
-		}
 	})
 }

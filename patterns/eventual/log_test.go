@@ -18,7 +18,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// locked is a buffer for several goroutines.
+// locked is a buffer that may be used concurrently.
 type locked struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -3,69 +3,75 @@ package eventual_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
-	"github.com/azpatterns/azpatterns/query"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func byPartition(p string) query.Filter { return query.PartitionKey.Eq(p) }
+func TestInvalidOptionsAreRefusedByName(t *testing.T) {
+	queue := newQueueClient(t)
+	for want, o := range map[string]eventual.Options{
+		"Poison":      {Poison: queue},
+		"Parallel":    {Parallel: -1},
+		"Visibility":  {Visibility: time.Millisecond},
+		"MaxAttempts": {MaxAttempts: -1},
+		"PollMin":     {PollMin: -1},
+		"PollMax":     {PollMin: time.Hour, PollMax: time.Minute},
+	} {
+		if _, err := eventual.NewWorker(queue, &o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if _, err := eventual.NewWorker(nil, nil); !errors.Is(err, patterns.ErrNil) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := eventual.NewPoisonQueue(queue, queue, nil); err == nil {
+		t.Error("a queue is its own poison queue")
+	}
+	if _, err := eventual.NewPoisonQueue(queue, nil, nil); !errors.Is(err, patterns.ErrNil) {
+		t.Errorf("got %v", err)
+	}
+}
 
-func TestWrongUseIsRefusedWithItsName(t *testing.T) {
+func TestInvalidHandlersAreRefusedByRun(t *testing.T) {
+	nothing := func(context.Context, eventual.Job[int]) error { return nil }
+	for name, register := range map[string]func(*eventual.Worker){
+		"empty":     func(w *eventual.Worker) { eventual.Handle(w, "", nothing) },
+		"long":      func(w *eventual.Worker) { eventual.Handle(w, strings.Repeat("k", 129), nothing) },
+		"reserved":  func(w *eventual.Worker) { eventual.Handle(w, "azp.outbox", nothing) },
+		"space":     func(w *eventual.Worker) { eventual.Handle(w, "a b", nothing) },
+		"duplicate": func(w *eventual.Worker) { eventual.Handle(w, "k", nothing); eventual.Handle(w, "k", nothing) },
+		"nil":       func(w *eventual.Worker) { eventual.Handle[int](w, "k", nil) },
+		"nil store": func(w *eventual.Worker) { eventual.HandleOutbox(w, "", nil) },
+		"move":      func(w *eventual.Worker) { eventual.HandleMove(w, "a b", nil, nil) },
+	} {
+		w, err := eventual.NewWorker(newQueueClient(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		register(w)
+		if err := w.Run(t.Context()); !errors.Is(err, eventual.ErrBadKind) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestInvalidEnqueueIsRefusedBeforeAnyRequest(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		queue := b.Queue(t)
-		for want, o := range map[string]eventual.Options{
-			"Poison":      {Poison: queue},
-			"Parallel":    {Parallel: -1},
-			"Visibility":  {Visibility: time.Millisecond},
-			"MaxAttempts": {MaxAttempts: -1},
-			"PollMin":     {PollMin: -1},
-			"PollMax":     {PollMin: time.Hour, PollMax: time.Minute},
-		} {
-			if _, err := eventual.NewWorker(queue, &o); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v", want, err)
-			}
-		}
-		if _, err := eventual.NewWorker(nil, nil); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("got %v", err)
-		}
-		if _, err := eventual.NewPoisonQueue(queue, queue, nil); err == nil {
-			t.Error("a queue is its own poison queue")
-		}
-		nothing := func(context.Context, eventual.Job[int]) error { return nil }
-		for name, register := range map[string]func(*eventual.Worker){
-			"empty":    func(w *eventual.Worker) { eventual.Handle(w, "", nothing) },
-			"long":     func(w *eventual.Worker) { eventual.Handle(w, strings.Repeat("k", 129), nothing) },
-			"reserved": func(w *eventual.Worker) { eventual.Handle(w, "azp.outbox", nothing) },
-			"blank":    func(w *eventual.Worker) { eventual.Handle(w, "a b", nothing) },
-			"taken":    func(w *eventual.Worker) { eventual.Handle(w, "k", nothing); eventual.Handle(w, "k", nothing) },
-			"nil":      func(w *eventual.Worker) { eventual.Handle[int](w, "k", nil) },
-		} {
-			w, err := eventual.NewWorker(queue, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			register(w)
-			if err := w.Run(t.Context()); !errors.Is(err, eventual.ErrBadKind) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
 		b.ResetRequests()
 		for name, o := range map[string]*eventual.EnqueueOptions{
-			"ID":     {ID: strings.Repeat("x", 129)},
-			"UTF-8":  {ID: "\xff"},
-			"Delay":  {Delay: 8 * 24 * time.Hour},
-			"before": {Delay: -1},
-			"TTL":    {Delay: time.Minute, TTL: time.Minute},
-			"whole":  {Delay: 1200 * time.Millisecond, TTL: 1500 * time.Millisecond},
+			"ID too long":            {ID: strings.Repeat("x", 129)},
+			"ID not UTF-8":           {ID: "\xff"},
+			"Delay too long":         {Delay: 8 * 24 * time.Hour},
+			"negative Delay":         {Delay: -1},
+			"TTL not after Delay":    {Delay: time.Minute, TTL: time.Minute},
+			"TTL in the same second": {Delay: 1200 * time.Millisecond, TTL: 1500 * time.Millisecond},
 		} {
 			if err := eventual.Enqueue(t.Context(), queue, "k", 1, o); err == nil {
 				t.Errorf("%s: no error", name)
@@ -75,81 +81,63 @@ func TestWrongUseIsRefusedWithItsName(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if err := eventual.Enqueue(t.Context(), queue, "k", make(chan int), nil); err == nil {
-			t.Error("a channel was put")
+			t.Error("a channel was enqueued")
 		}
 		wantRequests(t, b, nil)
 	})
 }
 
-func TestRunFailsAtOnceWhereItCannotWork(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newFixture(t, b, nil)
-		if _, err := s.queue.Delete(t.Context(), nil); err != nil {
-			t.Fatal(err)
+func TestZeroAndNilValuesReturnErrors(t *testing.T) {
+	ctx := t.Context()
+	nothing := func(context.Context) error { return nil }
+	for name, w := range map[string]*eventual.Worker{"nil": nil, "zero": {}} {
+		eventual.Handle(w, "k", func(context.Context, eventual.Job[int]) error { return nil })
+		eventual.HandleMove(w, "move", nil, nil)
+		eventual.HandleOutbox(w, "", nil)
+		eventual.HandleSweep(w, time.Hour, nil, nil)
+		eventual.Every(w, "task", time.Hour, nothing)
+		w.Abort()
+		if w.Queue() != nil {
+			t.Errorf("%s worker: it has a queue", name)
 		}
-		err := s.worker.Run(t.Context())
-		var e *patterns.Error
-		var refused *azcore.ResponseError
-		if !errors.As(err, &e) || e.Code != "QueueNotFound" || !errors.As(err, &refused) {
-			t.Errorf("got %v", err)
-		}
-		if text := err.Error(); strings.Contains(text, "http") {
-			t.Errorf("the message tells too much: %s", text)
-		}
-		if text := fmt.Sprintf("%+v", e); !strings.Contains(text, "http") {
-			t.Errorf("%%+v tells too little: %s", text)
-		}
-	})
-}
-
-func TestCreateMakesBothQueues(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newFixture(t, b, nil) // there are both already
-		if err := s.worker.Create(t.Context()); err != nil {
-			t.Error(err)
-		}
-		wantRequests(t, b, map[string]int{"Queue.CreateQueue": 2})
-	})
-}
-
-func TestNoGoroutineIsLeftBehind(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { o.Visibility = time.Second })
-		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
-			if job.Message.To == "slow" {
-				<-ctx.Done()
+		_, poison := w.PoisonQueue()
+		for call, err := range map[string]error{"Run": w.Run(ctx), "Create": w.Create(ctx), "PoisonQueue": poison} {
+			if !errors.Is(err, patterns.ErrNil) {
+				t.Errorf("%s worker: %s: %v", name, call, err)
 			}
-			return ctx.Err()
-		})
-		eventual.Every(s.worker, "chore", time.Hour, func(context.Context) error { return nil })
-		for range 20 {
-			s.put(t, "letter", letter{}, nil)
-		}
-		s.put(t, "letter", letter{To: "slow"}, nil)
-		stop := s.start(t)
-		s.next(t, 20)
-		s.worker.Abort()
-		stop()
-		// Run has waited for them; what ends a goroutine after that takes a moment.
-		var left string
-		for range 1000 {
-			if left = ours(); left == "" {
-				return
-			}
-			runtime.Gosched()
-		}
-		t.Errorf("left behind:\n%s", left)
-	})
-}
-
-// ours are the stacks of the goroutines that the package has started.
-func ours() string {
-	buf := make([]byte, 1<<20)
-	var left []string
-	for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-		if strings.Contains(stack, "patterns/eventual.(") {
-			left = append(left, stack)
 		}
 	}
-	return strings.Join(left, "\n\n")
+	for name, p := range map[string]*eventual.PoisonQueue{"nil": nil, "zero": {}} {
+		_, peek := p.Peek(ctx, 1)
+		var take error
+		for _, take = range p.Take(ctx) {
+		}
+		for call, err := range map[string]error{"Peek": peek, "Take": take, "Replay": p.Replay(ctx, nil), "Discard": p.Discard(ctx, nil)} {
+			if !errors.Is(err, patterns.ErrNil) {
+				t.Errorf("%s poison queue: %s: %v", name, call, err)
+			}
+		}
+	}
+	queue := newQueueClient(t)
+	poison, err := eventual.NewPoisonQueue(queue, storagetest.New(t).Queue("poison"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sweep := eventual.SweepClaims(ctx, nil, nil)
+	for call, err := range map[string]error{
+		"Replay":      poison.Replay(ctx, nil),
+		"Discard":     poison.Discard(ctx, nil),
+		"Move":        eventual.Move(ctx, nil, nil, eventual.Row{}),
+		"MoveToBlob":  eventual.MoveToBlob(ctx, nil, nil, eventual.Row{}),
+		"SweepClaims": sweep,
+	} {
+		if !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+	for name, pm := range map[string]*eventual.PoisonMessage{"zero": {}} {
+		if err := poison.Replay(ctx, pm); !errors.Is(err, eventual.ErrNotLeased) {
+			t.Errorf("%s message: %v", name, err)
+		}
+	}
 }

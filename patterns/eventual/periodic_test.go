@@ -53,7 +53,7 @@ func TestMalformedPeriodicTaskIsRefused(t *testing.T) {
 		"interval":     {func(w *eventual.Worker) { eventual.Every(w, "task", 0, nothing) }, "interval", nil},
 		"nil store":    {func(w *eventual.Worker) { eventual.HandleSweep(w, time.Hour, nil, nil) }, "store", patterns.ErrNil},
 	} {
-		w, err := eventual.NewWorker(mustQueue(t), nil)
+		w, err := eventual.NewWorker(newQueueClient(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,35 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-func (s *fixture) tools(t testing.TB) *eventual.PoisonQueue {
-	t.Helper()
-	p, err := s.worker.PoisonQueue()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func peek(t testing.TB, p *eventual.PoisonQueue) []*eventual.PoisonMessage {
-	t.Helper()
-	dead, err := p.Peek(t.Context(), 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dead
-}
-
-func taken(t testing.TB, p *eventual.PoisonQueue, each func(*eventual.PoisonMessage)) {
-	t.Helper()
-	for d, err := range p.Take(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		each(d)
-	}
-}
-
-func TestAReplayedMessageIsHandledAsIfItWereNew(t *testing.T) {
+func TestReplayedMessageIsProcessedLikeANewOne(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 2 })
 		works, calls := false, 0
@@ -60,9 +32,9 @@ func TestAReplayedMessageIsHandledAsIfItWereNew(t *testing.T) {
 
 		works, jobs = true, nil
 		b.ResetRequests()
-		taken(t, s.tools(t), func(d *eventual.PoisonMessage) {
-			for range 2 { // the second does nothing
-				if err := s.tools(t).Replay(t.Context(), d); err != nil {
+		takeAll(t, s.poisonQueue(t), func(d *eventual.PoisonMessage) {
+			for range 2 { // the second call does nothing
+				if err := s.poisonQueue(t).Replay(t.Context(), d); err != nil {
 					t.Error(err)
 				}
 			}
@@ -79,7 +51,7 @@ func TestAReplayedMessageIsHandledAsIfItWereNew(t *testing.T) {
 	})
 }
 
-func TestMessagesOfOthersAreReplayedLetterForLetter(t *testing.T) {
+func TestForeignMessagesAreReplayedUnchanged(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, nil)
 		texts := []string{"plain", "cGxhaW4=", `{"azp":9}`, strings.Repeat("x", 64<<10), strings.Repeat("<", 40<<10), " spaces ", ""}
@@ -90,8 +62,8 @@ func TestMessagesOfOthersAreReplayedLetterForLetter(t *testing.T) {
 		}
 		s.until(t, len(texts))
 		wantEmpty(t, s.queue)
-		p := s.tools(t)
-		taken(t, p, func(d *eventual.PoisonMessage) {
+		p := s.poisonQueue(t)
+		takeAll(t, p, func(d *eventual.PoisonMessage) {
 			if err := p.Replay(t.Context(), d); err != nil {
 				t.Error(err)
 			}
@@ -106,13 +78,13 @@ func TestMessagesOfOthersAreReplayedLetterForLetter(t *testing.T) {
 		}
 		for text, n := range left {
 			if n != 0 {
-				t.Errorf("%d too few of %.20q", n, text)
+				t.Errorf("%d missing of %.20q", n, text)
 			}
 		}
 	})
 }
 
-func TestMessagesThatOtherHostsBuriedAreReplayedToo(t *testing.T) {
+func TestMessagesThatOtherHostsMovedToPoisonAreReplayed(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error { return nil })
@@ -124,8 +96,8 @@ func TestMessagesThatOtherHostsBuriedAreReplayedToo(t *testing.T) {
 		if _, err := s.poison.EnqueueMessage(t.Context(), text, nil); err != nil {
 			t.Fatal(err)
 		}
-		p := s.tools(t)
-		taken(t, p, func(d *eventual.PoisonMessage) {
+		p := s.poisonQueue(t)
+		takeAll(t, p, func(d *eventual.PoisonMessage) {
 			if d.Reason != "" || d.Attempts != 0 || !strings.Contains(string(d.Payload), "Jun") {
 				t.Errorf("got %+v", d)
 			}
@@ -137,18 +109,18 @@ func TestMessagesThatOtherHostsBuriedAreReplayedToo(t *testing.T) {
 	})
 }
 
-func TestTakeShowsEveryPoisonMessageOnceAndLeavesTheRest(t *testing.T) {
+func TestTakeReturnsEveryMessageOnceAndReleasesTheRest(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, nil)
 		for i := range 70 {
 			s.put(t, "parcel", i, nil)
 		}
 		s.until(t, 70)
-		p := s.tools(t)
+		p := s.poisonQueue(t)
 		b.ResetRequests()
 		got := map[string]int{}
 		i := 0
-		taken(t, p, func(d *eventual.PoisonMessage) {
+		takeAll(t, p, func(d *eventual.PoisonMessage) {
 			got[string(d.Payload)]++
 			if i++; i%7 == 0 {
 				if err := p.Discard(t.Context(), d); err != nil {
@@ -159,25 +131,25 @@ func TestTakeShowsEveryPoisonMessageOnceAndLeavesTheRest(t *testing.T) {
 		wantRequests(t, b, map[string]int{"Queue.Get": 4, "Queue.Delete": 10, "Queue.Update": 60})
 		for i := range 70 {
 			if n := got[fmt.Sprint(i)]; n != 1 {
-				t.Errorf("message %d came %d times", i, n)
+				t.Errorf("message %d was returned %d times", i, n)
 			}
 		}
 		i = 0
-		taken(t, p, func(*eventual.PoisonMessage) { i++ }) // all that are left, at once
+		takeAll(t, p, func(*eventual.PoisonMessage) { i++ }) // the released messages are visible immediately
 		if i != 60 {
-			t.Errorf("%d are left", i)
+			t.Errorf("%d remain", i)
 		}
 		for range p.Take(t.Context()) {
 			break
 		}
 		if n := len(peek(t, p)); n != 32 {
-			t.Errorf("%d to be seen after a loop that broke off", n)
+			t.Errorf("%d visible after a break", n)
 		}
 	})
 }
 
-// A loop that takes long is shown again what it took first, among the rest.
-func TestTakeShowsTheRestToASlowLoopToo(t *testing.T) {
+// A slow loop receives the first messages again, together with the rest.
+func TestTakeReturnsEveryMessageOnceToASlowLoop(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, nil)
 		for i := range 100 {
@@ -186,24 +158,24 @@ func TestTakeShowsTheRestToASlowLoopToo(t *testing.T) {
 			}
 		}
 		got := map[string]int{}
-		taken(t, s.tools(t), func(d *eventual.PoisonMessage) {
+		takeAll(t, s.poisonQueue(t), func(d *eventual.PoisonMessage) {
 			got[string(d.Payload)]++
 			time.Sleep(4 * time.Second)
 		})
 		for i := range 100 {
 			if n := got[fmt.Sprint(i)]; n != 1 {
-				t.Errorf("message %d came %d times", i, n)
+				t.Errorf("message %d was returned %d times", i, n)
 			}
 		}
 	})
 }
 
-func TestAListedMessageCannotBeChanged(t *testing.T) {
+func TestPeekedMessageCannotBeChanged(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, nil)
 		s.put(t, "parcel", 1, nil)
 		s.until(t, 1)
-		p := s.tools(t)
+		p := s.poisonQueue(t)
 		b.ResetRequests()
 		d := peek(t, p)[0]
 		wantRequests(t, b, map[string]int{"Queue.Peek": 1})
@@ -217,21 +189,21 @@ func TestAListedMessageCannotBeChanged(t *testing.T) {
 	})
 }
 
-func TestAPoisonMessageThatSomebodyElseTookIsLeftToThem(t *testing.T) {
+func TestPoisonMessageLeasedByAnotherClientIsNotChanged(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, nil)
 		s.put(t, "parcel", 1, nil)
 		s.put(t, "parcel", 2, nil)
 		s.until(t, 2)
-		p := s.tools(t)
+		p := s.poisonQueue(t)
 		i := 0
-		taken(t, p, func(mine *eventual.PoisonMessage) {
+		takeAll(t, p, func(pm *eventual.PoisonMessage) {
 			do := [](func(context.Context, *eventual.PoisonMessage) error){p.Replay, p.Discard}[i]
 			if i++; i == 1 {
 				time.Sleep(6 * time.Minute)
 			}
-			taken(t, p, func(*eventual.PoisonMessage) {}) // gives it a new receipt
-			if err := do(t.Context(), mine); i == 1 && !errors.Is(err, eventual.ErrLeaseLost) {
+			takeAll(t, p, func(*eventual.PoisonMessage) {}) // changes its pop receipt
+			if err := do(t.Context(), pm); i == 1 && !errors.Is(err, eventual.ErrLeaseLost) {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -24,7 +24,7 @@ func (e *streetError) Error() string { return "no " + e.name }
 
 func fails(ctx context.Context, job eventual.Job[letter]) error { return errFails }
 
-func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
+func TestUnprocessableMessageIsMovedToPoisonWithItsReason(t *testing.T) {
 	raw := func(text string) func(testing.TB, *fixture) {
 		return func(t testing.TB, s *fixture) {
 			if _, err := s.queue.EnqueueMessage(context.Background(), text, nil); err != nil {
@@ -45,7 +45,7 @@ func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
 		"fails":        {job("letter", letter{To: "a"}), errFails.Error(), 5, "letter", "op", `{"To":"a","Text":""}`},
 		"panics":       {job("panic", 1), "handler panicked: oh", 5, "panic", "op", "1"},
 		"nil pointer":  {job("nil", 1), "handler panicked: runtime error: invalid memory address or nil pointer dereference", 5, "nil", "op", "1"},
-		"ends":         {job("goexit", 1), "handler ended its goroutine", 5, "goexit", "op", "1"},
+		"Goexit":       {job("goexit", 1), "handler ended its goroutine", 5, "goexit", "op", "1"},
 		"cancelled":    {job("cancel", 1), "no such street", 1, "cancel", "op", "1"},
 		"no handler":   {job("parcel", 1), `no handler for kind "parcel"`, 1, "parcel", "op", "1"},
 		"other type":   {job("letter", []int{1}), `payload: JSON: offset 1: no eventual_test.letter in field ""`, 1, "letter", "op", "[1]"},
@@ -63,7 +63,7 @@ func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
 				eventual.Handle(s.worker, "letter", fails)
 				eventual.Handle(s.worker, "panic", func(context.Context, eventual.Job[int]) error { panic(errors.New("oh")) })
 				eventual.Handle(s.worker, "nil", func(context.Context, eventual.Job[int]) error {
-					var err *streetError // an easy mistake: the error is not nil
+					var err *streetError // a common mistake: the error is not nil
 					return err
 				})
 				eventual.Handle(s.worker, "goexit", func(context.Context, eventual.Job[int]) error {
@@ -80,11 +80,11 @@ func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
 					t.Errorf("ended %v, %v", last.Outcome, last.Err)
 				}
 				wantEmpty(t, s.queue)
-				dead := peek(t, s.tools(t))
-				if len(dead) != 1 {
-					t.Fatalf("%d poison messages", len(dead))
+				poison := peek(t, s.poisonQueue(t))
+				if len(poison) != 1 {
+					t.Fatalf("%d poison messages", len(poison))
 				}
-				d := dead[0]
+				d := poison[0]
 				if d.Reason != c.reason || d.Attempts != c.attempts || d.Kind != c.kind || string(d.Payload) != c.payload {
 					t.Errorf("got %+v with payload %s", d, d.Payload)
 				}
@@ -95,19 +95,19 @@ func TestWhatCannotBeHandledBecomesPoisonWithItsReason(t *testing.T) {
 					t.Errorf("operation %q, message %q, want %q, %q", d.ID, d.OriginalID, c.id, *m.MessageID)
 				}
 				if age := time.Since(d.Enqueued); age < -time.Minute || age > time.Minute || d.PoisonedAt.IsZero() {
-					t.Errorf("enqueued %v, buried %v", d.Enqueued, d.PoisonedAt)
+					t.Errorf("enqueued %v, moved to poison %v", d.Enqueued, d.PoisonedAt)
 				}
 			})
 		}
 	})
 }
 
-func TestThePoisonQueueIsCreatedWhenItIsNeeded(t *testing.T) {
+func TestPoisonQueueIsCreatedWhenFirstNeeded(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		poison := b.Queue(t)
 		if b.InProcess() {
 			poison = b.Account.Queue(testbed.UniqueName())
-		} else if _, err := poison.Delete(t.Context(), nil); err != nil { // Azurite frees the name at once
+		} else if _, err := poison.Delete(t.Context(), nil); err != nil { // Azurite releases the name immediately
 			t.Fatal(err)
 		}
 		s := newFixtureOn(t, b, b.Queue(t), poison, nil)
@@ -125,7 +125,7 @@ func TestThePoisonQueueIsCreatedWhenItIsNeeded(t *testing.T) {
 	})
 }
 
-func TestWithoutAPoisonQueueNothingIsGivenUp(t *testing.T) {
+func TestWithoutPoisonQueueCancelledMessageIsRetriedAfterAWeek(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
 		var works atomic.Bool
@@ -142,7 +142,7 @@ func TestWithoutAPoisonQueueNothingIsGivenUp(t *testing.T) {
 		began := time.Now()
 		wantOutcomes(t, s.next(t, 1), eventual.Done)
 		if d := time.Since(began); d < 7*24*time.Hour-time.Second || d > 7*24*time.Hour+2*time.Hour {
-			t.Errorf("it came again after %v", d)
+			t.Errorf("it was delivered again after %v", d)
 		}
 		stop()
 		if _, err := s.worker.PoisonQueue(); !errors.Is(err, patterns.ErrNil) {
@@ -151,15 +151,15 @@ func TestWithoutAPoisonQueueNothingIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestWithoutAPoisonQueueAttemptsGoOn(t *testing.T) {
+func TestWithoutPoisonQueueAttemptsContinue(t *testing.T) {
 	const week = 7 * 24 * time.Hour
 	for name, c := range map[string]struct {
-		died int // deliveries to workers that were not heard of again
+		died int // deliveries to workers that died
 		want []eventual.Outcome
-		wait time.Duration // between the last attempt that failed and the next
+		wait time.Duration // between the last failed attempt and the next
 	}{
 		"fails": {0, []eventual.Outcome{eventual.Retrying, eventual.Retrying, eventual.Retrying, eventual.Retrying, eventual.Parked, eventual.Parked}, 2 * week},
-		// Its sixth delivery may be one more that kills.
+		// The sixth delivery is not an attempt: it could kill another worker.
 		"kills its workers": {5, []eventual.Outcome{eventual.Parked}, week},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestWithoutAPoisonQueueAttemptsGoOn(t *testing.T) {
 				})
 				s.put(t, "letter", letter{}, nil)
 				for range c.died {
-					vanish(t, s.queue)
+					receiveAndDie(t, s.queue)
 				}
 				last = time.Now()
 				stop := s.start(t)
@@ -184,7 +184,7 @@ func TestWithoutAPoisonQueueAttemptsGoOn(t *testing.T) {
 				works.Store(true)
 				wantOutcomes(t, s.next(t, 1), eventual.Done)
 				if d := time.Since(last); d < c.wait-time.Second || d > c.wait+3*time.Hour {
-					t.Errorf("it was tried again after %v, want %v", d, c.wait)
+					t.Errorf("next attempt after %v, want %v", d, c.wait)
 				}
 				stop()
 			})
@@ -192,8 +192,8 @@ func TestWithoutAPoisonQueueAttemptsGoOn(t *testing.T) {
 	}
 }
 
-// vanish is a worker that takes a message and is not heard of again.
-func vanish(t testing.TB, q *azqueue.QueueClient) {
+// receiveAndDie simulates a worker that receives a message and dies.
+func receiveAndDie(t testing.TB, q *azqueue.QueueClient) {
 	t.Helper()
 	hide := int32(30)
 	if _, err := q.DequeueMessage(context.Background(), &azqueue.DequeueMessageOptions{VisibilityTimeout: &hide}); err != nil {
@@ -202,30 +202,30 @@ func vanish(t testing.TB, q *azqueue.QueueClient) {
 	time.Sleep(31 * time.Second)
 }
 
-func TestAMessageThatKillsItsWorkersBecomesPoison(t *testing.T) {
+func TestMessageThatKillsItsWorkersIsMovedToPoison(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.PollMax = 10 * time.Second })
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
-			t.Error("handled once more")
+			t.Error("the handler was called")
 			return nil
 		})
 		s.put(t, "letter", letter{}, nil)
 		for range 5 {
-			vanish(t, s.queue)
+			receiveAndDie(t, s.queue)
 		}
 		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
-		if r := peek(t, s.tools(t))[0].Reason; r != "no outcome after 5 deliveries" {
+		if r := peek(t, s.poisonQueue(t))[0].Reason; r != "no outcome after 5 deliveries" {
 			t.Errorf("reason %q", r)
 		}
 	})
 }
 
-func TestAPoisonQueueThatCannotBeReachedLosesNothing(t *testing.T) {
+func TestUnreachablePoisonQueueLosesNoMessage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{}, nil)
-		b.Fault(fault.On("Queue.Put").Times(8).LoseRequest()) // 4 tries of the SDK make one
+		b.Fault(fault.On("Queue.Put").Times(8).LoseRequest()) // the SDK tries each request 4 times
 		wantOutcomes(t, s.until(t, 3), eventual.Retrying, eventual.Retrying, eventual.Poisoned)
 		synctest.Wait()
 		wantEmpty(t, s.queue)
@@ -235,7 +235,7 @@ func TestAPoisonQueueThatCannotBeReachedLosesNothing(t *testing.T) {
 	})
 }
 
-func TestALongReasonIsCutToWhatFits(t *testing.T) {
+func TestLongReasonIsTruncated(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newFixture(t, b, nil)
 		long := strings.Repeat("\"ü\n\x00\xff", 100_000)
@@ -246,7 +246,7 @@ func TestALongReasonIsCutToWhatFits(t *testing.T) {
 		s.put(t, "full", full, nil)
 		s.put(t, "full", "", nil)
 		s.until(t, 2)
-		for _, d := range peek(t, s.tools(t)) {
+		for _, d := range peek(t, s.poisonQueue(t)) {
 			if len(d.Reason) < 100 || len(d.Reason) > 500 || strings.ContainsAny(d.Reason, "\n\x00") || d.Attempts != 1 {
 				t.Errorf("%d bytes: %q", len(d.Reason), d.Reason)
 			}
