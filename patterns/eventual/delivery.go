@@ -35,8 +35,8 @@ func (d *delivery) final(request func(context.Context) error) error {
 }
 
 // process handles one message and decides what becomes of it. If poll has ended, it
-// gives the message back without calling the handler. work is the parent of the
-// handler's context.
+// releases the message without calling the handler. work is the parent of the handler's
+// context.
 func (w *Worker) process(poll, work context.Context, m *message, received time.Time, timers *sync.WaitGroup) {
 	d := &delivery{w: w, m: m, received: received, base: context.WithoutCancel(work)}
 	unreadable := d.open()

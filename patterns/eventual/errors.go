@@ -70,7 +70,7 @@ func writeError(op string, err error) error {
 }
 
 // unsureError returns the error of a write of which an earlier try may have been
-// carried out, whatever the answer to the last one says.
+// carried out, whatever the answer to the last one was.
 func unsureError(op string, err error) error {
 	e := azerr.New(op, err)
 	e.Unsure = true

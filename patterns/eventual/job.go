@@ -37,8 +37,8 @@ type Job[M any] struct {
 // otherwise the text is decoded as JSON.
 const Raw = reservedKinds + "raw"
 
-// Handle registers the handler of a kind: see [EnqueueOptions] and [Worker]. The kind
-// may also be [Raw]. A malformed, reserved or duplicate kind and a nil handler are
+// Handle registers the handler of a kind: see [Enqueue] and [Worker]. The kind may also be
+// [Raw]. A malformed, reserved or duplicate kind and a nil handler are
 // refused with [ErrBadKind].
 //
 // A message may be processed more than once, also concurrently, and messages arrive in

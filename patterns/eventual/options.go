@@ -60,8 +60,9 @@ type Options struct {
 	// nil means kind [Raw] and the text itself.
 	Decode func(text string) (kind string, payload []byte, err error)
 
-	// Logger receives errors and, at level Debug, the outcome of each delivery. It never
-	// receives payloads. If nil, nothing is logged.
+	// Logger receives errors and the outcome of each delivery: Retrying at level Warn,
+	// Poisoned and Parked at Error, all others at Debug. It receives neither payloads nor
+	// keys. If nil, nothing is logged.
 	Logger *slog.Logger
 
 	// Observe is called at the end of each delivery, for metrics. Calls come from the

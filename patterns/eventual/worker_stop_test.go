@@ -155,7 +155,7 @@ func TestRunLeavesNoGoroutineBehind(t *testing.T) {
 			}
 			return ctx.Err()
 		})
-		eventual.Every(s.worker, "chore", time.Hour, func(context.Context) error { return nil })
+		eventual.Every(s.worker, "task", time.Hour, func(context.Context) error { return nil })
 		for range 20 {
 			s.put(t, "letter", letter{}, nil)
 		}
