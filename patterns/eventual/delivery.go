@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -97,25 +96,25 @@ func (d *delivery) open() error {
 }
 
 // openForeign decodes a message that Enqueue did not write.
-func (d *delivery) openForeign() (err error) {
+func (d *delivery) openForeign() error {
 	d.env = envelope{ID: d.m.id, Kind: Raw, At: d.m.inserted, Text: &d.m.text}
 	d.body = Text(d.m.text)
 	if d.w.opts.Decode == nil {
 		return nil
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("Options.Decode: %w", &PanicError{v, debug.Stack()})
-		}
-	}()
+	if err := d.decodeForeign(); err != nil {
+		return fmt.Errorf("Options.Decode: %w", err)
+	}
+	return nil
+}
+
+func (d *delivery) decodeForeign() (err error) {
+	defer recoverPanic(&err)
 	d.env.Kind, d.body, err = d.w.opts.Decode(d.m.text)
 	if err == nil && d.env.Kind == "" {
 		err = fmt.Errorf("%w: empty", ErrBadKind)
 	}
-	if err != nil {
-		return fmt.Errorf("Options.Decode: %w", err)
-	}
-	return nil
+	return err
 }
 
 // call loads the payload and calls the handler.
@@ -129,13 +128,11 @@ func (d *delivery) call(ctx context.Context, handle func(context.Context, *deliv
 	})
 	defer span.End()
 	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{v, debug.Stack()}
-		}
 		if err != nil {
 			span.SetStatus(tracing.SpanStatusError, err.Error())
 		}
 	}()
+	defer recoverPanic(&err)
 	if err := d.loadPayload(ctx); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/azpatterns/azpatterns/patterns"
@@ -121,6 +122,13 @@ func (p *PanicError) Error() string { return fmt.Sprintf("handler panicked: %v",
 func (p *PanicError) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
+}
+
+// recoverPanic, if deferred, stores a panic as a PanicError.
+func recoverPanic(err *error) {
+	if v := recover(); v != nil {
+		*err = &PanicError{v, debug.Stack()}
+	}
 }
 
 var errGoexit = errors.New("handler ended its goroutine")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime/debug"
 	"time"
 
 	"github.com/azpatterns/azpatterns/patterns"
@@ -45,20 +44,16 @@ func Every(w *Worker, name string, interval time.Duration, do func(context.Conte
 // repeat executes the task until ctx ends.
 func (w *Worker) repeat(ctx context.Context, t periodicTask) {
 	for next := rand.N(t.interval) + 1; sleep(ctx, next) == nil; next = t.interval {
-		if err := recovered(ctx, t.do); err != nil && ctx.Err() == nil {
+		if err := t.run(ctx); err != nil && ctx.Err() == nil {
 			w.opts.Logger.Error("eventual: periodic task failed", "task", t.name, "error", err)
 		}
 	}
 }
 
-// recovered calls do and returns a panic as an error.
-func recovered(ctx context.Context, do func(context.Context) error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{v, debug.Stack()}
-		}
-	}()
-	return do(ctx)
+// run executes the task once, and returns a panic as an error.
+func (t *periodicTask) run(ctx context.Context) (err error) {
+	defer recoverPanic(&err)
+	return t.do(ctx)
 }
 
 // Sweeper finds operations whose outbox messages were lost. A [patterns.Store] is one.
