@@ -11,13 +11,13 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Archive is the message of an employee who goes to the archive.
+// Archive is the message that moves an employee to the archive.
 type Archive struct{ Department, ID, Stay string }
 
 const archiveKind = "employee.archive"
 
-// Archive moves an employee to the archive, soon: a worker does it. The archive is
-// another table, so no transaction can.
+// Archive adds a message with which a worker moves the employee to the archive. The archive
+// is another table, so no transaction can do that.
 func (d *Directory) Archive(ctx context.Context, key keys.Key) error {
 	item, err := d.staff.Get(ctx, key)
 	if err != nil {
@@ -26,13 +26,13 @@ func (d *Directory) Archive(ctx context.Context, key keys.Key) error {
 	return eventual.Enqueue(ctx, d.jobs, archiveKind, Archive{key.Partition, key.Row, item.Value.Stay}, nil)
 }
 
-// archiveNow carries an Archive out, in two steps that can both be repeated:
+// archiveNow processes an Archive message in two idempotent steps:
 //
-//  1. mark the employee archived: the Store removes all that followed
-//  2. move the row, from which nothing follows any more, by [eventual.Move]
+//  1. mark the employee as archived: the Store deletes the rows derived from the employee
+//  2. move the row, which has no derived rows any more, by [eventual.Move]
 //
-// Move knows nothing of the Store. Without step 1 it would leave an e-mail address, a
-// badge and a count behind.
+// Move does not use the Store. Without step 1 it would leave the index rows of the e-mail
+// address and the badge, and a wrong count.
 func (d *Directory) archiveNow(ctx context.Context, job eventual.Job[Archive]) error {
 	m := job.Message
 	key := keys.Key{Partition: m.Department, Row: m.ID}
@@ -42,14 +42,14 @@ func (d *Directory) archiveNow(ctx context.Context, job eventual.Job[Archive]) e
 	}
 	if err == nil && item.Value.Stay == m.Stay && item.Value.State != archived {
 		if item.Value.State == leaving {
-			return eventual.Snooze(time.Second) // then there will be nobody here
+			return eventual.Snooze(time.Second) // until the transfer has deleted this row
 		}
-		if err := d.settled(ctx, &item.Value); err != nil {
+		if err := d.waitForTransfer(ctx, &item.Value); err != nil {
 			return err
 		}
 		out := item.Value
 		out.State = archived
-		if _, err := d.staff.PutItem(ctx, item, &out); err != nil { // only if it is as it was read
+		if _, err := d.staff.PutItem(ctx, item, &out); err != nil { // only if the row is unchanged since it was read
 			return err
 		}
 	}
@@ -58,8 +58,8 @@ func (d *Directory) archiveNow(ctx context.Context, job eventual.Job[Archive]) e
 		Where: query.And(query.Prop("Stay").Eq(m.Stay), query.Prop("State").Eq(archived)).String(),
 	})
 	if errors.Is(err, eventual.ErrSuperseded) || errors.Is(err, patterns.ErrNotFound) {
-		// Gone to another department, or hired again after an archive that was done
-		// before: not the one who was meant.
+		// The employee moved to another department, or was archived before and hired again:
+		// the row is not the one that the message refers to.
 		return eventual.Cancel(errors.Join(ErrOvertaken, err))
 	}
 	return err

@@ -80,12 +80,13 @@ func (d *Directory) declare() error {
 		return department(e.Department), manager{e.name(), e.Email}, e.IsManager && e.in("")
 	}, nil)
 	table, err6 := patterns.NewTable[Employee](d.employees, nil)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+	outbox, err7 := eventual.NewOutbox(d.jobs, "")
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
 		return err
 	}
 	d.staff, err1 = patterns.NewStore(table, &patterns.StoreOptions[Employee]{
 		Views:  []patterns.View[Employee]{email, badge, lastName, count, boss},
-		Outbox: eventual.Outbox(d.jobs, ""),
+		Outbox: outbox,
 		Grace:  d.patience.grace,
 		Expiry: d.patience.expiry,
 	})

@@ -11,21 +11,21 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// Transfer is the message of a move to another department.
+// Transfer is the message that moves an employee to another department.
 type Transfer struct {
-	From, ID, Stay string // who
+	From, ID, Stay string // the employee
 	To             string
 }
 
 const transferKind = "employee.transfer"
 
-// Transfer moves an employee to another department, soon: a worker does it.
+// Transfer adds a message with which a worker moves the employee to another department.
 //
-// The department is the partition key, so this is no change of a row, which the
-// Store could do with all that follows in one operation: it is a new row and the end
-// of an old one, in two partitions. No transaction spans them, and a process that
-// died between the two would leave two employees or none. So the intention is put
-// on a queue first, and the steps are repeated until all are done.
+// The department is the partition key. A transfer therefore does not change a row, which
+// would be one operation of the Store, but inserts a row in one partition and deletes one
+// in another. No transaction spans partitions, and a process that dies between the two
+// steps would leave two employees or none. So the intent is stored in the queue first, and
+// the steps are repeated until all are done.
 func (d *Directory) Transfer(ctx context.Context, from keys.Key, to string) error {
 	item, err := d.staff.Get(ctx, from)
 	if err != nil {
@@ -40,55 +40,55 @@ func (d *Directory) Transfer(ctx context.Context, from keys.Key, to string) erro
 	return eventual.Enqueue(ctx, d.jobs, transferKind, Transfer{from.Partition, from.Row, item.Value.Stay, to}, nil)
 }
 
-// ErrOvertaken: what a job is about has changed meanwhile.
+// ErrOvertaken means that the employee was changed by another job after the message was
+// added.
 var ErrOvertaken = errors.New("overtaken by another change")
 
-// transfer carries a Transfer out. Each step is one operation of the Store, and each
-// finds out by itself whether it was done before; an error means: again, from the
-// first step on.
+// transfer processes a Transfer message. Each step is one operation of the Store and
+// detects whether it was done before. After an error all steps are repeated.
 //
-//  1. store a row in the new department, arriving: not in force, but it holds the
-//     e-mail address, so that one which is taken there stops the move right here
-//  2. mark the old row leaving, if it is as it was copied: it frees the badge, the
-//     count, the last name
-//  3. put the new row in force
+//  1. insert a row in the new department, in state arriving: it does not count yet, but it
+//     reserves the e-mail address, so a duplicate address ends the transfer here
+//  2. mark the old row as leaving, if it is unchanged since it was copied: it releases the
+//     badge, the count and the last name
+//  3. activate the new row
 //  4. delete the old row
 //
-// There is always at least one row, and never are two in force. A step 1 that comes
-// when all is over, from a worker that slept, is found in step 2, which sees no old
-// row, and taken back.
+// There is always at least one row, and never more than one active row. If a delayed worker
+// executes step 1 after the transfer is complete, step 2 finds no old row, and undoes step
+// 1.
 func (d *Directory) transfer(ctx context.Context, job eventual.Job[Transfer]) error {
 	m := job.Message
 	from, to := keys.Key{Partition: m.From, Row: m.ID}, keys.Key{Partition: m.To, Row: m.ID}
 	old, err := d.staff.Get(ctx, from)
 	switch {
 	case errors.Is(err, patterns.ErrNotFound), err == nil && !m.concerns(&old.Value, job.ID):
-		return d.over(ctx, to, job.ID)
+		return d.finished(ctx, to, job.ID)
 	case err != nil:
 		return err
 	}
-	if err := d.settled(ctx, &old.Value); err != nil {
+	if err := d.waitForTransfer(ctx, &old.Value); err != nil {
 		return err
 	}
 	if old.Value.State == "" {
 		if old, err = d.leave(ctx, old, to, job.ID); err != nil {
-			return d.withdraw(ctx, job, err)
+			return d.undoIfFinished(ctx, job, err)
 		}
 	}
-	if err := d.enforce(ctx, to, job.ID); err != nil {
+	if err := d.activate(ctx, to, job.ID); err != nil {
 		return err
 	}
-	return gone(d.staff.DeleteItem(ctx, old))
+	return ignoreNotFound(d.staff.DeleteItem(ctx, old))
 }
 
-// concerns tells whether old is who the message means, and still to be moved.
+// concerns reports whether old is the employee of the message and not yet transferred.
 func (m *Transfer) concerns(old *Employee, id string) bool {
 	return old.Stay == m.Stay && old.State != archived && (old.State != leaving || old.Next == id)
 }
 
-// settled makes a job wait for the end of the transfer before it: while the old row
-// of that is there, its worker may still look for the new one.
-func (d *Directory) settled(ctx context.Context, e *Employee) error {
+// waitForTransfer postpones a job until an earlier transfer of the employee is complete:
+// while its old row exists, its worker may still read the new one.
+func (d *Directory) waitForTransfer(ctx context.Context, e *Employee) error {
 	if e.State == arriving {
 		return eventual.Snooze(time.Second)
 	}
@@ -105,35 +105,35 @@ func (d *Directory) settled(ctx context.Context, e *Employee) error {
 	return err
 }
 
-// leave is steps 1 and 2.
+// leave executes steps 1 and 2.
 func (d *Directory) leave(ctx context.Context, old patterns.Item[Employee], to keys.Key, id string) (patterns.Item[Employee], error) {
 	if err := d.arrive(ctx, old.Value, to, id); err != nil {
 		return old, err
 	}
 	left := old.Value
 	left.State, left.Next = leaving, id
-	return d.staff.PutItem(ctx, old, &left) // only if it is as it was copied
+	return d.staff.PutItem(ctx, old, &left) // only if it is unchanged since it was copied
 }
 
-// arrive is step 1.
+// arrive executes step 1.
 func (d *Directory) arrive(ctx context.Context, e Employee, to keys.Key, stay string) error {
 	e.CameFrom, e.Department, e.Stay, e.State = e.Department, to.Partition, stay, arriving
-	e.IsManager = false // of that department, not of this one
+	e.IsManager = false // of the old department, not of the new one
 	_, err := d.staff.Insert(ctx, &e)
 	if isPlain(err, patterns.ErrExists) {
 		_, err = d.staff.Update(ctx, to, func(have *Employee) error {
 			switch {
 			case have.Stay != stay:
-				return eventual.Cancel(errors.New("somebody else has the id there"))
+				return eventual.Cancel(errors.New("another employee has this id in the new department"))
 			case have.State == arriving:
-				*have = e // as it is now; it was stored by an earlier attempt
+				*have = e // an earlier attempt inserted it; the employee may have changed since
 			}
 			return nil
 		})
 	}
 	if isDuplicate(err) {
-		// The e-mail address is somebody else's there. Nothing else has changed yet.
-		if failed := d.takeBack(ctx, to, stay); failed != nil {
+		// Another employee of the department has the e-mail address. Nothing else has changed.
+		if failed := d.undoArrival(ctx, to, stay); failed != nil {
 			return failed
 		}
 		return eventual.Cancel(err)
@@ -141,35 +141,35 @@ func (d *Directory) arrive(ctx context.Context, e Employee, to keys.Key, stay st
 	return err
 }
 
-// enforce is step 3.
-func (d *Directory) enforce(ctx context.Context, to keys.Key, stay string) error {
-	enforce := func(e *Employee) error {
+// activate executes step 3.
+func (d *Directory) activate(ctx context.Context, to keys.Key, stay string) error {
+	activate := func(e *Employee) error {
 		if e.Stay == stay && e.State == arriving {
 			e.State = ""
 		}
 		return nil
 	}
-	_, err := d.staff.Update(ctx, to, enforce)
+	_, err := d.staff.Update(ctx, to, activate)
 	if isDuplicate(err) {
-		// Somebody was quick, and was given the badge between steps 2 and 3. The
-		// old row cannot have it back either: so he arrives without one.
+		// Another employee got the badge between steps 2 and 3. The old row cannot have it
+		// either, so the employee arrives without a badge.
 		_, err = d.staff.Update(ctx, to, func(e *Employee) error {
 			e.Badge = ""
-			return enforce(e)
+			return activate(e)
 		})
 	}
 	return err
 }
 
-// over ends a transfer that finds nobody to move: it was carried out before, or
-// overtaken by another.
-func (d *Directory) over(ctx context.Context, to keys.Key, stay string) error {
+// finished ends a transfer whose old row does not exist or has changed: it was completed
+// before, or overtaken by another job.
+func (d *Directory) finished(ctx context.Context, to keys.Key, stay string) error {
 	item, err := d.staff.Get(ctx, to)
 	if err == nil && item.Value.Stay == stay && item.Value.State != arriving {
 		return nil
 	}
 	if err == nil || errors.Is(err, patterns.ErrNotFound) {
-		err = d.takeBack(ctx, to, stay)
+		err = d.undoArrival(ctx, to, stay)
 	}
 	if err == nil {
 		err = eventual.Cancel(ErrOvertaken)
@@ -177,15 +177,15 @@ func (d *Directory) over(ctx context.Context, to keys.Key, stay string) error {
 	return err
 }
 
-// withdraw looks after what failed in step 1 or 2. Others may be through with the
-// message by now, if it came twice, and nobody would take the new row back.
-func (d *Directory) withdraw(ctx context.Context, job eventual.Job[Transfer], failed error) error {
+// undoIfFinished handles an error of step 1 or 2. If the message was delivered twice, the
+// other worker may have completed the transfer by now, and would not delete the new row.
+func (d *Directory) undoIfFinished(ctx context.Context, job eventual.Job[Transfer], failed error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	m := job.Message
 	old, err := d.staff.Get(ctx, keys.Key{Partition: m.From, Row: m.ID})
 	if errors.Is(err, patterns.ErrNotFound) || err == nil && !m.concerns(&old.Value, job.ID) {
-		err = d.takeBack(ctx, keys.Key{Partition: m.To, Row: m.ID}, job.ID)
+		err = d.undoArrival(ctx, keys.Key{Partition: m.To, Row: m.ID}, job.ID)
 	}
 	if err != nil {
 		return err
@@ -193,8 +193,8 @@ func (d *Directory) withdraw(ctx context.Context, job eventual.Job[Transfer], fa
 	return failed
 }
 
-// takeBack deletes what step 1 stored, while it is not in force.
-func (d *Directory) takeBack(ctx context.Context, to keys.Key, stay string) error {
+// undoArrival deletes the row that step 1 inserted, if it is not active.
+func (d *Directory) undoArrival(ctx context.Context, to keys.Key, stay string) error {
 	item, err := d.staff.Get(ctx, to)
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil
@@ -202,22 +202,22 @@ func (d *Directory) takeBack(ctx context.Context, to keys.Key, stay string) erro
 	if err != nil || item.Value.Stay != stay || item.Value.State != arriving {
 		return err
 	}
-	return gone(d.staff.DeleteItem(ctx, item))
+	return ignoreNotFound(d.staff.DeleteItem(ctx, item))
 }
 
-// gone takes the row that another worker deleted for deleted.
-func gone(err error) error {
+// ignoreNotFound returns nil if another worker deleted the row already.
+func ignoreNotFound(err error) error {
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-// isDuplicate: another employee has what is to be unique.
+// isDuplicate reports whether another employee has a value that must be unique.
 func isDuplicate(err error) bool {
 	var taken *patterns.DuplicateError
 	return errors.As(err, &taken)
 }
 
-// isPlain: the row itself, and nothing that follows from it, is what err is about.
+// isPlain reports whether err is about the row itself, and not about a derived row.
 func isPlain(err, sentinel error) bool { return errors.Is(err, sentinel) && !isDuplicate(err) }

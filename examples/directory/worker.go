@@ -8,13 +8,13 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// worker carries out what was put on the queue: transfers, archiving, and what a
-// process that died left undone.
+// worker returns a worker that processes the queue: transfers, moves to the archive, and
+// operations of the Store that a process did not finish before it died.
 func (d *Directory) worker(observe func(eventual.Event)) (*eventual.Worker, error) {
 	w, err := eventual.NewWorker(d.jobs, &eventual.Options{
 		Poison: d.poison,
-		// A job that stands half way is worth some patience. What can never be done
-		// says so, by eventual.Cancel.
+		// Many attempts, because a job that is given up may be half done. Jobs that can never
+		// succeed end with eventual.Cancel.
 		MaxAttempts: 50,
 		Visibility:  d.patience.visibility,
 		PollMin:     d.patience.poll,
@@ -28,12 +28,12 @@ func (d *Directory) worker(observe func(eventual.Event)) (*eventual.Worker, erro
 	eventual.HandleOutbox(w, "", d.staff)
 	eventual.Handle(w, transferKind, d.transfer)
 	eventual.Handle(w, archiveKind, d.archiveNow)
-	// A wake-up can get lost only with the queue itself. A sweep finds its operation.
+	// An outbox message can be lost only with the queue. The sweep finds its operation.
 	eventual.HandleSweep(w, 24*time.Hour, d.staff, nil)
 	return w, nil
 }
 
-// backoff is the worker's own, unless work waits a shorter time for the dead.
+// backoff returns nil, for the default of the worker, unless a visibility timeout is set.
 func (d *Directory) backoff() func(int) time.Duration {
 	if d.patience.visibility == 0 {
 		return nil
@@ -41,7 +41,7 @@ func (d *Directory) backoff() func(int) time.Duration {
 	return func(int) time.Duration { return d.patience.visibility }
 }
 
-// Work handles n jobs, and then returns.
+// Work returns after n jobs were processed. Its error contains those of poison messages.
 func (d *Directory) Work(ctx context.Context, n int) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -74,7 +74,7 @@ func (d *Directory) Work(ctx context.Context, n int) error {
 	return errors.Join(failed, <-running)
 }
 
-// Recover works until nothing is left in the queue, hidden messages included.
+// Recover processes messages until the queue is empty, including invisible messages.
 func (d *Directory) Recover(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -61,12 +61,16 @@ func run(ctx context.Context, out io.Writer) error {
 	if _, err := jobs.Create(ctx, nil); err != nil {
 		return err
 	}
+	outbox, err := eventual.NewOutbox(jobs, "")
+	if err != nil {
+		return err
+	}
 	staff, err := largeentity.New(account.TablesWith(patterns.Accelerate(nil)).NewClient("Employees"), account.Container("photos"),
 		&largeentity.Options[Employee]{
 			Grace: grace,
 			// Every write that creates or drops a photo says so beforehand, and a worker
 			// looks later which photos the employee still has.
-			Outbox: eventual.Outbox(jobs, ""),
+			Outbox: outbox,
 		})
 	if err != nil {
 		return err

@@ -37,10 +37,7 @@ func newReading(t testing.TB, partitions, rows int) *reading {
 		}
 	}
 	account.ResetLog()
-	codec, err := mapCodec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	codec := edm.PropertiesCodec()
 	// A client that has made no request, as in another process.
 	fresh := wire.NewClient(account.TablesWith(wire.Accelerate(nil)).NewClient("Golden"))
 	return &reading{account, fresh, NewSource(fresh, codec), entryDecoder{codec}}

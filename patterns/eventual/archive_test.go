@@ -17,7 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// employee456 is the row that the guide archives, with a property of every type.
+// employee456 is the row that the design guide archives, with a property of every type.
 const employee456 = `{
 	"PartitionKey":"Sales", "RowKey":"456", "Name":"Ken Kwok",
 	"Hired":"2026-01-02T03:04:05.0000006Z", "Hired@odata.type":"Edm.DateTime",
@@ -28,15 +28,15 @@ const employee456 = `{
 
 var key456 = keys.Key{Partition: "Sales", Row: "456"}
 
-// archive is a current table and where its rows are moved to.
+// archive is a table and the archive that its rows are moved to.
 type archive struct {
 	current *aztables.Client
-	direct  *aztables.Client // the same, uncounted
+	direct  *aztables.Client // the same, with requests that are not logged
 	move    func(context.Context, eventual.Row) error
-	read    func(testing.TB) (row string, ok bool) // what the archive has of employee 456
-	put     func(testing.TB, string)               // puts a row there
+	read    func(testing.TB) (row string, ok bool) // employee 456 in the archive
+	put     func(testing.TB, string)               // puts a row into the archive
 	clear   func(testing.TB)
-	names   [4]string // of the requests: create, read, replace, remove
+	names   [4]string // of the requests to insert, read, replace and delete in the archive
 }
 
 // archives runs body with a table and with a container as the archive.
@@ -69,7 +69,7 @@ func archives(t *testing.T, b *testbed.Backend, body func(t *testing.T, a *archi
 			},
 			clear: func(t testing.TB) {
 				_, err := old.NewBlobClient("Sales/456.json").Delete(context.Background(), nil)
-				unlessGone(t, err)
+				ignoreNotFound(t, err)
 			},
 			names: [4]string{"Blob.Put", "Blob.Get", "Blob.Put", "Blob.Delete"},
 		})
@@ -79,19 +79,19 @@ func archives(t *testing.T, b *testbed.Backend, body func(t *testing.T, a *archi
 func readRow(t testing.TB, table *aztables.Client) (string, bool) {
 	t.Helper()
 	resp, err := table.GetEntity(context.Background(), key456.Partition, key456.Row, nil)
-	return plain(t, resp.Value, err)
+	return normalize(t, resp.Value, err)
 }
 
 func readBlob(t testing.TB, c *container.Client) (string, bool) {
 	t.Helper()
 	buf := make([]byte, 64<<10)
 	n, err := c.NewBlobClient("Sales/456.json").DownloadBuffer(context.Background(), buf, nil)
-	return plain(t, buf[:max(n, 0)], err)
+	return normalize(t, buf[:max(n, 0)], err)
 }
 
-// plain is a row without what the service adds to it, in one order; ok is false
-// where there is none.
-func plain(t testing.TB, body []byte, err error) (string, bool) {
+// normalize returns a row without the members that the service adds to it, in one order.
+// ok is false if err means that there is no row.
+func normalize(t testing.TB, body []byte, err error) (string, bool) {
 	t.Helper()
 	var refused *azcore.ResponseError
 	if errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound {
@@ -110,7 +110,7 @@ func plain(t testing.TB, body []byte, err error) (string, bool) {
 		}
 	}
 	if rate, ok := members["Rate"].(float64); ok {
-		members["Rate"], members["Rate@odata.type"] = rate, "Edm.Double" // may be written 2.0
+		members["Rate"], members["Rate@odata.type"] = rate, "Edm.Double" // the service may return 2.0
 	}
 	b, err := json.Marshal(members)
 	if err != nil {
@@ -131,11 +131,11 @@ func putRow(t testing.TB, table *aztables.Client, row string) azcore.ETag {
 func deleteRow(t testing.TB, table *aztables.Client) {
 	t.Helper()
 	_, err := table.DeleteEntity(context.Background(), key456.Partition, key456.Row, &aztables.DeleteEntityOptions{IfMatch: to.Ptr(azcore.ETagAny)})
-	unlessGone(t, err)
+	ignoreNotFound(t, err)
 }
 
-// unlessGone fails for every error but that it is not there, and tells which.
-func unlessGone(t testing.TB, err error) (was bool) {
+// ignoreNotFound fails the test for all other errors. It reports whether err is nil.
+func ignoreNotFound(t testing.TB, err error) (existed bool) {
 	t.Helper()
 	var refused *azcore.ResponseError
 	if errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound {
@@ -147,7 +147,7 @@ func unlessGone(t testing.TB, err error) (was bool) {
 	return true
 }
 
-// reset puts one row into the current table, and "" or one into the archive.
+// reset puts a row into the current table and one, or none if it is "", into the archive.
 func (a *archive) reset(t testing.TB, current, archived string) azcore.ETag {
 	t.Helper()
 	a.clear(t)
@@ -157,33 +157,33 @@ func (a *archive) reset(t testing.TB, current, archived string) azcore.ETag {
 	return putRow(t, a.direct, current)
 }
 
-// change replaces the current row, and tells whether there was one.
+// change replaces the row in the current table, and reports whether there was one.
 func (a *archive) change(t testing.TB, row string) bool {
 	t.Helper()
 	_, err := a.direct.UpdateEntity(context.Background(), []byte(row), &aztables.UpdateEntityOptions{
 		IfMatch: to.Ptr(azcore.ETagAny), UpdateMode: aztables.UpdateModeReplace})
-	return unlessGone(t, err)
+	return ignoreNotFound(t, err)
 }
 
-// hired is an employee of that contract.
-func hired(contract, name string) string {
+// employee returns the row of employee 456 with that contract and name.
+func employee(contract, name string) string {
 	return `{"PartitionKey":"Sales","RowKey":"456","Contract":"` + contract + `","Name":"` + name + `"}`
 }
 
 func row456() eventual.Row { return eventual.Row{PartitionKey: "Sales", RowKey: "456"} }
 
-// want checks what current table and archive hold; "" is nothing.
+// want checks the rows in the current table and in the archive; "" means none.
 func (a *archive) want(t testing.TB, current, archived string) {
 	t.Helper()
 	check := func(where, got string, ok bool, want string) {
 		t.Helper()
 		if want == "" && ok || want != "" && !ok {
-			t.Errorf("%s: there is %q, want %q", where, got, want)
+			t.Errorf("%s contains %q, want %q", where, got, want)
 			return
 		}
 		if want != "" {
-			if want, _ = plain(t, []byte(want), nil); got != want {
-				t.Errorf("%s: there is\n%s, want\n%s", where, got, want)
+			if want, _ = normalize(t, []byte(want), nil); got != want {
+				t.Errorf("%s contains\n%s, want\n%s", where, got, want)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -20,52 +21,61 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// claimPrefix begins the name of every blob that holds a payload.
+// claimPrefix is the prefix of the names of all blobs that contain payloads.
 const claimPrefix = "azp_claim/"
 
-// claim refers to a payload in a blob: the claim check.
+// claim is a claim check: it refers to a payload in a blob.
 type claim struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"` // hexadecimal
 }
 
-// deposit stores a payload under a name of its own, which it never overwrites. One
-// request.
-func deposit(ctx context.Context, c *container.Client, payload []byte) (*claim, error) {
+// storePayload stores a payload in a new blob. One request.
+func storePayload(ctx context.Context, c *container.Client, payload []byte) (*claim, error) {
 	sum := sha256.Sum256(payload)
 	cl := &claim{claimPrefix + uuid.NewString(), int64(len(payload)), hex.EncodeToString(sum[:])}
-	_, err := c.NewBlockBlobClient(cl.Name).Upload(ctx, streaming.NopCloser(bytes.NewReader(payload)), &blockblob.UploadOptions{
-		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
-		AccessConditions: absent(),
-	})
-	err = fail("put blob", err, true)
-	if hasCode(err, "BlobAlreadyExists") {
-		return cl, nil // nobody else has the name: it was this call, whose reply was lost
+	_, err := uploadJSON(ctx, c, cl.Name, payload, ifAbsent())
+	if errors.Is(err, patterns.ErrExists) {
+		return cl, nil // the name is unique, so an earlier try of this request stored it
 	}
 	return cl, err
 }
 
-// absent is the condition that there is no such blob.
-func absent() *blob.AccessConditions {
+// uploadJSON stores a blob under a condition. One request.
+func uploadJSON(ctx context.Context, c *container.Client, name string, body []byte, condition *blob.AccessConditions) (etag string, err error) {
+	resp, err := c.NewBlockBlobClient(name).Upload(ctx, streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
+		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
+		AccessConditions: condition,
+	})
+	return string(deref(resp.ETag)), writeError("put blob", err)
+}
+
+// ifAbsent is the condition that the blob does not exist.
+func ifAbsent() *blob.AccessConditions {
 	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfNoneMatch: to.Ptr(azcore.ETagAny)}}
 }
 
-// redeem reads the payload and checks it. One request.
-func redeem(ctx context.Context, c *container.Client, cl *claim) ([]byte, error) {
-	resp, err := c.NewBlobClient(cl.Name).DownloadStream(ctx, nil)
+// download reads a blob, but not more than limit bytes of it. One request.
+func download(ctx context.Context, c *container.Client, name string, limit int64) (body []byte, etag string, err error) {
+	resp, err := c.NewBlobClient(name).DownloadStream(ctx, nil)
 	if err != nil {
-		err = fail("get blob", err, false)
-		if hasCode(err, "BlobNotFound") {
-			return nil, ErrClaimGone
-		}
-		return nil, err
+		return nil, "", readError("get blob", err)
 	}
-	body := resp.NewRetryReader(ctx, nil)
-	defer body.Close()
-	payload, err := io.ReadAll(io.LimitReader(body, cl.Size+1)) // no more than promised is believed
+	stream := resp.NewRetryReader(ctx, nil)
+	defer stream.Close()
+	body, err = io.ReadAll(io.LimitReader(stream, limit))
+	return body, string(deref(resp.ETag)), readError("get blob", err)
+}
+
+// loadPayload reads and verifies a payload. One request.
+func loadPayload(ctx context.Context, c *container.Client, cl *claim) ([]byte, error) {
+	payload, _, err := download(ctx, c, cl.Name, cl.Size+1)
+	if errors.Is(err, patterns.ErrNotFound) {
+		return nil, ErrClaimGone
+	}
 	if err != nil {
-		return nil, fail("get blob", err, false)
+		return nil, err
 	}
 	sum := sha256.Sum256(payload)
 	if int64(len(payload)) != cl.Size || hex.EncodeToString(sum[:]) != cl.SHA256 {
@@ -74,54 +84,83 @@ func redeem(ctx context.Context, c *container.Client, cl *claim) ([]byte, error)
 	return payload, nil
 }
 
-// discard deletes the blob; one that is gone is fine. One request.
-func discard(ctx context.Context, c *container.Client, cl *claim) error {
+// deletePayload deletes the blob, if it exists. One request.
+func deletePayload(ctx context.Context, c *container.Client, cl *claim) error {
 	_, err := c.NewBlobClient(cl.Name).Delete(ctx, nil)
-	if err = fail("delete blob", err, true); hasCode(err, "BlobNotFound") {
+	if err = writeError("delete blob", err); errors.Is(err, patterns.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
+// SweepOptions are the options of [SweepClaims]. nil and the zero value mean the
+// defaults.
+type SweepOptions struct {
+	// OlderThan is the age from which payloads are deleted. It must be greater than the
+	// time that any message may wait, including the time in the poison queue: a message
+	// whose payload was deleted cannot be processed and becomes a poison message. Zero
+	// means 30 days.
+	OlderThan time.Duration
+
+	// DryRun counts what a sweep would delete, and deletes nothing.
+	DryRun bool
+}
+
+// SweepReport describes what a sweep found and did or, after a dry run, would do.
+type SweepReport struct {
+	Young   int   // payloads that are not old enough
+	Deleted int   // payloads
+	Bytes   int64 // size of the payloads deleted
+}
+
 const defaultSweepAge = 30 * 24 * time.Hour
 
-// SweepClaims deletes the payload blobs of a container that are older than age, and
-// tells how many. Such blobs are left behind where a process died between storing
-// the blob and the message, or between deleting the message and the blob; they hurt
-// nobody. Zero means 30 days.
+// SweepClaims deletes the payloads in container c that are older than
+// SweepOptions.OlderThan. Payloads without a message are left behind by a process that
+// died after storing the payload and before adding the message, or after deleting the
+// message and before deleting the payload. They do no harm. Other blobs of the container
+// are not touched.
 //
-// A message whose blob was swept cannot be handled any more, and becomes a poison
-// message. So the age must be greater than any message may wait, in the poison
-// queue too.
-//
-// One request for 5,000 blobs, and one for each deleted.
-func SweepClaims(ctx context.Context, c *container.Client, age time.Duration) (int, error) {
-	if c == nil {
-		return 0, fmt.Errorf("sweep claims: container: %w", patterns.ErrNil)
+// One request for each 5,000 blobs, and one for each payload deleted. After an error the
+// report describes what was done until then.
+func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (SweepReport, error) {
+	var o SweepOptions
+	if opts != nil {
+		o = *opts
 	}
-	if age <= 0 {
-		age = defaultSweepAge
+	switch setDefault(&o.OlderThan, defaultSweepAge); {
+	case c == nil:
+		return SweepReport{}, fmt.Errorf("sweep claims: container: %w", patterns.ErrNil)
+	case o.OlderThan < 0:
+		return SweepReport{}, errors.New("sweep claims: SweepOptions.OlderThan: negative")
 	}
-	limit := time.Now().Add(-age)
-	swept := 0
+	var report SweepReport
+	limit := time.Now().Add(-o.OlderThan)
 	pager := c.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: to.Ptr(claimPrefix)})
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {
-			return swept, fail("list blobs", err, false)
+			return report, fmt.Errorf("sweep claims: %w", readError("list blobs", err))
 		}
 		if page.Segment == nil {
 			continue
 		}
 		for _, b := range page.Segment.BlobItems {
-			if b == nil || b.Properties == nil || !deref(b.Properties.LastModified).Before(limit) {
+			if b == nil || b.Properties == nil {
 				continue
 			}
-			if err := discard(ctx, c, &claim{Name: deref(b.Name)}); err != nil {
-				return swept, err
+			if !deref(b.Properties.LastModified).Before(limit) {
+				report.Young++
+				continue
 			}
-			swept++
+			if !o.DryRun {
+				if err := deletePayload(ctx, c, &claim{Name: deref(b.Name)}); err != nil {
+					return report, fmt.Errorf("sweep claims: %w", err)
+				}
+			}
+			report.Deleted++
+			report.Bytes += deref(b.Properties.ContentLength)
 		}
 	}
-	return swept, nil
+	return report, nil
 }

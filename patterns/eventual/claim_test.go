@@ -16,8 +16,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// largestInline is the length of the longest string that fits into a message of
-// kind "full" whose id is a UUID and whose time has all its nine digits.
+// largestInline is the length of the longest string that fits into a message of kind
+// "full" whose id is a UUID and whose time has all nine decimals.
 const largestInline = 48<<10 - 512 - len(`{"azp":1,"id":"01234567-0123-0123-0123-0123456789ab","kind":"full","at":"2026-01-01T00:00:00.123456789Z","body":""}`)
 
 func blobs(t testing.TB, c *container.Client) []string {
@@ -36,21 +36,21 @@ func blobs(t testing.TB, c *container.Client) []string {
 	return names
 }
 
-func TestAPayloadThatDoesNotFitGoesThroughABlob(t *testing.T) {
+func TestLargePayloadIsStoredInABlob(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for name, c := range map[string]struct {
 			size  int
 			blobs int
 		}{
-			"small":         {1, 0},
-			"just fits":     {largestInline, 0},
-			"one too much":  {largestInline + 2 + 8, 1}, // the time may be shorter by its zeros
-			"48 KiB":        {48 << 10, 1},
-			"five megabyte": {5 << 20, 1},
+			"small":          {1, 0},
+			"largest inline": {largestInline, 0},
+			"one byte more":  {largestInline + 2 + 8, 1}, // trailing zeros of the time are omitted
+			"48 KiB":         {48 << 10, 1},
+			"5 MiB":          {5 << 20, 1},
 		} {
 			t.Run(name, func(t *testing.T) {
-				blobsOf := b.Container(t)
-				s := newBench(t, b, func(o *eventual.Options) { o.Container = blobsOf })
+				payloads := b.Container(t)
+				s := newFixture(t, b, func(o *eventual.Options) { o.Container = payloads })
 				var got string
 				eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
 					if job.Attempt == 1 {
@@ -61,16 +61,16 @@ func TestAPayloadThatDoesNotFitGoesThroughABlob(t *testing.T) {
 				})
 				want := strings.Repeat("x", c.size)
 				b.ResetRequests()
-				s.put(t, "full", want, &eventual.EnqueueOptions{Container: blobsOf})
+				s.put(t, "full", want, &eventual.EnqueueOptions{Container: payloads})
 				wantRequests(t, b, map[string]int{"Queue.Put": 1, "Blob.Put": c.blobs})
-				if n := len(blobs(t, blobsOf)); n != c.blobs {
+				if n := len(blobs(t, payloads)); n != c.blobs {
 					t.Errorf("%d blobs", n)
 				}
 				wantOutcomes(t, s.until(t, 2), eventual.Retrying, eventual.Done)
 				if got != want {
 					t.Errorf("got %d bytes", len(got))
 				}
-				if n := len(blobs(t, blobsOf)); n != 0 {
+				if n := len(blobs(t, payloads)); n != 0 {
 					t.Errorf("%d blobs are left", n)
 				}
 				wantEmpty(t, s.queue)
@@ -79,7 +79,7 @@ func TestAPayloadThatDoesNotFitGoesThroughABlob(t *testing.T) {
 	})
 }
 
-func TestWithoutAContainerALargePayloadIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestLargePayloadWithoutContainerIsRefusedBeforeAnyRequest(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		queue := b.Queue(t)
 		b.ResetRequests()
@@ -91,13 +91,13 @@ func TestWithoutAContainerALargePayloadIsRefusedBeforeAnyRequest(t *testing.T) {
 	})
 }
 
-func TestADamagedOrMissingPayloadMakesAPoisonMessageAtOnce(t *testing.T) {
+func TestMessageWithDamagedOrMissingPayloadIsMovedToPoisonImmediately(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for name, c := range map[string]struct {
 			spoil  func(c *container.Client, blob string) error
 			reason error
 		}{
-			"gone": {func(c *container.Client, blob string) error {
+			"deleted": {func(c *container.Client, blob string) error {
 				_, err := c.NewBlobClient(blob).Delete(context.Background(), nil)
 				return err
 			}, eventual.ErrClaimGone},
@@ -115,14 +115,14 @@ func TestADamagedOrMissingPayloadMakesAPoisonMessageAtOnce(t *testing.T) {
 			}, eventual.ErrClaimDamaged},
 		} {
 			t.Run(name, func(t *testing.T) {
-				blobsOf := b.Container(t)
-				s := newBench(t, b, func(o *eventual.Options) { o.Container = blobsOf })
+				payloads := b.Container(t)
+				s := newFixture(t, b, func(o *eventual.Options) { o.Container = payloads })
 				eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
-					t.Error("handled")
+					t.Error("the handler was called")
 					return nil
 				})
-				s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: blobsOf})
-				if err := c.spoil(blobsOf, blobs(t, blobsOf)[0]); err != nil {
+				s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
+				if err := c.spoil(payloads, blobs(t, payloads)[0]); err != nil {
 					t.Fatal(err)
 				}
 				es := s.until(t, 1)
@@ -130,7 +130,7 @@ func TestADamagedOrMissingPayloadMakesAPoisonMessageAtOnce(t *testing.T) {
 				if !errors.Is(es[0].Err, c.reason) {
 					t.Errorf("got %v", es[0].Err)
 				}
-				if d := peek(t, s.tools(t))[0]; d.Reason != c.reason.Error() || d.Payload != nil {
+				if d := peek(t, s.poisonQueue(t))[0]; d.Reason != c.reason.Error() || d.Payload != nil {
 					t.Errorf("got %+v", d)
 				}
 			})
@@ -138,10 +138,10 @@ func TestADamagedOrMissingPayloadMakesAPoisonMessageAtOnce(t *testing.T) {
 	})
 }
 
-func TestAPoisonMessageKeepsItsPayloadUntilItIsDiscarded(t *testing.T) {
+func TestPoisonMessageKeepsItsPayloadUntilDiscarded(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		blobsOf := b.Container(t)
-		s := newBench(t, b, func(o *eventual.Options) { o.Container = blobsOf })
+		payloads := b.Container(t)
+		s := newFixture(t, b, func(o *eventual.Options) { o.Container = payloads })
 		works := false
 		eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
 			if works && len(job.Message) == 60<<10 {
@@ -150,15 +150,15 @@ func TestAPoisonMessageKeepsItsPayloadUntilItIsDiscarded(t *testing.T) {
 			return eventual.Cancel(errFails)
 		})
 		for range 2 {
-			s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: blobsOf})
+			s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 		}
 		s.until(t, 2)
-		if n := len(blobs(t, blobsOf)); n != 2 {
+		if n := len(blobs(t, payloads)); n != 2 {
 			t.Fatalf("%d blobs", n)
 		}
-		p := s.tools(t)
+		p := s.poisonQueue(t)
 		n := 0
-		taken(t, p, func(d *eventual.Dead) {
+		takeAll(t, p, func(d *eventual.PoisonMessage) {
 			do := p.Replay
 			if n++; n == 2 {
 				do = p.Discard
@@ -167,90 +167,99 @@ func TestAPoisonMessageKeepsItsPayloadUntilItIsDiscarded(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if n := len(blobs(t, blobsOf)); n != 1 {
+		if n := len(blobs(t, payloads)); n != 1 {
 			t.Errorf("%d blobs after one was discarded", n)
 		}
 		works = true
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
-		if n := len(blobs(t, blobsOf)); n != 0 {
+		if n := len(blobs(t, payloads)); n != 0 {
 			t.Errorf("%d blobs", n)
 		}
 	})
 }
 
-func TestAReplyLostWhileThePayloadIsStoredDoesNoHarm(t *testing.T) {
+func TestLostResponseWhileStoringThePayloadIsNoError(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		blobsOf, queue := b.Container(t), b.Queue(t)
+		payloads, queue := b.Container(t), b.Queue(t)
 		b.Fault(fault.On("Blob.Put").Nth(1).LoseReply())
-		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: blobsOf})
+		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, m := len(blobs(t, blobsOf)), count(t, queue); b != 1 || m != 1 {
+		if b, m := len(blobs(t, payloads)), count(t, queue); b != 1 || m != 1 {
 			t.Errorf("%d blobs, %d messages", b, m)
 		}
 	})
 }
 
-func TestAPayloadWhoseMessageIsRefusedIsTakenBack(t *testing.T) {
+func TestPayloadIsDeletedIfItsMessageIsRefused(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		blobsOf, queue := b.Container(t), b.Queue(t)
+		payloads, queue := b.Container(t), b.Queue(t)
 		b.Fault(fault.On("Queue.Put").Status(403, "AuthorizationFailure"))
-		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: blobsOf})
-		var e *eventual.Error
+		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
+		var e *patterns.Error
 		if !errors.As(err, &e) || e.Status != 403 || errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
 		}
-		if n := len(blobs(t, blobsOf)); n != 0 {
+		if n := len(blobs(t, payloads)); n != 0 {
 			t.Errorf("%d blobs", n)
 		}
 	})
 }
 
-// The first try puts the message, its reply is lost, and the next are refused.
-func TestARefusalAfterALostReplyIsNoAnswer(t *testing.T) {
+// The first try adds the message and its response is lost; the next tries are refused.
+func TestRefusalAfterALostResponseLeavesTheOutcomeUnknown(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, status := range []int{403, 503} {
-			blobsOf, queue := b.Container(t), b.Queue(t)
+			payloads, queue := b.Container(t), b.Queue(t)
 			b.Fault(fault.On("Queue.Put").Nth(1).LoseReply(), fault.On("Queue.Put").Nth(2).Times(fault.Forever).Status(status, "Refused"))
-			err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: blobsOf})
+			err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 			b.ClearFaults()
 			if !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrThrottled) != (status == 503) {
 				t.Errorf("%d: %v", status, err)
 			}
-			if b, m := len(blobs(t, blobsOf)), count(t, queue); b != 1 || m != 1 {
+			if b, m := len(blobs(t, payloads)), count(t, queue); b != 1 || m != 1 {
 				t.Errorf("%d: %d blobs, %d messages", status, b, m)
 			}
 		}
 	})
 }
 
-func TestSweepDeletesOldPayloadsOnly(t *testing.T) {
+func TestSweepClaimsDeletesOnlyOldPayloads(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		blobsOf, queue := b.Container(t), b.Queue(t)
+		payloads, queue := b.Container(t), b.Queue(t)
 		put := func() {
-			err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: blobsOf})
+			err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 		put()
 		put()
-		if _, err := blobsOf.NewBlockBlobClient("somebody's").UploadBuffer(t.Context(), nil, nil); err != nil {
+		if _, err := payloads.NewBlockBlobClient("other").UploadBuffer(t.Context(), nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * 24 * time.Hour)
 		put()
 		time.Sleep(11 * 24 * time.Hour)
-		for _, want := range []int{2, 0} {
+		size := int64(60<<10 + 2) // of the payload as JSON
+		for _, c := range []struct {
+			dryRun  bool
+			want    eventual.SweepReport
+			deletes int
+		}{
+			{true, eventual.SweepReport{Young: 1, Deleted: 2, Bytes: 2 * size}, 0},
+			{false, eventual.SweepReport{Young: 1, Deleted: 2, Bytes: 2 * size}, 2},
+			{false, eventual.SweepReport{Young: 1}, 0},
+		} {
 			b.ResetRequests()
-			n, err := eventual.SweepClaims(t.Context(), blobsOf, 0)
-			if err != nil || n != want {
-				t.Errorf("swept %d, %v, want %d", n, err, want)
+			report, err := eventual.SweepClaims(t.Context(), payloads, &eventual.SweepOptions{DryRun: c.dryRun})
+			if err != nil || report != c.want {
+				t.Errorf("got %+v, %v, want %+v", report, err, c.want)
 			}
-			wantRequests(t, b, map[string]int{"Blob.List": 1, "Blob.Delete": want})
+			wantRequests(t, b, map[string]int{"Blob.List": 1, "Blob.Delete": c.deletes})
 		}
-		if left := blobs(t, blobsOf); len(left) != 2 {
+		if left := blobs(t, payloads); len(left) != 2 {
 			t.Errorf("%v are left", left)
 		}
 	})

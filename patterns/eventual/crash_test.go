@@ -15,19 +15,19 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// story is one process that does something and is killed, and what comes after it.
-type story struct {
-	process func() // makes the requests at which it is killed
-	after   func() // other processes, when all is well again
+// scenario is a process that is killed, and what happens after that.
+type scenario struct {
+	process func() // the process; it is killed at one of its requests
+	after   func() // other processes, when requests succeed again
 	check   func(killed string)
 }
 
-// everyCrash tells the story once undisturbed, to count the requests of its process,
-// and then twice for each request: killed just before it is carried out, and just
-// after.
-func everyCrash(t *testing.T, begin func(t *testing.T, b *testbed.Backend) story) {
+// crashAtEveryRequest runs the scenario once without a crash, to count the requests of its
+// process, and then twice for each request: with a crash before it is carried out, and
+// with a crash after that.
+func crashAtEveryRequest(t *testing.T, begin func(t *testing.T, b *testbed.Backend) scenario) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		tell := func(killed string, rules []fault.Rule) fault.Log {
+		run := func(killed string, rules []fault.Rule) fault.Log {
 			s := begin(t, b)
 			b.ResetRequests()
 			b.Fault(rules...)
@@ -41,17 +41,18 @@ func everyCrash(t *testing.T, begin func(t *testing.T, b *testbed.Backend) story
 			}
 			return log
 		}
-		log := tell("never", nil)
+		log := run("never", nil)
 		for i, q := range log {
-			tell(fmt.Sprintf("before request %d, %s", i+1, q.Op), killedBefore(i+1))
-			tell(fmt.Sprintf("after request %d, %s", i+1, q.Op), killedAfter(i+1))
+			run(fmt.Sprintf("before request %d, %s", i+1, q.Op), crashBefore(i+1))
+			run(fmt.Sprintf("after request %d, %s", i+1, q.Op), crashAfter(i+1))
 		}
 		t.Logf("%d requests, %d crashes", len(log), 2*len(log))
 	})
 }
 
-// process runs the worker until a delivery ends, or nothing comes for a while.
-func (s *bench) process(t testing.TB) func() {
+// process returns a function that runs the worker until a delivery ends, or until there
+// was none for a while.
+func (s *fixture) process(t testing.TB) func() {
 	return func() {
 		stop := s.start(t)
 		select {
@@ -62,8 +63,8 @@ func (s *bench) process(t testing.TB) func() {
 	}
 }
 
-// drain runs another worker until the queue holds nothing.
-func (s *bench) drain(t testing.TB) func() {
+// drain returns a function that runs the worker until the queue is empty.
+func (s *fixture) drain(t testing.TB) func() {
 	return func() {
 		stop := s.start(t)
 		for range 1000 {
@@ -77,13 +78,7 @@ func (s *bench) drain(t testing.TB) func() {
 	}
 }
 
-// slowly lets the polls of virtual hours be few, and requests come in one order.
-func slowly(o *eventual.Options) {
-	o.PollMin, o.PollMax = time.Second, 10*time.Second
-	o.Parallel = 1
-}
-
-func TestAMoveSurvivesEveryCrashOfItsWorker(t *testing.T) {
+func TestMoveSurvivesEveryCrashOfItsWorker(t *testing.T) {
 	targets := map[string]func(b *testbed.Backend, w *eventual.Worker, current *aztables.Client, old *aztables.Client, blobs *container.Client){
 		"table": func(b *testbed.Backend, w *eventual.Worker, current, old *aztables.Client, _ *container.Client) {
 			eventual.HandleMove(w, "move", current, old)
@@ -95,20 +90,20 @@ func TestAMoveSurvivesEveryCrashOfItsWorker(t *testing.T) {
 	for name, register := range targets {
 		for _, earlier := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%t", name, earlier), func(t *testing.T) {
-				everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
+				crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
 					current, old, blobs := b.Table(t), b.Table(t), b.Container(t)
-					s := newBench(t, b, slowly)
+					s := newFixture(t, b, infrequentPolls)
 					register(b, s.worker, current, old, blobs)
 					if earlier {
-						putRow(t, old, hired("0", "long ago"))
-						if _, err := blobs.NewBlockBlobClient("Sales/456.json").UploadBuffer(t.Context(), []byte(hired("0", "long ago")), nil); err != nil {
+						putRow(t, old, employee("0", "long ago"))
+						if _, err := blobs.NewBlockBlobClient("Sales/456.json").UploadBuffer(t.Context(), []byte(employee("0", "long ago")), nil); err != nil {
 							t.Fatal(err)
 						}
 					}
 					row := row456()
 					row.ETag = putRow(t, current, employee456)
 					s.put(t, "move", row, nil)
-					return story{s.process(t), s.drain(t), func(string) {
+					return scenario{s.process(t), s.drain(t), func(string) {
 						a := &archive{current: current, read: func(t testing.TB) (string, bool) { return readRow(t, old) }}
 						if name == "blob" {
 							a.read = func(t testing.TB) (string, bool) { return readBlob(t, blobs) }
@@ -122,31 +117,31 @@ func TestAMoveSurvivesEveryCrashOfItsWorker(t *testing.T) {
 	}
 }
 
-func TestAJobSurvivesEveryCrashOfItsWorker(t *testing.T) {
+func TestJobSurvivesEveryCrashOfItsWorker(t *testing.T) {
 	for name, size := range map[string]int{"small": 1, "through a blob": 60 << 10} {
 		t.Run(name, func(t *testing.T) {
-			everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
-				blobsOf := b.Container(t)
-				s := newBench(t, b, func(o *eventual.Options) { slowly(o); o.Container = blobsOf })
-				handled := 0
+			crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+				payloads := b.Container(t)
+				s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.Container = payloads })
+				processed := 0
 				eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
-					handled++
+					processed++
 					return nil
 				})
-				s.put(t, "full", strings.Repeat("x", size), &eventual.EnqueueOptions{Container: blobsOf})
-				return story{s.process(t), s.drain(t), func(killed string) {
+				s.put(t, "full", strings.Repeat("x", size), &eventual.EnqueueOptions{Container: payloads})
+				return scenario{s.process(t), s.drain(t), func(killed string) {
 					most := 1
 					if strings.HasPrefix(killed, "before") && strings.HasSuffix(killed, "Queue.Delete") {
-						most = 2 // done, and nobody knows
+						most = 2 // done, but not yet deleted
 					}
-					if handled < 1 || handled > most {
-						t.Errorf("handled %d times", handled)
+					if processed < 1 || processed > most {
+						t.Errorf("processed %d times", processed)
 					}
 					wantEmpty(t, s.poison)
 					time.Sleep(31 * 24 * time.Hour)
-					orphans, err := eventual.SweepClaims(t.Context(), blobsOf, 0)
-					if err != nil || orphans > 1 || killed == "never" && orphans != 0 {
-						t.Errorf("swept %d, %v", orphans, err)
+					report, err := eventual.SweepClaims(t.Context(), payloads, nil)
+					if err != nil || report.Deleted > 1 || killed == "never" && report.Deleted != 0 {
+						t.Errorf("swept %+v, %v", report, err)
 					}
 				}}
 			})
@@ -154,16 +149,16 @@ func TestAJobSurvivesEveryCrashOfItsWorker(t *testing.T) {
 	}
 }
 
-func TestABurialSurvivesEveryCrash(t *testing.T) {
-	everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
-		s := newBench(t, b, func(o *eventual.Options) { slowly(o); o.MaxAttempts = 1 })
+func TestMoveToPoisonSurvivesEveryCrash(t *testing.T) {
+	crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.MaxAttempts = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{ID: "op"})
-		return story{s.process(t), s.drain(t), func(killed string) {
-			dead := peek(t, s.tools(t))
+		return scenario{s.process(t), s.drain(t), func(killed string) {
+			dead := peek(t, s.poisonQueue(t))
 			most := 1
 			if strings.Contains(killed, "after request 2") || strings.HasPrefix(killed, "before request 3") {
-				most = 2 // copied, and not deleted
+				most = 2 // copied, but not yet deleted
 			}
 			if len(dead) < 1 || len(dead) > most {
 				t.Errorf("%d poison messages", len(dead))
@@ -177,55 +172,55 @@ func TestABurialSurvivesEveryCrash(t *testing.T) {
 	})
 }
 
-func TestAnEnqueueSurvivesEveryCrash(t *testing.T) {
-	everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
-		blobsOf := b.Container(t)
-		s := newBench(t, b, func(o *eventual.Options) { slowly(o); o.Container = blobsOf })
-		handled := map[string]int{}
+func TestEnqueueSurvivesEveryCrash(t *testing.T) {
+	crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+		payloads := b.Container(t)
+		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.Container = payloads })
+		processed := map[string]int{}
 		eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
-			handled[job.ID]++
+			processed[job.ID]++
 			return nil
 		})
 		var failed error
 		enqueue := func() error {
-			return eventual.Enqueue(t.Context(), s.queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{ID: "op", Container: blobsOf})
+			return eventual.Enqueue(t.Context(), s.queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{ID: "op", Container: payloads})
 		}
 		again := func() {
-			if failed != nil { // who was not told that it worked does it again
+			if failed != nil { // a caller that got no confirmation calls Enqueue again
 				if err := enqueue(); err != nil {
 					t.Error(err)
 				}
 			}
 			s.drain(t)()
 		}
-		return story{func() { failed = enqueue() }, again, func(killed string) {
+		return scenario{func() { failed = enqueue() }, again, func(killed string) {
 			if (failed == nil) != (killed == "never") {
 				t.Errorf("Enqueue: %v", failed)
 			}
-			if n := handled["op"]; len(handled) != 1 || n < 1 || n > 2 {
-				t.Errorf("handled %v", handled)
+			if n := processed["op"]; len(processed) != 1 || n < 1 || n > 2 {
+				t.Errorf("processed %v", processed)
 			}
 			wantEmpty(t, s.poison)
 		}}
 	})
 }
 
-func TestAReplaySurvivesEveryCrash(t *testing.T) {
-	everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
-		s := newBench(t, b, func(o *eventual.Options) { slowly(o); o.MaxAttempts = 1 })
-		works, handled := false, 0
+func TestReplaySurvivesEveryCrash(t *testing.T) {
+	crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.MaxAttempts = 1 })
+		works, processed := false, 0
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			if !works {
 				return errFails
 			}
-			handled++
+			processed++
 			return nil
 		})
 		s.put(t, "letter", letter{}, nil)
 		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
 		works = true
 		replay := func() error {
-			p := s.tools(t)
+			p := s.poisonQueue(t)
 			for d, err := range p.Take(t.Context()) {
 				if err == nil {
 					err = p.Replay(t.Context(), d)
@@ -237,15 +232,15 @@ func TestAReplaySurvivesEveryCrash(t *testing.T) {
 			return nil
 		}
 		again := func() {
-			time.Sleep(10 * time.Minute) // what was taken appears again
+			time.Sleep(10 * time.Minute) // what the first process received becomes visible again
 			if err := replay(); err != nil {
 				t.Error(err)
 			}
 			s.drain(t)()
 		}
-		return story{func() { _ = replay() }, again, func(killed string) {
-			if handled < 1 || handled > 2 {
-				t.Errorf("handled %d times", handled)
+		return scenario{func() { _ = replay() }, again, func(killed string) {
+			if processed < 1 || processed > 2 {
+				t.Errorf("processed %d times", processed)
 			}
 			wantEmpty(t, s.poison)
 		}}

@@ -4,119 +4,121 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 )
 
-// delivery is one message in one worker, from the fetch to its end.
+// delivery is one message that a worker received, until the worker is done with it.
 type delivery struct {
-	w       *Worker
-	m       *message
-	env     envelope
-	body    []byte
-	attempt int
-	limit   int // of attempts
-	fetched time.Time
-	base    context.Context // outlives the worker's stop
+	w           *Worker
+	m           *message
+	env         envelope
+	body        []byte
+	attempt     int
+	maxAttempts int
+	received    time.Time
+	base        context.Context // not cancelled when the worker stops
 }
 
-// endTime bounds a request that ends a delivery: a worker has to be able to stop.
-const endTime = 30 * time.Second
+// finalTimeout bounds the requests that end a delivery, so that a worker can stop even
+// if no request gets an answer.
+const finalTimeout = 30 * time.Second
 
-// end makes a request that ends the delivery.
-func (d *delivery) end(request func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(d.base, endTime)
+// final makes a request that ends the delivery.
+func (d *delivery) final(request func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(d.base, finalTimeout)
 	defer cancel()
 	return request(ctx)
 }
 
-// deliver handles one message, and sees to what becomes of it.
-func (w *Worker) deliver(poll, work context.Context, m *message, fetched time.Time, timers *sync.WaitGroup) {
-	d := &delivery{w: w, m: m, fetched: fetched, base: context.WithoutCancel(work)}
-	unread := d.open()
+// process handles one message and decides what becomes of it. If poll has ended, it
+// releases the message without calling the handler. work is the parent of the handler's
+// context.
+func (w *Worker) process(poll, work context.Context, m *message, received time.Time, timers *sync.WaitGroup) {
+	d := &delivery{w: w, m: m, received: received, base: context.WithoutCancel(work)}
+	unreadable := d.open()
 	if poll.Err() != nil {
 		d.release(ErrStopped)
 		return
 	}
 	h := w.handlers[d.env.Kind]
-	if d.limit = h.attempts; d.limit == 0 {
-		d.limit = w.opts.MaxAttempts
+	if d.maxAttempts = h.maxAttempts; d.maxAttempts == 0 {
+		d.maxAttempts = w.opts.MaxAttempts
 	}
 	switch {
-	case unread != nil:
-		d.bury(unread)
+	case unreadable != nil:
+		d.moveToPoison(unreadable)
 		return
-	case d.spent():
-		d.bury(fmt.Errorf("no outcome after %d deliveries", d.attempt-1))
+	case d.exhausted():
+		d.moveToPoison(fmt.Errorf("no outcome after %d deliveries", d.attempt-1))
 		return
 	case h.handle == nil:
-		d.bury(fmt.Errorf("no handler for kind %q", d.env.Kind))
+		d.moveToPoison(fmt.Errorf("no handler for kind %q", d.env.Kind))
 		return
 	}
 
-	ctx, lose := context.WithCancelCause(work)
-	defer lose(nil)
-	held := &hold{queue: w.queue, every: w.opts.Visibility, log: w.opts.Logger, lose: lose, ctx: d.base, timers: timers, m: m}
-	held.keep(fetched)
+	ctx, cancel := context.WithCancelCause(work)
+	defer cancel(nil)
+	l := &lease{queue: w.queue, visibility: w.opts.Visibility, log: w.opts.Logger, cancel: cancel, ctx: d.base, timers: timers, m: m}
+	l.start(received)
 	err := errGoexit
-	defer func() { // also when the handler ends the goroutine
-		lost := held.stop()
-		d.settle(ctx, err, lost)
+	defer func() { // also runs if the handler calls runtime.Goexit
+		lost := l.stop()
+		d.complete(ctx, err, lost)
 	}()
-	err = d.attempted(ctx, h.handle)
+	err = d.call(ctx, h.handle)
 }
 
-// spent reports whether the message has had all its attempts. Without a poison queue it
-// gets one more with every second delivery: with every delivery, one that kills its
-// worker would kill the next at once.
-func (d *delivery) spent() bool {
-	over := d.attempt - d.limit
-	return over > 0 && (d.w.poison.client != nil || over%2 == 1)
+// exhausted reports whether the message had all its attempts. Without a poison queue
+// every second delivery is one more attempt. Not every delivery is, because a message
+// that kills its worker would then kill the next one immediately.
+func (d *delivery) exhausted() bool {
+	excess := d.attempt - d.maxAttempts
+	return excess > 0 && (d.w.poison.client != nil || excess%2 == 1)
 }
 
-// open reads the envelope, but not a payload in a blob.
+// open decodes the message. It does not load a payload from a blob.
 func (d *delivery) open() error {
 	var err error
-	if d.env, err = parse(d.m.text); err == errNotOurs {
-		err = d.openOther()
+	if d.env, err = parse(d.m.text); err == errForeign {
+		err = d.openForeign()
 	}
 	if err != nil {
 		d.env, d.body = envelope{ID: d.m.id, Kind: Raw}, nil
 	}
-	d.attempt = int(max(d.m.count-d.env.Free, 1))
+	d.attempt = int(max(d.m.deliveries-d.env.Free, 1))
 	if d.body == nil {
 		d.body = d.env.Body
 	}
 	return err
 }
 
-// openOther reads a message that Enqueue did not write.
-func (d *delivery) openOther() (err error) {
+// openForeign decodes a message that Enqueue did not write.
+func (d *delivery) openForeign() error {
 	d.env = envelope{ID: d.m.id, Kind: Raw, At: d.m.inserted, Text: &d.m.text}
 	d.body = Text(d.m.text)
 	if d.w.opts.Decode == nil {
 		return nil
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("Options.Decode: %w", &PanicError{v, debug.Stack()})
-		}
-	}()
-	d.env.Kind, d.body, err = d.w.opts.Decode(d.m.text)
-	if err == nil && d.env.Kind == "" {
-		err = fmt.Errorf("%w: empty", ErrBadKind)
-	}
-	if err != nil {
+	if err := d.decodeForeign(); err != nil {
 		return fmt.Errorf("Options.Decode: %w", err)
 	}
 	return nil
 }
 
-// attempted runs the handler.
-func (d *delivery) attempted(ctx context.Context, handle func(context.Context, *delivery) error) (err error) {
+func (d *delivery) decodeForeign() (err error) {
+	defer recoverPanic(&err)
+	d.env.Kind, d.body, err = d.w.opts.Decode(d.m.text)
+	if err == nil && d.env.Kind == "" {
+		err = fmt.Errorf("%w: empty", ErrBadKind)
+	}
+	return err
+}
+
+// call loads the payload and calls the handler.
+func (d *delivery) call(ctx context.Context, handle func(context.Context, *delivery) error) (err error) {
 	ctx, span := d.w.tracer.Start(ctx, "job "+d.env.Kind, &tracing.SpanOptions{
 		Kind: tracing.SpanKindConsumer,
 		Attributes: []tracing.Attribute{
@@ -126,124 +128,129 @@ func (d *delivery) attempted(ctx context.Context, handle func(context.Context, *
 	})
 	defer span.End()
 	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{v, debug.Stack()}
-		}
 		if err != nil {
 			span.SetStatus(tracing.SpanStatusError, err.Error())
 		}
 	}()
-	if d.env.Claim != nil {
-		if d.w.opts.Container == nil {
-			return errors.New("claim check: worker has no Options.Container")
-		}
-		if d.body, err = redeem(ctx, d.w.opts.Container, d.env.Claim); err != nil {
-			if errors.Is(err, ErrClaimGone) || errors.Is(err, ErrClaimDamaged) {
-				err = Cancel(err)
-			}
-			return err
-		}
+	defer recoverPanic(&err)
+	if err := d.loadPayload(ctx); err != nil {
+		return err
 	}
 	if err = handle(ctx, d); err != nil {
-		_, _ = err.Error(), errors.Is(err, errGoexit) // a nil pointer in it panics here, where that is an error
+		_, _ = err.Error(), errors.Is(err, errGoexit) // an error that is a nil pointer panics here, where panics are recovered
 	}
 	return err
 }
 
-// settle does what the end of an attempt asks for.
-func (d *delivery) settle(ctx context.Context, err error, lost bool) {
-	var sn *snooze
-	var ca *cancelled
+// loadPayload reads the payload if it is in a blob.
+func (d *delivery) loadPayload(ctx context.Context) (err error) {
 	switch {
-	case lost:
+	case d.env.Claim == nil:
+		return nil
+	case d.w.opts.Container == nil:
+		return errors.New("claim check: worker has no Options.Container")
+	}
+	d.body, err = loadPayload(ctx, d.w.opts.Container, d.env.Claim)
+	if errors.Is(err, ErrClaimGone) || errors.Is(err, ErrClaimDamaged) {
+		return Cancel(err)
+	}
+	return err
+}
+
+// complete ends the delivery according to the result of the attempt.
+func (d *delivery) complete(ctx context.Context, err error, leaseLost bool) {
+	var snoozed *snoozeError
+	var cancelled *cancelError
+	switch {
+	case leaseLost:
 		d.report(Lost, err)
 	case err == nil:
-		d.finish()
-	case errors.As(err, &sn):
-		d.show(Snoozed, sn.after, true, err)
-	case errors.As(err, &ca):
-		d.bury(ca.err)
+		d.succeed()
+	case errors.As(err, &snoozed):
+		d.postpone(Snoozed, snoozed.after, true, err)
+	case errors.As(err, &cancelled):
+		d.moveToPoison(cancelled.err)
 	case errors.Is(context.Cause(ctx), ErrStopped):
 		d.release(err)
-	case d.attempt >= d.limit:
-		d.bury(err)
+	case d.attempt >= d.maxAttempts:
+		d.moveToPoison(err)
 	default:
-		d.show(Retrying, d.w.opts.Backoff(d.attempt), false, err)
+		d.postpone(Retrying, d.w.opts.Backoff(d.attempt), false, err)
 	}
 }
 
-// finish deletes the message, and then the payload that nobody else refers to: the
-// other order could leave a message without its payload.
-func (d *delivery) finish() {
-	err := d.remove()
+// succeed deletes the message and then its payload, to which no other message refers.
+// The opposite order could leave a message without its payload.
+func (d *delivery) succeed() {
+	err := d.delete()
 	switch {
 	case err == nil:
-		d.dropClaim(d.env.Claim)
+		d.deletePayload()
 	case hasCode(err, "MessageNotFound"):
-		// Deleted by this very request, whose reply was lost, or by another worker. As
-		// some texts have it, one that another worker holds may answer so too, so the
-		// payload stays.
+		// An earlier try of this request deleted the message, or another worker did. Some
+		// documents say that a message leased by another worker may get this answer too,
+		// so the payload is kept.
 	default:
-		d.failed("message not deleted, it comes again", err)
+		d.logFailure("message not deleted, it will be delivered again", err)
 		d.report(Lost, nil)
 		return
 	}
 	d.report(Done, nil)
 }
 
-func (d *delivery) remove() error {
-	return d.end(func(ctx context.Context) error { return d.w.queue.remove(ctx, d.m.id, d.m.receipt) })
+func (d *delivery) delete() error {
+	return d.final(func(ctx context.Context) error { return d.w.queue.delete(ctx, d.m.id, d.m.popReceipt) })
 }
 
-func (d *delivery) dropClaim(cl *claim) {
-	if cl == nil || d.w.opts.Container == nil {
+func (d *delivery) deletePayload() {
+	if d.env.Claim == nil || d.w.opts.Container == nil {
 		return
 	}
-	err := d.end(func(ctx context.Context) error { return discard(ctx, d.w.opts.Container, cl) })
+	err := d.final(func(ctx context.Context) error { return deletePayload(ctx, d.w.opts.Container, d.env.Claim) })
 	if err != nil {
-		d.failed("payload not deleted", err)
+		d.logFailure("payload not deleted", err)
 	}
 }
 
-// show lets the message appear again after some time. A free one is not counted as
-// an attempt.
-func (d *delivery) show(o Outcome, after time.Duration, free bool, cause error) {
+// postpone makes the message visible again after some time. If free is set, the
+// delivery does not count as an attempt.
+func (d *delivery) postpone(o Outcome, after time.Duration, free bool, cause error) {
 	text := d.m.text
-	if free && d.env.Version > 0 { // one that Enqueue wrote
+	if free && d.env.Version > 0 { // a message that Enqueue wrote
 		e := d.env
 		e.Free++
 		if t, err := e.encode(); err == nil && len(t) <= maxText {
 			text = t
 		}
 	}
-	err := d.end(func(ctx context.Context) error {
-		return d.w.queue.update(ctx, d.m, text, min(after, maxHide))
+	err := d.final(func(ctx context.Context) error {
+		return d.w.queue.update(ctx, d.m, text, min(after, maxVisibility))
 	})
 	if err != nil {
-		d.failed("message not given back, it comes again when its visibility timeout ends", err)
-		if errors.Is(err, errTaken) {
+		d.logFailure("message not released, it becomes visible when its visibility timeout ends", err)
+		if errors.Is(err, ErrLeaseLost) {
 			o = Lost
 		}
 	}
 	d.report(o, cause)
 }
 
-// release gives the message back at once.
-func (d *delivery) release(cause error) { d.show(Released, 0, true, cause) }
+// release makes the message visible immediately.
+func (d *delivery) release(cause error) { d.postpone(Released, 0, true, cause) }
 
-// failed logs a request that was to end the delivery. That another worker has taken
-// the message over is no failure.
-func (d *delivery) failed(what string, err error) {
+// logFailure logs the failure of a request that should have ended the delivery. A lost
+// lease is not an error of the worker.
+func (d *delivery) logFailure(what string, err error) {
 	log := d.w.opts.Logger.Error
-	if errors.Is(err, errTaken) {
+	if errors.Is(err, ErrLeaseLost) {
 		log = d.w.opts.Logger.Info
 	}
 	log("eventual: "+what, "kind", d.env.Kind, "id", d.env.ID, "attempt", d.attempt, "error", err)
 }
 
-// report tells how the delivery ended.
+// report logs the end of the delivery and passes it to Options.Observe.
 func (d *delivery) report(o Outcome, err error) {
-	e := Event{Outcome: o, Kind: d.env.Kind, ID: d.env.ID, Attempt: d.attempt, Took: time.Since(d.fetched), Err: err}
+	e := Event{Outcome: o, Kind: d.env.Kind, ID: d.env.ID, Attempt: d.attempt, Took: time.Since(d.received), Err: err}
 	log := d.w.opts.Logger.Debug
 	switch o {
 	case Retrying:

@@ -1,23 +1,24 @@
-// Package eventual carries out what no transaction can: changes over partitions,
-// tables, accounts and services. It is the eventually consistent transactions
-// pattern, on Azure Queue Storage.
+// Package eventual implements the eventually consistent transactions pattern on Azure
+// Queue Storage: changes that span partitions, tables, accounts or services, for which
+// there are no transactions.
 //
 // # Problem
 //
-// "Archive employee 456" changes two tables, which no entity group transaction can.
-// A process that does one and dies before the other leaves things half done, and
-// nobody knows. So the intent is put on a queue first, and a worker does all the
-// steps, again and again until they are done:
+// "Archive employee 456" changes two tables, which no entity group transaction can do. A
+// process that changes the first and dies before the second leaves the data
+// inconsistent, and no one notices. With this pattern, the intent is first stored as a
+// queue message. A worker then executes all steps, and repeats them until they are done:
 //
-//	client   1  put the message "archive 456"
-//	worker   2  get the message: hidden from others for a time, not removed
+//	client   1  add the message "archive 456"
+//	worker   2  receive the message: it is hidden from other workers for a time, not deleted
 //	         3  read the row from Current
 //	         4  store it in Archive
 //	         5  delete it from Current, if it is still the version read
 //	         6  delete the message
 //
-// After a crash at any step the message is shown again, and the steps are repeated;
-// each of them bears that. That is what [Worker] and [Move] are:
+// After a crash at any step the message becomes visible again and the steps are
+// repeated, so each of them has to be idempotent. [Worker] receives messages and calls
+// handlers; [Move] implements steps 3 to 5:
 //
 //	w, err := eventual.NewWorker(queue, &eventual.Options{Poison: poison})
 //	eventual.HandleMove(w, "employee.archive", current, archive)
@@ -26,69 +27,72 @@
 //
 //	err = eventual.Enqueue(ctx, queue, "letter.send", Letter{…}, nil)
 //
-// # What is promised
+// # Guarantees
 //
-// A message is deleted only after its handler has returned nil, or after a copy of
-// it stands in the poison queue. Nothing else loses one: messages never expire
-// unless [EnqueueOptions.TTL] says so.
+// A message is deleted only after its handler returned nil, or after a copy of it was
+// added to the poison queue. Messages expire only if [EnqueueOptions.TTL] is set.
 //
-// A message may be handled more than once, also by two workers at once: when a
-// worker died or was cut off after the work and before the delete; when the reply to
-// a put was lost and the SDK put it twice; when clocks of the service's servers
-// differ. Messages come in no order. A handler has to make its effects bear that, by
-// [Job.ID], an ETag, or a version in the message.
+// A message may be processed more than once, also by two workers concurrently: if a
+// worker died or lost its connection after the work and before the delete, if the
+// response to a put was lost and the SDK repeated it, or if the clocks of the service's
+// servers differ. Messages arrive in no particular order. Handlers have to be idempotent;
+// [Job.ID], an ETag or a version in the message help with that.
 //
-// Nobody is isolated: in between others see that some steps are done.
+// There is no isolation: between the steps, other processes see that some are done and
+// others are not.
 //
 // # Messages
 //
-// A message is base64 of JSON, so that nothing in it can hurt the service's XML:
+// A message is base64 of JSON, because the service transports it in XML:
 //
 //	{"azp":1,"id":"…","kind":"letter.send","at":"2026-01-02T03:04:05Z","body":{…}}
 //	{"azp":1,…,"claim":{"name":"azp_claim/…","size":70000,"sha256":"…"}}
 //	{"azp":1,…,"poison":{"message":"…","reason":"…","attempts":5,"inserted":"…","at":"…"}}
 //
-// "free" in it counts deliveries that were no attempts. A payload that would not fit
-// into 64 KiB stands in a blob, which is deleted after the message: see
-// [EnqueueOptions.Container] and [SweepClaims]. Messages that other code wrote, as
-// plain text or as base64, are handled too: see [Raw] and [Options.Decode].
+// A member "free" counts the deliveries that do not count as attempts. A payload that does
+// not fit into 64 KiB is stored in a blob, to which the message refers (a claim check).
+// The blob is deleted after the message: see [EnqueueOptions.Container] and
+// [SweepClaims]. Messages that other programs wrote, as plain text or base64, are
+// processed too: see [Raw] and [Options.Decode].
 //
 // # Cost
 //
-// Requests; a queue takes about 2,000 a second:
+// Requests, of which a queue serves about 2,000 per second:
 //
-//	put a job              1, with a payload in a blob 2
-//	poll                   1 for up to 32 messages, 1 for none
-//	handle a job           1, with a payload in a blob 3
-//	handle it for long     and 1 for each third of the visibility timeout
-//	a failed attempt       1
-//	make it poison         2
-//	replay, discard        2, 1, and the share of Take's 1 for 32
-//	Move                   3, moved before 2
+//	enqueue a job           1, with a payload in a blob 2
+//	poll                    1 for up to 32 messages, 1 for none
+//	process a job           1, with a payload in a blob 3
+//	extend its lease        1 for each third of the visibility timeout
+//	a failed attempt        1
+//	move to poison          2
+//	replay, discard         2, 1, and one for each 32 messages that Take receives
+//	Move                    3, if the row was moved before 2
 //
 // # Failures
 //
-// What a handler returns decides: nil deletes the message; an error leaves it for
-// another attempt, later each time; [Cancel] ends it; [Snooze] only waits. A panic is
-// an error. After [Options.MaxAttempts] attempts, and where the kind is unknown or
-// the message cannot be read, it goes to the poison queue with the reason. [Poison]
-// lists, replays and discards what is there. That queue has to be given:
-// [Options.Poison] says what becomes of such messages without it.
+// The result of the handler decides: nil deletes the message, an error leads to another
+// attempt after a growing delay, [Cancel] moves the message to the poison queue, and
+// [Snooze] postpones it. A panic counts as an error. The worker also moves a message to
+// the poison queue, with the reason, after [Options.MaxAttempts] attempts, if no handler
+// is registered for its kind, and if it cannot be decoded. [PoisonQueue] lists, replays
+// and discards poison messages. [Options.Poison] describes what happens without a poison
+// queue.
 //
-// When the reply to a renewal is lost, the new receipt is lost with it. The worker
-// then counts the message as taken over: the handler's context ends, and the job is
-// done again by whoever gets it next.
+// If the response to a lease renewal is lost, the new pop receipt is lost too. The worker
+// then treats the lease as lost: the handler's context ends, and the job is processed
+// again by the next worker that receives the message.
 //
 // # The outbox of a Store
 //
-// [Outbox] is the queue of a [patterns.Store] whose rows leave the partition;
-// [HandleOutbox] and [HandleSweep] let a worker finish what a dead process began.
+// [Outbox] stores the outbox messages of a [patterns.Store] with rows outside the
+// partition of the entity. [HandleOutbox] and [HandleSweep] let a worker finish the
+// operations of processes that died.
 //
 // # When not to use it
 //
-//   - Everything is in one partition: use a transaction, [patterns.Table.Batch].
-//   - Others must never see a step without the next.
-//   - Messages must come in order, or once only.
+//   - All rows are in one partition: use a transaction, [patterns.Table.Batch].
+//   - Other processes must not see a step without the next one.
+//   - Messages have to arrive in order, or exactly once.
 //
 // The pattern:
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#eventually-consistent-transactions-pattern

@@ -18,38 +18,40 @@ import (
 // EnqueueOptions are the options of [Enqueue]. nil and the zero value mean the
 // defaults.
 type EnqueueOptions struct {
-	// ID identifies the operation. Handlers get it with every delivery, and can
-	// tell by it what they have done already. Up to 128 bytes. Without it the
-	// operation gets a random one.
+	// ID identifies the operation, in up to 128 bytes. Handlers receive it with every
+	// delivery and can use it to recognise work that is already done. If empty, the
+	// operation gets a random ID.
 	ID string
 
-	// Delay is how long the message stays hidden at first, up to 7 days.
+	// Delay is how long the message is invisible at first, up to 7 days.
 	Delay time.Duration
 
-	// TTL is how long the message lives, handled or not, rounded up to seconds; an
-	// attempt that would come later does not come. Zero means for ever: the service's
-	// own default of 7 days would lose the operation in an outage of that length. It
-	// must be longer than Delay by a second.
+	// TTL is how long the message lives, rounded up to seconds. When it ends, the
+	// message is deleted, even if no attempt succeeded. It must be longer than Delay by
+	// at least a second. Zero means that the message never expires. (The service's own
+	// default of 7 days would lose operations in an outage of that length.)
 	TTL time.Duration
 
-	// Container takes payloads that are too large for a message. Workers need it
-	// too: [Options.Container].
+	// Container stores payloads that are too large for a message. Workers need it too:
+	// see [Options.Container].
 	Container *container.Client
 }
 
-// Enqueue puts a job on the queue. msg is stored as JSON; kind names the handler and
-// is stored too, so it must stay the same while messages of it exist: 1 to 128 bytes,
-// letters, digits and - _ . : /, not beginning with "azp.".
+// Enqueue adds a job to the queue. msg is stored as JSON. kind selects the handler and
+// is stored as well, so it must not change while messages of that kind exist. A kind
+// has 1 to 128 bytes, which are letters, digits and - _ . : /, and does not begin with
+// "azp.".
 //
-// One request. A payload of more than about 47 KiB of JSON, which would not fit into
-// the 64 KiB of a message, goes to a blob of
-// EnqueueOptions.Container first: one request more. Without a container that is
-// [patterns.ErrTooLarge], before any request.
+// Enqueue sends one request. If the payload is larger than about 47 KiB of JSON, so
+// that it does not fit into the 64 KiB of a message, it first stores the payload in a
+// blob of EnqueueOptions.Container, which is a second request. Without a container it
+// returns [patterns.ErrTooLarge] before any request.
 //
-// When no definite answer came, to one of the SDK's tries, the error matches
-// [patterns.ErrOutcomeUnknown]: the message may be there. Enqueue again, with the same EnqueueOptions.ID. Also when a
-// reply was lost and the SDK repeated the request there are two messages with one
-// ID: delivery is at least once.
+// If a try of the SDK got no definite answer, the error matches
+// [patterns.ErrOutcomeUnknown]: the message may be on the queue. In that case call
+// Enqueue again with the same EnqueueOptions.ID. That can lead to two messages with one
+// ID, as can a lost response after which the SDK repeated the request: delivery is at
+// least once.
 func Enqueue[M any](ctx context.Context, queue *azqueue.QueueClient, kind string, msg M, opts *EnqueueOptions) error {
 	var o EnqueueOptions
 	if opts != nil {
@@ -62,22 +64,16 @@ func Enqueue[M any](ctx context.Context, queue *azqueue.QueueClient, kind string
 }
 
 func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg any, o EnqueueOptions) error {
-	switch {
-	case client == nil:
+	if client == nil {
 		return fmt.Errorf("queue: %w", patterns.ErrNil)
-	case len(o.ID) > maxID:
-		return fmt.Errorf("EnqueueOptions.ID: %w: more than %d bytes", patterns.ErrTooLarge, maxID)
-	case !utf8.ValidString(o.ID):
-		return errors.New("EnqueueOptions.ID: not UTF-8")
-	case o.Delay < 0 || o.Delay > maxHide:
-		return errors.New("EnqueueOptions.Delay: not from 0 to 7 days")
-	case o.TTL != 0 && seconds(o.TTL) <= seconds(o.Delay):
-		return errors.New("EnqueueOptions.TTL: not longer than Delay, in seconds")
+	}
+	if err := o.check(); err != nil {
+		return err
 	}
 	if err := checkKind(kind); err != nil {
 		return err
 	}
-	body, err := compact(msg)
+	body, err := marshal(msg)
 	if err != nil {
 		return fmt.Errorf("payload: %w", err)
 	}
@@ -85,41 +81,49 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 	if e.ID == "" {
 		e.ID = uuid.NewString()
 	}
-	whole, err := compact(&e)
+	whole, err := marshal(&e)
 	if err != nil {
 		return fmt.Errorf("payload: %w", err)
 	}
-	if len(whole) > maxJSON-burialRoom {
+	if excess := len(whole) - (maxJSON - poisonRoom); excess > 0 {
 		if o.Container == nil {
-			return fmt.Errorf("%w: payload of %d bytes; from %d on it needs EnqueueOptions.Container",
-				patterns.ErrTooLarge, len(body), len(body)-(len(whole)-(maxJSON-burialRoom))+1)
+			return fmt.Errorf("%w: payload of %d bytes; payloads of %d bytes or more need EnqueueOptions.Container",
+				patterns.ErrTooLarge, len(body), len(body)-excess+1)
 		}
 		e.Body = nil
-		if e.Claim, err = deposit(ctx, o.Container, body); err != nil {
+		if e.Claim, err = storePayload(ctx, o.Container, body); err != nil {
 			return err
 		}
 	}
-	_, _, err = put(ctx, queue{client}, &e, o.Delay, o.TTL)
+	text, err := e.encode()
+	if err == nil {
+		_, _, err = queue{client}.put(ctx, text, o.Delay, o.TTL)
+	}
 	if err != nil && e.Claim != nil && refused(err) {
-		err = errors.Join(err, discard(ctx, o.Container, e.Claim)) // nothing refers to it
+		err = errors.Join(err, deletePayload(ctx, o.Container, e.Claim)) // no message refers to it
 	}
 	return err
 }
 
-// put puts an envelope on a queue. One request.
-func put(ctx context.Context, q queue, e *envelope, after, ttl time.Duration) (id, receipt string, err error) {
-	text, err := e.encode()
-	if err != nil {
-		return "", "", err
+func (o *EnqueueOptions) check() error {
+	switch {
+	case len(o.ID) > maxID:
+		return fmt.Errorf("EnqueueOptions.ID: %w: more than %d bytes", patterns.ErrTooLarge, maxID)
+	case !utf8.ValidString(o.ID):
+		return errors.New("EnqueueOptions.ID: not UTF-8")
+	case o.Delay < 0 || o.Delay > maxVisibility:
+		return errors.New("EnqueueOptions.Delay: not from 0 to 7 days")
+	case o.TTL != 0 && seconds(o.TTL) <= seconds(o.Delay):
+		return errors.New("EnqueueOptions.TTL: not longer than Delay, in seconds")
 	}
-	return q.put(ctx, text, after, ttl)
+	return nil
 }
 
 const (
-	maxID   = 128
-	maxKind = 128
+	maxID   = 128 // bytes
+	maxKind = 128 // bytes
 
-	systemKinds = "azp."
+	reservedKinds = "azp." // prefix
 )
 
 func checkKind(kind string) error {
@@ -128,8 +132,8 @@ func checkKind(kind string) error {
 		return fmt.Errorf("%w: empty", ErrBadKind)
 	case len(kind) > maxKind:
 		return fmt.Errorf("%w: more than %d bytes", ErrBadKind, maxKind)
-	case strings.HasPrefix(kind, systemKinds):
-		return fmt.Errorf("%w: %q is reserved", ErrBadKind, systemKinds)
+	case strings.HasPrefix(kind, reservedKinds):
+		return fmt.Errorf("%w: %q is reserved", ErrBadKind, reservedKinds)
 	}
 	for i := range len(kind) {
 		if c := kind[i]; !isLetter(c) && !strings.ContainsRune("0123456789-_.:/", rune(c)) {

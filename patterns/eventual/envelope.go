@@ -11,52 +11,53 @@ import (
 	"unicode/utf8"
 )
 
-// envelopeVersion is the form of the messages written. Readers refuse later ones.
+// envelopeVersion is the version of the messages written. Readers refuse later ones.
 const envelopeVersion = 1
 
-// envelope is the JSON of a message, stored as base64. Of Body, Text and Claim there
-// is one.
+// envelope is the content of a message, which is stored as base64 of JSON. Exactly one
+// of Body, Text and Claim is set.
 type envelope struct {
 	Version int             `json:"azp"`
 	ID      string          `json:"id"`   // of the operation
-	Kind    string          `json:"kind"` // names the handler
+	Kind    string          `json:"kind"` // selects the handler
 	At      time.Time       `json:"at"`   // of the Enqueue
 	Body    json.RawMessage `json:"body,omitempty"`
-	Text    *string         `json:"text,omitempty"`  // the text of a message that Enqueue did not write
-	Claim   *claim          `json:"claim,omitempty"` // the body is in a blob
+	Text    *string         `json:"text,omitempty"`  // text of a message that Enqueue did not write
+	Claim   *claim          `json:"claim,omitempty"` // the payload is in a blob
 
-	// Free is how many deliveries were no attempts: snoozed, or given back unbegun.
+	// Free counts deliveries that do not count as attempts: the handler snoozed, or the
+	// worker stopped.
 	Free int64 `json:"free,omitempty"`
 
-	Burial *burial `json:"poison,omitempty"`
+	Poison *poisonInfo `json:"poison,omitempty"`
 }
 
-// burial is what a poison message tells beyond the original.
-type burial struct {
-	Message  string    `json:"message"` // the original's id
+// poisonInfo describes why and when a message was moved to the poison queue.
+type poisonInfo struct {
+	Message  string    `json:"message"` // id of the original message
 	Reason   string    `json:"reason,omitempty"`
 	Attempts int       `json:"attempts"`
-	Inserted time.Time `json:"inserted"` // the original, by the service's clock
-	At       time.Time `json:"at"`       // of the burial
+	Inserted time.Time `json:"inserted"` // the original message, by the service's clock
+	At       time.Time `json:"at"`       // of the move to the poison queue
 }
 
-// maxJSON is how much JSON makes 64 KiB of base64.
+// maxJSON is how many bytes of JSON fit into a message as base64.
 const maxJSON = maxText / 4 * 3
 
-// burialRoom is what is left free in a message for what a burial adds later on.
-const burialRoom = 512
+// poisonRoom is reserved in each message for the poisonInfo that may be added later.
+const poisonRoom = 512
 
-// encode gives the message's text, base64 of JSON: nothing in it can hurt XML.
+// encode returns the text of the message.
 func (e *envelope) encode() (string, error) {
-	b, err := compact(e)
+	b, err := marshal(e)
 	if err != nil {
 		return "", err
 	}
 	return base64.StdEncoding.EncodeToString(b), nil
 }
 
-// compact is v as JSON without the escapes that only HTML needs.
-func compact(v any) ([]byte, error) {
+// marshal returns v as JSON, without the escapes that only HTML needs.
+func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -66,30 +67,31 @@ func compact(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-var errNotOurs = errors.New("not written by Enqueue")
+// errForeign means that a message was not written by Enqueue.
+var errForeign = errors.New("not written by Enqueue")
 
-// parse reads a message's text. errNotOurs where Enqueue did not write it.
+// parse decodes the text of a message. It returns errForeign if Enqueue did not write it.
 func parse(text string) (envelope, error) {
 	var e envelope
 	b := Text(text)
 	if !bytes.HasPrefix(b, []byte(`{"azp":`)) {
-		return e, errNotOurs
+		return e, errForeign
 	}
 	var v struct {
 		Version int `json:"azp"`
 	}
 	if err := json.Unmarshal(b, &v); err != nil || v.Version < 1 {
-		return e, errNotOurs
+		return e, errForeign
 	}
 	if v.Version > envelopeVersion {
 		return e, fmt.Errorf("message has version %d, this worker knows %d", v.Version, envelopeVersion)
 	}
 	if err := json.Unmarshal(b, &e); err != nil {
-		return e, fmt.Errorf("message is damaged: %w", quietJSON(err))
+		return e, fmt.Errorf("message is damaged: %w", jsonError(err))
 	}
 	parts := 0
-	for _, there := range []bool{e.Body != nil, e.Text != nil, e.Claim != nil} {
-		if there {
+	for _, set := range []bool{e.Body != nil, e.Text != nil, e.Claim != nil} {
+		if set {
 			parts++
 		}
 	}
@@ -99,10 +101,10 @@ func parse(text string) (envelope, error) {
 	return e, nil
 }
 
-// Text is what a queue message says: the bytes behind it where it is base64 of UTF-8
-// text, as Azure Functions and older SDKs write it, and else the text as it is. The
-// one plain text that it mistakes is one that happens to be base64 of UTF-8 text,
-// padding and all.
+// Text returns the content of a queue message that may be encoded as base64, which is
+// what Azure Functions and older SDKs write: the decoded bytes if message is base64 of
+// UTF-8 text, otherwise message as it is. A plain text that happens to be base64 of
+// UTF-8 text, with padding, is decoded too.
 func Text(message string) []byte {
 	trimmed := strings.TrimSpace(message)
 	if len(trimmed) > 0 && len(trimmed)%4 == 0 {
@@ -113,8 +115,8 @@ func Text(message string) []byte {
 	return []byte(message)
 }
 
-// quietJSON is err without the values that encoding/json likes to quote.
-func quietJSON(err error) error {
+// jsonError returns err without the values that encoding/json quotes.
+func jsonError(err error) error {
 	var typed *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
 	switch {

@@ -10,37 +10,37 @@ import (
 
 var at = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 
-// The forms of a message. They are stored in queues: a new version of the library
-// has to read them, and to write them until all workers read what comes next.
-var forms = map[string]envelope{
+// The messages of format version 1. Queues contain them: later versions of the library
+// have to read them, and have to write them until all workers can read a new format.
+var formats = map[string]envelope{
 	`{"azp":1,"id":"op","kind":"letter.send","at":"2026-01-02T03:04:05.000000006Z","body":{"To":"<Ken>"}}`: {
 		Version: 1, ID: "op", Kind: "letter.send", At: at, Body: []byte(`{"To":"<Ken>"}`)},
 	`{"azp":1,"id":"op","kind":"k","at":"2026-01-02T03:04:05.000000006Z","claim":{"name":"azp_claim/x","size":7,"sha256":"ab"},"free":3}`: {
 		Version: 1, ID: "op", Kind: "k", At: at, Claim: &claim{"azp_claim/x", 7, "ab"}, Free: 3},
 	`{"azp":1,"id":"m","kind":"azp.raw","at":"2026-01-02T03:04:05.000000006Z","text":"hi","poison":{"message":"m","reason":"r","attempts":5,"inserted":"2026-01-02T03:04:05.000000006Z","at":"2026-01-02T03:04:05.000000006Z"}}`: {
-		Version: 1, ID: "m", Kind: "azp.raw", At: at, Text: new("hi"), Burial: &burial{"m", "r", 5, at, at}},
+		Version: 1, ID: "m", Kind: "azp.raw", At: at, Text: new("hi"), Poison: &poisonInfo{"m", "r", 5, at, at}},
 }
 
-func TestTheFormOfAMessageDoesNotChange(t *testing.T) {
-	for text, e := range forms {
+func TestMessageFormatDoesNotChange(t *testing.T) {
+	for text, e := range formats {
 		got, err := e.encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if want := base64.StdEncoding.EncodeToString([]byte(text)); got != want {
 			b, _ := base64.StdEncoding.DecodeString(got)
-			t.Errorf("wrote\n%s, want\n%s", b, text)
+			t.Errorf("encoded\n%s, want\n%s", b, text)
 		}
-		for _, form := range []string{got, text} { // base64 and plain
-			if back, err := parse(form); err != nil || !reflect.DeepEqual(back, e) {
-				t.Errorf("read %+v, %v, want %+v", back, err, e)
+		for _, encoding := range []string{got, text} { // base64 and plain
+			if back, err := parse(encoding); err != nil || !reflect.DeepEqual(back, e) {
+				t.Errorf("parsed %+v, %v, want %+v", back, err, e)
 			}
 		}
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	for text := range forms {
+	for text := range formats {
 		f.Add(text)
 		f.Add(base64.StdEncoding.EncodeToString([]byte(text)))
 	}
@@ -50,23 +50,23 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := parse(text)
 		if err != nil {
-			if !errors.Is(err, errNotOurs) && err.Error() == "" {
-				t.Error("an error without a text")
+			if !errors.Is(err, errForeign) && err.Error() == "" {
+				t.Error("an error without text")
 			}
 			return
 		}
-		// What is read can be written, buried and read again.
-		m := &message{id: "m", text: text, count: 1}
-		texts := buriedTexts(m, &e, 5, errors.New("because"))
+		// What was parsed can be moved to poison and parsed again.
+		m := &message{id: "m", text: text, deliveries: 1}
+		texts := poisonTexts(m, &e, 5, errors.New("because"))
 		if len(text) > maxText {
 			return
 		}
-		dead, err := parse(texts[0])
+		poison, err := parse(texts[0])
 		if err != nil && len(texts) > 1 {
-			t.Fatalf("buried %q, read %v", texts[0], err)
+			t.Fatalf("moved %q to poison, parsed %v", texts[0], err)
 		}
-		if err == nil && dead.Burial != nil && (dead.ID != e.ID || dead.Kind != e.Kind) {
-			t.Errorf("buried %+v, read %+v", e, dead)
+		if err == nil && poison.Poison != nil && (poison.ID != e.ID || poison.Kind != e.Kind) {
+			t.Errorf("moved %+v to poison, parsed %+v", e, poison)
 		}
 	})
 }

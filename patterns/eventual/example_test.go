@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// newQueue makes a queue in the in-process account.
+// newQueue creates a queue in the in-process account.
 func newQueue(acct *storagetest.Account, name string) *azqueue.QueueClient {
 	queue := acct.Queue(name)
 	if _, err := queue.Create(context.Background(), nil); err != nil {
@@ -22,13 +22,13 @@ func newQueue(acct *storagetest.Account, name string) *azqueue.QueueClient {
 	return queue
 }
 
-// Employee is a row of the tables Current and Archive.
+// Employee is the type of the rows in the tables Current and Archive.
 type Employee struct {
 	PartitionKey, RowKey string
 	Name                 string
 }
 
-// The guide's example: an employee who leaves goes from one table to another.
+// The example of the design guide: an employee who leaves is moved to another table.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -50,8 +50,8 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	// Whoever decides it puts a message. The ETag says which version is meant: should
-	// the message come late, an employee who was hired again is not archived.
+	// The client only adds a message. The ETag identifies the version to archive: if the
+	// message is delivered late, an employee who was hired again is not archived.
 	row := eventual.Row{PartitionKey: "Sales", RowKey: "456", ETag: ken.ETag}
 	if err := eventual.Enqueue(ctx, queue, "employee.archive", row, nil); err != nil {
 		log.Fatal(err)
@@ -65,7 +65,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	eventual.HandleMove(w, "employee.archive", current.Client(), archive.Client())
-	if err := w.Run(ctx); err != nil { // until stop is called
+	if err := w.Run(ctx); err != nil { // returns after stop is called
 		log.Fatal(err)
 	}
 
@@ -80,7 +80,8 @@ func Example() {
 	// in Archive: Ken Kwok <nil>
 }
 
-// A handler gets its message as a Go value, and returns what is to become of it.
+// A handler receives the message as a Go value. Its result decides what happens to the
+// message.
 func ExampleHandle() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -103,7 +104,7 @@ func ExampleHandle() {
 	eventual.Handle(w, "letter.send", func(ctx context.Context, job eventual.Job[Letter]) error {
 		if !printerReady {
 			printerReady = true
-			return eventual.Snooze(0) // no failure, just not yet
+			return eventual.Snooze(0) // not a failed attempt
 		}
 		fmt.Println("Dear", job.Message.To)
 		return nil
@@ -121,14 +122,14 @@ func ExampleHandle() {
 	// attempt 1 done
 }
 
-// What could not be handled waits in the poison queue, with the reason, until
-// somebody decides.
-func ExamplePoison() {
+// Messages that could not be processed are kept in the poison queue, with the reason,
+// until they are replayed or discarded.
+func ExamplePoisonQueue() {
 	ctx, stop := context.WithCancel(context.Background())
 	acct := storagetest.Start(nil)
 	queue := newQueue(acct, "jobs")
 	w, err := eventual.NewWorker(queue, &eventual.Options{
-		Poison:  acct.Queue("jobs-poison"), // made when it is first needed
+		Poison:  acct.Queue("jobs-poison"), // created when it is first needed
 		Observe: func(eventual.Event) { stop() },
 	})
 	if err != nil {
@@ -137,21 +138,21 @@ func ExamplePoison() {
 	if err := eventual.Enqueue(ctx, queue, "parcel.send", 7, nil); err != nil {
 		log.Fatal(err)
 	}
-	if err := w.Run(ctx); err != nil { // nobody has registered that kind
+	if err := w.Run(ctx); err != nil { // no handler is registered for that kind
 		log.Fatal(err)
 	}
 
 	ctx = context.Background()
-	poison, err := w.Poison()
+	poison, err := w.PoisonQueue()
 	if err != nil {
 		log.Fatal(err)
 	}
-	for dead, err := range poison.Take(ctx) {
+	for message, err := range poison.Take(ctx) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s %s: %s\n", dead.Kind, dead.Payload, dead.Reason)
-		if err := poison.Replay(ctx, dead); err != nil { // after the handler was deployed
+		fmt.Printf("%s %s: %s\n", message.Kind, message.Payload, message.Reason)
+		if err := poison.Replay(ctx, message); err != nil { // for example after a worker with the handler was deployed
 			log.Fatal(err)
 		}
 	}
@@ -162,7 +163,7 @@ func ExamplePoison() {
 	// 0 left <nil>
 }
 
-// A payload that does not fit into a message goes through a blob.
+// A payload that does not fit into a message is stored in a blob.
 func ExampleEnqueue() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil)

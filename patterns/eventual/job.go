@@ -5,71 +5,70 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Job is one attempt at what a message asks for.
+// Job is one attempt to process a message.
 type Job[M any] struct {
-	// ID identifies the operation: EnqueueOptions.ID, or the message's id where
-	// other code wrote it. It is the same in every delivery, and in duplicates.
+	// ID identifies the operation: EnqueueOptions.ID or, if Enqueue did not write the
+	// message, the message's id. It is the same in all deliveries and in duplicates.
 	ID string
 
-	// Kind is the one that the handler was registered for.
+	// Kind is the kind that the handler was registered for.
 	Kind string
 
 	// Message is the payload.
 	Message M
 
-	// Attempt is 1 at first. Every delivery counts, also one whose worker died or
-	// whose reply was lost, but not those that ended in [Snooze] or were given back. Of
-	// a message that other code wrote those count too: there is no place to note it.
+	// Attempt counts from 1. Every delivery counts, including those whose worker died or
+	// whose response was lost. Deliveries that ended with [Snooze] or with the stop of the
+	// worker do not count, except for messages that Enqueue did not write, in which that
+	// cannot be stored.
 	Attempt int
 
-	// Enqueued is when the job was put on the queue.
+	// Enqueued is the time of the Enqueue.
 	Enqueued time.Time
 }
 
-// Raw is the kind of messages that [Enqueue] did not write, unless
-// [Options.Decode] says otherwise. A handler for string or []byte gets their text
-// as [Text] reads it; one for another type gets it read as JSON.
-const Raw = systemKinds + "raw"
+// Raw is the kind of messages that [Enqueue] did not write, unless [Options.Decode] is
+// set. Its handler receives their text, decoded by [Text], if M is string or []byte;
+// otherwise the text is decoded as JSON.
+const Raw = reservedKinds + "raw"
 
-// Handle registers the handler of a kind. All handlers are registered before
-// [Worker.Run], which reports a kind that is malformed, reserved or taken as
-// [ErrBadKind].
+// Handle registers the handler of a kind: see [Enqueue] and [Worker]. The kind may also be
+// [Raw]. A malformed, reserved or duplicate kind and a nil handler are
+// refused with [ErrBadKind].
 //
-// A message may be handled more than once, at the same time or later, and messages
-// come in no order: handlers must be ready for that. Returning nil deletes the
-// message. An error, or a panic, leaves it for another attempt, after
-// [Options.Backoff]; after [Options.MaxAttempts] of them it becomes a poison
-// message. [Snooze] and [Cancel] are errors that say otherwise.
+// A message may be processed more than once, also concurrently, and messages arrive in
+// no particular order. If the handler returns nil, the message is deleted. If it returns
+// an error or panics, there is another attempt after [Options.Backoff]; after
+// [Options.MaxAttempts] the message is moved to the poison queue. A handler can return
+// [Snooze] or [Cancel] to decide otherwise.
 //
-// The context ends when the message is lost to another worker ([ErrLost]) or the
-// worker stops hard ([ErrStopped]); [context.Cause] tells which.
-func Handle[M any](w *Worker, kind string, handler func(ctx context.Context, job Job[M]) error) {
+// The handler's context ends if the lease of the message is lost ([ErrLeaseLost]) or if
+// the worker stops and the grace time is over ([ErrStopped]); [context.Cause] returns
+// which.
+func Handle[M any](w *Worker, kind string, handle func(ctx context.Context, job Job[M]) error) {
 	var err error
 	if kind != Raw {
 		err = checkKind(kind)
 	}
-	if err == nil && handler == nil {
+	if err == nil && handle == nil {
 		err = fmt.Errorf("%w: handler: %w", ErrBadKind, patterns.ErrNil)
 	}
-	if err != nil {
-		w.refuse(err)
-		return
-	}
-	w.register(kind, 0, func(ctx context.Context, d *delivery) error {
+	w.handle(kind, err, handler{handle: func(ctx context.Context, d *delivery) error {
 		job := Job[M]{ID: d.env.ID, Kind: kind, Attempt: d.attempt, Enqueued: d.env.At}
 		if err := d.decode(&job.Message); err != nil {
 			return Cancel(err)
 		}
-		return handler(ctx, job)
-	})
+		return handle(ctx, job)
+	}})
 }
 
-// decode reads the payload into dst.
+// decode decodes the payload into dst.
 func (d *delivery) decode(dst any) error {
 	if d.env.Text != nil {
 		switch dst := dst.(type) {
@@ -82,46 +81,54 @@ func (d *delivery) decode(dst any) error {
 		}
 	}
 	if err := json.Unmarshal(d.body, dst); err != nil {
-		return fmt.Errorf("payload: %w", quietJSON(err))
+		return fmt.Errorf("payload: %w", jsonError(err))
 	}
 	return nil
 }
 
-// Snooze ends an attempt that was no failure: the message is shown again after d,
-// rounded up to seconds and at most 7 days, and the attempt does not count; but see
-// [Job.Attempt].
-func Snooze(d time.Duration) error { return &snooze{d} }
+// Snooze returns an error with which a handler postpones a job: the message becomes
+// visible again after d, rounded up to seconds and at most 7 days. The attempt does not
+// count, with the exception described at [Job.Attempt].
+func Snooze(d time.Duration) error { return &snoozeError{d} }
 
-type snooze struct{ after time.Duration }
+type snoozeError struct{ after time.Duration }
 
-func (s *snooze) Error() string { return fmt.Sprintf("snoozed for %v", s.after) }
+func (s *snoozeError) Error() string { return fmt.Sprintf("snoozed for %v", s.after) }
 
-// Cancel ends a job that no further attempt can mend: the message becomes a poison
-// message at once, with err as its reason.
+// Cancel returns an error with which a handler ends a job that further attempts cannot
+// complete: the message is moved to the poison queue immediately, with err as the
+// reason. Cancel(nil) has the reason "cancelled".
 func Cancel(err error) error {
 	if err == nil {
 		err = errors.New("cancelled")
 	}
-	return &cancelled{err}
+	return &cancelError{err}
 }
 
-type cancelled struct{ err error }
+type cancelError struct{ err error }
 
-func (c *cancelled) Error() string { return c.err.Error() }
-func (c *cancelled) Unwrap() error { return c.err }
+func (c *cancelError) Error() string { return c.err.Error() }
+func (c *cancelError) Unwrap() error { return c.err }
 
-// PanicError is the failure of an attempt whose handler panicked.
+// PanicError is the error of an attempt whose handler panicked.
 type PanicError struct {
-	Value any    // what was passed to panic
+	Value any    // the argument of panic
 	Stack []byte // of the goroutine
 }
 
 func (p *PanicError) Error() string { return fmt.Sprintf("handler panicked: %v", p.Value) }
 
-// Unwrap gives the error that was passed to panic, if it was one.
+// Unwrap returns Value if it is an error.
 func (p *PanicError) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
+}
+
+// recoverPanic, if deferred, stores a panic as a PanicError.
+func recoverPanic(err *error) {
+	if v := recover(); v != nil {
+		*err = &PanicError{v, debug.Stack()}
+	}
 }
 
 var errGoexit = errors.New("handler ended its goroutine")

@@ -11,56 +11,92 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
 )
 
-// Move moves a row to the table to, under the same keys and with all properties:
-// the guide's archive. The tables may be in different accounts; they must be two. The
-// row is read, stored in the target, and then deleted from the source if it is still the
-// version read; for a moment it is in both tables, never in none.
+// Row names a row to be moved, and which version of it. It is the message of the
+// handlers that [HandleMove] and [HandleMoveToBlob] register.
 //
-// Move may be repeated, by anybody, at any time: a crash at any place, a late or
-// second call, and one at the same time end in the same state. A row that was
-// changed between the steps is read again and moved as it is then, if [Row] allows.
-// What stands in the target under the key, an earlier row that was archived, is
-// replaced, unless it is newer than what is moved.
+// A message may be delivered late, or again after the row was moved and a new row was
+// created under the same key: "archive employee 456" must not archive the employee who
+// was hired again. ETag or Where tells the two rows apart. If both are empty, any row
+// with the key is moved.
+type Row struct {
+	PartitionKey string `json:"pk"`
+	RowKey       string `json:"rk"`
+
+	// ETag is the only version that may be moved. A row that was changed since is not.
+	ETag azcore.ETag `json:"etag,omitempty"`
+
+	// Where is a filter, in the text form of package query, that the row must match. Use
+	// it with a property that changes of the row keep and a new row does not have, such
+	// as a contract number. The row is then moved as it is at the time of the move.
+	Where string `json:"where,omitempty"`
+}
+
+func (r Row) key() keys.Key { return keys.Key{Partition: r.PartitionKey, Row: r.RowKey} }
+
+// filter parses Where.
+func (r Row) filter() (query.Filter, error) {
+	if r.Where == "" {
+		return query.Filter{}, nil
+	}
+	f, err := query.Parse(r.Where)
+	if err != nil {
+		return f, fmt.Errorf("Row.Where: %w", err)
+	}
+	return f, nil
+}
+
+// Move moves a row to another table, under the same key and with all its properties,
+// like the archive of the design guide. The tables may be in different accounts. Move
+// reads the row, stores it in the target, and then deletes it from the source if it is
+// still the version read. Meanwhile the row is in both tables; it is never in none.
 //
-// A row that is in the target and not in the source was moved before: nil. One that
-// is in neither is [patterns.ErrNotFound]. A row that is there, and is not the one
-// that [Row] means, is [ErrSuperseded]: it was changed, or moved before and created
-// anew, and a copy in the target says nothing about it. Only where the reply to this
-// call's own delete was lost, and such a row is there by the next try, is that
-// [patterns.ErrOutcomeUnknown], and the copy stays.
+// Move may be repeated, concurrently too, and in any process: a crash at any step, a late
+// call and a duplicate call lead to the same state. If the row is changed between the
+// steps, Move starts again with the new version, provided that [Row] permits it. If the
+// target contains an older row with the key, which was archived earlier, Move replaces
+// it; it does not replace a newer one.
 //
-// Three requests; two where it was moved before; two more for each lost race, and
-// up to three more where the target has such a row.
+// Move returns nil if the row is only in the target, because it was moved before, and
+// [patterns.ErrNotFound] if it is in neither table. It returns [ErrSuperseded] if the
+// row in the source is not the one that [Row] describes, because it was changed, or moved
+// before and created again; the target is then as it was. It returns
+// [patterns.ErrOutcomeUnknown] if the response to its own delete was lost and such a row
+// was in the source at the next try; the copy in the target then stays.
+//
+// Three requests; two if the row was moved before; two more for each conflict with
+// another writer, and up to three more if the target contains a row with the key.
 //
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#eventually-consistent-transactions-pattern
 func Move(ctx context.Context, from, to *aztables.Client, row Row) error {
 	if from == nil || to == nil {
 		return fmt.Errorf("move: table: %w", patterns.ErrNil)
 	}
-	return move(ctx, newRowShelf(from), newRowShelf(to), row)
+	return runMove(ctx, newTableArchive(from), newTableArchive(to), row)
 }
 
-// MoveToBlob is [Move] into a block blob of one row, as the JSON that the Table
-// service would answer, with the types of the properties. Its name is that of
-// [BlobName]. The container is one for rows of one table.
+// MoveToBlob is [Move] with a block blob as the target, whose name is that of [BlobName].
+// The blob contains the row in the JSON of the Table service, with the types of its
+// properties. A container should receive the rows of one table only.
 func MoveToBlob(ctx context.Context, from *aztables.Client, to *container.Client, row Row) error {
 	if from == nil || to == nil {
 		return fmt.Errorf("move to blob: client: %w", patterns.ErrNil)
 	}
-	return move(ctx, newRowShelf(from), blobShelf{to}, row)
+	return runMove(ctx, newTableArchive(from), blobArchive{to}, row)
 }
 
-// HandleMove registers a handler for moves by [Move]. Its messages are of type
-// [Row]. A row that is in neither table, and one that is not the one meant, make a
-// poison message at once.
+// HandleMove registers a handler that calls [Move], for messages of type [Row]: see
+// [Handle]. A message is moved to the poison queue at the first attempt if its key is
+// invalid, if the row is in neither table, or if it is not the one described.
 func HandleMove(w *Worker, kind string, from, to *aztables.Client) {
 	handleMove(w, kind, func(ctx context.Context, row Row) error { return Move(ctx, from, to, row) })
 }
 
-// HandleMoveToBlob registers a handler for moves by [MoveToBlob], like [HandleMove].
+// HandleMoveToBlob registers a handler that calls [MoveToBlob], like [HandleMove].
 func HandleMoveToBlob(w *Worker, kind string, from *aztables.Client, to *container.Client) {
 	handleMove(w, kind, func(ctx context.Context, row Row) error { return MoveToBlob(ctx, from, to, row) })
 }
@@ -75,14 +111,25 @@ func handleMove(w *Worker, kind string, move func(context.Context, Row) error) {
 	})
 }
 
-// errOneTable: to move a row onto itself would be to delete it.
-var errOneTable = errors.New("source and target are the same table")
+// errSameTable prevents a move of a row onto itself, which would delete it.
+var errSameTable = errors.New("source and target are the same table")
 
-// moveTries is how often a move starts again at the read before it gives up.
-const moveTries = 16
+// maxMoveTries is how often a move reads the source before it gives up.
+const maxMoveTries = 16
 
-func move(ctx context.Context, from rowShelf, to shelf, row Row) error {
-	m := mover{from: from, to: to, row: row}
+// move is one call of Move.
+type move struct {
+	from tableArchive
+	to   archive
+	row  Row
+
+	copyETag string     // version of the copy that this call stored; "" if none
+	replaced *storedRow // the row that the copy replaced; nil if none
+	unsure   bool       // an earlier try may have moved the row
+}
+
+func runMove(ctx context.Context, from tableArchive, to archive, row Row) error {
+	m := move{from: from, to: to, row: row}
 	err := row.key().Validate()
 	if err == nil {
 		err = m.run(ctx)
@@ -93,26 +140,16 @@ func move(ctx context.Context, from rowShelf, to shelf, row Row) error {
 	return nil
 }
 
-// mover is one call of Move.
-type mover struct {
-	from rowShelf
-	to   shelf
-	row  Row
-
-	stored string  // the version of the copy that this call made; "" for none
-	before *record // what stood in its place; nil for nothing
-	doubt  bool    // a copy of an earlier try may be of a row that was moved
-}
-
-func (m *mover) run(ctx context.Context) error {
+func (m *move) run(ctx context.Context) error {
 	where, err := m.row.filter()
 	if err != nil {
 		return err
 	}
-	for try := range moveTries {
-		src, err := m.from.read(ctx, m.row.key())
+	for try := range maxMoveTries {
+		src, err := m.from.get(ctx, m.row.key())
 		if errors.Is(err, patterns.ErrNotFound) {
-			return m.moved(ctx)
+			_, err := m.to.get(ctx, m.row.key()) // the row was moved before, or never existed
+			return err
 		}
 		if err != nil {
 			return err
@@ -120,8 +157,8 @@ func (m *mover) run(ctx context.Context) error {
 		if m.row.ETag != "" && azcore.ETag(src.etag) != m.row.ETag || !where.Match(src) {
 			return m.superseded(ctx)
 		}
-		err = m.carry(ctx, src)
-		if err == nil || !raced(err) {
+		err = m.transfer(ctx, src)
+		if err == nil || !retryable(err) {
 			return err
 		}
 		if err := sleep(ctx, rand.N(min(10*time.Millisecond<<try, time.Second))); err != nil {
@@ -131,78 +168,73 @@ func (m *mover) run(ctx context.Context) error {
 	return patterns.ErrConflict
 }
 
-// raced reports whether somebody else was faster.
-func raced(err error) bool {
+// retryable reports whether err is a conflict with another writer.
+func retryable(err error) bool {
 	return errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrNotFound)
 }
 
-// moved ends a move whose source is not there: it was moved, or never was.
-func (m *mover) moved(ctx context.Context) error {
-	_, err := m.to.read(ctx, m.row.key())
-	return err
-}
-
-// superseded ends a move whose row is another one by now. A copy that this call
-// made before it knew is taken back; where somebody has changed it since, it is no
-// longer this call's.
-func (m *mover) superseded(ctx context.Context) error {
-	if m.stored != "" {
-		if err := m.takeBack(ctx); err != nil && !raced(err) {
+// superseded ends a move whose source is not the row described. It undoes the copy that
+// an earlier try stored, unless another writer has changed it since.
+func (m *move) superseded(ctx context.Context) error {
+	if m.copyETag != "" {
+		if err := m.undo(ctx); err != nil && !retryable(err) {
 			return errors.Join(ErrSuperseded, fmt.Errorf("a copy stays in the target: %w", err))
 		}
 	}
-	if m.doubt {
+	if m.unsure {
 		return fmt.Errorf("%w: the row was moved, or changed", patterns.ErrOutcomeUnknown)
 	}
 	return ErrSuperseded
 }
 
-func (m *mover) takeBack(ctx context.Context) error {
-	if m.before == nil {
-		return m.to.remove(ctx, m.row.key(), m.stored)
+// undo restores what was in the target before this call.
+func (m *move) undo(ctx context.Context) error {
+	if m.replaced == nil {
+		return m.to.delete(ctx, m.row.key(), m.copyETag)
 	}
-	_, err := m.to.replace(ctx, *m.before, m.stored)
+	_, err := m.to.replace(ctx, *m.replaced, m.copyETag)
 	return err
 }
 
-// carry stores src in the target and deletes it from the source.
-func (m *mover) carry(ctx context.Context, src record) error {
+// transfer stores src in the target and deletes it from the source.
+func (m *move) transfer(ctx context.Context, src storedRow) error {
 	if err := m.store(ctx, src); err != nil {
 		return err
 	}
-	err := m.from.remove(ctx, src.key, src.etag)
+	err := m.from.delete(ctx, src.key, src.etag)
 	if errors.Is(err, patterns.ErrNotFound) {
-		return nil // by the same move elsewhere, or by this request's own first try
+		return nil // deleted by the same move in another process, or by an earlier try of this request
 	}
 	var e *patterns.Error
 	if errors.As(err, &e) && e.Unsure {
-		// It may be gone, and another be there now: then the copy is all that is left.
-		m.stored, m.before, m.doubt = "", nil, true
+		// The row may be deleted. If another row is created before the next try, the copy is
+		// all that is left, so it must not be undone.
+		m.copyETag, m.replaced, m.unsure = "", nil, true
 	}
 	return err
 }
 
-// store makes the target hold src.
-func (m *mover) store(ctx context.Context, src record) error {
-	etag, err := m.to.create(ctx, src)
+// store stores src in the target, unless the target contains it already.
+func (m *move) store(ctx context.Context, src storedRow) error {
+	etag, err := m.to.insert(ctx, src)
 	if err == nil {
-		m.stored, m.before = etag, nil
+		m.copyETag, m.replaced = etag, nil
 		return nil
 	}
 	if !errors.Is(err, patterns.ErrExists) {
 		return err
 	}
-	if m.from.is(m.to) { // the "copy" is the row itself
-		return errOneTable
+	if m.from.equal(m.to) { // what exists is the source itself
+		return errSameTable
 	}
-	old, err := m.to.read(ctx, src.key)
+	old, err := m.to.get(ctx, src.key)
 	if err != nil || old.properties.Equal(src.properties) {
-		return err // a copy made before a crash, or with a reply that was lost
+		return err // stored before a crash, or by a request whose response was lost
 	}
-	// What stands there may be newer, if this call was held up since it read the
-	// source. It is not if the source is still what it was: a newer row can be in the
-	// target only after this one has left the source, and no version comes back.
-	now, err := m.from.read(ctx, src.key)
+	// If this call was delayed since it read the source, the row in the target may be newer
+	// than src. It is not if the source is unchanged: a newer row can be in the target only
+	// after src has left the source, and ETags do not come back.
+	now, err := m.from.get(ctx, src.key)
 	if err != nil {
 		return err
 	}
@@ -210,10 +242,10 @@ func (m *mover) store(ctx context.Context, src record) error {
 		return patterns.ErrConflict
 	}
 	if etag, err = m.to.replace(ctx, src, old.etag); err == nil {
-		if old.etag != m.stored { // else it is the copy of an earlier try
-			m.before = &old
+		if old.etag != m.copyETag { // otherwise it is the copy that an earlier try stored
+			m.replaced = &old
 		}
-		m.stored = etag
+		m.copyETag = etag
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-func TestAMovedRowIsTheSameInTheArchiveAndGone(t *testing.T) {
+func TestMoveKeepsAllPropertiesAndDeletesTheSource(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			putRow(t, a.current, employee456)
@@ -26,7 +26,7 @@ func TestAMovedRowIsTheSameInTheArchiveAndGone(t *testing.T) {
 			}
 			a.want(t, "", employee456)
 
-			// Again: the archive has it.
+			// A second move finds the row in the archive.
 			b.ResetRequests()
 			if err := a.move(t.Context(), row456()); err != nil {
 				t.Fatal(err)
@@ -39,7 +39,7 @@ func TestAMovedRowIsTheSameInTheArchiveAndGone(t *testing.T) {
 	})
 }
 
-func TestAMoveGoesOnWhereAnotherWasCutShort(t *testing.T) {
+func TestMoveCompletesAnInterruptedMove(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			putRow(t, a.current, employee456)
@@ -57,10 +57,10 @@ func TestAMoveGoesOnWhereAnotherWasCutShort(t *testing.T) {
 	})
 }
 
-func TestAnEarlierRowInTheArchiveIsReplaced(t *testing.T) {
+func TestMoveReplacesAnEarlierRowInTheArchive(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
-			a.put(t, hired("1", "long ago"))
+			a.put(t, employee("1", "long ago"))
 			putRow(t, a.current, employee456)
 			b.ResetRequests()
 			if err := a.move(t.Context(), row456()); err != nil {
@@ -75,7 +75,7 @@ func TestAnEarlierRowInTheArchiveIsReplaced(t *testing.T) {
 	})
 }
 
-func TestARowIsNotMovedOntoItself(t *testing.T) {
+func TestMoveToTheSameTableIsRefused(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		name := testbed.UniqueName()
 		table := b.NamedTable(t, name)
@@ -85,13 +85,13 @@ func TestARowIsNotMovedOntoItself(t *testing.T) {
 				t.Errorf("%s: no error", target)
 			}
 			if _, ok := readRow(t, table); !ok {
-				t.Fatalf("%s: the row is gone", target)
+				t.Fatalf("%s: the row was deleted", target)
 			}
 		}
 	})
 }
 
-func TestARowThatIsNowhereIsReported(t *testing.T) {
+func TestMoveOfMissingOrInvalidRowFails(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			b.ResetRequests()
@@ -109,10 +109,10 @@ func TestARowThatIsNowhereIsReported(t *testing.T) {
 	})
 }
 
-func TestMovesAreJobs(t *testing.T) {
+func TestHandleMoveMovesRowsAndPoisonsImpossibleMoves(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		current, old, blobs := b.Table(t), b.Table(t), b.Container(t)
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.HandleMove(s.worker, "employee.archive", current, old)
 		eventual.HandleMoveToBlob(s.worker, "employee.export", old, blobs)
 		putRow(t, current, employee456)
@@ -123,17 +123,17 @@ func TestMovesAreJobs(t *testing.T) {
 		a := &archive{current: old, read: func(t testing.TB) (string, bool) { return readBlob(t, blobs) }}
 		a.want(t, "", employee456)
 
-		// What no further attempt can mend is poison at once.
+		// Moves that no further attempt can complete become poison immediately.
 		s.put(t, "employee.archive", eventual.Row{PartitionKey: "Sales", RowKey: "457"}, nil)
 		s.put(t, "employee.archive", eventual.Row{PartitionKey: "a/b"}, nil)
-		etag := putRow(t, current, hired("1", "Ken"))
-		putRow(t, current, hired("1", "Ken Kwok"))
+		etag := putRow(t, current, employee("1", "Ken"))
+		putRow(t, current, employee("1", "Ken Kwok"))
 		s.put(t, "employee.archive", eventual.Row{PartitionKey: "Sales", RowKey: "456", ETag: etag}, nil)
 		wantOutcomes(t, s.until(t, 3), eventual.Poisoned, eventual.Poisoned, eventual.Poisoned)
 	})
 }
 
-func TestBlobNames(t *testing.T) {
+func TestBlobName(t *testing.T) {
 	for key, want := range map[keys.Key]string{
 		{Partition: "Sales", Row: "000123"}:      "Sales/000123.json",
 		{Partition: "", Row: ""}:                 "_/_.json",

@@ -13,63 +13,66 @@ import (
 
 // Options are the options of [NewWorker]. nil and the zero value mean the defaults.
 type Options struct {
-	// Poison is the queue for messages that cannot be handled, by convention
-	// "<queue>-poison"; a queue's client cannot make another's, but its service
-	// client can: service.NewQueueClient("jobs-poison"). It is created when it is
-	// first needed.
+	// Poison is the queue for messages that cannot be processed, by convention named
+	// "<queue>-poison". It must differ from the worker's queue. It is created when it is
+	// first needed. A queue client cannot make the client of another queue, but the
+	// service client can: service.NewQueueClient("jobs-poison").
 	//
-	// Without it such messages stay where they are, hidden for 7 days at a time, and
-	// after MaxAttempts they get one more attempt every 14 days. Nothing is lost, but
-	// only Logger and Observe tell of it, and [Poison] cannot help.
+	// Without a poison queue such messages stay on the queue, hidden for 7 days at a
+	// time. After MaxAttempts they get one more attempt every 14 days. No message is
+	// lost, but only Logger and Observe report them, and there is no [PoisonQueue].
 	Poison *azqueue.QueueClient
 
-	// Container holds the payloads that were too large for a message:
+	// Container contains the payloads that are too large for a message: see
 	// [EnqueueOptions.Container].
 	Container *container.Client
 
-	// Parallel is how many handlers run at once. Zero means 16.
+	// Parallel is the number of handlers that run concurrently. Zero means 16.
 	Parallel int
 
-	// Visibility is how long a message is hidden from other workers at a time, 1
-	// second to 7 days. It is renewed after each third of it as long as the handler
-	// runs, so it need not be as long as that; it is how long the job of a worker
-	// that died waits for the next. Zero means 60 seconds.
+	// Visibility is how long a message is hidden from other workers at a time, 1 second
+	// to 7 days. The worker renews it each time a third of it has passed, for as long as
+	// the handler runs, so it may be shorter than a handler takes. If a worker dies, its
+	// messages become visible to others after at most this time. Zero means 60 seconds.
 	Visibility time.Duration
 
-	// MaxAttempts is how many attempts a job has. Zero means 5.
+	// MaxAttempts is the number of attempts for each job. Zero means 5.
 	MaxAttempts int
 
-	// Backoff is how long a message waits after its n-th failed attempt, counted
-	// from 1; rounded up to seconds, at most 7 days. nil means 5 s, doubled with each
-	// attempt to at most 10 minutes, ±20 % at random.
+	// Backoff returns how long a message is invisible after the given failed attempt,
+	// counted from 1; it is rounded up to seconds and at most 7 days. nil means 5 s,
+	// doubled after each attempt up to 10 minutes, ±20 % at random.
 	Backoff func(attempt int) time.Duration
 
-	// PollMin and PollMax are the least and the longest pause after a poll that
-	// found nothing; it doubles with each such poll in a row, ±25 % at random. A poll
-	// that found something is followed by the next at once. Zero means 250 ms and 30
-	// s. An empty poll is a billed request.
+	// PollMin and PollMax bound the pause after a poll that received nothing. It begins
+	// with PollMin and doubles with each such poll in a row, ±25 % at random. After a poll
+	// that received messages the next follows immediately. Zero means 250 ms and 30 s.
+	// The service bills empty polls too.
 	PollMin, PollMax time.Duration
 
-	// Grace is how long handlers may go on after the context of [Worker.Run] has
-	// ended, before theirs ends too. Zero means 30 seconds; negative, none.
+	// Grace is how long handlers may continue after the context of [Worker.Run] has
+	// ended; then their contexts end too. Zero means 30 seconds, negative means no time.
 	Grace time.Duration
 
-	// Decode reads messages that [Enqueue] did not write: which handler's they are,
-	// and the payload that it gets. The text is the message's as it was stored; [Text]
-	// takes off the base64. An error makes it a poison message. nil means kind [Raw]
-	// and the text.
+	// Decode decodes messages that [Enqueue] did not write. text is the message as it is
+	// stored; use [Text] if it may be base64. kind selects the handler, which receives
+	// payload. A message for which Decode returns an error is moved to the poison queue.
+	// nil means kind [Raw] and the text itself.
 	Decode func(text string) (kind string, payload []byte, err error)
 
-	// Logger is told of what goes wrong, and at level Debug of every job. nil: nobody.
+	// Logger receives errors and the outcome of each delivery: Retrying at level Warn,
+	// Poisoned and Parked at Error, all others at Debug. It receives neither payloads nor
+	// keys. If nil, nothing is logged.
 	Logger *slog.Logger
 
-	// Observe is told how each delivery ended, for metrics. It is called by the
-	// goroutines of the handlers, at the same time, and must be quick.
+	// Observe is called at the end of each delivery, for metrics. Calls come from the
+	// goroutines of the handlers, concurrently; they should be short.
 	Observe func(Event)
 
-	// Tracing makes a span of each attempt, the parent of the spans that the SDK's
-	// clients make in it. It is what their ClientOptions.TracingProvider takes too:
-	// azotel.NewTracingProvider makes one of an OpenTelemetry provider.
+	// Tracing creates a span for each attempt, which is the parent of the spans that SDK
+	// clients create in the handler. It is the type of their
+	// ClientOptions.TracingProvider: azotel.NewTracingProvider makes one of an
+	// OpenTelemetry provider. The zero value means no spans.
 	Tracing tracing.Provider
 }
 
@@ -77,12 +80,12 @@ type Options struct {
 type Outcome int
 
 const (
-	Done     Outcome = iota // handled, and the message is gone
-	Retrying                // failed; shown again later
-	Snoozed                 // shown again later, on the handler's wish
+	Done     Outcome = iota // processed, the message is deleted
+	Retrying                // failed, the message becomes visible again after the backoff
+	Snoozed                 // postponed by the handler
 	Poisoned                // moved to the poison queue
-	Parked                  // would have been, but there is no poison queue
-	Lost                    // another worker has it, or will
+	Parked                  // hidden for 7 days, because there is no poison queue to move it to
+	Lost                    // another worker has received the message, or will
 	Released                // given back because the worker stops
 )
 
@@ -98,10 +101,10 @@ func (o Outcome) String() string {
 // Event is the end of one delivery.
 type Event struct {
 	Outcome Outcome
-	Kind    string // Raw where the message could not be read
+	Kind    string // Raw if the message was unreadable
 	ID      string // of the operation
 	Attempt int
-	Took    time.Duration // from the fetch, the request that ended it included
+	Took    time.Duration // from the poll to the end of the request that ended the delivery
 	Err     error         // the handler's, or why it was not called; nil for Done
 }
 
@@ -117,15 +120,16 @@ const (
 	maxBackoff = 10 * time.Minute
 )
 
-func (o *Options) check() error {
-	set(&o.Parallel, defaultParallel)
-	set(&o.Visibility, defaultVisibility)
-	set(&o.MaxAttempts, defaultMaxAttempts)
-	set(&o.PollMin, defaultPollMin)
+// complete sets the defaults and checks the options.
+func (o *Options) complete() error {
+	setDefault(&o.Parallel, defaultParallel)
+	setDefault(&o.Visibility, defaultVisibility)
+	setDefault(&o.MaxAttempts, defaultMaxAttempts)
+	setDefault(&o.PollMin, defaultPollMin)
 	if o.PollMax == 0 {
 		o.PollMax = max(defaultPollMax, o.PollMin)
 	}
-	set(&o.Grace, defaultGrace)
+	setDefault(&o.Grace, defaultGrace)
 	if o.Backoff == nil {
 		o.Backoff = backoff
 	}
@@ -138,7 +142,7 @@ func (o *Options) check() error {
 	switch {
 	case o.Parallel < 1:
 		return errors.New("Options.Parallel: negative")
-	case o.Visibility < time.Second || o.Visibility > maxHide:
+	case o.Visibility < time.Second || o.Visibility > maxVisibility:
 		return errors.New("Options.Visibility: not from 1 second to 7 days")
 	case o.MaxAttempts < 1:
 		return errors.New("Options.MaxAttempts: negative")
@@ -148,8 +152,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// set gives a field that is zero its default.
-func set[T comparable](field *T, value T) {
+// setDefault sets a field that is zero.
+func setDefault[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {
 		*field = value
@@ -158,10 +162,10 @@ func set[T comparable](field *T, value T) {
 
 // backoff is the default of [Options.Backoff].
 func backoff(attempt int) time.Duration {
-	return around(min(minBackoff<<min(max(attempt, 1)-1, 20), maxBackoff), 0.2)
+	return jitter(min(minBackoff<<min(max(attempt, 1)-1, 20), maxBackoff), 0.2)
 }
 
-// around is a random time near d, by at most the given part of it.
-func around(d time.Duration, part float64) time.Duration {
-	return time.Duration(float64(d) * (1 - part + 2*part*rand.Float64()))
+// jitter returns a random duration that differs from d by at most the given fraction.
+func jitter(d time.Duration, fraction float64) time.Duration {
+	return time.Duration(float64(d) * (1 - fraction + 2*fraction*rand.Float64()))
 }

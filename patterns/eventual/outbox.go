@@ -11,53 +11,63 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Outbox makes a queue the outbox of a [patterns.Store]: its wake-ups are messages
-// of that queue, of a kind of their own, beside any others. [HandleOutbox] handles
-// them. Stores that share a queue need different names; "" is one. A name has
-// letters, digits and - _ . : /, at most 64.
-func Outbox(queueClient *azqueue.QueueClient, name string) patterns.OutboxQueue {
-	return &outbox{queue{queueClient}, outboxKind(name)}
-}
-
-// outboxKind is the kind of the wake-ups of one store.
-func outboxKind(name string) string {
-	if name == "" {
-		return systemKinds + "outbox"
-	}
-	return systemKinds + "outbox." + name
-}
-
-// checkOutbox finds a name that cannot be part of a kind.
-func checkOutbox(name string) error {
-	if len(name) > 64 {
-		return fmt.Errorf("%w: name of the outbox of more than 64 bytes", ErrBadKind)
-	}
-	return checkKind("outbox." + name)
-}
-
-type outbox struct {
+// Outbox stores the outbox messages of a [patterns.Store] in a queue, which may contain
+// other messages too. Pass it to the Store as its outbox, and let a worker process the
+// messages with [HandleOutbox]. Create it with [NewOutbox]. It may be used concurrently.
+type Outbox struct {
 	queue queue
 	kind  string
 }
 
-// Put puts a wake-up on the queue. One request. Where a reply is lost the SDK puts it
-// twice; the second is handled like one that comes twice.
-func (o *outbox) Put(ctx context.Context, w patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
-	if err := o.check(); err != nil {
-		return patterns.Receipt{}, err
+var _ patterns.OutboxQueue = (*Outbox)(nil)
+
+// NewOutbox returns an Outbox. Stores that share a queue need different names, of which
+// one may be "". A name has letters, digits and - _ . : /, at most 64 bytes; others are
+// refused with [ErrBadKind]. It makes no request.
+func NewOutbox(queueClient *azqueue.QueueClient, name string) (*Outbox, error) {
+	if queueClient == nil {
+		return nil, fmt.Errorf("new outbox: queue: %w", patterns.ErrNil)
 	}
-	body, err := compact(w)
+	kind, err := outboxKind(name)
+	if err != nil {
+		return nil, fmt.Errorf("new outbox: %w", err)
+	}
+	return &Outbox{queue{queueClient}, kind}, nil
+}
+
+const maxOutboxName = 64 // bytes
+
+// outboxKind returns the kind of the outbox messages of one store.
+func outboxKind(name string) (string, error) {
+	if name == "" {
+		return reservedKinds + "outbox", nil
+	}
+	if len(name) > maxOutboxName {
+		return "", fmt.Errorf("%w: name of the outbox has more than %d bytes", ErrBadKind, maxOutboxName)
+	}
+	kind := "outbox." + name
+	return reservedKinds + kind, checkKind(kind)
+}
+
+// Put adds an outbox message that becomes visible after delay and never expires. One
+// request. If its response is lost, the SDK adds a second message, which is processed
+// like a duplicate.
+func (o *Outbox) Put(ctx context.Context, w patterns.OutboxMessage, delay time.Duration) (patterns.Receipt, error) {
+	if o == nil || o.queue.client == nil {
+		return patterns.Receipt{}, fmt.Errorf("outbox: queue: %w", patterns.ErrNil)
+	}
+	body, err := marshal(w)
 	if err != nil {
 		return patterns.Receipt{}, fmt.Errorf("outbox: %w", err)
 	}
 	e := envelope{Version: envelopeVersion, ID: w.ID, Kind: o.kind, At: time.Now().UTC(), Body: body}
 	text, err := e.encode()
 	if err == nil && len(text) > maxText {
-		err = fmt.Errorf("%w: wake-up of %d bytes", patterns.ErrTooLarge, len(text))
+		err = fmt.Errorf("%w: outbox message of %d bytes", patterns.ErrTooLarge, len(text))
 	}
 	var r patterns.Receipt
 	if err == nil {
-		r.ID, r.PopReceipt, err = o.queue.put(ctx, text, min(after, maxHide), 0)
+		r.ID, r.PopReceipt, err = o.queue.put(ctx, text, min(delay, maxVisibility), 0)
 	}
 	if err != nil {
 		return patterns.Receipt{}, fmt.Errorf("outbox: %w", err)
@@ -65,84 +75,48 @@ func (o *outbox) Put(ctx context.Context, w patterns.OutboxMessage, after time.D
 	return r, nil
 }
 
-// Delete deletes a wake-up that was not shown to anybody yet. One request.
-func (o *outbox) Delete(ctx context.Context, r patterns.Receipt) error {
-	if err := o.check(); err != nil {
-		return err
+// Delete deletes an outbox message, unless a worker has received it since: the worker
+// then deletes it when it is done. One request.
+func (o *Outbox) Delete(ctx context.Context, r patterns.Receipt) error {
+	if o == nil || o.queue.client == nil {
+		return fmt.Errorf("outbox: queue: %w", patterns.ErrNil)
 	}
-	if err := o.queue.remove(ctx, r.ID, r.PopReceipt); err != nil && !errors.Is(err, errTaken) {
+	if err := o.queue.delete(ctx, r.ID, r.PopReceipt); err != nil && !errors.Is(err, ErrLeaseLost) {
 		return fmt.Errorf("outbox: %w", err)
 	}
 	return nil
 }
 
-func (o *outbox) check() error {
-	if o.queue.client == nil {
-		return fmt.Errorf("outbox: queue: %w", patterns.ErrNil)
-	}
-	if len(o.kind) > len(systemKinds+"outbox.") {
-		return checkOutbox(o.kind[len(systemKinds+"outbox."):])
-	}
-	return nil
-}
-
-// Drainer finishes operations that were cut short. A [patterns.Store] is one.
+// Drainer finishes operations that were interrupted. A [patterns.Store] is one.
 type Drainer interface {
-	// Handle looks after the operation of a wake-up. The wake-up is to come again
-	// after the given time; 0 is never.
-	Handle(ctx context.Context, w patterns.OutboxMessage) (again time.Duration, err error)
+	// Handle processes an outbox message. If retryAfter is positive, the same message is
+	// to be delivered again after that time.
+	Handle(ctx context.Context, w patterns.OutboxMessage) (retryAfter time.Duration, err error)
 }
 
-// outboxAttempts is how many attempts a wake-up has: with the default backoff 16
-// hours of them. It costs little to try, and what ends as a poison message is found
-// by the store's Sweep only.
+// outboxAttempts is the number of attempts for an outbox message. With the default
+// backoff they last 16 hours. Attempts are cheap, whereas an operation whose message
+// became poison is found only by the Sweep of the store.
 const outboxAttempts = 100
 
-// HandleOutbox lets the worker finish the operations of a store whose outbox is the
-// worker's queue: [Outbox] with the same name. It does so whatever
-// [Options.MaxAttempts] says for 100 attempts.
+// HandleOutbox registers the handler of the outbox messages of one store: see [Worker].
+// name is that of the store's [Outbox], whose queue is the worker's. The handler finishes
+// the operations that other processes did not. A message has 100 attempts, whatever
+// [Options.MaxAttempts] is.
 func HandleOutbox(w *Worker, name string, store Drainer) {
-	err := checkOutbox(name)
+	kind, err := outboxKind(name)
 	if err == nil && store == nil {
 		err = fmt.Errorf("%w: store: %w", ErrBadKind, patterns.ErrNil)
 	}
-	if err != nil {
-		w.refuse(err)
-		return
-	}
-	w.register(outboxKind(name), outboxAttempts, func(ctx context.Context, d *delivery) error {
-		var wakeup patterns.OutboxMessage
-		if err := d.decode(&wakeup); err != nil {
+	w.handle(kind, err, handler{outboxAttempts, func(ctx context.Context, d *delivery) error {
+		var m patterns.OutboxMessage
+		if err := d.decode(&m); err != nil {
 			return Cancel(err)
 		}
-		again, err := store.Handle(ctx, wakeup)
-		if err == nil && again > 0 {
-			return Snooze(again)
+		retryAfter, err := store.Handle(ctx, m)
+		if err == nil && retryAfter > 0 {
+			return Snooze(retryAfter)
 		}
 		return err
-	})
-}
-
-// Sweeper finds operations whose wake-ups were lost. A [patterns.Store] is one.
-type Sweeper interface {
-	Sweep(ctx context.Context, opts *patterns.SweepOptions) (patterns.SweepReport, error)
-}
-
-// HandleSweep lets the worker sweep a store again and again, as [Every] does. What it
-// finds and what fails is logged. opts may be nil. A sweep reads the whole table: once
-// a day is often for what only a lost queue makes necessary.
-func HandleSweep(w *Worker, interval time.Duration, store Sweeper, opts *patterns.SweepOptions) {
-	if store == nil {
-		w.refuse(fmt.Errorf("sweep: store: %w", patterns.ErrNil))
-		return
-	}
-	Every(w, "sweep", interval, func(ctx context.Context) error {
-		report, err := store.Sweep(ctx, opts)
-		w.opts.Logger.Info("eventual: swept", "drained", report.Drained, "released", report.Released,
-			"removed", report.Removed, "failed", len(report.Failures))
-		for _, f := range report.Failures {
-			err = errors.Join(err, f.Err)
-		}
-		return err
-	})
+	}})
 }

@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/query"
 )
 
-// member is a primary with a copy in another partition, by e-mail.
+// member is an entity with a copy in another partition, by e-mail address.
 type member struct {
 	PartitionKey, RowKey string
 	Email                string
@@ -25,9 +27,9 @@ var keyKen = keys.Key{Partition: "Sales", Row: "456"}
 
 func ken(email string) *member { return &member{"Sales", "456", email, 23} }
 
-// staffed makes a store whose outbox is the bench's queue, and lets the worker look
-// after it.
-func (s *bench) staffed(t testing.TB, client *aztables.Client, name string) *patterns.Store[member] {
+// newStore returns a store whose outbox is the queue of the fixture, and registers it with
+// the worker.
+func (s *fixture) newStore(t testing.TB, client *aztables.Client, name string) *patterns.Store[member] {
 	t.Helper()
 	table, err := patterns.NewTable[member](client, nil)
 	if err != nil {
@@ -39,7 +41,7 @@ func (s *bench) staffed(t testing.TB, client *aztables.Client, name string) *pat
 	})
 	store, err := patterns.NewStore(table, &patterns.StoreOptions[member]{
 		Views:  []patterns.View[member]{byEmail},
-		Outbox: eventual.Outbox(s.queue, name),
+		Outbox: newOutbox(t, s.queue, name),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +50,22 @@ func (s *bench) staffed(t testing.TB, client *aztables.Client, name string) *pat
 	return store
 }
 
-// wantCopy checks that the e-mail partition holds one copy, or none.
+func newOutbox(t testing.TB, queue *azqueue.QueueClient, name string) *eventual.Outbox {
+	t.Helper()
+	outbox, err := eventual.NewOutbox(queue, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outbox
+}
+
+func inPartition(p string) query.Filter { return query.PartitionKey.Eq(p) }
+
+// wantCopy checks that the e-mail partition contains that copy only, or none if email is "".
 func wantCopy(t testing.TB, table *patterns.Table[member], email string) {
 	t.Helper()
 	var got []string
-	for m, err := range table.Query(context.Background(), byPartition("email"), nil) {
+	for m, err := range table.Query(context.Background(), inPartition("email"), nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,10 +76,10 @@ func wantCopy(t testing.TB, table *patterns.Table[member], email string) {
 	}
 }
 
-func TestAStoreWhoseOutboxIsAQueueLeavesNoMessageBehind(t *testing.T) {
+func TestCompletedStoreOperationLeavesNoOutboxMessage(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
-		store := s.staffed(t, b.Table(t), "staff")
+		s := newFixture(t, b, nil)
+		store := s.newStore(t, b.Table(t), "staff")
 		if _, err := store.Insert(t.Context(), ken("ken")); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +93,7 @@ func TestAStoreWhoseOutboxIsAQueueLeavesNoMessageBehind(t *testing.T) {
 	})
 }
 
-func TestTheWorkerFinishesWhatAStoreCouldNot(t *testing.T) {
+func TestWorkerFinishesInterruptedStoreOperations(t *testing.T) {
 	for name, change := range map[string]func(context.Context, *patterns.Store[member]) error{
 		"insert": func(ctx context.Context, s *patterns.Store[member]) error {
 			if err := s.Delete(ctx, keyKen); err != nil {
@@ -96,20 +109,20 @@ func TestTheWorkerFinishesWhatAStoreCouldNot(t *testing.T) {
 		"delete": func(ctx context.Context, s *patterns.Store[member]) error { return s.Delete(ctx, keyKen) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			everyCrash(t, func(t *testing.T, b *testbed.Backend) story {
-				s := newBench(t, b, slowly)
-				store := s.staffed(t, b.Table(t), "")
+			crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+				s := newFixture(t, b, infrequentPolls)
+				store := s.newStore(t, b.Table(t), "")
 				if _, err := store.Insert(t.Context(), ken("old")); err != nil {
 					t.Fatal(err)
 				}
-				return story{func() { _ = change(t.Context(), store) }, s.drain(t), func(string) {
+				return scenario{func() { _ = change(t.Context(), store) }, s.drain(t), func(string) {
 					item, err := store.Get(t.Context(), keyKen)
 					if err != nil && !errors.Is(err, patterns.ErrNotFound) {
 						t.Fatal(err)
 					}
 					wantCopy(t, store.Table(), item.Value.Email)
 					wantEmpty(t, s.poison)
-					for row, err := range store.Table().Query(t.Context(), byPartition("Sales"), nil) {
+					for row, err := range store.Table().Query(t.Context(), inPartition("Sales"), nil) {
 						if err != nil || row.Key != keyKen {
 							t.Errorf("left behind: %v, %v", row.Key, err)
 						}
@@ -120,21 +133,21 @@ func TestTheWorkerFinishesWhatAStoreCouldNot(t *testing.T) {
 	}
 }
 
-func TestAWakeUpComesAgainWhenTheStoreSaysSo(t *testing.T) {
+func TestOutboxMessageIsDeliveredAgainIfTheStoreAsks(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, slowly)
+		s := newFixture(t, b, infrequentPolls)
 		want := patterns.OutboxMessage{Partition: "p", ID: "op", Row: "r", Reserved: []patterns.RowRef{{View: "v", Partition: "x", Row: "y"}}}
-		drainer := &drains{want: want, t: t, fails: 20, again: 3}
+		drainer := &fakeDrainer{want: want, t: t, fails: 20, redeliveries: 3}
 		eventual.HandleOutbox(s.worker, "", drainer)
-		outbox := eventual.Outbox(s.queue, "")
+		outbox := newOutbox(t, s.queue, "")
 		if _, err := outbox.Put(t.Context(), want, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(messages(t, s.queue)); n != 0 {
-			t.Error("it can be seen at once")
+			t.Error("the message is visible immediately")
 		}
 		began := time.Now()
-		es := s.until(t, 24) // failures beyond MaxAttempts, and then three times again
+		es := s.until(t, 24) // more failures than MaxAttempts, then three redeliveries
 		if es[19].Outcome != eventual.Retrying || es[22].Outcome != eventual.Snoozed || es[23].Outcome != eventual.Done {
 			t.Errorf("got %v", es)
 		}
@@ -146,14 +159,14 @@ func TestAWakeUpComesAgainWhenTheStoreSaysSo(t *testing.T) {
 	})
 }
 
-// drains fails some times, wants the wake-up again some times, and is done.
-type drains struct {
-	t            testing.TB
-	want         patterns.OutboxMessage
-	fails, again int
+// fakeDrainer fails some times, then asks for the message again some times, then is done.
+type fakeDrainer struct {
+	t                   testing.TB
+	want                patterns.OutboxMessage
+	fails, redeliveries int
 }
 
-func (d *drains) Handle(_ context.Context, w patterns.OutboxMessage) (time.Duration, error) {
+func (d *fakeDrainer) Handle(_ context.Context, w patterns.OutboxMessage) (time.Duration, error) {
 	if w.Partition != d.want.Partition || w.ID != d.want.ID || w.Row != d.want.Row || len(w.Reserved) != 1 || w.Reserved[0] != d.want.Reserved[0] {
 		d.t.Errorf("got %+v", w)
 	}
@@ -161,23 +174,23 @@ func (d *drains) Handle(_ context.Context, w patterns.OutboxMessage) (time.Durat
 	case d.fails > 0:
 		d.fails--
 		return 0, errFails
-	case d.again > 0:
-		d.again--
+	case d.redeliveries > 0:
+		d.redeliveries--
 		return time.Hour, nil
 	}
 	return 0, nil
 }
 
-func TestAWakeUpThatAWorkerHasIsNotDeleted(t *testing.T) {
+func TestOutboxMessageLeasedByAWorkerIsNotDeleted(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		queue := b.Queue(t)
-		outbox := eventual.Outbox(queue, "")
-		for _, shown := range []bool{false, true} {
+		outbox := newOutbox(t, queue, "")
+		for _, leased := range []bool{false, true} {
 			r, err := outbox.Put(t.Context(), patterns.OutboxMessage{Partition: "p", ID: "op"}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if shown {
+			if leased {
 				if _, err := queue.DequeueMessage(t.Context(), nil); err != nil {
 					t.Fatal(err)
 				}
@@ -187,45 +200,48 @@ func TestAWakeUpThatAWorkerHasIsNotDeleted(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if n := count(t, queue); shown != (n == 1) {
-				t.Errorf("%d messages are left", n)
+			if n := count(t, queue); leased != (n == 1) {
+				t.Errorf("%d messages remain", n)
 			}
 		}
 	})
 }
 
-func TestOutboxesAreRefusedByName(t *testing.T) {
+func TestInvalidOutboxIsRefused(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		for _, name := range []string{"a b", "ä", string(make([]byte, 65))} {
-			if _, err := eventual.Outbox(b.Queue(t), name).Put(t.Context(), patterns.OutboxMessage{}, 0); !errors.Is(err, eventual.ErrBadKind) {
+			if _, err := eventual.NewOutbox(b.Queue(t), name); !errors.Is(err, eventual.ErrBadKind) {
 				t.Errorf("%q: %v", name, err)
 			}
-			s := newBench(t, b, nil)
-			eventual.HandleOutbox(s.worker, name, &drains{})
+			s := newFixture(t, b, nil)
+			eventual.HandleOutbox(s.worker, name, &fakeDrainer{})
 			if err := s.worker.Run(t.Context()); !errors.Is(err, eventual.ErrBadKind) {
 				t.Errorf("%q: %v", name, err)
 			}
 		}
-		none := eventual.Outbox(nil, "")
-		if _, err := none.Put(t.Context(), patterns.OutboxMessage{}, 0); !errors.Is(err, patterns.ErrNil) {
+		if _, err := eventual.NewOutbox(nil, ""); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("got %v", err)
 		}
-		if err := none.Delete(t.Context(), patterns.Receipt{}); !errors.Is(err, patterns.ErrNil) {
+		var zero eventual.Outbox
+		if _, err := zero.Put(t.Context(), patterns.OutboxMessage{}, 0); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("got %v", err)
+		}
+		if err := zero.Delete(t.Context(), patterns.Receipt{}); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("got %v", err)
 		}
 	})
 }
 
-func TestTheWorkerSweeps(t *testing.T) {
+func TestHandleSweepFinishesOperationsWithoutOutboxMessage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, slowly)
-		store := s.staffed(t, b.Table(t), "")
-		b.Fault(killedBefore(4)...) // put, reserve, transaction, and no more
+		s := newFixture(t, b, infrequentPolls)
+		store := s.newStore(t, b.Table(t), "")
+		b.Fault(crashBefore(4)...) // crash after put, reserve and transaction
 		if _, err := store.Insert(t.Context(), ken("ken")); err != nil {
 			t.Log(err)
 		}
 		b.ClearFaults()
-		if _, err := s.queue.ClearMessages(t.Context(), nil); err != nil { // the queue is lost
+		if _, err := s.queue.ClearMessages(t.Context(), nil); err != nil { // the outbox messages are lost
 			t.Fatal(err)
 		}
 		eventual.HandleSweep(s.worker, 24*time.Hour, store, nil)
@@ -233,7 +249,7 @@ func TestTheWorkerSweeps(t *testing.T) {
 		time.Sleep(49 * time.Hour)
 		stop()
 		wantCopy(t, store.Table(), "ken")
-		for row, err := range store.Table().Query(t.Context(), byPartition("Sales"), nil) {
+		for row, err := range store.Table().Query(t.Context(), inPartition("Sales"), nil) {
 			if err != nil || row.Key != keyKen {
 				t.Errorf("left behind: %v, %v", row.Key, err)
 			}

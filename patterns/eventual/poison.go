@@ -2,252 +2,119 @@ package eventual
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
-	"fmt"
-	"iter"
+	"strings"
 	"time"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+	"unicode/utf8"
 
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Poison looks through a poison queue, and sends its messages back or throws them
-// away. It understands what a [Worker] buried, and takes messages that other hosts,
-// such as Azure Functions, put there as they are.
-type Poison struct {
-	main, dead queue
-	container  *container.Client
-	hide       time.Duration
-}
-
-// PoisonOptions are the options of [NewPoison]. nil and the zero value mean the
-// defaults.
-type PoisonOptions struct {
-	// Container holds the payloads that were too large for a message. Without it
-	// Discard leaves them to [SweepClaims].
-	Container *container.Client
-
-	// Visibility is for how long [Poison.Take] hides what it takes, 1 second to 7
-	// days. Zero means 5 minutes.
-	Visibility time.Duration
-}
-
-// NewPoison makes a Poison of a queue and its poison queue. It makes no request.
-func NewPoison(main, poison *azqueue.QueueClient, opts *PoisonOptions) (*Poison, error) {
-	if main == nil || poison == nil {
-		return nil, fmt.Errorf("new poison: queue: %w", patterns.ErrNil)
+// moveToPoison moves the message to the poison queue: it adds the copy, then deletes
+// the original. After a crash in between the message is in both queues. Two requests.
+// Without a poison queue the message is hidden for as long as possible.
+func (d *delivery) moveToPoison(reason error) {
+	if d.w.poison.client == nil {
+		d.postpone(Parked, maxVisibility, false, reason)
+		return
 	}
-	if main.URL() == poison.URL() { // Take would meet what Replay puts back, for ever
-		return nil, errors.New("new poison: the two queues are one")
-	}
-	p := &Poison{main: queue{main}, dead: queue{poison}}
-	if opts != nil {
-		p.container, p.hide = opts.Container, opts.Visibility
-	}
-	set(&p.hide, 5*time.Minute)
-	if p.hide < time.Second || p.hide > maxHide {
-		return nil, errors.New("new poison: PoisonOptions.Visibility: not from 1 second to 7 days")
-	}
-	return p, nil
-}
-
-// Poison gives the tools for the worker's own poison queue; the error is that it has
-// none.
-func (w *Worker) Poison() (*Poison, error) {
-	return NewPoison(w.queue.client, w.poison.client, &PoisonOptions{Container: w.opts.Container})
-}
-
-// Dead is a message of a poison queue.
-type Dead struct {
-	ID       string    // of the operation; of the message where nothing else is known
-	Kind     string    // Raw where it could not be read, "" where another host buried it
-	Reason   string    // why it was given up, "" where it is not known
-	Attempts int       // how many there were, 0 where it is not known
-	Enqueued time.Time // when it was put on the main queue
-	Buried   time.Time // when it was given up
-	Original string    // the id that the message had in the main queue
-
-	// Payload is what the handler was given, or would have been: JSON, or the text
-	// of a message that Enqueue did not write. nil where it is in a blob.
-	Payload []byte
-
-	m       message
-	env     envelope
-	text    *string // to put back; nil where it is made of env
-	taken   time.Time
-	settled bool
-}
-
-func open(m message, taken time.Time) *Dead {
-	d := &Dead{ID: m.id, Enqueued: m.inserted, Buried: m.inserted, m: m, taken: taken}
-	env, err := parse(m.text)
-	if err != nil || env.Burial == nil {
-		d.text, d.Payload = &m.text, Text(m.text)
-		return d
-	}
-	b := env.Burial
-	d.ID, d.Kind, d.Enqueued = env.ID, env.Kind, env.At
-	d.Reason, d.Attempts, d.Buried, d.Original = b.Reason, b.Attempts, b.At, b.Message
-	if d.Enqueued.IsZero() {
-		d.Enqueued = b.Inserted
-	}
-	if env.Text != nil {
-		d.text, d.Payload = env.Text, Text(*env.Text)
-	} else {
-		d.Payload = env.Body
-	}
-	env.Burial, env.Free = nil, 0
-	d.env = env
-	return d
-}
-
-// Peek looks at up to n of the first messages, at most 32: no queue shows more
-// without taking them. It changes nothing and gives no right to change anything. One
-// request.
-func (p *Poison) Peek(ctx context.Context, n int) ([]*Dead, error) {
-	ms, err := p.dead.peek(ctx, min(max(n, 1), maxFetch))
+	err := d.putPoison(poisonTexts(d.m, &d.env, d.attempt, reason))
 	if err != nil {
-		return nil, fmt.Errorf("peek: %w", err)
+		// The message stays on the queue. Its next delivery exceeds the number of attempts
+		// and comes here again.
+		d.logFailure("message not copied to the poison queue", err)
+		d.postpone(Retrying, d.w.opts.Backoff(d.attempt), false, reason)
+		return
 	}
-	dead := make([]*Dead, len(ms))
-	for i := range ms {
-		dead[i] = open(ms[i], time.Time{})
+	if err := d.delete(); err != nil {
+		d.logFailure("message not deleted after it was copied to the poison queue", err)
 	}
-	return dead, nil
+	d.report(Poisoned, reason)
 }
 
-// Take goes through the whole queue. Messages are hidden from others as they come;
-// those that the loop neither replays nor discards are shown again when it ends.
-// After an error the sequence ends.
-//
-// One request for 32 messages and one that finds no more, and one for each message
-// shown again.
-func (p *Poison) Take(ctx context.Context) iter.Seq2[*Dead, error] {
-	return func(yield func(*Dead, error) bool) {
-		var taken []*Dead
-		defer func() { p.putBack(ctx, taken) }()
-		seen := map[string]bool{}
-		for {
-			now := time.Now()
-			ms, err := p.dead.get(ctx, maxFetch, p.hide)
-			if err != nil {
-				yield(nil, fmt.Errorf("take: %w", err))
-				return
-			}
-			var unseen []*Dead
-			for i := range ms {
-				d := open(ms[i], now)
-				taken = append(taken, d)
-				if !seen[d.m.id] {
-					unseen = append(unseen, d)
-				}
-				seen[d.m.id] = true
-			}
-			if len(unseen) == 0 {
-				return // all were shown, or none but those come that were
-			}
-			for _, d := range unseen {
-				if !yield(d, nil) {
-					return
-				}
-			}
+// putPoison adds the first of texts that fits into a message to the poison queue.
+func (d *delivery) putPoison(texts []string) error {
+	var err error
+	for _, text := range texts {
+		if len(text) > maxText {
+			err = patterns.ErrTooLarge
+			continue
 		}
-	}
-}
-
-// putBack shows messages again. What it cannot show appears by itself.
-func (p *Poison) putBack(ctx context.Context, taken []*Dead) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
-	defer cancel()
-	for _, d := range taken {
-		if !d.settled {
-			_ = p.dead.update(ctx, &d.m, d.m.text, 0)
+		err = d.final(func(ctx context.Context) error { return putOrCreate(ctx, d.w.poison, text) })
+		if !errors.Is(err, patterns.ErrTooLarge) {
+			return err
 		}
-	}
-}
-
-// hold makes sure that nobody else has the message.
-func (p *Poison) hold(ctx context.Context, d *Dead) error {
-	switch {
-	case d.taken.IsZero():
-		return ErrNotHeld
-	case time.Since(d.taken) < p.hide/2:
-		return nil
-	}
-	now := time.Now()
-	err := p.dead.update(ctx, &d.m, d.m.text, p.hide)
-	if errors.Is(err, errTaken) {
-		return ErrLost
-	}
-	if err == nil {
-		d.taken = now
 	}
 	return err
 }
 
-// Replay puts the message back on the main queue, with all attempts before it, and
-// then deletes it here. It must come from Take. Replaying it again does nothing. A
-// crash in between leaves it in both queues, with the same operation ID. Two
-// requests; one more when it was taken long ago, and [ErrLost] where somebody else
-// has it by then.
-func (p *Poison) Replay(ctx context.Context, d *Dead) error {
-	if d.settled {
-		return nil
+// putOrCreate adds a message, and creates the queue if it does not exist.
+func putOrCreate(ctx context.Context, q queue, text string) error {
+	_, _, err := q.put(ctx, text, 0, 0)
+	if !hasCode(err, "QueueNotFound") {
+		return err
 	}
-	err := p.hold(ctx, d)
-	if err == nil {
-		var text string
-		if d.text != nil {
-			text = *d.text
-		} else {
-			text, err = d.env.encode()
-		}
-		if err == nil {
-			_, _, err = p.main.put(ctx, text, 0, 0)
-		}
+	if err := q.create(ctx); err != nil {
+		return err
 	}
-	if err == nil {
-		// Where somebody has taken it meanwhile, there are two; that it is back on its
-		// way is what was asked for.
-		if err = p.dead.remove(ctx, d.m.id, d.m.receipt); errors.Is(err, errTaken) {
-			err = nil
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("replay: %w", err)
-	}
-	d.settled = true
-	return nil
+	_, _, err = q.put(ctx, text, 0, 0)
+	return err
 }
 
-// Discard deletes the message, and its payload if that is in a blob. It must come
-// from Take. A message that is gone already is fine; one that somebody else has
-// taken meanwhile is [ErrLost]. One request, and one for a blob.
-func (p *Poison) Discard(ctx context.Context, d *Dead) error {
-	if d.settled {
-		return nil
+// poisonTexts returns the possible texts of a poison message, the most informative
+// first.
+func poisonTexts(m *message, e *envelope, attempts int, reason error) []string {
+	poison := *e
+	poison.Version = envelopeVersion
+	if poison.Body == nil && poison.Claim == nil {
+		poison.Text = &m.text // the message was foreign or unreadable
 	}
-	if d.taken.IsZero() {
-		return fmt.Errorf("discard: %w", ErrNotHeld)
-	}
-	err := p.dead.remove(ctx, d.m.id, d.m.receipt)
-	switch {
-	case hasCode(err, "MessageNotFound"):
-		d.settled = true
-		return nil
-	case errors.Is(err, errTaken):
-		err = ErrLost
-	}
-	if err != nil {
-		return fmt.Errorf("discard: %w", err)
-	}
-	d.settled = true
-	if d.env.Claim != nil && p.container != nil {
-		if err := discard(ctx, p.container, d.env.Claim); err != nil {
-			return fmt.Errorf("discard: %w", err)
+	poison.Poison = &poisonInfo{Message: m.id, Reason: shortReason(reason), Attempts: attempts, Inserted: m.inserted.UTC(), At: time.Now().UTC()}
+	var texts []string
+	for {
+		b, err := marshal(&poison)
+		if err != nil {
+			break
 		}
+		if len(b) <= maxJSON {
+			texts = append(texts, base64.StdEncoding.EncodeToString(b))
+			break
+		}
+		if poison.Poison.Reason == "" {
+			if poison.Text != nil {
+				// A text that XML could carry before needs no base64, which makes it smaller.
+				texts = append(texts, string(b))
+			}
+			break
+		}
+		poison.Poison.Reason = truncate(poison.Poison.Reason, len(poison.Poison.Reason)/2)
 	}
-	return nil
+	return append(texts, m.text)
+}
+
+const maxReason = 500 // bytes
+
+// shortReason returns the reason as it is stored: truncated, and without control
+// characters.
+func shortReason(reason error) string {
+	s := strings.ToValidUTF8(reason.Error(), "�")
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	return truncate(s, maxReason)
+}
+
+// truncate returns at most n bytes of s, and no part of a rune.
+func truncate(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }

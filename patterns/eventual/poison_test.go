@@ -5,236 +5,254 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-func (s *bench) tools(t testing.TB) *eventual.Poison {
-	t.Helper()
-	p, err := s.worker.Poison()
-	if err != nil {
-		t.Fatal(err)
+type streetError struct{ name string }
+
+func (e *streetError) Error() string { return "no " + e.name }
+
+func fails(ctx context.Context, job eventual.Job[letter]) error { return errFails }
+
+func TestUnprocessableMessageIsMovedToPoisonWithItsReason(t *testing.T) {
+	raw := func(text string) func(testing.TB, *fixture) {
+		return func(t testing.TB, s *fixture) {
+			if _, err := s.queue.EnqueueMessage(context.Background(), text, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	return p
+	job := func(kind string, msg any) func(testing.TB, *fixture) {
+		return func(t testing.TB, s *fixture) { s.put(t, kind, msg, &eventual.EnqueueOptions{ID: "op"}) }
+	}
+	cases := map[string]struct {
+		put      func(testing.TB, *fixture)
+		reason   string
+		attempts int
+		kind, id string
+		payload  string
+	}{
+		"fails":        {job("letter", letter{To: "a"}), errFails.Error(), 5, "letter", "op", `{"To":"a","Text":""}`},
+		"panics":       {job("panic", 1), "handler panicked: oh", 5, "panic", "op", "1"},
+		"nil pointer":  {job("nil", 1), "handler panicked: runtime error: invalid memory address or nil pointer dereference", 5, "nil", "op", "1"},
+		"Goexit":       {job("goexit", 1), "handler ended its goroutine", 5, "goexit", "op", "1"},
+		"cancelled":    {job("cancel", 1), "no such street", 1, "cancel", "op", "1"},
+		"no handler":   {job("parcel", 1), `no handler for kind "parcel"`, 1, "parcel", "op", "1"},
+		"other type":   {job("letter", []int{1}), `payload: JSON: offset 1: no eventual_test.letter in field ""`, 1, "letter", "op", "[1]"},
+		"newer":        {raw(`{"azp":2,"id":"x","kind":"letter"}`), "message has version 2, this worker knows 1", 1, eventual.Raw, "", `{"azp":2,"id":"x","kind":"letter"}`},
+		"damaged":      {raw(`{"azp":1,"id":"x","kind":"letter"}`), "message is damaged: a member is missing", 1, eventual.Raw, "", `{"azp":1,"id":"x","kind":"letter"}`},
+		"damaged more": {raw(`{"azp":1,"id":7,"kind":"letter"}`), `message is damaged: JSON: offset 15: no string in field "id"`, 1, eventual.Raw, "", `{"azp":1,"id":7,"kind":"letter"}`},
+		"plain":        {raw("hello <you>"), `no handler for kind "azp.raw"`, 1, eventual.Raw, "", "hello <you>"},
+		"base64":       {raw("aGVsbG8gPHlvdT4="), `no handler for kind "azp.raw"`, 1, eventual.Raw, "", "hello <you>"},
+		"empty":        {raw(""), `no handler for kind "azp.raw"`, 1, eventual.Raw, "", ""},
+	}
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		for name, c := range cases {
+			t.Run(name, func(t *testing.T) {
+				s := newFixture(t, b, nil)
+				eventual.Handle(s.worker, "letter", fails)
+				eventual.Handle(s.worker, "panic", func(context.Context, eventual.Job[int]) error { panic(errors.New("oh")) })
+				eventual.Handle(s.worker, "nil", func(context.Context, eventual.Job[int]) error {
+					var err *streetError // a common mistake: the error is not nil
+					return err
+				})
+				eventual.Handle(s.worker, "goexit", func(context.Context, eventual.Job[int]) error {
+					(&testing.T{}).SkipNow()
+					return nil
+				})
+				eventual.Handle(s.worker, "cancel", func(context.Context, eventual.Job[int]) error {
+					return fmt.Errorf("wrapped: %w", eventual.Cancel(errors.New("no such street")))
+				})
+				c.put(t, s)
+				m := messages(t, s.queue)[0]
+				es := s.until(t, c.attempts)
+				if last := es[len(es)-1]; last.Outcome != eventual.Poisoned || last.Err == nil || last.Kind != c.kind {
+					t.Errorf("ended %v, %v", last.Outcome, last.Err)
+				}
+				wantEmpty(t, s.queue)
+				poison := peek(t, s.poisonQueue(t))
+				if len(poison) != 1 {
+					t.Fatalf("%d poison messages", len(poison))
+				}
+				d := poison[0]
+				if d.Reason != c.reason || d.Attempts != c.attempts || d.Kind != c.kind || string(d.Payload) != c.payload {
+					t.Errorf("got %+v with payload %s", d, d.Payload)
+				}
+				if c.id == "" {
+					c.id = *m.MessageID
+				}
+				if d.ID != c.id || d.OriginalID != *m.MessageID {
+					t.Errorf("operation %q, message %q, want %q, %q", d.ID, d.OriginalID, c.id, *m.MessageID)
+				}
+				if age := time.Since(d.Enqueued); age < -time.Minute || age > time.Minute || d.PoisonedAt.IsZero() {
+					t.Errorf("enqueued %v, moved to poison %v", d.Enqueued, d.PoisonedAt)
+				}
+			})
+		}
+	})
 }
 
-func peek(t testing.TB, p *eventual.Poison) []*eventual.Dead {
-	t.Helper()
-	dead, err := p.Peek(t.Context(), 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dead
-}
-
-func taken(t testing.TB, p *eventual.Poison, each func(*eventual.Dead)) {
-	t.Helper()
-	for d, err := range p.Take(t.Context()) {
-		if err != nil {
+func TestPoisonQueueIsCreatedWhenFirstNeeded(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		poison := b.Queue(t)
+		if b.InProcess() {
+			poison = b.Account.Queue(testbed.UniqueName())
+		} else if _, err := poison.Delete(t.Context(), nil); err != nil { // Azurite releases the name immediately
 			t.Fatal(err)
 		}
-		each(d)
+		s := newFixtureOn(t, b, b.Queue(t), poison, nil)
+		for i := range 2 {
+			s.put(t, "parcel", i, nil)
+			b.ResetRequests()
+			wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
+			if n := b.Requests().Count("Queue.CreateQueue"); n != 1-i {
+				t.Errorf("queue created %d times", n)
+			}
+		}
+		if n := len(messages(t, s.poison)); n != 2 {
+			t.Errorf("%d messages", n)
+		}
+	})
+}
+
+func TestWithoutPoisonQueueCancelledMessageIsRetriedAfterAWeek(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newFixture(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
+		var works atomic.Bool
+		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
+			if works.Load() {
+				return nil
+			}
+			return eventual.Cancel(errFails)
+		})
+		s.put(t, "letter", letter{}, nil)
+		stop := s.start(t)
+		wantOutcomes(t, s.next(t, 1), eventual.Parked)
+		works.Store(true)
+		began := time.Now()
+		wantOutcomes(t, s.next(t, 1), eventual.Done)
+		if d := time.Since(began); d < 7*24*time.Hour-time.Second || d > 7*24*time.Hour+2*time.Hour {
+			t.Errorf("it was delivered again after %v", d)
+		}
+		stop()
+		if _, err := s.worker.PoisonQueue(); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestWithoutPoisonQueueAttemptsContinue(t *testing.T) {
+	const week = 7 * 24 * time.Hour
+	for name, c := range map[string]struct {
+		died int // deliveries to workers that died
+		want []eventual.Outcome
+		wait time.Duration // between the last failed attempt and the next
+	}{
+		"fails": {0, []eventual.Outcome{eventual.Retrying, eventual.Retrying, eventual.Retrying, eventual.Retrying, eventual.Parked, eventual.Parked}, 2 * week},
+		// The sixth delivery is not an attempt: it could kill another worker.
+		"kills its workers": {5, []eventual.Outcome{eventual.Parked}, week},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+				s := newFixture(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
+				var works atomic.Bool
+				var last time.Time
+				eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
+					if works.Load() {
+						return nil
+					}
+					last = time.Now()
+					return errFails
+				})
+				s.put(t, "letter", letter{}, nil)
+				for range c.died {
+					receiveAndDie(t, s.queue)
+				}
+				last = time.Now()
+				stop := s.start(t)
+				wantOutcomes(t, s.next(t, len(c.want)), c.want...)
+				works.Store(true)
+				wantOutcomes(t, s.next(t, 1), eventual.Done)
+				if d := time.Since(last); d < c.wait-time.Second || d > c.wait+3*time.Hour {
+					t.Errorf("next attempt after %v, want %v", d, c.wait)
+				}
+				stop()
+			})
+		})
 	}
 }
 
-func TestAReplayedMessageIsHandledAsIfItWereNew(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.MaxAttempts = 2 })
-		works, calls := false, 0
-		var jobs []eventual.Job[letter]
-		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
-			if calls++; calls == 1 {
-				return eventual.Snooze(0)
-			}
-			jobs = append(jobs, job)
-			if !works || len(jobs) == 1 {
-				return errFails
-			}
+// receiveAndDie simulates a worker that receives a message and dies.
+func receiveAndDie(t testing.TB, q *azqueue.QueueClient) {
+	t.Helper()
+	hide := int32(30)
+	if _, err := q.DequeueMessage(context.Background(), &azqueue.DequeueMessageOptions{VisibilityTimeout: &hide}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(31 * time.Second)
+}
+
+func TestMessageThatKillsItsWorkersIsMovedToPoison(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newFixture(t, b, func(o *eventual.Options) { o.PollMax = 10 * time.Second })
+		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
+			t.Error("the handler was called")
 			return nil
 		})
-		s.put(t, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{ID: "op"})
-		wantOutcomes(t, s.until(t, 3), eventual.Snoozed, eventual.Retrying, eventual.Poisoned)
-
-		works, jobs = true, nil
-		b.ResetRequests()
-		taken(t, s.tools(t), func(d *eventual.Dead) {
-			for range 2 { // the second does nothing
-				if err := s.tools(t).Replay(t.Context(), d); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-		wantRequests(t, b, map[string]int{"Queue.Get": 2, "Queue.Put": 1, "Queue.Delete": 1})
-		wantOutcomes(t, s.until(t, 2), eventual.Retrying, eventual.Done)
-		for i, j := range jobs {
-			if j.Message.To != "Ken" || j.ID != "op" || j.Attempt != i+1 {
-				t.Errorf("got %+v", j)
-			}
+		s.put(t, "letter", letter{}, nil)
+		for range 5 {
+			receiveAndDie(t, s.queue)
 		}
-		wantEmpty(t, s.queue)
-		wantEmpty(t, s.poison)
-	})
-}
-
-func TestMessagesOfOthersAreReplayedLetterForLetter(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
-		texts := []string{"plain", "cGxhaW4=", `{"azp":9}`, strings.Repeat("x", 64<<10), strings.Repeat("<", 40<<10), " spaces ", ""}
-		for _, text := range texts {
-			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s.until(t, len(texts))
-		wantEmpty(t, s.queue)
-		p := s.tools(t)
-		taken(t, p, func(d *eventual.Dead) {
-			if err := p.Replay(t.Context(), d); err != nil {
-				t.Error(err)
-			}
-		})
-		wantEmpty(t, s.poison)
-		left := map[string]int{}
-		for _, text := range texts {
-			left[text]++
-		}
-		for _, m := range messages(t, s.queue) {
-			left[*m.MessageText]--
-		}
-		for text, n := range left {
-			if n != 0 {
-				t.Errorf("%d too few of %.20q", n, text)
-			}
+		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
+		if r := peek(t, s.poisonQueue(t))[0].Reason; r != "no outcome after 5 deliveries" {
+			t.Errorf("reason %q", r)
 		}
 	})
 }
 
-func TestMessagesThatOtherHostsBuriedAreReplayedToo(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
-		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error { return nil })
-		s.put(t, "letter", letter{To: "Jun"}, nil)
-		text := *messages(t, s.queue)[0].MessageText
-		if _, err := s.queue.ClearMessages(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.poison.EnqueueMessage(t.Context(), text, nil); err != nil {
-			t.Fatal(err)
-		}
-		p := s.tools(t)
-		taken(t, p, func(d *eventual.Dead) {
-			if d.Reason != "" || d.Attempts != 0 || !strings.Contains(string(d.Payload), "Jun") {
-				t.Errorf("got %+v", d)
-			}
-			if err := p.Replay(t.Context(), d); err != nil {
-				t.Error(err)
-			}
-		})
-		wantOutcomes(t, s.until(t, 1), eventual.Done)
-	})
-}
-
-func TestTakeShowsEveryPoisonMessageOnceAndLeavesTheRest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
-		for i := range 70 {
-			s.put(t, "parcel", i, nil)
-		}
-		s.until(t, 70)
-		p := s.tools(t)
-		b.ResetRequests()
-		got := map[string]int{}
-		i := 0
-		taken(t, p, func(d *eventual.Dead) {
-			got[string(d.Payload)]++
-			if i++; i%7 == 0 {
-				if err := p.Discard(t.Context(), d); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-		wantRequests(t, b, map[string]int{"Queue.Get": 4, "Queue.Delete": 10, "Queue.Update": 60})
-		for i := range 70 {
-			if n := got[fmt.Sprint(i)]; n != 1 {
-				t.Errorf("message %d came %d times", i, n)
-			}
-		}
-		i = 0
-		taken(t, p, func(*eventual.Dead) { i++ }) // all that are left, at once
-		if i != 60 {
-			t.Errorf("%d are left", i)
-		}
-		for range p.Take(t.Context()) {
-			break
-		}
-		if n := len(peek(t, p)); n != 32 {
-			t.Errorf("%d to be seen after a loop that broke off", n)
-		}
-	})
-}
-
-// A loop that takes long is shown again what it took first, among the rest.
-func TestTakeShowsTheRestToASlowLoopToo(t *testing.T) {
+func TestUnreachablePoisonQueueLosesNoMessage(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
-		for i := range 100 {
-			if _, err := s.poison.EnqueueMessage(t.Context(), fmt.Sprint(i), nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got := map[string]int{}
-		taken(t, s.tools(t), func(d *eventual.Dead) {
-			got[string(d.Payload)]++
-			time.Sleep(4 * time.Second)
-		})
-		for i := range 100 {
-			if n := got[fmt.Sprint(i)]; n != 1 {
-				t.Errorf("message %d came %d times", i, n)
-			}
+		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
+		eventual.Handle(s.worker, "letter", fails)
+		s.put(t, "letter", letter{}, nil)
+		b.Fault(fault.On("Queue.Put").Times(8).LoseRequest()) // the SDK tries each request 4 times
+		wantOutcomes(t, s.until(t, 3), eventual.Retrying, eventual.Retrying, eventual.Poisoned)
+		synctest.Wait()
+		wantEmpty(t, s.queue)
+		if n := count(t, s.poison); n != 1 {
+			t.Errorf("%d poison messages", n)
 		}
 	})
 }
 
-func TestAListedMessageCannotBeChanged(t *testing.T) {
+func TestLongReasonIsTruncated(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
-		s.put(t, "parcel", 1, nil)
-		s.until(t, 1)
-		p := s.tools(t)
-		b.ResetRequests()
-		d := peek(t, p)[0]
-		wantRequests(t, b, map[string]int{"Queue.Peek": 1})
-		if err := p.Replay(t.Context(), d); !errors.Is(err, eventual.ErrNotHeld) {
-			t.Errorf("replay: %v", err)
-		}
-		if err := p.Discard(t.Context(), d); !errors.Is(err, eventual.ErrNotHeld) {
-			t.Errorf("discard: %v", err)
-		}
-		wantRequests(t, b, nil)
-	})
-}
-
-func TestAPoisonMessageThatSomebodyElseTookIsLeftToThem(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
-		s.put(t, "parcel", 1, nil)
-		s.put(t, "parcel", 2, nil)
+		s := newFixture(t, b, nil)
+		long := strings.Repeat("\"ü\n\x00\xff", 100_000)
+		eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
+			return eventual.Cancel(errors.New(long))
+		})
+		full := strings.Repeat("x", largestInline)
+		s.put(t, "full", full, nil)
+		s.put(t, "full", "", nil)
 		s.until(t, 2)
-		p := s.tools(t)
-		i := 0
-		taken(t, p, func(mine *eventual.Dead) {
-			do := [](func(context.Context, *eventual.Dead) error){p.Replay, p.Discard}[i]
-			if i++; i == 1 {
-				time.Sleep(6 * time.Minute)
+		for _, d := range peek(t, s.poisonQueue(t)) {
+			if len(d.Reason) < 100 || len(d.Reason) > 500 || strings.ContainsAny(d.Reason, "\n\x00") || d.Attempts != 1 {
+				t.Errorf("%d bytes: %q", len(d.Reason), d.Reason)
 			}
-			taken(t, p, func(*eventual.Dead) {}) // gives it a new receipt
-			if err := do(t.Context(), mine); i == 1 && !errors.Is(err, eventual.ErrLost) {
-				t.Errorf("got %v", err)
+			if n := len(d.Payload); n != largestInline+2 && n != 2 {
+				t.Errorf("payload of %d bytes", n)
 			}
-		})
-		wantEmpty(t, s.queue)
+		}
 	})
 }

@@ -15,128 +15,135 @@ import (
 // https://learn.microsoft.com/rest/api/storageservices/put-message
 // https://learn.microsoft.com/rest/api/storageservices/get-messages
 const (
-	maxText  = 64 << 10 // bytes of a message
-	maxFetch = 32
-	maxHide  = 7 * 24 * time.Hour
-	forever  = -1 // seconds to live
+	maxText       = 64 << 10 // bytes of a message
+	maxReceive    = 32       // messages per request
+	maxVisibility = 7 * 24 * time.Hour
+	neverExpires  = -1 // time to live, in seconds
 )
 
-// message is one delivery of a message of a queue.
+// message is one delivery of a queue message.
 type message struct {
-	id, receipt, text string
-	count             int64     // deliveries, this one included
-	inserted          time.Time // by the service's clock
-	dies              time.Time // when it expires, by this process's; zero: never, or not known
+	id, popReceipt, text string
+	deliveries           int64     // including this one
+	inserted             time.Time // by the service's clock
+	expires              time.Time // by this process's clock; zero if never or unknown
 }
 
-// clockSlack is how far off the end of a message's life may be, which is known in whole
-// seconds.
-const clockSlack = 2 * time.Second
+// expirySlack allows for expiry times being reported in whole seconds.
+const expirySlack = 2 * time.Second
 
-// within is d, or less where the message expires before: no longer will the service hide
-// it.
-func (m *message) within(d time.Duration) time.Duration {
-	if m.dies.IsZero() {
+// untilExpiry returns d, or the time to the message's expiry if that is shorter. The
+// service refuses to hide a message for longer than it lives.
+func (m *message) untilExpiry(d time.Duration) time.Duration {
+	if m.expires.IsZero() {
 		return d
 	}
-	return max(min(d, time.Until(m.dies)-clockSlack), 0)
+	return max(min(d, time.Until(m.expires)-expirySlack), 0)
 }
 
-// queue is a queue's client, with errors that say what they mean.
+// queue is a queue client whose errors match the sentinels of this package and of
+// package patterns.
 type queue struct{ client *azqueue.QueueClient }
 
-// put adds a message that is shown after the given time and lives for ttl, where 0
-// is for ever. One request. A reply that is lost on the way leaves the SDK to put
-// the message a second time.
-func (q queue) put(ctx context.Context, text string, after, ttl time.Duration) (id, receipt string, err error) {
-	opts := azqueue.EnqueueMessageOptions{TimeToLive: to.Ptr(int32(forever))}
+// put adds a message that becomes visible after delay and lives for ttl; a ttl of 0
+// means that it never expires. One request. If its response is lost, the SDK repeats
+// the request and adds a second message.
+func (q queue) put(ctx context.Context, text string, delay, ttl time.Duration) (id, popReceipt string, err error) {
+	opts := azqueue.EnqueueMessageOptions{TimeToLive: to.Ptr(int32(neverExpires))}
 	if ttl > 0 {
 		opts.TimeToLive = to.Ptr(seconds(ttl))
 	}
-	if after > 0 {
-		opts.VisibilityTimeout = to.Ptr(seconds(after))
+	if delay > 0 {
+		opts.VisibilityTimeout = to.Ptr(seconds(delay))
 	}
-	// The SDK tells of its last try only; a try before may have put the message. Of a
-	// transport that does not report its connections nothing is known.
+	// The SDK reports the last try only, and an earlier one may have added the message.
+	// A transport that does not report its connections leaves the number of tries at 0,
+	// which means unknown.
 	var tries atomic.Int32
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { tries.Add(1) }})
 	resp, err := q.client.EnqueueMessage(traced, text, &opts)
-	if err != nil {
-		return "", "", failAfter(int(tries.Load()), "put message", err)
+	switch {
+	case err != nil && tries.Load() == 1:
+		return "", "", writeError("put message", err)
+	case err != nil:
+		return "", "", unsureError("put message", err)
 	}
 	if len(resp.Messages) > 0 && resp.Messages[0] != nil {
-		id, receipt = deref(resp.Messages[0].MessageID), deref(resp.Messages[0].PopReceipt)
+		id, popReceipt = deref(resp.Messages[0].MessageID), deref(resp.Messages[0].PopReceipt)
 	}
-	return id, receipt, nil
+	return id, popReceipt, nil
 }
 
-// get takes up to n messages and hides them from others. One request.
-func (q queue) get(ctx context.Context, n int, hide time.Duration) ([]message, error) {
+// receive returns up to n messages and hides them from other clients. One request.
+func (q queue) receive(ctx context.Context, n int, visibility time.Duration) ([]message, error) {
 	resp, err := q.client.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
 		NumberOfMessages:  to.Ptr(int32(n)),
-		VisibilityTimeout: to.Ptr(seconds(hide)),
+		VisibilityTimeout: to.Ptr(seconds(visibility)),
 	})
 	if err != nil {
-		return nil, fail("get messages", err, false)
+		return nil, readError("get messages", err)
 	}
 	ms := make([]message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {
 		if m != nil && len(ms) < n { // the caller has no room for more
 			ms = append(ms, message{
-				id: deref(m.MessageID), receipt: deref(m.PopReceipt), text: deref(m.MessageText), count: deref(m.DequeueCount),
-				inserted: deref(m.InsertionTime), dies: end(m.ExpirationTime, resp.Date),
+				id: deref(m.MessageID), popReceipt: deref(m.PopReceipt), text: deref(m.MessageText), deliveries: deref(m.DequeueCount),
+				inserted: deref(m.InsertionTime), expires: localTime(m.ExpirationTime, resp.Date),
 			})
 		}
 	}
 	return ms, nil
 }
 
-// end is the time of this process at which it will be the given time of the service,
-// where it is now.
-func end(at, now *time.Time) time.Time {
-	if at == nil || now == nil {
+// localTime converts a time of the service's clock, which reads now, to this process's
+// clock.
+func localTime(t, now *time.Time) time.Time {
+	if t == nil || now == nil {
 		return time.Time{}
 	}
-	return time.Now().Add(at.Sub(*now))
+	return time.Now().Add(t.Sub(*now))
 }
 
-// peek looks at the first messages. One request.
+// peek returns the first n visible messages without hiding them. One request.
 func (q queue) peek(ctx context.Context, n int) ([]message, error) {
 	resp, err := q.client.PeekMessages(ctx, &azqueue.PeekMessagesOptions{NumberOfMessages: to.Ptr(int32(n))})
 	if err != nil {
-		return nil, fail("peek messages", err, false)
+		return nil, readError("peek messages", err)
 	}
 	ms := make([]message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {
 		if m != nil {
-			ms = append(ms, message{id: deref(m.MessageID), text: deref(m.MessageText), count: deref(m.DequeueCount), inserted: deref(m.InsertionTime)})
+			ms = append(ms, message{id: deref(m.MessageID), text: deref(m.MessageText), deliveries: deref(m.DequeueCount), inserted: deref(m.InsertionTime)})
 		}
 	}
 	return ms, nil
 }
 
-// update sets the text, and how long the message stays hidden from now on, but for as
-// long as it lives. The receipt is a new one afterwards. One request.
-func (q queue) update(ctx context.Context, m *message, text string, hide time.Duration) error {
-	resp, err := q.client.UpdateMessage(ctx, m.id, m.receipt, text, &azqueue.UpdateMessageOptions{VisibilityTimeout: to.Ptr(seconds(m.within(hide)))})
+// update replaces the text, and hides the message from now on for the given time or
+// until it expires. It stores the new pop receipt in m. One request.
+func (q queue) update(ctx context.Context, m *message, text string, visibility time.Duration) error {
+	resp, err := q.client.UpdateMessage(ctx, m.id, m.popReceipt, text, &azqueue.UpdateMessageOptions{
+		VisibilityTimeout: to.Ptr(seconds(m.untilExpiry(visibility))),
+	})
 	if err != nil {
-		return fail("update message", err, true)
+		return writeError("update message", err)
 	}
-	m.receipt, m.text = deref(resp.PopReceipt), text
+	m.popReceipt, m.text = deref(resp.PopReceipt), text
 	return nil
 }
 
-// remove deletes a message. One request.
-func (q queue) remove(ctx context.Context, id, receipt string) error {
-	_, err := q.client.DeleteMessage(ctx, id, receipt, nil)
-	return fail("delete message", err, true)
+// delete deletes a message. One request.
+func (q queue) delete(ctx context.Context, id, popReceipt string) error {
+	_, err := q.client.DeleteMessage(ctx, id, popReceipt, nil)
+	return writeError("delete message", err)
 }
 
-// create creates the queue; one that exists is fine. One request.
+// create creates the queue if it does not exist. One request.
 func (q queue) create(ctx context.Context) error {
 	_, err := q.client.Create(ctx, nil)
-	if err = fail("create queue", err, false); hasCode(err, "QueueAlreadyExists") {
-		return nil // with other metadata
+	err = readError("create queue", err)
+	if hasCode(err, "QueueAlreadyExists") { // with other metadata
+		return nil
 	}
 	return err
 }
@@ -149,7 +156,7 @@ func deref[T any](p *T) T {
 	return *p
 }
 
-// seconds is d in the service's unit, rounded up.
+// seconds returns d in the service's unit, rounded up.
 func seconds(d time.Duration) int32 {
 	n := max(d, 0) / time.Second
 	if d > n*time.Second {

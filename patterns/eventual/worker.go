@@ -13,32 +13,37 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Worker takes messages off a queue and gives them to handlers.
+// Worker receives the messages of a queue and calls the handlers of their kinds. Create
+// it with [NewWorker]. Its methods may be called concurrently.
+//
+// Handlers and periodic tasks are registered with [Handle], [HandleMove],
+// [HandleMoveToBlob], [HandleOutbox], [HandleSweep] and [Every], all of them before
+// [Worker.Run]. Like a transaction of package patterns, the Worker keeps the error of a
+// registration: Run returns all of them, and processes nothing.
 type Worker struct {
 	queue  queue
-	poison queue // without a client where there is none
+	poison queue // without a client if there is no poison queue
 	opts   Options
 	tracer tracing.Tracer
 
 	mu       sync.Mutex
-	handlers map[string]handler
-	chores   []chore
+	handlers map[string]handler // by kind; not changed while the worker runs
+	tasks    []periodicTask
 	err      error // of the registrations
 	running  bool
 	abort    func() // of the current Run
 }
 
-// handler is what a kind was registered with.
+// handler processes the messages of one kind.
 type handler struct {
-	attempts int // 0: Options.MaxAttempts
-	handle   func(context.Context, *delivery) error
+	maxAttempts int // 0 means Options.MaxAttempts
+	handle      func(context.Context, *delivery) error
 }
 
-// NewWorker makes a Worker for queue. It makes no request and starts nothing:
-// register handlers with [Handle], then call [Worker.Run].
+// NewWorker returns a Worker for a queue. It makes no request and starts nothing.
 //
-// Give it [Options.Poison]. A worker without one, as with nil options, has nowhere to
-// put what it cannot handle: such messages stay on the queue for good.
+// Set [Options.Poison]. Without a poison queue, as with nil options, messages that
+// cannot be processed stay on the queue permanently.
 func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error) {
 	if queueClient == nil {
 		return nil, fmt.Errorf("new worker: queue: %w", patterns.ErrNil)
@@ -47,7 +52,7 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	if opts != nil {
 		w.opts = *opts
 	}
-	if err := w.opts.check(); err != nil {
+	if err := w.opts.complete(); err != nil {
 		return nil, fmt.Errorf("new worker: %w", err)
 	}
 	if w.opts.Poison != nil && w.opts.Poison.URL() == queueClient.URL() {
@@ -58,103 +63,144 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	return w, nil
 }
 
-// Queue gives back the client that NewWorker took.
-func (w *Worker) Queue() *azqueue.QueueClient { return w.queue.client }
+// check reports a Worker that NewWorker did not make.
+func (w *Worker) check() error {
+	if w == nil || w.queue.client == nil {
+		return fmt.Errorf("worker: %w", patterns.ErrNil)
+	}
+	return nil
+}
 
-// Create creates the queue, and the poison queue if there is one; those that exist
-// are fine. One request each.
+// Queue returns the client that was passed to NewWorker.
+func (w *Worker) Queue() *azqueue.QueueClient {
+	if w == nil {
+		return nil
+	}
+	return w.queue.client
+}
+
+// Create creates the queue and, if there is one, the poison queue, unless they exist.
+// One request for each.
 func (w *Worker) Create(ctx context.Context) error {
+	if err := w.check(); err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
 	if err := w.queue.create(ctx); err != nil || w.poison.client == nil {
 		return err
 	}
 	return w.poison.create(ctx)
 }
 
-func (w *Worker) register(kind string, attempts int, handle func(context.Context, *delivery) error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, taken := w.handlers[kind]
-	switch {
-	case w.running:
-		w.err = errors.Join(w.err, fmt.Errorf("%w: %q registered while the worker runs", ErrBadKind, kind))
-	case taken:
-		w.err = errors.Join(w.err, fmt.Errorf("%w: %q has a handler", ErrBadKind, kind))
-	default:
-		w.handlers[kind] = handler{attempts, handle}
+// register calls add, which changes the worker, and keeps its error for Run. On a Worker
+// that NewWorker did not make it does nothing; Run returns an error for that.
+func (w *Worker) register(add func() error) {
+	if w.check() != nil {
+		return
 	}
-}
-
-// refuse keeps an error of a registration for Run.
-func (w *Worker) refuse(err error) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	err := add()
 	w.err = errors.Join(w.err, err)
+	running := w.running
+	w.mu.Unlock()
+	if err != nil && running { // Run returns it too, but only when it ends
+		w.opts.Logger.Error("eventual: registration refused", "error", err)
+	}
 }
 
-// Run takes messages and handles them until ctx ends; then it takes no more, lets
-// handlers finish for [Options.Grace], ends their contexts, waits for them, and
-// returns nil. Messages whose handlers did not finish, or had not begun, are shown
-// to other workers at once. Nothing of the worker goes on after Run has returned,
-// so a handler that does not heed its context keeps Run from returning.
-//
-// Run fails at once where a registration was refused, where the worker is running
-// already, and where the first request tells that the worker cannot work: no such
-// queue, no permission. Later failures are logged, and tried again like an empty
-// queue.
-//
-// Requests: one for each poll; a poll takes as many messages as there are handlers
-// free, at most 32. For each job one to delete its message, one for each third of
-// the visibility timeout that it takes longer, and one to read its payload and one
-// to delete it where that is in a blob. A failed attempt costs one, a poison message
-// two.
-func (w *Worker) Run(ctx context.Context) error {
-	poll, stop := context.WithCancel(ctx)
-	defer stop()
-	// Handlers and the requests for them outlive ctx, but not a hard stop.
-	work, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer end(nil)
-	if err := w.begin(func() { end(ErrStopped); stop() }); err != nil {
-		return fmt.Errorf("run: %w", err)
-	}
-	defer w.end()
-	if w.poison.client == nil {
-		w.opts.Logger.Warn("eventual: no poison queue: what cannot be handled stays on the queue")
-	}
+// handle registers the handler of a kind. err is the error found in the registration
+// so far, or nil.
+func (w *Worker) handle(kind string, err error, h handler) {
+	w.register(func() error {
+		_, exists := w.handlers[kind]
+		switch {
+		case err != nil:
+			return err
+		case w.running:
+			return fmt.Errorf("%w: %q registered while the worker runs", ErrBadKind, kind)
+		case exists:
+			return fmt.Errorf("%w: %q has a handler", ErrBadKind, kind)
+		}
+		w.handlers[kind] = h
+		return nil
+	})
+}
 
-	var handlers, timers sync.WaitGroup
-	for _, c := range w.chores {
-		handlers.Go(func() { w.attend(poll, c) })
-	}
-	over := make(chan struct{})
-	timers.Go(func() { w.harden(poll, over, end) })
-	err := w.fetch(poll, work, &handlers, &timers)
-	stop()
-	handlers.Wait()
-	close(over)
-	timers.Wait()
-	if err != nil {
+// Run receives messages and calls their handlers until ctx ends. It then receives no
+// more, lets handlers finish for [Options.Grace], ends the contexts of those that still
+// run, waits for them, and returns nil. Messages whose handlers did not finish, or were
+// not called, become visible to other workers immediately. Nothing of the worker runs
+// after Run has returned, so a handler that ignores its context delays the return.
+//
+// Run returns an error immediately if a registration was refused, if the worker is
+// running already, or if the response to the first request shows that the worker cannot
+// work, for example because the queue does not exist or permission is missing. Later
+// failures are logged; Run then polls again as after an empty response. Registrations
+// refused while the worker runs are returned when Run ends.
+//
+// Requests: one for each poll, which receives as many messages as there are free
+// handlers, at most 32. One for each job, to delete its message, and one more for each
+// third of the visibility timeout that it runs. If the payload is in a blob, one to read
+// it and one to delete it. A failed attempt takes one request, the move to the poison
+// queue two.
+func (w *Worker) Run(ctx context.Context) error {
+	if err := w.run(ctx); err != nil {
 		return fmt.Errorf("run: %w", err)
 	}
 	return nil
 }
 
-// harden ends the handlers' contexts when the grace time has passed, unless all is
-// over before.
-func (w *Worker) harden(poll context.Context, over <-chan struct{}, end context.CancelCauseFunc) {
-	<-poll.Done() // sooner or later
+func (w *Worker) run(ctx context.Context) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	poll, stopPolling := context.WithCancel(ctx)
+	defer stopPolling()
+	// Handlers and their requests may continue after ctx has ended, until the grace time
+	// is over.
+	work, stopWork := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stopWork(nil)
+	if err := w.begin(func() { stopWork(ErrStopped); stopPolling() }); err != nil {
+		return err
+	}
+	if w.poison.client == nil {
+		w.opts.Logger.Warn("eventual: no poison queue: messages that cannot be processed stay on the queue")
+	}
+
+	var handlers, timers sync.WaitGroup
+	for _, t := range w.tasks {
+		handlers.Go(func() { w.repeat(poll, t) })
+	}
+	done := make(chan struct{})
+	timers.Go(func() { w.stopAfterGrace(poll, done, stopWork) })
+	err := w.poll(poll, work, &handlers, &timers)
+	stopPolling()
+	handlers.Wait()
+	close(done)
+	timers.Wait()
+	return errors.Join(err, w.end())
+}
+
+// stopAfterGrace ends the handlers' contexts when poll has ended and the grace time has
+// passed, unless all handlers are done before.
+func (w *Worker) stopAfterGrace(poll context.Context, done <-chan struct{}, stopWork context.CancelCauseFunc) {
+	<-poll.Done()
 	grace := time.NewTimer(w.opts.Grace)
 	defer grace.Stop()
 	select {
 	case <-grace.C:
-		end(ErrStopped)
-	case <-over:
+		stopWork(ErrStopped)
+	case <-done:
 	}
 }
 
-// Abort stops a running worker hard, as if the grace time of [Options] had passed:
-// the contexts of its handlers end with [ErrStopped]. It does not wait; Run returns
-// when they have returned.
+// Abort stops a running worker without the grace time of [Options.Grace]: the contexts
+// of its handlers end immediately, with [ErrStopped] as the cause. Abort does not wait;
+// Run returns when the handlers have returned. It does nothing if the worker is not
+// running.
 func (w *Worker) Abort() {
+	if w == nil {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.abort != nil {
@@ -162,6 +208,7 @@ func (w *Worker) Abort() {
 	}
 }
 
+// begin marks the worker as running.
 func (w *Worker) begin(abort func()) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -169,86 +216,17 @@ func (w *Worker) begin(abort func()) error {
 	case w.err != nil:
 		return w.err
 	case w.running:
-		return errors.New("worker runs already")
+		return errors.New("worker is running already")
 	}
 	w.running, w.abort = true, abort
 	return nil
 }
 
-func (w *Worker) end() {
+// end marks the worker as not running, and returns the errors of registrations since
+// begin.
+func (w *Worker) end() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running, w.abort = false, nil
-}
-
-// fetch polls the queue until ctx ends.
-func (w *Worker) fetch(ctx, work context.Context, handlers, timers *sync.WaitGroup) error {
-	slots := make(chan struct{}, w.opts.Parallel)
-	pause := w.opts.PollMin
-	for first := true; ; first = false {
-		n := acquire(ctx, slots)
-		if n == 0 {
-			return nil
-		}
-		// A poll under way is not cut off by ctx: its messages would stay hidden.
-		fetched := time.Now()
-		ms, err := w.queue.get(work, n, w.opts.Visibility)
-		for range n - len(ms) {
-			<-slots
-		}
-		for i := range ms {
-			handlers.Go(func() {
-				defer func() { <-slots }()
-				w.deliver(ctx, work, &ms[i], fetched, timers)
-			})
-		}
-		if err != nil && ctx.Err() == nil {
-			if first && refused(err) {
-				return err
-			}
-			w.opts.Logger.Error("eventual: queue not read", "error", err)
-		}
-		if len(ms) > 0 {
-			pause = w.opts.PollMin
-			continue
-		}
-		if sleep(ctx, around(pause, 0.25)) != nil {
-			return nil
-		}
-		pause = min(2*pause, w.opts.PollMax)
-	}
-}
-
-// acquire waits for a free slot, takes as many as there are, up to what one poll can
-// use, and tells how many; 0 when ctx has ended.
-func acquire(ctx context.Context, slots chan struct{}) int {
-	if ctx.Err() != nil {
-		return 0
-	}
-	select {
-	case slots <- struct{}{}:
-	case <-ctx.Done():
-		return 0
-	}
-	n := 1
-	for ; n < maxFetch; n++ {
-		select {
-		case slots <- struct{}{}:
-		default:
-			return n
-		}
-	}
-	return n
-}
-
-// sleep waits for d or for the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return w.err
 }

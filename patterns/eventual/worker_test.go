@@ -3,16 +3,22 @@ package eventual_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-func TestAJobReachesItsHandlerAsItWasPut(t *testing.T) {
+func TestHandlerReceivesTheMessageAsEnqueued(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		var got eventual.Job[letter]
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			got = job
@@ -33,9 +39,9 @@ func TestAJobReachesItsHandlerAsItWasPut(t *testing.T) {
 	})
 }
 
-func TestAFailedAttemptIsFollowedByTheNextUntilItWorks(t *testing.T) {
+func TestFailedAttemptsAreRetriedUntilOneSucceeds(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		var attempts []int
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			attempts = append(attempts, job.Attempt)
@@ -60,4 +66,160 @@ func TestAFailedAttemptIsFollowedByTheNextUntilItWorks(t *testing.T) {
 		wantEmpty(t, s.queue)
 		wantEmpty(t, s.poison)
 	})
+}
+
+func TestFailedAttemptsWaitForTheDefaultBackoff(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newFixture(t, b, func(o *eventual.Options) {
+			o.Backoff, o.MaxAttempts = nil, 10
+			o.PollMin, o.PollMax = time.Second, time.Second
+		})
+		var at []time.Time
+		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
+			at = append(at, time.Now())
+			return errFails
+		})
+		s.put(t, "letter", letter{}, nil)
+		es := s.until(t, 10)
+		if o := es[9].Outcome; o != eventual.Poisoned {
+			t.Errorf("the last attempt was %v", o)
+		}
+		for i, want := range []time.Duration{5, 10, 20, 40, 80, 160, 320, 600, 600} {
+			want *= time.Second
+			// ±20 %, rounded up to seconds, and the time to the next poll.
+			if got := at[i+1].Sub(at[i]); got < want*8/10 || got > want*12/10+2*time.Second {
+				t.Errorf("attempt %d came after %v, want about %v", i+2, got, want)
+			}
+		}
+	})
+}
+
+func TestSnoozedAttemptsDoNotCount(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts, o.PollMax = 2, 10*time.Second })
+		began := time.Now()
+		calls := 0
+		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
+			if job.Attempt != 1 {
+				t.Errorf("attempt %d", job.Attempt)
+			}
+			if calls++; calls <= 4 {
+				return eventual.Snooze(time.Hour)
+			}
+			return nil
+		})
+		s.put(t, "letter", letter{}, nil)
+		wantOutcomes(t, s.until(t, 5), eventual.Snoozed, eventual.Snoozed, eventual.Snoozed, eventual.Snoozed, eventual.Done)
+		if took := time.Since(began); took < 4*time.Hour || took > 4*time.Hour+time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		wantEmpty(t, s.queue)
+	})
+}
+
+func TestLostResponseToTheDeleteIsNoError(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newFixture(t, b, nil)
+		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
+		s.put(t, "letter", letter{}, nil)
+		b.Fault(fault.On("Queue.Delete").Nth(1).LoseReply())
+		wantOutcomes(t, s.until(t, 1), eventual.Done)
+		wantEmpty(t, s.queue)
+	})
+}
+
+func TestRunFailsIfTheQueueDoesNotExist(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newFixture(t, b, nil)
+		if _, err := s.queue.Delete(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		err := s.worker.Run(t.Context())
+		var e *patterns.Error
+		var refused *azcore.ResponseError
+		if !errors.As(err, &e) || e.Code != "QueueNotFound" || !errors.As(err, &refused) {
+			t.Errorf("got %v", err)
+		}
+		if text := err.Error(); strings.Contains(text, "http") {
+			t.Errorf("the message tells too much: %s", text)
+		}
+		if text := fmt.Sprintf("%+v", e); !strings.Contains(text, "http") {
+			t.Errorf("%%+v tells too little: %s", text)
+		}
+	})
+}
+
+func TestCreateCreatesBothQueues(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newFixture(t, b, nil) // there are both already
+		if err := s.worker.Create(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wantRequests(t, b, map[string]int{"Queue.CreateQueue": 2})
+	})
+}
+
+func TestJobTakesOnePollAndOneDelete(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = time.Hour, time.Hour })
+		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
+		for range 16 {
+			s.put(t, "letter", letter{}, nil)
+		}
+		b.ResetRequests()
+		s.until(t, 16)
+		// One poll for all messages, and at most one more while the handlers run.
+		log := b.Requests()
+		polls := log.Count("Queue.Get")
+		if log[0].Op != "Queue.Get" || polls > 2 || log.Count("Queue.Delete") != 16 || len(log) != 16+polls {
+			t.Errorf("requests\n%v", log)
+		}
+	})
+}
+
+// The requests of a delivery in addition to the poll.
+func TestEachOutcomeTakesTheDocumentedRequests(t *testing.T) {
+	for name, c := range map[string]struct {
+		result  error
+		size    int
+		outcome eventual.Outcome
+		want    map[string]int
+	}{
+		"done":            {nil, 1, eventual.Done, map[string]int{"Queue.Delete": 1}},
+		"done, in a blob": {nil, 60 << 10, eventual.Done, map[string]int{"Queue.Delete": 1, "Blob.Get": 1, "Blob.Delete": 1}},
+		"failed":          {errFails, 1, eventual.Retrying, map[string]int{"Queue.Update": 1}},
+		"snoozed":         {eventual.Snooze(time.Hour), 1, eventual.Snoozed, map[string]int{"Queue.Update": 1}},
+		"poisoned":        {eventual.Cancel(errFails), 1, eventual.Poisoned, map[string]int{"Queue.Put": 1, "Queue.Delete": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+				payloads := b.Container(t)
+				s := newFixture(t, b, func(o *eventual.Options) {
+					o.PollMin, o.PollMax = time.Hour, time.Hour
+					o.Parallel = 1
+					o.Container = payloads
+					o.Backoff = nil
+				})
+				eventual.Handle(s.worker, "full", func(context.Context, eventual.Job[string]) error { return c.result })
+				s.put(t, "full", strings.Repeat("x", c.size), &eventual.EnqueueOptions{Container: payloads})
+				b.ResetRequests()
+				wantOutcomes(t, s.until(t, 1), c.outcome)
+				log := b.Requests()
+				polls := log.Count("Queue.Get")
+				if polls > 2 { // there may be another one between the end of the job and the stop of the worker
+					t.Errorf("%d polls", polls)
+				}
+				total := polls
+				for op, n := range c.want {
+					total += n
+					if got := log.Count(op); got != n {
+						t.Errorf("%d requests %s, want %d", got, op, n)
+					}
+				}
+				if len(log) != total {
+					t.Errorf("%d requests, want %d:\n%v", len(log), total, log)
+				}
+			})
+		})
+	}
 }

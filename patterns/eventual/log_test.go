@@ -3,7 +3,6 @@ package eventual_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -19,7 +18,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// locked is a buffer for several goroutines.
+// locked is a buffer that may be used concurrently.
 type locked struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -31,7 +30,7 @@ func (l *locked) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-func TestLogAndTraceTellOfEveryAttempt(t *testing.T) {
+func TestEveryAttemptIsLoggedAndTraced(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		var log locked
 		type span struct {
@@ -51,7 +50,7 @@ func TestLogAndTraceTellOfEveryAttempt(t *testing.T) {
 				})
 			}, nil)
 		}, nil)
-		s := newBench(t, b, func(o *eventual.Options) {
+		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			o.Tracing = provider
 		})
@@ -76,17 +75,17 @@ func TestLogAndTraceTellOfEveryAttempt(t *testing.T) {
 			}
 		}
 		if strings.Contains(text, "secret") {
-			t.Errorf("the log holds the payload:\n%s", text)
+			t.Errorf("the log contains the payload:\n%s", text)
 		}
 	})
 }
 
-// What a text handler prints of an error is what the verb %+v gives, unless it is kept
-// from that.
-func TestTheLogHoldsNoKeys(t *testing.T) {
+// slog.TextHandler formats errors with the verb %+v, which prints keys, unless the error
+// is a slog.LogValuer.
+func TestLogContainsNoKeys(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		var log locked
-		s := newBench(t, b, func(o *eventual.Options) {
+		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		})
 		table, err := patterns.NewTable[letter](b.Table(t), &patterns.TableOptions[letter]{Keyless: true})
@@ -97,7 +96,7 @@ func TestTheLogHoldsNoKeys(t *testing.T) {
 			_, err := table.Get(ctx, keys.Key{Partition: "secret", Row: "secret"})
 			return err
 		})
-		eventual.Every(s.worker, "chore", time.Second, func(ctx context.Context) error {
+		eventual.Every(s.worker, "task", time.Second, func(ctx context.Context) error {
 			_, err := table.Get(ctx, keys.Key{Partition: "secret", Row: "secret"})
 			return err
 		})
@@ -108,57 +107,13 @@ func TestTheLogHoldsNoKeys(t *testing.T) {
 		time.Sleep(time.Minute)
 		stop()
 		text := log.b.String()
-		for _, want := range []string{"job", "message not given back", "task failed", "queue not read"} {
+		for _, want := range []string{"job", "message not released", "task failed", "poll failed"} {
 			if !strings.Contains(text, want) {
-				t.Errorf("nothing of %q in\n%s", want, text)
+				t.Errorf("no %q in\n%s", want, text)
 			}
 		}
 		if strings.Contains(text, "'secret'") || strings.Contains(text, "https://") {
-			t.Errorf("the log tells too much:\n%s", text)
+			t.Errorf("the log contains keys or addresses:\n%s", text)
 		}
 	})
-}
-
-func TestTasksComeRound(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		var log locked
-		s := newBench(t, b, func(o *eventual.Options) {
-			slowly(o)
-			o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		})
-		n := 0
-		eventual.Every(s.worker, "chore", time.Hour, func(context.Context) error {
-			switch n++; n {
-			case 1:
-				return errFails
-			case 2:
-				panic("oh")
-			}
-			return nil
-		})
-		stop := s.start(t)
-		time.Sleep(time.Minute)
-		eventual.Every(s.worker, "late", time.Hour, func(context.Context) error { return nil })
-		time.Sleep(10*time.Hour - time.Minute) // wherever in the first hour it began
-		stop()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		if err := s.worker.Run(ctx); err == nil || !strings.Contains(err.Error(), "late") {
-			t.Errorf("a task that nobody does: %v", err)
-		}
-		if n != 10 {
-			t.Errorf("%d times in 10 hours", n)
-		}
-		if text := log.b.String(); strings.Count(text, "task=chore") != 2 || !strings.Contains(text, "handler panicked: oh") {
-			t.Errorf("log:\n%s", text)
-		}
-	})
-	w, err := eventual.NewWorker(mustQueue(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventual.Every(w, "chore", 0, nil)
-	if err := w.Run(t.Context()); !errors.Is(err, patterns.ErrNil) {
-		t.Errorf("got %v", err)
-	}
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// The worst of networks: many workers, and every request may be lost, refused,
-// carried out twice or too late, and messages come twice.
-func TestNothingIsLostInAStorm(t *testing.T) {
+// Several workers; any request may be lost, refused, delayed or carried out twice, and
+// any message may be delivered twice.
+func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		const rows = 60
 		current, old := b.Table(t), b.Table(t)
 		queue, poison := b.Queue(t), b.Queue(t)
-		storm := []fault.Rule{
+		faults := []fault.Rule{
 			fault.On("*").Probability(0.08).LoseReply(),
 			fault.On("*").Probability(0.08).LoseRequest(),
 			fault.On("*").Probability(0.05).Status(503, "ServerBusy"),
@@ -29,18 +29,18 @@ func TestNothingIsLostInAStorm(t *testing.T) {
 			fault.On("Queue.Get").Probability(0.1).Redeliver(),
 			fault.On("Queue.Get").Probability(0.1).Late(),
 		}
-		b.Fault(storm...)
-		handled := make(chan string, 100_000)
+		b.Fault(faults...)
+		processed := make(chan string, 100_000)
 		var stops []func()
 		for range 4 {
-			s := benchOn(t, b, queue, poison, func(o *eventual.Options) {
-				slowly(o)
+			s := newFixtureOn(t, b, queue, poison, func(o *eventual.Options) {
+				infrequentPolls(o)
 				o.MaxAttempts, o.Parallel, o.Backoff = 1000, 4, nil
 				o.Observe = nil
 			})
 			eventual.HandleMove(s.worker, "move", current, old)
 			eventual.Handle(s.worker, "count", func(ctx context.Context, job eventual.Job[int]) error {
-				handled <- job.ID
+				processed <- job.ID
 				return nil
 			})
 			stops = append(stops, s.start(t))
@@ -66,16 +66,16 @@ func TestNothingIsLostInAStorm(t *testing.T) {
 		}
 		wantEmpty(t, queue)
 		wantEmpty(t, poison)
-		close(handled)
+		close(processed)
 		times := map[string]int{}
-		for id := range handled {
+		for id := range processed {
 			times[id]++
 		}
 		if len(times) != rows {
-			t.Errorf("%d of %d jobs were handled", len(times), rows)
+			t.Errorf("%d of %d jobs were processed", len(times), rows)
 		}
 		if n := len(rowsOf(t, current)); n != 0 {
-			t.Errorf("%d rows are left", n)
+			t.Errorf("%d rows remain", n)
 		}
 		if n := len(rowsOf(t, old)); n != rows {
 			t.Errorf("%d of %d rows in the archive", n, rows)
@@ -83,7 +83,7 @@ func TestNothingIsLostInAStorm(t *testing.T) {
 	})
 }
 
-// retried does it until it works.
+// retried calls do until it succeeds.
 func retried(t testing.TB, do func() error) {
 	t.Helper()
 	var err error

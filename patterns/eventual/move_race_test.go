@@ -13,36 +13,37 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// meanwhile does something just before the request at the given place, counted
-// from 1, is carried out. It must not use the clients whose requests are counted.
-func meanwhile(b *testbed.Backend, place int, do func()) {
-	n := 0
+// beforeRequest calls do just before the n-th request, counted from 1, is carried out. do
+// must not use the clients whose requests are counted.
+func beforeRequest(b *testbed.Backend, n int, do func()) {
+	count := 0
 	b.Fault(fault.On("*").Where(func(fault.Request) bool {
-		if n++; n == place {
+		if count++; count == n {
 			do()
 		}
 		return false
 	}))
 }
 
-// places are before each request of a move: without and with a row in the archive.
-func places(t *testing.T, body func(t *testing.T, place int, earlier string)) {
-	for place := 1; place <= 3; place++ {
-		t.Run(fmt.Sprint("none/", place), func(t *testing.T) { body(t, place, "") })
+// atEachRequest calls body for the number of each request of a move, without and with an
+// earlier row in the archive.
+func atEachRequest(t *testing.T, body func(t *testing.T, n int, earlier string)) {
+	for n := 1; n <= 3; n++ {
+		t.Run(fmt.Sprint("none/", n), func(t *testing.T) { body(t, n, "") })
 	}
-	for place := 1; place <= 6; place++ {
-		t.Run(fmt.Sprint("earlier/", place), func(t *testing.T) { body(t, place, hired("0", "long ago")) })
+	for n := 1; n <= 6; n++ {
+		t.Run(fmt.Sprint("earlier/", n), func(t *testing.T) { body(t, n, employee("0", "long ago")) })
 	}
 }
 
-func TestAChangeMeanwhileIsMovedToo(t *testing.T) {
+func TestMoveIncludesConcurrentChanges(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
-			places(t, func(t *testing.T, place int, earlier string) {
-				a.reset(t, hired("1", "Ken"), earlier)
-				meanwhile(b, place, func() {
-					if !a.change(t, hired("1", "Ken Kwok")) {
-						t.Error("gone too soon")
+			atEachRequest(t, func(t *testing.T, n int, earlier string) {
+				a.reset(t, employee("1", "Ken"), earlier)
+				beforeRequest(b, n, func() {
+					if !a.change(t, employee("1", "Ken Kwok")) {
+						t.Error("the row was gone too early")
 					}
 				})
 				err := a.move(t.Context(), eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"})
@@ -50,69 +51,69 @@ func TestAChangeMeanwhileIsMovedToo(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				a.want(t, "", hired("1", "Ken Kwok"))
+				a.want(t, "", employee("1", "Ken Kwok"))
 			})
 		})
 	})
 }
 
-func TestOnlyTheVersionThatWasMeantIsMoved(t *testing.T) {
+func TestMoveByETagMovesOnlyThatVersion(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
-			places(t, func(t *testing.T, place int, earlier string) {
+			atEachRequest(t, func(t *testing.T, n int, earlier string) {
 				row := row456()
-				row.ETag = a.reset(t, hired("1", "Ken"), earlier)
-				meanwhile(b, place, func() { a.change(t, hired("1", "Ken Kwok")) })
+				row.ETag = a.reset(t, employee("1", "Ken"), earlier)
+				beforeRequest(b, n, func() { a.change(t, employee("1", "Ken Kwok")) })
 				err := a.move(t.Context(), row)
 				b.ClearFaults()
 				if !errors.Is(err, eventual.ErrSuperseded) {
 					t.Errorf("got %v", err)
 				}
-				a.want(t, hired("1", "Ken Kwok"), earlier) // what was copied was taken back
+				a.want(t, employee("1", "Ken Kwok"), earlier) // the copy was undone
 			})
 		})
 	})
 }
 
-func TestARowThatWasCreatedAnewIsNotMoved(t *testing.T) {
+func TestRecreatedRowIsNotMoved(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			for _, by := range []string{"ETag", "Where"} {
-				places(t, func(t *testing.T, place int, earlier string) {
+				atEachRequest(t, func(t *testing.T, n int, earlier string) {
 					row := row456()
-					etag := a.reset(t, hired("1", "Ken"), earlier)
+					etag := a.reset(t, employee("1", "Ken"), earlier)
 					if by == "ETag" {
 						row.ETag = etag
 					} else {
 						row.Where = "Contract eq '1'"
 					}
-					meanwhile(b, place, func() {
+					beforeRequest(b, n, func() {
 						deleteRow(t, a.direct)
-						putRow(t, a.direct, hired("2", "is back"))
+						putRow(t, a.direct, employee("2", "is back"))
 					})
 					err := a.move(t.Context(), row)
 					b.ClearFaults()
 					if !errors.Is(err, eventual.ErrSuperseded) {
 						t.Errorf("got %v", err)
 					}
-					a.want(t, hired("2", "is back"), earlier)
-					// And the message comes again.
+					a.want(t, employee("2", "is back"), earlier)
+					// The message is delivered again.
 					if err := a.move(t.Context(), row); !errors.Is(err, eventual.ErrSuperseded) {
-						t.Errorf("the second time: %v", err)
+						t.Errorf("second call: %v", err)
 					}
-					a.want(t, hired("2", "is back"), earlier)
+					a.want(t, employee("2", "is back"), earlier)
 				})
 			}
 		})
 	})
 }
 
-// The employee is archived by another worker, hired again and archived again, all
-// while this one hesitates.
-func TestALateMoveDoesNotUndoANewerOne(t *testing.T) {
+// While this worker is delayed, another one archives the employee, who is hired again and
+// archived again.
+func TestDelayedMoveDoesNotUndoANewerOne(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		for try := 1; try <= 5; try++ {
-			for _, earlier := range []string{"", hired("0", "long ago")} {
+			for _, earlier := range []string{"", employee("0", "long ago")} {
 				for _, kind := range []string{"table", "blob"} {
 					t.Run(fmt.Sprintf("%s/%d/%t", kind, try, earlier != ""), func(t *testing.T) {
 						name := testbed.UniqueName()
@@ -130,7 +131,7 @@ func TestALateMoveDoesNotUndoANewerOne(t *testing.T) {
 								t.Fatal(err)
 							}
 						}
-						putRow(t, current, hired("1", "Ken"))
+						putRow(t, current, employee("1", "Ken"))
 						fired := false
 						slow := b.Between(t, name, func(n int) {
 							if n != try || fired {
@@ -140,7 +141,7 @@ func TestALateMoveDoesNotUndoANewerOne(t *testing.T) {
 							if err := move(current, "1"); err != nil {
 								t.Error(err)
 							}
-							putRow(t, current, hired("2", "is back"))
+							putRow(t, current, employee("2", "is back"))
 							if err := move(current, "2"); err != nil {
 								t.Error(err)
 							}
@@ -152,9 +153,9 @@ func TestALateMoveDoesNotUndoANewerOne(t *testing.T) {
 						if kind == "blob" {
 							a.read = func(t testing.TB) (string, bool) { return readBlob(t, blobs) }
 						}
-						want := hired("2", "is back")
+						want := employee("2", "is back")
 						if !fired {
-							want = hired("1", "Ken")
+							want = employee("1", "Ken")
 						}
 						a.want(t, "", want)
 					})
@@ -164,16 +165,16 @@ func TestALateMoveDoesNotUndoANewerOne(t *testing.T) {
 	})
 }
 
-func TestAMoveKeepsTryingWhileItLosesRacesAndThenGivesUp(t *testing.T) {
+func TestMoveReturnsConflictAfterTooManyLostRaces(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
 		name := testbed.UniqueName()
 		current, old := b.NamedTable(t, name), b.Table(t)
 		direct := b.Direct(t, name)
-		putRow(t, direct, hired("1", "Ken"))
+		putRow(t, direct, employee("1", "Ken"))
 		n := 0
 		b.Fault(fault.On("Table.Delete").Where(func(fault.Request) bool {
 			n++
-			putRow(t, direct, hired("1", fmt.Sprint("Ken ", n)))
+			putRow(t, direct, employee("1", fmt.Sprint("Ken ", n)))
 			return false
 		}))
 		if err := eventual.Move(t.Context(), current, old, row456()); !errors.Is(err, patterns.ErrConflict) {
@@ -185,21 +186,21 @@ func TestAMoveKeepsTryingWhileItLosesRacesAndThenGivesUp(t *testing.T) {
 	})
 }
 
-// The row changes while it is moved, which is no matter, and is created anew while it
-// is moved once more. Then the archive must be what it was before the move, not what it
-// was after the first try.
-func TestAMoveThatIsOvertakenAfterALostRaceTakesBackAll(t *testing.T) {
+// The row is changed during the first try, which the move accepts, and replaced by a new
+// row during the second. The archive must then be as it was before the move, not as it was
+// after the first try.
+func TestSupersededMoveRestoresTheArchiveAfterSeveralTries(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
-			for _, earlier := range []string{"", hired("0", "long ago")} {
-				a.reset(t, hired("1", "Ken"), earlier)
+			for _, earlier := range []string{"", employee("0", "long ago")} {
+				a.reset(t, employee("1", "Ken"), earlier)
 				deletes := 0
 				b.Fault(fault.On("Table.Delete").Where(func(fault.Request) bool {
 					switch deletes++; deletes {
 					case 1:
-						a.change(t, hired("1", "Ken Kwok"))
+						a.change(t, employee("1", "Ken Kwok"))
 					case 2:
-						a.change(t, hired("2", "is back"))
+						a.change(t, employee("2", "is back"))
 					}
 					return false
 				}))
@@ -208,23 +209,23 @@ func TestAMoveThatIsOvertakenAfterALostRaceTakesBackAll(t *testing.T) {
 				if !errors.Is(err, eventual.ErrSuperseded) {
 					t.Errorf("got %v", err)
 				}
-				a.want(t, hired("2", "is back"), earlier)
+				a.want(t, employee("2", "is back"), earlier)
 			}
 		})
 	})
 }
 
-// The delete is carried out and its reply lost, and the employee is hired again before
-// the SDK repeats it, which then finds another version. What was moved must stay moved.
-func TestAMoveWhoseDeleteIsNotAnsweredTakesNothingBack(t *testing.T) {
+// The delete is carried out and its response is lost. Before the SDK repeats it the employee
+// is hired again, so the repetition meets another version. The copy must stay.
+func TestMoveKeepsTheCopyIfTheResponseToItsDeleteIsLost(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, kind := range []string{"table", "blob"} {
 			name := testbed.UniqueName()
 			current, old, blobs := b.NamedTable(t, name), b.Table(t), b.Container(t)
-			putRow(t, current, hired("1", "Ken"))
+			putRow(t, current, employee("1", "Ken"))
 			from := b.Between(t, name, func(try int) {
 				if try == 2 { // the first is the read
-					putRow(t, b.Direct(t, name), hired("2", "is back"))
+					putRow(t, b.Direct(t, name), employee("2", "is back"))
 				}
 			})
 			b.Fault(fault.On("Table.Delete").Nth(1).LoseReply())
@@ -241,7 +242,7 @@ func TestAMoveWhoseDeleteIsNotAnsweredTakesNothingBack(t *testing.T) {
 			if !errors.Is(err, patterns.ErrOutcomeUnknown) {
 				t.Errorf("%s: %v", kind, err)
 			}
-			a.want(t, hired("2", "is back"), hired("1", "Ken"))
+			a.want(t, employee("2", "is back"), employee("1", "Ken"))
 		}
 	})
 }

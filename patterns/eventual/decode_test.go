@@ -11,24 +11,24 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-func TestMessagesOfOthersReachTheHandlerForRaw(t *testing.T) {
+func TestForeignMessageIsPassedToTheRawHandler(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"plain":               {"hello", "hello"},
-		"JSON":                {`{"To":"Ken"}`, `{"To":"Ken"}`},
-		"base64 of JSON":      {base64.StdEncoding.EncodeToString([]byte(`{"To":"Ken"}`)), `{"To":"Ken"}`},
-		"base64 in lines":     {"aGVsbG8gPHlvdT4=\n", "hello <you>"},
-		"base64 of no text":   {"abcd", "abcd"}, // 69 b7 1d
-		"nearly base64":       {"aGVsbG8gPHlvdT4", "aGVsbG8gPHlvdT4"},
-		"not strictly":        {"aGVsbG8gPHlvdT5=", "aGVsbG8gPHlvdT5="},
-		"empty":               {"", ""},
-		"an azp of their own": {`{"azp":"yes"}`, `{"azp":"yes"}`},
+		"plain":                 {"hello", "hello"},
+		"JSON":                  {`{"To":"Ken"}`, `{"To":"Ken"}`},
+		"base64 of JSON":        {base64.StdEncoding.EncodeToString([]byte(`{"To":"Ken"}`)), `{"To":"Ken"}`},
+		"base64 in lines":       {"aGVsbG8gPHlvdT4=\n", "hello <you>"},
+		"base64, not UTF-8":     {"abcd", "abcd"}, // 69 b7 1d
+		"missing padding":       {"aGVsbG8gPHlvdT4", "aGVsbG8gPHlvdT4"},
+		"non-zero padding bits": {"aGVsbG8gPHlvdT5=", "aGVsbG8gPHlvdT5="},
+		"empty":                 {"", ""},
+		"other JSON with azp":   {`{"azp":"yes"}`, `{"azp":"yes"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := string(eventual.Text(c.text)); got != c.want {
 				t.Errorf("Text: %q, want %q", got, c.want)
 			}
 			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-				s := newBench(t, b, nil)
+				s := newFixture(t, b, nil)
 				var job eventual.Job[string]
 				eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[string]) error {
 					job = j
@@ -47,14 +47,14 @@ func TestMessagesOfOthersReachTheHandlerForRaw(t *testing.T) {
 	}
 }
 
-func TestARawHandlerTakesTheTypeThatItAsksFor(t *testing.T) {
+func TestRawHandlerReceivesTheTypeOfItsParameter(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		put := func(s *bench, text string) {
+		put := func(s *fixture, text string) {
 			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[letter]) error {
 			if j.Message.To != "Ken" {
 				t.Errorf("got %+v", j.Message)
@@ -66,7 +66,7 @@ func TestARawHandlerTakesTheTypeThatItAsksFor(t *testing.T) {
 		put(s, "no JSON")
 		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
 
-		s = newBench(t, b, nil)
+		s = newFixture(t, b, nil)
 		eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[[]byte]) error {
 			if string(j.Message) != "bytes" {
 				t.Errorf("got %q", j.Message)
@@ -78,9 +78,9 @@ func TestARawHandlerTakesTheTypeThatItAsksFor(t *testing.T) {
 	})
 }
 
-func TestADecoderTellsWhatMessagesOfOthersAre(t *testing.T) {
+func TestDecodeSelectsHandlerAndPayloadOfForeignMessages(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) {
+		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Decode = func(text string) (string, []byte, error) {
 				kind, payload, ok := strings.Cut(text, " ")
 				switch {
@@ -113,7 +113,7 @@ func TestADecoderTellsWhatMessagesOfOthersAre(t *testing.T) {
 			t.Errorf("%d done, got %+v", done, got)
 		}
 		reasons := map[string]bool{}
-		for _, d := range peek(t, s.tools(t)) {
+		for _, d := range peek(t, s.poisonQueue(t)) {
 			reasons[d.Reason] = true
 		}
 		for _, r := range []string{"Options.Decode: no blank", "Options.Decode: handler panicked: panic", `no handler for kind "parcel"`, "Options.Decode: bad kind: empty"} {

@@ -3,6 +3,8 @@ package eventual_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,9 +14,9 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-func TestAStoppedWorkerFinishesWhatItHasBegun(t *testing.T) {
+func TestStoppedWorkerLetsHandlersFinish(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			time.Sleep(20 * time.Second)
 			return ctx.Err()
@@ -22,7 +24,7 @@ func TestAStoppedWorkerFinishesWhatItHasBegun(t *testing.T) {
 		s.put(t, "letter", letter{}, nil)
 		stop := s.start(t)
 		time.Sleep(time.Second)
-		s.put(t, "letter", letter{}, &eventual.EnqueueOptions{Delay: time.Second}) // comes too late
+		s.put(t, "letter", letter{}, &eventual.EnqueueOptions{Delay: time.Second}) // becomes visible after the stop
 		began := time.Now()
 		stop()
 		if took := time.Since(began); took != 19*time.Second {
@@ -30,27 +32,27 @@ func TestAStoppedWorkerFinishesWhatItHasBegun(t *testing.T) {
 		}
 		wantOutcomes(t, s.next(t, 1), eventual.Done)
 		if n := count(t, s.queue); n != 1 {
-			t.Errorf("%d messages are left", n)
+			t.Errorf("%d messages remain", n)
 		}
 	})
 }
 
-func TestHandlersThatOutlastTheGraceTimeAreEndedAndTheirMessagesGivenBack(t *testing.T) {
+func TestHandlersAreCancelledAfterTheGraceTimeAndTheirMessagesReleased(t *testing.T) {
 	stops := map[string]struct {
 		grace time.Duration
-		stop  func(s *bench, stop func())
+		stop  func(s *fixture, stop func())
 		after time.Duration
 	}{
-		"default":     {0, func(s *bench, stop func()) { stop() }, 30 * time.Second},
-		"five":        {5 * time.Second, func(s *bench, stop func()) { stop() }, 5 * time.Second},
-		"none":        {-1, func(s *bench, stop func()) { stop() }, 0},
-		"abort":       {time.Hour, func(s *bench, stop func()) { s.worker.Abort(); stop() }, 0},
-		"abort later": {time.Hour, func(s *bench, stop func()) { time.AfterFunc(7*time.Second, s.worker.Abort); stop() }, 7 * time.Second},
+		"default":     {0, func(s *fixture, stop func()) { stop() }, 30 * time.Second},
+		"five":        {5 * time.Second, func(s *fixture, stop func()) { stop() }, 5 * time.Second},
+		"none":        {-1, func(s *fixture, stop func()) { stop() }, 0},
+		"abort":       {time.Hour, func(s *fixture, stop func()) { s.worker.Abort(); stop() }, 0},
+		"abort later": {time.Hour, func(s *fixture, stop func()) { time.AfterFunc(7*time.Second, s.worker.Abort); stop() }, 7 * time.Second},
 	}
 	for name, c := range stops {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-				s := newBench(t, b, func(o *eventual.Options) { o.Grace = c.grace })
+				s := newFixture(t, b, func(o *eventual.Options) { o.Grace = c.grace })
 				var cause error
 				eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 					<-ctx.Done()
@@ -66,11 +68,11 @@ func TestHandlersThatOutlastTheGraceTimeAreEndedAndTheirMessagesGivenBack(t *tes
 					t.Errorf("it took %v to stop", took)
 				}
 				if !errors.Is(cause, eventual.ErrStopped) {
-					t.Errorf("the handler was told %v", cause)
+					t.Errorf("the cause was %v", cause)
 				}
 				wantOutcomes(t, s.next(t, 1), eventual.Released)
-				// The next worker has it at once, and the attempt did not count.
-				next := benchOn(t, b, s.queue, s.poison, nil)
+				// Another worker receives the message immediately, and the attempt did not count.
+				next := newFixtureOn(t, b, s.queue, s.poison, nil)
 				eventual.Handle(next.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 					if job.Attempt != 1 {
 						t.Errorf("attempt %d", job.Attempt)
@@ -83,9 +85,9 @@ func TestHandlersThatOutlastTheGraceTimeAreEndedAndTheirMessagesGivenBack(t *tes
 	}
 }
 
-func TestMessagesThatArriveAfterTheStopAreGivenBackUnbegun(t *testing.T) {
+func TestMessagesReceivedAfterTheStopAreReleased(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			t.Error("a handler was called")
 			return nil
@@ -96,21 +98,21 @@ func TestMessagesThatArriveAfterTheStopAreGivenBackUnbegun(t *testing.T) {
 		b.Fault(fault.On("Queue.Get").DelayReply(10 * time.Second))
 		stop := s.start(t)
 		time.Sleep(time.Second)
-		stop() // while the poll is under way
+		stop() // during the poll
 		for _, e := range s.next(t, 5) {
 			if e.Outcome != eventual.Released {
 				t.Errorf("%v", e.Outcome)
 			}
 		}
 		if n := len(messages(t, s.queue)); n != 5 {
-			t.Errorf("%d messages can be seen", n)
+			t.Errorf("%d messages are visible", n)
 		}
 	})
 }
 
-func TestAMessageThatIsGivenBackOftenIsNotPoisoned(t *testing.T) {
+func TestReleasesDoNotCountAsAttempts(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, func(o *eventual.Options) { o.Grace = -1 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Grace = -1 })
 		s.put(t, "letter", letter{}, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			<-ctx.Done()
@@ -126,11 +128,11 @@ func TestAMessageThatIsGivenBackOftenIsNotPoisoned(t *testing.T) {
 	})
 }
 
-func TestTheWorkerStopsThoughNoRequestComesThrough(t *testing.T) {
+func TestWorkerStopsIfNoRequestIsAnswered(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		s := newBench(t, b, nil)
+		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
-			b.Fault(fault.On("*").Delay(time.Hour)) // the network hangs from now on
+			b.Fault(fault.On("*").Delay(time.Hour)) // no request is answered from now on
 			return nil
 		})
 		s.put(t, "letter", letter{}, nil)
@@ -142,4 +144,46 @@ func TestTheWorkerStopsThoughNoRequestComesThrough(t *testing.T) {
 			t.Errorf("it took %v to stop", took)
 		}
 	})
+}
+
+func TestRunLeavesNoGoroutineBehind(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		s := newFixture(t, b, func(o *eventual.Options) { o.Visibility = time.Second })
+		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
+			if job.Message.To == "slow" {
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		})
+		eventual.Every(s.worker, "task", time.Hour, func(context.Context) error { return nil })
+		for range 20 {
+			s.put(t, "letter", letter{}, nil)
+		}
+		s.put(t, "letter", letter{To: "slow"}, nil)
+		stop := s.start(t)
+		s.next(t, 20)
+		s.worker.Abort()
+		stop()
+		// Run has waited for them; what ends a goroutine after that takes a moment.
+		var left string
+		for range 1000 {
+			if left = packageGoroutines(); left == "" {
+				return
+			}
+			runtime.Gosched()
+		}
+		t.Errorf("left behind:\n%s", left)
+	})
+}
+
+// packageGoroutines are the stacks of the goroutines that the package has started.
+func packageGoroutines() string {
+	buf := make([]byte, 1<<20)
+	var left []string
+	for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		if strings.Contains(stack, "patterns/eventual.(") {
+			left = append(left, stack)
+		}
+	}
+	return strings.Join(left, "\n\n")
 }

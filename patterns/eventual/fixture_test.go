@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
@@ -24,29 +25,29 @@ type letter struct {
 
 var errFails = errors.New("no stamps left")
 
-// bench is a worker on a queue and poison queue of its own.
-type bench struct {
+// fixture is a worker with its own queue and poison queue.
+type fixture struct {
 	*testbed.Backend
 	queue, poison *azqueue.QueueClient
 	worker        *eventual.Worker
 	events        chan ended
 }
 
-// ended is an Event, and when its delivery began.
+// ended is an Event and the time at which its delivery began.
 type ended struct {
 	eventual.Event
 	began time.Time
 }
 
-// newBench makes a worker that polls quickly. change may be nil.
-func newBench(t testing.TB, b *testbed.Backend, change func(*eventual.Options)) *bench {
+// newFixture returns a worker that polls quickly. change may be nil.
+func newFixture(t testing.TB, b *testbed.Backend, change func(*eventual.Options)) *fixture {
 	t.Helper()
-	return benchOn(t, b, b.Queue(t), b.Queue(t), change)
+	return newFixtureOn(t, b, b.Queue(t), b.Queue(t), change)
 }
 
-func benchOn(t testing.TB, b *testbed.Backend, queue, poison *azqueue.QueueClient, change func(*eventual.Options)) *bench {
+func newFixtureOn(t testing.TB, b *testbed.Backend, queue, poison *azqueue.QueueClient, change func(*eventual.Options)) *fixture {
 	t.Helper()
-	s := &bench{Backend: b, queue: queue, poison: poison, events: make(chan ended, 1000)}
+	s := &fixture{Backend: b, queue: queue, poison: poison, events: make(chan ended, 1000)}
 	opts := &eventual.Options{
 		Poison:  poison,
 		PollMin: 2 * time.Millisecond,
@@ -65,7 +66,7 @@ func benchOn(t testing.TB, b *testbed.Backend, queue, poison *azqueue.QueueClien
 }
 
 // start runs the worker until the function that it returns is called.
-func (s *bench) start(t testing.TB) (stop func()) {
+func (s *fixture) start(t testing.TB) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -83,8 +84,8 @@ func (s *bench) start(t testing.TB) (stop func()) {
 	return stop
 }
 
-// until runs the worker for n deliveries.
-func (s *bench) until(t testing.TB, n int) []eventual.Event {
+// until runs the worker until n deliveries have ended.
+func (s *fixture) until(t testing.TB, n int) []eventual.Event {
 	t.Helper()
 	stop := s.start(t)
 	es := s.next(t, n)
@@ -92,22 +93,22 @@ func (s *bench) until(t testing.TB, n int) []eventual.Event {
 	return es
 }
 
-// next waits for the ends of n deliveries, and gives them in the order in which they
-// began: a worker may have handled a message again before it tells of the time before.
-func (s *bench) next(t testing.TB, n int) []eventual.Event {
+// next waits until n deliveries have ended, and returns them in the order in which they
+// began: a message can be delivered again before the end of the first delivery is reported.
+func (s *fixture) next(t testing.TB, n int) []eventual.Event {
 	t.Helper()
 	var all []ended
-	patience := time.Minute
+	timeout := time.Minute
 	if s.InProcess() {
-		patience = 1000 * time.Hour // which may be virtual
+		timeout = 1000 * time.Hour // of virtual time, perhaps
 	}
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for len(all) < n {
 		select {
 		case e := <-s.events:
 			all = append(all, e)
 		case <-deadline:
-			t.Fatalf("%d deliveries of %d after %v: %v", len(all), n, patience, all)
+			t.Fatalf("%d deliveries of %d after %v: %v", len(all), n, timeout, all)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b ended) int { return a.began.Compare(b.began) })
@@ -118,14 +119,14 @@ func (s *bench) next(t testing.TB, n int) []eventual.Event {
 	return es
 }
 
-func (s *bench) put(t testing.TB, kind string, msg any, opts *eventual.EnqueueOptions) {
+func (s *fixture) put(t testing.TB, kind string, msg any, opts *eventual.EnqueueOptions) {
 	t.Helper()
 	if err := eventual.Enqueue(t.Context(), s.queue, kind, msg, opts); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// wantOutcomes checks the ends of deliveries, in order.
+// wantOutcomes checks the outcomes of deliveries, in order.
 func wantOutcomes(t testing.TB, es []eventual.Event, want ...eventual.Outcome) {
 	t.Helper()
 	if len(es) != len(want) {
@@ -138,15 +139,15 @@ func wantOutcomes(t testing.TB, es []eventual.Event, want ...eventual.Outcome) {
 	}
 }
 
-// wantEmpty checks that the queue holds nothing, hidden messages included.
+// wantEmpty checks that the queue contains no message, visible or not.
 func wantEmpty(t testing.TB, q *azqueue.QueueClient) {
 	t.Helper()
 	if n := count(t, q); n != 0 {
-		t.Errorf("%d messages are left", n)
+		t.Errorf("%d messages remain", n)
 	}
 }
 
-// count is the number of a queue's messages, hidden ones included: exact on both
+// count returns the number of messages in a queue, visible or not. It is exact on both
 // accounts.
 func count(t testing.TB, q *azqueue.QueueClient) int {
 	t.Helper()
@@ -157,7 +158,7 @@ func count(t testing.TB, q *azqueue.QueueClient) int {
 	return int(*p.ApproximateMessagesCount)
 }
 
-// messages looks at the messages of a queue that can be seen.
+// messages returns the visible messages of a queue.
 func messages(t testing.TB, q *azqueue.QueueClient) []*azqueue.PeekedMessage {
 	t.Helper()
 	n := int32(32)
@@ -168,8 +169,7 @@ func messages(t testing.TB, q *azqueue.QueueClient) []*azqueue.PeekedMessage {
 	return resp.Messages
 }
 
-// wantRequests checks which requests were made since the last check, and that there
-// were no others.
+// wantRequests checks that these requests, and no others, were made since the last check.
 func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
 	t.Helper()
 	log := b.Requests()
@@ -186,17 +186,71 @@ func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
 	b.ResetRequests()
 }
 
-// killedBefore and killedAfter are what a process does that ends just before, or
-// just after, its n-th request is carried out: no request comes through any more.
-func killedBefore(n int) []fault.Rule {
+// crashBefore and crashAfter simulate a process that dies before, or after, its n-th
+// request is carried out: no further request reaches the service.
+func crashBefore(n int) []fault.Rule {
 	return []fault.Rule{fault.On("*").Nth(n).Times(fault.Forever).LoseRequest()}
 }
 
-func killedAfter(n int) []fault.Rule {
+func crashAfter(n int) []fault.Rule {
 	return []fault.Rule{fault.On("*").Nth(n).LoseReply(), fault.On("*").Nth(n + 1).Times(fault.Forever).LoseRequest()}
 }
 
-func mustQueue(t testing.TB) *azqueue.QueueClient {
+func newQueueClient(t testing.TB) *azqueue.QueueClient {
 	t.Helper()
 	return storagetest.New(t).Queue("jobs")
+}
+
+// inVirtualTime runs body on the in-process account. The test fails if a goroutine is left
+// when body returns.
+func inVirtualTime(t *testing.T, body func(t *testing.T, b *testbed.Backend)) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		synctest.Test(t, func(t *testing.T) { body(t, b) })
+	})
+}
+
+// requestTimes returns when the requests of one operation were sent, relative to the
+// first request of any kind.
+func requestTimes(b *testbed.Backend, op string) []time.Duration {
+	var at []time.Duration
+	all := b.Requests()
+	for _, q := range all.Only(op) {
+		at = append(at, q.Start.Sub(all[0].Start))
+	}
+	return at
+}
+
+// infrequentPolls limits the number of polls in hours of virtual time, and makes the
+// order of requests deterministic.
+func infrequentPolls(o *eventual.Options) {
+	o.PollMin, o.PollMax = time.Second, 10*time.Second
+	o.Parallel = 1
+}
+
+func (s *fixture) poisonQueue(t testing.TB) *eventual.PoisonQueue {
+	t.Helper()
+	p, err := s.worker.PoisonQueue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func peek(t testing.TB, p *eventual.PoisonQueue) []*eventual.PoisonMessage {
+	t.Helper()
+	dead, err := p.Peek(t.Context(), 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dead
+}
+
+func takeAll(t testing.TB, p *eventual.PoisonQueue, each func(*eventual.PoisonMessage)) {
+	t.Helper()
+	for d, err := range p.Take(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		each(d)
+	}
 }

@@ -1,0 +1,192 @@
+package eventual
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// storedRow is a row of any type, as it was read.
+type storedRow struct {
+	key        keys.Key
+	properties edm.Properties
+	timestamp  time.Time
+	etag       string
+}
+
+// Lookup returns a property for the evaluation of a filter.
+func (r storedRow) Lookup(name string) (any, bool) {
+	switch name {
+	case "PartitionKey":
+		return r.key.Partition, true
+	case "RowKey":
+		return r.key.Row, true
+	case "Timestamp":
+		return r.timestamp, true
+	}
+	v, ok := r.properties[name]
+	return v, ok
+}
+
+// decodeRow decodes a row from the Table service's JSON.
+func decodeRow(key keys.Key, etag string, body []byte) (storedRow, error) {
+	properties, meta, err := edm.ReadProperties(body)
+	if etag == "" {
+		etag = meta.ETag
+	}
+	return storedRow{key, properties, meta.Timestamp, etag}, err
+}
+
+// encode returns the row as the Table service's JSON, with the types of all properties.
+func (r storedRow) encode() ([]byte, error) {
+	return edm.AppendProperties(nil, r.properties, edm.Envelope{PartitionKey: r.key.Partition, RowKey: r.key.Row})
+}
+
+// archive is where rows are moved to. Its errors match the sentinels of package patterns.
+type archive interface {
+	// insert stores a row unless there is one with the same key: ErrExists.
+	insert(ctx context.Context, r storedRow) (etag string, err error)
+	get(ctx context.Context, key keys.Key) (storedRow, error)
+	// replace replaces the version etag of a row. ErrConflict or ErrNotFound.
+	replace(ctx context.Context, r storedRow, etag string) (newETag string, err error)
+	// delete deletes the version etag of a row. ErrConflict or ErrNotFound.
+	delete(ctx context.Context, key keys.Key, etag string) error
+}
+
+// tableArchive is a table, as the source or as the target of moves.
+type tableArchive struct{ client *wire.Client }
+
+func newTableArchive(client *aztables.Client) tableArchive {
+	return tableArchive{wire.NewClient(client)}
+}
+
+// equal reports whether both are known to be the same table. Addresses are known after
+// the first request. Table names are case-insensitive.
+func (a tableArchive) equal(other archive) bool {
+	b, ok := other.(tableArchive)
+	if !ok {
+		return false
+	}
+	addressA, okA := a.client.Address()
+	addressB, okB := b.client.Address()
+	return okA && okB && strings.EqualFold(addressA.Base, addressB.Base)
+}
+
+func (a tableArchive) get(ctx context.Context, key keys.Key) (r storedRow, err error) {
+	err = a.client.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) (err error) {
+		r, err = decodeRow(key, etag, body)
+		return err
+	})
+	return r, err
+}
+
+func (a tableArchive) insert(ctx context.Context, r storedRow) (string, error) {
+	return a.write(ctx, wire.Insert, r, "")
+}
+
+func (a tableArchive) replace(ctx context.Context, r storedRow, etag string) (string, error) {
+	return a.write(ctx, wire.Replace, r, etag)
+}
+
+func (a tableArchive) write(ctx context.Context, kind wire.Kind, r storedRow, etag string) (string, error) {
+	body, err := r.encode()
+	if err != nil {
+		return "", err
+	}
+	return a.client.Write(ctx, wire.Write{Kind: kind, PartitionKey: r.key.Partition, RowKey: r.key.Row, Body: body, ETag: etag})
+}
+
+func (a tableArchive) delete(ctx context.Context, key keys.Key, etag string) error {
+	_, err := a.client.Write(ctx, wire.Write{Kind: wire.Delete, PartitionKey: key.Partition, RowKey: key.Row, ETag: etag})
+	return err
+}
+
+// maxBlobName is in characters.
+//
+// https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata
+const maxBlobName = 1024
+
+// BlobName returns the name of the blob in which [MoveToBlob] stores the row at key, for
+// example "Sales/000123.json". Both parts of the key are escaped by [keys.Escape]. A part
+// that is empty or ends in a dot gets a "_", which escaped text does not contain, so that
+// the service does not take the name for another path. The error matches
+// [patterns.ErrBadKey] for an invalid key and [patterns.ErrTooLarge] for a name of more
+// than 1,024 characters.
+func BlobName(key keys.Key) (string, error) {
+	if err := key.Validate(); err != nil {
+		return "", fmt.Errorf("blob name: %w", err)
+	}
+	segment := func(s string) string {
+		if s = keys.Escape(s); s == "" || strings.HasSuffix(s, ".") {
+			s += "_"
+		}
+		return s
+	}
+	name := segment(key.Partition) + "/" + segment(key.Row) + ".json"
+	if n := len([]rune(name)); n > maxBlobName {
+		return "", fmt.Errorf("blob name: %w: %d characters", patterns.ErrTooLarge, n)
+	}
+	return name, nil
+}
+
+// blobArchive is a container with one blob for each row.
+type blobArchive struct{ container *container.Client }
+
+func (a blobArchive) insert(ctx context.Context, r storedRow) (string, error) {
+	return a.put(ctx, r, ifAbsent())
+}
+
+func (a blobArchive) replace(ctx context.Context, r storedRow, etag string) (string, error) {
+	return a.put(ctx, r, ifVersion(etag))
+}
+
+// ifVersion is the condition that the blob has that ETag.
+func ifVersion(etag string) *blob.AccessConditions {
+	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: to.Ptr(azcore.ETag(etag))}}
+}
+
+func (a blobArchive) put(ctx context.Context, r storedRow, condition *blob.AccessConditions) (string, error) {
+	name, err := BlobName(r.key)
+	if err != nil {
+		return "", err
+	}
+	body, err := r.encode()
+	if err != nil {
+		return "", err
+	}
+	return uploadJSON(ctx, a.container, name, body, condition)
+}
+
+func (a blobArchive) get(ctx context.Context, key keys.Key) (storedRow, error) {
+	name, err := BlobName(key)
+	if err != nil {
+		return storedRow{}, err
+	}
+	body, etag, err := download(ctx, a.container, name, math.MaxInt64)
+	if err != nil {
+		return storedRow{}, err
+	}
+	return decodeRow(key, etag, body)
+}
+
+func (a blobArchive) delete(ctx context.Context, key keys.Key, etag string) error {
+	name, err := BlobName(key)
+	if err != nil {
+		return err
+	}
+	_, err = a.container.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{AccessConditions: ifVersion(etag)})
+	return writeError("delete blob", err)
+}

@@ -1,0 +1,98 @@
+package eventual
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// lease keeps one received message hidden from other workers until it is stopped.
+type lease struct {
+	queue      queue
+	visibility time.Duration
+	log        *slog.Logger
+	cancel     context.CancelCauseFunc // ends the handler's context
+	ctx        context.Context         // of the renewals
+	timers     *sync.WaitGroup         // counts timers that are set or running
+
+	// lock protects the fields below, and is held during requests. It is a channel
+	// because testing/synctest does not treat a goroutine that waits for a mutex as
+	// durably blocked.
+	lock    chan struct{}
+	m       *message
+	until   time.Time // hidden at least until then
+	timer   *time.Timer
+	stopped bool
+	lost    bool // another client has the message, or may have it
+}
+
+func (l *lease) acquire() { l.lock <- struct{}{} }
+func (l *lease) release() { <-l.lock }
+
+// start begins to renew the lease of m, which was received at the given time.
+func (l *lease) start(received time.Time) {
+	l.lock = make(chan struct{}, 1)
+	l.acquire()
+	defer l.release()
+	l.until = received.Add(l.visibility)
+	l.schedule(time.Until(received.Add(l.visibility / 3)))
+}
+
+func (l *lease) schedule(after time.Duration) {
+	l.timers.Add(1)
+	l.timer = time.AfterFunc(after, func() {
+		defer l.timers.Done()
+		l.renew()
+	})
+}
+
+// renew extends the lease by another visibility timeout. The request invalidates the
+// old pop receipt, so the lock is held until the new one is known.
+func (l *lease) renew() {
+	l.acquire()
+	defer l.release()
+	if l.stopped {
+		return
+	}
+	began := time.Now()
+	extension := l.m.untilExpiry(l.visibility)
+	if extension < time.Second || !began.Add(extension).After(l.until) {
+		return // it is already hidden until it expires
+	}
+	// A request that is still under way when the lease ends concerns a message that
+	// another worker may have received.
+	ctx, cancel := context.WithDeadlineCause(l.ctx, l.until, ErrLeaseLost)
+	defer cancel()
+	err := l.queue.update(ctx, l.m, l.m.text, extension)
+	switch {
+	case err == nil:
+		l.until = began.Add(extension)
+		l.schedule(l.visibility / 3)
+	case errors.Is(err, ErrLeaseLost):
+		// An earlier try of this request may have renewed the lease and lost its response.
+		// The new pop receipt is then unknown, which has the same consequence.
+		l.lost = true
+		l.cancel(ErrLeaseLost)
+	case !time.Now().Before(l.until):
+		// The pop receipt stays valid until another worker receives the message.
+		l.log.Warn("eventual: message lease expired", "error", err)
+		l.cancel(ErrLeaseLost)
+	default:
+		l.log.Warn("eventual: message lease not renewed, trying again", "error", err)
+		l.schedule(max(min(l.visibility/12, time.Until(l.until)), time.Millisecond))
+	}
+}
+
+// stop ends the renewals and waits for one that is under way. It reports whether the
+// lease is known to be lost; if not, the message's pop receipt is the current one.
+func (l *lease) stop() (lost bool) {
+	l.acquire()
+	defer l.release()
+	l.stopped = true
+	if l.timer != nil && l.timer.Stop() {
+		l.timers.Done()
+	}
+	return l.lost
+}

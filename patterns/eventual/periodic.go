@@ -1,0 +1,81 @@
+package eventual
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// periodicTask is a function that a worker calls again and again.
+type periodicTask struct {
+	name     string
+	interval time.Duration
+	do       func(context.Context) error
+}
+
+// Every registers a periodic task: see [Worker]. While the worker runs, it calls do for
+// the first time after a random part of the interval, so that workers that start
+// together do not call it together, and then each time the interval has passed since the
+// last call returned. Errors and panics are logged. The context ends with that of
+// [Worker.Run]. Every worker that registers a task executes it, possibly concurrently
+// with others.
+//
+// It is meant for work that no message announces, such as [SweepClaims]. A nil function
+// and an interval that is not positive are refused.
+func Every(w *Worker, name string, interval time.Duration, do func(context.Context) error) {
+	w.register(func() error {
+		switch {
+		case do == nil:
+			return fmt.Errorf("every: %q: function: %w", name, patterns.ErrNil)
+		case interval <= 0:
+			return fmt.Errorf("every: %q: interval is not positive", name)
+		case w.running:
+			return fmt.Errorf("every: %q registered while the worker runs", name)
+		}
+		w.tasks = append(w.tasks, periodicTask{name, interval, do})
+		return nil
+	})
+}
+
+// repeat executes the task until ctx ends.
+func (w *Worker) repeat(ctx context.Context, t periodicTask) {
+	for next := rand.N(t.interval) + 1; sleep(ctx, next) == nil; next = t.interval {
+		if err := t.run(ctx); err != nil && ctx.Err() == nil {
+			w.opts.Logger.Error("eventual: periodic task failed", "task", t.name, "error", err)
+		}
+	}
+}
+
+// run executes the task once, and returns a panic as an error.
+func (t *periodicTask) run(ctx context.Context) (err error) {
+	defer recoverPanic(&err)
+	return t.do(ctx)
+}
+
+// Sweeper finds operations whose outbox messages were lost. A [patterns.Store] is one.
+type Sweeper interface {
+	Sweep(ctx context.Context, opts *patterns.SweepOptions) (patterns.SweepReport, error)
+}
+
+// HandleSweep registers a periodic task, as [Every] does, that sweeps a store. opts may
+// be nil. The report and all errors are logged. A sweep reads the whole table. It is
+// needed only if outbox messages were lost with their queue, so once a day is often.
+func HandleSweep(w *Worker, interval time.Duration, store Sweeper, opts *patterns.SweepOptions) {
+	if store == nil {
+		w.register(func() error { return fmt.Errorf("sweep: store: %w", patterns.ErrNil) })
+		return
+	}
+	Every(w, "sweep", interval, func(ctx context.Context) error {
+		report, err := store.Sweep(ctx, opts)
+		w.opts.Logger.Info("eventual: swept", "drained", report.Drained, "released", report.Released,
+			"removed", report.Removed, "failed", len(report.Failures))
+		for _, f := range report.Failures {
+			err = errors.Join(err, f.Err)
+		}
+		return err
+	})
+}
