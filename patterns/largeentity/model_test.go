@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -70,7 +71,7 @@ func runSteps(t *testing.T, gzip bool, steps []step) error {
 	}
 	model := map[string]employee{}
 	for i, s := range steps {
-		v, key := s.value(), newKey("Sales", s.ID)
+		v, key := s.value(), keys.Key{Partition: "Sales", Row: s.ID}
 		was, exists := model[s.ID]
 		var err error
 		switch s.Call {
@@ -137,7 +138,7 @@ func runSteps(t *testing.T, gzip bool, steps []step) error {
 
 func equalsModel(t *testing.T, table table, model map[string]employee) error {
 	for _, id := range []string{"a", "b"} {
-		item, err := table.Get(t.Context(), newKey("Sales", id))
+		item, err := table.Get(t.Context(), keys.Key{Partition: "Sales", Row: id})
 		want, exists := model[id]
 		switch {
 		case !exists && errors.Is(err, patterns.ErrNotFound):

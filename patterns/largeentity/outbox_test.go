@@ -11,24 +11,11 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
-
-// blobsOf counts the blobs of a container.
-func blobsOf(t *testing.T, acct *storagetest.Account) (n int) {
-	t.Helper()
-	pager := acct.Container("photos").NewListBlobsFlatPager(nil)
-	for pager.More() {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		n += len(page.Segment.BlobItems)
-	}
-	return n
-}
 
 // A process may die at any request: when the grace time is over the wake-ups leave the
 // blobs that the entity refers to, all of them and no others, without any sweep.
@@ -112,7 +99,7 @@ func TestWakeUpsDeleteWhatNobodyRefersTo(t *testing.T) {
 				default:
 					t.Fatal(err)
 				}
-				if got := blobsOf(t, acct); got != want {
+				if got := len(stored(t, acct.Container("photos"))); got != want {
 					t.Errorf("%d blobs, want %d", got, want)
 				}
 				if n := w.Len(); n != 0 {
@@ -176,11 +163,147 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 					t.Errorf("%d requests %s, want %d", got, op, n)
 				}
 			}
-			if w.Len() != showing.left || min(w.Len(), 1) != blobsOf(t, acct) {
-				t.Errorf("%d blobs, %d wake-ups left", blobsOf(t, acct), w.Len())
+			if w.Len() != showing.left || min(w.Len(), 1) != len(stored(t, acct.Container("photos"))) {
+				t.Errorf("%d blobs, %d wake-ups left", len(stored(t, acct.Container("photos"))), w.Len())
 			}
 		}
 	})
+}
+
+// Who has read an entity has the grace time to read its blobs, whenever wake-ups come and
+// whatever write they are of.
+func TestAReaderHasTheGraceTimeWhateverWakesUp(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			acct := storagetest.New(t)
+			var w clockwork
+			table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
+			if err := table.Create(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			must(table.Insert(t.Context(), newJones("first", large)))(t)
+			replace := func(mark string) error {
+				return second(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Photo = newJones(mark, large).Photo; return nil }))
+			}
+			w.until(t, time.Now().Add(4*day), early, table.Handle)
+
+			// A write that comes to nothing tells of the photo that it would have dropped.
+			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(403, "AuthorizationFailure"))
+			if err := replace("never"); err == nil {
+				t.Fatal("a refused write succeeded")
+			}
+			acct.ClearFaults()
+			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
+
+			seen := must(table.GetMeta(t.Context(), jones))(t)
+			if err := replace("second"); err != nil {
+				t.Fatal(err)
+			}
+			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
+			if got, err := table.Load(t.Context(), seen); err != nil || !bytes.Equal(got.Value.Photo, newJones("first", large).Photo) {
+				t.Errorf("early %v: what was read before the change: %v", early, err)
+			}
+
+			seen = must(table.GetMeta(t.Context(), jones))(t)
+			if err := table.Delete(t.Context(), jones, ""); err != nil {
+				t.Fatal(err)
+			}
+			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
+			if _, err := table.Load(t.Context(), seen); err != nil {
+				t.Errorf("early %v: what was read before the delete: %v", early, err)
+			}
+			w.until(t, time.Now().Add(4*day), early, table.Handle)
+			if len(stored(t, acct.Container("photos"))) != 0 || len(w.waiting) != 0 {
+				t.Errorf("early %v: %d blobs, %d wake-ups left", early, len(stored(t, acct.Container("photos"))), len(w.waiting))
+			}
+		})
+	}
+}
+
+// A wake-up that comes before its write is over finds that the entity still refers to
+// what it is about to drop.
+func TestAWakeUpBeforeItsWriteComesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		var w clockwork
+		table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
+		w.atOnce = func(wakeup patterns.Wakeup) time.Duration {
+			acct.ResetLog()
+			again, err := table.Handle(t.Context(), wakeup)
+			if err != nil || again <= 0 || len(acct.Log()) != 0 {
+				t.Errorf("again %v, %v, %v", again, err, acct.Log())
+			}
+			return again
+		}
+		if err := table.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		must(table.Insert(t.Context(), newJones("first", large)))(t)
+		w.until(t, time.Now().Add(2*day), false, table.Handle)
+		must(table.UpdateMeta(t.Context(), jones, func(e *employee) error { *e = *newJones("second", large); return nil }))(t)
+		w.until(t, time.Now().Add(4*day), false, table.Handle)
+		if len(stored(t, acct.Container("photos"))) != 1 || len(w.waiting) != 0 {
+			t.Errorf("%d blobs, %d wake-ups left", len(stored(t, acct.Container("photos"))), len(w.waiting))
+		}
+	})
+}
+
+// A wake-up says what becomes of a blob, and asks one entity. So a Stream that one entity
+// did not come to refer to is no other's.
+func TestAStreamOfOneEntityIsNotWrittenToAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		var w testbed.Wakeups
+		table := open(t, acct.Tables().NewClient("Films"), acct.Container("photos"), &largeentity.Options[film]{Outbox: &w})
+		if err := table.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Insert(t.Context(), newFilm(strings.NewReader("first"))); err != nil {
+			t.Fatal(err)
+		}
+		f := newFilm(strings.NewReader("second"))
+		if _, err := table.Insert(t.Context(), f); !errors.Is(err, patterns.ErrExists) {
+			t.Fatal(err)
+		}
+		elsewhere := *f
+		elsewhere.RowKey = "2"
+		if _, err := table.Insert(t.Context(), &elsewhere); !errors.Is(err, largeentity.ErrBadStream) {
+			t.Errorf("at another key: %v", err)
+		}
+		if _, err := table.Get(t.Context(), keys.Key{Partition: "films", Row: "2"}); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("the other entity: %v", err)
+		}
+		if err := table.Delete(t.Context(), metropolis, ""); err != nil {
+			t.Fatal(err)
+		}
+		item := must(table.Insert(t.Context(), f))(t) // where it was uploaded for
+		time.Sleep(2 * day)
+		if err := w.Work(t.Context(), table.Handle); err != nil {
+			t.Fatal(err)
+		}
+		wantContent(t, item.Value.Video, []byte("second"))
+		if n := len(stored(t, acct.Container("photos"))); n != 1 || w.Len() != 0 {
+			t.Errorf("%d blobs, %d wake-ups left", n, w.Len())
+		}
+	})
+}
+
+// An outbox that cannot be reached refuses the write, with nothing uploaded.
+func TestWithoutItsWakeUpNothingIsWritten(t *testing.T) {
+	acct := storagetest.New(t)
+	table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: deaf{}})
+	if err := table.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := table.Insert(t.Context(), newJones("a", large)); !errors.Is(err, errDeaf) {
+		t.Errorf("got %v", err)
+	}
+	if n := len(stored(t, acct.Container("photos"))); n != 0 {
+		t.Errorf("%d blobs", n)
+	}
+	if _, err := table.Get(t.Context(), jones); !errors.Is(err, patterns.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
 }
 
 // clockwork is an outbox whose wake-ups are shown at their time.
@@ -240,142 +363,6 @@ func (c *clockwork) until(t *testing.T, end time.Time, early bool, handle func(c
 			}
 			return again
 		})
-	}
-}
-
-// Who has read an entity has the grace time to read its blobs, whenever wake-ups come and
-// whatever write they are of.
-func TestAReaderHasTheGraceTimeWhateverWakesUp(t *testing.T) {
-	for _, early := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			acct := storagetest.New(t)
-			var w clockwork
-			table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
-			if err := table.Create(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			must[largeentity.Item[employee]](t)(table.Insert(t.Context(), newJones("first", large)))
-			replace := func(mark string) error {
-				return second(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Photo = newJones(mark, large).Photo; return nil }))
-			}
-			w.until(t, time.Now().Add(4*day), early, table.Handle)
-
-			// A write that comes to nothing tells of the photo that it would have dropped.
-			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(403, "AuthorizationFailure"))
-			if err := replace("never"); err == nil {
-				t.Fatal("a refused write succeeded")
-			}
-			acct.ClearFaults()
-			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
-
-			seen := must[largeentity.Item[employee]](t)(table.GetMeta(t.Context(), jones))
-			if err := replace("second"); err != nil {
-				t.Fatal(err)
-			}
-			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
-			if got, err := table.Load(t.Context(), seen); err != nil || !bytes.Equal(got.Value.Photo, newJones("first", large).Photo) {
-				t.Errorf("early %v: what was read before the change: %v", early, err)
-			}
-
-			seen = must[largeentity.Item[employee]](t)(table.GetMeta(t.Context(), jones))
-			if err := table.Delete(t.Context(), jones, ""); err != nil {
-				t.Fatal(err)
-			}
-			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
-			if _, err := table.Load(t.Context(), seen); err != nil {
-				t.Errorf("early %v: what was read before the delete: %v", early, err)
-			}
-			w.until(t, time.Now().Add(4*day), early, table.Handle)
-			if blobsOf(t, acct) != 0 || len(w.waiting) != 0 {
-				t.Errorf("early %v: %d blobs, %d wake-ups left", early, blobsOf(t, acct), len(w.waiting))
-			}
-		})
-	}
-}
-
-// A wake-up that comes before its write is over finds that the entity still refers to
-// what it is about to drop.
-func TestAWakeUpBeforeItsWriteComesAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		acct := storagetest.New(t)
-		var w clockwork
-		table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
-		w.atOnce = func(wakeup patterns.Wakeup) time.Duration {
-			acct.ResetLog()
-			again, err := table.Handle(t.Context(), wakeup)
-			if err != nil || again <= 0 || len(acct.Log()) != 0 {
-				t.Errorf("again %v, %v, %v", again, err, acct.Log())
-			}
-			return again
-		}
-		if err := table.Create(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		must[largeentity.Item[employee]](t)(table.Insert(t.Context(), newJones("first", large)))
-		w.until(t, time.Now().Add(2*day), false, table.Handle)
-		must[largeentity.Item[employee]](t)(table.UpdateMeta(t.Context(), jones, func(e *employee) error { *e = *newJones("second", large); return nil }))
-		w.until(t, time.Now().Add(4*day), false, table.Handle)
-		if blobsOf(t, acct) != 1 || len(w.waiting) != 0 {
-			t.Errorf("%d blobs, %d wake-ups left", blobsOf(t, acct), len(w.waiting))
-		}
-	})
-}
-
-// A wake-up says what becomes of a blob, and asks one entity. So a Stream that one entity
-// did not come to refer to is no other's.
-func TestAStreamOfOneEntityIsNotWrittenToAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		acct := storagetest.New(t)
-		var w testbed.Wakeups
-		table := open(t, acct.Tables().NewClient("Films"), acct.Container("photos"), &largeentity.Options[film]{Outbox: &w})
-		if err := table.Create(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.Insert(t.Context(), newFilm(strings.NewReader("first"))); err != nil {
-			t.Fatal(err)
-		}
-		f := newFilm(strings.NewReader("second"))
-		if _, err := table.Insert(t.Context(), f); !errors.Is(err, patterns.ErrExists) {
-			t.Fatal(err)
-		}
-		elsewhere := *f
-		elsewhere.RowKey = "2"
-		if _, err := table.Insert(t.Context(), &elsewhere); !errors.Is(err, largeentity.ErrStream) {
-			t.Errorf("at another key: %v", err)
-		}
-		if _, err := table.Get(t.Context(), newKey("films", "2")); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("the other entity: %v", err)
-		}
-		if err := table.Delete(t.Context(), metropolis, ""); err != nil {
-			t.Fatal(err)
-		}
-		item := must[largeentity.Item[film]](t)(table.Insert(t.Context(), f)) // where it was uploaded for
-		time.Sleep(2 * day)
-		if err := w.Work(t.Context(), table.Handle); err != nil {
-			t.Fatal(err)
-		}
-		wantContent(t, item.Value.Video, []byte("second"))
-		if n := blobsOf(t, acct); n != 1 || w.Len() != 0 {
-			t.Errorf("%d blobs, %d wake-ups left", n, w.Len())
-		}
-	})
-}
-
-// An outbox that cannot be reached refuses the write, with nothing uploaded.
-func TestWithoutItsWakeUpNothingIsWritten(t *testing.T) {
-	acct := storagetest.New(t)
-	table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: deaf{}})
-	if err := table.Create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := table.Insert(t.Context(), newJones("a", large)); !errors.Is(err, errDeaf) {
-		t.Errorf("got %v", err)
-	}
-	if n := blobsOf(t, acct); n != 0 {
-		t.Errorf("%d blobs", n)
-	}
-	if _, err := table.Get(t.Context(), jones); !errors.Is(err, patterns.ErrNotFound) {
-		t.Errorf("got %v", err)
 	}
 }
 

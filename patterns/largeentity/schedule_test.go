@@ -107,7 +107,7 @@ func (s *schedule) run() {
 		if err != nil {
 			s.Fatal(err)
 		}
-		item := must[largeentity.Item[film]](s.T)(s.films.Meta(row))
+		item := must(s.films.FromRow(row))(s.T)
 		for _, property := range []string{"Video", "Poster"} {
 			if b, ok := item.Blob(property); ok {
 				referred[b.Name] = true
@@ -119,10 +119,10 @@ func (s *schedule) run() {
 		time.Sleep(2 * briefly)
 		s.work(false)
 		if s.outbox == nil {
-			must[largeentity.SweepReport](s.T)(s.films.Sweep(s.Context(), nil))
+			must(s.films.Sweep(s.Context(), nil))(s.T)
 		}
 	}
-	if n := blobsOf(s.T, s.acct); n != len(referred) {
+	if n := len(stored(s.T, s.acct.Container("photos"))); n != len(referred) {
 		s.Errorf("%d blobs, %d of them referred to", n, len(referred))
 	}
 }
@@ -156,7 +156,7 @@ func (s *schedule) person(films *largeentity.Table[film], r *rand.Rand) {
 				readings = append(readings, reading{item, time.Now()})
 			}
 		}
-		if errors.Is(err, largeentity.ErrBlobGone) || errors.Is(err, largeentity.ErrCorrupt) {
+		if errors.Is(err, largeentity.ErrBlobNotFound) || errors.Is(err, largeentity.ErrCorrupt) {
 			s.Error(err)
 		}
 		time.Sleep(time.Duration(r.Int64N(int64(slowest))))
@@ -178,7 +178,7 @@ func (s *schedule) look(films *largeentity.Table[film], item largeentity.Item[fi
 			video.Close()
 		}
 	}
-	if errors.Is(err, largeentity.ErrBlobGone) || errors.Is(err, largeentity.ErrCorrupt) {
+	if errors.Is(err, largeentity.ErrBlobNotFound) || errors.Is(err, largeentity.ErrCorrupt) {
 		s.Errorf("what was read: %v", err)
 	}
 }

@@ -1,12 +1,14 @@
 package largeentity_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -27,7 +29,7 @@ func TestReadersNeverSeeAMix(t *testing.T) {
 	race := func(t *testing.T, table table, readers int, pause func(), sweep func()) {
 		ctx := t.Context()
 		first := grown(0)
-		must[largeentity.Item[employee]](t)(table.Insert(ctx, &first))
+		must(table.Insert(ctx, &first))(t)
 		var work, look sync.WaitGroup
 		done := make(chan struct{})
 		for range writers {
@@ -68,7 +70,7 @@ func TestReadersNeverSeeAMix(t *testing.T) {
 		work.Wait()
 		close(done)
 		look.Wait()
-		item := must[largeentity.Item[employee]](t)(table.Get(ctx, jones))
+		item := must(table.Get(ctx, jones))(t)
 		if !same(item.Value, grown(writers*updates)) {
 			t.Errorf("version %d after %d updates", item.Value.Age, writers*updates)
 		}
@@ -86,17 +88,75 @@ func TestReadersNeverSeeAMix(t *testing.T) {
 			acct.Fault(storagetest.On("*").Probability(0.3).DelayReply(20 * time.Second))
 			swept := 0
 			race(t, table, 2, func() { time.Sleep(10 * time.Second) }, func() {
-				swept += must[largeentity.SweepReport](t)(table.Sweep(t.Context(), nil)).Deleted
+				swept += must(table.Sweep(t.Context(), nil))(t).Deleted
 				time.Sleep(time.Minute)
 			})
 			acct.ClearFaults()
 			for range 2 {
 				time.Sleep(time.Hour)
-				swept += must[largeentity.SweepReport](t)(table.Sweep(t.Context(), nil)).Deleted
+				swept += must(table.Sweep(t.Context(), nil))(t).Deleted
 			}
 			if names := stored(t, table.Container()); len(names) != 2 || swept == 0 {
 				t.Errorf("%d blobs, %d swept", len(names), swept)
 			}
 		})
 	})
+}
+
+// A writer is never caught by a sweep between the blob and the row, however slow it is
+// and whatever is slow about it: it is in time, or it fails.
+func TestASlowWriterIsInTimeOrFails(t *testing.T) {
+	for _, c := range []struct {
+		rule  storagetest.Rule
+		fails bool
+	}{
+		{storagetest.On("Blob.Put").DelayReply(11 * time.Hour), false},
+		{storagetest.On("Blob.Put").Delay(10 * time.Minute), false},
+		{storagetest.On("Blob.Put").DelayReply(13 * time.Hour), true},
+		{storagetest.On("Blob.Put").DelayReply(40 * day), true},
+		{storagetest.On("Table.Replace").Delay(10 * time.Minute), false},
+		{storagetest.On("Table.Replace").DelayReply(11 * time.Hour), false},
+		{storagetest.On("Table.Replace").Delay(40 * day), true},
+		{storagetest.On("Table.Replace").DelayReply(40 * day), true}, // but it was written
+	} {
+		t.Run(c.rule.String(), func(t *testing.T) {
+			inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
+				ctx := t.Context()
+				item := must(table.Insert(ctx, newJones("a", large)))(t)
+				stop := make(chan struct{})
+				swept := make(chan struct{})
+				go func() {
+					defer close(swept)
+					for {
+						select {
+						case <-stop:
+							return
+						case <-time.After(time.Hour):
+							must(table.Sweep(ctx, nil))(t)
+						}
+					}
+				}()
+				acct.Fault(c.rule)
+				item.Value.Photo = noise("b", large)
+				_, err := table.Replace(ctx, item)
+				if (err != nil) != c.fails {
+					t.Errorf("got %v", err)
+				}
+				if err != nil && !errors.Is(err, largeentity.ErrTooSlow) && !errors.Is(err, patterns.ErrOutcomeUnknown) {
+					t.Errorf("got %v", err)
+				}
+				acct.ClearFaults()
+				time.Sleep(5 * day)
+				close(stop)
+				<-swept
+				got := must(table.Get(ctx, jones))(t)
+				if a, b := newJones("a", large), newJones("b", large); !same(got.Value, *a) && !same(got.Value, *b) || err == nil && !same(got.Value, *b) {
+					t.Error("neither the old nor the new photo")
+				}
+				if names := stored(t, table.Container()); len(names) != 1 {
+					t.Errorf("blobs %v", names)
+				}
+			})
+		})
+	}
 }
