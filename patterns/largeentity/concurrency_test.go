@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// grown is the entity of version n: every part of it tells n.
+// grown returns the entity of version n: every part of it depends on n.
 func grown(n int32) employee {
 	e := newJones(fmt.Sprint(n), large)
 	e.Age, e.Notes = n, fmt.Sprintf("%0*d", 40000, n)
@@ -22,9 +22,9 @@ func grown(n int32) employee {
 
 func grow(e *employee) error { *e = grown(e.Age + 1); return nil }
 
-// Replacers, readers and sweepers at once: each update counts once, and no reader sees
-// parts of two versions.
-func TestReadersNeverSeeAMix(t *testing.T) {
+// With concurrent writers, readers and sweeps, each update is applied once, and no reader
+// receives parts of two versions.
+func TestReadersNeverReceiveAMixOfVersions(t *testing.T) {
 	const writers, updates = 3, 4
 	race := func(t *testing.T, table table, readers int, pause func(), sweep func()) {
 		ctx := t.Context()
@@ -81,7 +81,7 @@ func TestReadersNeverSeeAMix(t *testing.T) {
 			race(t, table, 2, func() {}, nil)
 		})
 	})
-	// In virtual time the grace time passes again and again.
+	// In virtual time many grace periods pass.
 	t.Run("swept", func(t *testing.T) {
 		opts := &largeentity.Options[employee]{Tries: 100, Grace: 4 * time.Minute}
 		inVirtualTime(t, opts, func(t *testing.T, acct *storagetest.Account, table table) {
@@ -103,9 +103,9 @@ func TestReadersNeverSeeAMix(t *testing.T) {
 	})
 }
 
-// A writer is never caught by a sweep between the blob and the row, however slow it is
-// and whatever is slow about it: it is in time, or it fails.
-func TestASlowWriterIsInTimeOrFails(t *testing.T) {
+// A sweep never deletes a blob between its upload and the write of its row, however slow the
+// writer and its requests are: the writer is in time, or it fails.
+func TestASlowWriterSucceedsInTimeOrFails(t *testing.T) {
 	for _, c := range []struct {
 		rule  storagetest.Rule
 		fails bool
@@ -117,7 +117,7 @@ func TestASlowWriterIsInTimeOrFails(t *testing.T) {
 		{storagetest.On("Table.Replace").Delay(10 * time.Minute), false},
 		{storagetest.On("Table.Replace").DelayReply(11 * time.Hour), false},
 		{storagetest.On("Table.Replace").Delay(40 * day), true},
-		{storagetest.On("Table.Replace").DelayReply(40 * day), true}, // but it was written
+		{storagetest.On("Table.Replace").DelayReply(40 * day), true}, // although the row was written
 	} {
 		t.Run(c.rule.String(), func(t *testing.T) {
 			inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
@@ -151,7 +151,7 @@ func TestASlowWriterIsInTimeOrFails(t *testing.T) {
 				<-swept
 				got := must(table.Get(ctx, jones))(t)
 				if a, b := newJones("a", large), newJones("b", large); !same(got.Value, *a) && !same(got.Value, *b) || err == nil && !same(got.Value, *b) {
-					t.Error("neither the old nor the new photo")
+					t.Error("the photo is neither the old nor the new one")
 				}
 				if names := stored(t, table.Container()); len(names) != 1 {
 					t.Errorf("blobs %v", names)

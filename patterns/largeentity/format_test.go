@@ -12,8 +12,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 )
 
-// What is stored is read by later versions of the package, so it must not change.
-func TestTheStoredFormIsTheDocumentedOne(t *testing.T) {
+// Later versions of the package read what is stored, so the format must not change.
+func TestTheStoredFormatIsTheDocumentedOne(t *testing.T) {
 	golden, err := os.ReadFile("testdata/references.json")
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestTheStoredFormIsTheDocumentedOne(t *testing.T) {
 			t.Fatalf("names %v", names)
 		}
 
-		// A row and blobs made by hand in that form are read.
+		// A row that was written by other means in this format can be read.
 		hand := employee{Department: jones.Partition, Email: "hand"}
 		text := strings.ReplaceAll(want, "CONTAINER", home)
 		for _, n := range names {

@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "20") // unless the command line says how many
+	_ = flag.Set("rapid.checks", "20") // the default; the flag overrides it
 	os.Exit(m.Run())
 }
 
@@ -34,7 +34,7 @@ const (
 	large = 100 << 10 // bytes of a value that is stored in a blob
 )
 
-// employee is the guide's, and what else can stand in a blob.
+// employee is the entity of the design guide, with one field of each kind in memory.
 type employee struct {
 	Department string `table:"PartitionKey"`
 	Email      string `table:"RowKey"`
@@ -50,7 +50,7 @@ func newJones(photo string, size int) *employee {
 	return &employee{Department: jones.Partition, Email: jones.Row, Age: 40, Photo: noise(photo, size)}
 }
 
-// noise is n bytes that follow from the seed, and cannot be compressed.
+// noise returns n bytes that depend only on the seed and cannot be compressed.
 func noise(seed string, n int) []byte {
 	var key [32]byte
 	copy(key[:], seed)
@@ -75,13 +75,13 @@ func onBed(t testing.TB, b *testbed.Backend, opts *largeentity.Options[employee]
 	return open(t, b.Table(t), b.Container(t), opts)
 }
 
-// onAccount is the table and container Employees of the account.
+// onAccount returns a Table on the table Employees and the container photos.
 func onAccount(t testing.TB, acct *storagetest.Account, opts *largeentity.Options[employee]) table {
 	t.Helper()
 	return open(t, acct.Tables().NewClient("Employees"), acct.Container("photos"), opts)
 }
 
-// inVirtualTime runs body in a bubble, with the table and container made.
+// inVirtualTime runs body in a synctest bubble, with a table and container that exist.
 func inVirtualTime(t *testing.T, opts *largeentity.Options[employee], body func(t *testing.T, acct *storagetest.Account, table table)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func inVirtualTime(t *testing.T, opts *largeentity.Options[employee], body func(
 			t.Fatal(err)
 		}
 		if err := table.Create(t.Context()); err != nil {
-			t.Errorf("create what exists: %v", err)
+			t.Errorf("create an existing table: %v", err)
 		}
 		body(t, acct, table)
 	})
@@ -124,7 +124,7 @@ func wantEmployee(t testing.TB, got, want employee) {
 	}
 }
 
-// wantRequests checks what was sent since it was last called.
+// wantRequests checks the requests since its last call.
 func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
 	t.Helper()
 	got := map[string]int{}
@@ -137,7 +137,7 @@ func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
 	b.ResetRequests()
 }
 
-// stored lists the names of the blobs in the container.
+// stored returns the names of the blobs in the container.
 func stored(t testing.TB, c *container.Client) []string {
 	t.Helper()
 	names := []string{}
@@ -162,7 +162,7 @@ func blobSize(t testing.TB, c *container.Client, name string) (int64, error) {
 	return *props.ContentLength, nil
 }
 
-// read is the blob's content as it is stored.
+// read returns the content of a blob as it is stored.
 func read(t testing.TB, table table, name string) (string, error) {
 	resp, err := table.Container().NewBlobClient(name).DownloadStream(t.Context(), nil)
 	if err != nil {
@@ -173,7 +173,7 @@ func read(t testing.TB, table table, name string) (string, error) {
 	return string(content), err
 }
 
-// overwrite puts other content in place of a blob's.
+// overwrite replaces the content of a blob.
 func overwrite(t testing.TB, table table, name, content string) {
 	t.Helper()
 	put(t, table.Container(), name, []byte(content))
@@ -187,7 +187,7 @@ func put(t testing.TB, c *container.Client, name string, content []byte) {
 	}
 }
 
-// references is the property as a row has it.
+// referencesIn returns the references of the row of jones, as they are stored.
 func referencesIn(t testing.TB, table table) string {
 	t.Helper()
 	resp, err := table.Client().GetEntity(t.Context(), jones.Partition, jones.Row, nil)

@@ -21,8 +21,8 @@ type step struct {
 	ID           string
 	Seed         string
 	Photo, Notes int  // sizes
-	Part         bool // the update is of the notes alone
-	Hours        int  // that pass before a sweep
+	Part         bool // the update changes only the notes
+	Hours        int  // before a sweep
 }
 
 func drawStep(t *rapid.T) step {
@@ -44,9 +44,9 @@ func (s step) value() employee {
 	return e
 }
 
-// Any sequence of calls leaves what a map would, and after two sweeps exactly the blobs
-// that it needs.
-func TestTheTableIsAMap(t *testing.T) {
+// After any sequence of calls the table contains what a map would, and after two sweeps
+// the container contains exactly the blobs that the entities need.
+func TestTheTableBehavesLikeAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		gzip := rapid.Bool().Draw(rt, "gzip")
 		steps := rapid.SliceOfN(rapid.Custom(drawStep), 1, 25).Draw(rt, "steps")
@@ -85,7 +85,7 @@ func runSteps(t *testing.T, gzip bool, steps []step) error {
 			call := table.Update
 			if s.Call == "updateMeta" {
 				call = table.UpdateMeta
-				// What it leaves zero stays.
+				// A field that stays zero is not changed.
 				if v.Photo == nil {
 					v.Photo = was.Photo
 				}

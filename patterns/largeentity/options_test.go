@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func TestNewRefusesWhatCannotWork(t *testing.T) {
+func TestNewRefusesInvalidTypesAndOptions(t *testing.T) {
 	acct := storagetest.New(t)
 	client, blobs := acct.Tables().NewClient("Employees"), acct.Container("photos")
 	type options = largeentity.Options[employee]
@@ -39,7 +39,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 			X                    largeentity.Stream `table:",json"`
 			Y                    string             `table:",blob"`
 		}](client, blobs, nil)), "field X"},
-		"behind a pointer": {second(largeentity.New[struct {
+		"in a struct embedded by pointer": {second(largeentity.New[struct {
 			PartitionKey, RowKey string
 			*Embedded
 		}](client, blobs, nil)), "field X"},
@@ -57,12 +57,12 @@ type Embedded struct {
 	X string `table:",blob"`
 }
 
-func TestTheThresholdDecidesAndMayChange(t *testing.T) {
+func TestTheThresholdMayChangeBetweenWrites(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		for i, c := range []struct {
 			threshold, size int
-			apart           bool
+			inBlob          bool
 		}{
 			{0, 32 << 10, false}, {0, 32<<10 + 1, true},
 			{largeentity.Always, 0, true}, {largeentity.Always, 1, true},
@@ -73,25 +73,25 @@ func TestTheThresholdDecidesAndMayChange(t *testing.T) {
 			e := newJones("a", c.size)
 			e.Email = string(rune('a' + i))
 			item := must(table.Insert(t.Context(), e))(t)
-			if _, apart := item.Blob("Photo"); apart != c.apart {
-				t.Errorf("threshold %d, %d bytes: in a blob %v", c.threshold, c.size, apart)
+			if _, inBlob := item.Blob("Photo"); inBlob != c.inBlob {
+				t.Errorf("threshold %d, %d bytes: in a blob %v", c.threshold, c.size, inBlob)
 			}
 			other := open[employee](t, client, blobs, nil)
 			got := must(other.Get(t.Context(), item.Key))(t)
 			wantEmployee(t, got.Value, *e)
 		}
-		// A string property holds less than a binary one.
+		// The limit of a string property is lower than that of a binary one.
 		table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: largeentity.MaxThreshold})
 		e := newJones("a", 0)
 		e.Notes = strings.Repeat("é", 20000)
 		item := must(table.Insert(t.Context(), e))(t)
-		if _, apart := item.Blob("Remarks"); !apart {
-			t.Error("40,000 bytes of text in the row")
+		if _, inBlob := item.Blob("Remarks"); !inBlob {
+			t.Error("40,000 bytes of text are stored in the row")
 		}
 	})
 }
 
-func TestGzipIsUsedWhereItHelpsAndReadByAll(t *testing.T) {
+func TestGzipCompressesOnlyWhatBecomesSmaller(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		table := open(t, client, blobs, &largeentity.Options[employee]{Gzip: true})
@@ -110,21 +110,21 @@ func TestGzipIsUsedWhereItHelpsAndReadByAll(t *testing.T) {
 		b.ResetRequests()
 		got := must(open[employee](t, client, blobs, nil).Get(t.Context(), jones))(t)
 		wantEmployee(t, got.Value, *e)
-		// The same content stays, however it is stored.
+		// Unchanged content is not uploaded again if only the setting differs.
 		b.ResetRequests()
 		must(open[employee](t, client, blobs, nil).Replace(t.Context(), got))(t)
 		wantRequests(t, b, map[string]int{"Table.Replace": 1})
 	})
 }
 
-func TestATableMayDeriveItsKeys(t *testing.T) {
+func TestKeysMayBeDerived(t *testing.T) {
 	type note struct {
 		ID   string
 		Text string `table:",blob"`
 	}
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := open(t, b.Table(t), b.Container(t), &largeentity.Options[note]{Key: func(n *note) (keys.Key, error) {
-			return keys.Key{Partition: n.ID[:1], Row: n.ID}, nil // panics for a zero note
+			return keys.Key{Partition: n.ID[:1], Row: n.ID}, nil // panics for the zero note
 		}})
 		n := &note{"n17", strings.Repeat("x", 50000)}
 		item := must(table.Insert(t.Context(), n))(t)
@@ -132,11 +132,11 @@ func TestATableMayDeriveItsKeys(t *testing.T) {
 		item = must(table.Replace(t.Context(), item))(t)
 		item.Value.ID = "n18"
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrKeyChanged) {
-			t.Errorf("another key: %v", err)
+			t.Errorf("changed key: %v", err)
 		}
 		got := must(table.Get(t.Context(), keys.Key{Partition: "n", Row: "n17"}))(t)
 		if got.Value.Text[0] != 'y' {
-			t.Error("not the replaced text")
+			t.Error("the text was not replaced")
 		}
 	})
 }

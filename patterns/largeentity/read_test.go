@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 )
 
-func TestAMissingContainerIsNamed(t *testing.T) {
+func TestContainerErrorsAreDistinguished(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		item := must(open[employee](t, client, blobs, nil).Insert(t.Context(), newJones("a", large)))(t)
@@ -33,8 +33,8 @@ func TestAMissingContainerIsNamed(t *testing.T) {
 	})
 }
 
-// Whatever happened to the blob or to the reference, nobody gets a wrong value.
-func TestWhatIsNotWhatWasWrittenIsAnError(t *testing.T) {
+// A blob or a reference that is not what was written is never returned as a value.
+func TestCorruptDataIsAnError(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := onBed(t, b, &largeentity.Options[employee]{Gzip: true})
 		ctx := t.Context()
@@ -47,14 +47,14 @@ func TestWhatIsNotWhatWasWrittenIsAnError(t *testing.T) {
 			blob    largeentity.BlobRef
 			content string
 		}{
-			"another checksum":    {photo, string(noise("x", large))},
-			"shorter":             {photo, string(e.Photo[:large-1])},
-			"longer":              {photo, string(e.Photo) + "x"},
-			"empty":               {photo, ""},
-			"not gzip":            {notes, "no gzip at all"},
-			"gzip cut off":        {notes, "\x1f\x8b\x08"},
-			"an empty gzip":       {notes, ""},
-			"an ordinary content": {notes, e.Notes},
+			"another checksum": {photo, string(noise("x", large))},
+			"shorter":          {photo, string(e.Photo[:large-1])},
+			"longer":           {photo, string(e.Photo) + "x"},
+			"empty":            {photo, ""},
+			"not gzip":         {notes, "no gzip at all"},
+			"gzip cut off":     {notes, "\x1f\x8b\x08"},
+			"an empty gzip":    {notes, ""},
+			"not compressed":   {notes, e.Notes},
 		} {
 			before := must(read(t, table, c.blob.Name))(t)
 			overwrite(t, table, c.blob.Name, c.content)
@@ -73,7 +73,7 @@ func TestWhatIsNotWhatWasWrittenIsAnError(t *testing.T) {
 			t.Errorf("without the blob: %v", err)
 		}
 		if n := b.Requests().Count("Table.Get"); n != 2 {
-			t.Errorf("the row was read %d times, want once more", n)
+			t.Errorf("the row was read %d times, want 2", n)
 		}
 
 		text := referencesIn(t, table)
@@ -103,8 +103,7 @@ func wantCorrupt(t testing.TB, what string, err error, name string) {
 	}
 }
 
-// A connection that breaks is no end of the content.
-func TestAReadGoesOnWhereTheConnectionBroke(t *testing.T) {
+func TestAReadResumesAfterABrokenConnection(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
@@ -122,13 +121,13 @@ func TestAReadGoesOnWhereTheConnectionBroke(t *testing.T) {
 		b.ClearFaults()
 		b.Fault(fault.On("Blob.Get").CutReply(10))
 		if _, err := table.Get(ctx, jones); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("it breaks for ever: %v", err)
+			t.Errorf("a connection that always breaks: %v", err)
 		}
 	})
 }
 
-// A reader whose blob was swept under it reads the row again, and the new blob.
-func TestAReaderThatWasTooSlowStartsOver(t *testing.T) {
+// A reader whose blob was swept reads the row again, and then the new blob.
+func TestASlowReaderReadsTheRowAgain(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		name := testbed.UniqueName()
 		client, blobs := b.NamedTable(t, name), b.Container(t)

@@ -58,7 +58,7 @@ func wantContent(t testing.TB, s largeentity.Stream, want []byte) {
 
 const block = 64 << 10
 
-func TestStreamsOfAnyLengthComeBack(t *testing.T) {
+func TestStreamsOfAnyLengthAreReadAsWritten(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, gzip := range []bool{false, true} {
 			table := openFilms(t, b, &largeentity.Options[film]{Gzip: gzip})
@@ -66,7 +66,7 @@ func TestStreamsOfAnyLengthComeBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range []struct{ size, blocks int }{{0, 0}, {1, 0}, {block - 1, 0}, {block, 1}, {block + 1, 2}} {
-				if gzip && c.size > 1 && c.size <= block { // it is stored longer than it is
+				if gzip && c.size > 1 && c.size <= block { // compression makes it longer than a block
 					continue
 				}
 				content := noise("v", c.size)
@@ -90,7 +90,7 @@ func TestStreamsOfAnyLengthComeBack(t *testing.T) {
 	})
 }
 
-func TestAStreamOfTooManyBlocksIsTooLarge(t *testing.T) {
+func TestAStreamWithTooManyBlocksIsTooLarge(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, gzip := range []bool{false, true} {
 			table := openFilms(t, b, &largeentity.Options[film]{Gzip: gzip})
@@ -98,7 +98,7 @@ func TestAStreamOfTooManyBlocksIsTooLarge(t *testing.T) {
 			b.ResetRequests()
 			_, err := table.Insert(t.Context(), newFilm(bytes.NewReader(noise("v", 3*block+1))))
 			if !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), "property Video") {
-				t.Errorf("a byte too many: %v", err)
+				t.Errorf("one byte too long: %v", err)
 			}
 			if n := b.Requests().Count("Blob.PutBlock"); n != 3 {
 				t.Errorf("%d blocks", n)
@@ -106,7 +106,7 @@ func TestAStreamOfTooManyBlocksIsTooLarge(t *testing.T) {
 			if _, err := table.Get(t.Context(), metropolis); !errors.Is(err, patterns.ErrNotFound) {
 				t.Errorf("the entity: %v", err)
 			}
-			if gzip { // by which noise becomes longer
+			if gzip { // which makes noise longer
 				continue
 			}
 			item := must(table.Insert(t.Context(), newFilm(bytes.NewReader(noise("v", 3*block)))))(t)
@@ -115,7 +115,7 @@ func TestAStreamOfTooManyBlocksIsTooLarge(t *testing.T) {
 	})
 }
 
-func TestAStreamStaysWithItsEntityUntilReplaced(t *testing.T) {
+func TestAStreamIsKeptUntilItIsReplaced(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := openFilms(t, b, nil)
 		ctx := t.Context()
@@ -126,7 +126,7 @@ func TestAStreamStaysWithItsEntityUntilReplaced(t *testing.T) {
 		wantRequests(t, b, map[string]int{"Table.Get": 1, "Table.Replace": 1})
 		wantContent(t, item.Value.Video, old)
 
-		// One Stream serves all tries of an update.
+		// All tries of an update use the same Stream.
 		s := largeentity.NewStream(bytes.NewReader(fresh))
 		tries := 0
 		b.ResetRequests()
@@ -141,18 +141,18 @@ func TestAStreamStaysWithItsEntityUntilReplaced(t *testing.T) {
 			t.Errorf("%d tries, %d uploads", tries, puts)
 		}
 		wantContent(t, item.Value.Video, fresh)
-		wantContent(t, first.Value.Video, old) // who read it before can go on
+		wantContent(t, first.Value.Video, old) // readers of the old row can still read it
 
 		item.Value.Video = largeentity.Stream{}
 		must(table.Replace(ctx, item))(t)
 		item = must(table.Get(ctx, metropolis))(t)
 		if !item.Value.Video.IsZero() {
-			t.Error("the stream that was taken away is there")
+			t.Error("the removed stream still exists")
 		}
 	})
 }
 
-func TestAStreamThatCannotBeUsedIsRefused(t *testing.T) {
+func TestAStreamThatCannotBeWrittenIsRefused(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := openFilms(t, b, nil)
 		other := openFilms(t, b, nil)
@@ -161,26 +161,26 @@ func TestAStreamThatCannotBeUsedIsRefused(t *testing.T) {
 		item := must(table.Insert(ctx, f))(t)
 		copied := &film{PartitionKey: "films", RowKey: "2", Video: item.Value.Video}
 		if _, err := table.Insert(ctx, copied); !errors.Is(err, largeentity.ErrBadStream) {
-			t.Errorf("that of another entity: %v", err)
+			t.Errorf("stream of another entity: %v", err)
 		}
 		if _, err := other.Insert(ctx, f); !errors.Is(err, largeentity.ErrBadStream) {
-			t.Errorf("one that was read: %v", err)
+			t.Errorf("stream of another table: %v", err)
 		}
 		if _, err := f.Video.Open(ctx); !errors.Is(err, largeentity.ErrBadStream) {
-			t.Errorf("one not stored: %v", err)
+			t.Errorf("open a stream that is not stored: %v", err)
 		}
 		if !largeentity.NewStream(nil).IsZero() {
-			t.Error("a Stream of nothing is something")
+			t.Error("a Stream of a nil reader is not zero")
 		}
 		if _, err := patterns.NewTable[film](table.Client(), nil); err != nil {
 			t.Errorf("a plain table of the type: %v", err)
 		}
 		plain := must(patterns.NewTable[film](table.Client(), nil))(t)
 		if _, err := plain.Insert(ctx, newFilm(strings.NewReader("x"))); err == nil {
-			t.Error("a plain table took a stream")
+			t.Error("a plain table wrote a stream")
 		}
 
-		// A source that fails: nothing is written, and its error is the answer.
+		// If the source fails, nothing is written, and its error is returned.
 		broken := errors.New("broken")
 		f = newFilm(io.MultiReader(bytes.NewReader(noise("x", block+5)), iotest.ErrReader(broken)))
 		f.RowKey = "3"
@@ -188,7 +188,7 @@ func TestAStreamThatCannotBeUsedIsRefused(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if _, err := table.Insert(ctx, f); !errors.Is(err, largeentity.ErrBadStream) {
-			t.Errorf("again: %v", err)
+			t.Errorf("second use: %v", err)
 		}
 		if _, err := table.Get(ctx, keys.Key{Partition: "films", Row: "3"}); !errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("the row: %v", err)
@@ -199,8 +199,8 @@ func TestAStreamThatCannotBeUsedIsRefused(t *testing.T) {
 	})
 }
 
-// A truncated or changed stream ends with ErrCorrupt, never with io.EOF.
-func TestAStreamIsCheckedAtItsEnd(t *testing.T) {
+// The reader of a truncated or changed blob returns ErrCorrupt instead of io.EOF.
+func TestAStreamIsVerifiedAtItsEnd(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := openFilms(t, b, nil)
 		content := noise("v", large)
@@ -219,19 +219,19 @@ func TestAStreamIsCheckedAtItsEnd(t *testing.T) {
 			}
 			r.Close()
 			if _, err := r.Read(make([]byte, 1)); err == nil || err == io.EOF {
-				t.Errorf("%s, read on: %v", name, err)
+				t.Errorf("%s, read after Close: %v", name, err)
 			}
 		}
 		if _, err := table.Container().NewBlobClient(ref.Name).Delete(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := item.Value.Video.Open(t.Context()); !errors.Is(err, largeentity.ErrBlobNotFound) {
-			t.Errorf("gone: %v", err)
+			t.Errorf("without the blob: %v", err)
 		}
 	})
 }
 
-func TestALostReplyDoesNotSpoilAStream(t *testing.T) {
+func TestALostReplyDoesNotCorruptAStream(t *testing.T) {
 	for _, op := range []string{"Blob.Put", "Blob.PutBlock", "Blob.PutBlockList"} {
 		testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 			table := openFilms(t, b, nil)
@@ -246,7 +246,7 @@ func TestALostReplyDoesNotSpoilAStream(t *testing.T) {
 	}
 }
 
-func TestAStreamMayDieAnywhere(t *testing.T) {
+func TestACrashDuringAStreamLeavesNoDanglingReference(t *testing.T) {
 	films := func(acct *storagetest.Account) (*largeentity.Table[film], error) {
 		table, err := largeentity.New[film](acct.Tables().NewClient("Films"), acct.Container("films"), nil)
 		if err == nil {

@@ -49,7 +49,7 @@ func TestASweepMarksThenDeletes(t *testing.T) {
 		sweep(&largeentity.SweepOptions{Grace: 200 * day}, largeentity.SweepReport{Blobs: 2}, 1)
 		sweep(&largeentity.SweepOptions{DryRun: true}, largeentity.SweepReport{Blobs: 2, Rows: 1, Marked: 1}, 2)
 		sweep(nil, largeentity.SweepReport{Blobs: 2, Rows: 1, Marked: 1}, 3)
-		// The reader of the old row has a day from now.
+		// A reader of the old row has a day from now.
 		time.Sleep(day - time.Minute)
 		sweep(nil, largeentity.SweepReport{Blobs: 2}, 1)
 		if got := stored(t, table.Container()); !slices.Equal(got, all) {
@@ -70,8 +70,8 @@ func TestASweepMarksThenDeletes(t *testing.T) {
 	})
 }
 
-// Tables that share a container, and rows of other types, keep what is theirs.
-func TestASweepLeavesWhatOthersReferTo(t *testing.T) {
+// A sweep keeps the blobs of other tables and of rows of other types.
+func TestASweepKeepsBlobsOfOthers(t *testing.T) {
 	type contract struct {
 		PartitionKey, RowKey string
 		Scan                 []byte `table:",blob"`
@@ -91,7 +91,7 @@ func TestASweepLeavesWhatOthersReferTo(t *testing.T) {
 		}
 		for range 3 {
 			time.Sleep(2 * day)
-			// A new Table does not know its name yet.
+			// A new Table does not know the name of its table yet.
 			must(open[employee](t, staff.Client(), staff.Container(), nil).Sweep(ctx, nil))(t)
 		}
 		if got := stored(t, staff.Container()); len(got) != 6 {
@@ -104,8 +104,8 @@ func TestASweepLeavesWhatOthersReferTo(t *testing.T) {
 
 var contractKey = keys.Key{Partition: "Sales", Row: "contract"}
 
-// A mark on a blob that is referred to again, as after a restore, is taken off.
-func TestAMarkIsTakenOffWhatIsReferredToAgain(t *testing.T) {
+// After a restored row refers to a marked blob again, a sweep removes the mark.
+func TestASweepUnmarksAReferencedBlob(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 		ctx := t.Context()
 		must(table.Insert(ctx, newJones("a", large)))(t)
@@ -132,8 +132,8 @@ func TestAMarkIsTakenOffWhatIsReferredToAgain(t *testing.T) {
 	})
 }
 
-// References that cannot be read may be to anything.
-func TestASweepStopsAtWhatItCannotRead(t *testing.T) {
+// References that cannot be read may be to any blob.
+func TestASweepStopsAtCorruptReferences(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 		must(table.Insert(t.Context(), newJones("a", large)))(t)
 		setReferences(t, table, `{"version":2}`)
@@ -144,9 +144,9 @@ func TestASweepStopsAtWhatItCannotRead(t *testing.T) {
 	})
 }
 
-// The service's times are of whole seconds, so that this takes some on Azurite; in
-// virtual time they are free.
-func TestASweepOnEveryBackend(t *testing.T) {
+// The service's times have a resolution of one second, so on Azurite this takes some
+// seconds; in virtual time it takes none.
+func TestASweepWorksOnEveryBackend(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		table := open[employee](t, client, blobs, nil)
@@ -155,7 +155,7 @@ func TestASweepOnEveryBackend(t *testing.T) {
 		must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Photo = noise("b", large); return nil }))(t)
 		b.ResetRequests()
 		if r := must(table.Sweep(ctx, nil))(t); r != (largeentity.SweepReport{Blobs: 2}) {
-			t.Errorf("%+v: blobs of today were touched", r)
+			t.Errorf("%+v: new blobs were changed", r)
 		}
 		wantRequests(t, b, map[string]int{"Blob.List": 1})
 		if b.InProcess() || b.Accelerated {

@@ -8,10 +8,11 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-func TestEachCallTakesTheDocumentedRequests(t *testing.T) {
+func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
@@ -40,10 +41,10 @@ func TestEachCallTakesTheDocumentedRequests(t *testing.T) {
 		photo := must(table.Load(ctx, meta, "Photo"))(t)
 		wantRequests(t, b, map[string]int{"Blob.Get": 1})
 		if !bytes.Equal(photo.Value.Photo, jj.Photo) || photo.Value.Notes != "" || meta.Value.Photo != nil {
-			t.Error("not the photo, and it alone")
+			t.Error("Load did not load exactly the photo into a copy")
 		}
 
-		// What was not read, or is the same, stays where it is.
+		// Content that was not loaded, or is unchanged, is not uploaded.
 		meta.Value.Age++
 		meta = must(table.Replace(ctx, meta))(t)
 		wantRequests(t, b, map[string]int{"Table.Replace": 1})
@@ -75,22 +76,22 @@ func TestEachCallTakesTheDocumentedRequests(t *testing.T) {
 	})
 }
 
-// The name of the table is part of the blobs' names, and not known before a request.
-func TestTheFirstRequestOfATableMayBeOneMore(t *testing.T) {
+// The names of blobs contain the name of the table, which is not known before a request.
+func TestTheFirstWriteOfABlobMakesOneMoreRequest(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		jj := newJones("a", large)
 		must(open[employee](t, client, blobs, nil).Insert(t.Context(), jj))(t)
 		wantRequests(t, b, map[string]int{"Table.Get": 1, "Blob.Put": 1, "Table.Insert": 1})
 		if _, err := open[employee](t, client, blobs, nil).Insert(t.Context(), jj); !errors.Is(err, patterns.ErrExists) {
-			t.Errorf("again: %v", err)
+			t.Errorf("second insert: %v", err)
 		}
 		wantRequests(t, b, map[string]int{"Table.Get": 1})
 	})
 }
 
-// Properties that T has no field for, and what code without this package writes, survive.
-func TestRowsAreThoseOfAnyTable(t *testing.T) {
+// Unknown properties, and values written with a plain table, are kept.
+func TestRowsCanBeWrittenWithAPlainTable(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
@@ -99,7 +100,7 @@ func TestRowsAreThoseOfAnyTable(t *testing.T) {
 		badges := must(patterns.NewTable(table.Client(), &patterns.TableOptions[badge]{Keyless: true}))(t)
 		must(badges.Do(ctx, patterns.UpsertOp(&badge{"17"}, patterns.Merge).At(jones)))(t)
 
-		// By the plain table: the reference stays with the item.
+		// A write with the plain table keeps the reference.
 		row := must(table.Table().Get(ctx, jones))(t)
 		row.Value.Age = 41
 		row = must(table.Table().Replace(ctx, row))(t)
@@ -108,7 +109,7 @@ func TestRowsAreThoseOfAnyTable(t *testing.T) {
 		want.Age = 41
 		wantEmployee(t, item.Value, *want)
 
-		// A value that it gives the row wins over the blob that there was.
+		// A value in the row takes precedence over the blob.
 		row = must(table.Table().Get(ctx, jones))(t)
 		row.Value.Photo = []byte("new")
 		must(table.Table().Replace(ctx, row))(t)
@@ -119,7 +120,7 @@ func TestRowsAreThoseOfAnyTable(t *testing.T) {
 		item.Value.Photo = noise("c", large)
 		must(table.Replace(ctx, item))(t)
 		if got := must(badges.Get(ctx, jones))(t); got.Value.Badge != "17" {
-			t.Error("a property without a field was lost")
+			t.Error("an unknown property was lost")
 		}
 		for row, err := range table.Table().Query(ctx, jonesOnly, nil) {
 			if err != nil {
@@ -127,7 +128,7 @@ func TestRowsAreThoseOfAnyTable(t *testing.T) {
 			}
 			item := must(table.Load(ctx, must(table.FromRow(row))(t)))(t)
 			if !bytes.Equal(item.Value.Photo, noise("c", large)) {
-				t.Error("the photo of a row that was queried is another")
+				t.Error("the photo of a row from a query differs")
 			}
 		}
 		for row, err := range table.Table().Query(ctx, jonesOnly, &patterns.QueryOptions{Select: []string{"Age"}}) {
@@ -135,10 +136,32 @@ func TestRowsAreThoseOfAnyTable(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := table.FromRow(row); !errors.Is(err, patterns.ErrProjected) {
-				t.Errorf("a row read in part: %v", err)
+				t.Errorf("row with a projection: %v", err)
 			}
 		}
 	})
 }
 
 var jonesOnly = query.And(query.PartitionKey.Eq(jones.Partition), query.RowKey.Eq(jones.Row))
+
+func TestTheZeroTableReturnsErrors(t *testing.T) {
+	ctx := t.Context()
+	zero := new(largeentity.Table[employee])
+	for name, err := range map[string]error{
+		"Create":  zero.Create(ctx),
+		"Get":     second(zero.Get(ctx, jones)),
+		"GetMeta": second(zero.GetMeta(ctx, jones)),
+		"Load":    second(zero.Load(ctx, largeentity.Item[employee]{})),
+		"FromRow": second(zero.FromRow(patterns.Item[employee]{})),
+		"Insert":  second(zero.Insert(ctx, newJones("a", 1))),
+		"Replace": second(zero.Replace(ctx, largeentity.Item[employee]{ETag: "x"})),
+		"Update":  second(zero.Update(ctx, jones, func(*employee) error { return nil })),
+		"Delete":  zero.Delete(ctx, jones, ""),
+		"Handle":  second(zero.Handle(ctx, patterns.Wakeup{})),
+		"Sweep":   second(zero.Sweep(ctx, nil)),
+	} {
+		if !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

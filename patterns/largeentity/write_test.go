@@ -17,7 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
@@ -69,8 +69,7 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 func is(want error) func(error) bool  { return func(err error) bool { return errors.Is(err, want) } }
 func as[E any](e *E) func(error) bool { return func(err error) bool { return errors.As(err, e) } }
 
-// A row that is refused for its size costs no upload.
-func TestARowTooLargeIsRefusedBeforeTheUpload(t *testing.T) {
+func TestARowThatIsTooLargeIsRefusedBeforeTheUpload(t *testing.T) {
 	type wide struct {
 		PartitionKey, RowKey string
 		Bag                  map[string]any `table:",bag"`
@@ -89,9 +88,9 @@ func TestARowTooLargeIsRefusedBeforeTheUpload(t *testing.T) {
 	})
 }
 
-// Each write is carried out and its reply lost; the SDK repeats it, and meets what the
-// first try did.
-func TestALostReplyIsNoFailure(t *testing.T) {
+// Each request is carried out and its reply is lost. The SDK repeats the request, which then
+// meets the result of the first try.
+func TestALostReplyDoesNotFailTheCall(t *testing.T) {
 	for op, times := range map[string]int{"Blob.Put": 1, "Table.Insert": 1, "Table.Replace": 1, "Table.Delete": 1, "Blob.Get": 2, "Table.Get": 1} {
 		t.Run(op, func(t *testing.T) {
 			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
@@ -105,7 +104,7 @@ func TestALostReplyIsNoFailure(t *testing.T) {
 				}))(t)
 				wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 				if op == "Blob.Put" && !slices.ContainsFunc(b.Requests(), func(q fault.Request) bool { return q.Code == "BlobAlreadyExists" }) {
-					t.Error("a blob was written over")
+					t.Error("a blob was overwritten")
 				}
 				if n := len(stored(t, table.Container())); n != 2 {
 					t.Errorf("%d blobs, want the old and the new", n)
@@ -118,8 +117,8 @@ func TestALostReplyIsNoFailure(t *testing.T) {
 	}
 }
 
-// While it is not known whether the row refers to a blob, the blob stays.
-func TestABlobOfUnknownFateStays(t *testing.T) {
+// If the row may refer to an uploaded blob, the blob is not deleted.
+func TestABlobIsKeptIfTheOutcomeIsUnknown(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
@@ -134,8 +133,7 @@ func TestABlobOfUnknownFateStays(t *testing.T) {
 	})
 }
 
-// A writer that was refused takes its blobs away.
-func TestALoserLeavesNothingBehind(t *testing.T) {
+func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
@@ -153,7 +151,7 @@ func TestALoserLeavesNothingBehind(t *testing.T) {
 			t.Errorf("blobs %v, want that of the entity", names)
 		}
 
-		// Of an update that lost a race, the upload serves the next try.
+		// An update that is retried after a conflict uses the blob of its first try.
 		b.ResetRequests()
 		tries := 0
 		must(table.Update(ctx, jones, func(e *employee) error {
@@ -170,7 +168,7 @@ func TestALoserLeavesNothingBehind(t *testing.T) {
 		want.Age = 42
 		wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *want)
 
-		// And one that its function gave up leaves none.
+		// An update that its function ends deletes the blob of its first try.
 		before := len(stored(t, table.Container()))
 		b.Fault(fault.On("Table.Replace").Nth(1).Status(412, "UpdateConditionNotSatisfied"))
 		tries = 0
@@ -189,8 +187,9 @@ func TestALoserLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-// An upload that a lost race has made old is not relied on.
-func TestAnUpdateUploadsAnewWhatHasBecomeOld(t *testing.T) {
+// A retry after a long time uploads again: the first blob may be swept before the row is
+// written.
+func TestAnUpdateRepeatsAnOldUpload(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 		ctx := t.Context()
 		must(table.Insert(ctx, newJones("a", large)))(t)
