@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // again answers every request with the same page, and the same token.
@@ -40,7 +42,7 @@ func TestAListOfTablesThatComesNoFurtherEnds(t *testing.T) {
 			t.Fatal("it never ends")
 		}
 	}
-	if !errors.Is(last, ErrBadReply) || names != 1 || transport.requests != 2 {
+	if !errors.Is(last, azerr.ErrBadReply) || names != 1 || transport.requests != 2 {
 		t.Errorf("%d names in %d requests, %v", names, transport.requests, last)
 	}
 }

@@ -3,19 +3,12 @@ package largeentity
 import (
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"net/http"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
-
-	"github.com/azpatterns/azpatterns/internal/errtext"
-	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// Errors that callers may want to distinguish, in addition to those of package patterns.
-// Match them with [errors.Is].
+// Errors in addition to those of package patterns. Match them with [errors.Is]. The error
+// of a refused or failed request is also a *[patterns.Error].
 var (
 	// ErrCorrupt means that stored data is not what was written: a blob has another
 	// length or SHA-256 than its reference, cannot be decompressed or decoded, or the
@@ -28,7 +21,7 @@ var (
 	ErrBlobNotFound = errors.New("blob does not exist")
 
 	// ErrContainerNotFound means that the container does not exist.
-	ErrContainerNotFound = errors.New("container does not exist")
+	ErrContainerNotFound = azerr.ErrContainerNotFound
 
 	// ErrWrongContainer means that the blob is stored in another container than that of
 	// the [Table].
@@ -49,72 +42,20 @@ var (
 	ErrBadStream = errors.New("stream was already used, is empty or belongs to another entity")
 )
 
-// Error is a blob of one property that could not be written or read. It matches the
-// sentinel that it means with [errors.Is], and the SDK's *azcore.ResponseError with
-// [errors.As]. Messages hold neither names of blobs nor values; the verb %+v prints
-// the SDK's full text.
-type Error struct {
-	Op     string // "put blob", "get blob", …
-	Status int    // HTTP status, 0 when no reply came
-	Code   string // error code of the service, "" when no reply came
-
-	kind error
-	err  error
-}
-
-func (e *Error) Error() string {
-	switch {
-	case e.kind != nil:
-		return fmt.Sprintf("%s: %v", e.Op, e.kind)
-	case e.Status != 0:
-		return fmt.Sprintf("%s: refused by the service (%d %s)", e.Op, e.Status, e.Code)
-	}
-	return e.Op + ": no answer"
-}
-
-// Format prints the SDK's full text for %+v only.
-func (e *Error) Format(f fmt.State, verb rune) {
-	if verb == 'v' && f.Flag('+') && e.err != nil {
-		fmt.Fprintf(f, "%s\n%v", e.Error(), e.err)
-		return
-	}
-	io.WriteString(f, e.Error())
-}
-
-// LogValue keeps from a log what only %+v tells.
-func (e *Error) LogValue() slog.Value { return errtext.Value(e) }
-
-// Unwrap gives the sentinel that it means and the SDK's error, where there are.
-func (e *Error) Unwrap() []error {
-	var errs []error
-	for _, err := range []error{e.kind, e.err} {
-		if err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errs
-}
-
 // blobError returns the error of a request to the Blob service that ended with err; nil
-// if err is nil.
+// if err is nil. A caller must not mistake the kinds that describe a blob for those that
+// describe the row, so the result never matches patterns.ErrNotFound, ErrExists or
+// ErrConflict.
 func blobError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &Error{Op: op, err: err}
-	var refused *azcore.ResponseError
-	if errors.As(err, &refused) {
-		e.Status, e.Code = refused.StatusCode, refused.ErrorCode
-	}
-	switch {
-	case bloberror.HasCode(err, bloberror.BlobNotFound):
-		e.kind = ErrBlobNotFound
-	case bloberror.HasCode(err, bloberror.ContainerNotFound, bloberror.ContainerBeingDeleted):
-		e.kind = ErrContainerNotFound
-	case e.Status == http.StatusServiceUnavailable, e.Status == http.StatusTooManyRequests:
-		e.kind = patterns.ErrThrottled
-	case e.Status == http.StatusRequestEntityTooLarge:
-		e.kind = patterns.ErrTooLarge
+	e := azerr.New(op, err)
+	switch e.Kind {
+	case azerr.ErrNotFound:
+		e.Kind = ErrBlobNotFound
+	case azerr.ErrExists, azerr.ErrConflict:
+		e.Kind = nil
 	}
 	return e
 }

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"unicode/utf8"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -37,32 +37,32 @@ var contentTypes = map[fieldKind]string{
 // blobFields returns the fields of the struct type t that are tagged blob. It returns an
 // error if there are none, or if one cannot be stored.
 func blobFields(t reflect.Type) ([]field, error) {
-	codec, err := wire.CodecFor(t)
+	codec, err := edm.CodecFor(t)
 	if err != nil {
 		return nil, err
 	}
 	var fields []field
-	for _, w := range codec.Fields() {
+	for _, property := range codec.Fields() {
 		invalid := func(reason string) error {
-			return &wire.FieldError{Type: t.String(), Field: w.Name, Reason: reason}
+			return &edm.FieldError{Type: t.String(), Field: property.Name, Reason: reason}
 		}
-		if !w.Blob {
-			if w.Type == streamType {
+		if !property.Blob {
+			if property.Type == streamType {
 				return nil, invalid(`a Stream needs the tag table:",blob"`)
 			}
 			continue
 		}
-		f := field{property: w.Name, index: w.Index}
+		f := field{property: property.Name, index: property.Index}
 		switch {
-		case w.Type == streamType:
+		case property.Type == streamType:
 			f.kind = streamField
-		case w.JSON:
+		case property.JSON:
 			f.kind = jsonField
-		case w.EDM == wire.EDMString:
+		case property.EDM == edm.String:
 			f.kind = textField
 		}
 		parent := t
-		for _, i := range w.Index[:len(w.Index)-1] {
+		for _, i := range property.Index[:len(property.Index)-1] {
 			if parent = parent.Field(i).Type; parent.Kind() == reflect.Pointer {
 				return nil, invalid("a field tagged blob must not be part of a struct that is embedded by pointer")
 			}
@@ -70,7 +70,7 @@ func blobFields(t reflect.Type) ([]field, error) {
 		fields = append(fields, f)
 	}
 	if len(fields) == 0 {
-		return nil, &wire.FieldError{Type: t.String(), Reason: `no field has the tag table:",blob"`}
+		return nil, &edm.FieldError{Type: t.String(), Reason: `no field has the tag table:",blob"`}
 	}
 	return fields, nil
 }
