@@ -3,6 +3,7 @@ package largeentity
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"unicode/utf8"
 
@@ -44,7 +45,7 @@ func blobFields(t reflect.Type) ([]field, error) {
 	var fields []field
 	for _, property := range codec.Fields() {
 		invalid := func(reason string) error {
-			return &edm.FieldError{Type: t.String(), Field: property.Name, Reason: reason}
+			return fmt.Errorf("type %v: field %s: %s", t, property.Name, reason)
 		}
 		if !property.Blob {
 			if property.Type == streamType {
@@ -58,7 +59,7 @@ func blobFields(t reflect.Type) ([]field, error) {
 			f.kind = streamField
 		case property.JSON:
 			f.kind = jsonField
-		case property.EDM == edm.String:
+		case property.Type.Kind() == reflect.String:
 			f.kind = textField
 		}
 		parent := t
@@ -70,7 +71,7 @@ func blobFields(t reflect.Type) ([]field, error) {
 		fields = append(fields, f)
 	}
 	if len(fields) == 0 {
-		return nil, &edm.FieldError{Type: t.String(), Reason: `no field has the tag table:",blob"`}
+		return nil, fmt.Errorf(`type %v: no field has the tag table:",blob"`, t)
 	}
 	return fields, nil
 }
