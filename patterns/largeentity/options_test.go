@@ -18,7 +18,7 @@ func TestNewRefusesInvalidTypesAndOptions(t *testing.T) {
 	type options = largeentity.Options[employee]
 	for name, c := range map[string]struct {
 		err  error // of New
-		says string
+		text string
 	}{
 		"no client":          {second(largeentity.New[employee](nil, blobs, nil)), "client"},
 		"no container":       {second(largeentity.New[employee](client, nil, nil)), "container"},
@@ -44,7 +44,7 @@ func TestNewRefusesInvalidTypesAndOptions(t *testing.T) {
 			*Embedded
 		}](client, blobs, nil)), "field X"},
 	} {
-		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.text) {
 			t.Errorf("%s: %v", name, c.err)
 		}
 	}

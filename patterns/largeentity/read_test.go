@@ -8,6 +8,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 )
 
@@ -71,6 +72,10 @@ func TestCorruptDataIsAnError(t *testing.T) {
 		_, err := table.Get(ctx, jones)
 		if !errors.Is(err, largeentity.ErrBlobNotFound) || !strings.Contains(err.Error(), "property Photo") || strings.Contains(err.Error(), photo.Name) {
 			t.Errorf("without the blob: %v", err)
+		}
+		var refusal *patterns.Error
+		if !errors.As(err, &refusal) || refusal.Status != 404 || refusal.Code != "BlobNotFound" || errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("without the blob: %#v, %v", refusal, err)
 		}
 		if n := b.Requests().Count("Table.Get"); n != 2 {
 			t.Errorf("the row was read %d times, want 2", n)
