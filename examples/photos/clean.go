@@ -10,9 +10,9 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// work lets a worker handle the wake-ups of all writes so far. That of a service runs
-// all the time, for this and for whatever other jobs there are.
-func (a *album) work(ctx context.Context) error {
+// runWorker runs a worker until it has handled the outbox messages of all writes so far. In
+// a service, a worker runs all the time and also handles other messages.
+func (a *album) runWorker(ctx context.Context) error {
 	if err := wait(ctx, grace+2*time.Second); err != nil {
 		return err
 	}
@@ -51,37 +51,37 @@ func (a *album) work(ctx context.Context) error {
 	}
 	stop()
 	err = <-running
-	// How often it polled, and whether two of its handlers met at one photo, is chance.
+	// The other requests vary: how often the worker polls, and whether two of its handlers
+	// find the same photo.
 	deleted := 0
 	for _, r := range a.account.Log().Only("Blob.Delete") {
 		if r.Status == http.StatusAccepted {
 			deleted++
 		}
 	}
-	fmt.Fprintf(a.out, "a worker handled %d wake-ups and deleted %d photos\n", done, deleted)
+	fmt.Fprintf(a.out, "a worker handled %d messages and deleted %d photos\n", done, deleted)
 	a.account.ResetLog()
 	return err
 }
 
-// lose dismisses Beebe, and then somebody empties the queue.
-func (a *album) lose(ctx context.Context) error {
+// loseMessage dismisses Ann Beebe, and then clears the queue.
+func (a *album) loseMessage(ctx context.Context) error {
 	if err := a.staff.Delete(ctx, ann, ""); err != nil {
 		return err
 	}
 	if _, err := a.jobs.ClearMessages(ctx, nil); err != nil {
 		return err
 	}
-	a.tell("dismissed Ann Beebe, and the queue was emptied")
+	a.report("dismissed Ann Beebe, and cleared the queue")
 	return nil
 }
 
-// sweep looks for photos that nobody has and no wake-up tells of: once to mark them, and
-// a grace time later to delete them. A service without an outbox needs nothing else, and
-// one with it sweeps once in a while.
+// sweep marks the photos that no employee has, and deletes them a grace period later. A
+// service without an outbox needs only sweeps; a service with an outbox sweeps occasionally.
 func (a *album) sweep(ctx context.Context) error {
 	for i := range 2 {
 		if i > 0 {
-			// The service's times are of whole seconds.
+			// The service's times have a resolution of one second.
 			if err := wait(ctx, grace+2*time.Second); err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func (a *album) sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a.tell("swept: of %d photos %d marked, %d deleted", r.Blobs, r.Marked, r.Deleted)
+		a.report("swept: of %d photos %d marked, %d deleted", r.Blobs, r.Marked, r.Deleted)
 	}
 	return nil
 }

@@ -1,11 +1,11 @@
-// Command photos keeps employees with their photos: hired, read, given a new photo and
-// dismissed. A worker deletes the photos that nobody has any more; what it was never told
-// of is swept away in the end.
+// Command photos stores employees with their photos: they are hired, read, photographed
+// again and dismissed. A worker deletes the photos that no employee has any more. A sweep
+// deletes those whose outbox message was lost.
 //
 //	go run ./examples/photos
 //
-// It runs on an account inside this process, whose request log tells what each step
-// costs. It takes some seconds, since photos are kept for a grace time.
+// It runs on an account in the process, whose request log shows the cost of each step. It
+// takes some seconds, because photos are kept for a grace period.
 package main
 
 import (
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// Employee is one row, and a blob where the photo is large.
+// Employee is one row, and a blob if the photo is large.
 type Employee struct {
 	Department string `table:"PartitionKey"`
 	Email      string `table:"RowKey"`
@@ -43,11 +43,11 @@ type Employee struct {
 	Photo      []byte `table:",blob"`
 }
 
-// grace is short so that the example ends soon. The default, a day, suits most
-// services: no reader and no writer takes that long.
+// grace is short so that the example ends soon. The default is a day, which is longer than
+// any reader or writer of most services needs.
 const grace = 4 * time.Second
 
-// album is the table of employees and the log of what it costs.
+// album is the table of employees, its outbox queue, and the account that logs the requests.
 type album struct {
 	account *storagetest.Account
 	staff   *largeentity.Table[Employee]
@@ -68,8 +68,8 @@ func run(ctx context.Context, out io.Writer) error {
 	staff, err := largeentity.New(account.TablesWith(patterns.Accelerate(nil)).NewClient("Employees"), account.Container("photos"),
 		&largeentity.Options[Employee]{
 			Grace: grace,
-			// Every write that creates or drops a photo says so beforehand, and a worker
-			// looks later which photos the employee still has.
+			// Before each write that creates or drops a photo, a message is sent to the queue.
+			// Later a worker deletes the photos that the employee does not have.
 			Outbox: outbox,
 		})
 	if err != nil {
@@ -79,7 +79,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	a := &album{account, staff, jobs, out}
-	for _, step := range []func(context.Context) error{a.hire, a.list, a.replace, a.dismiss, a.work, a.lose, a.sweep} {
+	for _, step := range []func(context.Context) error{a.hire, a.list, a.replace, a.dismiss, a.runWorker, a.loseMessage, a.sweep} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -87,8 +87,8 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// tell prints a line and the requests since the last one.
-func (a *album) tell(format string, args ...any) {
+// report prints a line, and the requests since the previous one.
+func (a *album) report(format string, args ...any) {
 	fmt.Fprintf(a.out, format+"\n  %v\n", append(args, a.account.Log().Ops())...)
 	a.account.ResetLog()
 }

@@ -16,14 +16,14 @@ hired Ken Kwok, photo in a blob: false
   [Table.Insert]
 listed Ann Beebe, Jun Cao, Ken Kwok, without photos
   [Table.Query]
-looked at Ann Beebe, then gave her a new photo
+read the row of Ann Beebe, then replaced her photo
   [Table.Get Table.Get Queue.Put Blob.Put Table.Replace]
-who looked before still gets the old one: true; who looks now gets the new one: true
+the earlier reader loads the old photo: true; a new reader loads the new photo: true
   [Blob.Get Table.Get Blob.Get]
 dismissed Jun Cao
   [Table.Get Queue.Put Table.Delete]
-a worker handled 4 wake-ups and deleted 2 photos
-dismissed Ann Beebe, and the queue was emptied
+a worker handled 4 messages and deleted 2 photos
+dismissed Ann Beebe, and cleared the queue
   [Table.Get Queue.Put Table.Delete Queue.Clear]
 swept: of 1 photos 1 marked, 0 deleted
   [Blob.List Table.Query Blob.SetMetadata]
@@ -31,9 +31,9 @@ swept: of 1 photos 0 marked, 1 deleted
   [Blob.List Table.Query Blob.Delete]
 `
 
-// What each step costs is part of the example's contract. The grace times take no time
-// here.
-func TestThePhotosThatNobodyHasAreDeleted(t *testing.T) {
+// The requests of each step are part of the example's contract. In virtual time the grace
+// periods take no time.
+func TestUnreferencedPhotosAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		if err := run(t.Context(), &out); err != nil {

@@ -27,7 +27,7 @@ func (a *album) hire(ctx context.Context) error {
 	}{
 		{ann, "Ann Beebe", 128},
 		{jun, "Jun Cao", 128},
-		{ken, "Ken Kwok", 16}, // an icon, which stays in the row
+		{ken, "Ken Kwok", 16}, // an icon, which is stored in the row
 	} {
 		photo, err := portrait(uint64(i), e.size)
 		if err != nil {
@@ -37,13 +37,13 @@ func (a *album) hire(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, apart := item.Blob("Photo")
-		a.tell("hired %s, photo in a blob: %v", e.name, apart)
+		_, inBlob := item.Blob("Photo")
+		a.report("hired %s, photo in a blob: %v", e.name, inBlob)
 	}
 	return nil
 }
 
-// list reads names and no photos.
+// list reads the names without the photos.
 func (a *album) list(ctx context.Context) error {
 	names := ""
 	for row, err := range a.staff.Table().Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
@@ -52,13 +52,13 @@ func (a *album) list(ctx context.Context) error {
 		}
 		names += " " + row.Value.Name + ","
 	}
-	a.tell("listed%s without photos", names)
+	a.report("listed%s without photos", names)
 	return nil
 }
 
-// replace gives Beebe a new photo while somebody looks at the old one.
+// replace replaces the photo of Ann Beebe while a reader has the old row.
 func (a *album) replace(ctx context.Context) error {
-	seen, err := a.staff.GetMeta(ctx, ann)
+	old, err := a.staff.GetMeta(ctx, ann)
 	if err != nil {
 		return err
 	}
@@ -72,16 +72,16 @@ func (a *album) replace(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	a.tell("looked at Ann Beebe, then gave her a new photo")
-	if seen, err = a.staff.Load(ctx, seen); err != nil {
+	a.report("read the row of Ann Beebe, then replaced her photo")
+	if old, err = a.staff.Load(ctx, old); err != nil {
 		return err
 	}
-	now, err := a.staff.Get(ctx, ann)
+	current, err := a.staff.Get(ctx, ann)
 	if err != nil {
 		return err
 	}
-	a.tell("who looked before still gets the old one: %v; who looks now gets the new one: %v",
-		!bytes.Equal(seen.Value.Photo, photo), bytes.Equal(now.Value.Photo, photo))
+	a.report("the earlier reader loads the old photo: %v; a new reader loads the new photo: %v",
+		!bytes.Equal(old.Value.Photo, photo), bytes.Equal(current.Value.Photo, photo))
 	return nil
 }
 
@@ -89,11 +89,11 @@ func (a *album) dismiss(ctx context.Context) error {
 	if err := a.staff.Delete(ctx, jun, ""); err != nil {
 		return err
 	}
-	a.tell("dismissed Jun Cao")
+	a.report("dismissed Jun Cao")
 	return nil
 }
 
-// portrait is a picture of so many pixels each way.
+// portrait returns a square picture of size pixels on each side.
 func portrait(seed uint64, size int) ([]byte, error) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	img := image.NewRGBA(image.Rect(0, 0, size, size))

@@ -9,12 +9,13 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/access"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// A token for one partition, in the hands of a client that has nothing else.
+// A client that has only a token for one partition.
 func Example() {
 	ctx := context.Background()
 	account := storagetest.Start(nil)
@@ -44,7 +45,7 @@ func Example() {
 		panic(err)
 	}
 
-	// At alice's:
+	// In alice's client:
 	client, err := token.Client(&aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: account.Transport()}})
 	if err != nil {
 		panic(err)
@@ -63,8 +64,8 @@ func Example() {
 	// bob 403 AuthorizationFailure
 }
 
-// A web service gives each user a token for the user's own partition, so that
-// the browser or the phone works with the table directly.
+// A web service issues each user a token for the user's own partition, so that
+// the browser or the phone accesses the table directly.
 func ExampleSign() {
 	cred, err := aztables.NewSharedKeyCredential("acct", "bm90IGEga2V5LCBidXQgZ29vZCBmb3IgYW4gZXhhbXBsZQ==")
 	if err != nil {
@@ -83,7 +84,7 @@ func ExampleSign() {
 	for _, name := range []string{"tn", "sp", "spk", "epk", "se", "spr"} {
 		fmt.Println(name, query.Get(name))
 	}
-	fmt.Println(token) // safe in a log
+	fmt.Println(token) // safe to log
 	// Output:
 	// tn claims
 	// sp rau
@@ -94,8 +95,8 @@ func ExampleSign() {
 	// https://acct.table.core.windows.net/Claims?sig=REDACTED
 }
 
-// The ranges of the table's key schema are the ranges of the token: here the
-// index rows of one department, and not its employees.
+// A range of the table's key schema becomes the range of the token: here the index rows
+// of one department, without its employees.
 func ExampleRows() {
 	index := access.Rows("Sales", keys.Prefix("email_"))
 	fmt.Println(index.Contains(keys.Key{Partition: "Sales", Row: "email_jonesj"}))
@@ -107,8 +108,8 @@ func ExampleRows() {
 	// false
 }
 
-// A signature is not a rectangle: row keys bound only the partition next to
-// them.
+// A range is not a rectangle: a row key is a bound only in the partition that it is
+// paired with.
 func ExampleBetween() {
 	r := access.Between(keys.Key{Partition: "2026-01", Row: "15"}, keys.Key{Partition: "2026-03", Row: "15"})
 	fmt.Println(r.Contains(keys.Key{Partition: "2026-01", Row: "14"}))

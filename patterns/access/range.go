@@ -6,22 +6,22 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Range is the part of a table that a signature reaches. The zero Range is the
-// whole table. A Range that cannot be expressed keeps its error for [Sign] and
-// [Range.Err].
+// Range is the part of a table that a signature covers. The zero Range is the whole
+// table. The functions that build a Range return no error; if a range cannot be signed,
+// [Range.Err] and [Sign] report why.
 type Range struct {
-	first, last keys.Key // inclusive; "" is no bound
+	first, last keys.Key // inclusive; an empty key is no bound
 	err         error
 }
 
-// Partition is one whole partition. Its key may not be empty: the service reads
-// an empty bound as none.
+// Partition returns the range of one whole partition. The key must not be empty,
+// because the service reads an empty bound as no bound.
 func Partition(partitionKey string) Range {
 	return Rows(partitionKey, keys.Range{})
 }
 
-// Partitions is every entity whose PartitionKey is in r; see [Rows] for how
-// exact the end is.
+// Partitions returns the range of all entities whose PartitionKey is in r. For the
+// precision of the upper bound see [Rows].
 func Partitions(r keys.Range) Range {
 	last, err := lastIn(r)
 	if err != nil {
@@ -30,18 +30,17 @@ func Partitions(r keys.Range) Range {
 	return Between(keys.Key{Partition: r.From}, keys.Key{Partition: last})
 }
 
-// Rows is every entity of one partition whose RowKey is in r; the zero r is the
-// whole partition.
+// Rows returns the range of all entities of one partition whose RowKey is in r. The
+// zero r is the whole partition.
 //
-// A signature names its last key, where r names the first key beyond. Between
-// the two stand, for "email_b", the keys that begin with "email_a"; the last
-// that is named is "email_a" and U+FFFD, which is above every character that
-// text is made of. So a Range never reaches a key outside r, and of r it leaves
-// out only keys that go on, at that place, with U+FFFD and more or with one of
-// the two noncharacters above. A range of one key is exact.
+// The upper bound of a signature is inclusive, and that of r is exclusive. For the
+// exclusive bound "email_b" the signature uses the inclusive bound "email_a\uFFFD":
+// U+FFFD sorts after every character that occurs in text. A Range therefore never covers
+// a key outside r. It excludes only those keys of r that continue, after "email_a", with
+// U+FFFD and further characters, or with U+FFFE or U+FFFF. A range of one key is exact.
 func Rows(partitionKey string, r keys.Range) Range {
 	if partitionKey == "" {
-		return Range{err: &Error{Field: "Range", Reason: "the partition with the empty key cannot be bound"}}
+		return Range{err: invalid("Range", "a bound cannot name the partition with the empty key")}
 	}
 	last, err := lastIn(r)
 	if err != nil {
@@ -50,10 +49,10 @@ func Rows(partitionKey string, r keys.Range) Range {
 	return Between(keys.Key{Partition: partitionKey, Row: r.From}, keys.Key{Partition: partitionKey, Row: last})
 }
 
-// Between is every entity from one pair of keys to another, both included, in
-// the order of the table: (b, 5) to (d, 5) has the rows from 5 on of b, all of c,
-// and the rows up to 5 of d. An empty key is no bound, and a bound for rows needs
-// one for its partition.
+// Between returns the range of all entities from first to last, both included, in the
+// order of the table: (b, 5) to (d, 5) contains the rows of b from 5, all of c, and the
+// rows of d up to 5. An empty key is no bound. A bound with a row key needs a partition
+// key.
 func Between(first, last keys.Key) Range {
 	r := Range{first: first, last: last}
 	r.err = r.check()
@@ -66,7 +65,7 @@ func (r Range) check() error {
 			return &Error{Field: "Range", Err: err}
 		}
 		if k.Partition == "" && k.Row != "" {
-			return &Error{Field: "Range", Reason: "a bound for rows needs one for the partition"}
+			return invalid("Range", "a bound with a row key needs a partition key")
 		}
 	}
 	if r.last.Partition == "" {
@@ -74,15 +73,16 @@ func (r Range) check() error {
 	}
 	c := keys.Compare(r.first.Partition, r.last.Partition)
 	if c > 0 || c == 0 && r.last.Row != "" && keys.Compare(r.first.Row, r.last.Row) > 0 {
-		return &Error{Field: "Range", Reason: "the range holds no keys: its last is before its first"}
+		return invalid("Range", "the range contains no keys: its last key is before its first")
 	}
 	return nil
 }
 
-// Err is why the range cannot be signed, an *[Error], or nil.
+// Err returns the reason why the range cannot be signed, an *[Error], or nil.
 func (r Range) Err() error { return r.err }
 
-// Contains reports whether a signature for the range reaches the entity.
+// Contains reports whether a signature for the range covers the entity with key k. If
+// the range cannot be signed, it contains no key.
 func (r Range) Contains(k keys.Key) bool {
 	if r.err != nil {
 		return false
@@ -102,10 +102,11 @@ func (r Range) Contains(k keys.Key) bool {
 	return true
 }
 
-// top is the highest character that text is made of, in UTF-16 order.
-const top = "\uFFFD"
+// highest is the character that sorts, in UTF-16 order, after every character that
+// occurs in text.
+const highest = "\uFFFD"
 
-// lastIn gives the key that stands for the inclusive end of r, "" if r has none.
+// lastIn returns the inclusive upper bound for r, or "" if r has no upper bound.
 func lastIn(r keys.Range) (string, error) {
 	if r.To == "" {
 		return "", nil
@@ -118,19 +119,19 @@ func lastIn(r keys.Range) (string, error) {
 	prev, ok := before(c)
 	switch {
 	case !ok && head == "":
-		return "", &Error{Field: "Range", Reason: "the range holds the empty key only, which cannot be bound"}
-	case !ok: // nothing stands between head and head + the least character
+		return "", invalid("Range", "the range contains only the empty key, which cannot be a bound")
+	case !ok: // no key sorts between head and head + the lowest character
 		return head, nil
 	}
 	last := head + string(prev)
-	if keys.Check("", last+top) == nil {
-		last += top
+	if keys.Check("", last+highest) == nil {
+		last += highest
 	}
 	return last, nil
 }
 
-// before gives the legal character before c in UTF-16 order, in which the
-// characters above U+FFFF stand between U+D7FF and U+E000.
+// before returns the character before c, in UTF-16 order, that a key may contain. In
+// that order the characters above U+FFFF are between U+D7FF and U+E000.
 func before(c rune) (rune, bool) {
 	for c > ' ' {
 		switch c {

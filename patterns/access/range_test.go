@@ -7,16 +7,17 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"pgregory.net/rapid"
+
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/access"
-	"pgregory.net/rapid"
 )
 
 func options(transport policy.Transporter) azcore.ClientOptions {
 	return azcore.ClientOptions{Transport: transport, Retry: policy.RetryOptions{MaxRetries: -1}}
 }
 
-func TestARangeReachesWhatItSays(t *testing.T) {
+func TestARangeContainsExactlyTheDocumentedKeys(t *testing.T) {
 	at := func(pk, rk string) keys.Key { return keys.Key{Partition: pk, Row: rk} }
 	layout, err := keys.NewLayout[struct {
 		ID   uint64 `key:"digits=6"`
@@ -66,45 +67,45 @@ func TestARangeReachesWhatItSays(t *testing.T) {
 			}
 			for _, k := range test.in {
 				if !test.r.Contains(k) {
-					t.Errorf("%q is left out", k)
+					t.Errorf("%q is not contained", k)
 				}
 			}
 			for _, k := range test.out {
 				if test.r.Contains(k) {
-					t.Errorf("%q is reached", k)
+					t.Errorf("%q is contained", k)
 				}
 			}
 		})
 	}
 }
 
-func TestARangeThatCannotBeBoundIsAnError(t *testing.T) {
+func TestARangeThatCannotBeSignedReportsAnError(t *testing.T) {
 	long := strings.Repeat("x", 513)
 	tests := map[string]access.Range{
-		"empty partition":         access.Partition(""),
-		"only the empty row":      access.Rows("p", keys.Range{To: " "}),
-		"only the empty key":      access.Partitions(keys.Range{To: " "}),
-		"illegal partition":       access.Partition("a/b"),
-		"illegal row":             access.Rows("p", keys.Range{From: "a#"}),
-		"illegal end":             access.Rows("p", keys.Range{To: "a#"}),
-		"too long":                access.Partition(long),
-		"not UTF-8":               access.Rows("p", keys.Range{From: "\xff"}),
-		"upside down":             access.Rows("p", keys.Range{From: "b", To: "a"}),
-		"no rows":                 access.Rows("p", keys.Range{From: "b", To: "b"}),
-		"pairs upside down":       access.Between(keys.Key{Partition: "b"}, keys.Key{Partition: "a"}),
-		"rows upside down":        access.Between(keys.Key{Partition: "b", Row: "2"}, keys.Key{Partition: "b", Row: "1"}),
-		"row without a partition": access.Between(keys.Key{Row: "a"}, keys.Key{}),
-		"end row without one":     access.Between(keys.Key{}, keys.Key{Row: "a"}),
+		"empty partition":              access.Partition(""),
+		"only the empty row":           access.Rows("p", keys.Range{To: " "}),
+		"only the empty key":           access.Partitions(keys.Range{To: " "}),
+		"illegal partition":            access.Partition("a/b"),
+		"illegal row":                  access.Rows("p", keys.Range{From: "a#"}),
+		"illegal end":                  access.Rows("p", keys.Range{To: "a#"}),
+		"too long":                     access.Partition(long),
+		"not UTF-8":                    access.Rows("p", keys.Range{From: "\xff"}),
+		"end before start":             access.Rows("p", keys.Range{From: "b", To: "a"}),
+		"no rows":                      access.Rows("p", keys.Range{From: "b", To: "b"}),
+		"last partition before first":  access.Between(keys.Key{Partition: "b"}, keys.Key{Partition: "a"}),
+		"last row before first":        access.Between(keys.Key{Partition: "b", Row: "2"}, keys.Key{Partition: "b", Row: "1"}),
+		"row without a partition":      access.Between(keys.Key{Row: "a"}, keys.Key{}),
+		"last row without a partition": access.Between(keys.Key{}, keys.Key{Row: "a"}),
 	}
 	for name, r := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := r.Err()
 			wantField(t, err, "Range")
 			if err != nil && (strings.Contains(err.Error(), "a/b") || strings.Contains(err.Error(), "xxx")) {
-				t.Errorf("the error holds the key: %v", err)
+				t.Errorf("the error contains the key: %v", err)
 			}
 			if r.Contains(keys.Key{Partition: "p", Row: "a"}) || r.Contains(keys.Key{}) {
-				t.Error("reaches something")
+				t.Error("a range that cannot be signed contains a key")
 			}
 		})
 	}
@@ -113,9 +114,9 @@ func TestARangeThatCannotBeBoundIsAnError(t *testing.T) {
 	}
 }
 
-// What is reached is in the range of keys; what is left out of it goes on with
-// U+FFFD or above where the end is.
-func TestARangeNeverReachesMoreThanTheKeysItWasMadeOf(t *testing.T) {
+// A Range is a subset of its keys.Range: the only keys that it excludes contain U+FFFD or
+// a higher character.
+func TestARangeNeverExceedsItsKeyRange(t *testing.T) {
 	text := rapid.StringOfN(rapid.SampledFrom([]rune(" !ab~\u00a0\ud7ff\ue000\ufffc\ufffd\uffff\U00010000😀\U0010ffff")), 0, 4, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		r := keys.Range{From: text.Draw(t, "from"), To: text.Draw(t, "to")}
@@ -129,13 +130,13 @@ func TestARangeNeverReachesMoreThanTheKeysItWasMadeOf(t *testing.T) {
 			t.Fatalf("%q %q: partitions and rows differ", r, key)
 		}
 		if inRows && !r.Contains(key) {
-			t.Fatalf("%q reaches %q", r, key)
+			t.Fatalf("%q contains %q", r, key)
 		}
 		if rows.Err() == nil && !inRows && r.Contains(key) && !strings.ContainsAny(key, "\ufffd\uffff") {
-			t.Fatalf("%q leaves out %q", r, key)
+			t.Fatalf("%q excludes %q", r, key)
 		}
 		if rows.Contains(keys.Key{Partition: "o", Row: key}) || rows.Contains(keys.Key{Partition: "p ", Row: key}) {
-			t.Fatalf("%q reaches another partition", r)
+			t.Fatalf("%q contains keys of another partition", r)
 		}
 	})
 }

@@ -14,11 +14,12 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/google/uuid"
+
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/access"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
-	"github.com/google/uuid"
 )
 
 // account is one account to test against.
@@ -26,10 +27,10 @@ type account struct {
 	url       string
 	cred      *aztables.SharedKeyCredential
 	transport policy.Transporter
-	strict    bool // does as documented; Azurite differs in what each test says
+	strict    bool // behaves as documented; the tests name the differences of Azurite
 }
 
-// onServices runs body against the in-process account and against Azurite.
+// onServices runs body on the in-process account and on Azurite.
 func onServices(t *testing.T, body func(t *testing.T, a account)) {
 	t.Run("storagetest", func(t *testing.T) {
 		body(t, account{storagetest.TablesURL, sharedKey(t, storagetest.AccountName, storagetest.AccountKey), storagetest.New(t).Transport(), true})
@@ -49,7 +50,8 @@ func sharedKey(t *testing.T, name, key string) *aztables.SharedKeyCredential {
 	return cred
 }
 
-// table creates a fresh table with rows, and returns its owner's client.
+// table creates a new table with rows. It returns a client with the account key, and the
+// name of the table.
 func (a account) table(t *testing.T, rows ...keys.Key) (*aztables.Client, string) {
 	t.Helper()
 	name := "t" + strings.ReplaceAll(uuid.NewString(), "-", "")
@@ -70,10 +72,10 @@ func (a account) table(t *testing.T, rows ...keys.Key) (*aztables.Client, string
 	return client, name
 }
 
-// open signs the scope and opens the table with nothing but the token.
+// open signs the scope and returns a client that has only the token.
 func (a account) open(t *testing.T, s access.Scope) *aztables.Client {
 	t.Helper()
-	s.HTTP = strings.HasPrefix(a.url, "http:")
+	s.AllowHTTP = strings.HasPrefix(a.url, "http:")
 	token, err := access.Sign(a.cred, a.url, s)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +124,7 @@ func wantRefused(t *testing.T, err error, code string) {
 
 func key(pk, rk string) keys.Key { return keys.Key{Partition: pk, Row: rk} }
 
-func TestAScopedClientWorksInItsRangeAndNowhereElse(t *testing.T) {
+func TestAClientWithATokenAccessesOnlyItsRange(t *testing.T) {
 	onServices(t, func(t *testing.T, a account) {
 		rows := []keys.Key{key("alice", "email_a"), key("alice", "email_b"), key("alice", "empid_1"), key("alicf", "email_a"), key("bob", "email_a")}
 		owner, name := a.table(t, rows...)
@@ -142,7 +144,7 @@ func TestAScopedClientWorksInItsRangeAndNowhereElse(t *testing.T) {
 		wantRefused(t, err, "AuthorizationPermissionMismatch")
 
 		if !a.strict {
-			return // Azurite does not look at ranges
+			return // Azurite ignores ranges
 		}
 		want := []string{"alice/email_a", "alice/email_b", "alice/email_c+d e", "alice/email_z"}
 		if got := list(t, c, ""); !slices.Equal(got, want) {
@@ -156,20 +158,20 @@ func TestAScopedClientWorksInItsRangeAndNowhereElse(t *testing.T) {
 			wantRefused(t, err, "AuthorizationFailure")
 			_, err = c.UpsertEntity(t.Context(), entity(k), nil)
 			wantRefused(t, err, "AuthorizationFailure")
-			k.Row += "0" // a row that is not there yet
+			k.Row += "0" // a row that does not exist
 			_, err = c.AddEntity(t.Context(), entity(k), nil)
 			wantRefused(t, err, "AuthorizationFailure")
 		}
 		if got := list(t, owner, ""); len(got) != len(rows)+2 {
-			t.Errorf("something was written outside: %q", got)
+			t.Errorf("a row outside the range was written: %q", got)
 		}
 	})
 }
 
-func TestAScopedBatchIsAllowedInItsRangeAndRefusedWhole(t *testing.T) {
+func TestABatchWithOneRowOutsideTheRangeIsRefused(t *testing.T) {
 	onServices(t, func(t *testing.T, a account) {
 		if !a.strict {
-			return // Azurite refuses every batch that comes with a signature
+			return // Azurite refuses every batch with a signature
 		}
 		owner, name := a.table(t)
 		c := a.open(t, access.Scope{Table: name, Range: access.Rows("p", keys.Range{From: "b", To: "c"}), Allow: access.Upsert, Expiry: time.Now().Add(time.Hour)})
@@ -185,7 +187,7 @@ func TestAScopedBatchIsAllowedInItsRangeAndRefusedWhole(t *testing.T) {
 			t.Error(err)
 		}
 		if err := batch("b3", "c1"); err == nil {
-			t.Error("a batch with a row outside was carried out")
+			t.Error("a batch with a row outside the range was applied")
 		}
 		if got := list(t, owner, ""); !slices.Equal(got, []string{"p/b1", "p/b2"}) {
 			t.Errorf("the table is %q", got)
@@ -198,7 +200,7 @@ func TestAnUpsertNeedsBothPermissions(t *testing.T) {
 		_, name := a.table(t)
 		for allow, ok := range map[access.Permission]bool{access.Add: false, access.Update: false, access.Upsert: true} {
 			if !a.strict && allow == access.Update {
-				continue // Azurite is content with it
+				continue // Azurite accepts Update alone
 			}
 			c := a.open(t, access.Scope{Table: name, Range: access.Partition("p"), Allow: allow, Expiry: time.Now().Add(time.Hour)})
 			_, err := c.UpsertEntity(t.Context(), entity(key("p", "r")), nil)
@@ -212,7 +214,7 @@ func TestAnUpsertNeedsBothPermissions(t *testing.T) {
 	})
 }
 
-func TestDeletingThePolicyRevokesTheToken(t *testing.T) {
+func TestDeletingTheAccessPolicyRevokesTheToken(t *testing.T) {
 	onServices(t, func(t *testing.T, a account) {
 		owner, name := a.table(t, key("p", "r"))
 		set := func(policies ...*aztables.SignedIdentifier) {
@@ -235,7 +237,7 @@ func TestDeletingThePolicyRevokesTheToken(t *testing.T) {
 	})
 }
 
-func TestTheServiceRefusesATokenOutsideItsTime(t *testing.T) {
+func TestATokenIsRefusedBeforeItsStart(t *testing.T) {
 	onServices(t, func(t *testing.T, a account) {
 		_, name := a.table(t, key("p", "r"))
 		c := a.open(t, access.Scope{Table: name, Allow: access.Read, Start: time.Now().Add(time.Hour), Expiry: time.Now().Add(2 * time.Hour)})
@@ -244,14 +246,14 @@ func TestTheServiceRefusesATokenOutsideItsTime(t *testing.T) {
 	})
 }
 
-func TestATokenIsOfNoUseForTheTableItself(t *testing.T) {
+func TestATokenDoesNotPermitOperationsOnTheTable(t *testing.T) {
 	onServices(t, func(t *testing.T, a account) {
 		_, name := a.table(t)
 		c := a.open(t, access.Scope{Table: name, Allow: access.All, Expiry: time.Now().Add(time.Hour)})
 		_, err := c.GetAccessPolicy(t.Context(), nil)
 		wantRefused(t, err, "")
 		if !a.strict {
-			return // Azurite takes the permission to delete entities for one to delete the table
+			return // Azurite accepts the permission to delete entities for deleting the table
 		}
 		_, err = c.Delete(t.Context(), nil)
 		wantRefused(t, err, "AuthorizationFailure")

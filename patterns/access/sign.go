@@ -10,20 +10,21 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// version is the service version of the SDK's requests; a signature by it is
-// good for them.
-const version = "2019-02-02"
+// serviceVersion is the version that the SDK's requests name. A signature made for this
+// version is accepted for them.
+const serviceVersion = "2019-02-02"
 
-// Sign makes a signature for s, by the account's key. The URL of the service is
-// that of the account's tables, such as "https://acct.table.core.windows.net" or,
-// for an emulator, "http://127.0.0.1:10002/acct".
+// Sign signs s with the account key in cred. serviceURL is the address of the account's
+// Table service, such as "https://acct.table.core.windows.net", or
+// "http://127.0.0.1:10002/acct" for an emulator.
 //
-// It sends no request. An *[Error] names the field that cannot be signed.
+// Sign makes no request. If an argument is not valid, the error is an *[Error] that
+// names it.
 func Sign(cred *aztables.SharedKeyCredential, serviceURL string, s Scope) (Token, error) {
 	if cred == nil {
-		return Token{}, &Error{Field: "credential", Reason: "required"}
+		return Token{}, invalid("credential", "required")
 	}
-	base, err := serviceBase(serviceURL, s.HTTP)
+	base, err := serviceBase(serviceURL, s.AllowHTTP)
 	if err != nil {
 		return Token{}, err
 	}
@@ -32,12 +33,12 @@ func Sign(cred *aztables.SharedKeyCredential, serviceURL string, s Scope) (Token
 		return Token{}, err
 	}
 	values := aztables.SASSignatureValues{
-		Version:           version,
+		Version:           serviceVersion,
 		Protocol:          aztables.SASProtocolHTTPS,
 		StartTime:         s.Start,
 		ExpiryTime:        s.Expiry,
 		Permissions:       s.Allow.String(),
-		IPRange:           aztables.IPRange{Start: ip(s.From.First), End: ip(s.From.Last)},
+		IPRange:           aztables.IPRange{Start: ip(s.IPs.First), End: ip(s.IPs.Last)},
 		Identifier:        s.Policy,
 		TableName:         s.Table,
 		StartPartitionKey: s.Range.first.Partition,
@@ -45,7 +46,7 @@ func Sign(cred *aztables.SharedKeyCredential, serviceURL string, s Scope) (Token
 		EndPartitionKey:   s.Range.last.Partition,
 		EndRowKey:         s.Range.last.Row,
 	}
-	if s.HTTP {
+	if s.AllowHTTP {
 		values.Protocol = aztables.SASProtocolHTTPSandHTTP
 	}
 	signed, err := values.Sign(cred)
@@ -56,7 +57,7 @@ func Sign(cred *aztables.SharedKeyCredential, serviceURL string, s Scope) (Token
 	if err != nil {
 		return Token{}, err
 	}
-	// The SDK signs the range and forgets it.
+	// The SDK signs the range but omits it from the query.
 	for name, bound := range map[string]string{
 		"spk": values.StartPartitionKey, "srk": values.StartRowKey,
 		"epk": values.EndPartitionKey, "erk": values.EndRowKey,
@@ -65,26 +66,26 @@ func Sign(cred *aztables.SharedKeyCredential, serviceURL string, s Scope) (Token
 			query.Set(name, bound)
 		}
 	}
-	// Not everyone on the way reads a plus sign as a space.
+	// Not every proxy or client decodes a plus sign as a space.
 	text := strings.ReplaceAll(query.Encode(), "+", "%20")
 	return Token{table: base + "/" + s.Table, query: &text, expiry: s.Expiry}, nil
 }
 
-func serviceBase(serviceURL string, plain bool) (string, error) {
-	bad := func(reason string) (string, error) { return "", &Error{Field: "service URL", Reason: reason} }
+func serviceBase(serviceURL string, allowHTTP bool) (string, error) {
+	const field = "service URL"
 	u, err := url.Parse(serviceURL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return bad("not an absolute http or https URL")
+		return "", invalid(field, "not an absolute http or https URL")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return bad("holds more than a host and a path")
-	case u.Scheme == "http" && !plain:
-		return bad("is http, and the scope does not permit HTTP")
+		return "", invalid(field, "contains more than a host and a path")
+	case u.Scheme == "http" && !allowHTTP:
+		return "", invalid(field, "uses http, which the scope does not permit")
 	}
 	return strings.TrimRight(serviceURL, "/?#"), nil
 }
 
-// signable is t as a signature can tell it: in UTC, cut to the second.
+// signable returns t as a signature contains it: in UTC, truncated to the second.
 func signable(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
 func ip(a netip.Addr) net.IP {
@@ -93,3 +94,46 @@ func ip(a netip.Addr) net.IP {
 	}
 	return a.AsSlice()
 }
+
+// Token is a signed [Scope]. Its URL and query grant access to anyone who has them, so
+// fmt and log/slog print neither, even if the Token is part of another value. The zero
+// Token has no signature.
+type Token struct {
+	table string
+	// query is a pointer because fmt calls no String method of an unexported field: it
+	// prints the content of the field, but does not follow a pointer.
+	query  *string
+	expiry time.Time
+}
+
+// URL returns the table's URL with the signature, which is all that a client of this or
+// another SDK needs.
+func (t Token) URL() string { return t.table + "?" + t.Query() }
+
+// Query returns the signature as a URL query, without the question mark.
+func (t Token) Query() string {
+	if t.query == nil {
+		return ""
+	}
+	return *t.query
+}
+
+// Expiry returns the signed expiry, in UTC. It is zero if a stored access policy sets
+// the expiry.
+func (t Token) Expiry() time.Time { return t.expiry }
+
+// Client returns a client that accesses the table with the token. With aztables v1.4.1
+// the client cannot create or delete its table, because no signature for a table permits
+// that. Client makes no request. For the zero Token it returns an *[Error].
+func (t Token) Client(opts *aztables.ClientOptions) (*aztables.Client, error) {
+	if t.query == nil {
+		return nil, invalid("token", "not signed")
+	}
+	return aztables.NewClientWithNoCredential(t.URL(), opts)
+}
+
+// String returns the table's URL with the signature redacted.
+func (t Token) String() string { return t.table + "?sig=REDACTED" }
+
+// GoString returns the same text as String, for the verb %#v.
+func (t Token) GoString() string { return t.String() }

@@ -11,9 +11,9 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// A process may die at any request: what the row refers to is there, it is a whole old
-// or a whole new entity, and two sweeps leave nothing else.
-func TestAProcessMayDieAnywhere(t *testing.T) {
+// Whichever request a process dies at, the entity is completely old or completely new,
+// all its blobs exist, and two sweeps delete all other blobs.
+func TestACrashLeavesNoDanglingReference(t *testing.T) {
 	both := func(mark string, age int32) *employee {
 		e := newJones(mark, large)
 		e.Age, e.Notes = age, mark+string(make([]byte, large))
@@ -24,7 +24,7 @@ func TestAProcessMayDieAnywhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		insert bool
 		run    func(ctx context.Context, acct *storagetest.Account, table table) error
-		states []*employee // that are right afterwards; nil for none
+		states []*employee // permitted afterwards; nil is no entity
 	}{
 		"insert": {false, func(ctx context.Context, acct *storagetest.Account, table table) error {
 			return second(table.Insert(ctx, after))
@@ -32,7 +32,7 @@ func TestAProcessMayDieAnywhere(t *testing.T) {
 		"replace": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
 			return second(table.Update(ctx, jones, change))
 		}, []*employee{before, after}},
-		"a lost race": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
+		"a conflict": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(412, "UpdateConditionNotSatisfied"))
 			return second(table.Update(ctx, jones, change))
 		}, []*employee{before, after}},
@@ -40,7 +40,7 @@ func TestAProcessMayDieAnywhere(t *testing.T) {
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).LoseReply(), storagetest.On("Blob.Put").Nth(1).LoseReply())
 			return second(table.Update(ctx, jones, change))
 		}, []*employee{before, after}},
-		"a loser": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
+		"a refused insert": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
 			if _, err := table.Insert(ctx, after); !errors.Is(err, patterns.ErrExists) {
 				return err
 			}
@@ -103,7 +103,7 @@ func TestAProcessMayDieAnywhere(t *testing.T) {
 							return
 						}
 					}
-					t.Fatal("neither before nor after")
+					t.Fatal("the entity is neither old nor new")
 				}
 				check()
 				for range 2 {

@@ -1,20 +1,20 @@
-// Package largeentity keeps entities whose large fields stand in blobs: the large
-// entities pattern.
+// Package largeentity stores the large fields of entities in blobs: the large entities
+// pattern.
 //
 // # Problem
 //
-// "An employee with a photo." A property of the Table service holds 64 KiB and a row
-// 1 MiB. A larger value goes to a blob, and the row says which. These are two
-// services, which change one after the other: a process that dies in between must
-// leave neither a row whose blob is missing nor a blob that is paid for, for ever; and
-// a reader in between must not get the old row with the new photo.
+// "An employee with a photo." A property in the Table service is limited to 64 KiB and a
+// row to 1 MiB. A larger value is stored in a blob, and the row refers to the blob. These
+// are two services without a common transaction. A process that dies between the two
+// writes must not leave a row whose blob is missing, or a blob that is never deleted. A
+// reader between the two writes must not receive the old row with the new photo.
 //
 //	type Employee struct {
 //		Department string `table:"PartitionKey"`
 //		Email      string `table:"RowKey"`
 //		Name       string
 //		Photo      []byte             `table:",blob"`
-//		CV         map[string]string  `table:",blob"` // any type that JSON takes
+//		CV         map[string]string  `table:",blob"` // any type that encoding/json supports
 //		Interview  largeentity.Stream `table:",blob"` // larger than memory
 //	}
 //	staff, err := largeentity.New[Employee](tableClient, containerClient, nil)
@@ -26,8 +26,8 @@
 //
 //	blob employees/0b4f6d1e-…         the bytes of Photo
 //
-// A tagged field of at most [Options.Threshold] bytes is a property like others. A
-// larger one is left out of the row, and azp_blobs refers to it:
+// A tagged field of at most [Options.Threshold] bytes is an ordinary property. A larger
+// field is omitted from the row, and the property azp_blobs refers to its blob:
 //
 //	{"version":1,"blobs":{"Photo":{
 //		"container":"photos",
@@ -36,46 +36,49 @@
 //		"sha256":"9f86d081884c7d65…",
 //		"encoding":"gzip"}}}
 //
-// version is that of this form. container and name stay right when the account is
-// reached by another address, and need no signature, as a URL would. length and sha256
-// are those of the value; encoding says how it is stored, and is left out for a value
-// that is stored as it is. The name is [Options.Prefix], the table's name in lower
-// case, "/" and a random UUID: no other blob ever has it, and its content never
-// changes. So the blob's ETag is not needed to say which content is meant.
+// The version is that of this format. The container and name stay valid if the account is
+// reached at another address, and need no signature, unlike a URL. The length and sha256
+// are those of the value before compression. The encoding is omitted if the value is not
+// compressed. The name consists of [Options.Prefix], the name of the table in lower case,
+// "/" and a random UUID. No other blob ever has this name and the content never changes,
+// so the reference needs no ETag.
 //
-// Rows written by others are read as well: where a row has both the property and a
-// reference, the property counts.
+// Rows written by other programs can be read. If a row has both the property and a
+// reference for it, the property counts.
 //
-// # Order of writing
+// # Order of writes
 //
-//	1  with Options.Outbox: put a wake-up that names the entity, its new blobs and those
-//	   that it is to drop, to be shown one and a half grace times later
-//	2  create the new blobs, If-None-Match: *
-//	3  write the row with the references, If-Match: the ETag that was read
-//	4  by then: Handle deletes those of the blobs named that the row does not refer to, if
-//	   it has stood unchanged for the grace time; if not, or without an outbox, they are
-//	   marked, by Handle or Sweep, and a grace time later deleted
+//	1  With Options.Outbox: send an outbox message that names the entity, its new blobs
+//	   and the blobs that it will no longer refer to. It becomes visible after one and a
+//	   half grace periods.
+//	2  Create the new blobs, with If-None-Match: *.
+//	3  Write the row with the references, with If-Match: the ETag that was read.
+//	4  When the outbox message is visible, Handle deletes the named blobs to which the row
+//	   does not refer, if the row has not changed for a grace period. Otherwise, or
+//	   without an outbox, Handle or Sweep marks them and deletes them a grace period later.
 //
-// After a crash behind step 2 the new blob is an orphan, behind step 3 the old one; 4
-// removes both. There is never a reference to nothing. Content that has not changed is
+// A crash after step 2 orphans the new blobs; a crash after step 3 orphans the old ones.
+// Step 4 deletes both. A reference to a missing blob never exists. Unchanged content is
 // not written again.
 //
-// An old blob is never deleted by the writer: only so has every reader the grace time to
-// read, in peace, what belongs to the row that it has, however old the blob is. What a
-// writer uploaded in vain it deletes itself where the service has refused the row; where
-// the outcome is unknown it does not. [Table.Sweep] finds what a lost queue leaves.
+// A writer never deletes the blobs that its row replaces. A reader therefore has the full
+// grace period to read the blobs of the row that it has, however old they are. If the
+// service refused the row, the writer deletes the blobs that it uploaded for it; if the
+// outcome is unknown, it leaves them. [Table.Sweep] finds the blobs whose outbox message
+// was lost.
 //
-// A writer that is slow does not meet the sweep: unless it is ready to write the row
-// within half of [Options.Grace] after it began to upload, it fails with [ErrTooSlow],
-// and its request to write the row ends by then. The other half is for requests on
-// their way.
+// A slow writer cannot refer to a blob that was swept. If it is not ready to write the
+// row within half of [Options.Grace] after the start of the upload, it fails with
+// [ErrTooSlow], and its request to write the row ends by then. The other half is for
+// requests that are still on their way to the service.
 //
-// # Reading
+// # Reads
 //
-// A row refers to blobs that never change, so that what [Table.Get] gives is one version
-// whatever happens meanwhile. Length and SHA-256 are checked: what is not what was
-// written is [ErrCorrupt]. A connection that breaks is taken up where it broke. If a blob
-// is gone, which takes a reader slower than the grace time, the row is read again.
+// Because blobs never change, [Table.Get] returns one consistent version of the entity.
+// It verifies length and SHA-256: content that differs from what was written is
+// [ErrCorrupt]. If the connection breaks, reading resumes at the same position. If a blob
+// no longer exists, because the reader took longer than the grace period, Get reads the
+// row again.
 //
 // # Cost
 //
@@ -87,45 +90,45 @@
 //	Get                  1, and 1 for each blob
 //	GetMeta              1
 //	Load                 1 for each blob
-//	Delete               1; with an outbox 2, and the wake-up
-//	the outbox           1 for each write that creates or drops blobs; Handle 1, and 2
-//	                     for each blob that it deletes; the same once more where the
-//	                     entity is gone, or was changed within the grace time
-//	Stream               written: 1, above 8 MiB 1 for each 8 MiB and 1; opened: 1
+//	Delete               1; with an outbox 2, and the outbox message
+//	outbox               1 for each write that creates or drops blobs; Handle 1, and 2
+//	                     for each blob that it deletes; the same again if the entity was
+//	                     deleted, or was changed within the grace period
+//	Stream               to write: 1, above 8 MiB 1 for each 8 MiB and 1; to open: 1
 //	Sweep                1 for 5,000 blobs, 1 for 1,000 rows, 2 for each orphan
 //
-// The first write of a blob by a [Table] that has made no request yet takes one more.
-// Each row has about 200 bytes for each reference, and 110 for the stamps by which a
-// lost reply is settled (see [patterns.TableOptions]).
+// If a [Table] has made no request yet, its first write of a blob takes one more. A row
+// contains about 200 bytes for each reference, and 110 bytes for the stamps that identify
+// a write whose reply is lost (see [patterns.TableOptions]).
 //
 // # Limits
 //
-// In memory, as []byte, string or JSON: 5,000 MiB, the most that one request
-// creates. As a [Stream]: 390 GiB, in 50,000 blocks, of which one is in memory; a longer
-// one is [patterns.ErrTooLarge]. References take part of the row's 1 MiB; a row has room
-// for about 150.
+// A value in memory, as []byte, string or JSON, is limited to 5,000 MiB, the largest blob
+// that one request creates. A [Stream] is limited to 390 GiB: 50,000 blocks, of which one
+// at a time is in memory. A longer stream is [patterns.ErrTooLarge]. References count
+// towards the row's limit of 1 MiB and of 64 KiB for a property; a row has room for about
+// 150.
 //
-// The only compression is gzip, of the standard library; zstd would need a
-// dependency.
+// The only compression is gzip, from the standard library; zstd would need a dependency.
 //
 // # Failures
 //
-// Lost replies to the upload are harmless: a blob of that name can only be the call's
-// own. Lost replies to the row's write are settled as by package patterns; where that is
-// not possible, [patterns.ErrOutcomeUnknown]. A container that does not exist is
-// [ErrContainer], a source of a Stream that fails gives its own error: in both cases
-// nothing is written.
+// A lost reply to an upload is harmless: only the same call can have created a blob of
+// that name. For a lost reply to the write of the row, [patterns.Table] determines the
+// outcome; if it cannot, the error is [patterns.ErrOutcomeUnknown]. If the container does
+// not exist, the error is [ErrContainerNotFound]. If the source of a Stream fails, its
+// error is returned. In both cases the row is not written.
 //
-// Do not delete blobs by other means, such as lifecycle rules, and let no two tables
-// of the same name share container and prefix.
+// Do not delete blobs by other means, such as lifecycle rules. Tables with the same name
+// must not share a container and prefix.
 //
 // # When not to use it
 //
 //   - The values fit into a row: [patterns.Table] takes half of the requests.
-//   - Many properties, each small, or up to some megabytes that change together with
-//     others of the partition: package wideentity.
-//   - Log records: package logdata.
-//   - Files that are looked for by name and have few properties: blobs alone, with
+//   - An entity has many properties, each small, or has up to a few megabytes that change
+//     together with other rows of the partition: use package wideentity.
+//   - Log records: use package logdata.
+//   - Files that are found by name and have few properties: use blobs alone, with
 //     metadata or index tags.
 //
 // The pattern:

@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// A photo of 300 KB is more than a row's property can hold.
+// A photo of 300 KB is larger than the limit of a property.
 func Example() {
 	type Employee struct {
 		Department string `table:"PartitionKey"`
@@ -42,7 +42,7 @@ func Example() {
 	whole, _ := staff.Get(ctx, key)
 	fmt.Println(whole.Value.Name, "photo read:", len(whole.Value.Photo), acct.Log().Ops())
 
-	whole.Value.Name = "Jun Jones-Smith" // the photo stays where it is
+	whole.Value.Name = "Jun Jones-Smith" // the photo is not uploaded again
 	acct.ResetLog()
 	if _, err := staff.Replace(ctx, whole); err != nil {
 		log.Fatal(err)

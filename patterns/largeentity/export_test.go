@@ -1,7 +1,8 @@
 package largeentity
 
-// SetBlock makes the blocks of streams smaller, so that tests need not write megabytes.
-func SetBlock[T any](t *Table[T], size int) { t.block = size }
+// SetBlockSize sets the size of the blocks of streams, so that tests need not write
+// megabytes.
+func SetBlockSize[T any](t *Table[T], size int) { t.blockSize = size }
 
-// SetBlocks makes streams of fewer blocks the longest ones.
-func SetBlocks[T any](t *Table[T], n int) { t.blocks = n }
+// SetMaxBlocks sets the largest number of blocks of a stream.
+func SetMaxBlocks[T any](t *Table[T], n int) { t.maxBlocks = n }

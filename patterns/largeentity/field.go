@@ -2,119 +2,127 @@ package largeentity
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"unicode/utf8"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // field is a field of T that is tagged blob.
 type field struct {
-	name  string // of the property
-	index []int
-	form  form
+	property string
+	index    []int
+	kind     fieldKind
 }
 
-// form is how the field's value becomes the content of a blob.
-type form uint8
+// fieldKind determines how the value of a field is converted to the content of a blob.
+type fieldKind uint8
 
 const (
-	octets form = iota // as they are
-	text               // as it is, UTF-8
-	asJSON             //
-	stream             // as it is read
+	bytesField  fieldKind = iota // unchanged
+	textField                    // as UTF-8
+	jsonField                    // as JSON
+	streamField                  // as it is read from the Stream
 )
 
-var contentTypes = map[form]string{
-	octets: "application/octet-stream", text: "text/plain; charset=utf-8", asJSON: "application/json", stream: "application/octet-stream",
+var contentTypes = map[fieldKind]string{
+	bytesField:  "application/octet-stream",
+	textField:   "text/plain; charset=utf-8",
+	jsonField:   "application/json",
+	streamField: "application/octet-stream",
 }
 
-// fieldsOf lists the fields of t that are tagged blob.
-func fieldsOf(t reflect.Type) ([]field, error) {
+// blobFields returns the fields of the struct type t that are tagged blob. It returns an
+// error if there are none, or if one cannot be stored.
+func blobFields(t reflect.Type) ([]field, error) {
 	codec, err := edm.CodecFor(t)
 	if err != nil {
 		return nil, err
 	}
 	var fields []field
-	for _, w := range codec.Fields() {
-		bad := func(reason string) error {
-			return &edm.FieldError{Type: t.String(), Field: w.Name, Reason: reason}
+	for _, property := range codec.Fields() {
+		invalid := func(reason string) error {
+			return fmt.Errorf("type %v: field %s: %s", t, property.Name, reason)
 		}
-		if !w.Blob {
-			if w.Type == streamType {
-				return nil, bad(`a Stream needs the tag table:",blob"`)
+		if !property.Blob {
+			if property.Type == streamType {
+				return nil, invalid(`a Stream needs the tag table:",blob"`)
 			}
 			continue
 		}
-		f := field{name: w.Name, index: w.Index}
+		f := field{property: property.Name, index: property.Index}
 		switch {
-		case w.Type == streamType:
-			f.form = stream
-		case w.JSON:
-			f.form = asJSON
-		case w.EDM == edm.String:
-			f.form = text
+		case property.Type == streamType:
+			f.kind = streamField
+		case property.JSON:
+			f.kind = jsonField
+		case property.Type.Kind() == reflect.String:
+			f.kind = textField
 		}
-		inner := t
-		for _, i := range w.Index[:len(w.Index)-1] {
-			if inner = inner.Field(i).Type; inner.Kind() == reflect.Pointer {
-				return nil, bad("a field tagged blob cannot stand in a struct embedded by pointer")
+		parent := t
+		for _, i := range property.Index[:len(property.Index)-1] {
+			if parent = parent.Field(i).Type; parent.Kind() == reflect.Pointer {
+				return nil, invalid("a field tagged blob must not be part of a struct that is embedded by pointer")
 			}
 		}
 		fields = append(fields, f)
 	}
 	if len(fields) == 0 {
-		return nil, &edm.FieldError{Type: t.String(), Reason: `no field has the tag table:",blob"`}
+		return nil, fmt.Errorf(`type %v: no field has the tag table:",blob"`, t)
 	}
 	return fields, nil
 }
 
-// in is the field of the struct that v points to.
+// in returns the field of the struct to which v points.
 func (f *field) in(v any) reflect.Value { return reflect.ValueOf(v).Elem().FieldByIndex(f.index) }
 
-// isZero answers as the row's codec does, which leaves a zero field out.
+// isZero reports whether the field of *v is zero, by the rule by which the codec of rows
+// omits a field.
 func (f *field) isZero(v any) bool {
-	at := f.in(v)
-	if z, ok := at.Addr().Interface().(interface{ IsZero() bool }); ok {
+	value := f.in(v)
+	if z, ok := value.Addr().Interface().(interface{ IsZero() bool }); ok {
 		return z.IsZero()
 	}
-	return at.IsZero()
+	return value.IsZero()
 }
 
 func (f *field) clear(v any) { f.in(v).SetZero() }
 
-// content is the value as a blob holds it. It may share the value's memory.
-func (f *field) content(v any) ([]byte, error) {
-	at := f.in(v)
-	switch f.form {
-	case octets:
-		return at.Bytes(), nil
-	case text:
-		if !utf8.ValidString(at.String()) {
-			return nil, &edm.PropertyError{Property: f.name, Want: "UTF-8", Got: "other bytes"}
+// encode returns the value of the field of *v as the content of a blob. The content may
+// share memory with the value.
+func (f *field) encode(v any) ([]byte, error) {
+	value := f.in(v)
+	switch f.kind {
+	case bytesField:
+		return value.Bytes(), nil
+	case textField:
+		if !utf8.ValidString(value.String()) {
+			return nil, &patterns.PropertyError{Property: f.property, Want: "UTF-8", Got: "other bytes"}
 		}
-		return []byte(at.String()), nil
+		return []byte(value.String()), nil
 	}
-	content, err := json.Marshal(at.Interface())
+	content, err := json.Marshal(value.Interface())
 	if err != nil {
-		return nil, &edm.PropertyError{Property: f.name, Want: "a value that JSON can hold", Got: at.Type().String(), Err: err}
+		return nil, &patterns.PropertyError{Property: f.property, Want: "a value that can be encoded as JSON", Got: value.Type().String(), Err: err}
 	}
 	return content, nil
 }
 
-// set gives the field the value that a blob held. It keeps content.
-func (f *field) set(v any, content []byte) error {
-	at := f.in(v)
-	switch f.form {
-	case octets:
-		at.SetBytes(content)
-	case text:
-		at.SetString(string(content))
+// decode sets the field of *v to the content of a blob. It retains content.
+func (f *field) decode(v any, content []byte) error {
+	value := f.in(v)
+	switch f.kind {
+	case bytesField:
+		value.SetBytes(content)
+	case textField:
+		value.SetString(string(content))
 	default:
-		at.SetZero()
-		if err := json.Unmarshal(content, at.Addr().Interface()); err != nil {
-			return &Error{Op: "get blob", Property: f.name, err: err, kind: fmt.Errorf("%w: it does not fit the field", ErrCorrupt)}
+		value.SetZero()
+		if err := json.Unmarshal(content, value.Addr().Interface()); err != nil {
+			return &patterns.PropertyError{Property: f.property, Want: "a blob with JSON for the field", Got: "other content", Err: errors.Join(ErrCorrupt, err)}
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package largeentity_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"io"
 	"maps"
@@ -10,7 +11,10 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
@@ -18,15 +22,19 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "20") // unless the command line says how many
+	_ = flag.Set("rapid.checks", "20") // the default; the flag overrides it
 	os.Exit(m.Run())
 }
 
-// employee is the guide's, and what else can stand in a blob.
+const (
+	day   = 24 * time.Hour
+	large = 100 << 10 // bytes of a value that is stored in a blob
+)
+
+// employee is the entity of the design guide, with one field of each kind in memory.
 type employee struct {
 	Department string `table:"PartitionKey"`
 	Email      string `table:"RowKey"`
@@ -42,7 +50,7 @@ func newJones(photo string, size int) *employee {
 	return &employee{Department: jones.Partition, Email: jones.Row, Age: 40, Photo: noise(photo, size)}
 }
 
-// noise is n bytes that follow from the seed, and cannot be compressed.
+// noise returns n bytes that depend only on the seed and cannot be compressed.
 func noise(seed string, n int) []byte {
 	var key [32]byte
 	copy(key[:], seed)
@@ -67,14 +75,31 @@ func onBed(t testing.TB, b *testbed.Backend, opts *largeentity.Options[employee]
 	return open(t, b.Table(t), b.Container(t), opts)
 }
 
-// onAccount is the table and container Employees of the account.
+// onAccount returns a Table on the table Employees and the container photos.
 func onAccount(t testing.TB, acct *storagetest.Account, opts *largeentity.Options[employee]) table {
 	t.Helper()
 	return open(t, acct.Tables().NewClient("Employees"), acct.Container("photos"), opts)
 }
 
-func must[R any](t testing.TB) func(R, error) R {
-	return func(r R, err error) R {
+// inVirtualTime runs body in a synctest bubble, with a table and container that exist.
+func inVirtualTime(t *testing.T, opts *largeentity.Options[employee], body func(t *testing.T, acct *storagetest.Account, table table)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		table := onAccount(t, acct, opts)
+		if err := table.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := table.Create(t.Context()); err != nil {
+			t.Errorf("create an existing table: %v", err)
+		}
+		body(t, acct, table)
+	})
+}
+
+// must returns the result of a call that must not fail: must(table.Get(ctx, key))(t).
+func must[R any](r R, err error) func(t testing.TB) R {
+	return func(t testing.TB) R {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -82,6 +107,8 @@ func must[R any](t testing.TB) func(R, error) R {
 		return r
 	}
 }
+
+func second[T any](_ T, err error) error { return err }
 
 func same(got, want employee) bool {
 	return got.Department == want.Department && got.Email == want.Email && got.Age == want.Age &&
@@ -97,7 +124,7 @@ func wantEmployee(t testing.TB, got, want employee) {
 	}
 }
 
-// wantRequests checks what was sent since it was last called.
+// wantRequests checks the requests since its last call.
 func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
 	t.Helper()
 	got := map[string]int{}
@@ -110,7 +137,7 @@ func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
 	b.ResetRequests()
 }
 
-// stored lists the names of the blobs in the container.
+// stored returns the names of the blobs in the container.
 func stored(t testing.TB, c *container.Client) []string {
 	t.Helper()
 	names := []string{}
@@ -127,8 +154,6 @@ func stored(t testing.TB, c *container.Client) []string {
 	return names
 }
 
-var jonesOnly = query.And(query.PartitionKey.Eq(jones.Partition), query.RowKey.Eq(jones.Row))
-
 func blobSize(t testing.TB, c *container.Client, name string) (int64, error) {
 	props, err := c.NewBlobClient(name).GetProperties(t.Context(), nil)
 	if err != nil {
@@ -137,9 +162,7 @@ func blobSize(t testing.TB, c *container.Client, name string) (int64, error) {
 	return *props.ContentLength, nil
 }
 
-var handKey = keys.Key{Partition: jones.Partition, Row: "hand"}
-
-// read is the blob's content as it is stored.
+// read returns the content of a blob as it is stored.
 func read(t testing.TB, table table, name string) (string, error) {
 	resp, err := table.Container().NewBlobClient(name).DownloadStream(t.Context(), nil)
 	if err != nil {
@@ -150,6 +173,39 @@ func read(t testing.TB, table table, name string) (string, error) {
 	return string(content), err
 }
 
-var contractKey = keys.Key{Partition: "Sales", Row: "contract"}
+// overwrite replaces the content of a blob.
+func overwrite(t testing.TB, table table, name, content string) {
+	t.Helper()
+	put(t, table.Container(), name, []byte(content))
+}
 
-func newKey(partition, row string) keys.Key { return keys.Key{Partition: partition, Row: row} }
+func put(t testing.TB, c *container.Client, name string, content []byte) {
+	t.Helper()
+	_, err := c.NewBlockBlobClient(name).Upload(t.Context(), streaming.NopCloser(bytes.NewReader(content)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// referencesIn returns the references of the row of jones, as they are stored.
+func referencesIn(t testing.TB, table table) string {
+	t.Helper()
+	resp, err := table.Client().GetEntity(t.Context(), jones.Partition, jones.Row, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row map[string]any
+	if err := json.Unmarshal(resp.Value, &row); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := row["azp_blobs"].(string)
+	return text
+}
+
+func setReferences(t testing.TB, table table, value any) {
+	t.Helper()
+	row := must(json.Marshal(map[string]any{"PartitionKey": jones.Partition, "RowKey": jones.Row, "azp_blobs": value}))(t)
+	if _, err := table.Client().UpdateEntity(t.Context(), row, &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeMerge}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,7 +1,10 @@
 package largeentity
 
 import (
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -10,50 +13,63 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Item is an entity: the caller's value and what the service keeps with it. An Item
-// that was read also remembers which blobs the entity refers to, and which of them
-// were read.
+// Item is an entity: its value and the data that the service keeps with it. An Item
+// returned by a read or write also contains the references to the entity's blobs, and
+// which of the blobs were read.
 type Item[T any] struct {
 	Value T
 	Key   keys.Key
 
-	// ETag is the version, of the row and thereby of its blobs.
+	// ETag is the version of the row, and therefore of its blobs.
 	ETag azcore.ETag
 
-	// Timestamp is the service's time of the last write. It is zero in what a write
-	// returns, since the service does not tell it then.
+	// Timestamp is the service's time of the last write. It is zero in the result of a
+	// write, because the service does not return it there.
 	Timestamp time.Time
 
-	row    patterns.Item[T] // without a value
+	row    patterns.Item[T] // its Value is zero
 	blobs  references
-	loaded map[string]bool // the properties in blobs that Value has
+	loaded map[string]bool // the properties in blobs that Value contains
 }
 
-// Blob is the reference of a property that stands in a blob; false where it is a
-// property of the row, or zero.
-func (i Item[T]) Blob(property string) (Blob, bool) {
-	b, ok := i.blobs[property]
-	return b, ok
+// Blob returns the reference to the blob in which the property is stored. ok is false if
+// the property is stored in the row, or is zero.
+func (i Item[T]) Blob(property string) (ref BlobRef, ok bool) {
+	ref, ok = i.blobs[property]
+	return ref, ok
 }
 
-// Loaded reports whether Value has the property, as it does unless it stands in a
-// blob that was not read.
+// Loaded reports whether Value contains the property. It is false only if the property
+// is stored in a blob that was not read.
 func (i Item[T]) Loaded(property string) bool {
-	_, apart := i.blobs[property]
-	return !apart || i.loaded[property]
+	_, inBlob := i.blobs[property]
+	return !inBlob || i.loaded[property]
 }
 
-// Meta takes up an Item that was read by [Table.Table], for example in a query:
-// fields that stand in blobs are zero, or Streams that can be opened. One that was
-// read in part, without its references, is refused: [patterns.ErrProjected]. No request.
-func (t *Table[T]) Meta(row patterns.Item[T]) (Item[T], error) {
+// copy returns i with its own maps.
+func (i Item[T]) copy() Item[T] {
+	i.blobs = i.blobs.clone()
+	loaded := map[string]bool{}
+	maps.Copy(loaded, i.loaded)
+	i.loaded = loaded
+	return i
+}
+
+// FromRow returns the Item for a row that was read with [Table.Table], for example by a
+// query. The fields that are stored in blobs are zero, or are Streams that can be opened.
+// No request. If the row was read without all of its properties, the error is
+// [patterns.ErrProjected].
+func (t *Table[T]) FromRow(row patterns.Item[T]) (Item[T], error) {
+	if err := t.usable(); err != nil {
+		return Item[T]{}, err
+	}
 	if row.Projected() {
-		return Item[T]{}, fmt.Errorf("meta: %w", patterns.ErrProjected)
+		return Item[T]{}, fmt.Errorf("from row: %w", patterns.ErrProjected)
 	}
 	item := Item[T]{Value: row.Value, Key: row.Key, ETag: row.ETag, Timestamp: row.Timestamp, row: row, loaded: map[string]bool{}}
 	var zero T
 	item.row.Value = zero
-	refs, _, err := referencesOf(row)
+	refs, _, err := rowReferences(row)
 	if err != nil {
 		return Item[T]{}, err
 	}
@@ -61,32 +77,109 @@ func (t *Table[T]) Meta(row patterns.Item[T]) (Item[T], error) {
 	for i := range t.fields {
 		f := &t.fields[i]
 		if !f.isZero(&item.Value) {
-			// Somebody without this package has given the row a value since.
-			delete(item.blobs, f.name)
+			// Another program has written the property since.
+			delete(item.blobs, f.property)
 		}
 	}
-	t.bind(&item)
+	t.bindStreams(&item)
 	return item, nil
 }
 
-// bind makes the Streams of a stored entity ones that can be opened.
-func (t *Table[T]) bind(item *Item[T]) {
+// bindStreams sets the Streams of a stored entity, so that they can be opened.
+func (t *Table[T]) bindStreams(item *Item[T]) {
 	for i := range t.fields {
 		f := &t.fields[i]
-		if ref, ok := item.blobs[f.name]; ok && f.form == stream {
-			*f.in(&item.Value).Addr().Interface().(*Stream) = Stream{stored: &storedStream{blobs: t.blobs, container: t.container, property: f.name, ref: ref}}
-			item.loaded[f.name] = true
+		if ref, ok := item.blobs[f.property]; ok && f.kind == streamField {
+			*f.in(&item.Value).Addr().Interface().(*Stream) = Stream{stored: &storedStream{
+				blobs: t.blobs, container: t.container, property: f.property, ref: ref,
+			}}
+			item.loaded[f.property] = true
 		}
 	}
 }
 
-// copy is item with maps of its own.
-func (i Item[T]) copy() Item[T] {
-	i.blobs = i.blobs.clone()
-	loaded := make(map[string]bool, len(i.loaded))
-	for name, is := range i.loaded {
-		loaded[name] = is
+// referencesProperty is the property of a row that contains the references to its blobs.
+const referencesProperty = "azp_blobs"
+
+// referencesVersion is the version of the format of that property.
+const referencesVersion = 1
+
+// gzipEncoding is the only value of BlobRef.Encoding other than "".
+const gzipEncoding = "gzip"
+
+// BlobRef is a reference to a blob, as it is stored in the entity's row. A blob is created
+// once, under a unique name, and never changed.
+type BlobRef struct {
+	Container string `json:"container"`
+	Name      string `json:"name"`
+	Length    int64  `json:"length"`             // of the value, in bytes before compression
+	SHA256    string `json:"sha256"`             // of the value, hexadecimal
+	Encoding  string `json:"encoding,omitempty"` // "gzip", or "" if not compressed
+}
+
+// references are the references of one row, by property. They are stored as JSON:
+//
+//	{"version":1,"blobs":{"Photo":{"container":"…","name":"…","length":3,"sha256":"…"}}}
+type references map[string]BlobRef
+
+type referencesJSON struct {
+	Version int                `json:"version"`
+	Blobs   map[string]BlobRef `json:"blobs,omitempty"`
+}
+
+func (r references) marshal() string {
+	text, _ := json.Marshal(referencesJSON{referencesVersion, r}) // strings and numbers cannot fail
+	return string(text)
+}
+
+func parseReferences(text string) (references, error) {
+	invalid := func(reason string) error { return fmt.Errorf("read references: %w", corrupt(reason)) }
+	var form referencesJSON
+	if err := json.Unmarshal([]byte(text), &form); err != nil {
+		return nil, invalid("references are not JSON of the documented format")
 	}
-	i.loaded = loaded
-	return i
+	if form.Version != referencesVersion {
+		return nil, invalid("references have an unknown version")
+	}
+	for _, b := range form.Blobs {
+		sum, err := hex.DecodeString(b.SHA256)
+		switch {
+		case b.Name == "" || b.Length < 0 || err != nil || len(sum) != 32:
+			return nil, invalid("a reference is incomplete")
+		case b.Encoding != "" && b.Encoding != gzipEncoding:
+			return nil, invalid("a reference has an unknown encoding")
+		}
+	}
+	return form.Blobs, nil
+}
+
+// rowReferences returns the references of a row. ok is false if it has none.
+func rowReferences[T any](row patterns.Item[T]) (refs references, ok bool, err error) {
+	value, ok := row.Property(referencesProperty)
+	if !ok {
+		return nil, false, nil
+	}
+	text, isText := value.(string)
+	if !isText {
+		text = "" // not JSON either: parseReferences returns the error
+	}
+	refs, err = parseReferences(text)
+	return refs, true, err
+}
+
+// has reports whether r contains a reference to the blob with that name.
+func (r references) has(name string) bool {
+	for _, ref := range r {
+		if ref.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (r references) clone() references {
+	if r == nil {
+		return references{}
+	}
+	return maps.Clone(r)
 }

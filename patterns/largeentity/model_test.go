@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -20,8 +21,8 @@ type step struct {
 	ID           string
 	Seed         string
 	Photo, Notes int  // sizes
-	Part         bool // the update is of the notes alone
-	Hours        int  // that pass before a sweep
+	Part         bool // the update changes only the notes
+	Hours        int  // before a sweep
 }
 
 func drawStep(t *rapid.T) step {
@@ -43,9 +44,9 @@ func (s step) value() employee {
 	return e
 }
 
-// Any sequence of calls leaves what a map would, and after two sweeps exactly the blobs
-// that it needs.
-func TestTheTableIsAMap(t *testing.T) {
+// After any sequence of calls the table contains what a map would, and after two sweeps
+// the container contains exactly the blobs that the entities need.
+func TestTheTableBehavesLikeAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		gzip := rapid.Bool().Draw(rt, "gzip")
 		steps := rapid.SliceOfN(rapid.Custom(drawStep), 1, 25).Draw(rt, "steps")
@@ -70,7 +71,7 @@ func runSteps(t *testing.T, gzip bool, steps []step) error {
 	}
 	model := map[string]employee{}
 	for i, s := range steps {
-		v, key := s.value(), newKey("Sales", s.ID)
+		v, key := s.value(), keys.Key{Partition: "Sales", Row: s.ID}
 		was, exists := model[s.ID]
 		var err error
 		switch s.Call {
@@ -84,7 +85,7 @@ func runSteps(t *testing.T, gzip bool, steps []step) error {
 			call := table.Update
 			if s.Call == "updateMeta" {
 				call = table.UpdateMeta
-				// What it leaves zero stays.
+				// A field that stays zero is not changed.
 				if v.Photo == nil {
 					v.Photo = was.Photo
 				}
@@ -137,7 +138,7 @@ func runSteps(t *testing.T, gzip bool, steps []step) error {
 
 func equalsModel(t *testing.T, table table, model map[string]employee) error {
 	for _, id := range []string{"a", "b"} {
-		item, err := table.Get(t.Context(), newKey("Sales", id))
+		item, err := table.Get(t.Context(), keys.Key{Partition: "Sales", Row: id})
 		want, exists := model[id]
 		switch {
 		case !exists && errors.Is(err, patterns.ErrNotFound):

@@ -15,98 +15,100 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// With [Options.Outbox] blobs are deleted by a wake-up, put before the first request of
-// the write. It names the entity and the blobs that the write creates and those that it
-// drops. Whatever came of the write, what the entity does not refer to then goes, and what
-// it does refer to stays: so a wake-up may come for a write that never was, early, late,
-// and more than once.
+// With [Options.Outbox], a writer sends an outbox message before the first request of the
+// write. The message names the entity, the blobs that the write creates and those that it
+// drops. Whatever the outcome of the write, the worker deletes the named blobs to which the
+// entity does not refer, and keeps the others. Therefore a message is harmless if its write
+// failed, and if it arrives early, late or more than once.
 //
-// Since when nobody refers to a blob the wake-up does not know: its write may have failed,
-// and a later one have dropped the blob a moment ago. Where the entity's row has stood
-// unchanged for the grace time, it was before that. Otherwise the blob is marked, as Sweep
-// does, and deleted when the mark is as old as the grace time.
+// The message does not prove how long a blob has been unreferenced: its write may have
+// failed, and a later write may have dropped the blob a moment ago. If the row has not
+// changed for the grace period, no write dropped the blob within that time. Otherwise the
+// worker marks the blob, as Sweep does, and deletes it when the mark is older than the
+// grace period.
 
-// view is the view of the places that a wake-up of this package names.
-const view = "blob"
+// blobView is the view of the row references in the outbox messages of this package.
+const blobView = "blob"
 
-// later puts the wake-up for a write of the entity at key. One request; none without an
-// outbox, or without blobs.
-func (t *Table[T]) later(ctx context.Context, key keys.Key, created []*outgoing, dropped references) error {
+// sendMessage sends the outbox message for a write of the entity at key. One request; none
+// without an outbox, or if there are no blobs.
+func (t *Table[T]) sendMessage(ctx context.Context, key keys.Key, created []*pendingBlob, dropped references) error {
 	if t.outbox == nil || len(created)+len(dropped) == 0 {
 		return nil
 	}
-	w := patterns.OutboxMessage{Partition: key.Partition, Row: key.Row, ID: newID(time.Now())}
-	for _, o := range created {
-		w.Reserved = append(w.Reserved, patterns.RowRef{View: view, Partition: t.container, Row: o.ref.Name})
+	m := patterns.OutboxMessage{Partition: key.Partition, Row: key.Row, ID: newMessageID(time.Now())}
+	for _, b := range created {
+		m.Reserved = append(m.Reserved, patterns.RowRef{View: blobView, Partition: t.container, Row: b.ref.Name})
 	}
 	for _, ref := range dropped {
 		if ref.Container == t.container {
-			w.Reserved = append(w.Reserved, patterns.RowRef{View: view, Partition: t.container, Row: ref.Name})
+			m.Reserved = append(m.Reserved, patterns.RowRef{View: blobView, Partition: t.container, Row: ref.Name})
 		}
 	}
-	// As a rule the row is written by half of the grace time from now, see
-	// [ErrTooSlow]: then it has stood for long enough, and one showing does it all.
-	if _, err := t.outbox.Put(ctx, w, t.grace+t.grace/2); err != nil {
-		return fmt.Errorf("wake-up: %w", err)
+	// The row is normally written within half a grace period from now, see [ErrTooSlow].
+	// When the message becomes visible, the row has then been unchanged for a grace
+	// period, and the message needs to be handled only once.
+	if _, err := t.outbox.Put(ctx, m, t.grace+t.grace/2); err != nil {
+		return fmt.Errorf("outbox message: %w", err)
 	}
 	return nil
 }
 
-// newID is the id of a wake-up put at that time.
-func newID(put time.Time) string { return put.UTC().Format(time.RFC3339) + "_" + uuid.NewString() }
+// newMessageID returns the id of an outbox message that is sent at that time.
+func newMessageID(sent time.Time) string {
+	return sent.UTC().Format(time.RFC3339) + "_" + uuid.NewString()
+}
 
-// early is how long a wake-up has to wait since its write may not be over yet: what the
-// row refers to now it may be about to drop. A writer's clock that is ahead makes the
-// wake-up come again and again.
-func (t *Table[T]) early(id string) time.Duration {
-	put, _, _ := strings.Cut(id, "_")
-	at, err := time.Parse(time.RFC3339, put)
+// untilWritten returns how long the write of the outbox message with that id may still be
+// in progress. Until then the row may refer to blobs that the write is about to drop. If
+// the clock of the writer is ahead, the message is handled several times.
+func (t *Table[T]) untilWritten(id string) time.Duration {
+	prefix, _, _ := strings.Cut(id, "_")
+	sent, err := time.Parse(time.RFC3339, prefix)
 	if err != nil {
 		return 0
 	}
-	return min(t.grace-time.Since(at), t.grace)
+	return min(t.grace-time.Since(sent), t.grace)
 }
 
-// Handle does what a wake-up of [Options.Outbox] asks for; package eventual calls it in
-// a worker, by HandleOutbox. It deletes those of the blobs named that the entity has not
-// referred to for the grace time. again > 0 asks to show the wake-up again after that
-// time: it came early, a blob is too young, or nothing tells yet that nobody has read the
-// entity while it referred to the blob; such a blob is marked. One request, and two for
-// each blob that is marked or deleted; none where it came within the grace time of its
-// write.
-func (t *Table[T]) Handle(ctx context.Context, w patterns.OutboxMessage) (again time.Duration, err error) {
-	if wait := t.early(w.ID); wait > 0 {
+// Handle processes an outbox message of [Options.Outbox]. A worker calls it; a worker of
+// package eventual does so with HandleOutbox. Handle deletes the named blobs to which the
+// entity has not referred for the grace period.
+//
+// If retryAfter is positive, the message must become visible again after that time. This is
+// the case if the write may still be in progress, if a blob is younger than the grace
+// period, or if a reader may have the row that refers to the blob. In the last case Handle
+// marks the blob.
+//
+// One request, and two for each blob that is marked or deleted; none if the message is
+// handled within the grace period after it was sent.
+func (t *Table[T]) Handle(ctx context.Context, m patterns.OutboxMessage) (retryAfter time.Duration, err error) {
+	if err := t.usable(); err != nil {
+		return 0, err
+	}
+	if wait := t.untilWritten(m.ID); wait > 0 {
 		return wait, nil
 	}
-	refs, changed, err := t.referred(ctx, keys.Key{Partition: w.Partition, Row: w.Row})
+	refs, changed, err := t.currentReferences(ctx, keys.Key{Partition: m.Partition, Row: m.Row})
 	if err != nil {
 		return 0, fmt.Errorf("delete blobs: %w", err)
 	}
-	for _, place := range w.Reserved {
-		if place.View != view || place.Partition != t.container || refs.has(place.Row) {
+	for _, named := range m.Reserved {
+		if named.View != blobView || named.Partition != t.container || refs.has(named.Row) {
 			continue
 		}
-		wait, err := t.dropBlob(ctx, place.Row, changed)
+		wait, err := t.deleteOrMark(ctx, named.Row, changed)
 		if err != nil {
 			return 0, fmt.Errorf("delete blobs: %w", err)
 		}
-		again = max(again, wait)
+		retryAfter = max(retryAfter, wait)
 	}
-	return again, nil
+	return retryAfter, nil
 }
 
-func (r references) has(name string) bool {
-	for _, ref := range r {
-		if ref.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// referred is what the entity at key refers to, and when it was written last; nothing and
-// the zero time where there is none.
-func (t *Table[T]) referred(ctx context.Context, key keys.Key) (references, time.Time, error) {
+// currentReferences returns the references of the entity at key, and the time of its last
+// change. If there is no entity, both are zero.
+func (t *Table[T]) currentReferences(ctx context.Context, key keys.Key) (references, time.Time, error) {
 	row, err := t.table.Get(ctx, key)
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil, time.Time{}, nil
@@ -114,39 +116,40 @@ func (t *Table[T]) referred(ctx context.Context, key keys.Key) (references, time
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	refs, _, err := referencesOf(row)
+	refs, _, err := rowReferences(row)
 	return refs, row.Timestamp, err
 }
 
-// dropBlob deletes a blob that its entity, last changed at that time, does not refer to;
-// or marks it and gives the time until it can be deleted. All times are the service's.
-func (t *Table[T]) dropBlob(ctx context.Context, name string, changed time.Time) (wait time.Duration, err error) {
+// deleteOrMark deletes a blob to which its entity, last changed at that time, does not
+// refer. If it is too early to delete the blob, it marks the blob and returns the time to
+// wait. It compares only times of the service.
+func (t *Table[T]) deleteOrMark(ctx context.Context, name string, changed time.Time) (wait time.Duration, err error) {
 	props, err := t.blobs.NewBlobClient(name).GetProperties(ctx, nil)
 	if bloberror.HasCode(err, bloberror.BlobNotFound) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fail("delete blob", "", err)
+		return 0, blobError("delete blob", err)
 	}
 	if props.Date == nil || props.LastModified == nil {
-		return 0, fail("delete blob", "", patterns.ErrBadReply)
+		return 0, fmt.Errorf("delete blob: %w", patterns.ErrBadReply)
 	}
-	// It tells seconds, so one more is waited for.
+	// The service's times have a resolution of one second, so wait one second more.
 	if wait := t.grace - props.Date.Sub(*props.LastModified); wait > 0 {
-		return wait + time.Second, nil // a writer may be about to refer to it
+		return wait + time.Second, nil // a writer may be about to refer to the blob
 	}
-	o := oldBlob{etag: props.ETag, marked: isMarked(props.Metadata)}
-	settled := !changed.IsZero() && props.Date.Sub(changed) >= t.grace+time.Second
-	if !o.marked && !settled {
+	o := orphan{etag: props.ETag, marked: isMarked(props.Metadata)}
+	unchanged := !changed.IsZero() && props.Date.Sub(changed) >= t.grace+time.Second
+	if !o.marked && !unchanged {
 		return t.grace + time.Second, o.mark(ctx, t.blobs, name)
 	}
 	return 0, o.delete(ctx, t.blobs, name)
 }
 
-// deleteLater is Delete with an outbox: the row is read for its references, which go into
-// the wake-up, and deleted as it was read.
-func (t *Table[T]) deleteLater(ctx context.Context, key keys.Key, etag azcore.ETag) error {
-	whatever := etag == "" || etag == azcore.ETagAny
+// deleteWithOutbox is Delete with an outbox. It reads the references of the row, sends
+// them in the outbox message, and deletes the row under the ETag that it read.
+func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azcore.ETag) error {
+	unconditional := etag == "" || etag == azcore.ETagAny
 	for try := 1; ; try++ {
 		row, err := t.table.Get(ctx, key)
 		switch {
@@ -154,20 +157,20 @@ func (t *Table[T]) deleteLater(ctx context.Context, key keys.Key, etag azcore.ET
 			return nil
 		case err != nil:
 			return err
-		case !whatever && row.ETag != etag:
+		case !unconditional && row.ETag != etag:
 			return fmt.Errorf("delete: %w", patterns.ErrConflict)
 		}
-		refs, _, err := referencesOf(row)
+		refs, _, err := rowReferences(row)
 		if err != nil {
 			return err
 		}
-		if err := t.later(ctx, key, nil, refs); err != nil {
+		if err := t.sendMessage(ctx, key, nil, refs); err != nil {
 			return err
 		}
 		err = t.table.Delete(ctx, key, row.ETag)
-		raced := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrNotFound) ||
-			etag == "" && errors.Is(err, patterns.ErrOutcomeUnknown) // another look tells
-		if err == nil || !whatever || !raced || try >= t.tries || ctx.Err() != nil {
+		retryable := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrNotFound) ||
+			etag == "" && errors.Is(err, patterns.ErrOutcomeUnknown) // the next read resolves it
+		if err == nil || !unconditional || !retryable || try >= t.tries || ctx.Err() != nil {
 			return err
 		}
 	}

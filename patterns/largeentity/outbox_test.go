@@ -11,35 +11,22 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// blobsOf counts the blobs of a container.
-func blobsOf(t *testing.T, acct *storagetest.Account) (n int) {
-	t.Helper()
-	pager := acct.Container("photos").NewListBlobsFlatPager(nil)
-	for pager.More() {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		n += len(page.Segment.BlobItems)
-	}
-	return n
-}
-
-// A process may die at any request: when the grace time is over the wake-ups leave the
-// blobs that the entity refers to, all of them and no others, without any sweep.
-func TestWakeUpsDeleteWhatNobodyRefersTo(t *testing.T) {
+// Whichever request a process dies at, after the grace period the outbox messages leave
+// exactly the blobs to which the entity refers, without a sweep.
+func TestOutboxMessagesDeleteUnreferencedBlobs(t *testing.T) {
 	full := func(mark string) *employee {
 		e := newJones(mark, large)
 		e.Notes = mark + string(make([]byte, large))
 		return e
 	}
 	before, after := full("a"), full("b")
-	var w *testbed.Wakeups // outlives the process; the runs come one after the other
+	var w *testbed.Wakeups // outlives the process; the runs are sequential
 	open := func(acct *storagetest.Account) (table, error) {
 		return largeentity.New(acct.Tables().NewClient("Employees"), acct.Container("photos"), &largeentity.Options[employee]{Outbox: w})
 	}
@@ -56,7 +43,7 @@ func TestWakeUpsDeleteWhatNobodyRefersTo(t *testing.T) {
 		"drop": func(ctx context.Context, _ *storagetest.Account, table table) error {
 			return second(table.Update(ctx, jones, func(e *employee) error { e.Notes = ""; return nil }))
 		},
-		"a lost race": func(ctx context.Context, acct *storagetest.Account, table table) error {
+		"a conflict": func(ctx context.Context, acct *storagetest.Account, table table) error {
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(412, "UpdateConditionNotSatisfied"))
 			return second(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
 		},
@@ -85,12 +72,12 @@ func TestWakeUpsDeleteWhatNobodyRefersTo(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// Too early: nothing that is young is deleted, and all is shown again.
+				// Too early: nothing is deleted, and every message stays.
 				if err := w.Work(t.Context(), table.Handle); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := table.Get(t.Context(), jones); err != nil && !errors.Is(err, patterns.ErrNotFound) {
-					t.Fatal("dangling after an early wake-up: ", err)
+					t.Fatal("dangling reference after an early message: ", err)
 				}
 				time.Sleep(2 * day)
 				if err := w.Work(t.Context(), table.Handle); err != nil {
@@ -104,7 +91,7 @@ func TestWakeUpsDeleteWhatNobodyRefersTo(t *testing.T) {
 						want = 2
 					}
 				case errors.Is(err, patterns.ErrNotFound):
-					// Nothing tells when it was deleted: the first showing marks its blobs.
+					// When the entity was deleted is not known, so the first delivery marks its blobs.
 					time.Sleep(2 * day)
 					if err := w.Work(t.Context(), table.Handle); err != nil {
 						t.Fatal(err)
@@ -112,11 +99,11 @@ func TestWakeUpsDeleteWhatNobodyRefersTo(t *testing.T) {
 				default:
 					t.Fatal(err)
 				}
-				if got := blobsOf(t, acct); got != want {
+				if got := len(stored(t, acct.Container("photos"))); got != want {
 					t.Errorf("%d blobs, want %d", got, want)
 				}
 				if n := w.Len(); n != 0 {
-					t.Errorf("%d wake-ups left", n)
+					t.Errorf("%d messages left", n)
 				}
 			})
 		})
@@ -137,13 +124,13 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 		for _, c := range []struct {
 			what string
 			do   func() error
-			want int // beside the wake-up
+			want int // in addition to the message
 		}{
-			{"replace of what has no blob", func() error {
+			{"update that changes no blob", func() error {
 				return second(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Age++; return nil }))
 			}, 2},
 			{"delete", func() error { return table.Delete(t.Context(), jones, "") }, 2},
-			{"delete of what is gone", func() error { return table.Delete(t.Context(), jones, "") }, 1},
+			{"delete of no entity", func() error { return table.Delete(t.Context(), jones, "") }, 1},
 		} {
 			acct.ResetLog()
 			before := w.Len()
@@ -153,13 +140,13 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 			if n := len(acct.Log()); n != c.want {
 				t.Errorf("%s: %d requests, want %d", c.what, n, c.want)
 			}
-			if wakeups := w.Len() - before; c.what != "delete" && wakeups != 0 {
-				t.Errorf("%s: %d wake-ups", c.what, wakeups)
+			if sent := w.Len() - before; c.what != "delete" && sent != 0 {
+				t.Errorf("%s: %d messages", c.what, sent)
 			}
 		}
-		// Two wake-ups name the blob of an entity that is gone. The first marks it, and is
-		// shown again to delete it; the second finds it young, and then gone.
-		for _, showing := range []struct {
+		// Two messages name the blob of the deleted entity. The first marks it, and deletes it
+		// when delivered again; the second finds a new mark, and then no blob.
+		for _, delivery := range []struct {
 			want map[string]int
 			left int
 		}{
@@ -171,96 +158,36 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 			if err := w.Work(t.Context(), table.Handle); err != nil {
 				t.Fatal(err)
 			}
-			for op, n := range showing.want {
+			for op, n := range delivery.want {
 				if got := acct.Log().Count(op); got != n {
 					t.Errorf("%d requests %s, want %d", got, op, n)
 				}
 			}
-			if w.Len() != showing.left || min(w.Len(), 1) != blobsOf(t, acct) {
-				t.Errorf("%d blobs, %d wake-ups left", blobsOf(t, acct), w.Len())
+			if w.Len() != delivery.left || min(w.Len(), 1) != len(stored(t, acct.Container("photos"))) {
+				t.Errorf("%d blobs, %d messages left", len(stored(t, acct.Container("photos"))), w.Len())
 			}
 		}
 	})
 }
 
-// clockwork is an outbox whose wake-ups are shown at their time.
-type clockwork struct {
-	mu      sync.Mutex
-	waiting []due
-	atOnce  func(patterns.OutboxMessage) time.Duration // if set, they are shown before Put returns, too
-}
-
-type due struct {
-	patterns.OutboxMessage
-	at time.Time
-}
-
-func (c *clockwork) Put(_ context.Context, w patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
-	c.add(due{w, time.Now().Add(after)})
-	if c.atOnce != nil {
-		c.show(true, c.atOnce)
-	}
-	return patterns.Receipt{}, nil
-}
-
-func (c *clockwork) add(d due) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.waiting = append(c.waiting, d)
-}
-
-func (c *clockwork) Delete(context.Context, patterns.Receipt) error { return nil }
-
-// show hands over what is due, or all there is where early is true.
-func (c *clockwork) show(early bool, handle func(patterns.OutboxMessage) (again time.Duration)) {
-	c.mu.Lock()
-	all := c.waiting
-	c.waiting = nil
-	c.mu.Unlock()
-	for _, d := range all {
-		if early || !time.Now().Before(d.at) {
-			again := handle(d.OutboxMessage)
-			if again <= 0 {
-				continue
-			}
-			d.at = time.Now().Add(again)
-		}
-		c.add(d)
-	}
-}
-
-// until lets time pass, and shows what is due meanwhile.
-func (c *clockwork) until(t *testing.T, end time.Time, early bool, handle func(context.Context, patterns.OutboxMessage) (time.Duration, error)) {
-	t.Helper()
-	for ; time.Now().Before(end); time.Sleep(10 * time.Minute) {
-		c.show(early, func(w patterns.OutboxMessage) time.Duration {
-			again, err := handle(t.Context(), w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return again
-		})
-	}
-}
-
-// Who has read an entity has the grace time to read its blobs, whenever wake-ups come and
-// whatever write they are of.
-func TestAReaderHasTheGraceTimeWhateverWakesUp(t *testing.T) {
+// A reader of an entity has the grace period to read its blobs, whenever the messages arrive
+// and whichever write sent them.
+func TestAReaderHasTheGracePeriodToReadBlobs(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			acct := storagetest.New(t)
-			var w clockwork
+			var w delayedOutbox
 			table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
 			if err := table.Create(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			must[largeentity.Item[employee]](t)(table.Insert(t.Context(), newJones("first", large)))
+			must(table.Insert(t.Context(), newJones("first", large)))(t)
 			replace := func(mark string) error {
 				return second(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Photo = newJones(mark, large).Photo; return nil }))
 			}
 			w.until(t, time.Now().Add(4*day), early, table.Handle)
 
-			// A write that comes to nothing tells of the photo that it would have dropped.
+			// The message of a write that fails names the photo that the write would have dropped.
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(403, "AuthorizationFailure"))
 			if err := replace("never"); err == nil {
 				t.Fatal("a refused write succeeded")
@@ -268,62 +195,62 @@ func TestAReaderHasTheGraceTimeWhateverWakesUp(t *testing.T) {
 			acct.ClearFaults()
 			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
 
-			seen := must[largeentity.Item[employee]](t)(table.GetMeta(t.Context(), jones))
+			seen := must(table.GetMeta(t.Context(), jones))(t)
 			if err := replace("second"); err != nil {
 				t.Fatal(err)
 			}
 			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
 			if got, err := table.Load(t.Context(), seen); err != nil || !bytes.Equal(got.Value.Photo, newJones("first", large).Photo) {
-				t.Errorf("early %v: what was read before the change: %v", early, err)
+				t.Errorf("early %v: blob of the row before the change: %v", early, err)
 			}
 
-			seen = must[largeentity.Item[employee]](t)(table.GetMeta(t.Context(), jones))
+			seen = must(table.GetMeta(t.Context(), jones))(t)
 			if err := table.Delete(t.Context(), jones, ""); err != nil {
 				t.Fatal(err)
 			}
 			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
 			if _, err := table.Load(t.Context(), seen); err != nil {
-				t.Errorf("early %v: what was read before the delete: %v", early, err)
+				t.Errorf("early %v: blob of the row before the delete: %v", early, err)
 			}
 			w.until(t, time.Now().Add(4*day), early, table.Handle)
-			if blobsOf(t, acct) != 0 || len(w.waiting) != 0 {
-				t.Errorf("early %v: %d blobs, %d wake-ups left", early, blobsOf(t, acct), len(w.waiting))
+			if len(stored(t, acct.Container("photos"))) != 0 || len(w.waiting) != 0 {
+				t.Errorf("early %v: %d blobs, %d messages left", early, len(stored(t, acct.Container("photos"))), len(w.waiting))
 			}
 		})
 	}
 }
 
-// A wake-up that comes before its write is over finds that the entity still refers to
-// what it is about to drop.
-func TestAWakeUpBeforeItsWriteComesAgain(t *testing.T) {
+// If a message arrives while its write is in progress, the entity may still refer to the
+// blobs that the write is about to drop.
+func TestAMessageThatArrivesBeforeItsWriteIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
-		var w clockwork
+		var w delayedOutbox
 		table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
-		w.atOnce = func(wakeup patterns.OutboxMessage) time.Duration {
+		w.onPut = func(wakeup patterns.OutboxMessage) time.Duration {
 			acct.ResetLog()
-			again, err := table.Handle(t.Context(), wakeup)
-			if err != nil || again <= 0 || len(acct.Log()) != 0 {
-				t.Errorf("again %v, %v, %v", again, err, acct.Log())
+			retryAfter, err := table.Handle(t.Context(), wakeup)
+			if err != nil || retryAfter <= 0 || len(acct.Log()) != 0 {
+				t.Errorf("retry after %v, %v, %v", retryAfter, err, acct.Log())
 			}
-			return again
+			return retryAfter
 		}
 		if err := table.Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		must[largeentity.Item[employee]](t)(table.Insert(t.Context(), newJones("first", large)))
+		must(table.Insert(t.Context(), newJones("first", large)))(t)
 		w.until(t, time.Now().Add(2*day), false, table.Handle)
-		must[largeentity.Item[employee]](t)(table.UpdateMeta(t.Context(), jones, func(e *employee) error { *e = *newJones("second", large); return nil }))
+		must(table.UpdateMeta(t.Context(), jones, func(e *employee) error { *e = *newJones("second", large); return nil }))(t)
 		w.until(t, time.Now().Add(4*day), false, table.Handle)
-		if blobsOf(t, acct) != 1 || len(w.waiting) != 0 {
-			t.Errorf("%d blobs, %d wake-ups left", blobsOf(t, acct), len(w.waiting))
+		if len(stored(t, acct.Container("photos"))) != 1 || len(w.waiting) != 0 {
+			t.Errorf("%d blobs, %d messages left", len(stored(t, acct.Container("photos"))), len(w.waiting))
 		}
 	})
 }
 
-// A wake-up says what becomes of a blob, and asks one entity. So a Stream that one entity
-// did not come to refer to is no other's.
-func TestAStreamOfOneEntityIsNotWrittenToAnother(t *testing.T) {
+// The message for a blob names one entity, and its worker checks only the references of that
+// entity. Therefore a Stream that was uploaded for one entity cannot be used for another.
+func TestAStreamUploadedForOneEntityIsRefusedForAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
 		var w testbed.Wakeups
@@ -340,38 +267,37 @@ func TestAStreamOfOneEntityIsNotWrittenToAnother(t *testing.T) {
 		}
 		elsewhere := *f
 		elsewhere.RowKey = "2"
-		if _, err := table.Insert(t.Context(), &elsewhere); !errors.Is(err, largeentity.ErrStream) {
+		if _, err := table.Insert(t.Context(), &elsewhere); !errors.Is(err, largeentity.ErrBadStream) {
 			t.Errorf("at another key: %v", err)
 		}
-		if _, err := table.Get(t.Context(), newKey("films", "2")); !errors.Is(err, patterns.ErrNotFound) {
+		if _, err := table.Get(t.Context(), keys.Key{Partition: "films", Row: "2"}); !errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("the other entity: %v", err)
 		}
 		if err := table.Delete(t.Context(), metropolis, ""); err != nil {
 			t.Fatal(err)
 		}
-		item := must[largeentity.Item[film]](t)(table.Insert(t.Context(), f)) // where it was uploaded for
+		item := must(table.Insert(t.Context(), f))(t) // the entity for which it was uploaded
 		time.Sleep(2 * day)
 		if err := w.Work(t.Context(), table.Handle); err != nil {
 			t.Fatal(err)
 		}
 		wantContent(t, item.Value.Video, []byte("second"))
-		if n := blobsOf(t, acct); n != 1 || w.Len() != 0 {
-			t.Errorf("%d blobs, %d wake-ups left", n, w.Len())
+		if n := len(stored(t, acct.Container("photos"))); n != 1 || w.Len() != 0 {
+			t.Errorf("%d blobs, %d messages left", n, w.Len())
 		}
 	})
 }
 
-// An outbox that cannot be reached refuses the write, with nothing uploaded.
-func TestWithoutItsWakeUpNothingIsWritten(t *testing.T) {
+func TestNothingIsWrittenIfTheOutboxFails(t *testing.T) {
 	acct := storagetest.New(t)
-	table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: deaf{}})
+	table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: brokenOutbox{}})
 	if err := table.Create(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := table.Insert(t.Context(), newJones("a", large)); !errors.Is(err, errDeaf) {
+	if _, err := table.Insert(t.Context(), newJones("a", large)); !errors.Is(err, errBroken) {
 		t.Errorf("got %v", err)
 	}
-	if n := blobsOf(t, acct); n != 0 {
+	if n := len(stored(t, acct.Container("photos"))); n != 0 {
 		t.Errorf("%d blobs", n)
 	}
 	if _, err := table.Get(t.Context(), jones); !errors.Is(err, patterns.ErrNotFound) {
@@ -379,12 +305,72 @@ func TestWithoutItsWakeUpNothingIsWritten(t *testing.T) {
 	}
 }
 
-var errDeaf = errors.New("deaf")
-
-type deaf struct{}
-
-func (deaf) Put(context.Context, patterns.OutboxMessage, time.Duration) (patterns.Receipt, error) {
-	return patterns.Receipt{}, errDeaf
+// delayedOutbox is an outbox that delivers messages when they become visible.
+type delayedOutbox struct {
+	mu      sync.Mutex
+	waiting []delayedMessage
+	onPut   func(patterns.OutboxMessage) time.Duration // if not nil, also delivers all messages before Put returns
 }
 
-func (deaf) Delete(context.Context, patterns.Receipt) error { return nil }
+type delayedMessage struct {
+	patterns.OutboxMessage
+	at time.Time
+}
+
+func (c *delayedOutbox) Put(_ context.Context, w patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
+	c.add(delayedMessage{w, time.Now().Add(after)})
+	if c.onPut != nil {
+		c.deliver(true, c.onPut)
+	}
+	return patterns.Receipt{}, nil
+}
+
+func (c *delayedOutbox) add(d delayedMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = append(c.waiting, d)
+}
+
+func (c *delayedOutbox) Delete(context.Context, patterns.Receipt) error { return nil }
+
+// deliver passes the visible messages, or all if early is true, to handle.
+func (c *delayedOutbox) deliver(early bool, handle func(patterns.OutboxMessage) (retryAfter time.Duration)) {
+	c.mu.Lock()
+	all := c.waiting
+	c.waiting = nil
+	c.mu.Unlock()
+	for _, d := range all {
+		if early || !time.Now().Before(d.at) {
+			retryAfter := handle(d.OutboxMessage)
+			if retryAfter <= 0 {
+				continue
+			}
+			d.at = time.Now().Add(retryAfter)
+		}
+		c.add(d)
+	}
+}
+
+// until waits until end, and delivers messages meanwhile.
+func (c *delayedOutbox) until(t *testing.T, end time.Time, early bool, handle func(context.Context, patterns.OutboxMessage) (time.Duration, error)) {
+	t.Helper()
+	for ; time.Now().Before(end); time.Sleep(10 * time.Minute) {
+		c.deliver(early, func(w patterns.OutboxMessage) time.Duration {
+			retryAfter, err := handle(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return retryAfter
+		})
+	}
+}
+
+var errBroken = errors.New("broken")
+
+type brokenOutbox struct{}
+
+func (brokenOutbox) Put(context.Context, patterns.OutboxMessage, time.Duration) (patterns.Receipt, error) {
+	return patterns.Receipt{}, errBroken
+}
+
+func (brokenOutbox) Delete(context.Context, patterns.Receipt) error { return nil }

@@ -13,178 +13,191 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// plan is what one write has to do: blobs first, then the row.
+// plan is the content of one write: the blobs to upload first, and then the row.
 type plan[T any] struct {
-	key   keys.Key
-	value T // as the row stores it: without what goes to blobs
-	refs  references
-	had   bool // the row had references before
-	out   []*outgoing
-	since time.Time // when the oldest upload that it relies on began; zero for none
+	key           keys.Key
+	value         T // as stored in the row: without the fields in blobs
+	refs          references
+	hadReferences bool // the row to be replaced has references
+	pending       []*pendingBlob
+	uploadStart   time.Time // of the oldest upload that the write relies on; zero for none
 }
 
-// outgoing is a blob to be uploaded.
-type outgoing struct {
+// pendingBlob is a blob that has to be uploaded.
+type pendingBlob struct {
 	field   *field
-	ref     Blob
-	content []byte  // as stored; unused for a stream
-	source  *source // nil where content is in memory
+	ref     BlobRef
+	content []byte  // as stored; not used for a stream
+	source  *source // nil if the content is in memory
 }
 
-// attempt is the uploads of one call, over all its tries.
-type attempt struct {
-	ready map[digest]uploaded // from memory
-	spare map[string]bool     // names of those that no row refers to
+// uploads are the blobs that one call has uploaded, in all of its tries.
+type uploads struct {
+	byContent    map[digest]uploadedBlob // uploaded from memory
+	unreferenced map[string]bool         // names of those that no row refers to
 }
 
-// uploaded is a blob that was uploaded, and when that began.
-type uploaded struct {
-	Blob
-	since time.Time
+type uploadedBlob struct {
+	BlobRef
+	start time.Time // of the upload
 }
 
-// digest tells whether two contents are the same.
+// digest identifies a content.
 type digest struct {
-	sum    string
+	sha256 string
 	length int64
 }
 
-func (b Blob) digest() digest { return digest{b.SHA256, b.Length} }
+func (b BlobRef) digest() digest { return digest{b.SHA256, b.Length} }
 
-func newAttempt() *attempt {
-	return &attempt{ready: map[digest]uploaded{}, spare: map[string]bool{}}
+func newUploads() *uploads {
+	return &uploads{byContent: map[digest]uploadedBlob{}, unreferenced: map[string]bool{}}
 }
 
-// plan decides where each field of v, the entity at key, goes. old is the item that it
-// replaces, nil for none. Nothing is sent.
-func (t *Table[T]) plan(key keys.Key, v *T, old *Item[T], a *attempt) (*plan[T], error) {
+// plan determines where each field of v, the entity with that key, is stored. old is the
+// item to be replaced, nil if there is none. No request.
+func (t *Table[T]) plan(key keys.Key, v *T, old *Item[T], u *uploads) (*plan[T], error) {
 	p := &plan[T]{key: key, value: *v, refs: references{}}
 	if old != nil {
-		_, p.had = old.row.Property(referencesName)
+		_, p.hadReferences = old.row.Property(referencesProperty)
 	}
 	for i := range t.fields {
 		f := &t.fields[i]
-		var was Blob
-		kept := false
+		var oldRef BlobRef
+		hadRef := false
 		if old != nil {
-			was, kept = old.blobs[f.name]
+			oldRef, hadRef = old.blobs[f.property]
 		}
 		switch {
 		case f.isZero(v):
-			if kept && !old.loaded[f.name] { // it was not read, so it was not cleared either
-				p.refs[f.name] = was
+			if hadRef && !old.loaded[f.property] { // zero because it was not read: the caller did not clear it
+				p.refs[f.property] = oldRef
 			}
 			continue
-		case f.form == stream:
-			if err := t.planStream(p, f, was); err != nil {
+		case f.kind == streamField:
+			if err := t.planStream(p, f, oldRef); err != nil {
 				return nil, err
 			}
 			f.clear(&p.value)
 			continue
 		}
-		content, err := f.content(v)
+		content, err := f.encode(v)
 		if err != nil {
 			return nil, err
 		}
-		if !t.apart(f, content) {
+		if !t.inBlob(f, content) {
 			continue
 		}
 		f.clear(&p.value)
 		sum := sha256.Sum256(content)
-		ref := Blob{Container: t.container, Length: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
-		if kept && was.digest() == ref.digest() {
-			p.refs[f.name] = was
+		ref := BlobRef{Container: t.container, Length: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+		if hadRef && oldRef.digest() == ref.digest() {
+			p.refs[f.property] = oldRef
 			continue
 		}
-		if ready, ok := a.ready[ref.digest()]; ok && time.Since(ready.since) < t.grace/4 {
-			p.refs[f.name] = ready.Blob
-			p.began(ready.since)
+		if done, ok := u.byContent[ref.digest()]; ok && time.Since(done.start) < t.grace/4 {
+			p.refs[f.property] = done.BlobRef
+			p.relyOn(done.start)
 			continue
 		}
 		if t.gzip {
 			content, ref.Encoding = compress(content)
 		}
-		p.out = append(p.out, &outgoing{field: f, ref: ref, content: content})
+		p.pending = append(p.pending, &pendingBlob{field: f, ref: ref, content: content})
 	}
 	return p, nil
 }
 
-// planStream is plan for one Stream that is not zero; was is its field's reference so far.
-func (t *Table[T]) planStream(p *plan[T], f *field, was Blob) error {
-	refuse := &Error{Op: "write stream", Property: f.name, kind: ErrStream}
+// planStream is plan for one Stream that is not zero. oldRef is the field's reference in
+// the row to be replaced.
+func (t *Table[T]) planStream(p *plan[T], f *field, oldRef BlobRef) error {
 	s := f.in(&p.value).Interface().(Stream)
 	if s.stored != nil {
-		if s.stored.ref != was {
-			return refuse
+		if s.stored.ref != oldRef {
+			return badStream(f)
 		}
-		p.refs[f.name] = was
+		p.refs[f.property] = oldRef
 		return nil
 	}
 	s.source.mu.Lock()
 	defer s.source.mu.Unlock()
 	switch {
 	case !s.source.used:
-		ref := Blob{Container: t.container, SHA256: hex.EncodeToString(make([]byte, sha256.Size))}
+		ref := BlobRef{Container: t.container, SHA256: hex.EncodeToString(make([]byte, sha256.Size))}
 		if t.gzip {
-			ref.Encoding = gzipped
+			ref.Encoding = gzipEncoding
 		}
-		p.out = append(p.out, &outgoing{field: f, ref: ref, source: s.source})
+		p.pending = append(p.pending, &pendingBlob{field: f, ref: ref, source: s.source})
 		return nil
-	case s.source.owner != any(t) || s.source.ref == (Blob{}):
-		return refuse
+	case s.source.owner != any(t) || s.source.ref == (BlobRef{}):
+		return badStream(f)
 	case s.source.key != p.key:
-		// What is known of a blob, a wake-up above all, is that of its entity.
-		return refuse
-	case s.source.ref != was: // the row of an earlier try was not written
-		p.began(s.source.since)
+		// The outbox message for the blob names the other entity, so its worker could
+		// delete a blob to which this entity refers.
+		return badStream(f)
+	case s.source.ref != oldRef: // an earlier try uploaded it, but did not write the row
+		p.relyOn(s.source.uploadStart)
 	}
-	p.refs[f.name] = s.source.ref
+	p.refs[f.property] = s.source.ref
 	return nil
 }
 
-// began notes when an upload began that the write relies on.
-func (p *plan[T]) began(at time.Time) {
-	if p.since.IsZero() || at.Before(p.since) {
-		p.since = at
+// relyOn records that the write relies on an upload that started at that time.
+func (p *plan[T]) relyOn(start time.Time) {
+	if p.uploadStart.IsZero() || start.Before(p.uploadStart) {
+		p.uploadStart = start
 	}
 }
 
-// apart reports whether content goes to a blob.
-func (t *Table[T]) apart(f *field, content []byte) bool {
+// inBlob reports whether content is stored in a blob.
+func (t *Table[T]) inBlob(f *field, content []byte) bool {
 	limit := t.threshold
-	if f.form != octets {
-		limit = min(limit, maxText)
+	if f.kind != bytesField {
+		limit = min(limit, maxTextInRow)
 	}
 	return len(content) > limit
 }
 
-// compress gives the shorter form of content.
+// compress returns content, compressed if that is shorter, and its encoding.
 func compress(content []byte) ([]byte, string) {
 	var short bytes.Buffer
 	w := gzip.NewWriter(&short)
-	w.Write(content) // a Buffer takes all
+	w.Write(content) // a Buffer returns no error
 	w.Close()
 	if short.Len() >= len(content) {
 		return content, ""
 	}
-	return short.Bytes(), gzipped
+	return short.Bytes(), gzipEncoding
 }
 
-// name gives the blobs to be uploaded their names, in folder.
-func (p *plan[T]) name(folder string) {
-	for _, o := range p.out {
-		o.ref.Name = folder + uuid.NewString()
+// nameBlobs assigns a new name to each pending blob.
+func (p *plan[T]) nameBlobs(prefix string) {
+	for _, b := range p.pending {
+		b.ref.Name = prefix + uuid.NewString()
 	}
 }
 
-// op is base with the row's content: references included.
+// op returns base with the references as a property of the row.
 func (p *plan[T]) op(base patterns.Op[T]) patterns.Op[T] {
 	refs := p.refs.clone()
-	for _, o := range p.out {
-		refs[o.field.name] = o.ref
+	for _, b := range p.pending {
+		refs[b.field.property] = b.ref
 	}
-	if len(refs) == 0 && !p.had {
+	if len(refs) == 0 && !p.hadReferences {
 		return base
 	}
-	return base.With(referencesName, refs.text())
+	return base.With(referencesProperty, refs.marshal())
+}
+
+// droppedBy returns the references of old that are not part of p.
+func droppedBy[T any](p *plan[T], old *Item[T]) references {
+	dropped := references{}
+	if old != nil {
+		for property, ref := range old.blobs {
+			if !p.refs.has(ref.Name) {
+				dropped[property] = ref
+			}
+		}
+	}
+	return dropped
 }

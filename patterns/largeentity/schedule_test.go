@@ -19,10 +19,11 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Writers, readers, a worker and a sweeper run side by side on a service that is slow,
-// refuses, and loses replies. Whatever the schedule: who has read an entity can read its
-// blobs for the grace time, no reference dangles, and in the end no blob is left over.
-func TestRandomSchedulesLeaveNoReferenceAndNoReaderWithoutABlob(t *testing.T) {
+// Writers, readers, a worker and a sweeper run concurrently on a service that is slow,
+// refuses requests and loses replies. In every schedule the blobs of an entity can be read
+// for the grace period after the entity was read, no reference dangles, and in the end no
+// unreferenced blob exists.
+func TestRandomSchedulesLeaveNoDanglingReferenceAndNoOrphan(t *testing.T) {
 	for seed := range uint64(16) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { newSchedule(t, seed).run() })
@@ -31,22 +32,22 @@ func TestRandomSchedulesLeaveNoReferenceAndNoReaderWithoutABlob(t *testing.T) {
 }
 
 const (
-	briefly = 10 * time.Minute // the grace time of the schedules
-	slowest = 4 * time.Minute  // a delayed reply
+	grace   = 10 * time.Minute
+	slowest = 4 * time.Minute // delay of a request or reply
 )
 
 type schedule struct {
 	*testing.T
 	seed   uint64
 	acct   *storagetest.Account
-	outbox *clockwork // nil for a table that is only swept
+	outbox *delayedOutbox // nil for a table that is only swept
 	films  *largeentity.Table[film]
 }
 
 func newSchedule(t *testing.T, seed uint64) *schedule {
 	s := &schedule{T: t, seed: seed, acct: storagetest.Start(&storagetest.Options{Seed: seed + 1})}
 	if seed%3 != 0 {
-		s.outbox = new(clockwork)
+		s.outbox = new(delayedOutbox)
 	}
 	s.films = s.process()
 	if err := s.films.Create(t.Context()); err != nil {
@@ -55,9 +56,9 @@ func newSchedule(t *testing.T, seed uint64) *schedule {
 	return s
 }
 
-// process is the table as one more program has it.
+// process opens the table as another process would.
 func (s *schedule) process() *largeentity.Table[film] {
-	o := &largeentity.Options[film]{Grace: briefly, Threshold: largeentity.Always}
+	o := &largeentity.Options[film]{Grace: grace, Threshold: largeentity.Always}
 	if s.outbox != nil {
 		o.Outbox = s.outbox
 	}
@@ -77,9 +78,9 @@ func (s *schedule) run() {
 		sometimes("Table.Insert", 0.1).Delay(slowest), sometimes("Table.Replace", 0.1).Delay(slowest),
 		sometimes("Table.Replace", 0.05).Status(403, "AuthorizationFailure"), sometimes("Table.*", 0.05).Status(503, "ServerBusy"),
 	)
-	var people, services sync.WaitGroup
+	var clients, services sync.WaitGroup
 	for n := range uint64(4) {
-		people.Go(func() { s.person(s.process(), s.random(n)) })
+		clients.Go(func() { s.client(s.process(), s.random(n)) })
 	}
 	stop := make(chan struct{})
 	every := func(d time.Duration, do func()) {
@@ -96,39 +97,40 @@ func (s *schedule) run() {
 	}
 	chance := s.random(99)
 	every(time.Minute, func() { s.work(chance.IntN(5) == 0) })
-	every(3*time.Minute, func() { _, _ = s.films.Sweep(s.Context(), nil) }) // what fails is done by the next
-	people.Wait()
+	every(3*time.Minute, func() { _, _ = s.films.Sweep(s.Context(), nil) }) // the next sweep repeats what failed
+	clients.Wait()
 	close(stop)
 	services.Wait()
 
 	s.acct.ClearFaults()
-	referred := map[string]bool{}
+	referenced := map[string]bool{}
 	for row, err := range s.films.Table().Query(s.Context(), query.PartitionKey.Eq("films"), nil) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		item := must[largeentity.Item[film]](s.T)(s.films.Meta(row))
+		item := must(s.films.FromRow(row))(s.T)
 		for _, property := range []string{"Video", "Poster"} {
 			if b, ok := item.Blob(property); ok {
-				referred[b.Name] = true
+				referenced[b.Name] = true
 			}
 		}
-		s.look(s.films, item)
+		s.readBlobs(s.films, item)
 	}
 	for range 6 {
-		time.Sleep(2 * briefly)
+		time.Sleep(2 * grace)
 		s.work(false)
 		if s.outbox == nil {
-			must[largeentity.SweepReport](s.T)(s.films.Sweep(s.Context(), nil))
+			must(s.films.Sweep(s.Context(), nil))(s.T)
 		}
 	}
-	if n := blobsOf(s.T, s.acct); n != len(referred) {
-		s.Errorf("%d blobs, %d of them referred to", n, len(referred))
+	if n := len(stored(s.T, s.acct.Container("photos"))); n != len(referenced) {
+		s.Errorf("%d blobs, %d of them referenced", n, len(referenced))
 	}
 }
 
-// person changes entities at random, and looks again and again at what was read of late.
-func (s *schedule) person(films *largeentity.Table[film], r *rand.Rand) {
+// client changes random entities, and repeatedly reads the blobs of the entities that it read
+// recently.
+func (s *schedule) client(films *largeentity.Table[film], r *rand.Rand) {
 	type reading struct {
 		item largeentity.Item[film]
 		at   time.Time
@@ -156,20 +158,20 @@ func (s *schedule) person(films *largeentity.Table[film], r *rand.Rand) {
 				readings = append(readings, reading{item, time.Now()})
 			}
 		}
-		if errors.Is(err, largeentity.ErrBlobGone) || errors.Is(err, largeentity.ErrCorrupt) {
+		if errors.Is(err, largeentity.ErrBlobNotFound) || errors.Is(err, largeentity.ErrCorrupt) {
 			s.Error(err)
 		}
 		time.Sleep(time.Duration(r.Int64N(int64(slowest))))
 		for _, seen := range readings[max(0, len(readings)-4):] {
-			if time.Since(seen.at) < briefly-slowest { // which the look itself may take
-				s.look(films, seen.item)
+			if time.Since(seen.at) < grace-slowest { // reading the blobs takes up to slowest
+				s.readBlobs(films, seen.item)
 			}
 		}
 	}
 }
 
-// look reads all blobs of an entity.
-func (s *schedule) look(films *largeentity.Table[film], item largeentity.Item[film]) {
+// readBlobs reads all blobs of an entity.
+func (s *schedule) readBlobs(films *largeentity.Table[film], item largeentity.Item[film]) {
 	item, err := films.Load(s.Context(), item)
 	if err == nil && !item.Value.Video.IsZero() {
 		var video io.ReadCloser
@@ -178,21 +180,21 @@ func (s *schedule) look(films *largeentity.Table[film], item largeentity.Item[fi
 			video.Close()
 		}
 	}
-	if errors.Is(err, largeentity.ErrBlobGone) || errors.Is(err, largeentity.ErrCorrupt) {
-		s.Errorf("what was read: %v", err)
+	if errors.Is(err, largeentity.ErrBlobNotFound) || errors.Is(err, largeentity.ErrCorrupt) {
+		s.Errorf("blobs of an entity that was read: %v", err)
 	}
 }
 
-// work shows what is due; all there is where early is true.
+// work handles the messages that are visible, or all messages if early is true.
 func (s *schedule) work(early bool) {
 	if s.outbox == nil {
 		return
 	}
-	s.outbox.show(early, func(w patterns.OutboxMessage) time.Duration {
-		again, err := s.films.Handle(context.WithoutCancel(s.Context()), w)
+	s.outbox.deliver(early, func(w patterns.OutboxMessage) time.Duration {
+		retryAfter, err := s.films.Handle(context.WithoutCancel(s.Context()), w)
 		if err != nil {
-			again = time.Minute
+			retryAfter = time.Minute
 		}
-		return again
+		return retryAfter
 	})
 }

@@ -3,6 +3,7 @@ package largeentity
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"sync"
@@ -13,39 +14,40 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Stream is a field for values larger than memory. To write one, assign what
-// [NewStream] gives; of an entity that was read or written, [Stream.Open] reads it. It
-// always stands in a blob. The zero Stream is no value.
+// Stream is the type of a field for values larger than memory. It is always stored in a
+// blob. To write a value, set the field to the result of [NewStream]; to read the value of
+// an entity that was read or written, call [Stream.Open]. The zero Stream is no value.
 type Stream struct {
-	source *source       // to be written
-	stored *storedStream // to be read
+	source *source       // to be written; nil for none
+	stored *storedStream // to be read; nil for none
 }
 
 var streamType = reflect.TypeFor[Stream]()
 
-// source is a Stream to be written. Copies of the Stream share it.
+// source is the content of a Stream to be written. Copies of the Stream share it.
 type source struct {
-	mu     sync.Mutex
-	reader io.Reader
-	used   bool
-	owner  any      // the Table that has uploaded it
-	key    keys.Key // for the entity there
-	ref    Blob
-	since  time.Time // when the upload began
+	mu          sync.Mutex
+	reader      io.Reader
+	used        bool
+	owner       any      // the Table that uploaded it
+	key         keys.Key // of the entity for which it was uploaded
+	ref         BlobRef  // zero if the upload failed
+	uploadStart time.Time
 }
 
 type storedStream struct {
 	blobs     *container.Client
 	container string
 	property  string
-	ref       Blob
+	ref       BlobRef
 }
 
-// NewStream is a Stream to be written from r, which is read once, to its end, while
-// the entity is written. When that fails after the upload, as by
-// [patterns.ErrConflict], the same Stream can be written to the same entity again,
-// within half of [Options.Grace]; so make it outside the function that [Table.Update]
-// calls. Another entity takes a new Stream: no two refer to one blob.
+// NewStream returns a Stream with the content of r. Writing the entity reads r once, to
+// its end. If the write fails after the upload, for example with [patterns.ErrConflict],
+// the same Stream can be written again to the same entity, within half of
+// [Options.Grace]. Therefore call NewStream outside the function that is passed to
+// [Table.Update]. Two entities need two Streams, because they never share a blob. If r is
+// nil, NewStream returns the zero Stream.
 func NewStream(r io.Reader) Stream {
 	if r == nil {
 		return Stream{}
@@ -53,10 +55,10 @@ func NewStream(r io.Reader) Stream {
 	return Stream{source: &source{reader: r}}
 }
 
-// IsZero reports whether there is no value.
+// IsZero reports whether s has no value.
 func (s Stream) IsZero() bool { return s.source == nil && s.stored == nil }
 
-// Length is how many bytes a stored Stream has; false for one not stored yet.
+// Length returns the number of bytes of a stored Stream. ok is false if s is not stored.
 func (s Stream) Length() (n int64, ok bool) {
 	if s.stored == nil {
 		return 0, false
@@ -64,24 +66,30 @@ func (s Stream) Length() (n int64, ok bool) {
 	return s.stored.ref.Length, true
 }
 
-// Open reads the value of an entity that was read or written, one request, and one
-// more each time that the connection breaks. The reader gives [ErrCorrupt] in place
-// of io.EOF where the blob is not what was written: content is to be trusted only
-// after io.EOF. Close it.
+// Open returns a reader of the value of an entity that was read or written. The caller
+// must close it. One request, and one for each time that the connection breaks. If s is
+// not stored, the error is [ErrBadStream].
 //
-// The blob stays for [Options.Grace] at least after its entity was changed or deleted;
-// after that Open may fail with [ErrBlobGone]. ctx is for the whole reading.
+// If the blob is not what was written, the reader returns [ErrCorrupt] instead of
+// io.EOF: do not rely on the content before io.EOF.
+//
+// The blob exists for at least [Options.Grace] after its entity was changed or deleted.
+// After that, Open may fail with [ErrBlobNotFound]. ctx applies to the whole read.
 func (s Stream) Open(ctx context.Context) (io.ReadCloser, error) {
 	if s.stored == nil {
-		return nil, &Error{Op: "open stream", kind: ErrStream}
+		return nil, fmt.Errorf("open stream: %w", ErrBadStream)
 	}
 	return openBlob(ctx, s.stored.blobs, s.stored.container, s.stored.property, s.stored.ref)
 }
 
-var errPlainTable = errors.New("a Stream is written by package largeentity only")
+func badStream(f *field) error {
+	return ofProperty(f.property, fmt.Errorf("write stream: %w", ErrBadStream))
+}
 
-// MarshalJSON fails: a Stream has no content of its own to be written anywhere else.
-func (s Stream) MarshalJSON() ([]byte, error) { return nil, errPlainTable }
+var errOtherPackage = errors.New("a Stream can only be written by package largeentity")
 
-// UnmarshalJSON fails, as MarshalJSON does.
-func (s *Stream) UnmarshalJSON([]byte) error { return errPlainTable }
+// MarshalJSON returns an error, because the content of a Stream is not part of its value.
+func (s Stream) MarshalJSON() ([]byte, error) { return nil, errOtherPackage }
+
+// UnmarshalJSON returns an error, as MarshalJSON does.
+func (s *Stream) UnmarshalJSON([]byte) error { return errOtherPackage }

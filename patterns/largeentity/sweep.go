@@ -6,6 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/google/uuid"
 
@@ -14,45 +18,48 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// SweepOptions are the options of [Table.Sweep]. nil and the zero value mean the
-// defaults.
+// SweepOptions are the options of [Table.Sweep]. The zero value means the defaults.
 type SweepOptions struct {
-	// Grace is how long a blob without an entity is kept, at least that of the Table
-	// ([ErrGrace]). Zero means that of the Table.
+	// Grace is how long a blob without an entity is kept. If it is shorter than
+	// [Options.Grace], Sweep returns [ErrGraceTooShort]. Zero means [Options.Grace].
 	Grace time.Duration
 
-	// DryRun changes nothing, and reports what would be done.
+	// DryRun makes Sweep report what it would do, without changing anything.
 	DryRun bool
 
-	// Progress, if not nil, is called after each page that was read and each blob that
-	// was marked or deleted, in the goroutine of the caller.
+	// Progress, if not nil, is called in the caller's goroutine after each page that was
+	// read and each blob that was marked or deleted.
 	Progress func(SweepReport)
 }
 
-// SweepReport says what a sweep has done so far.
+// SweepReport is what a sweep has done so far.
 type SweepReport struct {
-	Blobs   int   // of this table, seen in the container
-	Rows    int   // seen in the table; 0 where no blob was old enough
-	Marked  int   // blobs without an entity, to be deleted after the grace time
+	Blobs   int   // blobs of this table in the container
+	Rows    int   // rows read; 0 if no blob was old enough
+	Marked  int   // blobs without an entity that were marked, to be deleted after the grace period
 	Deleted int   // blobs deleted
-	Bytes   int64 // that they took
+	Bytes   int64 // total size of the deleted blobs
 }
 
-// Sweep deletes the blobs that no entity refers to: those of entities that were
-// replaced or deleted, and of writers that died. A blob goes in two steps: the first
-// sweep that finds it, older than the grace time, marks it; a later one deletes it, if
-// it has been marked for the grace time and still nobody refers to it. So a reader has
-// at least the grace time to read what an entity referred to when it was read. A
-// blob that a slow writer is about to refer to is younger than the grace time, or else
-// the writer fails: see [ErrTooSlow]. Ages are by the service's clock.
+// Sweep deletes the blobs to which no entity refers: those of entities that were replaced
+// or deleted, and of writers that crashed. This takes two sweeps. The first one that finds
+// the blob older than the grace period marks it. A later one deletes it, if the mark is
+// older than the grace period and still no entity refers to the blob. Therefore a reader
+// has at least the grace period to read the blobs of a row that it has read. A blob to
+// which a slow writer is about to refer is younger than the grace period, or the writer
+// fails with [ErrTooSlow]. All ages are measured by the service's clock.
 //
-// It may run at any time, more than once at a time, and be broken off. Run it about
-// once in a grace time.
+// Sweep may be canceled, and may run at any time and concurrently. Run it about once in a
+// grace period.
 //
-// One request for each 5,000 blobs; where any is old enough, one for each 1,000 rows
-// of the table, which is scanned whole, for one property; and one for each blob marked
-// or deleted. Memory holds the names of the blobs that are old enough.
+// One request for each 5,000 blobs. If any blob is old enough, Sweep also scans one
+// property of the whole table, one request for each 1,000 rows, and makes one request for
+// each blob that it marks or deletes. It keeps the names of the blobs that are old enough
+// in memory. If references cannot be read, Sweep returns [ErrCorrupt] and deletes nothing.
 func (t *Table[T]) Sweep(ctx context.Context, opts *SweepOptions) (SweepReport, error) {
+	if err := t.usable(); err != nil {
+		return SweepReport{}, err
+	}
 	s := sweep{container: t.blobs}
 	if opts != nil {
 		s.SweepOptions = *opts
@@ -61,7 +68,7 @@ func (t *Table[T]) Sweep(ctx context.Context, opts *SweepOptions) (SweepReport, 
 		s.Grace = t.grace
 	}
 	if s.Grace < t.grace {
-		return s.report, fmt.Errorf("sweep: %w", ErrGrace)
+		return s.report, fmt.Errorf("sweep: %w", ErrGraceTooShort)
 	}
 	err := t.sweep(ctx, &s)
 	if err != nil {
@@ -71,44 +78,44 @@ func (t *Table[T]) Sweep(ctx context.Context, opts *SweepOptions) (SweepReport, 
 }
 
 func (t *Table[T]) sweep(ctx context.Context, s *sweep) error {
-	folder, ok := t.folder()
+	prefix, ok := t.blobPrefix()
 	if !ok {
-		// Any request tells the table's name; the row need not exist.
+		// Any request determines the table's name; the row need not exist.
 		_, err := t.table.Get(ctx, keys.Key{Partition: "azp", Row: "azp"})
-		if folder, ok = t.folder(); !ok {
+		if prefix, ok = t.blobPrefix(); !ok {
 			return err
 		}
 	}
-	// Blobs first: what is found without a row was so before the rows are read, and no
-	// row comes to refer to it while they are.
-	if err := s.list(ctx, folder); err != nil || len(s.old) == 0 {
+	// List the blobs before reading the rows: a blob that is old enough and unreferenced
+	// now does not become referenced while the rows are read.
+	if err := s.listBlobs(ctx, prefix); err != nil || len(s.orphans) == 0 {
 		return err
 	}
-	rows, err := patterns.NewTable(t.Client(), &patterns.TableOptions[referring]{Keyless: true})
+	rows, err := patterns.NewTable(t.Client(), &patterns.TableOptions[referencesRow]{Keyless: true})
 	if err != nil {
 		return err
 	}
-	if err := s.keepReferred(ctx, rows, t.container); err != nil {
+	if err := s.removeReferenced(ctx, rows, t.container); err != nil {
 		return err
 	}
-	for name, o := range s.old {
-		if err := s.orphan(ctx, name, o); err != nil {
+	for name, o := range s.orphans {
+		if err := s.deleteOrMark(ctx, name, o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// referring is a row of any type, as far as a sweep is concerned.
-type referring struct {
+// referencesRow is the part of any row that Sweep reads.
+type referencesRow struct {
 	Blobs string `table:"azp_blobs,reserved"`
 }
 
-// sweep is one run.
+// sweep is one run of Sweep.
 type sweep struct {
 	SweepOptions
 	container *container.Client
-	old       map[string]oldBlob // by name: those that may be orphans
+	orphans   map[string]orphan // by name: old enough, and no reference found yet
 	report    SweepReport
 }
 
@@ -118,48 +125,48 @@ func (s *sweep) progress() {
 	}
 }
 
-// list finds the blobs that are old enough.
-func (s *sweep) list(ctx context.Context, folder string) error {
-	s.old = map[string]oldBlob{}
+// listBlobs finds the blobs that are older than the grace period.
+func (s *sweep) listBlobs(ctx context.Context, prefix string) error {
+	s.orphans = map[string]orphan{}
 	pager := s.container.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{
-		Prefix: &folder, Include: container.ListBlobsInclude{Metadata: true},
+		Prefix: &prefix, Include: container.ListBlobsInclude{Metadata: true},
 	})
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {
-			return fail("list blobs", "", err)
+			return blobError("list blobs", err)
 		}
 		if page.Date == nil || page.Segment == nil {
-			return fail("list blobs", "", patterns.ErrBadReply)
+			return fmt.Errorf("list blobs: %w", patterns.ErrBadReply)
 		}
 		limit := page.Date.Add(-s.Grace)
 		for _, b := range page.Segment.BlobItems {
 			if b == nil || b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil || b.Properties.ETag == nil {
-				return fail("list blobs", "", patterns.ErrBadReply)
+				return fmt.Errorf("list blobs: %w", patterns.ErrBadReply)
 			}
-			if uuid.Validate(strings.TrimPrefix(*b.Name, folder)) != nil {
-				continue // somebody else's
+			if uuid.Validate(strings.TrimPrefix(*b.Name, prefix)) != nil {
+				continue // not created by this package
 			}
 			s.report.Blobs++
 			if !b.Properties.LastModified.Before(limit) {
 				continue
 			}
-			o := oldBlob{etag: b.Properties.ETag, marked: isMarked(b.Metadata)}
+			o := orphan{etag: b.Properties.ETag, marked: isMarked(b.Metadata)}
 			if b.Properties.ContentLength != nil {
 				o.size = *b.Properties.ContentLength
 			}
-			s.old[*b.Name] = o
+			s.orphans[*b.Name] = o
 		}
 		s.progress()
 	}
 	return nil
 }
 
-// keepReferred takes the blobs that a row refers to off the list. A row whose
-// references cannot be read ends the sweep: what it refers to is not known.
-func (s *sweep) keepReferred(ctx context.Context, rows *patterns.Table[referring], own string) error {
+// removeReferenced removes the blobs to which a row refers from s.orphans. It returns an
+// error if the references of a row cannot be read, because they might be to any blob.
+func (s *sweep) removeReferenced(ctx context.Context, rows *patterns.Table[referencesRow], containerName string) error {
 	for row, err := range rows.Query(ctx, query.Filter{}, &patterns.QueryOptions{
-		Select: []string{referencesName}, Allow: query.TableScan,
+		Select: []string{referencesProperty}, Allow: query.TableScan,
 	}) {
 		if err != nil {
 			return err
@@ -175,13 +182,13 @@ func (s *sweep) keepReferred(ctx context.Context, rows *patterns.Table[referring
 			return err
 		}
 		for _, ref := range refs {
-			o, ok := s.old[ref.Name]
-			if !ok || ref.Container != own {
+			o, ok := s.orphans[ref.Name]
+			if !ok || ref.Container != containerName {
 				continue
 			}
-			delete(s.old, ref.Name)
-			if o.marked && !s.DryRun { // as after the table was restored from a copy
-				if err := o.set(ctx, s.container, ref.Name, nil); err != nil {
+			delete(s.orphans, ref.Name)
+			if o.marked && !s.DryRun { // for example after the table was restored from a backup
+				if err := o.unmark(ctx, s.container, ref.Name); err != nil {
 					return err
 				}
 			}
@@ -190,8 +197,8 @@ func (s *sweep) keepReferred(ctx context.Context, rows *patterns.Table[referring
 	return nil
 }
 
-// orphan marks or deletes a blob without an entity, unless it has changed meanwhile.
-func (s *sweep) orphan(ctx context.Context, name string, o oldBlob) (err error) {
+// deleteOrMark deletes a blob that is marked, and marks one that is not.
+func (s *sweep) deleteOrMark(ctx context.Context, name string, o orphan) (err error) {
 	switch {
 	case s.DryRun:
 	case o.marked:
@@ -210,4 +217,60 @@ func (s *sweep) orphan(ctx context.Context, name string, o oldBlob) (err error) 
 	}
 	s.progress()
 	return nil
+}
+
+// orphanMark is the metadata of a blob that was found without an entity. The time at which
+// it was found is the service's time of the last change to the blob.
+const orphanMark = "azp_orphan"
+
+// isMarked reports whether metadata contains the mark. Proxies may change the case of
+// header names.
+func isMarked(metadata map[string]*string) bool {
+	for name := range metadata {
+		if strings.EqualFold(name, orphanMark) {
+			return true
+		}
+	}
+	return false
+}
+
+// orphan is a blob without an entity that has not changed for the grace period. Its
+// methods do nothing if the blob has changed since, or does not exist.
+type orphan struct {
+	etag   *azcore.ETag
+	size   int64
+	marked bool
+}
+
+func (o orphan) mark(ctx context.Context, c *container.Client, name string) error {
+	return o.setMetadata(ctx, c, name, map[string]*string{orphanMark: to.Ptr("1")})
+}
+
+func (o orphan) unmark(ctx context.Context, c *container.Client, name string) error {
+	return o.setMetadata(ctx, c, name, nil)
+}
+
+func (o orphan) setMetadata(ctx context.Context, c *container.Client, name string, metadata map[string]*string) error {
+	_, err := c.NewBlobClient(name).SetMetadata(ctx, metadata, &blob.SetMetadataOptions{AccessConditions: o.ifUnchanged()})
+	return changeError("mark blob", err)
+}
+
+func (o orphan) delete(ctx context.Context, c *container.Client, name string) error {
+	_, err := c.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{
+		DeleteSnapshots: to.Ptr(blob.DeleteSnapshotsOptionTypeInclude), AccessConditions: o.ifUnchanged(),
+	})
+	return changeError("delete blob", err)
+}
+
+func (o orphan) ifUnchanged() *blob.AccessConditions {
+	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: o.etag}}
+}
+
+// changeError returns the error of a conditional request to change a blob. It is nil if
+// another process, or an earlier try of the request, has changed or deleted the blob.
+func changeError(op string, err error) error {
+	if bloberror.HasCode(err, bloberror.BlobNotFound, bloberror.ConditionNotMet) {
+		return nil
+	}
+	return blobError(op, err)
 }

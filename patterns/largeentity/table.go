@@ -12,19 +12,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Table is a table whose entities are values of T, the large fields of which stand in
-// blobs. It may be used by any number of goroutines; it starts none that outlives a
-// call, and needs no closing.
+// Table is a table of entities of type T whose large fields are stored in blobs. It is
+// safe for concurrent use. It starts no goroutine that outlives a call, and does not
+// have to be closed. Make one with [New]; the methods of the zero Table that make
+// requests return [patterns.ErrNil].
 type Table[T any] struct {
 	table     *patterns.Table[T]
 	blobs     *container.Client
-	container string
+	container string // name
 	fields    []field
 	threshold int
 	gzip      bool
@@ -32,14 +34,15 @@ type Table[T any] struct {
 	grace     time.Duration
 	outbox    patterns.OutboxQueue // nil for none
 	tries     int
-	block     int // bytes of a block of a stream
-	blocks    int // that one may have
+	blockSize int // bytes of a block of a stream
+	maxBlocks int // of a stream
 }
 
-// Always, as [Options.Threshold], puts every tagged field into a blob that is not zero.
+// Always is a value of [Options.Threshold]: every tagged field that is not zero is stored
+// in a blob.
 const Always = -1
 
-// MaxThreshold is the largest [Options.Threshold]: what one property of a row can hold.
+// MaxThreshold is the largest [Options.Threshold], the largest size of one property.
 const MaxThreshold = 64 << 10
 
 const (
@@ -47,64 +50,65 @@ const (
 	defaultGrace     = 24 * time.Hour
 	defaultTries     = 16
 
-	maxText   = 32 << 10 // UTF-16 units of a string property, of which a byte makes one at most
-	maxPrefix = 512      // characters, of the 1,024 that the name of a blob can have
+	maxTextInRow = 32 << 10 // UTF-16 code units of a string property; no more than its bytes in UTF-8
+	maxPrefix    = 512      // characters, of the 1,024 of a blob's name
 )
 
-// Options are the options of [New]. nil and the zero value mean the defaults.
+// Options are the options of [New]. The zero value means the defaults.
 type Options[T any] struct {
-	// Key gives a value's key, as [patterns.TableOptions.Key] does. It must not look at
-	// fields tagged blob.
+	// Key returns the key of a value, as [patterns.TableOptions.Key] does. It must not
+	// depend on fields tagged blob.
 	Key func(*T) (keys.Key, error)
 
-	// Threshold is the size in bytes above which a field goes to a blob, up to
-	// [MaxThreshold]; below, it is a property of the row. Text and JSON go to a blob
-	// above 32 KiB in any case. Zero means 32 KiB, [Always] always. It may change
-	// while the table has entities.
+	// Threshold is the size in bytes above which a tagged field is stored in a blob; a
+	// smaller field is stored in the row. The maximum is [MaxThreshold]. Text and JSON
+	// above 32 KiB are always stored in a blob. The threshold may change while the table
+	// contains entities. Zero means 32 KiB; [Always] means that every field is stored in
+	// a blob.
 	Threshold int
 
-	// Gzip compresses blobs that become smaller by it. Blobs written without, or with
-	// it, stay readable either way.
+	// Gzip compresses the blobs that become smaller by it. Compressed and uncompressed
+	// blobs can be read with either setting.
 	Gzip bool
 
-	// Prefix begins the names of blobs, before the name of the table. Tables of the same
-	// name, in two accounts, that share a container need different ones: [Table.Sweep]
-	// deletes what has its prefix and table in its name and nobody refers to. Up to 512
-	// characters.
+	// Prefix is the beginning of the names of blobs, before the name of the table, of at
+	// most 512 characters. Tables with the same name, in two accounts, that share a
+	// container need different prefixes: [Table.Sweep] deletes the unreferenced blobs
+	// whose name begins with its prefix and table name.
 	Prefix string
 
-	// Grace is how long a blob that no entity refers to is kept, for readers under
-	// way. A writer that takes longer than half of it between the upload of a blob and
-	// the write of the entity fails with [ErrTooSlow]. It must be the same for all
-	// programs that use the table, or the longest of them given to Sweep. Zero means 24
-	// hours.
+	// Grace is the grace period: how long a blob is kept to which no entity refers, for
+	// readers that have the old row. A writer that takes longer than half of it between
+	// the upload of a blob and the write of the entity fails with [ErrTooSlow]. All
+	// programs that use the table must have the same value, or Sweep the longest of
+	// them. Zero means 24 hours.
 	Grace time.Duration
 
-	// Outbox, if set, is told of every write before it happens, so that the blobs that an
-	// entity refers to no longer, or never came to refer to, are deleted one and a half
-	// grace times later, or two and a half where the entity is gone: by a worker that
-	// calls [Table.Handle], such as one of package eventual with HandleOutbox. It takes
-	// one request more for each write that creates or drops blobs, and for Delete two.
-	// Without it [Table.Sweep] alone deletes blobs; with it Sweep finds what a lost queue
-	// leaves.
+	// Outbox, if not nil, receives a message before each write that creates or drops
+	// blobs, so that the blobs to which the entity does not refer are deleted one and a
+	// half grace periods later, or two and a half if the entity was deleted. A worker
+	// that calls [Table.Handle] does this, for example one of package eventual with
+	// HandleOutbox. Such a write takes one more request, and Delete two more. Sweep then
+	// only finds the blobs whose message was lost. If nil, only [Table.Sweep] deletes
+	// blobs.
 	Outbox patterns.OutboxQueue
 
-	// Tries is how often [Table.Update] and [Table.UpdateMeta] read and write before
-	// they give up with [patterns.ErrConflict]. Zero means 16.
+	// Tries is the number of times that [Table.Update] and [Table.UpdateMeta] read and
+	// write before they return [patterns.ErrConflict]. Zero means 16.
 	Tries int
 }
 
-// New makes a Table on a table and a container, which must exist before the first
-// write; [Table.Create] makes both. New makes no request. The error names the field
-// of T that cannot be stored, or the option that is out of range.
+// New returns a Table that uses a table and a container. Both must exist before the first
+// write; [Table.Create] creates them. New makes no request. Its error names the field of
+// T that cannot be stored, or the option that is out of range.
 //
-// T is a struct, mapped to a row as [patterns.Table] says, with one or more fields
+// T is a struct that is mapped to a row as by [patterns.Table], with at least one field
 // tagged
 //
 //	table:",blob"      or table:"Name,blob"
 //
-// which are a string, a byte slice, a [Stream], or of any type that encoding/json
-// takes. A zero field is not stored, and zero when read.
+// A tagged field is a string, a byte slice, a [Stream], or any type that encoding/json
+// supports. A field with the zero value is not stored, and is read as the zero value.
 func New[T any](client *aztables.Client, blobs *container.Client, opts *Options[T]) (*Table[T], error) {
 	var o Options[T]
 	if opts != nil {
@@ -123,14 +127,15 @@ func newTable[T any](client *aztables.Client, blobs *container.Client, o Options
 	}
 	address, err := url.Parse(blobs.URL())
 	if err != nil {
-		return nil, errors.New("the address of the container cannot be read")
+		return nil, errors.New("the URL of the container cannot be parsed")
 	}
 	t := &Table[T]{blobs: blobs, container: path.Base(address.Path),
-		threshold: o.Threshold, gzip: o.Gzip, prefix: o.Prefix, grace: o.Grace, outbox: o.Outbox, tries: o.Tries, block: blockSize, blocks: maxBlocks}
+		threshold: o.Threshold, gzip: o.Gzip, prefix: o.Prefix, grace: o.Grace, outbox: o.Outbox, tries: o.Tries,
+		blockSize: defaultBlockSize, maxBlocks: defaultMaxBlocks}
 	if t.table, err = patterns.NewTable(client, &patterns.TableOptions[T]{Key: o.Key, StampWrites: true}); err != nil {
 		return nil, err
 	}
-	if t.fields, err = fieldsOf(reflect.TypeFor[T]()); err != nil {
+	if t.fields, err = blobFields(reflect.TypeFor[T]()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -143,7 +148,7 @@ func newTable[T any](client *aztables.Client, blobs *container.Client, o Options
 		return nil, fmt.Errorf("option Prefix of %d characters: %w", n, patterns.ErrTooLarge)
 	}
 	if !utf8.ValidString(t.prefix) || strings.ContainsFunc(t.prefix, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }) {
-		return nil, errors.New("option Prefix: control characters and backslashes are not allowed in it")
+		return nil, errors.New("option Prefix must be UTF-8 without control characters and backslashes")
 	}
 	if t.grace <= 0 {
 		t.grace = defaultGrace
@@ -154,37 +159,44 @@ func newTable[T any](client *aztables.Client, blobs *container.Client, o Options
 	return t, nil
 }
 
-// Table is the table under it, for queries and all else that needs no blobs: fields
-// that stand in blobs are zero there, [Table.Meta] and [Table.Load] read them. Its
-// Replace and Merge keep the references of the Item that they were given.
+// usable returns an error for a nil or zero Table.
+func (t *Table[T]) usable() error {
+	if t == nil || t.table == nil {
+		return fmt.Errorf("table of large entities: %w", patterns.ErrNil)
+	}
+	return nil
+}
+
+// Table returns the underlying table, for queries and other operations that need no
+// blobs. In its items, the fields that are stored in blobs are zero; [Table.FromRow] and
+// [Table.Load] read them. Its Replace and Merge keep the references of the Item that they
+// receive.
 func (t *Table[T]) Table() *patterns.Table[T] { return t.table }
 
-// Client gives back the table client that New took.
+// Client returns the table client that was passed to New.
 func (t *Table[T]) Client() *aztables.Client { return t.table.Client() }
 
-// Container gives back the container client that New took.
+// Container returns the container client that was passed to New.
 func (t *Table[T]) Container() *container.Client { return t.blobs }
 
-// Create creates the table and the container; what exists already is fine. Two requests.
+// Create creates the table and the container, if they do not exist. Two requests.
 func (t *Table[T]) Create(ctx context.Context) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
 	if err := t.table.Create(ctx); err != nil {
 		return err
 	}
 	_, err := t.blobs.Create(ctx, nil)
-	if err = fail("create container", "", err); hasCode(err, "ContainerAlreadyExists") {
+	if bloberror.HasCode(err, bloberror.ContainerAlreadyExists) {
 		return nil
 	}
-	return err
+	return blobError("create container", err)
 }
 
-func hasCode(err error, code string) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Code == code
-}
-
-// folder begins the names of the table's blobs. The SDK does not tell the name of a
-// table before the first request.
-func (t *Table[T]) folder() (name string, ok bool) {
+// blobPrefix returns the beginning of the names of the table's blobs. It is not known
+// before the first request, because the SDK does not expose the name of a table.
+func (t *Table[T]) blobPrefix() (prefix string, ok bool) {
 	address, ok := t.table.URL()
 	if !ok {
 		return "", false

@@ -7,14 +7,12 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/testbed"
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
+	"github.com/azpatterns/azpatterns/query"
 )
 
-const large = 100 << 10
-
-func TestEachCallTakesTheDocumentedRequests(t *testing.T) {
+func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
@@ -23,49 +21,49 @@ func TestEachCallTakesTheDocumentedRequests(t *testing.T) {
 
 		small := newJones("s", 10)
 		small.Email = "small@contoso.com"
-		must[largeentity.Item[employee]](t)(table.Insert(ctx, small))
+		must(table.Insert(ctx, small))(t)
 		wantRequests(t, b, map[string]int{"Table.Insert": 1})
 
-		item := must[largeentity.Item[employee]](t)(table.Insert(ctx, jj))
+		item := must(table.Insert(ctx, jj))(t)
 		wantRequests(t, b, map[string]int{"Blob.Put": 3, "Table.Insert": 1})
 		wantEmployee(t, item.Value, *jj)
 
-		item = must[largeentity.Item[employee]](t)(table.Get(ctx, jones))
+		item = must(table.Get(ctx, jones))(t)
 		wantRequests(t, b, map[string]int{"Table.Get": 1, "Blob.Get": 3})
 		wantEmployee(t, item.Value, *jj)
 
-		meta := must[largeentity.Item[employee]](t)(table.GetMeta(ctx, jones))
+		meta := must(table.GetMeta(ctx, jones))(t)
 		wantRequests(t, b, map[string]int{"Table.Get": 1})
 		wantEmployee(t, meta.Value, employee{Department: jj.Department, Email: jj.Email, Age: 40})
 		if ref, ok := meta.Blob("Photo"); !ok || ref.Length != large || meta.Loaded("Photo") {
 			t.Errorf("reference %+v, loaded %v", ref, meta.Loaded("Photo"))
 		}
-		photo := must[largeentity.Item[employee]](t)(table.Load(ctx, meta, "Photo"))
+		photo := must(table.Load(ctx, meta, "Photo"))(t)
 		wantRequests(t, b, map[string]int{"Blob.Get": 1})
 		if !bytes.Equal(photo.Value.Photo, jj.Photo) || photo.Value.Notes != "" || meta.Value.Photo != nil {
-			t.Error("not the photo, and it alone")
+			t.Error("Load did not load exactly the photo into a copy")
 		}
 
-		// What was not read, or is the same, stays where it is.
+		// Content that was not loaded, or is unchanged, is not uploaded.
 		meta.Value.Age++
-		meta = must[largeentity.Item[employee]](t)(table.Replace(ctx, meta))
+		meta = must(table.Replace(ctx, meta))(t)
 		wantRequests(t, b, map[string]int{"Table.Replace": 1})
-		meta = must[largeentity.Item[employee]](t)(table.Load(ctx, meta))
+		meta = must(table.Load(ctx, meta))(t)
 		jj.Age++
 		wantEmployee(t, meta.Value, *jj)
 		b.ResetRequests()
 		meta.Value.Notes = "short"
 		meta.Value.Photo = noise("b", large)
-		must[largeentity.Item[employee]](t)(table.Replace(ctx, meta))
+		must(table.Replace(ctx, meta))(t)
 		wantRequests(t, b, map[string]int{"Blob.Put": 1, "Table.Replace": 1})
 
-		must[largeentity.Item[employee]](t)(table.Update(ctx, jones, func(e *employee) error { e.Photo = nil; return nil }))
+		must(table.Update(ctx, jones, func(e *employee) error { e.Photo = nil; return nil }))(t)
 		wantRequests(t, b, map[string]int{"Table.Get": 1, "Blob.Get": 2, "Table.Replace": 1})
-		must[largeentity.Item[employee]](t)(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Age = 50; return nil }))
+		must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Age = 50; return nil }))(t)
 		wantRequests(t, b, map[string]int{"Table.Get": 1, "Table.Replace": 1})
 
 		jj.Photo, jj.Notes, jj.Age = nil, "short", 50
-		item = must[largeentity.Item[employee]](t)(table.Get(ctx, jones))
+		item = must(table.Get(ctx, jones))(t)
 		wantEmployee(t, item.Value, *jj)
 		b.ResetRequests()
 		if err := table.Delete(ctx, jones, item.ETag); err != nil {
@@ -78,152 +76,92 @@ func TestEachCallTakesTheDocumentedRequests(t *testing.T) {
 	})
 }
 
-// The name of the table is part of the blobs' names, and not known before a request.
-func TestTheFirstRequestOfATableMayBeOneMore(t *testing.T) {
+// The names of blobs contain the name of the table, which is not known before a request.
+func TestTheFirstWriteOfABlobMakesOneMoreRequest(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		jj := newJones("a", large)
-		must[largeentity.Item[employee]](t)(open[employee](t, client, blobs, nil).Insert(t.Context(), jj))
+		must(open[employee](t, client, blobs, nil).Insert(t.Context(), jj))(t)
 		wantRequests(t, b, map[string]int{"Table.Get": 1, "Blob.Put": 1, "Table.Insert": 1})
 		if _, err := open[employee](t, client, blobs, nil).Insert(t.Context(), jj); !errors.Is(err, patterns.ErrExists) {
-			t.Errorf("again: %v", err)
+			t.Errorf("second insert: %v", err)
 		}
 		wantRequests(t, b, map[string]int{"Table.Get": 1})
 	})
 }
 
-func TestTheThresholdDecidesAndMayChange(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		client, blobs := b.Table(t), b.Container(t)
-		for i, c := range []struct {
-			threshold, size int
-			apart           bool
-		}{
-			{0, 32 << 10, false}, {0, 32<<10 + 1, true},
-			{largeentity.Always, 0, true}, {largeentity.Always, 1, true},
-			{largeentity.MaxThreshold, 64 << 10, false}, {largeentity.MaxThreshold, 64<<10 + 1, true},
-			{5, 5, false}, {5, 6, true},
-		} {
-			table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: c.threshold})
-			e := newJones("a", c.size)
-			e.Email = string(rune('a' + i))
-			item := must[largeentity.Item[employee]](t)(table.Insert(t.Context(), e))
-			if _, apart := item.Blob("Photo"); apart != c.apart {
-				t.Errorf("threshold %d, %d bytes: in a blob %v", c.threshold, c.size, apart)
-			}
-			other := open[employee](t, client, blobs, nil)
-			got := must[largeentity.Item[employee]](t)(other.Get(t.Context(), item.Key))
-			wantEmployee(t, got.Value, *e)
-		}
-		// A string property holds less than a binary one.
-		table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: largeentity.MaxThreshold})
-		e := newJones("a", 0)
-		e.Notes = strings.Repeat("é", 20000)
-		item := must[largeentity.Item[employee]](t)(table.Insert(t.Context(), e))
-		if _, apart := item.Blob("Remarks"); !apart {
-			t.Error("40,000 bytes of text in the row")
-		}
-	})
-}
-
-func TestGzipIsUsedWhereItHelpsAndReadByAll(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		client, blobs := b.Table(t), b.Container(t)
-		table := open(t, client, blobs, &largeentity.Options[employee]{Gzip: true})
-		e := newJones("a", large)
-		e.Notes = strings.Repeat("again and ", 10000)
-		item := must[largeentity.Item[employee]](t)(table.Insert(t.Context(), e))
-		notes, _ := item.Blob("Remarks")
-		photo, _ := item.Blob("Photo")
-		if notes.Encoding != "gzip" || photo.Encoding != "" || notes.Length != 100000 {
-			t.Errorf("%+v %+v", notes, photo)
-		}
-		head := must[int64](t)(blobSize(t, blobs, notes.Name))
-		if head > 1000 {
-			t.Errorf("%d bytes stored", head)
-		}
-		b.ResetRequests()
-		got := must[largeentity.Item[employee]](t)(open[employee](t, client, blobs, nil).Get(t.Context(), jones))
-		wantEmployee(t, got.Value, *e)
-		// The same content stays, however it is stored.
-		b.ResetRequests()
-		must[largeentity.Item[employee]](t)(open[employee](t, client, blobs, nil).Replace(t.Context(), got))
-		wantRequests(t, b, map[string]int{"Table.Replace": 1})
-	})
-}
-
-// Properties that T has no field for, and what code without this package writes, survive.
-func TestRowsAreThoseOfAnyTable(t *testing.T) {
+// Unknown properties, and values written with a plain table, are kept.
+func TestRowsCanBeWrittenWithAPlainTable(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
-		must[largeentity.Item[employee]](t)(table.Insert(ctx, newJones("a", large)))
+		must(table.Insert(ctx, newJones("a", large)))(t)
 		type badge struct{ Badge string }
-		badges := must[*patterns.Table[badge]](t)(patterns.NewTable(table.Client(), &patterns.TableOptions[badge]{Keyless: true}))
-		must[patterns.Item[badge]](t)(badges.Do(ctx, patterns.UpsertOp(&badge{"17"}, patterns.Merge).At(jones)))
+		badges := must(patterns.NewTable(table.Client(), &patterns.TableOptions[badge]{Keyless: true}))(t)
+		must(badges.Do(ctx, patterns.UpsertOp(&badge{"17"}, patterns.Merge).At(jones)))(t)
 
-		// By the plain table: the reference stays with the item.
-		row := must[patterns.Item[employee]](t)(table.Table().Get(ctx, jones))
+		// A write with the plain table keeps the reference.
+		row := must(table.Table().Get(ctx, jones))(t)
 		row.Value.Age = 41
-		row = must[patterns.Item[employee]](t)(table.Table().Replace(ctx, row))
-		item := must[largeentity.Item[employee]](t)(table.Get(ctx, jones))
+		row = must(table.Table().Replace(ctx, row))(t)
+		item := must(table.Get(ctx, jones))(t)
 		want := newJones("a", large)
 		want.Age = 41
 		wantEmployee(t, item.Value, *want)
 
-		// A value that it gives the row wins over the blob that there was.
-		row = must[patterns.Item[employee]](t)(table.Table().Get(ctx, jones))
+		// A value in the row takes precedence over the blob.
+		row = must(table.Table().Get(ctx, jones))(t)
 		row.Value.Photo = []byte("new")
-		must[patterns.Item[employee]](t)(table.Table().Replace(ctx, row))
-		item = must[largeentity.Item[employee]](t)(table.Get(ctx, jones))
+		must(table.Table().Replace(ctx, row))(t)
+		item = must(table.Get(ctx, jones))(t)
 		want.Photo = []byte("new")
 		wantEmployee(t, item.Value, *want)
 
 		item.Value.Photo = noise("c", large)
-		must[largeentity.Item[employee]](t)(table.Replace(ctx, item))
-		if got := must[patterns.Item[badge]](t)(badges.Get(ctx, jones)); got.Value.Badge != "17" {
-			t.Error("a property without a field was lost")
+		must(table.Replace(ctx, item))(t)
+		if got := must(badges.Get(ctx, jones))(t); got.Value.Badge != "17" {
+			t.Error("an unknown property was lost")
 		}
 		for row, err := range table.Table().Query(ctx, jonesOnly, nil) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			item := must[largeentity.Item[employee]](t)(table.Load(ctx, must[largeentity.Item[employee]](t)(table.Meta(row))))
+			item := must(table.Load(ctx, must(table.FromRow(row))(t)))(t)
 			if !bytes.Equal(item.Value.Photo, noise("c", large)) {
-				t.Error("the photo of a row that was queried is another")
+				t.Error("the photo of a row from a query differs")
 			}
 		}
 		for row, err := range table.Table().Query(ctx, jonesOnly, &patterns.QueryOptions{Select: []string{"Age"}}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := table.Meta(row); !errors.Is(err, patterns.ErrProjected) {
-				t.Errorf("a row read in part: %v", err)
+			if _, err := table.FromRow(row); !errors.Is(err, patterns.ErrProjected) {
+				t.Errorf("row with a projection: %v", err)
 			}
 		}
 	})
 }
 
-func TestATableMayDeriveItsKeys(t *testing.T) {
-	type note struct {
-		ID   string
-		Text string `table:",blob"`
+var jonesOnly = query.And(query.PartitionKey.Eq(jones.Partition), query.RowKey.Eq(jones.Row))
+
+func TestTheZeroTableReturnsErrors(t *testing.T) {
+	ctx := t.Context()
+	zero := new(largeentity.Table[employee])
+	for name, err := range map[string]error{
+		"Create":  zero.Create(ctx),
+		"Get":     second(zero.Get(ctx, jones)),
+		"GetMeta": second(zero.GetMeta(ctx, jones)),
+		"Load":    second(zero.Load(ctx, largeentity.Item[employee]{})),
+		"FromRow": second(zero.FromRow(patterns.Item[employee]{})),
+		"Insert":  second(zero.Insert(ctx, newJones("a", 1))),
+		"Replace": second(zero.Replace(ctx, largeentity.Item[employee]{ETag: "x"})),
+		"Update":  second(zero.Update(ctx, jones, func(*employee) error { return nil })),
+		"Delete":  zero.Delete(ctx, jones, ""),
+		"Handle":  second(zero.Handle(ctx, patterns.OutboxMessage{})),
+		"Sweep":   second(zero.Sweep(ctx, nil)),
+	} {
+		if !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		table := open(t, b.Table(t), b.Container(t), &largeentity.Options[note]{Key: func(n *note) (keys.Key, error) {
-			return keys.Key{Partition: n.ID[:1], Row: n.ID}, nil // panics for a zero note
-		}})
-		n := &note{"n17", strings.Repeat("x", 50000)}
-		item := must[largeentity.Item[note]](t)(table.Insert(t.Context(), n))
-		item.Value.Text = strings.Repeat("y", 50000)
-		item = must[largeentity.Item[note]](t)(table.Replace(t.Context(), item))
-		item.Value.ID = "n18"
-		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrKeyChanged) {
-			t.Errorf("another key: %v", err)
-		}
-		got := must[largeentity.Item[note]](t)(table.Get(t.Context(), keys.Key{Partition: "n", Row: "n17"}))
-		if got.Value.Text[0] != 'y' {
-			t.Error("not the replaced text")
-		}
-	})
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"hash"
 	"io"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 
 	"github.com/azpatterns/azpatterns/internal/parallel"
@@ -24,166 +26,170 @@ import (
 )
 
 const (
-	// blockSize is how much of a stream is in memory.
-	blockSize = 8 << 20
-	// maxBlocks is how many blocks the service puts together: 390 GiB of that size.
-	maxBlocks = 50_000
+	// parallelBlobs is the number of blobs of one entity that are written or read
+	// concurrently.
+	parallelBlobs = 4
+	// defaultBlockSize is how much of a stream is in memory.
+	defaultBlockSize = 8 << 20
+	// defaultMaxBlocks is the service's limit of blocks in a blob: 390 GiB of that size.
+	defaultMaxBlocks = 50_000
 )
 
-// upload creates the blobs of p and notes them in a.
-func (t *Table[T]) upload(ctx context.Context, p *plan[T], a *attempt) error {
-	since := time.Now()
-	p.began(since)
+// upload creates the pending blobs of p and records them in u.
+func (t *Table[T]) upload(ctx context.Context, p *plan[T], u *uploads) error {
+	start := time.Now()
+	p.relyOn(start)
 	i := 0
-	for _, err := range parallel.Ordered(ctx, len(p.out), parallel.Window{Start: parallelBlobs, Max: parallelBlobs},
+	for _, err := range parallel.Ordered(ctx, len(p.pending), parallel.Window{Start: parallelBlobs, Max: parallelBlobs},
 		func(ctx context.Context, i int) (struct{}, error) {
-			o := p.out[i]
-			if o.source != nil {
-				return struct{}{}, t.uploadStream(ctx, p.key, o)
+			b := p.pending[i]
+			if b.source != nil {
+				return struct{}{}, t.uploadStream(ctx, p.key, b)
 			}
-			return struct{}{}, t.put(ctx, o, o.content)
+			return struct{}{}, t.put(ctx, b, b.content)
 		}) {
 		if err != nil {
 			return err
 		}
-		o := p.out[i]
-		p.refs[o.field.name] = o.ref
-		if o.source == nil {
-			a.ready[o.ref.digest()] = uploaded{o.ref, since}
-			a.spare[o.ref.Name] = true
+		b := p.pending[i]
+		p.refs[b.field.property] = b.ref
+		if b.source == nil {
+			u.byContent[b.ref.digest()] = uploadedBlob{b.ref, start}
+			u.unreferenced[b.ref.Name] = true
 		}
 		i++
 	}
-	p.out = nil
+	p.pending = nil
 	return nil
 }
 
-// put creates a blob of content. One request.
-func (t *Table[T]) put(ctx context.Context, o *outgoing, content []byte) error {
-	_, err := t.blobs.NewBlockBlobClient(o.ref.Name).Upload(ctx, streaming.NopCloser(bytes.NewReader(content)), &blockblob.UploadOptions{
-		HTTPHeaders: o.headers(), AccessConditions: absent(),
+// put creates a blob with content. One request.
+func (t *Table[T]) put(ctx context.Context, b *pendingBlob, content []byte) error {
+	_, err := t.blobs.NewBlockBlobClient(b.ref.Name).Upload(ctx, streaming.NopCloser(bytes.NewReader(content)), &blockblob.UploadOptions{
+		HTTPHeaders: b.headers(), AccessConditions: ifAbsent(),
 	})
-	return o.created(err)
+	return b.createError(err)
 }
 
-func (o *outgoing) headers() *blob.HTTPHeaders {
-	kind := contentTypes[o.field.form]
-	if o.ref.Encoding == gzipped {
-		// A header Content-Encoding would let HTTP clients on the way unpack it.
-		kind = "application/gzip"
+func (b *pendingBlob) headers() *blob.HTTPHeaders {
+	contentType := contentTypes[b.field.kind]
+	if b.ref.Encoding == gzipEncoding {
+		// With the header Content-Encoding, HTTP clients could decompress the content.
+		contentType = "application/gzip"
 	}
-	return &blob.HTTPHeaders{BlobContentType: &kind}
+	return &blob.HTTPHeaders{BlobContentType: &contentType}
 }
 
-// absent is the condition that there is no such blob.
-func absent() *blob.AccessConditions {
+// ifAbsent is the condition that no blob of that name exists.
+func ifAbsent() *blob.AccessConditions {
 	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfNoneMatch: to.Ptr(azcore.ETagAny)}}
 }
 
-// created is the outcome of a creation that ended with err.
-func (o *outgoing) created(err error) error {
-	if err = fail("put blob", o.field.name, err); hasCode(err, "BlobAlreadyExists") {
-		return nil // nobody else has the name: it was this call, whose reply was lost
+// createError returns the error of the creation of b that ended with err.
+func (b *pendingBlob) createError(err error) error {
+	if bloberror.HasCode(err, bloberror.BlobAlreadyExists) {
+		return nil // the name is unique: an earlier try of this request, whose reply was lost, created it
 	}
-	return err
+	return ofProperty(b.field.property, blobError("put blob", err))
 }
 
-// uploadStream creates a blob of all that the source gives. One request where that is
-// less than a block, else one for each block and one more.
-func (t *Table[T]) uploadStream(ctx context.Context, key keys.Key, o *outgoing) error {
-	s := o.source
+// uploadStream creates a blob with the content of the source. One request if that is
+// less than a block; otherwise one for each block, and one more.
+func (t *Table[T]) uploadStream(ctx context.Context, key keys.Key, b *pendingBlob) error {
+	s := b.source
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.used { // two writers at once
-		return &Error{Op: "write stream", Property: o.field.name, kind: ErrStream}
+	if s.used { // by a concurrent writer
+		return badStream(b.field)
 	}
-	s.used, s.owner, s.key, s.since = true, t, key, time.Now()
-	in := newSummed(s.reader, o.ref.Encoding)
+	s.used, s.owner, s.key, s.uploadStart = true, t, key, time.Now()
+	content := newContentReader(s.reader, b.ref.Encoding)
 	s.reader = nil
-	if err := t.putBlocks(ctx, o, in); err != nil {
+	if err := t.putBlocks(ctx, b, content); err != nil {
 		return err
 	}
-	o.ref.Length, o.ref.SHA256 = in.n, hex.EncodeToString(in.sum.Sum(nil))
-	s.ref = o.ref
+	b.ref.Length, b.ref.SHA256 = content.length, hex.EncodeToString(content.sum.Sum(nil))
+	s.ref = b.ref
 	return nil
 }
 
-func (t *Table[T]) putBlocks(ctx context.Context, o *outgoing, in io.Reader) error {
-	client := t.blobs.NewBlockBlobClient(o.ref.Name)
-	block := make([]byte, t.block)
+func (t *Table[T]) putBlocks(ctx context.Context, b *pendingBlob, content io.Reader) error {
+	client := t.blobs.NewBlockBlobClient(b.ref.Name)
+	block := make([]byte, t.blockSize)
 	var ids []string
 	for {
-		n, err := io.ReadFull(in, block)
+		n, err := io.ReadFull(content, block)
 		last := err == io.EOF || err == io.ErrUnexpectedEOF
 		if err != nil && !last {
-			return &Error{Op: "read stream", Property: o.field.name, kind: err}
+			return ofProperty(b.field.property, fmt.Errorf("read stream: %w", err))
 		}
 		if last && len(ids) == 0 {
-			return t.put(ctx, o, block[:n])
+			return t.put(ctx, b, block[:n])
 		}
 		if n > 0 {
-			if len(ids) == t.blocks {
-				return &Error{Op: "write stream", Property: o.field.name, kind: patterns.ErrTooLarge}
+			if len(ids) == t.maxBlocks {
+				return ofProperty(b.field.property, fmt.Errorf("write stream: %w", patterns.ErrTooLarge))
 			}
 			ids = append(ids, blockID(len(ids)))
 			if _, err := client.StageBlock(ctx, ids[len(ids)-1], streaming.NopCloser(bytes.NewReader(block[:n])), nil); err != nil {
-				return fail("put block", o.field.name, err)
+				return ofProperty(b.field.property, blobError("put block", err))
 			}
 		}
 		if last {
-			_, err := client.CommitBlockList(ctx, ids, &blockblob.CommitBlockListOptions{HTTPHeaders: o.headers(), AccessConditions: absent()})
-			return o.created(err)
+			_, err := client.CommitBlockList(ctx, ids, &blockblob.CommitBlockListOptions{HTTPHeaders: b.headers(), AccessConditions: ifAbsent()})
+			return b.createError(err)
 		}
 	}
 }
 
-// blockID is the id of block i: all are of one length.
+// blockID returns the id of block i. All ids of a blob must have the same length.
 func blockID(i int) string {
 	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, uint32(i)))
 }
 
-// summed reads a source, sums up what it read, and compresses it if asked to.
-type summed struct {
-	source io.Reader // of the value
+// contentReader reads the content of a blob from a source: the value, compressed if
+// requested. It computes the length and checksum of the value.
+type contentReader struct {
+	source io.Reader
 	sum    hash.Hash
-	n      int64
+	length int64
 
-	pack    *gzip.Writer // nil for none
-	packed  bytes.Buffer
-	scratch []byte
-	err     error // of the source
+	gzip       *gzip.Writer // nil for no compression
+	compressed bytes.Buffer
+	buffer     []byte
+	err        error // of the source
 }
 
-func newSummed(source io.Reader, encoding string) *summed {
-	s := &summed{source: source, sum: sha256.New()}
-	if encoding == gzipped {
-		s.pack = gzip.NewWriter(&s.packed)
-		s.scratch = make([]byte, 64<<10)
+func newContentReader(r io.Reader, encoding string) *contentReader {
+	c := &contentReader{source: r, sum: sha256.New()}
+	if encoding == gzipEncoding {
+		c.gzip = gzip.NewWriter(&c.compressed)
+		c.buffer = make([]byte, 64<<10)
 	}
-	return s
+	return c
 }
 
-func (s *summed) Read(p []byte) (int, error) {
-	if s.pack == nil {
-		return s.value(p)
+func (c *contentReader) Read(p []byte) (int, error) {
+	if c.gzip == nil {
+		return c.readValue(p)
 	}
-	for s.packed.Len() == 0 {
-		if s.err != nil {
-			return 0, s.err
+	for c.compressed.Len() == 0 {
+		if c.err != nil {
+			return 0, c.err
 		}
 		var n int
-		n, s.err = s.value(s.scratch)
-		s.pack.Write(s.scratch[:n]) // a Buffer takes all
-		if s.err == io.EOF {
-			s.pack.Close()
+		n, c.err = c.readValue(c.buffer)
+		c.gzip.Write(c.buffer[:n]) // a Buffer returns no error
+		if c.err == io.EOF {
+			c.gzip.Close()
 		}
 	}
-	return s.packed.Read(p)
+	return c.compressed.Read(p)
 }
 
-func (s *summed) value(p []byte) (int, error) {
-	n, err := s.source.Read(p)
-	s.n += int64(n)
-	s.sum.Write(p[:n])
+func (c *contentReader) readValue(p []byte) (int, error) {
+	n, err := c.source.Read(p)
+	c.length += int64(n)
+	c.sum.Write(p[:n])
 	return n, err
 }

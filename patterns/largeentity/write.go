@@ -13,10 +13,14 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Insert stores v as a new entity, or fails with [patterns.ErrExists]. One request, and
-// one before it for each blob. The first call that has a blob to write, where this
-// Table has read and written nothing yet, takes one more, to learn the table's name.
+// Insert stores v as a new entity. If an entity with its key exists, the error is
+// [patterns.ErrExists]. One request, preceded by one for each blob. If this Table has made
+// no request yet, the first write of a blob takes one more, which determines the name of
+// the table.
 func (t *Table[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
+	if err := t.usable(); err != nil {
+		return Item[T]{}, err
+	}
 	if v == nil {
 		return Item[T]{}, fmt.Errorf("insert: value: %w", patterns.ErrNil)
 	}
@@ -24,48 +28,53 @@ func (t *Table[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
 	if err != nil {
 		return Item[T]{}, fmt.Errorf("insert: %w", err)
 	}
-	a := newAttempt()
-	item, err := t.write(ctx, "insert", key, v, nil, a)
-	t.clearAway(ctx, a, err)
+	u := newUploads()
+	item, err := t.write(ctx, "insert", key, v, nil, u)
+	t.deleteUnreferenced(ctx, u, err)
 	return item, err
 }
 
-// Replace replaces the entity that item was read from, if it still has item's ETag:
-// [patterns.ErrConflict] where it was changed since, [patterns.ErrNotFound] where it is
-// gone. One request, and one before it for each blob whose content is new: content
-// that is the same stays where it is, and so does what item was read without
-// (see [Item.Loaded]), unless Value has something else in its place. Properties that T
-// has no field for stay.
+// Replace replaces the entity that item was read from, if its ETag is still that of item.
+// If the entity was changed since, the error is [patterns.ErrConflict]; if it was deleted,
+// [patterns.ErrNotFound]. One request, preceded by one for each blob with new content.
 //
-// Blobs that the entity refers to no longer stay for the grace time at least, until
-// [Table.Sweep] or the wake-up of [Options.Outbox].
+// Unchanged content stays in its blob. A property that was not loaded (see [Item.Loaded])
+// also stays in its blob, unless Value contains a new value for it. The properties for
+// which T has no field are kept. Blobs to which the entity no longer refers are kept for at
+// least the grace period, until [Table.Sweep] or the outbox message of [Options.Outbox]
+// deletes them.
 func (t *Table[T]) Replace(ctx context.Context, item Item[T]) (Item[T], error) {
-	a := newAttempt()
-	next, err := t.replace(ctx, item, a)
-	t.clearAway(ctx, a, err)
+	if err := t.usable(); err != nil {
+		return Item[T]{}, err
+	}
+	u := newUploads()
+	next, err := t.replace(ctx, item, u)
+	t.deleteUnreferenced(ctx, u, err)
 	return next, err
 }
 
-func (t *Table[T]) replace(ctx context.Context, item Item[T], a *attempt) (Item[T], error) {
+func (t *Table[T]) replace(ctx context.Context, item Item[T], u *uploads) (Item[T], error) {
 	if item.ETag == "" || item.ETag == azcore.ETagAny {
-		// Without a condition a row could come to refer to blobs that were swept.
+		// An unconditional write could refer to blobs that have been swept.
 		return Item[T]{}, fmt.Errorf("replace: %w", patterns.ErrBadETag)
 	}
 	key, err := t.table.Key(&item.Value)
 	var none T
-	switch zero, zeroErr := t.keyOf(&none); {
+	switch zero, zeroErr := t.zeroKey(&none); {
 	case err == nil && key == item.Key, zeroErr == nil && key == zero, err != nil && zeroErr != nil:
-		// The last two: Value does not tell its key, as when that is not stored.
+		// In the last two cases the key cannot be derived from Value, for example because
+		// the fields of the key are not stored.
 	case err != nil:
 		return Item[T]{}, fmt.Errorf("replace: %w", err)
 	default:
 		return Item[T]{}, fmt.Errorf("replace: %w", patterns.ErrKeyChanged)
 	}
-	return t.write(ctx, "replace", item.Key, &item.Value, &item, a)
+	return t.write(ctx, "replace", item.Key, &item.Value, &item, u)
 }
 
-// keyOf is the key of a zero value, for which a key function need not be ready.
-func (t *Table[T]) keyOf(none *T) (key keys.Key, err error) {
+// zeroKey returns the key of the zero value. Options.Key need not support that value, and
+// may panic.
+func (t *Table[T]) zeroKey(none *T) (key keys.Key, err error) {
 	defer func() {
 		if recover() != nil {
 			err = patterns.ErrBadKey
@@ -74,28 +83,32 @@ func (t *Table[T]) keyOf(none *T) (key keys.Key, err error) {
 	return t.table.Key(none)
 }
 
-// Update reads the entity at key with its blobs, lets change alter it, and replaces it
-// under its ETag; when someone else was faster it starts over, so change may run several
-// times and must do nothing but alter its argument. An error from change ends the
-// update and is returned as it is. The key must not change. The requests are those of
-// [Table.Get] and of [Table.Replace], as many times as there are tries; content
-// uploaded for one try serves the next.
+// Update reads the entity at key with its blobs, calls change to modify the value, and
+// replaces the entity under the ETag that was read. If another writer was faster, it starts
+// again. Therefore change may run several times, and must do nothing but modify its
+// argument. It must not change the key. An error from change ends the update and is
+// returned unchanged. Each try takes the requests of [Table.Get] and [Table.Replace], but
+// content that was uploaded for one try is used by the next.
 func (t *Table[T]) Update(ctx context.Context, key keys.Key, change func(*T) error) (Item[T], error) {
 	return t.update(ctx, key, t.Get, change)
 }
 
-// UpdateMeta is Update without reading the blobs: change sees the fields that stand in
-// them as zero. What it leaves zero stays as it is; what it sets is written.
+// UpdateMeta is Update without reading the blobs: in the argument of change, the fields
+// that are stored in blobs are zero. A field that stays zero keeps its blob; a field that
+// change sets is written.
 func (t *Table[T]) UpdateMeta(ctx context.Context, key keys.Key, change func(*T) error) (Item[T], error) {
 	return t.update(ctx, key, t.GetMeta, change)
 }
 
 func (t *Table[T]) update(ctx context.Context, key keys.Key, get func(context.Context, keys.Key) (Item[T], error), change func(*T) error) (next Item[T], err error) {
+	if err := t.usable(); err != nil {
+		return next, err
+	}
 	if change == nil {
 		return next, fmt.Errorf("update: function: %w", patterns.ErrNil)
 	}
-	a := newAttempt()
-	defer func() { t.clearAway(ctx, a, err) }()
+	u := newUploads()
+	defer func() { t.deleteUnreferenced(ctx, u, err) }()
 	for try := 1; ; try++ {
 		item, err := get(ctx, key)
 		if err != nil {
@@ -104,7 +117,7 @@ func (t *Table[T]) update(ctx context.Context, key keys.Key, get func(context.Co
 		if err := change(&item.Value); err != nil {
 			return Item[T]{}, err
 		}
-		next, err := t.replace(ctx, item, a)
+		next, err := t.replace(ctx, item, u)
 		if !errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrOutcomeUnknown) || try >= t.tries {
 			return next, err
 		}
@@ -114,20 +127,24 @@ func (t *Table[T]) update(ctx context.Context, key keys.Key, get func(context.Co
 	}
 }
 
-// Delete deletes the entity at key if it has that ETag; see [patterns.Table.Delete].
-// Its blobs stay for the grace time at least, so that those who read them can go on:
-// until [Table.Sweep], or the wake-up of [Options.Outbox]. One request; with an outbox
-// three, as the references have to be read and put into the wake-up.
+// Delete deletes the entity at key if it has that ETag, as [patterns.Table.Delete] does.
+// Its blobs are kept for at least the grace period, so that readers can finish, until
+// [Table.Sweep] or the outbox message of [Options.Outbox] deletes them. One request; with
+// an outbox three, because the references are read and sent in the message.
 func (t *Table[T]) Delete(ctx context.Context, key keys.Key, etag azcore.ETag) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
 	if t.outbox != nil {
-		return t.deleteLater(ctx, key, etag)
+		return t.deleteWithOutbox(ctx, key, etag)
 	}
 	return t.table.Delete(ctx, key, etag)
 }
 
-// write writes v at key: blobs, then the row, in place of old if that is not nil.
-func (t *Table[T]) write(ctx context.Context, what string, key keys.Key, v *T, old *Item[T], a *attempt) (Item[T], error) {
-	p, err := t.plan(key, v, old, a)
+// write writes v at key, first the blobs and then the row. The row replaces old, or is
+// inserted if old is nil.
+func (t *Table[T]) write(ctx context.Context, what string, key keys.Key, v *T, old *Item[T], u *uploads) (Item[T], error) {
+	p, err := t.plan(key, v, old, u)
 	if err != nil {
 		return Item[T]{}, fmt.Errorf("%s: %w", what, err)
 	}
@@ -138,21 +155,21 @@ func (t *Table[T]) write(ctx context.Context, what string, key keys.Key, v *T, o
 		base = patterns.ReplaceOp(row)
 	}
 	base = base.At(key)
-	if len(p.out) > 0 {
+	if len(p.pending) > 0 {
 		if err := t.prepare(ctx, key, p, base, old == nil); err != nil {
 			return Item[T]{}, fmt.Errorf("%s: %w", what, err)
 		}
 	}
-	if err := t.later(ctx, key, p.out, dropped(old, p)); err != nil {
+	if err := t.sendMessage(ctx, key, p.pending, droppedBy(p, old)); err != nil {
 		return Item[T]{}, fmt.Errorf("%s: %w", what, err)
 	}
-	if len(p.out) > 0 {
-		if err := t.upload(ctx, p, a); err != nil {
+	if len(p.pending) > 0 {
+		if err := t.upload(ctx, p, u); err != nil {
 			return Item[T]{}, fmt.Errorf("%s: %w", what, err)
 		}
 	}
-	if !p.since.IsZero() {
-		deadline := p.since.Add(t.grace / 2)
+	if !p.uploadStart.IsZero() {
+		deadline := p.uploadStart.Add(t.grace / 2)
 		if !time.Now().Before(deadline) {
 			return Item[T]{}, fmt.Errorf("%s: %w", what, ErrTooSlow)
 		}
@@ -164,31 +181,17 @@ func (t *Table[T]) write(ctx context.Context, what string, key keys.Key, v *T, o
 	if err != nil {
 		return Item[T]{}, err
 	}
-	a.settled(p.refs)
-	return t.written(v, row, p), nil
+	u.referenced(p.refs)
+	return t.writtenItem(v, row, p), nil
 }
 
-// dropped is what the row that is replaced refers to and the new one, as far as planned,
-// does not.
-func dropped[T any](old *Item[T], p *plan[T]) references {
-	gone := references{}
-	if old != nil {
-		for name, ref := range old.blobs {
-			if !p.refs.has(ref.Name) {
-				gone[name] = ref
-			}
-		}
-	}
-	return gone
-}
-
-// prepare finds out what would refuse the row, so that nothing is uploaded for it,
-// and names the blobs.
+// prepare names the pending blobs. It returns an error if the row would be refused, so that
+// nothing is uploaded for it.
 func (t *Table[T]) prepare(ctx context.Context, key keys.Key, p *plan[T], base patterns.Op[T], insert bool) error {
-	folder, known := t.folder()
-	p.name(folder)
+	prefix, known := t.blobPrefix()
+	p.nameBlobs(prefix)
 	if b := t.table.Batch().Add(p.op(base)); b.Len() == 0 {
-		_, err := b.Commit(ctx) // says why; sends nothing
+		_, err := b.Commit(ctx) // returns the reason, without a request
 		return err
 	}
 	if known {
@@ -200,56 +203,57 @@ func (t *Table[T]) prepare(ctx context.Context, key keys.Key, p *plan[T], base p
 	case err != nil && !errors.Is(err, patterns.ErrNotFound):
 		return err
 	}
-	if folder, known = t.folder(); !known {
+	if prefix, known = t.blobPrefix(); !known {
 		return patterns.ErrBadReply
 	}
-	p.name(folder)
+	p.nameBlobs(prefix)
 	return nil
 }
 
-// written is the Item of an entity just written.
-func (t *Table[T]) written(v *T, row patterns.Item[T], p *plan[T]) Item[T] {
+// writtenItem returns the Item of an entity that was written with value v.
+func (t *Table[T]) writtenItem(v *T, row patterns.Item[T], p *plan[T]) Item[T] {
 	item := Item[T]{Value: *v, Key: row.Key, ETag: row.ETag, row: row, blobs: p.refs, loaded: map[string]bool{}}
 	var zero T
 	item.row.Value = zero
 	for i := range t.fields {
 		f := &t.fields[i]
-		item.loaded[f.name] = !f.isZero(v)
+		item.loaded[f.property] = !f.isZero(v)
 	}
-	t.bind(&item)
+	t.bindStreams(&item)
 	return item
 }
 
-// settled notes that a row refers to refs now.
-func (a *attempt) settled(refs references) {
+// referenced records that a row now refers to refs.
+func (u *uploads) referenced(refs references) {
 	for _, ref := range refs {
-		delete(a.spare, ref.Name)
+		delete(u.unreferenced, ref.Name)
 	}
 }
 
-// clearAway deletes the blobs that the attempt uploaded and certainly no row refers to,
-// as well as it can: Sweep finds the rest. err is how the attempt ended.
-func (t *Table[T]) clearAway(ctx context.Context, a *attempt, err error) {
-	if len(a.spare) == 0 || err != nil && !certain(err) {
+// deleteUnreferenced deletes the uploaded blobs to which no row refers, unless err, the
+// outcome of the call, leaves this open. It ignores failures, because Sweep finds the
+// blobs later.
+func (t *Table[T]) deleteUnreferenced(ctx context.Context, u *uploads, err error) {
+	if len(u.unreferenced) == 0 || err != nil && !provesUnwritten(err) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	for name := range a.spare {
+	for name := range u.unreferenced {
 		if _, err := t.blobs.NewBlobClient(name).Delete(ctx, nil); err != nil {
 			return
 		}
 	}
 }
 
-// certain reports whether err says that the row was not written, and never will be.
-func certain(err error) bool {
+// provesUnwritten reports whether err proves that the row was not and will not be written.
+func provesUnwritten(err error) bool {
 	if errors.Is(err, patterns.ErrOutcomeUnknown) {
 		return false
 	}
-	for _, refused := range []error{patterns.ErrConflict, patterns.ErrExists, patterns.ErrNotFound, patterns.ErrTableNotFound,
+	for _, refusal := range []error{patterns.ErrConflict, patterns.ErrExists, patterns.ErrNotFound, patterns.ErrTableNotFound,
 		patterns.ErrTooLarge, ErrTooSlow} {
-		if errors.Is(err, refused) {
+		if errors.Is(err, refusal) {
 			return true
 		}
 	}

@@ -1,0 +1,195 @@
+package access_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/emulator/auth"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/access"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+func TestFormattingAndLoggingDoNotPrintTheSignature(t *testing.T) {
+	token, err := access.Sign(credential(t), serviceURL, access.Scope{Table: "Claims", Allow: access.Read, Expiry: century})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, _ := url.ParseQuery(token.Query())
+	secret := url.QueryEscape(q.Get("sig"))
+	type session struct{ token access.Token }
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		if got := fmt.Sprintf(verb, token); strings.Contains(got, secret) || !strings.Contains(got, "Claims") {
+			t.Errorf("%s prints %s", verb, got)
+		}
+		// fmt does not call the methods of unexported fields.
+		for _, holder := range []any{session{token}, &session{token}, []session{{token}}, map[string]any{"a": session{token}}} {
+			if got := fmt.Sprintf(verb, holder); strings.Contains(got, secret) {
+				t.Errorf("%s of a %T prints %s", verb, holder, got)
+			}
+		}
+	}
+	for _, verb := range []string{"%d", "%x"} {
+		for _, v := range []any{token, session{token}} {
+			if got := fmt.Sprintf(verb, v); strings.Contains(got, secret) || strings.Contains(got, fmt.Sprintf("%x", secret)) {
+				t.Errorf("%s of a %T prints %s", verb, v, got)
+			}
+		}
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("issued", "token", token, "session", session{token})
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("issued", "token", token, "session", session{token})
+	if strings.Contains(log.String(), secret) {
+		t.Errorf("logged: %s", &log)
+	}
+	if (access.Token{}).Query() != "" {
+		t.Error("the zero Token has a signature")
+	}
+}
+
+func TestTheZeroTokenCannotBeUsed(t *testing.T) {
+	client, err := access.Token{}.Client(nil)
+	if client != nil {
+		t.Error("the zero Token returned a client")
+	}
+	wantField(t, err, "token")
+}
+
+// service is a transport that checks each request with the emulator's authorization and
+// records the error code, which is empty if the request is permitted.
+type service struct {
+	t        *testing.T
+	op       auth.Op
+	key      keys.Key
+	refusals []string
+}
+
+func (s *service) Do(r *http.Request) (*http.Response, error) {
+	v := auth.Verifier{Account: "acct", Keys: [][]byte{accountKey}}
+	g, refusal := v.Verify(r, auth.Table)
+	if refusal == nil {
+		refusal = g.AllowRow(s.op, "Claims", s.key.Partition, s.key.Row)
+	}
+	code := ""
+	if refusal != nil {
+		code = refusal.Code
+	}
+	s.refusals = append(s.refusals, code)
+	return &http.Response{StatusCode: http.StatusTeapot, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+}
+
+func TestTheSDKClientSendsTheRange(t *testing.T) {
+	for _, base := range []string{serviceURL, serviceURL + "/", "http://127.0.0.1:10002/acct"} {
+		token, err := access.Sign(credential(t), base, access.Scope{Table: "Claims", AllowHTTP: true,
+			Range: access.Rows("O'Brien & co+", keys.Prefix("email_")), Allow: access.Read | access.Upsert, Expiry: century})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &service{t: t}
+		client, err := token.Client(&aztables.ClientOptions{ClientOptions: options(s)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		try := func(op auth.Op, pk, rk, want string) {
+			t.Helper()
+			s.op, s.key, s.refusals = op, keys.Key{Partition: pk, Row: rk}, nil
+			entity := fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q}`, pk, rk)
+			switch op {
+			case auth.QueryEntities:
+				client.GetEntity(t.Context(), pk, rk, nil)
+			case auth.UpsertEntity:
+				client.UpsertEntity(t.Context(), entity, nil)
+			case auth.DeleteEntity:
+				client.DeleteEntity(t.Context(), pk, rk, nil)
+			}
+			if len(s.refusals) != 1 || s.refusals[0] != want {
+				t.Errorf("%s: op %d on (%s, %s): %q, want %q", base, op, pk, rk, s.refusals, want)
+			}
+		}
+		for _, op := range []auth.Op{auth.QueryEntities, auth.UpsertEntity} {
+			try(op, "O'Brien & co+", "email_x", "")
+			try(op, "O'Brien & co+", "email_", "")
+			try(op, "O'Brien & co+", "email`", "AuthorizationFailure")
+			try(op, "O'Brien & co+", "empid_1", "AuthorizationFailure")
+			try(op, "O'Brien", "email_x", "AuthorizationFailure")
+		}
+		try(auth.DeleteEntity, "O'Brien & co+", "email_x", "AuthorizationPermissionMismatch")
+	}
+}
+
+// claim is the entity of the tests that use patterns.Table.
+type claim struct {
+	PartitionKey, RowKey string
+	N                    int32
+}
+
+func TestAPatternsTableWorksWithAToken(t *testing.T) {
+	for _, mode := range []string{"plain", "accelerated"} {
+		t.Run(mode, func(t *testing.T) {
+			onServices(t, func(t *testing.T, a account) {
+				_, name := a.table(t, key("alice", "a"), key("bob", "a"))
+				s := access.Scope{Table: name, Range: access.Partition("alice"), Allow: access.All, Expiry: time.Now().Add(time.Hour), AllowHTTP: !a.strict}
+				token, err := access.Sign(a.cred, a.url, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				opts := &aztables.ClientOptions{ClientOptions: options(a.transport)}
+				if mode == "accelerated" {
+					opts = patterns.Accelerate(opts)
+				}
+				client, err := token.Client(opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				table, err := patterns.NewTable[claim](client, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+
+				if _, err := table.Insert(t.Context(), &claim{"alice", "b", 2}); err != nil {
+					t.Error(err)
+				}
+				if _, err := table.Update(t.Context(), key("alice", "b"), func(c *claim) error { c.N++; return nil }); err != nil {
+					t.Error(err)
+				}
+				if got, err := table.Get(t.Context(), key("alice", "b")); err != nil || got.Value.N != 3 {
+					t.Errorf("read %v, %v", got.Value, err)
+				}
+				if !a.strict {
+					return // Azurite ignores ranges and refuses batches
+				}
+				if _, err := table.Batch().Insert(&claim{"alice", "c", 1}).Delete(key("alice", "a"), "").Commit(t.Context()); err != nil {
+					t.Error(err)
+				}
+				var got []string
+				for item, err := range table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan}) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, item.Key.Partition+"/"+item.Key.Row)
+				}
+				if !slices.Equal(got, []string{"alice/b", "alice/c"}) {
+					t.Errorf("the table is %q", got)
+				}
+				_, err = table.Get(t.Context(), key("bob", "a"))
+				wantRefused(t, err, "AuthorizationFailure")
+				_, err = table.Insert(t.Context(), &claim{"bob", "b", 1})
+				wantRefused(t, err, "AuthorizationFailure")
+				err = table.Delete(t.Context(), keys.Key{Partition: "bob", Row: "a"}, "")
+				wantRefused(t, err, "AuthorizationFailure")
+				if _, err := table.Batch().Insert(&claim{"bob", "b", 1}).Insert(&claim{"bob", "c", 1}).Commit(t.Context()); err == nil {
+					t.Error("a batch outside the range was applied")
+				}
+			})
+		})
+	}
+}

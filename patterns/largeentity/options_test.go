@@ -1,0 +1,142 @@
+package largeentity_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/largeentity"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func TestNewRefusesInvalidTypesAndOptions(t *testing.T) {
+	acct := storagetest.New(t)
+	client, blobs := acct.Tables().NewClient("Employees"), acct.Container("photos")
+	type options = largeentity.Options[employee]
+	for name, c := range map[string]struct {
+		err  error // of New
+		text string
+	}{
+		"no client":          {second(largeentity.New[employee](nil, blobs, nil)), "client"},
+		"no container":       {second(largeentity.New[employee](client, nil, nil)), "container"},
+		"threshold too high": {second(largeentity.New(client, blobs, &options{Threshold: 64<<10 + 1})), "Threshold"},
+		"threshold too low":  {second(largeentity.New(client, blobs, &options{Threshold: -2})), "Threshold"},
+		"long prefix":        {second(largeentity.New(client, blobs, &options{Prefix: strings.Repeat("x", 513)})), "Prefix"},
+		"bad prefix":         {second(largeentity.New(client, blobs, &options{Prefix: "a\x01"})), "Prefix"},
+		"no tagged field":    {second(largeentity.New[struct{ PartitionKey, RowKey string }](client, blobs, nil)), "no field"},
+		"no key": {second(largeentity.New[struct {
+			X string `table:",blob"`
+		}](client, blobs, nil)), "PartitionKey"},
+		"a channel": {second(largeentity.New[struct {
+			PartitionKey, RowKey string
+			X                    chan int
+		}](client, blobs, nil)), "field X"},
+		"a stream without tag": {second(largeentity.New[struct {
+			PartitionKey, RowKey string
+			X                    largeentity.Stream `table:",json"`
+			Y                    string             `table:",blob"`
+		}](client, blobs, nil)), "field X"},
+		"in a struct embedded by pointer": {second(largeentity.New[struct {
+			PartitionKey, RowKey string
+			*Embedded
+		}](client, blobs, nil)), "field X"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.text) {
+			t.Errorf("%s: %v", name, c.err)
+		}
+	}
+	if n := len(acct.Log()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+type Embedded struct {
+	X string `table:",blob"`
+}
+
+func TestTheThresholdMayChangeBetweenWrites(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		client, blobs := b.Table(t), b.Container(t)
+		for i, c := range []struct {
+			threshold, size int
+			inBlob          bool
+		}{
+			{0, 32 << 10, false}, {0, 32<<10 + 1, true},
+			{largeentity.Always, 0, true}, {largeentity.Always, 1, true},
+			{largeentity.MaxThreshold, 64 << 10, false}, {largeentity.MaxThreshold, 64<<10 + 1, true},
+			{5, 5, false}, {5, 6, true},
+		} {
+			table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: c.threshold})
+			e := newJones("a", c.size)
+			e.Email = string(rune('a' + i))
+			item := must(table.Insert(t.Context(), e))(t)
+			if _, inBlob := item.Blob("Photo"); inBlob != c.inBlob {
+				t.Errorf("threshold %d, %d bytes: in a blob %v", c.threshold, c.size, inBlob)
+			}
+			other := open[employee](t, client, blobs, nil)
+			got := must(other.Get(t.Context(), item.Key))(t)
+			wantEmployee(t, got.Value, *e)
+		}
+		// The limit of a string property is lower than that of a binary one.
+		table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: largeentity.MaxThreshold})
+		e := newJones("a", 0)
+		e.Notes = strings.Repeat("é", 20000)
+		item := must(table.Insert(t.Context(), e))(t)
+		if _, inBlob := item.Blob("Remarks"); !inBlob {
+			t.Error("40,000 bytes of text are stored in the row")
+		}
+	})
+}
+
+func TestGzipCompressesOnlyWhatBecomesSmaller(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		client, blobs := b.Table(t), b.Container(t)
+		table := open(t, client, blobs, &largeentity.Options[employee]{Gzip: true})
+		e := newJones("a", large)
+		e.Notes = strings.Repeat("again and ", 10000)
+		item := must(table.Insert(t.Context(), e))(t)
+		notes, _ := item.Blob("Remarks")
+		photo, _ := item.Blob("Photo")
+		if notes.Encoding != "gzip" || photo.Encoding != "" || notes.Length != 100000 {
+			t.Errorf("%+v %+v", notes, photo)
+		}
+		head := must(blobSize(t, blobs, notes.Name))(t)
+		if head > 1000 {
+			t.Errorf("%d bytes stored", head)
+		}
+		b.ResetRequests()
+		got := must(open[employee](t, client, blobs, nil).Get(t.Context(), jones))(t)
+		wantEmployee(t, got.Value, *e)
+		// Unchanged content is not uploaded again if only the setting differs.
+		b.ResetRequests()
+		must(open[employee](t, client, blobs, nil).Replace(t.Context(), got))(t)
+		wantRequests(t, b, map[string]int{"Table.Replace": 1})
+	})
+}
+
+func TestKeysMayBeDerived(t *testing.T) {
+	type note struct {
+		ID   string
+		Text string `table:",blob"`
+	}
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		table := open(t, b.Table(t), b.Container(t), &largeentity.Options[note]{Key: func(n *note) (keys.Key, error) {
+			return keys.Key{Partition: n.ID[:1], Row: n.ID}, nil // panics for the zero note
+		}})
+		n := &note{"n17", strings.Repeat("x", 50000)}
+		item := must(table.Insert(t.Context(), n))(t)
+		item.Value.Text = strings.Repeat("y", 50000)
+		item = must(table.Replace(t.Context(), item))(t)
+		item.Value.ID = "n18"
+		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrKeyChanged) {
+			t.Errorf("changed key: %v", err)
+		}
+		got := must(table.Get(t.Context(), keys.Key{Partition: "n", Row: "n17"}))(t)
+		if got.Value.Text[0] != 'y' {
+			t.Error("the text was not replaced")
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package largeentity_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/largeentity"
+)
+
+func TestContainerErrorsAreDistinguished(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		client, blobs := b.Table(t), b.Container(t)
+		item := must(open[employee](t, client, blobs, nil).Insert(t.Context(), newJones("a", large)))(t)
+		other := b.Container(t)
+		table := open[employee](t, client, other, nil)
+		if _, err := table.Get(t.Context(), jones); !errors.Is(err, largeentity.ErrWrongContainer) {
+			t.Errorf("blob of another container: %v", err)
+		}
+		if _, err := other.Delete(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		item.Value.Photo = noise("b", large)
+		if _, err := table.Replace(t.Context(), item); !errors.Is(err, largeentity.ErrContainerNotFound) {
+			t.Errorf("replace: %v", err)
+		}
+		if _, err := table.Sweep(t.Context(), nil); !errors.Is(err, largeentity.ErrContainerNotFound) {
+			t.Errorf("sweep: %v", err)
+		}
+	})
+}
+
+// A blob or a reference that is not what was written is never returned as a value.
+func TestCorruptDataIsAnError(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		table := onBed(t, b, &largeentity.Options[employee]{Gzip: true})
+		ctx := t.Context()
+		e := newJones("a", large)
+		e.Notes = strings.Repeat("again and ", 10000)
+		item := must(table.Insert(ctx, e))(t)
+		photo, _ := item.Blob("Photo")
+		notes, _ := item.Blob("Remarks")
+		for name, c := range map[string]struct {
+			blob    largeentity.BlobRef
+			content string
+		}{
+			"another checksum": {photo, string(noise("x", large))},
+			"shorter":          {photo, string(e.Photo[:large-1])},
+			"longer":           {photo, string(e.Photo) + "x"},
+			"empty":            {photo, ""},
+			"not gzip":         {notes, "no gzip at all"},
+			"gzip cut off":     {notes, "\x1f\x8b\x08"},
+			"an empty gzip":    {notes, ""},
+			"not compressed":   {notes, e.Notes},
+		} {
+			before := must(read(t, table, c.blob.Name))(t)
+			overwrite(t, table, c.blob.Name, c.content)
+			_, err := table.Get(ctx, jones)
+			wantCorrupt(t, name, err, c.blob.Name)
+			overwrite(t, table, c.blob.Name, before)
+		}
+		wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *e)
+
+		if _, err := table.Container().NewBlobClient(photo.Name).Delete(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		b.ResetRequests()
+		_, err := table.Get(ctx, jones)
+		if !errors.Is(err, largeentity.ErrBlobNotFound) || !strings.Contains(err.Error(), "property Photo") || strings.Contains(err.Error(), photo.Name) {
+			t.Errorf("without the blob: %v", err)
+		}
+		var refusal *patterns.Error
+		if !errors.As(err, &refusal) || refusal.Status != 404 || refusal.Code != "BlobNotFound" || errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("without the blob: %#v, %v", refusal, err)
+		}
+		if n := b.Requests().Count("Table.Get"); n != 2 {
+			t.Errorf("the row was read %d times, want 2", n)
+		}
+
+		text := referencesIn(t, table)
+		for name, bad := range map[string]string{
+			"no JSON":         "{",
+			"later version":   strings.Replace(text, `"version":1`, `"version":2`, 1),
+			"no checksum":     strings.Replace(text, photo.SHA256, "", 1),
+			"bad checksum":    strings.Replace(text, photo.SHA256, "zz", 1),
+			"no name":         strings.Replace(text, photo.Name, "", 1),
+			"negative length": strings.Replace(text, `"length":`, `"length":-`, 1),
+			"other encoding":  strings.Replace(text, `"gzip"`, `"lzw"`, 1),
+		} {
+			setReferences(t, table, bad)
+			_, err := table.GetMeta(ctx, jones)
+			wantCorrupt(t, name, err, photo.Name)
+		}
+		setReferences(t, table, 17)
+		_, err = table.Get(ctx, jones)
+		wantCorrupt(t, "a number", err, photo.Name)
+	})
+}
+
+func wantCorrupt(t testing.TB, what string, err error, name string) {
+	t.Helper()
+	if !errors.Is(err, largeentity.ErrCorrupt) || strings.Contains(err.Error(), name) {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+func TestAReadResumesAfterABrokenConnection(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		table := onBed(t, b, nil)
+		ctx := t.Context()
+		e := newJones("a", large)
+		must(table.Insert(ctx, e))(t)
+		for _, cut := range []int64{0, 1, 50000, large - 1} {
+			b.ClearFaults()
+			b.Fault(fault.On("Blob.Get").Nth(1).Times(2).CutReply(cut))
+			b.ResetRequests()
+			wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *e)
+			if n := b.Requests().Count("Blob.Get"); n < 2 {
+				t.Errorf("cut at %d: %d requests", cut, n)
+			}
+		}
+		b.ClearFaults()
+		b.Fault(fault.On("Blob.Get").CutReply(10))
+		if _, err := table.Get(ctx, jones); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("a connection that always breaks: %v", err)
+		}
+	})
+}
+
+// A reader whose blob was swept reads the row again, and then the new blob.
+func TestASlowReaderReadsTheRowAgain(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		name := testbed.UniqueName()
+		client, blobs := b.NamedTable(t, name), b.Container(t)
+		ctx := t.Context()
+		writer := open[employee](t, client, blobs, nil)
+		item := must(writer.Insert(ctx, newJones("a", large)))(t)
+		old, _ := item.Blob("Photo")
+		reader := open[employee](t, b.Between(t, name, func(try int) {
+			if try > 1 {
+				return
+			}
+			item.Value.Photo = noise("b", large)
+			must(writer.Replace(ctx, item))(t)
+			if _, err := blobs.NewBlobClient(old.Name).Delete(ctx, nil); err != nil {
+				t.Error(err)
+			}
+		}), blobs, nil)
+		wantEmployee(t, must(reader.Get(ctx, jones))(t).Value, *newJones("b", large))
+	})
+}
