@@ -16,32 +16,32 @@ import (
 )
 
 var (
-	// ErrContainerNotFound: the container does not exist, or is being deleted.
+	// ErrContainerNotFound means that the container does not exist or is being deleted.
 	ErrContainerNotFound = errors.New("container not found")
 
-	// ErrClosed: the Writer was closed. The record was not taken.
+	// ErrClosed means that the Writer was closed. The record was not accepted.
 	ErrClosed = errors.New("log writer is closed")
 
-	// ErrFull: the buffer has no room, and storing did not make any. The record was
-	// not taken.
+	// ErrFull means that the buffer is full and a flush has not made room. The record was
+	// not accepted.
 	ErrFull = errors.New("log buffer is full")
 
-	// ErrPending: the Writer keeps the record but could not store it yet. It goes out
-	// with a later flush; writing it again would store it twice.
-	ErrPending = errors.New("record is kept and not stored yet")
+	// ErrPending means that the Writer accepted the record but has not stored it yet. A
+	// later flush will; writing it again would store it twice.
+	ErrPending = errors.New("record is buffered and not stored yet")
 
-	// ErrTruncated: a blob is shorter than it was when it was listed, or its content
-	// broke off again and again.
+	// ErrTruncated means that a blob is shorter than when it was listed, or that its
+	// download broke off repeatedly.
 	ErrTruncated = errors.New("log blob is truncated")
 
-	// ErrBadOption: an option, or the name of a service, is out of range.
+	// ErrBadOption means that an option, a range or the name of a service is invalid.
 	ErrBadOption = errors.New("bad option")
 )
 
-// RecordError is a record that cannot be stored. It was not taken. One that is larger
-// than a block matches [patterns.ErrTooLarge].
+// RecordError reports a record that cannot be stored. It was not accepted. If the record
+// is larger than a block, the error matches [patterns.ErrTooLarge].
 type RecordError struct {
-	Field  string // of [Record]; "" is the whole
+	Field  string // of [Record], "" for the whole record
 	Reason string
 	kind   error
 }
@@ -53,14 +53,14 @@ func (e *RecordError) Error() string {
 	return "record: " + e.Field + " " + e.Reason
 }
 
-// Unwrap gives the sentinel, if there is one.
+// Unwrap returns the sentinel, or nil.
 func (e *RecordError) Unwrap() error { return e.kind }
 
-// LineError is a line of a blob that is not of the format.
+// LineError reports a line that is not in the format.
 type LineError struct {
-	Blob   string // empty where a line was parsed by itself
+	Blob   string // name of the blob, "" if the line was not read from a blob
 	Offset int64  // of the line's first byte in the blob
-	Field  string // the field that is wrong, "" where it is the whole line
+	Field  string // the invalid field, "" for the whole line
 	Reason string
 }
 
@@ -151,8 +151,8 @@ func failed(op, blob string, err error, changes bool) *Error {
 	return e
 }
 
-// interrupted tells the end of the caller's own context.
-func interrupted(ctx context.Context, err error) error {
+// causeOr returns the cause if ctx has ended, and err otherwise.
+func causeOr(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
