@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -259,7 +260,7 @@ func (b *Batch[T]) failed(ctx context.Context, err error) ([]string, error) {
 			failed.Index, failed.Op, failed.Key = f.Index, c.what, c.key()
 		}
 	}
-	var e *wire.Error
+	var e *azerr.Error
 	if errors.As(err, &e) {
 		failed.Code, failed.Status = e.Code, e.Status
 		if e.Unsure || b.doubt {

@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/errtext"
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -16,40 +16,40 @@ import (
 // *azcore.ResponseError stays reachable with [errors.As].
 var (
 	// ErrNotFound: the row does not exist.
-	ErrNotFound = wire.ErrNotFound
+	ErrNotFound = azerr.ErrNotFound
 
 	// ErrTableNotFound: the table does not exist, or is being deleted.
-	ErrTableNotFound = wire.ErrTableNotFound
+	ErrTableNotFound = azerr.ErrTableNotFound
 
 	// ErrExists: the row that was to be inserted is there already.
-	ErrExists = wire.ErrExists
+	ErrExists = azerr.ErrExists
 
 	// ErrConflict: the row was changed since it was read. Read it again, decide
 	// again, write again; [Table.Update] does just that.
-	ErrConflict = wire.ErrConflict
+	ErrConflict = azerr.ErrConflict
 
 	// ErrThrottled: the service refused for load, and the SDK's retries ran out.
-	ErrThrottled = wire.ErrThrottled
+	ErrThrottled = azerr.ErrThrottled
 
 	// ErrOutcomeUnknown: a write may or may not have been carried out. No definite
 	// answer came, and the rows do not tell. Where the write may be repeated,
 	// repeat it; else set [TableOptions.StampWrites], with which rows do tell.
-	ErrOutcomeUnknown = wire.ErrOutcomeUnknown
+	ErrOutcomeUnknown = azerr.ErrOutcomeUnknown
 
 	// ErrTooLarge: a value, a row or a transaction is over a limit of the service.
 	// Found before the request wherever the limit is documented. A key that is too
 	// long is an ErrBadKey.
-	ErrTooLarge = wire.ErrTooLarge
+	ErrTooLarge = azerr.ErrTooLarge
 
 	// ErrBadKey: a key holds what the service does not take. [keys.Error] says what.
 	ErrBadKey = keys.ErrBadKey
 
 	// ErrUnordered: the operation relies on the order of results, and the service
 	// behind the table (Cosmos DB for Table) gives none.
-	ErrUnordered = wire.ErrUnordered
+	ErrUnordered = azerr.ErrUnordered
 
 	// ErrBadReply: the reply is not what the service sends.
-	ErrBadReply = wire.ErrBadReply
+	ErrBadReply = azerr.ErrBadReply
 
 	// ErrBadCursor: a cursor is damaged, or of another table or query.
 	ErrBadCursor = errors.New("cursor does not belong to this query")
@@ -60,12 +60,12 @@ var (
 
 	// ErrBadETag: the ETag of a conditional write is empty, or not one that the
 	// service gives.
-	ErrBadETag = wire.ErrBadETag
+	ErrBadETag = azerr.ErrBadETag
 
 	// ErrNeedsAccelerate: aztables cannot address the row of this write. Build the
 	// client with the options of [Accelerate]. Refused before the request; while it
 	// is not known yet whether the client is accelerated, one read finds out.
-	ErrNeedsAccelerate = wire.ErrNeedsAccelerate
+	ErrNeedsAccelerate = azerr.ErrNeedsAccelerate
 
 	// ErrNil: a value, function, sequence, table or client is nil.
 	ErrNil = errors.New("nil where a value is needed")
@@ -85,12 +85,12 @@ var (
 )
 
 // PropertyError names the property that cannot be stored, or read, and why.
-type PropertyError = wire.PropertyError
+type PropertyError = edm.PropertyError
 
 // Error is a request that the service refused, or that got no answer: operation,
 // HTTP status and the service's error code. Messages hold no keys and no
 // values; the verb %+v prints the SDK's full text, which holds both.
-type Error = wire.Error
+type Error = azerr.Error
 
 // BatchError is a transaction that was not carried out, and the operation that
 // was the reason. Nothing of the transaction was applied.
@@ -129,6 +129,6 @@ func (e *BatchError) Format(f fmt.State, verb rune) {
 }
 
 // LogValue keeps from a log what only %+v tells.
-func (e *BatchError) LogValue() slog.Value { return errtext.Value(e) }
+func (e *BatchError) LogValue() slog.Value { return azerr.LogValue(e) }
 
 func (e *BatchError) Unwrap() error { return e.err }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
@@ -23,7 +24,7 @@ func (t *Table[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 // have in common.
 type rows[T any] struct {
 	wire   *wire.Client
-	codec  *wire.Codec
+	codec  *edm.Codec
 	schema query.Schema // of the filters; nil where any name may be asked for
 	only   []string     // the properties to ask for, nil for all
 	stamps bool         // items remember the row's write stamps
@@ -61,10 +62,10 @@ func (r *rows[T]) get(ctx context.Context, key keys.Key) (Item[T], error) {
 	if r.only != nil {
 		return r.getProjected(ctx, key)
 	}
-	var meta wire.Meta
-	var rest wire.Rest
+	var meta edm.Meta
+	var rest edm.Unknown
 	err := r.wire.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) error {
-		item, meta, rest = Item[T]{}, wire.Meta{}, wire.Rest{} // this may be a second try
+		item, meta, rest = Item[T]{}, edm.Meta{}, edm.Unknown{} // this may be a second try
 		if err := r.codec.DecodeEntity(body, &item.Value, &meta, &rest); err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ func (r *rows[T]) getProjected(ctx context.Context, key keys.Key) (Item[T], erro
 }
 
 // finish completes an item whose value has been decoded.
-func (r *rows[T]) finish(item *Item[T], meta *wire.Meta, rest *wire.Rest, selected []string) {
+func (r *rows[T]) finish(item *Item[T], meta *edm.Meta, rest *edm.Unknown, selected []string) {
 	item.Key = keys.Key{Partition: meta.PartitionKey, Row: meta.RowKey}
 	item.ETag = azcore.ETag(meta.ETag)
 	item.Timestamp = meta.Timestamp

@@ -5,7 +5,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -29,7 +29,7 @@ type Item[T any] struct {
 
 // origin is what an Item remembers of how it was read.
 type origin struct {
-	rest     wire.Rest   // properties without a field
+	rest     edm.Unknown // properties without a field
 	stamp    string      // the row's write stamps
 	version  azcore.ETag // that has them
 	selected []string    // the properties that were asked for, nil for all

@@ -6,6 +6,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -132,8 +133,8 @@ func (t *Table[T]) complete(c *change, op *Op[T], dst []byte) error {
 	if op.kind == wire.Delete {
 		return nil
 	}
-	e := wire.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
-	var rest wire.Rest
+	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
+	var rest edm.Unknown
 	if o := op.origin; o != nil {
 		if op.kind == wire.Replace {
 			rest = o.rest // a merge keeps it anyway
@@ -141,7 +142,7 @@ func (t *Table[T]) complete(c *change, op *Op[T], dst []byte) error {
 		e.Only = o.selected
 	}
 	rest = op.with(rest)
-	e.Rest = &rest
+	e.Unknown = &rest
 	if t.stamped {
 		c.id, c.base = newStamp(), op.base()
 		e.Stamp = addStamp(c.id, c.base)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 )
 
 // throughOutbox carries out an operation that has remote rows: steps 1 to 3 of the
@@ -128,7 +128,7 @@ func (op *operation[T]) found(ctx context.Context, row Item[outboxRow], v *versi
 	}
 	e.primary = supersededETag
 	if now, err := readRow(ctx, op.store.table.wire, op.key); err == nil && !now.absent() {
-		if same, err := wire.EqualContent(v.primary.Body, now.body); err == nil && same {
+		if same, err := edm.EqualContent(v.primary.Body, now.body); err == nil && same {
 			e.primary = now.etag
 		}
 	}

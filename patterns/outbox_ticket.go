@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
@@ -119,7 +120,7 @@ func (op *operation[T]) hold(ctx context.Context, t *tableTarget, d *difference)
 			op.ticket.held[d.place(d.lens)] = h
 			return nil
 		}
-		var e *wire.Error
+		var e *azerr.Error
 		if errors.As(err, &e) && e.Unsure {
 			op.ticket.unclear = true
 			op.ticket.held[d.place(d.lens)] = holding{lens: d.lens}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/query"
@@ -138,15 +139,15 @@ func (q *plan[T]) top(size int) int32 {
 func (q *plan[T]) decode(body []byte, size int) ([]Item[T], error) {
 	r := q.rows
 	items := r.slab(size)
-	var meta wire.Meta
-	var rest wire.Rest
+	var meta edm.Meta
+	var rest edm.Unknown
 	done := func() {
 		if n := len(items); n > 0 {
 			r.finish(&items[n-1], &meta, &rest, q.selected)
-			meta, rest = wire.Meta{}, wire.Rest{}
+			meta, rest = edm.Meta{}, edm.Unknown{}
 		}
 	}
-	err := r.codec.DecodePage(body, func() (any, *wire.Meta, *wire.Rest) {
+	err := r.codec.DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
 		done()
 		items = append(items, Item[T]{})
 		return &items[len(items)-1].Value, &meta, &rest

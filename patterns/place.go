@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -27,7 +28,7 @@ func (o Op[T]) With(name, text string) Op[T] {
 type textProperty struct{ name, text string }
 
 // with is rest and what With added.
-func (o *Op[T]) with(rest wire.Rest) wire.Rest {
+func (o *Op[T]) with(rest edm.Unknown) edm.Unknown {
 	for _, p := range o.texts {
 		rest = rest.WithText(p.name, p.text)
 	}

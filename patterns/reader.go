@@ -6,7 +6,7 @@ import (
 	"iter"
 	"reflect"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -22,7 +22,7 @@ func Into[U, T any](t *Table[T]) (*Reader[U], error) {
 	if t == nil {
 		return nil, fmt.Errorf("into: table: %w", ErrNil)
 	}
-	codec, err := wire.CodecFor(reflect.TypeFor[U]())
+	codec, err := edm.CodecFor(reflect.TypeFor[U]())
 	if err != nil {
 		return nil, fmt.Errorf("into: %w", err)
 	}

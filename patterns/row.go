@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 )
 
 // Row is a row whose type is not known before it is read. A Table of Row, which must
@@ -17,7 +17,7 @@ type Row struct{}
 // Properties that T has no field for stay with the Item, and survive
 // [Table.Replace]. The error names the property that does not fit. No request.
 func As[T any](row Item[Row]) (Item[T], error) {
-	codec, err := wire.CodecFor(reflect.TypeFor[T]())
+	codec, err := edm.CodecFor(reflect.TypeFor[T]())
 	if err != nil {
 		return Item[T]{}, fmt.Errorf("as: %w", err)
 	}
@@ -26,8 +26,8 @@ func As[T any](row Item[Row]) (Item[T], error) {
 	if row.origin != nil {
 		have = *row.origin
 	}
-	var rest wire.Rest
-	if err := have.rest.As(codec, row.Key.Partition, row.Key.Row, &item.Value, &rest); err != nil {
+	var rest edm.Unknown
+	if err := have.rest.DecodeAs(codec, row.Key.Partition, row.Key.Row, &item.Value, &rest); err != nil {
 		return Item[T]{}, fmt.Errorf("as: %w", err)
 	}
 	if have.rest = rest; !rest.IsZero() || have.stamp != "" || have.selected != nil {

@@ -3,6 +3,7 @@ package patterns
 import (
 	"context"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -25,9 +26,9 @@ func (s *scan[T]) probe(ctx context.Context, p *probe) error {
 		Select: "PartitionKey,RowKey",
 		Top:    1,
 	}, func(body []byte) error {
-		var meta wire.Meta
+		var meta edm.Meta
 		p.found = false
-		err := r.codec.DecodePage(body, func() (any, *wire.Meta, *wire.Rest) {
+		err := r.codec.DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
 			p.found = true
 			return new(T), &meta, nil
 		})

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -45,7 +45,7 @@ func (r *rows[T]) has(name string) bool {
 	if r.codec.Open() {
 		return query.Prop(name).Eq("").Err() == nil
 	}
-	return slices.ContainsFunc(r.codec.Fields(), func(f wire.Field) bool { return f.Name == name })
+	return slices.ContainsFunc(r.codec.Fields(), func(f edm.Field) bool { return f.Name == name })
 }
 
 // selectList joins the names to ask for.

@@ -9,7 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/azpatterns/azpatterns/internal/errtext"
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
@@ -39,7 +40,7 @@ type finding struct {
 // settle finds out whether changes were applied, all or none, although their
 // answer e leaves it open. It reads each row they touch once. It gives the ETags if
 // they were applied; e, now certain, if they were not; [ErrOutcomeUnknown] else.
-func (t *Table[T]) settle(ctx context.Context, changes []change, e *wire.Error) ([]string, error) {
+func (t *Table[T]) settle(ctx context.Context, changes []change, e *azerr.Error) ([]string, error) {
 	found := make([]finding, len(changes))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(defaultParallel)
@@ -108,12 +109,12 @@ func (t *Table[T]) weigh(c *change, etag string, body []byte) (finding, error) {
 	if c.Kind == wire.Delete {
 		return finding{}, nil
 	}
-	compare := wire.EqualContent
+	compare := edm.EqualContent
 	if c.Kind == wire.Merge || c.Kind == wire.InsertOrMerge {
-		compare = wire.HasContent
+		compare = edm.HasContent
 	}
 	if c.id != "" {
-		stamps, err := wire.Stamps(body)
+		stamps, err := edm.Stamps(body)
 		if err != nil {
 			return finding{}, err
 		}
@@ -145,7 +146,7 @@ func (t *Table[T]) weigh(c *change, etag string, body []byte) (finding, error) {
 // of the service's answer, but for ErrConflict, which would invite to do again
 // what may be done already.
 type outcomeUnknown struct {
-	cause *wire.Error
+	cause *azerr.Error
 	then  error // why the row could not be read again, or nil
 }
 
@@ -169,7 +170,7 @@ func (o *outcomeUnknown) Format(f fmt.State, verb rune) {
 }
 
 // LogValue keeps from a log what only %+v tells.
-func (o *outcomeUnknown) LogValue() slog.Value { return errtext.Value(o) }
+func (o *outcomeUnknown) LogValue() slog.Value { return azerr.LogValue(o) }
 
 func (o *outcomeUnknown) Unwrap() []error {
 	cause := o.cause

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -103,7 +103,7 @@ func NewStore[T any](table *Table[T], opts StoreOptions[T]) (*Store[T], error) {
 	if err := s.take(opts.Views); err != nil {
 		return nil, fmt.Errorf("new store: %w", err)
 	}
-	codec, err := wire.CodecFor(reflect.TypeFor[outboxRow]())
+	codec, err := edm.CodecFor(reflect.TypeFor[outboxRow]())
 	if err != nil {
 		return nil, fmt.Errorf("new store: %w", err)
 	}

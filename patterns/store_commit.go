@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
@@ -51,7 +52,7 @@ func (op *operation[T]) send(ctx context.Context, changes []change) ([]string, e
 
 // refusal is the operation for which a transaction was refused, -1 if the service
 // named none, and why; nil where err is no answer to a request.
-func refusal(err error) (at int, e *wire.Error) {
+func refusal(err error) (at int, e *azerr.Error) {
 	var f *wire.BatchFailure
 	if errors.As(err, &f) {
 		return f.Index, f.Cause
@@ -67,10 +68,10 @@ func refusal(err error) (at int, e *wire.Error) {
 
 // pastFirst reports whether the last try of a transaction got past the primary's
 // change. Its condition held then, so no try before had been carried out.
-func pastFirst(at int, e *wire.Error) bool { return at > 0 && e.Status != 0 }
+func pastFirst(at int, e *azerr.Error) bool { return at > 0 && e.Status != 0 }
 
 // judge decides what a certain refusal means: a *lostRace, or the operation's end.
-func (op *operation[T]) judge(at int, e *wire.Error) error {
+func (op *operation[T]) judge(at int, e *azerr.Error) error {
 	race := errors.Is(e, ErrExists) || errors.Is(e, ErrConflict) || errors.Is(e, ErrNotFound)
 	switch {
 	case !race:

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -18,12 +19,12 @@ func TestStoredForms(t *testing.T) {
 	}
 	done := *pending
 	done.State, done.Worker = stateDone, "W"
-	codec, err := wire.CodecFor(reflect.TypeFor[outboxRow]())
+	codec, err := edm.CodecFor(reflect.TypeFor[outboxRow]())
 	if err != nil {
 		t.Fatal(err)
 	}
 	key := outboxKey("Sales", "ID")
-	e := wire.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
+	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
 	row := func(v *outboxRow) string {
 		b, err := codec.Append(nil, v, e)
 		if err != nil {

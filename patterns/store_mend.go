@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -125,7 +126,7 @@ func (s *Store[T]) mendWrites(ctx context.Context, primary keys.Key, l *lens, ke
 	if item == nil {
 		return []*wire.Write{&w}, nil
 	}
-	nothing, err := wire.AppendProperties(nil, nil, wire.Envelope{PartitionKey: primary.Partition, RowKey: primary.Row})
+	nothing, err := edm.AppendProperties(nil, nil, edm.Envelope{PartitionKey: primary.Partition, RowKey: primary.Row})
 	touch := wire.Write{Kind: wire.Merge, PartitionKey: primary.Partition, RowKey: primary.Row, Body: nothing, ETag: string(item.ETag)}
 	return []*wire.Write{&touch, &w}, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
@@ -120,7 +121,7 @@ func (sw *sweep[T]) outboxFilter() query.Filter {
 
 // scan gives every row that f matches.
 func (sw *sweep[T]) scan(ctx context.Context, c *wire.Client, f query.Filter, yield func(Item[sweepRow])) error {
-	codec, err := wire.CodecFor(reflect.TypeFor[sweepRow]())
+	codec, err := edm.CodecFor(reflect.TypeFor[sweepRow]())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -128,7 +129,7 @@ func (op *operation[T]) encode(v *version[T], o *origin) error {
 	if op.store.names != "" {
 		v.origin.rest = v.origin.rest.WithText(propViews, op.store.names)
 	}
-	e := wire.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Rest: &v.origin.rest}
+	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: &v.origin.rest}
 	if t.stamped {
 		c.id, c.base = newStamp(), v.origin.stamp
 		e.Stamp = addStamp(c.id, c.base)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -118,7 +119,7 @@ func (s *Store[T]) readInFull(was *Item[T]) error {
 		return err
 	}
 	if was.ETag == "*" {
-		return wire.ErrBadETag
+		return azerr.ErrBadETag
 	}
 	return s.holdsKey(was)
 }

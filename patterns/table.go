@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -27,7 +28,7 @@ import (
 type Table[T any] struct {
 	rows    *rows[T]
 	wire    *wire.Client
-	codec   *wire.Codec
+	codec   *edm.Codec
 	key     func(*T) (keys.Key, error)
 	keyless bool
 	stamped bool
@@ -73,7 +74,7 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 	if opts != nil {
 		o = *opts
 	}
-	codec, err := wire.CodecFor(reflect.TypeFor[T]())
+	codec, err := edm.CodecFor(reflect.TypeFor[T]())
 	if err != nil {
 		return nil, fmt.Errorf("new table: %w", err)
 	}

@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -43,18 +44,18 @@ func (c *copyClaim) write(s standing) (w wire.Write, act bool, err error) {
 			return w, false, err
 		}
 	}
-	same, err := wire.EqualContent(body, s.body)
+	same, err := edm.EqualContent(body, s.body)
 	return over(c.key, s, body), !same, err
 }
 
 // heldBy is the copy in body, at key, with the name of an operation that holds it.
 func heldBy(op string, key keys.Key, body []byte) ([]byte, error) {
-	p, _, err := wire.ReadProperties(body)
+	p, _, err := edm.ReadProperties(body)
 	if err != nil {
 		return nil, err
 	}
 	p[propOp] = op
-	return wire.AppendProperties(nil, p, wire.Envelope{PartitionKey: key.Partition, RowKey: key.Row})
+	return edm.AppendProperties(nil, p, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row})
 }
 
 // reservation is the row that holds the key for an operation: a row of its own, or,

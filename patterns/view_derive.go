@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -34,7 +34,7 @@ func (l *lens) targetID() string {
 type viewSet[T any] struct {
 	lenses []*lens
 	rows   []func(*T) ([]DerivedRow, error) // of the lenses
-	codec  *wire.Codec
+	codec  *edm.Codec
 	fields map[string]bool // that a copy may name; nil where any
 }
 
@@ -54,8 +54,8 @@ func (d *derived) local(primary keys.Key) bool {
 
 // same reports whether two versions of a row, at the same place, say the same.
 func (d *derived) same(o *derived) bool {
-	return bytes.Equal(d.body, o.body) && wire.Properties(d.row.merge.Set).Equal(o.row.merge.Set) &&
-		wire.Properties(d.row.merge.Add).Equal(o.row.merge.Add)
+	return bytes.Equal(d.body, o.body) && edm.Properties(d.row.merge.Set).Equal(o.row.merge.Set) &&
+		edm.Properties(d.row.merge.Add).Equal(o.row.merge.Add)
 }
 
 // derive gives every row that v, at key, implies, ordered by view and key. nil
@@ -135,7 +135,7 @@ func compareKeys(a, b keys.Key) int {
 func equalRow(a, b DerivedRow) bool {
 	return a.key == b.key && a.kind == b.kind && a.copy.Unique == b.copy.Unique && a.merge.Existing == b.merge.Existing &&
 		(a.copy.Only == nil) == (b.copy.Only == nil) && slices.Equal(a.copy.Only, b.copy.Only) &&
-		wire.Properties(a.merge.Set).Equal(b.merge.Set) && wire.Properties(a.merge.Add).Equal(b.merge.Add)
+		edm.Properties(a.merge.Set).Equal(b.merge.Set) && edm.Properties(a.merge.Add).Equal(b.merge.Add)
 }
 
 // check refuses a row that the view must not ask for.
@@ -216,18 +216,18 @@ func (s *viewSet[T]) encode(d *derived, v *T, primary keys.Key) (err error) {
 		return nil
 	}
 	rest := ownerRest(primary, d.lens.name)
-	e := wire.Envelope{PartitionKey: d.row.key.Partition, RowKey: d.row.key.Row, Rest: &rest, Only: d.row.copy.Only}
+	e := edm.Envelope{PartitionKey: d.row.key.Partition, RowKey: d.row.key.Row, Unknown: &rest, Only: d.row.copy.Only}
 	if d.row.copy.Only == nil || !s.codec.Open() {
 		d.body, err = s.codec.Append(nil, v, e)
 		return err
 	}
 	// A bag is written whole; the names asked for are picked from the outcome.
-	e.Rest, e.Only = nil, nil
+	e.Unknown, e.Only = nil, nil
 	whole, err := s.codec.Append(nil, v, e)
 	if err != nil {
 		return err
 	}
-	all, _, err := wire.ReadProperties(whole)
+	all, _, err := edm.ReadProperties(whole)
 	if err != nil {
 		return err
 	}
@@ -237,6 +237,6 @@ func (s *viewSet[T]) encode(d *derived, v *T, primary keys.Key) (err error) {
 			picked[name] = value
 		}
 	}
-	d.body, err = wire.AppendProperties(nil, picked, e)
+	d.body, err = edm.AppendProperties(nil, picked, e)
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -21,7 +21,7 @@ var rex = &pet{"dogs", "id_1", "Rex", 3}
 
 func petViews(t *testing.T, lenses ...*lens) *viewSet[pet] {
 	t.Helper()
-	codec, err := wire.CodecFor(reflect.TypeFor[pet]())
+	codec, err := edm.CodecFor(reflect.TypeFor[pet]())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestACopyHoldsWhatItIsAskedToAndItsOwner(t *testing.T) {
 }
 
 func TestABagIsCopiedInPartToo(t *testing.T) {
-	codec, err := wire.CodecFor(reflect.TypeFor[map[string]any]())
+	codec, err := edm.CodecFor(reflect.TypeFor[map[string]any]())
 	if err != nil {
 		t.Fatal(err)
 	}

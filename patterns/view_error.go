@@ -6,7 +6,7 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/azpatterns/azpatterns/internal/errtext"
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -54,6 +54,6 @@ func (e *DuplicateError) Format(f fmt.State, verb rune) {
 }
 
 // LogValue keeps from a log what only %+v tells.
-func (e *DuplicateError) LogValue() slog.Value { return errtext.Value(e) }
+func (e *DuplicateError) LogValue() slog.Value { return azerr.LogValue(e) }
 
 func (e *DuplicateError) Unwrap() error { return ErrExists }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -12,7 +12,7 @@ import (
 // whether that changed anything. A row of somebody else's is a *takenError if the
 // primary wants to be in it.
 func (l *lens) editList(row content, primary keys.Key, wanted bool) (changed bool, err error) {
-	own := wire.Properties{}
+	own := edm.Properties{}
 	for name, v := range row.Properties {
 		if strings.HasPrefix(name, "azp_") {
 			own[name] = v
@@ -45,7 +45,7 @@ func (l *lens) editList(row content, primary keys.Key, wanted bool) (changed boo
 
 // emptyList reports whether row is a list that nobody is in.
 func (l *lens) emptyList(row content) (bool, error) {
-	bare := wire.Properties{}
+	bare := edm.Properties{}
 	for name, v := range row.Properties {
 		if !strings.HasPrefix(name, "azp_") {
 			bare[name] = v

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -53,16 +53,16 @@ func OwnerOf[T any](item Item[T]) (owner Owner, ok bool) {
 }
 
 // ownerRest is what marks a copy.
-func ownerRest(primary keys.Key, view string) wire.Rest {
-	var r wire.Rest
+func ownerRest(primary keys.Key, view string) edm.Unknown {
+	var r edm.Unknown
 	r = r.WithText(propOwnerPK, primary.Partition)
 	r = r.WithText(propOwnerRK, primary.Row)
 	return r.WithText(propView, view)
 }
 
 // ownerProperties is the same for a row made of properties.
-func ownerProperties(primary keys.Key, view string) wire.Properties {
-	return wire.Properties{propOwnerPK: primary.Partition, propOwnerRK: primary.Row, propView: view}
+func ownerProperties(primary keys.Key, view string) edm.Properties {
+	return edm.Properties{propOwnerPK: primary.Partition, propOwnerRK: primary.Row, propView: view}
 }
 
 // viewsOf are the views that a primary's rows were kept for when it was written

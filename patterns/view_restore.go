@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -24,7 +24,7 @@ func (t *tableTarget) countOthers(ctx context.Context, c *Claim, found reading) 
 	if missing, err := c.uncounted(found); err != nil || !missing {
 		return nil, err
 	}
-	codec, err := wire.CodecFor(reflect.TypeFor[markRow]())
+	codec, err := edm.CodecFor(reflect.TypeFor[markRow]())
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -25,7 +26,7 @@ func readRow(ctx context.Context, c *wire.Client, key keys.Key) (standing, error
 		if etag != "" {
 			return nil
 		}
-		_, m, err := wire.ReadProperties(body)
+		_, m, err := edm.ReadProperties(body)
 		s.etag = m.ETag
 		return err
 	})
@@ -37,7 +38,7 @@ func readRow(ctx context.Context, c *wire.Client, key keys.Key) (standing, error
 
 // content is a row taken apart, to be changed and written back.
 type content struct {
-	wire.Properties
+	edm.Properties
 	stamp string
 	at    time.Time // of the last write
 }
@@ -45,9 +46,9 @@ type content struct {
 // content takes the row apart. A missing row is an empty one.
 func (s standing) content() (content, error) {
 	if s.absent() {
-		return content{Properties: wire.Properties{}}, nil
+		return content{Properties: edm.Properties{}}, nil
 	}
-	p, m, err := wire.ReadProperties(s.body)
+	p, m, err := edm.ReadProperties(s.body)
 	return content{p, m.Stamp, m.Timestamp}, err
 }
 
@@ -58,7 +59,7 @@ func (c content) text(name string) string {
 
 // over is the write that puts c in place of what stands at key.
 func (c content) over(key keys.Key, s standing) (wire.Write, error) {
-	body, err := wire.AppendProperties(nil, c.Properties, wire.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Stamp: c.stamp})
+	body, err := edm.AppendProperties(nil, c.Properties, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Stamp: c.stamp})
 	return over(key, s, body), err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -168,7 +169,7 @@ func (t *tableTarget) send(ctx context.Context, writes []*wire.Write) (err error
 
 // raced turns every outcome after which one has to look again into errRaced.
 func raced(ctx context.Context, err error) error {
-	var e *wire.Error
+	var e *azerr.Error
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -61,7 +62,7 @@ func (t *Table[T]) Delete(ctx context.Context, key keys.Key, etag azcore.ETag) e
 // send carries out one change and, where its outcome is open, finds it out.
 func (t *Table[T]) send(ctx context.Context, c change) (string, error) {
 	etag, err := t.wire.Write(ctx, c.Write)
-	var e *wire.Error
+	var e *azerr.Error
 	if err == nil || !errors.As(err, &e) || !e.Unsure {
 		return etag, unwrapSingle(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/errtext"
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // A Plan says what a filter will cost before it is sent, and how it will run.
@@ -123,7 +123,7 @@ func (e *ScanError) Format(s fmt.State, verb rune) {
 }
 
 // LogValue keeps from a log what only %+v tells.
-func (e *ScanError) LogValue() slog.Value { return errtext.Value(e) }
+func (e *ScanError) LogValue() slog.Value { return azerr.LogValue(e) }
 
 // Is reports true for [ErrScan].
 func (e *ScanError) Is(target error) bool { return target == ErrScan }

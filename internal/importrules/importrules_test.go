@@ -21,7 +21,7 @@ func TestEveryPackageKeepsTheImportRules(t *testing.T) {
 			t.Error(breach)
 		}
 	}
-	for _, want := range []string{"/keys", "/query", "/patterns", "/internal/wire"} {
+	for _, want := range []string{"/keys", "/query", "/patterns", "/internal/azerr", "/internal/edm", "/internal/wire"} {
 		if !slices.ContainsFunc(packages, func(p pkg) bool { return p.ImportPath == module+want }) {
 			t.Errorf("%s was not checked", want)
 		}
@@ -36,6 +36,10 @@ func TestTheRulesFindABreach(t *testing.T) {
 		"keys imports query":           {imports("keys", "query"), "must not import"},
 		"query imports keys":           {imports("query", "keys"), ""},
 		"query imports wire":           {imports("query", "internal/wire"), "must not import"},
+		"azerr imports edm":            {imports("internal/azerr", "internal/edm"), "must not import"},
+		"edm imports wire":             {imports("internal/edm", "internal/wire"), "must not import"},
+		"edm imports azerr":            {imports("internal/edm", "internal/azerr"), ""},
+		"wire imports edm":             {imports("internal/wire", "internal/edm"), ""},
 		"wire imports keys":            {imports("internal/wire", "keys"), "must not import"},
 		"core imports wire":            {imports("patterns", "internal/wire"), ""},
 		"core imports a pattern":       {imports("patterns", "patterns/logtail"), "must not import"},

@@ -23,23 +23,24 @@ type layer struct {
 // layers are tried in order: a package belongs to the first that has it.
 var layers = []layer{
 	{"keys", is("keys"), nil},
-	{"errtext", under("internal/errtext"), nil},
-	{"query", is("query"), []string{"keys", "errtext"}},
-	{"wire", under("internal/wire"), []string{"errtext"}},
+	{"azerr", under("internal/azerr"), nil},
+	{"edm", under("internal/edm"), []string{"azerr"}},
+	{"query", is("query"), []string{"keys", "azerr"}},
+	{"wire", under("internal/wire"), []string{"azerr", "edm"}},
 	{"parallel", under("internal/parallel"), nil},
 	{"cursor", under("internal/cursor"), nil},
 	{"testkit", isTestkit, []string{"emulator", "fault", "testkit"}},
 	{"emulator", under("internal/emulator"), []string{"keys", "query", "emulator"}},
 	{"fault", under("internal/fault"), []string{"emulator"}},
 	{"azurite", under("internal/azurite"), nil},
-	{"core", is("patterns"), []string{"keys", "query", "wire", "parallel", "cursor", "errtext"}},
-	{"indexed", under("internal/indexed"), []string{"keys", "wire", "core"}},
+	{"core", is("patterns"), []string{"keys", "query", "azerr", "edm", "wire", "parallel", "cursor"}},
+	{"indexed", under("internal/indexed"), []string{"keys", "edm", "wire", "core"}},
 	{"storagetest", under("patterns/storagetest"), []string{"keys", "query", "emulator", "fault"}},
-	{"pattern", under("patterns"), []string{"keys", "query", "wire", "parallel", "cursor", "errtext", "indexed", "core"}},
+	{"pattern", under("patterns"), []string{"keys", "query", "azerr", "edm", "wire", "parallel", "cursor", "indexed", "core"}},
 	{"example", under("examples"), []string{
-		"keys", "query", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "example", "tool"}},
+		"keys", "query", "azerr", "edm", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "example", "tool"}},
 	{"tool", under("internal"), []string{ // test beds, benchmarks, checks
-		"keys", "query", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "tool"}},
+		"keys", "query", "azerr", "edm", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "tool"}},
 }
 
 // heavy are the modules that a program links only when it uses what needs them, and the layers and packages that may.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -25,7 +25,7 @@ const Separator = "_"
 type By[T any] struct {
 	Name  string
 	Value func(*T) (string, bool)
-	Codec *wire.Codec
+	Codec *edm.Codec
 	KeyOf func(*T) (keys.Key, error) // gives a primary's key; nil where T has fields for it
 }
 
@@ -43,7 +43,7 @@ func New[T, O any](name string, value func(*T) (string, bool), opts []O) (by By[
 	case len(opts) == 1:
 		o = opts[0]
 	}
-	by.Codec, err = wire.CodecFor(reflect.TypeFor[T]())
+	by.Codec, err = edm.CodecFor(reflect.TypeFor[T]())
 	return by, o, err
 }
 

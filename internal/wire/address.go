@@ -8,12 +8,30 @@ import (
 	"strings"
 )
 
-// aztables tells neither the name of a client's table nor its host, so both are
-// learned from the first request that goes out.
+// Address is the address of a table, as seen in its requests.
+type Address struct {
+	Base string // "https://account.table.core.windows.net/Table": no key, no query
+	Host string
+}
 
-// learnAddress keeps the table's address as req shows it: in the path of an
-// entity request, or in the first operation of a transaction.
-func (c *Client) learnAddress(req *http.Request) error {
+// Cosmos reports whether the table is one of Cosmos DB for Table. The rule is that of
+// aztables.
+func (a Address) Cosmos() bool {
+	return strings.Contains(a.Host, ".table.cosmosdb.") || strings.Contains(a.Host, ".table.cosmos.")
+}
+
+// Address returns the address of the table. ok is false before the first request.
+func (c *Client) Address() (a Address, ok bool) {
+	if p := c.address.Load(); p != nil {
+		return *p, true
+	}
+	return Address{}, false
+}
+
+// recordAddress stores the table's address if it is not known yet. It takes it from the
+// path of an entity request, or from the first operation of a transaction, because aztables
+// exports neither the name nor the host of a client's table.
+func (c *Client) recordAddress(req *http.Request) error {
 	if c.address.Load() != nil {
 		return nil
 	}
@@ -35,8 +53,8 @@ func (c *Client) learnAddress(req *http.Request) error {
 	return nil
 }
 
-// firstOperation gives the address in the request line of the first operation
-// of a transaction body, without its query.
+// firstOperation returns the address in the request line of the first operation of a
+// transaction, without its query.
 func firstOperation(req *http.Request) (string, error) {
 	if req.Body == nil {
 		return "", errNoOperation

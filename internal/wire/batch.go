@@ -12,6 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Limits of an entity group transaction.
@@ -21,23 +23,24 @@ const (
 	MaxBatchBytes = 4 << 20
 )
 
-// BatchFailure is the operation for which the service refused a transaction.
-// Nothing of the transaction was carried out.
+// BatchFailure is the operation because of which a transaction was refused. No operation
+// of the transaction was carried out.
 type BatchFailure struct {
-	Cause *Error
-	Index int // into the writes, -1 when the service did not say
+	Cause *azerr.Error
+	Index int // into the writes, -1 if the service did not name one
 }
 
 func (e *BatchFailure) Error() string { return e.Cause.Error() }
 func (e *BatchFailure) Unwrap() error { return e.Cause }
 
-// Batch carries out writes as one entity group transaction and gives the new
-// ETags in their order, "" for deletes. All or nothing; one request. The caller
-// has checked that they are 1 to 100, in one partition, and no row twice.
+// Batch carries out writes as one entity group transaction, all or none, and returns the
+// new ETags in their order, "" for deletes. The caller has checked that there are 1 to 100
+// writes, in one partition, of different rows. Batch makes one request; if aztables cannot
+// address a row and it is not known yet whether the policy is in place, one more.
 func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 	for i := range writes {
 		if err := writes[i].Check(); err != nil {
-			return nil, &BatchFailure{&Error{Op: "batch", err: err}, i}
+			return nil, &BatchFailure{&azerr.Error{Op: "batch", Err: err}, i}
 		}
 	}
 	if err := c.needsPolicy(ctx, writes); err != nil {
@@ -48,7 +51,7 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 	k.receive = func(resp *http.Response, body []byte) (err error) {
 		reply, err = parseBatchReply(header(resp, "Content-Type"), body, len(writes))
 		if reply.failure != nil {
-			whole := *resp // its body is read, and the buffer of body used again
+			whole := *resp // its body has been read, and the buffer of body is reused
 			whole.Body = io.NopCloser(bytes.NewReader(bytes.Clone(body)))
 			reply.resp = &whole
 		}
@@ -56,7 +59,7 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 	}
 	var actions []aztables.TransactionAction
 	if c.mode.Load() == accelerated {
-		// A delete is the operation that costs aztables the least.
+		// The policy replaces the body. A delete is the cheapest operation for aztables.
 		actions = []aztables.TransactionAction{{ActionType: aztables.TransactionTypeDelete, Entity: stubEntity}}
 	} else {
 		actions = plainActions(writes)
@@ -71,11 +74,11 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 		return nil, err
 	}
 	if f := reply.failure; f != nil {
-		unsure := k.unsure() || !definite(f.status, f.code, nil)
-		return nil, &BatchFailure{&Error{
-			Op: "batch", Status: f.status, Code: f.code, kind: meaning(f.status, f.code),
+		unsure := k.earlierTryOpen() || !definite(f.status, f.code, nil)
+		return nil, &BatchFailure{&azerr.Error{
+			Op: "batch", Status: f.status, Code: f.code, Kind: azerr.Classify(f.status, f.code),
 			Unsure: unsure, Unanswered: unsure && k.unanswered(),
-			err: &azcore.ResponseError{StatusCode: f.status, ErrorCode: f.code, RawResponse: reply.resp},
+			Err: &azcore.ResponseError{StatusCode: f.status, ErrorCode: f.code, RawResponse: reply.resp},
 		}, f.index}
 	}
 	return reply.etags, nil
@@ -83,9 +86,9 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 
 var stubEntity = []byte(`{"PartitionKey":"-","RowKey":"-"}`)
 
-// needsPolicy refuses what aztables cannot address in a transaction: a quote in
-// a key is not doubled there, and an empty partition key is refused. Whether the
-// policy is there may still be unknown; then one point read finds out.
+// needsPolicy returns an error if the policy is absent and aztables cannot address a row in
+// a transaction: it does not double quotes in keys, and does not accept an empty partition
+// key. If it is not known yet whether the policy is present, one query finds out.
 func (c *Client) needsPolicy(ctx context.Context, writes []*Write) error {
 	if c.mode.Load() == accelerated {
 		return nil
@@ -103,18 +106,18 @@ func (c *Client) needsPolicy(ctx context.Context, writes []*Write) error {
 				return nil
 			}
 		}
-		return &BatchFailure{&Error{Op: "batch", err: ErrNeedsAccelerate}, i}
+		return &BatchFailure{&azerr.Error{Op: "batch", Err: azerr.ErrNeedsAccelerate}, i}
 	}
 	return nil
 }
 
-// probe makes a request whose answer does not matter, to learn the mode.
+// probe makes a request only to find out the mode. The reply does not matter.
 func (c *Client) probe(ctx context.Context, w *Write) {
 	_, _ = c.Query(ctx, Query{Filter: "PartitionKey eq '" + strings.ReplaceAll(w.PartitionKey, "'", "''") + "' and RowKey eq ''", Top: 1},
 		func([]byte) error { return nil })
 }
 
-// plainActions are the writes as aztables takes them.
+// plainActions returns the writes as actions for aztables.
 func plainActions(writes []*Write) []aztables.TransactionAction {
 	actions := make([]aztables.TransactionAction, len(writes))
 	for i, w := range writes {
@@ -138,9 +141,9 @@ func plainActions(writes []*Write) []aztables.TransactionAction {
 	return actions
 }
 
-// submit calls aztables, whose reading of the reply is then ignored: it takes a
-// cut reply for success, panics on an empty one, and reports a failed
-// transaction as 202 with no code. The captured reply is read instead.
+// submit calls aztables and ignores what it makes of the reply: it treats a truncated reply
+// as success, panics on an empty one, and reports a failed transaction as 202 without a
+// code. The captured reply is parsed instead.
 func submit(ctx context.Context, table *aztables.Client, actions []aztables.TransactionAction, k *call) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -155,9 +158,9 @@ func submit(ctx context.Context, table *aztables.Client, actions []aztables.Tran
 		return err
 	}
 	if _, perr := runtime.Payload(k.resp); perr != nil {
-		return fmt.Errorf("%w: %w", ErrBadReply, perr)
+		return fmt.Errorf("%w: %w", azerr.ErrBadReply, perr)
 	}
 	return nil
 }
 
-var errBatchReply = errors.New("malformed answer to a transaction")
+var errBatchReply = errors.New("malformed reply to a transaction")

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// The boundaries are chosen once per process. They cannot occur in a part: a
-// boundary stands at the start of a line, and neither JSON nor an escaped
-// address nor a checked ETag holds a line break.
+// The boundaries are chosen once per process. They cannot occur in a part: a boundary is at
+// the start of a line, and neither JSON nor an escaped address nor a checked ETag contains
+// a line break.
 var (
 	batchBoundary     = "batch_" + randomHex()
 	changesetBoundary = "changeset_" + randomHex()
@@ -23,8 +23,8 @@ func randomHex() string {
 	return hex.EncodeToString(b[:])
 }
 
-// perOperation is room for what a part needs besides entity and keys: the two
-// header blocks with their line ends, an ETag, and the table's address.
+// perOperation is the most bytes of a part without entity and keys: the two header blocks
+// with their line ends, an ETag, and the table's address.
 const perOperation = 500
 
 func batchSize(writes []*Write) int {
@@ -35,18 +35,18 @@ func batchSize(writes []*Write) int {
 	return n
 }
 
-// BatchBytes is what w adds to a transaction's body, with room for an address of up
-// to 130 bytes, which is longer than that of any account and table in Azure.
+// BatchBytes returns at least the bytes that w adds to a transaction's body. It allows for
+// a table address of 130 bytes, which is longer than any in Azure.
 func BatchBytes(w *Write) int {
 	return perOperation + len(w.Body) + escapedLen(w.PartitionKey) + escapedLen(w.RowKey)
 }
 
-// appendBatch appends the multipart body of a transaction: one changeset, one
-// whole HTTP request a part.
+// appendBatch appends the multipart body of a transaction: one changeset, in which each
+// part is a complete HTTP request.
 func appendBatch(dst []byte, table Address, writes []*Write) []byte {
 	mergeMethod, mergeHeader := "PATCH", ""
 	if table.Cosmos() {
-		// Cosmos DB knows no PATCH; aztables does the same.
+		// Cosmos DB does not support PATCH; aztables does the same.
 		mergeMethod, mergeHeader = "POST", "X-HTTP-Method: MERGE\r\n"
 	}
 	dst = append(dst, "--"...)
@@ -99,8 +99,8 @@ func appendBatch(dst []byte, table Address, writes []*Write) []byte {
 	return append(dst, "--\r\n"...)
 }
 
-// appendOneLine appends JSON, with the line separators U+2028 and U+2029 escaped:
-// Azurite reads no further in a part's body than to the end of its first line.
+// appendOneLine appends JSON and escapes the line separators U+2028 and U+2029, because
+// Azurite reads only the first line of a part's body.
 func appendOneLine(dst, body []byte) []byte {
 	for {
 		i := bytes.Index(body, lineSeparator)
@@ -120,10 +120,10 @@ func appendOneLine(dst, body []byte) []byte {
 	}
 }
 
-var lineSeparator = []byte("\xe2\x80") // what U+2028 and U+2029 begin with
+var lineSeparator = []byte("\xe2\x80") // the first bytes of U+2028 and U+2029
 
-// appendEntityAddress appends Table(PartitionKey='…',RowKey='…'): quotes
-// doubled first, then escaped as a path segment.
+// appendEntityAddress appends Table(PartitionKey='…',RowKey='…'). Quotes in keys are
+// doubled, then the keys are escaped as path segments.
 func appendEntityAddress(dst []byte, base, pk, rk string) []byte {
 	dst = append(dst, base...)
 	dst = append(dst, "(PartitionKey='"...)
@@ -142,7 +142,7 @@ func appendKey(dst []byte, key string) []byte {
 	return append(dst, key...)
 }
 
-// escapedLen is at least what appendKey appends.
+// escapedLen returns at least the number of bytes that appendKey appends.
 func escapedLen(key string) int {
 	n := len(key)
 	for i := 0; i < len(key); i++ {

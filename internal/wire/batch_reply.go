@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// batchReply is what a transaction's answer said: the ETags of all operations,
-// or the one failure.
+// batchReply is the parsed reply to a transaction: the ETags of all operations, or the
+// failure of one.
 type batchReply struct {
 	etags   []string
 	failure *partFailure
@@ -22,13 +24,13 @@ type partFailure struct {
 	code          string
 }
 
-// cannedBatchReply is what aztables gets to read in place of a reply that has
-// been read already: one changeset with nothing in it, which it takes for success.
+// cannedBatchReply replaces a reply that the policy has read already: an empty changeset,
+// which aztables treats as success.
 var cannedBatchReply = []byte("--b\r\n\r\n--c--\r\n\r\n--b--\r\n")
 
-// parseBatchReply reads the answer to a transaction of n operations. The outer
-// status is 202 whether it succeeded or not: the parts tell. An answer that
-// breaks off is an error, even when every part that did arrive is a success.
+// parseBatchReply parses the reply to a transaction of n operations. The outer status is 202
+// for success and failure alike; the parts have their own. A truncated reply is an error,
+// even if every part that arrived is a success.
 func parseBatchReply(contentType string, body []byte, n int) (batchReply, error) {
 	if len(bytes.TrimSpace(body)) > 0 && bytes.TrimSpace(body)[0] == '{' {
 		return jsonFailure(body)
@@ -60,7 +62,7 @@ func parseBatchReply(contentType string, body []byte, n int) (batchReply, error)
 	if inner == "" {
 		return batchReply{}, malformed("inner boundary missing")
 	}
-	var etags slab
+	var etags textBuffer
 	etags.ends = make([]int, 0, n)
 	open, end := []byte("--"+inner), []byte("--"+inner+"--")
 	line, ok := p.next()
@@ -97,13 +99,13 @@ func parseBatchReply(contentType string, body []byte, n int) (batchReply, error)
 	return batchReply{etags: etags.strings()}, nil
 }
 
-// slab gathers short texts and makes strings of them all in one allocation.
-type slab struct {
+// textBuffer collects short texts, to convert them to strings in one allocation.
+type textBuffer struct {
 	text []byte
 	ends []int
 }
 
-func (s *slab) add(text []byte) {
+func (s *textBuffer) add(text []byte) {
 	if s.text == nil {
 		s.text = make([]byte, 0, (len(text)+8)*cap(s.ends))
 	}
@@ -111,7 +113,7 @@ func (s *slab) add(text []byte) {
 	s.ends = append(s.ends, len(s.text))
 }
 
-func (s *slab) strings() []string {
+func (s *textBuffer) strings() []string {
 	all, start := string(s.text), 0
 	list := make([]string, len(s.ends))
 	for i, end := range s.ends {
@@ -126,9 +128,8 @@ type part struct {
 	body   []byte
 }
 
-// readPart reads one part behind its boundary. next is the boundary line that
-// ended it; complete is false where the answer ended first, or where the part
-// holds no HTTP status.
+// readPart reads one part after its boundary. next is the boundary line that ended it.
+// complete is false if the reply ended before that, or if the part has no HTTP status.
 func readPart(p *lines, open, end []byte) (q part, next []byte, complete bool) {
 	for { // MIME headers
 		line, ok := p.next()
@@ -175,8 +176,8 @@ func readPart(p *lines, open, end []byte) (q part, next []byte, complete bool) {
 	}
 }
 
-// failedPart reads the error of the operation that failed. Its message starts
-// with the operation's index and a colon.
+// failedPart parses the error of the operation that failed. Its message begins with the
+// operation's index and a colon.
 func failedPart(p part) (batchReply, error) {
 	var e struct {
 		Error struct {
@@ -188,7 +189,7 @@ func failedPart(p part) (batchReply, error) {
 	}
 	body := p.body
 	if brace := bytes.LastIndexByte(body, '}'); brace >= 0 {
-		body = body[:brace+1] // an answer may end in the middle of its last boundary
+		body = body[:brace+1] // a reply may end within its last boundary
 	}
 	if err := json.Unmarshal(body, &e); err != nil || e.Error.Code == "" {
 		return batchReply{}, malformed("error of the failed operation unreadable")
@@ -202,17 +203,16 @@ func failedPart(p part) (batchReply, error) {
 	return batchReply{failure: f}, nil
 }
 
-// jsonFailure reads a refusal of the transaction as a whole.
+// jsonFailure parses the refusal of the transaction as a whole.
 func jsonFailure(body []byte) (batchReply, error) {
 	return failedPart(part{status: http.StatusBadRequest, body: body})
 }
 
 func malformed(what string) error {
-	return fmt.Errorf("%w: %w: %s", ErrBadReply, errBatchReply, what)
+	return fmt.Errorf("%w: %w: %s", azerr.ErrBadReply, errBatchReply, what)
 }
 
-// lines walks over lines that end in CR LF or LF. A last line without an end
-// counts only for a boundary, which needs none.
+// lines iterates over lines that end in CR LF or LF. The last line needs no end.
 type lines struct{ rest []byte }
 
 func (l *lines) next() (line []byte, ok bool) {

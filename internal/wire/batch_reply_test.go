@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 const replyType = "multipart/mixed; boundary=batchresponse_1"
@@ -28,7 +30,7 @@ func failPart(status, code, message string) string {
 		`{"odata.error":{"code":"` + code + `","message":{"lang":"en-US","value":"` + message + `"}}}` + "\r\n"
 }
 
-func TestBatchReplyGivesEveryETag(t *testing.T) {
+func TestBatchReplyHasEveryETag(t *testing.T) {
 	for _, body := range []string{
 		reply(okPart(`W/"a"`), okPart(`W/"b"`)),
 		strings.ReplaceAll(reply(okPart(`W/"a"`), okPart(`W/"b"`)), "\r\n", "\n"),
@@ -60,19 +62,19 @@ func TestBatchReplyNamesTheFailedOperation(t *testing.T) {
 
 // aztables takes an answer that is cut in the header of the failing part for
 // success, and panics on an empty one.
-func TestCutBatchReplyIsNeverSuccess(t *testing.T) {
+func TestATruncatedBatchReplyIsNeverSuccess(t *testing.T) {
 	whole := reply(okPart(`W/"a"`), okPart(`W/"b"`))
 	last := strings.Index(whole, "--changesetresponse_2--") + len("--changesetresponse_2--")
 	for i := range last {
-		if r, err := parseBatchReply(replyType, []byte(whole[:i]), 2); !errors.Is(err, ErrBadReply) {
-			t.Fatalf("cut at %d of %d: got %+v, %v; want ErrBadReply", i, len(whole), r, err)
+		if r, err := parseBatchReply(replyType, []byte(whole[:i]), 2); !errors.Is(err, azerr.ErrBadReply) {
+			t.Fatalf("cut at %d of %d: got %+v, %v; want azerr.ErrBadReply", i, len(whole), r, err)
 		}
 	}
 	failed := reply(failPart("412 Precondition Failed", "UpdateConditionNotSatisfied", "0:x"))
 	end := strings.LastIndexByte(failed, '}') + 1
 	for i := range end {
-		if r, err := parseBatchReply(replyType, []byte(failed[:i]), 2); !errors.Is(err, ErrBadReply) {
-			t.Fatalf("failure cut at %d of %d: got %+v, %v; want ErrBadReply", i, end, r, err)
+		if r, err := parseBatchReply(replyType, []byte(failed[:i]), 2); !errors.Is(err, azerr.ErrBadReply) {
+			t.Fatalf("failure cut at %d of %d: got %+v, %v; want azerr.ErrBadReply", i, end, r, err)
 		}
 	}
 	for name, body := range map[string]string{
@@ -85,11 +87,11 @@ func TestCutBatchReplyIsNeverSuccess(t *testing.T) {
 		"no code":         reply(failPart("400 Bad Request", "", "0:x")),
 		"html":            "<html></html>",
 	} {
-		if r, err := parseBatchReply(replyType, []byte(body), 2); !errors.Is(err, ErrBadReply) {
-			t.Errorf("%s: got %+v, %v; want ErrBadReply", name, r, err)
+		if r, err := parseBatchReply(replyType, []byte(body), 2); !errors.Is(err, azerr.ErrBadReply) {
+			t.Errorf("%s: got %+v, %v; want azerr.ErrBadReply", name, r, err)
 		}
 	}
-	if _, err := parseBatchReply("text/plain", []byte(whole), 2); !errors.Is(err, ErrBadReply) {
+	if _, err := parseBatchReply("text/plain", []byte(whole), 2); !errors.Is(err, azerr.ErrBadReply) {
 		t.Errorf("no boundary: %v", err)
 	}
 }
@@ -104,7 +106,7 @@ func FuzzBatchReply(f *testing.F) {
 		if err == nil && r.failure == nil && len(r.etags) != max(n, 0)%200 {
 			t.Fatalf("%d ETags for %d operations", len(r.etags), n)
 		}
-		if err != nil && !errors.Is(err, ErrBadReply) {
+		if err != nil && !errors.Is(err, azerr.ErrBadReply) {
 			t.Fatalf("error without a kind: %v", err)
 		}
 		if r.failure != nil && (r.failure.status < 400 || r.failure.code == "") {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Replies are read into buffers that are used again. A buffer above keepBuffer
-// bytes is left to the collector, so that one large reply does not stay for ever.
+// Replies are read into pooled buffers. A buffer above keepBuffer bytes is not put back, so
+// that one large reply does not occupy memory permanently.
 const (
 	minBuffer  = 4 << 10
 	keepBuffer = 8 << 20
@@ -19,8 +19,8 @@ const (
 var buffers sync.Pool
 
 func getBuffer(size int) *[]byte {
-	// A pooled buffer that is too small is dropped: put back, it would be the next
-	// one to come out again.
+	// A pooled buffer that is too small is dropped. If it were put back, the pool would
+	// return it again next time.
 	if b, ok := buffers.Get().(*[]byte); ok && cap(*b) >= size {
 		return b
 	}
@@ -35,8 +35,8 @@ func putBuffer(b *[]byte) {
 	}
 }
 
-// readAll reads r to its end into *buf, growing it where needed, but not beyond
-// the limit: whoever sends without end must not take all memory.
+// readAll reads r to its end into *buf, which it grows as needed, but not beyond the limit:
+// an endless reply must not exhaust memory.
 func readAll(buf *[]byte, r io.Reader, limit int64) ([]byte, error) {
 	b := (*buf)[:0]
 	for {
@@ -58,16 +58,27 @@ func readAll(buf *[]byte, r io.Reader, limit int64) ([]byte, error) {
 	}
 }
 
-var errEndless = errors.New("longer than any that the service sends")
+var errEndless = errors.New("longer than any reply of the service")
 
-// maxReply is about the most bytes that the reply to c can have. A row has 1 MiB,
-// and less than 4 MiB as JSON, where the two bytes of a UTF-16 unit take six at
-// most; Cosmos DB lets it have twice as much. Over 2 GiB nothing can be decoded.
+// maxReply returns about the most bytes that the reply to c can have. A row has at most
+// 1 MiB, and less than 4 MiB as JSON, in which the two bytes of a UTF-16 unit are at most
+// six. Cosmos DB permits twice as much. The codec cannot decode more than 2 GiB.
 func (c *call) maxReply() int64 { return min(int64(max(c.rows, 1))*(8<<20), 2<<30) }
 
-// body is a request's body in a buffer that is used again when nobody reads it any
-// more. A transport may read on after it has answered, until it closes the body it
-// was given; so each reader counts until it is closed, and so does the call.
+// replySize returns the size of the buffer for a reply.
+func (c *Client) replySize(contentLength int64) int {
+	n := contentLength
+	if n < 0 {
+		n = c.lastReply.Load()
+	}
+	// The extra bytes are for the read that finds the end. The length may be wrong, so it
+	// is limited.
+	return int(min(n, keepBuffer)) + 512
+}
+
+// body is the body of a request in a pooled buffer, with a reference count. A transport may
+// read it even after it has returned a reply, until it closes its reader. So each reader
+// holds a reference until it is closed, and the call holds one.
 type body struct {
 	buf  *[]byte
 	refs atomic.Int32
@@ -79,22 +90,22 @@ func newBody(buf *[]byte) *body {
 	return b
 }
 
-// fixedBody is a body whose bytes stay the caller's.
+// fixedBody returns a body of bytes that belong to the caller and are not pooled.
 func fixedBody(text []byte) *body {
 	b := newBody(&text)
-	b.refs.Store(math.MaxInt32 / 2) // never used again
+	b.refs.Store(math.MaxInt32 / 2) // never reaches 0
 	return b
 }
 
-// release gives up one reader's, or the call's, claim.
+// release releases one reference.
 func (b *body) release() {
 	if b.refs.Add(-1) == 0 {
 		putBuffer(b.buf)
 	}
 }
 
-// reader gives the body to read from the start. It must not be called after the
-// call has released its claim.
+// reader returns a reader from the start of the body. It must not be called after the call
+// has released its reference.
 func (b *body) reader() io.ReadCloser {
 	b.refs.Add(1)
 	r := &bodyReader{body: b}

@@ -10,39 +10,39 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
-// call is one logical request, over all the tries that azcore makes of it. It
-// travels in the context: the accelerating policy finds it there, and where the
-// policy is absent the call is finished from the captured reply.
+// call is one logical request with all the tries that azcore makes of it. It is a value in
+// the context, from which the accelerating policy takes it. If the policy is absent, the
+// call is completed from the captured reply.
 type call struct {
 	client *Client
 	write  bool
-	rows   int // how many rows the reply may hold; below 1 counts as 1
+	rows   int // the most rows in the reply; below 1 counts as 1
 
-	// receive takes a successful reply. The body is valid only during the call.
+	// receive is called with a successful reply. body is valid only during that call.
 	receive func(resp *http.Response, body []byte) error
 
-	body   *body    // sent instead of the stub that aztables was given
-	batch  []*Write // the same for a transaction; built when the table's address is known
-	prefer bool     // ask for an empty answer
+	body   *body    // sent instead of the stub that aztables has
+	batch  []*Write // the same for a transaction; encoded when the table's address is known
+	prefer bool     // request an empty reply
 
 	seen     bool           // the policy is in the pipeline
 	received bool           // receive has been called
 	resp     *http.Response // plain mode: the last reply
 
-	tries   int  // counted by the policy
-	open    bool // the last try had no definite answer
-	unclear bool // a try before the last had none
-	silent  bool // a try had no answer at all
+	tries       int  // counted by the policy
+	open        bool // the outcome of the last try is not known
+	earlierOpen bool // the outcome of an earlier try is not known
+	noReply     bool // a try got no reply at all
 
-	// Plain mode: connections that net/http looked for, and got, for a write, and
-	// the replies that came. It sends nothing without a connection, and once at most
-	// on each.
+	// Plain mode: the connections that net/http requested and got for a write, and the
+	// replies that arrived. It sends nothing without a connection, and at most once on
+	// each.
 	asked, conns, replies atomic.Int32
 }
 
 type callKey struct{}
 
-// context is ctx as the SDK call gets it.
+// context returns the context for the call of the SDK.
 func (c *call) context(ctx context.Context) context.Context {
 	ctx = context.WithValue(ctx, callKey{}, c)
 	if c.client.mode.Load() == accelerated {
@@ -53,7 +53,7 @@ func (c *call) context(ctx context.Context) context.Context {
 		ctx = policy.WithHTTPHeader(ctx, http.Header{"Prefer": {"return-no-content"}})
 	}
 	if c.write {
-		// Without the policy nothing in azcore tells how often it tried; net/http does.
+		// Without the policy, only net/http reports how often azcore tried.
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 			GetConn:              func(string) { c.asked.Add(1) },
 			GotConn:              func(httptrace.GotConnInfo) { c.conns.Add(1) },
@@ -63,34 +63,33 @@ func (c *call) context(ctx context.Context) context.Context {
 	return ctx
 }
 
-// unsent reports whether the call failed, by err, before any try went out.
+// unsent reports whether the call failed with err before anything was sent.
 func (c *call) unsent(err error) bool {
 	switch {
 	case c.seen, c.resp != nil, c.conns.Load() > 0:
 		return false
 	case c.client.mode.Load() == accelerated, c.asked.Load() > 0:
-		return true // not even the policy was reached; or there was no connection
+		return true // the call did not reach the policy, or there was no connection
 	}
-	// Credentials mark their failures so. Other errors with the mark have a reply.
+	// Credentials return such errors. Others of this kind come with a reply.
 	var failed interface{ NonRetriable() }
 	return errors.As(err, &failed)
 }
 
-// unsure reports whether a try before the last may have been carried out. Of a
-// transport that does not report its connections nothing is known, and the answer
-// is yes.
-func (c *call) unsure() bool {
+// earlierTryOpen reports whether a try before the last may have been carried out. It returns
+// true for a transport that does not report its connections.
+func (c *call) earlierTryOpen() bool {
 	if c.seen {
-		return c.unclear
+		return c.earlierOpen
 	}
 	return c.conns.Load() != 1
 }
 
-// unanswered reports whether a try had no answer at all, or may have had none: then it
-// may still be on its way to the service.
+// unanswered reports whether a try got no reply, or may have got none: then the request may
+// still reach the service.
 func (c *call) unanswered() bool {
 	if c.seen {
-		return c.silent
+		return c.noReply
 	}
 	return c.conns.Load() == 0 || c.replies.Load() < c.conns.Load()
 }

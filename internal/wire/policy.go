@@ -13,10 +13,12 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// Accelerate gives a copy of opts with the accelerating policy in it, once. nil stands
-// for the zero options.
+// Accelerate returns a copy of opts with the accelerating policy. If opts has the policy
+// already, it is not added again. nil means the zero options.
 func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	var o aztables.ClientOptions
 	if opts != nil {
@@ -28,11 +30,11 @@ func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	return &o
 }
 
-// accelerator takes over the bodies of the requests that carry a [call]: what
-// aztables would encode and decode through maps goes straight from and to the
-// caller's types. Requests without a call pass untouched. It stands per retry,
-// behind the signing policies (Table service signatures do not cover the body),
-// and so sees every try.
+// accelerator replaces the bodies of requests that have a [call] in their context: the
+// caller encodes and decodes them, which aztables would do by way of maps. Other requests
+// are not changed. It is a per-retry policy and so handles every try. It runs after the
+// signing policies, which is possible because signatures of the Table service do not cover
+// the body.
 type accelerator struct{}
 
 func (accelerator) Do(req *policy.Request) (*http.Response, error) {
@@ -44,12 +46,12 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 	c.seen = true
 	c.client.mode.Store(accelerated)
 	if c.tries > 0 && c.open {
-		c.unclear = true
+		c.earlierOpen = true
 	}
 	c.tries++
 	c.open = true
 
-	if err := c.client.learnAddress(raw); err != nil {
+	if err := c.client.recordAddress(raw); err != nil {
 		return nil, &unsent{err}
 	}
 	if c.batch != nil && c.body == nil {
@@ -72,7 +74,7 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 	resp, err := req.Next()
 	if err != nil {
 		c.open = !definite(0, "", err)
-		c.silent = c.silent || c.open && resp == nil
+		c.noReply = c.noReply || c.open && resp == nil
 		return resp, err
 	}
 	c.open = !definite(resp.StatusCode, busyCode(resp), nil)
@@ -90,27 +92,27 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// namesTables reports whether a request creates, deletes or lists tables. No call does;
-// but another policy may, with the context of the request that found no table.
+// namesTables reports whether a request creates, deletes or lists tables. No call does, but
+// another policy may do so with the context of a request that found no table.
 func namesTables(path string) bool {
 	return strings.HasSuffix(path, "/Tables") || strings.Contains(path, "/Tables(")
 }
 
-// busyCode is ServerBusy when the reply says so: in its body, which azcore has
-// read already, for the Table service does not name codes in a header.
+// busyCode returns ServerBusy if that is the error code of the reply. The code is in the
+// body, which azcore has read already: the Table service sends no header with it.
 func busyCode(resp *http.Response) string {
 	if resp.StatusCode != http.StatusServiceUnavailable {
 		return ""
 	}
-	if body, err := runtime.Payload(resp); err == nil && bytes.Contains(body, []byte(serverBusy)) {
-		return serverBusy
+	if body, err := runtime.Payload(resp); err == nil && bytes.Contains(body, []byte(azerr.ServerBusy)) {
+		return azerr.ServerBusy
 	}
 	return ""
 }
 
 var preferNoContent = []string{"return-no-content"}
 
-// setBody makes b the request's body, also for net/http's own replays.
+// setBody makes b the request's body, also for retries by net/http itself.
 func setBody(raw *http.Request, b *body) {
 	raw.Body = b.reader()
 	raw.GetBody = func() (io.ReadCloser, error) { return b.reader(), nil }
@@ -118,9 +120,9 @@ func setBody(raw *http.Request, b *body) {
 	raw.Header["Content-Length"] = []string{strconv.Itoa(len(*b.buf))}
 }
 
-// take reads the reply into a pooled buffer and hands it to the receiver. A read
-// that breaks off is tried again where the request may be repeated; a reply without
-// end, or one that cannot be understood, is not, for it would be the same again.
+// take reads the reply into a pooled buffer and passes it to c.receive. If the read fails,
+// azcore tries again unless the request is a write. It does not try again after a reply
+// without end or one that cannot be parsed, which would not change.
 func (c *call) take(resp *http.Response) error {
 	buf := getBuffer(c.client.replySize(resp.ContentLength))
 	defer putBuffer(buf)
@@ -129,7 +131,7 @@ func (c *call) take(resp *http.Response) error {
 	if err != nil {
 		c.open = true
 		tryAgain := !c.write && !errors.Is(err, errEndless)
-		err = fmt.Errorf("%w: %w", ErrBadReply, err)
+		err = fmt.Errorf("%w: %w", azerr.ErrBadReply, err)
 		if !tryAgain {
 			return &final{err}
 		}

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// again answers every request with the same page, and the same token.
-type again struct{ requests int }
+// samePage replies to every request with the same page and the same token.
+type samePage struct{ requests int }
 
-func (a *again) Do(req *http.Request) (*http.Response, error) {
+func (a *samePage) Do(req *http.Request) (*http.Response, error) {
 	a.requests++
 	return &http.Response{
 		StatusCode: http.StatusOK,
@@ -23,8 +25,8 @@ func (a *again) Do(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func TestAListOfTablesThatComesNoFurtherEnds(t *testing.T) {
-	var transport again
+func TestListTablesEndsIfAPageRepeats(t *testing.T) {
+	var transport samePage
 	opts := &aztables.ClientOptions{}
 	opts.Transport = &transport
 	service, err := aztables.NewServiceClientWithNoCredential("https://account.table.storagetest.invalid", opts)
@@ -40,7 +42,7 @@ func TestAListOfTablesThatComesNoFurtherEnds(t *testing.T) {
 			t.Fatal("it never ends")
 		}
 	}
-	if !errors.Is(last, ErrBadReply) || names != 1 || transport.requests != 2 {
+	if !errors.Is(last, azerr.ErrBadReply) || names != 1 || transport.requests != 2 {
 		t.Errorf("%d names in %d requests, %v", names, transport.requests, last)
 	}
 }

@@ -3,11 +3,13 @@ package wire
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Kind is what a write does.
@@ -16,7 +18,7 @@ import (
 type Kind int
 
 const (
-	Insert          Kind = iota // refused when the row exists
+	Insert          Kind = iota // fails if the row exists
 	InsertOrMerge               // no condition
 	InsertOrReplace             // no condition
 	Merge                       // needs ETag
@@ -33,37 +35,30 @@ type Write struct {
 	Kind         Kind
 	PartitionKey string
 	RowKey       string
-	Body         []byte // the entity as JSON, keys included; for Delete unused
+	Body         []byte // the entity as JSON, with its keys; not used by Delete
 	ETag         string // for Merge, Replace, Delete: an ETag or "*"
 }
 
-// ErrBadETag is a condition that cannot be sent: empty, or with characters that
-// would end the header.
-var ErrBadETag = errors.New("ETag is empty or not one the service gave")
-
-// Check finds what must not be sent.
+// Check returns an error if the write has no valid ETag but needs one.
 func (w *Write) Check() error {
 	if w.Kind < Merge {
 		return nil
 	}
 	if w.ETag == "" || strings.ContainsFunc(w.ETag, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return ErrBadETag
+		return azerr.ErrBadETag
 	}
 	return nil
 }
 
-// ErrNeedsAccelerate is a write that aztables cannot send right.
-var ErrNeedsAccelerate = errors.New("aztables cannot send this write right: build the client with patterns.Accelerate")
-
-// Write carries out one write and gives the row's new ETag, "" after Delete. One
-// request.
+// Write carries out one write and returns the row's new ETag, "" after Delete. It makes one
+// request. With an empty partition key it uses Batch.
 func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 	op := w.Kind.String()
 	if err := w.Check(); err != nil {
-		return "", &Error{Op: op, err: err}
+		return "", &azerr.Error{Op: op, Err: err}
 	}
 	if w.PartitionKey == "" && w.Kind != Insert {
-		// aztables refuses an empty partition key in an address of its own.
+		// aztables does not accept an empty partition key in an address.
 		return c.writeInBatch(ctx, w)
 	}
 	k := &call{client: c, write: true, prefer: w.Kind == Insert}
@@ -74,7 +69,7 @@ func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 		etag = header(resp, "Etag")
 		return nil
 	}
-	// With the policy in place aztables needs the keys only, for the address.
+	// In accelerated mode aztables needs only the keys, for the address.
 	entity := w.Body
 	if w.Kind != Delete && c.mode.Load() == accelerated {
 		entity = keysOnly(w.PartitionKey, w.RowKey)
@@ -113,8 +108,17 @@ func (k Kind) mode() aztables.UpdateMode {
 	return aztables.UpdateModeReplace
 }
 
-// keysOnly is an entity of nothing but its keys.
+// keysOnly returns an entity that has only its keys.
 func keysOnly(pk, rk string) []byte {
 	b, _ := json.Marshal(map[string]string{"PartitionKey": pk, "RowKey": rk}) // strings always encode
 	return b
+}
+
+// ifMatch returns nil for no condition.
+func ifMatch(etag string) *azcore.ETag {
+	if etag == "" {
+		return nil
+	}
+	e := azcore.ETag(etag)
+	return &e
 }

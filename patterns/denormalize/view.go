@@ -6,7 +6,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -59,7 +59,7 @@ func (o Options) shape(name string) patterns.Shape {
 // Into makes no request; the error names the field of U that cannot be stored.
 func Into[T, U any](name string, part func(*T) (at keys.Key, properties U, ok bool), opts *Options) (patterns.View[T], error) {
 	o := opts.get()
-	codec, err := wire.CodecFor(reflect.TypeFor[U]())
+	codec, err := edm.CodecFor(reflect.TypeFor[U]())
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("new part: %w", err)
@@ -82,12 +82,12 @@ func Into[T, U any](name string, part func(*T) (at keys.Key, properties U, ok bo
 }
 
 // properties takes a part apart.
-func properties[U any](codec *wire.Codec, u *U, at keys.Key) (map[string]any, error) {
-	body, err := codec.Append(nil, u, wire.Envelope{PartitionKey: at.Partition, RowKey: at.Row})
+func properties[U any](codec *edm.Codec, u *U, at keys.Key) (map[string]any, error) {
+	body, err := codec.Append(nil, u, edm.Envelope{PartitionKey: at.Partition, RowKey: at.Row})
 	if err != nil {
 		return nil, err
 	}
-	set, _, err := wire.ReadProperties(body)
+	set, _, err := edm.ReadProperties(body)
 	return set, err
 }
 
@@ -126,7 +126,7 @@ func Sum[T any](name, property string, value func(*T) (at keys.Key, v int64, ok 
 // checkName checks a property's name as the codec does, and that the codec writes it:
 // keys, Timestamp and annotations of a bag are not properties.
 func checkName(property string) error {
-	codec, err := wire.CodecFor(reflect.TypeFor[map[string]any]())
+	codec, err := edm.CodecFor(reflect.TypeFor[map[string]any]())
 	if err != nil {
 		return err
 	}

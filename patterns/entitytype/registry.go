@@ -10,7 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -107,7 +107,7 @@ func Register[T any](r *Registry, name string, version int, upcast func(T) (any,
 	if goType.Kind() != reflect.Struct {
 		return fail(ErrBadType, "the Go type is not a struct")
 	}
-	codec, err := wire.CodecFor(goType)
+	codec, err := edm.CodecFor(goType)
 	if err != nil {
 		return fmt.Errorf("register %s: %w", name, err)
 	}
@@ -134,7 +134,7 @@ func Register[T any](r *Registry, name string, version int, upcast func(T) (any,
 func (r *Registry) check() error {
 	switch r.property {
 	default:
-		if query.Prop(r.property).Eq("").Err() == nil && !wire.IsReserved(r.property) {
+		if query.Prop(r.property).Eq("").Err() == nil && !edm.IsReserved(r.property) {
 			return nil
 		}
 	case "PartitionKey", "RowKey", "Timestamp":

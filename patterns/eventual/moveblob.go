@@ -14,7 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -92,7 +92,7 @@ func (s blobShelf) read(ctx context.Context, key keys.Key) (record, error) {
 	if err != nil {
 		return r, failBlob("get blob", err)
 	}
-	r.properties, _, err = wire.ReadProperties(body)
+	r.properties, _, err = edm.ReadProperties(body)
 	r.etag = string(deref(resp.ETag))
 	return r, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
@@ -51,7 +52,7 @@ func (r Row) filter() (query.Filter, error) {
 // record is a row as it was read, whatever its properties.
 type record struct {
 	key        keys.Key
-	properties wire.Properties
+	properties edm.Properties
 	timestamp  time.Time
 	etag       string
 }
@@ -72,7 +73,7 @@ func (r record) Lookup(name string) (any, bool) {
 
 // body is the record as the Table service's JSON, with the types of all properties.
 func (r record) body() ([]byte, error) {
-	return wire.AppendProperties(nil, r.properties, wire.Envelope{PartitionKey: r.key.Partition, RowKey: r.key.Row})
+	return edm.AppendProperties(nil, r.properties, edm.Envelope{PartitionKey: r.key.Partition, RowKey: r.key.Row})
 }
 
 // shelf is where records are moved to. Errors are those of package patterns.
@@ -106,7 +107,7 @@ func (s rowShelf) is(other shelf) bool {
 func (s rowShelf) read(ctx context.Context, key keys.Key) (record, error) {
 	r := record{key: key}
 	err := s.client.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) error {
-		properties, meta, err := wire.ReadProperties(body)
+		properties, meta, err := edm.ReadProperties(body)
 		if etag == "" {
 			etag = meta.ETag
 		}

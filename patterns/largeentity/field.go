@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"unicode/utf8"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 )
 
 // field is a field of T that is tagged blob.
@@ -32,14 +32,14 @@ var contentTypes = map[form]string{
 
 // fieldsOf lists the fields of t that are tagged blob.
 func fieldsOf(t reflect.Type) ([]field, error) {
-	codec, err := wire.CodecFor(t)
+	codec, err := edm.CodecFor(t)
 	if err != nil {
 		return nil, err
 	}
 	var fields []field
 	for _, w := range codec.Fields() {
 		bad := func(reason string) error {
-			return &wire.FieldError{Type: t.String(), Field: w.Name, Reason: reason}
+			return &edm.FieldError{Type: t.String(), Field: w.Name, Reason: reason}
 		}
 		if !w.Blob {
 			if w.Type == streamType {
@@ -53,7 +53,7 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 			f.form = stream
 		case w.JSON:
 			f.form = asJSON
-		case w.EDM == wire.EDMString:
+		case w.EDM == edm.String:
 			f.form = text
 		}
 		inner := t
@@ -65,7 +65,7 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 		fields = append(fields, f)
 	}
 	if len(fields) == 0 {
-		return nil, &wire.FieldError{Type: t.String(), Reason: `no field has the tag table:",blob"`}
+		return nil, &edm.FieldError{Type: t.String(), Reason: `no field has the tag table:",blob"`}
 	}
 	return fields, nil
 }
@@ -92,13 +92,13 @@ func (f *field) content(v any) ([]byte, error) {
 		return at.Bytes(), nil
 	case text:
 		if !utf8.ValidString(at.String()) {
-			return nil, &wire.PropertyError{Property: f.name, Want: "UTF-8", Got: "other bytes"}
+			return nil, &edm.PropertyError{Property: f.name, Want: "UTF-8", Got: "other bytes"}
 		}
 		return []byte(at.String()), nil
 	}
 	content, err := json.Marshal(at.Interface())
 	if err != nil {
-		return nil, &wire.PropertyError{Property: f.name, Want: "a value that JSON can hold", Got: at.Type().String(), Err: err}
+		return nil, &edm.PropertyError{Property: f.name, Want: "a value that JSON can hold", Got: at.Type().String(), Err: err}
 	}
 	return content, nil
 }

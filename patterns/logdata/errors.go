@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 
-	"github.com/azpatterns/azpatterns/internal/errtext"
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -120,7 +120,7 @@ func (e *Error) Format(f fmt.State, verb rune) {
 }
 
 // LogValue keeps from a log what only %+v tells.
-func (e *Error) LogValue() slog.Value { return errtext.Value(e) }
+func (e *Error) LogValue() slog.Value { return azerr.LogValue(e) }
 
 // Unwrap gives the sentinel and the SDK's error.
 func (e *Error) Unwrap() []error {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -193,7 +193,7 @@ func (ix *Index[T]) ask(primary *T, e Entry[T]) (agreement, error) {
 
 // same reports whether a copy of a is a copy of b.
 func (ix *Index[T]) same(a, b *T, key keys.Key) (bool, error) {
-	e := wire.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Only: ix.opts.Only}
+	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Only: ix.opts.Only}
 	var rows [2][]byte
 	for i, v := range []*T{a, b} {
 		var err error
@@ -205,13 +205,13 @@ func (ix *Index[T]) same(a, b *T, key keys.Key) (bool, error) {
 		return bytes.Equal(rows[0], rows[1]), nil
 	}
 	// A bag is written whole; only the names asked for count.
-	var picked [2]wire.Properties
+	var picked [2]edm.Properties
 	for i, row := range rows {
-		all, _, err := wire.ReadProperties(row)
+		all, _, err := edm.ReadProperties(row)
 		if err != nil {
 			return false, err
 		}
-		picked[i] = wire.Properties{}
+		picked[i] = edm.Properties{}
 		for _, name := range ix.opts.Only {
 			if v, ok := all[name]; ok {
 				picked[i][name] = v

@@ -7,8 +7,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/indexed"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -91,7 +91,7 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts []Options[
 	}
 	by.KeyOf = o.Key
 	for _, name := range o.Only {
-		if !by.Codec.Open() && !slices.ContainsFunc(by.Codec.Fields(), func(f wire.Field) bool { return f.Name == name }) {
+		if !by.Codec.Open() && !slices.ContainsFunc(by.Codec.Fields(), func(f edm.Field) bool { return f.Name == name }) {
 			return nil, fmt.Errorf("Options.Only: %w", &patterns.PropertyError{Property: name, Want: "a property of the type", Got: "an unknown name"})
 		}
 	}

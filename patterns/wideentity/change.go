@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -14,7 +15,7 @@ type change struct {
 	rows    entityRows
 	old     *head // nil: the entity must not exist
 	layout  layout
-	content *wire.Scattered
+	content *edm.SplitEntity
 	splits  map[string]int // of the entity afterwards
 	write   []int          // parts that get content
 	remove  []int          // parts that are left without any

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -48,7 +50,7 @@ func (t *Table[T]) commit(ctx context.Context, rows entityRows, writes []*wire.W
 		next.etag = etags[0]
 		return nil
 	}
-	var e *wire.Error
+	var e *azerr.Error
 	if errors.As(err, &e) && e.Unsure {
 		return t.settle(ctx, rows, old, next, e)
 	}
@@ -74,7 +76,7 @@ func (t *Table[T]) send(ctx context.Context, writes []*wire.Write, firm int) ([]
 
 // settle finds out whether the write of next was carried out although its answer e
 // leaves it open: the head tells.
-func (t *Table[T]) settle(ctx context.Context, rows entityRows, old, next *head, e *wire.Error) error {
+func (t *Table[T]) settle(ctx context.Context, rows entityRows, old, next *head, e *azerr.Error) error {
 	now, err := t.readHead(ctx, rows)
 	switch {
 	case err != nil:
@@ -97,7 +99,7 @@ func (t *Table[T]) settle(ctx context.Context, rows entityRows, old, next *head,
 
 // unknown is [patterns.ErrOutcomeUnknown] with what led there. It does not match
 // what would invite to do again what may be done already.
-func unknown(e *wire.Error) error {
+func unknown(e *azerr.Error) error {
 	for _, kind := range []error{patterns.ErrConflict, patterns.ErrExists, patterns.ErrNotFound} {
 		if errors.Is(e, kind) {
 			e = e.WithKind(nil)
@@ -114,9 +116,9 @@ func lostRace(err error) bool {
 
 // readHead reads the head alone, or fails with [patterns.ErrNotFound].
 func (t *Table[T]) readHead(ctx context.Context, rows entityRows) (*head, error) {
-	var g wire.Gathered
+	var g edm.StoredRows
 	err := t.wire.Get(ctx, rows.partition, rows.head(), func(etag string, body []byte) error {
-		g = wire.Gathered{} // this may be a second try
+		g = edm.StoredRows{} // this may be a second try
 		return g.AddEntity(etag, body)
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -57,7 +58,7 @@ func (t *Table[T]) remove(ctx context.Context, rows entityRows, old *head, etag 
 		writes = append(writes, deleteWrite(rows, rows.part(i, p.staged), "*"))
 	}
 	_, err := t.send(ctx, writes, 1)
-	var e *wire.Error
+	var e *azerr.Error
 	if err == nil || !errors.As(err, &e) || !e.Unsure {
 		return err
 	}

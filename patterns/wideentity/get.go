@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -84,14 +85,14 @@ func (t *Table[T]) read(ctx context.Context, rows entityRows, key keys.Key) (Ite
 }
 
 // isOf reports whether the row is of the version that the head names.
-func isOf(r *wire.GatheredRow, p part) bool {
+func isOf(r *edm.StoredRow, p part) bool {
 	version, _, _, err := parseNote(r.Text(partNote))
 	return err == nil && version == p.version
 }
 
 // rows reads all pages of a query.
-func (t *Table[T]) rows(ctx context.Context, q wire.Query) (*wire.Gathered, error) {
-	g := new(wire.Gathered)
+func (t *Table[T]) rows(ctx context.Context, q wire.Query) (*edm.StoredRows, error) {
+	g := new(edm.StoredRows)
 	for {
 		before := len(g.Rows)
 		next, err := t.wire.Query(ctx, q, func(body []byte) error {
@@ -109,8 +110,8 @@ func (t *Table[T]) rows(ctx context.Context, q wire.Query) (*wire.Gathered, erro
 }
 
 // gather puts item's value together from rows of g.
-func (t *Table[T]) gather(g *wire.Gathered, use []int, splits map[string]int, item *Item[T]) error {
-	if err := t.codec.Gather(g, wire.Gathering{Use: use, Splits: splits, Only: item.only}, &item.Value, &item.rest); err != nil {
+func (t *Table[T]) gather(g *edm.StoredRows, use []int, splits map[string]int, item *Item[T]) error {
+	if err := t.codec.Join(g, edm.JoinSpec{Use: use, Splits: splits, Only: item.only}, &item.Value, &item.rest); err != nil {
 		return err
 	}
 	t.codec.SetKeys(&item.Value, item.Key.Partition, item.Key.Row)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -81,7 +81,7 @@ func (h *head) version() string { return h.history[0] }
 // has reports whether the write was one of the last.
 func (h *head) has(version string) bool { return slices.Contains(h.history, version) }
 
-var headCodec, headCodecErr = wire.CodecFor(reflect.TypeFor[headRow]())
+var headCodec, headCodecErr = edm.CodecFor(reflect.TypeFor[headRow]())
 
 // body is the row of h.
 func (h *head) body(rows entityRows) ([]byte, error) {
@@ -102,11 +102,11 @@ func (h *head) body(rows entityRows) ([]byte, error) {
 		Parts:   strings.Join(parts, ";"),
 		Splits:  formatSplits(h.splits, nil),
 		Version: strings.Join(h.history, "."),
-	}, wire.Envelope{PartitionKey: rows.partition, RowKey: rows.head()})
+	}, edm.Envelope{PartitionKey: rows.partition, RowKey: rows.head()})
 }
 
 // parseHead reads a head as it is stored.
-func parseHead(r *wire.GatheredRow) (*head, error) {
+func parseHead(r *edm.StoredRow) (*head, error) {
 	h := &head{etag: r.ETag, timestamp: r.Timestamp, layout: r.Text("azp_layout"), parts: map[int]part{}}
 	h.history = strings.Split(r.Text("azp_version"), ".")
 	ok := !slices.ContainsFunc(h.history, func(v string) bool { return !isVersion(v) }) && h.layout != ""

@@ -6,7 +6,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -29,7 +29,7 @@ type Item[T any] struct {
 	Timestamp time.Time
 
 	head *head
-	rest wire.Rest
+	rest edm.Unknown
 	only []string // the properties that were asked for, nil for all
 }
 

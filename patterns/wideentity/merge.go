@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -65,7 +65,7 @@ func (t *Table[T]) Set(ctx context.Context, key keys.Key, v *T, properties ...st
 }
 
 // named distributes the named properties of v, which must have values.
-func (t *Table[T]) named(v *T, l layout, names []string) (*wire.Scattered, error) {
+func (t *Table[T]) named(v *T, l layout, names []string) (*edm.SplitEntity, error) {
 	if err := t.checkNames(names); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (t *Table[T]) named(v *T, l layout, names []string) (*wire.Scattered, error
 	return content, content.Check(0)
 }
 
-func tooLargeMerge(content *wire.Scattered) error {
+func tooLargeMerge(content *edm.SplitEntity) error {
 	return &patterns.PropertyError{
 		Property: content.Largest(), Want: "a merge of at most 4 MiB in one transaction", Got: "more",
 		Err: patterns.ErrTooLarge,

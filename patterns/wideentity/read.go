@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -50,7 +51,7 @@ type reading[T any] struct {
 	rows  entityRows
 	item  *Item[T]
 	head  *head
-	found wire.Gathered
+	found edm.StoredRows
 	at    map[int]int // the row in found that has a part, and the properties wanted
 }
 
@@ -109,7 +110,7 @@ func (r *reading[T]) under(ctx context.Context, have map[int]wanted) error {
 		for piece := range max(h.splits[name], 1) {
 			stored := name
 			if piece > 0 {
-				stored = wire.PieceName(name, piece)
+				stored = edm.PieceName(name, piece)
 				splits[name] = piece + 1
 			}
 			i := l.at(name, piece)
@@ -175,7 +176,7 @@ func (r *reading[T]) fetch(ctx context.Context, parts map[int]wanted, withHead b
 	slices.Sort(order)
 	n := 0
 	window := parallel.Window{Start: r.table.parallel, Max: r.table.parallel}
-	for g, err := range parallel.Ordered(ctx, len(order), window, func(ctx context.Context, n int) (*wire.Gathered, error) {
+	for g, err := range parallel.Ordered(ctx, len(order), window, func(ctx context.Context, n int) (*edm.StoredRows, error) {
 		if i := order[n]; i >= 0 {
 			return r.table.rows(ctx, r.query(i, parts[i]))
 		}
@@ -193,7 +194,7 @@ func (r *reading[T]) fetch(ctx context.Context, parts map[int]wanted, withHead b
 				return err
 			}
 		default:
-			r.at[i] = r.found.Join(g)
+			r.at[i] = r.found.AddFrom(g)
 		}
 	}
 	return nil

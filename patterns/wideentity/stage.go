@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -90,7 +92,7 @@ func (t *Table[T]) putStaged(ctx context.Context, puts []*wire.Write) (marker st
 }
 
 func unsure(err error) bool {
-	var e *wire.Error
+	var e *azerr.Error
 	return errors.As(err, &e) && e.Unsure
 }
 
@@ -98,7 +100,7 @@ func (t *Table[T]) etagOf(ctx context.Context, w *wire.Write) (etag string, err 
 	err = t.wire.Get(ctx, w.PartitionKey, w.RowKey, func(header string, body []byte) error {
 		etag = header
 		if etag == "" {
-			var g wire.Gathered
+			var g edm.StoredRows
 			if err := g.AddEntity("", body); err != nil {
 				return err
 			}
@@ -112,7 +114,7 @@ func (t *Table[T]) etagOf(ctx context.Context, w *wire.Write) (etag string, err 
 // markerWrite inserts the marker of a staged write.
 func (e entityRows) markerWrite(staged string) *wire.Write {
 	row := e.marker(staged)
-	body, _ := wire.AppendProperties(nil, nil, wire.Envelope{PartitionKey: e.partition, RowKey: row}) // nothing in it can fail
+	body, _ := edm.AppendProperties(nil, nil, edm.Envelope{PartitionKey: e.partition, RowKey: row}) // nothing in it can fail
 	return &wire.Write{Kind: wire.Insert, PartitionKey: e.partition, RowKey: row, Body: body}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -52,7 +53,7 @@ func (t *Table[T]) Sweep(ctx context.Context, key keys.Key, older time.Duration)
 
 // strayRow is a row that may have been left behind: a staged one, or a marker.
 type strayRow struct {
-	wire.GatheredRow
+	edm.StoredRow
 	rowKind
 }
 
@@ -69,9 +70,9 @@ func (t *Table[T]) eachEntity(ctx context.Context, partition string, f query.Fil
 	}
 	q := wire.Query{Filter: f.String(), Select: "RowKey,Timestamp"}
 	for {
-		var g wire.Gathered
+		var g edm.StoredRows
 		next, err := t.wire.Query(ctx, q, func(body []byte) error {
-			g = wire.Gathered{} // this may be a second try
+			g = edm.StoredRows{} // this may be a second try
 			return g.AddPage(body)
 		})
 		if err != nil {

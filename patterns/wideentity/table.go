@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -19,7 +20,7 @@ import (
 // no closing.
 type Table[T any] struct {
 	wire     *wire.Client
-	codec    *wire.Codec
+	codec    *edm.Codec
 	names    map[string]struct{} // of T's properties, nil where it may have any
 	layout   layout
 	tries    int
@@ -87,7 +88,7 @@ func New[T any](client *aztables.Client, opts *Options) (*Table[T], error) {
 	if opts != nil {
 		o = *opts
 	}
-	codec, err := wire.WideCodecFor(reflect.TypeFor[T]())
+	codec, err := edm.SplitCodecFor(reflect.TypeFor[T]())
 	if err != nil {
 		return nil, fmt.Errorf("new wide table: %w", err)
 	}
@@ -127,7 +128,7 @@ func (t *Table[T]) checkNames(names []string) error {
 	for _, name := range names {
 		_, ok := t.names[name]
 		if t.names == nil {
-			ok = query.Prop(name).Eq("").Err() == nil && !wire.IsReserved(name) && t.layout.check(name) == nil
+			ok = query.Prop(name).Eq("").Err() == nil && !edm.IsReserved(name) && t.layout.check(name) == nil
 		}
 		if !ok {
 			return &patterns.PropertyError{Property: name, Want: "a property of the type", Got: "none of it"}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -62,7 +62,7 @@ func (t *Table[T]) Put(ctx context.Context, key keys.Key, v *T) (Item[T], error)
 		err = fmt.Errorf("value: %w", patterns.ErrNil)
 	}
 	if err == nil {
-		var content *wire.Scattered // what cannot be stored, before any request
+		var content *edm.SplitEntity // what cannot be stored, before any request
 		if content, err = t.scatter(v, t.layout, nil, nil); err == nil {
 			err = content.Check(0)
 		}
@@ -135,7 +135,7 @@ func (t *Table[T]) whole(ctx context.Context, rows entityRows, item Item[T], v *
 }
 
 // scatter distributes the properties of v, or only some, over the parts of l.
-func (t *Table[T]) scatter(v *T, l layout, only []string, rest *wire.Rest) (*wire.Scattered, error) {
+func (t *Table[T]) scatter(v *T, l layout, only []string, rest *edm.Unknown) (*edm.SplitEntity, error) {
 	var misplaced error
 	place := func(name string, piece int) int {
 		if err := l.check(name); err != nil {
@@ -144,7 +144,7 @@ func (t *Table[T]) scatter(v *T, l layout, only []string, rest *wire.Rest) (*wir
 		}
 		return l.at(name, piece)
 	}
-	content, err := t.codec.Scatter(v, wire.Scatter{Rows: l.parts, Place: place, Only: only, Rest: rest, Note: partNote})
+	content, err := t.codec.Split(v, edm.SplitSpec{Rows: l.parts, RowOf: place, Only: only, Unknown: rest, Note: partNote})
 	if misplaced != nil {
 		err = misplaced
 	}

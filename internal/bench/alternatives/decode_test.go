@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/azpatterns/azpatterns/internal/bench"
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/edm"
 )
 
 const rows = 1000
@@ -45,14 +45,14 @@ func BenchmarkDecodePage(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
 	}
 	b.Run("wire", func(b *testing.B) {
-		codec, err := wire.CodecFor(reflect.TypeFor[bench.Employee]())
+		codec, err := edm.CodecFor(reflect.TypeFor[bench.Employee]())
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			employees, meta, n := make([]bench.Employee, rows), make([]wire.Meta, rows), 0
-			err := codec.DecodePage(body, func() (any, *wire.Meta, *wire.Rest) {
+			employees, meta, n := make([]bench.Employee, rows), make([]edm.Meta, rows), 0
+			err := codec.DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
 				n++
 				return &employees[n-1], &meta[n-1], nil
 			})

@@ -1,0 +1,69 @@
+package azerr
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+)
+
+func TestClassifyReturnsTheSentinelOfStatusAndCode(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		code   string
+		want   error
+	}{
+		{404, "ResourceNotFound", ErrNotFound},
+		{404, "TableNotFound", ErrTableNotFound},
+		{409, "TableBeingDeleted", ErrTableNotFound},
+		{409, "EntityAlreadyExists", ErrExists},
+		{412, "UpdateConditionNotSatisfied", ErrConflict},
+		{400, "EntityTooLarge", ErrTooLarge},
+		{500, "OperationTimedOut", nil},
+		{400, "InvalidInput", nil},
+
+		{404, "QueueNotFound", ErrQueueNotFound},
+		{404, "MessageNotFound", ErrMessageLost},
+		{400, "PopReceiptMismatch", ErrMessageLost},
+		{413, "MessageTooLarge", ErrTooLarge},
+
+		{404, "BlobNotFound", ErrNotFound},
+		{409, "BlobAlreadyExists", ErrExists},
+		{404, "ContainerNotFound", ErrContainerNotFound},
+		{409, "ContainerBeingDeleted", ErrContainerNotFound},
+		{412, "AppendPositionConditionNotMet", ErrConflict},
+		{412, "ConditionNotMet", ErrConflict},
+
+		{503, "ServerBusy", ErrThrottled},
+		{503, "", ErrThrottled},
+		{429, "", ErrThrottled},
+		{413, "", ErrTooLarge},
+		{404, "", ErrNotFound},
+		{404, "UnknownCode", nil},
+		{200, "", nil},
+	} {
+		if got := Classify(c.status, c.code); got != c.want {
+			t.Errorf("%d %q: got %v, want %v", c.status, c.code, got, c.want)
+		}
+	}
+}
+
+func TestDefiniteIsFalseIfTheRequestMayHaveBeenCarriedOut(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		code   string
+		want   bool
+	}{
+		{http.StatusNoContent, "", true},
+		{http.StatusConflict, "EntityAlreadyExists", true},
+		{http.StatusRequestTimeout, "", false},
+		{http.StatusTooManyRequests, "", true},
+		{http.StatusInternalServerError, "OperationTimedOut", false},
+		{http.StatusNotImplemented, "NotImplemented", true},
+		{http.StatusServiceUnavailable, "", false},
+		{http.StatusServiceUnavailable, ServerBusy, true},
+	} {
+		if got := Definite(c.status, c.code); got != c.want {
+			t.Errorf("%s: got %v", fmt.Sprint(c.status, " ", c.code), got)
+		}
+	}
+}

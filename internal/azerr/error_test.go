@@ -1,0 +1,53 @@
+package azerr
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+)
+
+// reply is the SDK's error for a request whose address contains a key.
+func reply() error {
+	req := httptest.NewRequest(http.MethodGet, "https://account.table.core.windows.net/T(PartitionKey='secret')", nil)
+	return &azcore.ResponseError{StatusCode: 404, ErrorCode: "ResourceNotFound",
+		RawResponse: &http.Response{StatusCode: 404, Status: "404 Not Found", Body: http.NoBody, Request: req}}
+}
+
+func TestAnErrorMatchesItsSentinelAndTheErrorOfTheSDK(t *testing.T) {
+	e := New("get", reply())
+	var sdk *azcore.ResponseError
+	if e.Op != "get" || e.Status != 404 || e.Code != "ResourceNotFound" || !errors.Is(e, ErrNotFound) || !errors.As(e, &sdk) {
+		t.Errorf("%#v", e)
+	}
+	if other := e.WithKind(ErrOutcomeUnknown); errors.Is(other, ErrNotFound) || !errors.Is(other, ErrOutcomeUnknown) || !errors.Is(e, ErrNotFound) {
+		t.Errorf("%v, %v", other, e)
+	}
+}
+
+func TestMessagesContainNoKeys(t *testing.T) {
+	address := &url.Error{Op: "Get", URL: "https://account/T(PartitionKey='secret')", Err: errors.New("connection reset")}
+	for want, e := range map[string]*Error{
+		"get: not found (404 ResourceNotFound)":                      New("get", reply()),
+		"get: refused by the service (404 ResourceNotFound)":         New("get", reply()).WithKind(nil),
+		"get: connection reset":                                      New("get", address),
+		"get: reply of the service cannot be read: connection reset": New("get", address).WithKind(ErrBadReply),
+	} {
+		for _, verb := range []string{"%v", "%s"} {
+			if got := fmt.Sprintf(verb, e); got != want {
+				t.Errorf("%s: got %q, want %q", verb, got, want)
+			}
+		}
+		if got := fmt.Sprintf("%+v", e); !strings.HasPrefix(got, want) || !strings.Contains(got, "secret") {
+			t.Errorf("%%+v: got %q", got)
+		}
+	}
+	if got := (&Error{Op: "get"}).Error(); got != "get: failed" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,293 @@
+package edm
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DecodeEntity reads the body of one entity into *dst, a value of the codec's type that
+// the caller has zeroed, and into m. Properties that the type has no field for are stored
+// in unknown, or only validated if unknown is nil. A null is treated as absent: the field is not
+// changed. Rows written by other clients can be read too: see Codec.
+//
+// Errors are a *MalformedError for text that is not valid JSON or not an entity, which
+// includes duplicate properties, and a *PropertyError for a value that its field cannot
+// store. dst may then be partly filled.
+func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, unknown *Unknown) error {
+	d := c.decoder(body)
+	defer c.release(d)
+	if !d.start('{') {
+		return d.err
+	}
+	if err := d.entity(dst, m, unknown); err != nil {
+		return err
+	}
+	if !d.atEnd() {
+		return d.err
+	}
+	return nil
+}
+
+// A decoder reads rows of one type. It remembers the names of earlier rows and their
+// order, so that the names of the next row need not be looked up.
+type decoder struct {
+	scanner
+	plan          *plan
+	toks          []token  // by slot: those of the plan, then those of names
+	members       []member // those of the plan, then those of other names
+	order         []int32  // members in the order in which they were seen
+	position      []int32  // of a member in order, -1 if it was never seen
+	dynamicFields          // members that the plan does not have
+	textBytes     int      // bytes that the buffer needs
+	buffer        strings.Builder
+	scratch       []byte
+	level         metadataLevel
+	meta          Meta      // used if the caller passes nil
+	time          time.Time // to be copied into a field
+	timeVal       reflect.Value
+}
+
+func newDecoder(p *plan) *decoder {
+	d := &decoder{plan: p}
+	d.timeVal = reflect.ValueOf(&d.time).Elem()
+	d.reset()
+	return d
+}
+
+func (c *Codec) decoder(body []byte) *decoder {
+	d := c.decoders.Get().(*decoder)
+	d.scanner = scanner{data: body}
+	d.level = levelUnknown
+	return d
+}
+
+// release puts d back into the pool, without references to memory of the caller.
+func (c *Codec) release(d *decoder) {
+	d.scanner = scanner{}
+	d.buffer.Reset()
+	d.meta = Meta{}
+	c.decoders.Put(d)
+}
+
+// start checks that the body begins with the character c.
+func (d *decoder) start(c byte) bool {
+	if uint64(len(d.data)) > maxBody {
+		return d.fail(0, tooLong)
+	}
+	if d.peek() != c {
+		return d.unexpected()
+	}
+	return true
+}
+
+// entity reads the object at pos into *dst.
+func (d *decoder) entity(dst any, m *Meta, unknown *Unknown) error {
+	v := reflect.ValueOf(dst).Elem()
+	if v.Type() != d.plan.typ {
+		return &FieldError{Type: v.Type().String(), Reason: "is not " + d.plan.typ.String()}
+	}
+	if !d.object() {
+		return d.err
+	}
+	if m == nil {
+		m = &d.meta
+	}
+	err := d.assign(v, m)
+	if err == nil && (unknown != nil || d.plan.open()) {
+		err = d.assignUnknown(v, unknown, m)
+	}
+	d.buffer.Reset()
+	return err
+}
+
+// object reads the object at pos into toks.
+func (d *decoder) object() bool {
+	d.begin()
+	at := 0
+	return d.takeMembers(&at)
+}
+
+// begin prepares d for an entity.
+func (d *decoder) begin() {
+	if len(d.members) > len(d.plan.members)+2*d.plan.maxDynamic() {
+		d.reset()
+	}
+	clear(d.toks)
+	d.unknown = d.unknown[:0]
+	d.unknownTypes = d.unknownTypes[:0]
+	d.textBytes = 0
+}
+
+// takeMembers reads the object at pos. *at is the index in d.order of the member that is
+// expected next.
+func (d *decoder) takeMembers(at *int) bool {
+	d.pos++
+	if d.peek() == '}' {
+		d.pos++
+		return true
+	}
+	for {
+		m := d.matchExpected(at)
+		switch {
+		case m == nil:
+			if !d.lookUpMember(at) {
+				return false
+			}
+		case m.use == useValue:
+			if !d.takeValue(m) {
+				return false
+			}
+		case m.use == useType:
+			if !d.annotate(m, m.edm) {
+				return false
+			}
+		case m.use == useNothing:
+			if !d.take(m) {
+				return false
+			}
+		}
+		if d.pos < len(d.data) && d.data[d.pos] == ',' {
+			d.pos++
+		} else {
+			switch d.peek() {
+			case ',':
+				d.pos++
+			case '}':
+				d.pos++
+				return true
+			default:
+				return d.unexpected()
+			}
+		}
+		if d.pos < len(d.data) && d.data[d.pos] <= ' ' {
+			d.skipSpace()
+		}
+	}
+}
+
+// matchExpected returns the member at pos and reads its literal, if it is one of the next
+// members that earlier rows had here and has the spacing of the service. Otherwise it
+// returns nil.
+func (d *decoder) matchExpected(at *int) *member {
+	rest := d.data[d.pos:]
+	for i := *at; i < len(d.order) && i < *at+3; i++ {
+		m := &d.members[d.order[i]]
+		if n := len(m.literal); len(rest) >= n && string(rest[:n]) == m.literal {
+			d.pos += n
+			*at = i + 1
+			return m
+		}
+	}
+	return nil
+}
+
+// lookUpMember reads a member whose name has to be looked up.
+func (d *decoder) lookUpMember(at *int) bool {
+	if d.peek() != '"' {
+		return d.unexpected()
+	}
+	var name token
+	if !d.text(&name) || !d.expect(':') {
+		return false
+	}
+	text := d.unescaped(&name)
+	i, known := d.plan.index[string(text)]
+	if !known {
+		if i, known = d.index[string(text)]; !known {
+			return d.addName(&name, text, *at)
+		}
+	}
+	if d.position[i] < 0 {
+		d.addToOrder(i, *at)
+	}
+	if d.position[i] >= 0 {
+		*at = int(d.position[i]) + 1
+	}
+	return d.take(&d.members[i])
+}
+
+// addToOrder inserts member i into the order before the member that was expected here.
+func (d *decoder) addToOrder(i int32, at int) {
+	if d.members[i].literal == "" || len(d.order) > len(d.plan.members)+2*d.plan.maxDynamic() {
+		return
+	}
+	if d.plan.wide {
+		// Each row of an entity has different names, after those that all rows have.
+		at = len(d.order)
+	}
+	d.order = slices.Insert(d.order, at, i)
+	for j := at; j < len(d.order); j++ {
+		d.position[d.order[j]] = int32(j)
+	}
+}
+
+// take reads the value of member m after its name.
+func (d *decoder) take(m *member) bool {
+	at := d.pos
+	switch m.use {
+	case useValue:
+		return d.takeValue(m)
+	case useType:
+		var t token
+		if !d.value(&t, 1) {
+			return false
+		}
+		if t.kind != tokString {
+			return d.fail(at, "an annotation that is not a string")
+		}
+		edm := typeNamed(d.unescaped(&t))
+		if edm == edmUnknown {
+			d.unknownTypes = append(d.unknownTypes, unknownType{m.slot, t.start, t.end})
+		}
+		return d.annotate(m, edm)
+	default:
+		var t token
+		return d.value(&t, 1)
+	}
+}
+
+func (d *decoder) takeValue(m *member) bool {
+	t := &d.toks[m.slot]
+	if t.kind != tokNone {
+		return d.fail(d.pos, "a duplicate member")
+	}
+	if d.pos < len(d.data) && d.data[d.pos] == '"' {
+		if !d.text(t) {
+			return false
+		}
+	} else if !d.value(t, 1) {
+		return false
+	}
+	if m.text && t.kind == tokString {
+		d.textBytes += int(t.end - t.start)
+	}
+	if int(m.slot) >= d.plan.slots {
+		d.unknown = append(d.unknown, m.slot)
+	}
+	return true
+}
+
+func (d *decoder) annotate(m *member, edm Type) bool {
+	t := &d.toks[m.slot]
+	if t.edm != 0 {
+		return d.fail(d.pos, "a duplicate annotation")
+	}
+	t.edm = edm
+	return true
+}
+
+// unescaped returns the text of a string token, in scratch if it has escapes.
+func (d *decoder) unescaped(t *token) []byte {
+	raw := d.data[t.start:t.end]
+	if !t.escaped {
+		return raw
+	}
+	text, whole := unescape(d.scratch[:0], raw)
+	d.scratch = text
+	if !whole {
+		return raw
+	}
+	return text
+}

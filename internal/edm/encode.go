@@ -1,0 +1,191 @@
+package edm
+
+import (
+	"reflect"
+	"slices"
+)
+
+// An encoder writes one row. It is on the stack of Append.
+type encoder struct {
+	dst     []byte
+	sizer   sizer
+	scratch []byte
+	split   *SplitEntity // the rows that values are split over; nil for a single row
+}
+
+// Append appends *entity as one JSON object: the keys, its properties, e.Unknown and the
+// stamp. entity is a non-nil pointer to the codec's type. Append returns a *PropertyError
+// for everything that the service would refuse. The error matches ErrTooLarge at a size
+// limit: 252 properties, 32,768 UTF-16 units of a string, 64 KiB of a binary value, 1 MiB
+// of the entity. Keys are only checked to be UTF-8. On error Append returns dst unchanged.
+func (c *Codec) Append(dst []byte, entity any, e Envelope) ([]byte, error) {
+	out, _, err := c.appendSized(dst, entity, e)
+	return out, err
+}
+
+// appendSized is Append that also returns the size of the row.
+func (c *Codec) appendSized(dst []byte, entity any, e Envelope) ([]byte, entitySize, error) {
+	w := encoder{dst: dst}
+	if err := w.row(c, reflect.ValueOf(entity).Elem(), &e); err != nil {
+		return dst, w.sizer.size, err
+	}
+	return w.dst, w.sizer.size, nil
+}
+
+func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
+	w.dst = append(w.dst, '{')
+	if err := w.keys(e.PartitionKey, e.RowKey); err != nil {
+		return err
+	}
+	w.sizer.size.Bytes += entityOverhead
+	p := c.plan
+	for i := range p.fields {
+		f := &p.fields[i]
+		fv, ok := f.get(v)
+		if !ok || f.omitted(fv) || e.Only != nil && !slices.Contains(e.Only, f.name) {
+			continue
+		}
+		if err := w.property(p, f, fv, v); err != nil {
+			return err
+		}
+	}
+	if err := w.mapProperties(p, v, e.Reserved); err != nil {
+		return err
+	}
+	if e.Unknown != nil && len(e.Unknown.raw) > 0 {
+		if err := w.unknown(c, v, e.Unknown); err != nil {
+			return err
+		}
+	}
+	if e.Stamp != "" {
+		w.dst = append(w.dst, `,"`+stampName+`":`...)
+		if err := w.text(&stampField, e.Stamp); err != nil {
+			return err
+		}
+	}
+	w.dst = append(w.dst, '}')
+	if err := w.sizer.check(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// property writes the field f of entity, whose value is v.
+func (w *encoder) property(p *plan, f *field, v, entity reflect.Value) error {
+	if f.annotationAt > 0 && f.shape == shapeString {
+		return w.annotated(f, v, &p.system[f.annotationAt-1].field, entity)
+	}
+	return w.field(f, v)
+}
+
+// keys writes the members of the keys.
+func (w *encoder) keys(pk, rk string) error {
+	w.dst = append(w.dst, `"PartitionKey":`...)
+	if err := w.key(partitionKeyName, pk); err != nil {
+		return err
+	}
+	w.dst = append(w.dst, `,"RowKey":`...)
+	return w.key(rowKeyName, rk)
+}
+
+func (w *encoder) key(name, text string) error {
+	units, ok := w.quote(text)
+	if !ok {
+		return &PropertyError{Property: name, Want: "UTF-8", Got: "other bytes"}
+	}
+	w.sizer.size.Bytes += 2 * units
+	return nil
+}
+
+// omitted reports whether the field is omitted because of its value.
+func (f *field) omitted(v reflect.Value) bool {
+	switch f.shape {
+	case shapeBytes:
+		if v.IsNil() {
+			return true
+		}
+	case shapeJSON:
+		switch v.Kind() {
+		case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
+			if v.IsNil() {
+				return true
+			}
+		}
+	}
+	if f.ptr || !f.omitEmpty && !f.omitZero {
+		return false
+	}
+	if f.omitEmpty {
+		switch v.Kind() {
+		case reflect.Slice, reflect.Map:
+			return v.Len() == 0
+		}
+	}
+	if f.isZeroer {
+		return v.Addr().Interface().(zeroer).IsZero()
+	}
+	return v.IsZero()
+}
+
+var stampField = fieldNamed(stampName)
+
+type zeroer interface{ IsZero() bool }
+
+var zeroerType = reflect.TypeFor[zeroer]()
+
+// annotated writes a text whose type is the value of another field of the struct, as in
+//
+//	Count     string
+//	CountType string `json:"Count@odata.type"`
+func (w *encoder) annotated(f *field, v reflect.Value, typeField *field, entity reflect.Value) error {
+	annotation := ""
+	if tv, ok := typeField.get(entity); ok {
+		annotation = tv.String()
+	}
+	if annotation == "" || annotation == String.String() {
+		return w.field(f, v)
+	}
+	return w.annotatedText(f, v.String(), annotation)
+}
+
+// annotatedText writes a text as a value of the type that annotation names.
+func (w *encoder) annotatedText(f *field, value, annotation string) error {
+	edm := typeNamed([]byte(annotation))
+	text := []byte(value)
+	typed := field{tagOptions: tagOptions{name: f.name}, nameSize: f.nameSize, edm: edm}
+	typed.prefix, _ = prefixes(f.name, edm)
+	bad := &PropertyError{Property: f.name, Want: edm.String(), Got: "other text"}
+	switch edm {
+	case Int64:
+		if i, ok := parseInt(text); ok {
+			w.dst = append(w.dst, typed.prefix...)
+			w.integer(&typed, i)
+			return nil
+		}
+	case DateTime:
+		if t, ok := parseDateTime(text); ok {
+			return w.dateTime(&typed, t)
+		}
+	case Guid:
+		var g [16]byte
+		if parseGUID(&g, text) {
+			w.dst = append(w.dst, typed.prefix...)
+			w.guid(&typed, &g)
+			return nil
+		}
+	case Binary:
+		if b, ok := decodeBase64(nil, text); ok {
+			return w.binary(&typed, b)
+		}
+	case Double:
+		if value == "NaN" || value == "Infinity" || value == "-Infinity" {
+			_, typed.prefix = prefixes(f.name, edm)
+			w.dst = append(append(w.dst, typed.prefix...), `"`+value+`"`...)
+			w.sizer.add(&typed, 8)
+			return nil
+		}
+	default:
+		bad.Want, bad.Got = "the name of a type that is text in JSON", edm.String()
+	}
+	return bad
+}

@@ -1,0 +1,270 @@
+package edm
+
+import (
+	"encoding"
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+)
+
+// field writes one property. v is addressable.
+func (w *encoder) field(f *field, v reflect.Value) error {
+	switch f.shape {
+	case shapeString:
+		w.dst = append(w.dst, f.prefix...)
+		return w.text(f, v.String())
+	case shapeBool:
+		w.dst = append(w.dst, f.prefix...)
+		w.scalar(f, func(b []byte) []byte { return strconv.AppendBool(b, v.Bool()) })
+	case shapeInt:
+		w.dst = append(w.dst, f.prefix...)
+		w.integer(f, v.Int())
+	case shapeUint:
+		u := v.Uint()
+		if u > math.MaxInt64 {
+			return &PropertyError{Property: f.name, Want: Int64.String(), Got: "a number over 1<<63-1"}
+		}
+		w.dst = append(w.dst, f.prefix...)
+		w.integer(f, int64(u))
+	case shapeFloat:
+		return w.double(f, v.Float())
+	case shapeTime:
+		return w.dateTime(f, *v.Addr().Interface().(*time.Time))
+	case shapeEDMTime:
+		return w.dateTime(f, time.Time(*v.Addr().Interface().(*aztables.EDMDateTime)))
+	case shapeBytes:
+		return w.binary(f, v.Bytes())
+	case shapeGUID:
+		w.dst = append(w.dst, f.prefix...)
+		w.guid(f, (*[16]byte)(v.Bytes()))
+	case shapeEDMGUID:
+		var g [16]byte
+		if !parseGUID(&g, []byte(v.String())) {
+			return &PropertyError{Property: f.name, Want: Guid.String(), Got: "other text"}
+		}
+		w.dst = append(w.dst, f.prefix...)
+		w.guid(f, &g)
+	case shapeText:
+		return w.marshaled(f, v)
+	case shapeJSON:
+		text, err := json.Marshal(v.Interface())
+		if err != nil {
+			return &PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
+		}
+		w.dst = append(w.dst, f.prefix...)
+		return w.text(f, string(text))
+	}
+	return nil
+}
+
+// text writes a string value after its prefix.
+func (w *encoder) text(f *field, s string) error {
+	units, ok := w.quote(s)
+	if !ok {
+		return &PropertyError{Property: f.name, Want: "UTF-8", Got: "other bytes"}
+	}
+	if units > maxTextUnits {
+		if w.split != nil {
+			return w.splitText(f, s)
+		}
+		return tooLarge(f.name, wantText, units)
+	}
+	w.sizer.add(f, 4+2*units)
+	return nil
+}
+
+// scalar writes a number or a boolean, in quotes if the tag has the option string.
+func (w *encoder) scalar(f *field, appendTo func([]byte) []byte) {
+	if f.edm == String {
+		at := len(w.dst)
+		w.dst = append(appendTo(append(w.dst, '"')), '"')
+		w.sizer.add(f, 4+2*(len(w.dst)-at-2))
+		return
+	}
+	w.dst = appendTo(w.dst)
+	w.sizer.add(f, fixedSize(f.edm))
+}
+
+func (w *encoder) integer(f *field, i int64) {
+	if f.edm == Int64 {
+		w.dst = append(w.dst, '"')
+		w.dst = strconv.AppendInt(w.dst, i, 10)
+		w.dst = append(w.dst, '"')
+		w.sizer.add(f, 8)
+		return
+	}
+	w.scalar(f, func(b []byte) []byte { return strconv.AppendInt(b, i, 10) })
+}
+
+// double writes a float with a decimal point or an exponent, so that every client reads a
+// double. It is annotated if a client that decodes and encodes the JSON could otherwise
+// make it a whole number.
+func (w *encoder) double(f *field, v float64) error {
+	special := ""
+	switch {
+	case math.IsNaN(v):
+		special = `"NaN"`
+	case math.IsInf(v, 1):
+		special = `"Infinity"`
+	case math.IsInf(v, -1):
+		special = `"-Infinity"`
+	}
+	if f.edm == String {
+		if special != "" {
+			return &PropertyError{Property: f.name, Want: "a finite number", Got: special[1 : len(special)-1]}
+		}
+		w.dst = append(w.dst, f.prefix...)
+		w.scalar(f, func(b []byte) []byte { return appendFloat(b, v, f.bits) })
+		return nil
+	}
+	w.sizer.add(f, 8)
+	if special != "" {
+		w.dst = append(append(w.dst, f.altPrefix...), special...)
+		return nil
+	}
+	if whole := v == math.Trunc(v); whole || math.Abs(v) < 1e-6 {
+		w.dst = append(w.dst, f.altPrefix...)
+		at := len(w.dst)
+		w.dst = appendFloat(w.dst, v, f.bits)
+		if whole && !hasPoint(w.dst[at:]) {
+			w.dst = append(w.dst, ".0"...)
+		}
+		return nil
+	}
+	w.dst = appendFloat(append(w.dst, f.prefix...), v, f.bits)
+	return nil
+}
+
+// appendFloat writes the shortest text that parses as v, as encoding/json does.
+func appendFloat(dst []byte, v float64, bits int) []byte {
+	format := byte('f')
+	if a := math.Abs(v); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(dst, v, format, -1, bits)
+}
+
+func hasPoint(number []byte) bool {
+	for _, c := range number {
+		if c == '.' || c == 'e' {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *encoder) dateTime(f *field, t time.Time) error {
+	dst, ok := appendDateTime(append(append(w.dst, f.prefix...), '"'), t)
+	if !ok {
+		got := "a year outside it"
+		if t.IsZero() {
+			got = "the zero time (which omitempty omits)"
+		}
+		return &PropertyError{Property: f.name, Want: "a year from 1601 to 9999", Got: got}
+	}
+	w.dst = append(dst, '"')
+	w.sizer.add(f, 8)
+	return nil
+}
+
+func (w *encoder) binary(f *field, b []byte) error {
+	if len(b) > maxBinary {
+		if w.split != nil {
+			return w.splitBinary(f, b)
+		}
+		return tooLarge(f.name, wantBinary, len(b))
+	}
+	w.dst = append(append(w.dst, f.prefix...), '"')
+	w.dst = base64.StdEncoding.AppendEncode(w.dst, b)
+	w.dst = append(w.dst, '"')
+	w.sizer.add(f, 4+len(b))
+	return nil
+}
+
+func (w *encoder) guid(f *field, g *[16]byte) {
+	w.dst = append(w.dst, '"')
+	w.dst = appendGUID(w.dst, g)
+	w.dst = append(w.dst, '"')
+	w.sizer.add(f, 16)
+}
+
+func (w *encoder) marshaled(f *field, v reflect.Value) error {
+	var text []byte
+	var err error
+	switch m := v.Addr().Interface().(type) {
+	case encoding.TextAppender:
+		text, err = m.AppendText(w.scratch[:0])
+		w.scratch = text
+	case encoding.TextMarshaler:
+		text, err = m.MarshalText()
+	}
+	if err != nil {
+		return &PropertyError{Property: f.name, Want: "text of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
+	}
+	w.dst = append(w.dst, f.prefix...)
+	return w.text(f, string(text))
+}
+
+// quote writes s as a JSON string and returns its length in UTF-16 units. It returns false
+// if s is not UTF-8.
+func (w *encoder) quote(s string) (units int, ok bool) {
+	dst := append(w.dst, '"')
+	units = len(s)
+	from := 0
+	for i := 0; i < len(s); {
+		if i+8 <= len(s) && plain8(s[i:i+8]) {
+			i += 8
+			continue
+		}
+		c := s[i]
+		if plainByte[c] {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				return 0, false
+			}
+			i += n
+			// Two or three bytes are one unit, four are two.
+			units -= n - 1 - n/4
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		if c == '"' || c == '\\' {
+			dst = append(dst, '\\', c)
+		} else {
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+		i++
+		from = i
+	}
+	dst = append(dst, s[from:]...)
+	w.dst = append(dst, '"')
+	return units, true
+}
+
+// plain8 reports whether none of eight bytes needs an escape and all are ASCII. It may
+// return false for plain bytes; the caller then checks them one by one.
+func plain8(s string) bool {
+	_ = s[7]
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	q, b := x^allQuotes, x^allSlash
+	return ((x-allSpaces)|(q-eachByte)|(b-eachByte)|x)&highBits == 0
+}
+
+// plainByte has the ASCII bytes that need no escape in a JSON string.
+var plainByte = func() (t [256]bool) {
+	for c := byte(' '); c < utf8.RuneSelf; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()

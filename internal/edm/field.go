@@ -1,0 +1,251 @@
+package edm
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+)
+
+// shape is how a Go value is read and written.
+type shape uint8
+
+const (
+	shapeNone    shape = iota
+	shapeString        // any string kind
+	shapeBool          //
+	shapeInt           // signed kinds
+	shapeUint          // unsigned kinds
+	shapeFloat         //
+	shapeTime          // time.Time
+	shapeEDMTime       // aztables.EDMDateTime
+	shapeBytes         // slices of bytes
+	shapeGUID          // arrays of 16 bytes
+	shapeEDMGUID       // aztables.EDMGUID
+	shapeText          // encoding.TextMarshaler and TextUnmarshaler
+	shapeJSON          // table:",json"
+	shapeMap           // map[string]any for unknown properties
+)
+
+// A field is one exported field of an entity type, mapped to a property.
+type field struct {
+	goName       string // path in the Go source, for errors
+	typ          reflect.Type
+	index        []int // as in reflect.Value.FieldByIndex
+	first        int   // index[0]
+	flat         bool  // index has one element
+	ptr          bool  // typ is a pointer to the value
+	shape        shape
+	bits         int
+	edm          Type
+	nameSize     int  // what the property counts, apart from its value, against the size of an entity
+	acceptsText  bool // an integer that clients without annotations stored as text
+	annotationAt int  // index in plan.system, plus one, of the field for its annotation
+	isZeroer     bool // has an IsZero method, and omitzero or omitempty asks for it
+	tagOptions
+	prefix    string // precedes the value in a row: ,"Name@odata.type":"Edm.Int64","Name":
+	altPrefix string // the same with an annotation if prefix has none, and vice versa
+}
+
+var (
+	timeType            = reflect.TypeFor[time.Time]()
+	edmTimeType         = reflect.TypeFor[aztables.EDMDateTime]()
+	edmGUIDType         = reflect.TypeFor[aztables.EDMGUID]()
+	edmInt64Type        = reflect.TypeFor[aztables.EDMInt64]()
+	edmBinaryType       = reflect.TypeFor[aztables.EDMBinary]()
+	edmEntityType       = reflect.TypeFor[aztables.EDMEntity]()
+	rawJSONType         = reflect.TypeFor[json.RawMessage]()
+	numberType          = reflect.TypeFor[json.Number]()
+	mapType             = reflect.TypeFor[map[string]any]()
+	textMarshalerType   = reflect.TypeFor[encoding.TextMarshaler]()
+	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
+	jsonMarshalerType   = reflect.TypeFor[json.Marshaler]()
+	jsonUnmarshalerType = reflect.TypeFor[json.Unmarshaler]()
+)
+
+// classify returns the shape and the property type of the Go type t, which is not a
+// pointer. If t cannot be stored, reason is why.
+func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
+	switch t {
+	case timeType:
+		return shapeTime, DateTime, 0, ""
+	case edmTimeType:
+		return shapeEDMTime, DateTime, 0, ""
+	case edmGUIDType:
+		return shapeEDMGUID, Guid, 0, ""
+	case edmInt64Type:
+		return shapeInt, Int64, 64, ""
+	case edmBinaryType:
+		return shapeBytes, Binary, 0, ""
+	case rawJSONType:
+		return shapeJSON, String, 0, ""
+	case numberType:
+		return 0, 0, 0, "a json.Number has no one property type"
+	}
+	if t.Kind() == reflect.Array && t.Len() == 16 && t.Elem().Kind() == reflect.Uint8 {
+		return shapeGUID, Guid, 0, ""
+	}
+	p := reflect.PointerTo(t)
+	writes, reads := p.Implements(textMarshalerType), p.Implements(textUnmarshalerType)
+	switch {
+	case writes && reads:
+		return shapeText, String, 0, ""
+	case writes || reads:
+		return 0, 0, 0, "needs both MarshalText and UnmarshalText"
+	case p.Implements(jsonMarshalerType) || p.Implements(jsonUnmarshalerType):
+		return 0, 0, 0, `has JSON methods, which only the tag table:",json" uses`
+	}
+	switch k := t.Kind(); k {
+	case reflect.String:
+		return shapeString, String, 0, ""
+	case reflect.Bool:
+		return shapeBool, Boolean, 0, ""
+	case reflect.Int8, reflect.Int16, reflect.Int32:
+		return shapeInt, Int32, t.Bits(), ""
+	case reflect.Int, reflect.Int64:
+		return shapeInt, Int64, t.Bits(), ""
+	case reflect.Uint8, reflect.Uint16:
+		return shapeUint, Int32, t.Bits(), ""
+	case reflect.Uint, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return shapeUint, Int64, t.Bits(), ""
+	case reflect.Float32, reflect.Float64:
+		return shapeFloat, Double, t.Bits(), ""
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return shapeBytes, Binary, 0, ""
+		}
+		return 0, 0, 0, `a slice needs the tag table:",json"`
+	case reflect.Struct, reflect.Map:
+		return 0, 0, 0, "a " + k.String() + ` needs the tag table:",json"`
+	case reflect.Array:
+		return 0, 0, 0, `an array needs the tag table:",json"`
+	default:
+		return 0, 0, 0, "no property type for kind " + k.String()
+	}
+}
+
+// resolve determines how the field is read and written. If it cannot be, reason is why.
+func (f *field) resolve() (reason string) {
+	t := f.typ
+	if f.unknown {
+		if t != mapType {
+			return "a field tagged bag is a map[string]any"
+		}
+		f.shape = shapeMap
+		return ""
+	}
+	if f.blob {
+		own, _, _, _ := classify(t)
+		f.asJSON = own != shapeString && own != shapeBytes
+	}
+	if f.asJSON {
+		f.shape, f.edm = shapeJSON, String
+	} else {
+		if t.Kind() == reflect.Pointer {
+			t, f.ptr = t.Elem(), true
+		}
+		if f.shape, f.edm, f.bits, reason = classify(t); reason != "" {
+			return reason
+		}
+	}
+	f.acceptsText = f.quoted || t == edmInt64Type
+	if f.quoted {
+		switch f.shape {
+		case shapeBool, shapeFloat:
+			f.edm = String
+		case shapeInt, shapeUint:
+			// The JSON text is that of Edm.Int64 already.
+			if f.edm == Int32 {
+				f.edm = String
+			}
+		case shapeString:
+			return "the json option string on a string is not supported"
+		default:
+			f.quoted = false
+		}
+	}
+	f.isZeroer = (f.omitEmpty || f.omitZero) && reflect.PointerTo(f.typ).Implements(zeroerType)
+	f.prefix, f.altPrefix = prefixes(f.name, f.edm)
+	f.nameSize = nameSize(f.name)
+	return ""
+}
+
+// prefixes returns what precedes a value in a row. prefix has an annotation if the type
+// needs one; alt has one if prefix has none. A double uses either, depending on its value.
+func prefixes(name string, edm Type) (prefix, alt string) {
+	plain := `,"` + name + `":`
+	annotated := `,"` + name + annotationSuffix + `":"` + edm.String() + `"` + plain
+	switch edm {
+	case Int64, DateTime, Guid, Binary:
+		return annotated, plain
+	}
+	return plain, annotated
+}
+
+// fieldNamed returns a field for a property without one.
+func fieldNamed(name string) field {
+	return field{tagOptions: tagOptions{name: name}, nameSize: nameSize(name)}
+}
+
+// fitsInt reports whether v is in the range of a signed integer of so many bits.
+func fitsInt(v int64, bits int) bool {
+	return bits == 64 || v >= -1<<(bits-1) && v <= 1<<(bits-1)-1
+}
+
+// fitsUint reports whether v is in the range of an unsigned integer of so many bits.
+func fitsUint(v int64, bits int) bool {
+	return v >= 0 && (bits == 64 || v <= 1<<bits-1)
+}
+
+// get returns the field's value in the struct v. It returns false if the field, or an
+// embedded pointer that leads to it, is nil.
+func (f *field) get(v reflect.Value) (reflect.Value, bool) {
+	if f.flat {
+		v = v.Field(f.first)
+	} else {
+		for i, at := range f.index {
+			if i > 0 && v.Kind() == reflect.Pointer {
+				if v.IsNil() {
+					return v, false
+				}
+				v = v.Elem()
+			}
+			v = v.Field(at)
+		}
+	}
+	if f.ptr {
+		if v.IsNil() {
+			return v, false
+		}
+		v = v.Elem()
+	}
+	return v, true
+}
+
+// settable returns the field in the struct v and allocates what nil pointers on the way
+// point to.
+func (f *field) settable(v reflect.Value) reflect.Value {
+	if f.flat {
+		v = v.Field(f.first)
+	} else {
+		for i, at := range f.index {
+			if i > 0 && v.Kind() == reflect.Pointer {
+				v = allocate(v)
+			}
+			v = v.Field(at)
+		}
+	}
+	if f.ptr {
+		return allocate(v)
+	}
+	return v
+}
+
+func allocate(v reflect.Value) reflect.Value {
+	if v.IsNil() {
+		v.Set(reflect.New(v.Type().Elem()))
+	}
+	return v.Elem()
+}

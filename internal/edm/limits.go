@@ -1,0 +1,151 @@
+package edm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+)
+
+// Limits of one entity.
+// https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model#property-limitations
+const (
+	maxTextUnits   = 32768   // UTF-16 units of a string
+	maxBinary      = 1 << 16 // bytes
+	maxEntityBytes = 1 << 20
+)
+
+// entitySize is the size of a row as the service counts it against its limits.
+type entitySize struct {
+	Properties int // without PartitionKey, RowKey and Timestamp; at most 252
+	Bytes      int // at most 1 MiB
+}
+
+// entityOverhead and propertyOverhead are the constants of the published formula:
+// 4 + 2*(keys) + sum of (8 + 2*name + value), lengths in UTF-16 units.
+const (
+	entityOverhead   = 4
+	propertyOverhead = 8
+)
+
+// fixedSize returns the size of a value of a type with a fixed size.
+func fixedSize(edm Type) int {
+	switch edm {
+	case Boolean:
+		return 1
+	case Int32:
+		return 4
+	case Guid:
+		return 16
+	}
+	return 8
+}
+
+// A sizer adds up the size of a row.
+type sizer struct {
+	size        entitySize
+	largest     string // the property that takes the most bytes
+	largestSize int
+	excess      string // property number 253
+}
+
+func (s *sizer) add(f *field, value int) {
+	n := f.nameSize + value
+	s.size.Bytes += n
+	s.size.Properties++
+	if n > s.largestSize {
+		s.largestSize, s.largest = n, f.name
+	}
+	if s.size.Properties == maxProperties+1 {
+		s.excess = f.name
+	}
+}
+
+// nameSize returns what a property counts without its value.
+func nameSize(name string) int { return propertyOverhead + 2*utf16Length(name) }
+
+func (s *sizer) check() *PropertyError {
+	if s.size.Properties > maxProperties {
+		return tooLarge(s.excess, "at most 252 properties", s.size.Properties)
+	}
+	if s.size.Bytes > maxEntityBytes {
+		return tooLarge(s.largest, "an entity of at most 1048576 bytes", s.size.Bytes)
+	}
+	return nil
+}
+
+func tooLarge(name, want string, got int) *PropertyError {
+	return &PropertyError{Property: name, Want: want, Got: strconv.Itoa(got), Err: azerr.ErrTooLarge}
+}
+
+var (
+	wantText   = fmt.Sprintf("at most %d UTF-16 units", maxTextUnits)
+	wantBinary = fmt.Sprintf("at most %d bytes", maxBinary)
+)
+
+const maxNameLength = 255
+
+// reservedPrefix begins the names of the properties that the library adds itself.
+const reservedPrefix = "azp_"
+
+// stampName is the property that distinguishes one write from another with the same
+// content.
+const stampName = reservedPrefix + "stamp"
+
+// checkName returns why a property must not have this name, or "" if it may. Names are
+// identifiers of C# (so no dash, no dot) of at most 255 characters.
+// https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model#property-names
+func checkName(name string) string {
+	if name == "" {
+		return "a property needs a name"
+	}
+	if len(name) > maxNameLength && utf16Length(name) > maxNameLength {
+		return "a property name has at most 255 characters"
+	}
+	for i, r := range name {
+		switch {
+		case r == unicode.ReplacementChar:
+			return "a property name is valid text"
+		case r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Nl, r):
+		case i == 0:
+			return "a property name begins with a letter or _"
+		case unicode.IsOneOf(nameParts, r):
+		default:
+			return "a property name consists of letters, digits and _"
+		}
+	}
+	return ""
+}
+
+var nameParts = []*unicode.RangeTable{unicode.Nd, unicode.Mn, unicode.Mc, unicode.Pc, unicode.Cf}
+
+// IsReserved reports whether the property name is reserved for this library.
+func IsReserved(name string) bool { return strings.HasPrefix(name, reservedPrefix) }
+
+// isControl reports whether a member of an entity is not a property but a control
+// member, such as odata.etag, or an annotation.
+func isControl(name []byte) bool {
+	for _, c := range name {
+		if c == '.' || c == '@' {
+			return true
+		}
+	}
+	return false
+}
+
+// utf16Length returns the length of valid UTF-8 in UTF-16 units.
+func utf16Length(s string) int {
+	n := 0
+	for i := range len(s) {
+		// The first byte of a character counts as one unit, or two if there are four bytes.
+		if c := s[i]; c < 0x80 || c >= 0xC0 {
+			n++
+			if c >= 0xF0 {
+				n++
+			}
+		}
+	}
+	return n
+}

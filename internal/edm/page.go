@@ -1,0 +1,112 @@
+package edm
+
+// DecodePage reads the reply to a query. For each row it calls next, which returns where
+// to decode the row, as in DecodeEntity; m and unknown may be nil. If m is not nil, the row
+// must have both keys. The rows before an error are filled.
+func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, unknown *Unknown)) error {
+	d := c.decoder(body)
+	defer c.release(d)
+	return d.decodePage(next)
+}
+
+func (d *decoder) decodePage(next func() (any, *Meta, *Unknown)) error {
+	if !d.start('{') {
+		return d.err
+	}
+	return d.page(func() error {
+		at := d.pos
+		dst, m, unknown := next()
+		if err := d.entity(dst, m, unknown); err != nil {
+			return err
+		}
+		if m != nil && (d.toks[slotPartitionKey].kind != tokString || d.toks[slotRowKey].kind != tokString) {
+			d.fail(at, "a row without its keys")
+			return d.err
+		}
+		return nil
+	})
+}
+
+// page reads the object of a page, to the end of the text. It calls row for each row, at
+// its opening brace; row must read the whole row.
+func (s *scanner) page(row func() error) error {
+	if !s.expect('{') {
+		return s.err
+	}
+	if s.peek() == '}' {
+		s.fail(s.pos, "a page without rows or value")
+		return s.err
+	}
+	found := false
+	for {
+		var name, value token
+		if s.peek() != '"' {
+			s.unexpected()
+			return s.err
+		}
+		at := s.pos
+		if !s.text(&name) || !s.expect(':') {
+			return s.err
+		}
+		if s.isText(&name, "value") {
+			if found {
+				s.fail(at, "two members value")
+				return s.err
+			}
+			found = true
+			if err := s.rows(row); err != nil {
+				return err
+			}
+		} else if !s.value(&value, 1) {
+			return s.err
+		}
+		if s.peek() != ',' {
+			break
+		}
+		s.pos++
+	}
+	if s.expect('}') && s.atEnd() && !found {
+		s.fail(s.pos, "a page without value")
+	}
+	if s.err != nil {
+		return s.err
+	}
+	return nil
+}
+
+// rows reads the array of the rows of a page.
+func (s *scanner) rows(row func() error) error {
+	if !s.expect('[') {
+		return s.err
+	}
+	if s.peek() == ']' {
+		s.pos++
+		return nil
+	}
+	for {
+		if s.peek() != '{' {
+			s.unexpected()
+			return s.err
+		}
+		if err := row(); err != nil {
+			return err
+		}
+		if s.peek() != ',' {
+			break
+		}
+		s.pos++
+	}
+	if !s.expect(']') {
+		return s.err
+	}
+	return nil
+}
+
+// isText reports whether the string token t is the given text.
+func (s *scanner) isText(t *token, text string) bool {
+	raw := s.data[t.start:t.end]
+	if t.escaped {
+		raw, _ = unescape(nil, raw)
+	}
+	return string(raw) == text
+}

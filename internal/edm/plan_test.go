@@ -1,0 +1,265 @@
+package edm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+)
+
+type base struct {
+	ID   string
+	Kind string
+}
+
+type Deep struct {
+	base
+	Kind string // hides base.Kind
+	Note string
+}
+
+type onlyText struct{ X int }
+
+func (onlyText) MarshalText() ([]byte, error) { return nil, nil }
+
+type onlyJSON struct{ X int }
+
+func (onlyJSON) MarshalJSON() ([]byte, error) { return nil, nil }
+
+type recursive struct {
+	Name string
+	*recursiveInner
+}
+
+type recursiveInner struct{ X int }
+
+func TestCodecForNamesTheFieldThatCannotBeStored(t *testing.T) {
+	many := make([]reflect.StructField, 253)
+	for i := range many {
+		many[i] = reflect.StructField{Name: fmt.Sprintf("F%03d", i), Type: reflect.TypeFor[int32]()}
+	}
+	for _, c := range []struct {
+		typ   reflect.Type
+		field string
+	}{
+		{reflect.TypeFor[struct{ C chan int }](), "C"},
+		{reflect.TypeFor[struct{ F func() }](), "F"},
+		{reflect.TypeFor[struct{ C complex128 }](), "C"},
+		{reflect.TypeFor[struct{ I any }](), "I"},
+		{reflect.TypeFor[struct{ E error }](), "E"},
+		{reflect.TypeFor[struct{ M map[string]int }](), "M"},
+		{reflect.TypeFor[struct{ M map[string]any }](), "M"},
+		{reflect.TypeFor[struct{ S []string }](), "S"},
+		{reflect.TypeFor[struct{ A [15]byte }](), "A"},
+		{reflect.TypeFor[struct{ N struct{ X int } }](), "N"},
+		{reflect.TypeFor[struct{ N *base }](), "N"},
+		{reflect.TypeFor[struct{ P **int }](), "P"},
+		{reflect.TypeFor[struct{ N json.Number }](), "N"},
+		{reflect.TypeFor[struct{ T onlyText }](), "T"},
+		{reflect.TypeFor[struct{ J onlyJSON }](), "J"},
+		{reflect.TypeFor[struct {
+			X string `table:"with-dash"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X string `json:"with.dot"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X string `table:"1st"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X string `table:"azp_x"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X string `table:"azp_stamp,reserved"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X string `table:",omitempy"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X string `json:",string"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X int
+			Y int `table:"X"`
+			Z int `table:"X"`
+		}](), "Z"},
+		{reflect.TypeFor[struct {
+			A struct{ PartitionKey string } `table:"PartitionKey"`
+		}](), "A"},
+		{reflect.TypeFor[struct{ PartitionKey int }](), "PartitionKey"},
+		{reflect.TypeFor[struct{ RowKey *string }](), "RowKey"},
+		{reflect.TypeFor[struct{ Timestamp int64 }](), "Timestamp"},
+		{reflect.TypeFor[struct{ ETag int }](), "ETag"},
+		{reflect.TypeFor[struct {
+			T string `json:"Missing@odata.type"`
+		}](), "T"},
+		{reflect.TypeFor[struct {
+			B map[string]string `table:",bag"`
+		}](), "B"},
+		{reflect.TypeFor[struct {
+			A map[string]any `table:",bag"`
+			B map[string]any `table:",bag"`
+		}](), "B"},
+		{reflect.TypeFor[recursive](), "recursiveInner"},
+		{reflect.TypeFor[struct {
+			base
+			Deep
+		}](), "Deep.Kind"},
+		{reflect.TypeFor[struct {
+			Deep
+			base2
+		}](), "base2.Note"},
+		{reflect.StructOf(many), "F252"},
+	} {
+		_, err := CodecFor(c.typ)
+		e, ok := errors.AsType[*FieldError](err)
+		if !ok || e.Field != c.field || e.Reason == "" || !strings.Contains(e.Error(), c.field) {
+			t.Errorf("%v: %v", c.typ, err)
+		}
+		if _, again := CodecFor(c.typ); again != err {
+			t.Errorf("%v: another error the second time: %v", c.typ, again)
+		}
+	}
+	for _, typ := range []reflect.Type{nil, reflect.TypeFor[int](), reflect.TypeFor[*base](), reflect.TypeFor[[]base](), reflect.TypeFor[map[string]string](), reflect.TypeFor[any]()} {
+		if _, err := CodecFor(typ); err == nil {
+			t.Errorf("%v has a codec", typ)
+		}
+	}
+}
+
+type base2 struct{ Note string }
+
+func TestFieldsFollowEncodingJSON(t *testing.T) {
+	type T struct {
+		aztables.Entity
+		Deep
+		Name   string `json:"name,omitempty"`
+		Skip   string `json:"-"`
+		hidden string
+		At     time.Time
+		Data   json.RawMessage
+		ETag   string
+	}
+	c := codecOf[T](t)
+	var got []string
+	for _, f := range c.Fields() {
+		got = append(got, f.Name+" "+f.EDM.String()+" "+f.Type.String())
+	}
+	want := []string{"ID Edm.String string", "Kind Edm.String string", "Note Edm.String string", "name Edm.String string",
+		"At Edm.DateTime time.Time", "Data Edm.String json.RawMessage"}
+	if !slices.Equal(got, want) || c.Open() {
+		t.Errorf("%q", got)
+	}
+	v := T{hidden: "x"}
+	v.Deep.Kind, v.Deep.base.Kind, v.ID, v.At = "outer", "inner", "id", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	v.PartitionKey, v.RowKey = "p", "r"
+	body, err := appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r"})
+	if err != nil || strings.Contains(body, "inner") || strings.Contains(body, "Timestamp") || strings.Contains(body, "name") {
+		t.Errorf("%s %v", body, err)
+	}
+	back, _, _, err := decode[T](t, body)
+	if err != nil || back.Deep.Kind != "outer" || back.ID != "id" || back.PartitionKey != "p" {
+		t.Errorf("%+v %v", back, err)
+	}
+	if pk, rk, ok := c.Keys(&v); pk != "p" || rk != "r" || !ok {
+		t.Errorf("%q %q %v", pk, rk, ok)
+	}
+}
+
+func TestKeysAreFoundByNameAndTag(t *testing.T) {
+	type tagged struct {
+		Dept string `table:"PartitionKey"`
+		ID   string `json:"RowKey"`
+	}
+	type pointer struct{ *aztables.Entity }
+	for _, c := range []struct {
+		entity any
+		pk, rk string
+		ok     bool
+	}{
+		{&tagged{"p", "r"}, "p", "r", true},
+		{&struct{ PartitionKey string }{"p"}, "p", "", false},
+		{&struct{ Name string }{"p"}, "", "", false},
+		{&pointer{}, "", "", false},
+		{&pointer{&aztables.Entity{PartitionKey: "p"}}, "p", "", true},
+		{&map[string]any{"PartitionKey": "p", "RowKey": "r"}, "p", "r", true},
+		{&map[string]any{"PartitionKey": "p", "RowKey": 5}, "p", "", false},
+		{&map[string]any{}, "", "", false},
+	} {
+		codec, err := CodecFor(reflect.TypeOf(c.entity).Elem())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pk, rk, ok := codec.Keys(c.entity); pk != c.pk || rk != c.rk || ok != c.ok {
+			t.Errorf("%T: %q %q %v", c.entity, pk, rk, ok)
+		}
+	}
+}
+
+// TestNilPointersToEmbeddedStructsAreAllocatedWhenNeeded reads a field of a struct that is
+// embedded by a nil pointer.
+func TestNilPointersToEmbeddedStructsAreAllocatedWhenNeeded(t *testing.T) {
+	type Outer struct {
+		*Deep
+		Name string
+	}
+	got, _, _, err := decode[Outer](t, `{"Name":"n"}`)
+	if err != nil || got.Deep != nil {
+		t.Errorf("%+v %v", got, err)
+	}
+	if body, err := appendRow(t, &got, Envelope{}); err != nil || strings.Contains(body, "Note") {
+		t.Errorf("%s %v", body, err)
+	}
+	got, _, _, err = decode[Outer](t, `{"Name":"n","Note":"x"}`)
+	if err != nil || got.Deep == nil || got.Note != "x" {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// TestAFieldTaggedBlobIsAPropertyOmittedWhenZero: only package largeentity moves the value to
+// a blob.
+func TestAFieldTaggedBlobIsAPropertyOmittedWhenZero(t *testing.T) {
+	type inner struct{ X, Y int }
+	type entity struct {
+		Photo []byte `table:",blob"`
+		Notes string `table:"Text,blob"`
+		Tags  inner  `table:",blob"`
+		List  []int  `table:",blob"`
+	}
+	c, err := CodecFor(reflect.TypeFor[entity]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := entity{[]byte{}, "n", inner{1, 2}, []int{}}
+	for want, e := range map[string]entity{
+		`{"PartitionKey":"p","RowKey":"r"}`: {},
+		`{"PartitionKey":"p","RowKey":"r","Photo@odata.type":"Edm.Binary","Photo":"","Text":"n","Tags":"{\"X\":1,\"Y\":2}","List":"[]"}`: full,
+	} {
+		body, err := c.Append(nil, &e, Envelope{PartitionKey: "p", RowKey: "r"})
+		if err != nil || string(body) != want {
+			t.Errorf("%s %v, want %s", body, err, want)
+		}
+		var got entity
+		if err := c.DecodeEntity(body, &got, &Meta{}, nil); err != nil || !reflect.DeepEqual(got, e) {
+			t.Errorf("%+v %v, want %+v", got, err, e)
+		}
+	}
+	for i, want := range []Field{
+		{Name: "Photo", EDM: Binary, Index: []int{0}, Blob: true},
+		{Name: "Text", EDM: String, Index: []int{1}, Blob: true},
+		{Name: "Tags", EDM: String, Index: []int{2}, Blob: true, JSON: true},
+		{Name: "List", EDM: String, Index: []int{3}, Blob: true, JSON: true},
+	} {
+		got := c.Fields()[i]
+		got.Type = nil
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("field %+v, want %+v", got, want)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package edm
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+)
+
+// Unknown are the properties of a row that its Go type has no fields for. They are kept as
+// they were read, with their types and in the order of the body. The zero Unknown has no
+// properties. It shares no memory with the body that it was read from. A reply without
+// metadata has no types, so Unknown from such a reply must not be written back.
+type Unknown struct {
+	raw []byte // members of a JSON object, each after a comma
+}
+
+// IsZero reports whether there are no properties.
+func (u *Unknown) IsZero() bool { return len(u.raw) == 0 }
+
+type unknownProperty struct {
+	name   string
+	tok    token
+	value  []byte // of a string without its quotes
+	member []byte // with annotation and leading comma
+}
+
+// each calls yield for each property. raw was written by this package and is well-formed.
+func (u *Unknown) each(yield func(*unknownProperty)) {
+	s := scanner{data: u.raw}
+	for s.pos < len(s.data) {
+		var p unknownProperty
+		var name, value token
+		from := s.pos
+		s.pos++
+		s.text(&name)
+		s.pos++
+		s.value(&value, 1)
+		text := u.raw[name.start:name.end]
+		if base, ok := bytes.CutSuffix(text, []byte(annotationSuffix)); ok {
+			edm := typeNamed(u.raw[value.start:value.end])
+			text = base
+			s.pos++
+			s.text(&name)
+			s.pos++
+			s.value(&value, 1)
+			value.edm = edm
+		}
+		if s.err != nil {
+			return
+		}
+		p.name, p.tok = string(text), value
+		p.value = u.raw[value.start:value.end]
+		p.member = u.raw[from:s.pos]
+		yield(&p)
+	}
+}
+
+// unknown writes the properties of r, except those that the Go value has itself.
+func (w *encoder) unknown(c *Codec, v reflect.Value, r *Unknown) error {
+	own := c.plan.unknownIn(v)
+	var err error
+	r.each(func(p *unknownProperty) {
+		if _, ok := own[p.name]; ok || err != nil {
+			return
+		}
+		if _, ok := c.plan.index[p.name]; ok {
+			return
+		}
+		var size int
+		if size, err = p.size(); err == nil {
+			f := fieldNamed(p.name)
+			w.sizer.add(&f, size)
+			w.dst = append(w.dst, p.member...)
+		}
+	})
+	return err
+}
+
+// size returns what the value counts against the size of an entity.
+func (p *unknownProperty) size() (int, error) {
+	text := p.value
+	if p.tok.escaped {
+		text, _ = unescape(nil, text)
+	}
+	edm := p.tok.wireType(p.value)
+	switch edm {
+	case String:
+		units := utf16Length(string(text))
+		if units > maxTextUnits {
+			return 0, tooLarge(p.name, wantText, units)
+		}
+		return 4 + 2*units, nil
+	case Binary:
+		return 4 + len(bytes.TrimRight(text, "="))*3/4, nil
+	}
+	if edm == edmUnknown {
+		return 4 + 2*len(p.value), nil
+	}
+	return fixedSize(edm), nil
+}
+
+// entityStart is the beginning of an entity with metadata, and so with types.
+const entityStart = `{"odata.metadata":"x",`
+
+// DecodeAs decodes the properties of u into *dst, as if the row had been read with the
+// codec c. Properties that have no field are stored in unknown.
+func (u *Unknown) DecodeAs(c *Codec, pk, rk string, dst any, unknown *Unknown) error {
+	body := make([]byte, 0, len(entityStart)+len(u.raw)+len(pk)+len(rk)+64)
+	e := encoder{dst: append(body, entityStart...)}
+	if err := e.keys(pk, rk); err != nil {
+		return err
+	}
+	body = append(e.dst, u.raw...)
+	var m Meta
+	return c.DecodeEntity(append(body, '}'), dst, &m, unknown)
+}
+
+// Value returns one property of u as the Go value of its type.
+func (u *Unknown) Value(name string) (value any, ok bool, err error) {
+	u.each(func(p *unknownProperty) {
+		if p.name != name || ok || err != nil {
+			return
+		}
+		one := Unknown{raw: p.member}
+		var all map[string]any
+		err = one.DecodeAs(contentCodec, "", "", &all, nil)
+		value, ok = all[name]
+	})
+	if ok && err == nil && value == nil {
+		err = errors.New("property without a value")
+	}
+	return value, ok, err
+}
+
+// Text returns the value of a text property of u.
+func (u *Unknown) Text(name string) (text string, ok bool) {
+	u.each(func(p *unknownProperty) {
+		if p.name != name || ok || p.tok.kind != tokString || p.tok.wireType(p.value) != String {
+			return
+		}
+		value := p.value
+		if p.tok.escaped {
+			value, ok = unescape(nil, value)
+		} else {
+			ok = true
+		}
+		text = string(value)
+	})
+	return text, ok
+}
+
+// WithText returns a copy of u with a text property, which replaces one of the same name.
+func (u *Unknown) WithText(name, text string) Unknown {
+	e := encoder{dst: u.without(name)}
+	e.dst = append(e.dst, ',')
+	e.quote(name)
+	e.dst = append(e.dst, ':')
+	e.quote(text)
+	return Unknown{raw: e.dst}
+}
+
+func (u *Unknown) without(name string) []byte {
+	var raw []byte
+	u.each(func(p *unknownProperty) {
+		if p.name != name {
+			raw = append(raw, p.member...)
+		}
+	})
+	return raw
+}
+
+// assignUnknown stores the properties that have no field in the map of v, or in unknown.
+func (d *decoder) assignUnknown(v reflect.Value, unknown *Unknown, m *Meta) error {
+	p := d.plan
+	properties := d.unknownMap(v, m)
+	if unknown != nil {
+		unknown.raw = nil
+	}
+	for _, slot := range d.unknown {
+		t := &d.toks[slot]
+		name := d.names[int(slot)-p.slots]
+		if t.kind == tokNull {
+			continue
+		}
+		if properties != nil && (p.withReserved || !IsReserved(name)) {
+			got, err := d.goValue(name, t, p.sdkTypes)
+			if err != nil {
+				return err
+			}
+			properties[name] = got
+		} else if unknown != nil {
+			d.appendUnknown(unknown, name, slot, t)
+		}
+	}
+	return nil
+}
+
+// appendUnknown appends one member to unknown. A double is always annotated, so that it
+// remains a double if another client rewrites the number.
+func (d *decoder) appendUnknown(unknown *Unknown, name string, slot int32, t *token) {
+	if unknown.raw == nil {
+		unknown.raw = make([]byte, 0, d.unknownSize())
+	}
+	value := d.data[t.start:t.end]
+	annotation := ""
+	switch {
+	case t.edm == edmUnknown:
+		for _, o := range d.unknownTypes {
+			if o.slot == slot {
+				annotation = string(d.data[o.start:o.end])
+			}
+		}
+	case t.edm != 0:
+		annotation = t.edm.String()
+	case t.kind == tokNumber && t.wireType(value) == Double:
+		annotation = Double.String()
+	}
+	e := encoder{dst: unknown.raw}
+	if annotation != "" {
+		e.dst = append(e.dst, ',')
+		e.quote(name)
+		e.dst = append(e.dst[:len(e.dst)-1], annotationSuffix+`":"`...)
+		e.dst = append(append(e.dst, annotation...), '"')
+	}
+	e.dst = append(e.dst, ',')
+	e.quote(name)
+	e.dst = append(e.dst, ':')
+	start, end := t.start, t.end
+	if t.kind == tokString {
+		start, end = start-1, end+1
+	}
+	unknown.raw = append(e.dst, d.data[start:end]...)
+}
+
+// unknownSize estimates the bytes that the unknown properties of the row need.
+func (d *decoder) unknownSize() int {
+	n := 0
+	for _, slot := range d.unknown {
+		t := &d.toks[slot]
+		name := len(d.names[int(slot)-d.plan.slots])
+		n += len(`,"":""`) + name + int(t.end-t.start)
+		if t.edm != 0 || t.kind == tokNumber {
+			n += len(`,"":"Edm.DateTime"`+annotationSuffix) + name
+		}
+	}
+	return n
+}
