@@ -197,24 +197,16 @@ func parseAnyTime(s string, forms ...string) (time.Time, error) {
 // It is safe for concurrent use and need not be closed.
 //
 // https://learn.microsoft.com/rest/api/storageservices/about-storage-analytics-logging
-type AnalyticsReader struct {
-	container *container.Client
-	service   string
-	options   ReaderOptions
-}
+type AnalyticsReader struct{ source }
 
 // NewAnalyticsReader returns a reader of the logs of a service: "blob", "table" or
 // "queue". It makes no request. Its error matches [ErrBadOption] or [patterns.ErrNil].
 func NewAnalyticsReader(client *container.Client, service string, opts *ReaderOptions) (*AnalyticsReader, error) {
-	err := checkSource(client, service)
+	s, err := newSource(client, service, opts)
 	if err != nil {
 		return nil, fmt.Errorf("new analytics reader: %w", err)
 	}
-	o, err := opts.withDefaults()
-	if err != nil {
-		return nil, fmt.Errorf("new analytics reader: %w", err)
-	}
-	return &AnalyticsReader{container: client, service: service, options: o}, nil
+	return &AnalyticsReader{s}, nil
 }
 
 // Container returns the client that was passed to NewAnalyticsReader.
@@ -271,14 +263,12 @@ func (r *AnalyticsReader) search(match func(*AnalyticsEntry) bool) *search[Analy
 		match = func(*AnalyticsEntry) bool { return true }
 	}
 	return &search[AnalyticsEntry]{
-		container: r.container,
-		service:   r.service,
-		options:   r.options,
-		maxDelay:  hour,
-		parse:     ParseAnalytics,
-		time:      func(e *AnalyticsEntry) time.Time { return e.Start },
-		match:     match,
-		ranges:    analyticsRanges,
+		source:   r.source,
+		maxDelay: hour,
+		parse:    ParseAnalytics,
+		time:     func(e *AnalyticsEntry) time.Time { return e.Start },
+		match:    match,
+		ranges:   analyticsRanges,
 		same: func(a, b *AnalyticsEntry) bool {
 			return a.RequestID != "" && a.RequestID == b.RequestID && a.OperationNumber == b.OperationNumber
 		},

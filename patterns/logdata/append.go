@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	azblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -63,7 +65,7 @@ func (w *Writer) store(ctx context.Context, b *block) error {
 		}
 		w.blobs = slices.DeleteFunc(w.blobs, func(other *blob) bool { return other == o })
 	}
-	return &Error{Op: "append", kind: patterns.ErrConflict}
+	return fmt.Errorf("append: %d blobs in a row were deleted or changed: %w", maxBlobTries, patterns.ErrConflict)
 }
 
 // blobFor returns the open blob of the block's hour, or creates one.
@@ -117,13 +119,13 @@ func (w *Writer) create(ctx context.Context, b *block) (*blob, error) {
 			return o, nil
 		}
 		if !bloberror.HasCode(err, bloberror.BlobAlreadyExists, bloberror.ConditionNotMet) {
-			return nil, failed("create", name, err, true)
+			return nil, blobError(name, azerr.NewWrite("create", err))
 		}
 		if w.next[prefix], err = w.nextFreeNumber(ctx, prefix+w.options.Name+"-"); err != nil {
 			return nil, err
 		}
 	}
-	return nil, &Error{Op: "create", kind: patterns.ErrConflict}
+	return nil, fmt.Errorf("create: %d names in a row were taken: %w", maxBlobTries, patterns.ErrConflict)
 }
 
 // nextFreeNumber returns the number after the highest one in use.
@@ -162,7 +164,7 @@ func (w *Writer) append(ctx context.Context, o *blob, b *block) error {
 			return err
 		}
 	default:
-		return failed("append", o.name, err, true)
+		return blobError(o.name, azerr.NewWrite("append", err))
 	}
 	if o.size > 0 { // create has already described the first block
 		o.summary.add(b.span, b.kinds)

@@ -87,6 +87,8 @@
 //
 // # Failures
 //
+//   - A request fails: [*patterns.Error]. If it was a write that may have been carried out,
+//     the error matches [patterns.ErrOutcomeUnknown]. Messages contain the names of blobs.
 //   - The container does not exist: [ErrContainerNotFound]. Records stay in the buffer.
 //   - The blob was deleted, sealed, leased or written to by another client: the Writer
 //     continues in a new blob.

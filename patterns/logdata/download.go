@@ -10,6 +10,8 @@ import (
 	azblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 var errGone = errors.New("blob does not exist")
@@ -53,7 +55,7 @@ func (r *rangeReader) Read(p []byte) (int, error) {
 				return n, context.Cause(r.ctx)
 			}
 			if r.breaks++; r.breaks > maxBreaks {
-				return n, &Error{Op: "read", Blob: r.name, kind: ErrTruncated, err: io.ErrUnexpectedEOF}
+				return n, truncatedError(r.name, io.ErrUnexpectedEOF)
 			}
 		}
 		if n > 0 {
@@ -78,11 +80,9 @@ func (r *rangeReader) open() error {
 	case bloberror.HasCode(err, bloberror.BlobNotFound):
 		return errGone
 	case bloberror.HasCode(err, bloberror.InvalidRange):
-		e := failed("read", r.name, err, false)
-		e.kind = ErrTruncated
-		return e
+		return truncatedError(r.name, err)
 	}
-	return causeOr(r.ctx, failed("read", r.name, err, false))
+	return causeOr(r.ctx, blobError(r.name, azerr.New("read", err)))
 }
 
 // Close implements io.Closer.

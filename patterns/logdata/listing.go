@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 const (
@@ -103,7 +105,7 @@ func listPages(ctx context.Context, client *container.Client, prefix string, met
 		for pager.More() {
 			page, err := pager.NextPage(ctx)
 			if err != nil {
-				yield(nil, causeOr(ctx, failed("list", "", err, false)))
+				yield(nil, causeOr(ctx, azerr.New("list", err)))
 				return
 			}
 			if page.Segment == nil {

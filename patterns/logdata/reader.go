@@ -17,24 +17,31 @@ import (
 
 // Reader reads the logs of a service that Writers have written. It is safe for
 // concurrent use and need not be closed.
-type Reader struct {
+type Reader struct{ source }
+
+// source is what a Reader or an AnalyticsReader reads.
+type source struct {
 	container *container.Client
 	service   string
 	options   ReaderOptions
 }
 
+func newSource(client *container.Client, service string, opts *ReaderOptions) (source, error) {
+	if err := checkSource(client, service); err != nil {
+		return source{}, err
+	}
+	o, err := opts.withDefaults()
+	return source{client, service, o}, err
+}
+
 // NewReader returns a Reader of the service's logs in the container. It makes no
 // request. Its error matches [ErrBadOption] or [patterns.ErrNil].
 func NewReader(client *container.Client, service string, opts *ReaderOptions) (*Reader, error) {
-	err := checkSource(client, service)
+	s, err := newSource(client, service, opts)
 	if err != nil {
 		return nil, fmt.Errorf("new log reader: %w", err)
 	}
-	o, err := opts.withDefaults()
-	if err != nil {
-		return nil, fmt.Errorf("new log reader: %w", err)
-	}
-	return &Reader{container: client, service: service, options: o}, nil
+	return &Reader{s}, nil
 }
 
 // Container returns the client that was passed to NewReader.
@@ -90,8 +97,8 @@ func (e *Entry) Cursor() string {
 // records of one [ReaderOptions.Slice] in memory. A blob that is deleted during the read
 // is skipped and counted in Stats.Gone.
 //
-// Errors are [*LineError], failed requests, [patterns.ErrBadCursor], and [ErrBadOption]
-// for an invalid range.
+// Errors are [*LineError], [*patterns.Error] for a failed request, [patterns.ErrBadCursor],
+// and [ErrBadOption] for an invalid range.
 //
 // Read may miss a record that is written during the read. After a Cursor it may miss a
 // record that was written late. To follow a log, read up to a time in the past: Writers
@@ -136,11 +143,9 @@ func (r *Reader) Read(ctx context.Context, from, to time.Time, opts *ReadOptions
 
 func (r *Reader) search(o *ReadOptions) *search[Record] {
 	return &search[Record]{
-		container: r.container,
-		service:   r.service,
-		options:   r.options,
-		parse:     r.options.Format.ParseLine,
-		time:      func(v *Record) time.Time { return v.Time },
+		source: r.source,
+		parse:  r.options.Format.ParseLine,
+		time:   func(v *Record) time.Time { return v.Time },
 		match: func(v *Record) bool {
 			return (len(o.Types) == 0 || slices.Contains(o.Types, v.Type)) && (o.Match == nil || o.Match(v))
 		},

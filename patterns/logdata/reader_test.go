@@ -211,12 +211,27 @@ func TestABlobDeletedDuringTheReadIsSkippedAndCounted(t *testing.T) {
 		if stats.Gone != 1 {
 			t.Errorf("stats %+v", stats)
 		}
-		b.ClearFaults()
+	})
+}
+
+func TestAFailedRequestIsAnErrorThatNamesTheBlob(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.WriterOptions{Name: "w"})
+		write(t, w, at(0), "a")
+		closeWriter(t, w)
 		b.Fault(fault.On("Blob.Get").Status(http.StatusForbidden, "AuthorizationFailure"))
-		err := failure(t, r.Read(t.Context(), at(0), at(9), nil))
-		var refused *azcore.ResponseError
-		if !errors.As(err, &refused) || strings.Contains(err.Error(), "http") {
+		err := failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil))
+		var failed *patterns.Error
+		if !errors.As(err, &failed) || failed.Op != "read" || failed.Status != http.StatusForbidden || failed.Code != "AuthorizationFailure" {
 			t.Errorf("got %v", err)
+		}
+		if text := err.Error(); !strings.Contains(text, "web/2014/07/31/1200/w-000000.log") || strings.Contains(text, "http") {
+			t.Errorf("message %q", text)
+		}
+		var reply *azcore.ResponseError
+		if !errors.As(err, &reply) {
+			t.Errorf("no reply of the SDK in %v", err)
 		}
 	})
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
-
 	"github.com/azpatterns/azpatterns/internal/parallel"
 )
 
@@ -50,15 +48,13 @@ type found[T any] struct {
 // For each it lists the hours that may contain entries of the slice, reads what the
 // metadata do not rule out, and sorts.
 type search[T any] struct {
-	container *container.Client
-	service   string
-	options   ReaderOptions
-	maxDelay  time.Duration // how long after its own time an entry may be filed
-	parse     func(line []byte) (T, error)
-	time      func(*T) time.Time
-	ranges    func(b listedBlob, from, to time.Time) []byteRange
-	match     func(*T) bool
-	same      func(a, b *T) bool // reports duplicates; nil if there are none
+	source
+	maxDelay time.Duration // how long after its own time an entry may be filed
+	parse    func(line []byte) (T, error)
+	time     func(*T) time.Time
+	ranges   func(b listedBlob, from, to time.Time) []byteRange
+	match    func(*T) bool
+	same     func(a, b *T) bool // reports duplicates; nil if there are none
 }
 
 // run yields the entries of [from, to) after the position.
