@@ -70,7 +70,7 @@ type DeleteProgress struct {
 // beginning is correct too. Concurrent runs are safe: a row that another run has deleted
 // counts as Gone, and makes its transaction be repeated after another read.
 //
-// Rows that are inserted behind the position of the read are kept. Do not use DeleteWhere on
+// Rows that are inserted before the current position of the read are kept. Do not use DeleteWhere on
 // the table of a [patterns.Store]: its views would not be updated.
 func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.Filter, opts *DeleteOptions) (DeleteProgress, error) {
 	var o DeleteOptions

@@ -142,7 +142,7 @@ const (
 )
 
 // check returns an error if names would not be valid, or could be names of another set: a
-// prefix that ends in a digit could not be told from the stamp.
+// prefix that ends in a digit could not be distinguished from the stamp.
 func (n naming) check() error {
 	if !n.period.valid() {
 		return fmt.Errorf("%w: %v is not Hour, Day, Week or Month", ErrBadName, n.period)
