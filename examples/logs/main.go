@@ -1,7 +1,6 @@
-// Command logs shows how a service keeps its logs in blobs and how they are read by
-// time. Two hosts of a service log a day through slog, on an account inside this
-// process; then the errors of a few minutes are printed, with what had to be read to
-// find them.
+// Command logs shows how a service stores its logs in blobs and reads them by time. Two
+// hosts of a service log for a day through slog, to an account in this process. The
+// command then prints the errors of a few minutes and what it read to find them.
 //
 //	go run ./examples/logs
 //	go run ./examples/logs -from 03:30 -to 03:40 -level WARN
@@ -34,7 +33,7 @@ func main() {
 	}
 }
 
-// today is the day that is logged.
+// today is the simulated day.
 var today = time.Date(2014, 7, 31, 0, 0, 0, 0, time.UTC)
 
 func run(ctx context.Context, out io.Writer, from, to, level string) error {
@@ -85,7 +84,7 @@ func run(ctx context.Context, out io.Writer, from, to, level string) error {
 	return nil
 }
 
-// clock reads a time of today.
+// clock parses a time of today.
 func clock(text string) (time.Time, error) {
 	if text == "24:00" {
 		return today.AddDate(0, 0, 1), nil
@@ -97,7 +96,7 @@ func clock(text string) (time.Time, error) {
 	return today.Add(time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute), nil
 }
 
-// volume is what was written.
+// volume counts what was written.
 type volume struct {
 	requests, blobs int
 	bytes           int64

@@ -15,7 +15,7 @@ func output(t *testing.T, from, to, level string) string {
 	return out.String()
 }
 
-func TestErrorsOfTwoMinutesAreFoundWithThreeRequests(t *testing.T) {
+func TestTheErrorsOfTwoMinutesTakeThreeRequests(t *testing.T) {
 	got := output(t, "15:04", "15:06", "ERROR")
 	for _, want := range []string{
 		"the service logged 34560 records: ",
@@ -31,14 +31,14 @@ func TestErrorsOfTwoMinutesAreFoundWithThreeRequests(t *testing.T) {
 	}
 }
 
-func TestTheLastMinuteOfTheDayIsReached(t *testing.T) {
+func TestTheLastMinuteOfTheDayIsIncluded(t *testing.T) {
 	got := output(t, "23:59", "24:00", "info")
 	if !strings.Contains(got, "23:59:55 INFO served ") || !strings.Contains(got, "found ") {
 		t.Errorf("got\n%s", got)
 	}
 }
 
-func TestATimeThatIsNoneIsAnError(t *testing.T) {
+func TestInvalidArgumentsAreErrors(t *testing.T) {
 	for _, bad := range []string{"", "25:00", "noon"} {
 		if err := run(t.Context(), &bytes.Buffer{}, bad, "15:06", "ERROR"); err == nil {
 			t.Errorf("%q: no error", bad)

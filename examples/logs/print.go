@@ -11,16 +11,16 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 )
 
-// printLogs prints the records of a level, of both hosts in one order, and tells what
-// it read.
+// printLogs prints the records of a level, those of both hosts in the order of their
+// times, and returns what it read.
 func printLogs(ctx context.Context, out io.Writer, logs *container.Client, from, to time.Time, level string) (logdata.Stats, error) {
 	var stats logdata.Stats
 	r, err := logdata.NewReader(logs, "web", nil)
 	if err != nil {
 		return stats, err
 	}
-	query := logdata.Query{From: from, To: to, Types: []string{level}, Stats: &stats}
-	for e, err := range r.Read(ctx, query) {
+	options := &logdata.ReadOptions{Types: []string{level}, Stats: &stats}
+	for e, err := range r.Read(ctx, from, to, options) {
 		if err != nil {
 			return stats, err
 		}

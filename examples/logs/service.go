@@ -16,12 +16,12 @@ const (
 	flushEvery = 2 * time.Minute
 )
 
-// serve is the service on one host, for a day. It logs as any program does, to a
-// [slog.Logger], and stores what was logged every two minutes. A real service has
-// nothing to do for that but to set Options.FlushAge, and to call Close at its end;
-// the clock of this one runs too fast for it.
+// serve runs the service on one host for a day and returns how many records it logged. It
+// logs to a [slog.Logger] and flushes every two minutes. A real service sets
+// WriterOptions.FlushAge instead of calling Flush, and calls Close when it ends; here the
+// simulated clock is too fast for that.
 func serve(ctx context.Context, logs *container.Client, host string) (records int, err error) {
-	w, err := logdata.NewWriter(logs, "web", &logdata.Options{Name: host, FlushAge: -1})
+	w, err := logdata.NewWriter(logs, "web", &logdata.WriterOptions{Name: host, FlushAge: -1})
 	if err != nil {
 		return 0, err
 	}
@@ -44,7 +44,7 @@ func serve(ctx context.Context, logs *container.Client, host string) (records in
 	return records, nil
 }
 
-// request serves the n-th order, and logs how that went.
+// request serves the n-th order and logs the outcome.
 func request(ctx context.Context, log *slog.Logger, n int) {
 	order := slog.Group("order", "id", 100000+n, "items", n%7+1)
 	switch {
@@ -57,7 +57,7 @@ func request(ctx context.Context, log *slog.Logger, n int) {
 	}
 }
 
-// simulated gives records the time of the simulated clock.
+// simulated sets the time of each record from the simulated clock.
 type simulated struct {
 	slog.Handler
 	now *time.Time

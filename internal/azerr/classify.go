@@ -76,3 +76,14 @@ func Definite(status int, code string) bool {
 	return status < 500 && status != http.StatusRequestTimeout ||
 		status == http.StatusNotImplemented || code == ServerBusy
 }
+
+// NewWrite is [New] for a request that writes. If the request may have been carried out,
+// Unsure is set, and an error without another sentinel matches [ErrOutcomeUnknown].
+func NewWrite(op string, err error) *Error {
+	e := New(op, err)
+	e.Unsure = e.Status == 0 || !Definite(e.Status, e.Code)
+	if e.Unsure && e.Kind == nil {
+		e.Kind = ErrOutcomeUnknown
+	}
+	return e
+}

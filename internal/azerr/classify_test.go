@@ -1,9 +1,12 @@
 package azerr
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 )
 
 func TestClassifyReturnsTheSentinelOfStatusAndCode(t *testing.T) {
@@ -64,6 +67,27 @@ func TestDefiniteIsFalseIfTheRequestMayHaveBeenCarriedOut(t *testing.T) {
 	} {
 		if got := Definite(c.status, c.code); got != c.want {
 			t.Errorf("%s: got %v", fmt.Sprint(c.status, " ", c.code), got)
+		}
+	}
+}
+
+func TestAWriteWithoutADefiniteReplyHasAnUnknownOutcome(t *testing.T) {
+	reply := func(status int, code string) error {
+		return &azcore.ResponseError{StatusCode: status, ErrorCode: code}
+	}
+	for name, c := range map[string]struct {
+		err    error
+		unsure bool
+		kind   error
+	}{
+		"no reply":         {errors.New("connection reset"), true, ErrOutcomeUnknown},
+		"internal error":   {reply(http.StatusInternalServerError, "InternalError"), true, ErrOutcomeUnknown},
+		"server busy":      {reply(http.StatusServiceUnavailable, ServerBusy), false, ErrThrottled},
+		"forbidden":        {reply(http.StatusForbidden, "AuthorizationFailure"), false, nil},
+		"failed condition": {reply(http.StatusPreconditionFailed, "ConditionNotMet"), false, ErrConflict},
+	} {
+		if e := NewWrite("insert", c.err); e.Unsure != c.unsure || e.Kind != c.kind {
+			t.Errorf("%s: unsure %v, kind %v", name, e.Unsure, e.Kind)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,155 +14,179 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Add adds delta to the slot that t is in; a slot without a value of that turn counts
-// as zero. However replies get lost and however many others write, delta is added
-// once or not at all. Two requests without a race, two more for each lost one.
+// ErrOverflow means that the type of the values cannot represent a sum. Nothing was
+// stored.
+var ErrOverflow = errors.New("sum overflows the type of the values")
+
+// Add adds delta to the value of the slot that contains t. A slot without a value of that
+// turn counts as zero. If Add returns nil, delta was added exactly once, whatever replies
+// were lost and however many other writers there are. If it returns an error other than
+// [patterns.ErrOutcomeUnknown], delta was not added. Add makes two requests, and two more
+// after each conflict.
 //
-// [ErrLate] where the slot holds a later turn's value, [ErrOverflow] where the sum
-// cannot be held; then nothing is stored. [patterns.ErrOutcomeUnknown] where the
-// service could not be asked any more, or where more than 48 additions of others came
-// between a lost reply and the next look. [patterns.ErrConflict] where others were
-// faster 64 times in a row.
+// It returns [ErrLate] if the slot contains a value of a later turn, and [ErrOverflow] if
+// the sum cannot be represented. It returns [patterns.ErrConflict] after 64 conflicts in a
+// row. It returns [patterns.ErrOutcomeUnknown] if a reply was lost and either the row could
+// not be read afterwards, or other writers made more than 48 changes before it was read.
 func (s *Series[V]) Add(ctx context.Context, id ID, t time.Time, delta V) error {
-	p, err := s.place(id, t)
+	c, err := s.cell(id, t)
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, p, func(old V) (V, error) { return add(old, delta) })
+	return s.change(ctx, c, func(old V) (V, error) { return add(old, delta) })
+}
+
+// add returns a+b, or ErrOverflow.
+func add[V Value](a, b V) (V, error) {
+	sum := a + b
+	if f, ok := any(sum).(float64); ok {
+		if math.IsInf(f, 0) && !math.IsInf(float64(a), 0) && !math.IsInf(float64(b), 0) {
+			return a, ErrOverflow
+		}
+		return sum, nil
+	}
+	if (b > 0) != (sum > a) && b != 0 {
+		return a, ErrOverflow
+	}
+	return sum, nil
 }
 
 const (
-	addsName    = "azp_adds" // identities of the last changes, newest first
-	keptAdds    = 48
-	addLen      = 8 // characters, 40 random bits: enough among 48
-	changeTries = 64
+	addsProperty = "azp_adds" // IDs of the last changes, newest first
+	keptIDs      = 48
+	idLen        = 8 // characters, 40 random bits: enough to tell 48 changes apart
+	maxTries     = 64
 )
 
-// change does a read-modify-write of one slot under an identity of its own.
-func (s *Series[V]) change(ctx context.Context, p place, next func(old V) (V, error)) error {
-	c := changing[V]{series: s, place: p, next: next, self: rand.Text()[:addLen]}
+// change replaces the value of one cell, on the condition that its row has not changed.
+func (s *Series[V]) change(ctx context.Context, c cell, next func(old V) (V, error)) error {
+	p := changing[V]{series: s, cell: c, next: next, id: rand.Text()[:idLen]}
 	for try := 1; ; try++ {
-		err := c.attempt(ctx)
+		err := p.attempt(ctx)
 		switch {
 		case errors.Is(err, patterns.ErrOutcomeUnknown), errors.Is(err, patterns.ErrConflict), errors.Is(err, patterns.ErrExists):
 		default:
-			return c.verdict(err)
+			return p.outcome(err)
 		}
-		if try == changeTries || ctx.Err() != nil {
-			return c.verdict(err)
+		if try == maxTries || ctx.Err() != nil {
+			return p.outcome(err)
 		}
-		if c.open != nil {
-			continue // look at once, before the row forgets; the SDK has waited
+		if p.unresolved != nil {
+			continue // read the row before it forgets the ID; the SDK has already waited
 		}
 		if err := parallel.Pause(ctx, try); err != nil {
-			return c.verdict(err)
+			return p.outcome(err)
 		}
 	}
 }
 
-// changing is a change under way.
+// changing is a change in progress.
 type changing[V Value] struct {
 	series *Series[V]
-	place  place
+	cell   cell
 	next   func(old V) (V, error)
-	self   string // the identity
-	open   *look  // what the last write was made on, while it may still be carried out
+	id     string // of the change
+
+	// unresolved is the version that the last write was conditional on, as long as that
+	// write may have been or may still be carried out.
+	unresolved *version
 }
 
-// look is a row as it was read.
-type look struct {
+// version is a row as it was read.
+type version struct {
 	item    patterns.Item[map[string]any]
 	missing bool
-	adds    []string // the identities it remembers
+	ids     []string // of the last changes
 }
 
-func (l *look) same(m *look) bool { return l.missing == m.missing && l.item.ETag == m.item.ETag }
+func (v *version) same(w *version) bool { return v.missing == w.missing && v.item.ETag == w.item.ETag }
 
-// since reports whether l remembers all changes after m.
-func (l *look) since(m *look) bool {
-	if len(m.adds) == 0 {
-		return len(l.adds) < keptAdds
+// remembersSince reports whether v contains the IDs of all changes after w.
+func (v *version) remembersSince(w *version) bool {
+	if len(w.ids) == 0 {
+		return len(v.ids) < keptIDs
 	}
-	return slices.Contains(l.adds, m.adds[0])
+	return slices.Contains(v.ids, w.ids[0])
 }
 
-// errForgotten is a row that remembers too little to tell of a write.
-var errForgotten = errors.New("too many others wrote meanwhile")
+// errForgotten means that the row no longer shows whether a write was carried out.
+var errForgotten = errors.New("too many other writes since")
 
-// attempt reads the row, and writes the slot unless the row shows that it is done.
-func (c *changing[V]) attempt(ctx context.Context) error {
-	now, err := c.look(ctx)
-	if err != nil || slices.Contains(now.adds, c.self) {
-		c.settled(err == nil)
-		return err
-	}
-	if c.open != nil && !c.open.same(now) {
-		// A write under the ETag of a version that is no more cannot be carried out
-		// any later. Whether it was before, the row tells.
-		if !now.since(c.open) {
-			return errForgotten
-		}
-		c.open = nil
-	}
-	v, err := c.value(now)
+// attempt reads the row, and writes the cell unless the row shows that the change was
+// already made.
+func (p *changing[V]) attempt(ctx context.Context) error {
+	now, err := p.read(ctx)
 	if err != nil {
 		return err
 	}
-	bag := c.place.properties(v)
-	op := patterns.InsertOp(&bag).At(c.place.key)
+	if slices.Contains(now.ids, p.id) {
+		p.unresolved = nil
+		return nil
+	}
+	if p.unresolved != nil && !p.unresolved.same(now) {
+		// The row has changed, so a write on the condition of the earlier version can no longer
+		// be carried out. The IDs in the row show whether it was.
+		if !now.remembersSince(p.unresolved) {
+			return errForgotten
+		}
+		p.unresolved = nil
+	}
+	v, err := p.value(now)
+	if err != nil {
+		return err
+	}
+	properties := p.cell.properties(v)
+	op := patterns.InsertOp(&properties).At(p.cell.key)
 	if !now.missing {
-		op = patterns.MergeOp(patterns.WithValue(now.item, bag))
+		op = patterns.MergeOp(patterns.WithValue(now.item, properties))
 	}
-	adds := append([]string{c.self}, now.adds[:min(len(now.adds), keptAdds-1)]...)
-	_, err = c.series.table.Do(ctx, op.With(addsName, strings.Join(adds, ".")))
-	if errors.Is(err, patterns.ErrOutcomeUnknown) {
-		c.open = now
+	ids := append([]string{p.id}, now.ids[:min(len(now.ids), keptIDs-1)]...)
+	_, err = p.series.table.Do(ctx, op.With(addsProperty, strings.Join(ids, ".")))
+	switch {
+	case err == nil:
+		p.unresolved = nil
+	case errors.Is(err, patterns.ErrOutcomeUnknown):
+		p.unresolved = now
 	}
-	c.settled(err == nil)
 	return err
 }
 
-func (c *changing[V]) settled(done bool) {
-	if done {
-		c.open = nil
-	}
-}
-
-func (c *changing[V]) look(ctx context.Context) (*look, error) {
-	item, err := c.series.table.Get(ctx, c.place.key)
-	l := &look{item: item, missing: errors.Is(err, patterns.ErrNotFound)}
-	if err != nil && !l.missing {
+func (p *changing[V]) read(ctx context.Context) (*version, error) {
+	item, err := p.series.table.Get(ctx, p.cell.key)
+	v := &version{item: item, missing: errors.Is(err, patterns.ErrNotFound)}
+	if err != nil && !v.missing {
 		return nil, err
 	}
-	text, _ := item.Property(addsName)
+	text, _ := item.Property(addsProperty)
 	if list, ok := text.(string); ok && list != "" {
-		l.adds = strings.Split(list, ".")
+		v.ids = strings.Split(list, ".")
 	}
-	return l, nil
+	return v, nil
 }
 
-// value is what the slot is to hold.
-func (c *changing[V]) value(now *look) (V, error) {
+// value returns the new value of the cell.
+func (p *changing[V]) value(now *version) (V, error) {
 	var old V
-	switch at, has := valueOf[int64](now.item.Value[c.place.turn]); {
-	case has && at > c.place.at:
+	switch turn, ok := valueOf[int64](now.item.Value[p.cell.turn]); {
+	case ok && turn > p.cell.turnAt:
 		return old, fmt.Errorf("data series: %w", ErrLate)
-	case has && at == c.place.at:
-		stored, fits := now.item.Value[c.place.value], false
-		if old, fits = valueOf[V](stored); !fits {
-			return old, c.series.misfit(c.place.value, stored)
+	case ok && turn == p.cell.turnAt:
+		stored := now.item.Value[p.cell.value]
+		if old, ok = valueOf[V](stored); !ok {
+			return old, p.series.wrongType(p.cell.value, stored)
 		}
 	}
-	v, err := c.next(old)
+	v, err := p.next(old)
 	if err != nil {
 		err = fmt.Errorf("data series: %w", err)
 	}
 	return v, err
 }
 
-// verdict is err, or what it means while a write of ours is still open.
-func (c *changing[V]) verdict(err error) error {
-	if err != nil && c.open != nil && !errors.Is(err, patterns.ErrOutcomeUnknown) {
+// outcome returns err. If a write is still unresolved, the error matches
+// [patterns.ErrOutcomeUnknown].
+func (p *changing[V]) outcome(err error) error {
+	if err != nil && p.unresolved != nil && !errors.Is(err, patterns.ErrOutcomeUnknown) {
 		return fmt.Errorf("data series: %w: %w", patterns.ErrOutcomeUnknown, err)
 	}
 	return err

@@ -1,44 +1,47 @@
-// Package dataseries keeps a series of values that are read together, such as a
-// counter for each hour of a day, in one entity instead of one entity a value.
+// Package dataseries stores a series of values that are read together, such as a counter
+// for each hour of a day, in one entity instead of one entity per value. It is the data
+// series pattern.
 //
 // # Problem
 //
-// With a row for each hour, drawing a day takes 24 rows, and each costs as much to
-// write, store and scan as the whole day.
+// With one row for each hour, drawing a chart of a day reads 24 rows. Each of them costs
+// as much to write, store and scan as one row with the whole day.
 //
 // # Layout
 //
-// A series is a ring of slots. Slot 7 of the hours of a day holds the value of 07:00
-// to 08:00 (UTC) of the day that its turn says; the next day's value takes its place:
+// A series is a ring of slots. Slot 7 of [HoursOfDay] contains the value of 07:00 to 08:00
+// (UTC) of one day. The value of the next day overwrites it:
 //
 //	PartitionKey  RowKey   Value007  Turn007  Value008  Turn008  …
 //	Sales         000123_  12        16282    7         16281
 //
-// A turn is the number of the round: here days since 1970. A value is read only with
-// its own turn, so that yesterday's value at 08:00 never shows up as today's. Numbers
-// are three digits wide and the names sort. A ring of more than 125 slots takes
-// several rows, 000123_, 000123_01, …, of 125 slots each.
+// The turn counts the rounds of the ring, here the days since 1970-01-01. A value is
+// returned only for its own turn, so that yesterday's value of 08:00 is never taken for
+// today's. Slot numbers have three digits or more, so that property names sort. A ring of
+// more than 125 slots needs several rows of up to 125 slots: 000123_, 000123_01, …
 //
 // # Cost
 //
-//	Set       1 request: a merge of one slot, without a read
-//	Set late  2 requests: a value of an earlier turn must not hide a later one
-//	SetAll    1 request, a transaction where there are several rows
-//	Add       2 requests without a race: a read, a conditional merge
-//	Read      1 request, all rows of the ring
+//	Set       1 request: merges one slot without a read
+//	Set late  2 requests: the value of an earlier turn must not overwrite a later one
+//	SetAll    1 request: a transaction if there are several rows
+//	Add       2 requests without conflicts: a read and a conditional merge
+//	Read      1 request for all rows of the ring
 //
-// # Exactness
+// # Exactly-once additions
 //
-// Set writes an absolute value: doing it twice is doing it once. Add is
-// read-modify-write; the row remembers the identities of its last 48 additions in
-// azp_adds, so that an addition whose reply was lost is neither forgotten nor made
-// twice. Writers of different slots do not disturb one another's values; additions
-// to one row take turns.
+// Set writes an absolute value, so that repeating it changes nothing. Add reads the row,
+// and merges the new value on the condition that the row has not changed. The row stores
+// random IDs of its last 48 additions in the property azp_adds. They show whether an
+// addition whose reply was lost was carried out, so it is neither lost nor made twice.
+// Writers of different slots do not overwrite one another's values. Concurrent additions
+// to one row conflict and are repeated.
 //
 // # When not to use it
 //
-// When values are looked up one by one or by their content, or when a series has no
-// natural length: use a row a value, or a blob.
+// Do not use it if values are looked up one by one or by their content, or if a series has
+// no natural length. Use a row for each value, or a blob.
 //
+// The pattern:
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#data-series-pattern
 package dataseries

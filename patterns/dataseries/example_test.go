@@ -9,13 +9,13 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Messages are counted by the hour; a day is read in one request.
+// Messages are counted by the hour. A day is read in one request.
 func Example() {
 	ctx := context.Background()
 	client := storagetest.Start(nil).Tables().NewClient("Messages")
 	client.CreateTable(ctx, nil)
 
-	messages, err := dataseries.New[int64](client, dataseries.HoursOfDay(), nil)
+	messages, err := dataseries.New[int64](client, dataseries.HoursOfDay())
 	if err != nil {
 		fmt.Println(err)
 		return

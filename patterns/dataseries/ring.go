@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-// Ring divides time into slots that come round again. The zero Ring is not valid.
+// Ring divides time into slots that repeat. One round of all slots is a turn. The zero
+// Ring is not valid.
 type Ring struct {
 	slots int
-	// at gives the turn and the slot of a time; start the beginning of a slot.
-	at    func(time.Time) (turn int64, slot int)
-	start func(turn int64, slot int) time.Time
+	// locate returns the turn and the slot of a time, start the beginning of a slot.
+	locate func(time.Time) (turn int64, slot int)
+	start  func(turn int64, slot int) time.Time
 }
 
-// HoursOfDay has 24 slots; a turn is a day, in UTC.
+// HoursOfDay has 24 slots. A turn is a day, in UTC.
 func HoursOfDay() Ring { return steps(24, time.Hour) }
 
-// MinutesOfHour has 60 slots; a turn is an hour.
+// MinutesOfHour has 60 slots. A turn is an hour.
 func MinutesOfHour() Ring { return steps(60, time.Minute) }
 
-// DaysOfYear has 366 slots; a turn is a year, in UTC. Slot 0 is the first of January;
-// the last is empty but in leap years.
+// DaysOfYear has 366 slots. A turn is a year, in UTC. Slot 0 is the first of January. The
+// last slot is used in leap years only.
 func DaysOfYear() Ring {
 	return Ring{366,
 		func(t time.Time) (int64, int) {
@@ -34,9 +35,10 @@ func DaysOfYear() Ring {
 	}
 }
 
-// ErrBadRing is a ring that cannot be: fewer than 1 slot, more than 10,000, steps that
-// are not whole milliseconds, or a turn of more than 146 years.
-var ErrBadRing = errors.New("ring is not possible")
+// ErrBadRing means that a Ring is the zero Ring, or that the arguments of [Steps] are
+// invalid: fewer than 1 slot, more than 10,000, a step that is not a whole number of
+// milliseconds, or a turn of more than 146 years.
+var ErrBadRing = errors.New("invalid ring")
 
 const (
 	maxSlots = 10_000
@@ -44,8 +46,8 @@ const (
 	maxTurn  = time.Duration(1 << 62)
 )
 
-// Steps has slots of equal length, counted from 1970-01-01T00:00:00Z: Steps(96,
-// 15*time.Minute) are the quarters of a day.
+// Steps returns a Ring with slots of equal length, counted from 1970-01-01T00:00:00Z. For
+// example, the slots of Steps(96, 15*time.Minute) are the quarters of an hour of a day.
 func Steps(slots int, step time.Duration) (Ring, error) {
 	if slots < 1 || slots > maxSlots || step < minStep || step%minStep != 0 || step > maxTurn/time.Duration(slots) {
 		return Ring{}, fmt.Errorf("%d slots of %v: %w", slots, step, ErrBadRing)
@@ -67,7 +69,7 @@ func steps(slots int, step time.Duration) Ring {
 	}
 }
 
-// floorDiv rounds down, also before 1970.
+// floorDiv divides and rounds down, also before 1970.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {

@@ -22,14 +22,14 @@ var ken = dataseries.ID{Partition: "Sales", Series: "000123"}
 
 func open[V dataseries.Value](t testing.TB, b *testbed.Backend, ring dataseries.Ring) *dataseries.Series[V] {
 	t.Helper()
-	s, err := dataseries.New[V](b.Table(t), ring, nil)
+	s, err := dataseries.New[V](b.Table(t), ring)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// today at an hour, so that writes are of the turn that is under way.
+// today returns a time in an hour of the current day, and so of the current turn.
 func today(hour int) time.Time {
 	now := time.Now().UTC()
 	return time.Date(now.Year(), now.Month(), now.Day(), hour, 30, 0, 0, time.UTC)
@@ -81,7 +81,7 @@ func TestASeriesIsOneRowAndOneRequest(t *testing.T) {
 	})
 }
 
-func TestYesterdaysValuesNeverShineThrough(t *testing.T) {
+func TestValuesOfAnEarlierTurnAreNeverReturnedForALaterOne(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
 		yesterday := today(8).AddDate(0, 0, -1)
@@ -89,7 +89,7 @@ func TestYesterdaysValuesNeverShineThrough(t *testing.T) {
 			ok(t, s.Set(ctx, ken, yesterday.Add(time.Duration(h-8)*time.Hour), float64(h)))
 		}
 		b.ResetRequests()
-		ok(t, s.Set(ctx, ken, yesterday, 80)) // late, but not too late
+		ok(t, s.Set(ctx, ken, yesterday, 80)) // of an earlier turn that no later value has overwritten
 		wantRequests(t, b, "late set", 2)
 		ok(t, s.Set(ctx, ken, today(8), 8.5))
 		points, err := s.Read(ctx, ken, today(0))
@@ -110,16 +110,16 @@ func TestYesterdaysValuesNeverShineThrough(t *testing.T) {
 			"set all": s.SetAll(ctx, ken, []dataseries.Point[float64]{{Time: yesterday}}),
 		} {
 			if !errors.Is(err, dataseries.ErrLate) {
-				t.Errorf("%s of a slot that has come round: %v", what, err)
+				t.Errorf("%s of a slot with a later value: %v", what, err)
 			}
 		}
 		if points, _ := s.Read(ctx, ken, today(0)); len(points) != 1 || points[0].Value != 8.5 {
-			t.Errorf("a late value hid a later one: %v", points)
+			t.Errorf("a late value overwrote a later one: %v", points)
 		}
 	})
 }
 
-func TestALongRingTakesSeveralRowsAndStillOneRequest(t *testing.T) {
+func TestALongRingNeedsSeveralRowsButOneRequest(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s, ctx := open[int32](t, b, dataseries.DaysOfYear()), t.Context()
 		year := time.Now().UTC().Year()
@@ -130,7 +130,7 @@ func TestALongRingTakesSeveralRowsAndStillOneRequest(t *testing.T) {
 		b.ResetRequests()
 		ok(t, s.SetAll(ctx, ken, points))
 		wantRequests(t, b, "set all of a year", 1)
-		// A neighbour whose name begins alike.
+		// Neighbours whose names have the same prefix.
 		ok(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "0001230"}, points[0].Time, 1000))
 		ok(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "000123_"}, points[1].Time, 1000))
 		b.ResetRequests()
@@ -148,11 +148,11 @@ func TestALongRingTakesSeveralRowsAndStillOneRequest(t *testing.T) {
 	})
 }
 
-func TestAdditionsAreExactUnderRacesAndLostReplies(t *testing.T) {
+func TestAdditionsAreExactUnderConflictsAndLostReplies(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		defer b.ClearFaults()
-		// One reply in four is lost, and one request.
+		// One reply and one request in four are lost.
 		b.Fault(fault.On("Table.Merge").Probability(0.25).LoseReply(), fault.On("Table.Insert").Probability(0.25).LoseReply(),
 			fault.On("Table.Merge").Probability(0.25).LoseRequest())
 		const writers, each = 4, 10
@@ -167,14 +167,14 @@ func TestAdditionsAreExactUnderRacesAndLostReplies(t *testing.T) {
 		}
 		wg.Wait()
 		close(errs)
-		done, doubt := int64(0), int64(0)
+		done, unknown := int64(0), int64(0)
 		for err := range errs {
 			switch {
 			case err == nil:
 				done++
 			case errors.Is(err, patterns.ErrOutcomeUnknown):
-				doubt++
-				t.Logf("in doubt: %v", err)
+				unknown++
+				t.Logf("outcome unknown: %v", err)
 			case !errors.Is(err, patterns.ErrConflict):
 				t.Fatalf("%+v", err)
 			}
@@ -184,18 +184,18 @@ func TestAdditionsAreExactUnderRacesAndLostReplies(t *testing.T) {
 		if err != nil || len(points) != 1 {
 			t.Fatalf("%v, %v", points, err)
 		}
-		if sum := points[0].Value; sum < done || sum > done+doubt {
-			t.Errorf("sum is %d after %d additions and %d in doubt", sum, done, doubt)
+		if sum := points[0].Value; sum < done || sum > done+unknown {
+			t.Errorf("sum is %d after %d additions and %d with unknown outcome", sum, done, unknown)
 		}
-		if doubt > 0 {
-			t.Errorf("%d additions in doubt, though the service could be asked", doubt)
+		if unknown > 0 {
+			t.Errorf("%d additions with unknown outcome although the row could be read", unknown)
 		}
 	})
 }
 
 func TestACrashNeverAddsTwice(t *testing.T) {
 	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
-		s, err := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay(), nil)
+		s, err := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay())
 		if err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func TestACrashNeverAddsTwice(t *testing.T) {
 		}
 		return nil
 	}, func(t *testing.T, acct *storagetest.Account) {
-		s, _ := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay(), nil)
+		s, _ := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay())
 		points, err := s.Read(t.Context(), ken, today(9))
 		if err != nil || len(points) > 1 || len(points) == 1 && points[0].Value > 3 {
 			t.Errorf("got %v, %v", points, err)
@@ -218,7 +218,7 @@ func TestACrashNeverAddsTwice(t *testing.T) {
 	})
 }
 
-func TestWritersOfDifferentSlotsDoNotDisturbEachOther(t *testing.T) {
+func TestWritersOfDifferentSlotsDoNotConflict(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s, ctx := open[int32](t, b, dataseries.HoursOfDay()), t.Context()
 		b.ResetRequests()
@@ -239,12 +239,12 @@ func TestWritersOfDifferentSlotsDoNotDisturbEachOther(t *testing.T) {
 	})
 }
 
-func TestSeriesAgreeWithAModel(t *testing.T) {
+func TestSeriesMatchAModel(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		ring, err := dataseries.Steps(7, time.Minute)
 		ok(t, err)
 		s := open[int64](t, b, ring)
-		now := time.Unix(time.Now().Unix()/420*420, 0).UTC() // the beginning of a turn
+		now := time.Unix(time.Now().Unix()/420*420, 0).UTC() // the start of a turn
 		run := 0
 		rapid.Check(t, func(rt *rapid.T) {
 			run++
@@ -262,7 +262,7 @@ func TestSeriesAgreeWithAModel(t *testing.T) {
 				set := rapid.Bool().Draw(rt, "set")
 				if set {
 					if minute >= 0 && late {
-						continue // a blind write of a turn to come, then of an earlier one: only clocks that differ do that
+						continue // Set does not read; only clocks that differ write an earlier turn after a future one
 					}
 					err = s.Set(t.Context(), id, at, v)
 				} else {
@@ -303,17 +303,17 @@ func TestSeriesAgreeWithAModel(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeStoredIsRefused(t *testing.T) {
+func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		ctx := t.Context()
-		ints, floats := open[int32](t, b, dataseries.HoursOfDay()), open[float64](t, b, dataseries.HoursOfDay())
+		ints := open[int32](t, b, dataseries.HoursOfDay())
 		b.ResetRequests()
 		for what, c := range map[string]struct{ err, want error }{
 			"no name":      {ints.Set(ctx, dataseries.ID{Partition: "p"}, today(1), 1), dataseries.ErrNoID},
 			"slash":        {ints.Set(ctx, dataseries.ID{Partition: "a/b", Series: "s"}, today(1), 1), patterns.ErrBadKey},
 			"year 0":       {ints.Add(ctx, ken, time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), 1), patterns.ErrBadKey},
 			"year 10000":   {ints.SetAll(ctx, ken, []dataseries.Point[int32]{{Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}}), patterns.ErrBadKey},
-			"no ring":      {func() error { _, err := dataseries.New[int32](b.Table(t), dataseries.Ring{}, nil); return err }(), dataseries.ErrBadRing},
+			"no ring":      {func() error { _, err := dataseries.New[int32](b.Table(t), dataseries.Ring{}); return err }(), dataseries.ErrBadRing},
 			"no slots":     {func() error { _, err := dataseries.Steps(0, time.Hour); return err }(), dataseries.ErrBadRing},
 			"long turn":    {func() error { _, err := dataseries.Steps(10_000, 147*365*24*time.Hour/10_000); return err }(), dataseries.ErrBadRing},
 			"broken steps": {func() error { _, err := dataseries.Steps(5, time.Millisecond+1); return err }(), dataseries.ErrBadRing},
@@ -323,7 +323,13 @@ func TestWhatCannotBeStoredIsRefused(t *testing.T) {
 			}
 		}
 		wantRequests(t, b, "refusals", 0)
+	})
+}
 
+func TestASumThatOverflowsIsNotStored(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		ctx := t.Context()
+		ints, floats := open[int32](t, b, dataseries.HoursOfDay()), open[float64](t, b, dataseries.HoursOfDay())
 		ok(t, ints.Set(ctx, ken, today(1), math.MaxInt32))
 		if err := ints.Add(ctx, ken, today(1), 1); !errors.Is(err, dataseries.ErrOverflow) {
 			t.Errorf("overflow: %v", err)
@@ -336,26 +342,43 @@ func TestWhatCannotBeStoredIsRefused(t *testing.T) {
 		if err := floats.Add(ctx, ken, today(1), math.MaxFloat64); !errors.Is(err, dataseries.ErrOverflow) {
 			t.Errorf("overflow of a float: %v", err)
 		}
-		ok(t, floats.Set(ctx, ken, today(2), math.NaN()))
-		if points, err := floats.Read(ctx, ken, today(0)); err != nil || len(points) != 2 || !math.IsNaN(points[1].Value) {
-			t.Errorf("NaN: %v, %v", points, err)
-		}
-		other, _ := dataseries.New[int32](floats.Client(), dataseries.HoursOfDay(), nil)
-		var p *patterns.PropertyError
-		if _, err := other.Read(ctx, ken, today(0)); !errors.As(err, &p) || p.Property != "Value001" {
-			t.Errorf("values of another type: %v", err)
+		points, err := ints.Read(ctx, ken, today(0))
+		if err != nil || len(points) != 2 || points[0].Value != math.MaxInt32 || points[1].Value != math.MinInt32 {
+			t.Errorf("got %v, %v", points, err)
 		}
 	})
 }
 
-// Clients that know no Int64 write numbers as Int32.
-func TestNumbersOfOtherWritersAreTaken(t *testing.T) {
+func TestNaNIsStored(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
+		ok(t, s.Set(ctx, ken, today(2), math.NaN()))
+		if points, err := s.Read(ctx, ken, today(0)); err != nil || len(points) != 1 || !math.IsNaN(points[0].Value) {
+			t.Errorf("got %v, %v", points, err)
+		}
+	})
+}
+
+func TestAStoredValueOfAnotherTypeIsAnError(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		floats, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
+		ok(t, floats.Set(ctx, ken, today(1), 1.5))
+		other, _ := dataseries.New[int32](floats.Client(), dataseries.HoursOfDay())
+		var p *patterns.PropertyError
+		if _, err := other.Read(ctx, ken, today(0)); !errors.As(err, &p) || p.Property != "Value001" {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// Clients without Int64 write numbers as Int32.
+func TestInt32ValuesOfOtherWritersAreAccepted(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
-		bags, err := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
+		rows, err := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
 		ok(t, err)
 		foreign := map[string]any{"Value007": int32(12), "Turn007": int32(16282)}
-		_, err = bags.Do(ctx, patterns.InsertOp(&foreign).At(keys.Key{Partition: "Sales", Row: "000123_"}))
+		_, err = rows.Do(ctx, patterns.InsertOp(&foreign).At(keys.Key{Partition: "Sales", Row: "000123_"}))
 		ok(t, err)
 		at := time.Date(2014, 7, 31, 7, 30, 0, 0, time.UTC)
 		if err := s.Set(ctx, ken, at.AddDate(0, 0, -1), 1); !errors.Is(err, dataseries.ErrLate) {
@@ -368,11 +391,11 @@ func TestNumbersOfOtherWritersAreTaken(t *testing.T) {
 	})
 }
 
-func TestMinutesComeRoundEveryHour(t *testing.T) {
+func TestMinutesAreOverwrittenEveryHour(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		s, ctx := open[int64](t, b, dataseries.MinutesOfHour()), t.Context()
 		hour := today(12).Truncate(time.Hour).AddDate(0, 0, 1)
-		for minute := range 90 { // the last 30 take the place of the first
+		for minute := range 90 { // the last 30 overwrite the first
 			ok(t, s.Set(ctx, ken, hour.Add(time.Duration(minute)*time.Minute+59*time.Second), int64(minute)))
 		}
 		for what, read := range map[string]func() ([]dataseries.Point[int64], error){
@@ -395,15 +418,15 @@ func TestMinutesComeRoundEveryHour(t *testing.T) {
 	})
 }
 
-// The stored form is a contract: other programs read it.
-func TestStoredForm(t *testing.T) {
+// Other programs read the stored form.
+func TestTheStoredFormDoesNotChange(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		ok(t, s.Set(ctx, ken, time.Date(2014, 7, 31, 7, 59, 59, 0, time.UTC), 12))
-		bags, _ := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
-		bag, err := bags.Get(ctx, keys.Key{Partition: "Sales", Row: "000123_"})
-		if err != nil || bag.Value["Value007"] != int64(12) || bag.Value["Turn007"] != int64(16282) {
-			t.Errorf("got %v, %v", bag.Value, err)
+		rows, _ := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
+		row, err := rows.Get(ctx, keys.Key{Partition: "Sales", Row: "000123_"})
+		if err != nil || row.Value["Value007"] != int64(12) || row.Value["Turn007"] != int64(16282) {
+			t.Errorf("got %v, %v", row.Value, err)
 		}
 	})
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// maxHeld is how many values Bulk groups at a time: as many as the Bulk of one table
-// holds back to fill transactions with.
-const maxHeld = 512 * patterns.MaxBatchOps
+// maxQueued is how many values Bulk groups by table at a time: as many as
+// [patterns.Table.Bulk] holds to fill transactions.
+const maxQueued = 512 * patterns.MaxBatchOps
 
-// Bulk writes any number of values, each to the table of its period, with the
-// operation that op makes of it: [patterns.InsertOp], or a function that calls
-// [patterns.UpsertOp]. Values are grouped by table, 51,200 at a time, and each group
-// is written by [patterns.Table.Bulk]: transactions of up to 100, one partition
-// each, options.Parallel at once. Operations on one row keep their order.
+// Bulk writes any number of values, each to the table of its period. op returns the
+// operation for a value: [patterns.InsertOp], or a function that calls [patterns.UpsertOp].
+// Bulk groups 51,200 values at a time by table and writes each group with
+// [patterns.Table.Bulk]: in transactions of up to 100 operations of one partition,
+// options.Parallel of them concurrently. Operations on the same row keep their order.
 //
-// Bulk is not atomic: every value stands for itself. The report counts all, with the
-// failures by their index among the values; those of a dropped period match
-// [ErrDropped], and had no request. The error is nil if all were written, else it
-// matches the first failure.
+// Bulk is not atomic. The report counts all values and contains the failures with their
+// index among the values. Failures of dropped periods match [ErrDropped] and took no
+// request. The error is nil if all values were written, and otherwise matches the first
+// failure.
 //
-// The requests are the transactions, and one for each table that is not known to
+// Bulk makes one request for each transaction, and one for each table that is not known to
 // exist.
 func (s *Tables[T]) Bulk(ctx context.Context, values iter.Seq[T], op func(*T) patterns.Op[T], options *patterns.BulkOptions) (patterns.BulkReport, error) {
 	var o patterns.BulkOptions
@@ -44,7 +44,7 @@ func (s *Tables[T]) Bulk(ctx context.Context, values iter.Seq[T], op func(*T) pa
 		if ended = ctx.Err(); ended != nil {
 			break
 		}
-		if b.take(v); b.held >= maxHeld {
+		if b.add(v); b.queued >= maxQueued {
 			b.flush(ctx)
 		}
 	}
@@ -60,19 +60,20 @@ type bulk[T any] struct {
 	set     *Tables[T]
 	op      func(*T) patterns.Op[T]
 	options patterns.BulkOptions
-	groups  map[int64]*group[T] // by the beginning of the period
-	held    int
+	groups  map[int64]*group[T] // by the start of the period
+	queued  int                 // values in groups
 	report  patterns.BulkReport
 }
 
-// group is the values of one period.
+// group contains the values of one period.
 type group[T any] struct {
 	start   time.Time
 	values  []T
 	indexes []int // among all values
 }
 
-func (b *bulk[T]) take(v T) {
+// add adds a value to the group of its period.
+func (b *bulk[T]) add(v T) {
 	index := b.report.Taken
 	b.report.Taken++
 	start, err := b.set.periodOf(&v)
@@ -88,19 +89,21 @@ func (b *bulk[T]) take(v T) {
 	}
 	g.values = append(g.values, v)
 	g.indexes = append(g.indexes, index)
-	b.held++
+	b.queued++
 }
 
-// flush writes what is held, the oldest period first.
+// flush writes all groups, the oldest period first.
 func (b *bulk[T]) flush(ctx context.Context) {
 	groups := slices.SortedFunc(maps.Values(b.groups), func(x, y *group[T]) int { return cmp.Compare(x.start.Unix(), y.start.Unix()) })
 	clear(b.groups)
-	b.held = 0
+	b.queued = 0
 	for _, g := range groups {
 		b.write(ctx, g)
 	}
 }
 
+// write writes a group. If its table does not exist although it should, write creates the
+// table and writes the values again.
 func (b *bulk[T]) write(ctx context.Context, g *group[T]) {
 	s := b.set
 	e, err := s.admit(g.start)
@@ -111,23 +114,23 @@ func (b *bulk[T]) write(ctx context.Context, g *group[T]) {
 		b.failAll(g, err)
 		return
 	}
-	made := s.made(e)
-	missing, err := b.send(ctx, e, g)
-	if len(missing.values) == 0 {
+	seen := s.timesSeen(e)
+	unsent, err := b.send(ctx, e, g)
+	if len(unsent.values) == 0 {
 		return
 	}
-	if err = s.replace(ctx, e, made, err); err == nil {
-		if missing, err = b.send(ctx, e, missing); err == nil {
+	if err = s.recreate(ctx, e, seen, err); err == nil {
+		if unsent, err = b.send(ctx, e, unsent); err == nil {
 			return
 		}
 	}
-	b.failAll(missing, err)
+	b.failAll(unsent, err)
 }
 
-// send writes the values of g and notes what became of them, but for those that had
-// no table: these it returns, and why.
-func (b *bulk[T]) send(ctx context.Context, e *entry[T], g *group[T]) (missing *group[T], why error) {
-	missing = &group[T]{start: g.start}
+// send writes the values of g and records their outcome. It returns the values that failed
+// because the table does not exist, and the error of one of them.
+func (b *bulk[T]) send(ctx context.Context, e *tableState[T], g *group[T]) (unsent *group[T], missing error) {
+	unsent = &group[T]{start: g.start}
 	options := b.options
 	options.Progress = b.progress
 	r, err := e.table.Bulk(ctx, func(yield func(patterns.Op[T]) bool) {
@@ -141,9 +144,9 @@ func (b *bulk[T]) send(ctx context.Context, e *entry[T], g *group[T]) (missing *
 	b.report.Requests += r.Requests
 	for _, f := range r.Failures {
 		if errors.Is(f.Err, patterns.ErrTableNotFound) && !errors.Is(f.Err, patterns.ErrOutcomeUnknown) {
-			missing.values = append(missing.values, g.values[f.Index])
-			missing.indexes = append(missing.indexes, g.indexes[f.Index])
-			why = f.Err
+			unsent.values = append(unsent.values, g.values[f.Index])
+			unsent.indexes = append(unsent.indexes, g.indexes[f.Index])
+			missing = f.Err
 			continue
 		}
 		f.Index = g.indexes[f.Index]
@@ -153,7 +156,7 @@ func (b *bulk[T]) send(ctx context.Context, e *entry[T], g *group[T]) (missing *
 	for i := r.Taken; i < len(g.values); i++ { // ctx has ended
 		b.fail(g.indexes[i], &g.values[i], err)
 	}
-	return missing, why
+	return unsent, missing
 }
 
 func (b *bulk[T]) failAll(g *group[T], err error) {
@@ -164,12 +167,12 @@ func (b *bulk[T]) failAll(g *group[T], err error) {
 }
 
 func (b *bulk[T]) fail(index int, v *T, err error) {
-	key, _ := b.set.model.Key(v) // none, where it is what is wrong
+	key, _ := b.set.model.Key(v) // zero if the key is the problem
 	b.report.Failed++
 	b.report.Failures = append(b.report.Failures, patterns.BulkFailure{Index: index, Key: key, Err: err})
 }
 
-// progress tells the counts so far, with those of the table being written.
+// progress reports the counts so far, including those of the table being written.
 func (b *bulk[T]) progress(table patterns.BulkProgress) {
 	if b.options.Progress == nil {
 		return

@@ -3,73 +3,75 @@ package highvolumedelete
 import (
 	"context"
 	"fmt"
+	"sync"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// DeleteOptions are the options of [DeleteWhere]. nil and the zero value mean the
-// defaults.
+// DeleteOptions are the options of [DeleteWhere]. nil and the zero value mean the defaults.
 type DeleteOptions struct {
-	// Allow is the dearest class of query that may look for the rows, as in
-	// [patterns.QueryOptions]. Without it a scan of the whole table is refused with
-	// [query.ErrScan]; the zero Filter, every row, is one.
+	// Allow is the most expensive query class permitted to find the rows, as in
+	// [patterns.QueryOptions]. The zero value refuses a scan of the whole table with
+	// [query.ErrScan]; the zero Filter, which matches every row, needs one.
 	Allow query.Class
 
-	// IfUnchanged deletes a row only in the version that was found: one that was
-	// changed since stays, and counts as Changed. Zero deletes whatever version there
-	// is.
+	// IfUnchanged deletes a row only in the version that was found. A row that was changed
+	// since is kept and counted in Changed. The zero value deletes any version.
 	IfUnchanged bool
 
-	// DryRun finds the rows and deletes none. Transactions are those that it would
-	// have sent.
+	// DryRun finds the rows and deletes none. Transactions then counts those that would have
+	// been sent.
 	DryRun bool
 
-	// Cursor goes on where an earlier run with the same table and filter stopped.
+	// Cursor continues an earlier run with the same table and filter, see
+	// [DeleteProgress.Cursor].
 	Cursor string
 
-	// Parallel is in how many partitions rows may be deleted at once. Zero means 8.
+	// Parallel is in how many partitions rows are deleted concurrently. Zero means 8.
 	Parallel int
 
-	// Progress, if set, is told the counts so far after each transaction. Calls do
-	// not overlap.
+	// Progress, if not nil, receives the counts after each transaction. Calls do not overlap.
 	Progress func(DeleteProgress)
 }
 
-// DeleteProgress counts what a DeleteWhere has done so far.
+// DeleteProgress counts what [DeleteWhere] has done.
 type DeleteProgress struct {
-	Found   int // rows that the filter matched
-	Deleted int // rows deleted; in a dry run, rows that would have been
-	Gone    int // rows that somebody else deleted meanwhile
-	Changed int // rows that stayed because they were changed meanwhile
+	Found   int // rows that match the filter
+	Deleted int // rows deleted; in a dry run, rows that would have been deleted
+	Gone    int // rows that another client deleted during the run
+	Changed int // rows that were kept because another client changed them during the run
 
 	Pages        int // pages read
-	Transactions int // sent, repeated ones and single deletes included
+	Transactions int // transactions sent, including repeated ones and single deletes
 
-	// Cursor is for [DeleteOptions] of a run that goes on behind all rows that are
-	// done. "" stands for the beginning, and after a DeleteWhere without error for
-	// the end. Rows that were done already and are found again cost their page only.
+	// Cursor is the value for [DeleteOptions] of a run that continues after all rows that are
+	// done. "" means the beginning, or, if DeleteWhere returned no error, the end. A run that
+	// continues may find rows again that were deleted; they cost nothing but their page.
 	Cursor string
 }
 
-// DeleteWhere deletes the rows of table that f matches: for tables that hold more
-// than what is to go. Where the rows of whole periods go, [Tables.DropBefore] takes
-// one request for each table instead.
+// DeleteWhere deletes the rows of table that match f. It is meant for tables that also
+// contain rows to keep. To delete all rows of whole periods, [Tables.DropBefore] needs only
+// one request for each table.
 //
-// It reads keys only, a page of 1,000 at a time, and deletes by transactions of up
-// to 100 rows of one partition. Those of different partitions run side by side, and
-// alongside the reading. For n rows of a partition they are n/100, rounded up,
-// however the pages fall. So all requests are the pages and, for each partition,
-// those transactions: for 100,000 rows of 100 partitions, 1,100.
+// It reads only keys, in pages of 1,000, and deletes in transactions of up to 100 rows of one
+// partition. Transactions of different partitions run concurrently with each other and with
+// the read. n rows of a partition take n/100 transactions, rounded up, regardless of page
+// boundaries. So the total is one request for each page and one for each transaction: 1,100
+// for 100,000 rows in 100 partitions.
 //
-// It is not atomic. When it fails, by a refusal or the end of ctx, it stops and
-// waits for what is under way; the report tells what was done, with a Cursor to go
-// on from, and running it again from the beginning is right as well. Running it twice
-// at once is safe: a row that another has deleted, which costs its transaction a second
-// look and another try, counts as Gone.
+// DeleteWhere is not atomic. On an error, or when ctx ends, it waits for the running requests
+// and returns. The counts show what was done, and Cursor where to continue; starting from the
+// beginning is correct too. Concurrent runs are safe: a row that another run has deleted
+// counts as Gone, and makes its transaction be repeated after another read.
 //
-// Rows inserted behind the reading stay. A [patterns.Store] has to delete its rows
-// itself: its views would not learn of it.
+// Rows that are inserted before the current position of the read are kept. Do not use DeleteWhere on
+// the table of a [patterns.Store]: its views would not be updated.
 func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.Filter, opts *DeleteOptions) (DeleteProgress, error) {
 	var o DeleteOptions
 	if opts != nil {
@@ -82,10 +84,182 @@ func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.F
 		o.Parallel = defaultParallel
 	}
 	d := &deletion[T]{table: table, filter: f, options: o}
-	d.progress.Cursor, d.after = o.Cursor, o.Cursor
+	d.progress.Cursor, d.next = o.Cursor, o.Cursor
 	err := d.run(ctx)
 	if err != nil {
 		err = fmt.Errorf("delete: %w", err)
 	}
 	return d.progress, err
+}
+
+// deletion is a running DeleteWhere. The goroutine of the caller reads, and the rows of each
+// partition are deleted in a goroutine of their own.
+type deletion[T any] struct {
+	table   *patterns.Table[T]
+	filter  query.Filter
+	options DeleteOptions
+
+	workers *errgroup.Group
+	current *partitionQueue // of the partition that is being read
+
+	mu       sync.Mutex // guards the fields below, and calls of Progress
+	progress DeleteProgress
+	pages    []*page // pages with rows that are not done, in order
+	next     string  // cursor after the last page read
+}
+
+// page is a page of keys that was read.
+type page struct {
+	cursor string // of the page
+	left   int    // rows that are not done
+}
+
+// target is a row to delete.
+type target struct {
+	key  keys.Key
+	etag azcore.ETag // "" for any version
+	page *page
+}
+
+// partitionQueue contains the rows of one partition. Its transactions are sent one after the
+// other, which is enough for the 2,000 rows a second that a partition accepts.
+type partitionQueue struct {
+	partition string
+	batch     []target      // of the transaction that is being filled
+	ready     chan []target // transactions to send; nil before the first
+}
+
+// maxReady is how many transactions of a partition may wait.
+const maxReady = maxPage / patterns.MaxBatchOps
+
+func (d *deletion[T]) run(ctx context.Context) error {
+	callerCtx := ctx
+	d.workers, ctx = errgroup.WithContext(ctx)
+	d.workers.SetLimit(d.options.Parallel)
+	err := d.read(ctx)
+	if err == nil {
+		err = d.endPartition(ctx)
+	} else if d.current != nil && d.current.ready != nil {
+		close(d.current.ready)
+	}
+	// If a worker failed, the error of the read is only the cancellation.
+	if failed := d.workers.Wait(); err == nil || failed != nil && callerCtx.Err() == nil {
+		err = failed
+	}
+	return err
+}
+
+// read finds the rows and adds them to the queues of their partitions.
+func (d *deletion[T]) read(ctx context.Context) error {
+	options := &patterns.QueryOptions{Select: []string{}, Allow: d.options.Allow}
+	for cursor := d.options.Cursor; ; {
+		found, err := d.table.Page(ctx, d.filter, cursor, options)
+		if err != nil {
+			return err
+		}
+		p := &page{cursor: cursor, left: len(found.Items)}
+		d.mu.Lock()
+		d.progress.Pages++
+		d.progress.Found += len(found.Items)
+		d.pages, d.next = append(d.pages, p), found.Cursor
+		d.advanceCursor()
+		d.mu.Unlock()
+		for i := range found.Items {
+			t := target{key: found.Items[i].Key, page: p}
+			if d.options.IfUnchanged {
+				t.etag = found.Items[i].ETag
+			}
+			if err := d.add(ctx, t); err != nil {
+				return err
+			}
+		}
+		if cursor = found.Cursor; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// add adds a row to the queue of its partition, and sends the transaction when it is full.
+func (d *deletion[T]) add(ctx context.Context, t target) error {
+	if d.current == nil || d.current.partition != t.key.Partition {
+		if err := d.endPartition(ctx); err != nil {
+			return err
+		}
+		d.current = &partitionQueue{partition: t.key.Partition}
+	}
+	d.current.batch = append(d.current.batch, t)
+	if len(d.current.batch) < patterns.MaxBatchOps {
+		return nil
+	}
+	return d.send(ctx)
+}
+
+// endPartition sends the rest of the current partition.
+func (d *deletion[T]) endPartition(ctx context.Context) error {
+	if d.current == nil {
+		return nil
+	}
+	err := d.send(ctx)
+	if d.current.ready != nil {
+		close(d.current.ready)
+	}
+	d.current = nil
+	return err
+}
+
+// send passes the current transaction to the goroutine of its partition, and starts that
+// goroutine for the first one. It blocks while too many transactions are waiting.
+func (d *deletion[T]) send(ctx context.Context) error {
+	q := d.current
+	if len(q.batch) == 0 {
+		return nil
+	}
+	batch := q.batch
+	q.batch = nil
+	if d.options.DryRun {
+		d.done(batch, func(p *DeleteProgress) { p.Transactions++; p.Deleted += len(batch) })
+		return nil
+	}
+	if q.ready == nil {
+		q.ready = make(chan []target, maxReady)
+		d.workers.Go(func() error {
+			for batch := range q.ready {
+				if err := d.delete(ctx, batch); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	select {
+	case q.ready <- batch:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// done records rows that are done, applies count to the counts, and reports them.
+func (d *deletion[T]) done(rows []target, count func(*DeleteProgress)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range rows {
+		rows[i].page.left--
+	}
+	count(&d.progress)
+	d.advanceCursor()
+	if d.options.Progress != nil {
+		d.options.Progress(d.progress)
+	}
+}
+
+// advanceCursor moves the cursor after the pages that are done. The caller holds mu.
+func (d *deletion[T]) advanceCursor() {
+	for len(d.pages) > 0 && d.pages[0].left == 0 {
+		d.pages = d.pages[1:]
+	}
+	d.progress.Cursor = d.next
+	if len(d.pages) > 0 {
+		d.progress.Cursor = d.pages[0].cursor
+	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// note is a row of a table that others share.
+// note is a row of a table that also contains rows to keep.
 type note struct {
 	PartitionKey, RowKey string
 	Old                  bool
@@ -49,7 +49,7 @@ func store(t testing.TB, table *patterns.Table[note], rows ...note) {
 	}
 }
 
-// oldNotes are n notes of a partition that are old.
+// oldNotes returns n old notes of a partition.
 func oldNotes(partition string, n int) []note {
 	rows := make([]note, n)
 	for i := range rows {
@@ -60,7 +60,7 @@ func oldNotes(partition string, n int) []note {
 
 var old = query.Prop("Old").Eq(true)
 
-// left are the keys of the rows of a table.
+// left returns the keys of the rows of a table.
 func left(t testing.TB, table *patterns.Table[note]) []string {
 	t.Helper()
 	var got []string
@@ -76,10 +76,10 @@ func left(t testing.TB, table *patterns.Table[note]) []string {
 	return got
 }
 
-func TestDeleteWhereTakesPagesAndFullTransactions(t *testing.T) {
+func TestDeleteWhereSendsFullTransactions(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := notes(t, b.Table(t))
-		// 551 rows: three pages, whose borders fall into partitions.
+		// 551 rows: three pages that end within partitions.
 		store(t, table, slices.Concat(oldNotes("a", 250), oldNotes("b", 130), oldNotes("c", 1), oldNotes("d", 170))...)
 		b.Fault(fault.On("Table.Query").ShortPage(200))
 		store(t, table, note{PartitionKey: "a", RowKey: "keep"}, note{PartitionKey: "e", RowKey: "keep"})
@@ -122,7 +122,7 @@ func TestDeleteWhereTakesPagesAndFullTransactions(t *testing.T) {
 	})
 }
 
-func TestDeleteWhereIsGuardedLikeQueries(t *testing.T) {
+func TestDeleteWhereRefusesInvalidArgumentsWithoutARequest(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := notes(t, b.Table(t))
 		for what, c := range map[string]struct {
@@ -132,7 +132,7 @@ func TestDeleteWhereIsGuardedLikeQueries(t *testing.T) {
 			"everything":          {filterAll, query.ErrScan},
 			"a property":          {old, query.ErrScan},
 			"an unknown property": {query.And(query.PartitionKey.Eq("a"), query.Prop("No").Eq(1)), nil},
-			"no filter at all":    {query.Prop("1").Eq(1), nil},
+			"an invalid filter":   {query.Prop("1").Eq(1), nil},
 		} {
 			if _, err := highvolumedelete.DeleteWhere(t.Context(), table, c.f, nil); err == nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("%s: %v", what, err)
@@ -149,7 +149,7 @@ func TestDeleteWhereIsGuardedLikeQueries(t *testing.T) {
 	})
 }
 
-func TestDeleteWhereLooksAgainWhenRowsAreGoneOrChanged(t *testing.T) {
+func TestDeleteWhereReadsAgainIfRowsAreGoneOrChanged(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, unchanged := range []bool{false, true} {
 			client := b.Table(t)
@@ -175,7 +175,7 @@ func TestDeleteWhereLooksAgainWhenRowsAreGoneOrChanged(t *testing.T) {
 				}
 			}
 			between := notes(t, b.Between(t, name(t, table), func(try int) {
-				if try == 1 { // behind the page of keys
+				if try == 1 { // after the page of keys
 					race()
 				}
 			}))
@@ -190,7 +190,7 @@ func TestDeleteWhereLooksAgainWhenRowsAreGoneOrChanged(t *testing.T) {
 			case !unchanged && (p.Changed != 0 || p.Deleted != 97 || len(rest) != 0):
 				t.Errorf("%+v, left %v", p, rest)
 			}
-			// The keys, a refusal, a second look, the others.
+			// The first transaction fails, the second deletes the other rows.
 			if p.Transactions != 2 {
 				t.Errorf("%d transactions, want 2", p.Transactions)
 			}
@@ -198,7 +198,7 @@ func TestDeleteWhereLooksAgainWhenRowsAreGoneOrChanged(t *testing.T) {
 	})
 }
 
-// name is the name of a table that was used before.
+// name returns the name of a table that was used before.
 func name(t testing.TB, table *patterns.Table[note]) string {
 	t.Helper()
 	url, ok := table.URL()
@@ -212,7 +212,7 @@ func name(t testing.TB, table *patterns.Table[note]) string {
 	}
 }
 
-func TestDeleteWhereTwiceAtOnce(t *testing.T) {
+func TestDeleteWhereCanRunConcurrently(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
 		store(t, notes(t, client), slices.Concat(oldNotes("a", 250), oldNotes("b", 120), oldNotes("c", 99))...)
@@ -228,19 +228,19 @@ func TestDeleteWhereTwiceAtOnce(t *testing.T) {
 		}
 		both.Wait()
 		if n := sums[0].Deleted + sums[1].Deleted; n != 469 {
-			t.Errorf("%d rows were deleted by the two: %+v", n, sums)
+			t.Errorf("the two runs deleted %d rows: %+v", n, sums)
 		}
 		want(t, "left", left(t, notes(t, client)))
 	})
 }
 
-func TestLostRepliesOfDeletesAreSettled(t *testing.T) {
+func TestDeleteWhereResolvesLostReplies(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, unchanged := range []bool{false, true} {
 			for _, rule := range []fault.Rule{
 				fault.On("Table.Batch").Nth(1).LoseReply(),
 				fault.On("Table.Batch").Nth(2).LoseRequest(),
-				fault.On("Table.Batch").Nth(2).Times(4).LoseReply(), // of all tries of a call
+				fault.On("Table.Batch").Nth(2).Times(4).LoseReply(), // of all attempts of a call
 				fault.On("Table.Batch").Nth(1).Twice(),
 			} {
 				table := notes(t, b.Table(t))
@@ -258,7 +258,7 @@ func TestLostRepliesOfDeletesAreSettled(t *testing.T) {
 	})
 }
 
-func TestDeleteWhereGoesOnFromItsCursor(t *testing.T) {
+func TestDeleteWhereContinuesFromItsCursor(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := notes(t, b.Table(t))
 		store(t, table, slices.Concat(oldNotes("a", 310), oldNotes("b", 310), oldNotes("c", 310))...)
@@ -277,14 +277,14 @@ func TestDeleteWhereGoesOnFromItsCursor(t *testing.T) {
 		if err != nil || q.Deleted != 520 {
 			t.Errorf("%+v, %v", q, err)
 		}
-		// The first page is done: it is not read again.
+		// The first page is done and is not read again.
 		wantRequests(t, b, "from the cursor", map[string]int{"Table.Query": 2, "Table.Batch": 7})
 		b.ClearFaults()
 		want(t, "left", left(t, table))
 	})
 }
 
-func TestDeleteWhereStopsWithItsContext(t *testing.T) {
+func TestDeleteWhereStopsWhenItsContextEnds(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		for _, at := range []int{1, 7, 15} {
 			table := notes(t, b.Table(t))
@@ -313,7 +313,7 @@ func TestDeleteWhereStopsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestDeleteWhereOfKeysWithQuotes(t *testing.T) {
+func TestDeleteWhereDeletesKeysWithQuotes(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := notes(t, b.Table(t))
 		rows := append(oldNotes("O'Brien", 3), oldNotes("p", 5)...)
@@ -328,9 +328,9 @@ func TestDeleteWhereOfKeysWithQuotes(t *testing.T) {
 	})
 }
 
-// Whatever the pages, the keys and the bounds are, what goes is what the filter
-// matches, in the promised number of requests.
-func TestDeleteWhereDeletesWhatTheFilterMatches(t *testing.T) {
+// Page boundaries, keys and Parallel must make no difference to the deleted rows and to the
+// number of transactions.
+func TestDeleteWhereDeletesExactlyTheMatchingRows(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		rapid.Check(t, func(rt *rapid.T) {
 			b.ClearFaults()
@@ -379,7 +379,7 @@ func TestDeleteWhereDeletesWhatTheFilterMatches(t *testing.T) {
 	})
 }
 
-func TestAProcessThatDiesWhileDeletingIsFinishedByTheNextOne(t *testing.T) {
+func TestTheNextDeleteWhereCompletesAnInterruptedOne(t *testing.T) {
 	open := func(acct *storagetest.Account) (*patterns.Table[note], error) {
 		return patterns.NewTable[note](acct.TablesWith(nil).NewClient("Notes"), nil)
 	}
@@ -414,7 +414,7 @@ func TestAProcessThatDiesWhileDeletingIsFinishedByTheNextOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := options
-		o.Cursor = cursor // the last that it told
+		o.Cursor = cursor // the last one reported
 		if _, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &o); err != nil {
 			t.Fatal(err)
 		}

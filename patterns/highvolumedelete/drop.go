@@ -10,56 +10,57 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// DropOptions are the options of [Tables.DropBefore]. nil and the zero value mean
-// the defaults.
+// DropOptions are the options of [Tables.DropBefore]. nil and the zero value mean the
+// defaults.
 type DropOptions struct {
-	// DryRun only finds the tables. Nothing is dropped, and no writes are refused.
+	// DryRun only finds the tables. No table is dropped and no write is refused.
 	DryRun bool
 
-	// Progress, if set, is told the counts so far after each table. Calls do not
-	// overlap, and tables come oldest first.
+	// Progress, if not nil, receives the counts after each table. Calls do not overlap, and
+	// tables are in order from the oldest to the newest.
 	Progress func(DropProgress)
 }
 
 // DropProgress counts tables.
 type DropProgress struct {
 	Found   int // tables to drop
-	Dropped int // gone by now, whoever dropped them
+	Dropped int // tables that no longer exist, whoever dropped them
 }
 
-// DropReport says what DropBefore did.
+// DropReport is the result of [Tables.DropBefore].
 type DropReport struct {
 	DropProgress
 
-	// Tables are those found, the oldest first.
+	// Tables are the tables that were found, oldest first.
 	Tables []PeriodTable
 
-	// Limit is the beginning of the oldest period that stays.
+	// Limit is the start of the oldest period that is kept.
 	Limit time.Time
 }
 
-// DropBefore drops the tables of all periods that end at or before t, with all their
-// rows; the period that holds t stays. From now on this Tables refuses writes to
-// those periods with [ErrDropped], also where DropBefore fails; in other processes
-// [Options.Keep] does that. A t in the future drops current periods too.
+// DropBefore drops the tables of all periods that end at or before t, with all their rows.
+// It keeps the period that contains t. From now on this Tables refuses writes to the dropped
+// periods with [ErrDropped], even if DropBefore fails. In other processes [Options.Keep] does
+// that. If t is in the future, current periods are dropped too.
 //
-// Only tables whose names are prefix and period are touched. One request to list
-// 1,000 of them and one for each table, four at once, however many rows it has.
+// DropBefore drops only tables whose names consist of the prefix and a period. It makes one
+// request for each 1,000 tables to list them and one for each table, whatever the number of
+// rows, four of them concurrently.
 //
-// It can be repeated and run twice at once: a table that is gone, or being deleted,
-// is dropped. When a table cannot be dropped the others are all the same; the error
-// then joins those of all tables, and running it again finishes the work.
+// DropBefore can be repeated and run concurrently: a table that does not exist or is being
+// deleted counts as dropped. If a table cannot be dropped, the others still are. The error
+// then joins the errors of all tables, and another call completes the work.
 func (s *Tables[T]) DropBefore(ctx context.Context, t time.Time, opts *DropOptions) (DropReport, error) {
 	var o DropOptions
 	if opts != nil {
 		o = *opts
 	}
-	limit, err := s.names.period.in(t)
+	limit, err := s.names.period.checkedStart(t)
 	if err != nil {
 		return DropReport{}, fmt.Errorf("drop: %w", err)
 	}
 	if !o.DryRun {
-		s.forgetBefore(limit)
+		s.refuseBefore(limit)
 	}
 	report := DropReport{Limit: limit}
 	if report.Tables, err = s.list(ctx, time.Time{}, limit); err != nil {
@@ -70,7 +71,7 @@ func (s *Tables[T]) DropBefore(ctx context.Context, t time.Time, opts *DropOptio
 		return report, nil
 	}
 	var failed []error
-	for refusal := range parallel.Ordered(ctx, len(report.Tables), drops, func(ctx context.Context, i int) (error, error) {
+	for refusal := range parallel.Ordered(ctx, len(report.Tables), tableRequests, func(ctx context.Context, i int) (error, error) {
 		return s.drop(ctx, report.Tables[i]), nil
 	}) {
 		if refusal != nil {

@@ -22,7 +22,7 @@ func TestDropBeforeDropsWholePeriods(t *testing.T) {
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3, 4}, "a", "b")
 		b.ResetRequests()
-		limit := day(3).Add(13 * time.Hour) // within the third, which stays
+		limit := day(3).Add(13 * time.Hour) // in the third, which is kept
 
 		r, err := s.DropBefore(t.Context(), limit, &highvolumedelete.DropOptions{DryRun: true})
 		if err != nil || r.Found != 2 || r.Dropped != 0 || !r.Limit.Equal(day(3)) || !s.Limit().IsZero() {
@@ -54,14 +54,14 @@ func TestDropBeforeDropsWholePeriods(t *testing.T) {
 		}
 		wantRequests(t, b, "a late write", nil)
 		insert(t, s, "late", day(3))
-		// The limit does not fall.
+		// The limit never decreases.
 		if _, err := s.DropBefore(t.Context(), day(1), nil); err != nil || !s.Limit().Equal(day(3)) {
 			t.Errorf("limit %v, %v", s.Limit(), err)
 		}
 	})
 }
 
-func TestDropBeforeTwiceAtOnce(t *testing.T) {
+func TestDropBeforeCanRunConcurrently(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
@@ -83,7 +83,7 @@ func TestDropBeforeTwiceAtOnce(t *testing.T) {
 	})
 }
 
-func TestDropBeforeTakesGoneTablesForDropped(t *testing.T) {
+func TestATableThatIsGoneCountsAsDropped(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, rule := range []fault.Rule{
 			fault.On("Table.DeleteTable").Nth(1).Twice(),
@@ -102,7 +102,7 @@ func TestDropBeforeTakesGoneTablesForDropped(t *testing.T) {
 	})
 }
 
-func TestOneTableThatCannotBeDroppedStopsNoOther(t *testing.T) {
+func TestATableThatCannotBeDroppedDoesNotStopTheOthers(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
@@ -121,9 +121,9 @@ func TestOneTableThatCannotBeDroppedStopsNoOther(t *testing.T) {
 	})
 }
 
-// A write that was admitted just before DropBefore makes its table after the
-// listing. It takes it back.
-func TestATableMadeDuringDropBeforeIsTakenBack(t *testing.T) {
+// A write that was admitted just before DropBefore creates its table after the listing. It has
+// to drop the table again.
+func TestATableCreatedDuringDropBeforeIsDropped(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
@@ -146,7 +146,7 @@ func TestATableMadeDuringDropBeforeIsTakenBack(t *testing.T) {
 	})
 }
 
-func TestAProcessThatDiesWhileDroppingLeavesOnlyWhatTheNextOneDrops(t *testing.T) {
+func TestTheNextDropBeforeCompletesAnInterruptedOne(t *testing.T) {
 	open := func(acct *storagetest.Account) (*highvolumedelete.Tables[login], error) {
 		return highvolumedelete.New(acct.Tables(), "Logins", highvolumedelete.Day, loginOptions())
 	}
@@ -175,7 +175,7 @@ func TestAProcessThatDiesWhileDroppingLeavesOnlyWhatTheNextOneDrops(t *testing.T
 	})
 }
 
-func TestAProcessThatDiesWhileWritingWritesItAgain(t *testing.T) {
+func TestAnInterruptedWriteCanBeRepeated(t *testing.T) {
 	write := func(ctx context.Context, acct *storagetest.Account) error {
 		s, err := highvolumedelete.New(acct.Tables(), "Logins", highvolumedelete.Day, loginOptions())
 		if err != nil {

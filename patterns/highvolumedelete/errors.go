@@ -8,33 +8,34 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// ErrDropped: the period of a write has been dropped, or may be at any moment. See
-// [DroppedError].
-var ErrDropped = errors.New("the period has been dropped")
+var (
+	// ErrDropped means that the period of a write has been dropped, or may be dropped at any
+	// moment. See [DroppedError].
+	ErrDropped = errors.New("the period has been dropped")
 
-// ErrBadName: the prefix cannot begin the names of tables.
-var ErrBadName = errors.New("not a prefix of table names")
+	// ErrBadName means that a prefix cannot be part of table names.
+	ErrBadName = errors.New("invalid prefix of table names")
 
-// ErrBadOption: an option is out of range, or missing.
-var ErrBadOption = errors.New("bad option")
+	// ErrBadOption means that an option is out of range or missing.
+	ErrBadOption = errors.New("bad option")
+)
 
-// DroppedError is a write that was refused because the table of its period has been
+// DroppedError reports a write that was refused because the table of its period has been
 // dropped. It matches [ErrDropped].
 type DroppedError struct {
-	Table string    // that the write was for
-	From  time.Time // its period: from here
-	To    time.Time // up to here, without it
+	Table string    // name of the table
+	From  time.Time // start of its period
+	To    time.Time // end of its period, exclusive
 
-	// Limit is the beginning of the oldest period that takes writes; zero where none
-	// is known.
+	// Limit is the start of the oldest period that accepts writes, zero if none is known.
 	Limit time.Time
 
-	// Deleting says that the service is deleting the table at this moment, and keeps
-	// its name for 40 seconds or more. Where the period is not before Limit, a later
-	// write makes the table anew.
+	// Deleting reports that the service is deleting the table now, which blocks its name for
+	// 40 seconds or more. If the period is not before Limit, a later write creates the table
+	// again.
 	Deleting bool
 
-	err error // of the service, nil where nothing was sent
+	err error // reply of the service, nil if no request was made
 }
 
 func (e *DroppedError) Error() string {
@@ -42,18 +43,18 @@ func (e *DroppedError) Error() string {
 	case e.Deleting:
 		return fmt.Sprintf("table %s: %v: it is being deleted", e.Table, ErrDropped)
 	case e.From.Before(e.Limit):
-		return fmt.Sprintf("table %s: %v: periods from %s on take writes", e.Table, ErrDropped, e.Limit.Format(time.RFC3339))
+		return fmt.Sprintf("table %s: %v: writes are accepted from %s on", e.Table, ErrDropped, e.Limit.Format(time.RFC3339))
 	}
-	return fmt.Sprintf("table %s: %v: it was there and is gone", e.Table, ErrDropped)
+	return fmt.Sprintf("table %s: %v: it existed and does not exist now", e.Table, ErrDropped)
 }
 
 // Is reports whether target is [ErrDropped].
 func (e *DroppedError) Is(target error) bool { return target == ErrDropped }
 
-// Unwrap gives the answer of the service that led to the refusal, if there was one.
+// Unwrap returns the reply of the service, or nil if no request was made.
 func (e *DroppedError) Unwrap() error { return e.err }
 
-// beingDeleted is the code of the service for a name that is not free yet.
+// beingDeleted is the service's error code for a name that is still blocked.
 const beingDeleted = "TableBeingDeleted"
 
 func isBeingDeleted(err error) bool {

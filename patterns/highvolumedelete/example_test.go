@@ -47,7 +47,7 @@ func Example() {
 		}
 	}
 
-	// The latest logins of one user, table after table.
+	// The latest logins of one user, from several tables.
 	newest := &highvolumedelete.QueryOptions{NewestFirst: true}
 	newest.Limit = 2
 	for login, err := range logins.Query(ctx, time.Time{}, time.Time{}, query.PartitionKey.Eq("donh"), newest) {
@@ -57,7 +57,7 @@ func Example() {
 		fmt.Println(login.Value.At.Format(time.DateTime))
 	}
 
-	// What is older than two days goes, whatever its size, by a request for each table.
+	// Delete all logins older than two days, with one request for each table.
 	acct.ResetLog()
 	report, err := logins.DropBefore(ctx, last.AddDate(0, 0, -2), nil)
 	if err != nil {
@@ -75,10 +75,10 @@ func Example() {
 	// 2014-07-30 18:04:00
 	// dropped Logins20140728
 	// 2 requests
-	// insert: table Logins20140722: the period has been dropped: periods from 2014-07-29T00:00:00Z on take writes
+	// insert: table Logins20140722: the period has been dropped: writes are accepted from 2014-07-29T00:00:00Z on
 }
 
-// A page of the whole span: the cursor goes into the link to the next one.
+// The cursor can be part of the link to the next page.
 func ExampleTables_Page() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil)
@@ -117,7 +117,7 @@ func ExampleTables_Page() {
 	// event 4 at 02:40
 }
 
-// One tenant leaves a table that all share.
+// Delete the rows of one tenant from a table that all tenants share.
 func ExampleDeleteWhere() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// login is the guide's example: a login attempt of a user.
+// login is a login attempt of a user, as in the guide.
 type login struct {
 	User    string `table:"-"`
 	At      time.Time
@@ -30,7 +30,7 @@ func loginOptions() *highvolumedelete.Options[login] {
 	return &highvolumedelete.Options[login]{Table: patterns.TableOptions[login]{Key: loginKey}}
 }
 
-// uniquePrefix begins tables that no other test has.
+// uniquePrefix returns a prefix for tables that no other test uses.
 func uniquePrefix() string { return "p" + strings.Map(letters, testbed.UniqueName())[:20] + "x" }
 
 func letters(r rune) rune {
@@ -53,7 +53,7 @@ func newTables(t testing.TB, b *testbed.Backend, prefix string, p highvolumedele
 	return s
 }
 
-// day is a day of August 2014.
+// day returns a day of August 2014.
 func day(n int) time.Time { return time.Date(2014, time.August, n, 0, 0, 0, 0, time.UTC) }
 
 func insert(t testing.TB, s *highvolumedelete.Tables[login], user string, at time.Time) patterns.Item[login] {
@@ -65,12 +65,12 @@ func insert(t testing.TB, s *highvolumedelete.Tables[login], user string, at tim
 	return item
 }
 
-// scan allows what a query for all rows needs.
+// scan returns options that allow a query for all rows.
 func scan(newest bool) *highvolumedelete.QueryOptions {
 	return &highvolumedelete.QueryOptions{NewestFirst: newest, QueryOptions: patterns.QueryOptions{Allow: query.TableScan}}
 }
 
-// read collects what a sequence gives, as "user day hour".
+// read returns the items of a sequence as "user day hour".
 func read(t testing.TB, seq iter.Seq2[patterns.Item[login], error]) []string {
 	t.Helper()
 	var got []string
@@ -102,8 +102,8 @@ func names(tables []highvolumedelete.PeriodTable, prefix string) []string {
 	return ns
 }
 
-// wantRequests checks how many requests of which kind were made since the last
-// check, and that there were no others.
+// wantRequests checks the number of requests of each kind since the last check, and that there
+// were no others.
 func wantRequests(t testing.TB, b *testbed.Backend, what string, want map[string]int) {
 	t.Helper()
 	log := b.Requests()
@@ -120,5 +120,5 @@ func wantRequests(t testing.TB, b *testbed.Backend, what string, want map[string
 	b.ResetRequests()
 }
 
-// filterAll is every row.
+// filterAll matches every row.
 var filterAll query.Filter

@@ -11,22 +11,20 @@ import (
 // PeriodTable is a table of the set.
 type PeriodTable struct {
 	Name string
-	From time.Time // its period: from here
-	To   time.Time // up to here, without it
+	From time.Time // start of its period
+	To   time.Time // end of its period, exclusive
 }
 
-// List gives the tables that exist of the periods that overlap the time from from
-// up to to, without to, the oldest first. Zero times are no bounds. A table that is
-// being deleted does not count. Other tables, of whatever names, do not show.
-//
-// One request for each 1,000 tables, which the service picks by their names.
+// List returns the existing tables of all periods that overlap [from, to), oldest first. A
+// zero time is no bound. It omits tables that are being deleted, and tables that are not in
+// the set. It makes one request for each 1,000 tables of the range.
 func (s *Tables[T]) List(ctx context.Context, from, to time.Time) ([]PeriodTable, error) {
 	low, high := s.periods(from, to)
 	return s.list(ctx, low, high)
 }
 
-// periods is the beginnings of the first period that overlaps [from, to) and of the
-// first behind. Zero stays zero; where to is not after from, the two are the same.
+// periods returns the start of the first period that overlaps [from, to) and the start of
+// the first one after it. A zero time stays zero. If to is not after from, both are the same.
 func (s *Tables[T]) periods(from, to time.Time) (low, high time.Time) {
 	p := s.names.period
 	if !from.IsZero() {
@@ -44,7 +42,7 @@ func (s *Tables[T]) periods(from, to time.Time) (low, high time.Time) {
 	return low, high
 }
 
-// list gives the tables of the periods that begin at low or later and before high.
+// list returns the tables of the periods that start in [low, high).
 func (s *Tables[T]) list(ctx context.Context, low, high time.Time) ([]PeriodTable, error) {
 	if !high.IsZero() && !low.Before(high) {
 		return nil, ctx.Err()

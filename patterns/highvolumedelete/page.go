@@ -13,22 +13,22 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Page reads a part of what Query gives, in the same order: up to Limit rows, or
-// PageSize where there is no Limit; 1,000 without either. It goes on behind an
-// earlier Page by its cursor; "" is the beginning. A Page may hold fewer rows, or
-// none, while more follow.
+// Page reads a part of what [Tables.Query] yields, in the same order: up to Limit rows, or
+// PageSize if Limit is zero, or 1,000 if both are zero. cursor is the Cursor of an earlier
+// Page, or "" for the first page. A Page may contain fewer rows, or none, although more
+// follow.
 //
-// The cursor is opaque and safe in a URL, works in another process and much later,
-// and is tied to the set of tables, the filter, the selection and NewestFirst. Any
-// other gives [patterns.ErrBadCursor]. from and to may differ, as when both move with
-// the clock: a page gives what is behind the cursor and between them. Where the table
-// that it stands in was dropped meanwhile, it goes on with the next.
+// The cursor is opaque, safe in a URL, valid in other processes, and does not expire. It is
+// valid for the same set of tables, filter, selection and NewestFirst. For any other read
+// the error matches [patterns.ErrBadCursor]. from and to may differ, for example if they move
+// with the clock: a page contains the rows that are after the cursor and in the range. If the
+// table of the cursor has been dropped, the read continues with the next table.
 //
-// The requests are those of Query with that Limit: the list is read by the first
-// page and by each that comes to the end of a table; rows that do not fit into the
-// page are read again by the next.
-func (s *Tables[T]) Page(ctx context.Context, from, to time.Time, f query.Filter, after string, opts *QueryOptions) (patterns.Page[T], error) {
-	page, err := s.page(ctx, from, to, f, after, opts)
+// Page makes the requests of Query with that Limit. The first page lists the tables, and so
+// does each page that reaches the end of a table. Rows that were prefetched but did not fit
+// into the page are read again by the next page.
+func (s *Tables[T]) Page(ctx context.Context, from, to time.Time, f query.Filter, cursor string, opts *QueryOptions) (patterns.Page[T], error) {
+	page, err := s.page(ctx, from, to, f, cursor, opts)
 	if err != nil {
 		return patterns.Page[T]{}, fmt.Errorf("page: %w", err)
 	}
@@ -37,28 +37,28 @@ func (s *Tables[T]) Page(ctx context.Context, from, to time.Time, f query.Filter
 
 func (s *Tables[T]) page(ctx context.Context, from, to time.Time, f query.Filter, after string, opts *QueryOptions) (patterns.Page[T], error) {
 	var page patterns.Page[T]
-	r, err := s.reading(from, to, f, opts)
+	r, err := s.newRead(from, to, f, opts)
 	if err != nil {
 		return page, err
 	}
 	if !r.limited {
-		r.limit(r.options.PageSize)
+		r.setLimit(r.options.PageSize)
 	}
-	begin, ok := cursor.Open(after, r.bounds()...)
-	at, whole := unpack(begin.Position)
-	if !ok || !whole || !s.mayBeOf(begin) {
+	begin, ok := cursor.Open(after, r.identity()...)
+	at, valid := parsePosition(begin.Position)
+	if !ok || !valid || !s.mayBelong(begin) {
 		return page, patterns.ErrBadCursor
 	}
 	for step, err := range r.steps(ctx, at) {
 		if err != nil {
 			return patterns.Page[T]{}, err
 		}
-		s.learn(step.table)
-		if !s.mayBeOf(begin) {
+		s.learnAccount(step.table)
+		if !s.mayBelong(begin) {
 			return patterns.Page[T]{}, patterns.ErrBadCursor
 		}
 		if len(step.items) > int(r.left.Load()) {
-			// Read ahead, when more were wanted. The cursor stands before this table.
+			// Prefetched when more rows were wanted: the next page starts with this table.
 			page.Cursor = r.seal(at)
 			return page, nil
 		}
@@ -67,7 +67,7 @@ func (s *Tables[T]) page(ctx context.Context, from, to time.Time, f query.Filter
 		if step.last {
 			return page, nil
 		}
-		if r.took(len(step.items)) {
+		if r.consume(len(step.items)) {
 			page.Cursor = r.seal(at)
 			return page, nil
 		}
@@ -75,23 +75,24 @@ func (s *Tables[T]) page(ctx context.Context, from, to time.Time, f query.Filter
 	return page, nil
 }
 
-// bounds tell this reading's cursors from those of others.
-func (r *reading[T]) bounds() []string {
+// identity returns what distinguishes the cursors of this read from those of others.
+func (r *read[T]) identity() []string {
 	n := r.set.names
 	return []string{"highvolumedelete", strings.ToLower(n.prefix), n.period.String(),
 		strconv.FormatBool(r.newest), r.filter.String(), strings.Join(r.options.Select, ",")}
 }
 
-// The position of a cursor is
+// The position in a cursor is
 //
-//	beginning of the period: seconds since 1970 (varint)
-//	1 behind its table, else 0
+//	start of the period: seconds since 1970 (varint)
+//	1 after its table, else 0
 //	cursor within the table
 
-// seal makes the cursor for at. It is called when a request has shown the account.
-func (r *reading[T]) seal(at place) string {
+// seal returns the cursor for a position. It is called after a request, when the address of
+// the account is known.
+func (r *read[T]) seal(at position) string {
 	b := binary.AppendVarint(nil, at.start.Unix())
-	if at.behind {
+	if at.after {
 		b = append(b, 1)
 	} else {
 		b = append(b, 0)
@@ -99,27 +100,27 @@ func (r *reading[T]) seal(at place) string {
 	r.set.mu.Lock()
 	account := r.set.account
 	r.set.mu.Unlock()
-	return cursor.Seal(append(b, at.cursor...), account, r.bounds()...)
+	return cursor.Seal(append(b, at.cursor...), account, r.identity()...)
 }
 
-func unpack(position []byte) (at place, ok bool) {
-	if len(position) == 0 {
-		return place{}, true
+func parsePosition(b []byte) (at position, ok bool) {
+	if len(b) == 0 {
+		return position{}, true
 	}
-	seconds, n := binary.Varint(position)
-	if n <= 0 || len(position) == n || position[n] > 1 {
-		return place{}, false
+	seconds, n := binary.Varint(b)
+	if n <= 0 || len(b) == n || b[n] > 1 {
+		return position{}, false
 	}
-	return place{
+	return position{
 		start:  time.Unix(seconds, 0).UTC(),
-		behind: position[n] == 1,
-		cursor: string(position[n+1:]),
+		after:  b[n] == 1,
+		cursor: string(b[n+1:]),
 	}, true
 }
 
-// learn keeps the address of the account, which the SDK does not tell: what comes
-// before the name in the address of a table.
-func (s *Tables[T]) learn(table *patterns.Table[T]) {
+// learnAccount stores the address of the account, which is the address of a table without
+// the name. The SDK does not expose it.
+func (s *Tables[T]) learnAccount(table *patterns.Table[T]) {
 	if url, ok := table.URL(); ok {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -127,8 +128,9 @@ func (s *Tables[T]) learn(table *patterns.Table[T]) {
 	}
 }
 
-// mayBeOf reports whether a cursor may be of this account.
-func (s *Tables[T]) mayBeOf(c cursor.Cursor) bool {
+// mayBelong reports whether a cursor may belong to this account. Before the address of the
+// account is known, every cursor may.
+func (s *Tables[T]) mayBelong(c cursor.Cursor) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.account == "" || c.Of(s.account)

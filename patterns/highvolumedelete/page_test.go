@@ -15,7 +15,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-func TestACursorHoldsAcrossTablesAndProcesses(t *testing.T) {
+func TestACursorIsValidAcrossTablesAndProcesses(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
@@ -26,7 +26,7 @@ func TestACursorHoldsAcrossTablesAndProcesses(t *testing.T) {
 		cursor := ""
 		for i, requests := range []map[string]int{
 			{"Table.ListTables": 1, "Table.Query": 2},
-			{"Table.ListTables": 1, "Table.Query": 2}, // the rest of the second, a listing, the third
+			{"Table.ListTables": 1, "Table.Query": 2}, // the rest of the second table, a listing, the third table
 			{"Table.ListTables": 1, "Table.Query": 1},
 		} {
 			b.ResetRequests()
@@ -42,17 +42,17 @@ func TestACursorHoldsAcrossTablesAndProcesses(t *testing.T) {
 		}
 		want(t, "pages", got, "a 01 00", "b 01 00", "c 01 00", "a 02 00", "b 02 00", "c 02 00", "a 03 00", "b 03 00", "c 03 00")
 		if cursor != "" {
-			t.Error("a cursor behind the last row")
+			t.Error("a cursor after the last row")
 		}
 	})
 }
 
-// From and to move with the clock while somebody leafs through.
-func TestAPageIsBehindItsCursorAndWithinItsSpan(t *testing.T) {
+// The range moves with the clock between two pages.
+func TestAPageContainsTheRowsAfterItsCursorAndInItsRange(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3, 4, 5, 6}, "a", "b")
-		for _, limit := range []int{3, 4} { // within the second table, and behind it
+		for _, limit := range []int{3, 4} { // within the second table, and after it
 			for _, c := range []struct {
 				newest   bool
 				from, to int
@@ -87,14 +87,14 @@ func TestAPageIsBehindItsCursorAndWithinItsSpan(t *testing.T) {
 					}
 				}
 				if got != model {
-					t.Errorf("%+v behind %d rows: days %q, want %q", c, limit, got, model)
+					t.Errorf("%+v after %d rows: days %q, want %q", c, limit, got, model)
 				}
 			}
 		}
 	})
 }
 
-func TestForeignCursorsAreRefused(t *testing.T) {
+func TestACursorOfAnotherReadIsRefused(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
@@ -130,12 +130,12 @@ func TestForeignCursorsAreRefused(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		// The end of the span may move on.
+		// The end of the range may change.
 		if _, err := s.Page(t.Context(), day(1), day(10), filterAll, first.Cursor, o); err != nil {
 			t.Error(err)
 		}
 	})
-	// Another account, with a table of the same name.
+	// Another account with a table of the same name.
 	a, c := storagetest.New(t), storagetest.New(t)
 	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
 	if err != nil {

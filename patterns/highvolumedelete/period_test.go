@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func TestNamesTellThePeriodInUTC(t *testing.T) {
+func TestNamesContainThePeriodInUTC(t *testing.T) {
 	service := storagetest.New(t).Tables()
 	for _, c := range []struct {
 		period highvolumedelete.Period
@@ -46,9 +46,8 @@ func TestNamesTellThePeriodInUTC(t *testing.T) {
 	}
 }
 
-// The years that have tables are those of the event, also where its week belongs to
-// another year.
-func TestTheFirstAndTheLastYear(t *testing.T) {
+// The year of the event counts, even if its week belongs to another year.
+func TestTablesExistForTheYears2To9999(t *testing.T) {
 	service := storagetest.New(t).TablesWith(patterns.Accelerate(nil))
 	first, last := time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 	for _, c := range []struct {
@@ -87,12 +86,11 @@ func TestTheFirstAndTheLastYear(t *testing.T) {
 	}
 	s, err := highvolumedelete.New(service, "Logins", highvolumedelete.Day, loginOptions())
 	if err != nil || s.Service() != service {
-		t.Errorf("the client that New took is not given back: %v", err)
+		t.Errorf("Service does not return the client: %v", err)
 	}
 }
 
-// A period holds its times and no others, periods follow one another without a gap,
-// and the order of names is that of time.
+// Periods neither overlap nor leave gaps, and their names sort by time.
 func TestPeriodsDivideTime(t *testing.T) {
 	service := storagetest.New(t).Tables()
 	rapid.Check(t, func(t *rapid.T) {
@@ -108,7 +106,7 @@ func TestPeriodsDivideTime(t *testing.T) {
 			t.Fatalf("%v is not in %v to %v", a, start, end)
 		}
 		if !p.Start(start).Equal(start) || !p.Start(end).Equal(end) || !p.Start(end.Add(-1)).Equal(start) {
-			t.Fatalf("%v to %v is no period", start, end)
+			t.Fatalf("%v to %v is not a period", start, end)
 		}
 		s, err := highvolumedelete.New(service, "Logins", p, loginOptions())
 		if err != nil {
@@ -125,7 +123,7 @@ func TestPeriodsDivideTime(t *testing.T) {
 	})
 }
 
-func TestNewRefusesWhatCannotWork(t *testing.T) {
+func TestNewRefusesInvalidArguments(t *testing.T) {
 	service := storagetest.New(t).Tables()
 	type clocked struct{ A, B time.Time }
 	long := strings.Repeat("a", 55)
@@ -155,7 +153,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	_, err = highvolumedelete.New[clocked](service, "Logins", highvolumedelete.Day, nil)
 	refused("two times", err, highvolumedelete.ErrBadOption)
 	_, err = highvolumedelete.New(service, "Logins", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: -1, Table: loginOptions().Table})
-	refused("a negative age", err, highvolumedelete.ErrBadOption)
+	refused("a negative Keep", err, highvolumedelete.ErrBadOption)
 	_, err = highvolumedelete.New(service, "Logins", highvolumedelete.Day, &highvolumedelete.Options[login]{Table: patterns.TableOptions[login]{Keyless: true}})
 	refused("keyless", err, highvolumedelete.ErrBadOption)
 	type keyed struct {

@@ -2,6 +2,7 @@ package highvolumedelete
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -10,51 +11,48 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Tables is a set of tables, one for each period, with rows of type T. It may be
-// used by any number of goroutines; it starts none that outlives a call, and needs
-// no closing. A program should make one Tables of a set and share it: it remembers
-// which tables exist, and what was dropped.
+// Tables is a set of tables, one for each period, with rows of type T. It is safe for
+// concurrent use, starts no goroutine that outlives a call, and need not be closed. A
+// program should share one Tables per set, because it remembers which tables exist and
+// which were dropped.
 type Tables[T any] struct {
 	names   naming
 	service *aztables.ServiceClient
 	table   patterns.TableOptions[T]
-	model   *patterns.Table[T] // of keys and plans; it makes no request
+	model   *patterns.Table[T] // for keys and query plans; makes no request
 	time    func(*T) time.Time
 	keep    time.Duration
 
 	mu      sync.Mutex
-	floor   time.Time           // periods before it were dropped
-	entries map[int64]*entry[T] // by the beginning of the period
-	account string              // the address of the account, once known
+	floor   time.Time                // periods before it were dropped
+	states  map[int64]*tableState[T] // by the start of the period
+	account string                   // address of the account, once known
 }
 
 // Options are the options of [New]. nil and the zero value mean the defaults.
 type Options[T any] struct {
-	// Time gives the time of an event, which decides the table that its row belongs
-	// to. It must be pure, and must not be the time of writing: the second attempt of
-	// a write has to find the table of the first. nil stands for T's only exported
-	// field of type time.Time.
+	// Time returns the time of an event, which decides the table of its row. It must be a
+	// pure function, and must not return the time of the write: a second attempt must find
+	// the table of the first. nil means T's only exported field of type time.Time.
 	Time func(*T) time.Time
 
-	// Keep is how long rows are kept: writes to a period that ended longer ago are
-	// refused with [ErrDropped], before any request. Zero means that only what this
-	// Tables has seen being dropped is refused. Every process that writes should have
-	// the same Keep, at most the age at which tables are dropped: it is the only
-	// limit that holds in all of them, since a table that was dropped leaves nothing
-	// behind for others to see.
+	// Keep is how long rows are kept: a write to a period that ended longer ago returns
+	// [ErrDropped] without a request. Zero means that writes are refused only to periods
+	// that this Tables knows to be dropped. All processes that write should use the same
+	// Keep, not longer than the age at which tables are dropped. It is the only limit that
+	// works in all processes, because a dropped table leaves no trace that others could see.
 	Keep time.Duration
 
-	// Table are the options of every table: the key, above all.
+	// Table are the options of every table, in particular the key.
 	Table patterns.TableOptions[T]
 }
 
-// New makes a Tables on the service's tables with names that begin with prefix:
-// letters and digits, a letter first and last. What follows is the period, in UTC
-// and of fixed width, so that the order of names is that of time; see [Period]. Two
-// sets must not differ in the case of their prefixes only.
+// New returns the Tables of the service whose names start with prefix, which consists of
+// letters and digits and starts and ends with a letter. The rest of a name is the period;
+// see [Period]. The prefixes of two sets must differ in more than case.
 //
-// New makes no request. The error names what is wrong with prefix or period, with
-// the type, or with the options.
+// New makes no request. The error describes what is wrong with the prefix, the period, the
+// type or the options.
 func New[T any](service *aztables.ServiceClient, prefix string, period Period, opts *Options[T]) (*Tables[T], error) {
 	var o Options[T]
 	if opts != nil {
@@ -66,7 +64,7 @@ func New[T any](service *aztables.ServiceClient, prefix string, period Period, o
 		table:   o.Table,
 		time:    o.Time,
 		keep:    o.Keep,
-		entries: make(map[int64]*entry[T]),
+		states:  make(map[int64]*tableState[T]),
 	}
 	if err := s.complete(); err != nil {
 		return nil, fmt.Errorf("new tables: %w", err)
@@ -74,6 +72,7 @@ func New[T any](service *aztables.ServiceClient, prefix string, period Period, o
 	return s, nil
 }
 
+// complete checks the fields that New has set and sets the others.
 func (s *Tables[T]) complete() (err error) {
 	if s.service == nil {
 		return fmt.Errorf("service: %w", patterns.ErrNil)
@@ -82,47 +81,65 @@ func (s *Tables[T]) complete() (err error) {
 		return err
 	}
 	if s.table.Keyless {
-		return fmt.Errorf("%w: a keyless Table, whose values have no key to be written under", ErrBadOption)
+		return fmt.Errorf("%w: Table is keyless, but rows need a key", ErrBadOption)
 	}
 	if s.keep < 0 {
-		return fmt.Errorf("%w: a negative Keep", ErrBadOption)
+		return fmt.Errorf("%w: Keep is negative", ErrBadOption)
 	}
 	if s.time == nil {
 		if s.time, err = timeField[T](); err != nil {
 			return err
 		}
 	}
-	s.model, err = s.open(time.Unix(0, 0))
+	s.model, err = s.newTable(time.Unix(0, 0))
 	return err
 }
 
-// Service gives back the client that New took.
+// timeField returns a function that returns T's only field of type time.Time.
+func timeField[T any]() (func(*T) time.Time, error) {
+	t := reflect.TypeFor[T]()
+	var found []reflect.StructField
+	if t.Kind() == reflect.Struct {
+		for _, f := range reflect.VisibleFields(t) {
+			// Promoted fields are ignored, because their embedded struct may be a nil pointer.
+			if f.IsExported() && f.Type == reflect.TypeFor[time.Time]() && len(f.Index) == 1 {
+				found = append(found, f)
+			}
+		}
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("%w: Time must be set, because %v has %d fields of type time.Time instead of one", ErrBadOption, t, len(found))
+	}
+	index := found[0].Index[0]
+	return func(v *T) time.Time { return reflect.ValueOf(v).Elem().Field(index).Interface().(time.Time) }, nil
+}
+
+// Service returns the client that was passed to New.
 func (s *Tables[T]) Service() *aztables.ServiceClient { return s.service }
 
-// Name is the name of the table that holds events of time t. A time outside the
-// years 2 to 9999 gives [patterns.ErrBadKey].
+// Name returns the name of the table for events of time t. The error matches
+// [patterns.ErrBadKey] if t is outside the years 2 to 9999.
 func (s *Tables[T]) Name(t time.Time) (string, error) {
-	start, err := s.names.period.in(t)
+	start, err := s.names.period.checkedStart(t)
 	if err != nil {
 		return "", fmt.Errorf("name: %w", err)
 	}
 	return s.names.name(start), nil
 }
 
-// Table is the table that holds events of time t, to get, change and delete its
-// rows. No request: it may not exist, and then gives [patterns.ErrTableNotFound].
-// For writing take [Tables.Open].
+// Table returns the table for events of time t, to get, change and delete rows. It makes no
+// request: if the table does not exist, its methods return [patterns.ErrTableNotFound]. Use
+// [Tables.Open] to write to a table that may not exist.
 func (s *Tables[T]) Table(t time.Time) (*patterns.Table[T], error) {
-	start, err := s.names.period.in(t)
+	start, err := s.names.period.checkedStart(t)
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	return s.reader(start)
+	return s.readTable(start)
 }
 
-// Limit is the beginning of the oldest period that takes writes, by [Options.Keep]
-// and by what [Tables.DropBefore] has dropped, whichever is later. It is zero where
-// there is no limit.
+// Limit returns the start of the oldest period that accepts writes: the later one of the
+// limits by [Options.Keep] and by [Tables.DropBefore]. It is zero if there is no limit.
 func (s *Tables[T]) Limit() time.Time {
 	s.mu.Lock()
 	limit := s.floor
@@ -135,18 +152,30 @@ func (s *Tables[T]) Limit() time.Time {
 	return limit
 }
 
-// open makes the patterns.Table of the period that begins at start.
-func (s *Tables[T]) open(start time.Time) (*patterns.Table[T], error) {
+// periodOf returns the start of v's period.
+func (s *Tables[T]) periodOf(v *T) (time.Time, error) {
+	if v == nil {
+		return time.Time{}, fmt.Errorf("value: %w", patterns.ErrNil)
+	}
+	at := s.time(v)
+	if at.IsZero() {
+		return at, fmt.Errorf("%w: the event has no time", patterns.ErrBadKey)
+	}
+	return s.names.period.checkedStart(at)
+}
+
+// newTable returns a patterns.Table for the period that starts at start.
+func (s *Tables[T]) newTable(start time.Time) (*patterns.Table[T], error) {
 	return patterns.NewTable(s.service.NewClient(s.names.name(start)), &s.table)
 }
 
-// reader is the table of a period to read from.
-func (s *Tables[T]) reader(start time.Time) (*patterns.Table[T], error) {
+// readTable returns the table of a period for reads.
+func (s *Tables[T]) readTable(start time.Time) (*patterns.Table[T], error) {
 	s.mu.Lock()
-	e := s.entries[start.Unix()]
+	e := s.states[start.Unix()]
 	s.mu.Unlock()
 	if e != nil {
 		return e.table, nil
 	}
-	return s.open(start)
+	return s.newTable(start)
 }

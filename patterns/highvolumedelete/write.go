@@ -10,17 +10,17 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Insert stores v as a new row in the table of its period, or fails with
-// [patterns.ErrExists]: as [patterns.Table.Insert] does.
+// Insert stores v as a new row in the table of its period, or returns
+// [patterns.ErrExists], as [patterns.Table.Insert] does.
 //
-// One request. The first write to a period that has no table yet makes it: three
-// requests then, for one writer among all. [Tables.Prepare] does it ahead of time.
+// It makes one request. The first write to a period without a table creates the table and
+// makes three requests. [Tables.Prepare] creates tables ahead.
 //
-// A period before [Tables.Limit] is refused with a [*DroppedError], before any
-// request. So is one whose table somebody else has dropped, as far as that shows:
-// the service is still deleting it; or this Tables has written to it before, the
-// period is over, and [Options.Keep] does not say that it must be there. Otherwise
-// a table that is missing is made, also where it has been there before.
+// Insert returns a [*DroppedError] without a request if the period is before
+// [Tables.Limit]. It also returns one if another process has dropped the table, as far as
+// that can be determined: the service is still deleting the table; or this Tables has
+// written to the table before, the period has ended, and [Options.Keep] is not set. In all
+// other cases Insert creates a missing table, even if it existed before.
 func (s *Tables[T]) Insert(ctx context.Context, v *T) (patterns.Item[T], error) {
 	item, err := s.write(ctx, v, patterns.InsertOp(v))
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Tables[T]) Insert(ctx context.Context, v *T) (patterns.Item[T], error) 
 }
 
 // Upsert stores v in the table of its period whether the row exists or not, as
-// [patterns.Table.Upsert] does; else it is as Insert.
+// [patterns.Table.Upsert] does. Otherwise it works like Insert.
 func (s *Tables[T]) Upsert(ctx context.Context, v *T, mode patterns.Mode) (patterns.Item[T], error) {
 	item, err := s.write(ctx, v, patterns.UpsertOp(v, mode))
 	if err != nil {
@@ -48,27 +48,27 @@ func (s *Tables[T]) write(ctx context.Context, v *T, op patterns.Op[T]) (pattern
 	if err != nil {
 		return patterns.Item[T]{}, err
 	}
-	made := s.made(e)
+	seen := s.timesSeen(e)
 	item, err := e.table.Do(ctx, op)
 	if errors.Is(err, patterns.ErrTableNotFound) {
-		if err = s.replace(ctx, e, made, err); err != nil {
+		if err = s.recreate(ctx, e, seen, err); err != nil {
 			return item, err
 		}
 		item, err = e.table.Do(ctx, op)
 	}
 	if err == nil || errors.Is(err, patterns.ErrExists) {
-		s.found(e)
+		s.setExists(e)
 	}
 	return item, err
 }
 
-// Open is the table that holds events of time t, for transactions and whatever else
-// [patterns.Table] does: made if it does not exist, and refused with a
-// [*DroppedError] where its period is before [Tables.Limit]. One request, none once
-// the table is known. The table does not look at the times of what is written to it
-// then.
+// Open returns the table for events of time t, for transactions and other operations of
+// [patterns.Table]. It creates the table if it does not exist, and returns a
+// [*DroppedError] if the period is before [Tables.Limit]. It makes one request, none if the
+// table is known to exist. The returned table does not check the times of the rows that are
+// written to it.
 func (s *Tables[T]) Open(ctx context.Context, t time.Time) (*patterns.Table[T], error) {
-	start, err := s.names.period.in(t)
+	start, err := s.names.period.checkedStart(t)
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}
@@ -82,17 +82,16 @@ func (s *Tables[T]) Open(ctx context.Context, t time.Time) (*patterns.Table[T], 
 	return e.table, nil
 }
 
-// Prepare makes the tables of the current period and of the next ahead ones, as far
-// as they are not known to exist: one request each, four at once. A new table is
-// throttled while the service learns its load, and its first writers would have to
-// wait for it; so prepare the next one in time, say when the half of a period is
-// over. Tables that exist are fine.
+// Prepare creates the tables of the current period and of the next ahead periods that are
+// not known to exist, with one request each, four of them concurrently. The service
+// throttles a new table until it has learned its load, and the first writers would have to
+// wait until the table exists. So call Prepare early, for example in the middle of a period.
 func (s *Tables[T]) Prepare(ctx context.Context, ahead int) error {
 	starts := []time.Time{s.names.period.Start(time.Now())}
 	for range ahead {
 		starts = append(starts, s.names.period.End(starts[len(starts)-1]))
 	}
-	for _, err := range parallel.Ordered(ctx, len(starts), drops, func(ctx context.Context, i int) (*patterns.Table[T], error) {
+	for _, err := range parallel.Ordered(ctx, len(starts), tableRequests, func(ctx context.Context, i int) (*patterns.Table[T], error) {
 		return s.Open(ctx, starts[i])
 	}) {
 		if err != nil {
@@ -102,6 +101,6 @@ func (s *Tables[T]) Prepare(ctx context.Context, ahead int) error {
 	return nil
 }
 
-// drops is how many tables are made or deleted at once: these requests weigh more
-// than others.
-var drops = parallel.Window{Start: 4, Max: 4}
+// tableRequests is how many tables are created or dropped concurrently. These requests are
+// more expensive for the service than others.
+var tableRequests = parallel.Window{Start: 4, Max: 4}

@@ -1,9 +1,7 @@
 package highvolumedelete_test
 
 import (
-	"context"
 	"errors"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,12 +14,12 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 )
 
-func TestAnEventGoesToTheTableOfItsTime(t *testing.T) {
+func TestAnEventIsStoredInTheTableOfItsTime(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		west := time.FixedZone("west", -8*3600)
-		insert(t, s, "donh", time.Date(2014, 8, 1, 23, 30, 0, 0, west)) // the second, in UTC
+		insert(t, s, "donh", time.Date(2014, 8, 1, 23, 30, 0, 0, west)) // in UTC the second
 		wantRequests(t, b, "the first of a period", map[string]int{"Table.Insert": 2, "Table.CreateTable": 1})
 		insert(t, s, "junc", day(3).Add(-1))
 		wantRequests(t, b, "the second", map[string]int{"Table.Insert": 1})
@@ -56,14 +54,14 @@ func TestAnEventGoesToTheTableOfItsTime(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeWrittenCostsNoRequest(t *testing.T) {
+func TestInvalidValuesAreRefusedWithoutARequest(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 		for what, c := range map[string]struct {
 			value *login
 			want  error
 		}{
-			"nothing":         {nil, patterns.ErrNil},
+			"nil":             {nil, patterns.ErrNil},
 			"no time":         {&login{User: "a"}, patterns.ErrBadKey},
 			"the year 1":      {&login{User: "a", At: time.Time{}.Add(time.Hour)}, patterns.ErrBadKey},
 			"the year 10000":  {&login{User: "a", At: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, patterns.ErrBadKey},
@@ -88,7 +86,7 @@ func TestWhatCannotBeWrittenCostsNoRequest(t *testing.T) {
 	})
 }
 
-func TestWritersAtOnceMakeATableOnce(t *testing.T) {
+func TestConcurrentWritersCreateATableOnce(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Hour, nil)
 		var all sync.WaitGroup
@@ -106,7 +104,7 @@ func TestWritersAtOnceMakeATableOnce(t *testing.T) {
 	})
 }
 
-func TestPrepareMakesTheComingTables(t *testing.T) {
+func TestPrepareCreatesFutureTables(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Month, nil)
@@ -131,7 +129,7 @@ func TestPrepareMakesTheComingTables(t *testing.T) {
 	})
 }
 
-func TestLostRepliesLeaveOneRow(t *testing.T) {
+func TestLostRepliesStoreOneRow(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, rule := range []fault.Rule{
 			fault.On("Table.Insert").Nth(1).LoseReply(),
@@ -149,7 +147,7 @@ func TestLostRepliesLeaveOneRow(t *testing.T) {
 	})
 }
 
-func TestATableThatVanishedIsMadeAgainUnlessItWasDropped(t *testing.T) {
+func TestAMissingTableIsCreatedAgainUnlessItWasDropped(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			now := time.Now()
@@ -171,7 +169,7 @@ func TestATableThatVanishedIsMadeAgainUnlessItWasDropped(t *testing.T) {
 					vanish(s, at)
 				}
 			}
-			// The name is blocked for 40 seconds.
+			// The service blocks the name for 40 seconds.
 			for i, s := range []*highvolumedelete.Tables[login]{kept, free} {
 				_, err := s.Insert(t.Context(), &login{User: "a", At: now})
 				var dropped *highvolumedelete.DroppedError
@@ -197,7 +195,7 @@ func TestATableThatVanishedIsMadeAgainUnlessItWasDropped(t *testing.T) {
 					t.Errorf("a table of the past that is gone: %v", err)
 				}
 			}
-			wantRequests(t, b, "a table known to be gone", map[string]int{"Table.Insert": 1})
+			wantRequests(t, b, "a table known to be dropped", map[string]int{"Table.Insert": 1})
 		})
 	})
 }
@@ -223,93 +221,8 @@ func TestKeepRefusesLateWritesInEveryProcess(t *testing.T) {
 	})
 }
 
-func TestBulkWritesAcrossPeriods(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
-		var values []login
-		for i := range 250 {
-			values = append(values, login{User: "u", At: day(2).Add(time.Duration(i) * time.Second)})
-		}
-		for i := range 30 {
-			values = append(values, login{User: "v", At: day(1).Add(time.Duration(i) * time.Second)})
-		}
-		values = append(values, login{User: "w"}) // without a time
-		var last patterns.BulkProgress
-		options := &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) { last = p }}
-		r, err := s.Bulk(t.Context(), slices.Values(values), patterns.InsertOp, options)
-		if !errors.Is(err, patterns.ErrBadKey) || len(r.Failures) != 1 || r.Failures[0].Index != 280 {
-			t.Errorf("failures %v, %v", r.Failures, err)
-		}
-		if r.Applied != 280 || r.Taken != 281 || r.Failed != 1 || r.Requests != 4 || last != r.BulkProgress {
-			t.Errorf("%+v, last progress %+v", r.BulkProgress, last)
-		}
-		wantRequests(t, b, "bulk", map[string]int{"Table.CreateTable": 2, "Table.Batch": 4})
-
-		// Again: all are there; by upsert it does not matter.
-		upsert := func(v *login) patterns.Op[login] { return patterns.UpsertOp(v, patterns.Replace) }
-		if r, err := s.Bulk(t.Context(), slices.Values(values[:280]), upsert, nil); err != nil || r.Applied != 280 {
-			t.Errorf("upsert: %+v, %v", r, err)
-		}
-		wantRequests(t, b, "upsert", map[string]int{"Table.Batch": 4})
-		r, err = s.Bulk(t.Context(), slices.Values(values[270:280]), patterns.InsertOp, nil)
-		if !errors.Is(err, patterns.ErrExists) || r.Failed != 10 {
-			t.Errorf("insert again: %+v, %v", r, err)
-		}
-	})
-}
-
-func TestBulkRefusesDroppedPeriodsAndMakesVanishedTables(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		synctest.Test(t, func(t *testing.T) {
-			s := newTables(t, b, "Logins", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: 1000 * time.Hour})
-			now := time.Now()
-			insert(t, s, "a", now)
-			table, _ := s.Table(now)
-			if err := table.Drop(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			r, err := s.Bulk(t.Context(), slices.Values([]login{{User: "b", At: now}}), patterns.InsertOp, nil)
-			if !errors.Is(err, highvolumedelete.ErrDropped) || r.Failed != 1 {
-				t.Errorf("while it is being deleted: %+v, %v", r, err)
-			}
-			time.Sleep(time.Minute)
-			insert(t, s, "a", now.Add(1))
-			if err := table.Drop(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Minute)
-			values := []login{{User: "b", At: now}, {User: "b", At: now.Add(-2000 * time.Hour)}}
-			r, err = s.Bulk(t.Context(), slices.Values(values), patterns.InsertOp, nil)
-			if !errors.Is(err, highvolumedelete.ErrDropped) || r.Applied != 1 || r.Failed != 1 || r.Failures[0].Index != 1 || r.Failures[0].Key.Partition != "b" {
-				t.Errorf("%+v, %v", r, err)
-			}
-		})
-	})
-}
-
-func TestBulkTellsWhatItDidNotSendWhenItsContextEnds(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
-		ctx, cancel := context.WithCancel(t.Context())
-		r, err := s.Bulk(ctx, func(yield func(login) bool) {
-			for i := range 5 {
-				if i == 3 {
-					cancel()
-				}
-				if !yield(login{User: "u", At: day(1 + i%2).Add(time.Duration(i))}) {
-					return
-				}
-			}
-		}, patterns.InsertOp, nil)
-		if !errors.Is(err, context.Canceled) || r.Taken != 3 || r.Failed != 3 || len(r.Failures) != 3 {
-			t.Errorf("%+v, %v", r, err)
-		}
-	})
-}
-
-// What is known of tables is bounded: beyond it the oldest is forgotten, which costs a
-// request and nothing else.
-func TestManyTablesAreKnownAndThenTheOldestIsForgotten(t *testing.T) {
+// A table that was forgotten costs one request.
+func TestTheOldestOfTooManyTableStatesIsForgotten(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Hour, nil)
 		const known = 1024
@@ -324,7 +237,7 @@ func TestManyTablesAreKnownAndThenTheOldestIsForgotten(t *testing.T) {
 		for n := range known {
 			open("a new table", n, 1)
 		}
-		open("the oldest of all that are known", 0, 0)
+		open("the oldest known table", 0, 0)
 		open("one more", known, 1)
 		open("the second oldest", 1, 0)
 		open("the oldest, forgotten", 0, 1)

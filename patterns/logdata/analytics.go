@@ -1,13 +1,17 @@
 package logdata
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"strconv"
 	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 )
 
-// AnalyticsEntry is a line of the logs that Storage Analytics writes, of format 1.0 or
-// 2.0. A field that the line leaves empty has the zero value.
+// AnalyticsEntry is a line of the logs that Storage Analytics writes, in format 1.0 or
+// 2.0. A field that is empty in the line has the zero value.
 //
 // https://learn.microsoft.com/rest/api/storageservices/storage-analytics-log-format
 type AnalyticsEntry struct {
@@ -23,12 +27,12 @@ type AnalyticsEntry struct {
 	Owner           string // account
 	Service         string // "blob", "table" or "queue"
 	URL             string
-	Object          string // key of what was asked for
+	Object          string // key of the requested object
 	RequestID       string
-	OperationNumber int // of the operations of one request, from 0
+	OperationNumber int // within the request, from 0
 	IP              string
 	APIVersion      string
-	RequestHeader   int64 // bytes, as the next five
+	RequestHeader   int64 // in bytes, as the next four
 	RequestPacket   int64
 	ResponseHeader  int64
 	ResponsePacket  int64
@@ -42,7 +46,7 @@ type AnalyticsEntry struct {
 	Referrer        string
 	ClientRequestID string
 
-	// Of format 2.0 only.
+	// In format 2.0 only.
 	UserObjectID  string
 	TenantID      string
 	ApplicationID string
@@ -53,14 +57,14 @@ type AnalyticsEntry struct {
 	Authorization string // JSON
 }
 
-// How many fields the lines have.
+// Number of fields in a line.
 const (
 	fieldsV1 = 30
 	fieldsV2 = 38
 )
 
-// ParseAnalytics reads a line of format 1.0 or 2.0, without its newline. The error is
-// a [*LineError] that names the field.
+// ParseAnalytics parses a line in format 1.0 or 2.0, without its newline. The error is a
+// [*LineError] that names the field.
 func ParseAnalytics(line []byte) (AnalyticsEntry, error) {
 	var e AnalyticsEntry
 	fields, err := splitFields(line)
@@ -89,16 +93,19 @@ func ParseAnalytics(line []byte) (AnalyticsEntry, error) {
 	return e, nil
 }
 
-// analyticsField sets one field of a line.
+// analyticsField is a field of a line.
 type analyticsField struct {
 	name string
 	set  func(e *AnalyticsEntry, text string) error
 }
 
-// analyticsFields are in the order of the line.
+// analyticsFields are the fields in the order of the line.
 var analyticsFields = [fieldsV2]analyticsField{
 	textField("version-number", func(e *AnalyticsEntry) *string { return &e.Version }),
-	{"request-start-time", func(e *AnalyticsEntry, s string) (err error) { e.Start, err = timeOf(s, time.RFC3339Nano); return }},
+	{"request-start-time", func(e *AnalyticsEntry, s string) (err error) {
+		e.Start, err = parseAnyTime(s, time.RFC3339Nano)
+		return
+	}},
 	textField("operation-type", func(e *AnalyticsEntry) *string { return &e.Operation }),
 	textField("request-status", func(e *AnalyticsEntry) *string { return &e.Status }),
 	textField("http-status-code", func(e *AnalyticsEntry) *string { return &e.HTTPStatus }),
@@ -112,7 +119,7 @@ var analyticsFields = [fieldsV2]analyticsField{
 	textField("requested-object-key", func(e *AnalyticsEntry) *string { return &e.Object }),
 	textField("request-id-header", func(e *AnalyticsEntry) *string { return &e.RequestID }),
 	{"operation-count", func(e *AnalyticsEntry, s string) error {
-		n, err := numberIn(s)
+		n, err := parseCount(s)
 		e.OperationNumber = int(n)
 		return err
 	}},
@@ -127,7 +134,7 @@ var analyticsFields = [fieldsV2]analyticsField{
 	textField("server-md5", func(e *AnalyticsEntry) *string { return &e.ServerMD5 }),
 	textField("etag-identifier", func(e *AnalyticsEntry) *string { return &e.ETag }),
 	{"last-modified-time", func(e *AnalyticsEntry, s string) (err error) {
-		e.LastModified, err = timeOf(s, time.RFC850, time.RFC1123, time.RFC3339Nano)
+		e.LastModified, err = parseAnyTime(s, time.RFC850, time.RFC1123, time.RFC3339Nano)
 		return
 	}},
 	textField("conditions-used", func(e *AnalyticsEntry) *string { return &e.Conditions }),
@@ -149,12 +156,12 @@ func textField(name string, at func(*AnalyticsEntry) *string) analyticsField {
 }
 
 func numberField(name string, at func(*AnalyticsEntry) *int64) analyticsField {
-	return analyticsField{name, func(e *AnalyticsEntry, s string) (err error) { *at(e), err = numberIn(s); return }}
+	return analyticsField{name, func(e *AnalyticsEntry, s string) (err error) { *at(e), err = parseCount(s); return }}
 }
 
 func millisField(name string, at func(*AnalyticsEntry) *time.Duration) analyticsField {
 	return analyticsField{name, func(e *AnalyticsEntry, s string) error {
-		n, err := numberIn(s)
+		n, err := parseCount(s)
 		*at(e) = time.Duration(n) * time.Millisecond
 		return err
 	}}
@@ -164,17 +171,17 @@ type fieldReason string
 
 func (r fieldReason) Error() string { return string(r) }
 
-// numberIn reads a count: whole, not negative, and such that as milliseconds it is a
+// parseCount parses a whole number that is not negative and, as milliseconds, fits into a
 // Duration.
-func numberIn(s string) (int64, error) {
+func parseCount(s string) (int64, error) {
 	n, err := strconv.ParseUint(s, 10, 43)
 	if err != nil {
-		return 0, fieldReason("is not a number, or too large")
+		return 0, fieldReason("is not a number or is too large")
 	}
 	return int64(n), nil
 }
 
-func timeOf(s string, forms ...string) (time.Time, error) {
+func parseAnyTime(s string, forms ...string) (time.Time, error) {
 	for _, form := range forms {
 		if t, err := time.Parse(form, s); err == nil {
 			if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
@@ -183,5 +190,102 @@ func timeOf(s string, forms ...string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fieldReason("is not a time of the form that is known")
+	return time.Time{}, fieldReason("is not a time in a known form")
+}
+
+// AnalyticsReader reads the logs that Storage Analytics writes to the container $logs.
+// It is safe for concurrent use and need not be closed.
+//
+// https://learn.microsoft.com/rest/api/storageservices/about-storage-analytics-logging
+type AnalyticsReader struct{ source }
+
+// NewAnalyticsReader returns a reader of the logs of a service: "blob", "table" or
+// "queue". It makes no request. Its error matches [ErrBadOption] or [patterns.ErrNil].
+func NewAnalyticsReader(client *container.Client, service string, opts *ReaderOptions) (*AnalyticsReader, error) {
+	s, err := newSource(client, service, opts)
+	if err != nil {
+		return nil, fmt.Errorf("new analytics reader: %w", err)
+	}
+	return &AnalyticsReader{s}, nil
+}
+
+// Container returns the client that was passed to NewAnalyticsReader.
+func (r *AnalyticsReader) Container() *container.Client { return r.container }
+
+// AnalyticsReadOptions are the options of [AnalyticsReader.Read]. nil and the zero value
+// mean the defaults.
+type AnalyticsReadOptions struct {
+	// Match, if not nil, selects entries. It is called concurrently and must not change
+	// the entry.
+	Match func(*AnalyticsEntry) bool
+
+	// Stats, if not nil, receives what the read has done.
+	Stats *Stats
+}
+
+// Read yields the entries of requests with from <= Start < to in the order of Start.
+// Range, sequence, requests and errors are as in [Reader.Read].
+//
+// Storage Analytics files a request under the hour in which it ended, so Read also lists
+// the hour after to. It does not read blobs whose StartTime and EndTime are outside the
+// range. It yields an entry only once if it was written twice with the same request ID
+// and operation number. Storage Analytics may deliver entries up to an hour late and may
+// lose some.
+func (r *AnalyticsReader) Read(ctx context.Context, from, to time.Time, opts *AnalyticsReadOptions) iter.Seq2[AnalyticsEntry, error] {
+	return func(yield func(AnalyticsEntry, error) bool) {
+		var o AnalyticsReadOptions
+		if opts != nil {
+			o = *opts
+		}
+		stats := o.Stats
+		if stats == nil {
+			stats = new(Stats)
+		}
+		*stats = Stats{}
+		from, to, err := checkRange(from, to)
+		if err != nil {
+			yield(AnalyticsEntry{}, fmt.Errorf("read analytics log: %w", err))
+			return
+		}
+		for f, err := range r.search(o.Match).run(ctx, from, to, position{}, stats) {
+			if err != nil {
+				err = fmt.Errorf("read analytics log: %w", err)
+			}
+			if !yield(f.value, err) {
+				return
+			}
+		}
+	}
+}
+
+func (r *AnalyticsReader) search(match func(*AnalyticsEntry) bool) *search[AnalyticsEntry] {
+	if match == nil {
+		match = func(*AnalyticsEntry) bool { return true }
+	}
+	return &search[AnalyticsEntry]{
+		source:   r.source,
+		maxDelay: hour,
+		parse:    ParseAnalytics,
+		time:     func(e *AnalyticsEntry) time.Time { return e.Start },
+		match:    match,
+		ranges:   analyticsRanges,
+		same: func(a, b *AnalyticsEntry) bool {
+			return a.RequestID != "" && a.RequestID == b.RequestID && a.OperationNumber == b.OperationNumber
+		},
+	}
+}
+
+// analyticsRanges returns all of the blob or nothing, depending on its StartTime and
+// EndTime: the times, to the second, of its first and its last entry. Entries need not be
+// in order, so the first and the last may not be the earliest and the latest. It therefore
+// allows a minute on both sides.
+func analyticsRanges(b listedBlob, from, to time.Time) []byteRange {
+	start, err1 := time.Parse(metaTime, metaValue(b.metadata, metaStart))
+	end, err2 := time.Parse(metaTime, metaValue(b.metadata, metaEnd))
+	const slack = time.Minute
+	if err1 == nil && err2 == nil && !end.Before(start) &&
+		(!start.Add(-slack).Before(to) || !end.Add(time.Second+slack).After(from)) {
+		return nil
+	}
+	return []byteRange{{0, b.size}}
 }

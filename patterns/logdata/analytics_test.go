@@ -3,6 +3,7 @@ package logdata_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ const (
 		`oid;tid;aid;https://storage.azure.com;https://sts.windows.net/x/;user@example.com;;"[{&quot;action&quot;:&quot;write&quot;}]"`
 )
 
-func TestBothAnalyticsVersionsAreRead(t *testing.T) {
+func TestBothAnalyticsVersionsAreParsed(t *testing.T) {
 	e, err := logdata.ParseAnalytics([]byte(lineV1))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,7 @@ func TestBothAnalyticsVersionsAreRead(t *testing.T) {
 	}
 }
 
-func TestABadAnalyticsFieldIsNamed(t *testing.T) {
+func TestTheErrorNamesTheInvalidAnalyticsField(t *testing.T) {
 	for field, line := range map[string]string{
 		"version-number":           "3.0" + lineV1[3:],
 		"request-start-time":       strings.Replace(lineV1, "2014-06-19T", "19 June ", 1),
@@ -89,16 +90,16 @@ func entryLine(start, id string, n int) string {
 	return fmt.Sprintf("1.0;%s;GetBlob;Success;200;1;1;;;acct;blob;;;%s;%d;;;;;;;;;;;;;;;", start, id, n)
 }
 
-func TestAnalyticsAreReadByTheStartOfTheRequest(t *testing.T) {
+func TestAnalyticsEntriesAreReadByTheStartOfTheRequest(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		// Files count from 000000 or from 000001, an entry is delivered twice, and one
-		// began in the hour before the one in which it is filed.
+		// An entry is delivered twice, and one request started in the hour before the one
+		// in which it is filed.
 		putAnalytics(t, c, "blob/2014/07/31/1500/000000.log", "2014-07-31T15:03:00Z", "2014-07-31T15:05:00Z",
 			entryLine("2014-07-31T15:05:00.0000001Z", "c", 0), entryLine("2014-07-31T15:03:00.0000000Z", "a", 0), entryLine("2014-07-31T15:04:00Z", "b", 0))
 		putAnalytics(t, c, "blob/2014/07/31/1500/000001.log", "2014-07-31T15:04:00Z", "2014-07-31T15:04:00Z",
 			entryLine("2014-07-31T15:04:00Z", "b", 0), entryLine("2014-07-31T15:04:00Z", "b", 1))
-		putAnalytics(t, c, "blob/2014/07/31/1500/000002.log", "2014-07-31T15:30:00Z", "2014-07-31T15:40:00Z", "not looked at")
+		putAnalytics(t, c, "blob/2014/07/31/1500/000002.log", "2014-07-31T15:30:00Z", "2014-07-31T15:40:00Z", "not read")
 		putAnalytics(t, c, "blob/2014/07/31/1600/000000.log", "2014-07-31T15:05:30Z", "2014-07-31T16:10:00Z",
 			entryLine("2014-07-31T15:05:30Z", "slow", 0), entryLine("2014-07-31T16:10:00Z", "later", 0))
 		r, err := logdata.NewAnalyticsReader(c, "blob", nil)
@@ -109,19 +110,50 @@ func TestAnalyticsAreReadByTheStartOfTheRequest(t *testing.T) {
 		var stats logdata.Stats
 		from := time.Date(2014, 7, 31, 15, 4, 0, 0, time.UTC)
 		var got []string
-		for _, e := range all(t, r.Read(t.Context(), from, from.Add(2*time.Minute), nil, &stats)) {
+		for _, e := range all(t, r.Read(t.Context(), from, from.Add(2*time.Minute), &logdata.AnalyticsReadOptions{Stats: &stats})) {
 			got = append(got, fmt.Sprint(e.RequestID, e.OperationNumber))
 		}
 		wantTexts(t, got, "b0", "b1", "c0", "slow0")
 		if n := len(b.Requests()); n != 5 || stats.Skipped != 1 || stats.Read != 3 {
-			t.Errorf("%d requests, touched %+v", n, stats)
+			t.Errorf("%d requests, stats %+v", n, stats)
 		}
 		match := func(e *logdata.AnalyticsEntry) bool { return e.RequestID == "c" }
-		if es := all(t, r.Read(t.Context(), from, from.Add(2*time.Minute), match, nil)); len(es) != 1 {
+		if es := all(t, r.Read(t.Context(), from, from.Add(2*time.Minute), &logdata.AnalyticsReadOptions{Match: match})); len(es) != 1 {
 			t.Errorf("%d entries match", len(es))
 		}
-		if err := failure(t, r.Read(t.Context(), from, from.Add(time.Hour), nil, nil)); err == nil {
+		if err := failure(t, r.Read(t.Context(), from, from.Add(time.Hour), nil)); err == nil {
 			t.Error("no error")
 		}
 	})
+}
+
+func FuzzAnalyticsFieldsAreDecoded(f *testing.F) {
+	f.Add([]byte(lineV1), "")
+	f.Add([]byte(lineV2), "x")
+	for _, text := range awkward {
+		f.Add([]byte("1.0;"), text)
+	}
+	f.Fuzz(func(t *testing.T, line []byte, text string) {
+		e, err := logdata.ParseAnalytics(line)
+		var bad *logdata.LineError
+		if err != nil && !errors.As(err, &bad) {
+			t.Errorf("got %v", err)
+		}
+		if err == nil && (e.Start.IsZero() || e.Version != "1.0" && e.Version != "2.0") {
+			t.Errorf("got %+v", e)
+		}
+		// Text in one field does not spill into another.
+		fields := slices.Repeat([]string{""}, 38)
+		fields[0], fields[1] = "2.0", "2014-07-31T18:04:05.1234567Z"
+		fields[11], fields[37] = quoted(text), quoted(text)
+		e, err = logdata.ParseAnalytics([]byte(strings.Join(fields, ";")))
+		if err != nil || e.URL != text || e.Authorization != text || e.Object != "" || e.Reserved != "" {
+			t.Errorf("%q: got %+v, %v", text, e, err)
+		}
+	})
+}
+
+// quoted encodes a field as the reference requires for quotes, semicolons and line breaks.
+func quoted(text string) string {
+	return `"` + strings.NewReplacer("&", "&amp;", `"`, "&quot;", "\n", "&#10;", "\r", "&#13;").Replace(text) + `"`
 }

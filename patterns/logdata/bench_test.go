@@ -13,10 +13,10 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// served is what the benchmarks log; its line has about 130 bytes.
+// served is the logged message; its line has about 130 bytes.
 const served = "GET /orders/4711 served in 12 ms to 203.0.113.9 by backend 3, cache miss"
 
-// row is the same record as an entity, as a program writes it by hand.
+// row is the same record as an entity.
 type row struct {
 	PartitionKey, RowKey string
 	Time                 string
@@ -45,15 +45,15 @@ func benchTable(b *testing.B, acct *storagetest.Account) *aztables.Client {
 	return c
 }
 
-// perMillion reports records a second and requests of a million records.
+// perMillion reports records per second and requests per million records.
 func perMillion(b *testing.B, acct *storagetest.Account, records int) {
 	b.ReportMetric(float64(records)/b.Elapsed().Seconds(), "records/s")
 	b.ReportMetric(float64(len(acct.Log()))*1e6/float64(records), "requests/Mrecord")
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkWriting compares writing 100,000 records through a Writer with 10,000
-// entities by hand, one by one and in batches of 100.
+// BenchmarkWriting compares 100,000 records written through a Writer with 10,000 entities
+// written by aztables, one by one and in transactions of 100.
 //
 //	go test -run '^$' -bench Writing -benchtime 3x ./patterns/logdata
 func BenchmarkWriting(b *testing.B) {
@@ -64,13 +64,13 @@ func BenchmarkWriting(b *testing.B) {
 		acct := storagetest.Start(nil)
 		c := benchLogs(b, acct)
 		for b.Loop() {
-			w := newWriter(b, c, logdata.Options{})
+			w := newWriter(b, c, logdata.WriterOptions{})
 			for i := range records {
 				if err := w.Write(b.Context(), logdata.Record{Time: when(i), Type: "INFO", Message: served}); err != nil {
 					b.Fatal(err)
 				}
 			}
-			closed(b, w)
+			closeWriter(b, w)
 		}
 		perMillion(b, acct, records*b.N)
 	})
@@ -105,9 +105,9 @@ func BenchmarkWriting(b *testing.B) {
 	})
 }
 
-// BenchmarkWindow compares reading two minutes out of a day of which four hosts have
-// each logged a record every two seconds: from blobs, and from a table by hand whose
-// PartitionKey is the host, so that writing is not hot.
+// BenchmarkWindow reads two minutes out of a day in which each of four hosts logged a
+// record every two seconds: from blobs, and by aztables from a table whose partition key
+// is the host, so that writes are spread.
 func BenchmarkWindow(b *testing.B) {
 	const hosts, perHost, want = 4, 43_200, 4 * 60
 	day := noon.Add(-12 * time.Hour)
@@ -126,14 +126,14 @@ func BenchmarkWindow(b *testing.B) {
 		acct := storagetest.Start(nil)
 		c := benchLogs(b, acct)
 		for h := range hosts {
-			w := newWriter(b, c, logdata.Options{Name: number(h)})
+			w := newWriter(b, c, logdata.WriterOptions{Name: number(h)})
 			for i := range perHost {
 				write(b, w, when(i), served)
 				if i%60 == 59 {
 					flush(b, w)
 				}
 			}
-			closed(b, w)
+			closeWriter(b, w)
 		}
 		acct.ResetLog()
 		for b.Loop() {
@@ -147,7 +147,7 @@ func BenchmarkWindow(b *testing.B) {
 		acct := storagetest.Start(nil)
 		c := benchTable(b, acct)
 		for h := range hosts {
-			// The rows outside of the hour are not looked at: a range of RowKeys.
+			// Only the rows of the hour are needed: the query reads a range of row keys.
 			for i := 15 * 1800; i < 16*1800; i += 100 {
 				var actions []aztables.TransactionAction
 				for j := range 100 {
@@ -186,20 +186,20 @@ func BenchmarkWindow(b *testing.B) {
 		}
 		report(b, acct)
 	})
-	b.Run("whole day", func(b *testing.B) { // what a log without names and metadata by time takes
+	b.Run("whole day", func(b *testing.B) { // without names and metadata by time
 		acct := storagetest.Start(nil)
 		c := benchLogs(b, acct)
 		for h := range hosts {
-			w := newWriter(b, c, logdata.Options{Name: number(h)})
+			w := newWriter(b, c, logdata.WriterOptions{Name: number(h)})
 			for i := range perHost {
 				write(b, w, when(i), served)
 			}
-			closed(b, w)
+			closeWriter(b, w)
 		}
 		acct.ResetLog()
 		for b.Loop() {
 			n := 0
-			for e, err := range newReader(b, c, nil).Read(b.Context(), logdata.Query{From: day, To: day.Add(24 * time.Hour)}) {
+			for e, err := range newReader(b, c, nil).Read(b.Context(), day, day.Add(24*time.Hour), nil) {
 				if err != nil {
 					b.Fatal(err)
 				}

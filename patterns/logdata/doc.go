@@ -1,102 +1,108 @@
-// Package logdata keeps logs in blobs and reads them by time: the remedy for the log
-// data anti-pattern.
+// Package logdata stores logs in append blobs and reads them by time. It is the
+// recommended alternative to the log data anti-pattern.
 //
 // # Problem
 //
-// "The errors between 15:04 and 15:06." In a table, with the time as the PartitionKey
-// all writers meet in one partition, which is hot; with the source as the
-// PartitionKey every partition has to be read; and every record is a request, or a
-// hundredth of one. So records are collected and appended to blobs, whose names and
-// metadata say which times they have.
+// A typical question is "which errors happened between 15:04 and 15:06?". A table
+// answers it badly. If the time is the partition key, all writers write to one
+// partition, which becomes hot. If the source is the partition key, a reader has to
+// query every partition. In both cases each record costs a request, or a hundredth of
+// one in a transaction. This package collects records and appends them to blobs. The
+// names and metadata of the blobs contain the times of the records.
 //
 // # Layout
 //
 //	name      web/2014/07/31/1800/5qk3x2rtfbm7a-000000.log
-//	          service, hour of the records in UTC, writer, number
-//	metadata  StartTime   2014-07-31T18:00:02Z   of the earliest record
-//	          EndTime     2014-07-31T18:21:09Z   of the latest
-//	          LogType     ERROR,INFO             their types
-//	          LogVersion  json-1                 the [Format]
-//	          Spans       8190:2:61,7744:60:118  stretches of the blob: bytes,
-//	                                             first and last second of the hour
-//	content   a record a line, see [JSON] and [Delimited]
+//	          service, hour of the records in UTC, name of the writer, number
+//	metadata  StartTime   2014-07-31T18:00:02Z   time of the earliest record
+//	          EndTime     2014-07-31T18:21:09Z   time of the latest record
+//	          LogType     ERROR,INFO             types of the records
+//	          LogVersion  json-1                 name of the [Format]
+//	          Spans       8190:2:61,7744:60:118  consecutive parts of the blob: length in
+//	                                             bytes, first and last second of the hour
+//	content   one record per line, see [JSON] and [Delimited]
 //
-// These are append blobs. A blob has one writer, which created it: where a name is
-// taken, the next number is used. Numbers begin with 000000; readers take any name
-// that ends in .log.
+// Each blob has exactly one writer, the one that created it. If a name is taken, the
+// writer uses the next number. Numbers start at 000000. Readers accept every name that
+// ends in .log.
 //
-// # The hour is that of the record
+// # Records are stored by their own time
 //
-// A record is filed by its own time and not by that of its arrival, whatever the
-// order: one that comes late, or after the clock was set back, goes to a blob of its
-// hour. So a search looks at the hours that it asks for and no others. The logs of
-// Storage Analytics are filed by the time at which the request ended;
-// [AnalyticsReader] looks at one hour more.
+// The time of a record decides which hour it belongs to, not the time of the write. A
+// late record, or one written after the clock was set back, is stored in a blob of its
+// own hour. A read therefore lists only the hours that it asks for. Storage Analytics
+// files its logs by the time at which a request ended, so [AnalyticsReader] lists one
+// more hour.
 //
 // # Writing
 //
-// A [Writer] has a buffer. A flush takes what is there and appends it, a block of up
-// to 4 MiB for each hour. It begins by count, size and age, by [Writer.Flush] and
-// [Writer.Close]. What is in the buffer is lost when the process dies: that is the
-// price of few requests. Options.Sync pays for each record instead: Write then
-// returns when its record is stored.
+// A [Writer] buffers records. A flush appends the buffered records, in blocks of up to
+// 4 MiB, one or more for each hour. A flush starts when the buffer reaches a number of
+// records, a size or an age, and in [Writer.Flush] and [Writer.Close]. Buffered records
+// are lost when the process dies: that is the price of few requests. With
+// [WriterOptions.Sync], Write returns only after its record is stored.
 //
-// When the service does not take the records, they wait in the buffer and are tried
-// again. When that is full, Write waits for room, or with Options.Drop drops the
-// record and counts it. The error of a Write tells whether its record was taken.
+// If the service does not accept the records, they stay in the buffer and the Writer
+// tries again. If the buffer is full, Write waits for room. With [WriterOptions.Drop]
+// it drops the record and counts it instead. The error of Write reports whether the
+// record was accepted.
 //
-// A record that is larger than a block is refused and not split, so that a line is
-// always whole.
+// A record larger than a block is refused, so that every line is in one block.
 //
-// # Exactness
+// # Exactly-once appends
 //
-// An append has the condition that the blob ends where it ended after the append
-// before. When a reply is lost and the request is repeated, the service refuses the
-// repetition, and the Writer reads the place to see its own bytes. When no answer
-// comes at all, the same bytes are tried at the same place by the next flush, before
-// any others. So a record is stored once as long as its Writer lives. When the
-// process dies, a record that Write has not acknowledged may be there or not.
+// Each append is conditional on the length of the blob. If a reply is lost and the SDK
+// repeats the request, the service refuses the repetition, and the Writer reads that
+// part of the blob to recognise its own bytes. If no reply arrives at all, the next
+// flush first appends the same bytes at the same position. As long as its Writer lives,
+// a record is therefore stored exactly once. If the process dies, a record that Write
+// has not acknowledged may be stored or not.
 //
-// Metadata are set when the blob is created, with the first block, and after later
-// appends at most once a minute, by Flush and by Close. They are a hint: the spans
-// say up to which byte they know, and readers look into all that was appended since.
+// The Writer sets the metadata when it creates a blob, for the first block. It updates
+// them after later appends at most once a minute, and in Flush and Close. Metadata may
+// be out of date: the spans state which part of the blob they cover, and readers read
+// everything after that part.
 //
 // # Reading
 //
-// [Reader.Read] lists the hours of the range, leaves out blobs and stretches of blobs
-// whose metadata say that they have nothing to give, reads the others by ranges,
-// several at once, and gives the records in the order of time. A [Query] can be
-// continued behind an entry. [Stats] tell what was touched.
+// [Reader.Read] lists the hours of the range, skips the blobs and the parts of blobs
+// that by their metadata contain no wanted record, downloads the rest concurrently, and
+// yields the records in the order of their times. A read can be resumed after any
+// entry, see [Entry.Cursor]. [Stats] reports what was read.
 //
 // # Cost
 //
 // Requests:
 //
 //	Write              0
-//	Write, with Sync   1, shared by those that wait at the same time
-//	a flush            1 for each hour and 4 MiB; one more where a blob is begun,
-//	                   and at most one a minute for the metadata of a blob
+//	Write with Sync    1, shared by all writes that wait at the same time
+//	a flush            1 for each hour and 4 MiB; 1 more for each new blob; at most
+//	                   1 a minute for the metadata of each blob
 //	a lost reply       1 repetition and 1 read
-//	Read               1 for each hour, or whole day, and for each 5,000 blobs more;
-//	                   1 for each stretch with records of the range
+//	Read               1 for each hour or whole day, and 1 for each further 5,000 blobs;
+//	                   1 for each part of a blob that may contain wanted records
 //
-// A million records of 150 bytes, flushed by size, are about 150 requests; a million
-// entities are at least 10,000, a hundred at a time.
+// A million records of 150 bytes, flushed by size, take about 150 requests. As
+// entities they take at least 10,000, with 100 in each transaction.
 //
 // # Failures
 //
-//   - No container: [ErrContainerNotFound]. Records stay in the buffer.
-//   - The blob was deleted, sealed, leased or written to by others: the Writer leaves
-//     it and begins another.
-//   - A blob is deleted while it is read: it is left out, and counted in Stats.Gone.
-//   - An answer breaks off: the rest is asked for; after several times [ErrTruncated].
-//   - A line is not of the format: [*LineError], or skipped by Options.BadLine.
-//   - Text that is not UTF-8: the bad bytes become U+FFFD.
+//   - A request fails: [*patterns.Error]. If it was a write that may have been carried out,
+//     the error matches [patterns.ErrOutcomeUnknown]. Messages contain the names of blobs.
+//   - The container does not exist: [ErrContainerNotFound]. Records stay in the buffer.
+//   - The blob was deleted, sealed, leased or written to by another client: the Writer
+//     continues in a new blob.
+//   - A blob is deleted during a read: it is skipped and counted in Stats.Gone.
+//   - A download breaks off: the Reader requests the rest, and returns [ErrTruncated]
+//     if that fails repeatedly.
+//   - A line is not in the format: [*LineError], or skipped by [ReaderOptions.BadLine].
+//   - Text is not valid UTF-8: each invalid run of bytes is stored as U+FFFD.
 //
 // # When not to use it
 //
-// For single records by key, or few records: use a table, package logtail for the
-// latest first. For records that are changed or deleted one by one.
+// Do not use it to look up single records by key, for small numbers of records, or for
+// records that are changed or deleted one by one. Use a table for those, and package
+// logtail to read the newest entries first.
 //
 // The pattern:
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#log-data-anti-pattern

@@ -42,7 +42,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for e, err := range r.Read(ctx, logdata.Query{From: start.Add(4 * time.Minute), To: start.Add(6 * time.Minute), Types: []string{"ERROR"}}) {
+	for e, err := range r.Read(ctx, start.Add(4*time.Minute), start.Add(6*time.Minute), &logdata.ReadOptions{Types: []string{"ERROR"}}) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func Example() {
 	// 15:05:00 ERROR disk full
 }
 
-// A program logs through slog, and closes the Writer when it ends.
+// A program logs through slog and closes the Writer before it exits.
 func ExampleNewHandler() {
 	ctx := context.Background()
 	logs := storagetest.Start(nil).Container("logs")
@@ -79,7 +79,7 @@ func ExampleNewHandler() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for e, err := range r.Read(ctx, logdata.Query{From: began, To: time.Now()}) {
+	for e, err := range r.Read(ctx, began, time.Now(), nil) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -1,7 +1,7 @@
 package logdata
 
-// WithBlocks lets a blob have fewer blocks than the service allows.
-func WithBlocks(o Options, n int) Options {
+// WithBlocks limits the blocks of a blob to fewer than the service allows.
+func WithBlocks(o WriterOptions, n int) WriterOptions {
 	o.blocks = n
 	return o
 }

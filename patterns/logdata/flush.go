@@ -5,46 +5,51 @@ import (
 	"time"
 )
 
-// retryAfter is when a flush that failed is tried again, if no other comes before.
+// retryAfter is the delay before a failed flush is tried again in the background.
 const retryAfter = time.Second
 
-// wake lets a flush that nobody waits for begin after the given time, or sooner if
-// one is planned already. The caller has mu.
-func (w *Writer) wake(after time.Duration) {
+// scheduleFlush makes a background flush start after delay, or earlier if one is
+// already scheduled earlier. The caller holds mu.
+func (w *Writer) scheduleFlush(delay time.Duration) {
 	if w.closed {
 		return
 	}
 	if w.timer == nil {
 		w.running.Add(1)
-		w.timer = time.AfterFunc(after, w.flushUnasked)
+		w.timer = time.AfterFunc(delay, w.backgroundFlush)
 		return
 	}
-	// One that runs already cannot be stopped, and looks at the buffer when it ends.
-	if after == 0 && w.timer.Stop() {
+	// A flush that is already running cannot be stopped; it checks the buffer when it ends.
+	if delay == 0 && w.timer.Stop() {
 		w.timer.Reset(0)
 	}
 }
 
-func (w *Writer) flushUnasked() {
+func (w *Writer) backgroundFlush() {
 	defer w.running.Done()
 	err := w.flush(w.background, false)
-	if err != nil && w.background.Err() == nil && w.o.OnError != nil {
-		w.o.OnError(err)
+	if err != nil && w.background.Err() == nil && w.options.OnError != nil {
+		w.options.OnError(err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer = nil
 	switch {
 	case err != nil:
-		w.wake(max(retryAfter, w.o.FlushAge))
-	case w.due():
-		w.wake(0)
-	case len(w.buffer) > 0 && w.o.FlushAge > 0:
-		w.wake(w.o.FlushAge)
+		w.scheduleFlush(max(retryAfter, w.options.FlushAge))
+	case w.flushDue():
+		w.scheduleFlush(0)
+	case len(w.buffer) > 0 && w.options.FlushAge > 0:
+		w.scheduleFlush(w.options.FlushAge)
 	}
 }
 
-// block is what one append stores: lines of one hour.
+// flushDue reports whether the buffer contains enough for a flush. The caller holds mu.
+func (w *Writer) flushDue() bool {
+	return len(w.buffer) >= w.options.FlushRecords || w.buffered >= w.options.FlushBytes
+}
+
+// block is the content of one append: lines of one hour.
 type block struct {
 	hour  time.Time
 	data  []byte
@@ -53,45 +58,47 @@ type block struct {
 	kinds map[string]bool
 }
 
-// flush stores the block under way and what the buffer has now. One at a time does.
-func (w *Writer) flush(ctx context.Context, metadata bool) error {
+// flush stores the pending block and the lines that are in the buffer now. Only one
+// flush runs at a time.
+func (w *Writer) flush(ctx context.Context, allMetadata bool) error {
 	select {
-	case w.turn <- struct{}{}:
+	case w.flushing <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	defer func() { <-w.turn }()
-	// Not more than there is now, for others may write faster than this stores.
+	defer func() { <-w.flushing }()
+	// Only the lines of this moment, because others may write faster than this appends.
 	w.mu.Lock()
 	left := len(w.buffer)
 	w.mu.Unlock()
 	for {
-		if w.block == nil {
+		if w.pending == nil {
 			if left == 0 {
 				break
 			}
-			w.block = w.cut(left)
-			left -= len(w.block.lines)
+			w.pending = w.takeBlock(left)
+			left -= len(w.pending.lines)
 		}
-		if err := w.store(ctx, w.block); err != nil {
-			return interrupted(ctx, err)
+		if err := w.store(ctx, w.pending); err != nil {
+			return causeOr(ctx, err)
 		}
-		w.done()
+		w.releasePending()
 	}
-	w.note(ctx, metadata)
+	w.updateMetadata(ctx, allMetadata)
 	return nil
 }
 
-// cut takes a block out of the first n lines of the buffer: those of the first one's
-// hour, up to what a block can have.
-func (w *Writer) cut(n int) *block {
+// takeBlock moves lines from the first n lines of the buffer to a new block: those of
+// the first line's hour, up to MaxBlock.
+func (w *Writer) takeBlock(n int) *block {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := &block{hour: w.buffer[0].hour, kinds: map[string]bool{}}
 	kept := w.buffer[:0]
 	size, full := 0, false
 	for i, l := range w.buffer {
-		// Once a line of the hour did not fit, later ones keep their place behind it.
+		// After the first line of the hour that does not fit, later ones stay in the buffer
+		// too, so that lines keep their order.
 		full = full || l.hour.Equal(b.hour) && size+len(l.data) > MaxBlock
 		if i >= n || full || !l.hour.Equal(b.hour) {
 			kept = append(kept, l)
@@ -102,12 +109,12 @@ func (w *Writer) cut(n int) *block {
 	}
 	clear(w.buffer[len(kept):])
 	w.buffer = kept
-	w.waits -= size
+	w.buffered -= size
 	b.data = make([]byte, 0, size)
 	for i, l := range b.lines {
 		s := span{int64(len(l.data)), l.second, l.second}
 		if i > 0 {
-			s = join(b.span, s)
+			s = b.span.join(s)
 		}
 		b.span = s
 		b.kinds[l.kind] = true
@@ -116,13 +123,13 @@ func (w *Writer) cut(n int) *block {
 	return b
 }
 
-// done lets go of the block, which is stored.
-func (w *Writer) done() {
+// releasePending removes the pending block after it was stored.
+func (w *Writer) releasePending() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, l := range w.block.lines {
+	for _, l := range w.pending.lines {
 		l.stored = true
 	}
-	w.held -= len(w.block.data)
-	w.block = nil
+	w.held -= len(w.pending.data)
+	w.pending = nil
 }

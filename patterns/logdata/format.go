@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// Format is how a record is written as a line. [JSON] and [Delimited] are the formats
-// of this package; a program may have its own. It must be safe for concurrent use.
+// Format encodes a record as a line. This package has [JSON] and [Delimited]; a program
+// may implement another. Its methods must be safe for concurrent use.
 type Format interface {
-	// Name is stored with each blob, as its LogVersion metadata: letters, digits,
-	// dots and dashes. It changes when the format does.
+	// Name returns the name of the format, which is stored in the LogVersion metadata of
+	// each blob. It consists of letters, digits, dots and dashes, and must change when
+	// the format changes.
 	Name() string
 
-	// AppendLine appends the line of r to dst, without the newline at its end, and
-	// without any within it. r.Time is set and in UTC, r.Attrs is compact, and all text
-	// is UTF-8.
+	// AppendLine appends the line of r to dst, without any newline. r.Time is set and in
+	// UTC, r.Attrs is compact, and all text is valid UTF-8.
 	AppendLine(dst []byte, r *Record) ([]byte, error)
 
-	// ParseLine reads a line that AppendLine has written; what it returns does not
-	// share memory with line. Its error is a [*LineError].
+	// ParseLine decodes a line that AppendLine returned. The Record must not share memory
+	// with line. The error should be a [*LineError].
 	ParseLine(line []byte) (Record, error)
 }
 
-// JSON is the default format, one JSON object a line:
+// JSON is the default format, one JSON object per line:
 //
 //	{"time":"2014-07-31T18:04:05.5Z","level":"ERROR","msg":"disk full","attrs":{"disk":3}}
 //
-// level, msg and attrs are left out where they are empty. A record that came without
-// a time has "arrived" in place of "time". ParseLine refuses a line that has another
-// member, or no time.
+// Empty level, msg and attrs are omitted. A record without a time of its own has
+// "arrived" instead of "time". ParseLine refuses lines with other members or without a
+// time.
 var JSON Format = jsonLines{}
 
 type jsonLines struct{}
@@ -70,10 +70,10 @@ func (jsonLines) ParseLine(line []byte) (Record, error) {
 		return Record{}, badLine("", "is not a JSON object of this format")
 	}
 	if rest := bytes.TrimSpace(line[d.InputOffset():]); len(rest) > 0 {
-		return Record{}, badLine("", "goes on after its JSON object")
+		return Record{}, badLine("", "continues after the JSON object")
 	}
 	if (l.Time == nil) == (l.Arrived == nil) {
-		return Record{}, badLine("time", "is not there, or twice")
+		return Record{}, badLine("time", "is missing or present twice")
 	}
 	r := Record{Arrived: l.Time == nil, Type: l.Level, Message: l.Msg, Attrs: l.Attrs}
 	if r.Arrived {
@@ -93,67 +93,24 @@ func checkAttrs(attrs []byte) error {
 	return nil
 }
 
-// appendText appends s as a JSON string. Marshal never fails for one.
+// appendText appends s as a JSON string. Marshal does not fail for a string.
 func appendText(dst []byte, s string) []byte {
-	text, _ := json.Marshal(utf8Of(s))
+	text, _ := json.Marshal(validUTF8(s))
 	return append(dst, text...)
 }
 
-// utf8Of has U+FFFD for each run of bytes that are not UTF-8.
-func utf8Of(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+// validUTF8 replaces each run of invalid bytes with U+FFFD.
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
 func appendTime(dst []byte, t time.Time) []byte { return t.AppendFormat(dst, time.RFC3339Nano) }
 
 func parseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return t, badLine("time", "is not of the form 2006-01-02T15:04:05Z")
+		return t, badLine("time", "is not in the form 2006-01-02T15:04:05Z")
 	}
 	if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
 		return t, badLine("time", reasonYear)
 	}
 	return t, nil
-}
-
-// Delimited is the format of the Storage Analytics logs with the fields of a record:
-//
-//	2014-07-31T18:04:05.5Z;ERROR;disk full;"{&quot;disk&quot;:3}"
-//
-// A field that has a quote, a semicolon, an ampersand or a line break is
-// HTML-encoded and stands in double quotes. "~" before the time tells that the
-// record came without one.
-var Delimited Format = delimited{}
-
-type delimited struct{}
-
-func (delimited) Name() string { return "delimited-1" }
-
-func (delimited) AppendLine(dst []byte, r *Record) ([]byte, error) {
-	if r.Arrived {
-		dst = append(dst, '~')
-	}
-	dst = appendTime(dst, r.Time)
-	for _, text := range []string{r.Type, r.Message} {
-		dst = appendField(append(dst, ';'), utf8Of(text))
-	}
-	return appendField(append(dst, ';'), string(r.Attrs)), nil
-}
-
-func (delimited) ParseLine(line []byte) (Record, error) {
-	fields, err := splitFields(line)
-	if err != nil {
-		return Record{}, err
-	}
-	if len(fields) != 4 {
-		return Record{}, badLine("", "does not have four fields")
-	}
-	text, arrived := strings.CutPrefix(fields[0], "~")
-	r := Record{Arrived: arrived, Type: fields[1], Message: fields[2]}
-	if fields[3] != "" {
-		r.Attrs = json.RawMessage(fields[3])
-	}
-	if r.Time, err = parseTime(text); err != nil {
-		return Record{}, err
-	}
-	return r, checkAttrs(r.Attrs)
 }

@@ -12,24 +12,23 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func TestHandlerIsWhatSlogAsksFor(t *testing.T) {
+func TestTheHandlerConformsToSlogtest(t *testing.T) {
 	for _, format := range []logdata.Format{logdata.JSON, logdata.Delimited} {
 		c := storagetest.New(t).Container("logs")
 		if _, err := c.Create(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
-		o := logdata.Options{Format: format}
-		w := newWriter(t, c, o)
+		w := newWriter(t, c, logdata.WriterOptions{Format: format})
 		h, err := logdata.NewHandler(w, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		started := time.Now().Add(-time.Minute)
 		if err := slogtest.TestHandler(h, func() []map[string]any {
-			closed(t, w)
+			closeWriter(t, w)
 			var results []map[string]any
-			q := logdata.Query{From: started, To: time.Now().Add(time.Minute)}
-			for _, e := range all(t, newReader(t, c, &o).Read(t.Context(), q)) {
+			r := newReader(t, c, &logdata.ReaderOptions{Format: format})
+			for _, e := range all(t, r.Read(t.Context(), started, time.Now().Add(time.Minute), nil)) {
 				m := map[string]any{}
 				if len(e.Attrs) > 0 {
 					if err := json.Unmarshal(e.Attrs, &m); err != nil {
@@ -57,17 +56,17 @@ type secret struct{}
 
 func (secret) LogValue() slog.Value { return slog.StringValue("hidden") }
 
-// nothing stands for the zero Attr, which handlers leave out.
+// nothing resolves to the zero Attr, which handlers omit.
 type nothing struct{}
 
 func (nothing) LogValue() slog.Value { return slog.Value{} }
 
-func TestHandlerEncodesEveryValue(t *testing.T) {
+func TestTheHandlerEncodesEveryKindOfValue(t *testing.T) {
 	c := storagetest.New(t).Container("logs")
 	if _, err := c.Create(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	w := newWriter(t, c, logdata.Options{})
+	w := newWriter(t, c, logdata.WriterOptions{})
 	h, err := logdata.NewHandler(w, &logdata.HandlerOptions{Level: slog.LevelDebug, AddSource: true})
 	if err != nil {
 		t.Fatal(err)
@@ -77,8 +76,8 @@ func TestHandlerEncodesEveryValue(t *testing.T) {
 	slog.New(h).With("who", secret{}).WithGroup("g").Debug("m\n\";",
 		"n", 1, "u", uint64(2), "f", 1.5, "nan", nan, "b", true, "d", time.Second,
 		"t", noon, "err", errors.New("bad"), "any", []int{1, 2}, "broken", broken{}, "chan", make(chan int), slog.Group("empty"), "", nothing{})
-	closed(t, w)
-	es := all(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: time.Now().Add(-time.Minute), To: time.Now().Add(time.Minute)}))
+	closeWriter(t, w)
+	es := all(t, newReader(t, c, nil).Read(t.Context(), time.Now().Add(-time.Minute), time.Now().Add(time.Minute), nil))
 	var got struct {
 		Source struct{ File string }
 		Who    string

@@ -19,22 +19,22 @@ import (
 // noon is the hour in which most tests write.
 var noon = time.Date(2014, 7, 31, 12, 0, 0, 0, time.UTC)
 
-// never keeps the tests' flushes to those that they ask for.
+// never disables flushes by age.
 const never = -1
 
-// run runs body on storagetest and on Azurite, once each: what is accelerated are
-// table clients.
+// run runs body on storagetest and on Azurite, once each, because patterns.Accelerate does
+// not change blob clients.
 func run(t *testing.T, body func(*testing.T, *testbed.Backend)) {
 	t.Helper()
-	testbed.Run(t, plainly(body))
+	testbed.Run(t, unaccelerated(body))
 }
 
 func runInProcess(t *testing.T, body func(*testing.T, *testbed.Backend)) {
 	t.Helper()
-	testbed.RunInProcess(t, plainly(body))
+	testbed.RunInProcess(t, unaccelerated(body))
 }
 
-func plainly(body func(*testing.T, *testbed.Backend)) func(*testing.T, *testbed.Backend) {
+func unaccelerated(body func(*testing.T, *testbed.Backend)) func(*testing.T, *testbed.Backend) {
 	return func(t *testing.T, b *testbed.Backend) {
 		if !b.Accelerated {
 			body(t, b)
@@ -44,7 +44,7 @@ func plainly(body func(*testing.T, *testbed.Backend)) func(*testing.T, *testbed.
 
 func at(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
 
-func newWriter(t testing.TB, c *container.Client, o logdata.Options) *logdata.Writer {
+func newWriter(t testing.TB, c *container.Client, o logdata.WriterOptions) *logdata.Writer {
 	t.Helper()
 	if o.FlushAge == 0 {
 		o.FlushAge = never
@@ -56,7 +56,7 @@ func newWriter(t testing.TB, c *container.Client, o logdata.Options) *logdata.Wr
 	return w
 }
 
-func newReader(t testing.TB, c *container.Client, o *logdata.Options) *logdata.Reader {
+func newReader(t testing.TB, c *container.Client, o *logdata.ReaderOptions) *logdata.Reader {
 	t.Helper()
 	r, err := logdata.NewReader(c, "web", o)
 	if err != nil {
@@ -79,14 +79,14 @@ func flush(t testing.TB, w *logdata.Writer) {
 	}
 }
 
-func closed(t testing.TB, w *logdata.Writer) {
+func closeWriter(t testing.TB, w *logdata.Writer) {
 	t.Helper()
 	if err := w.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// all collects what must not end with an error.
+// all returns all values of a sequence that must not end with an error.
 func all[T any](t testing.TB, seq iter.Seq2[T, error]) []T {
 	t.Helper()
 	var got []T
@@ -99,6 +99,7 @@ func all[T any](t testing.TB, seq iter.Seq2[T, error]) []T {
 	return got
 }
 
+// failure returns the error of a sequence that must end with one.
 func failure[T any](t testing.TB, seq iter.Seq2[T, error]) error {
 	t.Helper()
 	for _, err := range seq {
@@ -110,10 +111,10 @@ func failure[T any](t testing.TB, seq iter.Seq2[T, error]) error {
 	return nil
 }
 
-// messages reads the messages of [from, to).
+// messages returns the messages of [from, to).
 func messages(t testing.TB, c *container.Client, from, to time.Time) []string {
 	t.Helper()
-	return texts(all(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: from, To: to})))
+	return texts(all(t, newReader(t, c, nil).Read(t.Context(), from, to, nil)))
 }
 
 func texts(entries []logdata.Entry) []string {
@@ -131,7 +132,7 @@ func wantTexts(t testing.TB, got []string, want ...string) {
 	}
 }
 
-// wantRequests checks all requests since the last reset, and resets.
+// wantRequests checks the requests since the last reset, and resets.
 func wantRequests(t testing.TB, b *testbed.Backend, want ...string) {
 	t.Helper()
 	var got []string

@@ -2,47 +2,158 @@ package logdata
 
 import (
 	"context"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// listed is a blob of the log.
-type listed struct {
-	name string
-	hour time.Time
-	size int64
-	meta map[string]*string
+const (
+	hour = time.Hour
+	day  = 24 * hour
+	// maxName leaves room for the hour and the number in the 1,024 characters of a blob
+	// name.
+	maxName = 400
+)
+
+// hourOf returns the start of the hour that contains t.
+func hourOf(t time.Time) time.Time {
+	t = t.UTC()
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), 0, 0, 0, time.UTC)
 }
 
-// listing gives the blobs of each hour of [from, to) and asks for each hour once; for
-// a whole day at once, where all of it is wanted.
+func dayOf(t time.Time) time.Time {
+	t = t.UTC()
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+}
+
+// dayPrefix returns the prefix of the names of a day's blobs.
+func dayPrefix(service string, t time.Time) string {
+	return service + "/" + t.Format("2006/01/02/")
+}
+
+// hourPrefix returns the prefix of the names of an hour's blobs.
+func hourPrefix(service string, t time.Time) string {
+	return service + "/" + t.Format("2006/01/02/15") + "00/"
+}
+
+func blobName(service string, h time.Time, writer string, number int) string {
+	return fmt.Sprintf("%s%s-%06d.log", hourPrefix(service, h), writer, number)
+}
+
+// numberOf returns the number in a name that blobName returned. prefix is everything
+// before the number.
+func numberOf(name, prefix string) (int, bool) {
+	digits, ok := strings.CutSuffix(strings.TrimPrefix(name, prefix), ".log")
+	if !ok || len(digits) < 6 || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(digits)
+	return n, err == nil
+}
+
+// hourOfName returns the hour in the name of a blob of the service. It accepts every
+// file name that ends in .log after the prefix of an hour.
+func hourOfName(service, name string) (time.Time, bool) {
+	rest, ok := strings.CutPrefix(name, service+"/")
+	const form = "2006/01/02/1504/"
+	if !ok || len(rest) <= len(form) || strings.Contains(rest[len(form):], "/") || !strings.HasSuffix(rest, ".log") {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(form, rest[:len(form)])
+	return t, err == nil && t.Minute() == 0 && t.Year() > 0
+}
+
+// checkName returns an error if name cannot be part of a blob name. A service may have
+// several segments.
+func checkName(what, name string, segments bool) error {
+	bad := func(reason string) error { return fmt.Errorf("%w: %s %s", ErrBadOption, what, reason) }
+	if name == "" || len(name) > maxName {
+		return bad(fmt.Sprintf("is not 1 to %d bytes long", maxName))
+	}
+	if !utf8.ValidString(name) {
+		return bad("is not UTF-8")
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '\\' }) {
+		return bad("contains a backslash or a control character")
+	}
+	if !segments && strings.Contains(name, "/") {
+		return bad("contains a slash")
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || strings.HasSuffix(part, ".") {
+			return bad("has an empty segment or one that ends in a dot")
+		}
+	}
+	return nil
+}
+
+// listPages lists the blobs whose names start with prefix, up to 5,000 in each request.
+func listPages(ctx context.Context, client *container.Client, prefix string, metadata bool) iter.Seq2[[]*container.BlobItem, error] {
+	return func(yield func([]*container.BlobItem, error) bool) {
+		pager := client.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{
+			Prefix:  &prefix,
+			Include: container.ListBlobsInclude{Metadata: metadata},
+		})
+		for pager.More() {
+			page, err := pager.NextPage(ctx)
+			if err != nil {
+				yield(nil, causeOr(ctx, azerr.New("list", err)))
+				return
+			}
+			if page.Segment == nil {
+				continue
+			}
+			if !yield(page.Segment.BlobItems, nil) {
+				return
+			}
+		}
+	}
+}
+
+// listedBlob is a blob of the log, as it was listed.
+type listedBlob struct {
+	name     string
+	hour     time.Time
+	size     int64
+	metadata map[string]*string
+}
+
+// listing lists the blobs of each hour of [from, to). It lists each hour once, and a
+// whole day in one request if the range contains all of it.
 type listing struct {
 	client   *container.Client
 	service  string
 	from, to time.Time
-	asked    map[time.Time]bool // hours
-	blobs    map[time.Time][]listed
+	listed   map[time.Time]bool // hours
+	blobs    map[time.Time][]listedBlob
 	stats    *Stats
 }
 
 func newListing(c *container.Client, service string, from, to time.Time, stats *Stats) *listing {
 	return &listing{
 		client: c, service: service, from: from, to: to, stats: stats,
-		asked: map[time.Time]bool{}, blobs: map[time.Time][]listed{},
+		listed: map[time.Time]bool{}, blobs: map[time.Time][]listedBlob{},
 	}
 }
 
-// of gives the blobs of the hour that begins at h.
-func (l *listing) of(ctx context.Context, h time.Time) ([]listed, error) {
-	if l.asked[h] {
+// of returns the blobs of the hour that starts at h.
+func (l *listing) of(ctx context.Context, h time.Time) ([]listedBlob, error) {
+	if l.listed[h] {
 		return l.blobs[h], nil
 	}
 	prefix, hours := hourPrefix(l.service, h), 1
 	if d := dayOf(h); h.Equal(d) && !d.Before(l.from) && !d.Add(day).After(l.to) {
 		prefix, hours = dayPrefix(l.service, d), 24
 	}
-	for page, err := range pages(ctx, l.client, prefix, true) {
+	for page, err := range listPages(ctx, l.client, prefix, true) {
 		if err != nil {
 			return nil, err
 		}
@@ -51,30 +162,30 @@ func (l *listing) of(ctx context.Context, h time.Time) ([]listed, error) {
 			if item.Name == nil || item.Properties == nil || item.Properties.ContentLength == nil {
 				continue
 			}
-			at, ok := hourOfName(l.service, *item.Name)
+			of, ok := hourOfName(l.service, *item.Name)
 			if !ok {
 				continue
 			}
 			l.stats.Listed++
-			l.blobs[at] = append(l.blobs[at], listed{*item.Name, at, *item.Properties.ContentLength, item.Metadata})
+			l.blobs[of] = append(l.blobs[of], listedBlob{*item.Name, of, *item.Properties.ContentLength, item.Metadata})
 		}
 	}
 	for i := range hours {
-		l.asked[h.Add(time.Duration(i)*hour)] = true
+		l.listed[h.Add(time.Duration(i)*hour)] = true
 	}
 	return l.blobs[h], nil
 }
 
-// forget lets go of the hours before h.
-func (l *listing) forget(h time.Time) {
-	for at := range l.blobs {
-		if at.Before(h) {
-			delete(l.blobs, at)
+// forgetBefore removes the hours before h from memory.
+func (l *listing) forgetBefore(h time.Time) {
+	for of := range l.blobs {
+		if of.Before(h) {
+			delete(l.blobs, of)
 		}
 	}
-	for at := range l.asked {
-		if at.Before(h) {
-			delete(l.asked, at)
+	for of := range l.listed {
+		if of.Before(h) {
+			delete(l.listed, of)
 		}
 	}
 }

@@ -12,108 +12,119 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// MaxBlock is the size of the largest block that is appended, and so of the largest
-// record with its newline: 4 MiB, the service's limit in all versions.
+// MaxBlock is the size limit of an appended block, and so of a record with its
+// newline: 4 MiB, the limit of all service versions.
 // https://learn.microsoft.com/rest/api/storageservices/append-block
 const MaxBlock = 4 << 20
 
-// maxBlocks is how many blocks an append blob may have.
+// maxBlocks is the service's limit for the blocks of an append blob.
 const maxBlocks = 50_000
 
-// Options are the options of [NewWriter], [NewReader] and [NewAnalyticsReader], so
-// that a program can have one for all. nil and the zero value mean the defaults.
-type Options struct {
-	// Format is that of the lines, [JSON] by default. Writers and readers of a
-	// service must have the same.
+// WriterOptions are the options of [NewWriter]. nil and the zero value mean the
+// defaults.
+type WriterOptions struct {
+	// Format encodes the lines. Zero means [JSON]. Writers and readers of a service
+	// must use the same Format.
 	Format Format
 
-	// Name is the writer's in the names of its blobs. The default is random, and the
-	// best. Writers that share a name do not harm each other, but take more requests.
+	// Name identifies the Writer in the names of its blobs. Empty means a random name,
+	// which is recommended. Writers with the same name do not harm each other, but
+	// need more requests.
 	Name string
 
-	// A flush begins when the buffer has so many records or bytes, or its oldest
-	// record this age: by default 10,000, 1 MiB and 2 s. FlushBytes is at most
-	// [MaxBlock]. A negative FlushAge means never.
+	// A flush starts when the buffer contains FlushRecords records or FlushBytes bytes,
+	// or when its oldest record is FlushAge old. Zero means 10,000 records, 1 MiB and
+	// 2 s. FlushBytes is at most [MaxBlock]. A negative FlushAge disables flushes by
+	// age.
 	FlushRecords int
 	FlushBytes   int
 	FlushAge     time.Duration
 
-	// Sync is the durability mode: Write returns when its record is stored. Writes at
-	// the same time share requests. Without it, what is in the buffer when the
-	// process dies is lost.
+	// Sync makes Write return only after its record is stored. Concurrent writes share
+	// requests. Without Sync, buffered records are lost when the process dies.
 	Sync bool
 
-	// BufferBytes is how much the buffer takes, 16 MiB by default and at least
-	// [MaxBlock]. When it is full, because storing fails or is slower than writing,
-	// Write waits until a flush has made room; with Drop it drops the record instead
-	// and counts it, see [Writer.Dropped].
+	// BufferBytes is the capacity of the buffer, at least [MaxBlock]. Zero means 16 MiB.
+	// If the buffer is full because appends fail or are slower than writes, Write waits
+	// until a flush has made room. With Drop it drops the record instead and counts it,
+	// see [Writer.Dropped].
 	BufferBytes int
 	Drop        bool
 
-	// BlobBytes is the size at which a new blob is begun, 256 MiB by default. It is
-	// begun before 50,000 blocks in any case.
+	// BlobBytes is the size at which the Writer starts a new blob. Zero means 256 MiB.
+	// It also starts a new blob after 50,000 blocks.
 	BlobBytes int64
 
-	// OnError, if not nil, is called with the errors of flushes that nobody waits
-	// for. What they could not store stays in the buffer and is tried again. It is
-	// called from a goroutine of the Writer's, and must not call Flush or Close.
+	// OnError, if not nil, receives the errors of background flushes. Records that a
+	// flush could not store stay in the buffer and are tried again. OnError is called
+	// from a goroutine of the Writer and must not call Flush or Close.
 	OnError func(error)
 
-	// Parallel is how many blobs are read at once, 8 by default.
-	Parallel int
-
-	// Slice is how much of the time is put in order at once: the matching entries of
-	// one slice are in memory. It divides an hour evenly and is one by default.
-	// Shorter ones take less memory and more requests.
-	Slice time.Duration
-
-	// BadLine, if not nil, is called with each line that is not of the format, in the
-	// goroutine of the loop. nil skips the line; an error ends the reading, as every
-	// bad line does without BadLine.
-	BadLine func(*LineError) error
-
-	blocks int // of a blob; tests have fewer
+	blocks int // limit for the blocks of a blob; tests set a lower one
 }
 
-func (o *Options) withDefaults(client *container.Client, service string) (Options, error) {
-	var r Options
+// ReaderOptions are the options of [NewReader] and [NewAnalyticsReader]. nil and the
+// zero value mean the defaults.
+type ReaderOptions struct {
+	// Format decodes the lines. Zero means [JSON]. An AnalyticsReader ignores it.
+	Format Format
+
+	// Parallel is how many parts of blobs are downloaded concurrently, at most 1,024.
+	// Zero means 8.
+	Parallel int
+
+	// Slice is the length of time that is sorted in memory: a read holds the matching
+	// entries of one Slice. It must be at least one second and divide an hour evenly.
+	// Zero means one hour. A shorter Slice needs less memory and more requests.
+	Slice time.Duration
+
+	// BadLine, if not nil, is called for each line that is not in the format, from the
+	// goroutine that runs the loop. The line is skipped if BadLine returns nil;
+	// otherwise the read ends with the returned error. If BadLine is nil, the read ends
+	// with the [*LineError] of the first such line.
+	BadLine func(*LineError) error
+}
+
+// intOption is an option with a default and a range.
+type intOption struct {
+	name             string
+	value            *int
+	unset, low, high int
+}
+
+func (o intOption) resolve() error {
+	if *o.value == 0 {
+		*o.value = o.unset
+	}
+	if *o.value < o.low || *o.value > o.high {
+		return fmt.Errorf("%w: %s is not between %d and %d", ErrBadOption, o.name, o.low, o.high)
+	}
+	return nil
+}
+
+func (o *WriterOptions) withDefaults() (WriterOptions, error) {
+	var r WriterOptions
 	if o != nil {
 		r = *o
 	}
-	if client == nil {
-		return r, fmt.Errorf("container: %w", patterns.ErrNil)
-	}
-	if err := checkName("service", service, true); err != nil {
-		return r, err
-	}
-	for _, n := range []struct {
-		name  string
-		value *int
-		unset int
-		least int
-		most  int
-	}{
+	for _, n := range []intOption{
 		{"FlushRecords", &r.FlushRecords, 10_000, 1, 1 << 30},
 		{"FlushBytes", &r.FlushBytes, 1 << 20, 1, MaxBlock},
 		{"BufferBytes", &r.BufferBytes, 16 << 20, MaxBlock, math.MaxInt},
-		{"Parallel", &r.Parallel, 8, 1, 1 << 10},
 		{"blocks", &r.blocks, maxBlocks, 1, maxBlocks},
 	} {
-		if *n.value == 0 {
-			*n.value = n.unset
-		}
-		if *n.value < n.least || *n.value > n.most {
-			return r, fmt.Errorf("%w: %s is not %d to %d", ErrBadOption, n.name, n.least, n.most)
+		if err := n.resolve(); err != nil {
+			return r, err
 		}
 	}
 	if r.BlobBytes == 0 {
 		r.BlobBytes = 256 << 20
 	}
+	if r.BlobBytes < 0 {
+		return r, fmt.Errorf("%w: BlobBytes is negative", ErrBadOption)
+	}
 	if r.FlushAge == 0 {
 		r.FlushAge = 2 * time.Second
-	}
-	if r.Slice == 0 {
-		r.Slice = hour
 	}
 	if r.Format == nil {
 		r.Format = JSON
@@ -121,11 +132,33 @@ func (o *Options) withDefaults(client *container.Client, service string) (Option
 	if r.Name == "" {
 		r.Name = strings.ToLower(rand.Text()[:13])
 	}
-	switch {
-	case r.BlobBytes < 0:
-		return r, fmt.Errorf("%w: BlobBytes is negative", ErrBadOption)
-	case r.Slice < time.Second || hour%r.Slice != 0:
-		return r, fmt.Errorf("%w: Slice does not divide an hour into seconds evenly", ErrBadOption)
-	}
 	return r, checkName("Name", r.Name, false)
+}
+
+func (o *ReaderOptions) withDefaults() (ReaderOptions, error) {
+	var r ReaderOptions
+	if o != nil {
+		r = *o
+	}
+	if err := (intOption{"Parallel", &r.Parallel, 8, 1, 1 << 10}).resolve(); err != nil {
+		return r, err
+	}
+	if r.Slice == 0 {
+		r.Slice = hour
+	}
+	if r.Slice < time.Second || hour%r.Slice != 0 {
+		return r, fmt.Errorf("%w: Slice is below one second or does not divide an hour evenly", ErrBadOption)
+	}
+	if r.Format == nil {
+		r.Format = JSON
+	}
+	return r, nil
+}
+
+// checkSource checks the container and service that every constructor takes.
+func checkSource(client *container.Client, service string) error {
+	if client == nil {
+		return fmt.Errorf("container: %w", patterns.ErrNil)
+	}
+	return checkName("service", service, true)
 }

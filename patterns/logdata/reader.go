@@ -15,59 +15,69 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Reader reads the logs of a service that Writers have written. It may be used by
-// any number of goroutines and needs no closing.
-type Reader struct {
+// Reader reads the logs of a service that Writers have written. It is safe for
+// concurrent use and need not be closed.
+type Reader struct{ source }
+
+// source is what a Reader or an AnalyticsReader reads.
+type source struct {
 	container *container.Client
 	service   string
-	o         Options
+	options   ReaderOptions
 }
 
-// NewReader makes a Reader of the service's logs in the container. It makes no
-// request.
-func NewReader(client *container.Client, service string, opts *Options) (*Reader, error) {
-	o, err := opts.withDefaults(client, service)
+func newSource(client *container.Client, service string, opts *ReaderOptions) (source, error) {
+	if err := checkSource(client, service); err != nil {
+		return source{}, err
+	}
+	o, err := opts.withDefaults()
+	return source{client, service, o}, err
+}
+
+// NewReader returns a Reader of the service's logs in the container. It makes no
+// request. Its error matches [ErrBadOption] or [patterns.ErrNil].
+func NewReader(client *container.Client, service string, opts *ReaderOptions) (*Reader, error) {
+	s, err := newSource(client, service, opts)
 	if err != nil {
 		return nil, fmt.Errorf("new log reader: %w", err)
 	}
-	return &Reader{container: client, service: service, o: o}, nil
+	return &Reader{s}, nil
 }
 
-// Container gives back the client that NewReader took.
+// Container returns the client that was passed to NewReader.
 func (r *Reader) Container() *container.Client { return r.container }
 
-// Query says which records are read.
-type Query struct {
-	// From <= Time < To. Both are needed; To is at most the beginning of the year 10000.
-	From, To time.Time
-
-	// Types are those of the records; none means all. Blobs that have none of them
-	// are not read.
+// ReadOptions are the options of [Reader.Read]. nil and the zero value mean the
+// defaults.
+type ReadOptions struct {
+	// Types selects records by Type. Empty means all types. Blobs that by their metadata
+	// contain none of them are not read.
 	Types []string
 
-	// Match, if not nil, has to be true of a record as well. It is called from
-	// several goroutines, and must not change the record.
+	// Match, if not nil, selects records in addition to Types. It is called concurrently
+	// and must not change the record.
 	Match func(*Record) bool
 
-	// Cursor goes on behind the entry that it is of, see [Entry.Cursor]. It has to
-	// belong to a Query with the same From, To and Types.
+	// Cursor makes the read start after the entry that returned it, see [Entry.Cursor].
+	// It is valid for reads of the same service in the same container with the same
+	// range and Types. Empty means the beginning.
 	Cursor string
 
-	// Stats, if not nil, are set to what the reading has touched.
+	// Stats, if not nil, receives what the read has done.
 	Stats *Stats
 }
 
-// Entry is a record and where it was read.
+// Entry is a record and where it is stored.
 type Entry struct {
 	Record
-	Blob   string // its name
-	Offset int64  // of the record's line in it
+	Blob   string // name of the blob
+	Offset int64  // of the record's line in the blob
 
 	seal func(position []byte) string
 }
 
-// Cursor is a text, good in a URL, with which [Query.Cursor] goes on behind this
-// entry. "" for an Entry that no Reader has made.
+// Cursor returns the cursor with which [ReadOptions.Cursor] continues after this entry.
+// It is safe in a URL. It is "" for an Entry that was not returned by a Reader.
 func (e *Entry) Cursor() string {
 	if e.seal == nil {
 		return ""
@@ -75,43 +85,51 @@ func (e *Entry) Cursor() string {
 	return e.seal(position{e.Time, e.Blob, e.Offset}.bytes())
 }
 
-// Read gives the records of the query in the order of their times; those of the same
-// time come by the name of their blob and then as they were written. The pair with an
-// error is the last, and has no entry. The loop may be left at any time.
+// Read yields the records with from <= Time < to in the order of their times. Records of
+// the same time are ordered by the name of their blob and then by offset. Both from and
+// to must be set, and to must not be after the start of the year 10000. The sequence
+// ends after the first error, which comes with a zero Entry. The caller may leave the
+// loop at any time.
 //
-// One request for each hour of the range, or for each whole day, and one for each
-// 5,000 blobs more; one for each stretch of a blob that can have records of the range
-// by its metadata, [Options.Parallel] at once. The matching records of one
-// [Options.Slice] are in memory. A blob that is deleted meanwhile is left out and
-// counted in Stats.Gone. Errors are [*LineError], [*Error], [patterns.ErrBadCursor],
-// and [ErrBadOption] for a range without beginning or end.
+// Read makes one request for each hour of the range, or for each whole day, one for each
+// further 5,000 blobs, and one for each part of a blob that by its metadata may contain
+// wanted records, [ReaderOptions.Parallel] of them concurrently. It holds the matching
+// records of one [ReaderOptions.Slice] in memory. A blob that is deleted during the read
+// is skipped and counted in Stats.Gone.
 //
-// A record that is written while the range is read may be missed, and so may, after a
-// Cursor, one that was written late: to follow a log, read up to a time that is past
-// by more than Writers keep records in their buffers.
-func (r *Reader) Read(ctx context.Context, q Query) iter.Seq2[Entry, error] {
+// Errors are [*LineError], [*patterns.Error] for a failed request, [patterns.ErrBadCursor],
+// and [ErrBadOption] for an invalid range.
+//
+// Read may miss a record that is written during the read. After a Cursor it may miss a
+// record that was written late. To follow a log, read up to a time in the past: Writers
+// must have flushed all records of that time.
+func (r *Reader) Read(ctx context.Context, from, to time.Time, opts *ReadOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		fail := func(err error) { yield(Entry{}, fmt.Errorf("read log: %w", err)) }
-		from, to, err := bounds(q.From, q.To)
+		var o ReadOptions
+		if opts != nil {
+			o = *opts
+		}
+		from, to, err := checkRange(from, to)
 		if err != nil {
 			fail(err)
 			return
 		}
-		marks := append([]string{"logdata", r.service, from.Format(time.RFC3339Nano), to.Format(time.RFC3339Nano)}, q.Types...)
+		identity := append([]string{"logdata", r.service, from.Format(time.RFC3339Nano), to.Format(time.RFC3339Nano)}, o.Types...)
 		address, _, _ := strings.Cut(r.container.URL(), "?") // without a signature
-		c, ok := cursor.Open(q.Cursor, marks...)
-		after, good := parsePosition(c.Position)
-		if !ok || !good || !c.Of(address) {
+		c, ok := cursor.Open(o.Cursor, identity...)
+		after, valid := parsePosition(c.Position)
+		if !ok || !valid || !c.Of(address) {
 			fail(patterns.ErrBadCursor)
 			return
 		}
-		stats := q.Stats
+		stats := o.Stats
 		if stats == nil {
 			stats = new(Stats)
 		}
 		*stats = Stats{}
-		seal := func(position []byte) string { return cursor.Seal(position, address, marks...) }
-		for f, err := range r.engine(q).read(ctx, from, to, after, stats) {
+		seal := func(position []byte) string { return cursor.Seal(position, address, identity...) }
+		for f, err := range r.search(&o).run(ctx, from, to, after, stats) {
 			if err != nil {
 				fail(err)
 				return
@@ -123,40 +141,38 @@ func (r *Reader) Read(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 	}
 }
 
-func (r *Reader) engine(q Query) *engine[Record] {
-	return &engine[Record]{
-		container: r.container,
-		service:   r.service,
-		o:         r.o,
-		parse:     r.o.Format.ParseLine,
-		time:      func(v *Record) time.Time { return v.Time },
+func (r *Reader) search(o *ReadOptions) *search[Record] {
+	return &search[Record]{
+		source: r.source,
+		parse:  r.options.Format.ParseLine,
+		time:   func(v *Record) time.Time { return v.Time },
 		match: func(v *Record) bool {
-			return (len(q.Types) == 0 || slices.Contains(q.Types, v.Type)) && (q.Match == nil || q.Match(v))
+			return (len(o.Types) == 0 || slices.Contains(o.Types, v.Type)) && (o.Match == nil || o.Match(v))
 		},
-		pick: func(b listed, from, to time.Time) []stretch {
-			s, ok := parseSummary(b.hour, b.meta)
+		ranges: func(b listedBlob, from, to time.Time) []byteRange {
+			s, ok := parseSummary(b.hour, b.metadata)
 			if !ok {
-				return []stretch{{0, b.size}}
+				return []byteRange{{0, b.size}}
 			}
-			return s.pick(b.size, from, to, q.Types)
+			return s.ranges(b.size, from, to, o.Types)
 		},
 	}
 }
 
-// bounds checks a range of time, which has to have a beginning and an end, and to be
-// of the years that a name can have.
-func bounds(from, to time.Time) (time.Time, time.Time, error) {
+// checkRange returns the range in UTC, or an error if an end is not set or is outside
+// the years that a blob name can contain.
+func checkRange(from, to time.Time) (time.Time, time.Time, error) {
 	from, to = from.Round(0).UTC(), to.Round(0).UTC()
 	switch {
 	case from.IsZero() || to.IsZero():
-		return from, to, fmt.Errorf("%w: From and To are both needed", ErrBadOption)
+		return from, to, fmt.Errorf("%w: the start or the end of the range is not set", ErrBadOption)
 	case from.Year() < 1 || to.After(time.Date(10000, time.January, 1, 0, 0, 0, 0, time.UTC)):
-		return from, to, fmt.Errorf("%w: From or To %s", ErrBadOption, reasonYear)
+		return from, to, fmt.Errorf("%w: the range %s", ErrBadOption, reasonYear)
 	}
 	return from, to, nil
 }
 
-// bytes is the time in seconds and nanoseconds, the offset and the blob's name.
+// bytes encodes the time in seconds and nanoseconds, the offset and the blob's name.
 func (p position) bytes() []byte {
 	b := binary.BigEndian.AppendUint64(nil, uint64(p.time.Unix()))
 	b = binary.BigEndian.AppendUint32(b, uint32(p.time.Nanosecond()))
@@ -164,7 +180,8 @@ func (p position) bytes() []byte {
 	return append(b, p.blob...)
 }
 
-// parsePosition is the inverse; none gives the zero position, before all entries.
+// parsePosition decodes what bytes returned. No bytes mean the zero position, which is
+// before all entries.
 func parsePosition(b []byte) (position, bool) {
 	if len(b) == 0 {
 		return position{}, true

@@ -13,88 +13,94 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Writer writes the records of a service to blobs of its own. It may be used by any
-// number of goroutines, and any number of Writers may write for the same service. A
-// flush by count, size or age runs in a goroutine that ends with it; Close ends the
-// one that is under way and lets no other begin. A Writer that is not closed loses
-// what its buffer holds.
+// Writer writes the records of a service to blobs of its own. It is safe for concurrent
+// use, and any number of Writers may write for the same service. A flush by count, size
+// or age runs in a goroutine that ends with the flush. Call Close to end it: a Writer
+// that is not closed loses its buffered records.
 type Writer struct {
 	container *container.Client
 	service   string
-	o         Options
+	options   WriterOptions
 	dropped   atomic.Uint64
 
-	mu     sync.Mutex
-	buffer []*line
-	waits  int         // bytes in the buffer
-	held   int         // these and those of the block under way
-	timer  *time.Timer // of the next flush that nobody waits for, or of the one that runs
-	closed bool
+	mu       sync.Mutex
+	buffer   []*line
+	buffered int         // bytes of the lines in buffer
+	held     int         // buffered plus the bytes of the pending block
+	timer    *time.Timer // of the next background flush, or of the running one
+	closed   bool
 
-	background context.Context // of those flushes, until Close
+	background context.Context // of background flushes, until Close
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
 
-	turn chan struct{} // who has put a token in flushes, and has the following:
+	flushing chan struct{} // semaphore of one; its holder owns the fields below
 
-	block *block         // cut from the buffer and not known to be stored
-	blobs []*blob        // open ones, the last used last
-	next  map[string]int // prefix of an hour -> the number to try first
+	pending *block         // taken out of the buffer, not known to be stored
+	blobs   []*blob        // open blobs, the most recently used last
+	next    map[string]int // the number to try first, by the prefix of an hour
 }
 
-// line is a record as it is stored, with its newline.
+// line is an encoded record with its newline.
 type line struct {
 	data   []byte
 	hour   time.Time
 	second int // within the hour
 	kind   string
-	stored bool // under mu
+	stored bool // guarded by Writer.mu
 }
 
-// NewWriter makes a Writer of the service's logs in the container, which must exist
-// before the first flush. The service is what the names of the blobs begin with.
-// NewWriter makes no request and starts no goroutine.
-func NewWriter(client *container.Client, service string, opts *Options) (*Writer, error) {
-	o, err := opts.withDefaults(client, service)
+// NewWriter returns a Writer of the service's logs. The container must exist before the
+// first flush. The names of the blobs start with service, which may contain slashes.
+// NewWriter makes no request and starts no goroutine. Its error matches [ErrBadOption]
+// or [patterns.ErrNil].
+func NewWriter(client *container.Client, service string, opts *WriterOptions) (*Writer, error) {
+	err := checkSource(client, service)
+	if err != nil {
+		return nil, fmt.Errorf("new log writer: %w", err)
+	}
+	o, err := opts.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("new log writer: %w", err)
 	}
 	w := &Writer{
-		container: client, service: service, o: o,
-		turn: make(chan struct{}, 1), next: map[string]int{},
+		container: client, service: service, options: o,
+		flushing: make(chan struct{}, 1), next: map[string]int{},
 	}
 	w.background, w.cancel = context.WithCancel(context.Background())
 	return w, nil
 }
 
-// Container gives back the client that NewWriter took.
+// Container returns the client that was passed to NewWriter.
 func (w *Writer) Container() *container.Client { return w.container }
 
-// Dropped is how many records were dropped because the buffer was full, see
-// [Options.Drop].
+// Dropped returns how many records were dropped because the buffer was full, see
+// [WriterOptions.Drop].
 func (w *Writer) Dropped() uint64 { return w.dropped.Load() }
 
-// Write takes the record into the buffer; with [Options.Sync] it returns when it is
-// stored. Without an error the record is stored once, unless the process dies before
-// a flush. With one that matches [ErrPending] it was taken all the same and goes out
-// with a later flush. With any other error it was not taken: a [*RecordError] for one
-// that cannot be stored, [ErrFull], [ErrClosed], or the end of ctx.
+// Write adds the record to the buffer. With [WriterOptions.Sync] it returns after the
+// record is stored.
 //
-// No request without Sync, unless the buffer is full. With Sync one for all records
-// that wait at the same time, two where a blob is begun, and one a minute for the
-// metadata.
+// If Write returns nil, the record is stored exactly once unless the process dies before
+// a flush. If the error matches [ErrPending], the record was accepted as well and will be
+// stored by a later flush. With any other error the record was not accepted: a
+// [*RecordError] if it cannot be stored, [ErrFull], [ErrClosed], or the end of ctx.
+//
+// Write makes no request without Sync unless the buffer is full. With Sync it makes one
+// for all records that wait at the same time, two for the first of a new blob, and one a
+// minute for the metadata.
 func (w *Writer) Write(ctx context.Context, r Record) error {
-	if err := r.check(time.Now()); err != nil {
+	if err := r.normalize(time.Now()); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
-	l, err := w.line(&r)
+	l, err := w.encode(&r)
 	if err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
-	if err := w.take(ctx, l); err != nil {
+	if err := w.enqueue(ctx, l); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
-	if !w.o.Sync {
+	if !w.options.Sync {
 		return nil
 	}
 	err = w.flush(ctx, false)
@@ -103,17 +109,17 @@ func (w *Writer) Write(ctx context.Context, r Record) error {
 	if err == nil || l.stored {
 		return nil
 	}
-	w.wake(retryAfter)
+	w.scheduleFlush(retryAfter)
 	return fmt.Errorf("write log: %w: %w", ErrPending, err)
 }
 
-func (w *Writer) line(r *Record) (*line, error) {
-	data, err := w.o.Format.AppendLine(nil, r)
+func (w *Writer) encode(r *Record) (*line, error) {
+	data, err := w.options.Format.AppendLine(nil, r)
 	if err != nil {
 		return nil, err
 	}
 	if bytes.IndexByte(data, '\n') >= 0 || len(data) == 0 {
-		return nil, &RecordError{Reason: "became no line, or several, by its format"}
+		return nil, &RecordError{Reason: "was encoded by its format as an empty line or several lines"}
 	}
 	if data = append(data, '\n'); len(data) > MaxBlock {
 		return nil, &RecordError{Reason: "is larger than a block", kind: patterns.ErrTooLarge}
@@ -122,17 +128,17 @@ func (w *Writer) line(r *Record) (*line, error) {
 	return &line{data: data, hour: h, second: int(r.Time.Sub(h) / time.Second), kind: r.Type}, nil
 }
 
-// take puts the line into the buffer, when there is room.
-func (w *Writer) take(ctx context.Context, l *line) error {
+// enqueue adds the line to the buffer, or waits for room.
+func (w *Writer) enqueue(ctx context.Context, l *line) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		taken, err := w.tryTake(l)
-		if taken || err != nil {
+		accepted, err := w.tryEnqueue(l)
+		if accepted || err != nil {
 			return err
 		}
-		if w.o.Drop {
+		if w.options.Drop {
 			w.dropped.Add(1)
 			return ErrFull
 		}
@@ -142,36 +148,33 @@ func (w *Writer) take(ctx context.Context, l *line) error {
 	}
 }
 
-func (w *Writer) tryTake(l *line) (bool, error) {
+func (w *Writer) tryEnqueue(l *line) (accepted bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.closed:
 		return false, ErrClosed
-	case w.held+len(l.data) > w.o.BufferBytes:
-		w.wake(0)
+	case w.held+len(l.data) > w.options.BufferBytes:
+		w.scheduleFlush(0)
 		return false, nil
 	}
 	w.buffer = append(w.buffer, l)
-	w.waits += len(l.data)
+	w.buffered += len(l.data)
 	w.held += len(l.data)
 	switch {
-	case w.o.Sync: // flushes at once
-	case w.due():
-		w.wake(0)
-	case w.o.FlushAge > 0:
-		w.wake(w.o.FlushAge)
+	case w.options.Sync: // Write flushes
+	case w.flushDue():
+		w.scheduleFlush(0)
+	case w.options.FlushAge > 0:
+		w.scheduleFlush(w.options.FlushAge)
 	}
 	return true, nil
 }
 
-// due tells that the buffer has enough to be flushed.
-func (w *Writer) due() bool {
-	return len(w.buffer) >= w.o.FlushRecords || w.waits >= w.o.FlushBytes
-}
-
-// Flush stores what was written before it began, and brings the metadata of the
-// blobs up to date. Whatever it could not store stays in the buffer.
+// Flush stores the records that were accepted before it started, and updates the
+// metadata of the blobs. Records that it could not store stay in the buffer. It makes
+// one request for each hour and 4 MiB of records, one more for each new blob, and one
+// for each blob with outdated metadata.
 func (w *Writer) Flush(ctx context.Context) error {
 	if err := w.flush(ctx, true); err != nil {
 		return fmt.Errorf("flush log: %w", err)
@@ -179,9 +182,9 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close stops taking records, ends the flush under way, stores what is left and sets
-// the metadata. When it returns no goroutine of the Writer is left. After an error
-// it can be called again; the records are still there.
+// Close makes the Writer refuse further records, ends a background flush, and then
+// flushes as [Writer.Flush] does. When it returns, no goroutine of the Writer is
+// running. After an error the records are still buffered, and Close can be called again.
 func (w *Writer) Close(ctx context.Context) error {
 	w.mu.Lock()
 	w.closed = true

@@ -7,31 +7,32 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Append adds v to the stream as a new entry. Its key is chosen once, before the
-// first request: however often the SDK repeats the request, there is one entry.
-// One request. When a reply was lost, one more for each time that the SDK repeats it,
-// and one to read the row.
+// Append adds v to the stream as a new entry. It chooses the key once, before the first
+// request, so that there is one entry however often the SDK repeats the request. It makes
+// one request. If a reply is lost, it makes one more for each repetition by the SDK, and one
+// to read the row.
 //
-// Of two Appends by one Log, one after the other, the second's entry is the newer
-// one, unless [Options.Time] says otherwise. Entries of different Logs with times
-// in the same 100 ns have no order in time, though always the same one.
+// If one Log appends two entries one after the other, the second is the newer one, unless
+// [Options.Time] returns an earlier time. Entries of different Logs with times in the same
+// 100 ns have a fixed but arbitrary order.
 //
-// When Append fails and the entry may or may not be there, the error matches
-// [patterns.ErrOutcomeUnknown]. The Entry returned beside an error can be handed to
+// If Append fails and the entry may be stored, the error matches
+// [patterns.ErrOutcomeUnknown]. The Entry that is returned with an error can be passed to
 // [Log.Retry].
 func (l *Log[T]) Append(ctx context.Context, stream string, v *T) (Entry[T], error) {
-	e, err := l.entry(stream, v)
+	e, err := l.newEntry(stream, v)
 	if err != nil {
 		return e, fmt.Errorf("append: %w", err)
 	}
 	item, err := l.table.Do(ctx, patterns.InsertOp(v).At(e.Key))
 	if errors.Is(err, patterns.ErrExists) {
 		var etags []azcore.ETag
-		if etags, err = l.stored(ctx, e); err == nil {
+		if etags, err = l.storedETags(ctx, e); err == nil {
 			item = e.Item
 			item.ETag = etags[0]
 		}
@@ -43,24 +44,25 @@ func (l *Log[T]) Append(ctx context.Context, stream string, v *T) (Entry[T], err
 	return e, nil
 }
 
-// AppendAll adds the values of vs to the stream, the last one as the newest: all of
-// them or none, in one transaction and one request. More than 100, or 4 MiB, are
-// refused with [patterns.ErrTooLarge]. In a spread stream they share one bucket.
-// When a reply was lost each row is read.
-// Errors are as for Append; those of a single value are a [*patterns.BatchError]
-// with its index.
+// AppendAll adds all of vs to the stream or none, in one transaction and one request. The
+// last value becomes the newest entry. It returns [patterns.ErrTooLarge] for more than 100
+// values or 4 MiB. If the stream has buckets, all entries are stored in the same one. If a
+// reply is lost, AppendAll reads each row.
+//
+// Errors are as for Append. The error of a single value is a [*patterns.BatchError] with its
+// index.
 func (l *Log[T]) AppendAll(ctx context.Context, stream string, vs []T) ([]Entry[T], error) {
 	es := make([]Entry[T], len(vs))
 	for i := range vs {
 		var err error
-		if es[i], err = l.entry(stream, &vs[i]); err != nil {
+		if es[i], err = l.newEntry(stream, &vs[i]); err != nil {
 			return nil, fmt.Errorf("append: value %d: %w", i, err)
 		}
 		es[i].Key.Partition = es[0].Key.Partition
 	}
 	etags, err := l.insert(ctx, es)
 	if errors.Is(err, patterns.ErrExists) {
-		etags, err = l.stored(ctx, es...)
+		etags, err = l.storedETags(ctx, es...)
 	}
 	if err != nil {
 		return es, fmt.Errorf("append: %w", err)
@@ -71,32 +73,55 @@ func (l *Log[T]) AppendAll(ctx context.Context, stream string, vs []T) ([]Entry[
 	return es, nil
 }
 
-// stored reads the ETags of rows that an Append found there already. Nobody else
-// makes their keys, so they are this Append's own, brought by a request that the
-// network repeated.
-func (l *Log[T]) stored(ctx context.Context, entries ...Entry[T]) ([]azcore.ETag, error) {
-	etags := make([]azcore.ETag, len(entries))
+// Retry appends entries that Append or AppendAll returned with an error, under the same
+// keys. Entries that are already stored stay as they are. Retry can be repeated, also in
+// another process.
+//
+// For one entry it makes one request. Several entries must be from one AppendAll: Retry
+// sends them in one transaction and, if one of them is already stored, sends each in a
+// request of its own. It returns [patterns.ErrBadKey] for an Entry without a key, which
+// Append returns if it refuses the stream or the time.
+func (l *Log[T]) Retry(ctx context.Context, entries ...Entry[T]) error {
 	for i := range entries {
-		item, err := l.table.Get(ctx, entries[i].Key)
-		if err != nil && !errors.Is(err, patterns.ErrNotFound) {
-			return nil, err
+		if _, err := timeOf(entries[i].Key.Row); err != nil {
+			return fmt.Errorf("retry: entry %d has no key: %w", i, err)
 		}
-		etags[i] = item.ETag // none where the row was deleted since
 	}
-	return etags, nil
+	if len(entries) > 1 {
+		_, err := l.insert(ctx, entries)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, patterns.ErrExists) {
+			return fmt.Errorf("retry: %w", err)
+		}
+	}
+	window := parallel.Window{Start: l.parallel, Max: l.parallel}
+	for _, err := range parallel.Ordered(ctx, len(entries), window, func(ctx context.Context, i int) (struct{}, error) {
+		_, err := l.table.Do(ctx, patterns.InsertOp(&entries[i].Value).At(entries[i].Key))
+		if errors.Is(err, patterns.ErrExists) {
+			err = nil // it is this entry: no other Log generates its key
+		}
+		return struct{}{}, err
+	}) {
+		if err != nil {
+			return fmt.Errorf("retry: %w", err)
+		}
+	}
+	return nil
 }
 
-// entry makes the entry of v, with all but what the service gives.
-func (l *Log[T]) entry(stream string, v *T) (Entry[T], error) {
+// newEntry returns the entry of v with a new key and without an ETag.
+func (l *Log[T]) newEntry(stream string, v *T) (Entry[T], error) {
 	if v == nil {
 		return Entry[T]{}, fmt.Errorf("value: %w", patterns.ErrNil)
 	}
 	var row string
 	var err error
 	if l.time == nil {
-		row, err = l.writer.rowNow()
+		row, err = l.rowKeys.next()
 	} else {
-		row, err = l.writer.rowAt(l.time(v))
+		row, err = l.rowKeys.at(l.time(v))
 	}
 	if err != nil {
 		return Entry[T]{}, err
@@ -108,7 +133,7 @@ func (l *Log[T]) entry(stream string, v *T) (Entry[T], error) {
 	return entryOf(patterns.Item[T]{Value: *v, Key: key})
 }
 
-// insert adds all of entries in one transaction.
+// insert inserts all entries in one transaction.
 func (l *Log[T]) insert(ctx context.Context, entries []Entry[T]) ([]azcore.ETag, error) {
 	batch := l.table.Batch()
 	for i := range entries {
@@ -116,4 +141,19 @@ func (l *Log[T]) insert(ctx context.Context, entries []Entry[T]) ([]azcore.ETag,
 	}
 	result, err := batch.Commit(ctx)
 	return result.ETags, err
+}
+
+// storedETags reads the ETags of rows that the service reports as existing. No other Log
+// generates their keys, so an earlier attempt of this Append has stored them. The ETag of a
+// row that was deleted since is empty.
+func (l *Log[T]) storedETags(ctx context.Context, entries ...Entry[T]) ([]azcore.ETag, error) {
+	etags := make([]azcore.ETag, len(entries))
+	for i := range entries {
+		item, err := l.table.Get(ctx, entries[i].Key)
+		if err != nil && !errors.Is(err, patterns.ErrNotFound) {
+			return nil, err
+		}
+		etags[i] = item.ETag
+	}
+	return etags, nil
 }

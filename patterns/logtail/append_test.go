@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
-func TestAppendTellsWhatTailReads(t *testing.T) {
+func TestAppendReturnsWhatTailReads(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, buckets := range []int{0, 4} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
@@ -49,7 +49,7 @@ func TestAppendTellsWhatTailReads(t *testing.T) {
 	})
 }
 
-func TestAppendAllIsOneRequestInOrder(t *testing.T) {
+func TestAppendAllStoresEntriesInOrderWithOneRequest(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, buckets := range []int{1, 4} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
@@ -85,9 +85,8 @@ func TestAppendAllIsOneRequestInOrder(t *testing.T) {
 	})
 }
 
-// Whatever is lost on the way, the entry comes once.
-func TestAppendUnderFaultsLeavesOneEntry(t *testing.T) {
-	append1 := func(ctx context.Context, log *logtail.Log[claim]) (logtail.Entry[claim], error) {
+func TestAppendStoresOneEntryWhateverIsLost(t *testing.T) {
+	appendOne := func(ctx context.Context, log *logtail.Log[claim]) (logtail.Entry[claim], error) {
 		return log.Append(ctx, "s", &claim{What: "taxi", Amount: 12.5})
 	}
 	appendAll := func(ctx context.Context, log *logtail.Log[claim]) (logtail.Entry[claim], error) {
@@ -102,7 +101,7 @@ func TestAppendUnderFaultsLeavesOneEntry(t *testing.T) {
 			name string
 			op   string
 			run  func(context.Context, *logtail.Log[claim]) (logtail.Entry[claim], error)
-		}{{"append", "Table.Insert", append1}, {"append all", "Table.Batch", appendAll}} {
+		}{{"append", "Table.Insert", appendOne}, {"append all", "Table.Batch", appendAll}} {
 			for _, f := range []struct {
 				name        string
 				rule        fault.Rule
@@ -128,7 +127,7 @@ func TestAppendUnderFaultsLeavesOneEntry(t *testing.T) {
 					read := all(t, log.Tail(t.Context(), "s", 10))
 					wantOrder(t, read, "taxi")
 					if read[0].ETag != e.ETag {
-						t.Errorf("the entry returned has another ETag than the row")
+						t.Errorf("the returned entry does not have the ETag of the row")
 					}
 				})
 			}
@@ -136,7 +135,7 @@ func TestAppendUnderFaultsLeavesOneEntry(t *testing.T) {
 	})
 }
 
-func TestRetryAfterAnUnknownOutcomeNeitherLosesNorDoubles(t *testing.T) {
+func TestRetryAfterAnUnknownOutcomeStoresEachEntryOnce(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, f := range []struct {
 			name string
@@ -178,7 +177,7 @@ func TestRetryAfterAnUnknownOutcomeNeitherLosesNorDoubles(t *testing.T) {
 	})
 }
 
-func TestRetryCosts(t *testing.T) {
+func TestRetryMakesNoUnnecessaryRequest(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		es, err := log.AppendAll(t.Context(), "s", make([]claim, 3))
@@ -202,12 +201,12 @@ func TestRetryCosts(t *testing.T) {
 	})
 }
 
-func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
+func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		ctx := t.Context()
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime})
 		var tooLong *patterns.PropertyError
-		closed, cancel := context.WithCancel(ctx)
+		canceled, cancel := context.WithCancel(ctx)
 		cancel()
 		try := func(ctx context.Context, stream string, v *claim) error {
 			_, err := log.Append(ctx, stream, v)
@@ -220,19 +219,19 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 		}{
 			{"nil value", try(ctx, "s", nil), patterns.ErrNil},
 			{"stream with a slash", try(ctx, "a/b", &claim{}), patterns.ErrBadKey},
-			{"stream of bytes that are no text", try(ctx, "\xff", &claim{}), patterns.ErrBadKey},
+			{"stream of invalid UTF-8", try(ctx, "\xff", &claim{}), patterns.ErrBadKey},
 			{"stream too long", try(ctx, strings.Repeat("x", 513), &claim{}), patterns.ErrBadKey},
 			{"year 10000", try(ctx, "s", &claim{At: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}), patterns.ErrBadKey},
 			{"year 0", try(ctx, "s", &claim{At: time.Date(0, 12, 31, 23, 59, 59, 0, time.UTC)}), patterns.ErrBadKey},
 			{"value too long", try(ctx, "s", &claim{What: strings.Repeat("x", 40_000)}), patterns.ErrTooLarge},
-			{"closed context", try(closed, "s", &claim{}), context.Canceled},
-			{"retry of nothing that was appended", log.Retry(ctx, logtail.Entry[claim]{}), patterns.ErrBadKey},
+			{"canceled context", try(canceled, "s", &claim{}), context.Canceled},
+			{"retry of an entry without a key", log.Retry(ctx, logtail.Entry[claim]{}), patterns.ErrBadKey},
 			{"tail of a bad stream", failure(t, log.Tail(ctx, "a/b", 1)), patterns.ErrBadKey},
 			{"range of a bad stream", failure(t, log.Range(ctx, "a#b", day(1), day(2))), patterns.ErrBadKey},
 			{"range backwards", failure(t, log.Range(ctx, "s", day(2), day(1))), patterns.ErrBadKey},
 			{"range from year 0", failure(t, log.Range(ctx, "s", time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), day(1))), patterns.ErrBadKey},
 			{"since year 10000", failure(t, log.Since(ctx, "s", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))), patterns.ErrBadKey},
-			{"tail with a closed context", failure(t, log.Tail(closed, "s", 1)), context.Canceled},
+			{"tail with a canceled context", failure(t, log.Tail(canceled, "s", 1)), context.Canceled},
 		} {
 			if !errors.Is(c.err, c.want) {
 				t.Errorf("%s: %v, want %v", c.name, c.err, c.want)
@@ -242,23 +241,23 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 			t.Errorf("value too long: %v does not name the property", err)
 		}
 		if n := len(all(t, log.Tail(ctx, "s", 0))) + len(all(t, log.Tail(ctx, "s", -1))); n != 0 {
-			t.Errorf("a tail of none gave %d", n)
+			t.Errorf("a tail of no entries yielded %d", n)
 		}
 		wantRequests(t, b, nil)
 	})
 }
 
-func TestNewRefusesWhatCannotWork(t *testing.T) {
+func TestNewRefusesInvalidArguments(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
 		if _, err := logtail.New[claim](nil, nil); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("no client: %v", err)
 		}
 		if _, err := logtail.New[struct{ C chan int }](client, nil); err == nil {
-			t.Error("a channel as a property was taken")
+			t.Error("a property of a channel type was accepted")
 		}
 		if _, err := logtail.New[int](client, nil); err == nil {
-			t.Error("entries of type int were taken")
+			t.Error("entries of type int were accepted")
 		}
 		for _, n := range []int{-1, 10_001} {
 			if _, err := logtail.New(client, &logtail.Options[claim]{Buckets: n}); !errors.Is(err, patterns.ErrBadKey) {
@@ -267,7 +266,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		}
 		log := newLog(t, client, nil)
 		if log.Client() != client || log.Table().Client() != client {
-			t.Error("the client given back is another")
+			t.Error("Client does not return the client")
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Expense is an expense claim. It holds no keys: stream and time make them.
+// Expense is an expense claim. It has no keys: they consist of the stream and the time.
 type Expense struct {
 	What   string
 	Amount float64
@@ -55,7 +55,7 @@ func Example() {
 	// 1 request
 }
 
-// One month of a busy stream, spread over four partitions, comes in one order.
+// One month of a busy stream that is spread over four partitions is read in one order.
 func ExampleLog_Range() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil)
@@ -79,7 +79,7 @@ func ExampleLog_Range() {
 	}
 
 	from := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
-	to := from.AddDate(0, 1, 0).Add(-100 * time.Nanosecond) // both ends belong to it
+	to := from.AddDate(0, 1, 0).Add(-100 * time.Nanosecond) // both ends are included
 	for e, err := range clicks.Range(ctx, "sales", from, to) {
 		if err != nil {
 			log.Fatal(err)
@@ -91,7 +91,7 @@ func ExampleLog_Range() {
 	// February 1
 }
 
-// A list that a user leafs through: the cursor goes into the link to the next page.
+// The cursor can be part of the link to the next page.
 func ExampleLog_Page() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil)
@@ -112,7 +112,7 @@ func ExampleLog_Page() {
 
 	var everything time.Time // no beginning, no end
 	for cursor, more := "", true; more; more = cursor != "" {
-		page, err := expenses.Page(ctx, "000123", everything, everything, cursor, 2)
+		page, err := expenses.Page(ctx, "000123", everything, everything, cursor, &logtail.PageOptions{Limit: 2})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -2,5 +2,5 @@ package logtail
 
 import "time"
 
-// SetClock gives l another clock.
-func SetClock[T any](l *Log[T], now func() time.Time) { l.writer.now = now }
+// SetClock replaces the clock of l.
+func SetClock[T any](l *Log[T], now func() time.Time) { l.rowKeys.now = now }

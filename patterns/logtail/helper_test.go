@@ -39,7 +39,7 @@ func appended(t testing.TB, log *logtail.Log[claim], stream string, c claim) log
 	return e
 }
 
-// all collects a sequence, which must not end with an error.
+// all returns the entries of a sequence that must not end with an error.
 func all(t testing.TB, seq iter.Seq2[logtail.Entry[claim], error]) []logtail.Entry[claim] {
 	t.Helper()
 	var es []logtail.Entry[claim]
@@ -52,7 +52,7 @@ func all(t testing.TB, seq iter.Seq2[logtail.Entry[claim], error]) []logtail.Ent
 	return es
 }
 
-// failure is the error that a sequence ends with, which must give nothing before.
+// failure returns the error of a sequence that must yield nothing else.
 func failure(t testing.TB, seq iter.Seq2[logtail.Entry[claim], error]) error {
 	t.Helper()
 	pairs := 0
@@ -84,8 +84,8 @@ func wantOrder(t testing.TB, got []logtail.Entry[claim], want ...string) {
 	}
 }
 
-// wantRequests checks how many requests of which kind were made since the last
-// check, and that there were no others.
+// wantRequests checks the number of requests of each kind since the last check, and that there
+// were no others.
 func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
 	t.Helper()
 	log := b.Requests()

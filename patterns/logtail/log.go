@@ -10,46 +10,46 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Log is the log streams of one table, with entries of type T. It may be used by
-// any number of goroutines; it starts none that outlives a call, and needs no
-// closing. A program should make one Log of a table and share it: appends are in
-// order within one Log.
+// Log is the streams of one table, with entries of type T. It is safe for concurrent use,
+// starts no goroutine that outlives a call, and need not be closed. A program should share
+// one Log per table, because appends are ordered within one Log.
 type Log[T any] struct {
 	table    *patterns.Table[T]
-	spread   *keys.Spread // nil where a stream is one partition
+	spread   *keys.Spread // nil if a stream is one partition
 	time     func(*T) time.Time
-	writer   *writer
+	rowKeys  *rowKeys
 	parallel int
 }
 
 // Options are the options of [New]. nil and the zero value mean the defaults.
 type Options[T any] struct {
-	// Time gives the time of an entry, by which it is placed in its stream: any from
-	// year 1 to 9999, cut to 100 ns. It must be pure. Without it the time is that of
-	// the Append, by the writer's clock, but never before that of the Log's latest
-	// entry, so that a clock set back does not put new entries behind old ones.
+	// Time returns the time of an entry, which decides its position in the stream. The time
+	// must be in the years 1 to 9999 and is cut to 100 ns. Time must be a pure function. If
+	// it is nil, the time of an entry is that of the Append by the local clock, but not
+	// before that of the Log's latest entry, so that a clock that was set back does not
+	// change the order.
 	Time func(*T) time.Time
 
-	// Buckets spreads each stream over so many partitions, for streams that take
-	// more than the 2,000 entries a second of one partition: see [keys.Spread]. Zero
-	// and 1 mean one partition, whose key is the stream's name; more put "07_"
-	// in front of it. Every Log of a table must have the same number, and it cannot
-	// change while the table has entries.
+	// Buckets is the number of partitions of each stream, for streams that need more than
+	// the 2,000 entries a second of one partition: see [keys.Spread]. Zero and 1 mean one
+	// partition, whose key is the name of the stream. With more, the key has a prefix such
+	// as "07_". All Logs of a table must use the same number, and it must not change while
+	// the table contains entries.
 	Buckets int
 
-	// Parallel is how many buckets are read at once. Zero means 8.
+	// Parallel is how many buckets are read concurrently. Zero means 8.
 	Parallel int
 }
 
 const defaultParallel = 8
 
-// New makes a Log on the client's table, which must exist before the first entry
-// is appended; [patterns.Table.Create] makes it. New makes no request. The error
-// names the field of T that cannot be stored, or the option that is out of range.
+// New returns a Log on the client's table. The table must exist before the first entry is
+// appended; [patterns.Table.Create] creates it. New makes no request. The error names the
+// field of T that cannot be stored, or the option that is out of range.
 //
-// T is a struct whose fields are the entry's properties, as [patterns.Table] says;
-// it needs no key. Fields PartitionKey and RowKey, if it has them, are ignored by
-// Append and filled by reading.
+// T is a struct whose fields are the properties of an entry, as described at
+// [patterns.Table]. It needs no key. If it has the fields PartitionKey and RowKey, Append
+// ignores them and reads fill them.
 func New[T any](client *aztables.Client, opts *Options[T]) (*Log[T], error) {
 	var o Options[T]
 	if opts != nil {
@@ -59,7 +59,7 @@ func New[T any](client *aztables.Client, opts *Options[T]) (*Log[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("new log: %w", err)
 	}
-	l := &Log[T]{table: table, time: o.Time, parallel: o.Parallel, writer: newWriter()}
+	l := &Log[T]{table: table, time: o.Time, parallel: o.Parallel, rowKeys: newRowKeys()}
 	if o.Buckets != 0 && o.Buckets != 1 {
 		if l.spread, err = keys.NewSpread(o.Buckets); err != nil {
 			return nil, fmt.Errorf("new log: Buckets: %w", err)
@@ -71,14 +71,14 @@ func New[T any](client *aztables.Client, opts *Options[T]) (*Log[T], error) {
 	return l, nil
 }
 
-// Table is the table under the log, to get, merge or delete single entries: an
-// [Entry] holds the Item that its methods take.
+// Table returns the table of the log, to get, merge or delete single entries. Its methods
+// accept the Item of an [Entry].
 func (l *Log[T]) Table() *patterns.Table[T] { return l.table }
 
-// Client gives back the client that New took.
+// Client returns the client that was passed to New.
 func (l *Log[T]) Client() *aztables.Client { return l.table.Client() }
 
-// partition is the one of stream's partitions that row goes to.
+// partition returns the partition key for a row key of the stream.
 func (l *Log[T]) partition(stream, row string) string {
 	if l.spread == nil {
 		return stream
@@ -86,10 +86,27 @@ func (l *Log[T]) partition(stream, row string) string {
 	return l.spread.Partition(stream, row)
 }
 
-// partitions are all of stream's.
+// partitions returns the keys of all partitions of the stream.
 func (l *Log[T]) partitions(stream string) []string {
 	if l.spread == nil {
 		return []string{stream}
 	}
 	return l.spread.Partitions(stream)
+}
+
+// Entry is an entry of a stream: its row and the time in its row key.
+type Entry[T any] struct {
+	patterns.Item[T]
+
+	// Time is when the event happened, by the clock of the writer or by [Options.Time]: in
+	// UTC, cut to 100 ns. Item.Timestamp is when the service stored the row.
+	Time time.Time
+}
+
+func entryOf[T any](item patterns.Item[T]) (Entry[T], error) {
+	t, err := timeOf(item.Key.Row)
+	if err != nil {
+		return Entry[T]{}, fmt.Errorf("log: row in the range of entries has no time in its key: %w", err)
+	}
+	return Entry[T]{Item: item, Time: t}, nil
 }

@@ -11,131 +11,133 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// maxPage is the most rows that the service puts in one answer.
+// maxPage is the service's limit for the rows of one reply.
 const maxPage = 1000
 
-// merge gives the rows of a stream's buckets in one order.
+// merge merges the rows of a stream's buckets into one order.
 type merge[T any] struct {
 	log     *Log[T]
-	buckets int // read at first
-	parts   []*part[T]
-	dry     bool // parts[0] has no rows at hand and has to read on
+	total   int          // number of buckets of the stream
+	buckets []*bucket[T] // with rows, in the order of their next row
+	refill  bool         // the first bucket has no rows left and must be read first
 	limited bool
-	left    int // rows still wanted, where limited
+	left    int // rows still wanted, if limited
 }
 
-// part is what is read of one bucket. In merge.parts each has rows at hand, but
-// for the first while merge.dry; they stand in the order of their next row.
-type part[T any] struct {
+// bucket is the part of one bucket that is in memory.
+type bucket[T any] struct {
 	filter query.Filter
 	rows   []patterns.Item[T]
-	cursor string // to the rows not yet read, "" when there are none
-	asked  int    // rows asked for in the last page
+	cursor string // of the rows not yet read, "" if there are none
+	asked  int    // size of the last page
 }
 
+// merge returns a merge of the rows in a range of row keys, up to n rows unless n is 0.
 func (l *Log[T]) merge(stream string, rows keys.Range, n int) (*merge[T], error) {
 	m := &merge[T]{log: l, limited: n > 0, left: n}
 	for _, partition := range l.partitions(stream) {
 		if err := keys.Check("PartitionKey", partition); err != nil {
 			return nil, err
 		}
-		m.parts = append(m.parts, &part[T]{
+		m.buckets = append(m.buckets, &bucket[T]{
 			filter: query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(rows)),
 		})
 	}
-	m.buckets = len(m.parts)
+	m.total = len(m.buckets)
 	return m, nil
 }
 
 // start reads the first rows of all buckets.
 func (m *merge[T]) start(ctx context.Context) error {
 	window := parallel.Window{Start: m.log.parallel, Max: m.log.parallel}
-	for _, err := range parallel.Ordered(ctx, len(m.parts), window, func(ctx context.Context, i int) (struct{}, error) {
-		return struct{}{}, m.fill(ctx, m.parts[i], m.share())
+	for _, err := range parallel.Ordered(ctx, len(m.buckets), window, func(ctx context.Context, i int) (struct{}, error) {
+		return struct{}{}, m.fill(ctx, m.buckets[i], m.share())
 	}) {
 		if err != nil {
 			return err
 		}
 	}
-	m.parts = slices.DeleteFunc(m.parts, func(p *part[T]) bool { return len(p.rows) == 0 })
-	slices.SortFunc(m.parts, compare)
+	m.buckets = slices.DeleteFunc(m.buckets, func(b *bucket[T]) bool { return len(b.rows) == 0 })
+	slices.SortFunc(m.buckets, compare)
 	return nil
 }
 
-// next gives the next row; ok is false when there is none, or none is wanted.
+// next returns the next row. ok is false if there are no more rows or no more are wanted.
 func (m *merge[T]) next(ctx context.Context) (item patterns.Item[T], ok bool, err error) {
 	if m.limited && m.left == 0 {
 		return item, false, nil
 	}
-	if m.dry {
-		p := m.parts[0]
-		if err := m.fill(ctx, p, max(m.share(), 2*p.asked)); err != nil {
+	if m.refill {
+		b := m.buckets[0]
+		if err := m.fill(ctx, b, max(m.share(), 2*b.asked)); err != nil {
 			return item, false, err
 		}
-		m.dry = false
-		m.settle()
+		m.refill = false
+		m.moveFirst()
 	}
-	if len(m.parts) == 0 {
+	if len(m.buckets) == 0 {
 		return item, false, nil
 	}
-	p := m.parts[0]
-	item, p.rows = p.rows[0], p.rows[1:]
+	b := m.buckets[0]
+	item, b.rows = b.rows[0], b.rows[1:]
 	m.left--
-	if m.dry = len(p.rows) == 0 && p.cursor != ""; !m.dry {
-		m.settle()
+	if m.refill = len(b.rows) == 0 && b.cursor != ""; !m.refill {
+		m.moveFirst()
 	}
 	return item, true, nil
 }
 
-// more reports whether rows may follow those that next gave.
-func (m *merge[T]) more() bool { return len(m.parts) > 0 }
+// more reports whether there may be further rows.
+func (m *merge[T]) more() bool { return len(m.buckets) > 0 }
 
-// settle takes the first part, whose rows have changed, to its place.
-func (m *merge[T]) settle() {
-	p, others := m.parts[0], m.parts[1:]
-	if len(p.rows) == 0 {
-		m.parts = others
+// moveFirst moves the first bucket, whose rows have changed, to its position in the order,
+// or removes it if it has no more rows.
+func (m *merge[T]) moveFirst() {
+	b, others := m.buckets[0], m.buckets[1:]
+	if len(b.rows) == 0 {
+		m.buckets = others
 		return
 	}
-	at, _ := slices.BinarySearchFunc(others, p, compare)
-	copy(m.parts, others[:at])
-	m.parts[at] = p
+	at, _ := slices.BinarySearchFunc(others, b, compare)
+	copy(m.buckets, others[:at])
+	m.buckets[at] = b
 }
 
-// fill reads the next rows of p: none only if it has no more. A page may be empty
-// although more follow.
-func (m *merge[T]) fill(ctx context.Context, p *part[T], size int) error {
+// fill reads the next rows of b. It returns without rows only if there are no more: an empty
+// page of the service may be followed by others.
+func (m *merge[T]) fill(ctx context.Context, b *bucket[T], size int) error {
 	if m.limited {
 		size = min(size, m.left)
 	}
-	p.asked = min(size, maxPage)
+	b.asked = min(size, maxPage)
 	for {
-		page, err := m.log.table.Page(ctx, p.filter, p.cursor, &patterns.QueryOptions{PageSize: p.asked, Ordered: true})
+		page, err := m.log.table.Page(ctx, b.filter, b.cursor, &patterns.QueryOptions{PageSize: b.asked, Ordered: true})
 		if err != nil {
 			return err
 		}
-		p.rows, p.cursor = page.Items, page.Cursor
-		if len(p.rows) > 0 || p.cursor == "" {
+		b.rows, b.cursor = page.Items, page.Cursor
+		if len(b.rows) > 0 || b.cursor == "" {
 			return nil
 		}
 	}
 }
 
-// share is how many rows to ask one bucket for. Of n rows, spread at random, it has
-// n/N on average; it has three standard deviations more, and the one that shows
-// that there are others, so rarely that fewer than 3 tails in 100 have to ask again.
+// share returns how many rows to request from one bucket. Of n rows that are spread at
+// random, a bucket contains n/N on average. share adds three standard deviations, and one
+// row that shows whether more follow. With this, fewer than 3 reads in 100 need a further
+// request.
 func (m *merge[T]) share() int {
 	switch {
 	case !m.limited:
 		return maxPage
-	case m.buckets == 1:
+	case m.total == 1:
 		return m.left
 	}
-	mean := float64(m.left) / float64(m.buckets)
+	mean := float64(m.left) / float64(m.total)
 	return int(math.Ceil(mean+3*math.Sqrt(mean))) + 1
 }
 
-// compare orders parts by their next row: row keys are unique in a stream.
-func compare[T any](a, b *part[T]) int {
+// compare orders buckets by their next row. Row keys are unique in a stream.
+func compare[T any](a, b *bucket[T]) int {
 	return keys.Compare(a.rows[0].Key.Row, b.rows[0].Key.Row)
 }

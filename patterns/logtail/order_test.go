@@ -12,8 +12,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
-// ages are times where other encodings of time break: the limits of .NET ticks, of
-// the service's own DateTime, of Go's UnixNano, and a tick next to each.
+// ages returns times at the limits of encodings: of .NET ticks, of the service's DateTime, and of
+// Go's UnixNano, each with its neighbouring tick.
 func ages() []time.Time {
 	const tick = 100 * time.Nanosecond
 	at := func(year int, month time.Month, d int) time.Time {
@@ -37,12 +37,12 @@ func ages() []time.Time {
 	}
 }
 
-func TestNewestComesFirstInAllAges(t *testing.T) {
+func TestTheNewestEntryComesFirstAtAllTimes(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, buckets := range []int{1, 3} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
 			times := ages()
-			for i := range times { // neither in order nor against it
+			for i := range times { // in no particular order
 				k := i * 5 % len(times)
 				appended(t, log, "s", claim{What: times[k].String(), At: times[k]})
 			}
@@ -53,15 +53,13 @@ func TestNewestComesFirstInAllAges(t *testing.T) {
 			slices.Reverse(times)
 			for i, e := range es {
 				if !e.Time.Equal(times[i]) || e.Value.What != times[i].String() {
-					t.Errorf("%d buckets: place %d: %v (%s), want %v", buckets, i, e.Time, e.Value.What, times[i])
+					t.Errorf("%d buckets: position %d: %v (%s), want %v", buckets, i, e.Time, e.Value.What, times[i])
 				}
 			}
 		}
 	})
 }
 
-// Two entries appended one after the other come out in that order, whatever the
-// clock does between them.
 func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, buckets := range []int{1, 3} {
@@ -75,7 +73,7 @@ func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
 				50, 50, // moves within one tick
 				100,
 				-time.Hour, -1, 0, // is set back
-				time.Minute, // goes on, still behind
+				time.Minute, // advances, still before the latest entry
 				2 * time.Hour,
 			} {
 				if i == 0 {
@@ -87,7 +85,7 @@ func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
 					t.Errorf("entry %d has the time %v, before the entry before it", i, e.Time)
 				}
 				if e.Key.Row >= last.Key.Row && i > 0 {
-					t.Errorf("entry %d has a row key behind the entry before it", i)
+					t.Errorf("entry %d has a row key after that of the entry before it", i)
 				}
 				last = e
 				want = slices.Insert(want, 0, fmt.Sprint(i))
@@ -100,8 +98,8 @@ func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
 	})
 }
 
-// In a bubble time stands still while anything runs.
-func TestAppendsInOneInstantKeepTheirOrder(t *testing.T) {
+// In synctest, time stands still while a goroutine runs.
+func TestAppendsOfOneInstantKeepTheirOrder(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: 5})
 		synctest.Test(t, func(t *testing.T) {
@@ -119,9 +117,8 @@ func TestAppendsInOneInstantKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// By Options.Time an entry has its place in time, not in the order of appending;
-// entries of the same time still come latest first.
-func TestLateEntriesGoToTheirPlace(t *testing.T) {
+// Entries of the same time are still ordered latest append first.
+func TestOptionsTimeDecidesTheOrder(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime})
 		for _, c := range []claim{
@@ -133,7 +130,7 @@ func TestLateEntriesGoToTheirPlace(t *testing.T) {
 	})
 }
 
-func TestManyWritersOfOneLogAndOthersLoseNothing(t *testing.T) {
+func TestConcurrentAppendsLoseNothing(t *testing.T) {
 	const writers, each = 8, 25
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
@@ -163,7 +160,7 @@ func TestManyWritersOfOneLogAndOthersLoseNothing(t *testing.T) {
 		}
 		for _, e := range slices.Backward(es) {
 			if e.Value.Amount != next[e.Value.What] {
-				t.Fatalf("writer %s: entry %v comes where %v should", e.Value.What, e.Value.Amount, next[e.Value.What])
+				t.Fatalf("writer %s: entry %v, want %v", e.Value.What, e.Value.Amount, next[e.Value.What])
 			}
 			next[e.Value.What]++
 		}

@@ -10,65 +10,72 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Page is a part of a Range.
+// Page is a part of a range of entries.
 type Page[T any] struct {
-	// Entries, the newest first.
+	// Entries, newest first.
 	Entries []Entry[T]
 
-	// Cursor gets the next page, also in another process and much later. It is
-	// opaque, safe in a URL, and tied to table, stream, times and number of buckets.
-	// It is "" when there are no more entries.
+	// Cursor is the position after the last entry, "" if there are no more entries. It is
+	// opaque, safe in a URL, valid in other processes, and does not expire. It is valid only
+	// for the same table, stream, times and number of buckets.
 	Cursor string
 }
 
-const defaultPage = 100
+// PageOptions are the options of [Log.Page]. nil and the zero value mean the defaults.
+type PageOptions struct {
+	// Limit is the maximum number of entries in the page. Zero means 100.
+	Limit int
+}
 
-// Page reads up to n entries of what Range gives, and goes on behind an earlier
-// Page by its cursor; "" is the beginning. n below 1 means 100. With the zero times
-// it leafs through the whole stream, from the newest entry to the oldest.
+const defaultLimit = 100
+
+// Page reads a part of what [Log.Range] yields. cursor is the Cursor of an earlier Page, or
+// "" for the first page. If from and to are zero, the pages contain the whole stream from
+// the newest entry to the oldest.
 //
-// A cursor stands behind an entry: entries appended meanwhile that are newer do not
-// move it. A cursor that is damaged, or of another table, stream or range, gives
-// [patterns.ErrBadCursor].
+// Entries that are appended later and are newer do not change the following pages. The error
+// matches [patterns.ErrBadCursor] if the cursor is damaged or belongs to another table,
+// stream or range.
 //
-// Requests are as for Tail(n). When the last page is exactly full, one more, empty,
-// may follow it.
-func (l *Log[T]) Page(ctx context.Context, stream string, from, to time.Time, after string, n int) (Page[T], error) {
-	page, err := l.page(ctx, stream, from, to, after, n)
+// The number of requests is that of [Log.Tail] with n = Limit. If the last page is full, its
+// Cursor may lead to one more page without entries.
+func (l *Log[T]) Page(ctx context.Context, stream string, from, to time.Time, cursor string, opts *PageOptions) (Page[T], error) {
+	limit := defaultLimit
+	if opts != nil && opts.Limit > 0 {
+		limit = opts.Limit
+	}
+	page, err := l.page(ctx, stream, from, to, cursor, limit)
 	if err != nil {
 		return Page[T]{}, fmt.Errorf("page: %w", err)
 	}
 	return page, nil
 }
 
-func (l *Log[T]) page(ctx context.Context, stream string, from, to time.Time, after string, n int) (Page[T], error) {
+func (l *Log[T]) page(ctx context.Context, stream string, from, to time.Time, after string, limit int) (Page[T], error) {
 	var page Page[T]
-	rows, err := window(from, to)
+	rows, err := rowRange(from, to)
 	if err != nil {
 		return page, err
 	}
-	if n < 1 {
-		n = defaultPage
-	}
-	bounds := []string{"logtail", stream, rows.From, rows.To, strconv.Itoa(len(l.partitions(stream)))}
-	begin, ok := cursor.Open(after, bounds...)
-	if !ok || !l.mayBeOf(begin) {
+	identity := []string{"logtail", stream, rows.From, rows.To, strconv.Itoa(len(l.partitions(stream)))}
+	start, ok := cursor.Open(after, identity...)
+	if !ok || !l.mayBelong(start) {
 		return page, patterns.ErrBadCursor
 	}
-	if last := string(begin.Position); last != "" {
+	if last := string(start.Position); last != "" {
 		if !rows.Contains(last) {
 			return page, patterns.ErrBadCursor
 		}
-		rows.From = last + " " // no legal key is between
+		rows.From = last + " " // no valid key is in between
 	}
-	m, err := l.merge(stream, rows, n)
+	m, err := l.merge(stream, rows, limit)
 	if err != nil {
 		return page, err
 	}
 	if err := m.start(ctx); err != nil {
 		return page, err
 	}
-	if !l.mayBeOf(begin) {
+	if !l.mayBelong(start) {
 		return page, patterns.ErrBadCursor
 	}
 	for {
@@ -88,14 +95,14 @@ func (l *Log[T]) page(ctx context.Context, stream string, from, to time.Time, af
 	if m.more() {
 		url, _ := l.table.URL() // known after a request
 		last := page.Entries[len(page.Entries)-1].Key.Row
-		page.Cursor = cursor.Seal([]byte(last), url, bounds...)
+		page.Cursor = cursor.Seal([]byte(last), url, identity...)
 	}
 	return page, nil
 }
 
-// mayBeOf reports whether a cursor may be of this table. The SDK does not tell the
-// table's name: until a request has shown it, any may be.
-func (l *Log[T]) mayBeOf(c cursor.Cursor) bool {
+// mayBelong reports whether a cursor may belong to this table. The SDK does not expose the
+// address of the table, so before the first request every cursor may.
+func (l *Log[T]) mayBelong(c cursor.Cursor) bool {
 	url, known := l.table.URL()
 	return !known || c.Of(url)
 }

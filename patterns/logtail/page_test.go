@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
-func TestPagesGoOnInAnotherProcessWhileEntriesAreAppended(t *testing.T) {
+func TestPagesContinueInAnotherProcessDuringAppends(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, buckets := range []int{1, 3} {
 			client := b.Table(t)
@@ -27,8 +27,8 @@ func TestPagesGoOnInAnotherProcessWhileEntriesAreAppended(t *testing.T) {
 			var got []logtail.Entry[claim]
 			pages := 0
 			for cursor := ""; pages == 0 || cursor != ""; pages++ {
-				fresh := newLog(t, client, opts) // knows nothing but the cursor
-				page, err := fresh.Page(t.Context(), "s", time.Time{}, time.Time{}, cursor, 5)
+				fresh := newLog(t, client, opts) // knows only the cursor
+				page, err := fresh.Page(t.Context(), "s", time.Time{}, time.Time{}, cursor, &logtail.PageOptions{Limit: 5})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -47,7 +47,7 @@ func TestPagesGoOnInAnotherProcessWhileEntriesAreAppended(t *testing.T) {
 	})
 }
 
-func TestPageCosts(t *testing.T) {
+func TestPageMakesNoUnnecessaryRequest(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, buckets := range []int{1, 4} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
@@ -59,13 +59,13 @@ func TestPageCosts(t *testing.T) {
 				store(t, log, bucket, "s", day(1).Add(time.Duration(i)*time.Second), fmt.Sprint(i))
 			}
 			b.ResetRequests()
-			page, err := log.Page(t.Context(), "s", day(1), day(2), "", 5)
+			page, err := log.Page(t.Context(), "s", day(1), day(2), "", &logtail.PageOptions{Limit: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
 			wantOrder(t, page.Entries, "11", "10", "9", "8", "7")
 			wantRequests(t, b, map[string]int{"Table.Query": buckets})
-			page, err = log.Page(t.Context(), "s", day(1), day(2), page.Cursor, 0)
+			page, err = log.Page(t.Context(), "s", day(1), day(2), page.Cursor, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,14 +80,14 @@ func TestPageCosts(t *testing.T) {
 
 func TestAnEmptyStreamIsOneEmptyPage(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		page, err := newLog(t, b.Table(t), nil).Page(t.Context(), "s", day(1), day(2), "", 5)
+		page, err := newLog(t, b.Table(t), nil).Page(t.Context(), "s", day(1), day(2), "", &logtail.PageOptions{Limit: 5})
 		if err != nil || len(page.Entries) != 0 || page.Cursor != "" {
 			t.Errorf("%d entries, cursor %q, %v", len(page.Entries), page.Cursor, err)
 		}
 	})
 }
 
-func TestAForeignCursorIsRefused(t *testing.T) {
+func TestACursorOfAnotherReadIsRefused(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
 		log := newLog(t, client, nil)
@@ -95,7 +95,7 @@ func TestAForeignCursorIsRefused(t *testing.T) {
 			appended(t, log, "s", claim{})
 		}
 		from, to := time.Time{}, time.Time{}
-		page, err := log.Page(t.Context(), "s", from, to, "", 1)
+		page, err := log.Page(t.Context(), "s", from, to, "", &logtail.PageOptions{Limit: 1})
 		if err != nil || page.Cursor == "" {
 			t.Fatalf("cursor %q, %v", page.Cursor, err)
 		}
@@ -118,8 +118,8 @@ func TestAForeignCursorIsRefused(t *testing.T) {
 			{"cut", log, "s", from, to, page.Cursor[:20]},
 			{"no cursor at all", log, "s", from, to, "?%"},
 		} {
-			for range 2 { // by the second time a request has shown the table's name
-				page, err := c.log.Page(t.Context(), c.stream, c.from, c.to, c.cursor, 1)
+			for range 2 { // the second time the name of the table is known
+				page, err := c.log.Page(t.Context(), c.stream, c.from, c.to, c.cursor, &logtail.PageOptions{Limit: 1})
 				if !errors.Is(err, patterns.ErrBadCursor) || len(page.Entries) != 0 {
 					t.Errorf("cursor %s: %d entries, %v", c.name, len(page.Entries), err)
 				}

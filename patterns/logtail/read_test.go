@@ -19,8 +19,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// store puts an entry of time at under a key of the documented form, into a bucket
-// of the test's choice; bucket -1 is a stream that is one partition.
+// store inserts an entry of time at under a key of the documented form into the given bucket.
+// Bucket -1 means that the stream is one partition.
 func store(t testing.TB, log *logtail.Log[claim], bucket int, stream string, at time.Time, what string) {
 	t.Helper()
 	ticks, err := keys.InvertedTicks(at)
@@ -50,7 +50,7 @@ func TestRangeIsExactTo100Nanoseconds(t *testing.T) {
 			}{
 				{tick, 3 * tick, []string{"3", "2", "1"}},
 				{2 * tick, 2 * tick, []string{"2"}},
-				{tick + 99, 3*tick + 99, []string{"3", "2", "1"}}, // ends are cut
+				{tick + 99, 3*tick + 99, []string{"3", "2", "1"}}, // the ends are cut to ticks
 				{-time.Hour, 0, []string{"0"}},
 				{4 * tick, time.Hour, []string{"4"}},
 				{5 * tick, time.Hour, nil},
@@ -70,7 +70,7 @@ func TestRangeIsExactTo100Nanoseconds(t *testing.T) {
 	})
 }
 
-func TestRangeReachesBothEndsOfTime(t *testing.T) {
+func TestRangeIncludesTheFirstAndTheLastPossibleTimes(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime})
 		times := ages()
@@ -106,16 +106,15 @@ func TestStreamsDoNotMix(t *testing.T) {
 			for _, name := range names {
 				wantOrder(t, all(t, log.Tail(t.Context(), name, 10)), name, name, name)
 			}
-			if got := all(t, log.Tail(t.Context(), "nobody", 10)); len(got) != 0 {
+			if got := all(t, log.Tail(t.Context(), "unknown", 10)); len(got) != 0 {
 				t.Errorf("an unknown stream has %d entries", len(got))
 			}
 		}
 	})
 }
 
-// The model is a slice. Whatever the pages look like, Tail, Range and Page give
-// what it gives.
-func TestReadsAgreeWithTheModel(t *testing.T) {
+// The model is a slice. Short, empty and cut pages must make no difference.
+func TestReadsMatchAModel(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
 		streams := 0
@@ -165,7 +164,7 @@ func TestReadsAgreeWithTheModel(t *testing.T) {
 
 			var paged []logtail.Entry[claim]
 			for cursor := ""; ; {
-				page, err := log.Page(t.Context(), stream, at(from), at(to), cursor, n)
+				page, err := log.Page(t.Context(), stream, at(from), at(to), cursor, &logtail.PageOptions{Limit: n})
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -182,7 +181,7 @@ func TestReadsAgreeWithTheModel(t *testing.T) {
 	})
 }
 
-func TestEmptyAndShortPagesOnEveryBackend(t *testing.T) {
+func TestEmptyAndShortPagesHideNoEntry(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, buckets := range []int{1, 3} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
@@ -199,7 +198,7 @@ func TestEmptyAndShortPagesOnEveryBackend(t *testing.T) {
 	})
 }
 
-func TestAFailureAmidEndsTheSequenceOnce(t *testing.T) {
+func TestAnErrorEndsTheSequence(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		for range 5 {
@@ -219,7 +218,7 @@ func TestAFailureAmidEndsTheSequenceOnce(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			if e.Key != (keys.Key{}) {
-				t.Error("an entry beside an error")
+				t.Error("an entry with an error")
 			}
 		}
 		if entries != 2 || failures != 1 {
@@ -228,7 +227,7 @@ func TestAFailureAmidEndsTheSequenceOnce(t *testing.T) {
 	})
 }
 
-func TestASequenceCanBeRunAgain(t *testing.T) {
+func TestASequenceCanBeUsedAgain(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		appended(t, log, "s", claim{What: "a"})
@@ -239,10 +238,9 @@ func TestASequenceCanBeRunAgain(t *testing.T) {
 	})
 }
 
-// Rows of other kinds may share the partition, as long as their keys are out of
-// the way; rows that the guide's own code wrote, without anything behind the
-// ticks, are entries.
-func TestOtherRowsOfThePartition(t *testing.T) {
+// Other rows may share the partition if their keys do not start with a digit. Rows in the
+// guide's form, without a suffix, are entries.
+func TestOtherRowsOfThePartitionAreIgnored(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		put := func(row string) {
@@ -262,12 +260,12 @@ func TestOtherRowsOfThePartition(t *testing.T) {
 		}
 		put("1999-12-31")
 		if err := failure(t, log.Tail(t.Context(), "s", 10)); !errors.Is(err, patterns.ErrBadKey) {
-			t.Errorf("a row that is no entry: %v", err)
+			t.Errorf("a row with an invalid time: %v", err)
 		}
 	})
 }
 
-// claimEntity has its keys as fields, like structs of existing aztables code.
+// claimEntity has its keys as fields, as structs for aztables do.
 type claimEntity struct {
 	aztables.Entity
 	What string
@@ -311,7 +309,7 @@ func TestAnEntryCanBeChangedAndDeletedThroughTheTable(t *testing.T) {
 	})
 }
 
-func TestCosmosIsRefusedForItsOrder(t *testing.T) {
+func TestReadsFromCosmosDBAreRefused(t *testing.T) {
 	acct := storagetest.New(t)
 	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
 	if err != nil {
@@ -338,13 +336,13 @@ func TestCosmosIsRefusedForItsOrder(t *testing.T) {
 		if err := failure(t, log.Since(t.Context(), "s", day(1))); !errors.Is(err, patterns.ErrUnordered) {
 			t.Errorf("since: %v", err)
 		}
-		if _, err := log.Page(t.Context(), "s", day(1), day(2), "", 1); !errors.Is(err, patterns.ErrUnordered) {
+		if _, err := log.Page(t.Context(), "s", day(1), day(2), "", nil); !errors.Is(err, patterns.ErrUnordered) {
 			t.Errorf("page: %v", err)
 		}
 	}
 }
 
-func TestBucketsAreReadAtOnceWithinBounds(t *testing.T) {
+func TestParallelBucketsAreReadConcurrently(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
 		b.Fault(fault.On("Table.Query").Delay(time.Second))

@@ -16,32 +16,32 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func TestRecordsComeBackInTheOrderOfTime(t *testing.T) {
+func TestRecordsAreReadInTheOrderOfTheirTimes(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		one, two := newWriter(t, c, logdata.Options{Name: "one"}), newWriter(t, c, logdata.Options{Name: "two"})
+		one, two := newWriter(t, c, logdata.WriterOptions{Name: "one"}), newWriter(t, c, logdata.WriterOptions{Name: "two"})
 		write(t, one, at(5), "e")
 		write(t, one, at(1), "a") // a clock that was set back
 		write(t, two, at(3), "c")
 		write(t, two, at(4), "d")
 		write(t, one, at(-1), "before")
 		write(t, two, at(3600), "after")
-		closed(t, one)
-		closed(t, two)
+		closeWriter(t, one)
+		closeWriter(t, two)
 		wantTexts(t, messages(t, c, at(-10), at(7200)), "before", "a", "c", "d", "e", "after")
-		wantTexts(t, messages(t, c, at(1), at(5)), "a", "c", "d") // the end is left out
+		wantTexts(t, messages(t, c, at(1), at(5)), "a", "c", "d") // without the end
 		wantTexts(t, messages(t, c, at(100), at(200)))
 
-		es := all(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: at(3600), To: at(3601)}))
+		es := all(t, newReader(t, c, nil).Read(t.Context(), at(3600), at(3601), nil))
 		if want := "web/2014/07/31/1300/two-000000.log"; len(es) != 1 || es[0].Blob != want || !es[0].Time.Equal(at(3600)) {
 			t.Errorf("got %v", es)
 		}
 	})
 }
 
-func TestEachRequestOfAWriterIsNeeded(t *testing.T) {
+func TestAWriterMakesNoUnnecessaryRequest(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
-		w := newWriter(t, b.Container(t), logdata.Options{})
+		w := newWriter(t, b.Container(t), logdata.WriterOptions{})
 		for i := range 100 {
 			write(t, w, at(i), number(i))
 		}
@@ -54,9 +54,9 @@ func TestEachRequestOfAWriterIsNeeded(t *testing.T) {
 		flush(t, w)
 		wantRequests(t, b, "Blob.Append", "Blob.SetMetadata")
 		write(t, w, at(3600), "next hour")
-		closed(t, w)
+		closeWriter(t, w)
 		wantRequests(t, b, "Blob.Put", "Blob.Append")
-		closed(t, w)
+		closeWriter(t, w)
 		wantRequests(t, b)
 		if err := w.Write(t.Context(), logdata.Record{}); !errors.Is(err, logdata.ErrClosed) {
 			t.Errorf("write after close: %v", err)
@@ -67,7 +67,7 @@ func TestEachRequestOfAWriterIsNeeded(t *testing.T) {
 func TestSyncWritesAreStoredWhenTheyReturn(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		w := newWriter(t, c, logdata.Options{Sync: true})
+		w := newWriter(t, c, logdata.WriterOptions{Sync: true})
 		write(t, w, at(0), "a")
 		wantTexts(t, messages(t, c, at(0), at(9)), "a")
 		b.ResetRequests()
@@ -82,11 +82,11 @@ func TestSyncWritesAreStoredWhenTheyReturn(t *testing.T) {
 		if got := messages(t, c, at(10), at(60)); len(got) != 20 {
 			t.Errorf("%d records", len(got))
 		}
-		closed(t, w)
+		closeWriter(t, w)
 	})
 }
 
-func TestALostReplyStoresNothingTwice(t *testing.T) {
+func TestAFaultStoresNoRecordTwiceAndLosesNone(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, op := range []string{"Blob.Put", "Blob.Append", "Blob.SetMetadata"} {
 			for n := 1; n <= 3 && (n == 1 || b.InProcess()); n++ {
@@ -99,14 +99,14 @@ func TestALostReplyStoresNothingTwice(t *testing.T) {
 					c := b.Container(t)
 					b.ClearFaults()
 					b.Fault(rule)
-					w := newWriter(t, c, logdata.Options{})
+					w := newWriter(t, c, logdata.WriterOptions{})
 					var want []string
 					for i := range 4 {
 						want = append(want, number(i))
 						write(t, w, at(i*1800), number(i))
 						flush(t, w)
 					}
-					closed(t, w)
+					closeWriter(t, w)
 					b.ClearFaults()
 					if got := messages(t, c, at(0), at(7200)); !slices.Equal(got, want) {
 						t.Errorf("%s %d %s: got %q", op, n, name, got)
@@ -117,12 +117,11 @@ func TestALostReplyStoresNothingTwice(t *testing.T) {
 	})
 }
 
-// The service carries out every append and no answer arrives: the next flush finds
-// that out.
-func TestAFlushWithoutAnswerIsFinishedByTheNext(t *testing.T) {
+// The first append is carried out and the second is not; no reply to them arrives.
+func TestAFlushWithoutAReplyIsCompletedByTheNextFlush(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		w := newWriter(t, c, logdata.Options{Sync: true})
+		w := newWriter(t, c, logdata.WriterOptions{Sync: true})
 		write(t, w, at(0), "a")
 		b.Fault(fault.On("Blob.Append").LoseReply(), fault.On("Blob.Get").LoseRequest())
 		err := w.Write(t.Context(), logdata.Record{Time: at(1), Message: "b"})
@@ -136,33 +135,33 @@ func TestAFlushWithoutAnswerIsFinishedByTheNext(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		b.ClearFaults()
-		closed(t, w)
+		closeWriter(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b", "c")
 	})
 }
 
-func TestWritersThatShareANameDoNotShareBlobs(t *testing.T) {
+func TestWritersWithTheSameNameDoNotShareBlobs(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		one, two := newWriter(t, c, logdata.Options{Name: "w"}), newWriter(t, c, logdata.Options{Name: "w"})
+		one, two := newWriter(t, c, logdata.WriterOptions{Name: "w"}), newWriter(t, c, logdata.WriterOptions{Name: "w"})
 		for i := range 3 {
 			write(t, one, at(i), "one")
 			write(t, two, at(i), "two")
 			flush(t, one)
 			flush(t, two)
 		}
-		closed(t, one)
-		closed(t, two)
+		closeWriter(t, one)
+		closeWriter(t, two)
 		got := messages(t, c, at(0), at(9))
 		slices.Sort(got)
 		wantTexts(t, got, "one", "one", "one", "two", "two", "two")
 	})
 }
 
-func TestABlobEndsBeforeItsBlocksOrBytesRunOut(t *testing.T) {
+func TestANewBlobIsStartedBeforeALimitIsReached(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
-		for name, o := range map[string]logdata.Options{
-			"blocks": logdata.WithBlocks(logdata.Options{}, 2),
+		for name, o := range map[string]logdata.WriterOptions{
+			"blocks": logdata.WithBlocks(logdata.WriterOptions{}, 2),
 			"bytes":  {BlobBytes: 150},
 		} {
 			c := b.Container(t)
@@ -172,8 +171,8 @@ func TestABlobEndsBeforeItsBlocksOrBytesRunOut(t *testing.T) {
 				write(t, w, at(i), number(i))
 				flush(t, w)
 			}
-			closed(t, w)
-			es := all(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: at(0), To: at(9)}))
+			closeWriter(t, w)
+			es := all(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil))
 			wantTexts(t, texts(es), "000", "001", "002", "003", "004")
 			if want := "web/2014/07/31/1200/w-000002.log"; es[4].Blob != want {
 				t.Errorf("%s: the last is in %s", name, es[4].Blob)
@@ -182,10 +181,10 @@ func TestABlobEndsBeforeItsBlocksOrBytesRunOut(t *testing.T) {
 	})
 }
 
-func TestABlobThatIsTakenAwayOrWrittenToIsLeft(t *testing.T) {
+func TestTheWriterContinuesInANewBlobIfItsBlobWasDeletedOrWrittenTo(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		w := newWriter(t, c, logdata.Options{Name: "w"})
+		w := newWriter(t, c, logdata.WriterOptions{Name: "w"})
 		write(t, w, at(0), "a")
 		flush(t, w)
 		first := c.NewAppendBlobClient("web/2014/07/31/1200/w-000000.log")
@@ -199,14 +198,14 @@ func TestABlobThatIsTakenAwayOrWrittenToIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, w, at(2), "c")
-		closed(t, w)
+		closeWriter(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a", "stranger", "c")
 	})
 }
 
 func TestARecordThatCannotBeStoredIsRefused(t *testing.T) {
 	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		w := newWriter(t, b.Container(t), logdata.Options{})
+		w := newWriter(t, b.Container(t), logdata.WriterOptions{})
 		for name, r := range map[string]logdata.Record{
 			"Time":  {Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
 			"Attrs": {Attrs: []byte(`[1]`)},
@@ -221,26 +220,25 @@ func TestARecordThatCannotBeStoredIsRefused(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		closed(t, w)
+		closeWriter(t, w)
 		wantRequests(t, b)
 	})
 }
 
-// The metadata name the types of a blob as its lines do, or a search by type would
-// leave the blob out.
-func TestTextThatIsNotUTF8IsFoundByWhatItBecame(t *testing.T) {
+// The metadata must contain the same types as the lines, or a read by type would skip the
+// blob.
+func TestInvalidUTF8IsFoundByItsReplacement(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, format := range []logdata.Format{logdata.JSON, logdata.Delimited} {
 			c := b.Container(t)
-			o := logdata.Options{Format: format}
-			w := newWriter(t, c, o)
+			w := newWriter(t, c, logdata.WriterOptions{Format: format})
 			r := logdata.Record{Time: at(0), Type: "a\xff\xfe", Message: "\xffb", Attrs: []byte("{\"k\xff\": \"\xffv\"}")}
 			if err := w.Write(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
-			closed(t, w)
+			closeWriter(t, w)
 			for _, types := range [][]string{nil, {"a\ufffd"}} {
-				es := all(t, newReader(t, c, &o).Read(t.Context(), logdata.Query{From: at(0), To: at(1), Types: types}))
+				es := all(t, newReader(t, c, &logdata.ReaderOptions{Format: format}).Read(t.Context(), at(0), at(1), &logdata.ReadOptions{Types: types}))
 				if len(es) != 1 || es[0].Type != "a\ufffd" || es[0].Message != "\ufffdb" || string(es[0].Attrs) != "{\"k\ufffd\":\"\ufffdv\"}" {
 					t.Errorf("%s, types %q: %+v", format.Name(), types, es)
 				}
@@ -249,14 +247,14 @@ func TestTextThatIsNotUTF8IsFoundByWhatItBecame(t *testing.T) {
 	})
 }
 
-func TestTheFirstAndTheLastNanosecondAreRead(t *testing.T) {
+func TestTheFirstAndTheLastPossibleTimesAreRead(t *testing.T) {
 	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		w := newWriter(t, c, logdata.Options{})
+		w := newWriter(t, c, logdata.WriterOptions{})
 		first, end := time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 		write(t, w, first, "first")
 		write(t, w, end.Add(-1), "last")
-		closed(t, w)
+		closeWriter(t, w)
 		wantTexts(t, messages(t, c, first, first.Add(time.Hour)), "first")
 		wantTexts(t, messages(t, c, end.Add(-time.Hour), end), "last")
 	})
@@ -265,27 +263,27 @@ func TestTheFirstAndTheLastNanosecondAreRead(t *testing.T) {
 func TestTheLargestRecordFits(t *testing.T) {
 	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		w := newWriter(t, c, logdata.Options{})
+		w := newWriter(t, c, logdata.WriterOptions{})
 		const frame = `{"time":"2014-07-31T12:00:00Z","level":"INFO","msg":""}` + "\n"
 		large := strings.Repeat("x", logdata.MaxBlock-len(frame))
 		write(t, w, at(0), large)
 		write(t, w, at(1), "small")
-		closed(t, w)
+		closeWriter(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), large, "small")
 	})
 }
 
-func TestTheContainerIsGivenBack(t *testing.T) {
+func TestContainerReturnsTheClient(t *testing.T) {
 	c := storagetest.New(t).Container("logs")
-	if newWriter(t, c, logdata.Options{}).Container() != c || newReader(t, c, nil).Container() != c {
+	if newWriter(t, c, logdata.WriterOptions{}).Container() != c || newReader(t, c, nil).Container() != c {
 		t.Error("not the client that New took")
 	}
 }
 
-func TestAMissingContainerIsNamed(t *testing.T) {
+func TestAMissingContainerIsReported(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		w := newWriter(t, c, logdata.Options{})
+		w := newWriter(t, c, logdata.WriterOptions{})
 		if _, err := c.Delete(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +291,7 @@ func TestAMissingContainerIsNamed(t *testing.T) {
 		if err := w.Close(t.Context()); !errors.Is(err, logdata.ErrContainerNotFound) {
 			t.Errorf("close: %v", err)
 		}
-		err := failure(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: at(0), To: at(1)}))
+		err := failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(1), nil))
 		if !errors.Is(err, logdata.ErrContainerNotFound) {
 			t.Errorf("read: %v", err)
 		}

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// The metadata of a blob. Their case is lost over HTTP, so they are compared without.
+// The names of a blob's metadata. HTTP does not preserve their case, so they are
+// compared without it.
 const (
 	metaStart   = "StartTime"
 	metaEnd     = "EndTime"
@@ -21,36 +22,37 @@ const (
 
 const metaTime = "2006-01-02T15:04:05Z"
 
-// Bounds of what a blob's metadata takes, of the 8 KiB that the service allows.
+// Limits that keep the metadata well below the service's 8 KiB.
 const (
 	maxSpans     = 64
 	maxTypes     = 32
 	maxTypeBytes = 1024
 )
 
-// span is a stretch of a blob, whole lines, with the seconds within the hour of its
-// earliest and latest record.
+// span is a part of a blob that consists of whole lines, with the seconds within the
+// hour of its earliest and latest record.
 type span struct {
 	length int64
 	lo, hi int
 }
 
-func join(a, b span) span {
+// join returns the span of a and the span b that follows it.
+func (a span) join(b span) span {
 	return span{a.length + b.length, min(a.lo, b.lo), max(a.hi, b.hi)}
 }
 
-// summary is what the metadata says of a blob's beginning, up to covered. Of what was
-// appended since it says nothing.
+// summary describes the first bytes of a blob, as the metadata stores it: covered() of
+// them. It contains nothing about bytes that were appended later.
 type summary struct {
 	hour  time.Time
 	spans []span
-	types map[string]bool // nil: too many to say
+	types map[string]bool // nil if there are too many to store
 }
 
 func newSummary(h time.Time) *summary { return &summary{hour: h, types: map[string]bool{}} }
 
-// add notes a stretch. When there are too many it joins the two neighbours that are
-// the smallest together, so that the metadata stays small and all stretches alike.
+// add adds a span. If there are too many, it joins the two neighbours with the smallest
+// total length, so that the metadata stays small and all spans similar in length.
 func (s *summary) add(sp span, types map[string]bool) {
 	s.spans = append(s.spans, sp)
 	if len(s.spans) > maxSpans {
@@ -60,7 +62,7 @@ func (s *summary) add(sp span, types map[string]bool) {
 				least = i
 			}
 		}
-		s.spans[least] = join(s.spans[least], s.spans[least+1])
+		s.spans[least] = s.spans[least].join(s.spans[least+1])
 		s.spans = slices.Delete(s.spans, least+1, least+2)
 	}
 	if s.types == nil {
@@ -80,6 +82,7 @@ func (s *summary) logType() string {
 	return strings.Join(names, ",")
 }
 
+// covered returns how many bytes of the blob the summary describes.
 func (s *summary) covered() int64 {
 	var n int64
 	for _, sp := range s.spans {
@@ -89,17 +92,17 @@ func (s *summary) covered() int64 {
 }
 
 func (s *summary) metadata(version string) map[string]*string {
-	all := s.spans[0]
+	total := s.spans[0]
 	var spans []string
 	for i, sp := range s.spans {
 		if i > 0 {
-			all = join(all, sp)
+			total = total.join(sp)
 		}
 		spans = append(spans, fmt.Sprintf("%d:%d:%d", sp.length, sp.lo, sp.hi))
 	}
 	second := func(n int) string { return s.hour.Add(time.Duration(n) * time.Second).Format(metaTime) }
 	values := map[string]string{
-		metaStart: second(all.lo), metaEnd: second(all.hi),
+		metaStart: second(total.lo), metaEnd: second(total.hi),
 		metaVersion: version, metaSpans: strings.Join(spans, ","),
 	}
 	if logType := s.logType(); logType != "" && s.types != nil {
@@ -112,7 +115,7 @@ func (s *summary) metadata(version string) map[string]*string {
 	return meta
 }
 
-// metaValue looks a name up in any case.
+// metaValue returns the value of name in any case, or "".
 func metaValue(meta map[string]*string, name string) string {
 	for n, v := range meta {
 		if v != nil && strings.EqualFold(n, name) {
@@ -122,8 +125,8 @@ func metaValue(meta map[string]*string, name string) string {
 	return ""
 }
 
-// parseSummary reads the metadata of a blob of the hour. ok is false for any that is
-// not of this package's making: it then says nothing.
+// parseSummary parses the metadata of a blob of the hour. ok is false if this package
+// did not write them; they then rule nothing out.
 func parseSummary(h time.Time, meta map[string]*string) (s *summary, ok bool) {
 	s = newSummary(h)
 	text := metaValue(meta, metaSpans)
@@ -157,28 +160,28 @@ func parseSummary(h time.Time, meta map[string]*string) (s *summary, ok bool) {
 	return s, true
 }
 
-// stretch is part of a blob.
-type stretch struct{ from, to int64 }
+// byteRange is the part of a blob from offset from up to offset to, exclusive.
+type byteRange struct{ from, to int64 }
 
-// pick gives the stretches of a blob of the given size that may have records of
-// [from, to) and of the types, nil for all: those whose span says so, and what is
-// not covered.
-func (s *summary) pick(size int64, from, to time.Time, types []string) []stretch {
+// ranges returns the parts of a blob of the given size that may contain records of
+// [from, to) and of the types, nil meaning all types: the spans whose seconds overlap
+// the time range, and the part that the summary does not cover.
+func (s *summary) ranges(size int64, from, to time.Time, types []string) []byteRange {
 	covered := s.covered()
-	if covered > size { // another blob's
-		return []stretch{{0, size}}
+	if covered > size { // the metadata of another blob
+		return []byteRange{{0, size}}
 	}
 	if covered == size && s.types != nil && len(types) > 0 &&
 		!slices.ContainsFunc(types, func(t string) bool { return s.types[t] }) {
 		return nil
 	}
-	var picked []stretch
+	var picked []byteRange
 	var at int64
-	take := func(end int64) {
+	pick := func(end int64) {
 		if n := len(picked); n > 0 && picked[n-1].to == at {
 			picked[n-1].to = end
 		} else {
-			picked = append(picked, stretch{at, end})
+			picked = append(picked, byteRange{at, end})
 		}
 	}
 	for _, sp := range s.spans {
@@ -186,12 +189,12 @@ func (s *summary) pick(size int64, from, to time.Time, types []string) []stretch
 		lo := s.hour.Add(time.Duration(sp.lo) * time.Second)
 		hi := s.hour.Add(time.Duration(sp.hi+1) * time.Second)
 		if lo.Before(to) && hi.After(from) {
-			take(end)
+			pick(end)
 		}
 		at = end
 	}
 	if covered < size {
-		take(size)
+		pick(size)
 	}
 	return picked
 }

@@ -27,9 +27,9 @@ func logsOf(t *testing.T, acct *storagetest.Account) *container.Client {
 	return c
 }
 
-// In a bubble a goroutine that is left makes the test fail.
-func TestAgeCountAndSizeLetAFlushBegin(t *testing.T) {
-	for name, o := range map[string]logdata.Options{
+// synctest.Test fails if a goroutine is still running at its end.
+func TestAgeCountAndSizeStartAFlush(t *testing.T) {
+	for name, o := range map[string]logdata.WriterOptions{
 		"age":   {FlushAge: 5 * time.Second},
 		"count": {FlushAge: never, FlushRecords: 3},
 		"size":  {FlushAge: never, FlushBytes: 130},
@@ -50,18 +50,18 @@ func TestAgeCountAndSizeLetAFlushBegin(t *testing.T) {
 			}
 			synctest.Wait()
 			wantTexts(t, messages(t, c, at(0), at(9)), "a", "b", "c")
-			closed(t, w)
+			closeWriter(t, w)
 		})
 	}
 }
 
-func TestWhatAFlushCouldNotStoreIsTriedAgain(t *testing.T) {
+func TestAFailedFlushIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
 		c := logsOf(t, acct)
 		var mu sync.Mutex
 		var errs []error
-		w := newWriter(t, c, logdata.Options{FlushAge: time.Second, OnError: func(err error) {
+		w := newWriter(t, c, logdata.WriterOptions{FlushAge: time.Second, OnError: func(err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			errs = append(errs, err)
@@ -70,36 +70,36 @@ func TestWhatAFlushCouldNotStoreIsTriedAgain(t *testing.T) {
 		write(t, w, at(0), "a")
 		time.Sleep(time.Hour)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a")
-		closed(t, w)
+		closeWriter(t, w)
 		if len(errs) != 1 {
-			t.Errorf("told of %v", errs)
+			t.Errorf("OnError received %v", errs)
 		}
 	})
 }
 
-func TestCloseEndsTheFlushUnderWayAndStoresItsRecordsOnce(t *testing.T) {
+func TestCloseEndsABackgroundFlushAndStoresItsRecordsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
 		c := logsOf(t, acct)
-		w := newWriter(t, c, logdata.Options{FlushAge: time.Second})
+		w := newWriter(t, c, logdata.WriterOptions{FlushAge: time.Second})
 		acct.Fault(fault.On("Blob.Append").Nth(1).DelayReply(time.Hour))
 		write(t, w, at(0), "a")
 		time.Sleep(2 * time.Second)
 		write(t, w, at(1), "b")
 		began := time.Now()
-		closed(t, w)
+		closeWriter(t, w)
 		if d := time.Since(began); d > time.Minute {
-			t.Errorf("close took %v", d)
+			t.Errorf("Close took %v", d)
 		}
 		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b")
 	})
 }
 
-func TestCloseCanBeTriedAgain(t *testing.T) {
+func TestCloseCanBeRepeatedAfterAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
 		c := logsOf(t, acct)
-		w := newWriter(t, c, logdata.Options{})
+		w := newWriter(t, c, logdata.WriterOptions{})
 		write(t, w, at(0), "a")
 		acct.Fault(fault.On("Blob.*").LoseRequest())
 		if err := w.Close(t.Context()); err == nil {
@@ -111,22 +111,22 @@ func TestCloseCanBeTriedAgain(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		acct.ClearFaults()
-		closed(t, w)
+		closeWriter(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a")
 	})
 }
 
-// A buffer of 4 MiB takes four records of this size.
+// A buffer of 4 MiB holds four records of this size.
 var large = string(slices.Repeat([]byte("x"), 1<<20-100))
 
-func TestAFullBufferDropsAndCountsOrWaits(t *testing.T) {
+func TestAFullBufferDropsOrWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
 		c := logsOf(t, acct)
 		acct.Fault(fault.On("Blob.*").Status(http.StatusForbidden, "AuthorizationFailure"))
 
-		drops := newWriter(t, c, logdata.Options{BufferBytes: logdata.MaxBlock, Drop: true, FlushBytes: logdata.MaxBlock, Name: "drops"})
-		waits := newWriter(t, c, logdata.Options{BufferBytes: logdata.MaxBlock, FlushBytes: logdata.MaxBlock, Name: "waits"})
+		drops := newWriter(t, c, logdata.WriterOptions{BufferBytes: logdata.MaxBlock, Drop: true, FlushBytes: logdata.MaxBlock, Name: "drops"})
+		waits := newWriter(t, c, logdata.WriterOptions{BufferBytes: logdata.MaxBlock, FlushBytes: logdata.MaxBlock, Name: "waits"})
 		for i := range 4 {
 			write(t, drops, at(i), large)
 			write(t, waits, at(i), large)
@@ -146,20 +146,20 @@ func TestAFullBufferDropsAndCountsOrWaits(t *testing.T) {
 		synctest.Wait()
 		acct.ClearFaults()
 		write(t, waits, at(4), large)
-		closed(t, drops)
-		closed(t, waits)
+		closeWriter(t, drops)
+		closeWriter(t, waits)
 		if n := len(messages(t, c, at(0), at(60))); n != 9 {
 			t.Errorf("%d records", n)
 		}
 	})
 }
 
-func TestManyWritersAndGoroutinesLoseNothing(t *testing.T) {
+func TestConcurrentWritersLoseNoRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := logsOf(t, storagetest.New(t))
 		var all sync.WaitGroup
 		for range 4 {
-			w := newWriter(t, c, logdata.Options{FlushRecords: 10, FlushAge: time.Millisecond})
+			w := newWriter(t, c, logdata.WriterOptions{FlushRecords: 10, FlushAge: time.Millisecond})
 			var writing sync.WaitGroup
 			for i := range 4 {
 				writing.Go(func() {
@@ -168,7 +168,7 @@ func TestManyWritersAndGoroutinesLoseNothing(t *testing.T) {
 					}
 				})
 			}
-			all.Go(func() { writing.Wait(); closed(t, w) })
+			all.Go(func() { writing.Wait(); closeWriter(t, w) })
 		}
 		all.Wait()
 		if n := len(messages(t, c, at(0), at(7200))); n != 800 {

@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
-func TestTailOfOnePartitionAsksForJustWhatIsWanted(t *testing.T) {
+func TestTailOfOnePartitionReadsOnlyTheWantedRows(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		for range 12 {
@@ -41,9 +41,9 @@ func TestTailOfOnePartitionAsksForJustWhatIsWanted(t *testing.T) {
 	})
 }
 
-// Of n entries in N buckets, a bucket is asked for n/N + 3·√(n/N), rounded up, and
-// one more: of 10 in 4 for 9, of 2 in 4 for 2, which is all there can be.
-func TestTailOfBucketsReadsNoMoreThanItMust(t *testing.T) {
+// The share of a bucket is n/N + 3·√(n/N), rounded up, plus 1, but at most n: 9 for 10 entries
+// in 4 buckets, 2 for 2 entries.
+func TestTailOfBucketsReadsOnlyTheirShares(t *testing.T) {
 	fill := func(t *testing.T, log *logtail.Log[claim], bucketOf func(i int) int) {
 		for i := range 100 {
 			store(t, log, bucketOf(i), "s", day(1).Add(time.Duration(i)*time.Second), fmt.Sprint(i))
@@ -63,8 +63,8 @@ func TestTailOfBucketsReadsNoMoreThanItMust(t *testing.T) {
 			{"ten, evenly", evenly, 10, 4, 36},
 			{"all, evenly", evenly, 100, 4, 100},
 			{"more than all, evenly", evenly, 1000, 4, 100},
-			// The other buckets are empty. The shares are 8 and 9; the second request to
-			// the full one asks for the entry that is still wanted.
+			// The other buckets are empty. The shares are 8 and 9; the second request to the
+			// full one is for the last wanted entry.
 			{"nine, all in one", inOne, 9, 5, 9},
 			{"ten, all in one", inOne, 10, 5, 10},
 			// 41, then 59.
@@ -80,14 +80,14 @@ func TestTailOfBucketsReadsNoMoreThanItMust(t *testing.T) {
 				}
 				for i, e := range es {
 					if e.Value.What != fmt.Sprint(99-i) {
-						t.Fatalf("place %d: entry %s", i, e.Value.What)
+						t.Fatalf("position %d: entry %s", i, e.Value.What)
 					}
 				}
 				wantReturned(t, b, c.rows)
 				wantRequests(t, b, map[string]int{"Table.Query": c.requests})
 			})
 		}
-		// A loop that breaks off has caused the first requests only.
+		// A loop that ends early makes the first requests only.
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: 4})
 		fill(t, log, inOne)
 		b.ResetRequests()
@@ -108,8 +108,7 @@ func TestTailOfBucketsReadsNoMoreThanItMust(t *testing.T) {
 	})
 }
 
-// Spread by hash, a tail seldom needs more than a request for each bucket.
-func TestTheShareOfABucketIsSeldomTooSmall(t *testing.T) {
+func TestTailRarelyNeedsMoreThanOneRequestPerBucket(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		const buckets, tails = 8, 60
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
@@ -124,19 +123,19 @@ func TestTheShareOfABucketIsSeldomTooSmall(t *testing.T) {
 				t.Fatalf("%d entries", n)
 			}
 		}
-		// By simulation one such tail in 280 makes a further request; 7 of 60 would be
-		// a broken share, not bad luck.
+		// In a simulation one such tail in 280 made a further request, so 7 of 60 are not bad
+		// luck but a wrong share.
 		if n := len(b.Requests()); n > tails*buckets+tails/10 {
 			t.Errorf("%d requests for %d tails of %d buckets", n, tails, buckets)
 		}
 	})
 }
 
-// wantReturned checks how many rows crossed the wire, which only the in-process
-// account counts.
+// wantReturned checks how many rows the service returned, which only the in-process account
+// counts.
 func wantReturned(t testing.TB, b *testbed.Backend, want int) {
 	t.Helper()
 	if got := b.Requests().Returned(); b.InProcess() && got != want {
-		t.Errorf("%d rows read, want %d", got, want)
+		t.Errorf("%d rows returned, want %d", got, want)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 var testHour = time.Date(2014, 7, 31, 12, 0, 0, 0, time.UTC)
 
-func covers(picked []stretch, from, to int64) bool {
+func covers(picked []byteRange, from, to int64) bool {
 	for _, s := range picked {
 		if s.from <= from && to <= s.to {
 			return true
@@ -21,9 +21,8 @@ func covers(picked []stretch, from, to int64) bool {
 	return false
 }
 
-// Whatever was appended, the metadata lead to all that may have been asked for, even
-// after a way through headers that do not keep the case of names.
-func TestMetadataHideNothing(t *testing.T) {
+// The names are lowered as HTTP headers may do.
+func TestMetadataNeverHidesAMatchingRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		second := rapid.IntRange(0, 3599)
 		s := newSummary(testHour)
@@ -51,30 +50,30 @@ func TestMetadataHideNothing(t *testing.T) {
 		if bytes > 4<<10 {
 			t.Fatalf("%d bytes of metadata", bytes)
 		}
-		read, ok := parseSummary(testHour, meta)
+		parsed, ok := parseSummary(testHour, meta)
 		if !ok {
-			t.Fatalf("not read: %v", meta)
+			t.Fatalf("cannot be parsed: %v", meta)
 		}
 		a, b := second.Draw(t, "from"), second.Draw(t, "to")
 		from, to := testHour.Add(time.Duration(min(a, b))*time.Second+1), testHour.Add(time.Duration(max(a, b))*time.Second)
 		more := rapid.Int64Range(0, 5).Draw(t, "more")
-		picked := read.pick(size+more, from, to, nil)
+		picked := parsed.ranges(size+more, from, to, nil)
 		for _, ap := range all {
 			may := ap.lo < int(to.Add(time.Second-1).Sub(testHour)/time.Second) && ap.hi >= int(from.Sub(testHour)/time.Second)
 			if may && !covers(picked, ap.at, ap.at+ap.length) {
 				t.Fatalf("%v of %v is not in %v", ap, all, picked)
 			}
-			if kinds := read.pick(size+more, from, to, []string{ap.kind}); may && !covers(kinds, ap.at, ap.at+ap.length) {
+			if kinds := parsed.ranges(size+more, from, to, []string{ap.kind}); may && !covers(kinds, ap.at, ap.at+ap.length) {
 				t.Fatalf("%v is not in %v", ap, kinds)
 			}
 		}
 		if more > 0 && !covers(picked, size, size+more) {
-			t.Fatalf("what is not covered is not in %v", picked)
+			t.Fatalf("the part that is not covered is not in %v", picked)
 		}
 	})
 }
 
-func TestTooManyTypesAreNotNamed(t *testing.T) {
+func TestTooManyTypesAreNotStoredInTheMetadata(t *testing.T) {
 	s := newSummary(testHour)
 	for i := range maxTypes + 1 {
 		s.add(span{1, 0, 0}, map[string]bool{fmt.Sprint(i): true})
@@ -83,13 +82,13 @@ func TestTooManyTypesAreNotNamed(t *testing.T) {
 	if metaValue(meta, metaType) != "" {
 		t.Errorf("LogType %q", metaValue(meta, metaType))
 	}
-	read, _ := parseSummary(testHour, meta)
-	if picked := read.pick(read.covered(), testHour, testHour.Add(hour), []string{"7"}); len(picked) != 1 {
+	parsed, _ := parseSummary(testHour, meta)
+	if picked := parsed.ranges(parsed.covered(), testHour, testHour.Add(hour), []string{"7"}); len(picked) != 1 {
 		t.Errorf("picked %v", picked)
 	}
 }
 
-func FuzzAnyMetadataArePartOfABlobOrNothing(f *testing.F) {
+func FuzzAnyMetadataSelectsRangesWithinTheBlob(f *testing.F) {
 	for _, spans := range []string{"10:0:59", "1:0:0,2:3:4", "", ",", "1:2", "9223372036854775807:0:0", "-1:0:0", "1:9:1", "1:0:3600", " 1:0:0"} {
 		f.Add(spans, "ERROR,INFO", int64(100))
 	}
@@ -100,7 +99,7 @@ func FuzzAnyMetadataArePartOfABlobOrNothing(f *testing.F) {
 			return
 		}
 		end := int64(0)
-		for i, p := range s.pick(size, testHour, testHour.Add(hour), []string{"ERROR"}) {
+		for i, p := range s.ranges(size, testHour, testHour.Add(hour), []string{"ERROR"}) {
 			if p.from < end || i > 0 && p.from == end || p.to <= p.from && size > 0 || p.to > size {
 				t.Errorf("picked %v of %d", p, size)
 			}
@@ -110,34 +109,5 @@ func FuzzAnyMetadataArePartOfABlobOrNothing(f *testing.F) {
 		if !ok || len(again.spans) != len(s.spans) || len(s.types) > 0 && s.logType() != "" && !maps.Equal(again.types, s.types) {
 			t.Errorf("%q became %v", spans, again)
 		}
-	})
-}
-
-func FuzzAnyNameIsOfAnHourOrNone(f *testing.F) {
-	for _, name := range []string{"web/2014/07/31/1200/w-000000.log", "web/2014/07/31/1230/0.log", "web/2014/02/30/1200/0.log", "web/0000/01/01/0000/0.log",
-		"web/2014/07/31/1200/.log", "web/2014/07/31/1200/a/b.log", "web/", "", "other/2014/07/31/1200/0.log"} {
-		f.Add(name)
-	}
-	f.Fuzz(func(t *testing.T, name string) {
-		h, ok := hourOfName("web", name)
-		if ok && (!strings.HasPrefix(name, hourPrefix("web", h)) || h != hourOf(h)) {
-			t.Errorf("%q: %v", name, h)
-		}
-		if n, ok := numberOf(name, "web/2014/07/31/1200/w-"); ok && strings.HasPrefix(name, "web/2014/07/31/1200/w-") {
-			if blobName("web", testHour, "w", n) != name && len(name) <= len("web/2014/07/31/1200/w-000000.log") {
-				t.Errorf("%q: %d", name, n)
-			}
-		}
-	})
-}
-
-func FuzzAnyPositionIsReadAsItWasWritten(f *testing.F) {
-	f.Add(int64(0), int64(5), int64(7), "web/2014/07/31/1200/w-000000.log", []byte("short"))
-	f.Fuzz(func(t *testing.T, sec, ns, offset int64, blob string, any []byte) {
-		p := position{time.Unix(sec, ns%1e9).UTC(), blob, offset}
-		if got, ok := parsePosition(p.bytes()); !ok || got.compare(p) != 0 {
-			t.Errorf("got %v, want %v", got, p)
-		}
-		parsePosition(any)
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-func TestALimitReadsFewTables(t *testing.T) {
+func TestAQueryWithALimitReadsFewTables(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		days := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
@@ -44,9 +44,9 @@ func TestALimitReadsFewTables(t *testing.T) {
 	})
 }
 
-// While a limit is not reached, 1, 2, 4 and 8 tables are read at once. The table with
-// the row answers late, when every request is sent that was begun before its answer.
-func TestReadingAheadGrowsFromTableToTable(t *testing.T) {
+// Until the limit is reached, 1, 2, 4 and 8 tables are read concurrently. The reply of the table
+// with the row is delayed until all requests that do not wait for it were sent.
+func TestPrefetchGrowsFromTableToTable(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, "a")
@@ -80,7 +80,7 @@ func TestReadingAheadGrowsFromTableToTable(t *testing.T) {
 	})
 }
 
-func TestTablesAreReadAheadWithinBounds(t *testing.T) {
+func TestParallelLimitsThePrefetch(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8}, "a")
@@ -101,9 +101,9 @@ func TestTablesAreReadAheadWithinBounds(t *testing.T) {
 	})
 }
 
-// Tables that are read ahead are asked for all the rows that are wanted at that time.
-// What does not fit into the page any more stays for the next one.
-func TestAPageNeverHoldsMoreThanItsLimit(t *testing.T) {
+// A prefetch requests all rows that are wanted at that time. Rows that no longer fit into the
+// page are left to the next one.
+func TestAPageNeverContainsMoreThanItsLimit(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		insert(t, s, "z", day(1))
@@ -112,7 +112,7 @@ func TestAPageNeverHoldsMoreThanItsLimit(t *testing.T) {
 		insert(t, s, "a", day(3).Add(time.Hour))
 		o := scan(false)
 		o.Limit = 2
-		// Which page a row falls into depends on how far the reading ahead has come.
+		// Which page contains a row depends on the progress of the prefetch.
 		cursor, pages := "", 0
 		var got []string
 		for ; pages == 0 || cursor != "" && pages < 4; pages++ {
@@ -121,7 +121,7 @@ func TestAPageNeverHoldsMoreThanItsLimit(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(p.Items) > o.Limit {
-				t.Errorf("page %d holds %d rows", pages, len(p.Items))
+				t.Errorf("page %d contains %d rows", pages, len(p.Items))
 			}
 			for _, item := range p.Items {
 				got = append(got, label(item))

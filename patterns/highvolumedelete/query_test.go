@@ -17,7 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// fill writes a login of each user in each of the days.
+// fill writes a login of each user on each of the days.
 func fill(t testing.TB, s *highvolumedelete.Tables[login], days []int, users ...string) {
 	t.Helper()
 	for _, d := range days {
@@ -27,7 +27,7 @@ func fill(t testing.TB, s *highvolumedelete.Tables[login], days []int, users ...
 	}
 }
 
-func TestQueryReadsPeriodsInOrderAndKeysWithin(t *testing.T) {
+func TestQueryYieldsPeriodsInOrderAndRowsInKeyOrder(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		fill(t, s, []int{5, 1, 3}, "b", "a")
@@ -45,16 +45,16 @@ func TestQueryReadsPeriodsInOrderAndKeysWithin(t *testing.T) {
 		want(t, "up to the third, without it", got, "a 01 00")
 		wantRequests(t, b, "two periods, one of them a table", map[string]int{"Table.ListTables": 1, "Table.Query": 1})
 		got = read(t, s.Query(t.Context(), day(2), day(3).Add(1), query.PartitionKey.Eq("a"), nil))
-		want(t, "the third too", got, "a 03 00")
+		want(t, "the third as well", got, "a 03 00")
 		b.ResetRequests()
 		want(t, "one period", read(t, s.Query(t.Context(), day(3), day(4), query.PartitionKey.Eq("a"), nil)), "a 03 00")
 		wantRequests(t, b, "one period", map[string]int{"Table.Query": 1})
 		want(t, "one period without a table", read(t, s.Query(t.Context(), day(4), day(5), query.PartitionKey.Eq("a"), nil)))
 		wantRequests(t, b, "one period without a table", map[string]int{"Table.Query": 1})
-		want(t, "no time at all", read(t, s.Query(t.Context(), day(5), day(5), query.PartitionKey.Eq("a"), nil)))
-		want(t, "the wrong way round", read(t, s.Query(t.Context(), day(9), day(1), query.PartitionKey.Eq("a"), nil)))
+		want(t, "an empty range", read(t, s.Query(t.Context(), day(5), day(5), query.PartitionKey.Eq("a"), nil)))
+		want(t, "a reversed range", read(t, s.Query(t.Context(), day(9), day(1), query.PartitionKey.Eq("a"), nil)))
 		noon := day(5).Add(12 * time.Hour)
-		for what, to := range map[string]time.Time{"no time within a period": noon, "the wrong way round within a period": noon.Add(-time.Hour)} {
+		for what, to := range map[string]time.Time{"an empty range within a period": noon, "a reversed range within a period": noon.Add(-time.Hour)} {
 			want(t, what, read(t, s.Query(t.Context(), noon, to, query.PartitionKey.Eq("a"), nil)))
 			if tables, err := s.List(t.Context(), noon, to); len(tables) != 0 || err != nil {
 				t.Errorf("%s: %v, %v", what, tables, err)
@@ -64,7 +64,7 @@ func TestQueryReadsPeriodsInOrderAndKeysWithin(t *testing.T) {
 	})
 }
 
-func TestOtherTablesDoNotShow(t *testing.T) {
+func TestTablesOutsideTheSetAreIgnored(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		prefix := uniquePrefix()
 		days := newTables(t, b, prefix, highvolumedelete.Day, nil)
@@ -92,7 +92,7 @@ func TestOtherTablesDoNotShow(t *testing.T) {
 	})
 }
 
-func TestBadQueriesCostNoRequest(t *testing.T) {
+func TestInvalidQueriesAreRefusedWithoutARequest(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 		for what, c := range map[string]struct {
@@ -101,7 +101,7 @@ func TestBadQueriesCostNoRequest(t *testing.T) {
 			want error
 		}{
 			"a scan":              {filterAll, nil, query.ErrScan},
-			"an unknown property": {query.Prop("Nobody").Eq("x"), scan(false), nil},
+			"an unknown property": {query.Prop("Unknown").Eq("x"), scan(false), nil},
 			"a page too large":    {filterAll, &highvolumedelete.QueryOptions{QueryOptions: patterns.QueryOptions{Allow: query.TableScan, PageSize: 1001}}, patterns.ErrTooLarge},
 		} {
 			var got error
@@ -117,9 +117,8 @@ func TestBadQueriesCostNoRequest(t *testing.T) {
 	})
 }
 
-// The model is a sorted slice. Whatever the pages look like, Query and Page give what
-// it gives.
-func TestReadsAgreeWithTheModel(t *testing.T) {
+// The model is a sorted slice. Short, empty and cut pages must make no difference.
+func TestReadsMatchAModel(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		sets := 0
 		rapid.Check(t, func(rt *rapid.T) {
@@ -202,7 +201,7 @@ func TestReadsAgreeWithTheModel(t *testing.T) {
 	})
 }
 
-func TestEmptyAndShortPagesOnEveryBackend(t *testing.T) {
+func TestEmptyAndShortPagesHideNoRow(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3}, "a", "b", "c")
@@ -216,7 +215,7 @@ func TestEmptyAndShortPagesOnEveryBackend(t *testing.T) {
 	})
 }
 
-func TestTablesThatVanishDuringAReadAreEmpty(t *testing.T) {
+func TestTablesDroppedDuringAReadAreEmpty(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		days := []int{1, 2, 3, 4}
@@ -228,7 +227,7 @@ func TestTablesThatVanishDuringAReadAreEmpty(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got) == 0 { // in the midst of the fourth
+			if len(got) == 0 { // while the fourth is read
 				if _, err := s.DropBefore(t.Context(), day(3), nil); err != nil {
 					t.Fatal(err)
 				}
@@ -237,7 +236,7 @@ func TestTablesThatVanishDuringAReadAreEmpty(t *testing.T) {
 		}
 		want(t, "read", got, "a 04 00", "b 04 00", "c 04 00", "a 03 00", "b 03 00", "c 03 00")
 
-		// The table that a cursor stands in.
+		// Drop the table of a cursor.
 		o.Limit = 1
 		p, err := s.Page(t.Context(), day(1), day(9), filterAll, "", o)
 		if err != nil {
@@ -256,7 +255,7 @@ func TestTablesThatVanishDuringAReadAreEmpty(t *testing.T) {
 	})
 }
 
-func TestAFailureAmidEndsTheSequenceOnce(t *testing.T) {
+func TestAnErrorEndsTheSequence(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3}, "a")
@@ -281,7 +280,7 @@ func TestAFailureAmidEndsTheSequenceOnce(t *testing.T) {
 		b.ClearFaults()
 		b.Fault(fault.On("Table.ListTables").Status(500, "InternalError"))
 		if _, err := s.Page(t.Context(), day(1), day(9), filterAll, "", scan(false)); err == nil {
-			t.Error("a listing that failed")
+			t.Error("no error although the listing failed")
 		}
 	})
 }

@@ -10,19 +10,22 @@ import (
 	azblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-var errGone = errors.New("blob is gone")
+var errGone = errors.New("blob does not exist")
 
-// maxLine is the longest line that is looked at; a longer one is given as none.
+// maxLine is the length of the longest line that is parsed. A longer line is passed on
+// as an empty one, which no format accepts.
 const maxLine = 2 * MaxBlock
 
-// maxBreaks is how often in a row an answer may break off without a byte.
+// maxBreaks is how often in a row a reply may break off without a byte.
 const maxBreaks = 3
 
-// rangeReader reads a stretch of a blob. Where the answer breaks off it asks for the
-// rest. It does so without an ETag, unlike the SDK's RetryReader, since appends
-// change that while what was stored before stays.
+// rangeReader downloads a part of a blob. If a reply breaks off, it requests the rest.
+// Unlike the SDK's RetryReader it does so without an ETag, because appends change the
+// ETag but not the bytes that were stored before.
 type rangeReader struct {
 	ctx    context.Context
 	client *azblob.Client
@@ -32,14 +35,14 @@ type rangeReader struct {
 	breaks int
 }
 
-func newRangeReader(ctx context.Context, c *container.Client, name string, s stretch) *rangeReader {
-	return &rangeReader{ctx: ctx, client: c.NewBlobClient(name), name: name, at: s.from, to: s.to}
+func newRangeReader(ctx context.Context, c *container.Client, name string, part byteRange) *rangeReader {
+	return &rangeReader{ctx: ctx, client: c.NewBlobClient(name), name: name, at: part.from, to: part.to}
 }
 
-// Read is of io.Reader. It fails with errGone where the blob does not exist.
+// Read implements io.Reader. It returns errGone if the blob does not exist.
 func (r *rangeReader) Read(p []byte) (int, error) {
 	for r.at < r.to {
-		if err := r.ask(); err != nil {
+		if err := r.open(); err != nil {
 			return 0, err
 		}
 		n, err := r.body.Read(p[:min(int64(len(p)), r.to-r.at)])
@@ -52,7 +55,7 @@ func (r *rangeReader) Read(p []byte) (int, error) {
 				return n, context.Cause(r.ctx)
 			}
 			if r.breaks++; r.breaks > maxBreaks {
-				return n, &Error{Op: "read", Blob: r.name, kind: ErrTruncated, err: io.ErrUnexpectedEOF}
+				return n, truncatedError(r.name, io.ErrUnexpectedEOF)
 			}
 		}
 		if n > 0 {
@@ -62,29 +65,27 @@ func (r *rangeReader) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// ask sends a request for what is left, unless an answer is there.
-func (r *rangeReader) ask() error {
+// open requests the rest of the part, unless a reply is being read.
+func (r *rangeReader) open() error {
 	if r.body != nil {
 		return nil
 	}
-	answer, err := r.client.DownloadStream(r.ctx, &azblob.DownloadStreamOptions{
+	reply, err := r.client.DownloadStream(r.ctx, &azblob.DownloadStreamOptions{
 		Range: azblob.HTTPRange{Offset: r.at, Count: r.to - r.at},
 	})
 	switch {
 	case err == nil:
-		r.body = answer.Body
+		r.body = reply.Body
 		return nil
 	case bloberror.HasCode(err, bloberror.BlobNotFound):
 		return errGone
 	case bloberror.HasCode(err, bloberror.InvalidRange):
-		e := failed("read", r.name, err, false)
-		e.kind = ErrTruncated
-		return e
+		return truncatedError(r.name, err)
 	}
-	return interrupted(r.ctx, failed("read", r.name, err, false))
+	return causeOr(r.ctx, blobError(r.name, azerr.New("read", err)))
 }
 
-// Close is of io.Closer.
+// Close implements io.Closer.
 func (r *rangeReader) Close() error {
 	if r.body == nil {
 		return nil
@@ -94,9 +95,9 @@ func (r *rangeReader) Close() error {
 	return err
 }
 
-// lines calls each with every line of the stretch and its place in the blob, without
-// newline and empty ones; the line is good during the call only.
-func lines(r *rangeReader, each func(text []byte, offset int64) error) error {
+// eachLine calls f with each line that is not empty, without its newline, and with the
+// offset of the line in the blob. The text is valid only during the call.
+func eachLine(r *rangeReader, f func(text []byte, offset int64) error) error {
 	offset := r.at
 	in := bufio.NewReaderSize(r, 64<<10)
 	var long []byte
@@ -123,7 +124,7 @@ func lines(r *rangeReader, each func(text []byte, offset int64) error) error {
 			text = bytes.TrimRight(text, "\r\n")
 		}
 		if len(text) > 0 || size > maxLine {
-			if err := each(text, offset); err != nil {
+			if err := f(text, offset); err != nil {
 				return err
 			}
 		}

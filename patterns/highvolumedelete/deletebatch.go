@@ -12,11 +12,11 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// maxUnknown is how often a transaction without a definite answer is sent again.
+// maxUnknown is how often a transaction is sent again after its outcome was unknown.
 const maxUnknown = 3
 
-// delete deletes rows of one partition by one transaction; by more
-// where it meets rows that are gone or changed.
+// delete deletes rows of one partition in one transaction. It needs more if rows were deleted
+// or changed by other clients.
 func (d *deletion[T]) delete(ctx context.Context, rows []target) error {
 	unknown := 0
 	for len(rows) > 0 {
@@ -33,7 +33,7 @@ func (d *deletion[T]) delete(ctx context.Context, rows []target) error {
 			return nil
 		}
 		if errors.Is(err, patterns.ErrNeedsAccelerate) {
-			if rows, err = d.single(ctx, rows, err); err != nil {
+			if rows, err = d.deleteSingly(ctx, rows, err); err != nil {
 				return err
 			}
 			continue
@@ -49,34 +49,33 @@ func (d *deletion[T]) delete(ctx context.Context, rows []target) error {
 		case !errors.Is(err, patterns.ErrNotFound) && !errors.Is(err, patterns.ErrConflict):
 			return err
 		}
-		if rows, err = d.again(ctx, rows, err); err != nil {
+		if rows, err = d.remaining(ctx, rows, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// again looks which of rows are still to be deleted after a transaction failed by
-// refusal, or by no answer. Those that are not there any more, or have changed, are
-// done.
-func (d *deletion[T]) again(ctx context.Context, rows []target, refusal error) ([]target, error) {
-	// In order already, but for Cosmos DB for Table.
+// remaining reads which of rows still have to be deleted after their transaction has failed
+// with failure. Rows that no longer exist, or have changed, are done.
+func (d *deletion[T]) remaining(ctx context.Context, rows []target, failure error) ([]target, error) {
+	// rows are in key order, except those of Cosmos DB for Table.
 	byRow := func(a, b target) int { return keys.Compare(a.key.Row, b.key.Row) }
 	first, last := slices.MinFunc(rows, byRow).key, slices.MaxFunc(rows, byRow).key
 	between := query.And(query.PartitionKey.Eq(first.Partition), query.RowKey.Between(first.Row, last.Row))
 	if narrow := query.And(between, d.filter); narrow.Comparisons() <= query.MaxComparisons {
-		between = narrow // no more rows than the reading has looked at
+		between = narrow // returns no more rows than the first read did
 	}
-	there := make(map[string]azcore.ETag)
+	existing := make(map[string]azcore.ETag)
 	for item, err := range d.table.Query(ctx, between, &patterns.QueryOptions{Select: []string{}}) {
 		if err != nil {
-			return rows, errors.Join(refusal, err)
+			return rows, errors.Join(failure, err)
 		}
-		there[item.Key.Row] = item.ETag
+		existing[item.Key.Row] = item.ETag
 	}
 	var left, gone, changed []target
 	for _, t := range rows {
-		etag, ok := there[t.key.Row]
+		etag, ok := existing[t.key.Row]
 		switch {
 		case !ok:
 			gone = append(gone, t)
@@ -91,26 +90,26 @@ func (d *deletion[T]) again(ctx context.Context, rows []target, refusal error) (
 	return left, nil
 }
 
-// single deletes, by a request of its own, the row that aztables cannot address in
-// the transaction which refusal is about, and gives the others.
-func (d *deletion[T]) single(ctx context.Context, rows []target, refusal error) ([]target, error) {
+// deleteSingly deletes, with a request of its own, the row that aztables cannot address in a
+// transaction, and returns the other rows. failure is the error that names the row.
+func (d *deletion[T]) deleteSingly(ctx context.Context, rows []target, failure error) ([]target, error) {
 	var f *patterns.BatchError
-	if !errors.As(refusal, &f) || f.Index < 0 || f.Index >= len(rows) {
-		return rows, refusal
+	if !errors.As(failure, &f) || f.Index < 0 || f.Index >= len(rows) {
+		return rows, failure
 	}
 	t := rows[f.Index]
-	note := func(p *DeleteProgress) { p.Transactions++; p.Deleted++ }
+	count := func(p *DeleteProgress) { p.Transactions++; p.Deleted++ }
 	switch err := d.table.Delete(ctx, t.key, t.etag); {
 	case errors.Is(err, patterns.ErrOutcomeUnknown):
 		return rows, err
 	case errors.Is(err, patterns.ErrNotFound):
-		note = func(p *DeleteProgress) { p.Transactions++; p.Gone++ }
+		count = func(p *DeleteProgress) { p.Transactions++; p.Gone++ }
 	case errors.Is(err, patterns.ErrConflict):
-		note = func(p *DeleteProgress) { p.Transactions++; p.Changed++ }
+		count = func(p *DeleteProgress) { p.Transactions++; p.Changed++ }
 	case err != nil:
 		return rows, err
 	}
-	d.done([]target{t}, note)
+	d.done([]target{t}, count)
 	left := append(rows[:f.Index:f.Index], rows[f.Index+1:]...)
 	return left, nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// acknowledged are the records that a process was told are stored, by account: it
-// lives on where the process does not.
+// acknowledged contains the records that a process reported as stored. It survives the
+// simulated crash of the process.
 type acknowledged struct {
 	mu   sync.Mutex
 	acks []string
@@ -32,22 +32,24 @@ func (a *acknowledged) take() []string {
 	return acks
 }
 
-func crashAll(t *testing.T, faults ...storagetest.Rule) {
-	var told acknowledged
+// crashEverywhere crashes a process before and after each of its requests, and checks what
+// is stored.
+func crashEverywhere(t *testing.T, faults ...storagetest.Rule) {
+	var stored acknowledged
 	scenario := func(ctx context.Context, acct *storagetest.Account) error {
-		told.take()
+		stored.take()
 		c := acct.Container("logs")
 		if _, err := c.Create(ctx, nil); err != nil {
 			return err
 		}
 		acct.Arm()
 		acct.Fault(faults...)
-		o := logdata.WithBlocks(logdata.Options{Name: "w", FlushAge: never}, 2)
+		o := logdata.WithBlocks(logdata.WriterOptions{Name: "w", FlushAge: never}, 2)
 		w, err := logdata.NewWriter(c, "web", &o)
 		if err != nil {
 			return err
 		}
-		o.Sync = true // and a writer of the same name, that stores each record at once
+		o.Sync = true // a writer of the same name that stores each record immediately
 		s, err := logdata.NewWriter(c, "web", &o)
 		if err != nil {
 			return err
@@ -55,7 +57,7 @@ func crashAll(t *testing.T, faults ...storagetest.Rule) {
 		for i := range 4 {
 			var batch []string
 			for j := range 3 {
-				// Over the change of the hour, and back again.
+				// Across the change of the hour, and back.
 				m := fmt.Sprint("batch ", i, j)
 				if err := w.Write(ctx, logdata.Record{Time: at((i + j) * 1200), Message: m}); err != nil {
 					return err
@@ -65,12 +67,12 @@ func crashAll(t *testing.T, faults ...storagetest.Rule) {
 			if err := w.Flush(ctx); err != nil {
 				return err
 			}
-			told.add(batch...)
+			stored.add(batch...)
 			m := fmt.Sprint("sync ", i)
 			if err := s.Write(ctx, logdata.Record{Time: at(i * 1200), Message: m}); err != nil {
 				return err
 			}
-			told.add(m)
+			stored.add(m)
 		}
 		if err := w.Close(ctx); err != nil {
 			return err
@@ -79,27 +81,27 @@ func crashAll(t *testing.T, faults ...storagetest.Rule) {
 	}
 	storagetest.CrashPoints(t, scenario, func(t *testing.T, acct *storagetest.Account) {
 		c := acct.Container("logs")
-		acks := told.take()
-		// The process that is started next writes on under the same name.
-		w := newWriter(t, c, logdata.Options{Name: "w"})
+		acks := stored.take()
+		// The next process writes under the same name.
+		w := newWriter(t, c, logdata.WriterOptions{Name: "w"})
 		write(t, w, at(0), "next")
-		closed(t, w)
+		closeWriter(t, w)
 		times := map[string]int{}
 		for _, m := range messages(t, c, at(0), at(9000)) {
 			if times[m]++; times[m] > 1 {
-				t.Errorf("%q is there twice", m)
+				t.Errorf("%q is stored twice", m)
 			}
 		}
 		for _, m := range append(acks, "next") {
 			if times[m] != 1 {
-				t.Errorf("%q was acknowledged and is not there", m)
+				t.Errorf("%q was acknowledged and is not stored", m)
 			}
 		}
 	})
 }
 
-func TestNoAcknowledgedRecordIsLostByACrash(t *testing.T) { crashAll(t) }
+func TestNoAcknowledgedRecordIsLostByACrash(t *testing.T) { crashEverywhere(t) }
 
-func TestNorWhereRepliesAreLostBeforeTheCrash(t *testing.T) {
-	crashAll(t, fault.On("Blob.Append").Nth(2).LoseReply(), fault.On("Blob.Put").Nth(2).LoseReply())
+func TestNoAcknowledgedRecordIsLostByACrashAfterLostReplies(t *testing.T) {
+	crashEverywhere(t, fault.On("Blob.Append").Nth(2).LoseReply(), fault.On("Blob.Put").Nth(2).LoseReply())
 }

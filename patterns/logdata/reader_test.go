@@ -3,6 +3,7 @@ package logdata_test
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,62 +20,59 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func TestAReadingAsksForNoMoreThanItMust(t *testing.T) {
+func TestAReadMakesNoUnnecessaryRequest(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		w := newWriter(t, c, logdata.Options{})
+		w := newWriter(t, c, logdata.WriterOptions{})
 		line := len(`{"time":"2014-07-31T12:00:00Z","level":"INFO","msg":"000"}` + "\n")
 		for minute := range 120 {
 			write(t, w, at(60*minute), number(minute))
 			flush(t, w)
 		}
-		closed(t, w)
+		closeWriter(t, w)
 		b.ResetRequests()
 		var stats logdata.Stats
-		q := logdata.Query{From: at(240), To: at(360), Stats: &stats}
-		wantTexts(t, texts(all(t, newReader(t, c, nil).Read(t.Context(), q))), "004", "005")
+		o := logdata.ReadOptions{Stats: &stats}
+		wantTexts(t, texts(all(t, newReader(t, c, nil).Read(t.Context(), at(240), at(360), &o))), "004", "005")
 		wantRequests(t, b, "Blob.List", "Blob.Get")
 		want := logdata.Stats{Lists: 1, Listed: 1, Read: 1, Gets: 1, Bytes: int64(2 * line), Lines: 2, Matched: 2}
 		if stats != want {
-			t.Errorf("touched %+v, want %+v", stats, want)
+			t.Errorf("stats %+v, want %+v", stats, want)
 		}
-		// Two hours, of which each has a blob.
-		q.From, q.To = at(3540), at(3660)
-		wantTexts(t, texts(all(t, newReader(t, c, &logdata.Options{Parallel: 1}).Read(t.Context(), q))), "059", "060")
+		// Two hours with a blob each.
+		wantTexts(t, texts(all(t, newReader(t, c, &logdata.ReaderOptions{Parallel: 1}).Read(t.Context(), at(3540), at(3660), &o))), "059", "060")
 		wantRequests(t, b, "Blob.List", "Blob.Get", "Blob.List", "Blob.Get")
-		// No blob has a record of this type, and the metadata say so.
-		q.Types = []string{"ERROR"}
-		all(t, newReader(t, c, nil).Read(t.Context(), q))
+		// By its metadata no blob contains a record of this type.
+		o.Types = []string{"ERROR"}
+		all(t, newReader(t, c, nil).Read(t.Context(), at(3540), at(3660), &o))
 		wantRequests(t, b, "Blob.List", "Blob.List")
 		if stats.Skipped != 2 || stats.Read != 0 {
-			t.Errorf("touched %+v", stats)
+			t.Errorf("stats %+v", stats)
 		}
-		// Whole days are listed at once.
-		q = logdata.Query{From: at(-12 * 3600), To: at(36 * 3600)}
-		if n := len(all(t, newReader(t, c, nil).Read(t.Context(), q))); n != 120 {
+		// A whole day takes one list request.
+		if n := len(messages(t, c, at(-12*3600), at(36*3600))); n != 120 {
 			t.Errorf("%d records", n)
 		}
 		wantRequests(t, b, "Blob.List", "Blob.Get", "Blob.Get", "Blob.List")
 	})
 }
 
-// Without the metadata of the later appends nothing is overlooked.
-func TestOldMetadataHideNothing(t *testing.T) {
+func TestOutdatedOrInvalidMetadataHideNoRecord(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
 		b.Fault(fault.On("Blob.SetMetadata").Status(http.StatusForbidden, "AuthorizationFailure"))
-		w := newWriter(t, c, logdata.Options{})
+		w := newWriter(t, c, logdata.WriterOptions{})
 		for i := range 4 {
 			write(t, w, at(60*i), number(i))
 			flush(t, w)
 		}
-		closed(t, w)
+		closeWriter(t, w)
 		wantTexts(t, messages(t, c, at(0), at(1)), "000")
 		wantTexts(t, messages(t, c, at(120), at(121)), "002")
 		b.ClearFaults()
-		// Nor do metadata that are not of this form, or of more than there is.
+		// Invalid metadata, and metadata of more bytes than the blob has.
 		for _, spans := range []string{"99999:0:0", "x", "1:0", "0:0:0", "5:9:1", "5:0:3600", "-5:0:0"} {
-			es := all(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: at(180), To: at(181)}))
+			es := all(t, newReader(t, c, nil).Read(t.Context(), at(180), at(181), nil))
 			if len(es) != 1 {
 				t.Fatalf("%s: %d entries", spans, len(es))
 			}
@@ -87,43 +85,47 @@ func TestOldMetadataHideNothing(t *testing.T) {
 	})
 }
 
-func TestManyAppendsAreSummedUpInFewSpans(t *testing.T) {
+func TestManyAppendsAreJoinedIntoFewSpans(t *testing.T) {
 	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		w := newWriter(t, c, logdata.Options{})
+		w := newWriter(t, c, logdata.WriterOptions{})
 		for i := range 500 {
 			write(t, w, at(7*i), number(i))
 			flush(t, w)
 		}
-		closed(t, w)
+		closeWriter(t, w)
 		for _, i := range []int{0, 1, 63, 64, 65, 250, 498, 499} {
 			var stats logdata.Stats
-			q := logdata.Query{From: at(7 * i), To: at(7*i + 1), Stats: &stats}
-			wantTexts(t, texts(all(t, newReader(t, c, nil).Read(t.Context(), q))), number(i))
+			entries := newReader(t, c, nil).Read(t.Context(), at(7*i), at(7*i+1), &logdata.ReadOptions{Stats: &stats})
+			wantTexts(t, texts(all(t, entries)), number(i))
 			if stats.Gets != 1 || stats.Lines > 17 {
-				t.Errorf("%d: touched %+v", i, stats)
+				t.Errorf("%d: stats %+v", i, stats)
 			}
 		}
 	})
 }
 
-func TestACursorGoesOnBehindItsEntry(t *testing.T) {
+func TestACursorContinuesAfterItsEntry(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		var want []string
 		for i := range 3 {
-			w := newWriter(t, c, logdata.Options{Name: number(i)})
+			w := newWriter(t, c, logdata.WriterOptions{Name: number(i)})
 			for j := range 4 {
 				write(t, w, at(j*1800), fmt.Sprint(j, i)) // the same times in each
 			}
-			closed(t, w)
+			closeWriter(t, w)
 		}
-		q := logdata.Query{From: at(0), To: at(7200)}
-		whole := texts(all(t, newReader(t, c, nil).Read(t.Context(), q)))
-		r := newReader(t, c, &logdata.Options{Slice: time.Minute * 15})
+		from, to := at(0), at(7200)
+		want := messages(t, c, from, to)
+		if len(want) != 12 {
+			t.Errorf("%d entries", len(want))
+		}
+		var got []string
+		var o logdata.ReadOptions
+		r := newReader(t, c, &logdata.ReaderOptions{Slice: time.Minute * 15})
 		for {
 			var last *logdata.Entry
-			for e, err := range r.Read(t.Context(), q) {
+			for e, err := range r.Read(t.Context(), from, to, &o) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -133,31 +135,25 @@ func TestACursorGoesOnBehindItsEntry(t *testing.T) {
 			if last == nil {
 				break
 			}
-			if want = append(want, last.Message); len(want) > len(whole) {
-				t.Fatalf("a cursor does not go on: %q", want)
+			if got = append(got, last.Message); len(got) > len(want) {
+				t.Fatalf("the cursor does not advance: %q", got)
 			}
-			q.Cursor = last.Cursor()
+			o.Cursor = last.Cursor()
 		}
-		wantTexts(t, want, whole...)
-		if len(whole) != 12 {
-			t.Errorf("%d entries", len(whole))
-		}
+		wantTexts(t, got, want...)
 
-		other := q
-		other.To = at(9000)
-		for name, bad := range map[string]logdata.Query{
-			"another range": other,
-			"damaged":       {From: q.From, To: q.To, Cursor: q.Cursor[1:]},
+		other := newReader(t, b.Container(t), nil)
+		b.ResetRequests()
+		for name, entries := range map[string]iter.Seq2[logdata.Entry, error]{
+			"another range":     r.Read(t.Context(), from, at(9000), &o),
+			"a damaged cursor":  r.Read(t.Context(), from, to, &logdata.ReadOptions{Cursor: o.Cursor[1:]}),
+			"another container": other.Read(t.Context(), from, to, &o),
 		} {
-			b.ResetRequests()
-			if err := failure(t, r.Read(t.Context(), bad)); !errors.Is(err, patterns.ErrBadCursor) {
+			if err := failure(t, entries); !errors.Is(err, patterns.ErrBadCursor) {
 				t.Errorf("%s: %v", name, err)
 			}
-			wantRequests(t, b)
 		}
-		if err := failure(t, newReader(t, b.Container(t), nil).Read(t.Context(), q)); !errors.Is(err, patterns.ErrBadCursor) {
-			t.Errorf("another container: %v", err)
-		}
+		wantRequests(t, b)
 	})
 }
 
@@ -166,9 +162,9 @@ func TestShortPagesHideNoBlob(t *testing.T) {
 		c := b.Container(t)
 		var want []string
 		for i := range 7 {
-			w := newWriter(t, c, logdata.Options{Name: number(i)})
+			w := newWriter(t, c, logdata.WriterOptions{Name: number(i)})
 			write(t, w, at(i), number(i))
-			closed(t, w)
+			closeWriter(t, w)
 			want = append(want, number(i))
 		}
 		for _, rule := range []fault.Rule{fault.On("Blob.List").ShortPage(1), fault.On("Blob.List").ShortPage(3)} {
@@ -179,80 +175,94 @@ func TestShortPagesHideNoBlob(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatBreaksOffIsAskedForAgain(t *testing.T) {
+func TestADownloadThatBreaksOffIsContinued(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
-		w := newWriter(t, c, logdata.Options{})
+		w := newWriter(t, c, logdata.WriterOptions{})
 		var want []string
 		for i := range 50 {
 			write(t, w, at(i), number(i))
 			want = append(want, number(i))
 		}
-		closed(t, w)
+		closeWriter(t, w)
 		b.Fault(fault.On("Blob.Get").Times(5).CutReply(300))
 		wantTexts(t, messages(t, c, at(0), at(60)), want...)
 		b.ClearFaults()
 		b.Fault(fault.On("Blob.Get").CutReply(0))
-		err := failure(t, newReader(t, c, nil).Read(t.Context(), logdata.Query{From: at(0), To: at(60)}))
+		err := failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(60), nil))
 		if !errors.Is(err, logdata.ErrTruncated) {
 			t.Errorf("got %v", err)
 		}
 	})
 }
 
-func TestABlobThatIsGoneIsLeftOut(t *testing.T) {
+func TestABlobDeletedDuringTheReadIsSkippedAndCounted(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
 		for i := range 3 {
-			w := newWriter(t, c, logdata.Options{Name: number(i)})
+			w := newWriter(t, c, logdata.WriterOptions{Name: number(i)})
 			write(t, w, at(i), number(i))
-			closed(t, w)
+			closeWriter(t, w)
 		}
 		b.Fault(fault.On("Blob.Get").Nth(2).Status(http.StatusNotFound, "BlobNotFound"))
 		var stats logdata.Stats
-		q := logdata.Query{From: at(0), To: at(9), Stats: &stats}
-		wantTexts(t, texts(all(t, newReader(t, c, &logdata.Options{Parallel: 1}).Read(t.Context(), q))), "000", "002")
+		r := newReader(t, c, &logdata.ReaderOptions{Parallel: 1})
+		wantTexts(t, texts(all(t, r.Read(t.Context(), at(0), at(9), &logdata.ReadOptions{Stats: &stats}))), "000", "002")
 		if stats.Gone != 1 {
-			t.Errorf("touched %+v", stats)
-		}
-		b.ClearFaults()
-		b.Fault(fault.On("Blob.Get").Status(http.StatusForbidden, "AuthorizationFailure"))
-		err := failure(t, newReader(t, c, nil).Read(t.Context(), q))
-		var refused *azcore.ResponseError
-		if !errors.As(err, &refused) || strings.Contains(err.Error(), "http") {
-			t.Errorf("got %v", err)
+			t.Errorf("stats %+v", stats)
 		}
 	})
 }
 
-func TestALineThatIsNotOfTheFormatIsNamedOrSkipped(t *testing.T) {
+func TestAFailedRequestIsAnErrorThatNamesTheBlob(t *testing.T) {
+	run(t, func(t *testing.T, b *testbed.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.WriterOptions{Name: "w"})
+		write(t, w, at(0), "a")
+		closeWriter(t, w)
+		b.Fault(fault.On("Blob.Get").Status(http.StatusForbidden, "AuthorizationFailure"))
+		err := failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil))
+		var failed *patterns.Error
+		if !errors.As(err, &failed) || failed.Op != "read" || failed.Status != http.StatusForbidden || failed.Code != "AuthorizationFailure" {
+			t.Errorf("got %v", err)
+		}
+		if text := err.Error(); !strings.Contains(text, "web/2014/07/31/1200/w-000000.log") || strings.Contains(text, "http") {
+			t.Errorf("message %q", text)
+		}
+		var reply *azcore.ResponseError
+		if !errors.As(err, &reply) {
+			t.Errorf("no reply of the SDK in %v", err)
+		}
+	})
+}
+
+func TestABadLineIsReportedOrSkipped(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
 		const first = `{"time":"2014-07-31T12:00:00Z","msg":"a"}` + "\n"
-		text := first + "rubbish\n\n" + `{"time":"2014-07-31T12:00:01Z","msg":"b"}` // not ended
+		text := first + "rubbish\n\n" + `{"time":"2014-07-31T12:00:01Z","msg":"b"}` // no newline
 		name := "web/2014/07/31/1200/other.log"
 		if _, err := c.NewBlockBlobClient(name).Upload(t.Context(), body(text), nil); err != nil {
 			t.Fatal(err)
 		}
-		q := logdata.Query{From: at(0), To: at(9)}
 		var bad *logdata.LineError
-		if err := failure(t, newReader(t, c, nil).Read(t.Context(), q)); !errors.As(err, &bad) ||
+		if err := failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil)); !errors.As(err, &bad) ||
 			bad.Blob != name || bad.Offset != int64(len(first)) {
 			t.Errorf("got %v", err)
 		}
 		var skipped []int64
-		r := newReader(t, c, &logdata.Options{BadLine: func(e *logdata.LineError) error {
+		r := newReader(t, c, &logdata.ReaderOptions{BadLine: func(e *logdata.LineError) error {
 			skipped = append(skipped, e.Offset)
 			return nil
 		}})
-		wantTexts(t, texts(all(t, r.Read(t.Context(), q))), "a", "b")
+		wantTexts(t, texts(all(t, r.Read(t.Context(), at(0), at(9), nil))), "a", "b")
 		if !slices.Equal(skipped, []int64{int64(len(first))}) {
 			t.Errorf("skipped %v", skipped)
 		}
 	})
 }
 
-func TestNamesOfOtherThingsAreNoBlobsOfTheLog(t *testing.T) {
+func TestBlobsWithOtherNamesAreIgnored(t *testing.T) {
 	run(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
 		for _, name := range []string{"web/2014/07/31/1200/x.txt", "web/2014/07/31/1200/sub/x.log", "web/2014/07/31/1201/x.log", "web/2014/07/31/x.log"} {
@@ -264,17 +274,17 @@ func TestNamesOfOtherThingsAreNoBlobsOfTheLog(t *testing.T) {
 	})
 }
 
-// In a bubble a goroutine that is left makes the test fail.
-func TestALoopThatIsLeftLeavesNothingRunning(t *testing.T) {
+// synctest.Test fails if a goroutine is still running at its end.
+func TestLeavingTheLoopEndsAllGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := logsOf(t, storagetest.New(t))
 		for i := range 20 {
-			w := newWriter(t, c, logdata.Options{Name: number(i)})
+			w := newWriter(t, c, logdata.WriterOptions{Name: number(i)})
 			write(t, w, at(i), number(i))
-			closed(t, w)
+			closeWriter(t, w)
 		}
 		seen := 0
-		for range newReader(t, c, nil).Read(t.Context(), logdata.Query{From: at(0), To: at(60)}) {
+		for range newReader(t, c, nil).Read(t.Context(), at(0), at(60), nil) {
 			seen++
 			break
 		}
@@ -284,19 +294,24 @@ func TestALoopThatIsLeftLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-func TestBadQueriesAndOptionsAreRefusedBeforeAnyRequest(t *testing.T) {
+func TestInvalidRangesAndOptionsAreRefusedWithoutARequest(t *testing.T) {
 	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		c := b.Container(t)
 		r := newReader(t, c, nil)
-		for _, q := range []logdata.Query{{}, {From: at(0)}, {To: at(0)}, {From: at(0), To: time.Date(10000, 1, 1, 0, 0, 0, 1, time.UTC)}} {
-			if err := failure(t, r.Read(t.Context(), q)); !errors.Is(err, logdata.ErrBadOption) {
-				t.Errorf("%v: %v", q, err)
+		for _, bounds := range [][2]time.Time{{}, {at(0), time.Time{}}, {time.Time{}, at(0)}, {at(0), time.Date(10000, 1, 1, 0, 0, 0, 1, time.UTC)}} {
+			if err := failure(t, r.Read(t.Context(), bounds[0], bounds[1], nil)); !errors.Is(err, logdata.ErrBadOption) {
+				t.Errorf("%v: %v", bounds, err)
 			}
 		}
-		wantTexts(t, texts(all(t, r.Read(t.Context(), logdata.Query{From: at(9), To: at(0)}))))
-		for _, o := range []logdata.Options{{FlushBytes: logdata.MaxBlock + 1}, {FlushRecords: -1}, {BufferBytes: 1},
-			{Parallel: -1}, {BlobBytes: -1}, {Slice: 7 * time.Minute}, {Slice: -time.Hour}, {Name: "a/b"}, {Name: "a\n"}} {
+		wantTexts(t, texts(all(t, r.Read(t.Context(), at(9), at(0), nil))))
+		for _, o := range []logdata.WriterOptions{{FlushBytes: logdata.MaxBlock + 1}, {FlushRecords: -1}, {BufferBytes: 1},
+			{BlobBytes: -1}, {Name: "a/b"}, {Name: "a\n"}} {
 			if _, err := logdata.NewWriter(c, "web", &o); !errors.Is(err, logdata.ErrBadOption) {
+				t.Errorf("%+v: %v", o, err)
+			}
+		}
+		for _, o := range []logdata.ReaderOptions{{Parallel: -1}, {Parallel: 1025}, {Slice: 7 * time.Minute}, {Slice: -time.Hour}, {Slice: 1}} {
+			if _, err := logdata.NewReader(c, "web", &o); !errors.Is(err, logdata.ErrBadOption) {
 				t.Errorf("%+v: %v", o, err)
 			}
 		}

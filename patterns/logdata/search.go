@@ -1,0 +1,208 @@
+package logdata
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/parallel"
+)
+
+// Stats reports what a read has done. It is complete when the loop has ended. A blob
+// that several slices need is counted for each, see [ReaderOptions.Slice].
+type Stats struct {
+	Lists    int   // list requests
+	Listed   int   // blobs of the listed hours
+	Skipped  int   // of these, not read because of their metadata, or empty
+	Read     int   // of these, read in whole or in part
+	Gone     int   // of these, deleted before they were read
+	Gets     int   // parts of blobs that were read, usually a request each
+	Bytes    int64 // that were read
+	Lines    int64 // that were read
+	Matched  int64 // entries that were yielded
+	BadLines int64 // that were skipped
+}
+
+// position is the place of an entry in the order by time, blob and offset.
+type position struct {
+	time   time.Time
+	blob   string
+	offset int64
+}
+
+func (p position) compare(q position) int {
+	return cmp.Or(p.time.Compare(q.time), strings.Compare(p.blob, q.blob), cmp.Compare(p.offset, q.offset))
+}
+
+// found is an entry and its position.
+type found[T any] struct {
+	value T
+	at    position
+}
+
+// search reads entries of type T in the order of time. It divides the range into slices.
+// For each it lists the hours that may contain entries of the slice, reads what the
+// metadata do not rule out, and sorts.
+type search[T any] struct {
+	source
+	maxDelay time.Duration // how long after its own time an entry may be filed
+	parse    func(line []byte) (T, error)
+	time     func(*T) time.Time
+	ranges   func(b listedBlob, from, to time.Time) []byteRange
+	match    func(*T) bool
+	same     func(a, b *T) bool // reports duplicates; nil if there are none
+}
+
+// run yields the entries of [from, to) after the position.
+func (s *search[T]) run(ctx context.Context, from, to time.Time, after position, stats *Stats) iter.Seq2[found[T], error] {
+	return func(yield func(found[T], error) bool) {
+		if after.time.After(from) {
+			from = after.time
+		}
+		list := newListing(s.container, s.service, from, to.Add(s.maxDelay), stats)
+		for from.Before(to) {
+			end := hourOf(from)
+			end = end.Add(from.Sub(end).Truncate(s.options.Slice) + s.options.Slice)
+			if to.Before(end) {
+				end = to
+			}
+			entries, err := s.readSlice(ctx, list, from, end, stats)
+			if err != nil {
+				yield(found[T]{}, err)
+				return
+			}
+			for _, e := range entries {
+				if e.at.compare(after) <= 0 {
+					continue
+				}
+				if stats.Matched++; !yield(e, nil) {
+					return
+				}
+			}
+			from = end
+			list.forgetBefore(hourOf(from))
+		}
+	}
+}
+
+// download is a part of a blob to read.
+type download struct {
+	blob listedBlob
+	byteRange
+}
+
+// readSlice returns the entries of [from, to), sorted and without duplicates.
+func (s *search[T]) readSlice(ctx context.Context, list *listing, from, to time.Time, stats *Stats) ([]found[T], error) {
+	downloads, err := s.plan(ctx, list, from, to, stats)
+	if err != nil {
+		return nil, err
+	}
+	var entries []found[T]
+	window := parallel.Window{Start: s.options.Parallel, Max: s.options.Parallel}
+	for part, err := range parallel.Ordered(ctx, len(downloads), window, func(ctx context.Context, i int) (content[T], error) {
+		return s.read(ctx, downloads[i], from, to)
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		stats.Gets++
+		stats.Bytes += part.bytes
+		stats.Lines += part.lines
+		if part.gone {
+			stats.Gone++
+		}
+		for _, bad := range part.bad {
+			if err := s.options.BadLine(bad); err != nil {
+				return nil, err
+			}
+			stats.BadLines++
+		}
+		entries = append(entries, part.entries...)
+	}
+	slices.SortFunc(entries, func(a, b found[T]) int { return a.at.compare(b.at) })
+	return s.distinct(entries), nil
+}
+
+// plan lists the blobs and returns the parts that may contain entries of [from, to).
+func (s *search[T]) plan(ctx context.Context, list *listing, from, to time.Time, stats *Stats) ([]download, error) {
+	var downloads []download
+	last := hourOf(to.Add(s.maxDelay - 1))
+	for h := hourOf(from); !h.After(last); h = h.Add(hour) {
+		blobs, err := list.of(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range blobs {
+			ranges := s.ranges(b, from, to)
+			if b.size == 0 || len(ranges) == 0 {
+				stats.Skipped++
+				continue
+			}
+			stats.Read++
+			for _, r := range ranges {
+				downloads = append(downloads, download{b, r})
+			}
+		}
+	}
+	return downloads, nil
+}
+
+// distinct removes duplicates, which have the same time.
+func (s *search[T]) distinct(entries []found[T]) []found[T] {
+	if s.same == nil {
+		return entries
+	}
+	kept := entries[:0]
+	for _, e := range entries {
+		duplicate := false
+		for i := len(kept) - 1; i >= 0 && kept[i].at.time.Equal(e.at.time) && !duplicate; i-- {
+			duplicate = s.same(&kept[i].value, &e.value)
+		}
+		if !duplicate {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// content is what was found in a part of a blob.
+type content[T any] struct {
+	entries []found[T]
+	bad     []*LineError
+	bytes   int64
+	lines   int64
+	gone    bool
+}
+
+func (s *search[T]) read(ctx context.Context, d download, from, to time.Time) (c content[T], err error) {
+	r := newRangeReader(ctx, s.container, d.blob.name, d.byteRange)
+	defer r.Close()
+	err = eachLine(r, func(text []byte, offset int64) error {
+		c.lines++
+		v, err := s.parse(text)
+		if err != nil {
+			bad := &LineError{Reason: err.Error()}
+			errors.As(err, &bad)
+			bad.Blob, bad.Offset = d.blob.name, offset
+			if s.options.BadLine == nil {
+				return bad
+			}
+			c.bad = append(c.bad, bad)
+			return nil
+		}
+		t := s.time(&v)
+		if !t.Before(from) && t.Before(to) && s.match(&v) {
+			c.entries = append(c.entries, found[T]{v, position{t, d.blob.name, offset}})
+		}
+		return nil
+	})
+	c.bytes = r.at - d.from
+	if errors.Is(err, errGone) {
+		c.gone, err = true, nil
+	}
+	return c, err
+}

@@ -1,0 +1,78 @@
+package logtail
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Whatever the clock does, each row key is valid, has 49 characters, is lower than the one
+// before, and contains the latest time that the clock has shown.
+func TestRowKeysOfALogAlwaysDescend(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := newRowKeys()
+		now, latest := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}
+		before := "~"
+		for _, step := range rapid.SliceOf(rapid.Int64Range(-1e4, 1e4)).Draw(t, "steps in ns") {
+			now = now.Add(time.Duration(step))
+			if now.After(latest) {
+				latest = now
+			}
+			k.now = func() time.Time { return now }
+			row, err := k.next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if keys.Compare(row, before) >= 0 || len(row) != 49 || keys.Check("RowKey", row) != nil {
+				t.Fatalf("row key %q after %q", row, before)
+			}
+			if at, err := timeOf(row); err != nil || !at.Equal(latest.Truncate(100)) {
+				t.Fatalf("time %v, %v, want %v", at, err, latest)
+			}
+			before = row
+		}
+	})
+}
+
+// After compares monotonic readings, which cannot show that the clock was set back. Keys
+// contain the wall clock.
+func TestKeysAreComparedByTheWallClock(t *testing.T) {
+	k := newRowKeys()
+	if _, err := k.next(); err != nil {
+		t.Fatal(err)
+	}
+	if now := k.now().String(); !strings.Contains(now, " m=") {
+		t.Fatalf("the clock shows %s without a monotonic reading: this test proves nothing", now)
+	}
+	if last := k.last.String(); strings.Contains(last, " m=") {
+		t.Errorf("the latest time is %s, with a monotonic reading", last)
+	}
+}
+
+func TestAClockOutOfRangeDoesNotAffectLaterKeys(t *testing.T) {
+	k := newRowKeys()
+	k.now = func() time.Time { return time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }
+	if _, err := k.next(); err == nil {
+		t.Fatal("a key for the year 10000")
+	}
+	k.now = time.Now
+	if _, err := k.next(); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestLogsGenerateDifferentKeysForOneTime(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	seen := make(map[string]bool)
+	for range 1000 {
+		row, err := newRowKeys().at(at)
+		if err != nil || seen[row] {
+			t.Fatalf("%q is a duplicate, or %v", row, err)
+		}
+		seen[row] = true
+	}
+}
