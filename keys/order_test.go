@@ -43,7 +43,7 @@ func FuzzCompare(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		got := keys.Compare(a, b)
 		if got != -keys.Compare(b, a) || (got == 0) != (a == b) {
-			t.Fatalf("no total order: %+q, %+q", a, b)
+			t.Fatalf("the order is not total: %+q, %+q", a, b)
 		}
 		if utf8.ValidString(a) && utf8.ValidString(b) && got != compare16(a, b) {
 			t.Fatalf("Compare(%+q, %+q) = %d", a, b, got)
