@@ -7,21 +7,21 @@ import (
 	"testing"
 )
 
-// Packages installs other npm packages than Azurite's for a test, in the same manner: once, into the user's cache
-// directory, exactly what the lock file names, running no code of theirs. It returns the folder that has node_modules in
-// it. The folder is called after name and the lock file.
+// Packages installs other npm packages for a test in the same way as Azurite: once, into the user's cache directory,
+// exactly the packages of the lock file, without running their scripts. It returns the folder that contains
+// node_modules. Its name consists of name and a hash of both files.
 //
-// Where npm is missing or cannot install them it skips t, or fails it if Variable says so.
+// If npm is missing or fails, Packages skips t, or fails it if Variable is "require".
 func Packages(t testing.TB, name string, packageJSON, packageLock []byte) string {
 	t.Helper()
 	mode := os.Getenv(Variable)
-	if skip, err := refused(mode); err != nil {
+	if skip, err := checkMode(mode); err != nil {
 		t.Fatal(err)
 	} else if skip != "" {
 		t.Skip(skip)
 	}
 	dir, err := installPackages(t.Context(), name, manifest{packageJSON, packageLock})
-	if skip, err := verdict(mode, err); err != nil {
+	if skip, err := skipOrFail(mode, err); err != nil {
 		t.Fatal(err)
 	} else if skip != "" {
 		t.Skip(skip)
