@@ -1,7 +1,6 @@
-// Command logs shows how a service keeps its logs in blobs and how they are read by
-// time. Two hosts of a service log a day through slog, on an account inside this
-// process; then the errors of a few minutes are printed, with what had to be read to
-// find them.
+// Command logs stores the log of a service in blobs and reads it by time. Two simulated
+// hosts log a day through slog, to an account inside this process. Then the program prints
+// the errors of a few minutes, and the requests and bytes that it took to find them.
 //
 //	go run ./examples/logs
 //	go run ./examples/logs -from 03:30 -to 03:40 -level WARN
@@ -21,11 +20,17 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
+const about = `
+logs stores the log of a service in blobs and reads it by time. Two simulated hosts log a
+day through slog, to an account inside this process. Then the program prints the records
+of one level between two times of the day, and the requests and bytes that it took to find
+them.`
+
 func main() {
-	from := flag.String("from", "15:04", "print from this `time` of the day")
-	to := flag.String("to", "15:06", "up to this `time`, at most 24:00")
-	level := flag.String("level", "ERROR", "of this `level`: INFO, WARN or ERROR")
-	cmdline.Parse()
+	from := flag.String("from", "15:04", "print the records from this `time` of the day on")
+	to := flag.String("to", "15:06", "print the records before this `time`, at most 24:00")
+	level := flag.String("level", "ERROR", "print the records of this `level`: INFO, WARN or ERROR")
+	cmdline.Parse(about)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Stdout, *from, *to, *level); err != nil {
@@ -34,7 +39,7 @@ func main() {
 	}
 }
 
-// today is the day that is logged.
+// today is the day of the log.
 var today = time.Date(2014, 7, 31, 0, 0, 0, 0, time.UTC)
 
 func run(ctx context.Context, out io.Writer, from, to, level string) error {
@@ -51,7 +56,7 @@ func run(ctx context.Context, out io.Writer, from, to, level string) error {
 	}
 	var severity slog.Level
 	if err := severity.UnmarshalText([]byte(level)); err != nil {
-		return fmt.Errorf("%q is not a level like ERROR", level)
+		return fmt.Errorf("%q is not a level such as ERROR", level)
 	}
 	account := storagetest.Start(nil)
 	logs := account.Container("logs")
@@ -85,19 +90,19 @@ func run(ctx context.Context, out io.Writer, from, to, level string) error {
 	return nil
 }
 
-// clock reads a time of today.
+// clock parses a time of today.
 func clock(text string) (time.Time, error) {
 	if text == "24:00" {
 		return today.AddDate(0, 0, 1), nil
 	}
 	t, err := time.Parse("15:04", text)
 	if err != nil {
-		return t, fmt.Errorf("%q is not a time like 15:04", text)
+		return t, fmt.Errorf("%q is not a time such as 15:04", text)
 	}
 	return today.Add(time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute), nil
 }
 
-// volume is what was written.
+// volume is the amount of written data.
 type volume struct {
 	requests, blobs int
 	bytes           int64

@@ -15,7 +15,7 @@ func output(t *testing.T, from, to, level string) string {
 	return out.String()
 }
 
-func TestErrorsOfTwoMinutesAreFoundWithThreeRequests(t *testing.T) {
+func TestTheErrorsOfTwoMinutesTakeThreeRequests(t *testing.T) {
 	got := output(t, "15:04", "15:06", "ERROR")
 	for _, want := range []string{
 		"the service logged 34560 records: ",
@@ -26,19 +26,19 @@ func TestErrorsOfTwoMinutesAreFoundWithThreeRequests(t *testing.T) {
 		" of 2 of the 48 blobs\n",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("output lacks %q:\n%s", want, got)
+			t.Errorf("the output does not contain %q:\n%s", want, got)
 		}
 	}
 }
 
-func TestTheLastMinuteOfTheDayIsReached(t *testing.T) {
+func TestTheLastMinuteOfTheDayCanBeRead(t *testing.T) {
 	got := output(t, "23:59", "24:00", "info")
 	if !strings.Contains(got, "23:59:55 INFO served ") || !strings.Contains(got, "found ") {
 		t.Errorf("got\n%s", got)
 	}
 }
 
-func TestATimeThatIsNoneIsAnError(t *testing.T) {
+func TestInvalidTimesAndLevelsAreErrors(t *testing.T) {
 	for _, bad := range []string{"", "25:00", "noon"} {
 		if err := run(t.Context(), &bytes.Buffer{}, bad, "15:06", "ERROR"); err == nil {
 			t.Errorf("%q: no error", bad)

@@ -11,8 +11,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 )
 
-// printLogs prints the records of a level, of both hosts in one order, and tells what
-// it read.
+// printLogs prints the records of a level, merged from both hosts in order of time, and
+// returns statistics of the read.
 func printLogs(ctx context.Context, out io.Writer, logs *container.Client, from, to time.Time, level string) (logdata.Stats, error) {
 	var stats logdata.Stats
 	r, err := logdata.NewReader(logs, "web", nil)

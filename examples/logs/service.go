@@ -16,10 +16,10 @@ const (
 	flushEvery = 2 * time.Minute
 )
 
-// serve is the service on one host, for a day. It logs as any program does, to a
-// [slog.Logger], and stores what was logged every two minutes. A real service has
-// nothing to do for that but to set Options.FlushAge, and to call Close at its end;
-// the clock of this one runs too fast for it.
+// serve simulates the service on one host for a day. It logs to a [slog.Logger] and flushes
+// the records every two minutes. A real service does not call Flush: it sets
+// Options.FlushAge, and calls Close when it ends. That does not work here, because the
+// clock is simulated.
 func serve(ctx context.Context, logs *container.Client, host string) (records int, err error) {
 	w, err := logdata.NewWriter(logs, "web", &logdata.Options{Name: host, FlushAge: -1})
 	if err != nil {
@@ -44,7 +44,7 @@ func serve(ctx context.Context, logs *container.Client, host string) (records in
 	return records, nil
 }
 
-// request serves the n-th order, and logs how that went.
+// request handles the n-th order, and logs the result.
 func request(ctx context.Context, log *slog.Logger, n int) {
 	order := slog.Group("order", "id", 100000+n, "items", n%7+1)
 	switch {
@@ -57,7 +57,7 @@ func request(ctx context.Context, log *slog.Logger, n int) {
 	}
 }
 
-// simulated gives records the time of the simulated clock.
+// simulated is a handler that sets the time of records to that of the simulated clock.
 type simulated struct {
 	slog.Handler
 	now *time.Time

@@ -10,8 +10,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// work lets a worker handle the wake-ups of all writes so far. That of a service runs
-// all the time, for this and for whatever other jobs there are.
+// work runs a worker until it has processed the outbox messages of all previous writes. The
+// worker of a service runs all the time, and also processes other jobs.
 func (a *album) work(ctx context.Context) error {
 	if err := wait(ctx, grace+2*time.Second); err != nil {
 		return err
@@ -51,19 +51,20 @@ func (a *album) work(ctx context.Context) error {
 	}
 	stop()
 	err = <-running
-	// How often it polled, and whether two of its handlers met at one photo, is chance.
+	// The number of polls is random, and two handlers can try to delete the same photo, so
+	// only successful deletes are counted.
 	deleted := 0
 	for _, r := range a.account.Log().Only("Blob.Delete") {
 		if r.Status == http.StatusAccepted {
 			deleted++
 		}
 	}
-	fmt.Fprintf(a.out, "a worker handled %d wake-ups and deleted %d photos\n", done, deleted)
+	fmt.Fprintf(a.out, "a worker processed %d outbox messages and deleted %d photos\n", done, deleted)
 	a.account.ResetLog()
 	return err
 }
 
-// lose dismisses Beebe, and then somebody empties the queue.
+// lose deletes Beebe, and then clears the queue, so that the message is lost.
 func (a *album) lose(ctx context.Context) error {
 	if err := a.staff.Delete(ctx, ann, ""); err != nil {
 		return err
@@ -71,17 +72,17 @@ func (a *album) lose(ctx context.Context) error {
 	if _, err := a.jobs.ClearMessages(ctx, nil); err != nil {
 		return err
 	}
-	a.tell("dismissed Ann Beebe, and the queue was emptied")
+	a.report("deleted Ann Beebe, and cleared the queue")
 	return nil
 }
 
-// sweep looks for photos that nobody has and no wake-up tells of: once to mark them, and
-// a grace time later to delete them. A service without an outbox needs nothing else, and
-// one with it sweeps once in a while.
+// sweep deletes unused photos for which there is no outbox message: the first sweep marks
+// them, and a sweep after the grace time deletes them. A service without an outbox relies
+// on sweeps alone; a service with an outbox sweeps rarely.
 func (a *album) sweep(ctx context.Context) error {
 	for i := range 2 {
 		if i > 0 {
-			// The service's times are of whole seconds.
+			// The service returns times in whole seconds.
 			if err := wait(ctx, grace+2*time.Second); err != nil {
 				return err
 			}
@@ -90,7 +91,7 @@ func (a *album) sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a.tell("swept: of %d photos %d marked, %d deleted", r.Blobs, r.Marked, r.Deleted)
+		a.report("swept %d photos: marked %d, deleted %d", r.Blobs, r.Marked, r.Deleted)
 	}
 	return nil
 }

@@ -1,11 +1,12 @@
-// Command photos keeps employees with their photos: hired, read, given a new photo and
-// dismissed. A worker deletes the photos that nobody has any more; what it was never told
-// of is swept away in the end.
+// Command photos stores employees in a table and their photos in blobs: it inserts, reads,
+// updates and deletes employees. A worker deletes photos that are no longer used. A sweep
+// finds unused photos for which the worker has no message.
 //
 //	go run ./examples/photos
 //
-// It runs on an account inside this process, whose request log tells what each step
-// costs. It takes some seconds, since photos are kept for a grace time.
+// It uses an account inside this process. The request log of the account shows the cost of
+// each step. The program takes some seconds, because unused photos are kept for a grace
+// time.
 package main
 
 import (
@@ -25,8 +26,14 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
+const about = `
+photos stores employees in a table and their photos in blobs: it inserts, reads, updates
+and deletes employees. A worker deletes photos that are no longer used. A sweep finds
+unused photos for which the worker has no message. The program prints the requests of each
+step. It uses an account inside this process, and takes about 15 seconds.`
+
 func main() {
-	cmdline.Parse()
+	cmdline.Parse(about)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Stdout); err != nil {
@@ -35,7 +42,7 @@ func main() {
 	}
 }
 
-// Employee is one row, and a blob where the photo is large.
+// Employee is one row, and a blob if the photo is large.
 type Employee struct {
 	Department string `table:"PartitionKey"`
 	Email      string `table:"RowKey"`
@@ -43,11 +50,11 @@ type Employee struct {
 	Photo      []byte `table:",blob"`
 }
 
-// grace is short so that the example ends soon. The default, a day, suits most
-// services: no reader and no writer takes that long.
+// grace is short so that the example ends soon. The default of a day is right for most
+// services: no read or write takes that long.
 const grace = 4 * time.Second
 
-// album is the table of employees and the log of what it costs.
+// album contains the table of employees, and the account with its request log.
 type album struct {
 	account *storagetest.Account
 	staff   *largeentity.Table[Employee]
@@ -64,8 +71,8 @@ func run(ctx context.Context, out io.Writer) error {
 	staff, err := largeentity.New(account.TablesWith(patterns.Accelerate(nil)).NewClient("Employees"), account.Container("photos"),
 		&largeentity.Options[Employee]{
 			Grace: grace,
-			// Every write that creates or drops a photo says so beforehand, and a worker
-			// looks later which photos the employee still has.
+			// Before a write creates or replaces a photo, it puts a message on the queue.
+			// Later a worker deletes the photos that the employee does not use.
 			Outbox: eventual.Outbox(jobs, ""),
 		})
 	if err != nil {
@@ -75,7 +82,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	a := &album{account, staff, jobs, out}
-	for _, step := range []func(context.Context) error{a.hire, a.list, a.replace, a.dismiss, a.work, a.lose, a.sweep} {
+	for _, step := range []func(context.Context) error{a.insert, a.list, a.replace, a.delete, a.work, a.lose, a.sweep} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -83,8 +90,8 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// tell prints a line and the requests since the last one.
-func (a *album) tell(format string, args ...any) {
+// report prints a line, and the requests since the previous line.
+func (a *album) report(format string, args ...any) {
 	fmt.Fprintf(a.out, format+"\n  %v\n", append(args, a.account.Log().Ops())...)
 	a.account.ResetLog()
 }

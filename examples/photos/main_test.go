@@ -8,32 +8,31 @@ import (
 )
 
 const want = `
-hired Ann Beebe, photo in a blob: true
+inserted Ann Beebe, photo in a blob: true
   [Table.Get Queue.Put Blob.Put Table.Insert]
-hired Jun Cao, photo in a blob: true
+inserted Jun Cao, photo in a blob: true
   [Queue.Put Blob.Put Table.Insert]
-hired Ken Kwok, photo in a blob: false
+inserted Ken Kwok, photo in a blob: false
   [Table.Insert]
 listed Ann Beebe, Jun Cao, Ken Kwok, without photos
   [Table.Query]
-looked at Ann Beebe, then gave her a new photo
+read the row of Ann Beebe, then replaced her photo
   [Table.Get Table.Get Queue.Put Blob.Put Table.Replace]
-who looked before still gets the old one: true; who looks now gets the new one: true
+the row read before still loads the old photo: true; a new read returns the new photo: true
   [Blob.Get Table.Get Blob.Get]
-dismissed Jun Cao
+deleted Jun Cao
   [Table.Get Queue.Put Table.Delete]
-a worker handled 4 wake-ups and deleted 2 photos
-dismissed Ann Beebe, and the queue was emptied
+a worker processed 4 outbox messages and deleted 2 photos
+deleted Ann Beebe, and cleared the queue
   [Table.Get Queue.Put Table.Delete Queue.Clear]
-swept: of 1 photos 1 marked, 0 deleted
+swept 1 photos: marked 1, deleted 0
   [Blob.List Table.Query Blob.SetMetadata]
-swept: of 1 photos 0 marked, 1 deleted
+swept 1 photos: marked 0, deleted 1
   [Blob.List Table.Query Blob.Delete]
 `
 
-// What each step costs is part of the example's contract. The grace times take no time
-// here.
-func TestThePhotosThatNobodyHasAreDeleted(t *testing.T) {
+// The cost of each step is part of the example's contract. The grace times are virtual.
+func TestUnusedPhotosAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		if err := run(t.Context(), &out); err != nil {

@@ -18,7 +18,7 @@ var (
 	ken = keys.Key{Partition: "Sales", Row: "02@contoso.com"}
 )
 
-func (a *album) hire(ctx context.Context) error {
+func (a *album) insert(ctx context.Context) error {
 	a.account.ResetLog()
 	for i, e := range []struct {
 		key  keys.Key
@@ -27,7 +27,7 @@ func (a *album) hire(ctx context.Context) error {
 	}{
 		{ann, "Ann Beebe", 128},
 		{jun, "Jun Cao", 128},
-		{ken, "Ken Kwok", 16}, // an icon, which stays in the row
+		{ken, "Ken Kwok", 16}, // small enough for the row
 	} {
 		photo, err := portrait(uint64(i), e.size)
 		if err != nil {
@@ -38,12 +38,12 @@ func (a *album) hire(ctx context.Context) error {
 			return err
 		}
 		_, apart := item.Blob("Photo")
-		a.tell("hired %s, photo in a blob: %v", e.name, apart)
+		a.report("inserted %s, photo in a blob: %v", e.name, apart)
 	}
 	return nil
 }
 
-// list reads names and no photos.
+// list reads the names, without the photos.
 func (a *album) list(ctx context.Context) error {
 	names := ""
 	for row, err := range a.staff.Table().Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
@@ -52,11 +52,11 @@ func (a *album) list(ctx context.Context) error {
 		}
 		names += " " + row.Value.Name + ","
 	}
-	a.tell("listed%s without photos", names)
+	a.report("listed%s without photos", names)
 	return nil
 }
 
-// replace gives Beebe a new photo while somebody looks at the old one.
+// replace changes the photo of Beebe while a reader is using the old one.
 func (a *album) replace(ctx context.Context) error {
 	seen, err := a.staff.GetMeta(ctx, ann)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *album) replace(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	a.tell("looked at Ann Beebe, then gave her a new photo")
+	a.report("read the row of Ann Beebe, then replaced her photo")
 	if seen, err = a.staff.Load(ctx, seen); err != nil {
 		return err
 	}
@@ -80,20 +80,20 @@ func (a *album) replace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.tell("who looked before still gets the old one: %v; who looks now gets the new one: %v",
+	a.report("the row read before still loads the old photo: %v; a new read returns the new photo: %v",
 		!bytes.Equal(seen.Value.Photo, photo), bytes.Equal(now.Value.Photo, photo))
 	return nil
 }
 
-func (a *album) dismiss(ctx context.Context) error {
+func (a *album) delete(ctx context.Context) error {
 	if err := a.staff.Delete(ctx, jun, ""); err != nil {
 		return err
 	}
-	a.tell("dismissed Jun Cao")
+	a.report("deleted Jun Cao")
 	return nil
 }
 
-// portrait is a picture of so many pixels each way.
+// portrait returns a square picture of size pixels a side.
 func portrait(seed uint64, size int) ([]byte, error) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	img := image.NewRGBA(image.Rect(0, 0, size, size))

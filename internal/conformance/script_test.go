@@ -41,7 +41,7 @@ func one(name, request, headers, body, want string) conversation {
 
 // expectation is the answer that a step expects: "201" or "404 QueueNotFound", followed by any number of " ~ " and a
 // text that the answer has to contain, or " !~ " and a text that it must not contain. The text of an answer is its body
-// and a line "Name: value" for each header. In a text, {*} matches anything up to a quote, a bracket or the end of the
+// and a line "Name: value" for each header. In a text, {*} matches anything up to a "<" or the end of the
 // line. {=name} matches the same, and the following steps can use the value as {name}.
 type expectation struct {
 	summary         string

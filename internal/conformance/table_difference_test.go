@@ -179,7 +179,7 @@ var tableDifferences = []difference{
 		"Query operators: what the service lacks is NotImplemented",
 		"rest/api/storageservices/query-operators-supported-for-the-table-service"},
 	{"a made-up token", 0, "200",
-		"Query timeout and pagination: a token is what the service gave",
+		"Query timeout and pagination: a token is a value that the service returned",
 		"rest/api/storageservices/query-timeout-and-pagination"},
 	{"a batch over two partitions", 1, "202",
 		"Performing entity group transactions: all entities have one PartitionKey",
