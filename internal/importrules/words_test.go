@@ -61,4 +61,37 @@ var inNames = words([][2]string{
 })
 
 // notYet are the folders, without their subfolders, and the files whose language is not rewritten yet.
-var notYet = []string{}
+var notYet = []string{
+	"CHANGELOG.md",
+	"CONTRIBUTING.md",
+	"README.md",
+	"examples/directory",
+	"internal/bench/alternatives",
+	"internal/emulator/auth",
+	"internal/emulator/blob",
+	"internal/emulator/queue",
+	"internal/emulator/rest",
+	"internal/emulator/restxml",
+	"internal/emulator/restxml/restxmltest",
+	"internal/emulator/table",
+	"internal/errtext",
+	"internal/fault",
+	"internal/indexed",
+	"internal/testbed",
+	"internal/wire",
+	"patterns",
+	"patterns/access",
+	"patterns/compoundkey",
+	"patterns/dataseries",
+	"patterns/denormalize",
+	"patterns/entitytype",
+	"patterns/eventual",
+	"patterns/highvolumedelete",
+	"patterns/indexentity",
+	"patterns/largeentity",
+	"patterns/logdata",
+	"patterns/logtail",
+	"patterns/secondaryindex",
+	"patterns/storagetest",
+	"patterns/wideentity",
+}
