@@ -69,10 +69,10 @@ const (
 	// OutOfRange: the value cannot be formatted, such as NaN, a year outside 1 to
 	// 9999, or a negative number in a field with the tag digits.
 	OutOfRange
-	// Malformed: the formatting counterpart does not produce this text.
+	// Malformed: the text to parse does not have the expected format.
 	Malformed
-	// UnexpectedRune: the formatting counterpart does not produce this text; Rune
-	// is the first character that differs.
+	// UnexpectedRune: the text to parse does not have the expected format, because
+	// of the character in Rune.
 	UnexpectedRune
 	// BadDefinition: the program passed an invalid definition, such as a width of
 	// 0, a layout with an unknown tag, or 0 buckets.

@@ -26,7 +26,8 @@ func Float64(v float64) (string, error) {
 	return string(dst), nil
 }
 
-// ParseFloat64 is the inverse of Float64. It never returns minus zero.
+// ParseFloat64 is the inverse of Float64. It never returns minus zero. It returns an
+// *Error for any other text.
 func ParseFloat64(s string) (float64, error) { return parseFloat64("ParseFloat64", s) }
 
 const (

@@ -21,7 +21,7 @@ func Int64(v int64) string {
 	return string(appendInt64(buf[:0], v))
 }
 
-// ParseInt64 is the inverse of Int64.
+// ParseInt64 is the inverse of Int64. It returns an *Error for any other text.
 func ParseInt64(s string) (int64, error) { return parseInt64("ParseInt64", s) }
 
 const (

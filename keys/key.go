@@ -16,8 +16,8 @@ const MaxUnits = 512
 // legal.
 type Key struct{ Partition, Row string }
 
-// Validate reports whether the service can store both parts. The error is an
-// *Error whose Part is "PartitionKey" or "RowKey". PartitionKey is checked first.
+// Validate returns an *Error if the service cannot store one of the parts. Its Part is
+// "PartitionKey" or "RowKey"; PartitionKey is checked first.
 func (k Key) Validate() error {
 	if err := Check("PartitionKey", k.Partition); err != nil {
 		return err
@@ -30,8 +30,8 @@ func (k Key) Compare(other Key) int {
 	return cmp.Or(Compare(k.Partition, other.Partition), Compare(k.Row, other.Row))
 }
 
-// Check reports whether the service can store text as a PartitionKey or a
-// RowKey. The error is an *Error that names part.
+// Check returns an *Error if the service cannot store text as a PartitionKey or a
+// RowKey. The Part of the error is part.
 func Check(part, text string) error {
 	units := 0
 	for i := 0; i < len(text); {

@@ -137,8 +137,8 @@ func (l *Layout[K]) Parse(s string) (K, error) {
 // If fields is 0, the range contains every key that begins with the prefix. If fields
 // is the number of all fields, it contains only the key that Format returns.
 //
-// Range returns an *Error if fields is negative or more than the layout has, and for
-// values that Format rejects.
+// Range returns an *Error if fields is negative or more than the layout has, if Format
+// rejects the value of one of these fields, or if the range is longer than MaxUnits.
 func (l *Layout[K]) Range(k K, fields int) (Range, error) {
 	if fields < 0 || fields > len(l.fields) {
 		return Range{}, &Error{Part: "Range", Reason: BadDefinition, Offset: -1,

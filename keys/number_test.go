@@ -29,7 +29,7 @@ func TestDigitsPadsToTheWidth(t *testing.T) {
 	}
 }
 
-func TestDigitsRefuses(t *testing.T) {
+func TestDigitsRejectsInvalidNumbersAndTexts(t *testing.T) {
 	for width, reason := range map[int]keys.Reason{3: keys.TooWide, 0: keys.BadDefinition, -1: keys.BadDefinition, 513: keys.BadDefinition} {
 		_, err := keys.Digits(1234, width)
 		mustFail(t, err, reason, "1234")
@@ -44,7 +44,7 @@ func TestDigitsRefuses(t *testing.T) {
 	}
 }
 
-func TestDigitsKeepOrderAndComeBack(t *testing.T) {
+func TestDigitsPreserveOrderAndAreReversible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, width := rapid.Uint64().Draw(t, "a"), rapid.Uint64().Draw(t, "b"), rapid.IntRange(20, 512).Draw(t, "width")
 		x, errX := keys.Digits(a, width)
@@ -84,7 +84,7 @@ func TestInt64Vectors(t *testing.T) {
 	}
 }
 
-func TestParseInt64Refuses(t *testing.T) {
+func TestParseInt64RejectsInvalidText(t *testing.T) {
 	for s, reason := range map[string]keys.Reason{
 		"": keys.Malformed, "0000000000000000042": keys.Malformed, "000000000000000000042": keys.Malformed,
 		"+0000000000000000042": keys.UnexpectedRune, "0000000000000000004x": keys.UnexpectedRune, "--000000000000000042": keys.UnexpectedRune,
@@ -96,7 +96,7 @@ func TestParseInt64Refuses(t *testing.T) {
 	}
 }
 
-func TestInt64KeepsOrderAndComesBack(t *testing.T) {
+func TestInt64PreservesOrderAndIsReversible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Int64().Draw(t, "a"), rapid.Int64().Draw(t, "b")
 		if keys.Compare(keys.Int64(a), keys.Int64(b)) != cmp.Compare(a, b) {
@@ -140,7 +140,7 @@ func TestFloat64Vectors(t *testing.T) {
 	}
 }
 
-func TestFloat64Refuses(t *testing.T) {
+func TestFloat64RejectsNaNAndInvalidText(t *testing.T) {
 	for _, bits := range []uint64{0x7FF8000000000000, 0xFFF8000000000001, 0x7FF0000000000001} {
 		_, err := keys.Float64(math.Float64frombits(bits))
 		mustFail(t, err, keys.OutOfRange, "")
@@ -156,7 +156,7 @@ func TestFloat64Refuses(t *testing.T) {
 	}
 }
 
-func TestFloat64KeepsOrderAndComesBack(t *testing.T) {
+func TestFloat64PreservesOrderAndIsReversible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Float64().Draw(t, "a"), rapid.Float64().Draw(t, "b")
 		x, errX := keys.Float64(a)

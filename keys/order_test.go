@@ -51,7 +51,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-func TestKeyCompareLooksAtThePartitionFirst(t *testing.T) {
+func TestKeyCompareComparesPartitionsFirst(t *testing.T) {
 	a, b, c := keys.Key{Partition: "a", Row: "9"}, keys.Key{Partition: "b", Row: "1"}, keys.Key{Partition: "b", Row: "2"}
 	if a.Compare(b) != -1 || b.Compare(c) != -1 || c.Compare(a) != 1 || c.Compare(c) != 0 {
 		t.Fatal("wrong order of keys")

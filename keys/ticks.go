@@ -28,7 +28,8 @@ func Ticks(t time.Time) (string, error) {
 	return formatTicks(n), nil
 }
 
-// ParseTicks is the inverse of Ticks. The time is in UTC.
+// ParseTicks is the inverse of Ticks. The time is in UTC. It returns an *Error for any
+// other text.
 func ParseTicks(s string) (time.Time, error) {
 	n, err := parseTicks("ParseTicks", s)
 	if err != nil {
@@ -51,7 +52,8 @@ func InvertedTicks(t time.Time) (string, error) {
 	return formatTicks(maxTicks - n), nil
 }
 
-// ParseInvertedTicks is the inverse of InvertedTicks. The time is in UTC.
+// ParseInvertedTicks is the inverse of InvertedTicks. The time is in UTC. It returns an
+// *Error for any other text.
 func ParseInvertedTicks(s string) (time.Time, error) {
 	n, err := parseTicks("ParseInvertedTicks", s)
 	if err != nil {

@@ -2,9 +2,9 @@ package keys
 
 import "time"
 
-// TicksRange returns the range of the keys that begin with the Ticks of a time from
-// from to to, both inclusive, with or without text after the 19 digits. Fractions of a
-// tick, 100 ns, of both ends are dropped. It returns an *Error if to is before from,
+// TicksRange returns the range of the keys that begin with the Ticks of a time in
+// [from, to], with or without text after the 19 digits. Both ends are inclusive;
+// fractions of a tick, 100 ns, are dropped. It returns an *Error if to is before from,
 // or if a year is outside 1 to 9999.
 func TicksRange(from, to time.Time) (Range, error) {
 	first, last, err := window("TicksRange", from, to)
@@ -15,12 +15,11 @@ func TicksRange(from, to time.Time) (Range, error) {
 }
 
 // InvertedTicksRange returns the range of the keys that begin with the InvertedTicks
-// of a time from from to to, both inclusive, with or without text after the 19 digits.
-// The ends are swapped: the range starts at the newest time. Fractions of a tick,
-// 100 ns, of both ends are dropped. It returns an *Error if to is before from, or if a
-// year is outside 1 to 9999.
+// of a time in [from, to], with or without text after the 19 digits. The range begins
+// at the newest time. Both ends are inclusive; fractions of a tick, 100 ns, are
+// dropped. It returns an *Error if to is before from, or if a year is outside 1 to 9999.
 //
-// The range from 2026-01-01T00:00:00Z to 2026-01-01T00:00:01Z is
+// The range of [2026-01-01T00:00:00Z, 2026-01-01T00:00:01Z] is
 // ["2516350751989999999", "2516350752000000000").
 func InvertedTicksRange(from, to time.Time) (Range, error) {
 	first, last, err := window("InvertedTicksRange", from, to)

@@ -13,6 +13,7 @@ type Error struct {
 	Reason   string // one clause
 }
 
+// Error returns the property and the reason.
 func (e *Error) Error() string {
 	if e.Property == "" {
 		return "query: " + e.Reason
@@ -27,6 +28,7 @@ type SyntaxError struct {
 	Reason string // one clause
 }
 
+// Error returns the offset and the reason.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("query: offset %d: %s", e.Offset, e.Reason)
 }

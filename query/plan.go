@@ -49,7 +49,8 @@ type ExplainOptions struct {
 // Explain returns the plan of f. It does no I/O.
 func Explain(f Filter) Plan { return ExplainWith(f, nil) }
 
-// ExplainWith is like Explain, with a description of the table. opts can be nil.
+// ExplainWith returns the plan of f for the table that opts describe. opts can be nil. It
+// does no I/O.
 func ExplainWith(f Filter, opts *ExplainOptions) Plan {
 	if opts == nil {
 		opts = &ExplainOptions{}
@@ -102,6 +103,8 @@ type ScanError struct {
 	Allow Class // the most expensive class that the caller accepts; 0 means the default of [Plan.Check]
 }
 
+// Error returns the class of the filter, the allowed class, and the remedy of the first
+// warning that is not solved.
 func (e *ScanError) Error() string {
 	msg := "query: refused: the filter is a " + e.Plan.Class.String() + ", at most " + allowed(e.Allow).String() + " is allowed"
 	for _, w := range e.Plan.Warnings {

@@ -6,9 +6,9 @@ import "github.com/azpatterns/azpatterns/keys"
 type Read struct {
 	Class Class
 
-	// Point reports whether the row can be read by its Key alone: Filter has no other
-	// conditions, and Key is legal. A missing row is not an error then. A query with
-	// Filter returns the same.
+	// Point reports whether the row can be read with a Get of Key instead of a query with
+	// Filter: Filter has no other conditions, Key is legal, and its Partition is not
+	// empty. In a Get, a missing row is not an error but an empty result.
 	Point bool
 
 	// Key is set if Class is Point, even if Filter has further conditions.

@@ -7,7 +7,7 @@ import (
 )
 
 // Pause waits before an operation is retried after a write conflict. The time is random,
-// up to 10 ms times 2^try, and at most 1 s. Pause returns the error of ctx if ctx ends
+// less than 10 ms times 2^try, and less than 1 s. Pause returns the error of ctx if ctx ends
 // before that.
 func Pause(ctx context.Context, try int) error {
 	limit := min(10*time.Millisecond<<min(try, 10), time.Second)
