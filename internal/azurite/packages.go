@@ -1,8 +1,8 @@
 package azurite
 
 import (
+	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 )
@@ -14,19 +14,21 @@ import (
 // If npm is missing or fails, Packages skips t, or fails it if Variable is "require".
 func Packages(t testing.TB, name string, packageJSON, packageLock []byte) string {
 	t.Helper()
-	mode := os.Getenv(Variable)
-	if skip, err := checkMode(mode); err != nil {
-		t.Fatal(err)
-	} else if skip != "" {
-		t.Skip(skip)
+	return obtain(t, func() (string, error) {
+		return installPackages(t.Context(), name, manifest{packageJSON, packageLock})
+	})
+}
+
+// CheckLockFile fails t if a package-lock.json contains download addresses, or if it does not contain hashes of the
+// packages.
+func CheckLockFile(t testing.TB, packageLock []byte) {
+	t.Helper()
+	if bytes.Contains(packageLock, []byte(`"resolved"`)) {
+		t.Error(`package-lock.json contains "resolved" members: create it with omit-lockfile-registry-resolved`)
 	}
-	dir, err := installPackages(t.Context(), name, manifest{packageJSON, packageLock})
-	if skip, err := skipOrFail(mode, err); err != nil {
-		t.Fatal(err)
-	} else if skip != "" {
-		t.Skip(skip)
+	if !bytes.Contains(packageLock, []byte(`"integrity"`)) {
+		t.Error("package-lock.json contains no hashes")
 	}
-	return dir
 }
 
 func installPackages(ctx context.Context, name string, m manifest) (string, error) {

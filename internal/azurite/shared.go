@@ -32,18 +32,7 @@ var startShared = sync.OnceValues(func() (*Azurite, error) {
 // "require".
 func Shared(t testing.TB) *Azurite {
 	t.Helper()
-	mode := os.Getenv(Variable)
-	if skip, err := checkMode(mode); err != nil {
-		t.Fatal(err)
-	} else if skip != "" {
-		t.Skip(skip)
-	}
-	a, err := startShared()
-	if skip, err := skipOrFail(mode, err); err != nil {
-		t.Fatal(err)
-	} else if skip != "" {
-		t.Skip(skip)
-	}
+	a := obtain(t, startShared)
 	if err := a.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +42,25 @@ func Shared(t testing.TB) *Azurite {
 		}
 	})
 	return a
+}
+
+// obtain returns the result of get. If Variable is "off", or if get returns an error, it skips t or fails it.
+func obtain[T any](t testing.TB, get func() (T, error)) T {
+	t.Helper()
+	var got T
+	mode := os.Getenv(Variable)
+	skip, err := checkMode(mode)
+	if skip == "" && err == nil {
+		got, err = get()
+		skip, err = skipOrFail(mode, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if skip != "" {
+		t.Skip(skip)
+	}
+	return got
 }
 
 // checkMode returns a reason to skip if mode is "off", and an error if mode is not valid.
