@@ -14,7 +14,7 @@ func BenchmarkEscapeOfPlainText(b *testing.B) {
 	}
 }
 
-func BenchmarkEscapeOfATouchedText(b *testing.B) {
+func BenchmarkEscapeOfTextToChange(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		keys.Escape("home/jones_j/notes#1")

@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// Digits writes v in decimal with leading zeros, width characters in all, so that
-// text order is number order: 123 in a width of 8 is "00000123". A number that
-// does not fit is an *Error, as is a width outside 1 to MaxUnits.
+// Digits returns v as width decimal digits, with leading zeros, so that text order
+// is number order: 123 with a width of 8 is "00000123". It returns an *Error if v
+// does not fit, or if width is outside 1 to MaxUnits.
 func Digits(v uint64, width int) (string, error) {
 	if err := checkWidth("Digits", width); err != nil {
 		return "", err
@@ -20,19 +20,19 @@ func Digits(v uint64, width int) (string, error) {
 	return string(dst), nil
 }
 
-// ParseDigits reads back what Digits wrote, in any width: one or more decimal
-// digits whose number is at most 18446744073709551615.
+// ParseDigits is the inverse of Digits, for any width: it accepts 1 to MaxUnits
+// decimal digits whose value is at most 18446744073709551615.
 func ParseDigits(s string) (uint64, error) { return parseDigits("ParseDigits", s) }
 
 func checkWidth(part string, width int) error {
 	if width < 1 || width > MaxUnits {
 		return &Error{Part: part, Reason: BadDefinition, Offset: -1,
-			Detail: fmt.Sprintf("a width of %d; it is 1 to %d", width, MaxUnits)}
+			Detail: fmt.Sprintf("the width is %d, want 1 to %d", width, MaxUnits)}
 	}
 	return nil
 }
 
-// appendDigits adds v in exactly width digits, 1 or more.
+// appendDigits appends v in exactly width digits, 1 or more.
 func appendDigits(dst []byte, part string, v uint64, width int) ([]byte, error) {
 	var buf [20]byte
 	text := strconv.AppendUint(buf[:0], v, 10)
@@ -59,8 +59,8 @@ func parseDigits(part, s string) (uint64, error) {
 	return v, nil
 }
 
-// onlyDigits reports the first character of s, from start on, that is no ASCII
-// digit.
+// onlyDigits returns an error for the first character of s, from offset start on,
+// that is not an ASCII digit.
 func onlyDigits(part, s string, start int) error {
 	for i, r := range s[start:] {
 		if r < '0' || r > '9' {

@@ -1,34 +1,34 @@
-// Package keys makes the text of PartitionKey and RowKey: legal, ordered and
-// reversible. It is pure; it imports nothing but the standard library and does
-// no I/O.
+// Package keys formats values as PartitionKey and RowKey text that is legal, sorts
+// like the values, and can be parsed back. It imports only the standard library and
+// does no I/O.
 //
 // # Legal
 //
-// A key may hold any text of at most [MaxUnits] UTF-16 code units, also none,
-// except the characters / \ # ? and the control characters U+0000 to U+001F
-// and U+007F to U+009F. [Key.Validate] tells which character of which key is
-// wrong. [Escape] makes any text legal.
+// A key is any text of at most [MaxUnits] UTF-16 code units, including the empty
+// text, without the characters / \ # ? and without the control characters U+0000
+// to U+001F and U+007F to U+009F. The error of [Key.Validate] names the key and the
+// character that is not allowed. [Escape] makes any text legal.
 //
 // # Ordered
 //
-// The Table service answers in the order of PartitionKey, then RowKey, both
-// compared as UTF-16 code units. That is the order of [Compare]; Go's own < on
-// strings differs from it where a character above U+FFFF meets one from U+E000
-// to U+FFFF. Numbers and times keep their order only in a fixed width:
-// [Digits], [Int64], [Float64], [Ticks], and [InvertedTicks] for newest first.
+// The Table service returns rows in the order of PartitionKey, then RowKey. It
+// compares both as UTF-16 code units, as [Compare] does. Go's < on strings is
+// different: it sorts characters above U+FFFF after those from U+E000 to U+FFFF.
+// Numbers and times sort correctly only as text of fixed width: use [Digits],
+// [Int64], [Float64] or [Ticks], and [InvertedTicks] for newest first.
 //
 // # Reversible
 //
-// Every function that makes text has a counterpart that reads it back and that
-// refuses, with an [*Error], whatever its partner could not have written.
+// Every function that formats a value has a counterpart that parses the text. The
+// parser returns an [*Error] for any text that the formatter does not produce.
 //
-// # Made of parts
+// # Composite keys
 //
-// [Layout] joins the fields of a struct with "_", a character that no part ever
-// holds, so that the keys that share their first fields are one exact [Range].
-// [Spread] divides a partition that would be too busy into hash buckets.
+// [Layout] joins the fields of a struct with "_". No formatted field contains that
+// character, so the keys that share their first fields are exactly one [Range].
+// [Spread] divides a busy partition into hash buckets.
 //
-// The rules rest on
+// The rules are documented at
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model
 // and
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns.

@@ -9,26 +9,27 @@ import (
 // ErrBadKey is matched by every error of this package.
 var ErrBadKey = errors.New("bad key")
 
-// Error says what is wrong with a key, a part of one, or a value that was to
-// become one. It never holds the key's text, so it may be logged; the one
-// character in Rune is the most that it tells.
+// Error describes why a key, a part of a key, or a value cannot be used. It can be
+// logged: apart from the single character in Rune, it does not contain the text of
+// the key.
 type Error struct {
-	// Part names what is wrong: "PartitionKey", "RowKey", "field Year" of a
-	// Layout, or the function that refused, such as "ParseTicks".
+	// Part names what is invalid: "PartitionKey", "RowKey", "field Year" of a
+	// Layout, or the function that returned the error, such as "ParseTicks".
 	Part string
 	// Reason is the rule that was broken.
 	Reason Reason
-	// Offset counts the bytes before the fault in the text of that part. It is -1
-	// where the fault has no place in a text.
+	// Offset is the byte offset of the fault in the text of Part, or -1 if the
+	// fault has no position.
 	Offset int
-	// Rune is the character at fault, and 0 where Reason is not about one.
+	// Rune is the character at fault if Reason is ForbiddenRune or UnexpectedRune,
+	// and otherwise 0.
 	Rune rune
-	// Detail adds what a program's author has to know, such as a limit. It may be
-	// empty.
+	// Detail adds information for the author of the program, such as a limit. It
+	// can be empty.
 	Detail string
 }
 
-// Error names the part, the rule and the place.
+// Error returns a message with the part, the reason, the detail and the offset.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("keys: ")
@@ -57,7 +58,7 @@ func (e *Error) Is(target error) bool { return target == ErrBadKey }
 type Reason uint8
 
 const (
-	// ForbiddenRune: the character cannot stand in a key.
+	// ForbiddenRune: the character is not allowed in a key.
 	ForbiddenRune Reason = iota + 1
 	// InvalidUTF8: the text is not valid UTF-8.
 	InvalidUTF8
@@ -65,20 +66,20 @@ const (
 	TooLong
 	// TooWide: the number has more digits than the width allows.
 	TooWide
-	// OutOfRange: the value has no key text, such as NaN, a year outside 1 to
-	// 9999, a negative number in a field of digits.
+	// OutOfRange: the value cannot be formatted, such as NaN, a year outside 1 to
+	// 9999, or a negative number in a field with the tag digits.
 	OutOfRange
-	// Malformed: the text is not what the counterpart writes.
+	// Malformed: the text to parse does not have the expected format.
 	Malformed
-	// UnexpectedRune: the text is not what the counterpart writes, by this
-	// character.
+	// UnexpectedRune: the text to parse does not have the expected format, because
+	// of the character in Rune.
 	UnexpectedRune
-	// BadDefinition: the program asks for what cannot be: a width of 0, a layout
-	// with an unknown tag, no buckets.
+	// BadDefinition: the program passed an invalid definition, such as a width of
+	// 0, a layout with an unknown tag, or 0 buckets.
 	BadDefinition
 )
 
-// String gives the reason in words.
+// String returns the reason in words.
 func (r Reason) String() string {
 	switch r {
 	case ForbiddenRune:

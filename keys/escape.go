@@ -7,11 +7,11 @@ import (
 
 // How Escape keeps the order.
 //
-// Write M for the mark U+FFEE. A character that must not appear is written as
-// the character just below it that may, its base, followed by M; where several
-// neighbours share a base, one more character tells which:
+// Let M be the mark U+FFEE. A character that must not appear is written as its
+// base, which is the nearest allowed character below it, followed by M. If several
+// characters share a base, one more character distinguishes them:
 //
-//	base      stands for            written
+//	base      encodes               written
 //	space     U+0000 .. U+001F      space M 0 .. space M V
 //	"         #                     " M
 //	.         /                     . M
@@ -21,36 +21,36 @@ import (
 //	~         U+007F .. U+009F      ~ M 0 .. ~ M W
 //	U+FFED    M .. U+FFFF           U+FFED M 0 .. U+FFED M H
 //
-// Everything else stays. So what a character is written as begins with a UTF-16
-// unit below M, and therefore so does any escaped text that is not empty. Let c
-// come before d in UTF-16 order. What c and d are written as differ, at
+// All other characters are unchanged. So the encoding of every character begins
+// with a UTF-16 unit below M, and therefore so does every escaped text that is not
+// empty. Let c be less than d in UTF-16 order. Their encodings differ in
 //
-//   - the first unit, when neither is the base of the other and they do not share
-//     one; bases are the nearest characters below that are left alone, so the
-//     order is that of c and d (a character above U+FFFF may share its first
-//     unit with another one; then the second decides, as in the input);
-//   - the last unit, when c and d share a base; it grows with the character;
-//   - the second unit, when c is the base of d: there d has M, and c has nothing
-//     or the beginning of further escaped text, which is below M.
+//   - the first unit, if neither is the base of the other and they do not share a
+//     base. Bases are the nearest unchanged characters below, so this unit orders
+//     the encodings as c and d. (Two characters above U+FFFF can share the first
+//     unit; then the second one orders them, as in the input.)
+//   - the last unit, if c and d share a base; that unit increases with the character.
+//   - the second unit, if c is the base of d: d has M at that position, and c has
+//     either the end of the text or the first unit of further escaped text, which is
+//     below M.
 //
-// So two texts compare as their first different characters do, and as nothing
-// against something when one is the beginning of the other. The one exception is
-// the row of U+0000 to U+001F: no key text sorts below a space, so these sort
-// just above it instead of just below.
+// So two escaped texts compare like the first characters in which the inputs differ,
+// and the escaped text of a prefix compares less. The only exception is U+0000 to
+// U+001F: no key text sorts below a space, so these sort just above the space
+// instead of just below it.
 //
-// No writing of a character is the beginning of another character's writing and
-// rest, since M after a base is never the beginning of escaped text; hence text
-// is read back in one way only.
+// Decoding is unambiguous: M after a base is never the beginning of escaped text, so
+// no encoding of a character is the beginning of the encoding of another text.
 //
-// Why U+FFEE: the mark has to be above all that is written as it is, so that the
-// higher it is, the fewer characters it costs. U+FFEE is the highest assigned
-// character that an address may hold by RFC 3987 (U+FFEF ends that range), and one
-// that is seen on a screen. U+FFFF would spare a row of the table but is no
-// character: XML forbids it and tools drop it.
+// U+FFEE is the mark because the mark has to be above every unchanged character, and
+// every character above the mark costs an encoding. It is the highest assigned
+// character that RFC 3987 allows in an address (that range ends at U+FFEF), and it is
+// visible. U+FFFF would need no encoding for characters above it, but it is a
+// noncharacter: XML forbids it, and tools drop it.
 const (
 	mark     = '\uFFEE'
 	markText = string(mark)
-	// which tells apart the characters of one base. Its order is ASCII's.
+	// which distinguishes the characters that share a base. It is in ASCII order.
 	which = "0123456789ABCDEFGHIJKLMNOPQRSTUVW"
 )
 
@@ -68,24 +68,25 @@ var gaps = [...]gap{
 	{mark - 1, mark, 0xFFFF},
 }
 
-// Escape writes any text as text that may stand in a key and that never holds
-// "_", the separator of Layout. Unescape reads it back.
+// Escape encodes any text as text that is legal in a key and does not contain "_",
+// the separator of Layout. Unescape is its inverse.
 //
-// Letters, digits, space and - . @ + , : ; = ! ( ) & * ' ~ stay as they are, so
-// an e-mail address stays readable, and so does everything else but / \ # ? _,
-// the control characters, and U+FFEE to U+FFFF. The former five become two
-// characters: "/" becomes "." followed by U+FFEE, HALFWIDTH WHITE CIRCLE.
+// It changes only / \ # ? _, the control characters, and U+FFEE to U+FFFF. All other
+// characters are unchanged, including letters, digits, space and
+// - . @ + , : ; = ! ( ) & * ' ~, so an e-mail address stays readable. Each of
+// / \ # ? _ becomes two characters: "/" becomes "." followed by U+FFEE, HALFWIDTH
+// WHITE CIRCLE.
 //
-// Order stays: Compare(Escape(a), Escape(b)) equals Compare(a, b) for all texts
-// without the control characters U+0000 to U+001F. Those sort just above the
+// Order is preserved: Compare(Escape(a), Escape(b)) equals Compare(a, b) for all
+// texts without the control characters U+0000 to U+001F. Those sort just above the
 // space instead of just below it, in their own order.
 //
-// Escaping goes character by character: Escape(a+b) is Escape(a)+Escape(b).
-// Hence the escaped beginning of a text begins the escaped text. The reverse
-// needs care: Escape("a/") begins with Escape("a."). EscapedPrefix is exact.
+// Each character is escaped by itself: Escape(a+b) is Escape(a)+Escape(b). So if a
+// text begins with p, its escaped form begins with Escape(p). The converse is false:
+// Escape("a/") begins with Escape("a."). Use EscapedPrefix for an exact range.
 //
-// Escape checks neither the length, which at most trebles in UTF-16 units, nor
-// the encoding: text that is not valid UTF-8 stays so, for Key.Validate to find.
+// Escape does not check the length, which at most triples in UTF-16 units. Text that
+// is not valid UTF-8 stays invalid, and Key.Validate reports it.
 func Escape(s string) string {
 	i := touched(s)
 	if i == len(s) {
@@ -95,16 +96,16 @@ func Escape(s string) string {
 	return string(appendEscape(append(dst, s[:i]...), s[i:]))
 }
 
-// EscapedPrefix gives the range that, among escaped texts, holds exactly
-// Escape(t) for every t that begins with p. Use Range.Under to put a fixed text
-// in front: EscapedPrefix("ann.").Under("email_").
+// EscapedPrefix returns the range that, among escaped texts, contains exactly
+// Escape(t) for every t that begins with p. Use Range.Under to prepend a fixed text:
+// EscapedPrefix("ann.").Under("email_").
 func EscapedPrefix(p string) Range {
 	from := Escape(p)
 	return Range{From: from, To: from + markText}
 }
 
-// Unescape reads back what Escape wrote. Text that Escape cannot have written is
-// an *Error, so Escape(Unescape(s)) is s wherever there is no error.
+// Unescape is the inverse of Escape. It returns an *Error for text that Escape does
+// not produce, so if there is no error, Escape(Unescape(s)) is s.
 func Unescape(s string) (string, error) { return unescape("Unescape", s) }
 
 func unescape(part, s string) (string, error) {
@@ -137,8 +138,8 @@ func unescape(part, s string) (string, error) {
 	return b.String(), nil
 }
 
-// restore gives the character that base, the mark and the beginning of rest
-// stand for, and how many bytes of rest it took.
+// restore returns the character that is encoded by base, the mark and the beginning
+// of rest, and the number n of bytes of rest that it used.
 func restore(base rune, rest string) (r rune, n int, ok bool) {
 	for _, g := range gaps {
 		if g.base != base {
@@ -178,7 +179,7 @@ func appendEscape(dst []byte, s string) []byte {
 	return dst
 }
 
-// touched gives the offset of the first character that Escape changes, or
+// touched returns the offset of the first character that Escape changes, or
 // len(s).
 func touched(s string) int {
 	for i := range len(s) {
@@ -207,7 +208,7 @@ func gapOf(r rune) (gap, bool) {
 	return gap{}, false
 }
 
-// checkUTF8 reports text that is not valid UTF-8.
+// checkUTF8 returns an error if s is not valid UTF-8.
 func checkUTF8(part, s string) error {
 	if utf8.ValidString(s) {
 		return nil

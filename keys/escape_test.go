@@ -13,7 +13,7 @@ import (
 
 const mark = "\uFFEE"
 
-func TestEscapeWritesWhatIsDocumented(t *testing.T) {
+func TestEscapeReturnsTheDocumentedText(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                        "",
 		"Jones":                   "Jones",
@@ -43,7 +43,7 @@ func TestEscapeWritesWhatIsDocumented(t *testing.T) {
 	}
 }
 
-// allRunes gives every character, in the order of UTF-16.
+// allRunes returns every character, in UTF-16 order.
 func allRunes() []rune {
 	var all []rune
 	for r := rune(0); r <= 0xD7FF; r++ {
@@ -73,14 +73,14 @@ func TestEscapeOfEveryCharacter(t *testing.T) {
 		}
 		before = escaped
 	}
-	// 32 + 33 control characters, 4 forbidden ones, the separator, the mark and
-	// the 17 above it.
+	// 32 + 33 control characters, 4 forbidden characters, the separator, the mark and
+	// the 17 characters above it.
 	if len(changed) != 32+33+4+1+18 {
 		t.Errorf("Escape changes %d characters: %U", len(changed), changed)
 	}
 }
 
-func TestEscapeKeepsTheOrderOfAllShortTexts(t *testing.T) {
+func TestEscapePreservesTheOrderOfAllShortTexts(t *testing.T) {
 	alphabet := append(slices.Clone(edges), []rune("/\\#?\x7F\u0080\u009F")...)
 	all := words(alphabet, 3)
 	slices.SortFunc(all, compare16)
@@ -99,7 +99,7 @@ func TestLowControlCharactersSortJustAboveTheSpace(t *testing.T) {
 	all = append(all, "!", "a")
 	for i := 1; i < len(all); i++ {
 		if keys.Compare(keys.Escape(all[i-1]), keys.Escape(all[i])) >= 0 {
-			t.Errorf("%+q has to sort before %+q", all[i-1], all[i])
+			t.Errorf("%+q does not sort before %+q", all[i-1], all[i])
 		}
 	}
 }
@@ -108,10 +108,10 @@ func checkEscape(t tester, s string) {
 	t.Helper()
 	escaped := keys.Escape(s)
 	if !utf8.ValidString(escaped) || !legal(escaped) || strings.Contains(escaped, "_") {
-		t.Fatalf("Escape(%+q) = %+q is no part of a key", s, escaped)
+		t.Fatalf("Escape(%+q) = %+q cannot be part of a key", s, escaped)
 	}
 	if units(escaped) > 3*units(s) {
-		t.Fatalf("Escape(%+q) more than trebles", s)
+		t.Fatalf("Escape(%+q) is more than three times as long", s)
 	}
 	if back, err := keys.Unescape(escaped); err != nil || back != s {
 		t.Fatalf("Unescape(Escape(%+q)) = %+q, %v", s, back, err)
@@ -123,20 +123,20 @@ func checkEscapePair(t tester, a, b string) {
 	low := func(r rune) bool { return r < ' ' }
 	if !strings.ContainsFunc(a+b, low) {
 		if got, want := compare16(keys.Escape(a), keys.Escape(b)), compare16(a, b); got != want {
-			t.Fatalf("order of %+q and %+q: %d escaped, %d before", a, b, got, want)
+			t.Fatalf("order of %+q and %+q: %d escaped, %d unescaped", a, b, got, want)
 		}
 	}
 	if (keys.Escape(a) == keys.Escape(b)) != (a == b) {
-		t.Fatalf("%+q and %+q escape alike", a, b)
+		t.Fatalf("%+q and %+q have the same escaped text, or equal texts do not", a, b)
 	}
 	if keys.Escape(a+b) != keys.Escape(a)+keys.Escape(b) {
-		t.Fatalf("Escape(%+q + %+q) is not the sum", a, b)
+		t.Fatalf("Escape(%+q + %+q) is not the concatenation", a, b)
 	}
 	if got, want := keys.EscapedPrefix(a).Contains(keys.Escape(b)), strings.HasPrefix(b, a); got != want {
 		t.Fatalf("EscapedPrefix(%+q) and %+q: %t, want %t", a, b, got, want)
 	}
 	if !keys.EscapedPrefix(a).Contains(keys.Escape(a + b)) {
-		t.Fatalf("EscapedPrefix(%+q) misses %+q", a, a+b)
+		t.Fatalf("EscapedPrefix(%+q) does not contain %+q", a, a+b)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestEscapedPrefixOfAllShortTexts(t *testing.T) {
 	}
 }
 
-func TestUnescapeRefusesWhatEscapeCannotWrite(t *testing.T) {
+func TestUnescapeRejectsTextThatEscapeDoesNotReturn(t *testing.T) {
 	for _, c := range []struct {
 		in     string
 		reason keys.Reason
@@ -189,12 +189,12 @@ func checkUnescape(t tester, s string) {
 	text, err := keys.Unescape(s)
 	if err != nil {
 		if text != "" {
-			t.Fatalf("Unescape(%+q) gives text and an error", s)
+			t.Fatalf("Unescape(%+q) returns text and an error", s)
 		}
 		return
 	}
 	if keys.Escape(text) != s {
-		t.Fatalf("Unescape takes %+q, which Escape cannot write", s)
+		t.Fatalf("Unescape accepts %+q, which Escape does not return", s)
 	}
 }
 

@@ -197,7 +197,7 @@ func ExampleNewLayout_badField() {
 	_, err := keys.NewLayout[Attempt](nil)
 	fmt.Println(err)
 	// Output:
-	// keys: field At: bad definition: a time.Time wants the tag ticks or invticks
+	// keys: field At: bad definition: a time.Time requires the tag ticks or invticks
 }
 
 func ExampleSpread() {

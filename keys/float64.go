@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// Float64 writes v in 16 hexadecimal digits, lower case, so that text order is
-// number order, from -Inf to +Inf. They are the bits of IEEE 754 with the sign
-// bit set for numbers from 0 up, and all bits inverted for negative ones:
+// Float64 returns v as 16 lower-case hexadecimal digits, so that text order is number
+// order, from -Inf to +Inf. The digits are the IEEE 754 bits of v, with the sign bit
+// set if v is 0 or more, and with all bits inverted if v is negative:
 //
 //	-Inf   000fffffffffffff
 //	-1.5   4007ffffffffffff
@@ -16,8 +16,7 @@ import (
 //	 1.5   bff8000000000000
 //	+Inf   fff0000000000000
 //
-// Minus zero equals zero, so it gets the text of zero. NaN has no place in the
-// order and is an *Error.
+// Minus zero equals zero and has the same text. NaN has no order, so it is an *Error.
 func Float64(v float64) (string, error) {
 	var buf [float64Width]byte
 	dst, err := appendFloat64(buf[:0], "Float64", v)
@@ -27,7 +26,8 @@ func Float64(v float64) (string, error) {
 	return string(dst), nil
 }
 
-// ParseFloat64 reads back what Float64 wrote. It never gives minus zero.
+// ParseFloat64 is the inverse of Float64. It never returns minus zero. It returns an
+// *Error for any other text.
 func ParseFloat64(s string) (float64, error) { return parseFloat64("ParseFloat64", s) }
 
 const (

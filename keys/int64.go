@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// Int64 writes v in 20 characters so that text order is number order, negative
-// numbers first. A number from 0 up is its decimal digits with leading zeros. A
-// negative one is "-" and the 19 digits of 10^19 + v, its ten's complement, which
-// grow as v does:
+// Int64 returns v as 20 characters, so that text order is number order, negative
+// numbers first. A number of 0 or more is written in decimal with leading zeros. A
+// negative number is written as "-" and the 19 digits of its ten's complement,
+// 10^19 + v, which increases with v:
 //
 //	-9223372036854775808   -0776627963145224192
 //	                 -42   -9999999999999999958
@@ -21,13 +21,13 @@ func Int64(v int64) string {
 	return string(appendInt64(buf[:0], v))
 }
 
-// ParseInt64 reads back what Int64 wrote.
+// ParseInt64 is the inverse of Int64. It returns an *Error for any other text.
 func ParseInt64(s string) (int64, error) { return parseInt64("ParseInt64", s) }
 
 const (
 	int64Width = 20
-	// tenTo19 is more than twice the magnitude of any int64, so that the ten's
-	// complement of a negative number always has 19 digits or fewer.
+	// tenTo19 is more than the magnitude of any int64, so the ten's complement of a
+	// negative number is positive and has 19 digits or fewer.
 	tenTo19 = 10_000_000_000_000_000_000
 )
 
@@ -62,9 +62,9 @@ func parseInt64(part, s string) (int64, error) {
 	if digits == 1 {
 		v = int64(u - tenTo19)
 	}
-	// A number out of range has wrapped around to the other sign.
+	// A number that is out of range has overflowed to the other sign.
 	if err != nil || (v < 0) != (digits == 1) {
-		return 0, &Error{Part: part, Reason: OutOfRange, Offset: -1, Detail: "more than an int64 holds"}
+		return 0, &Error{Part: part, Reason: OutOfRange, Offset: -1, Detail: "the value overflows int64"}
 	}
 	return v, nil
 }

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// MaxUnits is the longest PartitionKey or RowKey, in UTF-16 code units: 1 KiB.
+// MaxUnits is the maximum length of a PartitionKey or RowKey in UTF-16 code units,
+// which is 1 KiB.
 // See
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model.
 const MaxUnits = 512
 
-// Key addresses one entity of a table. Either part may be empty; the zero Key is
+// Key identifies one entity of a table. Either part can be empty; the zero Key is
 // legal.
 type Key struct{ Partition, Row string }
 
-// Validate reports whether the service can store both parts. The error is an
-// *Error whose Part is "PartitionKey" or "RowKey"; PartitionKey is looked at
-// first.
+// Validate returns an *Error if the service cannot store one of the parts. Its Part is
+// "PartitionKey" or "RowKey"; PartitionKey is checked first.
 func (k Key) Validate() error {
 	if err := Check("PartitionKey", k.Partition); err != nil {
 		return err
@@ -30,8 +30,8 @@ func (k Key) Compare(other Key) int {
 	return cmp.Or(Compare(k.Partition, other.Partition), Compare(k.Row, other.Row))
 }
 
-// Check reports whether the service can store text as a PartitionKey or a
-// RowKey. The error is an *Error that names part.
+// Check returns an *Error if the service cannot store text as a PartitionKey or a
+// RowKey. The Part of the error is part.
 func Check(part, text string) error {
 	units := 0
 	for i := 0; i < len(text); {
@@ -55,7 +55,7 @@ func tooLong(part string) *Error {
 	return &Error{Part: part, Reason: TooLong, Offset: -1, Detail: fmt.Sprintf("the limit is %d UTF-16 units", MaxUnits)}
 }
 
-// forbidden reports whether the service refuses r in a key.
+// forbidden reports whether the service rejects r in a key.
 func forbidden(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7F && r <= 0x9F:

@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-func TestValidateTakesLegalKeys(t *testing.T) {
+func TestValidateAcceptsLegalKeys(t *testing.T) {
 	for _, s := range []string{
 		"", " ", "jonesj@contoso.com", "%", "+", "'", "\u00A0", "\uFFFF", "😀",
 		strings.Repeat("a", 512), strings.Repeat("é", 512), strings.Repeat("😀", 256),
@@ -52,7 +52,7 @@ func TestValidateNamesPartRuneAndOffset(t *testing.T) {
 	}
 }
 
-func TestErrorTellsTheRuleAndNotTheText(t *testing.T) {
+func TestErrorMessagesContainTheRuleAndNotTheText(t *testing.T) {
 	err := keys.Key{Row: "jones/smith"}.Validate()
 	if got, want := err.Error(), "keys: RowKey: forbidden character U+002F (at byte 5)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -62,11 +62,11 @@ func TestErrorTellsTheRuleAndNotTheText(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		t.Error("matches a foreign error")
+		t.Error("matches an error of another package")
 	}
 	for r := keys.ForbiddenRune; r <= keys.BadDefinition; r++ {
 		if r.String() == keys.Reason(0).String() {
-			t.Errorf("reason %d has no words", r)
+			t.Errorf("reason %d has no text", r)
 		}
 	}
 }

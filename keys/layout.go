@@ -7,26 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// Layout writes the exported fields of struct K, in the order of their
-// declaration, as one key text with "_" between them, and reads it back:
+// Layout formats the exported fields of struct K, in the order of their declaration
+// and separated by "_", as one key text, and parses it. With
 //
 //	type Review struct {
 //		ID   int `key:"digits=6"`
 //		Year int `key:"digits=4"`
 //	}
 //
-// writes {123, 2012} as "000123_2012".
+// the key of {123, 2012} is "000123_2012".
 //
-// A field's tag says how it is written:
+// The tag of a field selects its format:
 //
-//	key:"digits=6"   an integer, not negative: Digits in that width
+//	key:"digits=6"   an integer that is not negative: Digits with that width
 //	key:"ticks"      a time.Time: Ticks, oldest first
 //	key:"invticks"   a time.Time: InvertedTicks, newest first
-//	key:"fold"       a string: lower-cased by strings.ToLower, then Escape
+//	key:"fold"       a string: strings.ToLower, then Escape
 //	key:"uuid"       a [16]byte: UUID; a string: the text of a UUID, lower case
 //	key:"-"          not part of the key
 //
-// and without a tag its type does:
+// Without a tag, the type selects it:
 //
 //	string           Escape
 //	int, int8 … int64        Int64
@@ -35,19 +35,21 @@ import (
 //	bool             "0" for false, "1" for true
 //	[16]byte         UUID
 //
-// Named types of these kinds count as their kind. Nothing else can be a field,
-// and a time.Time needs a tag.
+// Named types are formatted like their underlying type. A field of any other type,
+// or a time.Time without a tag, is an error of NewLayout.
 //
-// No part holds "_", so different structs never give one key, as far as K's
-// fields go: fold does not see case, ticks see 100 ns and no time zone, and minus
-// zero is zero. Parse gives back the folded text, the time in UTC.
+// No formatted field contains "_", so different values of K have different keys,
+// except for differences that a format drops: fold drops case, ticks and invticks
+// drop the time zone and fractions of 100 ns, and minus zero is zero. Parse returns
+// the folded text, and times in UTC.
 //
-// Keys sort by their fields, in order, where every field but the last has a fixed
-// width. Text has none, and "_" sorts above digits and capitals: "12_x" comes
-// before "1_x". Ranges are exact either way.
+// Keys sort by the first field, then by the second, and so on, if every field but
+// the last has a fixed width. Escaped text has no fixed width, and "_" sorts above
+// digits and capital letters: "12_x" sorts before "1_x". Ranges are exact in any
+// case.
 //
-// A Layout is fixed once made and may be used by many goroutines. The zero Layout
-// answers every call with an *Error.
+// A Layout is immutable and safe for concurrent use. Every method of the zero Layout
+// returns an *Error.
 type Layout[K any] struct {
 	prefix string
 	fields []field
@@ -55,16 +57,16 @@ type Layout[K any] struct {
 
 // LayoutOptions are the options of NewLayout. Nil means the zero value.
 type LayoutOptions struct {
-	// Prefix stands in front of every key, such as "email_", and keeps the keys
-	// of several layouts in one partition apart. Let it end in "_" and hold no
-	// other: then no prefix is the beginning of another one. It has to be legal
-	// key text. "" means none.
+	// Prefix is the beginning of every key, such as "email_". It separates the keys
+	// of several layouts in one partition. It should end in "_" and contain no other
+	// "_", so that no prefix is the beginning of another one. It must be legal key
+	// text. The default is no prefix.
 	Prefix string
 }
 
-// NewLayout reads the fields and tags of K. A K that is no struct, has no field
-// for the key, or has one with an unknown tag or a type that cannot be written is
-// an *Error that names the field.
+// NewLayout returns the layout that the fields and tags of K define. opts can be nil.
+// It returns an *Error if K is not a struct or has no field for the key, and an
+// *Error that names the field if a tag is unknown or a type cannot be part of a key.
 func NewLayout[K any](opts *LayoutOptions) (*Layout[K], error) {
 	l := &Layout[K]{}
 	if opts != nil {
@@ -81,8 +83,9 @@ func NewLayout[K any](opts *LayoutOptions) (*Layout[K], error) {
 	return l, nil
 }
 
-// Format writes k. A field with a value that has no text, such as a number of too
-// many digits, and a key of more than MaxUnits are an *Error; it names the field.
+// Format returns the key of k. It returns an *Error that names the field if a value
+// cannot be formatted, such as a number with too many digits, and an *Error if the
+// key is longer than MaxUnits.
 func (l *Layout[K]) Format(k K) (string, error) {
 	var buf [128]byte
 	dst, err := l.append(buf[:0], &k, len(l.fields))
@@ -95,8 +98,8 @@ func (l *Layout[K]) Format(k K) (string, error) {
 	return string(dst), nil
 }
 
-// Parse reads back what Format wrote, and nothing else: Format of what it gives
-// is s again. The *Error of anything else names the field.
+// Parse is the inverse of Format. It returns an *Error for text that Format does not
+// produce; the error names the field if there is one.
 func (l *Layout[K]) Parse(s string) (K, error) {
 	var zero, k K
 	if len(l.fields) == 0 {
@@ -104,14 +107,14 @@ func (l *Layout[K]) Parse(s string) (K, error) {
 	}
 	rest, ok := strings.CutPrefix(s, l.prefix)
 	if !ok {
-		return zero, &Error{Part: "Parse", Reason: Malformed, Offset: 0, Detail: "not the prefix of this layout"}
+		return zero, &Error{Part: "Parse", Reason: Malformed, Offset: 0, Detail: "the text does not begin with the prefix of this layout"}
 	}
 	if len(s) > MaxUnits && unitsAbove([]byte(s), MaxUnits) {
 		return zero, tooLong("Parse")
 	}
 	if n := strings.Count(rest, separator) + 1; n != len(l.fields) {
 		return zero, &Error{Part: "Parse", Reason: Malformed, Offset: -1,
-			Detail: fmt.Sprintf("%d parts where the layout has %d", n, len(l.fields))}
+			Detail: fmt.Sprintf("%d parts, the layout has %d", n, len(l.fields))}
 	}
 	v := reflect.ValueOf(&k).Elem()
 	for i := range l.fields {
@@ -124,21 +127,22 @@ func (l *Layout[K]) Parse(s string) (K, error) {
 	return k, nil
 }
 
-// Range gives the range that holds exactly the keys that share the first fields
-// fields with k; the others are not looked at. Range({123, 0}, 1) of the layout
-// above is ["000123_", "000123`"), with neither "0001230_2012" nor "000124_2012",
-// nor "000123" itself, which is a key of another layout. What follows the shared
-// fields may be anything, also more parts than this layout has.
+// Range returns the range that contains exactly the keys whose first fields equal
+// those of k; fields is their number, and the other fields of k are ignored. For the
+// layout above, Range({123, 0}, 1) is ["000123_", "000123`"). It contains neither
+// "0001230_2012" nor "000124_2012", nor "000123" itself, which is a key of another
+// layout. Any text may follow the shared fields, including more parts than this
+// layout has.
 //
-// With no fields it is every key that begins with the prefix. With all of them it
-// is the one key that Format gives, and no other.
+// If fields is 0, the range contains every key that begins with the prefix. If fields
+// is the number of all fields, it contains only the key that Format returns.
 //
-// A number of fields outside 0 to that of the layout is an *Error, as is what
-// Format refuses.
+// Range returns an *Error if fields is negative or more than the layout has, if Format
+// rejects the value of one of these fields, or if the range is longer than MaxUnits.
 func (l *Layout[K]) Range(k K, fields int) (Range, error) {
 	if fields < 0 || fields > len(l.fields) {
 		return Range{}, &Error{Part: "Range", Reason: BadDefinition, Offset: -1,
-			Detail: fmt.Sprintf("%d fields of a layout of %d", fields, len(l.fields))}
+			Detail: fmt.Sprintf("%d fields, the layout has %d", fields, len(l.fields))}
 	}
 	var buf [128]byte
 	dst, err := l.append(buf[:0], &k, fields)
@@ -159,7 +163,7 @@ func (l *Layout[K]) Range(k K, fields int) (Range, error) {
 
 const separator = "_"
 
-// append adds the prefix and the first n fields of k.
+// append appends the prefix and the first n fields of k.
 func (l *Layout[K]) append(dst []byte, k *K, n int) ([]byte, error) {
 	if len(l.fields) == 0 {
 		return dst, noLayout()
@@ -179,7 +183,7 @@ func (l *Layout[K]) append(dst []byte, k *K, n int) ([]byte, error) {
 }
 
 func noLayout() *Error {
-	return &Error{Part: "Layout", Reason: BadDefinition, Offset: -1, Detail: "not made by NewLayout"}
+	return &Error{Part: "Layout", Reason: BadDefinition, Offset: -1, Detail: "the Layout was not created by NewLayout"}
 }
 
 // unitsAbove reports whether text has more than limit UTF-16 units.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// append adds the text of this field of the struct v, which is addressable so
-// that a time or a UUID is read in place.
+// append appends the text of this field of the struct v. v is addressable, so a time
+// or a UUID is read without a copy.
 func (f *field) append(dst []byte, v reflect.Value) ([]byte, error) {
 	fv := v.Field(f.index)
 	switch f.form {
@@ -26,7 +26,7 @@ func (f *field) append(dst []byte, v reflect.Value) ([]byte, error) {
 		}
 		n := fv.Int()
 		if n < 0 {
-			return dst, f.outOfRange("a negative number in a field of digits")
+			return dst, f.outOfRange("the number is negative and the tag is digits")
 		}
 		return appendDigits(dst, f.part, uint64(n), f.width)
 	case signed:
@@ -58,7 +58,7 @@ func (f *field) append(dst []byte, v reflect.Value) ([]byte, error) {
 	}
 }
 
-// parse reads the text s into this field of the struct v.
+// parse sets this field of the struct v to the value of the text s.
 func (f *field) parse(v reflect.Value, s string) error {
 	fv := v.Field(f.index)
 	switch f.form {
@@ -78,13 +78,13 @@ func (f *field) parse(v reflect.Value, s string) error {
 		}
 		if isUnsigned(f.kind) {
 			if fv.OverflowUint(u) {
-				return f.outOfRange("more than the Go type holds")
+				return f.outOfRange("the value overflows the Go type")
 			}
 			fv.SetUint(u)
 			return nil
 		}
 		if int64(u) < 0 || fv.OverflowInt(int64(u)) {
-			return f.outOfRange("more than the Go type holds")
+			return f.outOfRange("the value overflows the Go type")
 		}
 		fv.SetInt(int64(u))
 	case signed:
@@ -93,7 +93,7 @@ func (f *field) parse(v reflect.Value, s string) error {
 			return err
 		}
 		if fv.OverflowInt(n) {
-			return f.outOfRange("more than the Go type holds")
+			return f.outOfRange("the value overflows the Go type")
 		}
 		fv.SetInt(n)
 	case float:
@@ -102,7 +102,7 @@ func (f *field) parse(v reflect.Value, s string) error {
 			return err
 		}
 		if f.kind == reflect.Float32 && float64(float32(x)) != x {
-			return f.outOfRange("more than a float32 holds")
+			return f.outOfRange("the value is not a float32")
 		}
 		fv.SetFloat(x)
 	case boolean:

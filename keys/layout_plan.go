@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// form is the way one field is written.
+// form is the format of a field.
 type form uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	uuidText
 )
 
-// field is the plan of one struct field.
+// field describes how one struct field is formatted and parsed.
 type field struct {
 	index int
 	part  string // "field Year", for errors
@@ -34,10 +34,10 @@ type field struct {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// plan reads the fields of struct type t.
+// plan returns the key fields of struct type t.
 func plan(t reflect.Type) ([]field, error) {
 	if t.Kind() != reflect.Struct || t == timeType {
-		return nil, badLayout("Layout", "the key type "+t.String()+" is no struct of key parts")
+		return nil, badLayout("Layout", "the key type "+t.String()+" is not a struct of key parts")
 	}
 	var fields []field
 	for i := range t.NumField() {
@@ -48,7 +48,7 @@ func plan(t reflect.Type) ([]field, error) {
 		}
 		part := "field " + sf.Name
 		if !sf.IsExported() {
-			return nil, badLayout(part, "it is not exported; a tag key:\"-\" leaves it out")
+			return nil, badLayout(part, "the field is not exported; the tag key:\"-\" excludes it")
 		}
 		f, err := planField(part, sf.Type, tag)
 		if err != nil {
@@ -66,7 +66,7 @@ func plan(t reflect.Type) ([]field, error) {
 func planField(part string, t reflect.Type, tag string) (field, error) {
 	f := field{part: part, kind: t.Kind()}
 	wrong := func(want string) (field, error) {
-		return field{}, badLayout(part, "tag "+strconv.Quote(tag)+" wants "+want+", not "+t.String())
+		return field{}, badLayout(part, "tag "+strconv.Quote(tag)+" requires "+want+", not "+t.String())
 	}
 	name, value, hasValue := strings.Cut(tag, "=")
 	if hasValue && name != "digits" {
@@ -81,7 +81,7 @@ func planField(part string, t reflect.Type, tag string) (field, error) {
 		}
 		width, err := strconv.Atoi(value)
 		if err != nil || checkWidth(part, width) != nil || value != strconv.Itoa(width) {
-			return field{}, badLayout(part, "tag "+strconv.Quote(tag)+" wants a width of 1 to "+strconv.Itoa(MaxUnits))
+			return field{}, badLayout(part, "tag "+strconv.Quote(tag)+" requires a width of 1 to "+strconv.Itoa(MaxUnits))
 		}
 		f.form, f.width = digits, width
 	case "ticks", "invticks":
@@ -127,7 +127,7 @@ func planUntagged(f field, t reflect.Type) (field, error) {
 	case isUUID(t):
 		f.form = uuidBytes
 	case t == timeType:
-		return field{}, badLayout(f.part, "a time.Time wants the tag ticks or invticks")
+		return field{}, badLayout(f.part, "a time.Time requires the tag ticks or invticks")
 	default:
 		return field{}, badLayout(f.part, "type "+t.String()+" cannot be part of a key")
 	}

@@ -21,7 +21,7 @@ type guid [16]byte
 
 type name string
 
-// everything has a field of each form.
+// everything has a field of each format.
 type everything struct {
 	Text    string
 	Named   name
@@ -52,7 +52,7 @@ func layout[K any](t tester, prefix string) *keys.Layout[K] {
 	return l
 }
 
-func TestLayoutWritesEachForm(t *testing.T) {
+func TestLayoutFormatsEachKindOfField(t *testing.T) {
 	l := layout[everything](t, "all_")
 	id := [16]byte{0: 0x8f, 15: 1}
 	in := everything{
@@ -76,7 +76,7 @@ func TestLayoutWritesEachForm(t *testing.T) {
 	}
 }
 
-func TestLayoutOfTheGuide(t *testing.T) {
+func TestLayoutMatchesTheDesignGuide(t *testing.T) {
 	l := layout[review](t, "")
 	got, err := l.Format(review{123, 2012})
 	if err != nil || got != "000123_2012" {
@@ -93,16 +93,16 @@ func TestLayoutOfTheGuide(t *testing.T) {
 		"000123": false, "0001230": false, "0001230_2012": false, "000124": false, "000124_2012": false, "000122_2012": false, "000123 ": false,
 	} {
 		if one.Contains(s) != want {
-			t.Errorf("Range of the first field holds %q: %t", s, !want)
+			t.Errorf("Range of the first field contains %q: %t", s, !want)
 		}
 	}
-	// Fields beyond those asked for are not looked at.
+	// Further fields are ignored.
 	if _, err := l.Range(review{ID: 123, Year: -1}, 1); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestRangeOfAllFieldsIsTheOneKey(t *testing.T) {
+func TestRangeOfAllFieldsContainsOnlyTheKey(t *testing.T) {
 	type part struct{ Text string }
 	for _, n := range []int{0, 1, 511, 512} {
 		l := layout[part](t, "")
@@ -117,16 +117,16 @@ func TestRangeOfAllFieldsIsTheOneKey(t *testing.T) {
 		}
 		for _, other := range words(edges, 1) {
 			if s := key + other; other != "" && units(s) <= 512 && r.Contains(s) {
-				t.Errorf("%d units: holds the key with %+q behind it", n, other)
+				t.Errorf("%d units: contains the key with %+q appended", n, other)
 			}
 		}
 		if n > 0 && (r.Contains(key[1:]) || r.Contains(key[1:]+"b")) {
-			t.Errorf("%d units: holds a neighbour", n)
+			t.Errorf("%d units: contains a neighbour of the key", n)
 		}
 	}
 }
 
-func TestLayoutRefusesValuesAndNamesTheField(t *testing.T) {
+func TestLayoutRejectsValuesAndNamesTheField(t *testing.T) {
 	l := layout[everything](t, "")
 	fine := everything{IDText: someUUID}
 	fine.At, fine.Newest = time.Unix(0, 0), time.Unix(0, 0)
@@ -166,7 +166,7 @@ func TestLayoutRefusesValuesAndNamesTheField(t *testing.T) {
 	mustFail(t, err, keys.TooLong, "aaaa")
 }
 
-func TestParseTakesOnlyWhatFormatWrites(t *testing.T) {
+func TestParseAcceptsOnlyTextThatFormatReturns(t *testing.T) {
 	l := layout[review](t, "rev_")
 	for s, part := range map[string]string{
 		"000123_2012": "Parse", "rev_000123": "Parse", "rev_000123_2012_1": "Parse", "": "Parse", "rev_": "Parse",
@@ -174,7 +174,7 @@ func TestParseTakesOnlyWhatFormatWrites(t *testing.T) {
 	} {
 		_, err := l.Parse(s)
 		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("Parse(%q): %v, want %s to be named", s, err, part)
+			t.Errorf("Parse(%q): %v, want an error that names %s", s, err, part)
 		}
 	}
 	type small struct {
@@ -218,7 +218,7 @@ func definitionError[K any](t *testing.T, want string) {
 	}
 }
 
-func TestNewLayoutRefusesWhatCannotBeAKey(t *testing.T) {
+func TestNewLayoutRejectsTypesThatCannotBeAKey(t *testing.T) {
 	definitionError[int](t, "int")
 	definitionError[*review](t, "struct")
 	definitionError[time.Time](t, "time.Time")
@@ -280,7 +280,7 @@ func TestNewLayoutRefusesWhatCannotBeAKey(t *testing.T) {
 	mustFail(t, err, keys.BadDefinition, "")
 }
 
-// mixed has fields of varying width in front, in the middle and at the end.
+// mixed has fields of variable width at the beginning, in the middle and at the end.
 type mixed struct {
 	A string
 	N int `key:"digits=2"`
@@ -300,7 +300,7 @@ func TestLayoutIsInjectiveAndItsRangesExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := anyMixed(rapid.OneOf(few, anyText()))
 		a, b := g.Draw(t, "a"), g.Draw(t, "b")
-		// Make equal beginnings likely.
+		// Make equal first fields likely.
 		switch rapid.IntRange(0, 4).Draw(t, "shared") {
 		case 4:
 			b.C = a.C
@@ -323,13 +323,13 @@ func TestLayoutIsInjectiveAndItsRangesExact(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		if (x == y) != (a == b) {
-			t.Fatalf("%#v and %#v give %+q and %+q", a, b, x, y)
+			t.Fatalf("%#v and %#v have the keys %+q and %+q", a, b, x, y)
 		}
 		if err := (keys.Key{Row: x}).Validate(); err != nil {
 			t.Fatalf("%v", err)
 		}
 		if back, err := l.Parse(x); err != nil || back != a {
-			t.Fatalf("%#v comes back as %#v, %v", a, back, err)
+			t.Fatalf("%#v is parsed as %#v, %v", a, back, err)
 		}
 		same := []bool{true, a.A == b.A, a.N == b.N, a.B == b.B, a.C == b.C}
 		want := true
@@ -337,7 +337,7 @@ func TestLayoutIsInjectiveAndItsRangesExact(t *testing.T) {
 			want = want && same[n]
 			r, err := l.Range(a, n)
 			if err != nil || r.Contains(y) != want {
-				t.Fatalf("Range(%#v, %d) = %+q, %v; holds %+q: %t", a, n, r, err, y, !want)
+				t.Fatalf("Range(%#v, %d) = %+q, %v; contains %+q: %t", a, n, r, err, y, !want)
 			}
 		}
 	})
@@ -352,15 +352,15 @@ func FuzzLayout(f *testing.F) {
 		in := mixed{A: a, N: int(n), B: b}
 		if text, err := l.Format(in); err == nil {
 			if err := (keys.Key{Partition: text}).Validate(); err != nil {
-				t.Fatalf("%+q is no key: %v", text, err)
+				t.Fatalf("%+q is not a key: %v", text, err)
 			}
 			if back, err := l.Parse(text); err != nil || back != in {
-				t.Fatalf("%#v comes back as %#v, %v", in, back, err)
+				t.Fatalf("%#v is parsed as %#v, %v", in, back, err)
 			}
 		}
 		if k, err := l.Parse(s); err == nil {
 			if text, err := l.Format(k); err != nil || text != s {
-				t.Fatalf("Parse takes %+q, which is written %+q, %v", s, text, err)
+				t.Fatalf("Parse accepts %+q, but Format returns %+q, %v", s, text, err)
 			}
 		}
 	})
@@ -392,7 +392,7 @@ func TestLayoutFormatAllocatesOnlyTheKey(t *testing.T) {
 	}
 	l := layout[row](t, "log_")
 	k := row{ID: 123, Email: "jonesj@contoso.com", At: time.Unix(0, 0)}
-	// The struct, which reflection reads, and the text.
+	// One for the struct, which is read by reflection, and one for the text.
 	if n := testing.AllocsPerRun(100, func() {
 		if _, err := l.Format(k); err != nil {
 			t.Fatal(err)

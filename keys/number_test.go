@@ -29,7 +29,7 @@ func TestDigitsPadsToTheWidth(t *testing.T) {
 	}
 }
 
-func TestDigitsRefuses(t *testing.T) {
+func TestDigitsRejectsInvalidNumbersAndTexts(t *testing.T) {
 	for width, reason := range map[int]keys.Reason{3: keys.TooWide, 0: keys.BadDefinition, -1: keys.BadDefinition, 513: keys.BadDefinition} {
 		_, err := keys.Digits(1234, width)
 		mustFail(t, err, reason, "1234")
@@ -44,16 +44,16 @@ func TestDigitsRefuses(t *testing.T) {
 	}
 }
 
-func TestDigitsKeepOrderAndComeBack(t *testing.T) {
+func TestDigitsPreserveOrderAndAreReversible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, width := rapid.Uint64().Draw(t, "a"), rapid.Uint64().Draw(t, "b"), rapid.IntRange(20, 512).Draw(t, "width")
 		x, errX := keys.Digits(a, width)
 		y, errY := keys.Digits(b, width)
 		if errX != nil || errY != nil || keys.Compare(x, y) != cmp.Compare(a, b) || len(x) != width {
-			t.Fatalf("%d, %d give %q, %q (%v, %v)", a, b, x, y, errX, errY)
+			t.Fatalf("%d, %d are formatted as %q, %q (%v, %v)", a, b, x, y, errX, errY)
 		}
 		if back, err := keys.ParseDigits(x); err != nil || back != a {
-			t.Fatalf("%q comes back as %d, %v", x, back, err)
+			t.Fatalf("%q is parsed as %d, %v", x, back, err)
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestInt64Vectors(t *testing.T) {
 	}
 }
 
-func TestParseInt64Refuses(t *testing.T) {
+func TestParseInt64RejectsInvalidText(t *testing.T) {
 	for s, reason := range map[string]keys.Reason{
 		"": keys.Malformed, "0000000000000000042": keys.Malformed, "000000000000000000042": keys.Malformed,
 		"+0000000000000000042": keys.UnexpectedRune, "0000000000000000004x": keys.UnexpectedRune, "--000000000000000042": keys.UnexpectedRune,
@@ -96,14 +96,14 @@ func TestParseInt64Refuses(t *testing.T) {
 	}
 }
 
-func TestInt64KeepsOrderAndComesBack(t *testing.T) {
+func TestInt64PreservesOrderAndIsReversible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Int64().Draw(t, "a"), rapid.Int64().Draw(t, "b")
 		if keys.Compare(keys.Int64(a), keys.Int64(b)) != cmp.Compare(a, b) {
-			t.Fatalf("%d, %d give %q, %q", a, b, keys.Int64(a), keys.Int64(b))
+			t.Fatalf("%d, %d are formatted as %q, %q", a, b, keys.Int64(a), keys.Int64(b))
 		}
 		if back, err := keys.ParseInt64(keys.Int64(a)); err != nil || back != a {
-			t.Fatalf("%d comes back as %d, %v", a, back, err)
+			t.Fatalf("%d is parsed as %d, %v", a, back, err)
 		}
 	})
 }
@@ -140,7 +140,7 @@ func TestFloat64Vectors(t *testing.T) {
 	}
 }
 
-func TestFloat64Refuses(t *testing.T) {
+func TestFloat64RejectsNaNAndInvalidText(t *testing.T) {
 	for _, bits := range []uint64{0x7FF8000000000000, 0xFFF8000000000001, 0x7FF0000000000001} {
 		_, err := keys.Float64(math.Float64frombits(bits))
 		mustFail(t, err, keys.OutOfRange, "")
@@ -156,16 +156,16 @@ func TestFloat64Refuses(t *testing.T) {
 	}
 }
 
-func TestFloat64KeepsOrderAndComesBack(t *testing.T) {
+func TestFloat64PreservesOrderAndIsReversible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Float64().Draw(t, "a"), rapid.Float64().Draw(t, "b")
 		x, errX := keys.Float64(a)
 		y, errY := keys.Float64(b)
 		if errX != nil || errY != nil || keys.Compare(x, y) != cmp.Compare(a, b) {
-			t.Fatalf("%g, %g give %q, %q (%v, %v)", a, b, x, y, errX, errY)
+			t.Fatalf("%g, %g are formatted as %q, %q (%v, %v)", a, b, x, y, errX, errY)
 		}
 		if back, err := keys.ParseFloat64(x); err != nil || back != a {
-			t.Fatalf("%g comes back as %g, %v", a, back, err)
+			t.Fatalf("%g is parsed as %g, %v", a, back, err)
 		}
 	})
 }
@@ -189,8 +189,8 @@ func TestUUID(t *testing.T) {
 	}
 }
 
-// FuzzParse gives any text to every reader of fixed forms: what one takes, its
-// writer writes.
+// FuzzParse passes any text to every parser of a fixed format: if the parser accepts
+// it, formatting the value returns the same text.
 func FuzzParse(f *testing.F) {
 	for _, c := range int64Vectors {
 		f.Add(c.text)
@@ -206,7 +206,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		same := func(name, got string, err error) {
 			if err != nil || got != s {
-				t.Errorf("%s takes %q, which is written %q, %v", name, s, got, err)
+				t.Errorf("%s accepts %q, which is formatted as %q, %v", name, s, got, err)
 			}
 		}
 		if v, err := keys.ParseDigits(s); err == nil {

@@ -1,11 +1,11 @@
 package keys
 
-// Compare orders two key texts as the Table service orders them, by UTF-16 code
-// units, and gives -1, 0 or +1. Upper case comes before lower case, and a
-// character above U+FFFF before one from U+E000 to U+FFFF. Text that is not
-// valid UTF-8 has a place in the order too, so that sorting is always safe.
+// Compare compares two key texts by UTF-16 code units, as the Table service does, and
+// returns -1, 0 or +1. Upper case sorts before lower case, and characters above U+FFFF
+// before those from U+E000 to U+FFFF. The order is total, also for text that is not
+// valid UTF-8.
 //
-// Cosmos DB for Table does not sort its answers at all.
+// Cosmos DB for Table does not sort its results.
 func Compare(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -25,11 +25,11 @@ func Compare(a, b string) int {
 	return 0
 }
 
-// rank places a UTF-8 byte so that comparing ranks compares UTF-16 units. The
-// first bytes that differ in two valid texts are either both first bytes of a
-// character or both later bytes of characters that began alike. UTF-8 already
-// orders the latter, and the former too, but for F0 to F4: these begin the
-// characters that UTF-16 writes as surrogates, D800 to DFFF, and so belong
+// rank maps a UTF-8 byte to a number such that comparing ranks compares UTF-16 units.
+// The first bytes in which two valid texts differ are either both the first byte of a
+// character, or both a later byte of characters with the same first byte. Later bytes
+// are already in UTF-16 order. So are first bytes, except F0 to F4: they begin the
+// characters that UTF-16 encodes as surrogates, D800 to DFFF, and therefore sort
 // before EE and EF, which begin U+E000 to U+FFFF.
 func rank(b byte) byte {
 	switch {

@@ -43,7 +43,7 @@ func FuzzCompare(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		got := keys.Compare(a, b)
 		if got != -keys.Compare(b, a) || (got == 0) != (a == b) {
-			t.Fatalf("no total order: %+q, %+q", a, b)
+			t.Fatalf("the order is not total: %+q, %+q", a, b)
 		}
 		if utf8.ValidString(a) && utf8.ValidString(b) && got != compare16(a, b) {
 			t.Fatalf("Compare(%+q, %+q) = %d", a, b, got)
@@ -51,7 +51,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-func TestKeyCompareLooksAtThePartitionFirst(t *testing.T) {
+func TestKeyCompareComparesPartitionsFirst(t *testing.T) {
 	a, b, c := keys.Key{Partition: "a", Row: "9"}, keys.Key{Partition: "b", Row: "1"}, keys.Key{Partition: "b", Row: "2"}
 	if a.Compare(b) != -1 || b.Compare(c) != -1 || c.Compare(a) != 1 || c.Compare(c) != 0 {
 		t.Fatal("wrong order of keys")

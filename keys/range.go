@@ -2,19 +2,19 @@ package keys
 
 import "unicode/utf8"
 
-// Range is the half open interval [From, To) of key texts, in the order of
-// Compare. To "" means no upper bound, so the zero Range holds every key. A Range
-// whose To is not above From holds none.
+// Range is the half-open interval [From, To) of key texts, in the order of Compare.
+// An empty To means no upper bound, so the zero Range contains every key. A Range
+// whose To is not empty and not above From is empty.
 type Range struct{ From, To string }
 
-// Contains reports whether s lies in the range.
+// Contains reports whether s is in the range.
 func (r Range) Contains(s string) bool {
 	return Compare(r.From, s) <= 0 && (r.To == "" || Compare(s, r.To) < 0)
 }
 
-// Under gives the range of the same keys with lead in front of each: the range
-// ["a", "b") under "email_" is ["email_a", "email_b"). A missing upper bound
-// becomes that of Prefix(lead).
+// Under returns the range of the same keys with lead prepended to each: the range
+// ["a", "b") under "email_" is ["email_a", "email_b"). If r has no upper bound, the
+// result has that of Prefix(lead).
 func (r Range) Under(lead string) Range {
 	if r.To == "" {
 		return Range{From: lead + r.From, To: Prefix(lead).To}
@@ -22,17 +22,16 @@ func (r Range) Under(lead string) Range {
 	return Range{From: lead + r.From, To: lead + r.To}
 }
 
-// Prefix gives the range that holds exactly the legal keys that begin with p,
-// "email_a" -> ["email_a", "email_b"). Prefix("") holds every key.
+// Prefix returns the range that contains exactly the legal keys that begin with p:
+// Prefix("email_a") is ["email_a", "email_b"). Prefix("") contains every key.
 //
-// The upper bound is p with its last character replaced by the next one that may
-// stand in a key; characters at the end that have no next one are dropped, and
-// where none is left there is no upper bound. A p that is not valid UTF-8, such as
-// one cut within a character, is the beginning of no text, and its range is
-// empty.
+// The upper bound is p with its last character replaced by the next character that is
+// legal in a key. Trailing characters without a next one are dropped; if no character
+// is left, there is no upper bound. If p is not valid UTF-8, such as text that was cut
+// inside a character, no legal key begins with it, and the range is empty.
 //
-// For text that went through Escape, take EscapedPrefix, which knows that "a."
-// and "a/" begin alike when they are escaped.
+// For text that Escape returned, use EscapedPrefix: the escaped forms of "a." and "a/"
+// begin with the same characters.
 func Prefix(p string) Range {
 	if !utf8.ValidString(p) {
 		return Range{From: p, To: p}
@@ -47,9 +46,9 @@ func Prefix(p string) Range {
 	return Range{From: p}
 }
 
-// nextRune gives the character that follows r in UTF-16 order among those that
-// may stand in a key. The surrogates D800 to DFFF stand for the characters above
-// U+FFFF, so these come between U+D7FF and U+E000, and U+FFFF is the last of all.
+// nextRune returns the next character after r in UTF-16 order that is legal in a key.
+// The surrogates D800 to DFFF encode the characters above U+FFFF, so these sort
+// between U+D7FF and U+E000, and U+FFFF is the last character.
 func nextRune(r rune) (rune, bool) {
 	for {
 		switch r {
@@ -66,10 +65,10 @@ func nextRune(r rune) (rune, bool) {
 	}
 }
 
-// only gives the range that holds the legal key s and no other: the least
-// character of a key is the space, so nothing legal lies between s and s+" ".
-// Nothing follows a key of full length, so there its prefix range does, with a
-// bound that is no longer than a key.
+// only returns the range that contains the legal key s and no other legal key. The
+// space is the least character of a key, so no legal key is between s and s+" ". If s
+// has the maximum length, no longer key begins with it, so its prefix range contains
+// only s, and the bound of that range is not longer than a key.
 func only(s string) Range {
 	if unitsAbove([]byte(s), MaxUnits-1) {
 		return Prefix(s)

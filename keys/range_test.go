@@ -13,7 +13,7 @@ import (
 
 func units(s string) int { return len(utf16.Encode([]rune(s))) }
 
-func TestPrefixRaisesTheLastCharacter(t *testing.T) {
+func TestPrefixReplacesTheLastCharacterByTheNext(t *testing.T) {
 	for _, c := range []struct{ prefix, to string }{
 		{"", ""},
 		{"email_a", "email_b"},
@@ -36,7 +36,7 @@ func TestPrefixRaisesTheLastCharacter(t *testing.T) {
 	}
 }
 
-func TestPrefixHoldsExactlyTheLegalKeysThatBeginWithIt(t *testing.T) {
+func TestPrefixContainsExactlyTheLegalKeysThatBeginWithIt(t *testing.T) {
 	all := words(edges, 2)
 	for _, p := range append(words(append(edges, illegal...), 1), "\uFFFF\uFFFF", "a\uFFFF", "a.", "😀\U0010FFFF", "\xFF", "a\xC3") {
 		r := keys.Prefix(p)
@@ -72,7 +72,7 @@ func FuzzPrefix(f *testing.F) {
 			t.Fatalf("Prefix(%+q).Contains(%+q) = %t", p, s, !want)
 		}
 		if utf8.ValidString(p) && legal(p) && !r.Contains(p+s) {
-			t.Fatalf("Prefix(%+q) misses %+q", p, p+s)
+			t.Fatalf("Prefix(%+q) does not contain %+q", p, p+s)
 		}
 	})
 }
@@ -85,17 +85,17 @@ func TestRangeIsHalfOpen(t *testing.T) {
 		}
 	}
 	if !(keys.Range{}).Contains("") || !(keys.Range{}).Contains("\uFFFF") {
-		t.Error("the zero Range has to hold every key")
+		t.Error("the zero Range does not contain every key")
 	}
 	if !(keys.Range{From: "b"}).Contains("\uFFFF") || (keys.Range{From: "b"}).Contains("a") {
-		t.Error(`To "" has to mean no upper bound`)
+		t.Error(`a Range with an empty To has an upper bound`)
 	}
 	if (keys.Range{From: "b", To: "a"}).Contains("b") {
-		t.Error("an inverted range has to be empty")
+		t.Error("an inverted range is not empty")
 	}
 }
 
-func TestUnderPutsTextInFront(t *testing.T) {
+func TestUnderPrependsText(t *testing.T) {
 	for _, c := range []struct{ in, want keys.Range }{
 		{keys.Range{From: "a", To: "b"}, keys.Range{From: "email_a", To: "email_b"}},
 		{keys.Range{From: "a"}, keys.Range{From: "email_a", To: "email`"}},
@@ -113,7 +113,7 @@ func TestUnderPutsTextInFront(t *testing.T) {
 			t.Fatalf("%+q under %+q, %+q", r, lead, s)
 		}
 		if under.Contains(other) && !strings.HasPrefix(other, lead) {
-			t.Fatalf("%+q under %+q holds %+q", r, lead, other)
+			t.Fatalf("%+q under %+q contains %+q", r, lead, other)
 		}
 	})
 }

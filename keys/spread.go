@@ -5,35 +5,36 @@ import (
 	"strconv"
 )
 
-// MaxBuckets is the largest Spread. Reading everything costs one query a bucket,
-// so a few dozen already are many.
+// MaxBuckets is the maximum number of buckets of a Spread. Reading everything costs
+// at least one query per bucket, so a few dozen buckets are already many.
 const MaxBuckets = 10_000
 
-// Spread divides one busy partition into a fixed number of hash buckets: the
-// remedy for keys that grow with time, where all writes meet in the newest
-// partition. Writers choose the bucket by an id; readers of the whole merge all
-// buckets. The zero Spread has one bucket. See
+// Spread divides a busy partition into a fixed number of hash buckets. It is the
+// remedy for partition keys that increase with time, which send all writes to the
+// newest partition. The bucket of a row is a hash of its id. Reading all rows means
+// merging all buckets. The zero Spread has one bucket. See
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#prependappend-anti-pattern.
 //
-// The number of buckets and the hash are part of the stored keys: neither may
-// change while rows remain. The bucket of an id is h mod N, where h is the 64 bit
-// FNV-1a hash of its UTF-8 bytes, its upper 32 bits xored onto its lower 32 bits.
+// The number of buckets and the hash determine the stored keys: neither may change
+// while rows exist. The bucket of an id is h mod N, for N buckets and the 32-bit h
+// that is the upper half of the 64-bit FNV-1a hash of the id's UTF-8 bytes, xored
+// with the lower half.
 type Spread struct{ buckets, width int }
 
-// NewSpread makes a Spread of 1 to MaxBuckets buckets; any other number is an
+// NewSpread returns a Spread with 1 to MaxBuckets buckets. Any other number is an
 // *Error.
 func NewSpread(buckets int) (*Spread, error) {
 	if buckets < 1 || buckets > MaxBuckets {
 		return nil, &Error{Part: "NewSpread", Reason: BadDefinition, Offset: -1,
-			Detail: fmt.Sprintf("%d buckets; there are 1 to %d", buckets, MaxBuckets)}
+			Detail: fmt.Sprintf("%d buckets, want 1 to %d", buckets, MaxBuckets)}
 	}
 	return &Spread{buckets: buckets, width: max(2, len(strconv.Itoa(buckets-1)))}, nil
 }
 
-// Buckets is the number of buckets.
+// Buckets returns the number of buckets.
 func (s *Spread) Buckets() int { return max(1, s.buckets) }
 
-// Bucket gives the bucket of id, from 0 to Buckets()-1.
+// Bucket returns the bucket of id, from 0 to Buckets()-1.
 func (s *Spread) Bucket(id string) int {
 	h := uint64(14695981039346656037)
 	for i := range len(id) {
@@ -42,14 +43,15 @@ func (s *Spread) Bucket(id string) int {
 	return int((h>>32 ^ h) & 0xFFFFFFFF % uint64(s.Buckets()))
 }
 
-// Partition gives the partition of base that id belongs to: the number of the
-// bucket, "_", and base. Of 16 buckets the id "evt00005" falls into the eighth, so
-// Partition("2014073118", "evt00005") is "07_2014073118". The number has the digits of the
-// last bucket, and two at least. base is taken as it is, so it has to be legal,
-// and short enough for what is put in front of it.
+// Partition returns the partition key of id: the number of its bucket, "_", and base.
+// With 16 buckets, the bucket of the id "evt00005" is 7, so
+// Partition("2014073118", "evt00005") is "07_2014073118". The number has as many
+// digits as the last bucket, and at least two. Partition does not check base: it must
+// be legal key text, and short enough for the prepended number.
 func (s *Spread) Partition(base, id string) string { return s.name(s.Bucket(id), base) }
 
-// Partitions gives all partitions of base, in key order, for reading.
+// Partitions returns the partition keys of all buckets of base, in key order, for
+// reading.
 func (s *Spread) Partitions(base string) []string {
 	all := make([]string, s.Buckets())
 	for i := range all {
@@ -58,8 +60,8 @@ func (s *Spread) Partitions(base string) []string {
 	return all
 }
 
-// Base reads the base back from a partition that Partition or Partitions gave.
-// Text that is none of this Spread is an *Error.
+// Base returns the base of a partition key that Partition or Partitions returned. It
+// returns an *Error for other text.
 func (s *Spread) Base(partition string) (string, error) {
 	width := max(2, s.width)
 	if len(partition) <= width || partition[width] != '_' {
@@ -70,7 +72,7 @@ func (s *Spread) Base(partition string) (string, error) {
 		return "", err
 	}
 	if n >= uint64(s.Buckets()) {
-		return "", &Error{Part: "Base", Reason: OutOfRange, Offset: -1, Detail: "no such bucket"}
+		return "", &Error{Part: "Base", Reason: OutOfRange, Offset: -1, Detail: "the bucket does not exist"}
 	}
 	return partition[width+1:], nil
 }

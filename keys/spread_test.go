@@ -21,7 +21,7 @@ func spread(t tester, n int) *keys.Spread {
 	return s
 }
 
-// The buckets are stored in keys: these may never change.
+// Buckets are part of stored keys, so these may never change.
 func TestSpreadGoldenVectors(t *testing.T) {
 	for _, c := range []struct {
 		buckets int
@@ -43,7 +43,7 @@ func TestSpreadGoldenVectors(t *testing.T) {
 	}
 }
 
-func TestSpreadIsFoldedFNV1a(t *testing.T) {
+func TestSpreadHashIsFoldedFNV1a(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, id := rapid.IntRange(1, keys.MaxBuckets).Draw(t, "buckets"), rapid.String().Draw(t, "id")
 		h := fnv.New64a()
@@ -55,7 +55,7 @@ func TestSpreadIsFoldedFNV1a(t *testing.T) {
 	})
 }
 
-func TestPartitionsHoldEveryPartitionInKeyOrder(t *testing.T) {
+func TestPartitionsReturnsEveryPartitionInKeyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, base, id := rapid.IntRange(1, 1200).Draw(t, "buckets"), legalText().Draw(t, "base"), rapid.String().Draw(t, "id")
 		s := spread(t, n)
@@ -101,7 +101,7 @@ func TestSpreadFillsItsBucketsEvenly(t *testing.T) {
 	}
 }
 
-func TestSpreadRefuses(t *testing.T) {
+func TestSpreadRejectsInvalidNumbersOfBucketsAndPartitions(t *testing.T) {
 	for _, n := range []int{0, -1, keys.MaxBuckets + 1} {
 		_, err := keys.NewSpread(n)
 		mustFail(t, err, keys.BadDefinition, "")

@@ -5,20 +5,21 @@ import "time"
 const (
 	// ticksPerSecond: a .NET tick is 100 ns.
 	ticksPerSecond = 10_000_000
-	// epochTicks are the ticks of 1970-01-01T00:00:00Z.
+	// epochTicks is the number of ticks at 1970-01-01T00:00:00Z.
 	epochTicks = 621_355_968_000_000_000
-	// maxTicks are those of .NET's DateTime.MaxValue, 9999-12-31T23:59:59.9999999Z.
+	// maxTicks is that of .NET's DateTime.MaxValue, 9999-12-31T23:59:59.9999999Z.
 	maxTicks = 3_155_378_975_999_999_999
-	// ticksWidth holds every count of ticks; it is that of maxTicks.
+	// ticksWidth is the number of digits of maxTicks.
 	ticksWidth = 19
-	// minSecond and maxSecond bound the years 1 to 9999 in Unix time.
+	// minSecond and maxSecond are the limits of the years 1 to 9999 in Unix time.
 	minSecond = -epochTicks / ticksPerSecond
 	maxSecond = (maxTicks - epochTicks) / ticksPerSecond
 )
 
-// Ticks writes t as .NET ticks, the count of 100 ns since 0001-01-01T00:00:00Z,
-// in 19 digits, oldest first: 2026-01-01T00:00:00Z is "0639028224000000000". A
-// fraction of a tick is cut off. A year outside 1 to 9999 in UTC is an *Error.
+// Ticks returns t as .NET ticks, the number of 100 ns intervals since
+// 0001-01-01T00:00:00Z, in 19 digits, so that the oldest time sorts first:
+// 2026-01-01T00:00:00Z is "0639028224000000000". Fractions of a tick are dropped. A
+// year outside 1 to 9999 in UTC is an *Error.
 func Ticks(t time.Time) (string, error) {
 	n, err := ticksOf("Ticks", t)
 	if err != nil {
@@ -27,7 +28,8 @@ func Ticks(t time.Time) (string, error) {
 	return formatTicks(n), nil
 }
 
-// ParseTicks reads back what Ticks wrote, as a time in UTC.
+// ParseTicks is the inverse of Ticks. The time is in UTC. It returns an *Error for any
+// other text.
 func ParseTicks(s string) (time.Time, error) {
 	n, err := parseTicks("ParseTicks", s)
 	if err != nil {
@@ -36,12 +38,11 @@ func ParseTicks(s string) (time.Time, error) {
 	return timeOf(n), nil
 }
 
-// InvertedTicks writes t so that the newest comes first: .NET's
-// DateTime.MaxValue.Ticks - t.Ticks in 19 digits. 2026-01-01T00:00:00Z is
-// "2516350751999999999". A fraction of a tick is cut off before. A year outside 1
-// to 9999 in UTC is an *Error.
+// InvertedTicks returns .NET's DateTime.MaxValue.Ticks - t.Ticks in 19 digits, so that
+// the newest time sorts first: 2026-01-01T00:00:00Z is "2516350751999999999".
+// Fractions of a tick of t are dropped. A year outside 1 to 9999 in UTC is an *Error.
 //
-// Two entities of one tick collide: add a unique part behind it. See
+// Times of the same tick have the same text: append a part that is unique. See
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#log-tail-pattern.
 func InvertedTicks(t time.Time) (string, error) {
 	n, err := ticksOf("InvertedTicks", t)
@@ -51,7 +52,8 @@ func InvertedTicks(t time.Time) (string, error) {
 	return formatTicks(maxTicks - n), nil
 }
 
-// ParseInvertedTicks reads back what InvertedTicks wrote, as a time in UTC.
+// ParseInvertedTicks is the inverse of InvertedTicks. The time is in UTC. It returns an
+// *Error for any other text.
 func ParseInvertedTicks(s string) (time.Time, error) {
 	n, err := parseTicks("ParseInvertedTicks", s)
 	if err != nil {
@@ -60,8 +62,8 @@ func ParseInvertedTicks(s string) (time.Time, error) {
 	return timeOf(maxTicks - n), nil
 }
 
-// ticksOf counts the ticks of t. It does not use UnixNano, which is defined for
-// the years 1678 to 2262 only.
+// ticksOf returns the ticks of t. It does not use UnixNano, which is defined only for
+// the years 1678 to 2262.
 func ticksOf(part string, t time.Time) (int64, error) {
 	s := t.Unix()
 	if s < minSecond || s > maxSecond {
@@ -70,8 +72,8 @@ func ticksOf(part string, t time.Time) (int64, error) {
 	return s*ticksPerSecond + int64(t.Nanosecond())/100 + epochTicks, nil
 }
 
-// timeOf reverses ticksOf. Before 1970 the remainder is negative, which time.Unix
-// takes.
+// timeOf is the inverse of ticksOf. Before 1970 the remainder is negative, which
+// time.Unix accepts.
 func timeOf(ticks int64) time.Time {
 	ticks -= epochTicks
 	return time.Unix(ticks/ticksPerSecond, ticks%ticksPerSecond*100).UTC()
@@ -98,7 +100,7 @@ func parseTicks(part, s string) (int64, error) {
 		return 0, err
 	}
 	if v > maxTicks {
-		return 0, &Error{Part: part, Reason: OutOfRange, Offset: -1, Detail: "later than the year 9999"}
+		return 0, &Error{Part: part, Reason: OutOfRange, Offset: -1, Detail: "the time is after the year 9999"}
 	}
 	return int64(v), nil
 }

@@ -31,7 +31,7 @@ func instant(t tester, s string) time.Time {
 	return at
 }
 
-func TestTicksAreThoseOfDotNet(t *testing.T) {
+func TestTicksEqualDotNetTicks(t *testing.T) {
 	for _, c := range tickVectors {
 		at := instant(t, c.at)
 		if got, err := keys.Ticks(at); err != nil || got != c.ticks {
@@ -49,14 +49,14 @@ func TestTicksAreThoseOfDotNet(t *testing.T) {
 	}
 }
 
-func TestTicksCutWhatIsFinerThanATick(t *testing.T) {
+func TestTicksDropFractionsOfATick(t *testing.T) {
 	for _, s := range []string{"9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.9999999Z"} {
 		if got, err := keys.Ticks(instant(t, s)); err != nil || got != "3155378975999999999" {
 			t.Errorf("Ticks(%s) = %q, %v", s, got, err)
 		}
 	}
 	if got, err := keys.Ticks(instant(t, "1969-12-31T23:59:59.999999999Z")); err != nil || got != "0621355967999999999" {
-		t.Errorf("a time before 1970 gives %q, %v", got, err)
+		t.Errorf("a time before 1970 is formatted as %q, %v", got, err)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestTicksDoNotDependOnTheZone(t *testing.T) {
 	if got, err := keys.Ticks(at); err != nil || got != "0639028224000000000" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	// The zone may carry the year out of range while the instant is in it.
+	// The year can be out of range in a zone and in range in UTC.
 	if _, err := keys.Ticks(instant(t, "9999-12-31T23:59:59Z").In(time.FixedZone("", 3600))); err != nil {
 		t.Error(err)
 	}
@@ -74,7 +74,7 @@ func TestTicksDoNotDependOnTheZone(t *testing.T) {
 	}
 }
 
-func TestTicksRefuseYearsThatDotNetHasNot(t *testing.T) {
+func TestTicksRejectYearsOutOfRange(t *testing.T) {
 	for _, at := range []time.Time{
 		time.Date(0, 12, 31, 23, 59, 59, 999999999, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(math.MaxInt64, 0), time.Unix(math.MinInt64, 0), time.Unix(1<<60, 0),
@@ -108,29 +108,29 @@ func anyTick() *rapid.Generator[time.Time] {
 	})
 }
 
-func TestTicksKeepOrderAndComeBack(t *testing.T) {
+func TestTicksPreserveOrderAndAreReversible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyTick().Draw(t, "a").Truncate(100), anyTick().Draw(t, "b").Truncate(100)
 		x, _ := keys.Ticks(a)
 		y, _ := keys.Ticks(b)
 		if len(x) != 19 || keys.Compare(x, y) != a.Compare(b) {
-			t.Fatalf("%v, %v give %q, %q", a, b, x, y)
+			t.Fatalf("%v, %v are formatted as %q, %q", a, b, x, y)
 		}
 		if back, err := keys.ParseTicks(x); err != nil || !back.Equal(a) {
-			t.Fatalf("%v comes back as %v, %v", a, back, err)
+			t.Fatalf("%v is parsed as %v, %v", a, back, err)
 		}
 		x, _ = keys.InvertedTicks(a)
 		y, _ = keys.InvertedTicks(b)
 		if len(x) != 19 || keys.Compare(x, y) != b.Compare(a) {
-			t.Fatalf("%v, %v inverted give %q, %q", a, b, x, y)
+			t.Fatalf("%v, %v inverted are formatted as %q, %q", a, b, x, y)
 		}
 		if back, err := keys.ParseInvertedTicks(x); err != nil || !back.Equal(a) {
-			t.Fatalf("%v comes back inverted as %v, %v", a, back, err)
+			t.Fatalf("%v inverted is parsed as %v, %v", a, back, err)
 		}
 	})
 }
 
-func TestTimeWindowsHoldExactlyTheirTimesWithAnySuffix(t *testing.T) {
+func TestTicksRangesContainExactlyTheirTimesWithAnySuffix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from, to := anyTick().Draw(t, "from"), anyTick().Draw(t, "to")
 		if to.Before(from) {
@@ -147,18 +147,18 @@ func TestTimeWindowsHoldExactlyTheirTimesWithAnySuffix(t *testing.T) {
 			text   func(time.Time) (string, error)
 		}{"ticks": {keys.TicksRange, keys.Ticks}, "inverted": {keys.InvertedTicksRange, keys.InvertedTicks}} {
 			text, err := f.text(at)
-			if err != nil { // a step beyond year 1 or 9999
+			if err != nil { // before year 1 or after year 9999
 				return
 			}
 			r, err := f.window(from, to)
 			if err != nil || r.Contains(text+suffix) != want {
-				t.Fatalf("%s of [%v, %v]: %v holds %q: %t, want %t", name, from, to, r, text+suffix, !want, want)
+				t.Fatalf("%s of [%v, %v]: %v contains %q: %t, want %t", name, from, to, r, text+suffix, !want, want)
 			}
 		}
 	})
 }
 
-func TestTimeWindowVectors(t *testing.T) {
+func TestTicksRangeVectors(t *testing.T) {
 	first, last := instant(t, "0001-01-01T00:00:00Z"), instant(t, "9999-12-31T23:59:59.9999999Z")
 	if got, err := keys.InvertedTicksRange(first, last); err != nil || got != (keys.Range{From: "0000000000000000000", To: "3155378976000000000"}) {
 		t.Errorf("all inverted: %v, %v", got, err)

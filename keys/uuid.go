@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// UUID writes u in 36 characters, lower case:
+// UUID returns u as 36 characters in lower case, such as
 // "8f3a2c10-0001-4e5f-9a6b-7c8d9e0f1a2b". Text order is byte order.
 func UUID(u [16]byte) string {
 	var buf [uuidWidth]byte
 	return string(appendUUID(buf[:0], u[:]))
 }
 
-// ParseUUID reads back what UUID wrote. Upper case, braces and missing dashes are
-// errors.
+// ParseUUID is the inverse of UUID. It returns an *Error for upper case, braces and
+// missing dashes.
 func ParseUUID(s string) ([16]byte, error) { return parseUUID("ParseUUID", s) }
 
 const uuidWidth = 36

@@ -100,7 +100,7 @@ func ExampleTable_Query_guard() {
 	// Output:
 	// TableScan  (requests at least 1, comparisons 1)
 	//   ->  TableScan      LastName eq ?
-	//   Warning unbounded-property: "LastName": only the keys are indexed, and no condition on the partition key bounds what is read. Name the partition with PartitionKey eq, or keep an index on the property.
+	//   Warning unbounded-property: "LastName": only the keys are indexed, and no condition on the partition key limits the rows to read. Select the partition with PartitionKey eq, or maintain an index on the property.
 	// 0 requests
 	// Sales 322
 }

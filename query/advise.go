@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// adviser gathers the warnings of one plan, each code once for a property.
+// adviser collects the warnings of a plan. Each code occurs at most once per property.
 type adviser struct {
 	plan *Plan
 	opts ExplainOptions
@@ -44,19 +44,20 @@ func (a *adviser) never(root *node) {
 		a.warn(Warning{
 			Code:    WarnNeverMatches,
 			Problem: "no keys satisfy the filter",
-			Remedy:  "Look for keys compared with two different values, crossed bounds, or a literal that is no text.",
+			Remedy:  "Look for a key compared with two different values, a lower bound above the upper one, or a literal that is not a string.",
 		})
 	}
 }
 
-// ors looks for keys that are joined by or. bounded says that the partition is
-// named beside n. An or under a not joins nothing: what it names is left out.
+// ors warns of keys that are joined by or. bounded reports whether a condition that is
+// joined to n by and selects one partition. An or under a not is skipped: its branches
+// exclude rows instead of selecting them.
 func (a *adviser) ors(n *node, bounded bool) {
 	if n == nil || n.op == opNot {
 		return
 	}
 	if n.op == opAnd {
-		bounded = bounded || n.asksFor(nameOfPartitionKey)
+		bounded = bounded || n.selects(nameOfPartitionKey)
 	}
 	if n.op == opOr {
 		if named(n, nameOfRowKey) > 1 {
@@ -75,20 +76,20 @@ func (a *adviser) orOfRowKeys(bounded bool) {
 	w := Warning{
 		Code:     WarnOrOfRowKeys,
 		Property: nameOfRowKey,
-		Problem:  "sent as it is, an or of row keys reads the whole partition",
+		Problem:  "sent unchanged, an or of row keys reads the whole partition",
 		Remedy:   "Read each row by its key, as the rewriting does.",
 		Solved:   !a.remains(nameOfRowKey),
 	}
 	switch {
 	case w.Solved:
 	case bounded:
-		w.Remedy = "Read each row by its key, and what the other conditions ask for in a query of its own."
+		w.Remedy = "Read each row by its key, and use a separate query for the other conditions."
 	default:
 		w.Problem = "an or of row keys without the partition key reads every partition"
 		if a.plan.Class == PartitionRange {
 			w.Problem += " of the range"
 		}
-		w.Remedy = "Name the partition with PartitionKey eq, and each row is read by its key."
+		w.Remedy = "Select the partition with PartitionKey eq, so that each row is read by its key."
 	}
 	a.warn(w)
 }
@@ -97,17 +98,17 @@ func (a *adviser) orOfPartitionKeys() {
 	w := Warning{
 		Code:     WarnOrOfPartitionKeys,
 		Property: nameOfPartitionKey,
-		Problem:  "sent as it is, an or of partition keys reads the whole table",
+		Problem:  "sent unchanged, an or of partition keys reads the whole table",
 		Remedy:   "Send one query per partition, as the rewriting does.",
 		Solved:   !a.remains(nameOfPartitionKey),
 	}
 	if !w.Solved {
-		w.Remedy = "Send one query per partition, and one for what the other conditions ask for."
+		w.Remedy = "Send one query per partition, and a separate query for the other conditions."
 	}
 	a.warn(w)
 }
 
-// remains reports whether a read still joins several of a key by or.
+// remains reports whether a read still joins several values of a key by or.
 func (a *adviser) remains(key string) bool {
 	for i := range a.plan.reads {
 		if a.plan.reads[i].Filter.root.joins(key) {
@@ -125,19 +126,20 @@ func (n *node) joins(key string) bool {
 		slices.ContainsFunc(n.kids, func(k *node) bool { return k.joins(key) })
 }
 
-// named counts the branches of an or that name a key with eq.
+// named returns the number of branches of an or that select one value of a key.
 func named(or *node, key string) int {
 	count := 0
 	for _, k := range or.kids {
-		if k.asksFor(key) {
+		if k.selects(key) {
 			count++
 		}
 	}
 	return count
 }
 
-// asksFor reports whether n asks for one value of a key, by itself or in an and.
-func (n *node) asksFor(key string) bool {
+// selects reports whether n requires one value of a key: it is a comparison with eq, or
+// an and of one.
+func (n *node) selects(key string) bool {
 	is := func(p *node) bool { return p.op == opEq && p.name == key }
 	return is(n) || n.op == opAnd && slices.ContainsFunc(n.kids, is)
 }
@@ -151,13 +153,13 @@ func (a *adviser) tooMany(root *node) {
 	case worst > MaxComparisons:
 		a.warn(Warning{
 			Code:    WarnTooManyComparisons,
-			Problem: strconv.Itoa(worst) + " comparisons in one request, and the service refuses more than " + limit,
-			Remedy:  "Name the keys, so that the filter can be divided, or query several times and join the answers.",
+			Problem: strconv.Itoa(worst) + " comparisons in one request, and the service rejects more than " + limit,
+			Remedy:  "Add conditions on the keys, so that the filter can be divided, or send several queries and merge the results.",
 		})
 	case a.plan.Comparisons > MaxComparisons:
 		a.warn(Warning{
 			Code:    WarnTooManyComparisons,
-			Problem: "sent as it is, the filter has " + strconv.Itoa(a.plan.Comparisons) + " comparisons, and the service refuses more than " + limit,
+			Problem: "sent unchanged, the filter has " + strconv.Itoa(a.plan.Comparisons) + " comparisons, and the service rejects more than " + limit,
 			Remedy:  "Divide it into one query per key, as the rewriting does.",
 			Solved:  true,
 		})
@@ -173,8 +175,8 @@ func (a *adviser) unbounded(root *node) {
 			a.warn(Warning{
 				Code:     WarnUnboundedProperty,
 				Property: n.name,
-				Problem:  "only the keys are indexed, and no condition on the partition key bounds what is read",
-				Remedy:   "Name the partition with PartitionKey eq, or keep an index on the property.",
+				Problem:  "only the keys are indexed, and no condition on the partition key limits the rows to read",
+				Remedy:   "Select the partition with PartitionKey eq, or maintain an index on the property.",
 			})
 			return
 		}
@@ -182,12 +184,12 @@ func (a *adviser) unbounded(root *node) {
 	a.warn(Warning{
 		Code:     WarnUnboundedKeys,
 		Property: nameOfPartitionKey,
-		Problem:  "no condition bounds the partition keys on both sides",
-		Remedy:   "Name the partition with PartitionKey eq, or give both ends of a range.",
+		Problem:  "the partition keys have no lower or no upper bound",
+		Remedy:   "Select the partition with PartitionKey eq, or specify both ends of a range.",
 	})
 }
 
-// siblings looks at the key ranges that are read.
+// siblings warns of key ranges that contain several kinds of rows.
 func (a *adviser) siblings() {
 	for _, r := range a.plan.reads {
 		switch {
@@ -206,14 +208,14 @@ func (a *adviser) siblingsIn(name string, r keys.Range) {
 	a.warn(Warning{
 		Code:     WarnPrefixSiblings,
 		Property: name,
-		Problem:  "a prefix without its separator covers rows of other types, and longer ids",
+		Problem:  "a prefix without its separator also matches rows of other types and longer ids",
 		Remedy:   "End the prefix with the separator, as in " + `"empid_".`,
 	})
 }
 
-// covers reports whether a range of keys takes in more than one kind of row.
-// With the prefixes of all kinds at hand that is known; without, a prefix in
-// which nothing separates the kind from the rest is taken for one.
+// covers reports whether a range of keys contains more than one kind of row. If the
+// prefixes of all kinds are known, it counts them. If not, it assumes so for a prefix
+// without a separator.
 func (a *adviser) covers(r keys.Range) bool {
 	if len(a.opts.Siblings) > 0 {
 		kinds := 0
@@ -229,8 +231,8 @@ func (a *adviser) covers(r keys.Range) bool {
 
 func separates(r rune) bool { return r == '_' || !namePart(r) }
 
-// negations looks at the comparisons, negated for those under an odd number of
-// nots.
+// negations warns of ne and of not. negated reports whether n is under an odd number
+// of nots.
 func (a *adviser) negations(n *node, negated bool) {
 	switch {
 	case n == nil:
@@ -244,15 +246,15 @@ func (a *adviser) negations(n *node, negated bool) {
 		a.warn(Warning{
 			Code:     WarnNotMatchesMissing,
 			Property: n.name,
-			Problem:  "not also lets through every row that lacks the property or has it with another type",
-			Remedy:   "Turn the comparison around instead, as in ge for not lt, unless those rows are wanted.",
+			Problem:  "not also matches every row without the property, or with another type of value",
+			Remedy:   "Use the opposite comparison, such as ge for not lt, unless you want those rows.",
 		})
 	case n.op == opNe && !negated:
 		a.warn(Warning{
 			Code:     WarnNotEqual,
 			Property: n.name,
-			Problem:  "no index helps ne: what it leaves out is read all the same",
-			Remedy:   "Ask for the values that are wanted, with eq or a range.",
+			Problem:  "no index supports ne: the service also reads the rows that it excludes",
+			Remedy:   "Select the values that you want, with eq or a range.",
 		})
 	}
 }
@@ -265,21 +267,21 @@ func (a *adviser) types(n *node) {
 		a.warn(Warning{
 			Code:     WarnUnknownProperty,
 			Property: n.name,
-			Problem:  "the rows have no such property, and a missing property never matches",
+			Problem:  "the schema does not contain the property, and a missing property never matches",
 			Remedy:   "Check the spelling; names are case-sensitive.",
 		})
 	case t == Int64 && n.lit.typ == Int32:
 		a.warn(Warning{
 			Code:     WarnInt64WithoutL,
 			Property: n.name,
-			Problem:  "the property is an Int64, the literal an Int32, and values of two types never match",
+			Problem:  "the property is an Int64, the literal an Int32, and values of different types never match",
 			Remedy:   "End the number with L, or pass an int64 in Go.",
 		})
 	case t != n.lit.typ:
 		a.warn(Warning{
 			Code:     WarnTypeMismatch,
 			Property: n.name,
-			Problem:  "the property is of type " + t.String() + ", the literal of type " + n.lit.typ.String() + ", and values of two types never match",
+			Problem:  "the property is of type " + t.String() + ", the literal of type " + n.lit.typ.String() + ", and values of different types never match",
 			Remedy:   "Write the literal in the type of the property.",
 		})
 	}

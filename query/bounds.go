@@ -6,20 +6,20 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// least is appended to a text to get the one that follows it: no text lies
-// between s and s+least. With it every bound is half open, and keys.Range can
-// say eq, le and gt as well. No key holds the character.
+// least is appended to a text to get its successor: no text is between s and s+least.
+// So a half-open keys.Range can also represent eq, le and gt. No key contains the
+// character.
 const least = "\x00"
 
-// one is the range of a single text.
+// one returns the range that contains only s.
 func one(s string) keys.Range { return keys.Range{From: s, To: s + least} }
 
 func isOne(r keys.Range) bool {
 	return len(r.To) == len(r.From)+1 && r.To[len(r.From)] == 0 && r.To[:len(r.From)] == r.From
 }
 
-// rangesOf gives the texts for which the comparison holds, in order. At most
-// two ranges are needed.
+// rangesOf returns the texts for which the comparison is true, as at most two ranges
+// in order.
 func rangesOf(o op, s string) []keys.Range {
 	switch o {
 	case opEq:
@@ -40,7 +40,7 @@ func rangesOf(o op, s string) []keys.Range {
 	}
 }
 
-// boundsOn writes the range as comparisons of the named key: none, one or two.
+// boundsOn appends the range as comparisons of the named key: none, one or two.
 func boundsOn(dst []*node, name string, r keys.Range) []*node {
 	if isOne(r) {
 		return append(dst, compare(name, opEq, stringLiteral(r.From)))
@@ -58,7 +58,7 @@ func boundsOn(dst []*node, name string, r keys.Range) []*node {
 	return dst
 }
 
-// earlier gives the lower of two upper bounds.
+// earlier returns the lower of two upper bounds.
 func earlier(a, b string) string {
 	if a == "" || b != "" && keys.Compare(b, a) < 0 {
 		return b
@@ -73,20 +73,20 @@ func later(a, b string) string {
 	return a
 }
 
-// overlap is the part of a in b; false if there is none.
+// overlap returns the intersection of a and b, and false if it is empty.
 func overlap(a, b keys.Range) (keys.Range, bool) {
 	r := keys.Range{From: later(a.From, b.From), To: earlier(a.To, b.To)}
 	return r, r.To == "" || keys.Compare(r.From, r.To) < 0
 }
 
-// piece is a part of the order of texts, and what is true of it.
+// piece is a range of texts and the condition that applies to it.
 type piece[V any] struct {
 	keys.Range
 	val V
 }
 
-// algebra combines what is true of pieces. Where no piece is, nothing passes;
-// and, or and not give false when nothing passes what they made.
+// algebra combines the conditions of pieces. Texts outside all pieces do not match. The
+// functions and, or and not return false if no row matches their result.
 type algebra[V any] struct {
 	all  V
 	and  func(x, y V) (V, bool)
@@ -103,8 +103,8 @@ func (g *algebra[V]) put(out []piece[V], r keys.Range, v V) []piece[V] {
 	return append(out, piece[V]{r, v})
 }
 
-// merge walks two lists of pieces, each ordered and disjoint, at once. What
-// only one of them covers is kept for an or, and dropped for an and.
+// merge combines two lists of pieces, each ordered and disjoint. A range that only one
+// of them covers is kept for an or, and dropped for an and.
 func (g *algebra[V]) merge(o op, a, b []piece[V]) []piece[V] {
 	both := g.and
 	if o == opOr {
@@ -155,7 +155,7 @@ func pull[V any](head *piece[V], rest *[]piece[V]) bool {
 	return true
 }
 
-// skip drops what lies below to, which is inside head or its end.
+// skip drops the part of head below to, which is inside head or its end.
 func skip[V any](head *piece[V], rest *[]piece[V], to string) bool {
 	if head.To == to {
 		return pull(head, rest)

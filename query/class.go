@@ -2,30 +2,32 @@ package query
 
 import "github.com/azpatterns/azpatterns/keys"
 
-// A Class says how much of a table the service has to read for a filter. The
-// classes are ordered by cost, so that two can be compared with <. The zero
-// Class is none of them.
+// A Class describes how much of a table the service has to read for a filter. Classes
+// are ordered by cost, so they can be compared with <. The zero Class is not a valid
+// class.
 //
 // See https://learn.microsoft.com/azure/storage/tables/table-storage-design-for-query#how-your-choice-of-partitionkey-and-rowkey-affects-query-performance
 type Class int
 
 const (
-	// Point names both keys: one row, found by the only index there is.
+	// Point: the filter selects one partition key and one row key. The service reads
+	// one row, by its index on the keys.
 	Point Class = iota + 1
-	// RowRange names the partition and bounds the row keys, on one side at
-	// least: a part of one partition.
+	// RowRange: the filter selects one partition key, and a lower or upper bound for
+	// the row key. The service reads a part of one partition.
 	RowRange
-	// PartitionScan names the partition only: all of it is read.
+	// PartitionScan: the filter selects one partition key and has no bound for the row
+	// key. The service reads the whole partition.
 	PartitionScan
-	// PartitionRange bounds the partition keys on both sides: all rows of an
-	// unknown number of partitions are read.
+	// PartitionRange: the filter has a lower and an upper bound for the partition key.
+	// The service reads all rows of an unknown number of partitions.
 	PartitionRange
-	// TableScan bounds the partition keys on one side or not at all: the whole
-	// table is read, or as much as there is beyond the bound.
+	// TableScan: the filter lacks a lower or an upper bound for the partition key. The
+	// service reads the whole table, or all of it on one side of the bound.
 	TableScan
 )
 
-// String gives the name of the constant.
+// String returns the name of the constant.
 func (c Class) String() string {
 	switch c {
 	case Point:
@@ -42,7 +44,7 @@ func (c Class) String() string {
 	return "no class"
 }
 
-// classOf gives the class of a read of the rows whose keys lie in both ranges.
+// classOf returns the class of a read of the rows whose keys are in both ranges.
 func classOf(partition, row keys.Range) Class {
 	switch {
 	case isOne(partition) && isOne(row):

@@ -1,5 +1,5 @@
-// Package query builds, reads, explains and rewrites the filters of the Azure
-// Table service. It sends nothing: everything here is known before the request.
+// Package query builds, parses, explains and rewrites filters of the Azure Table
+// service. It does no I/O.
 //
 //	f := query.And(
 //		query.PartitionKey.Eq("Sales"),
@@ -7,36 +7,37 @@
 //		query.Prop("Age").Ge(int32(30)),
 //	)
 //	f.String()        // PartitionKey eq 'Sales' and RowKey ge 'email_a' and RowKey lt 'email_b' and Age ge 30
-//	query.Parse(text) // the same tree, from the text that existing code holds
-//	query.Explain(f)  // what it will cost, and what to do about it
+//	query.Parse(text) // parses an OData filter of existing code
+//	query.Explain(f)  // the cost of the filter, and warnings with remedies
 //
-// # What a filter costs
+// # Cost of a filter
 //
-// The service has one index, the keys. It uses what a filter says of them by
-// and, and nothing else; all the rest is read, tested and thrown away, and it
-// is the rows read, not the rows returned, that take the time and count against
-// the limits of the partition. A request ends after 1,000 rows, after 5 seconds,
-// or at the border of a partition, so that a scan is many requests. In order of
-// cost:
+// The service has one index: PartitionKey, then RowKey. It uses this index only for
+// conditions on the keys that are joined by and. It reads every row in that key range
+// and tests the rest of the filter on each. The rows read, not the rows returned,
+// determine the time, and count against the limits of the partition. A response ends
+// after 1,000 rows, after 5 seconds, or at the boundary of a partition, so a scan takes
+// many requests. The classes, in order of cost:
 //
+//	Class           selected by                     reads
 //	Point           both keys                       one row
 //	RowRange        the partition, a row key range  a part of one partition
 //	PartitionScan   the partition                   one partition
-//	PartitionRange  a partition key range           some partitions, each of them whole
+//	PartitionRange  a partition key range           all rows of some partitions
 //	TableScan       anything else                   the table
 //
-// An or of row keys is not several points to the service but a scan of the
-// partition. [Explain] says so, and [Plan.Reads] gives the reads that it should
-// have been: disjoint, in the order of the keys, and together exactly the rows
-// of the filter. [Plan.Check] refuses what costs more than the caller accepts.
+// The service runs an or of row keys as a scan of the partition, not as several point
+// reads. [Explain] warns of it, and [Plan.Reads] returns an equivalent list of reads:
+// they are disjoint, in key order, and together return exactly the rows of the filter.
+// [Plan.Check] returns an error for a filter that costs more than the caller accepts.
 //
 // See https://learn.microsoft.com/azure/storage/tables/table-storage-design-for-query
 // and https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination.
 //
 // # Values
 //
-// The type of the Go value decides the type of the literal, and a literal
-// matches only values of its own type:
+// The type of the Go value determines the type of the literal, and a literal matches
+// only values of the same type:
 //
 //	string                                      String    'O''Brien'
 //	int32, int16, int8, uint16, uint8           Int32     30
@@ -47,29 +48,30 @@
 //	[]byte                                      Binary    X'00ff'
 //	[16]byte                                    Guid      guid'a455c695-df98-5678-aaaa-81d3367e5a34'
 //
-// A named type goes by what it is made of: uuid.UUID is a Guid, time.Duration an
-// Int64; aztables.EDMGUID is a Guid too. Times are sent in UTC, cut to 100 ns as
-// they are stored, and lie in the years 1601 to 9999. An int is an Int64,
-// untyped constants included: write int32(30) for an Int32 property, or let
-// [Filter.Check] find it.
+// A named type is treated like its underlying type: uuid.UUID is a Guid, and
+// time.Duration is an Int64. aztables.EDMGUID is a Guid. Times are converted to UTC and
+// truncated to 100 ns, as they are stored; they must be in the years 1601 to 9999. An
+// int is an Int64, including untyped constants: write int32(30) for an Int32 property.
+// [Filter.Check] reports wrong types.
 //
-// There is no literal, and so an error, for nil, pointers, NaN, infinity, a
-// uint64 beyond an int64, text that is not UTF-8, and every other type. No value
-// can end its literal: the text is parsed back to the very same tree.
+// The following values have no literal and are an error: nil, pointers, NaN, infinity,
+// a uint64 that overflows int64, text that is not valid UTF-8, and all other types.
+// Values are quoted, so no value can change the structure of the filter: [Parse]
+// returns the same tree for the text.
 //
 // See https://learn.microsoft.com/rest/api/storageservices/querying-tables-and-entities
 // and https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model.
 //
 // # Missing properties
 //
-// A row without a property passes no comparison of it, not even ne. It does pass
-// the not of one: Not(Prop("X").Eq(v)) and Prop("X").Ne(v) differ in the rows
-// that lack X.
+// A row without a property matches no comparison of that property, not even ne. It
+// matches the negation: Not(Prop("X").Eq(v)) returns rows without X, and
+// Prop("X").Ne(v) does not.
 //
 // # Errors and logs
 //
-// A mistake in building is kept in the [Filter] and reported by [Filter.Err]. The
-// text of errors, warnings and plans names properties but holds no values;
-// print a [Plan] or a [*ScanError] with %+v to see them. [Filter.String] is for
-// the wire, and holds them all.
+// If a filter cannot be built, the [Filter] keeps the error, and [Filter.Err] returns
+// it. Errors, warnings and plans contain names of properties, but not values; format a
+// [Plan] or a [*ScanError] with %+v to see the values. [Filter.String] returns the text
+// to send, with all values.
 package query

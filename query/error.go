@@ -6,13 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// An Error says why a filter could not be built, or why it does not fit a
-// [Schema]. It names the property, never a value.
+// An Error describes why a filter could not be built, or why it does not match a
+// [Schema]. It contains the name of the property, but no value.
 type Error struct {
-	Property string // the property as it was given; "" when the filter as a whole is at fault
-	Reason   string // what is wrong, one clause
+	Property string // name of the property as passed to Prop; "" if the error is about the whole filter
+	Reason   string // one clause
 }
 
+// Error returns the property and the reason.
 func (e *Error) Error() string {
 	if e.Property == "" {
 		return "query: " + e.Reason
@@ -20,19 +21,20 @@ func (e *Error) Error() string {
 	return "query: property " + quoteName(e.Property) + ": " + e.Reason
 }
 
-// A SyntaxError says where a text stops being a filter that the Table service
-// accepts. It holds no part of the text.
+// A SyntaxError describes why a text is not a filter that the Table service accepts. It
+// does not contain any part of the text.
 type SyntaxError struct {
-	Offset int    // in bytes, from 0
-	Reason string // what is wrong there, one clause
+	Offset int    // of the error, in bytes from 0
+	Reason string // one clause
 }
 
+// Error returns the offset and the reason.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("query: offset %d: %s", e.Offset, e.Reason)
 }
 
-// quoteName prints a property name in one line. A name that is not a legal
-// one may be anything, so it is cut.
+// quoteName quotes a property name for an error message. An illegal name can have any
+// length, so it is truncated.
 func quoteName(name string) string {
 	const limit = 64
 	if len(name) > limit {

@@ -39,10 +39,10 @@ func ExampleClass_tableScan() {
 	// Output:
 	// TableScan  (requests at least 1, comparisons 1)
 	//   ->  TableScan      PartitionKey ge ?
-	//   Warning unbounded-keys: no condition bounds the partition keys on both sides. Name the partition with PartitionKey eq, or give both ends of a range.
+	//   Warning unbounded-keys: the partition keys have no lower or no upper bound. Select the partition with PartitionKey eq, or specify both ends of a range.
 }
 
-// Several partitions are read one after the other, and no row between them.
+// The plan has one read for each partition, so no rows between them are read.
 func ExamplePlan_Reads() {
 	f := query.And(query.PartitionKey.In("Sales", "Marketing"), query.RowKey.Prefix("empid_"))
 	for _, r := range query.Explain(f).Reads() {

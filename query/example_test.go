@@ -8,8 +8,9 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// The guide's example: two employees of one department. Sent as it is, the
-// service reads the whole department; rewritten, it is two point reads.
+// The example of the design guide: two employees of one department. If the filter is
+// sent unchanged, the service reads the whole department. Rewritten, it is two point
+// reads.
 func ExampleExplain() {
 	f, err := query.Parse("PartitionKey eq 'Sales' and (RowKey eq '121' or RowKey eq '322')")
 	if err != nil {
@@ -22,9 +23,9 @@ func ExampleExplain() {
 		fmt.Println(r.Point, r.Key.Partition, r.Key.Row)
 	}
 	// Output:
-	// Point  (requests at least 2, comparisons 3, as it is PartitionScan)
+	// Point  (requests at least 2, comparisons 3, without rewriting PartitionScan)
 	//   ->  Point          PartitionKey eq ? and RowKey eq ?  × 2
-	//   Warning or-of-row-keys (solved by the rewriting): sent as it is, an or of row keys reads the whole partition. Read each row by its key, as the rewriting does.
+	//   Warning or-of-row-keys (solved by rewriting): sent unchanged, an or of row keys reads the whole partition. Read each row by its key, as the rewriting does.
 	// true Sales 121
 	// true Sales 322
 }
@@ -41,7 +42,7 @@ func ExampleFilter_String() {
 	// PartitionKey eq 'Sales' and RowKey ge 'email_a' and RowKey lt 'email_b' and Age ge 30 and LastName ne 'O''Brien'
 }
 
-// Each Go type has its literal.
+// The literal depends on the Go type of the value.
 func ExampleProperty_Eq() {
 	p := query.Prop("X")
 	for _, f := range []query.Filter{
@@ -98,8 +99,8 @@ func ExampleFilter_Check() {
 	fmt.Println(query.Prop("Age").Ge(30).Check(schema))
 	fmt.Println(query.Prop("age").Ge(int32(30)).Check(schema))
 	// Output:
-	// query: property "Age": the property is of type Int32, the literal of type Int64; values of two types never match
-	// query: property "age": no such property; names are case-sensitive
+	// query: property "Age": the property is of type Int32, the literal of type Int64; values of different types never match
+	// query: property "age": not in the schema; names are case-sensitive
 }
 
 func ExamplePlan_Check() {
@@ -109,7 +110,7 @@ func ExamplePlan_Check() {
 	fmt.Println(errors.Is(err, query.ErrScan))
 	fmt.Println(plan.Check(query.TableScan))
 	// Output:
-	// query: refused: TableScan where at most PartitionRange is allowed: Name the partition with PartitionKey eq, or keep an index on the property.
+	// query: refused: the filter is a TableScan, at most PartitionRange is allowed: Select the partition with PartitionKey eq, or maintain an index on the property.
 	// true
 	// <nil>
 }

@@ -1,24 +1,23 @@
 package query
 
-// A Filter is a condition on the rows of a table: a tree of comparisons joined
-// by and, or and not. It is an immutable value, safe to keep and to share
-// between goroutines.
+// A Filter is a condition on the rows of a table: a tree of comparisons joined by and,
+// or and not. It is immutable and safe for concurrent use.
 //
-// The zero Filter is every row; its text is "".
+// The zero Filter matches every row; its text is "".
 //
-// A filter that cannot be built (an unknown Go type, an illegal property name)
-// keeps its error: every filter made from it is broken too, and [Filter.Err]
-// reports the first error. A broken filter matches no row, is equal to no
-// filter, and its text is one that the service refuses.
+// A filter that cannot be built, because of an unknown Go type or an illegal property
+// name, is invalid. It keeps its error, and so does every filter built from it;
+// [Filter.Err] returns the first error. An invalid filter matches no row and equals no
+// filter, and the service rejects its text.
 type Filter struct {
-	root *node // nil: every row
+	root *node // nil matches every row
 	err  error
 }
 
-// And is the filter that every one of fs lets through. And() of nothing is
-// every row, and a zero Filter among fs changes nothing.
+// And returns the filter of the rows that match all of fs. And() matches every row, and
+// a zero Filter in fs has no effect.
 func And(fs ...Filter) Filter {
-	var few [8]*node // spares an allocation
+	var few [8]*node // avoids an allocation
 	parts := few[:0]
 	for _, f := range fs {
 		if f.err != nil {
@@ -34,11 +33,11 @@ func And(fs ...Filter) Filter {
 	return checked(join(opAnd, parts))
 }
 
-// Or is the filter that at least one of fs lets through. Or() of nothing is no
-// row: text built from an empty list never turns into a scan. A zero Filter
-// among fs makes it every row.
+// Or returns the filter of the rows that match at least one of fs. Or() matches no row,
+// so a filter built from an empty list never becomes a scan. If a zero Filter is in fs,
+// the result matches every row.
 func Or(fs ...Filter) Filter {
-	var few [8]*node // spares an allocation
+	var few [8]*node // avoids an allocation
 	parts := few[:0]
 	every := false
 	for _, f := range fs {
@@ -60,9 +59,9 @@ func Or(fs ...Filter) Filter {
 	return checked(join(opOr, parts))
 }
 
-// Not is the filter that lets through what f does not. Since a row without
-// the property never matches a comparison, Not(Prop("X").Eq(v)) lets rows
-// without X through, while Prop("X").Ne(v) does not. Not(Not(f)) is f.
+// Not returns the filter of the rows that do not match f. A row without a property
+// matches no comparison of it, so Not(Prop("X").Eq(v)) matches rows without X, while
+// Prop("X").Ne(v) does not. Not(Not(f)) is f.
 func Not(f Filter) Filter {
 	if f.err != nil {
 		return f
@@ -80,25 +79,25 @@ func checked(n *node) Filter {
 	return Filter{root: n}
 }
 
-var errTooDeep error = &Error{Reason: "nested more than 100 deep"}
+var errTooDeep error = &Error{Reason: "nested more than 100 levels deep"}
 
-// Err reports the first error met while the filter was built, an [*Error] or,
-// from [Parse], a [*SyntaxError].
+// Err returns the first error that occurred while the filter was built: an [*Error], or
+// a [*SyntaxError] of [Parse]. It returns nil for a valid filter.
 func (f Filter) Err() error { return f.err }
 
-// IsZero reports whether f is the zero Filter, every row.
+// IsZero reports whether f is the zero Filter, which matches every row.
 func (f Filter) IsZero() bool { return f.root == nil && f.err == nil }
 
-// Equal reports whether f and g are the same tree, in the same order.
-// Grouping that means nothing, as in a and (b and c), makes no difference. A
-// broken filter equals no filter.
+// Equal reports whether f and g are the same tree, in the same order. Parentheses that
+// do not change the meaning, as in a and (b and c), are ignored. An invalid filter
+// equals no filter.
 func (f Filter) Equal(g Filter) bool {
 	return f.err == nil && g.err == nil && same(f.root, g.root)
 }
 
-// Comparisons counts the discrete comparisons of f. The service refuses more
-// than [MaxComparisons] in one request; [Explain] says how a larger filter can
-// still run.
+// Comparisons returns the number of comparisons in f. The service rejects a request
+// with more than [MaxComparisons]; [Explain] divides a larger filter into several reads
+// if it can.
 func (f Filter) Comparisons() int {
 	if f.root == nil {
 		return 0
@@ -106,7 +105,8 @@ func (f Filter) Comparisons() int {
 	return f.root.count
 }
 
-// MaxComparisons is how many comparisons the service takes in one filter.
+// MaxComparisons is the maximum number of comparisons that the service accepts in one
+// filter.
 //
 // See https://learn.microsoft.com/rest/api/storageservices/querying-tables-and-entities#supported-query-options
 const MaxComparisons = 15

@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-func TestFiltersOfNothing(t *testing.T) {
+func TestEmptyFilters(t *testing.T) {
 	a := Prop("A").Eq("x")
 	row := Values{"PartitionKey": "", "RowKey": "", "A": "y"}
 	for _, tt := range []struct {
@@ -94,19 +94,19 @@ func TestPropertyNames(t *testing.T) {
 			t.Errorf("%q: %v, want %q", name, f.Err(), reason)
 		}
 		if Prop(name).In().Err() == nil {
-			t.Errorf("%q: In() hides the bad name", name)
+			t.Errorf("%q: In() does not report the invalid name", name)
 		}
 	}
 	if (Property{}).Eq("x").Err() == nil {
-		t.Error("the zero Property is taken")
+		t.Error("the zero Property is accepted")
 	}
 	long := Prop(strings.Repeat("ä", 500)).Eq("x").Err().Error()
 	if len(long) > 200 || !strings.Contains(long, "…") {
-		t.Errorf("an error repeats a name of any length: %d bytes", len(long))
+		t.Errorf("the error contains the whole name: %d bytes", len(long))
 	}
 }
 
-func TestABrokenFilterStaysBrokenAndIsNeverSent(t *testing.T) {
+func TestAnInvalidFilterStaysInvalidAndItsTextIsRejected(t *testing.T) {
 	first, second := Prop("A").Eq(nil), Prop("B").Eq(nil)
 	good := Prop("C").Eq("x")
 	for name, f := range map[string]Filter{
@@ -123,19 +123,19 @@ func TestABrokenFilterStaysBrokenAndIsNeverSent(t *testing.T) {
 			t.Errorf("%s: %v, want the first error", name, f.Err())
 		}
 		if _, err := Parse(f.String()); err == nil || f.String() == "" {
-			t.Errorf("%s: the text %q can be sent", name, f)
+			t.Errorf("%s: the text %q is a valid filter", name, f)
 		}
 		if f.Match(Values{"A": "x", "C": "x"}) || f.Equal(f) || f.IsZero() || f.Comparisons() != 0 {
-			t.Errorf("%s: acts like a filter", name)
+			t.Errorf("%s: behaves like a valid filter", name)
 		}
 		plan := Explain(f)
 		if plan.Reads() != nil || plan.Check(TableScan) == nil || len(plan.Warnings) != 1 || plan.Warnings[0].Code != WarnBroken {
-			t.Errorf("%s: has a plan to run: %v", name, plan)
+			t.Errorf("%s: the plan can be executed: %v", name, plan)
 		}
 	}
 }
 
-func TestEqualIsTheSameTreeInTheSameOrder(t *testing.T) {
+func TestEqualComparesTreesInOrder(t *testing.T) {
 	a, b := Prop("A").Eq("x"), Prop("B").Eq("x")
 	if !And(a, b).Equal(And(Prop("A").Eq("x"), b)) || !(Filter{}).Equal(And()) || !Not(Not(a)).Equal(a) {
 		t.Error("equal filters differ")
@@ -150,7 +150,7 @@ func TestEqualIsTheSameTreeInTheSameOrder(t *testing.T) {
 	}
 }
 
-func TestBuildingLeavesItsPartsAlone(t *testing.T) {
+func TestBuildingDoesNotChangeItsParts(t *testing.T) {
 	a, b, c := Prop("A").Eq("x"), Prop("B").Eq("x"), Prop("C").Eq("x")
 	base := And(a, b)
 	one, two := And(base, c), And(base, Not(c))
@@ -176,7 +176,7 @@ func TestCheckAgainstASchema(t *testing.T) {
 		{And(PartitionKey.Eq("a"), RowKey.Prefix("b"), Prop("Age").Ge(int32(30)), Prop("Salary").Lt(5), Prop("Name").Ne("x")), ""},
 		{Prop("Age").Ge(30), `property "Age": the property is of type Int32, the literal of type Int64`},
 		{Prop("Salary").Ge(int32(30)), "ends in L"},
-		{Not(Prop("age").Ge(int32(30))), `property "age": no such property`},
+		{Not(Prop("age").Ge(int32(30))), `property "age": not in the schema`},
 		{RowKey.Eq(5), `property "RowKey": the property is of type String`},
 		{Timestamp.Ge("2026-01-01"), `property "Timestamp": the property is of type DateTime`},
 		{Prop("Age").Ge(nil), "null"},

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// String is the OData text of f, in the one form that [Parse] turns back into
-// the same tree. It is not URL-encoded. The zero Filter gives "", which stands
-// for every row: send no $filter then.
+// String returns the OData text of f, not URL-encoded. Equal filters have equal text,
+// and [Parse] returns the same tree for it. The zero Filter returns "": send no $filter
+// in this case, which returns every row.
 //
-// The text of a broken filter begins with "!": no service takes it for a
-// filter, [Parse] least of all.
+// The text of an invalid filter begins with "!". The service and [Parse] reject it.
 func (f Filter) String() string {
 	if f.err != nil {
 		return "!(" + f.err.Error() + ")"
@@ -25,7 +24,8 @@ func (f Filter) String() string {
 	return string(appendNode(buf[:0], f.root, false))
 }
 
-// shape is the text of n with a question mark for each value, fit for a log.
+// shape returns the text of n with a question mark in place of each value, so that it
+// can be logged.
 func shape(n *node) string {
 	if n == nil {
 		return "every row"
@@ -114,10 +114,10 @@ func appendQuoted(dst []byte, s string) []byte {
 	return append(dst, '\'')
 }
 
-// appendDouble writes a point or an exponent always, since digits alone are an
-// Int32. It avoids the exponent where it can and the plus sign always: some
-// emulators know no exponent, and a plus in a URL that is not encoded is a
-// space.
+// appendDouble always writes a point or an exponent, because digits alone are an Int32.
+// It writes an exponent only for very small and very large numbers, because some
+// emulators do not support it, and never a plus sign, which is a space in a URL that is
+// not encoded.
 func appendDouble(dst []byte, v float64) []byte {
 	start := len(dst)
 	if a := math.Abs(v); a != 0 && (a < 1e-7 || a >= 1e21) {

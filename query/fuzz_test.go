@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FuzzParse holds that no text makes Parse panic, that what it takes has one
-// canonical text, and that every later step takes what Parse gives.
+// FuzzParse checks that no text makes Parse panic, that every filter has one canonical
+// text, and that every parsed filter can be explained and matched.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", " ", "PartitionKey eq 'Sales' and (RowKey eq '121' or RowKey eq '322')",
@@ -32,7 +32,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("offset %d in a text of %d bytes", se.Offset, len(text))
 			}
 			if _, err := Parse(got.String()); err == nil {
-				t.Fatalf("the text of a broken filter is one that can be sent: %q", got)
+				t.Fatalf("the text of an invalid filter is valid: %q", got)
 			}
 			return
 		}
@@ -47,19 +47,19 @@ func FuzzParse(f *testing.F) {
 		for _, r := range plan.Reads() {
 			if r.Filter.Match(row) {
 				if match {
-					t.Fatalf("%q gives one row twice", text)
+					t.Fatalf("%q: two reads match the same row", text)
 				}
 				match = true
 			}
 		}
 		if match != got.Match(row) {
-			t.Fatalf("%q: rewritten %v, as it is %v", text, match, !match)
+			t.Fatalf("%q matches: rewritten %v, unchanged %v", text, match, !match)
 		}
 	})
 }
 
-// FuzzLiteral holds that no value leaves its literal: whatever surrounds it is
-// parsed back to exactly the tree that was built.
+// FuzzLiteral checks that no value changes the structure of a filter: parsing the text
+// returns exactly the tree that was built.
 func FuzzLiteral(f *testing.F) {
 	for _, s := range weird {
 		f.Add(byte(0), s)
@@ -78,7 +78,7 @@ func FuzzLiteral(f *testing.F) {
 		if eq.Err() != nil {
 			for _, broken := range []Filter{eq, And(other, eq), Or(eq, other), Not(eq), Prop("A").In(1, v)} {
 				if _, err := Parse(broken.String()); err == nil || broken.Err() == nil {
-					t.Fatalf("broken filter has the text %q", broken)
+					t.Fatalf("an invalid filter has the text %q", broken)
 				}
 			}
 			return
@@ -109,7 +109,7 @@ func FuzzLiteral(f *testing.F) {
 	})
 }
 
-// fuzzValue makes a value of the type that kind picks out of data.
+// fuzzValue returns a value made of data. kind selects its type.
 func fuzzValue(kind byte, data string) any {
 	var b [16]byte
 	copy(b[:], data)

@@ -27,9 +27,9 @@ type token struct {
 	lit  literal
 }
 
-// lexer cuts a filter text into tokens. It keeps to the rules of OData that the
-// service is built on: words are case-sensitive, the names of literal types
-// and the suffixes of numbers are not.
+// lexer splits a filter text into tokens. It follows the OData rules of the service:
+// keywords and names are case-sensitive, the names of literal types and the suffixes of
+// numbers are not.
 type lexer struct {
 	text string
 	pos  int
@@ -89,7 +89,7 @@ func (x *lexer) peek() byte {
 	return 0
 }
 
-// word takes an identifier, or nothing.
+// word consumes and returns an identifier, or "" if there is none.
 func (x *lexer) word() string {
 	start := x.pos
 	for x.pos < len(x.text) {
@@ -102,7 +102,7 @@ func (x *lexer) word() string {
 	return x.text[start:x.pos]
 }
 
-// quoted takes a quoted text with its quotes, and gives what it stands for.
+// quoted consumes a quoted text and returns its value.
 func (x *lexer) quoted() (string, *SyntaxError) {
 	open := x.pos
 	rest := x.text[open+1:]
@@ -127,8 +127,8 @@ func (x *lexer) quoted() (string, *SyntaxError) {
 	return rest[:end], nil
 }
 
-// typed takes the quoted part of a literal such as guid'…'. It gives false for
-// a word that names no type of literal.
+// typed consumes the quoted part of a literal such as guid'…'. It returns false if the
+// word is not the name of a literal type.
 func (x *lexer) typed(word string, start int) (literal, bool, *SyntaxError) {
 	var decode func(string) (literal, string)
 	switch strings.ToLower(word) {
@@ -162,16 +162,15 @@ func parseBinary(s string) (literal, string) {
 	return literal{typ: Binary, text: string(b)}, ""
 }
 
-// dateTimeLayouts are the forms of ISO 8601 in use. A time without a zone is
-// UTC.
+// dateTimeLayouts are the ISO 8601 formats in use. A time without a zone is UTC.
 var dateTimeLayouts = [...]string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02",
 }
 
 func parseDateTime(s string) (literal, string) {
 	const bad = "not a time of the form 2006-01-02T15:04:05.0000000Z"
-	// time.Parse is more generous than the service: with hours of one digit,
-	// a comma for the point, and any number of digits after it.
+	// time.Parse accepts more than the service: hours with one digit, a comma instead
+	// of the point, and any number of fractional digits.
 	if len(s) > 10 && (len(s) < 16 || s[13] != ':') || strings.Contains(s, ",") {
 		return literal{}, bad
 	}
@@ -188,14 +187,14 @@ func parseDateTime(s string) (literal, string) {
 	return literal{}, bad
 }
 
-// number takes an Int32, an Int64 (suffix L) or a Double (a point, an exponent
-// or the suffix D).
+// number consumes an Int32, an Int64 (with the suffix L) or a Double (with a point, an
+// exponent or the suffix D).
 func (x *lexer) number() (literal, *SyntaxError) {
 	start := x.pos
 	if x.peek() == '-' {
 		x.pos++
 		if x.digits() == 0 {
-			return literal{}, &SyntaxError{start, "a minus sign stands only before a number; there is no arithmetic"}
+			return literal{}, &SyntaxError{start, "a minus sign is allowed only before a number; the service has no arithmetic"}
 		}
 	} else {
 		x.digits()
@@ -225,7 +224,7 @@ func (x *lexer) number() (literal, *SyntaxError) {
 	case suffix == "" && !double:
 		v, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return literal{}, &SyntaxError{start, "the number is no Int32; an Int64 ends in L"}
+			return literal{}, &SyntaxError{start, "the number is not an Int32; an Int64 ends in L"}
 		}
 		return intLiteral(Int32, v), nil
 	case (suffix == "L" || suffix == "l") && !double:
@@ -241,7 +240,7 @@ func (x *lexer) number() (literal, *SyntaxError) {
 		}
 		return literal{typ: Double, num: math.Float64bits(v)}, nil
 	}
-	return literal{}, &SyntaxError{at, "no number of the service has this suffix"}
+	return literal{}, &SyntaxError{at, "unknown suffix of a number"}
 }
 
 func (x *lexer) digits() int {

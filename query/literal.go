@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// literal is one typed constant. It is comparable: two literals are the same
-// constant if and only if they are ==, but for the two zeros of Double, which
-// are different texts for equal values.
+// literal is one typed constant. Two literals are the same constant if and only if they
+// are ==, except 0.0 and -0.0 of Double, which are different literals of equal values.
 type literal struct {
 	typ  Type
 	num  uint64 // Int32, Int64, Bool: the value; Double: its bits; DateTime: .NET ticks
@@ -34,8 +33,8 @@ func (l literal) float() float64 { return math.Float64frombits(l.num) }
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// literalOf gives the literal for a Go value, or why there is none. The reason
-// never holds the value.
+// literalOf returns the literal for a Go value, or the reason why it has none. The
+// reason does not contain the value.
 func literalOf(v any) (literal, string) {
 	switch v := v.(type) {
 	case nil:
@@ -107,8 +106,8 @@ func literalByKind(v reflect.Value) (literal, string) {
 	return literal{}, "the Go type " + t.String() + " has no literal"
 }
 
-// isSDKGUID tells aztables.EDMGUID, which is a string by kind but a Guid in the
-// table. It goes by name so that this package needs no SDK.
+// isSDKGUID reports whether t is aztables.EDMGUID, a string type whose values are Guids.
+// It compares names, so that this package does not import the SDK.
 func isSDKGUID(t reflect.Type) bool {
 	return t.Name() == "EDMGUID" && t.PkgPath() == "github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 }
@@ -141,7 +140,7 @@ func dateTimeLiteral(t time.Time) (literal, string) {
 	return literal{typ: DateTime, num: uint64(ticksOf(t))}, ""
 }
 
-// ticksOf cuts to 100 ns, as a write of the same time does.
+// ticksOf truncates to 100 ns, as a write of the same time does.
 func ticksOf(t time.Time) int64 {
 	return t.Unix()*ticksPerSecond + int64(t.Nanosecond())/100 + epochTicks
 }

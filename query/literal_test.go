@@ -86,7 +86,7 @@ func TestLiteralOfEachGoType(t *testing.T) {
 	}
 }
 
-func TestValuesWithoutALiteralAreRefused(t *testing.T) {
+func TestValuesWithoutALiteralAreRejected(t *testing.T) {
 	s, secret := "x", "s3cr3t"
 	for _, tt := range []struct {
 		value  any
@@ -123,7 +123,7 @@ func TestValuesWithoutALiteralAreRefused(t *testing.T) {
 			continue
 		}
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("%T: the error holds the value: %v", tt.value, err)
+			t.Errorf("%T: the error contains the value: %v", tt.value, err)
 		}
 	}
 }

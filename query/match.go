@@ -8,18 +8,18 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// A Row is what [Filter.Match] asks for values. Lookup gives the value of the
-// named property as string, int32, int64, float64, bool, time.Time, []byte or
-// [16]byte, one Go type per [Type]; ok is false for a property that the row
-// does not have. PartitionKey and RowKey are always there, as strings.
+// A Row provides the values for [Filter.Match]. Lookup returns the value of the named
+// property as string, int32, int64, float64, bool, time.Time, []byte or [16]byte, one Go
+// type per [Type]. ok is false if the row does not have the property. Every row has
+// PartitionKey and RowKey, as strings.
 type Row interface {
 	Lookup(name string) (value any, ok bool)
 }
 
-// Values is a [Row] made of a map.
+// Values is a map that implements [Row].
 type Values map[string]any
 
-// Lookup gives the value under name.
+// Lookup returns the value of the key name.
 func (v Values) Lookup(name string) (any, bool) {
 	value, ok := v[name]
 	return value, ok
@@ -27,12 +27,11 @@ func (v Values) Lookup(name string) (any, bool) {
 
 // Match reports whether the service would return row for f.
 //
-// A comparison is strictly typed: where the row lacks the property, or has it
-// with another type than the literal, no comparison matches, not even ne.
-// Logic has two values, so not of such a comparison does match. Texts compare
-// in UTF-16 code units ([keys.Compare]), case-sensitive; Binary and GUID byte
-// by byte; false is less than true; times by ticks of 100 ns; a stored NaN
-// matches ne only.
+// Comparisons are strictly typed: if the row does not have the property, or has it with
+// another type than the literal, no comparison matches, not even ne. There is no third
+// truth value, so the not of such a comparison matches. Strings are compared by UTF-16
+// code units ([keys.Compare]), Binary and GUID by bytes, times by ticks of 100 ns, and
+// false is less than true. A stored NaN matches only ne.
 func (f Filter) Match(row Row) bool {
 	if f.err != nil {
 		return false
@@ -63,7 +62,7 @@ func (n *node) match(row Row) bool {
 	return ok && n.holds(v)
 }
 
-// holds reports whether the stored value v passes the comparison n.
+// holds reports whether the comparison n is true for the stored value v.
 func (n *node) holds(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -86,7 +85,7 @@ func (n *node) holds(v any) bool {
 	return false
 }
 
-// holdsText spares the walk over the texts where only equality is asked.
+// holdsText does not determine the order of the texts if only equality matters.
 func (o op) holdsText(a, b string) bool {
 	switch o {
 	case opEq:

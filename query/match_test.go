@@ -11,9 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// reference evaluates the text of a filter by other means than Match: it takes
-// the tree apart by hand, and compares by the definitions (UTF-16 units, big
-// endian bytes, whole ticks).
+// reference evaluates a filter independently of Match, and compares values by the
+// definition of their type: UTF-16 units, big-endian bytes, whole ticks.
 func reference(n *node, row Values) bool {
 	if n == nil {
 		return true
@@ -169,11 +168,11 @@ func TestMatchComparesTimesByTicks(t *testing.T) {
 	tick := time.Date(2026, 1, 2, 0, 0, 0, 100, time.UTC)
 	f := Prop("T").Eq(tick.Add(99))
 	if !f.Match(Values{"T": tick}) || f.Match(Values{"T": tick.Add(100)}) {
-		t.Error("a time is not cut to 100 ns")
+		t.Error("a time is not truncated to 100 ns")
 	}
 }
 
-func TestPrefixIsTheTextsThatStartWithIt(t *testing.T) {
+func TestPrefixMatchesExactlyTheTextsThatBeginWithIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prefix, text := drawText(t), drawText(t)
 		if rapid.Bool().Draw(t, "under it") {

@@ -23,7 +23,7 @@ var opWords = [...]string{
 
 func (o op) comparison() bool { return o <= opGe }
 
-// flip gives the operator that means the same with the sides exchanged.
+// flip returns the equivalent operator for exchanged operands.
 func (o op) flip() op {
 	switch o {
 	case opLt:
@@ -38,17 +38,17 @@ func (o op) flip() op {
 	return o
 }
 
-// maxDepth bounds the height of a tree, so that no recursion over one can
-// exhaust the stack. With 15 comparisons nobody comes near it.
+// maxDepth limits the height of a tree, so that no recursion over it exhausts the stack.
+// The service accepts 15 comparisons, so useful filters are far below it.
 const maxDepth = 100
 
-// node is an immutable part of a filter tree. A nil *node stands for every
-// row; it never occurs inside a tree.
+// node is an immutable part of a filter tree. A nil *node matches every row; it does not
+// occur inside a tree.
 //
-// Trees are kept in one form: the children of an "and" are never "and", the
-// children of an "or" never "or", both have two children or more, and the
-// child of a "not" is never "not". So equal meaning by associativity or double
-// negation is equal structure, and text is parsed back to the very same tree.
+// Trees have a canonical form: the children of an "and" are never "and", the children of
+// an "or" are never "or", both have at least two children, and the child of a "not" is
+// never "not". So filters that differ only in grouping or in double negation are the
+// same tree, and parsing the text of a tree returns the same tree.
 type node struct {
 	op    op
 	depth uint16
@@ -58,16 +58,16 @@ type node struct {
 	kids  []*node
 }
 
-// nothing is the filter that no row passes: no text sorts before the empty
-// one. The service has no literal for it.
+// nothing is the filter that matches no row: no text sorts before the empty text. The
+// service has no literal "false" that could be used instead.
 var nothing = compare(nameOfPartitionKey, opLt, literal{typ: String})
 
 func compare(name string, o op, lit literal) *node {
 	return &node{op: o, depth: 1, count: 1, name: name, lit: lit}
 }
 
-// join makes an "and" or an "or" of parts that are not nil. It takes no
-// ownership of parts.
+// join returns the "and" or the "or" of parts, none of which is nil. It does not retain
+// the slice parts.
 func join(o op, parts []*node) *node {
 	if len(parts) == 1 {
 		return parts[0]

@@ -6,19 +6,19 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// The normal form of a filter divides the keys into pieces. Within one piece
-// every comparison of a key is true or false throughout, so that only a
-// condition on the other properties is left, the residue.
+// The normal form of a filter divides the keys into pieces. Within a piece, every
+// comparison of a key has the same result for all keys, so only a condition on the other
+// properties remains, which is called the residue.
 //
-// Keys are always present and always strings, so pushing not down to them is
-// exact. The residue keeps its not: there a missing property makes not (X eq 1)
-// another condition than X ne 1.
+// Keys always exist and are always strings, so not (RowKey eq 'a') can be replaced by
+// RowKey ne 'a'. In the residue a not remains, because properties can be missing:
+// not (X eq 1) is another condition than X ne 1.
 type (
-	// rowPieces says for the row keys of some partitions what residue a row
-	// still has to pass; nil is none.
+	// rowPieces maps the row keys of some partitions to the residue; nil means that
+	// every row matches.
 	rowPieces = []piece[*node]
-	// keyPieces says for the partition keys what rows are wanted. No list of
-	// row pieces in it is empty.
+	// keyPieces maps the partition keys to the rows that match. It contains no empty
+	// list of row pieces.
 	keyPieces = []piece[rowPieces]
 )
 
@@ -28,15 +28,16 @@ func isEveryRowKey(x rowPieces) bool {
 	return len(x) == 1 && x[0].val == nil && x[0].Range == keys.Range{}
 }
 
-// normalizer makes the normal form, unless that takes more than its budget.
+// normalizer computes the normal form. It stops if that takes more steps than its
+// budget.
 type normalizer struct {
 	budget int
 	rows   algebra[*node]
 	keys   algebra[rowPieces]
 }
 
-// normalize gives the normal form of n, or false when it is too large to be
-// worth having: the product of many conditions on both keys.
+// normalize returns the normal form of n, or false if it is too large, which happens for
+// a product of many conditions on both keys.
 func normalize(n *node) (keyPieces, bool) {
 	z := &normalizer{budget: 1 << 16}
 	if n != nil {
@@ -98,7 +99,7 @@ func (z *normalizer) visit(n *node) keyPieces {
 	return keyPieces{{val: rows}}
 }
 
-// fold halves, so that an or of n keys costs n log n.
+// fold divides and conquers, so that an or of n keys costs n log n steps.
 func (z *normalizer) fold(o op, kids []*node) keyPieces {
 	if len(kids) == 1 {
 		return z.visit(kids[0])
@@ -169,7 +170,7 @@ func (z *normalizer) orResidue(x, y *node) (*node, bool) {
 	return z.join(opOr, x, y), true
 }
 
-// join charges for the size of what it makes.
+// join subtracts the size of its result from the budget.
 func (z *normalizer) join(o op, x, y *node) *node {
 	n := join(o, []*node{x, y})
 	z.budget -= len(n.kids)
@@ -183,8 +184,8 @@ func notResidue(x *node) (*node, bool) {
 	return negate(x), true
 }
 
-// within reports what the comparison n of a key says of the texts in r: holds
-// for all of them, or for none; or neither.
+// within reports whether the comparison n of a key is true for all texts in r, and
+// whether it is true for none of them.
 func (n *node) within(r keys.Range) (all, none bool) {
 	if n.lit.typ != String {
 		return false, true

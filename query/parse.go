@@ -4,22 +4,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxNesting bounds the recursion of the parser. The text of the deepest tree
-// opens two levels for each level of the tree.
+// maxNesting limits the recursion of the parser. The text of a tree has at most two
+// levels of nesting for each level of the tree.
 const maxNesting = 2*maxDepth + 2
 
-// Parse reads an OData filter text, not URL-encoded, as the Table service does.
-// It takes the six comparisons, and, or, not (in order of binding: not, and,
-// or), parentheses, every form of literal, and the constant on either side;
-// `30 lt Age` becomes Age gt 30. A property that stands alone is a Boolean:
-// `not Active` becomes not (Active eq true). Empty text is every row.
+// Parse parses an OData filter text, not URL-encoded, as the Table service does. It
+// accepts the six comparison operators; not, and, or, in this order of precedence;
+// parentheses; every form of literal; and the constant on either side: `30 lt Age` is
+// parsed as Age gt 30. A property without a comparison is a Boolean: `not Active` is
+// parsed as not (Active eq true). The empty text matches every row.
 //
-// What the service refuses (functions, arithmetic, null, two properties, two
-// constants) is a [*SyntaxError] with the offset; the filter that comes with it
-// is broken, and matches nothing. Parse does not mind more than
-// [MaxComparisons] comparisons, see [Explain].
+// If the service rejects the text, for example for functions, arithmetic, null, or a
+// comparison of two properties or two constants, Parse returns an invalid filter and a
+// [*SyntaxError] with the offset. Parse accepts more than [MaxComparisons] comparisons;
+// [Explain] warns of them.
 //
-// Parse(f.String()) equals f for every filter f that is not broken.
+// Parse(f.String()) equals f for every valid filter f.
 //
 // See https://learn.microsoft.com/rest/api/storageservices/querying-tables-and-entities#constructing-filter-strings
 func Parse(text string) (Filter, error) {
@@ -52,12 +52,12 @@ func parse(text string) (*node, *SyntaxError) {
 	switch p.tok.kind {
 	case tokEnd:
 	case tokClose:
-		return nil, &SyntaxError{p.tok.off, "nothing is open that this parenthesis could close"}
+		return nil, &SyntaxError{p.tok.off, "closing parenthesis without an opening one"}
 	default:
 		return nil, p.unexpected("expected and, or, or the end")
 	}
 	if root.depth > maxDepth {
-		return nil, &SyntaxError{0, "nested more than 100 deep"}
+		return nil, &SyntaxError{0, "nested more than 100 levels deep"}
 	}
 	return root, nil
 }
@@ -84,8 +84,8 @@ const (
 	exprConstant
 )
 
-// expr is what a part of the text stands for: parentheses may surround a
-// condition, but also a bare property or constant.
+// expr is a parsed part of the text. Parentheses can enclose a condition, but also a
+// single property or constant.
 type expr struct {
 	kind exprKind
 	off  int
@@ -99,7 +99,7 @@ func (e expr) condition() (*node, *SyntaxError) {
 	case exprProperty:
 		return compare(e.name, opEq, boolLiteral(true)), nil
 	case exprConstant:
-		return nil, &SyntaxError{e.off, "a constant alone is no condition"}
+		return nil, &SyntaxError{e.off, "a constant is not a condition"}
 	}
 	return e.node, nil
 }
@@ -121,7 +121,7 @@ func (p *parser) atWord(word string) bool { return p.tok.kind == tokWord && p.to
 func (p *parser) or() (expr, *SyntaxError)  { return p.chain(opOr, (*parser).and) }
 func (p *parser) and() (expr, *SyntaxError) { return p.chain(opAnd, (*parser).unary) }
 
-// chain reads parts joined by one operator.
+// chain parses parts joined by one operator.
 func (p *parser) chain(o op, part func(*parser) (expr, *SyntaxError)) (expr, *SyntaxError) {
 	first, err := part(p)
 	if err != nil || !p.atWord(opWords[o]) {
@@ -167,10 +167,10 @@ func (p *parser) unary() (expr, *SyntaxError) {
 	return expr{off: off, node: negate(n)}, nil
 }
 
-// enter steps over the current token and one level down.
+// enter consumes the current token and increments the nesting level.
 func (p *parser) enter() *SyntaxError {
 	if p.nesting++; p.nesting > maxNesting {
-		return &SyntaxError{p.tok.off, "nested too deep"}
+		return &SyntaxError{p.tok.off, "too many levels of nesting"}
 	}
 	return p.advance()
 }
@@ -198,7 +198,7 @@ func (p *parser) comparison() (expr, *SyntaxError) {
 	case left.kind == exprConstant && right.kind == exprProperty:
 		return expr{off: left.off, node: compare(right.name, o.flip(), left.lit)}, nil
 	case left.kind == exprProperty && right.kind == exprProperty:
-		return expr{}, &SyntaxError{right.off, "a property is compared with a constant only, not with another property"}
+		return expr{}, &SyntaxError{right.off, "a property can only be compared with a constant, not with another property"}
 	case left.kind == exprConstant && right.kind == exprConstant:
 		return expr{}, &SyntaxError{left.off, "two constants cannot be compared; one side must be a property"}
 	}
@@ -217,7 +217,7 @@ func (p *parser) comparisonOperator() (op, bool) {
 	return 0, false
 }
 
-// operand reads a property, a constant, or anything in parentheses.
+// operand parses a property, a constant, or any expression in parentheses.
 func (p *parser) operand() (expr, *SyntaxError) {
 	tok := p.tok
 	switch tok.kind {
@@ -254,7 +254,7 @@ func (p *parser) operand() (expr, *SyntaxError) {
 	return expr{}, &SyntaxError{tok.off, "expected a property, a constant or a condition in parentheses"}
 }
 
-// unexpected explains the current token, which does not fit.
+// unexpected returns the error for the current token, which is not allowed here.
 func (p *parser) unexpected(expected string) *SyntaxError {
 	if p.tok.kind == tokWord {
 		switch p.tok.word {

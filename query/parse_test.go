@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestParseTakesEveryFormTheServiceTakes(t *testing.T) {
+func TestParseAcceptsEveryFormThatTheServiceAccepts(t *testing.T) {
 	guid := [16]byte{0xa4, 0x55, 0xc6, 0x95, 0xdf, 0x98, 0x56, 0x78, 0xaa, 0xaa, 0x81, 0xd3, 0x36, 0x7e, 0x5a, 0x34}
 	a, b, c := Prop("A").Eq(int32(1)), Prop("B").Eq(int32(2)), Prop("C").Eq(int32(3))
 	for _, tt := range []struct {
@@ -78,7 +78,7 @@ func TestParseTakesEveryFormTheServiceTakes(t *testing.T) {
 			continue
 		}
 		if tt.want.Err() != nil {
-			t.Fatalf("%q: broken expectation: %v", tt.text, tt.want.Err())
+			t.Fatalf("%q: invalid expectation: %v", tt.text, tt.want.Err())
 		}
 		if !got.Equal(tt.want) {
 			t.Errorf("Parse(%q) = %q, want %q", tt.text, got, tt.want)
@@ -86,7 +86,7 @@ func TestParseTakesEveryFormTheServiceTakes(t *testing.T) {
 	}
 }
 
-func TestParseSaysWhereTheTextIsWrong(t *testing.T) {
+func TestParseErrorsContainTheOffset(t *testing.T) {
 	for _, tt := range []struct {
 		text   string
 		offset int
@@ -101,9 +101,9 @@ func TestParseSaysWhereTheTextIsWrong(t *testing.T) {
 		{"null eq A", 0, "null"},
 		{"A eq B", 5, "another property"},
 		{"1 eq 1", 0, "two constants"},
-		{"true", 0, "a constant alone"},
-		{"not true", 4, "a constant alone"},
-		{"A eq 1 and 'x'", 11, "a constant alone"},
+		{"true", 0, "a constant is not a condition"},
+		{"not true", 4, "a constant is not a condition"},
+		{"A eq 1 and 'x'", 11, "a constant is not a condition"},
 		{"(A eq 1) eq true", 9, "a condition cannot be compared"},
 		{"A eq", 4, "expected a property, a constant"},
 		{"A eq 1 and", 10, "expected a property, a constant"},
@@ -113,7 +113,7 @@ func TestParseSaysWhereTheTextIsWrong(t *testing.T) {
 		{"A EQ 1", 2, "lower case"},
 		{"A eq 1 AND B eq 2", 7, "lower case"},
 		{"(A eq 1", 7, "closing parenthesis"},
-		{"A eq 1)", 6, "nothing is open"},
+		{"A eq 1)", 6, "closing parenthesis without"},
 		{"()", 1, "expected a property"},
 		{"A eq 'x", 5, "not closed"},
 		{"A eq 'x''", 5, "not closed"},
@@ -145,8 +145,8 @@ func TestParseSaysWhereTheTextIsWrong(t *testing.T) {
 		{"A eq 1\xff", 6, "UTF-8"},
 		{"A eq '\xff'", 6, "UTF-8"},
 		{strings.Repeat("a", 256) + " eq 1", 0, "255"},
-		{strings.Repeat("(", 5000) + "A eq 1", 202, "too deep"},
-		{strings.Repeat("not ", 5000) + "A eq 1", 808, "too deep"},
+		{strings.Repeat("(", 5000) + "A eq 1", 202, "too many levels"},
+		{strings.Repeat("not ", 5000) + "A eq 1", 808, "too many levels"},
 	} {
 		f, err := Parse(tt.text)
 		var se *SyntaxError
@@ -158,16 +158,16 @@ func TestParseSaysWhereTheTextIsWrong(t *testing.T) {
 			t.Errorf("Parse(%.60q): %v; want offset %d, %q", tt.text, err, tt.offset, tt.reason)
 		}
 		if f.Err() == nil || f.IsZero() || f.Match(Values{"A": int32(1)}) {
-			t.Errorf("Parse(%.60q) gives a usable filter beside its error", tt.text)
+			t.Errorf("Parse(%.60q) returns a valid filter and an error", tt.text)
 		}
 	}
 }
 
-func TestParseTurnsTextBackIntoTheSameTree(t *testing.T) {
+func TestParseReturnsTheSameTreeForTheTextOfAFilter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := anyFilter(t)
 		if f.Err() != nil {
-			t.Fatalf("broken: %v", f.Err())
+			t.Fatalf("invalid: %v", f.Err())
 		}
 		got, err := Parse(f.String())
 		if err != nil {
@@ -179,12 +179,12 @@ func TestParseTurnsTextBackIntoTheSameTree(t *testing.T) {
 	})
 }
 
-func TestParseReadsBackTheDeepestTreeThatCanBeBuilt(t *testing.T) {
+func TestParseAcceptsTheTextOfTheDeepestTree(t *testing.T) {
 	a, b := Prop("A").Eq(int32(1)), Prop("B").Eq(int32(2))
 	deepest := Filter{}
 	for f, i := a, 0; f.Err() == nil; i++ {
 		if i > 1000 {
-			t.Fatal("the depth of a tree is not bounded")
+			t.Fatal("the depth of a tree is not limited")
 		}
 		deepest = f
 		f = Not(And(Or(f, b), b))

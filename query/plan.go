@@ -10,47 +10,47 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// A Plan says what a filter will cost before it is sent, and how it will run.
+// A Plan describes how a filter is executed and what it costs.
 type Plan struct {
-	// Class is that of the costliest read of the rewritten filter; of a filter
-	// that no row can pass it is Point, of a broken one TableScan.
+	// Class is the class of the most expensive read of the rewritten filter. For a
+	// filter that no row can match it is Point, for an invalid filter TableScan.
 	Class Class
 
-	// Plain is the class of the filter sent as it is, in one request.
+	// Plain is the class of the filter if it is sent unchanged, in one request.
 	Plain Class
 
-	// Requests is how many requests it takes at least: one for each read. Each
-	// further page of up to 1,000 rows is one more, and so may be each partition.
+	// Requests is the minimum number of requests: one for each read. Each further page
+	// of up to 1,000 rows takes one more, and each further partition can take one more.
 	Requests int
 
-	// Comparisons counts those of the filter as it is.
+	// Comparisons is the number of comparisons of the original filter.
 	Comparisons int
 
-	// Warnings are what makes the filter slow or wrong, each with its remedy.
+	// Warnings are the problems that make the filter slow or wrong, with remedies.
 	Warnings []Warning
 
 	filter Filter
 	reads  []Read
 }
 
-// ExplainOptions say what is known of the table. Nil, and the zero value, is
-// nothing.
+// ExplainOptions describe the table. All fields are optional.
 type ExplainOptions struct {
-	// Schema holds the properties of the rows; with it, literals of a wrong type
-	// and unknown properties are warned of.
+	// Schema contains the properties of the rows. If it is set, the plan warns of
+	// unknown properties and of literals of the wrong type.
 	Schema Schema
 
-	// Siblings are the prefixes of row keys in use, one for each type of row or
-	// index, such as "empid_" and "email_"; with them, [WarnPrefixSiblings]
-	// tells a range that covers two of them. Without, it goes by the look of a
-	// prefix.
+	// Siblings are the prefixes of the row keys in the table, one for each type of row
+	// or index, such as "empid_" and "email_". If it is set, [WarnPrefixSiblings]
+	// reports ranges that contain two of them. If not, it reports prefixes without a
+	// separator.
 	Siblings []string
 }
 
-// Explain plans f. It sends nothing.
+// Explain returns the plan of f. It does no I/O.
 func Explain(f Filter) Plan { return ExplainWith(f, nil) }
 
-// ExplainWith plans f with what is known of the table.
+// ExplainWith returns the plan of f for the table that opts describe. opts can be nil. It
+// does no I/O.
 func ExplainWith(f Filter, opts *ExplainOptions) Plan {
 	if opts == nil {
 		opts = &ExplainOptions{}
@@ -61,7 +61,7 @@ func ExplainWith(f Filter, opts *ExplainOptions) Plan {
 		p.Warnings = []Warning{{
 			Code:    WarnBroken,
 			Problem: strings.TrimPrefix(f.err.Error(), "query: "),
-			Remedy:  "Look at the error that Err gives.",
+			Remedy:  "Check the error of Filter.Err.",
 		}}
 		return p
 	}
@@ -75,37 +75,38 @@ func ExplainWith(f Filter, opts *ExplainOptions) Plan {
 	if !ok {
 		a.warn(Warning{
 			Code:    WarnTooComplex,
-			Problem: "the conditions on both keys give too many combinations to rewrite the filter",
-			Remedy:  "Query for each combination by itself.",
+			Problem: "the conditions on the two keys have too many combinations to rewrite the filter",
+			Remedy:  "Send a separate query for each combination.",
 		})
 	}
 	a.advise(f.root)
 	return p
 }
 
-// Reads gives the rewritten filter: reads that return no row twice, each in the
-// order of the keys, and together exactly the rows that the filter lets
-// through. There are none when no row can pass.
+// Reads returns the rewritten filter: a list of reads that together return exactly the
+// rows that match the filter, each row once, in key order. It is empty if no row can
+// match.
 //
-// An or of keys becomes point reads, several partitions one read each. Reads
-// that differ in nothing but a bound are one; no read has more than
-// [MaxComparisons] comparisons, unless [WarnTooManyComparisons] says that it
-// was not to be avoided. The slice belongs to the plan.
+// An or of row keys becomes point reads, and several partitions become one read each.
+// Adjacent ranges are merged into one read if possible. No read has more than
+// [MaxComparisons] comparisons, unless the plan has a [WarnTooManyComparisons] that is
+// not solved. The caller must not modify the slice.
 func (p Plan) Reads() []Read { return p.reads }
 
-// ErrScan is matched by the error for a filter that costs more than the caller
-// accepts.
+// ErrScan is matched by the error for a filter that costs more than the caller accepts.
 var ErrScan = errors.New("query: the filter would read more than is allowed")
 
-// A ScanError refuses a filter before it is sent. Its text holds no values;
-// the verb %+v adds the plan with them.
+// A ScanError is returned for a filter that costs more than the caller accepts, before
+// any request. Its text contains no values; the verb %+v adds the plan with the values.
 type ScanError struct {
 	Plan  Plan
-	Allow Class // the costliest class that the caller accepts; 0 is the default of [Plan.Check]
+	Allow Class // the most expensive class that the caller accepts; 0 means the default of [Plan.Check]
 }
 
+// Error returns the class of the filter, the allowed class, and the remedy of the first
+// warning that is not solved.
 func (e *ScanError) Error() string {
-	msg := "query: refused: " + e.Plan.Class.String() + " where at most " + allowed(e.Allow).String() + " is allowed"
+	msg := "query: refused: the filter is a " + e.Plan.Class.String() + ", at most " + allowed(e.Allow).String() + " is allowed"
 	for _, w := range e.Plan.Warnings {
 		if !w.Solved {
 			return msg + ": " + w.Remedy
@@ -114,7 +115,7 @@ func (e *ScanError) Error() string {
 	return msg
 }
 
-// Format writes the error, and for %+v the plan below it.
+// Format writes the error. The verb %+v adds the plan with its values.
 func (e *ScanError) Format(s fmt.State, verb rune) {
 	fmt.Fprint(s, e.Error())
 	if verb == 'v' && s.Flag('+') {
@@ -122,15 +123,14 @@ func (e *ScanError) Format(s fmt.State, verb rune) {
 	}
 }
 
-// LogValue keeps from a log what only %+v tells.
+// LogValue returns the text without values: [slog.TextHandler] would format e with %+v.
 func (e *ScanError) LogValue() slog.Value { return azerr.LogValue(e) }
 
-// Is reports true for [ErrScan].
+// Is reports whether target is [ErrScan].
 func (e *ScanError) Is(target error) bool { return target == ErrScan }
 
-// Check refuses a plan that costs more than allow with a [*ScanError], and a
-// broken filter with its own error. The zero Class allows all but a
-// [TableScan].
+// Check returns a [*ScanError] if the plan costs more than allow, and the error of the
+// filter if it is invalid. The zero Class allows everything except a [TableScan].
 func (p Plan) Check(allow Class) error {
 	if p.filter.err != nil {
 		return p.filter.err
@@ -148,23 +148,23 @@ func allowed(c Class) Class {
 	return c
 }
 
-// String is the plan as a database explains one, with a question mark for each
-// value, so that it may be logged. The verb %+v shows the values.
+// String returns the plan as text, with a question mark in place of each value, so that
+// it can be logged.
 func (p Plan) String() string { return p.text(false) }
 
-// Format writes the plan; %+v with the values of the filter.
+// Format writes the text of String. The verb %+v includes the values of the filter.
 func (p Plan) Format(s fmt.State, verb rune) {
 	fmt.Fprint(s, p.text(verb == 'v' && s.Flag('+')))
 }
 
-// LogValue keeps the values out of a log: [slog.TextHandler] prints with %+v.
+// LogValue returns the text without values: [slog.TextHandler] would format p with %+v.
 func (p Plan) LogValue() slog.Value { return slog.StringValue(p.String()) }
 
 func (p Plan) text(values bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v  (requests at least %d, comparisons %d", p.Class, p.Requests, p.Comparisons)
 	if p.Plain != p.Class {
-		fmt.Fprintf(&b, ", as it is %v", p.Plain)
+		fmt.Fprintf(&b, ", without rewriting %v", p.Plain)
 	}
 	b.WriteString(")\n")
 	p.writeReads(&b, values)
@@ -174,8 +174,7 @@ func (p Plan) text(values bool) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// writeReads writes reads that look the same in one line, and no more than a
-// page of them.
+// writeReads writes one line for equal texts of reads, and at most a page of lines.
 func (p Plan) writeReads(b *strings.Builder, values bool) {
 	const most = 20
 	for i, lines := 0, 0; i < len(p.reads); lines++ {
@@ -197,7 +196,7 @@ func (p Plan) writeReads(b *strings.Builder, values bool) {
 	}
 }
 
-// longest is how many bytes of a filter without its values are worth a reader's time.
+// longest is the maximum number of bytes of a filter that is printed without values.
 const longest = 500
 
 func (r Read) text(values bool) string {

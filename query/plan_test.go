@@ -40,7 +40,7 @@ func TestWarnings(t *testing.T) {
 		name string
 		f    Filter
 		opts *ExplainOptions
-		want []string // a + for solved
+		want []string // with the suffix + if it is solved
 	}{
 		{"point", And(sales, RowKey.Eq("1")), nil, nil},
 		{"range", And(sales, RowKey.Prefix("empid_")), nil, nil},
@@ -53,13 +53,13 @@ func TestWarnings(t *testing.T) {
 		{"or of row keys, each with more", And(sales, Or(And(RowKey.Eq("1"), x), RowKey.Eq("2"))), nil, []string{"or-of-row-keys+"}},
 		{"or of row keys alone", RowKey.In("1", "2"), nil, []string{"or-of-row-keys", "unbounded-keys"}},
 		{"or of row key and property", And(sales, Or(RowKey.Eq("1"), x)), nil, nil},
-		{"or of row keys beside a scan", And(sales, Or(RowKey.In("1", "2"), x)), nil, []string{"or-of-row-keys"}},
-		{"or of row keys beside a property elsewhere", Or(And(sales, RowKey.In("1", "2")), x), nil, []string{"or-of-row-keys", "unbounded-property"}},
-		{"or of row keys beside a partition", Or(And(sales, RowKey.In("1", "2")), PartitionKey.Eq("T")), nil, []string{"or-of-partition-keys+", "or-of-row-keys+"}},
+		{"or of row keys and of a property", And(sales, Or(RowKey.In("1", "2"), x)), nil, []string{"or-of-row-keys"}},
+		{"or of row keys of a partition, and of a property", Or(And(sales, RowKey.In("1", "2")), x), nil, []string{"or-of-row-keys", "unbounded-property"}},
+		{"or of row keys of a partition, and of a partition", Or(And(sales, RowKey.In("1", "2")), PartitionKey.Eq("T")), nil, []string{"or-of-partition-keys+", "or-of-row-keys+"}},
 		{"or of row keys in a range", And(PartitionKey.Between("a", "b"), RowKey.In("1", "2")), nil, []string{"or-of-row-keys"}},
-		{"none of the row keys", And(sales, Not(RowKey.In("1", "2"))), nil, nil},
-		{"none of the partitions", Not(PartitionKey.In("1", "2")), nil, []string{"unbounded-keys"}},
-		{"or of partitions beside a scan", Or(PartitionKey.In("1", "2"), x), nil, []string{"or-of-partition-keys", "unbounded-property"}},
+		{"not of an or of row keys", And(sales, Not(RowKey.In("1", "2"))), nil, nil},
+		{"not of an or of partitions", Not(PartitionKey.In("1", "2")), nil, []string{"unbounded-keys"}},
+		{"or of partitions and of a property", Or(PartitionKey.In("1", "2"), x), nil, []string{"or-of-partition-keys", "unbounded-property"}},
 		{"or of partitions", And(PartitionKey.In("1", "2"), x), nil, []string{"or-of-partition-keys+"}},
 		{"many keys", And(sales, RowKey.In(numbered(40)...)), nil, []string{"or-of-row-keys+", "too-many-comparisons+"}},
 		{"many properties", And(sales, Prop("X").In(numbered(15)...)), nil, []string{"too-many-comparisons"}},
@@ -96,17 +96,17 @@ func TestWarnings(t *testing.T) {
 			}
 			for _, w := range plan.Warnings {
 				if !w.Solved && strings.Contains(w.Remedy, "the rewriting does") {
-					t.Errorf("the rewriting does not: %v", w)
+					t.Errorf("not solved, but the remedy refers to the rewriting: %v", w)
 				}
 				if w.Problem == "" || !strings.HasSuffix(w.Remedy, ".") || strings.Count(w.Remedy, ". ") > 0 {
-					t.Errorf("not a problem with one sentence of remedy: %v", w)
+					t.Errorf("no problem, or not one sentence of remedy: %v", w)
 				}
 			}
 		})
 	}
 }
 
-func TestAnOrOfRowKeysIsNotSaidToLackThePartitionThatItNames(t *testing.T) {
+func TestTheWarningOfAnOrOfRowKeysMentionsAMissingPartitionKeyOnlyIfItIsMissing(t *testing.T) {
 	named := And(PartitionKey.Eq("a"), RowKey.In("1", "2"))
 	each := Or(And(PartitionKey.Eq("a"), RowKey.Eq("1")), And(PartitionKey.Eq("b"), RowKey.Eq("2")), Prop("X").Eq(1))
 	for f, lacks := range map[string]bool{
@@ -135,7 +135,7 @@ func TestAnOrOfRowKeysIsNotSaidToLackThePartitionThatItNames(t *testing.T) {
 	}
 }
 
-// A plan is for a log; the filter of ten thousand keys is not.
+// Plans are logged, so their text is short even for a filter with ten thousand values.
 func TestThePlanOfALongFilterIsShort(t *testing.T) {
 	plan := Explain(And(PartitionKey.Eq("Sales"), Prop("X").In(numbered(10_000)...)))
 	if text := plan.String(); len(text) > 2000 || !strings.Contains(text, "X eq ? or X eq") || !strings.Contains(text, " …") {
@@ -146,7 +146,7 @@ func TestThePlanOfALongFilterIsShort(t *testing.T) {
 	}
 }
 
-func TestScansAreRefusedWithTheirPlan(t *testing.T) {
+func TestCheckReturnsAScanErrorWithThePlan(t *testing.T) {
 	scan := Explain(Prop("X").Eq("s3cr3t"))
 	err := fmt.Errorf("reading staff: %w", scan.Check(0))
 	var se *ScanError
@@ -154,13 +154,13 @@ func TestScansAreRefusedWithTheirPlan(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	if !strings.Contains(err.Error(), "PartitionKey eq") || strings.Contains(err.Error(), "s3cr3t") {
-		t.Errorf("the message has no remedy, or the value: %v", err)
+		t.Errorf("the message does not contain the remedy, or contains the value: %v", err)
 	}
 	if by := (&ScanError{Plan: scan}); by.Error() != se.Error() {
 		t.Errorf("the zero Allow is not the default: %v", by)
 	}
 	if s := fmt.Sprintf("%+v", se); !strings.Contains(s, "X eq 's3cr3t'") {
-		t.Errorf("%%+v hides the value: %s", s)
+		t.Errorf("%%+v does not show the value: %s", s)
 	}
 	for class, f := range map[Class]Filter{
 		Point:          And(PartitionKey.Eq("a"), RowKey.Eq("b")),
@@ -182,7 +182,7 @@ func TestScansAreRefusedWithTheirPlan(t *testing.T) {
 	}
 }
 
-func TestPlansShowValuesOnlyWhenAsked(t *testing.T) {
+func TestPlansShowValuesOnlyForPlusV(t *testing.T) {
 	plan := Explain(And(PartitionKey.Eq("s3cr3t"), RowKey.In("s3cr3t", "b"), Prop("X").Ge("s3cr3t")))
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("will ask", "plan", plan)
@@ -196,7 +196,7 @@ func TestPlansShowValuesOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-func TestALargePlanIsPrintedInAPage(t *testing.T) {
+func TestTheTextOfALargePlanIsAtMostAPage(t *testing.T) {
 	var fs []Filter
 	for i, v := range numbered(100) {
 		f := And(PartitionKey.Eq(v), RowKey.Eq(v))
@@ -211,7 +211,7 @@ func TestALargePlanIsPrintedInAPage(t *testing.T) {
 	}
 }
 
-func TestAFilterTooLargeToRewriteIsReadAsItIs(t *testing.T) {
+func TestAFilterTooLargeToRewriteIsSentUnchanged(t *testing.T) {
 	f := And(PartitionKey.Between("1000", "1399"), PartitionKey.In(numbered(400)...), RowKey.In(numbered(400)...))
 	plan := Explain(f)
 	reads := plan.Reads()
@@ -220,7 +220,7 @@ func TestAFilterTooLargeToRewriteIsReadAsItIs(t *testing.T) {
 	}
 }
 
-func TestFiltersOfKeysStayUnderTheLimitOfComparisons(t *testing.T) {
+func TestFiltersOfKeysDoNotExceedTheLimitOfComparisons(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawer{
 			property: rapid.SampledFrom([]Property{PartitionKey, RowKey}),

@@ -13,13 +13,13 @@ const (
 	nameOfTimestamp    = "Timestamp"
 )
 
-// A Property is the left side of a comparison. Make one with [Prop]; the three
-// that every row has are [PartitionKey], [RowKey] and [Timestamp].
+// A Property is the left side of a comparison. [Prop] returns one; [PartitionKey],
+// [RowKey] and [Timestamp] are the properties that every row has.
 //
-// The Go type of the value decides the type of the literal, see [Filter] and
-// the package documentation. Mind untyped constants: Eq(30) is an int, and so
-// an Int64 literal, which never matches an Int32 property; write
-// Eq(int32(30)), or have the filter checked with [Filter.Check].
+// The Go type of the value determines the type of the literal, as the package
+// documentation describes. Note that untyped constants are ints: Eq(30) has an Int64
+// literal, which never matches an Int32 property. Write Eq(int32(30)) for that, or check
+// the filter with [Filter.Check].
 type Property struct {
 	name string
 	err  error
@@ -32,10 +32,10 @@ var (
 	Timestamp    = Property{name: nameOfTimestamp}    // a DateTime, set by the service on each write
 )
 
-// Prop names a property. A name is a C# identifier of at most 255 UTF-16
-// units, and case-sensitive; any other makes every filter with it broken. So
-// do the words of the filter language (and, or, not, eq, ne, lt, le, gt, ge,
-// true, false, null, NaN, INF), which a filter cannot address.
+// Prop returns the property with this name. A name is a C# identifier of at most 255
+// UTF-16 units, and case-sensitive. If it is not, or if it is a word of the filter
+// language (and, or, not, eq, ne, lt, le, gt, ge, true, false, null, NaN, INF), every
+// filter with the property is invalid.
 //
 // See https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model#property-names
 func Prop(name string) Property {
@@ -45,34 +45,34 @@ func Prop(name string) Property {
 	return Property{name: name}
 }
 
-// Name is the name as it was given.
+// Name returns the name of the property, as passed to [Prop].
 func (p Property) Name() string { return p.name }
 
-// Eq is p eq v.
+// Eq returns the filter p eq v.
 func (p Property) Eq(v any) Filter { return p.compare(opEq, v) }
 
-// Ne is p ne v. A row without the property, or with a value of another type,
-// does not match. No index helps a ne: the service reads everything that the
-// rest of the filter leaves.
+// Ne returns the filter p ne v. A row without the property, or with a value of another
+// type, does not match. No index supports ne: the service reads all rows that the rest
+// of the filter selects.
 func (p Property) Ne(v any) Filter { return p.compare(opNe, v) }
 
-// Lt is p lt v.
+// Lt returns the filter p lt v.
 func (p Property) Lt(v any) Filter { return p.compare(opLt, v) }
 
-// Le is p le v.
+// Le returns the filter p le v.
 func (p Property) Le(v any) Filter { return p.compare(opLe, v) }
 
-// Gt is p gt v.
+// Gt returns the filter p gt v.
 func (p Property) Gt(v any) Filter { return p.compare(opGt, v) }
 
-// Ge is p ge v.
+// Ge returns the filter p ge v.
 func (p Property) Ge(v any) Filter { return p.compare(opGe, v) }
 
-// Between is p ge from and p le to: both ends belong to it.
+// Between returns the filter p ge from and p le to: both ends are inclusive.
 func (p Property) Between(from, to any) Filter { return And(p.Ge(from), p.Le(to)) }
 
-// In is p eq v for any one of vs. In() of nothing matches no row. On RowKey,
-// with the partition key given, it runs as one point read per value, see
+// In returns the filter p eq v for any v in vs. In() matches no row. A filter with
+// PartitionKey.Eq and RowKey.In is rewritten to one point read per value, see
 // [Explain].
 func (p Property) In(vs ...any) Filter {
 	if p.err != nil {
@@ -85,9 +85,9 @@ func (p Property) In(vs ...any) Filter {
 	return Or(fs...)
 }
 
-// Prefix is every text that starts with prefix, as a range: the service has no
-// function for it. It costs two comparisons, or one where nothing sorts after
-// the prefix.
+// Prefix returns the filter for values that begin with prefix. The service has no
+// function for it, so the filter is a range of two comparisons, or of one if the range
+// has no upper bound.
 func (p Property) Prefix(prefix string) Filter {
 	if p.isKey() {
 		return p.Within(keys.Prefix(prefix))
@@ -95,9 +95,9 @@ func (p Property) Prefix(prefix string) Filter {
 	return p.Within(keys.Range{From: prefix, To: prefixEnd(prefix)})
 }
 
-// prefixEnd is the least text after every text that starts with prefix, or ""
-// when there is none. Other than [keys.Prefix] it leaves no character out: a
-// property may hold what a key may not.
+// prefixEnd returns the least text after every text that begins with prefix, or "" if
+// there is none. Unlike [keys.Prefix] it does not skip any character, because a property
+// can contain characters that are illegal in a key.
 func prefixEnd(prefix string) string {
 	for head := prefix; head != ""; {
 		r, size := utf8.DecodeLastRuneInString(head)
@@ -105,7 +105,7 @@ func prefixEnd(prefix string) string {
 		switch r {
 		case 0xFFFF: // the last UTF-16 unit
 			continue
-		case 0xD7FF: // surrogates follow, which write U+10000 and above
+		case 0xD7FF: // surrogates follow, which encode U+10000 and above
 			r = 0x10000
 		case unicode.MaxRune:
 			r = 0xE000
@@ -117,9 +117,9 @@ func prefixEnd(prefix string) string {
 	return ""
 }
 
-// Within is every text in r. The range without bounds is every row for
-// PartitionKey and RowKey; for another property it is every row that has it as
-// a String.
+// Within returns the filter for values in r. If r has no bounds, the filter matches
+// every row for PartitionKey and RowKey, and for another property every row that has it
+// as a String.
 func (p Property) Within(r keys.Range) Filter {
 	switch {
 	case r.To == "" && r.From == "" && p.isKey():
@@ -141,7 +141,7 @@ func (p Property) compare(o op, v any) Filter {
 	return p.with(o, lit, reason)
 }
 
-// text spares the boxing of a string.
+// text is compare for a string, without an allocation for an interface value.
 func (p Property) text(o op, s string) Filter {
 	lit, reason := checkedString(s)
 	return p.with(o, lit, reason)
@@ -152,7 +152,7 @@ func (p Property) with(o op, lit literal, reason string) Filter {
 		return Filter{err: p.err}
 	}
 	if p.name == "" {
-		return Filter{err: &Error{Reason: "a property without a name"}}
+		return Filter{err: &Error{Reason: "the property has no name"}}
 	}
 	if reason != "" {
 		return Filter{err: &Error{Property: p.name, Reason: reason}}
@@ -160,7 +160,7 @@ func (p Property) with(o op, lit literal, reason string) Filter {
 	return Filter{root: compare(p.name, o, lit)}
 }
 
-// badName says why name cannot be a property's name, or "".
+// badName returns the reason why name is not a legal property name, or "" if it is.
 func badName(name string) string {
 	if name == "" {
 		return "the name is empty"
@@ -177,7 +177,7 @@ func badName(name string) string {
 			return "the name does not start with a letter or an underscore"
 		}
 		if !namePart(r) {
-			return "the name holds a character that no identifier has"
+			return "the name contains a character that is not allowed in an identifier"
 		}
 		units++
 		if r > 0xFFFF {

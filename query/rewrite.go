@@ -2,36 +2,35 @@ package query
 
 import "github.com/azpatterns/azpatterns/keys"
 
-// A Read is one request, or one sequence of pages, of a rewritten filter.
+// A Read is one query of a rewritten filter. It takes one request for each page.
 type Read struct {
 	Class Class
 
-	// Point says that nothing but the key is asked, and that the key is one
-	// that a row can have: Key may be read by its address, and a missing row is
-	// no failure. Filter says the same, for a caller that prefers to query.
+	// Point reports whether the row can be read with a Get of Key instead of a query with
+	// Filter: Filter has no other conditions, Key is legal, and its Partition is not
+	// empty. In a Get, a missing row is not an error but an empty result.
 	Point bool
 
-	// Key is set when Class is Point, whether or not there is more to ask.
+	// Key is set if Class is Point, even if Filter has further conditions.
 	Key keys.Key
 
-	// Partition and Row hold the keys of every row of this read. A bound that
-	// ends in U+0000 stands just behind the text before it: the range of the
-	// one text "a" is ["a", "a\x00").
+	// Partition and Row contain the keys of every row of this read. A bound that ends
+	// in U+0000 is the successor of the text before it: the range that contains only
+	// "a" is ["a", "a\x00").
 	Partition, Row keys.Range
 
-	// Filter is what to send.
+	// Filter is the filter to send.
 	Filter Filter
 }
 
-// planner turns a normal form into reads.
+// planner converts a normal form to reads.
 type planner struct {
-	root  *node // the filter as it was given
+	root  *node // the original filter
 	reads []Read
 }
 
-// rewrite divides a filter into reads that are disjoint, and in the order of
-// the keys. It gives false when the filter is read as it is because its normal
-// form is too large.
+// rewrite divides a filter into disjoint reads in key order. If the normal form of the
+// filter is too large, it returns the unchanged filter as one read, and false.
 func rewrite(root *node) ([]Read, bool) {
 	pieces, ok := normalize(root)
 	if !ok {
@@ -51,9 +50,9 @@ func rewrite(root *node) ([]Read, bool) {
 	return p.reads, true
 }
 
-// partitions adds the reads of the first pieces, and gives how many it took.
-// Partition ranges that touch are one read, where the limit of comparisons
-// allows it: to divide them saves no row, but costs a request.
+// partitions adds the reads of the first pieces, and returns the number of these pieces.
+// Adjacent partition ranges become one read if it does not exceed the limit of
+// comparisons: dividing them would save no row and cost a request.
 func (p *planner) partitions(pieces keyPieces) int {
 	run, ranges := 1, !isOne(pieces[0].Range)
 	for run < len(pieces) && pieces[run-1].To == pieces[run].From {
@@ -76,15 +75,15 @@ func (p *planner) partitions(pieces keyPieces) int {
 	return 1
 }
 
-// over is one read over the partitions of all pieces. It leaves the conditions
-// on the row keys as they stand: bounds do not help over several partitions.
+// over returns one read of the partitions of all pieces. It does not change the
+// conditions on the row keys: bounds do not help in several partitions.
 func (p *planner) over(pieces keyPieces) Read {
 	return p.restricted(hull(pieces), keys.Range{})
 }
 
-// rows adds the reads of the first row pieces of one partition, and gives how
-// many pieces it took. Pieces that touch, or that only a single key divides,
-// are one read: to skip one row is not worth a request.
+// rows adds the reads of the first row pieces of one partition, and returns the number
+// of these pieces. Pieces that are adjacent, or separated by a single key, become one
+// read: skipping one row is not worth a request.
 func (p *planner) rows(partition keys.Range, rows rowPieces) int {
 	run, ranges := 1, !isOne(rows[0].Range)
 	for run < len(rows) {
@@ -111,8 +110,8 @@ func (p *planner) rows(partition keys.Range, rows rowPieces) int {
 	return 1
 }
 
-// add appends the read unless it has more comparisons than limit; 0 is no
-// limit.
+// add appends the read and returns true, unless the read has more comparisons than
+// limit. 0 means no limit.
 func (p *planner) add(r Read, limit int) bool {
 	if limit > 0 && r.Filter.Comparisons() > limit {
 		return false
@@ -121,13 +120,14 @@ func (p *planner) add(r Read, limit int) bool {
 	return true
 }
 
-// restricted reads what the filter lets through of the keys in both ranges.
+// restricted returns the read of the rows that match the filter and have keys in both
+// ranges.
 func (p *planner) restricted(partition, row keys.Range) Read {
 	residue, _ := p.root.restrict(partition, row)
 	return p.reading(partition, row, residue)
 }
 
-// reading makes the read of the keys in both ranges that pass residue.
+// reading returns the read of the rows that match residue and have keys in both ranges.
 func (p *planner) reading(partition, row keys.Range, residue *node) Read {
 	r := Read{Class: classOf(partition, row), Partition: partition, Row: row}
 	var parts [5]*node
@@ -141,14 +141,14 @@ func (p *planner) reading(partition, row keys.Range, residue *node) Read {
 	}
 	if r.Class == Point {
 		r.Key = keys.Key{Partition: partition.From, Row: row.From}
-		// Clients refuse to address an empty PartitionKey, legal as it is.
+		// Clients reject an empty PartitionKey in the address of a row, although it is legal.
 		r.Point = residue == nil && r.Key.Partition != "" && r.Key.Validate() == nil
 	}
 	return r
 }
 
-// restrict gives the filter that says the same as n for all keys in both
-// ranges: nil for every row, or false when it lets none through.
+// restrict returns a filter that is equivalent to n for keys in both ranges: nil if it
+// matches every row, and false if it matches no row.
 func (n *node) restrict(partition, row keys.Range) (*node, bool) {
 	if n == nil {
 		return nil, true
@@ -202,13 +202,13 @@ func (n *node) restrictKids(partition, row keys.Range) (*node, bool) {
 	return join(n.op, parts), true
 }
 
-// hull is the least range around ordered pieces.
+// hull returns the smallest range that contains the ordered pieces.
 func hull[V any](pieces []piece[V]) keys.Range {
 	return keys.Range{From: pieces[0].From, To: pieces[len(pieces)-1].To}
 }
 
-// plainBounds gives what the service makes of the filter sent as it is: it
-// uses the conditions on the keys that every row has to pass, and no others.
+// plainBounds returns the key ranges that the service reads if the filter is sent
+// unchanged: it uses only conditions on the keys that every row has to match.
 func plainBounds(root *node) (partition, row keys.Range) {
 	if root == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawTable draws rows with different keys, in the order of the service.
+// drawTable draws rows with distinct keys, in key order.
 func drawTable(t *rapid.T) []Values {
 	rows := rapid.SliceOfNDistinct(rapid.Custom(drawRow), 0, 40, func(v Values) keys.Key { return keyOf(v) }).Draw(t, "rows")
 	slices.SortFunc(rows, func(a, b Values) int { return keyOf(a).Compare(keyOf(b)) })
@@ -30,7 +30,7 @@ func matching(f Filter, rows []Values) []keys.Key {
 	return out
 }
 
-func TestReadsGiveExactlyTheRowsOfTheFilterInOrder(t *testing.T) {
+func TestReadsReturnExactlyTheRowsOfTheFilterInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := drawTable(t)
 		f := tightFilter(t)
@@ -40,21 +40,21 @@ func TestReadsGiveExactlyTheRowsOfTheFilterInOrder(t *testing.T) {
 			got = append(got, matching(read.Filter, rows)...)
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("%q\ngives   %q\nwants   %q\nreads\n%+v", f, got, want, Explain(f))
+			t.Fatalf("%q\ngot     %q\nwant    %q\nreads\n%+v", f, got, want, Explain(f))
 		}
 	})
 }
 
-func TestReadsKeepWhatTheyPromise(t *testing.T) {
+func TestReadsAreDisjointAndOrderedAndHaveTheRightClass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := tightFilter(t)
 		plan := Explain(f)
 		reads := plan.Reads()
-		costliest := Class(0)
+		worst := Class(0)
 		for i, r := range reads {
-			costliest = max(costliest, r.Class)
+			worst = max(worst, r.Class)
 			if r.Filter.Err() != nil {
-				t.Fatalf("%q: read %d is broken: %v", f, i, r.Filter.Err())
+				t.Fatalf("%q: read %d is invalid: %v", f, i, r.Filter.Err())
 			}
 			if back, err := Parse(r.Filter.String()); err != nil || !back.Equal(r.Filter) {
 				t.Fatalf("%q: read %d is not a canonical tree: %q, %v", f, i, r.Filter, err)
@@ -63,7 +63,7 @@ func TestReadsKeepWhatTheyPromise(t *testing.T) {
 				t.Fatalf("%q: read %d has the wrong class %v", f, i, r.Class)
 			}
 			if want := And(PartitionKey.Eq(r.Key.Partition), RowKey.Eq(r.Key.Row)); r.Point && !r.Filter.Equal(want) {
-				t.Fatalf("%q: point read %d asks more than its key: %q", f, i, r.Filter)
+				t.Fatalf("%q: point read %d has more conditions than its key: %q", f, i, r.Filter)
 			}
 			if i == 0 {
 				continue
@@ -79,8 +79,8 @@ func TestReadsKeepWhatTheyPromise(t *testing.T) {
 				t.Fatalf("%q: reads %d and %d overlap or are out of order\n%+v", f, i-1, i, plan)
 			}
 		}
-		if len(reads) > 0 && plan.Class != costliest {
-			t.Fatalf("%q: class %v, costliest read %v", f, plan.Class, costliest)
+		if len(reads) > 0 && plan.Class != worst {
+			t.Fatalf("%q: class %v, most expensive read %v", f, plan.Class, worst)
 		}
 		if plan.Requests != len(reads) {
 			t.Fatalf("%q: %d requests, %d reads", f, plan.Requests, len(reads))
@@ -88,12 +88,12 @@ func TestReadsKeepWhatTheyPromise(t *testing.T) {
 	})
 }
 
-func TestNoReadIsCostlierThanTheFilterAsItIs(t *testing.T) {
+func TestNoReadIsMoreExpensiveThanTheUnchangedFilter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := tightFilter(t)
 		plan := Explain(f)
 		if plan.Class > plan.Plain {
-			t.Fatalf("%q: %v, as it is %v\n%+v", f, plan.Class, plan.Plain, plan)
+			t.Fatalf("%q: %v, unchanged %v\n%+v", f, plan.Class, plan.Plain, plan)
 		}
 	})
 }
@@ -170,7 +170,7 @@ func TestReads(t *testing.T) {
 				t.Errorf("reads\n%q, want\n%q", got, tt.reads)
 			}
 			if plan.Class != tt.class || plan.Plain != tt.plain {
-				t.Errorf("class %v, as it is %v; want %v, %v", plan.Class, plan.Plain, tt.class, tt.plain)
+				t.Errorf("class %v, unchanged %v; want %v, %v", plan.Class, plan.Plain, tt.class, tt.plain)
 			}
 		})
 	}

@@ -1,10 +1,10 @@
 package query
 
-// A Schema names the properties of a table's rows and their types. The keys
-// and Timestamp belong to every schema without being named in it.
+// A Schema maps the names of the properties of a table's rows to their types.
+// PartitionKey, RowKey and Timestamp are part of every schema and need not be listed.
 type Schema map[string]Type
 
-// typeOf gives the type of a property; false when there is none.
+// typeOf returns the type of a property, or false if s does not contain it.
 func (s Schema) typeOf(name string) (Type, bool) {
 	switch name {
 	case nameOfPartitionKey, nameOfRowKey:
@@ -16,9 +16,9 @@ func (s Schema) typeOf(name string) (Type, bool) {
 	return t, ok
 }
 
-// Check reports the first comparison of f that cannot match a row of s: its
-// property is not in s, or its literal has another type. The error is an
-// [*Error], or the one that [Filter.Err] gives.
+// Check returns an [*Error] for the first comparison of f that cannot match a row of s,
+// because its property is not in s, or because its literal has another type. If f is
+// invalid, it returns the error of [Filter.Err].
 func (f Filter) Check(s Schema) error {
 	if f.err != nil {
 		return f.err
@@ -26,7 +26,7 @@ func (f Filter) Check(s Schema) error {
 	for n := range f.root.comparisons {
 		t, ok := s.typeOf(n.name)
 		if !ok {
-			return &Error{Property: n.name, Reason: "no such property; names are case-sensitive"}
+			return &Error{Property: n.name, Reason: "not in the schema; names are case-sensitive"}
 		}
 		if t != n.lit.typ {
 			return &Error{Property: n.name, Reason: mismatch(t, n.lit.typ)}
@@ -35,7 +35,7 @@ func (f Filter) Check(s Schema) error {
 	return nil
 }
 
-// comparisons gives the comparisons of the tree, from left to right.
+// comparisons iterates over the comparisons of the tree, from left to right.
 func (n *node) comparisons(yield func(*node) bool) { n.walk(yield) }
 
 func (n *node) walk(yield func(*node) bool) bool {
@@ -57,5 +57,5 @@ func mismatch(stored, literal Type) string {
 	if stored == Int64 && literal == Int32 {
 		return "the property is an Int64, the literal an Int32; an Int64 literal ends in L (in Go: int64)"
 	}
-	return "the property is of type " + stored.String() + ", the literal of type " + literal.String() + "; values of two types never match"
+	return "the property is of type " + stored.String() + ", the literal of type " + literal.String() + "; values of different types never match"
 }

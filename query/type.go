@@ -1,8 +1,7 @@
 package query
 
-// Type is the type of a stored property, or of a literal that is compared
-// with one. The service compares only values of one type: a literal of
-// another type than the stored value never matches.
+// Type is the type of a stored property, or of a literal. A comparison matches only if
+// the stored value and the literal have the same type.
 //
 // See https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model#property-types
 type Type int
@@ -24,7 +23,7 @@ var typeNames = [...]string{
 	Bool: "Boolean", DateTime: "DateTime", Binary: "Binary", GUID: "Guid",
 }
 
-// String gives the name the service uses, without "Edm.".
+// String returns the name that the service uses, without "Edm.".
 func (t Type) String() string {
 	if t < 0 || int(t) >= len(typeNames) {
 		return "unknown type"

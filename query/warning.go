@@ -2,64 +2,63 @@ package query
 
 import "strings"
 
-// A WarningCode names a kind of warning. The codes are stable: programs and
-// log searches may rely on them.
+// A WarningCode identifies a kind of warning. The codes are stable: programs and log
+// queries can depend on them.
 type WarningCode string
 
-// What [Explain] warns of.
+// The warnings of [Explain].
 const (
 	// WarnBroken: the filter could not be built.
 	WarnBroken WarningCode = "broken-filter"
 	// WarnNeverMatches: the conditions on the keys contradict each other.
 	WarnNeverMatches WarningCode = "never-matches"
-	// WarnOrOfRowKeys: row keys joined by or, for which the service reads all
-	// of the partition, or of the table.
+	// WarnOrOfRowKeys: row keys are joined by or, so the service reads the whole
+	// partition, or the whole table.
 	WarnOrOfRowKeys WarningCode = "or-of-row-keys"
-	// WarnOrOfPartitionKeys: partition keys joined by or, for which the service
-	// reads the table.
+	// WarnOrOfPartitionKeys: partition keys are joined by or, so the service reads the
+	// whole table.
 	WarnOrOfPartitionKeys WarningCode = "or-of-partition-keys"
-	// WarnTooManyComparisons: more comparisons in one filter text than the
-	// service takes.
+	// WarnTooManyComparisons: the filter has more comparisons than the service accepts.
 	WarnTooManyComparisons WarningCode = "too-many-comparisons"
-	// WarnUnboundedProperty: a condition on a property, and none on the
-	// partition key that would bound what is read.
+	// WarnUnboundedProperty: the filter has a condition on a property, but none on the
+	// partition key that limits the rows to read.
 	WarnUnboundedProperty WarningCode = "unbounded-property"
-	// WarnUnboundedKeys: no condition bounds the partition keys on both sides.
+	// WarnUnboundedKeys: the partition keys have no lower or no upper bound.
 	WarnUnboundedKeys WarningCode = "unbounded-keys"
-	// WarnPrefixSiblings: a range of keys that covers rows of other types, or of
+	// WarnPrefixSiblings: a range of keys also contains rows of other types, or of
 	// longer ids.
 	WarnPrefixSiblings WarningCode = "prefix-covers-siblings"
-	// WarnNotEqual: a ne, which no index helps.
+	// WarnNotEqual: the filter has a ne, which no index supports.
 	WarnNotEqual WarningCode = "not-equal"
-	// WarnNotMatchesMissing: a not over a property, which lets rows without the
-	// property through.
+	// WarnNotMatchesMissing: the filter has a not of a condition on a property, which
+	// also matches rows without the property.
 	WarnNotMatchesMissing WarningCode = "not-matches-missing"
-	// WarnUnknownProperty: a property that the schema does not have.
+	// WarnUnknownProperty: the schema does not contain a property.
 	WarnUnknownProperty WarningCode = "unknown-property"
-	// WarnTypeMismatch: a literal of another type than the property.
+	// WarnTypeMismatch: a literal has another type than the property.
 	WarnTypeMismatch WarningCode = "type-mismatch"
-	// WarnInt64WithoutL: an Int32 literal for an Int64 property.
+	// WarnInt64WithoutL: an Int64 property is compared with an Int32 literal.
 	WarnInt64WithoutL WarningCode = "int64-without-l"
-	// WarnTooComplex: the filter was not rewritten, since that would give too
-	// many pieces.
+	// WarnTooComplex: the filter was not rewritten, because the result would be too
+	// large.
 	WarnTooComplex WarningCode = "too-complex"
 )
 
-// A Warning is one thing that makes a filter slow, or wrong. It holds no value.
+// A Warning is a problem that makes a filter slow or wrong. It contains no value.
 type Warning struct {
 	Code     WarningCode
-	Property string // the property it is about; "" for the filter as a whole
+	Property string // name of the property; "" if the warning is about the whole filter
 	Problem  string // one clause
 	Remedy   string // one sentence
-	Solved   bool   // the rewriting does away with it: it holds for the text only
+	Solved   bool   // whether the reads of the plan avoid the problem
 }
 
-// String is the warning in one line.
+// String returns the warning in one line.
 func (w Warning) String() string {
 	var b strings.Builder
 	b.WriteString(string(w.Code))
 	if w.Solved {
-		b.WriteString(" (solved by the rewriting)")
+		b.WriteString(" (solved by rewriting)")
 	}
 	b.WriteString(": ")
 	if w.Property != "" && !isKey(w.Property) {

@@ -1,6 +1,6 @@
-// Command directory is an employee directory: employees by id, e-mail address, badge
-// and last name, the size and the manager of each department, transfers between
-// departments, and an archive; with the number of requests that each step takes.
+// Command directory is an employee directory: it finds employees by id, e-mail address,
+// badge and last name, keeps the size and the manager of each department, moves employees
+// between departments, and archives them. It prints the number of requests of each step.
 //
 //	go run ./examples/directory                    an account inside this process
 //	go run ./examples/directory -azurite           Azurite, started for the run
@@ -30,6 +30,14 @@ import (
 	"github.com/azpatterns/azpatterns/examples/internal/cmdline"
 )
 
+const about = `
+directory is an employee directory: it finds employees by id, e-mail address, badge and
+last name, keeps the size and the manager of each department, moves employees between
+departments, and archives them. It prints the number of requests of each step.
+
+Without flags it uses an account inside this process, or the account of the connection
+string in AZURE_STORAGE_CONNECTION_STRING.`
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -47,7 +55,7 @@ func command(ctx context.Context, out io.Writer) error {
 	where.Register()
 	crashes := flag.Bool("crash", false, "kill the program in the middle, and start it again")
 	at := flag.Int("at", 0, "with -crash: the `request` at which it is killed, 0 is any")
-	cmdline.Parse()
+	cmdline.Parse(about)
 	switch {
 	case *crashes:
 	case *at != 0:

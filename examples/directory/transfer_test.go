@@ -135,14 +135,20 @@ func TestAnArchiveOfSomebodyWhoWasHiredAgainIsRefused(t *testing.T) {
 	}
 }
 
-// Everybody wants something else of the same employee, messages come twice and late,
-// and two workers are in each other's way.
+// Several jobs move or archive the same employees while messages are delivered late and twice, and two workers run
+// concurrently. Requests are delayed by up to 3 s each. The record of an operation has to outlast every writer that
+// is still retrying it, so Expiry is longer than the whole chain of delayed requests; the time is virtual.
 func TestRacingJobsLeaveOneEmployee(t *testing.T) {
+	waits := hasty()
+	waits.expiry = time.Minute
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				acct := storagetest.Start(&storagetest.Options{Seed: seed + 1})
-				_, d, err := opened(t.Context(), acct)
+				if _, _, err := opened(t.Context(), acct); err != nil {
+					t.Fatal(err)
+				}
+				d, err := NewDirectory(account.Local(acct), "", waits)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -164,7 +170,7 @@ func TestRacingJobsLeaveOneEmployee(t *testing.T) {
 				var workers sync.WaitGroup
 				for range 2 {
 					workers.Go(func() {
-						d, err := NewDirectory(account.Local(acct), "", hasty())
+						d, err := NewDirectory(account.Local(acct), "", waits)
 						if err == nil {
 							err = d.Recover(t.Context())
 						}

@@ -1,11 +1,11 @@
-// Command hotpartition shows a hot partition and its cure: the same event log written
-// under the hour as partition key, under the employee's, and under the hour with a
-// hash in front (keys.Spread).
+// Command hotpartition shows a hot partition and how to avoid it: it writes the same events
+// with the hour as partition key, with the employee as partition key, and with the hour and
+// a hash bucket (keys.Spread) as partition key.
 //
 //	go run ./examples/hotpartition
 //
-// It runs on an account inside this process, whose request log tells how many writes
-// each partition took, and how many requests it takes to read an hour back.
+// It uses an account inside this process. The request log of the account shows how many
+// writes each partition received, and how many requests it takes to read an hour.
 package main
 
 import (
@@ -22,15 +22,21 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
+const about = `
+hotpartition shows a hot partition and how to avoid it: it writes the same events with
+the hour as partition key, with the employee as partition key, and with the hour and a
+hash bucket (keys.Spread) as partition key. For each it prints the share of writes in the
+busiest partition, and the cost of reading an hour. It uses an account inside this process.`
+
 func main() {
-	cmdline.Parse()
+	cmdline.Parse(about)
 	if err := run(context.Background(), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "hotpartition:", err)
 		os.Exit(1)
 	}
 }
 
-// Event is an entry of the log. Its key depends on the layout.
+// Event is an entry of the event log. Its key depends on the layout.
 type Event struct {
 	Employee string
 	ID       int
@@ -38,7 +44,7 @@ type Event struct {
 	Text     string
 }
 
-// layout is one way to key events, and to read those of an hour.
+// layout defines the keys of events, and the filter for the events of an hour.
 type layout struct {
 	name string
 	key  func(*Event) (keys.Key, error)
@@ -47,8 +53,8 @@ type layout struct {
 
 const events = 1000
 
-// buckets is how many partitions an hour is spread over. It is part of the keys, so
-// it cannot change later.
+// buckets is the number of partitions of an hour. It determines the keys, so it cannot be
+// changed later.
 const buckets = 16
 
 func layouts() ([]layout, error) {
@@ -69,7 +75,7 @@ func layouts() ([]layout, error) {
 			key: func(e *Event) (keys.Key, error) {
 				return keys.Key{Partition: keys.Escape(e.Employee), Row: fmt.Sprintf("%s_%05d", hour(e.At), e.ID)}, nil
 			},
-			// No bound on the partition key: all employees have to be looked at.
+			// The filter has no condition on the partition key, so it reads all employees.
 			hour: func(at time.Time) query.Filter { return query.RowKey.Prefix(hour(at) + "_") },
 		},
 		{
@@ -120,7 +126,7 @@ func show(ctx context.Context, out io.Writer, l layout) error {
 		}
 	}
 	hottest, partitions := hottest(account.Log())
-	fmt.Fprintf(out, "%s\n  writes: %d events to %d partition(s), %d%% of them to the hottest\n",
+	fmt.Fprintf(out, "%s\n  writes: %d events to %d partition(s), %d%% of them to the busiest\n",
 		l.name, events, partitions, 100*hottest/events)
 
 	account.ResetLog()
@@ -135,12 +141,13 @@ func show(ctx context.Context, out io.Writer, l layout) error {
 	for _, r := range account.Log() {
 		scanned += r.Scanned
 	}
-	fmt.Fprintf(out, "  reading the hour: %s, %d events in %d request(s), %d rows looked at\n\n",
+	fmt.Fprintf(out, "  reading the hour: %s, %d events in %d request(s), %d rows read by the service\n\n",
 		query.Explain(l.hour(start)).Class, n, len(account.Log()), scanned)
 	return nil
 }
 
-// hottest is how many writes the busiest partition took, and among how many.
+// hottest returns the number of writes to the busiest partition, and the number of
+// partitions.
 func hottest(log storagetest.Log) (writes, partitions int) {
 	perPartition := make(map[string]int)
 	for _, r := range log {

@@ -1,6 +1,6 @@
-// Command logs shows how a service stores its logs in blobs and reads them by time. Two
-// hosts of a service log for a day through slog, to an account in this process. The
-// command then prints the errors of a few minutes and what it read to find them.
+// Command logs stores the log of a service in blobs and reads it by time. Two simulated
+// hosts log a day through slog, to an account inside this process. Then the program prints
+// the errors of a few minutes, and the requests and bytes that it took to find them.
 //
 //	go run ./examples/logs
 //	go run ./examples/logs -from 03:30 -to 03:40 -level WARN
@@ -20,11 +20,17 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
+const about = `
+logs stores the log of a service in blobs and reads it by time. Two simulated hosts log a
+day through slog, to an account inside this process. Then the program prints the records
+of one level between two times of the day, and the requests and bytes that it took to find
+them.`
+
 func main() {
 	from := flag.String("from", "15:04", "print from this `time` of the day")
 	to := flag.String("to", "15:06", "up to this `time`, at most 24:00")
 	level := flag.String("level", "ERROR", "of this `level`: INFO, WARN or ERROR")
-	cmdline.Parse()
+	cmdline.Parse(about)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Stdout, *from, *to, *level); err != nil {

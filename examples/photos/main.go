@@ -1,11 +1,12 @@
-// Command photos stores employees with their photos: they are hired, read, photographed
-// again and dismissed. A worker deletes the photos that no employee has any more. A sweep
-// deletes those whose outbox message was lost.
+// Command photos stores employees in a table and their photos in blobs: it inserts, reads,
+// updates and deletes employees. A worker deletes photos that are no longer used. A sweep
+// finds unused photos for which the worker has no message.
 //
 //	go run ./examples/photos
 //
-// It runs on an account in the process, whose request log shows the cost of each step. It
-// takes some seconds, because photos are kept for a grace period.
+// It uses an account inside this process. The request log of the account shows the cost of
+// each step. The program takes some seconds, because unused photos are kept for a grace
+// time.
 package main
 
 import (
@@ -25,8 +26,14 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
+const about = `
+photos stores employees in a table and their photos in blobs: it inserts, reads, updates
+and deletes employees. A worker deletes photos that are no longer used. A sweep finds
+unused photos for which the worker has no message. The program prints the requests of each
+step. It uses an account inside this process, and takes about 15 seconds.`
+
 func main() {
-	cmdline.Parse()
+	cmdline.Parse(about)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Stdout); err != nil {

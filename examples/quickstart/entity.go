@@ -6,8 +6,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Employee is a row of the table Employees: one partition a department, one row an
-// employee.
+// Employee is a row of the table Employees. Each department is a partition.
 type Employee struct {
 	Department   string `table:"PartitionKey"`
 	ID           string `table:"RowKey"`
@@ -19,7 +18,7 @@ type Employee struct {
 
 func (e *Employee) key() keys.Key { return keys.Key{Partition: e.Department, Row: e.ID} }
 
-// Claim is an entry of the log of expense claims.
+// Claim is an entry of the expense log.
 type Claim struct {
 	EmployeeID string
 	Time       time.Time

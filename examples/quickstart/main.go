@@ -1,12 +1,13 @@
-// Command quickstart loads the employees and expense claims of a CSV file into
-// Azure tables, changes and reads them, and says how many requests each step took.
+// Command quickstart loads employees and expense claims from a CSV file into Azure tables,
+// changes and reads them, and prints the number of requests of each step.
 //
 //	go run ./examples/quickstart                    an account inside this process
 //	go run ./examples/quickstart -azurite           Azurite, started for the run
-//	go run ./examples/quickstart -account URL       a real account, by azidentity
+//	go run ./examples/quickstart -account URL       an Azure account, with azidentity
 //
-// AZURE_STORAGE_CONNECTION_STRING, if set, names the account when no flag does. The
-// two tables get names of their own and are deleted at the end.
+// Without a flag it uses the account of the connection string in
+// AZURE_STORAGE_CONNECTION_STRING, if that is set. The two tables have unique names and
+// are deleted at the end.
 package main
 
 import (
@@ -34,11 +35,19 @@ import (
 //go:embed sample.csv
 var sample embed.FS
 
+const about = `
+quickstart loads employees and expense claims from a CSV file into Azure tables, changes
+and reads them, and prints the number of requests of each step.
+
+Without flags it uses a sample file, and an account inside this process or the account of
+the connection string in AZURE_STORAGE_CONNECTION_STRING. The two tables have unique names
+and are deleted at the end.`
+
 func main() {
-	csv := flag.String("csv", "", "load this file instead of the sample")
+	csv := flag.String("csv", "", "load this `file` instead of the sample")
 	var where account.Flags
 	where.Register()
-	cmdline.Parse()
+	cmdline.Parse(about)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Stdout, *csv, where); err != nil {
@@ -66,12 +75,12 @@ func run(ctx context.Context, out io.Writer, csv string, where account.Flags) (e
 	if d.employees, err = patterns.NewTable[Employee](employees, nil); err != nil {
 		return err
 	}
-	// All claims are one stream, spread over four partitions.
+	// All claims are in one stream, in four partitions.
 	if d.claims, err = logtail.New(claims, &logtail.Options[Claim]{Time: func(c *Claim) time.Time { return c.Time }, Buckets: 4}); err != nil {
 		return err
 	}
 	defer func() {
-		// Also after an interrupt, so with a context of its own.
+		// ctx may be cancelled by an interrupt, and the tables have to be deleted anyway.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		for _, t := range d.created {
@@ -95,7 +104,7 @@ type demo struct {
 	employees *patterns.Table[Employee]
 	claims    *logtail.Log[Claim]
 	created   []table
-	people    map[keys.Key]Employee // as the file has them
+	people    map[keys.Key]Employee // the employees in the file
 }
 
 type table interface {
@@ -103,16 +112,16 @@ type table interface {
 	Drop(context.Context) error
 }
 
-// step runs one step and prints what it did and what that cost.
+// step runs one step, and prints what it did and the number of requests.
 func (d *demo) step(do func() (string, error)) error {
 	before := d.account.Requests()
-	said, err := do()
+	text, err := do()
 	d.progress.done()
 	if err != nil {
 		return err
 	}
 	n := d.account.Requests() - before
-	fmt.Fprintf(d.out, "%-64s %3d request%s\n", said, n, plural(n))
+	fmt.Fprintf(d.out, "%-64s %3d request%s\n", text, n, plural(n))
 	return nil
 }
 
@@ -136,7 +145,7 @@ func (d *demo) steps(ctx context.Context, file io.Reader) error {
 func (d *demo) create(ctx context.Context) (string, error) {
 	for _, t := range []table{d.employees, d.claims.Table()} {
 		err := t.Create(ctx)
-		if err == nil || ctx.Err() != nil { // interrupted, it may be there
+		if err == nil || ctx.Err() != nil { // an interrupted request may have created it
 			d.created = append(d.created, t)
 		}
 		if err != nil {
@@ -146,14 +155,14 @@ func (d *demo) create(ctx context.Context) (string, error) {
 	return "created two tables", nil
 }
 
-// stream is the name of the one stream of claims.
+// stream is the name of the stream of claims.
 const stream = "claims"
 
-// load appends the file's claims, a hundred a request, and collects its employees.
+// load appends the claims of the file, a hundred per request, and collects the employees.
 func (d *demo) load(ctx context.Context, file io.Reader) (string, error) {
 	d.people = make(map[keys.Key]Employee)
 	var waiting []Claim
-	loaded, left := 0, 0
+	loaded, skipped := 0, 0
 	flush := func() error {
 		_, err := d.claims.AppendAll(ctx, stream, waiting)
 		loaded += len(waiting)
@@ -164,8 +173,8 @@ func (d *demo) load(ctx context.Context, file io.Reader) (string, error) {
 	for r, err := range records(file) {
 		var bad *badLine
 		if errors.As(err, &bad) {
-			fmt.Fprintf(d.out, "left out: %v\n", bad)
-			left++
+			fmt.Fprintf(d.out, "skipped %v\n", bad)
+			skipped++
 			continue
 		}
 		if err != nil {
@@ -184,13 +193,13 @@ func (d *demo) load(ctx context.Context, file io.Reader) (string, error) {
 		}
 	}
 	if loaded == 0 {
-		return "", errors.New("the file has no usable line")
+		return "", errors.New("the file has no valid line")
 	}
-	said := fmt.Sprintf("appended %d expense claim%s", loaded, plural(loaded))
-	if left > 0 {
-		said += fmt.Sprintf(", left out %d line%s", left, plural(left))
+	text := fmt.Sprintf("appended %d expense claim%s", loaded, plural(loaded))
+	if skipped > 0 {
+		text += fmt.Sprintf(", skipped %d line%s", skipped, plural(skipped))
 	}
-	return said, nil
+	return text, nil
 }
 
 func (d *demo) storeEmployees(ctx context.Context) (string, error) {
@@ -201,26 +210,26 @@ func (d *demo) storeEmployees(ctx context.Context) (string, error) {
 			}
 		}
 	}, &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) { d.progress.at("employees", p.Applied) }})
-	return fmt.Sprintf("stored %d employee%s, a transaction a department", report.Applied, plural(report.Applied)), err
+	return fmt.Sprintf("stored %d employee%s, one transaction per department", report.Applied, plural(report.Applied)), err
 }
 
-// someone is the first employee by key.
-func (d *demo) someone() keys.Key {
+// first returns the key of the first employee.
+func (d *demo) first() keys.Key {
 	return slices.MinFunc(slices.Collect(maps.Keys(d.people)), keys.Key.Compare)
 }
 
 func (d *demo) readOne(ctx context.Context) (string, error) {
-	item, err := d.employees.Get(ctx, d.someone())
+	item, err := d.employees.Get(ctx, d.first())
 	return fmt.Sprintf("read %s %s by department and id", item.Value.FirstName, item.Value.LastName), err
 }
 
 func (d *demo) birthday(ctx context.Context) (string, error) {
-	item, err := d.employees.Update(ctx, d.someone(), func(e *Employee) error { e.Age++; return nil })
-	return fmt.Sprintf("raised the age of %s to %d, safe against other writers", item.Value.FirstName, item.Value.Age), err
+	item, err := d.employees.Update(ctx, d.first(), func(e *Employee) error { e.Age++; return nil })
+	return fmt.Sprintf("raised the age of %s to %d, with optimistic concurrency", item.Value.FirstName, item.Value.Age), err
 }
 
 func (d *demo) department(ctx context.Context) (string, error) {
-	name, n := d.someone().Partition, 0
+	name, n := d.first().Partition, 0
 	for _, err := range d.employees.Query(ctx, query.PartitionKey.Eq(name), nil) {
 		if err != nil {
 			return "", err
@@ -239,7 +248,7 @@ func (d *demo) lastClaims(ctx context.Context) (string, error) {
 		c := entry.Value
 		fmt.Fprintf(d.out, "  %s  %s  %8.2f  %s\n", entry.Time.Format("2006-01-02 15:04"), c.EmployeeID, c.Amount, c.Purpose)
 	}
-	return "read the last 10 claims of four partitions, newest first", nil
+	return "read the last 10 claims from four partitions, newest first", nil
 }
 
 func plural(n int) string {

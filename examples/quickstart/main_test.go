@@ -35,25 +35,25 @@ func file(t *testing.T, text string) string {
 	return name
 }
 
-func TestSampleTellsEachStepAndItsRequests(t *testing.T) {
+func TestTheSamplePrintsEachStepAndItsRequests(t *testing.T) {
 	got := output(t, "")
 	for _, want := range []string{
 		"account: in this process",
 		"created two tables                                                 2 requests\n",
 		"appended 48 expense claims                                         1 request\n",
-		"stored 6 employees, a transaction a department                     3 requests\n",
-		"raised the age of Don to 35, safe against other writers            2 requests\n",
+		"stored 6 employees, one transaction per department                 3 requests\n",
+		"raised the age of Don to 35, with optimistic concurrency           2 requests\n",
 		"listed the 2 employees of Marketing                                1 request\n",
 		"  2026-01-30 08:02  00002    409.24  Parking\n",
 		"  2026-01-26 10:22  00002    267.72  Conference fee\nread the last 10 claims",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("output lacks %q:\n%s", want, got)
+			t.Errorf("the output does not contain %q:\n%s", want, got)
 		}
 	}
 }
 
-func TestBadLinesAreNamedAndTheRestGoesOn(t *testing.T) {
+func TestInvalidLinesAreReportedAndSkipped(t *testing.T) {
 	const good = "Sales,00010,Ken,Kwok,kenk@contoso.com,23,2026-01-05T08:00:00Z,1.50,Taxi"
 	bad := []string{
 		"Sales,00010,Ken,Kwok,kenk@contoso.com,old,2026-01-05T08:00:00Z,1.50,Taxi",
@@ -70,16 +70,16 @@ func TestBadLinesAreNamedAndTheRestGoesOn(t *testing.T) {
 	}
 	got := output(t, file(t, "\ufeff"+columns+"\r\n"+good+"\r\n"+strings.Join(bad, "\n")+"\n\n"+good))
 	for i := range bad {
-		if want := fmt.Sprintf("left out: line %d: ", i+3); !strings.Contains(got, want) {
-			t.Errorf("output lacks %q:\n%s", want, got)
+		if want := fmt.Sprintf("skipped line %d: ", i+3); !strings.Contains(got, want) {
+			t.Errorf("the output does not contain %q:\n%s", want, got)
 		}
 	}
-	if want := "appended 2 expense claims, left out 11 lines"; !strings.Contains(got, want) {
-		t.Errorf("output lacks %q:\n%s", want, got)
+	if want := "appended 2 expense claims, skipped 11 lines"; !strings.Contains(got, want) {
+		t.Errorf("the output does not contain %q:\n%s", want, got)
 	}
 }
 
-// endless is a header and a line that does not end, of so many bytes.
+// endless is a reader of this many bytes without a line break.
 type endless struct{ left int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -94,7 +94,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestALineWithoutAnEndDoesNotFillTheMemory(t *testing.T) {
+func TestALongLineDoesNotFillTheMemory(t *testing.T) {
 	const size = 64 << 20
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -111,8 +111,9 @@ func TestALineWithoutAnEndDoesNotFillTheMemory(t *testing.T) {
 	}
 }
 
-// What was not created is not dropped, and what goes wrong is said once.
-func TestAnAccountThatCannotBeUsedIsSaidOnce(t *testing.T) {
+// If the tables cannot be created, the program reports that once and does not try to delete
+// them.
+func TestAnUnusableAccountIsReportedOnce(t *testing.T) {
 	for url, want := range map[string]string{
 		"acct":                               "https",
 		"://":                                "https",
@@ -140,7 +141,7 @@ func TestAnAccountThatCannotBeUsedIsSaidOnce(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeUsedIsAnError(t *testing.T) {
+func TestAnInvalidFileIsAnError(t *testing.T) {
 	for name, csv := range map[string]string{
 		"missing":       filepath.Join(t.TempDir(), "none.csv"),
 		"empty":         file(t, ""),

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// progress shows how far a long load is, on a terminal only.
+// progress shows the progress of a long load on a terminal.
 type progress struct {
-	out  io.Writer // nil: no terminal
+	out  io.Writer // nil if there is no terminal
 	next time.Time
 }
 
@@ -20,8 +20,8 @@ func newProgress(f *os.File) *progress {
 	return &progress{}
 }
 
-// at is called often; it prints at most five times a second, and nothing in the
-// first.
+// at is called often. It prints at most five times per second, and nothing in the first
+// second.
 func (p *progress) at(what string, n int) {
 	if p.out == nil {
 		return

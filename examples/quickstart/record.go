@@ -13,22 +13,22 @@ import (
 	"unicode/utf8"
 )
 
-// columns are what the first line of a file must say.
+// columns is the first line of a file.
 const columns = "department,id,first,last,email,age,time,amount,purpose"
 
-// maxLine keeps every field within what a property can hold.
+// maxLine is the maximum length of a line in bytes, so that every field fits in a property.
 const maxLine = 32 << 10
 
-// The years that a property can hold.
+// The years that a property can contain.
 const firstYear, lastYear = 1601, 9999
 
-// record is one line: a claim, and the employee who made it.
+// record is one line: a claim and its employee.
 type record struct {
 	employee Employee
 	claim    Claim
 }
 
-// badLine is a line that is left out.
+// badLine is the error of a line that is skipped.
 type badLine struct {
 	number int
 	reason error
@@ -36,9 +36,9 @@ type badLine struct {
 
 func (b *badLine) Error() string { return fmt.Sprintf("line %d: %v", b.number, b.reason) }
 
-// records reads a file line by line. A line that cannot be used is a *badLine, and
-// reading goes on; any other error ends it. A field may be quoted, but not hold a
-// line break, so that one bad quote costs one line.
+// records reads a file line by line. For an invalid line it yields a *badLine and
+// continues; any other error ends it. A field can be quoted, but it cannot contain a line
+// break, so that a missing quote affects only one line.
 func records(file io.Reader) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		lines := bufio.NewReader(file)
@@ -72,14 +72,14 @@ func records(file io.Reader) iter.Seq2[record, error] {
 	}
 }
 
-// readLine reads a line with its end. Of one that is too long it keeps just enough to
-// tell: a file without any end of line would fill the memory.
+// readLine reads a line including its end. It truncates a line that is too long to a length
+// above maxLine, so that a file without line breaks does not fill the memory.
 func readLine(r *bufio.Reader) (string, error) {
-	const kept = maxLine + len("x\r\n")
+	const limit = maxLine + len("x\r\n")
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
-		line = append(line, part[:min(len(part), kept-len(line))]...)
+		line = append(line, part[:min(len(part), limit-len(line))]...)
 		if err != bufio.ErrBufferFull {
 			return string(line), err
 		}
@@ -110,10 +110,10 @@ func parse(line string) (record, error) {
 	}
 	when, err := time.Parse(time.RFC3339, f[6])
 	if err != nil {
-		return record{}, errors.New("time is not of the form 2026-01-05T08:00:00Z")
+		return record{}, errors.New("time does not have the form 2026-01-05T08:00:00Z")
 	}
 	if y := when.UTC().Year(); y < firstYear || y > lastYear {
-		return record{}, fmt.Errorf("time is not of the years %d to %d", firstYear, lastYear)
+		return record{}, fmt.Errorf("time is not in the years %d to %d", firstYear, lastYear)
 	}
 	amount, err := strconv.ParseFloat(f[7], 64)
 	if err != nil {

@@ -1,10 +1,10 @@
 // Package azurite runs Azurite, Microsoft's storage emulator, for tests and examples: the pinned npm package, in
-// memory, on free ports of the loopback interface, telemetry off.
+// memory, on free ports of the loopback interface, without telemetry.
 //
-// One Azurite serves every process of a user that asks for one at the same time, so that the packages that `go test
-// ./...` tests side by side share it. Nobody owns it: each process holds one connection to the process that runs
-// Azurite, and when the last of these connections has been closed for a few seconds, by Close or by the kernel when a
-// process ends in any way at all, Azurite ends. Processes share the account, so names must be unique.
+// All processes of a user share one Azurite, for example the test processes that `go test ./...` runs concurrently.
+// Each process keeps one connection to the supervisor process that runs Azurite. The connection is closed by Close, or
+// by the kernel when the process ends for any reason. The supervisor stops Azurite a few seconds after the last
+// connection is closed. The processes share one storage account, so names must be unique.
 //
 // https://learn.microsoft.com/azure/storage/common/storage-use-azurite
 package azurite
@@ -20,48 +20,49 @@ import (
 	"time"
 )
 
-// The account that every Azurite has, with its publicly documented key.
+// The name and the key of the account of every Azurite. Both are publicly documented.
 const (
 	AccountName = "devstoreaccount1"
 	AccountKey  = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 
-// ErrUnavailable matches the errors of a machine that cannot run Azurite: no Node.js, no npm, or an installation that
-// failed, for want of a network for instance. The error text says which.
+// ErrUnavailable is matched by the error of a machine that cannot run Azurite: Node.js or npm is missing, or the
+// installation failed, for example without a network. The error text contains the reason.
 var ErrUnavailable = errors.New("azurite: not available")
 
-// grace is how long Azurite outlives its last user. Longer than `go test ./...` usually needs to link the next test
-// binary, short enough that nobody finds it running afterwards.
+// grace is how long Azurite continues to run without users. It is longer than `go test ./...` usually needs to link the
+// next test binary.
 const grace = 5 * time.Second
 
-// Options for Start. The zero value is useful.
+// Options are the options of Start. The zero value is valid.
 type Options struct {
-	// Log is told of steps that take seconds, such as the first installation. Nil: nobody is told.
+	// Log is called before steps that take seconds, such as the first installation. If nil, nothing is logged.
 	Log func(message string)
 }
 
-// Azurite is a hold on a running Azurite.
+// Azurite is a connection to a running Azurite, which keeps it running.
 type Azurite struct {
-	hold    net.Conn
+	conn    net.Conn
 	at      endpoints
 	logFile string
 	ended   chan struct{}
 }
 
-// held is an Azurite for as long as the connection lasts, which it watches.
-func held(hold net.Conn, at endpoints, logFile string) *Azurite {
-	a := &Azurite{hold: hold, at: at, logFile: logFile, ended: make(chan struct{})}
+// newAzurite returns an Azurite that closes ended when the connection ends.
+func newAzurite(conn net.Conn, at endpoints, logFile string) *Azurite {
+	a := &Azurite{conn: conn, at: at, logFile: logFile, ended: make(chan struct{})}
 	go func() {
 		defer close(a.ended)
-		io.Copy(io.Discard, hold)
+		io.Copy(io.Discard, conn)
 	}()
 	return a
 }
 
-// Start joins the running Azurite of this user, or starts one, which installs the npm package into the user's cache
-// directory the first time. It returns when all three services answer. ctx bounds Start only.
+// Start connects to the running Azurite of this user, or starts one. The first start installs the npm package into the
+// user's cache directory. Start returns when all three services answer. ctx applies only to Start, not to the Azurite
+// that it returns.
 //
-// A machine that cannot run Azurite gives an error that matches ErrUnavailable.
+// If the machine cannot run Azurite, the error matches ErrUnavailable.
 func Start(ctx context.Context, opts *Options) (*Azurite, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -79,47 +80,47 @@ func Start(ctx context.Context, opts *Options) (*Azurite, error) {
 	return s.start(ctx)
 }
 
-// Close gives up the hold. Azurite itself ends a few seconds after its last hold.
-func (a *Azurite) Close() error { return a.hold.Close() }
+// Close closes the connection. Azurite ends a few seconds after its last connection is closed.
+func (a *Azurite) Close() error { return a.conn.Close() }
 
-// Err is nil while Azurite runs. Afterwards it holds the last words of the process that ran it.
+// Err returns nil while Azurite runs. After it has ended, the error contains the last output of the supervisor process.
 func (a *Azurite) Err() error {
 	select {
 	case <-a.ended:
-		said, err := os.ReadFile(a.logFile)
-		return errors.Join(fmt.Errorf("azurite: process %d has ended: %s", a.at.PID, tail(said)), err)
+		output, err := os.ReadFile(a.logFile)
+		return errors.Join(fmt.Errorf("azurite: process %d has ended: %s", a.at.PID, tail(output)), err)
 	default:
 		return nil
 	}
 }
 
-// PID is the process that runs Azurite.
+// PID returns the id of the process that runs Azurite.
 func (a *Azurite) PID() int { return a.at.PID }
 
-// TableURL is the address of the table service, account included.
+// TableURL returns the URL of the table service, including the account.
 func (a *Azurite) TableURL() string { return a.at.Table + "/" + AccountName }
 
-// QueueURL is the address of the queue service, account included.
+// QueueURL returns the URL of the queue service, including the account.
 func (a *Azurite) QueueURL() string { return a.at.Queue + "/" + AccountName }
 
-// BlobURL is the address of the blob service, account included.
+// BlobURL returns the URL of the blob service, including the account.
 func (a *Azurite) BlobURL() string { return a.at.Blob + "/" + AccountName }
 
-// ConnectionString is what the NewServiceClientFromConnectionString functions of the Azure packages take.
+// ConnectionString returns the argument for the NewServiceClientFromConnectionString functions of the Azure packages.
 func (a *Azurite) ConnectionString() string {
 	return fmt.Sprintf("DefaultEndpointsProtocol=http;AccountName=%s;AccountKey=%s;BlobEndpoint=%s;QueueEndpoint=%s;TableEndpoint=%s;",
 		AccountName, AccountKey, a.BlobURL(), a.QueueURL(), a.TableURL())
 }
 
-// cacheDir is the folder for installations and rendezvous files. It belongs to one user, as does the Azurite in it.
+// cacheDir returns the folder for installations and rendezvous files, which belongs to one user.
 func cacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("%w: no cache folder: %w", ErrUnavailable, err)
+		return "", fmt.Errorf("%w: cache folder: %w", ErrUnavailable, err)
 	}
 	dir = filepath.Join(dir, "azpatterns")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("%w: no folder to install it in: %w", ErrUnavailable, err)
+		return "", fmt.Errorf("%w: create the cache folder: %w", ErrUnavailable, err)
 	}
 	return dir, nil
 }

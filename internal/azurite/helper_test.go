@@ -16,24 +16,24 @@ import (
 	"time"
 )
 
-// The tests start this test binary again, as the other processes that share an Azurite.
+// The tests start this test binary as the other processes that share an Azurite.
 const (
-	roleVariable = "AZURITE_TEST_ROLE" // what the process does once it has Azurite
-	siteVariable = "AZURITE_TEST_SITE" // installDir and runDir, as JSON
+	roleVariable = "AZURITE_TEST_ROLE" // what the process does after it has connected to Azurite
+	siteVariable = "AZURITE_TEST_SITE" // installDir and runDir as JSON
 )
 
 const testGrace = 200 * time.Millisecond
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVariable); role != "" {
-		os.Exit(play(role))
+		os.Exit(runRole(role))
 	}
 	os.Exit(m.Run())
 }
 
-// play is the life of such a process: get Azurite, tell its endpoints, and end as the role says when standard input
-// gives a byte or ends.
-func play(role string) int {
+// runRole runs such a process: it connects to Azurite and prints the endpoints. When standard input has a byte or ends,
+// it ends in the way of its role. It returns the exit code.
+func runRole(role string) int {
 	var dirs [2]string
 	if err := json.Unmarshal([]byte(os.Getenv(siteVariable)), &dirs); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -55,7 +55,7 @@ func play(role string) int {
 	json.NewEncoder(os.Stdout).Encode(a.at)
 	io.ReadFull(os.Stdin, make([]byte, 1))
 	if role == "panic" {
-		panic("as the test wants")
+		panic("requested by the test")
 	}
 	return 0
 }
@@ -67,7 +67,7 @@ type process struct {
 	at    endpoints
 }
 
-// startProcess starts it and waits until it has Azurite.
+// startProcess starts a process and waits until it is connected to Azurite.
 func startProcess(t *testing.T, s *site, role string) *process {
 	t.Helper()
 	p, err := tryProcess(t, s, role)
@@ -99,7 +99,7 @@ func tryProcess(t *testing.T, s *site, role string) (*process, error) {
 	})
 	line, err := bufio.NewReader(stdout).ReadBytes('\n')
 	if err != nil {
-		return nil, fmt.Errorf("the process did not get Azurite: %w", err)
+		return nil, fmt.Errorf("the process did not connect to Azurite: %w", err)
 	}
 	p := &process{cmd: cmd, stdin: stdin}
 	return p, json.Unmarshal(line, &p.at)
@@ -115,7 +115,7 @@ func command(t *testing.T, s *site, role string) *exec.Cmd {
 	return cmd
 }
 
-// realSite is a place of the test's own to run the real, installed Azurite. It skips where Azurite is not available.
+// realSite returns a site with the installed Azurite and a new run folder. It skips the test if Azurite is not available.
 func realSite(t *testing.T) *site {
 	t.Helper()
 	Shared(t)
@@ -130,8 +130,7 @@ func realSite(t *testing.T) *site {
 	}
 }
 
-// watch notices the end of the process that runs Azurite: the kernel then closes what it listens on and its
-// connections.
+// watch detects the end of the process that runs Azurite: the kernel closes its connections then.
 type watch struct {
 	pid  int
 	conn io.ReadCloser
@@ -147,7 +146,7 @@ func watchEnd(t *testing.T, at endpoints) *watch {
 	return &watch{at.PID, conn}
 }
 
-// wait returns when the process is gone, and fails the test if that takes longer than Azurite may stay.
+// wait returns when the process has ended, and fails the test if that takes too long.
 func (w *watch) wait(t *testing.T) {
 	t.Helper()
 	closed := make(chan struct{})
@@ -167,12 +166,12 @@ func (w *watch) wait(t *testing.T) {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatalf("process %d is still there", w.pid)
+			t.Fatalf("process %d is still running", w.pid)
 		}
 	}
 }
 
-// running tells whether a process exists and is not merely waiting for its parent to read its exit code.
+// running reports whether a process exists and is not a zombie.
 func running(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -25,7 +25,7 @@ var (
 	supervisorScript []byte
 )
 
-// installArgs install exactly what the lock file names, run no code of the packages, and give up soon without a
+// installArgs install exactly the packages of the lock file, without running their scripts, and fail soon if there is no
 // network.
 var installArgs = []string{
 	"ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--no-update-notifier",
@@ -40,16 +40,16 @@ func hash(parts ...[]byte) string {
 	return hex.EncodeToString(sum.Sum(nil))[:16]
 }
 
-// site is where one Azurite is installed and where its users find it.
+// site contains the folders of one Azurite, and options.
 type site struct {
-	installDir string // holds node_modules once the installation is complete, and does not exist before
-	runDir     string // holds the supervisor script, the rendezvous file and the log
+	installDir string // contains node_modules when the installation is complete; does not exist before
+	runDir     string // contains the supervisor script, the rendezvous file and the log
 	grace      time.Duration
 	log        func(string)
-	other      *manifest // what is installed if not Azurite
+	other      *manifest // packages to install instead of Azurite
 }
 
-// manifest is what npm installs: package.json and package-lock.json.
+// manifest contains package.json and package-lock.json.
 type manifest struct{ packages, lock []byte }
 
 func (s *site) manifest() manifest {
@@ -59,14 +59,14 @@ func (s *site) manifest() manifest {
 	return manifest{packageJSON, packageLock}
 }
 
-func (s *site) tell(message string) {
+func (s *site) logMessage(message string) {
 	if s.log != nil {
 		s.log(message)
 	}
 }
 
-// install puts the npm package in installDir unless it is there. Processes that need it at the same time wait for the
-// one that installs. The folder gets its name when it is complete, so an interrupted installation is never used.
+// install installs the npm package in installDir, unless it is already installed. Only one process installs; the others
+// wait for it. The folder is renamed to installDir when it is complete, so an interrupted installation is never used.
 func (s *site) install(ctx context.Context) error {
 	if installed(s.installDir) {
 		return nil
@@ -86,7 +86,7 @@ func (s *site) install(ctx context.Context) error {
 	if reason := s.recentFailure(); reason != "" {
 		return fmt.Errorf("%w: %s", ErrUnavailable, reason)
 	}
-	s.tell("installing npm packages into " + s.installDir + ", once")
+	s.logMessage("installing npm packages into " + s.installDir + " for the first time")
 	return s.installLocked(ctx, npm)
 }
 
@@ -96,13 +96,13 @@ func (s *site) installLocked(ctx context.Context, npm string) error {
 		return fmt.Errorf("azurite: remove an interrupted installation: %w", err)
 	}
 	if err := os.Mkdir(partial, 0o700); err != nil {
-		return fmt.Errorf("%w: no folder to install it in: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: create the installation folder: %w", ErrUnavailable, err)
 	}
 	defer os.RemoveAll(partial)
 	m := s.manifest()
 	for name, content := range map[string][]byte{"package.json": m.packages, "package-lock.json": m.lock} {
 		if err := os.WriteFile(filepath.Join(partial, name), content, 0o600); err != nil {
-			return fmt.Errorf("%w: write its package files: %w", ErrUnavailable, err)
+			return fmt.Errorf("%w: write the package files: %w", ErrUnavailable, err)
 		}
 	}
 	var output bytes.Buffer
@@ -112,9 +112,9 @@ func (s *site) installLocked(ctx context.Context, npm string) error {
 	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Run(); err != nil {
-		reason := fmt.Sprintf("npm could not install it (is there a network?): %v\n%s", err, tail(output.Bytes()))
+		reason := fmt.Sprintf("npm failed (is there a network?): %v\n%s", err, tail(output.Bytes()))
 		if ctx.Err() == nil {
-			// Without the note the next process would only try again, a matter of seconds.
+			// If this fails, the next process only tries again, which takes seconds.
 			_ = os.WriteFile(s.failureNote(), []byte(reason), 0o600)
 		}
 		return fmt.Errorf("%w: %s", ErrUnavailable, reason)
@@ -122,13 +122,14 @@ func (s *site) installLocked(ctx context.Context, npm string) error {
 	return os.Rename(partial, s.installDir)
 }
 
-// retryAfter is how long a failed installation is not tried again, so that without a network the many processes of one
-// `go test ./...` do not each wait for npm to give up.
+// retryAfter is how long a failed installation is not repeated, so that without a network not every process of a
+// `go test ./...` waits for npm to fail.
 const retryAfter = time.Minute
 
 func (s *site) failureNote() string { return s.installDir + ".failed" }
 
-// recentFailure is why the last installation failed, if that was within retryAfter.
+// recentFailure returns the reason why the last installation failed if that was less than retryAfter ago, and otherwise
+// "".
 func (s *site) recentFailure() string {
 	info, err := os.Stat(s.failureNote())
 	if err != nil {
@@ -139,7 +140,7 @@ func (s *site) recentFailure() string {
 	if err != nil || age < 0 || age > retryAfter {
 		return ""
 	}
-	return fmt.Sprintf("%s\n(that was %v ago; after %v it is tried again)", reason, age.Round(time.Second), retryAfter)
+	return fmt.Sprintf("%s\n(this was %v ago; the installation is repeated after %v)", reason, age.Round(time.Second), retryAfter)
 }
 
 func installed(dir string) bool {
@@ -147,7 +148,7 @@ func installed(dir string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// environment is this process's, less what would change how Azurite runs.
+// environment returns the environment of this process without the variables that change how Azurite runs.
 func environment() []string {
 	var kept []string
 	for _, entry := range os.Environ() {
@@ -158,7 +159,7 @@ func environment() []string {
 	return kept
 }
 
-// tail is the last lines of a tool's output, enough to say why it failed.
+// tail returns the end of a tool's output, for an error message.
 func tail(output []byte) string {
 	const most = 1000
 	text := bytes.TrimSpace(output)

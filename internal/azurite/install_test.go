@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// withTools makes the PATH hold nothing but these shell scripts.
+// withTools sets PATH to a folder that contains only these shell scripts.
 func withTools(t *testing.T, scripts map[string]string) {
 	t.Helper()
 	bin := t.TempDir()
@@ -32,7 +32,7 @@ func newSite(t *testing.T) *site {
 	return &site{installDir: filepath.Join(dir, "azurite"), runDir: filepath.Join(dir, "run"), grace: testGrace}
 }
 
-func TestAMissingToolIsNamed(t *testing.T) {
+func TestTheErrorNamesAMissingTool(t *testing.T) {
 	for missing, tools := range map[string]map[string]string{
 		"node": {},
 		"npm":  {"node": "exit 1"},
@@ -47,7 +47,7 @@ func TestAMissingToolIsNamed(t *testing.T) {
 	}
 }
 
-func TestAFailedInstallationSaysWhyAndLeavesNothing(t *testing.T) {
+func TestTheErrorOfAFailedInstallationContainsTheOutputOfNpm(t *testing.T) {
 	withTools(t, map[string]string{"node": "exit 1", "npm": "mkdir node_modules; echo no route to registry >&2; exit 7"})
 	s := newSite(t)
 	_, err := s.start(t.Context())
@@ -56,12 +56,12 @@ func TestAFailedInstallationSaysWhyAndLeavesNothing(t *testing.T) {
 	}
 	for _, want := range []string{"npm", "exit status 7", "no route to registry"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in: %v", want, err)
+			t.Errorf("the error does not contain %q: %v", want, err)
 		}
 	}
 	for _, name := range []string{s.installDir, s.installDir + ".partial"} {
 		if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("left behind: %s", name)
+			t.Errorf("%s was not removed", name)
 		}
 	}
 }
@@ -82,20 +82,20 @@ func TestAFailedInstallationIsNotRepeatedByEveryProcess(t *testing.T) {
 	}
 	s.install(t.Context())
 	if made, err := os.ReadFile(calls); err != nil || string(made) != "call\ncall\n" {
-		t.Errorf("npm ran %d times, %v, want once, and again later", bytes.Count(made, []byte("\n")), err)
+		t.Errorf("npm ran %d times, %v, want once, and once more after retryAfter", bytes.Count(made, []byte("\n")), err)
 	}
 }
 
-func TestWithoutANetworkTheRealNpmGivesUpAndSaysSo(t *testing.T) {
+func TestWithoutANetworkTheRealNpmFailsWithAHint(t *testing.T) {
 	t.Parallel()
 	Shared(t)
 	cmd := command(t, newSite(t), "install")
 	cmd.Env = append(cmd.Env,
-		"npm_config_registry=http://127.0.0.1:9", // the discard port, where nobody listens
+		"npm_config_registry=http://127.0.0.1:9", // the discard port, which is closed
 		"npm_config_cache="+t.TempDir())
-	said, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(said), ErrUnavailable.Error()) || !strings.Contains(string(said), "is there a network?") {
-		t.Errorf("%v: %s", err, said)
+	output, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(output), ErrUnavailable.Error()) || !strings.Contains(string(output), "is there a network?") {
+		t.Errorf("%v: %s", err, output)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestAnInterruptedInstallationIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestProcessesThatNeedItTogetherInstallItOnce(t *testing.T) {
+func TestConcurrentProcessesInstallOnce(t *testing.T) {
 	s := newSite(t)
 	calls := filepath.Join(t.TempDir(), "calls")
 	withTools(t, map[string]string{"npm": "echo call >>" + calls + "; mkdir node_modules && sleep 0.2"})
@@ -152,7 +152,7 @@ func TestWaitingForAnotherInstallationEndsWithTheContext(t *testing.T) {
 	again()
 }
 
-func TestTooOldANodeIsUnavailable(t *testing.T) {
+func TestAnOldNodeIsUnavailable(t *testing.T) {
 	withTools(t, map[string]string{"node": `echo '{"unusable":"Node.js 12.0.0 is too old"}'`, "npm": "mkdir node_modules"})
 	_, err := newSite(t).start(t.Context())
 	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "12.0.0 is too old") {
@@ -160,7 +160,7 @@ func TestTooOldANodeIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestAnAzuriteThatDoesNotStartSaysWhatItSaid(t *testing.T) {
+func TestTheErrorOfAFailedStartContainsTheOutputOfAzurite(t *testing.T) {
 	withTools(t, map[string]string{"node": "echo Exit due to unhandled error >&2; exit 1", "npm": "mkdir node_modules"})
 	_, err := newSite(t).start(t.Context())
 	if err == nil || errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "Exit due to unhandled error") {
@@ -168,7 +168,7 @@ func TestAnAzuriteThatDoesNotStartSaysWhatItSaid(t *testing.T) {
 	}
 }
 
-func TestALimitEndsAStartThatHangs(t *testing.T) {
+func TestAStartThatHangsEndsWithTheContext(t *testing.T) {
 	hangs := filepath.Join(t.TempDir(), "hangs")
 	if err := syscall.Mkfifo(hangs, 0o600); err != nil {
 		t.Fatal(err)
@@ -181,33 +181,26 @@ func TestALimitEndsAStartThatHangs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer cancel()
-		_, _ = os.ReadFile(hangs) // until the other end was opened and closed
+		_, _ = os.ReadFile(hangs) // returns when the other end is closed
 	}()
 	if _, err := s.start(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestTheLockFileNamesNoDownloadAddress(t *testing.T) {
-	if bytes.Contains(packageLock, []byte(`"resolved"`)) {
-		t.Error(`package-lock.json holds "resolved" members: write it with omit-lockfile-registry-resolved`)
-	}
-	if !bytes.Contains(packageLock, []byte(`"integrity"`)) {
-		t.Error("package-lock.json pins no content")
-	}
-}
+func TestTheLockFileContainsHashesAndNoDownloadAddress(t *testing.T) { CheckLockFile(t, packageLock) }
 
-func TestAzuriteRunsWithoutSettingsOfTheUsersShell(t *testing.T) {
+func TestAzuriteDoesNotInheritSettingsOfTheUsersShell(t *testing.T) {
 	t.Setenv("AZURITE_ACCOUNTS", "other:key")
 	t.Setenv("NODE_OPTIONS", "--inspect")
 	for _, entry := range environment() {
 		if strings.HasPrefix(entry, "AZURITE_ACCOUNTS=") || strings.HasPrefix(entry, "NODE_OPTIONS=") {
-			t.Errorf("%s is handed on", entry)
+			t.Errorf("%s is inherited", entry)
 		}
 	}
 }
 
-func TestTheModeDecidesBetweenSkipAndFailure(t *testing.T) {
+func TestTheModeDeterminesSkipOrFailure(t *testing.T) {
 	missing := errors.Join(ErrUnavailable, errors.New("no npm"))
 	broken := errors.New("broken")
 	for _, c := range []struct {
@@ -225,9 +218,9 @@ func TestTheModeDecidesBetweenSkipAndFailure(t *testing.T) {
 		{"off", nil, true, false},
 		{"yes", nil, false, true},
 	} {
-		skip, err := refused(c.mode)
+		skip, err := checkMode(c.mode)
 		if skip == "" && err == nil {
-			skip, err = verdict(c.mode, c.started)
+			skip, err = skipOrFail(c.mode, c.started)
 		}
 		if (skip != "") != c.skips || (err != nil) != c.fails {
 			t.Errorf("mode %q, start %v: skip %q, error %v", c.mode, c.started, skip, err)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// lock waits until this process alone holds the lock on the named file. The kernel releases it when the process ends.
+// lock waits until this process has the exclusive lock on the named file. The kernel releases it when the process ends.
 func lock(ctx context.Context, name string) (release func(), err error) {
 	type outcome struct {
 		release func()
@@ -33,6 +33,6 @@ func lock(ctx context.Context, name string) (release func(), err error) {
 		}
 		return got.release, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("azurite: wait for another process that starts it: %w", ctx.Err())
+		return nil, fmt.Errorf("azurite: wait for the process that starts Azurite: %w", ctx.Err())
 	}
 }

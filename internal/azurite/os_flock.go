@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lockFile opens the file; the wait for its lock is left to the caller.
+// lockFile opens the file. The function that it returns waits for the lock.
 func lockFile(name string) (wait func() (release func(), err error), err error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -29,7 +29,8 @@ func lockFile(name string) (wait func() (release func(), err error), err error) 
 	}, nil
 }
 
-// detach keeps a Ctrl-C on this process's terminal from the command, which other processes may be using.
+// detach separates the command from this process's terminal, so that a Ctrl-C does not end it: other processes may be
+// using it.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }

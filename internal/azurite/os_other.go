@@ -9,7 +9,7 @@ import (
 )
 
 func lockFile(string) (wait func() (release func(), err error), err error) {
-	return nil, fmt.Errorf("%w: no file locks on %s", ErrUnavailable, runtime.GOOS)
+	return nil, fmt.Errorf("%w: file locks are not supported on %s", ErrUnavailable, runtime.GOOS)
 }
 
 func detach(*exec.Cmd) {}

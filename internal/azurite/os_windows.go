@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lockFile leaves to the caller the wait to open the file without sharing it, which Windows grants to one process at a
-// time.
+// lockFile returns a function that waits until it can open the file without sharing, which Windows allows to one
+// process at a time.
 func lockFile(name string) (wait func() (release func(), err error), err error) {
 	const sharingViolation = syscall.Errno(32)
 	path, err := syscall.UTF16PtrFromString(name)
@@ -30,7 +30,8 @@ func lockFile(name string) (wait func() (release func(), err error), err error) 
 	}, nil
 }
 
-// detach keeps a Ctrl-C on this process's console from the command, which other processes may be using.
+// detach separates the command from this process's console, so that a Ctrl-C does not end it: other processes may be
+// using it.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }

@@ -1,32 +1,34 @@
 package azurite
 
 import (
+	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 )
 
-// Packages installs other npm packages than Azurite's for a test, in the same manner: once, into the user's cache
-// directory, exactly what the lock file names, running no code of theirs. It returns the folder that has node_modules in
-// it. The folder is called after name and the lock file.
+// Packages installs other npm packages for a test in the same way as Azurite: once, into the user's cache directory,
+// exactly the packages of the lock file, without running their scripts. It returns the folder that contains
+// node_modules. Its name consists of name and a hash of both files.
 //
-// Where npm is missing or cannot install them it skips t, or fails it if Variable says so.
+// If npm is missing or fails, Packages skips t, or fails it if Variable is "require".
 func Packages(t testing.TB, name string, packageJSON, packageLock []byte) string {
 	t.Helper()
-	mode := os.Getenv(Variable)
-	if skip, err := refused(mode); err != nil {
-		t.Fatal(err)
-	} else if skip != "" {
-		t.Skip(skip)
+	return obtain(t, func() (string, error) {
+		return installPackages(t.Context(), name, manifest{packageJSON, packageLock})
+	})
+}
+
+// CheckLockFile fails t if a package-lock.json contains download addresses, or if it does not contain hashes of the
+// packages.
+func CheckLockFile(t testing.TB, packageLock []byte) {
+	t.Helper()
+	if bytes.Contains(packageLock, []byte(`"resolved"`)) {
+		t.Error(`package-lock.json contains "resolved" members: create it with omit-lockfile-registry-resolved`)
 	}
-	dir, err := installPackages(t.Context(), name, manifest{packageJSON, packageLock})
-	if skip, err := verdict(mode, err); err != nil {
-		t.Fatal(err)
-	} else if skip != "" {
-		t.Skip(skip)
+	if !bytes.Contains(packageLock, []byte(`"integrity"`)) {
+		t.Error("package-lock.json contains no hashes")
 	}
-	return dir
 }
 
 func installPackages(ctx context.Context, name string, m manifest) (string, error) {

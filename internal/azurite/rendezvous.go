@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// greetLimit bounds a control connection's greeting. It is only reached where a rendezvous file is stale and another
-// program listens on its port, or the machine is overloaded; either way a new Azurite is started.
+// greetLimit is the time limit for the greeting on a control connection. It is exceeded only if the rendezvous file is
+// stale and another program uses the port, or if the machine is overloaded. In both cases a new Azurite is started.
 const greetLimit = 10 * time.Second
 
-// endpoints is what the supervisor answers on a control connection.
+// endpoints is the answer of the supervisor on a control connection.
 type endpoints struct {
 	PID   int    `json:"pid"`
 	Table string `json:"table"`
@@ -29,8 +29,8 @@ type endpoints struct {
 	Blob  string `json:"blob"`
 }
 
-// rendezvous is the file by which processes find the running supervisor. The token tells it from another program that
-// got its port later.
+// rendezvous is the content of the file by which processes find the running supervisor. The token distinguishes the
+// supervisor from another program that later uses the same port.
 type rendezvous struct {
 	PID     int    `json:"pid"`
 	Control int    `json:"control"`
@@ -41,10 +41,10 @@ func (s *site) rendezvousFile() string { return filepath.Join(s.runDir, "rendezv
 
 func (s *site) logFile() string { return filepath.Join(s.runDir, "supervisor.log") }
 
-// start joins the running Azurite or, under the lock that makes it the only one, starts it.
+// start connects to the running Azurite. If there is none, it starts one, under a lock, so that there is only one.
 func (s *site) start(ctx context.Context) (*Azurite, error) {
 	if err := os.MkdirAll(s.runDir, 0o700); err != nil {
-		return nil, fmt.Errorf("%w: no folder for its rendezvous file: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: create the folder of the rendezvous file: %w", ErrUnavailable, err)
 	}
 	if a, err := s.join(ctx); err == nil {
 		return a, nil
@@ -70,7 +70,7 @@ func (s *site) start(ctx context.Context) (*Azurite, error) {
 	return s.join(ctx)
 }
 
-// join connects to the Azurite that the rendezvous file names, if there is one.
+// join connects to the Azurite in the rendezvous file, if there is one.
 func (s *site) join(ctx context.Context) (*Azurite, error) {
 	text, err := os.ReadFile(s.rendezvousFile())
 	if err != nil {
@@ -89,9 +89,9 @@ func (s *site) join(ctx context.Context) (*Azurite, error) {
 	}
 	at, err := greet(ctx, conn, meet.Token)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("azurite: greet the running one: %w", err), conn.Close())
+		return nil, errors.Join(fmt.Errorf("azurite: greet the supervisor: %w", err), conn.Close())
 	}
-	return held(conn, at, s.logFile()), nil
+	return newAzurite(conn, at, s.logFile()), nil
 }
 
 func greet(ctx context.Context, conn net.Conn, token string) (endpoints, error) {
@@ -114,7 +114,7 @@ func greet(ctx context.Context, conn net.Conn, token string) (endpoints, error) 
 	return at, nil
 }
 
-// spawn starts the supervisor, waits for its report that Azurite answers, and publishes where to find it.
+// spawn starts the supervisor, waits for its report that Azurite is ready, and writes the rendezvous file.
 func (s *site) spawn(ctx context.Context, node string) error {
 	meet := rendezvous{Token: rand.Text()}
 	script := filepath.Join(s.runDir, "supervisor.js")
@@ -145,15 +145,15 @@ func (s *site) spawn(ctx context.Context, node string) error {
 	return publish(s.rendezvousFile(), text)
 }
 
-// report is the supervisor's one line of output.
+// report is the only line that the supervisor writes to standard output.
 type report struct {
 	PID      int    `json:"pid"`
 	Control  int    `json:"control"`
 	Unusable string `json:"unusable"`
 }
 
-// runSupervisor starts cmd so that it outlives this process and shares none of its pipes, which `go test` would wait
-// for, and reads its report.
+// runSupervisor starts cmd and reads its report. The supervisor can run longer than this process, so it does not inherit
+// any pipe of this process: `go test` would wait until it is closed.
 func (s *site) runSupervisor(ctx context.Context, cmd *exec.Cmd, settings string) (report, error) {
 	stderr, err := os.Create(s.logFile())
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *site) runSupervisor(ctx context.Context, cmd *exec.Cmd, settings string
 	if err != nil {
 		return report{}, fmt.Errorf("azurite: %w", err)
 	}
-	go cmd.Wait() // reaps it, should it end before this process
+	go cmd.Wait() // releases the process if it ends before this one
 	stop := context.AfterFunc(ctx, func() { cmd.Process.Kill() })
 	defer stop()
 
@@ -184,13 +184,13 @@ func (s *site) runSupervisor(ctx context.Context, cmd *exec.Cmd, settings string
 		err = json.Unmarshal(line, &got)
 	}
 	if err != nil {
-		said, _ := os.ReadFile(s.logFile())
-		return report{}, fmt.Errorf("azurite: it did not start: %w\n%s", errors.Join(ctx.Err(), err), tail(said))
+		output, _ := os.ReadFile(s.logFile())
+		return report{}, fmt.Errorf("azurite: the supervisor did not start: %w\n%s", errors.Join(ctx.Err(), err), tail(output))
 	}
 	return got, nil
 }
 
-// publish writes a file that readers see whole or not at all.
+// publish writes a file atomically.
 func publish(name string, content []byte) error {
 	if have, err := os.ReadFile(name); err == nil && string(have) == string(content) {
 		return nil

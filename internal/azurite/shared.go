@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// Variable is the environment variable that says what tests do about Azurite.
+// Variable is the environment variable that controls whether tests use Azurite.
 //
-//   - unset: use it; where it is not available, skip with the reason
-//   - "require": use it; where it is not available, fail
+//   - unset: use it; if it is not available, skip the test and log the reason
+//   - "require": use it; if it is not available, fail
 //   - "off": skip
 const Variable = "AZPATTERNS_AZURITE"
 
-// startLimit bounds the one start of a test process. It has to leave room for an installation by another process.
+// startLimit is the time limit for starting Azurite. It includes the time to wait for an installation by another
+// process.
 const startLimit = 5 * time.Minute
 
 var startShared = sync.OnceValues(func() (*Azurite, error) {
@@ -26,22 +27,12 @@ var startShared = sync.OnceValues(func() (*Azurite, error) {
 	return Start(ctx, nil)
 })
 
-// Shared returns the Azurite of this test process, which it starts or joins on the first call and holds until the
-// process ends. Where Azurite is not available it skips t, or fails it if Variable says so.
+// Shared returns the Azurite of this test process. The first call starts Azurite or connects to the running one; the
+// connection stays open until the process ends. If Azurite is not available, Shared skips t, or fails it if Variable is
+// "require".
 func Shared(t testing.TB) *Azurite {
 	t.Helper()
-	mode := os.Getenv(Variable)
-	if skip, err := refused(mode); err != nil {
-		t.Fatal(err)
-	} else if skip != "" {
-		t.Skip(skip)
-	}
-	a, err := startShared()
-	if skip, err := verdict(mode, err); err != nil {
-		t.Fatal(err)
-	} else if skip != "" {
-		t.Skip(skip)
-	}
+	a := obtain(t, startShared)
 	if err := a.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +44,27 @@ func Shared(t testing.TB) *Azurite {
 	return a
 }
 
-// refused tells whether mode alone decides: a reason to skip, or an error for a mode that does not exist.
-func refused(mode string) (skip string, err error) {
+// obtain returns the result of get. If Variable is "off", or if get returns an error, it skips t or fails it.
+func obtain[T any](t testing.TB, get func() (T, error)) T {
+	t.Helper()
+	var got T
+	mode := os.Getenv(Variable)
+	skip, err := checkMode(mode)
+	if skip == "" && err == nil {
+		got, err = get()
+		skip, err = skipOrFail(mode, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if skip != "" {
+		t.Skip(skip)
+	}
+	return got
+}
+
+// checkMode returns a reason to skip if mode is "off", and an error if mode is not valid.
+func checkMode(mode string) (skip string, err error) {
 	switch mode {
 	case "", "require":
 		return "", nil
@@ -65,8 +75,8 @@ func refused(mode string) (skip string, err error) {
 	}
 }
 
-// verdict turns the outcome of a start into a reason to skip or an error to fail with.
-func verdict(mode string, started error) (skip string, err error) {
+// skipOrFail returns a reason to skip, or the error to fail with, for the error of a start.
+func skipOrFail(mode string, started error) (skip string, err error) {
 	if errors.Is(started, ErrUnavailable) && mode != "require" {
 		return started.Error(), nil
 	}

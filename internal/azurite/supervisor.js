@@ -1,12 +1,13 @@
-// Runs Azurite in this process for as long as somebody holds a control connection.
+// Runs Azurite in this process as long as a control connection is open.
 //
 // Standard input: one JSON object {azurite, token, rendezvous, graceMillis}.
-// Standard output: one JSON line, {pid, control, table, queue, blob} when all services answer, or {unusable} when
+// Standard output: one JSON line: {pid, control, table, queue, blob} when all services are ready, or {unusable} if
 // this Node.js cannot run Azurite.
 //
-// A control connection sends the token and a newline, and is answered with {pid, table, queue, blob} and a newline.
-// The kernel closes it when its process ends, however it ends. When the last one has been closed for the grace time,
-// this process removes its rendezvous file and exits, and Azurite with it: one process, so nothing can stay behind.
+// On a control connection the client sends the token and a newline, and this process answers with
+// {pid, table, queue, blob} and a newline. The kernel closes the connection when the client process ends. When no
+// connection has been open for the grace time, this process removes its rendezvous file and exits. Azurite runs in the
+// same process, so it ends as well.
 "use strict";
 
 const fs = require("fs");
@@ -16,14 +17,14 @@ const path = require("path");
 const config = JSON.parse(fs.readFileSync(0, "utf8"));
 const greetMillis = 5000;
 const startMillis = 60000;
-const firstMillis = 10000; // for the first connection, however short the grace time is
+const firstMillis = 10000; // minimum time to wait for the first connection
 
 if (Number(process.versions.node.split(".")[0]) < 18) {
-  say({ unusable: "Node.js " + process.versions.node + " is too old, 18 or later is needed" });
+  report({ unusable: "Node.js " + process.versions.node + " is too old, 18 or later is required" });
   process.exit(0);
 }
 
-function say(message) {
+function report(message) {
   fs.writeSync(1, JSON.stringify(message) + "\n");
 }
 
@@ -33,7 +34,7 @@ function end(code) {
       fs.unlinkSync(config.rendezvous);
     }
   } catch {
-    // No file, or not ours: nothing to remove.
+    // The file does not exist, or is not a rendezvous file.
   }
   process.exit(code);
 }
@@ -42,7 +43,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => end(0));
 }
 
-// Azurite says on the console where each service listens; that is its only report of a port the system chose.
+// Azurite reports the port of each service only on the console.
 const endpoints = {};
 console.log = (line) => {
   const found = /^Azurite (Blob|Queue|Table) service is successfully listening at (\S+)$/.exec(String(line));
@@ -55,19 +56,19 @@ const startTimer = setTimeout(() => {
   end(1);
 }, startMillis);
 
-let held = 0;
+let connections = 0;
 let idleTimer;
 
 function idle(millis) {
   idleTimer = setTimeout(() => end(0), millis);
 }
 
-function hold(socket) {
-  held++;
+function accept(socket) {
+  connections++;
   clearTimeout(idleTimer);
   socket.once("close", () => {
-    held--;
-    if (held === 0) idle(config.graceMillis);
+    connections--;
+    if (connections === 0) idle(config.graceMillis);
   });
   socket.write(JSON.stringify({ pid: process.pid, ...endpoints }) + "\n");
 }
@@ -88,7 +89,7 @@ function greet(socket) {
     }
     socket.setTimeout(0);
     socket.resume();
-    hold(socket);
+    accept(socket);
   };
   socket.on("data", read);
 }
@@ -98,14 +99,14 @@ function listen() {
   server.listen(0, "127.0.0.1", () => {
     clearTimeout(startTimer);
     idle(Math.max(config.graceMillis, firstMillis));
-    say({ pid: process.pid, control: server.address().port, ...endpoints });
+    report({ pid: process.pid, control: server.address().port, ...endpoints });
   });
 }
 
 const main = path.join(config.azurite, "dist", "src", "azurite.js");
 process.argv = [process.argv[0], main, "--silent", "--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry"];
 for (const service of ["blob", "queue", "table"]) {
-  // A long keep-alive: a server that closes idle connections early makes clients meet resets at random.
+  // With a short keep-alive timeout, clients see random connection resets when the server closes idle connections.
   process.argv.push(`--${service}Host`, "127.0.0.1", `--${service}Port`, "0", `--${service}KeepAliveTimeout`, "600");
 }
 require(main);

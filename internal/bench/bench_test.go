@@ -42,14 +42,14 @@ func benchmark(b *testing.B, job Job) {
 	}
 }
 
-// The bytes that the jobs read are those the comparison is about.
-func TestRowIsAsTheServiceSendsIt(t *testing.T) {
+// The comparison in the README is for rows of this size.
+func TestARowHasTheDocumentedSize(t *testing.T) {
 	if n := len(appendRow(nil, 1, "")); n != 669 {
 		t.Errorf("a row is %d bytes, want 669", n)
 	}
 }
 
-func TestAllWaysOfAJobDoTheJob(t *testing.T) {
+func TestAllWaysCompleteTheirJob(t *testing.T) {
 	for _, job := range Jobs() {
 		t.Run(job.Name, func(t *testing.T) {
 			if strings.Contains(job.Name, "Azurite") {
@@ -62,8 +62,8 @@ func TestAllWaysOfAJobDoTheJob(t *testing.T) {
 	}
 }
 
-// Allocations do not depend on the machine, so they can be a test.
-func TestAllocationsStayWithinTheirGates(t *testing.T) {
+// The number of allocations does not depend on the machine, so a test can check it.
+func TestAllocationsAreWithinTheirLimits(t *testing.T) {
 	for _, c := range []struct {
 		job    int
 		allocs float64
@@ -74,7 +74,7 @@ func TestAllocationsStayWithinTheirGates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := results[len(results)-1]; got.Allocs > c.allocs {
-			t.Errorf("%s: %.1f allocations a %s, at most %v allowed", job.Name, got.Allocs, job.Unit, c.allocs)
+			t.Errorf("%s: %.1f allocations per %s, at most %v allowed", job.Name, got.Allocs, job.Unit, c.allocs)
 		}
 	}
 }

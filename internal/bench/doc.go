@@ -1,15 +1,16 @@
-// Package bench compares azpatterns with the same job written by hand on aztables,
-// in one run and against one and the same service: a transport that returns canned
-// bytes, the same bytes over loopback HTTP, an in-process account, or Azurite. What
-// is compared is the client's cost; requests are signed with a shared key throughout.
+// Package bench compares azpatterns with the same job written by hand with aztables, in
+// one run and with the same service: a transport that returns fixed bytes, a server that
+// sends the same bytes over loopback HTTP, an in-process account, or Azurite. It compares
+// the cost of the client. All requests are signed with a shared key.
 //
-// The benchmarks of the package are for looking into one way; the command in
-// report runs all ways of a job in turns and prints medians and ratios, which is
-// the table in the README:
+// Use the benchmarks of this package to examine one way of doing a job. The command
+// report runs all ways of a job alternately and prints medians and ratios, as in the
+// table of the README:
 //
 //	go run ./internal/bench/report
 //
-// A part of it, such as what a Store adds to transactions by hand, with requests:
+// With -only it runs some of the jobs. This compares a Store with transactions written by
+// hand, including the number of requests:
 //
 //	go run ./internal/bench/report -only Store
 package bench

@@ -7,7 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// The jobs written by hand on aztables.
+// The jobs, written by hand with aztables.
 
 func handRange[T any](ctx context.Context, table *aztables.Client, filter string) (rows int, err error) {
 	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter})

@@ -12,13 +12,13 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Job is one task, done in several ways. The first way is the one that the others
-// are compared with.
+// Job is a task that can be done in several ways. The first way is the baseline of the
+// comparison.
 type Job struct {
 	Name string
-	Unit string // what one of Per is
-	Per  int    // units that one run does
-	Wall bool   // bound by the service: only elapsed time is compared
+	Unit string // unit of the results, such as "row"
+	Per  int    // units per run
+	Wall bool   // the service is the bottleneck, so only the elapsed time is compared
 	Ways []Way
 
 	open func(context.Context) (*service, error)
@@ -30,7 +30,7 @@ type Way struct {
 	make func(*service) (func(context.Context) error, error)
 }
 
-// Jobs lists them. Those on Azurite come last.
+// Jobs returns the jobs. The jobs that need Azurite are last.
 func Jobs() []Job {
 	return []Job{
 		{Name: "page read, in process", Unit: "row", Per: pageRows, Ways: rangeWays(pageRows), open: inProcess},
@@ -118,7 +118,7 @@ func getWays() []Way {
 	}
 }
 
-// batchWays insert a hundred new rows, in a new partition each time.
+// batchWays insert a hundred rows into a new partition per run.
 func batchWays() []Way {
 	ours := func(c *aztables.Client) (func(context.Context) error, error) {
 		t, err := table(c)
@@ -141,18 +141,18 @@ func batchWays() []Way {
 			return handInserts(s, rowsOf(handEmployee), func(e *HandEmployee, p string) { e.PartitionKey = p }), nil
 		}},
 		{handEntity, func(s *service) (func(context.Context) error, error) {
-			return handInserts(s, rowsOf(bagEmployee), func(e *aztables.EDMEntity, p string) { e.PartitionKey = p }), nil
+			return handInserts(s, rowsOf(entityEmployee), func(e *aztables.EDMEntity, p string) { e.PartitionKey = p }), nil
 		}},
 		{plainWay, func(s *service) (func(context.Context) error, error) { return ours(s.plain) }},
 		{acceleratedWay, func(s *service) (func(context.Context) error, error) { return ours(s.accelerated) }},
 	}
 }
 
-func handInserts[T any](s *service, rows []T, place func(*T, string)) func(context.Context) error {
+func handInserts[T any](s *service, rows []T, setPartition func(*T, string)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		partition := newPartition()
 		for i := range rows {
-			place(&rows[i], partition)
+			setPartition(&rows[i], partition)
 		}
 		return handBatch(ctx, s.plain, rows)
 	}

@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// Result is what one way of a job took, each figure for one unit: medians over the
-// rounds.
+// Result is the cost of one way of a job per unit, as the median of all rounds.
 type Result struct {
 	Way    string
 	Time   time.Duration
 	Bytes  float64
 	Allocs float64
-	Ratio  float64 // of the first way's time to this one's, median over the rounds
+	Ratio  float64 // time of the first way divided by the time of this one
 
-	Requests int // of one run, where the job's service counts them
+	Requests int // of one run, if the service of the job counts them
 }
 
-// Options of [Measure].
+// Options are the options of [Measure].
 type Options struct {
-	Rounds int           // turns that each way gets
-	Slice  time.Duration // how long a turn lasts, at least one run
+	Rounds int           // number of measurements of each way
+	Slice  time.Duration // minimum time of a measurement, which has at least one run
 }
 
-// Measure runs the ways of job in turns: the noise of a busy machine then falls on
-// all of them alike.
+// Measure measures the ways of job alternately, so that other load of the machine affects
+// all of them equally.
 func Measure(ctx context.Context, job Job, o Options) ([]Result, error) {
 	s, err := job.open(ctx)
 	if err != nil {
@@ -39,7 +38,7 @@ func Measure(ctx context.Context, job Job, o Options) ([]Result, error) {
 		if runs[i], err = w.make(s); err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", job.Name, w.Name, err)
 		}
-		if err := runs[i](ctx); err != nil { // also fills pools and caches
+		if err := runs[i](ctx); err != nil { // warms up pools and caches
 			return nil, fmt.Errorf("%s, %s: %w", job.Name, w.Name, err)
 		}
 	}

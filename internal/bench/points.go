@@ -18,26 +18,26 @@ import (
 )
 
 const (
-	pointRows   = 500    // looked up
-	pointOf     = 10_000 // rows of their partition
-	pointWidth  = 8      // requests at once
-	orRows      = 14     // row keys in a filter, which may hold 15 comparisons
+	pointRows   = 500    // rows to read
+	pointOf     = 10_000 // rows in the partition
+	pointWidth  = 8      // concurrent requests
+	orRows      = 14     // row keys in a filter, which can have 15 comparisons
 	pointFilter = "PartitionKey eq 'Sales' and (%s)"
 )
 
-// PointResult is what one way took to look up 500 rows by their keys.
+// PointResult is the cost of one way to read 500 rows by their keys.
 type PointResult struct {
 	Way      string
 	Requests int
-	Scanned  int           // rows that the service had to look at
-	Time     time.Duration // median
-	Ratio    float64       // of the first way's time to this one's, median over the rounds
+	Scanned  int           // rows that the service had to read
+	Time     time.Duration // median of all rounds
+	Ratio    float64       // time of the first way divided by the time of this one, median of all rounds
 }
 
-// Points looks up 500 rows of a partition of 10,000 on an in-process account whose
-// every request takes as long as latency says. What the service needs to look at
-// rows is this process's time, so that ways which make it look at many come off
-// better here than on the service.
+// Points reads 500 rows of a partition of 10,000 by their keys, on an in-process account
+// that delays every request by latency. The in-process account reads rows faster than the
+// service, so ways that make it read many rows have better results here than with the
+// service.
 func Points(ctx context.Context, latency time.Duration, rounds int) ([]PointResult, error) {
 	acct := storagetest.Start(nil)
 	plain := acct.Tables().NewClient(tableName)
@@ -69,8 +69,8 @@ func Points(ctx context.Context, latency time.Duration, rounds int) ([]PointResu
 		run  func() (int, error)
 	}{
 		{"`or` filters of 15 comparisons, by hand", func() (int, error) { return handOr(ctx, plain, wanted, 1) }},
-		{"the same, 8 at once", func() (int, error) { return handOr(ctx, plain, wanted, pointWidth) }},
-		{"a goroutine loop of GetEntity, 8 at once, by hand", func() (int, error) { return handLoop(ctx, plain, wanted) }},
+		{"the same, 8 concurrently", func() (int, error) { return handOr(ctx, plain, wanted, pointWidth) }},
+		{"GetEntity in 8 goroutines, by hand", func() (int, error) { return handLoop(ctx, plain, wanted) }},
 		{"`RowKey.In(…)`, azpatterns", func() (int, error) {
 			f, n := query.And(query.PartitionKey.Eq("Sales"), query.RowKey.In(wanted...)), 0
 			for _, err := range fast.Query(ctx, f, &patterns.QueryOptions{Parallel: pointWidth}) {
@@ -108,7 +108,7 @@ func Points(ctx context.Context, latency time.Duration, rounds int) ([]PointResu
 	return results, nil
 }
 
-// handOr asks for as many row keys at once as a filter may hold.
+// handOr reads as many rows per request as a filter can have row keys.
 func handOr(ctx context.Context, table *aztables.Client, wanted []any, width int) (int, error) {
 	var rows atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)

@@ -2,9 +2,9 @@ package bench
 
 import "testing"
 
-// What the service is made to do is the point: 15 comparisons at a time it looks at
-// the whole partition for each filter.
-func TestPointsThroughInReadJustTheirRows(t *testing.T) {
+// With or filters of 15 comparisons, the service reads the whole partition for each
+// filter. With In it reads only the rows of the result.
+func TestInReadsOnlyTheRowsOfTheResult(t *testing.T) {
 	results, err := Points(t.Context(), 0, 1)
 	if err != nil {
 		t.Fatal(err)

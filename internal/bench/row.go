@@ -7,8 +7,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// Employee is the row as a user of azpatterns writes it: 14 properties with keys
-// and Timestamp, 669 bytes as the service sends them.
+// Employee is the row as a user of azpatterns declares it. It has 14 properties,
+// including the keys; the service sends it, with Timestamp, as 669 bytes.
 type Employee struct {
 	PartitionKey   string
 	RowKey         string
@@ -26,8 +26,8 @@ type Employee struct {
 	Badge          [16]byte
 }
 
-// HandEmployee is the same row as a user of aztables writes it. The annotations
-// are fields of their own, because aztables writes none for a struct.
+// HandEmployee is the same row as a user of aztables declares it. Type annotations are
+// separate fields, because aztables does not write them for a struct.
 type HandEmployee struct {
 	aztables.Entity
 	FirstName          string
@@ -77,7 +77,7 @@ func guidText(e Employee) aztables.EDMGUID {
 	return aztables.EDMGUID(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
 }
 
-func bagEmployee(i int) aztables.EDMEntity {
+func entityEmployee(i int) aztables.EDMEntity {
 	e := employee(i)
 	return aztables.EDMEntity{
 		Entity: aztables.Entity{PartitionKey: e.PartitionKey, RowKey: e.RowKey},
@@ -92,7 +92,7 @@ func bagEmployee(i int) aztables.EDMEntity {
 
 const tableMetadata = `"odata.metadata":"https://account.table.core.windows.net/$metadata#Employees`
 
-// appendRow appends row i as the service sends it at minimal metadata.
+// appendRow appends row i as the service sends it with minimal metadata.
 func appendRow(dst []byte, i int, lead string) []byte {
 	e := employee(i)
 	return fmt.Appendf(dst, `{%s"odata.etag":"W/\"datetime'2026-01-02T03%%3A04%%3A05.%07dZ'\"","PartitionKey":"%s","RowKey":"%s",`+
@@ -103,7 +103,7 @@ func appendRow(dst []byte, i int, lead string) []byte {
 		e.Age, e.Active, e.Salary, e.EmployeeNumber, e.HiredAt.Format("2006-01-02T15:04:05.0000000Z"), guidText(e))
 }
 
-// Page is a page of rows as the service sends it at minimal metadata.
+// Page returns a page of rows as the service sends it with minimal metadata.
 func Page(rows int) []byte {
 	page := []byte(`{` + tableMetadata + `","value":[`)
 	for i := range rows {

@@ -23,7 +23,7 @@ const (
 	tableName = "Employees"
 )
 
-// canned answers every request with the bytes for its kind, in process.
+// canned is a transport and a server that answers every request with fixed bytes.
 type canned struct {
 	page, row, batch []byte
 }
@@ -40,7 +40,7 @@ func (c *canned) answer(path string) (status int, contentType string, body []byt
 	return http.StatusOK, "application/json;odata=minimalmetadata;charset=utf-8", c.row
 }
 
-// Do is policy.Transporter.
+// Do implements policy.Transporter.
 func (c *canned) Do(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		io.Copy(io.Discard, req.Body)
@@ -63,12 +63,12 @@ func (c *canned) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Write(body)
 }
 
-// service is what a job runs against: a client, plain or accelerated.
+// service contains the clients of the service that a job uses.
 type service struct {
 	plain, accelerated *aztables.Client
 	close              func()
 
-	requests func() int // since the last call; nil: not counted
+	requests func() int // returns the number of requests since the last call; can be nil
 }
 
 func open(url string, key []byte, account string, opts *aztables.ClientOptions) (*service, error) {
@@ -87,7 +87,7 @@ func open(url string, key []byte, account string, opts *aztables.ClientOptions) 
 	return &service{plain: p.NewClient(tableName), accelerated: a.NewClient(tableName), close: func() {}}, nil
 }
 
-const fakeKey = "YXpwYXR0ZXJucyBiZW5jaG1hcmsga2V5" // base64 of nothing secret
+const fakeKey = "YXpwYXR0ZXJucyBiZW5jaG1hcmsga2V5" // base64 of text that is not secret
 
 func inProcess(context.Context) (*service, error) {
 	opts := &aztables.ClientOptions{}
@@ -106,8 +106,8 @@ func overHTTP(context.Context) (*service, error) {
 	return s, nil
 }
 
-// onAzurite is a real Azurite with a table of its own that has so many rows. Azurite
-// gets slower with every row it holds, so the table is dropped in the end.
+// onAzurite returns a function that opens a real Azurite with a new table of this many
+// rows. Azurite gets slower with every row that it contains, so close drops the table.
 func onAzurite(rows int) func(context.Context) (*service, error) {
 	return func(ctx context.Context) (*service, error) {
 		a, err := azurite.Start(ctx, nil)
@@ -129,7 +129,7 @@ func onAzurite(rows int) func(context.Context) (*service, error) {
 			return nil, err
 		}
 		s.close = func() {
-			_ = table.Drop(context.WithoutCancel(ctx)) // Azurite ends soon anyway
+			_ = table.Drop(context.WithoutCancel(ctx)) // if it fails, Azurite ends soon anyway
 			a.Close()
 		}
 		if err := table.Create(ctx); err != nil {

@@ -23,7 +23,7 @@ type Person struct {
 	EmailAddress string
 }
 
-// directory is what each way can do.
+// directory has the operations that are compared.
 type directory interface {
 	insert(ctx context.Context, p *Person) error
 	update(ctx context.Context, p *Person) error
@@ -31,24 +31,24 @@ type directory interface {
 	list(ctx context.Context, partition, prefix string) (int, error)
 }
 
-// listed is how many rows a range has.
+// listed is the number of rows in a range.
 const listed = 500
 
-// Stores lists the jobs of a table with two indexes in each partition: a Store, and
-// what a competent user writes on aztables, with the same guarantees as long as
-// every reply arrives. They run on an in-process account. A move is a change of the
-// e-mail address.
+// Stores returns the jobs for a table with two indexes in each partition. They compare a
+// Store with code that a competent user writes with aztables, which has the same
+// guarantees as long as no response is lost. They use an in-process account. A move is a
+// change of the e-mail address.
 func Stores() []Job {
-	kept := func(client func(*service) *aztables.Client) func(*service) (directory, error) {
-		return func(s *service) (directory, error) { return newKept(client(s)) }
+	inStore := func(client func(*service) *aztables.Client) func(*service) (directory, error) {
+		return func(s *service) (directory, error) { return newWithStore(client(s)) }
 	}
 	ways := []struct {
 		name string
 		open func(*service) (directory, error)
 	}{
 		{handStruct, func(s *service) (directory, error) { return byHand{s.plain}, nil }},
-		{plainWay, kept(func(s *service) *aztables.Client { return s.plain })},
-		{acceleratedWay, kept(func(s *service) *aztables.Client { return s.accelerated })},
+		{plainWay, inStore(func(s *service) *aztables.Client { return s.plain })},
+		{acceleratedWay, inStore(func(s *service) *aztables.Client { return s.accelerated })},
 	}
 	var jobs []Job
 	for _, task := range []string{"insert", "update", "move", "get", "range"} {
@@ -70,7 +70,7 @@ func Stores() []Job {
 	return jobs
 }
 
-// onAccount is an account with the table and with all that the service checks.
+// onAccount opens an in-process account with the table.
 func onAccount(ctx context.Context) (*service, error) {
 	acct := storagetest.Start(&storagetest.Options{LogLimit: 1 << 10})
 	s := &service{
@@ -87,7 +87,8 @@ func onAccount(ctx context.Context) (*service, error) {
 	return s, err
 }
 
-// prepare stores what a task needs, in the way's own partition.
+// prepare stores the rows for a task in the partition, and returns the function that runs
+// the task once.
 func prepare(ctx context.Context, d directory, task, partition string) (func(context.Context) error, error) {
 	n := 0
 	person := func(i int, email int) *Person {
@@ -130,13 +131,13 @@ func prepare(ctx context.Context, d directory, task, partition string) (func(con
 	return run, d.insert(ctx, person(0, 0))
 }
 
-// kept is a Store.
-type kept struct {
+// withStore is the directory as a Store.
+type withStore struct {
 	store *patterns.Store[Person]
 	email *secondaryindex.Reader[Person]
 }
 
-func newKept(client *aztables.Client) (directory, error) {
+func newWithStore(client *aztables.Client) (directory, error) {
 	table, err := patterns.NewTable[Person](client, nil)
 	if err != nil {
 		return nil, err
@@ -155,27 +156,27 @@ func newKept(client *aztables.Client) (directory, error) {
 		return nil, err
 	}
 	reader, err := email.On(store)
-	return kept{store, reader}, err
+	return withStore{store, reader}, err
 }
 
-func (k kept) insert(ctx context.Context, p *Person) error {
-	_, err := k.store.Insert(ctx, p)
+func (w withStore) insert(ctx context.Context, p *Person) error {
+	_, err := w.store.Insert(ctx, p)
 	return err
 }
 
-func (k kept) update(ctx context.Context, p *Person) error {
+func (w withStore) update(ctx context.Context, p *Person) error {
 	key := keys.Key{Partition: p.PartitionKey, Row: p.RowKey}
-	_, err := k.store.Update(ctx, key, func(was *Person) error { *was = *p; return nil })
+	_, err := w.store.Update(ctx, key, func(was *Person) error { *was = *p; return nil })
 	return err
 }
 
-func (k kept) get(ctx context.Context, partition, email string) (Person, error) {
-	e, err := k.email.Get(ctx, partition, email)
+func (w withStore) get(ctx context.Context, partition, email string) (Person, error) {
+	e, err := w.email.Get(ctx, partition, email)
 	return e.Value, err
 }
 
-func (k kept) list(ctx context.Context, partition, prefix string) (n int, err error) {
-	for _, err := range k.email.Prefix(ctx, partition, prefix, nil) {
+func (w withStore) list(ctx context.Context, partition, prefix string) (n int, err error) {
+	for _, err := range w.email.Prefix(ctx, partition, prefix, nil) {
 		if err != nil {
 			return n, err
 		}

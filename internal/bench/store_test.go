@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Within a partition a Store costs no request more than what is written by hand.
-func TestAStoreTakesAsManyRequestsAsByHand(t *testing.T) {
+// In one partition, a Store has no more requests than code that is written by hand.
+func TestAStoreHasAsManyRequestsAsHandwrittenCode(t *testing.T) {
 	for _, job := range Stores() {
 		t.Run(job.Name, func(t *testing.T) {
 			results, err := Measure(t.Context(), job, Options{Rounds: 1})

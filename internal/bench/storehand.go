@@ -9,8 +9,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// byHand is the directory of a competent user of aztables: typed rows, one
-// transaction with If-Match on the primary.
+// byHand is the directory as a competent user writes it with aztables: typed rows, and
+// one transaction with If-Match on the primary.
 type byHand struct{ table *aztables.Client }
 
 type handPerson struct {

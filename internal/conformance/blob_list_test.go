@@ -31,7 +31,7 @@ func blobListCases() []conversation {
 			step{at + "&delimiter=/&maxresults=2", "", "", "200 ~ <Name>a.txt</Name> ~ <Name>d/</Name> ~ <NextMarker>{=marker}</NextMarker> !~ <Name>z</Name>"},
 			step{at + "&delimiter=/&maxresults=2&marker={marker}", "", "", "200 ~ <Name>z</Name> !~ <Name>d/"},
 		)},
-		{"a blob that comes between two pages is seen behind the marker", tree(
+		{"a blob that comes between two pages is returned after the marker", tree(
 			step{at + "&maxresults=2", "", "", "200 ~ <NextMarker>{=marker}</NextMarker>"},
 			upload("y", "x"),
 			step{at + "&marker={marker}", "", "", "200 ~ <Name>y</Name> ~ <Name>z</Name>"},
@@ -102,13 +102,13 @@ func copyRefusals() []conversation {
 func tagCases() []conversation {
 	tags := "<Tags><TagSet><Tag><Key>color</Key><Value>blue</Value></Tag></TagSet></Tags>"
 	return []conversation{
-		{"tags are kept", on(
+		{"tags are stored", on(
 			step{"PUT /{C}/b?comp=tags", tags, "", "204"},
 			step{"GET /{C}/b?comp=tags", "", "", "200 ~ <Tag><Key>color</Key><Value>blue</Value></Tag>"},
 			step{"HEAD /{C}/b", "", "", "200 ~ X-Ms-Tag-Count: 1 ~ Etag: {etag}"},
 		)},
 		{"a blob is put with tags", []step{{"PUT /{C}/b", "x", block + "|x-ms-tags: color=blue&size=7", "201"}, {"GET /{C}/b?comp=tags", "", "", "200 ~ <Key>color</Key><Value>blue</Value> ~ <Key>size</Key><Value>7</Value>"}}},
-		{"tags that are no XML", on(step{"PUT /{C}/b?comp=tags", "blue", "", "400 InvalidXmlDocument"})},
+		{"tags that are not XML", on(step{"PUT /{C}/b?comp=tags", "blue", "", "400 InvalidXmlDocument"})},
 		one("tags of a missing blob", "GET /{C}/none?comp=tags", "", "", "404 BlobNotFound"),
 	}
 }

@@ -1,5 +1,5 @@
-// Package cursor makes the opaque, URL-safe texts with which a read is taken up
-// again, and tells those that belong to another table or another read.
+// Package cursor encodes the position of a read as opaque, URL-safe text, with which the
+// read can be continued. It detects cursors of another table or of another read.
 package cursor
 
 import (
@@ -17,8 +17,8 @@ import (
 //	hash of the above, the bounds and the position (16 bytes)
 //	position
 //
-// The hashes guard against mix-ups and damage. They are no secret: who can write a
-// cursor can as well write a query.
+// The hashes detect cursors that are damaged or used for another read. They are not a
+// protection against forgery: a caller that can forge a cursor can also send a query.
 const (
 	version  = 1
 	tableLen = 8
@@ -26,29 +26,27 @@ const (
 	header   = 1 + tableLen + hashLen
 )
 
-// Cursor is a cursor that was opened. The zero Cursor is the beginning of a read of
-// any table.
+// Cursor is a decoded cursor. The zero Cursor is the beginning of a read of any table.
 type Cursor struct {
 	Position []byte
 	table    []byte
 }
 
-// Seal makes the cursor for position, in the read of the table at address url that
-// bounds tell from all others.
+// Seal returns the text of the cursor for position in a read of the table at url. bounds
+// identify the read.
 func Seal(position []byte, url string, bounds ...string) string {
 	head := append([]byte{version}, tableHash(url)...)
 	text := append(head, hash(head, position, bounds)...)
 	return base64.RawURLEncoding.EncodeToString(append(text, position...))
 }
 
-// Open reads what Seal made with the same bounds; ok is false for any other text.
-// Whether it is of the same table tells [Cursor.Of]. Opening "" gives the zero
-// Cursor.
+// Open decodes a text that Seal returned for the same bounds; ok is false for any other
+// text. Use [Cursor.Of] to check the table. Open("") returns the zero Cursor.
 func Open(text string, bounds ...string) (c Cursor, ok bool) {
 	if text == "" {
 		return Cursor{}, true
 	}
-	if strings.ContainsAny(text, "\r\n") { // which base64 passes over
+	if strings.ContainsAny(text, "\r\n") { // base64 would ignore them
 		return Cursor{}, false
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
@@ -62,7 +60,8 @@ func Open(text string, bounds ...string) (c Cursor, ok bool) {
 	return Cursor{Position: position, table: head[1:]}, true
 }
 
-// Of reports whether the cursor was made for the table at address url.
+// Of reports whether the cursor belongs to the table at url. The zero Cursor belongs to
+// every table.
 func (c Cursor) Of(url string) bool { return c.table == nil || bytes.Equal(c.table, tableHash(url)) }
 
 func hash(head, position []byte, bounds []string) []byte {
@@ -77,7 +76,7 @@ func hash(head, position []byte, bounds []string) []byte {
 	return h.Sum(nil)[:hashLen]
 }
 
-// tableHash stands for a table. Table names are case-insensitive.
+// tableHash returns the hash of a table's address. Table names are case-insensitive.
 func tableHash(url string) []byte {
 	h := sha256.Sum256([]byte(strings.ToLower(url)))
 	return h[:tableLen]

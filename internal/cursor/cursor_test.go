@@ -11,7 +11,7 @@ import (
 
 const table = "https://acct.table.core.windows.net/Claims"
 
-func TestOpensWhatWasSealedAndNothingElse(t *testing.T) {
+func TestOpenAcceptsOnlyUnchangedCursorsOfTheSameRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		position := rapid.SliceOf(rapid.Byte()).Draw(t, "position")
 		bounds := rapid.SliceOf(rapid.String()).Draw(t, "bounds")
@@ -21,10 +21,10 @@ func TestOpensWhatWasSealedAndNothingElse(t *testing.T) {
 			t.Fatalf("opened %v, %x, want %x", ok, c.Position, position)
 		}
 		if !c.Of("HTTPS://acct.table.core.windows.net/claims") {
-			t.Fatal("the case of the table's name counts")
+			t.Fatal("the table's name is case-sensitive")
 		}
 		if c.Of(table + "2") {
-			t.Fatal("is of another table too")
+			t.Fatal("belongs to another table too")
 		}
 		if _, ok := cursor.Open(text, append(bounds, "")...); ok {
 			t.Fatal("opened with other bounds")
@@ -33,25 +33,25 @@ func TestOpensWhatWasSealedAndNothingElse(t *testing.T) {
 		bad := []byte(text)
 		bad[at] ^= 1
 		if _, ok := cursor.Open(string(bad), bounds...); ok {
-			t.Fatalf("opened although damaged at %d", at)
+			t.Fatalf("opened with a damaged byte at %d", at)
 		}
 	})
 }
 
-func TestBoundsAreNotJoined(t *testing.T) {
+func TestBoundsAreDelimited(t *testing.T) {
 	if _, ok := cursor.Open(cursor.Seal(nil, table, "ab", "c"), "a", "bc"); ok {
-		t.Error("opened with bounds cut elsewhere")
+		t.Error("opened with other bounds that have the same concatenation")
 	}
 }
 
-func TestNothingIsTheBeginningOfAnyTable(t *testing.T) {
+func TestTheEmptyTextIsTheBeginningOfAnyTable(t *testing.T) {
 	c, ok := cursor.Open("", "a")
 	if !ok || len(c.Position) != 0 || !c.Of(table) {
 		t.Errorf("opened %v, %x, of the table: %v", ok, c.Position, c.Of(table))
 	}
 }
 
-func TestALineBreakIsDamage(t *testing.T) {
+func TestOpenRejectsLineBreaks(t *testing.T) {
 	text := cursor.Seal([]byte("row"), table)
 	for _, bad := range []string{text + "\n", "\r" + text, text[:8] + "\r\n" + text[8:]} {
 		if _, ok := cursor.Open(bad); ok {
@@ -60,7 +60,7 @@ func TestALineBreakIsDamage(t *testing.T) {
 	}
 }
 
-func FuzzOpenTakesAnyText(f *testing.F) {
+func FuzzOpen(f *testing.F) {
 	f.Add("")
 	f.Add("AQ")
 	f.Add("%%%")
@@ -69,7 +69,7 @@ func FuzzOpenTakesAnyText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, ok := cursor.Open(text, "a")
 		if ok && text != "" && c.Of(table) && cursor.Seal(c.Position, table, "a") != text {
-			t.Errorf("%q opens and is not what Seal makes", text)
+			t.Errorf("%q is accepted, but Seal does not return it", text)
 		}
 	})
 }

@@ -74,8 +74,8 @@ func imports(from string, to ...string) pkg {
 
 func links(from, dep string) pkg { return pkg{ImportPath: module + "/" + from, Deps: []string{dep}} }
 
-// list runs `go list` on the module. It reads the source files first: the go tool keeps a passed test's result until
-// a file changes that the test process itself has read.
+// list runs `go list` for the module. It accesses the source files first: the go tool caches the result of a passed test
+// until a file changes that the test process itself has accessed.
 func list(t *testing.T) []pkg {
 	t.Helper()
 	root, err := filepath.Abs("../..")

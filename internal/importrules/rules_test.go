@@ -13,14 +13,14 @@ const (
 	azident = "github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 )
 
-// layer is a set of packages of the module and the layers that they may import.
+// layer is a set of packages of the module, and the layers that they may import.
 type layer struct {
 	name    string
 	member  func(path string) bool // path within the module
 	imports []string
 }
 
-// layers are tried in order: a package belongs to the first that has it.
+// A package belongs to the first of the layers of which it is a member.
 var layers = []layer{
 	{"keys", is("keys"), nil},
 	{"azerr", under("internal/azerr"), nil},
@@ -43,7 +43,7 @@ var layers = []layer{
 		"keys", "query", "azerr", "edm", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "tool"}},
 }
 
-// heavy are the modules that a program links only when it uses what needs them, and the layers and packages that may.
+// heavy maps modules that a program links only if it needs them to the layers and packages that may link them.
 var heavy = map[string][]string{
 	azqueue: {"storagetest", "tool", "example", "patterns/eventual", "patterns/reindex"},
 	azblob: {"storagetest", "tool", "example", "patterns/eventual", "patterns/indexentity", "patterns/largeentity",
@@ -56,7 +56,7 @@ var heavy = map[string][]string{
 
 func is(path string) func(string) bool { return func(p string) bool { return p == path } }
 
-// isTestkit tells the packages that help the tests of an internal package, as net/http/httptest does.
+// isTestkit reports whether a package contains helpers for tests of an internal package, like net/http/httptest.
 func isTestkit(p string) bool {
 	return strings.HasPrefix(p, "internal/") && strings.HasSuffix(p, "test")
 }
@@ -67,14 +67,14 @@ func under(prefix string) func(string) bool {
 	}
 }
 
-// pkg is what `go list` tells of a package.
+// pkg is the output of `go list` for a package.
 type pkg struct {
 	ImportPath string
 	Imports    []string // of the package itself, without its tests
-	Deps       []string // and all that those import
+	Deps       []string // including indirect imports
 }
 
-// breaches names every import that the layers or the heavy list forbid.
+// breaches returns a message for each import that layers or heavy forbid.
 func breaches(p pkg) []string {
 	within := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
 	own, ok := layerOf(within)

@@ -1,4 +1,4 @@
-// Package parallel runs requests side by side within bounds.
+// Package parallel runs a limited number of requests concurrently.
 package parallel
 
 import (
@@ -7,23 +7,23 @@ import (
 	"sync"
 )
 
-// Window is how many calls may be under way at once. It starts at Start and
-// doubles up to Max with every result that is taken, so that a consumer who stops
-// early has caused few calls, and one who goes on has many at work. Values below 1
-// count as 1; Start is at most Max.
+// Window is the number of calls that run concurrently. It begins with Start and is
+// doubled with every result that the consumer takes, up to Max. So a consumer that
+// stops early causes few calls, and one that continues gets the full concurrency.
+// Values below 1 mean 1, and a Start above Max means Max.
 type Window struct {
 	Start, Max int
 
-	// Want, if not nil, lowers the number to how many results the consumer can
-	// still have use for. It is asked between the results, in the goroutine of the
-	// loop; values below 1 count as 1.
+	// Want, if not nil, returns the number of results that the consumer can still
+	// use, which limits the window. It is called between the results, in the goroutine
+	// of the loop. Values below 1 mean 1.
 	Want func() int
 }
 
-// Ordered calls fetch(ctx, 0) to fetch(ctx, n-1), at most the window's number at
-// once, and yields the results in that order. It ends after the first error. When
-// it ends, for whatever reason, the calls under way are cancelled and waited for:
-// no goroutine outlives the loop. A window of one needs no goroutine.
+// Ordered calls fetch(ctx, 0) to fetch(ctx, n-1), with at most as many concurrent calls
+// as the window allows, and yields the results in that order. It ends after the first
+// error. Before it ends, it cancels the calls that are running and waits for them, so no
+// goroutine outlives the loop. If Max is 1, it starts no goroutine.
 func Ordered[R any](ctx context.Context, n int, w Window, fetch func(ctx context.Context, i int) (R, error)) iter.Seq2[R, error] {
 	w.Max = max(w.Max, 1)
 	w.Start = min(max(w.Start, 1), w.Max)
@@ -46,7 +46,7 @@ func Ordered[R any](ctx context.Context, n int, w Window, fetch func(ctx context
 		defer running.Wait()
 		defer cancel()
 
-		pending := make([]chan result, 0, min(n, w.Max)) // ring of at most Max, oldest first
+		pending := make([]chan result, 0, min(n, w.Max)) // at most Max, oldest first
 		started, window := 0, w.Start
 		for taken := range n {
 			open := window

@@ -12,11 +12,11 @@ import (
 	"github.com/azpatterns/azpatterns/internal/parallel"
 )
 
-func TestResultsComeInOrderWhateverFinishesFirst(t *testing.T) {
+func TestResultsAreYieldedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := 0
 		for got, err := range parallel.Ordered(t.Context(), 50, parallel.Window{Start: 8, Max: 8}, func(_ context.Context, i int) (int, error) {
-			time.Sleep(time.Duration(50-i) * time.Second) // virtual: later calls finish first
+			time.Sleep(time.Duration(50-i) * time.Second) // in virtual time; later calls finish first
 			return i, nil
 		}) {
 			if err != nil || got != next {
@@ -30,7 +30,7 @@ func TestResultsComeInOrderWhateverFinishesFirst(t *testing.T) {
 	})
 }
 
-func TestWindowBoundsAndGrows(t *testing.T) {
+func TestTheWindowGrowsAndLimitsTheCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls, now, most atomic.Int32
 		fetch := func(_ context.Context, i int) (int, error) {
@@ -54,7 +54,7 @@ func TestWindowBoundsAndGrows(t *testing.T) {
 		for range parallel.Ordered(t.Context(), 100, parallel.Window{Start: 1, Max: 4}, fetch) {
 		}
 		if n := most.Load(); n != 4 {
-			t.Errorf("%d calls at once, want 4", n)
+			t.Errorf("%d concurrent calls, want 4", n)
 		}
 		if n := calls.Load(); n != 101 {
 			t.Errorf("%d calls, want 101", n)
@@ -62,7 +62,7 @@ func TestWindowBoundsAndGrows(t *testing.T) {
 	})
 }
 
-func TestTheWindowMayBeAsLargeAsAnIntIs(t *testing.T) {
+func TestTheWindowDoesNotOverflow(t *testing.T) {
 	for _, start := range []int{1, math.MaxInt/2 + 1, math.MaxInt} {
 		got := 0
 		wanted := parallel.Window{Start: start, Max: math.MaxInt, Want: func() int { return 1 }}
@@ -70,12 +70,12 @@ func TestTheWindowMayBeAsLargeAsAnIntIs(t *testing.T) {
 			got++
 		}
 		if got != 100 {
-			t.Errorf("from %d on: %d results", start, got)
+			t.Errorf("Start %d: %d results, want 100", start, got)
 		}
 	}
 }
 
-func TestEndsAtTheFirstErrorAndCancelsTheRest(t *testing.T) {
+func TestTheFirstErrorEndsTheLoopAndCancelsTheOtherCalls(t *testing.T) {
 	boom := errors.New("boom")
 	for _, limit := range []int{1, 4} {
 		var seen []int
@@ -85,7 +85,7 @@ func TestEndsAtTheFirstErrorAndCancelsTheRest(t *testing.T) {
 				return i, boom
 			}
 			if i > 2 {
-				<-ctx.Done() // ends only when cancelled
+				<-ctx.Done() // ends only if it is cancelled
 				return i, ctx.Err()
 			}
 			return i, nil

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Pause waits before the next try after a lost race: a random part of 10 ms times
-// 2^try, at most of 1 s.
+// Pause waits before an operation is retried after a write conflict. The time is random,
+// less than 10 ms times 2^try, and less than 1 s. Pause returns the error of ctx if ctx ends
+// before that.
 func Pause(ctx context.Context, try int) error {
 	limit := min(10*time.Millisecond<<min(try, 10), time.Second)
 	timer := time.NewTimer(rand.N(limit))

@@ -239,6 +239,18 @@ func TestWritersOfDifferentSlotsDoNotConflict(t *testing.T) {
 	})
 }
 
+func TestAddingZeroToAnEmptySlotStoresAPoint(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		s := open[int64](t, b, dataseries.HoursOfDay())
+		ok(t, s.Add(t.Context(), ken, today(1), 0))
+		points, err := s.Read(t.Context(), ken, today(0))
+		ok(t, err)
+		if len(points) != 1 || points[0].Value != 0 || !points[0].Time.Equal(today(1).Truncate(time.Hour)) {
+			t.Errorf("got %v", points)
+		}
+	})
+}
+
 func TestSeriesMatchAModel(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		ring, err := dataseries.Steps(7, time.Minute)

@@ -1,5 +1,4 @@
-// Package account opens the storage account that an example runs on, and counts the
-// requests that go there.
+// Package account opens the storage account that an example uses, and counts the requests.
 package account
 
 import (
@@ -23,11 +22,12 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Connection is the environment variable that names the account when no flag does.
+// Connection is the environment variable with the connection string of the account. It is
+// used if no flag selects another account.
 const Connection = "AZURE_STORAGE_CONNECTION_STRING"
 
-// Flags say which account to open. The zero value is the account of the environment,
-// or else one in this process.
+// Flags select the account to open. The zero value selects the account of the environment
+// variable [Connection], or, if that is not set, an account in this process.
 type Flags struct {
 	URL     string
 	Azurite bool
@@ -35,13 +35,13 @@ type Flags struct {
 
 // Register adds the flags -account and -azurite to the command line.
 func (f *Flags) Register() {
-	flag.StringVar(&f.URL, "account", "", "table `URL` of a storage account, such as https://NAME.table.core.windows.net")
-	flag.BoolVar(&f.Azurite, "azurite", false, "start Azurite and use it")
+	flag.StringVar(&f.URL, "account", "", "use the storage account with this table `URL`, such as https://NAME.table.core.windows.net")
+	flag.BoolVar(&f.Azurite, "azurite", false, "start Azurite, the storage emulator, and use it")
 }
 
-// Account is where tables and queues are.
+// Account contains the clients of a storage account.
 type Account struct {
-	Name   string // for people
+	Name   string // description of the account, for output
 	Tables *aztables.ServiceClient
 
 	queues   func(name string) (*azqueue.QueueClient, error)
@@ -49,7 +49,7 @@ type Account struct {
 	stop     func()
 }
 
-// requests is a policy that counts requests, the SDK's retries included.
+// requests is a policy that counts requests, including retries of the SDK.
 type requests struct{ n atomic.Int64 }
 
 func (r *requests) Do(req *policy.Request) (*http.Response, error) {
@@ -57,17 +57,16 @@ func (r *requests) Do(req *policy.Request) (*http.Response, error) {
 	return req.Next()
 }
 
-// Requests is how many requests were sent so far.
+// Requests returns the number of requests so far.
 func (a *Account) Requests() int { return int(a.requests.n.Load()) }
 
-// Queue is a client for the queue of this name, which need not exist.
+// Queue returns a client for the queue with this name. The queue need not exist.
 func (a *Account) Queue(name string) (*azqueue.QueueClient, error) { return a.queues(name) }
 
 // Close stops what Open started.
 func (a *Account) Close() { a.stop() }
 
-// Open chooses the account: by -account, -azurite, the connection string of the
-// environment, or else the one in the process.
+// Open opens the account that f selects.
 func Open(ctx context.Context, f Flags) (*Account, error) {
 	connection := os.Getenv(Connection)
 	switch {
@@ -87,12 +86,12 @@ func Open(ctx context.Context, f Flags) (*Account, error) {
 		a.stop = func() { server.Close() }
 		return a, nil
 	case connection != "":
-		return Connect("that of "+Connection, connection)
+		return Connect("from "+Connection, connection)
 	}
 	return Local(storagetest.Start(nil)), nil
 }
 
-// Local is an account in this process.
+// Local returns an account in this process.
 func Local(acct *storagetest.Account) *Account {
 	a := &Account{Name: "in this process (nothing leaves the machine)", stop: func() {}}
 	a.Tables = acct.TablesWith(a.tableOptions())
@@ -100,7 +99,7 @@ func Local(acct *storagetest.Account) *Account {
 	return a
 }
 
-// Connect opens the account that a connection string names.
+// Connect opens the account of a connection string.
 func Connect(name, connection string) (*Account, error) {
 	a := &Account{Name: name, stop: func() {}}
 	a.queues = func(name string) (*azqueue.QueueClient, error) {
@@ -111,7 +110,7 @@ func Connect(name, connection string) (*Account, error) {
 	return a, err
 }
 
-// signedIn opens an account of Azure by who is signed in.
+// signedIn opens an Azure account with the identity of the user.
 func signedIn(address string) (*Account, error) {
 	if err := checkAddress(address); err != nil {
 		return nil, err
@@ -129,21 +128,21 @@ func signedIn(address string) (*Account, error) {
 	return a, err
 }
 
-// checkAddress refuses what cannot be the address of a table service. It does not print
-// the address, which may hold what should not be there.
+// checkAddress returns an error if address is not the URL of a table service. The error does
+// not contain the address, which could contain a secret.
 func checkAddress(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "":
 		return errors.New("-account is not a URL such as https://NAME.table.core.windows.net")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("-account holds more than an address: it takes no signature, but who is signed in")
+		return errors.New("-account is not only an address: it must not contain a signature, because the identity of the user is used")
 	}
 	return nil
 }
 
 func (a *Account) tableOptions() *aztables.ClientOptions {
-	// The one line that a service adds to use the library at full speed.
+	// Accelerate is the only change that a service needs to use the library at full speed.
 	opts := patterns.Accelerate(nil)
 	opts.PerRetryPolicies = append(opts.PerRetryPolicies, &a.requests)
 	return opts

@@ -1,4 +1,4 @@
-// Package cmdline reads the command line of an example.
+// Package cmdline parses the command line of an example.
 package cmdline
 
 import (
@@ -6,27 +6,34 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
-var errArgument = errors.New("an argument that is no flag")
+var errArgument = errors.New("unexpected argument")
 
-// Parse reads the flags that were declared. It ends the program where they are wrong,
-// and where something else is there: no example takes arguments.
-func Parse() {
-	if err := parse(flag.CommandLine, os.Args[1:]); err != nil {
+// Parse parses the flags that the program has declared. With -h it prints about, which describes the program, and the
+// flags, and exits. It also exits if a flag is invalid, or if there are other arguments: no example takes any.
+func Parse(about string) {
+	if err := parse(flag.CommandLine, about, os.Args[1:]); err != nil {
 		os.Exit(2)
 	}
 }
 
-// parse says what is wrong before it returns an error.
-func parse(flags *flag.FlagSet, args []string) error {
+// parse prints a message before it returns an error.
+func parse(flags *flag.FlagSet, about string, args []string) error {
+	name := strings.TrimSuffix(filepath.Base(flags.Name()), ".exe")
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), "%s\n\nUsage: %s [flags]\n", strings.TrimSpace(about), name)
+		flags.PrintDefaults()
+	}
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() == 0 {
 		return nil
 	}
-	fmt.Fprintf(flags.Output(), "%s: takes no arguments but flags, and was given %q\n", flags.Name(), flags.Arg(0))
+	fmt.Fprintf(flags.Output(), "%s: unexpected argument %q; there are only flags\n\n", name, flags.Arg(0))
 	flags.Usage()
 	return errArgument
 }

@@ -4,33 +4,71 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func TestOnlyFlagsAreTaken(t *testing.T) {
+func TestParseAcceptsOnlyFlags(t *testing.T) {
 	for _, c := range []struct {
-		args string
-		want error
-		says string // "" for nothing
+		args  string
+		want  error
+		print string // part of the output; "" if nothing is printed
 	}{
 		{"", nil, ""},
 		{"-level WARN", nil, ""},
 		{"--", nil, ""},
-		{"WARN", errArgument, `takes no arguments but flags, and was given "WARN"`},
+		{"WARN", errArgument, `unexpected argument "WARN"`},
 		{"-level WARN more", errArgument, `"more"`},
 		{"-- -level", errArgument, `"-level"`},
-		{"-h", flag.ErrHelp, "-level"},
+		{"-h", flag.ErrHelp, "logs finds errors.\n\nUsage: logs [flags]\n  -level level"},
 	} {
 		var out bytes.Buffer
 		flags := flag.NewFlagSet("logs", flag.ContinueOnError)
 		flags.SetOutput(&out)
 		flags.String("level", "ERROR", "of this `level`")
-		if err := parse(flags, strings.Fields(c.args)); !errors.Is(err, c.want) {
+		if err := parse(flags, "logs finds errors.", strings.Fields(c.args)); !errors.Is(err, c.want) {
 			t.Errorf("%q: %v, want %v", c.args, err, c.want)
 		}
-		if got := out.String(); !strings.Contains(got, c.says) || (c.says == "") != (got == "") {
-			t.Errorf("%q says %q", c.args, got)
+		if got := out.String(); !strings.Contains(got, c.print) || (c.print == "") != (got == "") {
+			t.Errorf("%q prints %q", c.args, got)
 		}
+	}
+}
+
+// TestHelpOfEveryExampleDescribesIt compares the output of -h with the first sentence of the program's package comment.
+func TestHelpOfEveryExampleDescribesIt(t *testing.T) {
+	mains, err := filepath.Glob("../../*/main.go")
+	if err != nil || len(mains) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	bin := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", bin+string(filepath.Separator), "../../...")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	for _, main := range mains {
+		name := filepath.Base(filepath.Dir(main))
+		t.Run(name, func(t *testing.T) {
+			file, err := parser.ParseFile(token.NewFileSet(), main, nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sentence, ok := strings.CutPrefix(new(doc.Package).Synopsis(file.Doc.Text()), "Command ")
+			if !ok || !strings.HasPrefix(sentence, name+" ") {
+				t.Errorf("the package comment begins with %q", sentence)
+			}
+			output, err := exec.CommandContext(t.Context(), filepath.Join(bin, name), "-h").CombinedOutput()
+			if err != nil {
+				t.Errorf("%v\n%s", err, output)
+			}
+			if help := strings.Join(strings.Fields(string(output)), " "); !strings.HasPrefix(help, sentence) {
+				t.Errorf("-h prints\n%s\nwant\n%s", output, sentence)
+			}
+		})
 	}
 }

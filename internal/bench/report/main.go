@@ -1,5 +1,5 @@
-// Command report prints how azpatterns compares with hand-written aztables, as the
-// Markdown table that the README shows.
+// Command report prints the Markdown table of the README that compares azpatterns with
+// code written by hand with aztables.
 package main
 
 import (
@@ -15,9 +15,9 @@ import (
 )
 
 func main() {
-	rounds := flag.Int("rounds", 15, "turns for each way")
-	slice := flag.Duration("slice", 200*time.Millisecond, "length of a turn")
-	only := flag.String("only", "", "run only the jobs whose name holds this text")
+	rounds := flag.Int("rounds", 15, "number of measurements of each way")
+	slice := flag.Duration("slice", 200*time.Millisecond, "minimum time of a measurement")
+	only := flag.String("only", "", "run only the jobs whose name contains this `text`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -56,7 +56,7 @@ func report(ctx context.Context, only string, o bench.Options) error {
 	return nil
 }
 
-// stores prints the table of a Store beside the same indexes by hand.
+// stores prints the table that compares a Store with the same indexes written by hand.
 func stores(ctx context.Context, only string, o bench.Options) error {
 	head := "\n| job | way | requests | time | times faster | bytes | allocations |\n|---|---|--:|--:|--:|--:|--:|\n"
 	for _, job := range bench.Stores() {
@@ -80,17 +80,16 @@ func stores(ctx context.Context, only string, o bench.Options) error {
 	return nil
 }
 
-const pointsName = "500 rows by their keys, of a partition of 10,000"
+const pointsName = "500 rows of a partition of 10,000, by their keys"
 
-// points prints the table of look-ups, without and with a time for the way to the
-// service.
+// points prints the table of reads by key, without and with a latency of requests.
 func points(ctx context.Context, rounds int) error {
 	for _, latency := range []time.Duration{0, 2 * time.Millisecond} {
 		results, err := bench.Points(ctx, latency, rounds)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("\n| %s, %v a request | requests | rows scanned | time | times faster |\n|---|--:|--:|--:|--:|\n", pointsName, latency)
+		fmt.Printf("\n| %s, %v per request | requests | rows scanned | time | times faster |\n|---|--:|--:|--:|--:|\n", pointsName, latency)
 		for _, r := range results {
 			fmt.Printf("| %s | %d | %d | %v | %.1f |\n", r.Way, r.Requests, r.Scanned, r.Time.Round(100*time.Microsecond), r.Ratio)
 		}

@@ -24,7 +24,7 @@ func dialService(address string) (net.Conn, error) {
 	return net.Dial("tcp", strings.TrimPrefix(address, "http://"))
 }
 
-func TestProcessesThatStartTogetherShareOneAzurite(t *testing.T) {
+func TestConcurrentProcessesShareOneAzurite(t *testing.T) {
 	t.Parallel()
 	s := realSite(t)
 	const processes = 4
@@ -42,7 +42,7 @@ func TestProcessesThatStartTogetherShareOneAzurite(t *testing.T) {
 	}
 	for _, p := range got {
 		if p.at != got[0].at {
-			t.Errorf("one process has %+v, another %+v", got[0].at, p.at)
+			t.Errorf("processes are connected to different endpoints: %+v and %+v", got[0].at, p.at)
 		}
 	}
 
@@ -52,7 +52,7 @@ func TestProcessesThatStartTogetherShareOneAzurite(t *testing.T) {
 	}
 	end.wait(t)
 	if _, err := os.Stat(s.rendezvousFile()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the rendezvous file stayed: %v", err)
+		t.Errorf("the rendezvous file was not removed: %v", err)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestAzuriteAnswersOnAllThreeServices(t *testing.T) {
 	}
 }
 
-func TestAzuriteEndsWithItsLastUserHoweverThatEnds(t *testing.T) {
+func TestAzuriteEndsAfterItsLastUserEndsForAnyReason(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(p *process){
 		"exit":    func(p *process) { p.stdin.Close() },
@@ -104,7 +104,7 @@ func TestAzuriteOutlivesTheProcessThatStartedIt(t *testing.T) {
 	first.cmd.Wait()
 	third := startProcess(t, s, "hold")
 	if third.at != second.at {
-		t.Errorf("the second process has %+v, a later one %+v", second.at, third.at)
+		t.Errorf("the second process is connected to %+v, the third to %+v", second.at, third.at)
 	}
 	end := watchEnd(t, third.at)
 	second.stdin.Close()
@@ -121,14 +121,14 @@ func TestAKilledAzuriteIsReplaced(t *testing.T) {
 	end.wait(t)
 	second := startProcess(t, s, "hold")
 	if second.at.PID == first.at.PID {
-		t.Fatal("a dead Azurite was handed out")
+		t.Fatal("connected to the Azurite that was killed")
 	}
 	end = watchEnd(t, second.at)
 	second.stdin.Close()
 	end.wait(t)
 }
 
-func TestAHoldTellsThatAzuriteHasEnded(t *testing.T) {
+func TestErrReportsThatAzuriteHasEnded(t *testing.T) {
 	t.Parallel()
 	s := realSite(t)
 	a, err := s.start(t.Context())
@@ -139,12 +139,12 @@ func TestAHoldTellsThatAzuriteHasEnded(t *testing.T) {
 	if err := a.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.logFile(), []byte("last words"), 0o600); err != nil {
+	if err := os.WriteFile(s.logFile(), []byte("last output"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	syscall.Kill(a.PID(), syscall.SIGKILL)
 	<-a.ended
-	if err := a.Err(); err == nil || !strings.Contains(err.Error(), "last words") {
+	if err := a.Err(); err == nil || !strings.Contains(err.Error(), "last output") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -157,7 +157,7 @@ func TestATerminatedAzuriteRemovesItsRendezvousFile(t *testing.T) {
 	syscall.Kill(p.at.PID, syscall.SIGTERM)
 	end.wait(t)
 	if _, err := os.Stat(s.rendezvousFile()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the rendezvous file stayed: %v", err)
+		t.Errorf("the rendezvous file was not removed: %v", err)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestAStaleRendezvousFileIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stranger.Close() })
-	go func() { // echoes, the worst that an unrelated program could answer
+	go func() { // echoes its input, the most misleading answer of an unrelated program
 		for {
 			conn, err := stranger.Accept()
 			if err != nil {
@@ -194,10 +194,10 @@ func TestAStaleRendezvousFileIsReplaced(t *testing.T) {
 		return text
 	}
 	for name, content := range map[string][]byte{
-		"another program has the port": file(stranger),
-		"nobody listens":               file(closed),
-		"no JSON":                      []byte("{"),
-		"empty":                        nil,
+		"another program uses the port": file(stranger),
+		"the port is closed":            file(closed),
+		"invalid JSON":                  []byte("{"),
+		"empty":                         nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,7 +213,7 @@ func TestAStaleRendezvousFileIsReplaced(t *testing.T) {
 	}
 }
 
-func TestWithoutTheTokenNobodyHoldsAzurite(t *testing.T) {
+func TestAWrongTokenIsRejected(t *testing.T) {
 	t.Parallel()
 	s := realSite(t)
 	p := startProcess(t, s, "hold")

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// weird are texts that try to leave their literal, or sit on an edge of the
-// order.
+// weird are texts that could change the structure of a filter, or that are at an edge of
+// the order.
 var weird = []string{
 	"", "'", "''", "'''", "a'b", "' or PartitionKey ne '", "') or (1 eq 1", "x' or 'x' eq 'x",
 	"\\'", "%27", "&$filter=", "+", "a b", "\u2019", "\u02BC", "\uFF07", "\x00", "\n", "\t",
@@ -16,7 +16,7 @@ var weird = []string{
 	"\U0001F600", "\U00010000", "\U0010FFFF", "\uE000", "\uD7FF", "é", "e\u0301", "and", "not",
 }
 
-// keyTexts are few and near each other, so that random rows meet random bounds.
+// keyTexts are few and similar, so that random bounds match random rows.
 var keyTexts = []string{"", "a", "a ", "aa", "ab", "b", "b_", "ba", "c", "\uFFFD", "\U0001F600", "a'b"}
 
 var names = []string{"A", "B", "C", "_x", "Größe"}
@@ -60,7 +60,7 @@ func drawTime(t *rapid.T) time.Time {
 	return time.Unix(sec, rapid.Int64Range(0, 999_999_999).Draw(t, "ns"))
 }
 
-// anyProperty draws a key as often as a property.
+// anyProperty draws keys as often as other properties.
 var anyProperty = rapid.Custom(func(t *rapid.T) Property {
 	switch rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "property") {
 	case 0:
@@ -71,7 +71,7 @@ var anyProperty = rapid.Custom(func(t *rapid.T) Property {
 	return Prop(rapid.SampledFrom(names).Draw(t, "name"))
 })
 
-// small values, so that comparisons hold about as often as not.
+// drawSmall draws one of a few values, so that about half of the comparisons are true.
 func drawSmall(t *rapid.T) any {
 	return rapid.SampledFrom([]any{
 		"a", "b", int32(1), int32(2), int64(1), int64(2), 1.0, 2.5, true, false,
@@ -79,7 +79,7 @@ func drawSmall(t *rapid.T) any {
 	}).Draw(t, "small")
 }
 
-// drawer draws filters out of properties, and values for them.
+// drawer draws filters with the given properties and values.
 type drawer struct {
 	property *rapid.Generator[Property]
 	value    func(*rapid.T, Property) any
@@ -137,13 +137,13 @@ func (d drawer) tree(t *rapid.T, depth int) Filter {
 
 func drawDepth(t *rapid.T) int { return rapid.SampledFrom([]int{2, 1, 3, 0}).Draw(t, "depth") }
 
-// anyFilter draws filters of every shape and any value.
+// anyFilter draws filters of every form with any values.
 func anyFilter(t *rapid.T) Filter {
 	d := drawer{anyProperty, func(t *rapid.T, _ Property) any { return drawValue(t) }}
 	return d.tree(t, drawDepth(t))
 }
 
-// tightFilter draws filters whose keys and values meet those of drawRow.
+// tightFilter draws filters with the keys and values of drawRow.
 func tightFilter(t *rapid.T) Filter {
 	d := drawer{anyProperty, func(t *rapid.T, p Property) any {
 		if p.isKey() && rapid.IntRange(0, 19).Draw(t, "odd") > 0 {
