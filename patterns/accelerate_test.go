@@ -7,14 +7,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestAcceleratedTwiceIsAcceleratedOnce(t *testing.T) {
 	acct := storagetest.New(t)
-	name := testbed.UniqueName()
+	name := harness.UniqueName()
 	if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestAnotherPolicyMayCreateTheTableThatARequestLacks(t *testing.T) {
 					return err
 				},
 			} {
-				maker := &creating{service: acct.TablesWith(accelerate(nil)), table: testbed.UniqueName()}
+				maker := &creating{service: acct.TablesWith(accelerate(nil)), table: harness.UniqueName()}
 				opts := &aztables.ClientOptions{}
 				opts.PerCallPolicies = []policy.Policy{maker}
 				table := newTable[counter](t, acct.TablesWith(accelerate(opts)).NewClient(maker.table), nil)

@@ -9,16 +9,16 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // A transaction that is committed again after an unknown outcome meets itself.
 func TestBatchCommittedAgainRecognisesItself(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for what, rule := range map[string]fault.Rule{"lost reply": fault.On("Table.Batch").Times(4).LoseReply(), "lost request": fault.On("Table.Batch").Times(4).LoseRequest()} {
-			name := testbed.UniqueName()
+			name := harness.UniqueName()
 			table := newTable(t, b.NamedTable(t, name), &patterns.TableOptions[counter]{StampWrites: true})
 			direct := newTable[counter](t, b.Direct(t, name), nil)
 			batch := table.Batch().Insert(&counter{"hits", "0", 1}).Insert(&counter{"hits", "1", 1})
@@ -47,7 +47,7 @@ func TestBatchCommittedAgainRecognisesItself(t *testing.T) {
 }
 
 func TestThrottlingIsSaidSo(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		insert(t, table, counter{"hits", "0", 1})
 		b.Fault(fault.On("Table.*").Status(http.StatusServiceUnavailable, "ServerBusy"))
@@ -68,7 +68,7 @@ func TestSharedAccessSignaturesGoThroughEveryOperation(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			acct := storagetest.New(t)
 			owner := acct.Tables()
-			name := testbed.UniqueName()
+			name := harness.UniqueName()
 			if _, err := owner.CreateTable(t.Context(), name, nil); err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -20,12 +20,12 @@ import (
 // wide is a value whose properties are chosen at run time.
 type wide = map[string]any
 
-func wideTable(t testing.TB, b *testbed.Backend) *patterns.Table[wide] {
+func wideTable(t testing.TB, b *harness.Backend) *patterns.Table[wide] {
 	return newTable(t, b.Table(t), &patterns.TableOptions[wide]{Keyless: true})
 }
 
 func TestValuesThatCannotBeStoredAreRefusedByName(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := wideTable(t, b)
 		many := wide{}
@@ -73,7 +73,7 @@ func TestValuesThatCannotBeStoredAreRefusedByName(t *testing.T) {
 }
 
 func TestTypesThatCannotBeStoredAreRefusedByField(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		type badField struct {
 			PartitionKey, RowKey string
@@ -96,7 +96,7 @@ func TestTypesThatCannotBeStoredAreRefusedByField(t *testing.T) {
 }
 
 func TestNilIsAnError(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := people(t, b)
 		_, insertErr := table.Insert(ctx, nil)
@@ -117,7 +117,7 @@ func TestNilIsAnError(t *testing.T) {
 }
 
 func TestAModeThatIsNoneIsRefused(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		ann := somebody("ann")
 		for _, mode := range []patterns.Mode{-1, 2} {
@@ -134,7 +134,7 @@ func TestAModeThatIsNoneIsRefused(t *testing.T) {
 }
 
 func TestAKeyFunctionsErrorComesBack(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		own := errors.New("own")
 		table := newTable(t, b.Table(t), &patterns.TableOptions[person]{Key: func(*person) (keys.Key, error) { return keys.Key{}, own }})
 		v := somebody("ann")
@@ -145,7 +145,7 @@ func TestAKeyFunctionsErrorComesBack(t *testing.T) {
 }
 
 func TestConditionsThatCannotBeSentAreRefused(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := people(t, b)
 		ann := somebody("ann")
@@ -167,7 +167,7 @@ func TestConditionsThatCannotBeSentAreRefused(t *testing.T) {
 }
 
 func TestAnEndedContextSendsNothing(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		item := insert(t, table, somebody("ann"))
 		ann := item.Value
@@ -200,7 +200,7 @@ func TestAnEndedContextSendsNothing(t *testing.T) {
 }
 
 func TestMalformedRowsAreErrorsThatNameTheProperty(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		for row, text := range map[string]string{
 			"text":   `"Age":"SECRET"`,
@@ -227,9 +227,9 @@ func TestMalformedRowsAreErrorsThatNameTheProperty(t *testing.T) {
 }
 
 func TestMessagesOfTheServiceHoldNoKeys(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		missing := newTable[counter](t, b.Service(t).NewClient(testbed.UniqueName()), nil)
+		missing := newTable[counter](t, b.Service(t).NewClient(harness.UniqueName()), nil)
 		table := newTable[counter](t, b.Table(t), nil)
 		v := counter{"SECRETp", "SECRETr", 1}
 		item := insert(t, table, v)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -16,7 +16,7 @@ import (
 
 // Code written for aztables often has no struct at all.
 func TestEntitiesWithoutAStructKeepTheirTypes(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		at := keys.Key{Partition: "p", Row: "r"}
 		when := time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)

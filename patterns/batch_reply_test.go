@@ -10,12 +10,12 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
 func TestDamagedBatchRepliesNeverPassForSuccess(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := context.Background()
 		table := people(t, b)
 		insert(t, table, somebody("there"))
@@ -52,7 +52,7 @@ func TestDamagedBatchRepliesNeverPassForSuccess(t *testing.T) {
 }
 
 // replyLength is how long the reply to the transaction is that send sends.
-func replyLength(t testing.TB, b *testbed.Backend, send func()) int64 {
+func replyLength(t testing.TB, b *harness.Backend, send func()) int64 {
 	t.Helper()
 	b.ResetRequests()
 	send()
@@ -64,7 +64,7 @@ func replyLength(t testing.TB, b *testbed.Backend, send func()) int64 {
 }
 
 func TestRefusedTransactionIsAnErrorWithItsStatus(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		for _, c := range []struct {
 			status int

@@ -9,7 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -22,7 +22,7 @@ type department struct {
 }
 
 func TestBatchGivesTheETagOfEveryOperation(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		client := b.Table(t)
 		table := newTable[person](t, client, nil)
@@ -67,7 +67,7 @@ func TestBatchGivesTheETagOfEveryOperation(t *testing.T) {
 }
 
 func TestBatchOfOneAndOfAHundred(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := people(t, b)
 		if _, err := table.Batch().Commit(ctx); err != nil {
@@ -94,7 +94,7 @@ func TestBatchOfOneAndOfAHundred(t *testing.T) {
 }
 
 func TestBatchErrorNamesTheOperationAndHidesItsKey(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := people(t, b)
 		there := insert(t, table, somebody("there-SECRET"))
@@ -155,7 +155,7 @@ func TestBatchErrorNamesTheOperationAndHidesItsKey(t *testing.T) {
 }
 
 func TestBatchIsCheckedBeforeItIsSent(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := newTable[person](t, client, nil)
 		elsewhere := somebody("x")
@@ -212,7 +212,7 @@ func TestBatchIsCheckedBeforeItIsSent(t *testing.T) {
 // conditions add to it; and it must not refuse what is well under it.
 func TestBatchSendsUpToFourMebibytes(t *testing.T) {
 	t.Parallel()
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, row := range []string{"r", strings.Repeat("😀", 250), strings.Repeat("%", 500)} {
 			table := people(t, b)
 			b.ResetRequests()

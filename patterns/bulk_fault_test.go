@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
 func TestBulkReportsWhatItDidNotSendWhenItsContextEnds(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -60,7 +60,7 @@ func TestBulkReportsWhatItDidNotSendWhenItsContextEnds(t *testing.T) {
 }
 
 func TestBulkIsTruthfulUnderFaults(t *testing.T) { // alone: it counts goroutines
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		before := runtime.NumGoroutine()
 		for _, stamped := range []bool{false, true} {
 			table := newTable(t, b.Table(t), &patterns.TableOptions[counter]{StampWrites: stamped})

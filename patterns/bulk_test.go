@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -40,7 +40,7 @@ func rowsOf(t testing.TB, table *patterns.Table[counter]) map[string]int {
 }
 
 func TestBulkPacksFullTransactions(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, c := range []struct {
 			n, partitions, requests int
 		}{{0, 1, 0}, {1, 1, 1}, {100, 1, 1}, {101, 1, 2}, {250, 3, 3}, {1000, 7, 14}, {20, 20, 20}} {
@@ -77,7 +77,7 @@ func TestBulkPacksFullTransactions(t *testing.T) {
 
 func TestBulkFillsTransactionsOfManyPartitionsAtOnce(t *testing.T) {
 	t.Parallel()
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, c := range []struct{ n, partitions, atMost int }{
 			{20_000, 100, 200},    // all fit in what may wait
 			{60_000, 2000, 4_000}, // they do not: about half a partition waits
@@ -99,7 +99,7 @@ func TestBulkFillsTransactionsOfManyPartitionsAtOnce(t *testing.T) {
 }
 
 func TestBulkKeepsTheOrderWithinAPartition(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		const writes = 300
 		ops := func(yield func(patterns.Op[counter]) bool) {
@@ -125,7 +125,7 @@ func TestBulkKeepsTheOrderWithinAPartition(t *testing.T) {
 }
 
 func TestBulkIsolatesWhatFails(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		insert(t, table, counter{"p", "000050", -1})
 		insert(t, table, counter{"p", "000077", -1})
@@ -178,8 +178,8 @@ func TestBulkIsolatesWhatFails(t *testing.T) {
 }
 
 func TestBulkStopsWhereTheTableIsMissing(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		table := newTable[counter](t, b.Service(t).NewClient(testbed.UniqueName()), nil)
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table := newTable[counter](t, b.Service(t).NewClient(harness.UniqueName()), nil)
 		report, err := table.Bulk(t.Context(), inserts(100, "p"), nil)
 		wantError(t, err, patterns.ErrTableNotFound)
 		if report.Failed != 100 || report.Requests != 1 {
@@ -192,7 +192,7 @@ func TestBulkStopsWhereTheTableIsMissing(t *testing.T) {
 // Through aztables texts grow on their way, more than could be foreseen.
 func TestBulkDividesWhatTheServiceFindsTooLarge(t *testing.T) {
 	t.Parallel()
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		const n = 90
 		var ops []patterns.Op[person]

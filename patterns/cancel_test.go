@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -18,7 +18,7 @@ import (
 // A context that ends while a write is under way leaves its outcome open, and the
 // answer says so, whether the write was carried out or not.
 func TestAContextThatEndsUnderWayLeavesTheOutcomeUnknown(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			for what, rule := range map[string]fault.Rule{
 				"before": fault.On("Table.*").Delay(time.Second),
@@ -63,12 +63,12 @@ func TestAContextThatEndsUnderWayLeavesTheOutcomeUnknown(t *testing.T) {
 
 // Retries that end with the context end with it at once.
 func TestAContextThatEndsBetweenTriesEndsTheCall(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
 		b.NamedTable(t, name)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		table := newTable[counter](t, b.Between(t, name, func(int) { cancel() }), nil)
+		table := newTable[counter](t, b.AfterEachTry(t, name, func(int) { cancel() }), nil)
 		b.Fault(fault.On("Table.Insert").Status(http.StatusServiceUnavailable, "ServerBusy"))
 		_, err := table.Insert(ctx, &counter{"hits", "0", 1})
 		wantError(t, err, context.Canceled)
@@ -87,7 +87,7 @@ func TestNoGoroutineIsLeftBehind(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			transport := &http.Transport{}
 			defer transport.CloseIdleConnections()
-			table := newTable[counter](t, open(t, server.ConnectionString(), testbed.UniqueName(), accelerate, &http.Client{Transport: transport}), nil)
+			table := newTable[counter](t, open(t, server.ConnectionString(), harness.UniqueName(), accelerate, &http.Client{Transport: transport}), nil)
 			ctx := t.Context()
 			if err := table.Create(ctx); err != nil {
 				t.Fatal(err)

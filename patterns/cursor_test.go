@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
@@ -25,7 +25,7 @@ func refuses(t testing.TB, what string, table *patterns.Table[person], f query.F
 }
 
 func TestACursorThatIsNotOfTheQueryIsRefused(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := newTable[person](t, client, nil)
 		other := people(t, b)
@@ -86,7 +86,7 @@ func TestACursorThatIsNotOfTheQueryIsRefused(t *testing.T) {
 }
 
 func TestACursorOutlivesItsRow(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		for _, n := range []string{"a", "b", "c", "d"} {
 			insert(t, table, somebody(n))

@@ -17,7 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -134,7 +134,7 @@ func TestLostReplyOverSockets(t *testing.T) {
 	defer before.CloseIdleConnections()
 	for mode, accelerate := range map[string]bool{"plain": false, "accelerated": true} {
 		t.Run(mode, func(t *testing.T) {
-			name := testbed.UniqueName()
+			name := harness.UniqueName()
 			client := open(t, server.ConnectionString(), name, accelerate, &http.Client{Transport: before})
 			table := newTable[counter](t, client, nil)
 			if err := table.Create(t.Context()); err != nil {

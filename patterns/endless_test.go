@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -114,7 +114,7 @@ func TestAReplyWithoutEndIsReadNoFurtherThanAReplyCanBe(t *testing.T) {
 		}
 	}
 	acct := storagetest.New(t)
-	name := testbed.UniqueName()
+	name := harness.UniqueName()
 	if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 func TestOptionsMayBeAsLargeAsAnIntIs(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		report, err := table.Bulk(t.Context(), inserts(10, "p"), &patterns.BulkOptions{Parallel: math.MaxInt})
 		if err != nil || report.Applied != 10 {
@@ -48,7 +48,7 @@ func TestOptionsMayBeAsLargeAsAnIntIs(t *testing.T) {
 
 // Buffers are sized by the rows before.
 func TestOneLargeRowDoesNotMakeTheBuffersOfAllOthersLarge(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable(t, b.Table(t), &patterns.TableOptions[map[string]any]{Keyless: true})
 		write := func(row string, v map[string]any) patterns.Op[map[string]any] {
 			return patterns.UpsertOp(&v, patterns.Replace).At(keys.Key{Partition: "p", Row: row})
@@ -78,7 +78,7 @@ func TestOneLargeRowDoesNotMakeTheBuffersOfAllOthersLarge(t *testing.T) {
 
 // The SDK's second try meets its own first one.
 func TestDropIsDoneThoughItsReplyIsLost(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		b.Fault(fault.On("Table.DeleteTable").Nth(1).LoseReply())
 		if err := table.Drop(t.Context()); err != nil {

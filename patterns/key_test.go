@@ -7,7 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -31,7 +31,7 @@ func needsAccelerate(key keys.Key, batch bool) bool {
 }
 
 func TestEveryLegalKeyGoesThroughEveryOperation(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := newTable[counter](t, b.Table(t), nil)
 		type operation struct {
@@ -133,7 +133,7 @@ func nonTrivial(key keys.Key) []string {
 }
 
 func TestIllegalKeysAreRefusedBeforeAnyRequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := newTable[counter](t, b.Table(t), nil)
 		for _, text := range []string{
@@ -172,7 +172,7 @@ func TestIllegalKeysAreRefusedBeforeAnyRequest(t *testing.T) {
 }
 
 func TestWhatNeedsAccelerateCostsOneProbeAtMost(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := newTable[counter](t, b.Table(t), nil) // nothing sent yet
 		quoted := counter{"it's", "0", 1}

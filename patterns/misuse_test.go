@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -19,7 +19,7 @@ import (
 
 // What the rows tell of the first Commit holds for the operations that it had.
 func TestNothingIsAddedToATransactionOfUnknownOutcome(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, stamped := range []bool{false, true} {
 			b.ClearFaults()
 			client := b.Table(t)
@@ -48,7 +48,7 @@ func TestNothingIsAddedToATransactionOfUnknownOutcome(t *testing.T) {
 func TestASequenceThatPanicsLeavesNothingRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
-		name := testbed.UniqueName()
+		name := harness.UniqueName()
 		if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestASequenceThatPanicsLeavesNothingRunning(t *testing.T) {
 func TestBulkOfManyTransactionsRunsInVirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
-		name := testbed.UniqueName()
+		name := harness.UniqueName()
 		if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ type embeddedKeys struct {
 }
 
 func TestKeysMayBeInAnEmbeddedPointer(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[embeddedKeys](t, b.Table(t), nil)
 		item := insert(t, table, embeddedKeys{&aztables.Entity{PartitionKey: "p", RowKey: "r"}, 1})
 		item = get(t, table, item.Key)
@@ -126,7 +126,7 @@ func TestKeysMayBeInAnEmbeddedPointer(t *testing.T) {
 }
 
 func TestNilAndZeroArgumentsAreRefusedInWords(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		b.ResetRequests()
 		_, into := patterns.Project[counter, counter](nil)
@@ -144,7 +144,7 @@ func TestNilAndZeroArgumentsAreRefusedInWords(t *testing.T) {
 }
 
 func TestAKeyThatIsTooLongIsABadKey(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		long := keys.Key{Partition: "p", Row: strings.Repeat("x", keys.MaxUnits+1)}
 		_, err := table.Get(t.Context(), long)
@@ -156,7 +156,7 @@ func TestAKeyThatIsTooLongIsABadKey(t *testing.T) {
 }
 
 func TestAnItemThatWasWrittenKeepsWhatWithAdded(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, stamped := range []bool{false, true} {
 			table := newTable(t, b.Table(t), &patterns.TableOptions[counter]{StampWrites: stamped})
 			v := counter{"hits", "0", 1}
@@ -185,7 +185,7 @@ func TestAnItemThatWasWrittenKeepsWhatWithAdded(t *testing.T) {
 }
 
 func TestAnUnknownOutcomeTellsAllToThoseWhoAsk(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		const address = "table.storagetest.invalid" // stands in the SDK's text
 		table := newTable[counter](t, b.Table(t), nil)
 		b.Fault(fault.On("Table.Insert").Status(500, "InternalError"), fault.On("Table.Batch").Status(500, "InternalError"))
@@ -214,7 +214,7 @@ func (selfMade) MarshalJSON() ([]byte, error) { return []byte(`{"Other":1}`), ni
 func (*selfMade) UnmarshalJSON([]byte) error { return errors.New("not to be called") }
 
 func TestTheFieldsOfATypeCountNotItsJSONMethods(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[selfMade](t, b.Table(t), nil)
 		v := selfMade{"p", "r", 1}
 		insert(t, table, v)

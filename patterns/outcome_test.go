@@ -13,7 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -170,7 +170,7 @@ func (w writer) rules(script string) []fault.Rule {
 // what it answers with what the service carried out.
 func TestNoOutcomeIsEverWrong(t *testing.T) {
 	t.Parallel()
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			for _, stamped := range []bool{false, true} {
 				for _, old := range []bool{false, true} {
@@ -191,11 +191,11 @@ func TestNoOutcomeIsEverWrong(t *testing.T) {
 }
 
 // judge runs one case. old is whether the row was there before stamps were.
-func judge(t *testing.T, b *testbed.Backend, w writer, c competitor, script string, stamped, old bool) {
+func judge(t *testing.T, b *harness.Backend, w writer, c competitor, script string, stamped, old bool) {
 	t.Helper()
 	ctx := t.Context()
 	what := fmt.Sprintf("%s, tries %q, then %s, stamped %v, row without stamps %v", w.name, script, c.name, stamped, old)
-	name := testbed.UniqueName()
+	name := harness.UniqueName()
 	b.NamedTable(t, name)
 	raw := b.Direct(t, name)
 	opts := &patterns.TableOptions[counter]{StampWrites: stamped}
@@ -211,7 +211,7 @@ func judge(t *testing.T, b *testbed.Backend, w writer, c competitor, script stri
 		item = get(t, newTable(t, raw, opts), tally)
 	}
 	armed := false
-	client := b.Between(t, name, func(int) {
+	client := b.AfterEachTry(t, name, func(int) {
 		if armed && b.Requests().Count(w.op) == 1 && c.act != nil {
 			armed = false
 			c.act(t, rival, raw)
@@ -259,7 +259,7 @@ func judge(t *testing.T, b *testbed.Backend, w writer, c competitor, script stri
 
 // The same on both services, for what their logs tell alike.
 func TestLostRepliesOnBothServices(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, w := range writers {
 			if w.op == "Table.Batch" {
 				continue // only the account in this process logs how a transaction ended
@@ -276,14 +276,14 @@ func TestLostRepliesOnBothServices(t *testing.T) {
 // A merge leaves the row's other properties, which say nothing about whether it was
 // carried out.
 func TestALostMergeIsFoundBesideOtherProperties(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			for what, script := range map[string]string{"merge": "R", "upsert": "RRRR"} {
-				name := testbed.UniqueName()
+				name := harness.UniqueName()
 				b.NamedTable(t, name)
 				raw := b.Direct(t, name)
 				try(raw.AddEntity(t.Context(), []byte(`{"PartitionKey":"hits","RowKey":"0","N@odata.type":"Edm.Int64","N":"1","Other":"x"}`), nil))
-				table := newTable[counter](t, b.Between(t, name, func(int) {}), nil)
+				table := newTable[counter](t, b.AfterEachTry(t, name, func(int) {}), nil)
 				item := get(t, newTable[counter](t, raw, nil), tally)
 				item.Value.N = 2
 				b.ClearFaults()

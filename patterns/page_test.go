@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -81,7 +81,7 @@ func TestPagesJoinToTheRowsOfTheFilter(t *testing.T) {
 }
 
 func TestAPageCostsOneRequest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		for i := range 5 {
 			insert(t, table, somebody(fmt.Sprint(i)))
@@ -126,7 +126,7 @@ func TestAPageCostsOneRequest(t *testing.T) {
 }
 
 func TestAQueryThatNoRowCanPassCostsNothing(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		f := query.And(partitionIs("sales"), query.RowKey.In())
 		if n := len(collect(t, table.Query(t.Context(), f, nil))); n != 0 {
@@ -144,7 +144,7 @@ func TestAQueryThatNoRowCanPassCostsNothing(t *testing.T) {
 
 // Azurite's continuation token for the partition key "" is empty.
 func TestReadsGoOnWithinThePartitionWithoutAName(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		var want []keys.Key
 		for _, c := range []counter{{"", "", 1}, {"", "a", 2}, {"", "b", 3}, {"p", "", 4}, {"p", "a", 5}} {

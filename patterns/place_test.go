@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -17,7 +17,7 @@ type placed struct {
 }
 
 func TestKeylessRowsAreWrittenWhereTheyAreTold(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Keyless: true})
 		if err != nil {
@@ -68,7 +68,7 @@ func TestKeylessRowsAreWrittenWhereTheyAreTold(t *testing.T) {
 }
 
 func TestAPlaceIsCheckedBeforeAnyRequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Keyless: true})
 		if err != nil {
@@ -98,7 +98,7 @@ func TestAPlaceIsCheckedBeforeAnyRequest(t *testing.T) {
 
 func TestAtWinsOverTheKeyOfTheValue(t *testing.T) {
 	type row struct{ PartitionKey, RowKey, Name string }
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table, err := patterns.NewTable[row](b.Table(t), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestAtWinsOverTheKeyOfTheValue(t *testing.T) {
 // A key function may need properties that a projection left out.
 func TestAProjectedItemIsMergedWhereItWasRead(t *testing.T) {
 	incomplete := errors.New("no name, no key")
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Key: func(p *placed) (keys.Key, error) {
 			if p.Name == "" {
 				return keys.Key{}, incomplete

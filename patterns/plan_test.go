@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -53,7 +53,7 @@ func refusal(t testing.TB, table *patterns.Table[person], f query.Filter, opts *
 }
 
 func TestAScanIsRefusedWithItsPlan(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		insert(t, table, somebody("ann"))
 		b.ResetRequests()
@@ -81,7 +81,7 @@ func TestAScanIsRefusedWithItsPlan(t *testing.T) {
 
 // Allow is the dearest class that may run, so it forbids as well as it permits.
 func TestAllowWorksBothWays(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		insert(t, table, somebody("ann"))
 		filters := []struct {
@@ -114,7 +114,7 @@ func TestAllowWorksBothWays(t *testing.T) {
 }
 
 func TestAFilterThatCannotBeMeantIsRefusedBeforeARequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		many := make([]query.Filter, query.MaxComparisons)
 		for i := range many {
@@ -151,7 +151,7 @@ func TestAFilterThatCannotBeMeantIsRefusedBeforeARequest(t *testing.T) {
 }
 
 func TestAPlanCostsWhatItSays(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[mark](t, b.Table(t), nil)
 		for _, p := range []string{"p1", "p2", "p3", "p4"} {
 			batch := table.Batch()

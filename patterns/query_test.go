@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -288,7 +288,7 @@ func TestAnOrderedQueryIsRefusedWhereResultsHaveNone(t *testing.T) {
 	if n := len(collect(t, table.Query(t.Context(), f, nil))); n != 3 {
 		t.Errorf("%d rows without Ordered", n)
 	}
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		insert(t, table, somebody("ann"))
 		if n := len(collect(t, table.Query(t.Context(), partitionIs("sales"), ordered))); n != 1 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -22,7 +22,7 @@ type badge struct {
 }
 
 func TestReaderGivesItsPropertiesAndTheSystemsWhateverTheWay(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		ann, bob := somebody("ann"), somebody("bob")
 		ann.Note = "here"
@@ -76,7 +76,7 @@ func TestReaderGivesItsPropertiesAndTheSystemsWhateverTheWay(t *testing.T) {
 }
 
 func TestAProjectionSavesBytes(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		ann := somebody("ann")
 		ann.Photo = make([]byte, 10_000)
@@ -100,7 +100,7 @@ func TestAProjectionSavesBytes(t *testing.T) {
 }
 
 func TestSelectLeavesTheRestZeroAndAsksForEachNameOnce(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		ann := somebody("ann")
 		insert(t, table, ann)
@@ -127,7 +127,7 @@ func TestSelectLeavesTheRestZeroAndAsksForEachNameOnce(t *testing.T) {
 }
 
 func TestIntoRefusesWhatTheTableDoesNotHave(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		for what, into := range map[string]func() error{
 			"Ages": func() error { _, err := patterns.Project[struct{ Ages int32 }](table); return err },
@@ -149,7 +149,7 @@ func TestIntoRefusesWhatTheTableDoesNotHave(t *testing.T) {
 
 // A page may be empty, with more to follow, also where one row is asked for.
 func TestAPointSurvivesEmptyPages(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[mark](t, b.Table(t), nil)
 		insert(t, table, mark{"p", "a", 1})
 		insert(t, table, mark{"p", "b", 2})

@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -58,7 +58,7 @@ func newTable[T any](t testing.TB, client *aztables.Client, opts *patterns.Table
 	return table
 }
 
-func people(t testing.TB, b *testbed.Backend) *patterns.Table[person] {
+func people(t testing.TB, b *harness.Backend) *patterns.Table[person] {
 	t.Helper()
 	return newTable[person](t, b.Table(t), nil)
 }
@@ -99,7 +99,7 @@ func wantError(t testing.TB, err, target error) {
 }
 
 // cost asserts what was sent since the last call.
-func cost(t testing.TB, b *testbed.Backend, requests int) {
+func cost(t testing.TB, b *harness.Backend, requests int) {
 	t.Helper()
 	if log := b.Requests(); len(log) != requests {
 		t.Errorf("%d requests, want %d:\n%v", len(log), requests, log)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -16,7 +16,7 @@ import (
 )
 
 func TestScanOnEveryBackendGoesOnFromItsCursor(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := newTable[mark](t, client, nil)
 		want := make(map[keys.Key]int)
@@ -80,7 +80,7 @@ func TestScanThatFailsGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestScanRefusesACursorThatIsNotItsOwn(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table, other := people(t, b), people(t, b)
 		for _, n := range []string{"a", "b", "c"} {
 			insert(t, table, somebody(n))
@@ -152,7 +152,7 @@ func TestScanDoesNotCutOnCosmos(t *testing.T) {
 }
 
 func TestScanOfAReaderFetchesItsPropertiesOnly(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		insert(t, table, somebody("ann"))
 		reader, err := patterns.Project[badge](table)

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -20,7 +20,7 @@ type tagged struct {
 // TestAChangeThatRunsAgainStartsFromTheRow alters what the item read refers to, and
 // has to start over because a copy is not where it should be.
 func TestAChangeThatRunsAgainStartsFromTheRow(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		at := func(tag byte) keys.Key { return keys.Key{Partition: "p", Row: fmt.Sprint("tag_", tag)} }
 		view := patterns.NewView("byTag", patterns.Shape{}, func(v *tagged) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{patterns.CopyRow(at(v.Tags[0]), patterns.CopySpec{})}, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -22,7 +22,7 @@ func copies(n *int) patterns.View[hire] {
 }
 
 // beyond takes a refusal with a plan that says rows, and nothing sent.
-func beyond(t *testing.T, b *testbed.Backend, rows int, says string, err error) {
+func beyond(t *testing.T, b *harness.Backend, rows int, says string, err error) {
 	t.Helper()
 	var plan *patterns.PlanError
 	if !errors.As(err, &plan) || !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), says) {
@@ -38,7 +38,7 @@ func beyond(t *testing.T, b *testbed.Backend, rows int, says string, err error) 
 // are too many.
 func TestATransactionOfMoreThan4MiBIsRefusedWithThePlan(t *testing.T) {
 	t.Parallel()
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		n := 40
 		s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{copies(&n)}})
 		if err != nil {
@@ -68,7 +68,7 @@ func TestATransactionOfMoreThan4MiBIsRefusedWithThePlan(t *testing.T) {
 
 // TestTheOutboxRowCountsAsWell has 99 copies, which fit without an outbox row.
 func TestTheOutboxRowCountsAsWell(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		n, q := 99, &memQueue{}
 		s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{copies(&n), byBadge()}, Outbox: q})
 		if err != nil {

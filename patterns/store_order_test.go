@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -222,7 +222,7 @@ func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
 		}
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: h.Badge}, patterns.CopySpec{})}, nil
 	})
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for what, views := range map[string][]patterns.View[hire]{
 			"elsewhere":        {byBadge(), spare(func(*hire) string { return "badge" })},
 			"in the partition": {local, spare(func(h *hire) string { return h.Dept })},

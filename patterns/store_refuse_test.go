@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -46,7 +46,7 @@ func TestNewStoreNamesTheViewItRefuses(t *testing.T) {
 }
 
 func TestARefusedOperationSendsNothing(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		at := func(row string) func(*hire) ([]patterns.DerivedRow, error) {
 			return func(h *hire) ([]patterns.DerivedRow, error) {
 				return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: row}, patterns.CopySpec{})}, nil
@@ -88,7 +88,7 @@ func TestARefusedOperationSendsNothing(t *testing.T) {
 }
 
 func TestAnotherEntitysRowIsNeverTouched(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, other, q := b.Table(t), b.Table(t), &memQueue{}
 		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
 		if err != nil {
@@ -141,7 +141,7 @@ func TestAnotherEntitysRowIsNeverTouched(t *testing.T) {
 // TestACopyElsewhereThatMeetsAnothersRowStaysPending has a row stand where a copy that is
 // not unique should go.
 func TestACopyElsewhereThatMeetsAnothersRowStaysPending(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, other, q := b.Table(t), b.Table(t), &memQueue{}
 		var pending []error
 		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q,
@@ -195,7 +195,7 @@ func TestACopyElsewhereThatMeetsAnothersRowStaysPending(t *testing.T) {
 }
 
 func TestATableThatIsOlderThanItsViewsIsTakenOver(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, other, q := b.Table(t), b.Table(t), &memQueue{}
 		plain, err := newHires(client, patterns.StoreOptions[hire]{})
 		if err != nil {
@@ -258,7 +258,7 @@ func TestATableThatIsOlderThanItsViewsIsTakenOver(t *testing.T) {
 }
 
 func TestAnItemFormFailsWhereTheEntityHasChanged(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, other, q := b.Table(t), b.Table(t), &memQueue{}
 		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -15,7 +15,7 @@ func jones() *hire {
 }
 
 // requests checks how many requests were made since the last check.
-func requests(t *testing.T, b *testbed.Backend, want int) {
+func requests(t *testing.T, b *harness.Backend, want int) {
 	t.Helper()
 	if log := b.Requests(); len(log) != want {
 		t.Errorf("%d requests, want %d:\n%v", len(log), want, log)
@@ -24,7 +24,7 @@ func requests(t *testing.T, b *testbed.Backend, want int) {
 }
 
 func TestLocalCopiesCostOneRequestForInsertAndTwoForTheRest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		s, err := newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}})
 		if err != nil {
@@ -64,7 +64,7 @@ func TestLocalCopiesCostOneRequestForInsertAndTwoForTheRest(t *testing.T) {
 }
 
 func TestATakenKeyWritesNothing(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, other, q := b.Table(t), b.Table(t), &memQueue{}
 		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
 		if err != nil {
@@ -112,7 +112,7 @@ func TestATakenKeyWritesNothing(t *testing.T) {
 }
 
 func TestEveryViewFollowsEveryChange(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, other, q := b.Table(t), b.Table(t), &memQueue{}
 		s, err := newHires(client, patterns.StoreOptions[hire]{
 			Views: allViews(other), Outbox: q,

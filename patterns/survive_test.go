@@ -7,7 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -53,10 +53,10 @@ func raw(t testing.TB, client *aztables.Client) map[string]any {
 }
 
 func TestPropertiesWithoutAFieldSurviveWithTheirTypes(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		for _, stamped := range []bool{false, true} {
-			name := testbed.UniqueName()
+			name := harness.UniqueName()
 			table := newTable(t, b.NamedTable(t, name), &patterns.TableOptions[counter]{StampWrites: stamped})
 			direct := b.Direct(t, name)
 			if _, err := direct.AddEntity(ctx, []byte(foreign), nil); err != nil {
@@ -121,7 +121,7 @@ func TestPropertiesWithoutAFieldSurviveWithTheirTypes(t *testing.T) {
 }
 
 func TestStampIsNeitherAFieldNorAForeignProperty(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		stamped := newTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
 		insert(t, stamped, counter{"hits", "0", 1})

@@ -8,13 +8,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
 func TestEveryOperationRoundTripsInOneRequest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := people(t, b)
 		ann := somebody("ann")
@@ -115,7 +115,7 @@ func TestEveryOperationRoundTripsInOneRequest(t *testing.T) {
 }
 
 func TestUpsertMergeKeepsAndReplaceRemoves(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		ann := somebody("ann")
 		ann.Note = "kept by a merge"
@@ -138,7 +138,7 @@ func TestUpsertMergeKeepsAndReplaceRemoves(t *testing.T) {
 }
 
 func TestProjectedItemsMergeTheirPartAndNeverReplace(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := people(t, b)
 		ann := somebody("ann")
@@ -191,7 +191,7 @@ type existing struct {
 }
 
 func TestStructsOfExistingAztablesCodeWorkUnchanged(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[existing](t, b.Table(t), nil)
 		v := existing{
 			Entity: aztables.Entity{PartitionKey: "p", RowKey: "r"},
@@ -216,7 +216,7 @@ func TestStructsOfExistingAztablesCodeWorkUnchanged(t *testing.T) {
 }
 
 func TestZeroOptionsAreNilOptions(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		insert(t, newTable(t, client, &patterns.TableOptions[person]{}), somebody("ann"))
 		if got := get(t, newTable[person](t, client, nil), somebody("ann").key()).Value; got.Age != 42 {

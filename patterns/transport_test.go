@@ -14,7 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -30,7 +30,7 @@ func through(t *testing.T, wrap func(inner policy.Transporter) transport, body f
 	for mode, accelerate := range map[string]bool{"plain": false, "accelerated": true} {
 		t.Run(mode, func(t *testing.T) {
 			acct := storagetest.New(t)
-			name := testbed.UniqueName()
+			name := harness.UniqueName()
 			if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -22,8 +22,8 @@ import (
 // Each test is named for what aztables v1.4.1 does with the same input.
 
 func TestTrapAQuoteInAKeyIsStoredTwice(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
 		table := newTable[counter](t, b.NamedTable(t, name), nil)
 		insert(t, table, counter{"O'Brien", "it's", 1})
 		reply, err := b.Direct(t, name).GetEntity(t.Context(), "O'Brien", "it's", nil)
@@ -34,7 +34,7 @@ func TestTrapAQuoteInAKeyIsStoredTwice(t *testing.T) {
 }
 
 func TestTrapAQuoteInTheKeyOfABatchIsAddressedWrongly(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		item := insert(t, table, counter{"it's", "0", 1})
 		item.Value.N = 2
@@ -53,7 +53,7 @@ func TestTrapAQuoteInTheKeyOfABatchIsAddressedWrongly(t *testing.T) {
 }
 
 func TestTrapAFailedTransactionSays202AndNoCode(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		ann := somebody("ann")
 		insert(t, table, ann)
@@ -66,7 +66,7 @@ func TestTrapAFailedTransactionSays202AndNoCode(t *testing.T) {
 }
 
 func TestTrapAnUpdateWithoutAnETagIsAnUpsert(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := people(t, b)
 		ann := somebody("ann")
@@ -83,7 +83,7 @@ func TestTrapAnUpdateWithoutAnETagIsAnUpsert(t *testing.T) {
 }
 
 func TestTrapNoConditionIsAnyCondition(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		ann := insert(t, table, somebody("ann"))
 		_, err := table.Replace(t.Context(), patterns.Item[person]{Value: ann.Value, Key: ann.Key})
@@ -102,8 +102,8 @@ func TestTrapWholeDoublesAndWideIntegersChangeOnTheWay(t *testing.T) {
 		Narrow                int32
 		Unset                 float64 `table:",omitempty"`
 	}
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
 		table := newTable[numbers](t, b.NamedTable(t, name), nil)
 		v := numbers{"p", "r", 3, math.NaN(), math.Inf(-1), 5e-324, 1<<53 + 1, math.MinInt64, -1, 0}
 		insert(t, table, v)
@@ -138,7 +138,7 @@ func TestTrapWholeDoublesAndWideIntegersChangeOnTheWay(t *testing.T) {
 }
 
 func TestTrapLocalTimesGetAFalseZ(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		ann := somebody("ann")
 		ann.Hired = time.Date(2024, 7, 1, 12, 0, 0, 100, time.FixedZone("east", 2*60*60))
@@ -150,7 +150,7 @@ func TestTrapLocalTimesGetAFalseZ(t *testing.T) {
 }
 
 func TestTrapAnEmptyPartitionKeyIsRefusedByTheClient(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := newTable[counter](t, b.Table(t), nil)
 		item := insert(t, table, counter{"", "", 1})
 		if got := get(t, table, keys.Key{}); got.Value.N != 1 || got.ETag != item.ETag {
@@ -164,7 +164,7 @@ func TestTrapAnEmptyPartitionKeyIsRefusedByTheClient(t *testing.T) {
 }
 
 func TestTrapARetriedInsertMeetsItself(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		b.ResetRequests()
 		b.Fault(fault.On("Table.Insert").Nth(1).LoseReply())
@@ -181,7 +181,7 @@ func TestTrapARetriedInsertMeetsItself(t *testing.T) {
 }
 
 func TestTrapValuesWithoutKeysPanic(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		bags := wideTable(t, b)
 		for i, bag := range []wide{nil, {}, {"PartitionKey": "p"}, {"PartitionKey": 1, "RowKey": "r"}, {"PartitionKey": nil, "RowKey": nil}} {
 			_, err := bags.Upsert(t.Context(), &bag, patterns.Replace)
@@ -199,7 +199,7 @@ func TestTrapValuesWithoutKeysPanic(t *testing.T) {
 }
 
 func TestTrapABatchIsNotCheckedByTheClient(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		batch := table.Batch()
 		for i := range 101 {
@@ -214,7 +214,7 @@ func TestTrapABatchIsNotCheckedByTheClient(t *testing.T) {
 }
 
 func TestTrapASharedOptionsStructIsModified(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		var group sync.WaitGroup
 		for i := range 8 { // the race detector is the judge
@@ -238,7 +238,7 @@ func TestTrapASharedOptionsStructIsModified(t *testing.T) {
 }
 
 func TestTrapASlashInAKeyCostsThreeRetries(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		b.ResetRequests()
 		_, err := table.Get(t.Context(), keys.Key{Partition: "a/b", Row: "r"})
@@ -248,7 +248,7 @@ func TestTrapASlashInAKeyCostsThreeRetries(t *testing.T) {
 }
 
 func TestTrapACutReplyToAPostIsTriedAgain(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		b.ResetRequests()
 		b.Fault(fault.On("Table.Batch").Nth(1).CutReply(40))
@@ -267,7 +267,7 @@ func TestTrapACutReplyToAPostIsTriedAgain(t *testing.T) {
 }
 
 func TestTrapACutReplyToAGetIsReadAgain(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := people(t, b)
 		ann := insert(t, table, somebody("ann"))
 		b.ResetRequests()

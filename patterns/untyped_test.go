@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -22,7 +22,7 @@ type untypedPerson struct {
 }
 
 func TestRowsOfSeveralTypesComeFromOneQuery(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
 		people, err := patterns.NewTable[untypedPerson](client, nil)
 		if err != nil {
@@ -73,7 +73,7 @@ func TestRowsOfSeveralTypesComeFromOneQuery(t *testing.T) {
 }
 
 func TestATypedRowKeepsWhatItsTypeLacks(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
 		people, _ := patterns.NewTable[untypedPerson](client, nil)
 		rows, _ := patterns.NewTable[patterns.Row](client, &patterns.TableOptions[patterns.Row]{Keyless: true})
@@ -108,7 +108,7 @@ func TestATypedRowKeepsWhatItsTypeLacks(t *testing.T) {
 }
 
 func TestARowThatDoesNotFitNamesTheProperty(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
 		people, _ := patterns.NewTable[untypedPerson](client, nil)
 		rows, _ := patterns.NewTable[patterns.Row](client, &patterns.TableOptions[patterns.Row]{Keyless: true})

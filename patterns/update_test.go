@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -21,7 +21,7 @@ import (
 func addOne(c *counter) error { c.N++; return nil }
 
 func TestUpdateStartsOverWhenItLosesTheRace(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := newTable[counter](t, b.Table(t), nil)
 		insert(t, table, counter{"hits", "0", 0})
@@ -46,7 +46,7 @@ func TestUpdateStartsOverWhenItLosesTheRace(t *testing.T) {
 }
 
 func TestUpdateGivesUpAfterItsTries(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			client := b.Table(t)
 			for _, c := range []struct{ option, tries int }{{0, 16}, {3, 3}, {1, 1}} {
@@ -69,7 +69,7 @@ func TestUpdateGivesUpAfterItsTries(t *testing.T) {
 }
 
 func TestUpdateChangesNothingWhenItFails(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := newTable[counter](t, b.Table(t), nil)
 		before := insert(t, table, counter{"hits", "0", 5})
@@ -118,11 +118,11 @@ func weather(op string) []fault.Rule {
 // reported as unknown.
 func TestStampedCounterCountsEverySuccessOnce(t *testing.T) {
 	t.Parallel()
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		rapid.Check(t, func(rt *rapid.T) {
 			writers := rapid.IntRange(1, 4).Draw(rt, "writers")
 			each := rapid.IntRange(1, 12).Draw(rt, "updates of each")
-			name := testbed.UniqueName()
+			name := harness.UniqueName()
 			client := b.NamedTable(t, name)
 			stamped := &patterns.TableOptions[counter]{StampWrites: true, UpdateTries: 100}
 			direct := newTable(t, b.Direct(t, name), stamped)
@@ -160,7 +160,7 @@ func TestStampedCounterCountsEverySuccessOnce(t *testing.T) {
 // the rows are equal.
 func TestStampedInsertHasOneWinner(t *testing.T) {
 	t.Parallel()
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		rapid.Check(t, func(rt *rapid.T) {
 			const rows = 10
 			inserters := rapid.IntRange(2, 5).Draw(rt, "inserters")

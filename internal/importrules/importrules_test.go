@@ -48,7 +48,7 @@ func TestTheRulesFindABreach(t *testing.T) {
 		"a pattern imports the fake":   {imports("patterns/reindex", "patterns/storagetest"), "must not import"},
 		"the fake imports the core":    {imports("patterns/storagetest", "patterns"), "must not import"},
 		"an example imports all":       {imports("examples/quickstart", "patterns/logtail", "internal/azurite"), ""},
-		"a pattern imports a bed":      {imports("patterns/logtail", "internal/testbed"), "must not import"},
+		"a pattern imports a bed":      {imports("patterns/logtail", "internal/harness"), "must not import"},
 		"logtail links azqueue":        {links("patterns/logtail", azqueue), "must not link"},
 		"logtail links part of azblob": {links("patterns/logtail", azblob+"/container"), "must not link"},
 		"logdata links azblob":         {links("patterns/logdata", azblob), ""},

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
@@ -45,7 +45,7 @@ func reviewID(r *review) (compoundkey.ID, string) {
 
 type family = compoundkey.Family[employee, review]
 
-func newFamily(t testing.TB, b *testbed.Backend, opts *compoundkey.Options) *family {
+func newFamily(t testing.TB, b *harness.Backend, opts *compoundkey.Options) *family {
 	t.Helper()
 	f, err := compoundkey.New(b.Table(t), employeeID, reviewID, opts)
 	if err != nil {
@@ -79,15 +79,15 @@ func yearsOf(t testing.TB, f *family, id compoundkey.ID, span compoundkey.Span) 
 	return years
 }
 
-func modes(t *testing.T, body func(t *testing.T, b *testbed.Backend, opts *compoundkey.Options, bare int)) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+func modes(t *testing.T, body func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, bare int)) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		t.Run("separated parent", func(t *testing.T) { body(t, b, nil, 0) })
 		t.Run("bare parent", func(t *testing.T) { body(t, b, &compoundkey.Options{BareParent: true}, 1) })
 	})
 }
 
 func TestAFamilyIsReadWholeAndInOrder(t *testing.T) {
-	modes(t, func(t *testing.T, b *testbed.Backend, opts *compoundkey.Options, bare int) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, bare int) {
 		f := newFamily(t, b, opts)
 		b.ResetRequests()
 		hire(t, f, "000123", "2012", "2011", "2013")
@@ -133,7 +133,7 @@ func TestAFamilyIsReadWholeAndInOrder(t *testing.T) {
 	})
 }
 
-func wantRequests(t *testing.T, b *testbed.Backend, what string, want int) {
+func wantRequests(t *testing.T, b *harness.Backend, what string, want int) {
 	t.Helper()
 	if got := len(b.Requests()); got != want {
 		t.Errorf("%s: %d requests, want %d", what, got, want)
@@ -143,7 +143,7 @@ func wantRequests(t *testing.T, b *testbed.Backend, what string, want int) {
 
 // The design guide's own ranges let 0001230 slip in, or nothing at all.
 func TestNeighboursNeverMix(t *testing.T) {
-	modes(t, func(t *testing.T, b *testbed.Backend, opts *compoundkey.Options, _ int) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, _ int) {
 		f := newFamily(t, b, opts)
 		ids := []string{"000123", "0001230", "000124", "00012", "000123_", "000123_2012", "000123`", "000123'", "000123/x", "000123 ", "000123😀"}
 		for _, id := range ids {
@@ -172,7 +172,7 @@ func TestNeighboursNeverMix(t *testing.T) {
 }
 
 func TestDeleteAsksForNoMoreThanItSays(t *testing.T) {
-	modes(t, func(t *testing.T, b *testbed.Backend, opts *compoundkey.Options, bare int) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, bare int) {
 		f := newFamily(t, b, opts)
 		deleted := func(what string, requests int) {
 			t.Helper()
@@ -198,7 +198,7 @@ func TestDeleteAsksForNoMoreThanItSays(t *testing.T) {
 }
 
 func TestABareParentIsReadBesideItsChildren(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		f := newFamily(t, b, &compoundkey.Options{BareParent: true})
 		hire(t, f, "1", "2012")
 		b.Fault(fault.On("Table.*").Delay(time.Second))
@@ -224,7 +224,7 @@ func TestABareParentIsReadBesideItsChildren(t *testing.T) {
 }
 
 func TestFamiliesAgreeWithAModel(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		text := rapid.StringMatching(`[0-9a-b_/' ]{1,4}`)
 		for _, opts := range []*compoundkey.Options{nil, {BareParent: true}} {
 			f := newFamily(t, b, opts)
@@ -268,7 +268,7 @@ func TestFamiliesAgreeWithAModel(t *testing.T) {
 }
 
 func TestChildAndParentChangeTogether(t *testing.T) {
-	modes(t, func(t *testing.T, b *testbed.Backend, opts *compoundkey.Options, _ int) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, _ int) {
 		f := newFamily(t, b, opts)
 		hire(t, f, "000123", "2012")
 		b.ResetRequests()
@@ -306,7 +306,7 @@ func TestChildAndParentChangeTogether(t *testing.T) {
 }
 
 func TestInsertIsAllOrNone(t *testing.T) {
-	modes(t, func(t *testing.T, b *testbed.Backend, opts *compoundkey.Options, _ int) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, _ int) {
 		f := newFamily(t, b, opts)
 		if _, err := f.AddChild(t.Context(), &review{Department: "Sales", EmployeeID: "1", Year: "2012"}); err != nil {
 			t.Fatal(err)
@@ -324,7 +324,7 @@ func TestInsertIsAllOrNone(t *testing.T) {
 }
 
 func TestALostReplyToAnInsertIsFoundOut(t *testing.T) {
-	modes(t, func(t *testing.T, b *testbed.Backend, opts *compoundkey.Options, _ int) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, _ int) {
 		f := newFamily(t, b, opts)
 		defer b.ClearFaults()
 		b.Fault(fault.On("Table.Batch").Nth(1).LoseReply())
@@ -336,7 +336,7 @@ func TestALostReplyToAnInsertIsFoundOut(t *testing.T) {
 }
 
 func TestShortAndEmptyPagesChangeNothing(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		f := newFamily(t, b, nil)
 		hire(t, f, "1", "a", "b", "c", "d", "e")
 		for _, rule := range []storagetest.Rule{
@@ -396,7 +396,7 @@ func TestDeleteOfALargeFamilyCanBeRepeatedAfterACrash(t *testing.T) {
 }
 
 func TestWhatCannotBeStoredIsRefusedBeforeARequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		f, ctx := newFamily(t, b, nil), t.Context()
 		b.ResetRequests()
 		long := strings.Repeat("x", 512)

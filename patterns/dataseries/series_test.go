@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/dataseries"
@@ -20,7 +20,7 @@ import (
 
 var ken = dataseries.ID{Partition: "Sales", Series: "000123"}
 
-func open[V dataseries.Value](t testing.TB, b *testbed.Backend, ring dataseries.Ring) *dataseries.Series[V] {
+func open[V dataseries.Value](t testing.TB, b *harness.Backend, ring dataseries.Ring) *dataseries.Series[V] {
 	t.Helper()
 	s, err := dataseries.New[V](b.Table(t), ring)
 	if err != nil {
@@ -35,7 +35,7 @@ func today(hour int) time.Time {
 	return time.Date(now.Year(), now.Month(), now.Day(), hour, 30, 0, 0, time.UTC)
 }
 
-func wantRequests(t *testing.T, b *testbed.Backend, what string, want int) {
+func wantRequests(t *testing.T, b *harness.Backend, what string, want int) {
 	t.Helper()
 	if got := len(b.Requests()); got != want {
 		t.Errorf("%s: %d requests, want %d", what, got, want)
@@ -51,7 +51,7 @@ func ok(t testing.TB, err error) {
 }
 
 func TestASeriesIsOneRowAndOneRequest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		b.ResetRequests()
 		ok(t, s.Set(ctx, ken, today(23), 7))
@@ -82,7 +82,7 @@ func TestASeriesIsOneRowAndOneRequest(t *testing.T) {
 }
 
 func TestValuesOfAnEarlierTurnAreNeverReturnedForALaterOne(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
 		yesterday := today(8).AddDate(0, 0, -1)
 		for h := range 24 {
@@ -120,7 +120,7 @@ func TestValuesOfAnEarlierTurnAreNeverReturnedForALaterOne(t *testing.T) {
 }
 
 func TestALongRingNeedsSeveralRowsButOneRequest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int32](t, b, dataseries.DaysOfYear()), t.Context()
 		year := time.Now().UTC().Year()
 		var points []dataseries.Point[int32]
@@ -149,7 +149,7 @@ func TestALongRingNeedsSeveralRowsButOneRequest(t *testing.T) {
 }
 
 func TestAdditionsAreExactUnderConflictsAndLostReplies(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		defer b.ClearFaults()
 		// One reply and one request in four are lost.
@@ -219,7 +219,7 @@ func TestACrashNeverAddsTwice(t *testing.T) {
 }
 
 func TestWritersOfDifferentSlotsDoNotConflict(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int32](t, b, dataseries.HoursOfDay()), t.Context()
 		b.ResetRequests()
 		var wg sync.WaitGroup
@@ -240,7 +240,7 @@ func TestWritersOfDifferentSlotsDoNotConflict(t *testing.T) {
 }
 
 func TestAddingZeroToAnEmptySlotStoresAPoint(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := open[int64](t, b, dataseries.HoursOfDay())
 		ok(t, s.Add(t.Context(), ken, today(1), 0))
 		points, err := s.Read(t.Context(), ken, today(0))
@@ -252,7 +252,7 @@ func TestAddingZeroToAnEmptySlotStoresAPoint(t *testing.T) {
 }
 
 func TestSeriesMatchAModel(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ring, err := dataseries.Steps(7, time.Minute)
 		ok(t, err)
 		s := open[int64](t, b, ring)
@@ -316,7 +316,7 @@ func TestSeriesMatchAModel(t *testing.T) {
 }
 
 func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		ints := open[int32](t, b, dataseries.HoursOfDay())
 		b.ResetRequests()
@@ -339,7 +339,7 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 }
 
 func TestASumThatOverflowsIsNotStored(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		ints, floats := open[int32](t, b, dataseries.HoursOfDay()), open[float64](t, b, dataseries.HoursOfDay())
 		ok(t, ints.Set(ctx, ken, today(1), math.MaxInt32))
@@ -362,7 +362,7 @@ func TestASumThatOverflowsIsNotStored(t *testing.T) {
 }
 
 func TestNaNIsStored(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
 		ok(t, s.Set(ctx, ken, today(2), math.NaN()))
 		if points, err := s.Read(ctx, ken, today(0)); err != nil || len(points) != 1 || !math.IsNaN(points[0].Value) {
@@ -372,7 +372,7 @@ func TestNaNIsStored(t *testing.T) {
 }
 
 func TestAStoredValueOfAnotherTypeIsAnError(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		floats, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
 		ok(t, floats.Set(ctx, ken, today(1), 1.5))
 		other, _ := dataseries.New[int32](floats.Client(), dataseries.HoursOfDay())
@@ -385,7 +385,7 @@ func TestAStoredValueOfAnotherTypeIsAnError(t *testing.T) {
 
 // Clients without Int64 write numbers as Int32.
 func TestInt32ValuesOfOtherWritersAreAccepted(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		rows, err := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
 		ok(t, err)
@@ -404,7 +404,7 @@ func TestInt32ValuesOfOtherWritersAreAccepted(t *testing.T) {
 }
 
 func TestMinutesAreOverwrittenEveryHour(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.MinutesOfHour()), t.Context()
 		hour := today(12).Truncate(time.Hour).AddDate(0, 0, 1)
 		for minute := range 90 { // the last 30 overwrite the first
@@ -432,7 +432,7 @@ func TestMinutesAreOverwrittenEveryHour(t *testing.T) {
 
 // Other programs read the stored form.
 func TestTheStoredFormDoesNotChange(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		ok(t, s.Set(ctx, ken, time.Date(2014, 7, 31, 7, 59, 59, 0, time.UTC), 12))
 		rows, _ := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})

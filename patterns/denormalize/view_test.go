@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/denormalize"
@@ -61,10 +61,10 @@ type world struct {
 	store       *patterns.Store[employee]
 	departments *patterns.Table[department]
 	at          keys.Key
-	wakeups     *testbed.Wakeups
+	wakeups     *harness.OutboxQueue
 }
 
-func newWorld(client, other *aztables.Client, place string, w *testbed.Wakeups) (*world, error) {
+func newWorld(client, other *aztables.Client, place string, w *harness.OutboxQueue) (*world, error) {
 	p := places[place]
 	opts := p.opts(other)
 	boss, err1 := denormalize.Into("manager", func(e *employee) (keys.Key, manager, bool) {
@@ -85,11 +85,11 @@ func newWorld(client, other *aztables.Client, place string, w *testbed.Wakeups) 
 	return &world{store, departments, p.at(&employee{Department: "Sales"}), w}, err
 }
 
-func each(t *testing.T, body func(t *testing.T, b *testbed.Backend, w *world)) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+func each(t *testing.T, body func(t *testing.T, b *harness.Backend, w *world)) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for place := range places {
 			t.Run(place, func(t *testing.T) {
-				w, err := newWorld(b.Table(t), b.Table(t), place, &testbed.Wakeups{})
+				w, err := newWorld(b.Table(t), b.Table(t), place, &harness.OutboxQueue{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -129,7 +129,7 @@ func (w *world) want(t testing.TB, count, orders int64, boss string) {
 func key(id string) keys.Key { return keys.Key{Partition: "Sales", Row: id} }
 
 func TestADepartmentFollowsItsEmployees(t *testing.T) {
-	each(t, func(t *testing.T, b *testbed.Backend, w *world) {
+	each(t, func(t *testing.T, b *harness.Backend, w *world) {
 		ctx := t.Context()
 		w.hire(t, employee{ID: "1", Name: "Ken", EmailAddress: "k@contoso.com", IsManager: true, Orders: 3})
 		w.hire(t, employee{ID: "2", Name: "Ann", Orders: 4})
@@ -163,7 +163,7 @@ func TestADepartmentFollowsItsEmployees(t *testing.T) {
 }
 
 func TestCountsNeverDrift(t *testing.T) {
-	each(t, func(t *testing.T, b *testbed.Backend, w *world) {
+	each(t, func(t *testing.T, b *harness.Backend, w *world) {
 		defer b.ClearFaults()
 		for _, op := range []string{"Table.Batch", "Table.Insert", "Table.Replace", "Table.Merge", "Table.Delete"} {
 			b.Fault(fault.On(op).Probability(0.15).LoseReply())
@@ -200,12 +200,12 @@ func TestCountsNeverDrift(t *testing.T) {
 func TestACrashAnywhereHeals(t *testing.T) {
 	for place := range places {
 		t.Run(place, func(t *testing.T) {
-			var w *testbed.Wakeups // outlives the process; the runs come one after the other
+			var w *harness.OutboxQueue // outlives the process; the runs come one after the other
 			open := func(acct *storagetest.Account) (*world, error) {
 				return newWorld(acct.Tables().NewClient("Staff"), acct.Tables().NewClient("Departments"), place, w)
 			}
 			storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
-				w = &testbed.Wakeups{}
+				w = &harness.OutboxQueue{}
 				acct.Tables().NewClient("Staff").CreateTable(ctx, nil)
 				acct.Tables().NewClient("Departments").CreateTable(ctx, nil)
 				world, err := open(acct)
@@ -261,7 +261,7 @@ func TestACrashAnywhereHeals(t *testing.T) {
 // late: he is stored, and who watches is told; once the first steps down, he can be made
 // the one.
 func TestASecondManagerIsRefusedOrReported(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for name, p := range places {
 			t.Run(name, func(t *testing.T) {
 				opts := p.opts(b.Table(t))
@@ -277,7 +277,7 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 				}
 				var pending error
 				store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{
-					Views: []patterns.View[employee]{boss}, Outbox: &testbed.Wakeups{},
+					Views: []patterns.View[employee]{boss}, Outbox: &harness.OutboxQueue{},
 					OnPending: func(_ context.Context, _ keys.Key, err error) { pending = err },
 				})
 				if err != nil {
@@ -342,7 +342,7 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 	if err := err(denormalize.Into("m", func(*employee) (k keys.Key, s struct{ C chan int }, ok bool) { return }, nil)); err == nil {
 		t.Error("a field that cannot be stored was taken")
 	}
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table, _ := patterns.NewTable[employee](b.Table(t), nil)
 		elsewhere, _ := denormalize.Count("c", "N", none, &denormalize.Options{Remote: true})
 		if _, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{elsewhere}}); !errors.Is(err, patterns.ErrBadView) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
@@ -49,7 +49,7 @@ func from2(e employee2) (any, error) {
 }
 
 // release gives a table as the program of that release sees it.
-func release(t testing.TB, b *testbed.Backend, opts *entitytype.Options) (one, three *entitytype.Table) {
+func release(t testing.TB, b *harness.Backend, opts *entitytype.Options) (one, three *entitytype.Table) {
 	t.Helper()
 	client := b.Table(t)
 	old, now := entitytype.NewRegistry(opts), entitytype.NewRegistry(opts)
@@ -71,15 +71,15 @@ func release(t testing.TB, b *testbed.Backend, opts *entitytype.Options) (one, t
 
 func sales(row string) keys.Key { return keys.Key{Partition: "Sales", Row: row} }
 
-func both(t *testing.T, body func(t *testing.T, b *testbed.Backend, opts *entitytype.Options)) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+func both(t *testing.T, body func(t *testing.T, b *harness.Backend, opts *entitytype.Options)) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		t.Run("by property", func(t *testing.T) { body(t, b, nil) })
 		t.Run("by row key", func(t *testing.T) { body(t, b, &entitytype.Options{ByRowKey: true}) })
 	})
 }
 
 func TestOneQueryGivesValuesOfAllTypesAndVersions(t *testing.T) {
-	both(t, func(t *testing.T, b *testbed.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
 		ctx := t.Context()
 		one, three := release(t, b, opts)
 		if _, err := one.Insert(ctx, sales("Employee_1"), &employee1{"Ken Kwok", "kenk@contoso.com"}); err != nil {
@@ -117,7 +117,7 @@ func TestOneQueryGivesValuesOfAllTypesAndVersions(t *testing.T) {
 }
 
 func TestAnOldRowIsWrittenBackInTheNewestVersion(t *testing.T) {
-	both(t, func(t *testing.T, b *testbed.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
 		ctx := t.Context()
 		one, three := release(t, b, opts)
 		key := sales("Employee_1")
@@ -152,7 +152,7 @@ func TestAnOldRowIsWrittenBackInTheNewestVersion(t *testing.T) {
 }
 
 func TestAnUnknownTypeKeepsEveryPropertyAndItsType(t *testing.T) {
-	both(t, func(t *testing.T, b *testbed.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
 		ctx := t.Context()
 		_, three := release(t, b, opts)
 		key := sales("Contractor_1")
@@ -196,7 +196,7 @@ func TestAnUnknownTypeKeepsEveryPropertyAndItsType(t *testing.T) {
 }
 
 func TestPropertiesWithoutAFieldSurviveAnUpdate(t *testing.T) {
-	both(t, func(t *testing.T, b *testbed.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
 		ctx := t.Context()
 		_, three := release(t, b, opts)
 		key := sales("Department_1")
@@ -218,7 +218,7 @@ func TestPropertiesWithoutAFieldSurviveAnUpdate(t *testing.T) {
 }
 
 func TestTypesChangeTogetherOrNotAtAll(t *testing.T) {
-	both(t, func(t *testing.T, b *testbed.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
 		ctx := t.Context()
 		_, three := release(t, b, opts)
 		if _, err := three.Insert(ctx, sales("Department_1"), &department{"Sales", 1}); err != nil {
@@ -251,7 +251,7 @@ func TestTypesChangeTogetherOrNotAtAll(t *testing.T) {
 }
 
 func TestRowsThatCannotBeBroughtUpToDateAreErrors(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		one, three := release(t, b, nil)
 		if _, err := one.Insert(ctx, sales("1"), &employee1{Name: "Ken"}); err != nil {
@@ -351,7 +351,7 @@ func TestTheTypesPropertyHasAName(t *testing.T) {
 }
 
 func TestWhatCannotBeWrittenIsRefusedBeforeARequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		_, table := release(t, b, nil)
 		_, keyed := release(t, b, &entitytype.Options{ByRowKey: true})

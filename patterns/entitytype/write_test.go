@@ -6,14 +6,14 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 func TestAnEntityIsWrittenAgainUnderTheETagItWasGiven(t *testing.T) {
-	both(t, func(t *testing.T, b *testbed.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
 		ctx := t.Context()
 		_, three := release(t, b, opts)
 		key := sales("Department_1")
@@ -79,7 +79,7 @@ func second(_ any, err error) error { return err }
 // An upsert may meet a row of another type: the row is then of the value's type, and
 // Merge keeps what that has no field for.
 func TestAnUpsertGivesTheRowItsType(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		_, three := release(t, b, nil)
 		bags, err := patterns.NewTable[map[string]any](three.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
@@ -128,7 +128,7 @@ func TestAnUpsertGivesTheRowItsType(t *testing.T) {
 }
 
 func TestRowKeysAreThoseOfOneType(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		_, three := release(t, b, &entitytype.Options{ByRowKey: true})
 		for row, v := range map[string]any{

@@ -12,7 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
@@ -40,9 +40,9 @@ type archive struct {
 }
 
 // archives runs body with a table and with a container as the archive.
-func archives(t *testing.T, b *testbed.Backend, body func(t *testing.T, a *archive)) {
+func archives(t *testing.T, b *harness.Backend, body func(t *testing.T, a *archive)) {
 	t.Run("table", func(t *testing.T) {
-		name, old := testbed.UniqueName(), b.Table(t)
+		name, old := harness.UniqueName(), b.Table(t)
 		current := b.NamedTable(t, name)
 		body(t, &archive{
 			current: current,
@@ -55,7 +55,7 @@ func archives(t *testing.T, b *testbed.Backend, body func(t *testing.T, a *archi
 		})
 	})
 	t.Run("blob", func(t *testing.T) {
-		name, old := testbed.UniqueName(), b.Container(t)
+		name, old := harness.UniqueName(), b.Container(t)
 		current := b.NamedTable(t, name)
 		body(t, &archive{
 			current: current,

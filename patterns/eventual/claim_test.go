@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
@@ -37,7 +37,7 @@ func blobs(t testing.TB, c *container.Client) []string {
 }
 
 func TestLargePayloadIsStoredInABlob(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for name, c := range map[string]struct {
 			size  int
 			blobs int
@@ -80,7 +80,7 @@ func TestLargePayloadIsStoredInABlob(t *testing.T) {
 }
 
 func TestLargePayloadWithoutContainerIsRefusedBeforeAnyRequest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		queue := b.Queue(t)
 		b.ResetRequests()
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 48<<10), nil)
@@ -92,7 +92,7 @@ func TestLargePayloadWithoutContainerIsRefusedBeforeAnyRequest(t *testing.T) {
 }
 
 func TestMessageWithDamagedOrMissingPayloadIsMovedToPoisonImmediately(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for name, c := range map[string]struct {
 			spoil  func(c *container.Client, blob string) error
 			reason error
@@ -139,7 +139,7 @@ func TestMessageWithDamagedOrMissingPayloadIsMovedToPoisonImmediately(t *testing
 }
 
 func TestPoisonMessageKeepsItsPayloadUntilDiscarded(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		payloads := b.Container(t)
 		s := newFixture(t, b, func(o *eventual.Options) { o.Container = payloads })
 		works := false
@@ -179,7 +179,7 @@ func TestPoisonMessageKeepsItsPayloadUntilDiscarded(t *testing.T) {
 }
 
 func TestLostResponseWhileStoringThePayloadIsNoError(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		payloads, queue := b.Container(t), b.Queue(t)
 		b.Fault(fault.On("Blob.Put").Nth(1).LoseReply())
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
@@ -193,7 +193,7 @@ func TestLostResponseWhileStoringThePayloadIsNoError(t *testing.T) {
 }
 
 func TestPayloadIsDeletedIfItsMessageIsRefused(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		payloads, queue := b.Container(t), b.Queue(t)
 		b.Fault(fault.On("Queue.Put").Status(403, "AuthorizationFailure"))
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
@@ -209,7 +209,7 @@ func TestPayloadIsDeletedIfItsMessageIsRefused(t *testing.T) {
 
 // The first try adds the message and its response is lost; the next tries are refused.
 func TestRefusalAfterALostResponseLeavesTheOutcomeUnknown(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, status := range []int{403, 503} {
 			payloads, queue := b.Container(t), b.Queue(t)
 			b.Fault(fault.On("Queue.Put").Nth(1).LoseReply(), fault.On("Queue.Put").Nth(2).Times(fault.Forever).Status(status, "Refused"))
@@ -226,7 +226,7 @@ func TestRefusalAfterALostResponseLeavesTheOutcomeUnknown(t *testing.T) {
 }
 
 func TestSweepClaimsDeletesOnlyOldPayloads(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		payloads, queue := b.Container(t), b.Queue(t)
 		put := func() {
 			err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})

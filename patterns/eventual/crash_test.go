@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
@@ -25,8 +25,8 @@ type scenario struct {
 // crashAtEveryRequest runs the scenario once without a crash, to count the requests of its
 // process, and then twice for each request: with a crash before it is carried out, and
 // with a crash after that.
-func crashAtEveryRequest(t *testing.T, begin func(t *testing.T, b *testbed.Backend) scenario) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+func crashAtEveryRequest(t *testing.T, begin func(t *testing.T, b *harness.Backend) scenario) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		run := func(killed string, rules []fault.Rule) fault.Log {
 			s := begin(t, b)
 			b.ResetRequests()
@@ -79,18 +79,18 @@ func (s *fixture) drain(t testing.TB) func() {
 }
 
 func TestMoveSurvivesEveryCrashOfItsWorker(t *testing.T) {
-	targets := map[string]func(b *testbed.Backend, w *eventual.Worker, current *aztables.Client, old *aztables.Client, blobs *container.Client){
-		"table": func(b *testbed.Backend, w *eventual.Worker, current, old *aztables.Client, _ *container.Client) {
+	targets := map[string]func(b *harness.Backend, w *eventual.Worker, current *aztables.Client, old *aztables.Client, blobs *container.Client){
+		"table": func(b *harness.Backend, w *eventual.Worker, current, old *aztables.Client, _ *container.Client) {
 			eventual.HandleMove(w, "move", current, old)
 		},
-		"blob": func(b *testbed.Backend, w *eventual.Worker, current, _ *aztables.Client, blobs *container.Client) {
+		"blob": func(b *harness.Backend, w *eventual.Worker, current, _ *aztables.Client, blobs *container.Client) {
 			eventual.HandleMoveToBlob(w, "move", current, blobs)
 		},
 	}
 	for name, register := range targets {
 		for _, earlier := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%t", name, earlier), func(t *testing.T) {
-				crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+				crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
 					current, old, blobs := b.Table(t), b.Table(t), b.Container(t)
 					s := newFixture(t, b, infrequentPolls)
 					register(b, s.worker, current, old, blobs)
@@ -120,7 +120,7 @@ func TestMoveSurvivesEveryCrashOfItsWorker(t *testing.T) {
 func TestJobSurvivesEveryCrashOfItsWorker(t *testing.T) {
 	for name, size := range map[string]int{"small": 1, "through a blob": 60 << 10} {
 		t.Run(name, func(t *testing.T) {
-			crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+			crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
 				payloads := b.Container(t)
 				s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.Container = payloads })
 				processed := 0
@@ -150,7 +150,7 @@ func TestJobSurvivesEveryCrashOfItsWorker(t *testing.T) {
 }
 
 func TestMoveToPoisonSurvivesEveryCrash(t *testing.T) {
-	crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+	crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
 		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.MaxAttempts = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{ID: "op"})
@@ -173,7 +173,7 @@ func TestMoveToPoisonSurvivesEveryCrash(t *testing.T) {
 }
 
 func TestEnqueueSurvivesEveryCrash(t *testing.T) {
-	crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+	crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
 		payloads := b.Container(t)
 		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.Container = payloads })
 		processed := map[string]int{}
@@ -206,7 +206,7 @@ func TestEnqueueSurvivesEveryCrash(t *testing.T) {
 }
 
 func TestReplaySurvivesEveryCrash(t *testing.T) {
-	crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+	crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
 		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.MaxAttempts = 1 })
 		works, processed := false, 0
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {

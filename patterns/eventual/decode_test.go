@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
@@ -27,7 +27,7 @@ func TestForeignMessageIsPassedToTheRawHandler(t *testing.T) {
 			if got := string(eventual.Text(c.text)); got != c.want {
 				t.Errorf("Text: %q, want %q", got, c.want)
 			}
-			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
 				s := newFixture(t, b, nil)
 				var job eventual.Job[string]
 				eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[string]) error {
@@ -48,7 +48,7 @@ func TestForeignMessageIsPassedToTheRawHandler(t *testing.T) {
 }
 
 func TestRawHandlerReceivesTheTypeOfItsParameter(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		put := func(s *fixture, text string) {
 			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
 				t.Fatal(err)
@@ -79,7 +79,7 @@ func TestRawHandlerReceivesTheTypeOfItsParameter(t *testing.T) {
 }
 
 func TestDecodeSelectsHandlerAndPayloadOfForeignMessages(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Decode = func(text string) (string, []byte, error) {
 				kind, payload, ok := strings.Cut(text, " ")

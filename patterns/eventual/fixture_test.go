@@ -12,7 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -27,7 +27,7 @@ var errFails = errors.New("no stamps left")
 
 // fixture is a worker with its own queue and poison queue.
 type fixture struct {
-	*testbed.Backend
+	*harness.Backend
 	queue, poison *azqueue.QueueClient
 	worker        *eventual.Worker
 	events        chan ended
@@ -40,12 +40,12 @@ type ended struct {
 }
 
 // newFixture returns a worker that polls quickly. change may be nil.
-func newFixture(t testing.TB, b *testbed.Backend, change func(*eventual.Options)) *fixture {
+func newFixture(t testing.TB, b *harness.Backend, change func(*eventual.Options)) *fixture {
 	t.Helper()
 	return newFixtureOn(t, b, b.Queue(t), b.Queue(t), change)
 }
 
-func newFixtureOn(t testing.TB, b *testbed.Backend, queue, poison *azqueue.QueueClient, change func(*eventual.Options)) *fixture {
+func newFixtureOn(t testing.TB, b *harness.Backend, queue, poison *azqueue.QueueClient, change func(*eventual.Options)) *fixture {
 	t.Helper()
 	s := &fixture{Backend: b, queue: queue, poison: poison, events: make(chan ended, 1000)}
 	opts := &eventual.Options{
@@ -170,7 +170,7 @@ func messages(t testing.TB, q *azqueue.QueueClient) []*azqueue.PeekedMessage {
 }
 
 // wantRequests checks that these requests, and no others, were made since the last check.
-func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
+func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
 	t.Helper()
 	log := b.Requests()
 	total := 0
@@ -203,15 +203,15 @@ func newQueueClient(t testing.TB) *azqueue.QueueClient {
 
 // inVirtualTime runs body on the in-process account. The test fails if a goroutine is left
 // when body returns.
-func inVirtualTime(t *testing.T, body func(t *testing.T, b *testbed.Backend)) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+func inVirtualTime(t *testing.T, body func(t *testing.T, b *harness.Backend)) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) { body(t, b) })
 	})
 }
 
 // requestTimes returns when the requests of one operation were sent, relative to the
 // first request of any kind.
-func requestTimes(b *testbed.Backend, op string) []time.Duration {
+func requestTimes(b *harness.Backend, op string) []time.Duration {
 	var at []time.Duration
 	all := b.Requests()
 	for _, q := range all.Only(op) {

@@ -8,14 +8,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
 // beforeRequest calls do just before the n-th request, counted from 1, is carried out. do
 // must not use the clients whose requests are counted.
-func beforeRequest(b *testbed.Backend, n int, do func()) {
+func beforeRequest(b *harness.Backend, n int, do func()) {
 	count := 0
 	b.Fault(fault.On("*").Where(func(fault.Request) bool {
 		if count++; count == n {
@@ -37,7 +37,7 @@ func atEachRequest(t *testing.T, body func(t *testing.T, n int, earlier string))
 }
 
 func TestMoveIncludesConcurrentChanges(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			atEachRequest(t, func(t *testing.T, n int, earlier string) {
 				a.reset(t, employee("1", "Ken"), earlier)
@@ -58,7 +58,7 @@ func TestMoveIncludesConcurrentChanges(t *testing.T) {
 }
 
 func TestMoveByETagMovesOnlyThatVersion(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			atEachRequest(t, func(t *testing.T, n int, earlier string) {
 				row := row456()
@@ -76,7 +76,7 @@ func TestMoveByETagMovesOnlyThatVersion(t *testing.T) {
 }
 
 func TestRecreatedRowIsNotMoved(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			for _, by := range []string{"ETag", "Where"} {
 				atEachRequest(t, func(t *testing.T, n int, earlier string) {
@@ -111,12 +111,12 @@ func TestRecreatedRowIsNotMoved(t *testing.T) {
 // While this worker is delayed, another one archives the employee, who is hired again and
 // archived again.
 func TestDelayedMoveDoesNotUndoANewerOne(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for try := 1; try <= 5; try++ {
 			for _, earlier := range []string{"", employee("0", "long ago")} {
 				for _, kind := range []string{"table", "blob"} {
 					t.Run(fmt.Sprintf("%s/%d/%t", kind, try, earlier != ""), func(t *testing.T) {
-						name := testbed.UniqueName()
+						name := harness.UniqueName()
 						current, old, blobs := b.NamedTable(t, name), b.Table(t), b.Container(t)
 						move := func(from *aztables.Client, contract string) error {
 							r := eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '" + contract + "'"}
@@ -133,7 +133,7 @@ func TestDelayedMoveDoesNotUndoANewerOne(t *testing.T) {
 						}
 						putRow(t, current, employee("1", "Ken"))
 						fired := false
-						slow := b.Between(t, name, func(n int) {
+						slow := b.AfterEachTry(t, name, func(n int) {
 							if n != try || fired {
 								return
 							}
@@ -166,8 +166,8 @@ func TestDelayedMoveDoesNotUndoANewerOne(t *testing.T) {
 }
 
 func TestMoveReturnsConflictAfterTooManyLostRaces(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
 		current, old := b.NamedTable(t, name), b.Table(t)
 		direct := b.Direct(t, name)
 		putRow(t, direct, employee("1", "Ken"))
@@ -190,7 +190,7 @@ func TestMoveReturnsConflictAfterTooManyLostRaces(t *testing.T) {
 // row during the second. The archive must then be as it was before the move, not as it was
 // after the first try.
 func TestSupersededMoveRestoresTheArchiveAfterSeveralTries(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			for _, earlier := range []string{"", employee("0", "long ago")} {
 				a.reset(t, employee("1", "Ken"), earlier)
@@ -218,12 +218,12 @@ func TestSupersededMoveRestoresTheArchiveAfterSeveralTries(t *testing.T) {
 // The delete is carried out and its response is lost. Before the SDK repeats it the employee
 // is hired again, so the repetition meets another version. The copy must stay.
 func TestMoveKeepsTheCopyIfTheResponseToItsDeleteIsLost(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, kind := range []string{"table", "blob"} {
-			name := testbed.UniqueName()
+			name := harness.UniqueName()
 			current, old, blobs := b.NamedTable(t, name), b.Table(t), b.Container(t)
 			putRow(t, current, employee("1", "Ken"))
-			from := b.Between(t, name, func(try int) {
+			from := b.AfterEachTry(t, name, func(try int) {
 				if try == 2 { // the first is the read
 					putRow(t, b.Direct(t, name), employee("2", "is back"))
 				}

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
 func TestMoveKeepsAllPropertiesAndDeletesTheSource(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			putRow(t, a.current, employee456)
 			b.ResetRequests()
@@ -40,7 +40,7 @@ func TestMoveKeepsAllPropertiesAndDeletesTheSource(t *testing.T) {
 }
 
 func TestMoveCompletesAnInterruptedMove(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			putRow(t, a.current, employee456)
 			a.put(t, employee456)
@@ -58,7 +58,7 @@ func TestMoveCompletesAnInterruptedMove(t *testing.T) {
 }
 
 func TestMoveReplacesAnEarlierRowInTheArchive(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			a.put(t, employee("1", "long ago"))
 			putRow(t, a.current, employee456)
@@ -76,8 +76,8 @@ func TestMoveReplacesAnEarlierRowInTheArchive(t *testing.T) {
 }
 
 func TestMoveToTheSameTableIsRefused(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
 		table := b.NamedTable(t, name)
 		putRow(t, table, employee456)
 		for _, target := range []string{name, strings.ToUpper(name)} {
@@ -92,7 +92,7 @@ func TestMoveToTheSameTableIsRefused(t *testing.T) {
 }
 
 func TestMoveOfMissingOrInvalidRowFails(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			b.ResetRequests()
 			if err := a.move(t.Context(), row456()); !errors.Is(err, patterns.ErrNotFound) {
@@ -110,7 +110,7 @@ func TestMoveOfMissingOrInvalidRowFails(t *testing.T) {
 }
 
 func TestHandleMoveMovesRowsAndPoisonsImpossibleMoves(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		current, old, blobs := b.Table(t), b.Table(t), b.Container(t)
 		s := newFixture(t, b, nil)
 		eventual.HandleMove(s.worker, "employee.archive", current, old)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -62,7 +62,7 @@ func TestInvalidHandlersAreRefusedByRun(t *testing.T) {
 }
 
 func TestInvalidEnqueueIsRefusedBeforeAnyRequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		queue := b.Queue(t)
 		b.ResetRequests()
 		for name, o := range map[string]*eventual.EnqueueOptions{

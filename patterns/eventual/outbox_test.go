@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -77,7 +77,7 @@ func wantCopy(t testing.TB, table *patterns.Table[member], email string) {
 }
 
 func TestCompletedStoreOperationLeavesNoOutboxMessage(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		store := s.newStore(t, b.Table(t), "staff")
 		if _, err := store.Insert(t.Context(), ken("ken")); err != nil {
@@ -109,7 +109,7 @@ func TestWorkerFinishesInterruptedStoreOperations(t *testing.T) {
 		"delete": func(ctx context.Context, s *patterns.Store[member]) error { return s.Delete(ctx, keyKen) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			crashAtEveryRequest(t, func(t *testing.T, b *testbed.Backend) scenario {
+			crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
 				s := newFixture(t, b, infrequentPolls)
 				store := s.newStore(t, b.Table(t), "")
 				if _, err := store.Insert(t.Context(), ken("old")); err != nil {
@@ -134,7 +134,7 @@ func TestWorkerFinishesInterruptedStoreOperations(t *testing.T) {
 }
 
 func TestOutboxMessageIsDeliveredAgainIfTheStoreAsks(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, infrequentPolls)
 		want := patterns.OutboxMessage{Partition: "p", ID: "op", Row: "r", Reserved: []patterns.RowRef{{View: "v", Partition: "x", Row: "y"}}}
 		drainer := &fakeDrainer{want: want, t: t, fails: 20, redeliveries: 3}
@@ -182,7 +182,7 @@ func (d *fakeDrainer) Handle(_ context.Context, w patterns.OutboxMessage) (time.
 }
 
 func TestOutboxMessageLeasedByAWorkerIsNotDeleted(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		queue := b.Queue(t)
 		outbox := newOutbox(t, queue, "")
 		for _, leased := range []bool{false, true} {
@@ -208,7 +208,7 @@ func TestOutboxMessageLeasedByAWorkerIsNotDeleted(t *testing.T) {
 }
 
 func TestInvalidOutboxIsRefused(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, name := range []string{"a b", "ä", string(make([]byte, 65))} {
 			if _, err := eventual.NewOutbox(b.Queue(t), name); !errors.Is(err, eventual.ErrBadKind) {
 				t.Errorf("%q: %v", name, err)
@@ -233,7 +233,7 @@ func TestInvalidOutboxIsRefused(t *testing.T) {
 }
 
 func TestHandleSweepFinishesOperationsWithoutOutboxMessage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, infrequentPolls)
 		store := s.newStore(t, b.Table(t), "")
 		b.Fault(crashBefore(4)...) // crash after put, reserve and transaction

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
 func TestPeriodicTaskRunsAgainAfterErrorsAndPanics(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		var log locked
 		s := newFixture(t, b, func(o *eventual.Options) {
 			infrequentPolls(o)
@@ -66,7 +66,7 @@ func TestMalformedPeriodicTaskIsRefused(t *testing.T) {
 }
 
 func TestRegistrationWhileTheWorkerRunsIsRefused(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		var log locked
 		s := newFixture(t, b, func(o *eventual.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 		ctx, stop := context.WithCancel(t.Context())

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
 func TestReplayedMessageIsProcessedLikeANewOne(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 2 })
 		works, calls := false, 0
 		var jobs []eventual.Job[letter]
@@ -52,7 +52,7 @@ func TestReplayedMessageIsProcessedLikeANewOne(t *testing.T) {
 }
 
 func TestForeignMessagesAreReplayedUnchanged(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		texts := []string{"plain", "cGxhaW4=", `{"azp":9}`, strings.Repeat("x", 64<<10), strings.Repeat("<", 40<<10), " spaces ", ""}
 		for _, text := range texts {
@@ -85,7 +85,7 @@ func TestForeignMessagesAreReplayedUnchanged(t *testing.T) {
 }
 
 func TestMessagesThatOtherHostsMovedToPoisonAreReplayed(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error { return nil })
 		s.put(t, "letter", letter{To: "Jun"}, nil)
@@ -110,7 +110,7 @@ func TestMessagesThatOtherHostsMovedToPoisonAreReplayed(t *testing.T) {
 }
 
 func TestTakeReturnsEveryMessageOnceAndReleasesTheRest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		for i := range 70 {
 			s.put(t, "parcel", i, nil)
@@ -150,7 +150,7 @@ func TestTakeReturnsEveryMessageOnceAndReleasesTheRest(t *testing.T) {
 
 // A slow loop receives the first messages again, together with the rest.
 func TestTakeReturnsEveryMessageOnceToASlowLoop(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		for i := range 100 {
 			if _, err := s.poison.EnqueueMessage(t.Context(), fmt.Sprint(i), nil); err != nil {
@@ -171,7 +171,7 @@ func TestTakeReturnsEveryMessageOnceToASlowLoop(t *testing.T) {
 }
 
 func TestPeekedMessageCannotBeChanged(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		s.put(t, "parcel", 1, nil)
 		s.until(t, 1)
@@ -190,7 +190,7 @@ func TestPeekedMessageCannotBeChanged(t *testing.T) {
 }
 
 func TestPoisonMessageLeasedByAnotherClientIsNotChanged(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		s.put(t, "parcel", 1, nil)
 		s.put(t, "parcel", 2, nil)

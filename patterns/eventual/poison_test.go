@@ -13,7 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
@@ -56,7 +56,7 @@ func TestUnprocessableMessageIsMovedToPoisonWithItsReason(t *testing.T) {
 		"base64":       {raw("aGVsbG8gPHlvdT4="), `no handler for kind "azp.raw"`, 1, eventual.Raw, "", "hello <you>"},
 		"empty":        {raw(""), `no handler for kind "azp.raw"`, 1, eventual.Raw, "", ""},
 	}
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
 				s := newFixture(t, b, nil)
@@ -103,10 +103,10 @@ func TestUnprocessableMessageIsMovedToPoisonWithItsReason(t *testing.T) {
 }
 
 func TestPoisonQueueIsCreatedWhenFirstNeeded(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		poison := b.Queue(t)
 		if b.InProcess() {
-			poison = b.Account.Queue(testbed.UniqueName())
+			poison = b.Account.Queue(harness.UniqueName())
 		} else if _, err := poison.Delete(t.Context(), nil); err != nil { // Azurite releases the name immediately
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestPoisonQueueIsCreatedWhenFirstNeeded(t *testing.T) {
 }
 
 func TestWithoutPoisonQueueCancelledMessageIsRetriedAfterAWeek(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
 		var works atomic.Bool
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
@@ -163,7 +163,7 @@ func TestWithoutPoisonQueueAttemptsContinue(t *testing.T) {
 		"kills its workers": {5, []eventual.Outcome{eventual.Parked}, week},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+			inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 				s := newFixture(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
 				var works atomic.Bool
 				var last time.Time
@@ -203,7 +203,7 @@ func receiveAndDie(t testing.TB, q *azqueue.QueueClient) {
 }
 
 func TestMessageThatKillsItsWorkersIsMovedToPoison(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.PollMax = 10 * time.Second })
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
 			t.Error("the handler was called")
@@ -221,7 +221,7 @@ func TestMessageThatKillsItsWorkersIsMovedToPoison(t *testing.T) {
 }
 
 func TestUnreachablePoisonQueueLosesNoMessage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{}, nil)
@@ -236,7 +236,7 @@ func TestUnreachablePoisonQueueLosesNoMessage(t *testing.T) {
 }
 
 func TestLongReasonIsTruncated(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		long := strings.Repeat("\"ü\n\x00\xff", 100_000)
 		eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {

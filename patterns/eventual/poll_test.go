@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
 func TestIdleWorkerPollsLessOftenUntilAMessageArrives(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = 0, 0 })
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
 		stop := s.start(t)
@@ -41,7 +41,7 @@ func TestIdleWorkerPollsLessOftenUntilAMessageArrives(t *testing.T) {
 }
 
 func TestPollReceivesNoMoreMessagesThanHandlersAreFree(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		for _, parallel := range []int{1, 3, 16, 40} {
 			s := newFixture(t, b, func(o *eventual.Options) { o.Parallel = parallel })
 			var now, most atomic.Int32
@@ -78,7 +78,7 @@ func TestPollReceivesNoMoreMessagesThanHandlersAreFree(t *testing.T) {
 }
 
 func TestEmptyPollIsOneRequest(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = time.Minute, time.Minute })
 		stop := s.start(t)
 		time.Sleep(time.Second)

@@ -9,14 +9,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
 // Several workers; any request may be lost, refused, delayed or carried out twice, and
 // any message may be delivered twice.
 func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		const rows = 60
 		current, old := b.Table(t), b.Table(t)
 		queue, poison := b.Queue(t), b.Queue(t)

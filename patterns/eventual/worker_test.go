@@ -11,13 +11,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
 func TestHandlerReceivesTheMessageAsEnqueued(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		var got eventual.Job[letter]
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
@@ -40,7 +40,7 @@ func TestHandlerReceivesTheMessageAsEnqueued(t *testing.T) {
 }
 
 func TestFailedAttemptsAreRetriedUntilOneSucceeds(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		var attempts []int
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
@@ -69,7 +69,7 @@ func TestFailedAttemptsAreRetriedUntilOneSucceeds(t *testing.T) {
 }
 
 func TestFailedAttemptsWaitForTheDefaultBackoff(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Backoff, o.MaxAttempts = nil, 10
 			o.PollMin, o.PollMax = time.Second, time.Second
@@ -95,7 +95,7 @@ func TestFailedAttemptsWaitForTheDefaultBackoff(t *testing.T) {
 }
 
 func TestSnoozedAttemptsDoNotCount(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *testbed.Backend) {
+	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts, o.PollMax = 2, 10*time.Second })
 		began := time.Now()
 		calls := 0
@@ -118,7 +118,7 @@ func TestSnoozedAttemptsDoNotCount(t *testing.T) {
 }
 
 func TestLostResponseToTheDeleteIsNoError(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
 		s.put(t, "letter", letter{}, nil)
@@ -129,7 +129,7 @@ func TestLostResponseToTheDeleteIsNoError(t *testing.T) {
 }
 
 func TestRunFailsIfTheQueueDoesNotExist(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		if _, err := s.queue.Delete(t.Context(), nil); err != nil {
 			t.Fatal(err)
@@ -150,7 +150,7 @@ func TestRunFailsIfTheQueueDoesNotExist(t *testing.T) {
 }
 
 func TestCreateCreatesBothQueues(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil) // there are both already
 		if err := s.worker.Create(t.Context()); err != nil {
 			t.Error(err)
@@ -160,7 +160,7 @@ func TestCreateCreatesBothQueues(t *testing.T) {
 }
 
 func TestJobTakesOnePollAndOneDelete(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = time.Hour, time.Hour })
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
 		for range 16 {
@@ -192,7 +192,7 @@ func TestEachOutcomeTakesTheDocumentedRequests(t *testing.T) {
 		"poisoned":        {eventual.Cancel(errFails), 1, eventual.Poisoned, map[string]int{"Queue.Put": 1, "Queue.Delete": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
 				payloads := b.Container(t)
 				s := newFixture(t, b, func(o *eventual.Options) {
 					o.PollMin, o.PollMax = time.Hour, time.Hour

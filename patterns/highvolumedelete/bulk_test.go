@@ -8,13 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 )
 
 func TestBulkWritesToSeveralPeriods(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		var values []login
 		for i := range 250 {
@@ -49,7 +49,7 @@ func TestBulkWritesToSeveralPeriods(t *testing.T) {
 }
 
 func TestBulkRefusesDroppedPeriodsAndCreatesMissingTables(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newTables(t, b, "Logins", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: 1000 * time.Hour})
 			now := time.Now()
@@ -78,7 +78,7 @@ func TestBulkRefusesDroppedPeriodsAndCreatesMissingTables(t *testing.T) {
 }
 
 func TestBulkReportsUnsentValuesWhenItsContextEnds(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		r, err := s.Bulk(ctx, func(yield func(login) bool) {

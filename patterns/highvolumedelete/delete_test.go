@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -77,7 +77,7 @@ func left(t testing.TB, table *patterns.Table[note]) []string {
 }
 
 func TestDeleteWhereSendsFullTransactions(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := notes(t, b.Table(t))
 		// 551 rows: three pages that end within partitions.
 		store(t, table, slices.Concat(oldNotes("a", 250), oldNotes("b", 130), oldNotes("c", 1), oldNotes("d", 170))...)
@@ -123,7 +123,7 @@ func TestDeleteWhereSendsFullTransactions(t *testing.T) {
 }
 
 func TestDeleteWhereRefusesInvalidArgumentsWithoutARequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := notes(t, b.Table(t))
 		for what, c := range map[string]struct {
 			f    query.Filter
@@ -150,7 +150,7 @@ func TestDeleteWhereRefusesInvalidArgumentsWithoutARequest(t *testing.T) {
 }
 
 func TestDeleteWhereReadsAgainIfRowsAreGoneOrChanged(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, unchanged := range []bool{false, true} {
 			client := b.Table(t)
 			table := notes(t, client)
@@ -174,7 +174,7 @@ func TestDeleteWhereReadsAgainIfRowsAreGoneOrChanged(t *testing.T) {
 					}
 				}
 			}
-			between := notes(t, b.Between(t, name(t, table), func(try int) {
+			between := notes(t, b.AfterEachTry(t, name(t, table), func(try int) {
 				if try == 1 { // after the page of keys
 					race()
 				}
@@ -213,7 +213,7 @@ func name(t testing.TB, table *patterns.Table[note]) string {
 }
 
 func TestDeleteWhereCanRunConcurrently(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		store(t, notes(t, client), slices.Concat(oldNotes("a", 250), oldNotes("b", 120), oldNotes("c", 99))...)
 		var sums [2]highvolumedelete.DeleteProgress
@@ -235,7 +235,7 @@ func TestDeleteWhereCanRunConcurrently(t *testing.T) {
 }
 
 func TestDeleteWhereResolvesLostReplies(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, unchanged := range []bool{false, true} {
 			for _, rule := range []fault.Rule{
 				fault.On("Table.Batch").Nth(1).LoseReply(),
@@ -259,7 +259,7 @@ func TestDeleteWhereResolvesLostReplies(t *testing.T) {
 }
 
 func TestDeleteWhereContinuesFromItsCursor(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := notes(t, b.Table(t))
 		store(t, table, slices.Concat(oldNotes("a", 310), oldNotes("b", 310), oldNotes("c", 310))...)
 		options := &highvolumedelete.DeleteOptions{Allow: query.TableScan, Parallel: 1}
@@ -285,7 +285,7 @@ func TestDeleteWhereContinuesFromItsCursor(t *testing.T) {
 }
 
 func TestDeleteWhereStopsWhenItsContextEnds(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, at := range []int{1, 7, 15} {
 			table := notes(t, b.Table(t))
 			var rows []note
@@ -314,7 +314,7 @@ func TestDeleteWhereStopsWhenItsContextEnds(t *testing.T) {
 }
 
 func TestDeleteWhereDeletesKeysWithQuotes(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := notes(t, b.Table(t))
 		rows := append(oldNotes("O'Brien", 3), oldNotes("p", 5)...)
 		rows[6].RowKey = "it's"
@@ -331,7 +331,7 @@ func TestDeleteWhereDeletesKeysWithQuotes(t *testing.T) {
 // Page boundaries, keys and Parallel must make no difference to the deleted rows and to the
 // number of transactions.
 func TestDeleteWhereDeletesExactlyTheMatchingRows(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		rapid.Check(t, func(rt *rapid.T) {
 			b.ClearFaults()
 			table := notes(t, b.Table(t))

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestDropBeforeDropsWholePeriods(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3, 4}, "a", "b")
@@ -62,7 +62,7 @@ func TestDropBeforeDropsWholePeriods(t *testing.T) {
 }
 
 func TestDropBeforeCanRunConcurrently(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8}, "a")
@@ -84,7 +84,7 @@ func TestDropBeforeCanRunConcurrently(t *testing.T) {
 }
 
 func TestATableThatIsGoneCountsAsDropped(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, rule := range []fault.Rule{
 			fault.On("Table.DeleteTable").Nth(1).Twice(),
 			fault.On("Table.DeleteTable").Nth(1).LoseReply(),
@@ -103,7 +103,7 @@ func TestATableThatIsGoneCountsAsDropped(t *testing.T) {
 }
 
 func TestATableThatCannotBeDroppedDoesNotStopTheOthers(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3}, "a")
@@ -124,7 +124,7 @@ func TestATableThatCannotBeDroppedDoesNotStopTheOthers(t *testing.T) {
 // A write that was admitted just before DropBefore creates its table after the listing. It has
 // to drop the table again.
 func TestATableCreatedDuringDropBeforeIsDropped(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 			b.Fault(fault.On("Table.CreateTable").Delay(time.Second))

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -31,7 +31,7 @@ func loginOptions() *highvolumedelete.Options[login] {
 }
 
 // uniquePrefix returns a prefix for tables that no other test uses.
-func uniquePrefix() string { return "p" + strings.Map(letters, testbed.UniqueName())[:20] + "x" }
+func uniquePrefix() string { return "p" + strings.Map(letters, harness.UniqueName())[:20] + "x" }
 
 func letters(r rune) rune {
 	if r < 'a' {
@@ -40,7 +40,7 @@ func letters(r rune) rune {
 	return r
 }
 
-func newTables(t testing.TB, b *testbed.Backend, prefix string, p highvolumedelete.Period, opts *highvolumedelete.Options[login]) *highvolumedelete.Tables[login] {
+func newTables(t testing.TB, b *harness.Backend, prefix string, p highvolumedelete.Period, opts *highvolumedelete.Options[login]) *highvolumedelete.Tables[login] {
 	t.Helper()
 	if opts == nil {
 		opts = loginOptions()
@@ -104,7 +104,7 @@ func names(tables []highvolumedelete.PeriodTable, prefix string) []string {
 
 // wantRequests checks the number of requests of each kind since the last check, and that there
 // were no others.
-func wantRequests(t testing.TB, b *testbed.Backend, what string, want map[string]int) {
+func wantRequests(t testing.TB, b *harness.Backend, what string, want map[string]int) {
 	t.Helper()
 	log := b.Requests()
 	total := 0

@@ -8,7 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -16,7 +16,7 @@ import (
 )
 
 func TestACursorIsValidAcrossTablesAndProcesses(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3}, "a", "b", "c")
@@ -49,7 +49,7 @@ func TestACursorIsValidAcrossTablesAndProcesses(t *testing.T) {
 
 // The range moves with the clock between two pages.
 func TestAPageContainsTheRowsAfterItsCursorAndInItsRange(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3, 4, 5, 6}, "a", "b")
 		for _, limit := range []int{3, 4} { // within the second table, and after it
@@ -95,7 +95,7 @@ func TestAPageContainsTheRowsAfterItsCursorAndInItsRange(t *testing.T) {
 }
 
 func TestACursorOfAnotherReadIsRefused(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2}, "a", "b")

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 func TestAQueryWithALimitReadsFewTables(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		days := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 		fill(t, s, days, "a", "b")
@@ -47,7 +47,7 @@ func TestAQueryWithALimitReadsFewTables(t *testing.T) {
 // Until the limit is reached, 1, 2, 4 and 8 tables are read concurrently. The reply of the table
 // with the row is delayed until all requests that do not wait for it were sent.
 func TestPrefetchGrowsFromTableToTable(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, "a")
 		counted := func(d int, q iter.Seq2[patterns.Item[login], error], requests int) {
@@ -81,7 +81,7 @@ func TestPrefetchGrowsFromTableToTable(t *testing.T) {
 }
 
 func TestParallelLimitsThePrefetch(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8}, "a")
 		b.Fault(fault.On("Table.Query").Delay(time.Second))
@@ -104,7 +104,7 @@ func TestParallelLimitsThePrefetch(t *testing.T) {
 // A prefetch requests all rows that are wanted at that time. Rows that no longer fit into the
 // page are left to the next one.
 func TestAPageNeverContainsMoreThanItsLimit(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		insert(t, s, "z", day(1))
 		insert(t, s, "a", day(2))

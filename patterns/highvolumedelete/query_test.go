@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/query"
@@ -28,7 +28,7 @@ func fill(t testing.TB, s *highvolumedelete.Tables[login], days []int, users ...
 }
 
 func TestQueryYieldsPeriodsInOrderAndRowsInKeyOrder(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		fill(t, s, []int{5, 1, 3}, "b", "a")
 		b.ResetRequests()
@@ -65,7 +65,7 @@ func TestQueryYieldsPeriodsInOrderAndRowsInKeyOrder(t *testing.T) {
 }
 
 func TestTablesOutsideTheSetAreIgnored(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		prefix := uniquePrefix()
 		days := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		fill(t, days, []int{2}, "a")
@@ -93,7 +93,7 @@ func TestTablesOutsideTheSetAreIgnored(t *testing.T) {
 }
 
 func TestInvalidQueriesAreRefusedWithoutARequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 		for what, c := range map[string]struct {
 			f    query.Filter
@@ -119,7 +119,7 @@ func TestInvalidQueriesAreRefusedWithoutARequest(t *testing.T) {
 
 // The model is a sorted slice. Short, empty and cut pages must make no difference.
 func TestReadsMatchAModel(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		sets := 0
 		rapid.Check(t, func(rt *rapid.T) {
 			b.ClearFaults()
@@ -202,7 +202,7 @@ func TestReadsMatchAModel(t *testing.T) {
 }
 
 func TestEmptyAndShortPagesHideNoRow(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3}, "a", "b", "c")
 		all := read(t, s.Query(t.Context(), day(1), day(9), filterAll, scan(true)))
@@ -216,7 +216,7 @@ func TestEmptyAndShortPagesHideNoRow(t *testing.T) {
 }
 
 func TestTablesDroppedDuringAReadAreEmpty(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		days := []int{1, 2, 3, 4}
 		fill(t, s, days, "a", "b", "c")
@@ -256,7 +256,7 @@ func TestTablesDroppedDuringAReadAreEmpty(t *testing.T) {
 }
 
 func TestAnErrorEndsTheSequence(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3}, "a")
 		name, _ := s.Name(day(2))

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 )
 
 func TestAnEventIsStoredInTheTableOfItsTime(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		west := time.FixedZone("west", -8*3600)
@@ -55,7 +55,7 @@ func TestAnEventIsStoredInTheTableOfItsTime(t *testing.T) {
 }
 
 func TestInvalidValuesAreRefusedWithoutARequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 		for what, c := range map[string]struct {
 			value *login
@@ -87,7 +87,7 @@ func TestInvalidValuesAreRefusedWithoutARequest(t *testing.T) {
 }
 
 func TestConcurrentWritersCreateATableOnce(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Hour, nil)
 		var all sync.WaitGroup
 		for i := range 20 {
@@ -105,7 +105,7 @@ func TestConcurrentWritersCreateATableOnce(t *testing.T) {
 }
 
 func TestPrepareCreatesFutureTables(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Month, nil)
 		if err := s.Prepare(t.Context(), 5); err != nil {
@@ -130,7 +130,7 @@ func TestPrepareCreatesFutureTables(t *testing.T) {
 }
 
 func TestLostRepliesStoreOneRow(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, rule := range []fault.Rule{
 			fault.On("Table.Insert").Nth(1).LoseReply(),
 			fault.On("Table.Insert").Nth(2).LoseReply(),
@@ -148,7 +148,7 @@ func TestLostRepliesStoreOneRow(t *testing.T) {
 }
 
 func TestAMissingTableIsCreatedAgainUnlessItWasDropped(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			now := time.Now()
 			past := now.Add(-72 * time.Hour)
@@ -201,7 +201,7 @@ func TestAMissingTableIsCreatedAgainUnlessItWasDropped(t *testing.T) {
 }
 
 func TestKeepRefusesLateWritesInEveryProcess(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		keep := 60 * 24 * time.Hour
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: keep})
 		limit := highvolumedelete.Day.Start(time.Now().Add(-keep))
@@ -223,7 +223,7 @@ func TestKeepRefusesLateWritesInEveryProcess(t *testing.T) {
 
 // A table that was forgotten costs one request.
 func TestTheOldestOfTooManyTableStatesIsForgotten(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Hour, nil)
 		const known = 1024
 		hour := func(n int) time.Time { return day(1).Add(time.Duration(n) * time.Hour) }

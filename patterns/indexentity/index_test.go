@@ -16,7 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
@@ -53,10 +53,10 @@ var homes = map[string]func(c *aztables.Client, blobs *container.Client) (*index
 type world struct {
 	store   *patterns.Store[employee]
 	index   *indexentity.Reader[employee]
-	wakeups *testbed.Wakeups
+	wakeups *harness.OutboxQueue
 }
 
-func newWorld(client, other *aztables.Client, blobs *container.Client, home string, w *testbed.Wakeups) (*world, error) {
+func newWorld(client, other *aztables.Client, blobs *container.Client, home string, w *harness.OutboxQueue) (*world, error) {
 	index, err := homes[home](other, blobs)
 	if err != nil {
 		return nil, err
@@ -73,11 +73,11 @@ func newWorld(client, other *aztables.Client, blobs *container.Client, home stri
 	return &world{store, reader, w}, err
 }
 
-func each(t *testing.T, body func(t *testing.T, b *testbed.Backend, w *world, home string)) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+func each(t *testing.T, body func(t *testing.T, b *harness.Backend, w *world, home string)) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for home := range homes {
 			t.Run(home, func(t *testing.T) {
-				w, err := newWorld(b.Table(t), b.Table(t), b.Container(t), home, &testbed.Wakeups{})
+				w, err := newWorld(b.Table(t), b.Table(t), b.Container(t), home, &harness.OutboxQueue{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -128,7 +128,7 @@ func (w *world) want(t testing.TB, name string, ids ...string) {
 }
 
 func TestListsFollowTheirEntities(t *testing.T) {
-	each(t, func(t *testing.T, b *testbed.Backend, w *world, home string) {
+	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
 		ctx := t.Context()
 		w.want(t, "Jones")
 		w.hire(t, "000231", "Jones")
@@ -161,7 +161,7 @@ func TestListsFollowTheirEntities(t *testing.T) {
 }
 
 func TestCostOfReading(t *testing.T) {
-	each(t, func(t *testing.T, b *testbed.Backend, w *world, home string) {
+	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
 		for i := range 5 {
 			w.hire(t, fmt.Sprint(i), "Jones")
 		}
@@ -223,7 +223,7 @@ func TestEntitiesAreReadSideBySideWithinBounds(t *testing.T) {
 }
 
 func TestCostOfWritingInTheSamePartition(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		w, err := newWorld(b.Table(t), nil, nil, "same partition", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -237,7 +237,7 @@ func TestCostOfWritingInTheSamePartition(t *testing.T) {
 }
 
 func TestMembersThatAreGoneOrHaveChangedAreLeftOut(t *testing.T) {
-	each(t, func(t *testing.T, b *testbed.Backend, w *world, home string) {
+	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
 		w.hire(t, "1", "Jones")
 		w.hire(t, "2", "Jones")
 		w.hire(t, "3", "Jones")
@@ -263,7 +263,7 @@ func TestMembersThatAreGoneOrHaveChangedAreLeftOut(t *testing.T) {
 }
 
 func TestRacingWritersLoseNobody(t *testing.T) {
-	each(t, func(t *testing.T, b *testbed.Backend, w *world, home string) {
+	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
 		const writers, each = 4, 4
 		var wg sync.WaitGroup
 		var want []string
@@ -296,7 +296,7 @@ func TestRacingWritersLoseNobody(t *testing.T) {
 }
 
 func TestLostRepliesLoseNobody(t *testing.T) {
-	each(t, func(t *testing.T, b *testbed.Backend, w *world, home string) {
+	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
 		defer b.ClearFaults()
 		for _, op := range []string{"Table.Batch", "Table.Insert", "Table.Replace", "Table.Merge", "Table.Delete", "Blob.Put", "Blob.Delete"} {
 			b.Fault(fault.On(op).Probability(0.3).LoseReply())
@@ -319,12 +319,12 @@ func TestLostRepliesLoseNobody(t *testing.T) {
 func TestACrashAnywhereHeals(t *testing.T) {
 	for home := range homes {
 		t.Run(home, func(t *testing.T) {
-			var w *testbed.Wakeups // outlives the process; the runs come one after the other
+			var w *harness.OutboxQueue // outlives the process; the runs come one after the other
 			open := func(ctx context.Context, acct *storagetest.Account) (*world, error) {
 				return newWorld(acct.Tables().NewClient("Staff"), acct.Tables().NewClient("Lists"), acct.Container("lists"), home, w)
 			}
 			storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
-				w = &testbed.Wakeups{}
+				w = &harness.OutboxQueue{}
 				acct.Tables().NewClient("Staff").CreateTable(ctx, nil)
 				acct.Tables().NewClient("Lists").CreateTable(ctx, nil)
 				acct.Container("lists").Create(ctx, nil)
@@ -372,7 +372,7 @@ func TestACrashAnywhereHeals(t *testing.T) {
 }
 
 func TestAReaderNeedsAStoreThatKeepsItsIndex(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		w, err := newWorld(b.Table(t), nil, nil, "same partition", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -390,7 +390,7 @@ func TestAReaderNeedsAStoreThatKeepsItsIndex(t *testing.T) {
 // With a list in its own partition a member that finds no room is not stored; elsewhere
 // the list comes later, and whoever watches is told.
 func TestAFullListRefusesTheEntityOrIsReported(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for home, list := range map[string]struct {
 			at     keys.Key
 			before string // each member
@@ -409,7 +409,7 @@ func TestAFullListRefusesTheEntityOrIsReported(t *testing.T) {
 			}
 			var pending error
 			store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{
-				Views: []patterns.View[employee]{index}, Outbox: &testbed.Wakeups{},
+				Views: []patterns.View[employee]{index}, Outbox: &harness.OutboxQueue{},
 				OnPending: func(_ context.Context, _ keys.Key, err error) { pending = err },
 			})
 			if err != nil {
@@ -479,7 +479,7 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
 		}
 	}
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		w, err := newWorld(b.Table(t), nil, nil, "same partition", nil)
 		if err != nil {
 			t.Fatal(err)

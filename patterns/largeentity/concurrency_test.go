@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -76,7 +76,7 @@ func TestReadersNeverReceiveAMixOfVersions(t *testing.T) {
 		}
 	}
 	t.Run("every backend", func(t *testing.T) {
-		testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		harness.Run(t, func(t *testing.T, b *harness.Backend) {
 			table := onBed(t, b, &largeentity.Options[employee]{Tries: 100})
 			race(t, table, 2, func() {}, nil)
 		})

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 )
@@ -19,8 +19,8 @@ func TestTheStoredFormatIsTheDocumentedOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := strings.TrimSpace(string(golden))
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
 		client, blobs := b.NamedTable(t, name), b.Container(t)
 		table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: largeentity.Always, Gzip: true, Prefix: "hr/"})
 		e := newJones("", 0)

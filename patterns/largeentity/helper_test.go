@@ -18,7 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -70,7 +70,7 @@ func open[T any](t testing.TB, client *aztables.Client, blobs *container.Client,
 	return table
 }
 
-func onBed(t testing.TB, b *testbed.Backend, opts *largeentity.Options[employee]) table {
+func onBed(t testing.TB, b *harness.Backend, opts *largeentity.Options[employee]) table {
 	t.Helper()
 	return open(t, b.Table(t), b.Container(t), opts)
 }
@@ -125,7 +125,7 @@ func wantEmployee(t testing.TB, got, want employee) {
 }
 
 // wantRequests checks the requests since its last call.
-func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
+func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
 	t.Helper()
 	got := map[string]int{}
 	for _, q := range b.Requests() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -58,7 +58,7 @@ type Embedded struct {
 }
 
 func TestTheThresholdMayChangeBetweenWrites(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		for i, c := range []struct {
 			threshold, size int
@@ -92,7 +92,7 @@ func TestTheThresholdMayChangeBetweenWrites(t *testing.T) {
 }
 
 func TestGzipCompressesOnlyWhatBecomesSmaller(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		table := open(t, client, blobs, &largeentity.Options[employee]{Gzip: true})
 		e := newJones("a", large)
@@ -122,7 +122,7 @@ func TestKeysMayBeDerived(t *testing.T) {
 		ID   string
 		Text string `table:",blob"`
 	}
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open(t, b.Table(t), b.Container(t), &largeentity.Options[note]{Key: func(n *note) (keys.Key, error) {
 			return keys.Key{Partition: n.ID[:1], Row: n.ID}, nil // panics for the zero note
 		}})

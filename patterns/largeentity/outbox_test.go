@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -26,7 +26,7 @@ func TestOutboxMessagesDeleteUnreferencedBlobs(t *testing.T) {
 		return e
 	}
 	before, after := full("a"), full("b")
-	var w *testbed.Wakeups // outlives the process; the runs are sequential
+	var w *harness.OutboxQueue // outlives the process; the runs are sequential
 	open := func(acct *storagetest.Account) (table, error) {
 		return largeentity.New(acct.Tables().NewClient("Employees"), acct.Container("photos"), &largeentity.Options[employee]{Outbox: w})
 	}
@@ -54,7 +54,7 @@ func TestOutboxMessagesDeleteUnreferencedBlobs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
-				w = &testbed.Wakeups{}
+				w = &harness.OutboxQueue{}
 				table, err := open(acct)
 				if err != nil {
 					return err
@@ -113,7 +113,7 @@ func TestOutboxMessagesDeleteUnreferencedBlobs(t *testing.T) {
 func TestRequestsWithAnOutbox(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
-		var w testbed.Wakeups
+		var w harness.OutboxQueue
 		table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w})
 		if err := table.Create(t.Context()); err != nil {
 			t.Fatal(err)
@@ -253,7 +253,7 @@ func TestAMessageThatArrivesBeforeItsWriteIsRetried(t *testing.T) {
 func TestAStreamUploadedForOneEntityIsRefusedForAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
-		var w testbed.Wakeups
+		var w harness.OutboxQueue
 		table := open(t, acct.Tables().NewClient("Films"), acct.Container("photos"), &largeentity.Options[film]{Outbox: &w})
 		if err := table.Create(t.Context()); err != nil {
 			t.Fatal(err)

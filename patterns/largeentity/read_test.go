@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 )
 
 func TestContainerErrorsAreDistinguished(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		item := must(open[employee](t, client, blobs, nil).Insert(t.Context(), newJones("a", large)))(t)
 		other := b.Container(t)
@@ -36,7 +36,7 @@ func TestContainerErrorsAreDistinguished(t *testing.T) {
 
 // A blob or a reference that is not what was written is never returned as a value.
 func TestCorruptDataIsAnError(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, &largeentity.Options[employee]{Gzip: true})
 		ctx := t.Context()
 		e := newJones("a", large)
@@ -109,7 +109,7 @@ func wantCorrupt(t testing.TB, what string, err error, name string) {
 }
 
 func TestAReadResumesAfterABrokenConnection(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
 		e := newJones("a", large)
@@ -133,14 +133,14 @@ func TestAReadResumesAfterABrokenConnection(t *testing.T) {
 
 // A reader whose blob was swept reads the row again, and then the new blob.
 func TestASlowReaderReadsTheRowAgain(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
 		client, blobs := b.NamedTable(t, name), b.Container(t)
 		ctx := t.Context()
 		writer := open[employee](t, client, blobs, nil)
 		item := must(writer.Insert(ctx, newJones("a", large)))(t)
 		old, _ := item.Blob("Photo")
-		reader := open[employee](t, b.Between(t, name, func(try int) {
+		reader := open[employee](t, b.AfterEachTry(t, name, func(try int) {
 			if try > 1 {
 				return
 			}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -30,7 +30,7 @@ func newFilm(r io.Reader) *film {
 	return &film{PartitionKey: "films", RowKey: "1", Title: "Metropolis", Video: largeentity.NewStream(r)}
 }
 
-func openFilms(t testing.TB, b *testbed.Backend, opts *largeentity.Options[film]) *largeentity.Table[film] {
+func openFilms(t testing.TB, b *harness.Backend, opts *largeentity.Options[film]) *largeentity.Table[film] {
 	t.Helper()
 	table := open(t, b.Table(t), b.Container(t), opts)
 	largeentity.SetBlockSize(table, block)
@@ -59,7 +59,7 @@ func wantContent(t testing.TB, s largeentity.Stream, want []byte) {
 const block = 64 << 10
 
 func TestStreamsOfAnyLengthAreReadAsWritten(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, gzip := range []bool{false, true} {
 			table := openFilms(t, b, &largeentity.Options[film]{Gzip: gzip})
 			if _, err := table.Get(t.Context(), metropolis); !errors.Is(err, patterns.ErrNotFound) {
@@ -91,7 +91,7 @@ func TestStreamsOfAnyLengthAreReadAsWritten(t *testing.T) {
 }
 
 func TestAStreamWithTooManyBlocksIsTooLarge(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, gzip := range []bool{false, true} {
 			table := openFilms(t, b, &largeentity.Options[film]{Gzip: gzip})
 			largeentity.SetMaxBlocks(table, 3)
@@ -116,7 +116,7 @@ func TestAStreamWithTooManyBlocksIsTooLarge(t *testing.T) {
 }
 
 func TestAStreamIsKeptUntilItIsReplaced(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := openFilms(t, b, nil)
 		ctx := t.Context()
 		old, fresh := noise("old", 1000), noise("new", 1000)
@@ -153,7 +153,7 @@ func TestAStreamIsKeptUntilItIsReplaced(t *testing.T) {
 }
 
 func TestAStreamThatCannotBeWrittenIsRefused(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := openFilms(t, b, nil)
 		other := openFilms(t, b, nil)
 		ctx := t.Context()
@@ -201,7 +201,7 @@ func TestAStreamThatCannotBeWrittenIsRefused(t *testing.T) {
 
 // The reader of a truncated or changed blob returns ErrCorrupt instead of io.EOF.
 func TestAStreamIsVerifiedAtItsEnd(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := openFilms(t, b, nil)
 		content := noise("v", large)
 		item := must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
@@ -233,7 +233,7 @@ func TestAStreamIsVerifiedAtItsEnd(t *testing.T) {
 
 func TestALostReplyDoesNotCorruptAStream(t *testing.T) {
 	for _, op := range []string{"Blob.Put", "Blob.PutBlock", "Blob.PutBlockList"} {
-		testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 			table := openFilms(t, b, nil)
 			content := noise("v", block+1)
 			if op == "Blob.Put" {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -147,7 +147,7 @@ func TestASweepStopsAtCorruptReferences(t *testing.T) {
 // The service's times have a resolution of one second, so on Azurite this takes some
 // seconds; in virtual time it takes none.
 func TestASweepWorksOnEveryBackend(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		table := open[employee](t, client, blobs, nil)
 		ctx := t.Context()

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
 		jj := newJones("a", large)
@@ -78,7 +78,7 @@ func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
 
 // The names of blobs contain the name of the table, which is not known before a request.
 func TestTheFirstWriteOfABlobMakesOneMoreRequest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		jj := newJones("a", large)
 		must(open[employee](t, client, blobs, nil).Insert(t.Context(), jj))(t)
@@ -92,7 +92,7 @@ func TestTheFirstWriteOfABlobMakesOneMoreRequest(t *testing.T) {
 
 // Unknown properties, and values written with a plain table, are kept.
 func TestRowsCanBeWrittenWithAPlainTable(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
 		must(table.Insert(ctx, newJones("a", large)))(t)

@@ -11,14 +11,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
 		item := must(table.Insert(ctx, newJones("a", large)))(t)
@@ -75,7 +75,7 @@ func TestARowThatIsTooLargeIsRefusedBeforeTheUpload(t *testing.T) {
 		Bag                  map[string]any `table:",bag"`
 		Photo                []byte         `table:",blob"`
 	}
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[wide](t, b.Table(t), b.Container(t), nil)
 		w := &wide{PartitionKey: "p", RowKey: "r", Bag: map[string]any{}, Photo: noise("a", large)}
 		for i := range 20 {
@@ -93,7 +93,7 @@ func TestARowThatIsTooLargeIsRefusedBeforeTheUpload(t *testing.T) {
 func TestALostReplyDoesNotFailTheCall(t *testing.T) {
 	for op, times := range map[string]int{"Blob.Put": 1, "Table.Insert": 1, "Table.Replace": 1, "Table.Delete": 1, "Blob.Get": 2, "Table.Get": 1} {
 		t.Run(op, func(t *testing.T) {
-			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
 				table := onBed(t, b, nil)
 				ctx := t.Context()
 				b.Fault(fault.On(op).Nth(1).Times(times).LoseReply())
@@ -119,7 +119,7 @@ func TestALostReplyDoesNotFailTheCall(t *testing.T) {
 
 // If the row may refer to an uploaded blob, the blob is not deleted.
 func TestABlobIsKeptIfTheOutcomeIsUnknown(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
 		item := must(table.Insert(ctx, newJones("a", large)))(t)
@@ -134,7 +134,7 @@ func TestABlobIsKeptIfTheOutcomeIsUnknown(t *testing.T) {
 }
 
 func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
 		first := must(table.Insert(ctx, newJones("a", large)))(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 )
 
@@ -91,7 +91,7 @@ func entryLine(start, id string, n int) string {
 }
 
 func TestAnalyticsEntriesAreReadByTheStartOfTheRequest(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		// An entry is delivered twice, and one request started in the hour before the one
 		// in which it is filed.

@@ -12,7 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 )
 
@@ -24,18 +24,18 @@ const never = -1
 
 // run runs body on storagetest and on Azurite, once each, because patterns.Accelerate does
 // not change blob clients.
-func run(t *testing.T, body func(*testing.T, *testbed.Backend)) {
+func run(t *testing.T, body func(*testing.T, *harness.Backend)) {
 	t.Helper()
-	testbed.Run(t, unaccelerated(body))
+	harness.Run(t, unaccelerated(body))
 }
 
-func runInProcess(t *testing.T, body func(*testing.T, *testbed.Backend)) {
+func runInProcess(t *testing.T, body func(*testing.T, *harness.Backend)) {
 	t.Helper()
-	testbed.RunInProcess(t, unaccelerated(body))
+	harness.RunInProcess(t, unaccelerated(body))
 }
 
-func unaccelerated(body func(*testing.T, *testbed.Backend)) func(*testing.T, *testbed.Backend) {
-	return func(t *testing.T, b *testbed.Backend) {
+func unaccelerated(body func(*testing.T, *harness.Backend)) func(*testing.T, *harness.Backend) {
+	return func(t *testing.T, b *harness.Backend) {
 		if !b.Accelerated {
 			body(t, b)
 		}
@@ -133,7 +133,7 @@ func wantTexts(t testing.TB, got []string, want ...string) {
 }
 
 // wantRequests checks the requests since the last reset, and resets.
-func wantRequests(t testing.TB, b *testbed.Backend, want ...string) {
+func wantRequests(t testing.TB, b *harness.Backend, want ...string) {
 	t.Helper()
 	var got []string
 	for _, op := range b.Requests().Ops() {

@@ -14,14 +14,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestAReadMakesNoUnnecessaryRequest(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{})
 		line := len(`{"time":"2014-07-31T12:00:00Z","level":"INFO","msg":"000"}` + "\n")
@@ -58,7 +58,7 @@ func TestAReadMakesNoUnnecessaryRequest(t *testing.T) {
 }
 
 func TestOutdatedOrInvalidMetadataHideNoRecord(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		b.Fault(fault.On("Blob.SetMetadata").Status(http.StatusForbidden, "AuthorizationFailure"))
 		w := newWriter(t, c, logdata.WriterOptions{})
@@ -86,7 +86,7 @@ func TestOutdatedOrInvalidMetadataHideNoRecord(t *testing.T) {
 }
 
 func TestManyAppendsAreJoinedIntoFewSpans(t *testing.T) {
-	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	runInProcess(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{})
 		for i := range 500 {
@@ -106,7 +106,7 @@ func TestManyAppendsAreJoinedIntoFewSpans(t *testing.T) {
 }
 
 func TestACursorContinuesAfterItsEntry(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		for i := range 3 {
 			w := newWriter(t, c, logdata.WriterOptions{Name: number(i)})
@@ -158,7 +158,7 @@ func TestACursorContinuesAfterItsEntry(t *testing.T) {
 }
 
 func TestShortPagesHideNoBlob(t *testing.T) {
-	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	runInProcess(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		var want []string
 		for i := range 7 {
@@ -176,7 +176,7 @@ func TestShortPagesHideNoBlob(t *testing.T) {
 }
 
 func TestADownloadThatBreaksOffIsContinued(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{})
 		var want []string
@@ -197,7 +197,7 @@ func TestADownloadThatBreaksOffIsContinued(t *testing.T) {
 }
 
 func TestABlobDeletedDuringTheReadIsSkippedAndCounted(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		for i := range 3 {
 			w := newWriter(t, c, logdata.WriterOptions{Name: number(i)})
@@ -215,7 +215,7 @@ func TestABlobDeletedDuringTheReadIsSkippedAndCounted(t *testing.T) {
 }
 
 func TestAFailedRequestIsAnErrorThatNamesTheBlob(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{Name: "w"})
 		write(t, w, at(0), "a")
@@ -237,7 +237,7 @@ func TestAFailedRequestIsAnErrorThatNamesTheBlob(t *testing.T) {
 }
 
 func TestABadLineIsReportedOrSkipped(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		const first = `{"time":"2014-07-31T12:00:00Z","msg":"a"}` + "\n"
 		text := first + "rubbish\n\n" + `{"time":"2014-07-31T12:00:01Z","msg":"b"}` // no newline
@@ -263,7 +263,7 @@ func TestABadLineIsReportedOrSkipped(t *testing.T) {
 }
 
 func TestBlobsWithOtherNamesAreIgnored(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		for _, name := range []string{"web/2014/07/31/1200/x.txt", "web/2014/07/31/1200/sub/x.log", "web/2014/07/31/1201/x.log", "web/2014/07/31/x.log"} {
 			if _, err := c.NewBlockBlobClient(name).Upload(t.Context(), body("rubbish"), nil); err != nil {
@@ -295,7 +295,7 @@ func TestLeavingTheLoopEndsAllGoroutines(t *testing.T) {
 }
 
 func TestInvalidRangesAndOptionsAreRefusedWithoutARequest(t *testing.T) {
-	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	runInProcess(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		r := newReader(t, c, nil)
 		for _, bounds := range [][2]time.Time{{}, {at(0), time.Time{}}, {time.Time{}, at(0)}, {at(0), time.Date(10000, 1, 1, 0, 0, 0, 1, time.UTC)}} {

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestRecordsAreReadInTheOrderOfTheirTimes(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		one, two := newWriter(t, c, logdata.WriterOptions{Name: "one"}), newWriter(t, c, logdata.WriterOptions{Name: "two"})
 		write(t, one, at(5), "e")
@@ -40,7 +40,7 @@ func TestRecordsAreReadInTheOrderOfTheirTimes(t *testing.T) {
 }
 
 func TestAWriterMakesNoUnnecessaryRequest(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		w := newWriter(t, b.Container(t), logdata.WriterOptions{})
 		for i := range 100 {
 			write(t, w, at(i), number(i))
@@ -65,7 +65,7 @@ func TestAWriterMakesNoUnnecessaryRequest(t *testing.T) {
 }
 
 func TestSyncWritesAreStoredWhenTheyReturn(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{Sync: true})
 		write(t, w, at(0), "a")
@@ -87,7 +87,7 @@ func TestSyncWritesAreStoredWhenTheyReturn(t *testing.T) {
 }
 
 func TestAFaultStoresNoRecordTwiceAndLosesNone(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		for _, op := range []string{"Blob.Put", "Blob.Append", "Blob.SetMetadata"} {
 			for n := 1; n <= 3 && (n == 1 || b.InProcess()); n++ {
 				for name, rule := range map[string]fault.Rule{
@@ -119,7 +119,7 @@ func TestAFaultStoresNoRecordTwiceAndLosesNone(t *testing.T) {
 
 // The first append is carried out and the second is not; no reply to them arrives.
 func TestAFlushWithoutAReplyIsCompletedByTheNextFlush(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{Sync: true})
 		write(t, w, at(0), "a")
@@ -141,7 +141,7 @@ func TestAFlushWithoutAReplyIsCompletedByTheNextFlush(t *testing.T) {
 }
 
 func TestWritersWithTheSameNameDoNotShareBlobs(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		one, two := newWriter(t, c, logdata.WriterOptions{Name: "w"}), newWriter(t, c, logdata.WriterOptions{Name: "w"})
 		for i := range 3 {
@@ -159,7 +159,7 @@ func TestWritersWithTheSameNameDoNotShareBlobs(t *testing.T) {
 }
 
 func TestANewBlobIsStartedBeforeALimitIsReached(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		for name, o := range map[string]logdata.WriterOptions{
 			"blocks": logdata.WithBlocks(logdata.WriterOptions{}, 2),
 			"bytes":  {BlobBytes: 150},
@@ -182,7 +182,7 @@ func TestANewBlobIsStartedBeforeALimitIsReached(t *testing.T) {
 }
 
 func TestTheWriterContinuesInANewBlobIfItsBlobWasDeletedOrWrittenTo(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{Name: "w"})
 		write(t, w, at(0), "a")
@@ -204,7 +204,7 @@ func TestTheWriterContinuesInANewBlobIfItsBlobWasDeletedOrWrittenTo(t *testing.T
 }
 
 func TestARecordThatCannotBeStoredIsRefused(t *testing.T) {
-	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	runInProcess(t, func(t *testing.T, b *harness.Backend) {
 		w := newWriter(t, b.Container(t), logdata.WriterOptions{})
 		for name, r := range map[string]logdata.Record{
 			"Time":  {Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
@@ -228,7 +228,7 @@ func TestARecordThatCannotBeStoredIsRefused(t *testing.T) {
 // The metadata must contain the same types as the lines, or a read by type would skip the
 // blob.
 func TestInvalidUTF8IsFoundByItsReplacement(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		for _, format := range []logdata.Format{logdata.JSON, logdata.Delimited} {
 			c := b.Container(t)
 			w := newWriter(t, c, logdata.WriterOptions{Format: format})
@@ -248,7 +248,7 @@ func TestInvalidUTF8IsFoundByItsReplacement(t *testing.T) {
 }
 
 func TestTheFirstAndTheLastPossibleTimesAreRead(t *testing.T) {
-	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	runInProcess(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{})
 		first, end := time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -261,7 +261,7 @@ func TestTheFirstAndTheLastPossibleTimesAreRead(t *testing.T) {
 }
 
 func TestTheLargestRecordFits(t *testing.T) {
-	runInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	runInProcess(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{})
 		const frame = `{"time":"2014-07-31T12:00:00Z","level":"INFO","msg":""}` + "\n"
@@ -281,7 +281,7 @@ func TestContainerReturnsTheClient(t *testing.T) {
 }
 
 func TestAMissingContainerIsReported(t *testing.T) {
-	run(t, func(t *testing.T, b *testbed.Backend) {
+	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{})
 		if _, err := c.Delete(t.Context(), nil); err != nil {

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
 func TestAppendReturnsWhatTailReads(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, buckets := range []int{0, 4} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
 			b.ResetRequests()
@@ -50,7 +50,7 @@ func TestAppendReturnsWhatTailReads(t *testing.T) {
 }
 
 func TestAppendAllStoresEntriesInOrderWithOneRequest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, buckets := range []int{1, 4} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
 			var vs []claim
@@ -96,7 +96,7 @@ func TestAppendStoresOneEntryWhateverIsLost(t *testing.T) {
 		}
 		return es[0], err
 	}
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, c := range []struct {
 			name string
 			op   string
@@ -136,7 +136,7 @@ func TestAppendStoresOneEntryWhateverIsLost(t *testing.T) {
 }
 
 func TestRetryAfterAnUnknownOutcomeStoresEachEntryOnce(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, f := range []struct {
 			name string
 			rule fault.Rule
@@ -178,7 +178,7 @@ func TestRetryAfterAnUnknownOutcomeStoresEachEntryOnce(t *testing.T) {
 }
 
 func TestRetryMakesNoUnnecessaryRequest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		es, err := log.AppendAll(t.Context(), "s", make([]claim, 3))
 		if err != nil {
@@ -202,7 +202,7 @@ func TestRetryMakesNoUnnecessaryRequest(t *testing.T) {
 }
 
 func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime})
 		var tooLong *patterns.PropertyError
@@ -248,7 +248,7 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 }
 
 func TestNewRefusesInvalidArguments(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		if _, err := logtail.New[claim](nil, nil); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("no client: %v", err)

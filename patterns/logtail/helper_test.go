@@ -8,7 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
@@ -86,7 +86,7 @@ func wantOrder(t testing.TB, got []logtail.Entry[claim], want ...string) {
 
 // wantRequests checks the number of requests of each kind since the last check, and that there
 // were no others.
-func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
+func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
 	t.Helper()
 	log := b.Requests()
 	total := 0

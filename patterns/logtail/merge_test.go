@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
 func TestTailOfOnePartitionReadsOnlyTheWantedRows(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		for range 12 {
 			if _, err := log.AppendAll(t.Context(), "s", make([]claim, 100)); err != nil {
@@ -51,7 +51,7 @@ func TestTailOfBucketsReadsOnlyTheirShares(t *testing.T) {
 	}
 	evenly := func(i int) int { return i % 4 }
 	inOne := func(int) int { return 2 }
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, c := range []struct {
 			name           string
 			bucketOf       func(int) int
@@ -109,7 +109,7 @@ func TestTailOfBucketsReadsOnlyTheirShares(t *testing.T) {
 }
 
 func TestTailRarelyNeedsMoreThanOneRequestPerBucket(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		const buckets, tails = 8, 60
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
 		for s := range tails {
@@ -133,7 +133,7 @@ func TestTailRarelyNeedsMoreThanOneRequestPerBucket(t *testing.T) {
 
 // wantReturned checks how many rows the service returned, which only the in-process account
 // counts.
-func wantReturned(t testing.TB, b *testbed.Backend, want int) {
+func wantReturned(t testing.TB, b *harness.Backend, want int) {
 	t.Helper()
 	if got := b.Requests().Returned(); b.InProcess() && got != want {
 		t.Errorf("%d rows returned, want %d", got, want)

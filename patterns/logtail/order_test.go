@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
@@ -38,7 +38,7 @@ func ages() []time.Time {
 }
 
 func TestTheNewestEntryComesFirstAtAllTimes(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, buckets := range []int{1, 3} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
 			times := ages()
@@ -61,7 +61,7 @@ func TestTheNewestEntryComesFirstAtAllTimes(t *testing.T) {
 }
 
 func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, buckets := range []int{1, 3} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
 			var now time.Time
@@ -100,7 +100,7 @@ func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
 
 // In synctest, time stands still while a goroutine runs.
 func TestAppendsOfOneInstantKeepTheirOrder(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: 5})
 		synctest.Test(t, func(t *testing.T) {
 			var want []string
@@ -119,7 +119,7 @@ func TestAppendsOfOneInstantKeepTheirOrder(t *testing.T) {
 
 // Entries of the same time are still ordered latest append first.
 func TestOptionsTimeDecidesTheOrder(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime})
 		for _, c := range []claim{
 			{What: "c", At: day(3)}, {What: "a", At: day(1)}, {What: "b1", At: day(2)}, {What: "b2", At: day(2).Add(99)}, {What: "b3", At: day(2)},
@@ -132,7 +132,7 @@ func TestOptionsTimeDecidesTheOrder(t *testing.T) {
 
 func TestConcurrentAppendsLoseNothing(t *testing.T) {
 	const writers, each = 8, 25
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		opts := &logtail.Options[claim]{Buckets: 3}
 		logs := []*logtail.Log[claim]{newLog(t, client, opts), newLog(t, client, opts)}

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
 func TestPagesContinueInAnotherProcessDuringAppends(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, buckets := range []int{1, 3} {
 			client := b.Table(t)
 			opts := &logtail.Options[claim]{Buckets: buckets}
@@ -48,7 +48,7 @@ func TestPagesContinueInAnotherProcessDuringAppends(t *testing.T) {
 }
 
 func TestPageMakesNoUnnecessaryRequest(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, buckets := range []int{1, 4} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
 			for i := range 12 {
@@ -79,7 +79,7 @@ func TestPageMakesNoUnnecessaryRequest(t *testing.T) {
 }
 
 func TestAnEmptyStreamIsOneEmptyPage(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		page, err := newLog(t, b.Table(t), nil).Page(t.Context(), "s", day(1), day(2), "", &logtail.PageOptions{Limit: 5})
 		if err != nil || len(page.Entries) != 0 || page.Cursor != "" {
 			t.Errorf("%d entries, cursor %q, %v", len(page.Entries), page.Cursor, err)
@@ -88,7 +88,7 @@ func TestAnEmptyStreamIsOneEmptyPage(t *testing.T) {
 }
 
 func TestACursorOfAnotherReadIsRefused(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		log := newLog(t, client, nil)
 		for range 3 {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
@@ -38,7 +38,7 @@ func store(t testing.TB, log *logtail.Log[claim], bucket int, stream string, at 
 
 func TestRangeIsExactTo100Nanoseconds(t *testing.T) {
 	const tick = 100 * time.Nanosecond
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, buckets := range []int{1, 3} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
 			for i := range 5 {
@@ -71,7 +71,7 @@ func TestRangeIsExactTo100Nanoseconds(t *testing.T) {
 }
 
 func TestRangeIncludesTheFirstAndTheLastPossibleTimes(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime})
 		times := ages()
 		for i, at := range times {
@@ -94,7 +94,7 @@ func TestRangeIncludesTheFirstAndTheLastPossibleTimes(t *testing.T) {
 }
 
 func TestStreamsDoNotMix(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		names := []string{"00012", "000123", "0001230", "000124", "O'Brien & Söhne 😀", " ", "a%2Fb", "~"}
 		for _, buckets := range []int{1, 2} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
@@ -115,7 +115,7 @@ func TestStreamsDoNotMix(t *testing.T) {
 
 // The model is a slice. Short, empty and cut pages must make no difference.
 func TestReadsMatchAModel(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		streams := 0
 		rapid.Check(t, func(rt *rapid.T) {
@@ -182,7 +182,7 @@ func TestReadsMatchAModel(t *testing.T) {
 }
 
 func TestEmptyAndShortPagesHideNoEntry(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, buckets := range []int{1, 3} {
 			log := newLog(t, b.Table(t), &logtail.Options[claim]{Time: claimTime, Buckets: buckets})
 			var want []string
@@ -199,7 +199,7 @@ func TestEmptyAndShortPagesHideNoEntry(t *testing.T) {
 }
 
 func TestAnErrorEndsTheSequence(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		for range 5 {
 			appended(t, log, "s", claim{})
@@ -228,7 +228,7 @@ func TestAnErrorEndsTheSequence(t *testing.T) {
 }
 
 func TestASequenceCanBeUsedAgain(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		appended(t, log, "s", claim{What: "a"})
 		tail := log.Tail(t.Context(), "s", 10)
@@ -241,7 +241,7 @@ func TestASequenceCanBeUsedAgain(t *testing.T) {
 // Other rows may share the partition if their keys do not start with a digit. Rows in the
 // guide's form, without a suffix, are entries.
 func TestOtherRowsOfThePartitionAreIgnored(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		put := func(row string) {
 			t.Helper()
@@ -272,7 +272,7 @@ type claimEntity struct {
 }
 
 func TestEntriesMayHaveKeyFields(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log, err := logtail.New[claimEntity](b.Table(t), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -293,7 +293,7 @@ func TestEntriesMayHaveKeyFields(t *testing.T) {
 }
 
 func TestAnEntryCanBeChangedAndDeletedThroughTheTable(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		e := appended(t, log, "s", claim{What: "taxi"})
 		e.Value.What = "train"
@@ -325,7 +325,7 @@ func TestReadsFromCosmosDBAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		client := service.NewClient(testbed.UniqueName())
+		client := service.NewClient(harness.UniqueName())
 		if _, err := client.CreateTable(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestReadsFromCosmosDBAreRefused(t *testing.T) {
 }
 
 func TestParallelBucketsAreReadConcurrently(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		b.Fault(fault.On("Table.Query").Delay(time.Second))
 		for _, c := range []struct {

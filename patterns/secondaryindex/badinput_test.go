@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -50,7 +50,7 @@ func TestConstructorsRefuseWhatCannotBe(t *testing.T) {
 }
 
 func TestStoresRefuseWhatDoesNotFit(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table, err := patterns.NewTable[employee](b.Table(t), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func TestStoresRefuseWhatDoesNotFit(t *testing.T) {
 }
 
 func TestAReaderNeedsAStoreThatKeepsItsIndex(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		kept, other := must(secondaryindex.Intra("email", emailOf)), must(secondaryindex.Intra("email", emailOf))
 		store := newStore(t, b.Table(t), nil, kept)
 		on(t, kept, store)
@@ -83,7 +83,7 @@ func TestAReaderNeedsAStoreThatKeepsItsIndex(t *testing.T) {
 
 // The Store shows it a copy of the entity, and so do the reads that check.
 func TestAFunctionThatFoldsItsValueInPlaceChangesNoEntity(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		index := must(secondaryindex.Intra("email", func(e *employee) (string, bool) {
 			e.EmailAddress = strings.ToLower(e.EmailAddress)
 			return e.EmailAddress, true
@@ -99,7 +99,7 @@ func TestAFunctionThatFoldsItsValueInPlaceChangesNoEntity(t *testing.T) {
 
 // The row key is longer than the value: by the name here.
 func TestALongValueIsABadKeyAndNotABadView(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		index := must(secondaryindex.Intra("email", emailOf))
 		store := newStore(t, b.Table(t), nil, index)
 		reader := on(t, index, store)
@@ -118,7 +118,7 @@ func TestALongValueIsABadKeyAndNotABadView(t *testing.T) {
 }
 
 func TestBadValuesAreRefusedBeforeAnyRequest(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		x := newIndexes(b.Table(t))
 		store := newStore(t, b.Table(t), &queue{}, x.views()...)
 		for name, bad := range map[string]string{"not UTF-8": "a\xffsecret", "too long": strings.Repeat("secret", 100)} {

@@ -3,14 +3,14 @@ package secondaryindex_test
 import (
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 )
 
 // The requests that the package documents, without those to the queue: one to put
 // the wake-up, one to delete it.
 func TestWritesCostWhatIsDocumented(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		shared := secondaryindex.Options[employee]{NonUnique: true}
 		for name, c := range map[string]struct {
 			ix                   *secondaryindex.Index[employee]

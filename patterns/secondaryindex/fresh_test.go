@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -21,7 +21,7 @@ func behind(t testing.TB, store *patterns.Store[employee], key keys.Key, change 
 }
 
 func TestFreshReadsAskThePrimary(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		x := newIndexes(b.Table(t))
 		store := newStore(t, b.Table(t), &queue{}, x.views()...)
 		first := jones()
@@ -89,7 +89,7 @@ func TestFreshReadsAskThePrimary(t *testing.T) {
 
 // What changes between the read of the copy and that of the primary is not stale.
 func TestACopyThatMovedOnIsReadAgain(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		email := must(secondaryindex.Intra("email", emailOf))
 		store := newStore(t, b.Table(t), nil, email)
 		insert(t, store, jones())
@@ -118,7 +118,7 @@ func TestACopyThatMovedOnIsReadAgain(t *testing.T) {
 }
 
 func TestSequencesAreCheckedInOrder(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		email := must(secondaryindex.Intra("email", emailOf))
 		store := newStore(t, b.Table(t), nil, email)
 		const n = 20
@@ -173,7 +173,7 @@ func TestSequencesAreCheckedInOrder(t *testing.T) {
 }
 
 func TestStaleCopiesAreRepairedWhenAsked(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		x, q := newIndexes(b.Table(t)), &queue{}
 		store := newStore(t, b.Table(t), q, x.views()...)
 		repair := &secondaryindex.FreshOptions{Repair: true}
@@ -256,9 +256,9 @@ func TestStaleCopiesAreRepairedWhenAsked(t *testing.T) {
 // A repair has read an orphan, and that it has no primary; then the primary is back
 // and the row is right as it is. It must stay.
 func TestARepairNeverTakesAwayWhatIsRightAgain(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		x, q := newIndexes(b.Table(t)), &queue{}
-		name := testbed.UniqueName()
+		name := harness.UniqueName()
 		store := newStore(t, b.NamedTable(t, name), q, x.views()...)
 		for _, ix := range []*secondaryindex.Index[employee]{x.email, x.last, x.badge, x.byLast} {
 			for at := range 8 {
@@ -268,7 +268,7 @@ func TestARepairNeverTakesAwayWhatIsRightAgain(t *testing.T) {
 				if err := store.Table().Delete(t.Context(), first.key(), ""); err != nil {
 					t.Fatal(err)
 				}
-				slow := newStore(t, b.Between(t, name, func(try int) {
+				slow := newStore(t, b.AfterEachTry(t, name, func(try int) {
 					if try == at {
 						insert(t, store, first)
 					}

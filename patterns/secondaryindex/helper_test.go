@@ -11,7 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -139,7 +139,7 @@ func wantIDs(t testing.TB, seq iter.Seq2[secondaryindex.Entry[employee], error],
 
 // wantRequests checks how many requests of which kind were made since the last
 // check, and that there were no others.
-func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
+func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
 	t.Helper()
 	log := b.Requests()
 	total := 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -17,7 +17,7 @@ import (
 // The guide's layout, figure 07: two rows in one partition, inserted in one
 // transaction.
 func TestACopyStandsInThePartitionUnderNameAndValue(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		email := must(secondaryindex.Intra("email", emailOf))
 		store := newStore(t, b.Table(t), nil, email)
 		b.ResetRequests()
@@ -63,7 +63,7 @@ func TestACopyStandsInThePartitionUnderNameAndValue(t *testing.T) {
 }
 
 func TestChangesMoveTheCopy(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		email := must(secondaryindex.Intra("email", emailOf))
 		store := newStore(t, b.Table(t), nil, email)
 		r := on(t, email, store)
@@ -108,7 +108,7 @@ func TestChangesMoveTheCopy(t *testing.T) {
 }
 
 func TestATakenValueWritesNothing(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		x, q := newIndexes(b.Table(t)), &queue{}
 		store := newStore(t, b.Table(t), q, x.views()...)
 		first, second := jones(), newEmployee("Sales", "000224", "Jim", "Smith", "jim@contoso.com")
@@ -157,7 +157,7 @@ func wantDuplicate(t *testing.T, err error, view string) {
 }
 
 func TestAnIndexThatIsNotUniqueHasAllOfAValue(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		x := newIndexes(b.Table(t))
 		store := newStore(t, b.Table(t), &queue{}, x.views()...)
 		insert(t, store,
@@ -188,7 +188,7 @@ func TestAnIndexThatIsNotUniqueHasAllOfAValue(t *testing.T) {
 
 // Figure 10: the index's name leads the partition key.
 func TestRowsOfOtherPartitionsAndTablesFollow(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		other := b.Table(t)
 		email := must(secondaryindex.Inter("email", nil, emailOf))
 		badge := must(secondaryindex.Inter("badge", other, badgeOf, secondaryindex.Options[employee]{
@@ -232,7 +232,7 @@ func TestRowsOfOtherPartitionsAndTablesFollow(t *testing.T) {
 }
 
 func TestReadsStopAtTheirLimitAndOutliveShortPages(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		email := must(secondaryindex.Intra("email", emailOf))
 		store := newStore(t, b.Table(t), nil, email)
 		var want []string

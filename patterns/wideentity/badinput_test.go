@@ -9,7 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
@@ -27,7 +27,7 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 		}
 	}
 	heavy := bag{"Heavy": noise(18 << 20)}
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), nil)
 		read := must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &many))
 		b.ResetRequests()
@@ -116,7 +116,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 // Ids that look alike, and ids that hold what the rows' keys are made of, are
 // entities of their own; foreign rows in between are left alone.
 func TestNeighboursAreNotMixedUp(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := open[bag](t, client, nil)
 		ids := []string{"a", "a_", "a_01", "a_00", "aa", "a~", "a_~azp_0000000000000", "A", "a b", "å", "0"}
@@ -154,7 +154,7 @@ func TestNeighboursAreNotMixedUp(t *testing.T) {
 // An empty partition key and quotes in keys need the accelerating policy, as in any
 // transaction.
 func TestKeysThatAztablesCannotAddress(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), nil)
 		v := days(20)
 		for _, key := range []keys.Key{{Partition: "", Row: "x"}, {Partition: "O'Neil", Row: "x'y"}} {
@@ -178,7 +178,7 @@ func TestKeysThatAztablesCannotAddress(t *testing.T) {
 }
 
 func TestACancelledContextEndsEverything(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
@@ -152,14 +152,14 @@ func wantRows(t *testing.T, acct *storagetest.Account, v bag) {
 // A staged write whose marker was swept fails and changes nothing, however late it
 // goes on.
 func TestAWriterThatWasSweptConflicts(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
 		b.NamedTable(t, name)
 		other := open[bag](t, b.Direct(t, name), nil)
 		first := bag{"A": "first"}
 		must[wideentity.Item[bag]](t)(other.Insert(t.Context(), year, &first))
 		swept := 0
-		table := open[bag](t, b.Between(t, name, func(try int) {
+		table := open[bag](t, b.AfterEachTry(t, name, func(try int) {
 			if try == 2 {
 				swept += must[int](t)(other.Sweep(t.Context(), year, 1))
 			}
@@ -182,12 +182,12 @@ func TestAWriterThatWasSweptConflicts(t *testing.T) {
 
 // Work under way is not swept before its time.
 func TestASweepLeavesWorkUnderWay(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
 		b.NamedTable(t, name)
 		other := open[bag](t, b.Direct(t, name), nil)
 		replaced := 0 // rows that the write itself would clear away next
-		table := open[bag](t, b.Between(t, name, func(int) {
+		table := open[bag](t, b.AfterEachTry(t, name, func(int) {
 			if n, err := other.Sweep(t.Context(), wideKey(""), 0); n != 0 && n != replaced || err != nil {
 				t.Errorf("swept %d rows: %v", n, err)
 			}

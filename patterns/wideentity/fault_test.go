@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
@@ -51,7 +51,7 @@ func TestALostReplyIsNoFailure(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
 				for n := range c.batches {
 					table := open[bag](t, b.Table(t), nil)
 					wideentity.SetBatchBytes(table, smallBatch)
@@ -82,7 +82,7 @@ func TestALostReplyIsNoFailure(t *testing.T) {
 }
 
 func TestAnOutcomeThatNothingTellsIsUnknown(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), nil)
 		v := bag{"A": "a"}
 		item := must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
@@ -112,7 +112,7 @@ func TestOnlyAnAnswerRulesAWriteOut(t *testing.T) {
 		"no answer": {fault.On("Table.Batch").LoseRequest(), true},
 	} {
 		t.Run(what, func(t *testing.T) {
-			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
 				table := open[bag](t, b.Table(t), nil)
 				v := bag{"A": "a"}
 				item := must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
@@ -134,7 +134,7 @@ func TestOnlyAnAnswerRulesAWriteOut(t *testing.T) {
 }
 
 func TestPagesOfAnySizeGiveTheEntity(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), nil)
 		v := days(500)
 		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
@@ -153,7 +153,7 @@ func TestPagesOfAnySizeGiveTheEntity(t *testing.T) {
 // A row that somebody else took away is an error, not a hole, and writing the entity
 // again mends it.
 func TestAMissingRowIsTorn(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := open[bag](t, client, &wideentity.Options{Parts: 3, Tries: 2})
 		v := days(50)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
@@ -95,7 +95,7 @@ func text(n int) string {
 	return strings.Repeat(some, n/9) + strings.Repeat("x", n%9)
 }
 
-func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
+func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
 	t.Helper()
 	got := map[string]int{}
 	for _, q := range b.Requests() {
@@ -108,7 +108,7 @@ func wantRequests(t testing.TB, b *testbed.Backend, want map[string]int) {
 }
 
 // rawRows counts the rows of the table.
-func rawRows(t testing.TB, b *testbed.Backend, client *aztables.Client) int {
+func rawRows(t testing.TB, b *harness.Backend, client *aztables.Client) int {
 	t.Helper()
 	n := 0
 	for pager := client.NewListEntitiesPager(nil); pager.More(); {
@@ -134,7 +134,7 @@ func hashOf(name string, parts int) int {
 }
 
 // written counts the rows that the requests wrote.
-func written(b *testbed.Backend) int {
+func written(b *harness.Backend) int {
 	n := 0
 	for _, q := range b.Requests() {
 		n += q.Written

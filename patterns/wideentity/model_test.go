@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
@@ -43,7 +43,7 @@ func drawBag(r *rapid.T, names []string) bag {
 // Whatever is written, merged, altered and deleted, by whatever number of parts and
 // in one transaction or several: what is read is what a map would hold.
 func TestAnEntityIsWhatAMapWouldBe(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		rapid.Check(t, func(r *rapid.T) {
 			client := b.Table(t)
 			tables := map[int]*wideentity.Table[bag]{}
@@ -157,11 +157,11 @@ type bubble struct{ *testing.T }
 // A reader whose answers come in several pages, with a writer at work between them,
 // sees one of the states that the entity had since the read began: never a mix.
 func TestAReaderNeverSeesAMix(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			torn := 0
 			rapid.Check(bubble{t}, func(r *rapid.T) {
-				name := testbed.UniqueName()
+				name := harness.UniqueName()
 				b.NamedTable(t, name)
 				b.ClearFaults()
 				b.Fault(fault.On("Table.Query").ShortPage(rapid.IntRange(1, 4).Draw(r, "page")))
@@ -198,7 +198,7 @@ func TestAReaderNeverSeesAMix(t *testing.T) {
 				}
 				write()
 				left := 0
-				reader := open[bag](t, b.Between(t, name, func(int) {
+				reader := open[bag](t, b.AfterEachTry(t, name, func(int) {
 					if left > 0 && random.IntN(2) == 0 {
 						left--
 						write()

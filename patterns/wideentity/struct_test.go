@@ -13,7 +13,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
@@ -83,7 +83,7 @@ func aYear() *yearOfMessages {
 }
 
 func TestAStructOfMoreThan252Fields(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := open[yearOfMessages](t, client, &wideentity.Options{Parts: 2, Place: guidePlace})
 		must[wideentity.Item[yearOfMessages]](t)(table.Insert(t.Context(), year, aYear()))
@@ -125,7 +125,7 @@ func TestAStructOfMoreThan252Fields(t *testing.T) {
 // know: they stay through Update and Replace, also in pieces.
 func TestPropertiesWithoutAFieldStay(t *testing.T) {
 	type narrow struct{ A string }
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		all, some := open[bag](t, client, nil), open[narrow](t, client, nil)
 		v := bag{"A": "a", "B": int64(5), "C": noise(100_000), "D": text(50_000), "E": 2.0, "F": [16]byte{1}}
@@ -146,7 +146,7 @@ func TestPropertiesWithoutAFieldStay(t *testing.T) {
 // Entities stored under another number of parts are read and changed where they
 // are, and move when they are written whole.
 func TestTheNumberOfPartsMayChange(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		old, table := open[bag](t, client, &wideentity.Options{Parts: 7}), open[bag](t, client, &wideentity.Options{Parts: 3})
 		v := days(300)
@@ -197,7 +197,7 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 
 // The stored form: changing it makes what is stored unreadable.
 func TestStoredForm(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := open[bag](t, client, &wideentity.Options{Parts: 4})
 		v := bag{"Name": "n", "Count": int64(7), "Photo": make([]byte, 131_072)}
@@ -233,7 +233,7 @@ func TestStoredForm(t *testing.T) {
 // A text that grows over the limit, or shrinks below it, may leave the row of its
 // first piece as it was, but for what that says of itself.
 func TestATextThatGrowsByAPieceIsReadWhole(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), nil)
 		v := bag{"Text": ""}
 		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
@@ -251,7 +251,7 @@ func TestATextThatGrowsByAPieceIsReadWhole(t *testing.T) {
 
 // A merge cannot remove the pieces that a smaller value leaves over; it empties them.
 func TestAMergeEmptiesThePiecesLeftOver(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := open[bag](t, client, &wideentity.Options{Parts: 4})
 		v := bag{"Photo": make([]byte, 200_000)}
@@ -298,7 +298,7 @@ func TestAPropertyIsPlacedByItsNameAlone(t *testing.T) {
 			t.Errorf("%s is in part %d, want %d", name, got, want)
 		}
 	}
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := open[bag](t, client, nil)
 		v := days(30)

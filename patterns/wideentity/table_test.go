@@ -6,14 +6,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, n := range []int{0, 1, 252, 253, 365, 2500} {
 			table := open[bag](t, b.Table(t), nil)
 			v := days(n)
@@ -47,7 +47,7 @@ func TestTheClientIsGivenBack(t *testing.T) {
 }
 
 func TestLargeValuesAreSplitAndJoined(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), nil)
 		for _, n := range []int{65535, 65536, 65537, 131071, 400_000} {
 			v := bag{"Photo": noise(n), "Text": text(n / 2), "Small": "s"}
@@ -63,7 +63,7 @@ func TestLargeValuesAreSplitAndJoined(t *testing.T) {
 }
 
 func TestAnEntityOverTheLimitOfATransactionIsStaged(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), nil)
 		wideentity.SetBatchBytes(table, 200_000)
 		small := days(400)
@@ -111,7 +111,7 @@ func TestAnEntityOfMoreThanFourMegabytes(t *testing.T) {
 }
 
 func TestRequestsOfEachCall(t *testing.T) {
-	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), nil)
 		v := days(1000)
 		names := []string{dayName(1), dayName(2), dayName(3)}
@@ -154,7 +154,7 @@ func TestRequestsOfEachCall(t *testing.T) {
 // A merge touches the rows of its properties and the head, an update those whose
 // content changed.
 func TestAChangeOfOnePropertyTouchesTwoRows(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), nil)
 		v := days(1000)
 		item := must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
@@ -182,7 +182,7 @@ func TestAChangeOfOnePropertyTouchesTwoRows(t *testing.T) {
 
 // Counters raised by racing writers lose no count.
 func TestRacingUpdatesLoseNothing(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[bag](t, b.Table(t), &wideentity.Options{Tries: 100})
 		v := days(100)
 		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))

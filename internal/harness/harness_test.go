@@ -1,6 +1,7 @@
-package testbed
+package harness
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -54,7 +55,7 @@ func TestEachBackendServesTablesQueuesAndContainers(t *testing.T) {
 	})
 }
 
-func TestTheScriptAndTheLogSeeTheTestAndNotItsSetUp(t *testing.T) {
+func TestFaultsAndLogIgnoreTheHarnessesOwnRequests(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		b.Fault(fault.On("*").Nth(1).Status(http.StatusServiceUnavailable, "ServerBusy"))
 		table := b.Table(t)
@@ -78,7 +79,7 @@ func TestTheScriptAndTheLogSeeTheTestAndNotItsSetUp(t *testing.T) {
 	})
 }
 
-func TestALostReplyLeavesTheRowOnEveryBackend(t *testing.T) {
+func TestALostReplyLeavesTheRow(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		table := b.Table(t)
 		b.Fault(fault.On("Table.Insert").Nth(1).LoseReply())
@@ -93,12 +94,12 @@ func TestALostReplyLeavesTheRowOnEveryBackend(t *testing.T) {
 	})
 }
 
-func TestALostRequestLeavesNothingOnEveryBackend(t *testing.T) {
+func TestALostRequestLeavesNoRow(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		table := b.Table(t)
 		b.Fault(fault.On("Table.Insert").LoseRequest())
 		if _, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil); err == nil {
-			t.Error("an insert that was never carried out succeeded")
+			t.Error("an insert that was not carried out succeeded")
 		}
 		if n := b.Requests().Count("Table.Insert"); n != 4 {
 			t.Errorf("%d tries, want the SDK's default of 4", n)
@@ -126,8 +127,8 @@ func TestTheInProcessBackendRunsInVirtualTime(t *testing.T) {
 	})
 }
 
-// Without the policy a key with a quote cannot be changed in a transaction, so that is how the modes differ to see.
-func TestTheTableClientsAreAcceleratedWhereTheBackendSaysSo(t *testing.T) {
+// Only an accelerated client can change a key with a quote in a transaction.
+func TestAcceleratedBackendsHaveAcceleratedTableClients(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		type row struct{ PartitionKey, RowKey string }
 		table, err := patterns.NewTable[row](b.Table(t), nil)
@@ -143,4 +144,43 @@ func TestTheTableClientsAreAcceleratedWhereTheBackendSaysSo(t *testing.T) {
 			t.Errorf("Backend.Accelerated is %v, and the transaction got %v", b.Accelerated, err)
 		}
 	})
+}
+
+func TestTheOutboxQueueDeliversAMessageAgainUntilItIsDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, ctx := &OutboxQueue{}, t.Context()
+		first, err := q.Put(ctx, patterns.OutboxMessage{}, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempts := 0
+		fails := handlerFunc(func() (time.Duration, error) { attempts++; return 0, errors.New("fails") })
+		if ok, _ := q.WorkOne(ctx, fails, time.Hour); ok {
+			t.Error("the message is visible early")
+		}
+		time.Sleep(time.Minute)
+		if ok, err := q.WorkOne(ctx, fails, time.Hour); !ok || err == nil {
+			t.Errorf("got %v, %v", ok, err)
+		}
+		if ok, _ := q.WorkOne(ctx, fails, time.Hour); ok || attempts != 1 {
+			t.Error("the message is visible while a worker has it")
+		}
+		if err := q.Delete(ctx, first); err != nil || q.Len() != 1 {
+			t.Errorf("an invalid receipt: %v, %d messages", err, q.Len())
+		}
+		time.Sleep(time.Hour)
+		if ok, err := q.WorkOne(ctx, handlerFunc(func() (time.Duration, error) { return time.Hour, nil }), time.Minute); !ok || err != nil || q.Len() != 1 {
+			t.Errorf("got %v, %v, %d messages", ok, err, q.Len())
+		}
+		q.ShowFirst()
+		if ok, err := q.WorkOne(ctx, handlerFunc(func() (time.Duration, error) { return 0, nil }), time.Minute); !ok || err != nil || q.Len() != 0 {
+			t.Errorf("got %v, %v, %d messages", ok, err, q.Len())
+		}
+	})
+}
+
+type handlerFunc func() (time.Duration, error)
+
+func (f handlerFunc) Handle(context.Context, patterns.OutboxMessage) (time.Duration, error) {
+	return f()
 }

@@ -1,4 +1,4 @@
-package testbed
+package harness
 
 import (
 	"net/http"
@@ -11,19 +11,19 @@ import (
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
-// Direct is a client of the table that meets no fault and is not logged: a competitor, or one who looks what is really
-// there.
+// Direct returns a client of the table that no fault rule affects and no log records, for a competing writer or to
+// inspect what is stored.
 func (b *Backend) Direct(t testing.TB, name string) *aztables.Client {
 	t.Helper()
 	return b.tables(t, b.direct).NewClient(name)
 }
 
-// Between is a client of the table that calls after each try of a request, before the SDK decides about the next one.
-// Calls do not overlap. Tries are counted from 1 for each client.
-func (b *Backend) Between(t testing.TB, name string, after func(try int)) *aztables.Client {
+// AfterEachTry returns a client of the table that calls after when a try of a request has ended, before the SDK decides
+// whether to retry. Calls do not overlap. Tries are counted from 1 for each client.
+func (b *Backend) AfterEachTry(t testing.TB, name string, after func(try int)) *aztables.Client {
 	t.Helper()
 	opts := &aztables.ClientOptions{ClientOptions: options(b.script)}
-	opts.PerRetryPolicies = []policy.Policy{&between{after: after}}
+	opts.PerRetryPolicies = []policy.Policy{&afterEachTry{after: after}}
 	if b.Accelerated {
 		opts = wire.Accelerate(opts)
 	}
@@ -34,17 +34,17 @@ func (b *Backend) Between(t testing.TB, name string, after func(try int)) *aztab
 	return client.NewClient(name)
 }
 
-type between struct {
+type afterEachTry struct {
 	mu    sync.Mutex
 	after func(try int)
 	try   int
 }
 
-func (b *between) Do(req *policy.Request) (*http.Response, error) {
+func (p *afterEachTry) Do(req *policy.Request) (*http.Response, error) {
 	resp, err := req.Next()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.try++
-	b.after(b.try)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.try++
+	p.after(p.try)
 	return resp, err
 }

@@ -1,17 +1,18 @@
-// Package testbed runs one test body on every account and in every mode that the library promises to work on: the
-// in-process account of storagetest and a real Azurite, each with a plain aztables client and with an accelerated one.
+// Package harness runs one test body on every account and in every mode that the library supports: the in-process account
+// of storagetest and Azurite, each with a plain aztables client and with an accelerated one. It also contains the
+// assertions that tests of several packages share.
 //
 //	func TestX(t *testing.T) {
-//		testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+//		harness.Run(t, func(t *testing.T, b *harness.Backend) {
 //			table, err := patterns.NewTable[Employee](b.Table(t), nil)
 //			…
 //			b.Fault(fault.On("Table.Insert").Nth(1).LoseReply())
 //			b.ResetRequests()
 //			…
-//			if n := b.Requests().Count("Table.*"); n != 2 { … }
+//			b.WantRequests(t, map[string]int{"Table.Insert": 2})
 //		})
 //	}
-package testbed
+package harness
 
 import (
 	"net/http"
@@ -28,7 +29,7 @@ import (
 )
 
 // Run runs body as the subtests storagetest/plain, storagetest/accelerated, azurite/plain and azurite/accelerated. The
-// azurite ones are skipped, with the reason, where Azurite is not available; see azurite.Variable.
+// azurite subtests are skipped, with the reason, if Azurite is not available; see azurite.Variable.
 func Run(t *testing.T, body func(t *testing.T, b *Backend)) {
 	t.Helper()
 	RunInProcess(t, body)
@@ -38,7 +39,7 @@ func Run(t *testing.T, body func(t *testing.T, b *Backend)) {
 	})
 }
 
-// RunInProcess runs body on storagetest only, in both modes: for what Azurite cannot do, and for virtual time.
+// RunInProcess runs body on storagetest only, in both modes: for behavior that Azurite lacks, and for virtual time.
 func RunInProcess(t *testing.T, body func(t *testing.T, b *Backend)) {
 	t.Helper()
 	t.Run("storagetest", func(t *testing.T) {
@@ -55,7 +56,7 @@ func inModes(t *testing.T, body func(*testing.T, *Backend), open func(*testing.T
 			b.Accelerated = mode == "accelerated"
 			t.Cleanup(func() {
 				if t.Failed() {
-					t.Logf("the requests, retries included:\n%v", b.Requests())
+					t.Logf("requests, retries included:\n%v", b.Requests())
 				}
 			})
 			body(t, b)
@@ -92,16 +93,16 @@ func host(address string) string {
 	return host
 }
 
-// Backend is one account in one mode. What the clients that it makes send passes its fault script and its request log,
-// both empty at first; what it does itself, such as creating tables, passes neither.
+// Backend is one account in one mode. Requests of the clients that it returns are subject to its fault rules and recorded
+// in its request log, both empty at first. Requests of its own, such as those that create tables, are neither.
 //
-// The other subtests use the same Azurite: count and change only what the test has made itself.
+// All tests share one Azurite: count and change only what the test itself has created.
 type Backend struct {
-	// Name is the subtest's.
+	// Name is the name of the subtest.
 	Name string
-	// Accelerated tells that the table clients have the accelerating policy.
+	// Accelerated reports whether the table clients have the accelerating policy.
 	Accelerated bool
-	// Account is the in-process account, for its own switches. Nil on Azurite.
+	// Account is the in-process account, nil on Azurite.
 	Account *storagetest.Account
 
 	connection string
@@ -109,25 +110,25 @@ type Backend struct {
 	direct     policy.Transporter // around the script
 }
 
-// InProcess tells that the account is storagetest's: strict where Azurite is not, and usable in virtual time.
+// InProcess reports whether the account is that of storagetest, which is stricter than Azurite and works in virtual time.
 func (b *Backend) InProcess() bool { return b.Account != nil }
 
-// Fault adds rules to the fault script. They count requests from now on.
+// Fault adds fault rules. They count requests from now on.
 func (b *Backend) Fault(rules ...fault.Rule) { b.script.Fault(rules...) }
 
-// ClearFaults removes all rules.
+// ClearFaults removes all fault rules.
 func (b *Backend) ClearFaults() { b.script.Clear() }
 
-// Requests returns what was sent so far, retries of the SDK included, in order.
+// Requests returns the requests so far, retries of the SDK included, in order.
 func (b *Backend) Requests() fault.Log { return b.script.Log() }
 
-// ResetRequests empties the log, so that what follows can be counted.
+// ResetRequests empties the request log.
 func (b *Backend) ResetRequests() { b.script.ResetLog() }
 
-// loopback is the one HTTP client of all tests on Azurite, so that connections are used again.
+// loopback is the HTTP client of all tests on Azurite, so that connections are reused.
 var loopback = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute}}
 
-// options sends through transport, and repeats a failed try as often as by default, but at once.
+// options returns client options that send through transport and retry as often as by default, but without delay.
 func options(transport policy.Transporter) azcore.ClientOptions {
 	return azcore.ClientOptions{
 		Transport: transport,

@@ -1,4 +1,4 @@
-package testbed
+package harness
 
 import (
 	"context"
@@ -17,22 +17,22 @@ import (
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
-// UniqueName is legal for a table, a queue or a container, and nobody else's.
+// UniqueName returns a new name that is legal for a table, a queue or a container.
 func UniqueName() string { return "t" + strings.ToLower(rand.Text()) }
 
-// Service is a client of the account's table service.
+// Service returns a client of the account's table service.
 func (b *Backend) Service(t testing.TB) *aztables.ServiceClient {
 	t.Helper()
 	return b.tables(t, b.script)
 }
 
-// Table is a client of a new, empty table.
+// Table returns a client of a new, empty table.
 func (b *Backend) Table(t testing.TB) *aztables.Client {
 	t.Helper()
 	return b.NamedTable(t, UniqueName())
 }
 
-// NamedTable is a client of the table, which it creates.
+// NamedTable creates the table and returns a client of it.
 func (b *Backend) NamedTable(t testing.TB, name string) *aztables.Client {
 	t.Helper()
 	direct := b.tables(t, b.direct).NewClient(name)
@@ -46,7 +46,7 @@ func (b *Backend) NamedTable(t testing.TB, name string) *aztables.Client {
 	return b.Service(t).NewClient(name)
 }
 
-// Queue is a client of a new, empty queue.
+// Queue returns a client of a new, empty queue.
 func (b *Backend) Queue(t testing.TB) *azqueue.QueueClient {
 	t.Helper()
 	open := func(transport policy.Transporter, name string) *azqueue.QueueClient {
@@ -69,7 +69,7 @@ func (b *Backend) Queue(t testing.TB) *azqueue.QueueClient {
 	return open(b.script, name)
 }
 
-// Container is a client of a new, empty container.
+// Container returns a client of a new, empty container.
 func (b *Backend) Container(t testing.TB) *container.Client {
 	t.Helper()
 	open := func(transport policy.Transporter, name string) *container.Client {
@@ -105,15 +105,15 @@ func (b *Backend) tables(t testing.TB, transport policy.Transporter) *aztables.S
 	return client
 }
 
-// remove frees Azurite's memory at the end of the test. The in-process account frees its own. What the test has removed
-// itself is no error.
+// remove calls remove at the end of the test, to free memory of Azurite. On the in-process account it does nothing. A test
+// may have removed the resource itself.
 func (b *Backend) remove(t testing.TB, remove func(context.Context) error) {
 	if b.InProcess() {
 		return
 	}
 	t.Cleanup(func() {
-		var gone *azcore.ResponseError
-		if err := remove(context.Background()); err != nil && !(errors.As(err, &gone) && gone.StatusCode == http.StatusNotFound) {
+		var refused *azcore.ResponseError
+		if err := remove(context.Background()); err != nil && !(errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound) {
 			t.Errorf("remove what the test used: %v", err)
 		}
 	})

@@ -1,0 +1,107 @@
+package harness
+
+import (
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+)
+
+// WantRequests checks that the requests since the last check were those of want, the number of each operation, and no
+// others.
+func (b *Backend) WantRequests(t testing.TB, want map[string]int) {
+	t.Helper()
+	got := map[string]int{}
+	for _, r := range b.Requests() {
+		got[string(r.Op)]++
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("requests %v, want %v:\n%v", got, want, b.Requests())
+	}
+	b.ResetRequests()
+}
+
+// WantRequestCount checks the number of requests since the last check.
+func (b *Backend) WantRequestCount(t testing.TB, want int) {
+	t.Helper()
+	if got := len(b.Requests()); got != want {
+		t.Errorf("%d requests, want %d:\n%v", got, want, b.Requests())
+	}
+	b.ResetRequests()
+}
+
+// WantOps checks the operations of the requests since the last check, in order.
+func (b *Backend) WantOps(t testing.TB, want ...string) {
+	t.Helper()
+	var got []string
+	for _, op := range b.Requests().Ops() {
+		got = append(got, string(op))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("requests %q, want %q", got, want)
+	}
+	b.ResetRequests()
+}
+
+// InVirtualTime runs body on the in-process account in both modes, in a synctest bubble. The test fails if a goroutine is
+// still running when body returns.
+func InVirtualTime(t *testing.T, body func(t *testing.T, b *Backend)) {
+	t.Helper()
+	RunInProcess(t, func(t *testing.T, b *Backend) {
+		synctest.Test(t, func(t *testing.T) { body(t, b) })
+	})
+}
+
+// NoError ends the test if err is not nil.
+func NoError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%+v", err)
+	}
+}
+
+// Must returns the result of a call that must succeed: Must(table.Get(ctx, key))(t).
+func Must[R any](r R, err error) func(testing.TB) R {
+	return func(t testing.TB) R {
+		t.Helper()
+		NoError(t, err)
+		return r
+	}
+}
+
+// WantError checks that err is target.
+func WantError(t testing.TB, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Errorf("got error %v, want %v", err, target)
+	}
+}
+
+// All returns the values of a sequence that must not end with an error.
+func All[V any](t testing.TB, seq iter.Seq2[V, error]) []V {
+	t.Helper()
+	var all []V
+	for v, err := range seq {
+		NoError(t, err)
+		all = append(all, v)
+	}
+	return all
+}
+
+// Failure returns the error of a sequence that must end with one, and immediately after it. Values may precede it.
+func Failure[V any](t testing.TB, seq iter.Seq2[V, error]) error {
+	t.Helper()
+	var failed error
+	for _, err := range seq {
+		if failed != nil {
+			t.Fatal("the sequence continues after an error")
+		}
+		failed = err
+	}
+	if failed == nil {
+		t.Fatal("no error")
+	}
+	return failed
+}
