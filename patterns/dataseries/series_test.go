@@ -35,36 +35,21 @@ func today(hour int) time.Time {
 	return time.Date(now.Year(), now.Month(), now.Day(), hour, 30, 0, 0, time.UTC)
 }
 
-func wantRequests(t *testing.T, b *harness.Backend, what string, want int) {
-	t.Helper()
-	if got := len(b.Requests()); got != want {
-		t.Errorf("%s: %d requests, want %d", what, got, want)
-	}
-	b.ResetRequests()
-}
-
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("%+v", err)
-	}
-}
-
 func TestASeriesIsOneRowAndOneRequest(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		b.ResetRequests()
-		ok(t, s.Set(ctx, ken, today(23), 7))
-		wantRequests(t, b, "set", 1)
-		ok(t, s.Add(ctx, ken, today(23), 5))
-		wantRequests(t, b, "add", 2)
-		ok(t, s.Add(ctx, ken, today(9), 1))
+		harness.NoError(t, s.Set(ctx, ken, today(23), 7))
+		b.WantRequestCount(t, 1)
+		harness.NoError(t, s.Add(ctx, ken, today(23), 5))
+		b.WantRequestCount(t, 2)
+		harness.NoError(t, s.Add(ctx, ken, today(9), 1))
 		b.ResetRequests()
-		ok(t, s.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}}))
-		wantRequests(t, b, "set all", 1)
+		harness.NoError(t, s.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}}))
+		b.WantRequestCount(t, 1)
 		points, err := s.Read(ctx, ken, today(0))
-		ok(t, err)
-		wantRequests(t, b, "read", 1)
+		harness.NoError(t, err)
+		b.WantRequestCount(t, 1)
 		want := []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}, {Time: today(9), Value: 1}, {Time: today(23), Value: 12}}
 		if len(points) != len(want) {
 			t.Fatalf("got %v", points)
@@ -86,12 +71,12 @@ func TestValuesOfAnEarlierTurnAreNeverReturnedForALaterOne(t *testing.T) {
 		s, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
 		yesterday := today(8).AddDate(0, 0, -1)
 		for h := range 24 {
-			ok(t, s.Set(ctx, ken, yesterday.Add(time.Duration(h-8)*time.Hour), float64(h)))
+			harness.NoError(t, s.Set(ctx, ken, yesterday.Add(time.Duration(h-8)*time.Hour), float64(h)))
 		}
 		b.ResetRequests()
-		ok(t, s.Set(ctx, ken, yesterday, 80)) // of an earlier turn that no later value has overwritten
-		wantRequests(t, b, "late set", 2)
-		ok(t, s.Set(ctx, ken, today(8), 8.5))
+		harness.NoError(t, s.Set(ctx, ken, yesterday, 80)) // of an earlier turn that no later value has overwritten
+		b.WantRequestCount(t, 2)
+		harness.NoError(t, s.Set(ctx, ken, today(8), 8.5))
 		points, err := s.Read(ctx, ken, today(0))
 		if err != nil || len(points) != 1 || points[0].Value != 8.5 {
 			t.Errorf("today: %v, %v", points, err)
@@ -128,15 +113,15 @@ func TestALongRingNeedsSeveralRowsButOneRequest(t *testing.T) {
 			points = append(points, dataseries.Point[int32]{Time: time.Date(year, 1, 1+d, 12, 0, 0, 0, time.UTC), Value: int32(d)})
 		}
 		b.ResetRequests()
-		ok(t, s.SetAll(ctx, ken, points))
-		wantRequests(t, b, "set all of a year", 1)
+		harness.NoError(t, s.SetAll(ctx, ken, points))
+		b.WantRequestCount(t, 1)
 		// Neighbours whose names have the same prefix.
-		ok(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "0001230"}, points[0].Time, 1000))
-		ok(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "000123_"}, points[1].Time, 1000))
+		harness.NoError(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "0001230"}, points[0].Time, 1000))
+		harness.NoError(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "000123_"}, points[1].Time, 1000))
 		b.ResetRequests()
 		got, err := s.Read(ctx, ken, points[0].Time)
-		ok(t, err)
-		wantRequests(t, b, "read of a year", 1)
+		harness.NoError(t, err)
+		b.WantRequestCount(t, 1)
 		if len(got) != 365 {
 			t.Fatalf("%d points", len(got))
 		}
@@ -231,7 +216,7 @@ func TestWritersOfDifferentSlotsDoNotConflict(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		wantRequests(t, b, "24 writers", 24)
+		b.WantRequestCount(t, 24)
 		points, err := s.Read(ctx, ken, today(0))
 		if err != nil || len(points) != 24 {
 			t.Fatalf("%v, %v", points, err)
@@ -242,9 +227,9 @@ func TestWritersOfDifferentSlotsDoNotConflict(t *testing.T) {
 func TestAddingZeroToAnEmptySlotStoresAPoint(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := open[int64](t, b, dataseries.HoursOfDay())
-		ok(t, s.Add(t.Context(), ken, today(1), 0))
+		harness.NoError(t, s.Add(t.Context(), ken, today(1), 0))
 		points, err := s.Read(t.Context(), ken, today(0))
-		ok(t, err)
+		harness.NoError(t, err)
 		if len(points) != 1 || points[0].Value != 0 || !points[0].Time.Equal(today(1).Truncate(time.Hour)) {
 			t.Errorf("got %v", points)
 		}
@@ -254,7 +239,7 @@ func TestAddingZeroToAnEmptySlotStoresAPoint(t *testing.T) {
 func TestSeriesMatchAModel(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ring, err := dataseries.Steps(7, time.Minute)
-		ok(t, err)
+		harness.NoError(t, err)
 		s := open[int64](t, b, ring)
 		now := time.Unix(time.Now().Unix()/420*420, 0).UTC() // the start of a turn
 		run := 0
@@ -334,7 +319,7 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", what, c.err, c.want)
 			}
 		}
-		wantRequests(t, b, "refusals", 0)
+		b.WantRequestCount(t, 0)
 	})
 }
 
@@ -342,15 +327,15 @@ func TestASumThatOverflowsIsNotStored(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		ints, floats := open[int32](t, b, dataseries.HoursOfDay()), open[float64](t, b, dataseries.HoursOfDay())
-		ok(t, ints.Set(ctx, ken, today(1), math.MaxInt32))
+		harness.NoError(t, ints.Set(ctx, ken, today(1), math.MaxInt32))
 		if err := ints.Add(ctx, ken, today(1), 1); !errors.Is(err, dataseries.ErrOverflow) {
 			t.Errorf("overflow: %v", err)
 		}
-		ok(t, ints.Set(ctx, ken, today(2), math.MinInt32))
+		harness.NoError(t, ints.Set(ctx, ken, today(2), math.MinInt32))
 		if err := ints.Add(ctx, ken, today(2), -1); !errors.Is(err, dataseries.ErrOverflow) {
 			t.Errorf("overflow below: %v", err)
 		}
-		ok(t, floats.Set(ctx, ken, today(1), math.MaxFloat64))
+		harness.NoError(t, floats.Set(ctx, ken, today(1), math.MaxFloat64))
 		if err := floats.Add(ctx, ken, today(1), math.MaxFloat64); !errors.Is(err, dataseries.ErrOverflow) {
 			t.Errorf("overflow of a float: %v", err)
 		}
@@ -364,7 +349,7 @@ func TestASumThatOverflowsIsNotStored(t *testing.T) {
 func TestNaNIsStored(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
-		ok(t, s.Set(ctx, ken, today(2), math.NaN()))
+		harness.NoError(t, s.Set(ctx, ken, today(2), math.NaN()))
 		if points, err := s.Read(ctx, ken, today(0)); err != nil || len(points) != 1 || !math.IsNaN(points[0].Value) {
 			t.Errorf("got %v, %v", points, err)
 		}
@@ -374,7 +359,7 @@ func TestNaNIsStored(t *testing.T) {
 func TestAStoredValueOfAnotherTypeIsAnError(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		floats, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
-		ok(t, floats.Set(ctx, ken, today(1), 1.5))
+		harness.NoError(t, floats.Set(ctx, ken, today(1), 1.5))
 		other, _ := dataseries.New[int32](floats.Client(), dataseries.HoursOfDay())
 		var p *patterns.PropertyError
 		if _, err := other.Read(ctx, ken, today(0)); !errors.As(err, &p) || p.Property != "Value001" {
@@ -388,15 +373,15 @@ func TestInt32ValuesOfOtherWritersAreAccepted(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		rows, err := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
-		ok(t, err)
+		harness.NoError(t, err)
 		foreign := map[string]any{"Value007": int32(12), "Turn007": int32(16282)}
 		_, err = rows.Do(ctx, patterns.InsertOp(&foreign).At(keys.Key{Partition: "Sales", Row: "000123_"}))
-		ok(t, err)
+		harness.NoError(t, err)
 		at := time.Date(2014, 7, 31, 7, 30, 0, 0, time.UTC)
 		if err := s.Set(ctx, ken, at.AddDate(0, 0, -1), 1); !errors.Is(err, dataseries.ErrLate) {
 			t.Errorf("set of the day before: %v", err)
 		}
-		ok(t, s.Add(ctx, ken, at, 5))
+		harness.NoError(t, s.Add(ctx, ken, at, 5))
 		if points, err := s.Read(ctx, ken, at); err != nil || len(points) != 1 || points[0].Value != 17 {
 			t.Errorf("got %v, %v", points, err)
 		}
@@ -408,7 +393,7 @@ func TestMinutesAreOverwrittenEveryHour(t *testing.T) {
 		s, ctx := open[int64](t, b, dataseries.MinutesOfHour()), t.Context()
 		hour := today(12).Truncate(time.Hour).AddDate(0, 0, 1)
 		for minute := range 90 { // the last 30 overwrite the first
-			ok(t, s.Set(ctx, ken, hour.Add(time.Duration(minute)*time.Minute+59*time.Second), int64(minute)))
+			harness.NoError(t, s.Set(ctx, ken, hour.Add(time.Duration(minute)*time.Minute+59*time.Second), int64(minute)))
 		}
 		for what, read := range map[string]func() ([]dataseries.Point[int64], error){
 			"the first hour":  func() ([]dataseries.Point[int64], error) { return s.Read(ctx, ken, hour) },
@@ -434,7 +419,7 @@ func TestMinutesAreOverwrittenEveryHour(t *testing.T) {
 func TestTheStoredFormDoesNotChange(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
-		ok(t, s.Set(ctx, ken, time.Date(2014, 7, 31, 7, 59, 59, 0, time.UTC), 12))
+		harness.NoError(t, s.Set(ctx, ken, time.Date(2014, 7, 31, 7, 59, 59, 0, time.UTC), 12))
 		rows, _ := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
 		row, err := rows.Get(ctx, keys.Key{Partition: "Sales", Row: "000123_"})
 		if err != nil || row.Value["Value007"] != int64(12) || row.Value["Turn007"] != int64(16282) {

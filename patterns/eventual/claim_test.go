@@ -62,7 +62,7 @@ func TestLargePayloadIsStoredInABlob(t *testing.T) {
 				want := strings.Repeat("x", c.size)
 				b.ResetRequests()
 				s.put(t, "full", want, &eventual.EnqueueOptions{Container: payloads})
-				wantRequests(t, b, map[string]int{"Queue.Put": 1, "Blob.Put": c.blobs})
+				b.WantRequests(t, map[string]int{"Queue.Put": 1, "Blob.Put": c.blobs})
 				if n := len(blobs(t, payloads)); n != c.blobs {
 					t.Errorf("%d blobs", n)
 				}
@@ -87,7 +87,7 @@ func TestLargePayloadWithoutContainerIsRefusedBeforeAnyRequest(t *testing.T) {
 		if !errors.Is(err, patterns.ErrTooLarge) {
 			t.Errorf("got %v", err)
 		}
-		wantRequests(t, b, nil)
+		b.WantRequests(t, nil)
 	})
 }
 
@@ -226,7 +226,7 @@ func TestRefusalAfterALostResponseLeavesTheOutcomeUnknown(t *testing.T) {
 }
 
 func TestSweepClaimsDeletesOnlyOldPayloads(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		payloads, queue := b.Container(t), b.Queue(t)
 		put := func() {
 			err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
@@ -257,7 +257,7 @@ func TestSweepClaimsDeletesOnlyOldPayloads(t *testing.T) {
 			if err != nil || report != c.want {
 				t.Errorf("got %+v, %v, want %+v", report, err, c.want)
 			}
-			wantRequests(t, b, map[string]int{"Blob.List": 1, "Blob.Delete": c.deletes})
+			b.WantRequests(t, map[string]int{"Blob.List": 1, "Blob.Delete": c.deletes})
 		}
 		if left := blobs(t, payloads); len(left) != 2 {
 			t.Errorf("%v are left", left)

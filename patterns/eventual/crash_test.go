@@ -26,7 +26,7 @@ type scenario struct {
 // process, and then twice for each request: with a crash before it is carried out, and
 // with a crash after that.
 func crashAtEveryRequest(t *testing.T, begin func(t *testing.T, b *harness.Backend) scenario) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		run := func(killed string, rules []fault.Rule) fault.Log {
 			s := begin(t, b)
 			b.ResetRequests()

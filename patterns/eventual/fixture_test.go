@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
@@ -169,23 +168,6 @@ func messages(t testing.TB, q *azqueue.QueueClient) []*azqueue.PeekedMessage {
 	return resp.Messages
 }
 
-// wantRequests checks that these requests, and no others, were made since the last check.
-func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
-	t.Helper()
-	log := b.Requests()
-	total := 0
-	for op, n := range want {
-		total += n
-		if got := log.Count(op); got != n {
-			t.Errorf("%d requests %s, want %d", got, op, n)
-		}
-	}
-	if len(log) != total {
-		t.Errorf("%d requests, want %d:\n%v", len(log), total, log)
-	}
-	b.ResetRequests()
-}
-
 // crashBefore and crashAfter simulate a process that dies before, or after, its n-th
 // request is carried out: no further request reaches the service.
 func crashBefore(n int) []fault.Rule {
@@ -199,14 +181,6 @@ func crashAfter(n int) []fault.Rule {
 func newQueueClient(t testing.TB) *azqueue.QueueClient {
 	t.Helper()
 	return storagetest.New(t).Queue("jobs")
-}
-
-// inVirtualTime runs body on the in-process account. The test fails if a goroutine is left
-// when body returns.
-func inVirtualTime(t *testing.T, body func(t *testing.T, b *harness.Backend)) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		synctest.Test(t, func(t *testing.T) { body(t, b) })
-	})
 }
 
 // requestTimes returns when the requests of one operation were sent, relative to the

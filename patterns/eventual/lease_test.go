@@ -14,7 +14,7 @@ import (
 )
 
 func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Visibility = 30 * time.Second
 			o.PollMin, o.PollMax = time.Second, time.Second
@@ -42,7 +42,7 @@ func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
 
 // The service refuses to hide a message beyond its expiry.
 func TestLeaseEndsWithTheLifeOfTheMessage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.Parallel = 1 })
 		for _, c := range []struct {
 			kind    string
@@ -76,7 +76,7 @@ func TestLeaseEndsWithTheLifeOfTheMessage(t *testing.T) {
 }
 
 func TestFailedRenewalIsRetried(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Visibility = 30 * time.Second
 			o.PollMin, o.PollMax = time.Second, time.Second
@@ -94,7 +94,7 @@ func TestFailedRenewalIsRetried(t *testing.T) {
 }
 
 func TestLostLeaseEndsTheHandlersContext(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.Visibility = 30 * time.Second; o.Parallel = 1 })
 		var cause error
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
@@ -118,7 +118,7 @@ func TestLostLeaseEndsTheHandlersContext(t *testing.T) {
 }
 
 func TestExpiredLeaseEndsTheHandlersContext(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.Visibility = 30 * time.Second; o.Parallel = 1 })
 		var cause error
 		var after time.Duration
@@ -141,7 +141,7 @@ func TestExpiredLeaseEndsTheHandlersContext(t *testing.T) {
 }
 
 func TestMessageDeletedByAnotherWorkerIsDone(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		slow := newFixture(t, b, func(o *eventual.Options) { o.Visibility, o.Parallel = 10*time.Second, 1 })
 		fast := newFixtureOn(t, b, slow.queue, slow.poison, nil)
 		eventual.Handle(slow.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {

@@ -31,7 +31,7 @@ func (l *locked) Write(p []byte) (int, error) {
 }
 
 func TestEveryAttemptIsLoggedAndTraced(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		var log locked
 		type span struct {
 			name, status string
@@ -83,7 +83,7 @@ func TestEveryAttemptIsLoggedAndTraced(t *testing.T) {
 // slog.TextHandler formats errors with the verb %+v, which prints keys, unless the error
 // is a slog.LogValuer.
 func TestLogContainsNoKeys(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		var log locked
 		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -166,7 +166,7 @@ func TestDelayedMoveDoesNotUndoANewerOne(t *testing.T) {
 }
 
 func TestMoveReturnsConflictAfterTooManyLostRaces(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		name := harness.UniqueName()
 		current, old := b.NamedTable(t, name), b.Table(t)
 		direct := b.Direct(t, name)

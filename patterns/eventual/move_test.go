@@ -103,7 +103,7 @@ func TestMoveOfMissingOrInvalidRowFails(t *testing.T) {
 				if err := a.move(t.Context(), r); err == nil {
 					t.Errorf("%v was moved", r)
 				}
-				wantRequests(t, b, nil)
+				b.WantRequests(t, nil)
 			}
 		})
 	})

@@ -83,7 +83,7 @@ func TestInvalidEnqueueIsRefusedBeforeAnyRequest(t *testing.T) {
 		if err := eventual.Enqueue(t.Context(), queue, "k", make(chan int), nil); err == nil {
 			t.Error("a channel was enqueued")
 		}
-		wantRequests(t, b, nil)
+		b.WantRequests(t, nil)
 	})
 }
 

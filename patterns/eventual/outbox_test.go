@@ -134,7 +134,7 @@ func TestWorkerFinishesInterruptedStoreOperations(t *testing.T) {
 }
 
 func TestOutboxMessageIsDeliveredAgainIfTheStoreAsks(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, infrequentPolls)
 		want := patterns.OutboxMessage{Partition: "p", ID: "op", Row: "r", Reserved: []patterns.RowRef{{View: "v", Partition: "x", Row: "y"}}}
 		drainer := &fakeDrainer{want: want, t: t, fails: 20, redeliveries: 3}
@@ -233,7 +233,7 @@ func TestInvalidOutboxIsRefused(t *testing.T) {
 }
 
 func TestHandleSweepFinishesOperationsWithoutOutboxMessage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, infrequentPolls)
 		store := s.newStore(t, b.Table(t), "")
 		b.Fault(crashBefore(4)...) // crash after put, reserve and transaction

@@ -14,7 +14,7 @@ import (
 )
 
 func TestPeriodicTaskRunsAgainAfterErrorsAndPanics(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		var log locked
 		s := newFixture(t, b, func(o *eventual.Options) {
 			infrequentPolls(o)
@@ -66,7 +66,7 @@ func TestMalformedPeriodicTaskIsRefused(t *testing.T) {
 }
 
 func TestRegistrationWhileTheWorkerRunsIsRefused(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		var log locked
 		s := newFixture(t, b, func(o *eventual.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 		ctx, stop := context.WithCancel(t.Context())

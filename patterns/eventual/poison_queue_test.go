@@ -39,7 +39,7 @@ func TestReplayedMessageIsProcessedLikeANewOne(t *testing.T) {
 				}
 			}
 		})
-		wantRequests(t, b, map[string]int{"Queue.Get": 2, "Queue.Put": 1, "Queue.Delete": 1})
+		b.WantRequests(t, map[string]int{"Queue.Get": 2, "Queue.Put": 1, "Queue.Delete": 1})
 		wantOutcomes(t, s.until(t, 2), eventual.Retrying, eventual.Done)
 		for i, j := range jobs {
 			if j.Message.To != "Ken" || j.ID != "op" || j.Attempt != i+1 {
@@ -128,7 +128,7 @@ func TestTakeReturnsEveryMessageOnceAndReleasesTheRest(t *testing.T) {
 				}
 			}
 		})
-		wantRequests(t, b, map[string]int{"Queue.Get": 4, "Queue.Delete": 10, "Queue.Update": 60})
+		b.WantRequests(t, map[string]int{"Queue.Get": 4, "Queue.Delete": 10, "Queue.Update": 60})
 		for i := range 70 {
 			if n := got[fmt.Sprint(i)]; n != 1 {
 				t.Errorf("message %d was returned %d times", i, n)
@@ -150,7 +150,7 @@ func TestTakeReturnsEveryMessageOnceAndReleasesTheRest(t *testing.T) {
 
 // A slow loop receives the first messages again, together with the rest.
 func TestTakeReturnsEveryMessageOnceToASlowLoop(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		for i := range 100 {
 			if _, err := s.poison.EnqueueMessage(t.Context(), fmt.Sprint(i), nil); err != nil {
@@ -178,19 +178,19 @@ func TestPeekedMessageCannotBeChanged(t *testing.T) {
 		p := s.poisonQueue(t)
 		b.ResetRequests()
 		d := peek(t, p)[0]
-		wantRequests(t, b, map[string]int{"Queue.Peek": 1})
+		b.WantRequests(t, map[string]int{"Queue.Peek": 1})
 		if err := p.Replay(t.Context(), d); !errors.Is(err, eventual.ErrNotLeased) {
 			t.Errorf("replay: %v", err)
 		}
 		if err := p.Discard(t.Context(), d); !errors.Is(err, eventual.ErrNotLeased) {
 			t.Errorf("discard: %v", err)
 		}
-		wantRequests(t, b, nil)
+		b.WantRequests(t, nil)
 	})
 }
 
 func TestPoisonMessageLeasedByAnotherClientIsNotChanged(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		s.put(t, "parcel", 1, nil)
 		s.put(t, "parcel", 2, nil)

@@ -126,7 +126,7 @@ func TestPoisonQueueIsCreatedWhenFirstNeeded(t *testing.T) {
 }
 
 func TestWithoutPoisonQueueCancelledMessageIsRetriedAfterAWeek(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
 		var works atomic.Bool
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
@@ -163,7 +163,7 @@ func TestWithoutPoisonQueueAttemptsContinue(t *testing.T) {
 		"kills its workers": {5, []eventual.Outcome{eventual.Parked}, week},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+			harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 				s := newFixture(t, b, func(o *eventual.Options) { o.Poison, o.PollMax = nil, time.Hour })
 				var works atomic.Bool
 				var last time.Time
@@ -203,7 +203,7 @@ func receiveAndDie(t testing.TB, q *azqueue.QueueClient) {
 }
 
 func TestMessageThatKillsItsWorkersIsMovedToPoison(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.PollMax = 10 * time.Second })
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
 			t.Error("the handler was called")
@@ -221,7 +221,7 @@ func TestMessageThatKillsItsWorkersIsMovedToPoison(t *testing.T) {
 }
 
 func TestUnreachablePoisonQueueLosesNoMessage(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{}, nil)

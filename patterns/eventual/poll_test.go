@@ -11,7 +11,7 @@ import (
 )
 
 func TestIdleWorkerPollsLessOftenUntilAMessageArrives(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = 0, 0 })
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
 		stop := s.start(t)
@@ -41,7 +41,7 @@ func TestIdleWorkerPollsLessOftenUntilAMessageArrives(t *testing.T) {
 }
 
 func TestPollReceivesNoMoreMessagesThanHandlersAreFree(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		for _, parallel := range []int{1, 3, 16, 40} {
 			s := newFixture(t, b, func(o *eventual.Options) { o.Parallel = parallel })
 			var now, most atomic.Int32
@@ -78,12 +78,12 @@ func TestPollReceivesNoMoreMessagesThanHandlersAreFree(t *testing.T) {
 }
 
 func TestEmptyPollIsOneRequest(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = time.Minute, time.Minute })
 		stop := s.start(t)
 		time.Sleep(time.Second)
-		wantRequests(t, b, map[string]int{"Queue.Get": 1})
+		b.WantRequests(t, map[string]int{"Queue.Get": 1})
 		stop()
-		wantRequests(t, b, nil)
+		b.WantRequests(t, nil)
 	})
 }

@@ -16,7 +16,7 @@ import (
 // Several workers; any request may be lost, refused, delayed or carried out twice, and
 // any message may be delivered twice.
 func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		const rows = 60
 		current, old := b.Table(t), b.Table(t)
 		queue, poison := b.Queue(t), b.Queue(t)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestStoppedWorkerLetsHandlersFinish(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			time.Sleep(20 * time.Second)
@@ -51,7 +51,7 @@ func TestHandlersAreCancelledAfterTheGraceTimeAndTheirMessagesReleased(t *testin
 	}
 	for name, c := range stops {
 		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+			harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 				s := newFixture(t, b, func(o *eventual.Options) { o.Grace = c.grace })
 				var cause error
 				eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
@@ -86,7 +86,7 @@ func TestHandlersAreCancelledAfterTheGraceTimeAndTheirMessagesReleased(t *testin
 }
 
 func TestMessagesReceivedAfterTheStopAreReleased(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			t.Error("a handler was called")
@@ -111,7 +111,7 @@ func TestMessagesReceivedAfterTheStopAreReleased(t *testing.T) {
 }
 
 func TestReleasesDoNotCountAsAttempts(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.Grace = -1 })
 		s.put(t, "letter", letter{}, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
@@ -129,7 +129,7 @@ func TestReleasesDoNotCountAsAttempts(t *testing.T) {
 }
 
 func TestWorkerStopsIfNoRequestIsAnswered(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			b.Fault(fault.On("*").Delay(time.Hour)) // no request is answered from now on

@@ -69,7 +69,7 @@ func TestFailedAttemptsAreRetriedUntilOneSucceeds(t *testing.T) {
 }
 
 func TestFailedAttemptsWaitForTheDefaultBackoff(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Backoff, o.MaxAttempts = nil, 10
 			o.PollMin, o.PollMax = time.Second, time.Second
@@ -95,7 +95,7 @@ func TestFailedAttemptsWaitForTheDefaultBackoff(t *testing.T) {
 }
 
 func TestSnoozedAttemptsDoNotCount(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts, o.PollMax = 2, 10*time.Second })
 		began := time.Now()
 		calls := 0
@@ -155,7 +155,7 @@ func TestCreateCreatesBothQueues(t *testing.T) {
 		if err := s.worker.Create(t.Context()); err != nil {
 			t.Error(err)
 		}
-		wantRequests(t, b, map[string]int{"Queue.CreateQueue": 2})
+		b.WantRequests(t, map[string]int{"Queue.CreateQueue": 2})
 	})
 }
 

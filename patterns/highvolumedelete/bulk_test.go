@@ -33,14 +33,14 @@ func TestBulkWritesToSeveralPeriods(t *testing.T) {
 		if r.Applied != 280 || r.Taken != 281 || r.Failed != 1 || r.Requests != 4 || last != r.BulkProgress {
 			t.Errorf("%+v, last progress %+v", r.BulkProgress, last)
 		}
-		wantRequests(t, b, "bulk", map[string]int{"Table.CreateTable": 2, "Table.Batch": 4})
+		b.WantRequests(t, map[string]int{"Table.CreateTable": 2, "Table.Batch": 4})
 
 		// All rows exist now, which makes no difference to upserts.
 		upsert := func(v *login) patterns.Op[login] { return patterns.UpsertOp(v, patterns.Replace) }
 		if r, err := s.Bulk(t.Context(), slices.Values(values[:280]), upsert, nil); err != nil || r.Applied != 280 {
 			t.Errorf("upsert: %+v, %v", r, err)
 		}
-		wantRequests(t, b, "upsert", map[string]int{"Table.Batch": 4})
+		b.WantRequests(t, map[string]int{"Table.Batch": 4})
 		r, err = s.Bulk(t.Context(), slices.Values(values[270:280]), patterns.InsertOp, nil)
 		if !errors.Is(err, patterns.ErrExists) || r.Failed != 10 {
 			t.Errorf("insert again: %+v, %v", r, err)

@@ -89,7 +89,7 @@ func TestDeleteWhereSendsFullTransactions(t *testing.T) {
 		if err != nil || dry.Found != 551 || dry.Deleted != 551 || dry.Pages != 3 || dry.Transactions != 3+2+1+2 {
 			t.Errorf("dry run: %+v, %v", dry, err)
 		}
-		wantRequests(t, b, "dry run", map[string]int{"Table.Query": 3})
+		b.WantRequests(t, map[string]int{"Table.Query": 3})
 
 		steps, overlap := 0, sync.Mutex{}
 		p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{
@@ -111,14 +111,14 @@ func TestDeleteWhereSendsFullTransactions(t *testing.T) {
 			}
 		}
 		b.ClearFaults()
-		wantRequests(t, b, "delete", map[string]int{"Table.Query": 3, "Table.Batch": 8})
+		b.WantRequests(t, map[string]int{"Table.Query": 3, "Table.Batch": 8})
 		want(t, "left", left(t, table), "a/keep", "e/keep")
 		b.ResetRequests()
 
 		if p, err := highvolumedelete.DeleteWhere(t.Context(), table, query.And(query.PartitionKey.Eq("a"), old), nil); err != nil || p.Found != 0 {
 			t.Errorf("again: %+v, %v", p, err)
 		}
-		wantRequests(t, b, "again", map[string]int{"Table.Query": 1})
+		b.WantRequests(t, map[string]int{"Table.Query": 1})
 	})
 }
 
@@ -145,7 +145,7 @@ func TestDeleteWhereRefusesInvalidArgumentsWithoutARequest(t *testing.T) {
 		if _, err := highvolumedelete.DeleteWhere[note](t.Context(), nil, old, nil); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("no table: %v", err)
 		}
-		wantRequests(t, b, "all", nil)
+		b.WantRequests(t, nil)
 	})
 }
 
@@ -278,7 +278,7 @@ func TestDeleteWhereContinuesFromItsCursor(t *testing.T) {
 			t.Errorf("%+v, %v", q, err)
 		}
 		// The first page is done and is not read again.
-		wantRequests(t, b, "from the cursor", map[string]int{"Table.Query": 2, "Table.Batch": 7})
+		b.WantRequests(t, map[string]int{"Table.Query": 2, "Table.Batch": 7})
 		b.ClearFaults()
 		want(t, "left", left(t, table))
 	})

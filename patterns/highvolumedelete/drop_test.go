@@ -29,7 +29,7 @@ func TestDropBeforeDropsWholePeriods(t *testing.T) {
 			t.Errorf("dry run: %+v, %v", r, err)
 		}
 		want(t, "dry run", names(r.Tables, prefix), "20140801", "20140802")
-		wantRequests(t, b, "dry run", map[string]int{"Table.ListTables": 1})
+		b.WantRequests(t, map[string]int{"Table.ListTables": 1})
 
 		var steps []int
 		r, err = s.DropBefore(t.Context(), limit, &highvolumedelete.DropOptions{Progress: func(p highvolumedelete.DropProgress) {
@@ -38,12 +38,12 @@ func TestDropBeforeDropsWholePeriods(t *testing.T) {
 		if err != nil || r.Found != 2 || r.Dropped != 2 || !slices.Equal(steps, []int{1, 2}) {
 			t.Errorf("%+v, %v, progress %v", r, err, steps)
 		}
-		wantRequests(t, b, "drop", map[string]int{"Table.ListTables": 1, "Table.DeleteTable": 2})
+		b.WantRequests(t, map[string]int{"Table.ListTables": 1, "Table.DeleteTable": 2})
 
 		if r, err = s.DropBefore(t.Context(), limit, nil); err != nil || r.Found != 0 {
 			t.Errorf("again: %+v, %v", r, err)
 		}
-		wantRequests(t, b, "again", map[string]int{"Table.ListTables": 1})
+		b.WantRequests(t, map[string]int{"Table.ListTables": 1})
 		want(t, "what is left", read(t, s.Query(t.Context(), day(1), day(9), filterAll, scan(false))), "a 03 00", "b 03 00", "a 04 00", "b 04 00")
 		b.ResetRequests()
 
@@ -52,7 +52,7 @@ func TestDropBeforeDropsWholePeriods(t *testing.T) {
 		if !errors.Is(err, highvolumedelete.ErrDropped) || !errors.As(err, &dropped) || !dropped.Limit.Equal(day(3)) || dropped.Deleting {
 			t.Errorf("a late write: %v", err)
 		}
-		wantRequests(t, b, "a late write", nil)
+		b.WantRequests(t, nil)
 		insert(t, s, "late", day(3))
 		// The limit never decreases.
 		if _, err := s.DropBefore(t.Context(), day(1), nil); err != nil || !s.Limit().Equal(day(3)) {

@@ -102,23 +102,5 @@ func names(tables []highvolumedelete.PeriodTable, prefix string) []string {
 	return ns
 }
 
-// wantRequests checks the number of requests of each kind since the last check, and that there
-// were no others.
-func wantRequests(t testing.TB, b *harness.Backend, what string, want map[string]int) {
-	t.Helper()
-	log := b.Requests()
-	total := 0
-	for op, n := range want {
-		total += n
-		if got := log.Count(op); got != n {
-			t.Errorf("%s: %d requests %s, want %d", what, got, op, n)
-		}
-	}
-	if len(log) != total {
-		t.Errorf("%s: %d requests, want %d:\n%v", what, len(log), total, log)
-	}
-	b.ResetRequests()
-}
-
 // filterAll matches every row.
 var filterAll query.Filter

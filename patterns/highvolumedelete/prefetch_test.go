@@ -39,7 +39,7 @@ func TestAQueryWithALimitReadsFewTables(t *testing.T) {
 			if len(got) != c.rows {
 				t.Errorf("%s: %q", c.what, got)
 			}
-			wantRequests(t, b, c.what, map[string]int{"Table.ListTables": 1, "Table.Query": c.requests})
+			b.WantRequests(t, map[string]int{"Table.ListTables": 1, "Table.Query": c.requests})
 		}
 	})
 }
@@ -61,7 +61,7 @@ func TestPrefetchGrowsFromTableToTable(t *testing.T) {
 				}
 				break
 			}
-			wantRequests(t, b, fmt.Sprint("day ", d), map[string]int{"Table.ListTables": 1, "Table.Query": requests})
+			b.WantRequests(t, map[string]int{"Table.ListTables": 1, "Table.Query": requests})
 		}
 		for before, requests := range []int{1, 3, 6, 11, 12} {
 			d, user := 12-before, fmt.Sprint("rare", before)

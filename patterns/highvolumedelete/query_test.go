@@ -36,21 +36,21 @@ func TestQueryYieldsPeriodsInOrderAndRowsInKeyOrder(t *testing.T) {
 		var none time.Time
 		got := read(t, s.Query(t.Context(), none, none, filterAll, scan(false)))
 		want(t, "all", got, "a 01 00", "b 01 00", "a 03 00", "b 03 00", "a 05 00", "b 05 00")
-		wantRequests(t, b, "all", map[string]int{"Table.ListTables": 1, "Table.Query": 3})
+		b.WantRequests(t, map[string]int{"Table.ListTables": 1, "Table.Query": 3})
 		got = read(t, s.Query(t.Context(), none, none, filterAll, scan(true)))
 		want(t, "newest first", got, "a 05 00", "b 05 00", "a 03 00", "b 03 00", "a 01 00", "b 01 00")
 		b.ResetRequests()
 
 		got = read(t, s.Query(t.Context(), day(1).Add(5*time.Hour), day(3), query.PartitionKey.Eq("a"), nil))
 		want(t, "up to the third, without it", got, "a 01 00")
-		wantRequests(t, b, "two periods, one of them a table", map[string]int{"Table.ListTables": 1, "Table.Query": 1})
+		b.WantRequests(t, map[string]int{"Table.ListTables": 1, "Table.Query": 1})
 		got = read(t, s.Query(t.Context(), day(2), day(3).Add(1), query.PartitionKey.Eq("a"), nil))
 		want(t, "the third as well", got, "a 03 00")
 		b.ResetRequests()
 		want(t, "one period", read(t, s.Query(t.Context(), day(3), day(4), query.PartitionKey.Eq("a"), nil)), "a 03 00")
-		wantRequests(t, b, "one period", map[string]int{"Table.Query": 1})
+		b.WantRequests(t, map[string]int{"Table.Query": 1})
 		want(t, "one period without a table", read(t, s.Query(t.Context(), day(4), day(5), query.PartitionKey.Eq("a"), nil)))
-		wantRequests(t, b, "one period without a table", map[string]int{"Table.Query": 1})
+		b.WantRequests(t, map[string]int{"Table.Query": 1})
 		want(t, "an empty range", read(t, s.Query(t.Context(), day(5), day(5), query.PartitionKey.Eq("a"), nil)))
 		want(t, "a reversed range", read(t, s.Query(t.Context(), day(9), day(1), query.PartitionKey.Eq("a"), nil)))
 		noon := day(5).Add(12 * time.Hour)
@@ -60,7 +60,7 @@ func TestQueryYieldsPeriodsInOrderAndRowsInKeyOrder(t *testing.T) {
 				t.Errorf("%s: %v, %v", what, tables, err)
 			}
 		}
-		wantRequests(t, b, "no period", nil)
+		b.WantRequests(t, nil)
 	})
 }
 
@@ -113,7 +113,7 @@ func TestInvalidQueriesAreRefusedWithoutARequest(t *testing.T) {
 				t.Errorf("%s: %v, %v", what, got, paged)
 			}
 		}
-		wantRequests(t, b, "all", nil)
+		b.WantRequests(t, nil)
 	})
 }
 

@@ -20,15 +20,15 @@ func TestAnEventIsStoredInTheTableOfItsTime(t *testing.T) {
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		west := time.FixedZone("west", -8*3600)
 		insert(t, s, "donh", time.Date(2014, 8, 1, 23, 30, 0, 0, west)) // in UTC the second
-		wantRequests(t, b, "the first of a period", map[string]int{"Table.Insert": 2, "Table.CreateTable": 1})
+		b.WantRequests(t, map[string]int{"Table.Insert": 2, "Table.CreateTable": 1})
 		insert(t, s, "junc", day(3).Add(-1))
-		wantRequests(t, b, "the second", map[string]int{"Table.Insert": 1})
+		b.WantRequests(t, map[string]int{"Table.Insert": 1})
 		insert(t, s, "junc", day(3))
-		wantRequests(t, b, "the next period", map[string]int{"Table.Insert": 2, "Table.CreateTable": 1})
+		b.WantRequests(t, map[string]int{"Table.Insert": 2, "Table.CreateTable": 1})
 
 		again := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		insert(t, again, "kenk", day(3))
-		wantRequests(t, b, "another process", map[string]int{"Table.Insert": 1})
+		b.WantRequests(t, map[string]int{"Table.Insert": 1})
 
 		tables, err := s.List(t.Context(), time.Time{}, time.Time{})
 		if err != nil {
@@ -82,7 +82,7 @@ func TestInvalidValuesAreRefusedWithoutARequest(t *testing.T) {
 		if _, err := s.DropBefore(t.Context(), far, nil); !errors.Is(err, patterns.ErrBadKey) {
 			t.Errorf("drop before the year 10000: %v", err)
 		}
-		wantRequests(t, b, "all", nil)
+		b.WantRequests(t, nil)
 	})
 }
 
@@ -111,17 +111,17 @@ func TestPrepareCreatesFutureTables(t *testing.T) {
 		if err := s.Prepare(t.Context(), 5); err != nil {
 			t.Fatal(err)
 		}
-		wantRequests(t, b, "prepare", map[string]int{"Table.CreateTable": 6})
+		b.WantRequests(t, map[string]int{"Table.CreateTable": 6})
 		if err := s.Prepare(t.Context(), 5); err != nil {
 			t.Fatal(err)
 		}
-		wantRequests(t, b, "prepare again", nil)
+		b.WantRequests(t, nil)
 		if err := newTables(t, b, prefix, highvolumedelete.Month, nil).Prepare(t.Context(), 0); err != nil {
 			t.Fatal(err) // it exists
 		}
-		wantRequests(t, b, "in another process", map[string]int{"Table.CreateTable": 1})
+		b.WantRequests(t, map[string]int{"Table.CreateTable": 1})
 		insert(t, s, "donh", time.Now())
-		wantRequests(t, b, "insert", map[string]int{"Table.Insert": 1})
+		b.WantRequests(t, map[string]int{"Table.Insert": 1})
 		tables, err := s.List(t.Context(), time.Now(), time.Time{})
 		if err != nil || len(tables) != 6 {
 			t.Errorf("%d tables, %v", len(tables), err)
@@ -195,7 +195,7 @@ func TestAMissingTableIsCreatedAgainUnlessItWasDropped(t *testing.T) {
 					t.Errorf("a table of the past that is gone: %v", err)
 				}
 			}
-			wantRequests(t, b, "a table known to be dropped", map[string]int{"Table.Insert": 1})
+			b.WantRequests(t, map[string]int{"Table.Insert": 1})
 		})
 	})
 }
@@ -216,7 +216,7 @@ func TestKeepRefusesLateWritesInEveryProcess(t *testing.T) {
 		if _, err := s.Open(t.Context(), limit.Add(-1)); !errors.Is(err, highvolumedelete.ErrDropped) {
 			t.Errorf("open: %v", err)
 		}
-		wantRequests(t, b, "refused", nil)
+		b.WantRequests(t, nil)
 		insert(t, s, "a", limit)
 	})
 }
@@ -232,7 +232,7 @@ func TestTheOldestOfTooManyTableStatesIsForgotten(t *testing.T) {
 			if _, err := s.Open(t.Context(), hour(n)); err != nil {
 				t.Fatal(err)
 			}
-			wantRequests(t, b, what, map[string]int{"Table.CreateTable": requests})
+			b.WantRequests(t, map[string]int{"Table.CreateTable": requests})
 		}
 		for n := range known {
 			open("a new table", n, 1)

@@ -29,7 +29,7 @@ func TestReadersNeverReceiveAMixOfVersions(t *testing.T) {
 	race := func(t *testing.T, table table, readers int, pause func(), sweep func()) {
 		ctx := t.Context()
 		first := grown(0)
-		must(table.Insert(ctx, &first))(t)
+		harness.Must(table.Insert(ctx, &first))(t)
 		var work, look sync.WaitGroup
 		done := make(chan struct{})
 		for range writers {
@@ -70,7 +70,7 @@ func TestReadersNeverReceiveAMixOfVersions(t *testing.T) {
 		work.Wait()
 		close(done)
 		look.Wait()
-		item := must(table.Get(ctx, jones))(t)
+		item := harness.Must(table.Get(ctx, jones))(t)
 		if !same(item.Value, grown(writers*updates)) {
 			t.Errorf("version %d after %d updates", item.Value.Age, writers*updates)
 		}
@@ -88,13 +88,13 @@ func TestReadersNeverReceiveAMixOfVersions(t *testing.T) {
 			acct.Fault(storagetest.On("*").Probability(0.3).DelayReply(20 * time.Second))
 			swept := 0
 			race(t, table, 2, func() { time.Sleep(10 * time.Second) }, func() {
-				swept += must(table.Sweep(t.Context(), nil))(t).Deleted
+				swept += harness.Must(table.Sweep(t.Context(), nil))(t).Deleted
 				time.Sleep(time.Minute)
 			})
 			acct.ClearFaults()
 			for range 2 {
 				time.Sleep(time.Hour)
-				swept += must(table.Sweep(t.Context(), nil))(t).Deleted
+				swept += harness.Must(table.Sweep(t.Context(), nil))(t).Deleted
 			}
 			if names := stored(t, table.Container()); len(names) != 2 || swept == 0 {
 				t.Errorf("%d blobs, %d swept", len(names), swept)
@@ -122,7 +122,7 @@ func TestASlowWriterSucceedsInTimeOrFails(t *testing.T) {
 		t.Run(c.rule.String(), func(t *testing.T) {
 			inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 				ctx := t.Context()
-				item := must(table.Insert(ctx, newJones("a", large)))(t)
+				item := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
 				stop := make(chan struct{})
 				swept := make(chan struct{})
 				go func() {
@@ -132,7 +132,7 @@ func TestASlowWriterSucceedsInTimeOrFails(t *testing.T) {
 						case <-stop:
 							return
 						case <-time.After(time.Hour):
-							must(table.Sweep(ctx, nil))(t)
+							harness.Must(table.Sweep(ctx, nil))(t)
 						}
 					}
 				}()
@@ -149,7 +149,7 @@ func TestASlowWriterSucceedsInTimeOrFails(t *testing.T) {
 				time.Sleep(5 * day)
 				close(stop)
 				<-swept
-				got := must(table.Get(ctx, jones))(t)
+				got := harness.Must(table.Get(ctx, jones))(t)
 				if a, b := newJones("a", large), newJones("b", large); !same(got.Value, *a) && !same(got.Value, *b) || err == nil && !same(got.Value, *b) {
 					t.Error("the photo is neither the old nor the new one")
 				}

@@ -25,7 +25,7 @@ func TestTheStoredFormatIsTheDocumentedOne(t *testing.T) {
 		table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: largeentity.Always, Gzip: true, Prefix: "hr/"})
 		e := newJones("", 0)
 		e.Photo, e.Notes, e.Skills = []byte("a photo"), strings.Repeat("note ", 100), map[string]string{"go": "good"}
-		must(table.Insert(t.Context(), e))(t)
+		harness.Must(table.Insert(t.Context(), e))(t)
 
 		got := referencesIn(t, table)
 		id := regexp.MustCompile(`hr/` + name + `/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
@@ -45,11 +45,11 @@ func TestTheStoredFormatIsTheDocumentedOne(t *testing.T) {
 		for _, n := range names {
 			text = strings.Replace(text, "NAME", n, 1)
 		}
-		row := must(json.Marshal(map[string]any{"PartitionKey": hand.Department, "RowKey": hand.Email, "Age": 7, "azp_blobs": text}))(t)
+		row := harness.Must(json.Marshal(map[string]any{"PartitionKey": hand.Department, "RowKey": hand.Email, "Age": 7, "azp_blobs": text}))(t)
 		if _, err := client.AddEntity(t.Context(), row, nil); err != nil {
 			t.Fatal(err)
 		}
-		item := must(table.Get(t.Context(), handKey))(t)
+		item := harness.Must(table.Get(t.Context(), handKey))(t)
 		hand.Age, hand.Photo, hand.Notes, hand.Skills = 7, e.Photo, e.Notes, e.Skills
 		wantEmployee(t, item.Value, hand)
 	})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -97,17 +96,6 @@ func inVirtualTime(t *testing.T, opts *largeentity.Options[employee], body func(
 	})
 }
 
-// must returns the result of a call that must not fail: must(table.Get(ctx, key))(t).
-func must[R any](r R, err error) func(t testing.TB) R {
-	return func(t testing.TB) R {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-}
-
 func second[T any](_ T, err error) error { return err }
 
 func same(got, want employee) bool {
@@ -122,19 +110,6 @@ func wantEmployee(t testing.TB, got, want employee) {
 		t.Errorf("age %d, photo %d bytes, notes %d, %d skills; want %d, %d, %d, %d, or the content differs",
 			got.Age, len(got.Photo), len(got.Notes), len(got.Skills), want.Age, len(want.Photo), len(want.Notes), len(want.Skills))
 	}
-}
-
-// wantRequests checks the requests since its last call.
-func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
-	t.Helper()
-	got := map[string]int{}
-	for _, q := range b.Requests() {
-		got[string(q.Op)]++
-	}
-	if !maps.Equal(got, want) {
-		t.Errorf("requests %v, want %v", got, want)
-	}
-	b.ResetRequests()
 }
 
 // stored returns the names of the blobs in the container.
@@ -204,7 +179,7 @@ func referencesIn(t testing.TB, table table) string {
 
 func setReferences(t testing.TB, table table, value any) {
 	t.Helper()
-	row := must(json.Marshal(map[string]any{"PartitionKey": jones.Partition, "RowKey": jones.Row, "azp_blobs": value}))(t)
+	row := harness.Must(json.Marshal(map[string]any{"PartitionKey": jones.Partition, "RowKey": jones.Row, "azp_blobs": value}))(t)
 	if _, err := table.Client().UpdateEntity(t.Context(), row, &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeMerge}); err != nil {
 		t.Fatal(err)
 	}

@@ -72,19 +72,19 @@ func TestTheThresholdMayChangeBetweenWrites(t *testing.T) {
 			table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: c.threshold})
 			e := newJones("a", c.size)
 			e.Email = string(rune('a' + i))
-			item := must(table.Insert(t.Context(), e))(t)
+			item := harness.Must(table.Insert(t.Context(), e))(t)
 			if _, inBlob := item.Blob("Photo"); inBlob != c.inBlob {
 				t.Errorf("threshold %d, %d bytes: in a blob %v", c.threshold, c.size, inBlob)
 			}
 			other := open[employee](t, client, blobs, nil)
-			got := must(other.Get(t.Context(), item.Key))(t)
+			got := harness.Must(other.Get(t.Context(), item.Key))(t)
 			wantEmployee(t, got.Value, *e)
 		}
 		// The limit of a string property is lower than that of a binary one.
 		table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: largeentity.MaxThreshold})
 		e := newJones("a", 0)
 		e.Notes = strings.Repeat("é", 20000)
-		item := must(table.Insert(t.Context(), e))(t)
+		item := harness.Must(table.Insert(t.Context(), e))(t)
 		if _, inBlob := item.Blob("Remarks"); !inBlob {
 			t.Error("40,000 bytes of text are stored in the row")
 		}
@@ -97,23 +97,23 @@ func TestGzipCompressesOnlyWhatBecomesSmaller(t *testing.T) {
 		table := open(t, client, blobs, &largeentity.Options[employee]{Gzip: true})
 		e := newJones("a", large)
 		e.Notes = strings.Repeat("again and ", 10000)
-		item := must(table.Insert(t.Context(), e))(t)
+		item := harness.Must(table.Insert(t.Context(), e))(t)
 		notes, _ := item.Blob("Remarks")
 		photo, _ := item.Blob("Photo")
 		if notes.Encoding != "gzip" || photo.Encoding != "" || notes.Length != 100000 {
 			t.Errorf("%+v %+v", notes, photo)
 		}
-		head := must(blobSize(t, blobs, notes.Name))(t)
+		head := harness.Must(blobSize(t, blobs, notes.Name))(t)
 		if head > 1000 {
 			t.Errorf("%d bytes stored", head)
 		}
 		b.ResetRequests()
-		got := must(open[employee](t, client, blobs, nil).Get(t.Context(), jones))(t)
+		got := harness.Must(open[employee](t, client, blobs, nil).Get(t.Context(), jones))(t)
 		wantEmployee(t, got.Value, *e)
 		// Unchanged content is not uploaded again if only the setting differs.
 		b.ResetRequests()
-		must(open[employee](t, client, blobs, nil).Replace(t.Context(), got))(t)
-		wantRequests(t, b, map[string]int{"Table.Replace": 1})
+		harness.Must(open[employee](t, client, blobs, nil).Replace(t.Context(), got))(t)
+		b.WantRequests(t, map[string]int{"Table.Replace": 1})
 	})
 }
 
@@ -127,14 +127,14 @@ func TestKeysMayBeDerived(t *testing.T) {
 			return keys.Key{Partition: n.ID[:1], Row: n.ID}, nil // panics for the zero note
 		}})
 		n := &note{"n17", strings.Repeat("x", 50000)}
-		item := must(table.Insert(t.Context(), n))(t)
+		item := harness.Must(table.Insert(t.Context(), n))(t)
 		item.Value.Text = strings.Repeat("y", 50000)
-		item = must(table.Replace(t.Context(), item))(t)
+		item = harness.Must(table.Replace(t.Context(), item))(t)
 		item.Value.ID = "n18"
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrKeyChanged) {
 			t.Errorf("changed key: %v", err)
 		}
-		got := must(table.Get(t.Context(), keys.Key{Partition: "n", Row: "n17"}))(t)
+		got := harness.Must(table.Get(t.Context(), keys.Key{Partition: "n", Row: "n17"}))(t)
 		if got.Value.Text[0] != 'y' {
 			t.Error("the text was not replaced")
 		}

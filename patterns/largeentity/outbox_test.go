@@ -181,7 +181,7 @@ func TestAReaderHasTheGracePeriodToReadBlobs(t *testing.T) {
 			if err := table.Create(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			must(table.Insert(t.Context(), newJones("first", large)))(t)
+			harness.Must(table.Insert(t.Context(), newJones("first", large)))(t)
 			replace := func(mark string) error {
 				return second(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Photo = newJones(mark, large).Photo; return nil }))
 			}
@@ -195,7 +195,7 @@ func TestAReaderHasTheGracePeriodToReadBlobs(t *testing.T) {
 			acct.ClearFaults()
 			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
 
-			seen := must(table.GetMeta(t.Context(), jones))(t)
+			seen := harness.Must(table.GetMeta(t.Context(), jones))(t)
 			if err := replace("second"); err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +204,7 @@ func TestAReaderHasTheGracePeriodToReadBlobs(t *testing.T) {
 				t.Errorf("early %v: blob of the row before the change: %v", early, err)
 			}
 
-			seen = must(table.GetMeta(t.Context(), jones))(t)
+			seen = harness.Must(table.GetMeta(t.Context(), jones))(t)
 			if err := table.Delete(t.Context(), jones, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -238,9 +238,9 @@ func TestAMessageThatArrivesBeforeItsWriteIsRetried(t *testing.T) {
 		if err := table.Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		must(table.Insert(t.Context(), newJones("first", large)))(t)
+		harness.Must(table.Insert(t.Context(), newJones("first", large)))(t)
 		w.until(t, time.Now().Add(2*day), false, table.Handle)
-		must(table.UpdateMeta(t.Context(), jones, func(e *employee) error { *e = *newJones("second", large); return nil }))(t)
+		harness.Must(table.UpdateMeta(t.Context(), jones, func(e *employee) error { *e = *newJones("second", large); return nil }))(t)
 		w.until(t, time.Now().Add(4*day), false, table.Handle)
 		if len(stored(t, acct.Container("photos"))) != 1 || len(w.waiting) != 0 {
 			t.Errorf("%d blobs, %d messages left", len(stored(t, acct.Container("photos"))), len(w.waiting))
@@ -276,7 +276,7 @@ func TestAStreamUploadedForOneEntityIsRefusedForAnother(t *testing.T) {
 		if err := table.Delete(t.Context(), metropolis, ""); err != nil {
 			t.Fatal(err)
 		}
-		item := must(table.Insert(t.Context(), f))(t) // the entity for which it was uploaded
+		item := harness.Must(table.Insert(t.Context(), f))(t) // the entity for which it was uploaded
 		time.Sleep(2 * day)
 		if err := w.Work(t.Context(), table.Handle); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 func TestContainerErrorsAreDistinguished(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
-		item := must(open[employee](t, client, blobs, nil).Insert(t.Context(), newJones("a", large)))(t)
+		item := harness.Must(open[employee](t, client, blobs, nil).Insert(t.Context(), newJones("a", large)))(t)
 		other := b.Container(t)
 		table := open[employee](t, client, other, nil)
 		if _, err := table.Get(t.Context(), jones); !errors.Is(err, largeentity.ErrWrongContainer) {
@@ -41,7 +41,7 @@ func TestCorruptDataIsAnError(t *testing.T) {
 		ctx := t.Context()
 		e := newJones("a", large)
 		e.Notes = strings.Repeat("again and ", 10000)
-		item := must(table.Insert(ctx, e))(t)
+		item := harness.Must(table.Insert(ctx, e))(t)
 		photo, _ := item.Blob("Photo")
 		notes, _ := item.Blob("Remarks")
 		for name, c := range map[string]struct {
@@ -57,13 +57,13 @@ func TestCorruptDataIsAnError(t *testing.T) {
 			"an empty gzip":    {notes, ""},
 			"not compressed":   {notes, e.Notes},
 		} {
-			before := must(read(t, table, c.blob.Name))(t)
+			before := harness.Must(read(t, table, c.blob.Name))(t)
 			overwrite(t, table, c.blob.Name, c.content)
 			_, err := table.Get(ctx, jones)
 			wantCorrupt(t, name, err, c.blob.Name)
 			overwrite(t, table, c.blob.Name, before)
 		}
-		wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *e)
+		wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *e)
 
 		if _, err := table.Container().NewBlobClient(photo.Name).Delete(ctx, nil); err != nil {
 			t.Fatal(err)
@@ -113,12 +113,12 @@ func TestAReadResumesAfterABrokenConnection(t *testing.T) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
 		e := newJones("a", large)
-		must(table.Insert(ctx, e))(t)
+		harness.Must(table.Insert(ctx, e))(t)
 		for _, cut := range []int64{0, 1, 50000, large - 1} {
 			b.ClearFaults()
 			b.Fault(fault.On("Blob.Get").Nth(1).Times(2).CutReply(cut))
 			b.ResetRequests()
-			wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *e)
+			wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *e)
 			if n := b.Requests().Count("Blob.Get"); n < 2 {
 				t.Errorf("cut at %d: %d requests", cut, n)
 			}
@@ -138,18 +138,18 @@ func TestASlowReaderReadsTheRowAgain(t *testing.T) {
 		client, blobs := b.NamedTable(t, name), b.Container(t)
 		ctx := t.Context()
 		writer := open[employee](t, client, blobs, nil)
-		item := must(writer.Insert(ctx, newJones("a", large)))(t)
+		item := harness.Must(writer.Insert(ctx, newJones("a", large)))(t)
 		old, _ := item.Blob("Photo")
 		reader := open[employee](t, b.AfterEachTry(t, name, func(try int) {
 			if try > 1 {
 				return
 			}
 			item.Value.Photo = noise("b", large)
-			must(writer.Replace(ctx, item))(t)
+			harness.Must(writer.Replace(ctx, item))(t)
 			if _, err := blobs.NewBlobClient(old.Name).Delete(ctx, nil); err != nil {
 				t.Error(err)
 			}
 		}), blobs, nil)
-		wantEmployee(t, must(reader.Get(ctx, jones))(t).Value, *newJones("b", large))
+		wantEmployee(t, harness.Must(reader.Get(ctx, jones))(t).Value, *newJones("b", large))
 	})
 }

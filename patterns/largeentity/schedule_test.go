@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -108,7 +109,7 @@ func (s *schedule) run() {
 		if err != nil {
 			s.Fatal(err)
 		}
-		item := must(s.films.FromRow(row))(s.T)
+		item := harness.Must(s.films.FromRow(row))(s.T)
 		for _, property := range []string{"Video", "Poster"} {
 			if b, ok := item.Blob(property); ok {
 				referenced[b.Name] = true
@@ -120,7 +121,7 @@ func (s *schedule) run() {
 		time.Sleep(2 * grace)
 		s.work(false)
 		if s.outbox == nil {
-			must(s.films.Sweep(s.Context(), nil))(s.T)
+			harness.Must(s.films.Sweep(s.Context(), nil))(s.T)
 		}
 	}
 	if n := len(stored(s.T, s.acct.Container("photos"))); n != len(referenced) {

@@ -41,9 +41,9 @@ var metropolis = keys.Key{Partition: "films", Row: "1"}
 
 func readAll(t testing.TB, s largeentity.Stream) []byte {
 	t.Helper()
-	r := must(s.Open(t.Context()))(t)
+	r := harness.Must(s.Open(t.Context()))(t)
 	defer r.Close()
-	return must(io.ReadAll(r))(t)
+	return harness.Must(io.ReadAll(r))(t)
 }
 
 func wantContent(t testing.TB, s largeentity.Stream, want []byte) {
@@ -71,16 +71,16 @@ func TestStreamsOfAnyLengthAreReadAsWritten(t *testing.T) {
 				}
 				content := noise("v", c.size)
 				b.ResetRequests()
-				item := must(table.Insert(t.Context(), newFilm(iotest.HalfReader(bytes.NewReader(content)))))(t)
+				item := harness.Must(table.Insert(t.Context(), newFilm(iotest.HalfReader(bytes.NewReader(content)))))(t)
 				want := map[string]int{"Blob.Put": 1, "Table.Insert": 1}
 				if c.blocks > 0 {
 					want = map[string]int{"Blob.PutBlock": c.blocks, "Blob.PutBlockList": 1, "Table.Insert": 1}
 				}
-				wantRequests(t, b, want)
+				b.WantRequests(t, want)
 				wantContent(t, item.Value.Video, content)
 				b.ResetRequests()
-				item = must(table.Get(t.Context(), metropolis))(t)
-				wantRequests(t, b, map[string]int{"Table.Get": 1})
+				item = harness.Must(table.Get(t.Context(), metropolis))(t)
+				b.WantRequests(t, map[string]int{"Table.Get": 1})
 				wantContent(t, item.Value.Video, content)
 				if err := table.Delete(t.Context(), metropolis, item.ETag); err != nil {
 					t.Fatal(err)
@@ -109,7 +109,7 @@ func TestAStreamWithTooManyBlocksIsTooLarge(t *testing.T) {
 			if gzip { // which makes noise longer
 				continue
 			}
-			item := must(table.Insert(t.Context(), newFilm(bytes.NewReader(noise("v", 3*block)))))(t)
+			item := harness.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(noise("v", 3*block)))))(t)
 			wantContent(t, item.Value.Video, noise("v", 3*block))
 		}
 	})
@@ -120,19 +120,19 @@ func TestAStreamIsKeptUntilItIsReplaced(t *testing.T) {
 		table := openFilms(t, b, nil)
 		ctx := t.Context()
 		old, fresh := noise("old", 1000), noise("new", 1000)
-		first := must(table.Insert(ctx, newFilm(bytes.NewReader(old))))(t)
+		first := harness.Must(table.Insert(ctx, newFilm(bytes.NewReader(old))))(t)
 		b.ResetRequests()
-		item := must(table.Update(ctx, metropolis, func(f *film) error { f.Title = "M"; return nil }))(t)
-		wantRequests(t, b, map[string]int{"Table.Get": 1, "Table.Replace": 1})
+		item := harness.Must(table.Update(ctx, metropolis, func(f *film) error { f.Title = "M"; return nil }))(t)
+		b.WantRequests(t, map[string]int{"Table.Get": 1, "Table.Replace": 1})
 		wantContent(t, item.Value.Video, old)
 
 		// All tries of an update use the same Stream.
 		s := largeentity.NewStream(bytes.NewReader(fresh))
 		tries := 0
 		b.ResetRequests()
-		item = must(table.Update(ctx, metropolis, func(f *film) error {
+		item = harness.Must(table.Update(ctx, metropolis, func(f *film) error {
 			if tries++; tries == 1 {
-				must(table.Update(ctx, metropolis, func(f *film) error { f.Title = "N"; return nil }))(t)
+				harness.Must(table.Update(ctx, metropolis, func(f *film) error { f.Title = "N"; return nil }))(t)
 			}
 			f.Video = s
 			return nil
@@ -144,8 +144,8 @@ func TestAStreamIsKeptUntilItIsReplaced(t *testing.T) {
 		wantContent(t, first.Value.Video, old) // readers of the old row can still read it
 
 		item.Value.Video = largeentity.Stream{}
-		must(table.Replace(ctx, item))(t)
-		item = must(table.Get(ctx, metropolis))(t)
+		harness.Must(table.Replace(ctx, item))(t)
+		item = harness.Must(table.Get(ctx, metropolis))(t)
 		if !item.Value.Video.IsZero() {
 			t.Error("the removed stream still exists")
 		}
@@ -158,7 +158,7 @@ func TestAStreamThatCannotBeWrittenIsRefused(t *testing.T) {
 		other := openFilms(t, b, nil)
 		ctx := t.Context()
 		f := newFilm(strings.NewReader("content"))
-		item := must(table.Insert(ctx, f))(t)
+		item := harness.Must(table.Insert(ctx, f))(t)
 		copied := &film{PartitionKey: "films", RowKey: "2", Video: item.Value.Video}
 		if _, err := table.Insert(ctx, copied); !errors.Is(err, largeentity.ErrBadStream) {
 			t.Errorf("stream of another entity: %v", err)
@@ -175,7 +175,7 @@ func TestAStreamThatCannotBeWrittenIsRefused(t *testing.T) {
 		if _, err := patterns.NewTable[film](table.Client(), nil); err != nil {
 			t.Errorf("a plain table of the type: %v", err)
 		}
-		plain := must(patterns.NewTable[film](table.Client(), nil))(t)
+		plain := harness.Must(patterns.NewTable[film](table.Client(), nil))(t)
 		if _, err := plain.Insert(ctx, newFilm(strings.NewReader("x"))); err == nil {
 			t.Error("a plain table wrote a stream")
 		}
@@ -204,7 +204,7 @@ func TestAStreamIsVerifiedAtItsEnd(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := openFilms(t, b, nil)
 		content := noise("v", large)
-		item := must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
+		item := harness.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
 		ref, _ := item.Blob("Video")
 
 		b.Fault(fault.On("Blob.Get").Nth(1).Times(3).CutReply(30000))
@@ -213,7 +213,7 @@ func TestAStreamIsVerifiedAtItsEnd(t *testing.T) {
 
 		for name, bad := range map[string][]byte{"shorter": content[:large-1], "longer": append(noise("v", large), 'x'), "another": noise("w", large)} {
 			put(t, table.Container(), ref.Name, bad)
-			r := must(item.Value.Video.Open(t.Context()))(t)
+			r := harness.Must(item.Value.Video.Open(t.Context()))(t)
 			if _, err := io.ReadAll(r); !errors.Is(err, largeentity.ErrCorrupt) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -240,7 +240,7 @@ func TestALostReplyDoesNotCorruptAStream(t *testing.T) {
 				content = content[:100]
 			}
 			b.Fault(fault.On(op).Nth(1).LoseReply())
-			item := must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
+			item := harness.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
 			wantContent(t, item.Value.Video, content)
 		})
 	}
@@ -266,7 +266,7 @@ func TestACrashDuringAStreamLeavesNoDanglingReference(t *testing.T) {
 		acct.Arm()
 		return second(table.Insert(ctx, newFilm(bytes.NewReader(content))))
 	}, func(t *testing.T, acct *storagetest.Account) {
-		table := must(films(acct))(t)
+		table := harness.Must(films(acct))(t)
 		want := 0
 		item, err := table.Get(t.Context(), metropolis)
 		if err == nil {
@@ -277,7 +277,7 @@ func TestACrashDuringAStreamLeavesNoDanglingReference(t *testing.T) {
 		}
 		for range 2 {
 			time.Sleep(2 * day)
-			must(table.Sweep(t.Context(), nil))(t)
+			harness.Must(table.Sweep(t.Context(), nil))(t)
 		}
 		if n := len(stored(t, table.Container())); n != want {
 			t.Errorf("%d blobs, want %d", n, want)

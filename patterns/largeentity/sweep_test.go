@@ -18,11 +18,11 @@ import (
 func TestASweepMarksThenDeletes(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 		ctx := t.Context()
-		item := must(table.Insert(ctx, newJones("a", large)))(t)
+		item := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
 		time.Sleep(100 * day) // an old blob
 		before := stored(t, table.Container())
 		item.Value.Photo = noise("b", large)
-		must(table.Replace(ctx, item))(t)
+		harness.Must(table.Replace(ctx, item))(t)
 		all := stored(t, table.Container())
 		stored(t, table.Container())
 
@@ -35,7 +35,7 @@ func TestASweepMarksThenDeletes(t *testing.T) {
 				o = *opts
 			}
 			o.Progress = func(r largeentity.SweepReport) { last = r }
-			got := must(table.Sweep(ctx, &o))(t)
+			got := harness.Must(table.Sweep(ctx, &o))(t)
 			if got != want {
 				t.Errorf("report %+v, want %+v", got, want)
 			}
@@ -78,27 +78,27 @@ func TestASweepKeepsBlobsOfOthers(t *testing.T) {
 	}
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, staff table) {
 		ctx := t.Context()
-		must(staff.Insert(ctx, newJones("a", large)))(t)
+		harness.Must(staff.Insert(ctx, newJones("a", large)))(t)
 		contracts := open[contract](t, staff.Client(), staff.Container(), nil)
-		must(contracts.Insert(ctx, &contract{"Sales", "contract", noise("c", large)}))(t)
+		harness.Must(contracts.Insert(ctx, &contract{"Sales", "contract", noise("c", large)}))(t)
 		archive := open[employee](t, acct.Tables().NewClient("EmployeesArchive"), staff.Container(), nil)
 		if err := archive.Create(ctx); err != nil {
 			t.Fatal(err)
 		}
-		must(archive.Insert(ctx, newJones("b", large)))(t)
+		harness.Must(archive.Insert(ctx, newJones("b", large)))(t)
 		for _, name := range []string{"stranger", "employees/stranger.jpg", "employees/x/0b4f6d1e-8a35-4c8e-9f0d-2b8f3f1f9a77"} {
 			overwrite(t, staff, name, "not ours")
 		}
 		for range 3 {
 			time.Sleep(2 * day)
 			// A new Table does not know the name of its table yet.
-			must(open[employee](t, staff.Client(), staff.Container(), nil).Sweep(ctx, nil))(t)
+			harness.Must(open[employee](t, staff.Client(), staff.Container(), nil).Sweep(ctx, nil))(t)
 		}
 		if got := stored(t, staff.Container()); len(got) != 6 {
 			t.Errorf("blobs %v", got)
 		}
-		must(contracts.Get(ctx, contractKey))(t)
-		must(archive.Get(ctx, jones))(t)
+		harness.Must(contracts.Get(ctx, contractKey))(t)
+		harness.Must(archive.Get(ctx, jones))(t)
 	})
 }
 
@@ -108,25 +108,25 @@ var contractKey = keys.Key{Partition: "Sales", Row: "contract"}
 func TestASweepUnmarksAReferencedBlob(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 		ctx := t.Context()
-		must(table.Insert(ctx, newJones("a", large)))(t)
-		copied := must(table.Table().Get(ctx, jones))(t)
+		harness.Must(table.Insert(ctx, newJones("a", large)))(t)
+		copied := harness.Must(table.Table().Get(ctx, jones))(t)
 		text := referencesIn(t, table)
 		if err := table.Delete(ctx, jones, ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * day)
-		if r := must(table.Sweep(ctx, nil))(t); r.Marked != 1 {
+		if r := harness.Must(table.Sweep(ctx, nil))(t); r.Marked != 1 {
 			t.Errorf("%+v", r)
 		}
 		restore := patterns.InsertOp(&copied.Value).With("azp_blobs", text)
-		must(table.Table().Do(ctx, restore))(t)
+		harness.Must(table.Table().Do(ctx, restore))(t)
 		time.Sleep(2 * day)
-		must(table.Sweep(ctx, nil))(t)
+		harness.Must(table.Sweep(ctx, nil))(t)
 		if err := table.Delete(ctx, jones, ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * day)
-		if r := must(table.Sweep(ctx, nil))(t); r.Marked != 1 || r.Deleted != 0 {
+		if r := harness.Must(table.Sweep(ctx, nil))(t); r.Marked != 1 || r.Deleted != 0 {
 			t.Errorf("%+v, want a mark first", r)
 		}
 	})
@@ -135,7 +135,7 @@ func TestASweepUnmarksAReferencedBlob(t *testing.T) {
 // References that cannot be read may be to any blob.
 func TestASweepStopsAtCorruptReferences(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
-		must(table.Insert(t.Context(), newJones("a", large)))(t)
+		harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
 		setReferences(t, table, `{"version":2}`)
 		time.Sleep(2 * day)
 		if r, err := table.Sweep(t.Context(), nil); !errors.Is(err, largeentity.ErrCorrupt) || r.Marked+r.Deleted != 0 {
@@ -151,19 +151,19 @@ func TestASweepWorksOnEveryBackend(t *testing.T) {
 		client, blobs := b.Table(t), b.Container(t)
 		table := open[employee](t, client, blobs, nil)
 		ctx := t.Context()
-		must(table.Insert(ctx, newJones("a", large)))(t)
-		must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Photo = noise("b", large); return nil }))(t)
+		harness.Must(table.Insert(ctx, newJones("a", large)))(t)
+		harness.Must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Photo = noise("b", large); return nil }))(t)
 		b.ResetRequests()
-		if r := must(table.Sweep(ctx, nil))(t); r != (largeentity.SweepReport{Blobs: 2}) {
+		if r := harness.Must(table.Sweep(ctx, nil))(t); r != (largeentity.SweepReport{Blobs: 2}) {
 			t.Errorf("%+v: new blobs were changed", r)
 		}
-		wantRequests(t, b, map[string]int{"Blob.List": 1})
+		b.WantRequests(t, map[string]int{"Blob.List": 1})
 		if b.InProcess() || b.Accelerated {
 			return
 		}
 		hasty := open(t, client, blobs, &largeentity.Options[employee]{Grace: time.Nanosecond})
 		for start := time.Now(); ; {
-			r := must(hasty.Sweep(ctx, nil))(t)
+			r := harness.Must(hasty.Sweep(ctx, nil))(t)
 			if r.Deleted == 1 {
 				break
 			}
@@ -172,7 +172,7 @@ func TestASweepWorksOnEveryBackend(t *testing.T) {
 			}
 			b.ResetRequests()
 		}
-		wantRequests(t, b, map[string]int{"Blob.List": 1, "Table.Query": 1, "Blob.Delete": 1})
-		wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
+		b.WantRequests(t, map[string]int{"Blob.List": 1, "Table.Query": 1, "Blob.Delete": 1})
+		wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 	})
 }

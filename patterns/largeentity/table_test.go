@@ -21,55 +21,55 @@ func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
 
 		small := newJones("s", 10)
 		small.Email = "small@contoso.com"
-		must(table.Insert(ctx, small))(t)
-		wantRequests(t, b, map[string]int{"Table.Insert": 1})
+		harness.Must(table.Insert(ctx, small))(t)
+		b.WantRequests(t, map[string]int{"Table.Insert": 1})
 
-		item := must(table.Insert(ctx, jj))(t)
-		wantRequests(t, b, map[string]int{"Blob.Put": 3, "Table.Insert": 1})
+		item := harness.Must(table.Insert(ctx, jj))(t)
+		b.WantRequests(t, map[string]int{"Blob.Put": 3, "Table.Insert": 1})
 		wantEmployee(t, item.Value, *jj)
 
-		item = must(table.Get(ctx, jones))(t)
-		wantRequests(t, b, map[string]int{"Table.Get": 1, "Blob.Get": 3})
+		item = harness.Must(table.Get(ctx, jones))(t)
+		b.WantRequests(t, map[string]int{"Table.Get": 1, "Blob.Get": 3})
 		wantEmployee(t, item.Value, *jj)
 
-		meta := must(table.GetMeta(ctx, jones))(t)
-		wantRequests(t, b, map[string]int{"Table.Get": 1})
+		meta := harness.Must(table.GetMeta(ctx, jones))(t)
+		b.WantRequests(t, map[string]int{"Table.Get": 1})
 		wantEmployee(t, meta.Value, employee{Department: jj.Department, Email: jj.Email, Age: 40})
 		if ref, ok := meta.Blob("Photo"); !ok || ref.Length != large || meta.Loaded("Photo") {
 			t.Errorf("reference %+v, loaded %v", ref, meta.Loaded("Photo"))
 		}
-		photo := must(table.Load(ctx, meta, "Photo"))(t)
-		wantRequests(t, b, map[string]int{"Blob.Get": 1})
+		photo := harness.Must(table.Load(ctx, meta, "Photo"))(t)
+		b.WantRequests(t, map[string]int{"Blob.Get": 1})
 		if !bytes.Equal(photo.Value.Photo, jj.Photo) || photo.Value.Notes != "" || meta.Value.Photo != nil {
 			t.Error("Load did not load exactly the photo into a copy")
 		}
 
 		// Content that was not loaded, or is unchanged, is not uploaded.
 		meta.Value.Age++
-		meta = must(table.Replace(ctx, meta))(t)
-		wantRequests(t, b, map[string]int{"Table.Replace": 1})
-		meta = must(table.Load(ctx, meta))(t)
+		meta = harness.Must(table.Replace(ctx, meta))(t)
+		b.WantRequests(t, map[string]int{"Table.Replace": 1})
+		meta = harness.Must(table.Load(ctx, meta))(t)
 		jj.Age++
 		wantEmployee(t, meta.Value, *jj)
 		b.ResetRequests()
 		meta.Value.Notes = "short"
 		meta.Value.Photo = noise("b", large)
-		must(table.Replace(ctx, meta))(t)
-		wantRequests(t, b, map[string]int{"Blob.Put": 1, "Table.Replace": 1})
+		harness.Must(table.Replace(ctx, meta))(t)
+		b.WantRequests(t, map[string]int{"Blob.Put": 1, "Table.Replace": 1})
 
-		must(table.Update(ctx, jones, func(e *employee) error { e.Photo = nil; return nil }))(t)
-		wantRequests(t, b, map[string]int{"Table.Get": 1, "Blob.Get": 2, "Table.Replace": 1})
-		must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Age = 50; return nil }))(t)
-		wantRequests(t, b, map[string]int{"Table.Get": 1, "Table.Replace": 1})
+		harness.Must(table.Update(ctx, jones, func(e *employee) error { e.Photo = nil; return nil }))(t)
+		b.WantRequests(t, map[string]int{"Table.Get": 1, "Blob.Get": 2, "Table.Replace": 1})
+		harness.Must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Age = 50; return nil }))(t)
+		b.WantRequests(t, map[string]int{"Table.Get": 1, "Table.Replace": 1})
 
 		jj.Photo, jj.Notes, jj.Age = nil, "short", 50
-		item = must(table.Get(ctx, jones))(t)
+		item = harness.Must(table.Get(ctx, jones))(t)
 		wantEmployee(t, item.Value, *jj)
 		b.ResetRequests()
 		if err := table.Delete(ctx, jones, item.ETag); err != nil {
 			t.Fatal(err)
 		}
-		wantRequests(t, b, map[string]int{"Table.Delete": 1})
+		b.WantRequests(t, map[string]int{"Table.Delete": 1})
 		if _, err := table.Get(ctx, jones); !errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("after the delete: %v", err)
 		}
@@ -81,12 +81,12 @@ func TestTheFirstWriteOfABlobMakesOneMoreRequest(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
 		jj := newJones("a", large)
-		must(open[employee](t, client, blobs, nil).Insert(t.Context(), jj))(t)
-		wantRequests(t, b, map[string]int{"Table.Get": 1, "Blob.Put": 1, "Table.Insert": 1})
+		harness.Must(open[employee](t, client, blobs, nil).Insert(t.Context(), jj))(t)
+		b.WantRequests(t, map[string]int{"Table.Get": 1, "Blob.Put": 1, "Table.Insert": 1})
 		if _, err := open[employee](t, client, blobs, nil).Insert(t.Context(), jj); !errors.Is(err, patterns.ErrExists) {
 			t.Errorf("second insert: %v", err)
 		}
-		wantRequests(t, b, map[string]int{"Table.Get": 1})
+		b.WantRequests(t, map[string]int{"Table.Get": 1})
 	})
 }
 
@@ -95,38 +95,38 @@ func TestRowsCanBeWrittenWithAPlainTable(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
-		must(table.Insert(ctx, newJones("a", large)))(t)
+		harness.Must(table.Insert(ctx, newJones("a", large)))(t)
 		type badge struct{ Badge string }
-		badges := must(patterns.NewTable(table.Client(), &patterns.TableOptions[badge]{Keyless: true}))(t)
-		must(badges.Do(ctx, patterns.UpsertOp(&badge{"17"}, patterns.Merge).At(jones)))(t)
+		badges := harness.Must(patterns.NewTable(table.Client(), &patterns.TableOptions[badge]{Keyless: true}))(t)
+		harness.Must(badges.Do(ctx, patterns.UpsertOp(&badge{"17"}, patterns.Merge).At(jones)))(t)
 
 		// A write with the plain table keeps the reference.
-		row := must(table.Table().Get(ctx, jones))(t)
+		row := harness.Must(table.Table().Get(ctx, jones))(t)
 		row.Value.Age = 41
-		row = must(table.Table().Replace(ctx, row))(t)
-		item := must(table.Get(ctx, jones))(t)
+		row = harness.Must(table.Table().Replace(ctx, row))(t)
+		item := harness.Must(table.Get(ctx, jones))(t)
 		want := newJones("a", large)
 		want.Age = 41
 		wantEmployee(t, item.Value, *want)
 
 		// A value in the row takes precedence over the blob.
-		row = must(table.Table().Get(ctx, jones))(t)
+		row = harness.Must(table.Table().Get(ctx, jones))(t)
 		row.Value.Photo = []byte("new")
-		must(table.Table().Replace(ctx, row))(t)
-		item = must(table.Get(ctx, jones))(t)
+		harness.Must(table.Table().Replace(ctx, row))(t)
+		item = harness.Must(table.Get(ctx, jones))(t)
 		want.Photo = []byte("new")
 		wantEmployee(t, item.Value, *want)
 
 		item.Value.Photo = noise("c", large)
-		must(table.Replace(ctx, item))(t)
-		if got := must(badges.Get(ctx, jones))(t); got.Value.Badge != "17" {
+		harness.Must(table.Replace(ctx, item))(t)
+		if got := harness.Must(badges.Get(ctx, jones))(t); got.Value.Badge != "17" {
 			t.Error("an unknown property was lost")
 		}
 		for row, err := range table.Table().Query(ctx, jonesOnly, nil) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			item := must(table.Load(ctx, must(table.FromRow(row))(t)))(t)
+			item := harness.Must(table.Load(ctx, harness.Must(table.FromRow(row))(t)))(t)
 			if !bytes.Equal(item.Value.Photo, noise("c", large)) {
 				t.Error("the photo of a row from a query differs")
 			}

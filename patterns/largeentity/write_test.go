@@ -21,7 +21,7 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
-		item := must(table.Insert(ctx, newJones("a", large)))(t)
+		item := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
 		b.ResetRequests()
 		change := func(f func(*largeentity.Item[employee])) error {
 			other := item
@@ -53,7 +53,7 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 				t.Errorf("%s: %v", name, c.err)
 			}
 		}
-		wantRequests(t, b, map[string]int{})
+		b.WantRequests(t, map[string]int{})
 		type doc struct {
 			PartitionKey, RowKey string
 			V                    any `table:",blob"`
@@ -62,7 +62,7 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 		if _, err := docs.Insert(ctx, &doc{"p", "r", make(chan int)}); !errors.As(err, &property) {
 			t.Errorf("a channel as JSON: %v", err)
 		}
-		wantRequests(t, b, map[string]int{})
+		b.WantRequests(t, map[string]int{})
 	})
 }
 
@@ -84,7 +84,7 @@ func TestARowThatIsTooLargeIsRefusedBeforeTheUpload(t *testing.T) {
 		if _, err := table.Insert(t.Context(), w); !errors.Is(err, patterns.ErrTooLarge) {
 			t.Errorf("got %v", err)
 		}
-		wantRequests(t, b, map[string]int{})
+		b.WantRequests(t, map[string]int{})
 	})
 }
 
@@ -97,12 +97,12 @@ func TestALostReplyDoesNotFailTheCall(t *testing.T) {
 				table := onBed(t, b, nil)
 				ctx := t.Context()
 				b.Fault(fault.On(op).Nth(1).Times(times).LoseReply())
-				must(table.Insert(ctx, newJones("a", large)))(t)
-				must(table.Update(ctx, jones, func(e *employee) error {
+				harness.Must(table.Insert(ctx, newJones("a", large)))(t)
+				harness.Must(table.Update(ctx, jones, func(e *employee) error {
 					e.Photo = noise("b", large)
 					return nil
 				}))(t)
-				wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
+				wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 				if op == "Blob.Put" && !slices.ContainsFunc(b.Requests(), func(q fault.Request) bool { return q.Code == "BlobAlreadyExists" }) {
 					t.Error("a blob was overwritten")
 				}
@@ -122,14 +122,14 @@ func TestABlobIsKeptIfTheOutcomeIsUnknown(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
-		item := must(table.Insert(ctx, newJones("a", large)))(t)
+		item := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
 		b.Fault(fault.On("Table.Replace").LoseReply(), fault.On("Table.Get").LoseRequest())
 		item.Value.Photo = noise("b", large)
 		if _, err := table.Replace(ctx, item); !errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
 		}
 		b.ClearFaults()
-		wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
+		wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 	})
 }
 
@@ -137,12 +137,12 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
-		first := must(table.Insert(ctx, newJones("a", large)))(t)
+		first := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
 		if _, err := table.Insert(ctx, newJones("b", large)); !errors.Is(err, patterns.ErrExists) {
 			t.Errorf("insert: %v", err)
 		}
 		first.Value.Age = 41
-		must(table.Replace(ctx, first))(t)
+		harness.Must(table.Replace(ctx, first))(t)
 		first.Value.Photo = noise("c", large)
 		if _, err := table.Replace(ctx, first); !errors.Is(err, patterns.ErrConflict) {
 			t.Errorf("replace: %v", err)
@@ -154,9 +154,9 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 		// An update that is retried after a conflict uses the blob of its first try.
 		b.ResetRequests()
 		tries := 0
-		must(table.Update(ctx, jones, func(e *employee) error {
+		harness.Must(table.Update(ctx, jones, func(e *employee) error {
 			if tries++; tries == 1 {
-				must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Age = 42; return nil }))(t)
+				harness.Must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Age = 42; return nil }))(t)
 			}
 			e.Photo = noise("d", large)
 			return nil
@@ -166,7 +166,7 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 		}
 		want := newJones("d", large)
 		want.Age = 42
-		wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *want)
+		wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *want)
 
 		// An update that its function ends deletes the blob of its first try.
 		before := len(stored(t, table.Container()))
@@ -192,16 +192,16 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 func TestAnUpdateRepeatsAnOldUpload(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 		ctx := t.Context()
-		must(table.Insert(ctx, newJones("a", large)))(t)
+		harness.Must(table.Insert(ctx, newJones("a", large)))(t)
 		acct.ResetLog()
 		acct.Fault(storagetest.On("Table.Replace").Nth(1).Delay(5*time.Minute).Status(412, "UpdateConditionNotSatisfied"),
 			storagetest.On("Table.Get").Nth(2).DelayReply(11*time.Hour),
 			storagetest.On("Table.Replace").Nth(2).DelayReply(2*time.Hour))
-		must(table.Update(ctx, jones, func(e *employee) error { e.Photo = noise("b", large); return nil }))(t)
+		harness.Must(table.Update(ctx, jones, func(e *employee) error { e.Photo = noise("b", large); return nil }))(t)
 		if n := acct.Log().Count("Blob.Put"); n != 2 {
 			t.Errorf("%d uploads, want 2", n)
 		}
-		wantEmployee(t, must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
+		wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 		if names := stored(t, table.Container()); len(names) != 2 {
 			t.Errorf("blobs %v, want the old and the new", names)
 		}

@@ -110,7 +110,7 @@ func TestAnalyticsEntriesAreReadByTheStartOfTheRequest(t *testing.T) {
 		var stats logdata.Stats
 		from := time.Date(2014, 7, 31, 15, 4, 0, 0, time.UTC)
 		var got []string
-		for _, e := range all(t, r.Read(t.Context(), from, from.Add(2*time.Minute), &logdata.AnalyticsReadOptions{Stats: &stats})) {
+		for _, e := range harness.All(t, r.Read(t.Context(), from, from.Add(2*time.Minute), &logdata.AnalyticsReadOptions{Stats: &stats})) {
 			got = append(got, fmt.Sprint(e.RequestID, e.OperationNumber))
 		}
 		wantTexts(t, got, "b0", "b1", "c0", "slow0")
@@ -118,10 +118,10 @@ func TestAnalyticsEntriesAreReadByTheStartOfTheRequest(t *testing.T) {
 			t.Errorf("%d requests, stats %+v", n, stats)
 		}
 		match := func(e *logdata.AnalyticsEntry) bool { return e.RequestID == "c" }
-		if es := all(t, r.Read(t.Context(), from, from.Add(2*time.Minute), &logdata.AnalyticsReadOptions{Match: match})); len(es) != 1 {
+		if es := harness.All(t, r.Read(t.Context(), from, from.Add(2*time.Minute), &logdata.AnalyticsReadOptions{Match: match})); len(es) != 1 {
 			t.Errorf("%d entries match", len(es))
 		}
-		if err := failure(t, r.Read(t.Context(), from, from.Add(time.Hour), nil)); err == nil {
+		if err := harness.Failure(t, r.Read(t.Context(), from, from.Add(time.Hour), nil)); err == nil {
 			t.Error("no error")
 		}
 	})

@@ -3,7 +3,6 @@ package logdata_test
 import (
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -86,35 +85,10 @@ func closeWriter(t testing.TB, w *logdata.Writer) {
 	}
 }
 
-// all returns all values of a sequence that must not end with an error.
-func all[T any](t testing.TB, seq iter.Seq2[T, error]) []T {
-	t.Helper()
-	var got []T
-	for v, err := range seq {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, v)
-	}
-	return got
-}
-
-// failure returns the error of a sequence that must end with one.
-func failure[T any](t testing.TB, seq iter.Seq2[T, error]) error {
-	t.Helper()
-	for _, err := range seq {
-		if err != nil {
-			return err
-		}
-	}
-	t.Fatal("no error")
-	return nil
-}
-
 // messages returns the messages of [from, to).
 func messages(t testing.TB, c *container.Client, from, to time.Time) []string {
 	t.Helper()
-	return texts(all(t, newReader(t, c, nil).Read(t.Context(), from, to, nil)))
+	return texts(harness.All(t, newReader(t, c, nil).Read(t.Context(), from, to, nil)))
 }
 
 func texts(entries []logdata.Entry) []string {
@@ -130,19 +104,6 @@ func wantTexts(t testing.TB, got []string, want ...string) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-}
-
-// wantRequests checks the requests since the last reset, and resets.
-func wantRequests(t testing.TB, b *harness.Backend, want ...string) {
-	t.Helper()
-	var got []string
-	for _, op := range b.Requests().Ops() {
-		got = append(got, string(op))
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("requests %q, want %q", got, want)
-	}
-	b.ResetRequests()
 }
 
 func number(i int) string { return fmt.Sprintf("%03d", i) }

@@ -33,19 +33,19 @@ func TestAReadMakesNoUnnecessaryRequest(t *testing.T) {
 		b.ResetRequests()
 		var stats logdata.Stats
 		o := logdata.ReadOptions{Stats: &stats}
-		wantTexts(t, texts(all(t, newReader(t, c, nil).Read(t.Context(), at(240), at(360), &o))), "004", "005")
-		wantRequests(t, b, "Blob.List", "Blob.Get")
+		wantTexts(t, texts(harness.All(t, newReader(t, c, nil).Read(t.Context(), at(240), at(360), &o))), "004", "005")
+		b.WantOps(t, "Blob.List", "Blob.Get")
 		want := logdata.Stats{Lists: 1, Listed: 1, Read: 1, Gets: 1, Bytes: int64(2 * line), Lines: 2, Matched: 2}
 		if stats != want {
 			t.Errorf("stats %+v, want %+v", stats, want)
 		}
 		// Two hours with a blob each.
-		wantTexts(t, texts(all(t, newReader(t, c, &logdata.ReaderOptions{Parallel: 1}).Read(t.Context(), at(3540), at(3660), &o))), "059", "060")
-		wantRequests(t, b, "Blob.List", "Blob.Get", "Blob.List", "Blob.Get")
+		wantTexts(t, texts(harness.All(t, newReader(t, c, &logdata.ReaderOptions{Parallel: 1}).Read(t.Context(), at(3540), at(3660), &o))), "059", "060")
+		b.WantOps(t, "Blob.List", "Blob.Get", "Blob.List", "Blob.Get")
 		// By its metadata no blob contains a record of this type.
 		o.Types = []string{"ERROR"}
-		all(t, newReader(t, c, nil).Read(t.Context(), at(3540), at(3660), &o))
-		wantRequests(t, b, "Blob.List", "Blob.List")
+		harness.All(t, newReader(t, c, nil).Read(t.Context(), at(3540), at(3660), &o))
+		b.WantOps(t, "Blob.List", "Blob.List")
 		if stats.Skipped != 2 || stats.Read != 0 {
 			t.Errorf("stats %+v", stats)
 		}
@@ -53,7 +53,7 @@ func TestAReadMakesNoUnnecessaryRequest(t *testing.T) {
 		if n := len(messages(t, c, at(-12*3600), at(36*3600))); n != 120 {
 			t.Errorf("%d records", n)
 		}
-		wantRequests(t, b, "Blob.List", "Blob.Get", "Blob.Get", "Blob.List")
+		b.WantOps(t, "Blob.List", "Blob.Get", "Blob.Get", "Blob.List")
 	})
 }
 
@@ -72,7 +72,7 @@ func TestOutdatedOrInvalidMetadataHideNoRecord(t *testing.T) {
 		b.ClearFaults()
 		// Invalid metadata, and metadata of more bytes than the blob has.
 		for _, spans := range []string{"99999:0:0", "x", "1:0", "0:0:0", "5:9:1", "5:0:3600", "-5:0:0"} {
-			es := all(t, newReader(t, c, nil).Read(t.Context(), at(180), at(181), nil))
+			es := harness.All(t, newReader(t, c, nil).Read(t.Context(), at(180), at(181), nil))
 			if len(es) != 1 {
 				t.Fatalf("%s: %d entries", spans, len(es))
 			}
@@ -97,7 +97,7 @@ func TestManyAppendsAreJoinedIntoFewSpans(t *testing.T) {
 		for _, i := range []int{0, 1, 63, 64, 65, 250, 498, 499} {
 			var stats logdata.Stats
 			entries := newReader(t, c, nil).Read(t.Context(), at(7*i), at(7*i+1), &logdata.ReadOptions{Stats: &stats})
-			wantTexts(t, texts(all(t, entries)), number(i))
+			wantTexts(t, texts(harness.All(t, entries)), number(i))
 			if stats.Gets != 1 || stats.Lines > 17 {
 				t.Errorf("%d: stats %+v", i, stats)
 			}
@@ -149,11 +149,11 @@ func TestACursorContinuesAfterItsEntry(t *testing.T) {
 			"a damaged cursor":  r.Read(t.Context(), from, to, &logdata.ReadOptions{Cursor: o.Cursor[1:]}),
 			"another container": other.Read(t.Context(), from, to, &o),
 		} {
-			if err := failure(t, entries); !errors.Is(err, patterns.ErrBadCursor) {
+			if err := harness.Failure(t, entries); !errors.Is(err, patterns.ErrBadCursor) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		wantRequests(t, b)
+		b.WantOps(t)
 	})
 }
 
@@ -189,7 +189,7 @@ func TestADownloadThatBreaksOffIsContinued(t *testing.T) {
 		wantTexts(t, messages(t, c, at(0), at(60)), want...)
 		b.ClearFaults()
 		b.Fault(fault.On("Blob.Get").CutReply(0))
-		err := failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(60), nil))
+		err := harness.Failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(60), nil))
 		if !errors.Is(err, logdata.ErrTruncated) {
 			t.Errorf("got %v", err)
 		}
@@ -207,7 +207,7 @@ func TestABlobDeletedDuringTheReadIsSkippedAndCounted(t *testing.T) {
 		b.Fault(fault.On("Blob.Get").Nth(2).Status(http.StatusNotFound, "BlobNotFound"))
 		var stats logdata.Stats
 		r := newReader(t, c, &logdata.ReaderOptions{Parallel: 1})
-		wantTexts(t, texts(all(t, r.Read(t.Context(), at(0), at(9), &logdata.ReadOptions{Stats: &stats}))), "000", "002")
+		wantTexts(t, texts(harness.All(t, r.Read(t.Context(), at(0), at(9), &logdata.ReadOptions{Stats: &stats}))), "000", "002")
 		if stats.Gone != 1 {
 			t.Errorf("stats %+v", stats)
 		}
@@ -221,7 +221,7 @@ func TestAFailedRequestIsAnErrorThatNamesTheBlob(t *testing.T) {
 		write(t, w, at(0), "a")
 		closeWriter(t, w)
 		b.Fault(fault.On("Blob.Get").Status(http.StatusForbidden, "AuthorizationFailure"))
-		err := failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil))
+		err := harness.Failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil))
 		var failed *patterns.Error
 		if !errors.As(err, &failed) || failed.Op != "read" || failed.Status != http.StatusForbidden || failed.Code != "AuthorizationFailure" {
 			t.Errorf("got %v", err)
@@ -246,7 +246,7 @@ func TestABadLineIsReportedOrSkipped(t *testing.T) {
 			t.Fatal(err)
 		}
 		var bad *logdata.LineError
-		if err := failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil)); !errors.As(err, &bad) ||
+		if err := harness.Failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil)); !errors.As(err, &bad) ||
 			bad.Blob != name || bad.Offset != int64(len(first)) {
 			t.Errorf("got %v", err)
 		}
@@ -255,7 +255,7 @@ func TestABadLineIsReportedOrSkipped(t *testing.T) {
 			skipped = append(skipped, e.Offset)
 			return nil
 		}})
-		wantTexts(t, texts(all(t, r.Read(t.Context(), at(0), at(9), nil))), "a", "b")
+		wantTexts(t, texts(harness.All(t, r.Read(t.Context(), at(0), at(9), nil))), "a", "b")
 		if !slices.Equal(skipped, []int64{int64(len(first))}) {
 			t.Errorf("skipped %v", skipped)
 		}
@@ -299,11 +299,11 @@ func TestInvalidRangesAndOptionsAreRefusedWithoutARequest(t *testing.T) {
 		c := b.Container(t)
 		r := newReader(t, c, nil)
 		for _, bounds := range [][2]time.Time{{}, {at(0), time.Time{}}, {time.Time{}, at(0)}, {at(0), time.Date(10000, 1, 1, 0, 0, 0, 1, time.UTC)}} {
-			if err := failure(t, r.Read(t.Context(), bounds[0], bounds[1], nil)); !errors.Is(err, logdata.ErrBadOption) {
+			if err := harness.Failure(t, r.Read(t.Context(), bounds[0], bounds[1], nil)); !errors.Is(err, logdata.ErrBadOption) {
 				t.Errorf("%v: %v", bounds, err)
 			}
 		}
-		wantTexts(t, texts(all(t, r.Read(t.Context(), at(9), at(0), nil))))
+		wantTexts(t, texts(harness.All(t, r.Read(t.Context(), at(9), at(0), nil))))
 		for _, o := range []logdata.WriterOptions{{FlushBytes: logdata.MaxBlock + 1}, {FlushRecords: -1}, {BufferBytes: 1},
 			{BlobBytes: -1}, {Name: "a/b"}, {Name: "a\n"}} {
 			if _, err := logdata.NewWriter(c, "web", &o); !errors.Is(err, logdata.ErrBadOption) {
@@ -326,6 +326,6 @@ func TestInvalidRangesAndOptionsAreRefusedWithoutARequest(t *testing.T) {
 		if _, err := logdata.NewHandler(nil, nil); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("no writer: %v", err)
 		}
-		wantRequests(t, b)
+		b.WantOps(t)
 	})
 }

@@ -32,7 +32,7 @@ func TestRecordsAreReadInTheOrderOfTheirTimes(t *testing.T) {
 		wantTexts(t, messages(t, c, at(1), at(5)), "a", "c", "d") // without the end
 		wantTexts(t, messages(t, c, at(100), at(200)))
 
-		es := all(t, newReader(t, c, nil).Read(t.Context(), at(3600), at(3601), nil))
+		es := harness.All(t, newReader(t, c, nil).Read(t.Context(), at(3600), at(3601), nil))
 		if want := "web/2014/07/31/1300/two-000000.log"; len(es) != 1 || es[0].Blob != want || !es[0].Time.Equal(at(3600)) {
 			t.Errorf("got %v", es)
 		}
@@ -45,19 +45,19 @@ func TestAWriterMakesNoUnnecessaryRequest(t *testing.T) {
 		for i := range 100 {
 			write(t, w, at(i), number(i))
 		}
-		wantRequests(t, b)
+		b.WantOps(t)
 		flush(t, w)
-		wantRequests(t, b, "Blob.Put", "Blob.Append")
+		b.WantOps(t, "Blob.Put", "Blob.Append")
 		flush(t, w)
-		wantRequests(t, b)
+		b.WantOps(t)
 		write(t, w, at(101), "x")
 		flush(t, w)
-		wantRequests(t, b, "Blob.Append", "Blob.SetMetadata")
+		b.WantOps(t, "Blob.Append", "Blob.SetMetadata")
 		write(t, w, at(3600), "next hour")
 		closeWriter(t, w)
-		wantRequests(t, b, "Blob.Put", "Blob.Append")
+		b.WantOps(t, "Blob.Put", "Blob.Append")
 		closeWriter(t, w)
-		wantRequests(t, b)
+		b.WantOps(t)
 		if err := w.Write(t.Context(), logdata.Record{}); !errors.Is(err, logdata.ErrClosed) {
 			t.Errorf("write after close: %v", err)
 		}
@@ -72,7 +72,7 @@ func TestSyncWritesAreStoredWhenTheyReturn(t *testing.T) {
 		wantTexts(t, messages(t, c, at(0), at(9)), "a")
 		b.ResetRequests()
 		write(t, w, at(1), "b")
-		wantRequests(t, b, "Blob.Append")
+		b.WantOps(t, "Blob.Append")
 		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b")
 		var many sync.WaitGroup
 		for i := range 20 {
@@ -172,7 +172,7 @@ func TestANewBlobIsStartedBeforeALimitIsReached(t *testing.T) {
 				flush(t, w)
 			}
 			closeWriter(t, w)
-			es := all(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil))
+			es := harness.All(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil))
 			wantTexts(t, texts(es), "000", "001", "002", "003", "004")
 			if want := "web/2014/07/31/1200/w-000002.log"; es[4].Blob != want {
 				t.Errorf("%s: the last is in %s", name, es[4].Blob)
@@ -221,7 +221,7 @@ func TestARecordThatCannotBeStoredIsRefused(t *testing.T) {
 			}
 		}
 		closeWriter(t, w)
-		wantRequests(t, b)
+		b.WantOps(t)
 	})
 }
 
@@ -238,7 +238,7 @@ func TestInvalidUTF8IsFoundByItsReplacement(t *testing.T) {
 			}
 			closeWriter(t, w)
 			for _, types := range [][]string{nil, {"a\ufffd"}} {
-				es := all(t, newReader(t, c, &logdata.ReaderOptions{Format: format}).Read(t.Context(), at(0), at(1), &logdata.ReadOptions{Types: types}))
+				es := harness.All(t, newReader(t, c, &logdata.ReaderOptions{Format: format}).Read(t.Context(), at(0), at(1), &logdata.ReadOptions{Types: types}))
 				if len(es) != 1 || es[0].Type != "a\ufffd" || es[0].Message != "\ufffdb" || string(es[0].Attrs) != "{\"k\ufffd\":\"\ufffdv\"}" {
 					t.Errorf("%s, types %q: %+v", format.Name(), types, es)
 				}
@@ -291,7 +291,7 @@ func TestAMissingContainerIsReported(t *testing.T) {
 		if err := w.Close(t.Context()); !errors.Is(err, logdata.ErrContainerNotFound) {
 			t.Errorf("close: %v", err)
 		}
-		err := failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(1), nil))
+		err := harness.Failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(1), nil))
 		if !errors.Is(err, logdata.ErrContainerNotFound) {
 			t.Errorf("read: %v", err)
 		}

@@ -21,7 +21,7 @@ func TestAppendReturnsWhatTailReads(t *testing.T) {
 			b.ResetRequests()
 			at := time.Date(2026, 1, 1, 1, 0, 0, 123_456_789, time.FixedZone("", 3600))
 			e := appended(t, log, "000123", claim{"taxi", 12, at})
-			wantRequests(t, b, map[string]int{"Table.Insert": 1})
+			b.WantRequests(t, map[string]int{"Table.Insert": 1})
 			if want := day(1).Add(123_456_700); !e.Time.Equal(want) || e.Time.Location() != time.UTC {
 				t.Errorf("time %v, want %v", e.Time, want)
 			}
@@ -34,7 +34,7 @@ func TestAppendReturnsWhatTailReads(t *testing.T) {
 			if buckets > 0 && !strings.HasSuffix(e.Key.Partition, "_000123") {
 				t.Errorf("partition key %q", e.Key.Partition)
 			}
-			read := all(t, log.Tail(t.Context(), "000123", 5))
+			read := harness.All(t, log.Tail(t.Context(), "000123", 5))
 			if len(read) != 1 {
 				t.Fatalf("read %d entries", len(read))
 			}
@@ -62,8 +62,8 @@ func TestAppendAllStoresEntriesInOrderWithOneRequest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantRequests(t, b, map[string]int{"Table.Batch": 1})
-			read := all(t, log.Tail(t.Context(), "s", 1000))
+			b.WantRequests(t, map[string]int{"Table.Batch": 1})
+			read := harness.All(t, log.Tail(t.Context(), "s", 1000))
 			if len(read) != 100 || len(es) != 100 {
 				t.Fatalf("read %d of %d", len(read), len(es))
 			}
@@ -120,11 +120,11 @@ func TestAppendStoresOneEntryWhateverIsLost(t *testing.T) {
 					b.ResetRequests()
 					e, err := c.run(t.Context(), log)
 					b.ClearFaults()
-					wantRequests(t, b, map[string]int{c.op: f.sent, "Table.Get": f.reads})
+					b.WantRequests(t, map[string]int{c.op: f.sent, "Table.Get": f.reads})
 					if err != nil {
 						t.Fatal(err)
 					}
-					read := all(t, log.Tail(t.Context(), "s", 10))
+					read := harness.All(t, log.Tail(t.Context(), "s", 10))
 					wantOrder(t, read, "taxi")
 					if read[0].ETag != e.ETag {
 						t.Errorf("the returned entry does not have the ETag of the row")
@@ -169,7 +169,7 @@ func TestRetryAfterAnUnknownOutcomeStoresEachEntryOnce(t *testing.T) {
 						if err := log.Retry(t.Context(), es...); err != nil {
 							t.Fatal(err)
 						}
-						wantOrder(t, all(t, log.Tail(t.Context(), "s", 10)), want...)
+						wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 10)), want...)
 					}
 				})
 			}
@@ -196,7 +196,7 @@ func TestRetryMakesNoUnnecessaryRequest(t *testing.T) {
 			if err := log.Retry(t.Context(), c.entries...); err != nil {
 				t.Fatal(err)
 			}
-			wantRequests(t, b, c.want)
+			b.WantRequests(t, c.want)
 		}
 	})
 }
@@ -240,10 +240,10 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 		if err := try(ctx, "s", &claim{What: strings.Repeat("x", 40_000)}); !errors.As(err, &tooLong) || tooLong.Property != "What" {
 			t.Errorf("value too long: %v does not name the property", err)
 		}
-		if n := len(all(t, log.Tail(ctx, "s", 0))) + len(all(t, log.Tail(ctx, "s", -1))); n != 0 {
+		if n := len(harness.All(t, log.Tail(ctx, "s", 0))) + len(harness.All(t, log.Tail(ctx, "s", -1))); n != 0 {
 			t.Errorf("a tail of no entries yielded %d", n)
 		}
-		wantRequests(t, b, nil)
+		b.WantRequests(t, nil)
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
@@ -37,19 +36,6 @@ func appended(t testing.TB, log *logtail.Log[claim], stream string, c claim) log
 		t.Fatal(err)
 	}
 	return e
-}
-
-// all returns the entries of a sequence that must not end with an error.
-func all(t testing.TB, seq iter.Seq2[logtail.Entry[claim], error]) []logtail.Entry[claim] {
-	t.Helper()
-	var es []logtail.Entry[claim]
-	for e, err := range seq {
-		if err != nil {
-			t.Fatal(err)
-		}
-		es = append(es, e)
-	}
-	return es
 }
 
 // failure returns the error of a sequence that must yield nothing else.
@@ -82,24 +68,6 @@ func wantOrder(t testing.TB, got []logtail.Entry[claim], want ...string) {
 	if names := whats(got); !slices.Equal(names, want) {
 		t.Errorf("got %v\nwant %v", names, want)
 	}
-}
-
-// wantRequests checks the number of requests of each kind since the last check, and that there
-// were no others.
-func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
-	t.Helper()
-	log := b.Requests()
-	total := 0
-	for op, n := range want {
-		total += n
-		if got := log.Count(op); got != n {
-			t.Errorf("%d requests %s, want %d", got, op, n)
-		}
-	}
-	if len(log) != total {
-		t.Errorf("%d requests, want %d:\n%v", len(log), total, log)
-	}
-	b.ResetRequests()
 }
 
 func day(n int) time.Time { return time.Date(2026, time.January, n, 0, 0, 0, 0, time.UTC) }

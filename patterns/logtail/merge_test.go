@@ -26,18 +26,18 @@ func TestTailOfOnePartitionReadsOnlyTheWantedRows(t *testing.T) {
 			{5000, 2, 1200},
 		} {
 			b.ResetRequests()
-			if got := len(all(t, log.Tail(t.Context(), "s", c.n))); got != c.rows {
+			if got := len(harness.All(t, log.Tail(t.Context(), "s", c.n))); got != c.rows {
 				t.Errorf("tail of %d: %d entries, want %d", c.n, got, c.rows)
 			}
 			wantReturned(t, b, c.rows)
-			wantRequests(t, b, map[string]int{"Table.Query": c.requests})
+			b.WantRequests(t, map[string]int{"Table.Query": c.requests})
 		}
 		for range log.Since(t.Context(), "s", time.Time{}) {
 			break
 		}
-		wantRequests(t, b, map[string]int{"Table.Query": 1})
-		all(t, log.Since(t.Context(), "s", time.Time{}))
-		wantRequests(t, b, map[string]int{"Table.Query": 2})
+		b.WantRequests(t, map[string]int{"Table.Query": 1})
+		harness.All(t, log.Since(t.Context(), "s", time.Time{}))
+		b.WantRequests(t, map[string]int{"Table.Query": 2})
 	})
 }
 
@@ -74,7 +74,7 @@ func TestTailOfBucketsReadsOnlyTheirShares(t *testing.T) {
 				log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: 4})
 				fill(t, log, c.bucketOf)
 				b.ResetRequests()
-				es := all(t, log.Tail(t.Context(), "s", c.n))
+				es := harness.All(t, log.Tail(t.Context(), "s", c.n))
 				if len(es) != min(c.n, 100) {
 					t.Errorf("%d entries", len(es))
 				}
@@ -84,7 +84,7 @@ func TestTailOfBucketsReadsOnlyTheirShares(t *testing.T) {
 					}
 				}
 				wantReturned(t, b, c.rows)
-				wantRequests(t, b, map[string]int{"Table.Query": c.requests})
+				b.WantRequests(t, map[string]int{"Table.Query": c.requests})
 			})
 		}
 		// A loop that ends early makes the first requests only.
@@ -100,11 +100,11 @@ func TestTailOfBucketsReadsOnlyTheirShares(t *testing.T) {
 				break
 			}
 		}
-		wantRequests(t, b, map[string]int{"Table.Query": 4})
-		all(t, log.Range(t.Context(), "s", day(1), day(2)))
-		wantRequests(t, b, map[string]int{"Table.Query": 4})
-		all(t, log.Range(t.Context(), "s", day(3), day(4)))
-		wantRequests(t, b, map[string]int{"Table.Query": 4})
+		b.WantRequests(t, map[string]int{"Table.Query": 4})
+		harness.All(t, log.Range(t.Context(), "s", day(1), day(2)))
+		b.WantRequests(t, map[string]int{"Table.Query": 4})
+		harness.All(t, log.Range(t.Context(), "s", day(3), day(4)))
+		b.WantRequests(t, map[string]int{"Table.Query": 4})
 	})
 }
 
@@ -119,7 +119,7 @@ func TestTailRarelyNeedsMoreThanOneRequestPerBucket(t *testing.T) {
 		}
 		b.ResetRequests()
 		for s := range tails {
-			if n := len(all(t, log.Tail(t.Context(), fmt.Sprint(s), 30))); n != 30 {
+			if n := len(harness.All(t, log.Tail(t.Context(), fmt.Sprint(s), 30))); n != 30 {
 				t.Fatalf("%d entries", n)
 			}
 		}

@@ -46,7 +46,7 @@ func TestTheNewestEntryComesFirstAtAllTimes(t *testing.T) {
 				k := i * 5 % len(times)
 				appended(t, log, "s", claim{What: times[k].String(), At: times[k]})
 			}
-			es := all(t, log.Tail(t.Context(), "s", 1000))
+			es := harness.All(t, log.Tail(t.Context(), "s", 1000))
 			if len(es) != len(times) {
 				t.Fatalf("read %d of %d", len(es), len(times))
 			}
@@ -90,7 +90,7 @@ func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
 				last = e
 				want = slices.Insert(want, 0, fmt.Sprint(i))
 			}
-			wantOrder(t, all(t, log.Tail(t.Context(), "s", 100)), want...)
+			wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 100)), want...)
 			if !last.Time.Equal(now.Truncate(100)) {
 				t.Errorf("the clock is ahead again, and the entry's time is %v", last.Time)
 			}
@@ -108,7 +108,7 @@ func TestAppendsOfOneInstantKeepTheirOrder(t *testing.T) {
 				appended(t, log, "s", claim{What: fmt.Sprint(i)})
 				want = slices.Insert(want, 0, fmt.Sprint(i))
 			}
-			es := all(t, log.Tail(t.Context(), "s", 50))
+			es := harness.All(t, log.Tail(t.Context(), "s", 50))
 			wantOrder(t, es, want...)
 			if !es[0].Time.Equal(time.Now()) || !es[49].Time.Equal(time.Now()) {
 				t.Errorf("times from %v to %v", es[49].Time, es[0].Time)
@@ -126,7 +126,7 @@ func TestOptionsTimeDecidesTheOrder(t *testing.T) {
 		} {
 			appended(t, log, "s", c)
 		}
-		wantOrder(t, all(t, log.Tail(t.Context(), "s", 10)), "c", "b3", "b2", "b1", "a")
+		wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 10)), "c", "b3", "b2", "b1", "a")
 	})
 }
 
@@ -154,7 +154,7 @@ func TestConcurrentAppendsLoseNothing(t *testing.T) {
 		}
 		wg.Wait()
 		next := make(map[string]float64)
-		es := all(t, logs[0].Since(t.Context(), "s", time.Time{}))
+		es := harness.All(t, logs[0].Since(t.Context(), "s", time.Time{}))
 		if len(es) != writers*each {
 			t.Errorf("%d entries, want %d", len(es), writers*each)
 		}

@@ -64,7 +64,7 @@ func TestPageMakesNoUnnecessaryRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantOrder(t, page.Entries, "11", "10", "9", "8", "7")
-			wantRequests(t, b, map[string]int{"Table.Query": buckets})
+			b.WantRequests(t, map[string]int{"Table.Query": buckets})
 			page, err = log.Page(t.Context(), "s", day(1), day(2), page.Cursor, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -73,7 +73,7 @@ func TestPageMakesNoUnnecessaryRequest(t *testing.T) {
 			if page.Cursor != "" {
 				t.Error("a cursor after the last entry")
 			}
-			wantRequests(t, b, map[string]int{"Table.Query": buckets})
+			b.WantRequests(t, map[string]int{"Table.Query": buckets})
 		}
 	})
 }

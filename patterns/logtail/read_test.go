@@ -56,13 +56,13 @@ func TestRangeIsExactTo100Nanoseconds(t *testing.T) {
 				{5 * tick, time.Hour, nil},
 				{-time.Hour, -tick, nil},
 			} {
-				got := all(t, log.Range(t.Context(), "s", day(1).Add(c.from), day(1).Add(c.to)))
+				got := harness.All(t, log.Range(t.Context(), "s", day(1).Add(c.from), day(1).Add(c.to)))
 				if !slices.Equal(whats(got), c.want) {
 					t.Errorf("%d buckets, %d to %d: %v, want %v", buckets, c.from, c.to, whats(got), c.want)
 				}
 			}
-			wantOrder(t, all(t, log.Since(t.Context(), "s", day(1).Add(3*tick))), "4", "3")
-			wantOrder(t, all(t, log.Range(t.Context(), "s", time.Time{}, day(1).Add(tick))), "1", "0")
+			wantOrder(t, harness.All(t, log.Since(t.Context(), "s", day(1).Add(3*tick))), "4", "3")
+			wantOrder(t, harness.All(t, log.Range(t.Context(), "s", time.Time{}, day(1).Add(tick))), "1", "0")
 			for range log.Range(t.Context(), "s", day(1).Add(5*tick), time.Time{}) {
 				t.Error("an entry after the last")
 			}
@@ -80,7 +80,7 @@ func TestRangeIncludesTheFirstAndTheLastPossibleTimes(t *testing.T) {
 		last := times[len(times)-1]
 		for i, from := range times {
 			for k, to := range times[i:] {
-				if got := all(t, log.Range(t.Context(), "s", from, to)); to.IsZero() {
+				if got := harness.All(t, log.Range(t.Context(), "s", from, to)); to.IsZero() {
 					if len(got) != len(times) {
 						t.Errorf("everything: %d entries", len(got))
 					}
@@ -89,7 +89,7 @@ func TestRangeIncludesTheFirstAndTheLastPossibleTimes(t *testing.T) {
 				}
 			}
 		}
-		wantOrder(t, all(t, log.Since(t.Context(), "s", last.Add(99))), fmt.Sprint(len(times)-1))
+		wantOrder(t, harness.All(t, log.Since(t.Context(), "s", last.Add(99))), fmt.Sprint(len(times)-1))
 	})
 }
 
@@ -104,9 +104,9 @@ func TestStreamsDoNotMix(t *testing.T) {
 				}
 			}
 			for _, name := range names {
-				wantOrder(t, all(t, log.Tail(t.Context(), name, 10)), name, name, name)
+				wantOrder(t, harness.All(t, log.Tail(t.Context(), name, 10)), name, name, name)
 			}
-			if got := all(t, log.Tail(t.Context(), "unknown", 10)); len(got) != 0 {
+			if got := harness.All(t, log.Tail(t.Context(), "unknown", 10)); len(got) != 0 {
 				t.Errorf("an unknown stream has %d entries", len(got))
 			}
 		}
@@ -156,11 +156,11 @@ func TestReadsMatchAModel(t *testing.T) {
 			}
 			n := rapid.IntRange(1, 45).Draw(rt, "n")
 			everything := within(at(0), at(12))
-			check("tail", all(t, log.Tail(t.Context(), stream, n)), everything[:min(n, len(everything))])
+			check("tail", harness.All(t, log.Tail(t.Context(), stream, n)), everything[:min(n, len(everything))])
 			from := rapid.IntRange(0, 12).Draw(rt, "from")
 			to := rapid.IntRange(from, 13).Draw(rt, "to")
-			check("range", all(t, log.Range(t.Context(), stream, at(from), at(to))), within(at(from), at(to)))
-			check("since", all(t, log.Since(t.Context(), stream, at(from))), within(at(from), at(12)))
+			check("range", harness.All(t, log.Range(t.Context(), stream, at(from), at(to))), within(at(from), at(to)))
+			check("since", harness.All(t, log.Since(t.Context(), stream, at(from))), within(at(from), at(12)))
 
 			var paged []logtail.Entry[claim]
 			for cursor := ""; ; {
@@ -191,8 +191,8 @@ func TestEmptyAndShortPagesHideNoEntry(t *testing.T) {
 				want = slices.Insert(want, 0, fmt.Sprint(i))
 			}
 			b.Fault(fault.On("Table.Query").EmptyPage(), fault.On("Table.Query").ShortPage(2))
-			wantOrder(t, all(t, log.Tail(t.Context(), "s", 15)), want[:15]...)
-			wantOrder(t, all(t, log.Since(t.Context(), "s", day(1))), want...)
+			wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 15)), want[:15]...)
+			wantOrder(t, harness.All(t, log.Since(t.Context(), "s", day(1))), want...)
 			b.ClearFaults()
 		}
 	})
@@ -232,9 +232,9 @@ func TestASequenceCanBeUsedAgain(t *testing.T) {
 		log := newLog(t, b.Table(t), nil)
 		appended(t, log, "s", claim{What: "a"})
 		tail := log.Tail(t.Context(), "s", 10)
-		wantOrder(t, all(t, tail), "a")
+		wantOrder(t, harness.All(t, tail), "a")
 		appended(t, log, "s", claim{What: "b"})
-		wantOrder(t, all(t, tail), "b", "a")
+		wantOrder(t, harness.All(t, tail), "b", "a")
 	})
 }
 
@@ -253,7 +253,7 @@ func TestOtherRowsOfThePartitionAreIgnored(t *testing.T) {
 		put("meta")
 		put("~azp_outbox_1")
 		put("2516350751999999999")
-		es := all(t, log.Tail(t.Context(), "s", 10))
+		es := harness.All(t, log.Tail(t.Context(), "s", 10))
 		wantOrder(t, es, "2516350751999999999")
 		if !es[0].Time.Equal(day(1)) {
 			t.Errorf("time %v, want %v", es[0].Time, day(1))
@@ -301,11 +301,11 @@ func TestAnEntryCanBeChangedAndDeletedThroughTheTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantOrder(t, all(t, log.Tail(t.Context(), "s", 1)), "train")
+		wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 1)), "train")
 		if err := log.Table().Delete(t.Context(), item.Key, item.ETag); err != nil {
 			t.Fatal(err)
 		}
-		wantOrder(t, all(t, log.Tail(t.Context(), "s", 1)))
+		wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 1)))
 	})
 }
 
@@ -353,7 +353,7 @@ func TestParallelBucketsAreReadConcurrently(t *testing.T) {
 			log := newLog(t, client, &logtail.Options[claim]{Buckets: 8, Parallel: c.parallel})
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				all(t, log.Tail(t.Context(), "s", 10))
+				harness.All(t, log.Tail(t.Context(), "s", 10))
 				if took := time.Since(start); took != c.want {
 					t.Errorf("parallel %d: took %v, want %v", c.parallel, took, c.want)
 				}
