@@ -3,6 +3,7 @@ package patterns_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -10,6 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 func TestAcceleratedTwiceIsAcceleratedOnce(t *testing.T) {
@@ -23,15 +25,15 @@ func TestAcceleratedTwiceIsAcceleratedOnce(t *testing.T) {
 	if n := len(twice.PerRetryPolicies); n != 1 || twice == once {
 		t.Errorf("%d policies in the same options: %v", n, twice == once)
 	}
-	table := newTable[counter](t, acct.TablesWith(twice).NewClient(name), nil)
-	insert(t, table, counter{"hits", "0", 1})
+	table := harness.NewTable[counter](t, acct.TablesWith(twice).NewClient(name), nil)
+	harness.Insert(t, table, counter{"hits", "0", 1})
 	if _, err := table.Update(t.Context(), tally, addOne); err != nil {
 		t.Error(err)
 	}
 	if _, err := table.Batch().Upsert(&counter{"hits", "1", 1}, patterns.Merge).Commit(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if got := collect(t, table.Query(t.Context(), partitionIs("hits"), nil)); len(got) != 2 {
+	if got := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("hits"), nil)); len(got) != 2 {
 		t.Errorf("%d rows", len(got))
 	}
 }
@@ -58,7 +60,7 @@ func (c *creating) Do(req *policy.Request) (*http.Response, error) {
 	return req.Next()
 }
 
-func TestAnotherPolicyMayCreateTheTableThatARequestLacks(t *testing.T) {
+func TestAnotherPolicyMayCreateAMissingTable(t *testing.T) {
 	for mode, accelerate := range map[string]func(*aztables.ClientOptions) *aztables.ClientOptions{
 		"plain":       func(o *aztables.ClientOptions) *aztables.ClientOptions { return o },
 		"accelerated": patterns.Accelerate,
@@ -78,14 +80,58 @@ func TestAnotherPolicyMayCreateTheTableThatARequestLacks(t *testing.T) {
 				maker := &creating{service: acct.TablesWith(accelerate(nil)), table: harness.UniqueName()}
 				opts := &aztables.ClientOptions{}
 				opts.PerCallPolicies = []policy.Policy{maker}
-				table := newTable[counter](t, acct.TablesWith(accelerate(opts)).NewClient(maker.table), nil)
+				table := harness.NewTable[counter](t, acct.TablesWith(accelerate(opts)).NewClient(maker.table), nil)
 				if err := write(table); err != nil || maker.made != 1 {
 					t.Errorf("%s: %v, made %d times", what, err, maker.made)
 					continue
 				}
-				if get(t, table, tally).Value.N != 1 {
+				if harness.Get(t, table, tally).Value.N != 1 {
 					t.Errorf("%s: another row", what)
 				}
+			}
+		})
+	}
+}
+
+// A shared access signature stands in the address of every request.
+func TestSharedAccessSignaturesWorkInEveryOperation(t *testing.T) {
+	for mode, accelerate := range map[string]bool{"plain": false, "accelerated": true} {
+		t.Run(mode, func(t *testing.T) {
+			acct := storagetest.New(t)
+			owner := acct.Tables()
+			name := harness.UniqueName()
+			if _, err := owner.CreateTable(t.Context(), name, nil); err != nil {
+				t.Fatal(err)
+			}
+			all := aztables.AccountSASPermissions{Read: true, Write: true, Delete: true, List: true, Add: true, Create: true, Update: true}
+			address, err := owner.GetAccountSASURL(aztables.AccountSASResourceTypes{Service: true, Container: true, Object: true}, all, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := &aztables.ClientOptions{}
+			opts.Transport = acct.Transport()
+			if accelerate {
+				opts = patterns.Accelerate(opts)
+			}
+			service, err := aztables.NewServiceClientWithNoCredential(address, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			table := harness.NewTable[counter](t, service.NewClient(name), nil)
+			for round := range 2 { // the first request may be of any kind
+				v := counter{"hits", string(rune('a' + round)), 1}
+				if _, err := table.Batch().Upsert(&v, patterns.Replace).Commit(t.Context()); err != nil {
+					t.Fatalf("%+v", err)
+				}
+				if _, err := table.Update(t.Context(), v.Key(), addOne); err != nil {
+					t.Fatal(err)
+				}
+				if err := table.Delete(t.Context(), v.Key(), ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if base, ok := table.URL(); ok && base != storagetest.TablesURL+"/"+name {
+				t.Errorf("the table is at %s", base)
 			}
 		})
 	}

@@ -30,10 +30,10 @@ func needsAccelerate(key keys.Key, batch bool) bool {
 	return key.Partition == "" || batch && strings.Contains(key.Partition+key.Row, "'")
 }
 
-func TestEveryLegalKeyGoesThroughEveryOperation(t *testing.T) {
+func TestEveryLegalKeyWorksInEveryOperation(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		table := newTable[counter](t, b.Table(t), nil)
+		table := harness.NewTable[counter](t, b.Table(t), nil)
 		type operation struct {
 			name    string
 			insert  bool // addressed by the table alone
@@ -49,7 +49,7 @@ func TestEveryLegalKeyGoesThroughEveryOperation(t *testing.T) {
 			{"merge", false, false, func(_ *counter, i patterns.Item[counter]) error { _, err := table.Merge(ctx, i); return err }},
 			{"replace", false, false, func(_ *counter, i patterns.Item[counter]) error { _, err := table.Replace(ctx, i); return err }},
 			{"update", false, false, func(v *counter, _ patterns.Item[counter]) error {
-				_, err := table.Update(ctx, v.key(), addOne)
+				_, err := table.Update(ctx, v.Key(), addOne)
 				return err
 			}},
 			{"upsert merge", false, false, func(v *counter, _ patterns.Item[counter]) error {
@@ -65,10 +65,10 @@ func TestEveryLegalKeyGoesThroughEveryOperation(t *testing.T) {
 			{"batch upsert", false, true, func(v *counter, _ patterns.Item[counter]) error {
 				return commit(table.Batch().Upsert(v, patterns.Merge))
 			}},
-			{"delete", false, false, func(v *counter, i patterns.Item[counter]) error { return table.Delete(ctx, v.key(), i.ETag) }},
+			{"delete", false, false, func(v *counter, i patterns.Item[counter]) error { return table.Delete(ctx, v.Key(), i.ETag) }},
 			{"batch insert", true, true, func(v *counter, _ patterns.Item[counter]) error { return commit(table.Batch().Insert(v)) }},
 			{"batch delete", false, true, func(v *counter, i patterns.Item[counter]) error {
-				return commit(table.Batch().Delete(v.key(), i.ETag))
+				return commit(table.Batch().Delete(v.Key(), i.ETag))
 			}},
 		}
 		try := func(key keys.Key) {
@@ -90,7 +90,7 @@ func TestEveryLegalKeyGoesThroughEveryOperation(t *testing.T) {
 				case refused && b.Requests().Count("Table.*") > b.Requests().Count("Table.Query"):
 					t.Errorf("%q %s: sent %v", key, op.name, b.Requests())
 				case refused:
-					silent(t, err, nonTrivial(key)...)
+					harness.WantHidden(t, err, nonTrivial(key)...)
 				case err != nil:
 					t.Errorf("%.20q/%.20q %s: %+v", key.Partition, key.Row, op.name, err)
 					return
@@ -99,7 +99,7 @@ func TestEveryLegalKeyGoesThroughEveryOperation(t *testing.T) {
 				gone := strings.HasSuffix(op.name, "delete") && !refused
 				switch {
 				case gone:
-					wantError(t, err, patterns.ErrNotFound)
+					harness.WantError(t, err, patterns.ErrNotFound)
 				case op.name == "batch insert" && refused: // the row was there still
 				case err != nil && !errors.Is(err, patterns.ErrNotFound), err == nil && item.Key != key:
 					t.Errorf("%.20q/%.20q after %s: read %+v, %v", key.Partition, key.Row, op.name, item.Key, err)
@@ -135,7 +135,7 @@ func nonTrivial(key keys.Key) []string {
 func TestIllegalKeysAreRefusedBeforeAnyRequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		table := newTable[counter](t, b.Table(t), nil)
+		table := harness.NewTable[counter](t, b.Table(t), nil)
 		for _, text := range []string{
 			"SECRET/", `SECRET\`, "SECRET#", "SECRET?", "SECRET\x00", "SECRET\t", "SECRET\x7f", "SECRET\u0085", "SECRET\xff",
 			strings.Repeat("S", 513), "S" + strings.Repeat("😀", 256),
@@ -163,25 +163,37 @@ func TestIllegalKeysAreRefusedBeforeAnyRequest(t *testing.T) {
 					if !errors.Is(err, patterns.ErrBadKey) || !errors.As(err, &bad) || bad.Part != part {
 						t.Errorf("%s of %.10q: got %v", what, key, err)
 					}
-					silent(t, err, "SECRET", "SSS", "😀")
+					harness.WantHidden(t, err, "SECRET", "SSS", "😀")
 				}
 			}
 		}
-		cost(t, b, 0)
+		b.WantRequestCount(t, 0)
 	})
 }
 
-func TestWhatNeedsAccelerateCostsOneProbeAtMost(t *testing.T) {
+func TestAKeyThatIsTooLongIsABadKey(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.NewTable[counter](t, b.Table(t), nil)
+		long := keys.Key{Partition: "p", Row: strings.Repeat("x", keys.MaxUnits+1)}
+		_, err := table.Get(t.Context(), long)
+		var bad *keys.Error
+		if !errors.Is(err, patterns.ErrBadKey) || errors.Is(err, patterns.ErrTooLarge) || !errors.As(err, &bad) || bad.Reason != keys.TooLong {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestErrNeedsAccelerateCostsAtMostOneRequest(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		table := newTable[counter](t, b.Table(t), nil) // nothing sent yet
+		table := harness.NewTable[counter](t, b.Table(t), nil) // nothing sent yet
 		quoted := counter{"it's", "0", 1}
 		_, err := table.Batch().Upsert(&quoted, patterns.Replace).Commit(ctx)
 		if b.Accelerated {
 			if err != nil {
 				t.Error(err)
 			}
-			if got := get(t, table, quoted.key()).Value; got != quoted {
+			if got := harness.Get(t, table, quoted.Key()).Value; got != quoted {
 				t.Errorf("read %+v", got)
 			}
 			return
@@ -190,12 +202,12 @@ func TestWhatNeedsAccelerateCostsOneProbeAtMost(t *testing.T) {
 		if !errors.Is(err, patterns.ErrNeedsAccelerate) || !errors.As(err, &f) || f.Index != 0 || f.Status != 0 {
 			t.Errorf("got %+v", err)
 		}
-		cost(t, b, 1)
+		b.WantRequestCount(t, 1)
 		_, err = table.Batch().Insert(&counter{"it's", "1", 1}).Upsert(&quoted, patterns.Replace).Commit(ctx)
 		if !errors.Is(err, patterns.ErrNeedsAccelerate) || !errors.As(err, &f) || f.Index != 1 {
 			t.Errorf("got %+v", err)
 		}
-		wantError(t, table.Delete(ctx, keys.Key{Row: "r"}, ""), patterns.ErrNeedsAccelerate)
-		cost(t, b, 0)
+		harness.WantError(t, table.Delete(ctx, keys.Key{Row: "r"}, ""), patterns.ErrNeedsAccelerate)
+		b.WantRequestCount(t, 0)
 	})
 }

@@ -1,0 +1,206 @@
+package fetch_test
+
+import (
+	"encoding/base64"
+	"errors"
+	"iter"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// refuses asserts that the cursor is an error, and gives no rows.
+func refuses(t testing.TB, what string, table *patterns.Table[harness.Person], f query.Filter, cursor string, opts *patterns.QueryOptions) {
+	t.Helper()
+	page, err := table.Page(t.Context(), f, cursor, opts)
+	if harness.WantError(t, err, patterns.ErrBadCursor); len(page.Items) != 0 || page.Cursor != "" {
+		t.Errorf("%s: %d rows, cursor %q", what, len(page.Items), page.Cursor)
+	}
+	if harness.WantHidden(t, err, "sales", "ann"); len(cursor) > 20 { // shorter ones may be words of the message
+		harness.WantHidden(t, err, cursor)
+	}
+}
+
+func TestACursorOfAnotherQueryIsRefused(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		table := harness.NewTable[harness.Person](t, client, nil)
+		other := harness.People(t, b)
+		for _, n := range []string{"ann", "bob", "O'Brien", "é"} {
+			harness.Insert(t, table, harness.NewPerson(n))
+			harness.Insert(t, other, harness.NewPerson(n))
+		}
+		f, one := query.PartitionKey.Eq("sales"), &patterns.QueryOptions{PageSize: 1}
+		page, err := table.Page(t.Context(), f, "", one)
+		if err != nil || page.Cursor == "" {
+			t.Fatal(page, err)
+		}
+		cursor := page.Cursor
+		if url.QueryEscape(cursor) != cursor {
+			t.Errorf("the cursor %q is not safe in a URL", cursor)
+		}
+
+		b.ResetRequests()
+		for i := range cursor {
+			for _, c := range []byte{cursor[i] ^ 1, cursor[i] ^ 0x20, '=', '%', 0} {
+				if c != cursor[i] {
+					refuses(t, "damaged", table, f, cursor[:i]+string(c)+cursor[i+1:], one)
+				}
+			}
+			if i > 0 {
+				refuses(t, "truncated", table, f, cursor[:i], one)
+			}
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range raw {
+			bad := append([]byte(nil), raw...)
+			bad[i] ^= 0xFF
+			refuses(t, "damaged", table, f, base64.RawURLEncoding.EncodeToString(bad), one)
+		}
+		raw[0]++
+		refuses(t, "another version", table, f, base64.RawURLEncoding.EncodeToString(raw), one)
+		refuses(t, "longer", table, f, cursor+cursor, one)
+		refuses(t, "padded", table, f, cursor+"==", one)
+		refuses(t, "garbage", table, f, "hello", one)
+		refuses(t, "long garbage", table, f, strings.Repeat("A", 1000), one)
+		refuses(t, "another filter", table, query.PartitionKey.Eq("marketing"), cursor, one)
+		refuses(t, "a wider filter", table, query.PartitionKey.Between("a", "z"), cursor, one)
+		refuses(t, "another selection", table, f, cursor, &patterns.QueryOptions{Select: []string{"Age"}})
+		refuses(t, "no selection but keys", table, f, cursor, &patterns.QueryOptions{Select: []string{}})
+		refuses(t, "another table", other, f, cursor, one)
+		b.WantRequestCount(t, 0)
+		refuses(t, "another table, not seen before", harness.NewTable[harness.Person](t, other.Client(), nil), f, cursor, one)
+		b.WantRequestCount(t, 1) // which shows the address
+
+		again, err := harness.NewTable[harness.Person](t, client, nil).Page(t.Context(), f, cursor, &patterns.QueryOptions{PageSize: 2, Parallel: 1})
+		if err != nil || len(again.Items) != 2 || again.Items[0].Key.Row != "ann" {
+			t.Errorf("the cursor itself gives %d rows, %v", len(again.Items), err)
+		}
+	})
+}
+
+func TestACursorIsValidAfterItsRowIsDeleted(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.People(t, b)
+		for _, n := range []string{"a", "b", "c", "d"} {
+			harness.Insert(t, table, harness.NewPerson(n))
+		}
+		page, err := table.Page(t.Context(), query.PartitionKey.Eq("sales"), "", &patterns.QueryOptions{PageSize: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []string{"b", "c"} { // before and behind the cursor
+			if err := table.Delete(t.Context(), harness.NewPerson(n).Key(), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		page, err = table.Page(t.Context(), query.PartitionKey.Eq("sales"), page.Cursor, nil)
+		if err != nil || len(page.Items) != 1 || page.Items[0].Key.Row != "d" {
+			t.Errorf("got %+v, %v", page.Items, err)
+		}
+	})
+}
+
+func TestScanRefusesACursorOfAnotherScan(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table, other := harness.People(t, b), harness.People(t, b)
+		for _, n := range []string{"a", "b", "c"} {
+			harness.Insert(t, table, harness.NewPerson(n))
+			harness.Insert(t, other, harness.NewPerson(n))
+		}
+		f := query.PartitionKey.Eq("sales")
+		var cursor string
+		for page, err := range table.Scan(t.Context(), f, "", &patterns.ScanOptions{PageSize: 1}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			cursor = page.Cursor
+			break
+		}
+		paged, err := table.Page(t.Context(), f, "", &patterns.QueryOptions{PageSize: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := func(what string, scan iter.Seq2[patterns.ScanPage[harness.Person], error]) {
+			t.Helper()
+			n := 0
+			for page, err := range scan {
+				n++
+				if !errors.Is(err, patterns.ErrBadCursor) || len(page.Items) > 0 {
+					t.Errorf("%s: got %d items, %v", what, len(page.Items), err)
+				}
+			}
+			if n != 1 {
+				t.Errorf("%s: %d pairs", what, n)
+			}
+		}
+		refused("another filter", table.Scan(t.Context(), query.Filter{}, cursor, nil))
+		refused("another selection", table.Scan(t.Context(), f, cursor, &patterns.ScanOptions{Select: []string{"Age"}}))
+		refused("a page's", table.Scan(t.Context(), f, paged.Cursor, nil))
+		refused("another table", other.Scan(t.Context(), f, cursor, nil))
+		refused("another table, not seen before", harness.NewTable[harness.Person](t, other.Client(), nil).Scan(t.Context(), f, cursor, nil))
+		if _, err := table.Page(t.Context(), f, cursor, nil); !errors.Is(err, patterns.ErrBadCursor) {
+			t.Errorf("Page takes a scan's cursor: %v", err)
+		}
+		for i := range cursor {
+			bad := []byte(cursor)
+			bad[i] ^= 1
+			refused("damaged", table.Scan(t.Context(), f, string(bad), nil))
+		}
+	})
+}
+
+// FuzzCursor: no text but "" and the cursors that were made gives rows.
+func FuzzCursor(f *testing.F) {
+	acct := storagetest.Start(nil)
+	client := acct.Tables().NewClient("People")
+	table := harness.NewTable[harness.Person](f, client, nil)
+	if err := table.Create(f.Context()); err != nil {
+		f.Fatal(err)
+	}
+	for _, n := range []string{"a", "b", "c"} {
+		harness.Insert(f, table, harness.NewPerson(n))
+	}
+	all := query.PartitionKey.Eq("sales")
+	own := map[string]bool{"": true}
+	for cursor, more := "", true; more; more = cursor != "" {
+		page, err := table.Page(f.Context(), all, cursor, &patterns.QueryOptions{PageSize: 1})
+		if err != nil {
+			f.Fatal(err)
+		}
+		cursor = page.Cursor
+		own[cursor] = true
+		f.Add(cursor)
+	}
+	for page, err := range table.Scan(f.Context(), all, "", &patterns.ScanOptions{PageSize: 1}) {
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(page.Cursor)
+	}
+	f.Add("AQ")
+	f.Add("%")
+	f.Fuzz(func(t *testing.T, cursor string) {
+		if own[cursor] {
+			return
+		}
+		acct.ResetLog()
+		refuses(t, "made up", table, all, cursor, nil)
+		for page, err := range table.Scan(t.Context(), query.Prop("Age").Ge(int32(1)), cursor, nil) {
+			if harness.WantError(t, err, patterns.ErrBadCursor); len(page.Items) > 0 {
+				t.Error("rows for a cursor of another scan")
+			}
+		}
+		if n := len(acct.Log()); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package fetch_test
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// onCosmos is a client of acct under the name of a Cosmos DB account.
+func onCosmos(t testing.TB, acct *storagetest.Account) *aztables.ServiceClient {
+	t.Helper()
+	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := &aztables.ClientOptions{}
+	opts.Transport = readdressed{acct.Transport(), storagetest.AccountName + ".table.storagetest.invalid"}
+	client, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.cosmos.azure.com", cred, patterns.Accelerate(opts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// readdressed sends to host what is addressed to another.
+type readdressed struct {
+	to   policy.Transporter
+	host string
+}
+
+func (r readdressed) Do(req *http.Request) (*http.Response, error) {
+	moved := req.Clone(req.Context())
+	moved.URL.Host, moved.Host = r.host, r.host
+	res, err := r.to.Do(moved)
+	if res != nil {
+		res.Request = req
+	}
+	return res, err
+}
+
+func TestAnOrderedQueryIsRefusedOnCosmosDB(t *testing.T) {
+	acct := storagetest.New(t)
+	filled(t, acct, distributions["digits in one partition"](nil, 3))
+	table := harness.NewTable[mark](t, onCosmos(t, acct).NewClient("Marks"), nil)
+	ordered := &patterns.QueryOptions{Ordered: true}
+	f := query.PartitionKey.Eq("p")
+	for range 2 { // before the address is known, and after
+		n := 0
+		for item, err := range table.Query(t.Context(), f, ordered) {
+			n++
+			if harness.WantError(t, err, patterns.ErrUnordered); item.Key != (keys.Key{}) {
+				t.Error("a row came with it")
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d pairs", n)
+		}
+		page, err := table.Page(t.Context(), f, "", ordered)
+		if harness.WantError(t, err, patterns.ErrUnordered); len(page.Items) > 0 {
+			t.Error("rows came with it")
+		}
+	}
+	if n := len(acct.Log()); n != 1 {
+		t.Errorf("%d requests, want the one that showed the address", n)
+	}
+	if n := len(harness.All(t, table.Query(t.Context(), f, nil))); n != 3 {
+		t.Errorf("%d rows without Ordered", n)
+	}
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.People(t, b)
+		harness.Insert(t, table, harness.NewPerson("ann"))
+		if n := len(harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("sales"), ordered))); n != 1 {
+			t.Errorf("%d rows of Azure Storage", n)
+		}
+	})
+}
+
+// Results of Cosmos DB have no order, so that a key seen tells nothing of others.
+func TestScanDoesNotDivideSegmentsOnCosmosDB(t *testing.T) {
+	acct := storagetest.New(t)
+	ks := distributions["uuids"](rand.New(rand.NewPCG(1, 2)), 1000)
+	filled(t, acct, ks)
+	table := harness.NewTable[mark](t, onCosmos(t, acct).NewClient("Marks"), nil)
+	got := make(map[keys.Key]int)
+	for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 50}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range page.Items {
+			got[item.Key]++
+		}
+	}
+	if len(got) != len(ks) || sum(got) != len(ks) {
+		t.Errorf("%d rows, want %d", sum(got), len(ks))
+	}
+	if n := acct.Log().Count(string(fault.TableQuery)); n != 20 && n != 21 {
+		t.Errorf("%d requests for 20 pages", n)
+	}
+}

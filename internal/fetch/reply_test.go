@@ -1,0 +1,208 @@
+package fetch_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// readsOf are all ways to read a row by way of a query.
+func readsOf(t *testing.T, table *patterns.Table[counter]) map[string]func() error {
+	t.Helper()
+	reader, err := patterns.Project[struct{ N int64 }](table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inPartition := query.PartitionKey.Eq("hits")
+	return map[string]func() error{
+		"query": func() (last error) {
+			for _, err := range table.Query(t.Context(), inPartition, nil) {
+				last = err
+			}
+			return last
+		},
+		"pages": func() error {
+			for cursor := ""; ; {
+				page, err := table.Page(t.Context(), inPartition, cursor, nil)
+				if cursor = page.Cursor; err != nil || cursor == "" {
+					return err
+				}
+			}
+		},
+		"page of points": func() error {
+			_, err := reader.Page(t.Context(), query.And(inPartition, query.RowKey.In("0", "1")), "", nil)
+			return err
+		},
+		"scan": func() (last error) {
+			for _, err := range table.Scan(t.Context(), inPartition, "", nil) {
+				last = err
+			}
+			return last
+		},
+		"get of a part":               func() error { _, err := reader.Get(t.Context(), tally); return err },
+		"get of no partition's row":   func() error { _, err := table.Get(t.Context(), keys.Key{Row: "0"}); return err },
+		"get of no partition's part ": func() error { _, err := reader.Get(t.Context(), keys.Key{Row: "0"}); return err },
+	}
+}
+
+func TestARepeatedContinuationTokenEndsTheRead(t *testing.T) {
+	const token = "1!4!aGl0cw--"
+	for what, rows := range map[string]string{"without rows": "", "with a row": `{"PartitionKey":"hits","RowKey":"0"}`} {
+		t.Run(what, func(t *testing.T) {
+			wrap := func(inner policy.Transporter) harness.Transport {
+				return func(req *http.Request) (*http.Response, error) {
+					resp, err := inner.Do(req)
+					if err != nil {
+						return nil, err
+					}
+					resp.StatusCode = http.StatusOK // the account does not know the token
+					resp.Header.Set("x-ms-continuation-NextPartitionKey", token)
+					return harness.ReplaceBody(resp, func([]byte) []byte { return []byte(`{"value":[` + rows + `]}`) }), nil
+				}
+			}
+			harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, acct *storagetest.Account) {
+				for name, read := range readsOf(t, harness.NewTable[counter](t, client, nil)) {
+					if rows != "" && strings.HasPrefix(name, "get") || rows != "" && name == "page of points" {
+						continue // satisfied with the row
+					}
+					acct.ResetLog()
+					harness.WantError(t, read(), patterns.ErrBadReply)
+					// Both points of the page may be read at once, and a scan looks about.
+					most := map[string]int{"scan": 16, "page of points": 4}
+					if n := acct.Log().Count("Table.Query"); n < 2 || n > max(most[name], 2) {
+						t.Errorf("%s: %d requests", name, n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// endless is a body that never ends, and counts what was read of it.
+type endless struct{ read int64 }
+
+func (e *endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = ' '
+	}
+	e.read += int64(len(b))
+	return len(b), nil
+}
+
+func TestAnEndlessReplyIsReadUpToALimit(t *testing.T) {
+	var body *endless
+	wrap := func(inner policy.Transporter) harness.Transport {
+		return func(req *http.Request) (*http.Response, error) {
+			resp, err := inner.Do(req)
+			if err != nil {
+				return nil, err
+			}
+			resp.Body, resp.ContentLength = io.NopCloser(body), -1
+			resp.Header.Del("Content-Length")
+			return resp, nil
+		}
+	}
+	acct := storagetest.New(t)
+	name := harness.UniqueName()
+	if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
+		t.Fatal(err)
+	}
+	// Of a client that is not accelerated it is the SDK that reads.
+	table := harness.NewTable[counter](t, harness.Open(t, acct.ConnectionString(), name, true, wrap(acct.Transport())), nil)
+	body = new(endless)
+	v := counter{"hits", "0", 1}
+	_, err := table.Insert(t.Context(), &v)
+	harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+	harness.WantError(t, err, patterns.ErrBadReply)
+	for what, read := range map[string]func() error{
+		"get": func() error { _, err := table.Get(t.Context(), tally); return err },
+		"query": func() (last error) {
+			for _, err := range table.Query(t.Context(), query.PartitionKey.Eq("hits"), &patterns.QueryOptions{PageSize: 2}) {
+				last = err
+			}
+			return last
+		},
+	} {
+		acct.ResetLog()
+		body = new(endless)
+		harness.WantError(t, read(), patterns.ErrBadReply)
+		if body.read > 32<<20 {
+			t.Errorf("%s: %d bytes were read", what, body.read)
+		}
+		if n := len(acct.Log()); n != 1 {
+			t.Errorf("%s: asked %d times", what, n)
+		}
+	}
+}
+
+func TestAnInvalidPageIsErrBadReply(t *testing.T) {
+	body := ""
+	wrap := func(inner policy.Transporter) harness.Transport {
+		return func(req *http.Request) (*http.Response, error) {
+			resp, err := inner.Do(req)
+			if err != nil {
+				return nil, err
+			}
+			return harness.ReplaceBody(resp, func([]byte) []byte { return []byte(body) }), nil
+		}
+	}
+	harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, _ *storagetest.Account) {
+		table := harness.NewTable[counter](t, client, nil)
+		for _, body = range []string{
+			"{}", "null", "[]", `{"value":null}`, `{"odata.metadata":"m"}`, `{"values":[]}`, "<html>",
+			`{"value":[{"N":1}]}`, `{"value":[{"PartitionKey":"hits","N":1}]}`,
+		} {
+			for name, read := range readsOf(t, table) {
+				if err := read(); err == nil || errors.Is(err, patterns.ErrNotFound) || !errors.Is(err, patterns.ErrBadReply) {
+					t.Errorf("%s takes %s: %v", name, body, err)
+				}
+			}
+		}
+	})
+}
+
+// A page may be empty, with more to follow, also where one row is asked for.
+func TestAPointReadContinuesAfterEmptyPages(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.NewTable[mark](t, b.Table(t), nil)
+		harness.Insert(t, table, mark{"p", "a", 1})
+		harness.Insert(t, table, mark{"p", "b", 2})
+		harness.Insert(t, table, mark{"", "a", 3})
+		reader, err := patterns.Project[struct{ N int32 }](table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Fault(emptyPages)
+		for _, k := range []keys.Key{{Partition: "p", Row: "a"}, {Row: "a"}} {
+			if _, err := reader.Get(t.Context(), k); err != nil {
+				t.Errorf("a projected Get: %v", err)
+			}
+			if _, err := table.Get(t.Context(), k); err != nil {
+				t.Errorf("Get: %v", err)
+			}
+		}
+		page, err := reader.Page(t.Context(), query.And(query.PartitionKey.Eq("p"), query.RowKey.In("a", "b", "c")), "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := slices.Collect(func(yield func(int32) bool) {
+			for _, item := range page.Items {
+				yield(item.Value.N)
+			}
+		}); !slices.Equal(n, []int32{1, 2}) || page.Cursor != "" {
+			t.Errorf("got %v, cursor %q", n, page.Cursor)
+		}
+	})
+}

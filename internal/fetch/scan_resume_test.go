@@ -1,0 +1,79 @@
+package fetch_test
+
+import (
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+func TestScanResumesFromItsCursor(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		table := harness.NewTable[mark](t, client, nil)
+		want := make(map[keys.Key]int)
+		batch := table.Batch()
+		for i, k := range distributions["digits in one partition"](nil, 90) {
+			batch.Insert(&mark{k.Partition, k.Row, int32(i)})
+			want[k] = 1
+		}
+		if _, err := batch.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []string{"O'Brien", "a b", "é"} {
+			harness.Insert(t, table, mark{p, "r", 0})
+			want[keys.Key{Partition: p, Row: "r"}] = 1
+		}
+		got := make(map[keys.Key]int)
+		for cursor, ended := "", false; !ended; {
+			again := harness.NewTable[mark](t, client, nil)
+			scan := func(cursor string) iter.Seq2[patterns.ScanPage[mark], error] {
+				return again.Scan(t.Context(), query.Filter{}, cursor, &patterns.ScanOptions{PageSize: 10, Parallel: 3})
+			}
+			page, end, err := scanAll(scan, cursor, 2, func(k keys.Key) { got[k]++ })
+			if err != nil {
+				t.Fatal(err)
+			}
+			cursor, ended = page.Cursor, end
+		}
+		for k := range want {
+			if got[k] != 1 {
+				t.Errorf("%q came %d times", k, got[k])
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%d rows, want %d", len(got), len(want))
+		}
+	})
+}
+
+func TestAScanThatFailedResumes(t *testing.T) {
+	ks := distributions["uuids"](rand.New(rand.NewPCG(1, 2)), 3000)
+	acct := storagetest.New(t)
+	table := harness.NewTable[mark](t, filled(t, acct, ks), nil)
+	acct.Fault(storagetest.On("Table.Query").Nth(20).Times(20).Status(http.StatusForbidden, "AuthenticationFailed"))
+	scan := func(cursor string) iter.Seq2[patterns.ScanPage[mark], error] {
+		return table.Scan(t.Context(), query.Filter{}, cursor, &patterns.ScanOptions{PageSize: 100})
+	}
+	got := make(map[keys.Key]int)
+	add := func(k keys.Key) { got[k]++ }
+	page, _, err := scanAll(scan, "", 0, add)
+	var refused *patterns.Error
+	if !errors.As(err, &refused) || refused.Status != http.StatusForbidden || page.Cursor == "" {
+		t.Fatalf("got %v, cursor %q", err, page.Cursor)
+	}
+	acct.ClearFaults()
+	if _, _, err = scanAll(scan, page.Cursor, 0, add); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(ks) || sum(got) != len(ks) {
+		t.Errorf("%d rows, %d different, want %d", sum(got), len(got), len(ks))
+	}
+}

@@ -1,0 +1,168 @@
+package outbox_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func TestNewStoreNamesTheViewItRefuses(t *testing.T) {
+	client := storagetest.New(t).Tables().NewClient("hires")
+	named := func(name string, shape patterns.Shape) patterns.View[hire] {
+		return patterns.NewView(name, shape, func(*hire) ([]patterns.DerivedRow, error) { return nil, nil })
+	}
+	for want, views := range map[string][]patterns.View[hire]{
+		`view "a": view breaks its contract: two views have this name`:     {named("a", patterns.Shape{}), named("a", patterns.Shape{})},
+		`a name has 1 to 64 letters`:                                       {named("a b", patterns.Shape{})},
+		`view "a": view breaks its contract: it leaves the primary's part`: {named("a", patterns.Shape{Remote: true})},
+		`StoreOptions.Outbox is needed`:                                    {named("a", patterns.Shape{Target: patterns.TableTarget("x", client)})},
+		`its shape has no List`:                                            {named("a", patterns.Shape{Kind: patterns.Members})},
+		`unknown kind`:                                                     {named("a", patterns.Shape{Kind: 7})},
+		`view 0: nil`:                                                      {nil},
+		`view 0: view breaks its contract: Name or Shape panicked`:         {(*deadView)(nil)},
+	} {
+		_, err := newHires(client, patterns.StoreOptions[hire]{Views: views})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := patterns.NewStore[hire](nil, &patterns.StoreOptions[hire]{}); !errors.Is(err, patterns.ErrNil) {
+		t.Errorf("no table: %v", err)
+	}
+	keyless, err := patterns.NewTable(client, &patterns.TableOptions[hire]{Keyless: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := patterns.NewStore(keyless, &patterns.StoreOptions[hire]{}); !errors.Is(err, patterns.ErrBadKey) {
+		t.Errorf("a keyless table: %v", err)
+	}
+}
+
+// deadView is a View that needs to be more than nil.
+type deadView struct{ patterns.View[hire] }
+
+func TestARefusedOperationSendsNothing(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		at := func(row string) func(*hire) ([]patterns.DerivedRow, error) {
+			return func(h *hire) ([]patterns.DerivedRow, error) {
+				return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: row}, patterns.CopySpec{})}, nil
+			}
+		}
+		many := func(h *hire) (rows []patterns.DerivedRow, err error) {
+			for i := range 100 {
+				rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.Dept, Row: fmt.Sprint("x", i)}, patterns.CopySpec{}))
+			}
+			return rows, nil
+		}
+		far := func(h *hire) ([]patterns.DerivedRow, error) {
+			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "far", Row: h.ID}, patterns.CopySpec{})}, nil
+		}
+		for want, rows := range map[string]func(*hire) ([]patterns.DerivedRow, error){
+			`view "v": view breaks its contract: a row has the primary's own key`: at("id_000223"),
+			`a row key begins with "~azp"`:                                        at("~azp_outbox_x"),
+			`view "v": view breaks its contract: panic`:                           func(*hire) ([]patterns.DerivedRow, error) { panic("jonesj") },
+			`StoreOptions.Outbox is needed`:                                       far,
+			`more than 100 operations`:                                            many,
+		} {
+			s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{patterns.NewView("v", patterns.Shape{}, rows)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.Insert(t.Context(), jones())
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "jonesj") {
+				t.Errorf("got %v, want %q", err, want)
+			}
+			b.WantRequestCount(t, 0)
+			if strings.HasPrefix(want, "more") {
+				var plan *patterns.PlanError
+				if !errors.As(err, &plan) || !errors.Is(err, patterns.ErrTooLarge) || plan.Plan.Entities != 101 {
+					t.Errorf("no plan in %v", err)
+				}
+			}
+		}
+	})
+}
+
+// copies makes n copies in the entity's partition.
+func copies(n *int) patterns.View[hire] {
+	return patterns.NewView("copies", patterns.Shape{}, func(h *hire) (rows []patterns.DerivedRow, err error) {
+		for i := range *n {
+			rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.Dept, Row: fmt.Sprintf("x%02d", i)}, patterns.CopySpec{}))
+		}
+		return rows, nil
+	})
+}
+
+// beyond takes a refusal with a plan that says rows, and nothing sent.
+func beyond(t *testing.T, b *harness.Backend, rows int, says string, err error) {
+	t.Helper()
+	var plan *patterns.PlanError
+	if !errors.As(err, &plan) || !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), says) {
+		t.Fatalf("got %v, want a plan refused because of %s", err, says)
+	}
+	if !strings.Contains(plan.Plan.String(), fmt.Sprintf("transaction of %d rows", rows)) {
+		t.Errorf("the plan is not of %d rows:\n%v", rows, plan.Plan)
+	}
+	b.WantRequestCount(t, 0)
+}
+
+// TestATransactionOfMoreThan4MiBIsRefusedWithThePlan adds copies of 90 KB until they
+// are too many.
+func TestATransactionOfMoreThan4MiBIsRefusedWithThePlan(t *testing.T) {
+	t.Parallel()
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		n := 40
+		s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{copies(&n)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		long := strings.Repeat("x", 30_000)
+		h := &hire{Dept: "Sales", ID: "1", Name: long, Badge: long, Last: long}
+		var sent, before int64
+		for ; n < 60; n++ {
+			b.ResetRequests()
+			h.Age++ // every copy is written
+			if _, err = s.Put(t.Context(), h); err != nil {
+				break
+			}
+			log := b.Requests()
+			before, sent = sent, log[len(log)-1].RequestBytes
+		}
+		if row := sent - before; sent > patterns.MaxBatchBytes || sent+row <= patterns.MaxBatchBytes {
+			t.Errorf("%d bytes were sent, and a row of %d more refused", sent, row)
+		}
+		b.ResetRequests()
+		h.ID = "2"
+		_, err = s.Insert(t.Context(), h)
+		beyond(t, b, n+1, fmt.Sprint(patterns.MaxBatchBytes, " bytes"), err)
+	})
+}
+
+// TestTheOutboxRowCountsAsAnOperation has 99 copies, which fit without an outbox row.
+func TestTheOutboxRowCountsAsAnOperation(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		n, q := 99, &harness.OutboxQueue{}
+		s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{copies(&n), byBadge()}, Outbox: q})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Insert(t.Context(), withBadge("")); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Delete(t.Context(), jones().key()); err != nil {
+			t.Fatal(err)
+		}
+		b.ResetRequests()
+		_, err = s.Insert(t.Context(), withBadge("B7"))
+		beyond(t, b, 101, "100 operations", err)
+		if q.Len() != 0 {
+			t.Errorf("%d messages are left", q.Len())
+		}
+	})
+}

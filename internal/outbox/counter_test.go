@@ -1,0 +1,204 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// branches counts into rows beside that of company, in its partition.
+func branches() patterns.View[hire] {
+	return patterns.NewView("branches", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
+		return []patterns.DerivedRow{patterns.MergeRow(keys.Key{Partition: "company", Row: h.Dept},
+			patterns.MergeSpec{Add: map[string]any{"Count": int32(1)}, Existing: h.Dept == "Marketing"})}, nil
+	})
+}
+
+// counts are the counters that stand there, and those that should.
+func counts(ctx context.Context, client *aztables.Client) (have, want string, err error) {
+	rows, err := shelve(ctx, client)
+	years, people := 0, map[string]int{}
+	for key, p := range rows {
+		if strings.Contains(key, "|id_") {
+			h := hireOf(key, p)
+			years += int(h.Age)
+			people[h.Dept]++
+			people["all"]++
+		}
+	}
+	all, sales, marketing := rows["company|all"], rows["company|Sales"], rows["company|Marketing"]
+	have = fmt.Sprintf("%v %v %v %v", all["Count"], all["Years"], sales["Count"], marketing["Count"])
+	return have, fmt.Sprintf("%v %v %v %v", people["all"], years, people["Sales"], people["Marketing"]), err
+}
+
+// TestADeletedCounterIsCountedAgain spoils the counters' rows in all ways
+// but a wrong number, and then lets one entity come, change or go.
+func TestADeletedCounterIsCountedAgain(t *testing.T) {
+	row := func(name string) []byte {
+		return fmt.Appendf(nil, `{"PartitionKey":"company","RowKey":%q,"Motto":"x"}`, name)
+	}
+	spoil := map[string]func(ctx context.Context, c *aztables.Client, name string) error{
+		"deleted": func(ctx context.Context, c *aztables.Client, name string) error {
+			_, err := c.DeleteEntity(ctx, "company", name, nil)
+			if err == nil && name == "Marketing" { // that view does not create it
+				_, err = c.AddEntity(ctx, row(name), nil)
+			}
+			return err
+		},
+		"replaced": func(ctx context.Context, c *aztables.Client, name string) error {
+			_, err := c.UpdateEntity(ctx, row(name), &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeReplace})
+			return err
+		},
+	}
+	member := func(dept, id string) *hire { return &hire{Dept: dept, ID: id, Last: "x", Age: 30} }
+	next := map[string]func(ctx context.Context, s *patterns.Store[hire], dept string) error{
+		"rebuild": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
+			err := s.Repair(ctx, member(dept, "1").key())
+			return err
+		},
+		"insert": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
+			_, err := s.Insert(ctx, member(dept, "9"))
+			return err
+		},
+		"update": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
+			for _, id := range []string{"1", "2"} { // the second finds nothing missing
+				if _, err := s.Update(ctx, member(dept, id).key(), func(h *hire) error { h.Age++; return nil }); err != nil {
+					return err
+				}
+			}
+			err := s.Repair(ctx, member(dept, "1").key()) // an update leaves the number of people alone
+			return err
+		},
+		"delete": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
+			if err := s.Delete(ctx, member(dept, "1").key()); err != nil {
+				return err
+			}
+			err := s.Repair(ctx, member(dept, "2").key()) // a delete does not bring a row back
+			return err
+		},
+	}
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		for how, spoil := range spoil {
+			for what, next := range next {
+				client := b.Table(t)
+				s, err := newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{company(), branches()}, Outbox: &harness.OutboxQueue{}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				check := func(when string, err error) {
+					t.Helper()
+					if err != nil {
+						t.Fatalf("%s, %s, %s: %v", how, what, when, err)
+					}
+				}
+				_, err = client.AddEntity(ctx, row("Marketing"), nil)
+				check("before", err)
+				for _, dept := range []string{"Sales", "Marketing"} {
+					for _, id := range []string{"1", "2"} {
+						_, err := s.Insert(ctx, member(dept, id))
+						check("before", err)
+					}
+				}
+				for _, name := range []string{"all", "Sales", "Marketing"} {
+					check("spoilt", spoil(ctx, client, name))
+				}
+				for _, dept := range []string{"Sales", "Marketing"} {
+					check("next", next(ctx, s, dept))
+				}
+				have, want, err := counts(ctx, client)
+				check("after", err)
+				if have != want {
+					t.Errorf("%s, %s: counted %s, want %s", how, what, have, want)
+				}
+			}
+		}
+	})
+}
+
+// TestACountMadeDuringADeleteIsUndone deletes an entity whose insert is
+// not drained yet. The delete's drain finds no counter; then the insert's drain makes
+// counter and mark; then the delete's drain finds the mark.
+func TestACountMadeDuringADeleteIsUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		p, err := newPlace(ctx, []string{"company"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err1 := p.start(&process{})
+		b, err2 := p.start(&process{})
+		found, counted := make(chan bool), make(chan bool)
+		var transactions atomic.Int32
+		var deleted error
+		a.sending = func(_, path string) {
+			if !strings.HasSuffix(path, "$batch") {
+				return
+			}
+			if transactions.Add(1) == 2 { // of the drain
+				go func() { deleted = b.Delete(ctx, jones().key()); close(counted) }()
+				<-found
+			}
+		}
+		a.changed = func() {
+			if transactions.Load() == 2 {
+				counted <- true
+				<-counted // b has finished
+			}
+		}
+		b.sending = func(method, path string) {
+			if method == "GET" && strings.Contains(path, "~azp_count_") && transactions.Load() == 2 {
+				synctest.Wait() // for the answer about the counter
+				found <- true
+				<-counted
+				transactions.Add(1) // once
+			}
+		}
+		_, inserted := a.Insert(ctx, jones())
+		if err := errors.Join(err1, err2, inserted, deleted, p.recover(ctx), p.clean(ctx)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAMarkOfALaterCountIsKept has an entity go and come back while the counter is
+// gone, between a drain's reads and its delete of the mark.
+func TestAMarkOfALaterCountIsKept(t *testing.T) {
+	err := inVirtualTime(t, func(ctx context.Context) error {
+		p, err := newPlace(ctx, []string{"company"})
+		if err != nil {
+			return err
+		}
+		a, err1 := p.start(&process{})
+		b, err2 := p.start(&process{})
+		_, err3 := a.Insert(ctx, jones())
+		_, err4 := p.own.DeleteEntity(ctx, "company", "all", nil)
+		var back atomic.Bool
+		var err5 error
+		b.sending = func(method, path string) {
+			if method == "DELETE" && strings.Contains(path, "~azp_count_") && back.CompareAndSwap(false, true) {
+				again := jones()
+				again.Age++
+				_, err5 = a.Insert(ctx, again)
+			}
+		}
+		err6 := b.Delete(ctx, jones().key())
+		if !back.Load() {
+			return errors.New("the mark was not deleted")
+		}
+		return errors.Join(err1, err2, err3, err4, err5, err6, p.recover(ctx), p.clean(ctx))
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

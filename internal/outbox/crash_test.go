@@ -1,0 +1,198 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// A scenario is one call, on a place that was prepared for it.
+type scenario struct {
+	before func(context.Context, *process) error
+	call   func(context.Context, *process) error
+}
+
+func scenarios() map[string]scenario {
+	ann := func() *hire {
+		return &hire{Dept: "Sales", ID: "1", Name: "Ann", Email: "a@x", Badge: "A", Last: "Jones", Age: 30, Head: true}
+	}
+	bob := func() *hire {
+		return &hire{Dept: "Sales", ID: "2", Name: "Bob", Email: "b@x", Badge: "B", Last: "Jones", Age: 40}
+	}
+	insert := func(hs ...*hire) func(context.Context, *process) error {
+		return func(ctx context.Context, p *process) error {
+			for _, h := range hs {
+				if _, err := p.Insert(ctx, h); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	move := func(h *hire) error {
+		h.Name, h.Email, h.Badge, h.Last, h.Age, h.Head = "Anna", "anna@x", "AA", "Smith", 31, false
+		return nil
+	}
+	return map[string]scenario{
+		"insert into nothing":  {insert(), insert(ann())},
+		"insert beside others": {insert(bob()), insert(ann())},
+		"put new":              {insert(bob()), func(ctx context.Context, p *process) error { _, err := p.Put(ctx, ann()); return err }},
+		"put over": {insert(ann(), bob()), func(ctx context.Context, p *process) error {
+			h := ann()
+			move(h)
+			_, err := p.Put(ctx, h)
+			return err
+		}},
+		"update of every key": {insert(ann(), bob()), func(ctx context.Context, p *process) error {
+			_, err := p.Update(ctx, ann().key(), move)
+			return err
+		}},
+		"update of no key": {insert(ann(), bob()), func(ctx context.Context, p *process) error {
+			_, err := p.Update(ctx, ann().key(), func(h *hire) error { h.Age++; return nil })
+			return err
+		}},
+		"update to a taken badge": {insert(ann(), bob()), func(ctx context.Context, p *process) error {
+			_, err := p.Update(ctx, ann().key(), func(h *hire) error { h.Badge, h.Last = "B", "Smith"; return nil })
+			if errors.As(err, new(*patterns.DuplicateError)) {
+				return nil
+			}
+			return fmt.Errorf("not refused: %w", err)
+		}},
+		"insert with a taken email": {insert(ann(), bob()), func(ctx context.Context, p *process) error {
+			_, err := p.Insert(ctx, &hire{Dept: "Sales", ID: "3", Email: "a@x", Badge: "C"})
+			if errors.As(err, new(*patterns.DuplicateError)) {
+				return nil
+			}
+			return fmt.Errorf("not refused: %w", err)
+		}},
+		"delete":          {insert(ann(), bob()), func(ctx context.Context, p *process) error { return p.Delete(ctx, ann().key()) }},
+		"delete the last": {insert(ann()), func(ctx context.Context, p *process) error { return p.Delete(ctx, ann().key()) }},
+	}
+}
+
+// prepared is a place on which sc is about to run, in a process that dies as told.
+func prepared(ctx context.Context, sc scenario, die int, after bool) (*place, *process, error) {
+	p, err := newPlace(ctx, everyView)
+	if err != nil {
+		return nil, nil, err
+	}
+	setup, err := p.start(&process{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := sc.before(ctx, setup); err != nil {
+		return nil, nil, err
+	}
+	pr, err := p.start(&process{die: die, after: after})
+	return p, pr, err
+}
+
+func TestACrashAtAnyRequestIsRepaired(t *testing.T) {
+	t.Parallel()
+	points := 0
+	for name, sc := range scenarios() {
+		var steps int
+		err := inVirtualTime(t, func(ctx context.Context) error {
+			p, pr, err := prepared(ctx, sc, 0, false)
+			if err != nil {
+				return err
+			}
+			if err := sc.call(ctx, pr); err != nil {
+				return err
+			}
+			steps = pr.steps
+			if n := p.queue.Len(); n != 0 {
+				return fmt.Errorf("%d messages are left without a crash", n)
+			}
+			return p.clean(ctx)
+		})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for at := 1; at <= steps; at++ {
+			for _, after := range []bool{false, true} {
+				points++
+				if err := inVirtualTime(t, func(ctx context.Context) error {
+					return crash(ctx, sc, at, after)
+				}); err != nil {
+					t.Errorf("%s, killed at request %d of %d (after it: %v): %v", name, at, steps, after, err)
+				}
+			}
+		}
+	}
+	t.Logf("%d crash points", points)
+}
+
+func crash(ctx context.Context, sc scenario, at int, after bool) error {
+	p, pr, err := prepared(ctx, sc, at, after)
+	if err != nil {
+		return err
+	}
+	_ = sc.call(ctx, pr)
+	if !pr.isDead() {
+		return errors.New("the process was not killed")
+	}
+	if err := inPartition(ctx, p); err != nil {
+		return err
+	}
+	if err := p.recover(ctx); err != nil {
+		return err
+	}
+	return p.clean(ctx)
+}
+
+func TestACrashOfAWorkerAtAnyRequestIsRepaired(t *testing.T) {
+	sc := scenarios()["update of every key"]
+	points := 0
+	for at := 1; ; at++ {
+		var killed bool
+		for _, after := range []bool{false, true} {
+			points++
+			if err := inVirtualTime(t, func(ctx context.Context) (err error) {
+				killed, err = crashWorker(ctx, sc, at, after)
+				return err
+			}); err != nil {
+				t.Errorf("worker killed at request %d (after it: %v): %v", at, after, err)
+			}
+		}
+		if !killed {
+			break
+		}
+	}
+	t.Logf("%d crash points", points)
+}
+
+// crashWorker kills the writer right after its transaction, then a worker, then
+// lets another finish.
+func crashWorker(ctx context.Context, sc scenario, at int, after bool) (killed bool, err error) {
+	p, pr, err := prepared(ctx, sc, 0, false)
+	if err != nil {
+		return false, err
+	}
+	pr.changed = pr.kill
+	_ = sc.call(ctx, pr)
+	time.Sleep(testGrace)
+	w, err := p.start(&process{die: at, after: after})
+	if err != nil {
+		return false, err
+	}
+	for range 2 * int(testExpiry/time.Minute) {
+		if w.isDead() {
+			break
+		}
+		if ok, err := p.queue.WorkOne(ctx, w, workerHides); err != nil && !w.isDead() {
+			return false, err
+		} else if !ok {
+			time.Sleep(time.Minute)
+		}
+	}
+	if err := p.recover(ctx); err != nil {
+		return false, err
+	}
+	return w.isDead(), p.clean(ctx)
+}

@@ -1,0 +1,137 @@
+package outbox_test
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// hire is an employee with a row in every kind of view.
+type hire struct {
+	Dept, ID           string
+	Name, Email, Badge string
+	Last               string
+	Age                int32
+	Head               bool // of the department
+}
+
+func (h *hire) key() keys.Key { return keys.Key{Partition: h.Dept, Row: "id_" + h.ID} }
+
+func jones() *hire {
+	return &hire{Dept: "Sales", ID: "000223", Name: "Ann Jones", Email: "jonesj@contoso.com", Badge: "B7", Last: "Jones", Age: 34}
+}
+
+// jsonList keeps members as one JSON text, sorted.
+type jsonList struct{}
+
+func (jsonList) load(row map[string]any) (list []keys.Key, err error) {
+	if text, _ := row["Members"].(string); text != "" {
+		err = json.Unmarshal([]byte(text), &list)
+	}
+	return list, err
+}
+
+func (l jsonList) edit(row map[string]any, member keys.Key, want bool) (bool, error) {
+	list, err := l.load(row)
+	if err != nil || slices.Contains(list, member) == want {
+		return false, err
+	}
+	list = slices.DeleteFunc(list, func(k keys.Key) bool { return k == member })
+	if want {
+		list = append(list, member)
+	}
+	slices.SortFunc(list, func(a, b keys.Key) int { return keys.Compare(a.Partition+"/"+a.Row, b.Partition+"/"+b.Row) })
+	text, err := json.Marshal(list)
+	row["Members"] = string(text)
+	return true, err
+}
+
+func (l jsonList) Add(row map[string]any, m keys.Key) (bool, error) { return l.edit(row, m, true) }
+
+func (l jsonList) Remove(row map[string]any, m keys.Key) (bool, error) { return l.edit(row, m, false) }
+
+func (l jsonList) Len(row map[string]any) (int, error) {
+	list, err := l.load(row)
+	return len(list), err
+}
+
+// The views. Each is told in the model again, by other means: see derivedRows.
+func byEmail() patterns.View[hire] { // local, unique, sparse, full
+	return patterns.NewView("byEmail", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
+		if h.Email == "" {
+			return nil, nil
+		}
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: "email_" + h.Email}, patterns.CopySpec{})}, nil
+	})
+}
+
+func byBadge() patterns.View[hire] { // another partition, unique, slim
+	return patterns.NewView("byBadge", patterns.Shape{Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
+		if h.Badge == "" {
+			return nil, nil
+		}
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "badge", Row: h.Badge},
+			patterns.CopySpec{Only: []string{"Name", "Badge"}, Unique: true})}, nil
+	})
+}
+
+func byName(other *aztables.Client) patterns.View[hire] { // another table, not unique
+	return patterns.NewView("byName", patterns.Shape{Target: patterns.TableTarget("other", other)}, func(h *hire) ([]patterns.DerivedRow, error) {
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "name_" + h.Name, Row: h.Dept + "_" + h.ID}, patterns.CopySpec{})}, nil
+	})
+}
+
+func lastHere() patterns.View[hire] { // a list in the partition
+	return patterns.NewView("lastHere", patterns.Shape{Kind: patterns.Members, List: jsonList{}}, func(h *hire) ([]patterns.DerivedRow, error) {
+		return []patterns.DerivedRow{patterns.MemberRow(keys.Key{Partition: h.Dept, Row: "last_" + h.Last})}, nil
+	})
+}
+
+func lastAll(other *aztables.Client) patterns.View[hire] { // a list in another table
+	return patterns.NewView("lastAll", patterns.Shape{Kind: patterns.Members, List: jsonList{}, Target: patterns.TableTarget("other", other)},
+		func(h *hire) ([]patterns.DerivedRow, error) {
+			return []patterns.DerivedRow{patterns.MemberRow(keys.Key{Partition: "lastnames", Row: h.Last})}, nil
+		})
+}
+
+func headOf() patterns.View[hire] { // into an entity of the partition
+	return patterns.NewView("department", patterns.Shape{Kind: patterns.Merges}, func(h *hire) ([]patterns.DerivedRow, error) {
+		m := patterns.MergeSpec{Add: map[string]any{"Count": int32(1)}}
+		if h.Head {
+			m.Set = map[string]any{"HeadName": h.Name, "HeadAge": h.Age}
+		}
+		return []patterns.DerivedRow{patterns.MergeRow(keys.Key{Partition: h.Dept, Row: "department"}, m)}, nil
+	})
+}
+
+func company() patterns.View[hire] { // into an entity of another partition
+	return patterns.NewView("company", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
+		m := patterns.MergeSpec{Add: map[string]any{"Count": int64(1), "Years": int64(h.Age)}}
+		return []patterns.DerivedRow{patterns.MergeRow(keys.Key{Partition: "company", Row: "all"}, m)}, nil
+	})
+}
+
+func localViews() []patterns.View[hire] {
+	return []patterns.View[hire]{byEmail(), lastHere(), headOf()}
+}
+
+func allViews(other *aztables.Client) []patterns.View[hire] {
+	return append(localViews(), byBadge(), byName(other), lastAll(other), company())
+}
+
+// someViews are those of allViews that are named.
+func someViews(other *aztables.Client, names []string) []patterns.View[hire] {
+	return slices.DeleteFunc(allViews(other), func(v patterns.View[hire]) bool { return !slices.Contains(names, v.Name()) })
+}
+
+func newHires(client *aztables.Client, opts patterns.StoreOptions[hire]) (*patterns.Store[hire], error) {
+	table, err := patterns.NewTable(client, &patterns.TableOptions[hire]{Key: func(h *hire) (keys.Key, error) { return h.key(), nil }})
+	if err != nil {
+		return nil, err
+	}
+	return patterns.NewStore(table, &opts)
+}

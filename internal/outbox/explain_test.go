@@ -1,0 +1,144 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// TestExplainPredictsTheNumberOfRequests compares the plan of any change with the
+// requests that it takes.
+func TestExplainPredictsTheNumberOfRequests(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var was, now *hire
+		if rapid.Bool().Draw(rt, "exists") {
+			a := drawAct.Draw(rt, "was")
+			was = a.hire()
+		}
+		if was == nil || rapid.Bool().Draw(rt, "stays") {
+			a := drawAct.Draw(rt, "now")
+			now = a.hire()
+			if was != nil {
+				now.Dept, now.ID = was.Dept, was.ID
+			}
+		}
+		err := inVirtualTime(t, func(ctx context.Context) error { return explained(ctx, was, now) })
+		if err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+func explained(ctx context.Context, was, now *hire) error {
+	p, err := newPlace(ctx, everyView)
+	if err != nil {
+		return err
+	}
+	s, err := p.start(&process{})
+	if err != nil {
+		return err
+	}
+	// Somebody else is in the lists, so that no list is empty.
+	for _, last := range []string{"Jones", "Smith"} {
+		if _, err := s.Insert(ctx, &hire{Dept: "Sales", ID: "other" + last, Last: last}); err != nil {
+			return err
+		}
+	}
+	if was != nil {
+		if _, err := s.Insert(ctx, was); err != nil {
+			return err
+		}
+	}
+	plan, err := s.ExplainChange(was, now)
+	if err != nil {
+		return err
+	}
+	before := s.steps
+	switch {
+	case was == nil:
+		_, err = s.Insert(ctx, now)
+	case now == nil:
+		err = s.Delete(ctx, was.key())
+	default:
+		_, err = s.Put(ctx, now)
+	}
+	if err != nil {
+		return err
+	}
+	if made := s.steps - before; made != plan.Requests {
+		return fmt.Errorf("%d requests were made, from %+v to %+v:\n%v\n%v", made, was, now, plan, p.account.Log())
+	}
+	return nil
+}
+
+func TestExplainPrintsKeysOnlyWithPlusV(t *testing.T) {
+	s, err := newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: localViews()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range []patterns.Op[hire]{
+		patterns.InsertOp(jones()), patterns.UpsertOp(jones(), patterns.Replace),
+		patterns.ReplaceOp(patterns.Item[hire]{Value: *jones(), Key: jones().key()}), patterns.DeleteOp[hire](jones().key(), ""),
+	} {
+		plan, err := s.Explain(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := fmt.Sprint(plan); strings.Contains(text, "000223") || strings.Contains(text, "contoso") {
+			t.Errorf("keys in\n%s", text)
+		}
+		var log strings.Builder
+		slog.New(slog.NewTextHandler(&log, nil)).Info("will do", "plan", plan)
+		if text := log.String(); strings.Contains(text, "000223") || !strings.Contains(text, "transaction") {
+			t.Errorf("logged\n%s", text)
+		}
+		if text := fmt.Sprintf("%+v", plan); !strings.Contains(text, "000223") {
+			t.Errorf("no keys in\n%s", text)
+		}
+	}
+}
+
+func TestExplainCombinesEqualSteps(t *testing.T) {
+	many := patterns.NewView("many", patterns.Shape{}, func(h *hire) (rows []patterns.DerivedRow, err error) {
+		for i := range 120 {
+			rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.key().Partition, Row: fmt.Sprintf("many_%03d", i)}, patterns.CopySpec{}))
+		}
+		return rows, nil
+	})
+	s, err := newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{many}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Insert(t.Context(), jones())
+	if !errors.Is(err, patterns.ErrTooLarge) || !strings.HasSuffix(fmt.Sprint(err), "insert primary\n             insert copy of many, 120 times\n") {
+		t.Errorf("%v", err)
+	}
+	plan, err := s.Explain(patterns.InsertOp(jones()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(fmt.Sprintf("%+v", plan), "insert copy of many at "); n != 120 {
+		t.Errorf("%d rows with their keys", n)
+	}
+}
+
+func TestExplainRefusesAChangeOfKey(t *testing.T) {
+	s, err := newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: localViews()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := jones()
+	other.Dept = "Marketing"
+	if _, err := s.ExplainChange(jones(), other); !errors.Is(err, patterns.ErrKeyChanged) {
+		t.Errorf("%v", err)
+	}
+}

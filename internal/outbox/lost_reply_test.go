@@ -1,0 +1,176 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// primaries are the entities' own rows, as text.
+func (p *place) primaries(ctx context.Context) (map[string]string, error) {
+	rows, err := shelve(ctx, p.own)
+	all := map[string]string{}
+	for key, row := range rows {
+		if strings.Contains(key, "|id_") {
+			all[key] = show(row)
+		}
+	}
+	return all, err
+}
+
+func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
+	t.Parallel()
+	points := 0
+	for name, sc := range scenarios() {
+		steps := 1
+		var want map[string]string
+		for at := 0; at <= steps; at++ { // 0: none gets lost
+			points++
+			err := inVirtualTime(t, func(ctx context.Context) error {
+				p, pr, err := prepared(ctx, sc, 0, false)
+				if err != nil {
+					return err
+				}
+				pr.lost = at
+				if err := sc.call(ctx, pr); err != nil && !(errors.Is(err, errLost) && strings.Contains(err.Error(), "outbox message")) {
+					return err
+				} else if err != nil {
+					return errors.Join(p.recover(ctx), p.clean(ctx))
+				}
+				got, err := p.primaries(ctx)
+				if err != nil {
+					return err
+				}
+				if at == 0 {
+					steps, want = pr.steps, got
+				}
+				if !maps.Equal(got, want) {
+					return fmt.Errorf("have %v, want %v", got, want)
+				}
+				return errors.Join(p.recover(ctx), p.clean(ctx))
+			})
+			if err != nil {
+				t.Errorf("%s, reply %d lost: %v", name, at, err)
+			}
+		}
+	}
+	t.Logf("%d lost replies", points)
+}
+
+// TestNoUpdateIsLostOrAppliedTwice raises one number from many sides while replies get
+// lost. The outbox row says of each update whether it was carried out.
+func TestNoUpdateIsLostOrAppliedTwice(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		err := inVirtualTime(t, func(ctx context.Context) error {
+			s := &schedule{script: script{latency: 50_000_000, lose: 0.1}, seed: seed}
+			var err error
+			if s.place, err = newPlace(ctx, everyView); err != nil {
+				return err
+			}
+			h := &hire{Dept: "Sales", ID: "1", Name: "Ann", Last: "Jones", Badge: "A"}
+			setup, err := s.start(&process{})
+			if err != nil {
+				return err
+			}
+			if _, err := setup.Insert(ctx, h); err != nil {
+				return err
+			}
+			var mu sync.Mutex
+			var wg sync.WaitGroup
+			sure, maybe := 0, 0
+			for range 4 {
+				wg.Go(func() {
+					p, _ := s.process()
+					for range 5 {
+						_, err := p.Update(ctx, h.key(), func(h *hire) error { h.Age++; return nil })
+						mu.Lock()
+						switch {
+						case err == nil:
+							sure++
+						case errors.Is(err, patterns.ErrOutcomeUnknown):
+							maybe++
+						case !expected(err):
+							s.failed("update: %w", err)
+						}
+						mu.Unlock()
+					}
+				})
+			}
+			wg.Wait()
+			item, err := setup.Get(ctx, h.key())
+			if n := int(item.Value.Age); n < sure || n > sure+maybe {
+				s.failed("raised to %d by %d updates and %d that may have been carried out", n, sure, maybe)
+			}
+			return errors.Join(append(s.errs, err, s.recover(ctx), s.clean(ctx))...)
+		})
+		if err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// TestAConcurrentChangeAfterALostReplyIsAConflict has another writer change the entity
+// before the first one, whose reply got lost, has found out that it was carried out.
+func TestAConcurrentChangeAfterALostReplyIsAConflict(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		a, b := h.process(), h.process()
+		var changed atomic.Bool
+		a.deaf = func(_, path string) bool { return !changed.Load() && strings.HasSuffix(path, "$batch") }
+		a.sending = func(method, path string) {
+			if method == "GET" && strings.Contains(path, "~azp_outbox_") && changed.CompareAndSwap(false, true) {
+				_, err := b.Update(h.ctx, jones().key(), func(h *hire) error { h.Name = "Ann Smith"; return nil })
+				h.must(err)
+			}
+		}
+		item, err := a.Insert(h.ctx, withBadge("B7"))
+		h.must(err)
+		if _, err := a.PutItem(h.ctx, item, jones()); !changed.Load() || !errors.Is(err, patterns.ErrConflict) {
+			t.Errorf("(changed: %v) a write over the other's change: %v", changed.Load(), err)
+		}
+	})
+}
+
+// TestAWriteThatMayBeAppliedIsNotAConflict loses the reply to a Put, changes
+// the row before it is read again, and leaves no try.
+func TestAWriteThatMayBeAppliedIsNotAConflict(t *testing.T) {
+	err := inVirtualTime(t, func(ctx context.Context) error {
+		p, err := newPlace(ctx, viewsHere)
+		if err != nil {
+			return err
+		}
+		other, err1 := p.start(&process{})
+		a, err2 := p.start(&process{tries: 1})
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		h := jones()
+		if _, err := a.Insert(ctx, h); err != nil {
+			return err
+		}
+		var raced atomic.Bool
+		a.sending = func(method, path string) {
+			if method != "GET" || !a.hasLost() || !raced.CompareAndSwap(false, true) {
+				return
+			}
+			_, err = other.Update(ctx, h.key(), func(h *hire) error { h.Age++; return nil })
+		}
+		a.lost = a.steps + 2 // read, write
+		h.Name = "Ann Smith"
+		_, perr := a.Put(ctx, h)
+		if !raced.Load() || !errors.Is(perr, patterns.ErrOutcomeUnknown) || errors.Is(perr, patterns.ErrConflict) {
+			t.Errorf("(raced: %v) got %v", raced.Load(), perr)
+		}
+		return errors.Join(err, inPartition(ctx, p))
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,308 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+const rowB7 = "(PartitionKey='badge',RowKey='B7')"
+
+// TestAWorkerReadsTheRowBeforeThePrimary has a worker look after a change that gives a
+// badge up, while another takes it back for the same entity.
+func TestAWorkerReadsTheRowBeforeThePrimary(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		setup, a, b, q, w := h.process(), h.process(), h.process(), h.process(), h.process()
+		_, err := setup.Insert(h.ctx, withBadge("B7"))
+		h.must(err)
+		a.changed = a.kill
+		_ = a.giveBadge(h.ctx, "B8")
+		var back, gone atomic.Bool
+		w.sending = func(method, path string) {
+			if method == "GET" && strings.HasSuffix(path, rowB7) && back.CompareAndSwap(false, true) {
+				h.must(b.giveBadge(h.ctx, "B7"))
+			}
+		}
+		w.deaf = func(method, path string) bool {
+			if method == "DELETE" && strings.HasSuffix(path, rowB7) && gone.CompareAndSwap(false, true) {
+				_, err := q.Insert(h.ctx, somebodyElse())
+				h.refused("another entity", err)
+			}
+			return false
+		}
+		_, err = w.Handle(h.ctx, h.queue.Message(0))
+		h.must(err)
+		if !back.Load() {
+			h.must(errors.New("the worker did not read the row"))
+		}
+	})
+}
+
+// TestALateWriterLeavesTheRowToItsNextOwner lets a badge change hands between
+// a writer's transaction and its write of the reserved row.
+func TestALateWriterLeavesTheRowToItsNextOwner(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		a, b, q := h.process(), h.process(), h.process()
+		var late atomic.Bool
+		a.sending = func(method, path string) {
+			if method != "GET" && strings.HasSuffix(path, rowB7) && late.CompareAndSwap(false, true) {
+				h.handle(0)
+				h.must(b.giveBadge(h.ctx, "B8"))
+				_, err := q.Insert(h.ctx, somebodyElse())
+				h.must(err)
+			}
+		}
+		_, err := a.Insert(h.ctx, withBadge("B7"))
+		h.must(err)
+		if !late.Load() {
+			h.must(errors.New("the writer did not write the row"))
+		}
+	})
+}
+
+// TestARowThatItsEntityTookBackIsNotFree has an entity take back a badge that it had given
+// up, between another's look at it and that one's reservation.
+func TestARowThatItsEntityTookBackIsNotFree(t *testing.T) {
+	badgeTest(t, func(h *held) {
+		setup, a, b, q := h.process(), h.process(), h.process(), h.process()
+		_, err := setup.Insert(h.ctx, withBadge("B7"))
+		h.must(err)
+		a.changed = a.kill
+		_ = a.giveBadge(h.ctx, "B8") // the row still stands
+		var back atomic.Bool
+		q.sending = func(method, path string) {
+			if method != "GET" && strings.HasSuffix(path, rowB7) && back.CompareAndSwap(false, true) {
+				h.must(b.giveBadge(h.ctx, "B7"))
+			}
+		}
+		_, err = q.Insert(h.ctx, somebodyElse())
+		h.refused("another entity", err)
+		if !back.Load() {
+			h.must(errors.New("the row was not asked for"))
+		}
+	})
+}
+
+func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
+	err := inVirtualTime(t, func(ctx context.Context) error {
+		h := jones()
+		badge := func(p *process, badge string) error {
+			_, err := p.Update(ctx, h.key(), func(h *hire) error { h.Badge = badge; return nil })
+			return err
+		}
+		var q atomic.Pointer[process]
+		// While the first writer gives B7 up, another takes it back for the same entity.
+		p, a, done, err := between(ctx, "GET", "(PartitionKey='badge',RowKey='B7')", func(b *process) error {
+			q.Store(b)
+			return badge(b, "B7")
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := a.Insert(ctx, h); err != nil {
+			return err
+		}
+		back := a.sending
+		var deleted atomic.Bool
+		a.sending = func(method, path string) {
+			back(method, path)
+			if q.Load() != nil && deleted.CompareAndSwap(true, false) { // right after a delete, were there one
+				if _, err := q.Load().Insert(ctx, &hire{Dept: "Sales", ID: "2", Badge: "B7", Last: "x"}); !errors.As(err, new(*patterns.DuplicateError)) {
+					t.Errorf("a second entity got the badge: %v", err)
+				}
+			}
+			if method == "DELETE" && strings.Contains(path, "badge") {
+				deleted.Store(true)
+			}
+		}
+		err = badge(a, "B8")
+		return errors.Join(err, done(), p.recover(ctx), p.clean(ctx))
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTwoViewsOfOneKeySpaceAreUniqueTogether has entities ask for one key through
+// different views.
+func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
+	spare := func(partition func(*hire) string) patterns.View[hire] {
+		return patterns.NewView("bySpare", patterns.Shape{Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
+			if h.Last == "" {
+				return nil, nil
+			}
+			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: partition(h), Row: h.Last}, patterns.CopySpec{Unique: true})}, nil
+		})
+	}
+	local := patterns.NewView("byBadge", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
+		if h.Badge == "" {
+			return nil, nil
+		}
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: h.Badge}, patterns.CopySpec{})}, nil
+	})
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		for what, views := range map[string][]patterns.View[hire]{
+			"elsewhere":        {byBadge(), spare(func(*hire) string { return "badge" })},
+			"in the partition": {local, spare(func(h *hire) string { return h.Dept })},
+		} {
+			client := b.Table(t)
+			s, err := newHires(client, patterns.StoreOptions[hire]{Views: views, Outbox: &harness.OutboxQueue{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Insert(t.Context(), &hire{Dept: "Sales", ID: "1", Badge: "B7"}); err != nil {
+				t.Fatal(err)
+			}
+			before, err := shelve(t.Context(), client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.Insert(t.Context(), &hire{Dept: "Sales", ID: "2", Badge: "B8", Last: "B7"})
+			var dup *patterns.DuplicateError
+			if !errors.As(err, &dup) || dup.View != "bySpare" {
+				t.Errorf("%s: got %v, want a duplicate in bySpare", what, err)
+			}
+			after, err := shelve(t.Context(), client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for key, p := range after {
+				if show(p) != show(before[key]) {
+					t.Errorf("%s: %s became %s", what, key, show(p))
+				}
+			}
+			// The row goes from one view of an entity to the other.
+			_, err = s.Update(t.Context(), keys.Key{Partition: "Sales", Row: "id_1"}, func(h *hire) error {
+				h.Badge, h.Last = h.Last, h.Badge
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			if after, err = shelve(t.Context(), client); err != nil {
+				t.Fatal(err)
+			}
+			row := after["badge|B7"]
+			if row == nil {
+				row = after["Sales|B7"]
+			}
+			if row["azp_view"] != "bySpare" || row["azp_rk"] != "id_1" || row["azp_op"] != nil {
+				t.Errorf("%s: the row is %s", what, show(row))
+			}
+		}
+	})
+}
+
+func TestRowsOfOtherEntitiesAreNotChanged(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
+		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := t.Context()
+		anything, err := patterns.NewTable(client, &patterns.TableOptions[struct{ What string }]{Keyless: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []keys.Key{{Partition: "Sales", Row: "email_jonesj@contoso.com"}, {Partition: "badge", Row: "B7"}, {Partition: "Sales", Row: "last_Jones"}} {
+			_, err := anything.Do(ctx, patterns.InsertOp(&struct{ What string }{"mine"}).At(key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := shelve(ctx, client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Insert(ctx, jones()); !errors.As(err, new(*patterns.DuplicateError)) {
+				t.Errorf("a row at %v: %v", key, err)
+			}
+			after, err := shelve(ctx, client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(after) != len(before) {
+				t.Errorf("a row at %v: %v became %v", key, before, after)
+			}
+			if err := anything.Delete(ctx, key, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Nor is a copy taken for an entity.
+		if _, err := s.Insert(ctx, jones()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Delete(ctx, keys.Key{Partition: "Sales", Row: "email_jonesj@contoso.com"}); !errors.Is(err, patterns.ErrBadKey) {
+			t.Errorf("delete of a copy: %v", err)
+		}
+		if err := s.Delete(ctx, keys.Key{Partition: "Sales", Row: "~azp_outbox_x"}); !errors.Is(err, patterns.ErrBadKey) {
+			t.Errorf("delete of an outbox row: %v", err)
+		}
+		if err := verify(ctx, client, other, everyView, nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestACopyWhoseRowIsTakenStaysPending has a row stand where a copy that is
+// not unique should go.
+func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
+		var pending []error
+		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q,
+			OnPending: func(_ context.Context, key keys.Key, err error) {
+				if key != jones().key() {
+					t.Errorf("pending: %v", key)
+				}
+				pending = append(pending, err)
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, at := t.Context(), keys.Key{Partition: "name_Ann Jones", Row: "Sales_000223"}
+		taken := func(err error) {
+			t.Helper()
+			var dup *patterns.DuplicateError
+			if !errors.As(err, &dup) || dup.View != "byName" || dup.Key != at {
+				t.Errorf("got %v, want the place of byName", err)
+			}
+		}
+		check := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err = other.AddEntity(ctx, fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q,"What":"mine"}`, at.Partition, at.Row), nil)
+		check(err)
+		_, err = s.Insert(ctx, jones())
+		check(err)
+		if len(pending) != 1 || q.Len() != 1 {
+			t.Fatalf("told of %v; %d wake-ups", pending, q.Len())
+		}
+		taken(pending[0])
+		_, err = s.Handle(ctx, q.Message(0))
+		taken(err)
+		rows, err := shelve(ctx, other)
+		check(err)
+		if got := show(rows[at.Partition+"|"+at.Row]); got != `{"What":"mine"}` {
+			t.Errorf("the other's row became %s", got)
+		}
+		check(verify(ctx, client, other, everyView, func(table, key string) bool { // the other places are right
+			return table == "other" && key == at.Partition+"|"+at.Row || strings.Contains(key, "~azp_outbox_")
+		}))
+		_, err = other.DeleteEntity(ctx, at.Partition, at.Row, nil)
+		check(err)
+		_, err = s.Handle(ctx, q.Message(0))
+		check(err)
+		check(verify(ctx, client, other, everyView, func(_, key string) bool { return strings.Contains(key, "~azp_outbox_") }))
+	})
+}

@@ -1,0 +1,305 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+func TestCopiesInThePartitionCostNoRequest(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		s, err := newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := t.Context()
+		check := func(n int, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WantRequestCount(t, n)
+			if err := verify(ctx, client, nil, []string{"byEmail"}, nil); err != nil {
+				t.Error(err)
+			}
+			b.ResetRequests()
+		}
+		h := jones()
+		item, err := s.Insert(ctx, h)
+		check(1, err)
+		h.Email = "ann@contoso.com"
+		item, err = s.PutItem(ctx, item, h)
+		check(1, err)
+		_, err = s.UpdateItem(ctx, item, func(h *hire) error { h.Email = ""; return nil })
+		check(1, err)
+		_, err = s.Update(ctx, h.key(), func(h *hire) error { h.Email = "x@y"; return nil })
+		check(2, err)
+		h.Email = "z@y"
+		item, err = s.Put(ctx, h)
+		check(2, err)
+		check(1, s.DeleteItem(ctx, item))
+		_, err = s.Put(ctx, h)
+		check(2, err)
+		check(2, s.Delete(ctx, h.key()))
+		check(1, s.Delete(ctx, h.key()))
+	})
+}
+
+func TestADuplicateWritesNothing(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
+		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := t.Context()
+		if _, err := s.Insert(ctx, jones()); err != nil {
+			t.Fatal(err)
+		}
+		refused := func(view string, err error) {
+			t.Helper()
+			var dup *patterns.DuplicateError
+			if !errors.As(err, &dup) || dup.View != view || !errors.Is(err, patterns.ErrExists) {
+				t.Errorf("got %v, want a duplicate in %s", err, view)
+			}
+			if err := verify(ctx, client, other, everyView, nil); err != nil {
+				t.Error(err)
+			}
+			if q.Len() != 0 {
+				t.Errorf("%d messages are left", q.Len())
+			}
+		}
+		h := &hire{Dept: "Sales", ID: "1", Name: "Bob", Email: "jonesj@contoso.com", Last: "Bloggs", Age: 20}
+		_, err = s.Insert(ctx, h)
+		refused("byEmail", err)
+		h.Email, h.Badge = "", "B7"
+		_, err = s.Insert(ctx, h)
+		refused("byBadge", err)
+		h.Badge = ""
+		if _, err := s.Insert(ctx, h); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Update(ctx, h.key(), func(h *hire) error { h.Badge = "B7"; return nil })
+		refused("byBadge", err)
+		_, err = s.Update(ctx, h.key(), func(h *hire) error { h.Email = "jonesj@contoso.com"; return nil })
+		refused("byEmail", err)
+		_, err = s.Insert(ctx, h)
+		if !errors.Is(err, patterns.ErrExists) || errors.As(err, new(*patterns.DuplicateError)) {
+			t.Errorf("a second insert: %v", err)
+		}
+		if q.Len() != 0 {
+			t.Errorf("%d messages are left", q.Len())
+		}
+	})
+}
+
+func TestEveryViewReflectsEveryChange(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
+		s, err := newHires(client, patterns.StoreOptions[hire]{
+			Views: allViews(other), Outbox: q,
+			OnPending: func(_ context.Context, _ keys.Key, err error) { t.Errorf("pending: %v", err) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := t.Context()
+		check := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := verify(ctx, client, other, everyView, nil); err != nil {
+				t.Error(err)
+			}
+			if q.Len() != 0 {
+				t.Errorf("%d messages are left", q.Len())
+			}
+		}
+		h := jones()
+		_, err = s.Insert(ctx, h)
+		check(err)
+		two := *h
+		two.ID, two.Email, two.Badge, two.Head = "2", "", "", true
+		_, err = s.Put(ctx, &two)
+		check(err)
+		_, err = s.Update(ctx, h.key(), func(h *hire) error {
+			h.Email, h.Badge, h.Name, h.Last, h.Age = "new@contoso.com", "B8", "Ann Smith", "Smith", 35
+			return nil
+		})
+		check(err)
+		_, err = s.Update(ctx, two.key(), func(h *hire) error { h.Head, h.Badge = false, "B7"; return nil })
+		check(err)
+		_, err = s.Update(ctx, h.key(), func(h *hire) error { h.Head = true; return nil })
+		check(err)
+		check(s.Delete(ctx, h.key()))
+		check(s.Delete(ctx, two.key()))
+		left, err := shelve(ctx, client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key := range left {
+			if key != "Sales|department" && key != "company|all" {
+				t.Errorf("%s is left", key)
+			}
+		}
+	})
+}
+
+func TestWritesOfAnItemFailIfTheEntityHasChanged(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
+		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := t.Context()
+		was, err := s.Insert(ctx, jones())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Update(ctx, was.Key, func(h *hire) error { h.Email = "two"; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		three := jones()
+		three.Email = "three"
+		if _, err := s.PutItem(ctx, was, three); !errors.Is(err, patterns.ErrConflict) {
+			t.Errorf("PutItem: %v", err)
+		}
+		if err := s.DeleteItem(ctx, was); !errors.Is(err, patterns.ErrConflict) {
+			t.Errorf("DeleteItem: %v", err)
+		}
+		runs := 0
+		if _, err := s.UpdateItem(ctx, was, func(h *hire) error { runs++; h.Last = "Smith"; return nil }); err != nil || runs != 2 {
+			t.Errorf("UpdateItem: %v after %d runs", err, runs)
+		}
+		if err := verify(ctx, client, other, everyView, nil); err != nil {
+			t.Error(err)
+		}
+		if err := s.DeleteItem(ctx, patterns.Item[hire]{Value: *three, Key: was.Key}); err == nil {
+			t.Error("an item without an ETag was taken for one that was read")
+		}
+		if _, err := s.Update(ctx, was.Key, func(h *hire) error { h.ID = "other"; return nil }); !errors.Is(err, patterns.ErrKeyChanged) {
+			t.Errorf("a changed key: %v", err)
+		}
+		mine := errors.New("mine")
+		if _, err := s.Update(ctx, was.Key, func(*hire) error { return mine }); err != mine {
+			t.Errorf("the closure's error became %v", err)
+		}
+		if _, err := s.Update(ctx, keys.Key{Partition: "Sales", Row: "id_x"}, func(*hire) error { return nil }); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("update of nothing: %v", err)
+		}
+		if q.Len() != 0 {
+			t.Errorf("%d messages are left", q.Len())
+		}
+	})
+}
+
+type tagged struct {
+	PartitionKey, RowKey string
+	Tags                 []byte
+}
+
+// TestAnUpdateThatRunsAgainStartsFromTheStoredRow alters what the item read refers to, and
+// has to start over because a copy is not where it should be.
+func TestAnUpdateThatRunsAgainStartsFromTheStoredRow(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		at := func(tag byte) keys.Key { return keys.Key{Partition: "p", Row: fmt.Sprint("tag_", tag)} }
+		view := patterns.NewView("byTag", patterns.Shape{}, func(v *tagged) ([]patterns.DerivedRow, error) {
+			return []patterns.DerivedRow{patterns.CopyRow(at(v.Tags[0]), patterns.CopySpec{})}, nil
+		})
+		client := b.Table(t)
+		table, err := patterns.NewTable[tagged](client, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := patterns.NewStore(table, &patterns.StoreOptions[tagged]{Views: []patterns.View[tagged]{view}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		item, err := s.Insert(t.Context(), &tagged{"p", "id_1", []byte{1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := table.Delete(t.Context(), at(1), ""); err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		item, err = s.UpdateItem(t.Context(), item, func(v *tagged) error { runs++; v.Tags[0]++; return nil })
+		if err != nil || runs != 2 || item.Value.Tags[0] != 2 {
+			t.Errorf("raised to %d in %d runs: %v", item.Value.Tags[0], runs, err)
+		}
+		if _, err := table.Get(t.Context(), at(2)); err != nil {
+			t.Errorf("the copy: %v", err)
+		}
+	})
+}
+
+func TestRowsOlderThanTheViewsGetTheirDerivedRows(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
+		plain, err := newHires(client, patterns.StoreOptions[hire]{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := t.Context()
+		var hires []*hire
+		for i := range 5 {
+			h := &hire{Dept: "Sales", ID: fmt.Sprint(i), Name: "Ann", Email: fmt.Sprint("e", i), Badge: fmt.Sprint("b", i), Last: "Jones", Age: 30}
+			if _, err := plain.Insert(ctx, h); err != nil {
+				t.Fatal(err)
+			}
+			hires = append(hires, h)
+		}
+		thief := *hires[1]
+		thief.ID, thief.Email = "9", "e4"
+		if _, err := s.Insert(ctx, &thief); err != nil {
+			t.Fatalf("nobody has the key in the index yet: %v", err)
+		}
+		if _, err := s.Put(ctx, hires[1]); !errors.As(err, new(*patterns.DuplicateError)) {
+			t.Errorf("the badge is taken by now: %v", err)
+		}
+		check := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		check(s.Delete(ctx, thief.key()))
+		for _, h := range hires[:2] {
+			_, err := s.Put(ctx, h)
+			check(err)
+		}
+		_, err = s.Update(ctx, hires[2].key(), func(h *hire) error { h.Email, h.Last = "new", "Smith"; return nil })
+		check(err)
+		check(s.Delete(ctx, hires[3].key()))
+		err = s.Repair(ctx, hires[4].key())
+		check(err)
+		check(verify(ctx, client, other, everyView, nil))
+
+		// And what somebody else breaks, heals.
+		raw := client
+		_, err = raw.DeleteEntity(ctx, "Sales", "email_e0", nil)
+		check(err)
+		_, err = raw.DeleteEntity(ctx, "badge", "b1", nil)
+		check(err)
+		_, err = s.Update(ctx, hires[0].key(), func(h *hire) error { h.Age++; return nil })
+		check(err)
+		err = s.Repair(ctx, hires[1].key())
+		check(err)
+		check(verify(ctx, client, other, everyView, nil))
+		if err := s.Repair(ctx, keys.Key{Partition: "Sales", Row: "id_none"}); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("repair of nothing: %v", err)
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package txn_test
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// inserts are n operations, dealt out over the partitions.
+func inserts(n int, partitions ...string) iter.Seq[patterns.Op[counter]] {
+	return func(yield func(patterns.Op[counter]) bool) {
+		for i := range n {
+			v := counter{partitions[i%len(partitions)], fmt.Sprintf("%06d", i), int64(i)}
+			if !yield(patterns.InsertOp(&v)) {
+				return
+			}
+		}
+	}
+}
+
+// rowsOf counts the rows in each partition.
+func rowsOf(t testing.TB, table *patterns.Table[counter]) map[string]int {
+	t.Helper()
+	n := make(map[string]int)
+	for item, err := range table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n[item.Key.Partition]++
+	}
+	return n
+}
+
+func TestBulkPacksFullTransactions(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		for _, c := range []struct {
+			n, partitions, requests int
+		}{{0, 1, 0}, {1, 1, 1}, {100, 1, 1}, {101, 1, 2}, {250, 3, 3}, {1000, 7, 14}, {20, 20, 20}} {
+			table := harness.NewTable[counter](t, b.Table(t), nil)
+			var names []string
+			want := make(map[string]int)
+			for i := range c.partitions {
+				names = append(names, fmt.Sprint("p", i))
+			}
+			for i := range c.n {
+				want[names[i%len(names)]]++
+			}
+			b.ResetRequests()
+			var last patterns.BulkProgress
+			report, err := table.Bulk(t.Context(), inserts(c.n, names...), &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) {
+				if p.Taken < last.Taken || p.Applied < last.Applied || p.Requests < last.Requests || p.Applied+p.Failed > p.Taken {
+					t.Errorf("progress went from %+v to %+v", last, p)
+				}
+				last = p
+			}})
+			if err != nil || report.Taken != c.n || report.Applied != c.n || report.Failed != 0 || report.Requests != c.requests {
+				t.Errorf("%+v: got %+v, %v", c, report, err)
+			}
+			if report.BulkProgress != last {
+				t.Errorf("%+v: the last progress is %+v, the report %+v", c, last, report.BulkProgress)
+			}
+			b.WantRequestCount(t, c.requests)
+			if got := rowsOf(t, table); !maps.Equal(got, want) {
+				t.Errorf("%+v: rows %v", c, got)
+			}
+		}
+	})
+}
+
+func TestBulkFillsTransactionsOfManyPartitions(t *testing.T) {
+	t.Parallel()
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		for _, c := range []struct{ n, partitions, atMost int }{
+			{20_000, 100, 200},    // all fit in what may wait
+			{60_000, 2000, 4_000}, // they do not: about half a partition waits
+		} {
+			if c.n > 50_000 && !b.Accelerated {
+				continue // the same, and slow
+			}
+			var names []string
+			for i := range c.partitions {
+				names = append(names, fmt.Sprint("p", i))
+			}
+			table := harness.NewTable[counter](t, b.Table(t), nil)
+			report, err := table.Bulk(t.Context(), inserts(c.n, names...), nil)
+			if err != nil || report.Applied != c.n || report.Requests > c.atMost {
+				t.Errorf("%+v: %+v, %v", c, report.BulkProgress, err)
+			}
+		}
+	})
+}
+
+func TestBulkKeepsTheOrderWithinAPartition(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.NewTable[counter](t, b.Table(t), nil)
+		const writes = 300
+		ops := func(yield func(patterns.Op[counter]) bool) {
+			for i := range writes {
+				for p := range 3 { // the same row again and again: the last write must win
+					v := counter{fmt.Sprint("p", p), "row", int64(i)}
+					if !yield(patterns.UpsertOp(&v, patterns.Replace)) {
+						return
+					}
+				}
+			}
+		}
+		report, err := table.Bulk(t.Context(), ops, nil)
+		if err != nil || report.Applied != 3*writes || report.Requests != 3*writes {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		for p := range 3 {
+			if got := harness.Get(t, table, keys.Key{Partition: fmt.Sprint("p", p), Row: "row"}).Value.N; got != writes-1 {
+				t.Errorf("partition %d ends with write %d", p, got)
+			}
+		}
+	})
+}
+
+func TestBulkSendsPartitionsConcurrentlyAndEachInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		name := harness.UniqueName()
+		if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
+			t.Fatal(err)
+		}
+		table := harness.NewTable[counter](t, acct.Tables().NewClient(name), nil)
+		acct.Fault(storagetest.On("Table.Batch").Delay(time.Second))
+		start := time.Now()
+		report, err := table.Bulk(t.Context(), inserts(600, "p", "q"), nil)
+		if err != nil || report.Requests != 6 {
+			t.Errorf("%+v, %v", report.BulkProgress, err)
+		}
+		// Three transactions of each partition, one after the other.
+		if took := time.Since(start); took != 3*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func TestBulkOptionsMayBeMaxInt(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.NewTable[counter](t, b.Table(t), nil)
+		report, err := table.Bulk(t.Context(), inserts(10, "p"), &patterns.BulkOptions{Parallel: math.MaxInt})
+		if err != nil || report.Applied != 10 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+	})
+}

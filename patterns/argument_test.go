@@ -1,0 +1,148 @@
+package patterns_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// wide is a value whose properties are chosen at run time.
+type wide = map[string]any
+
+func wideTable(t testing.TB, b *harness.Backend) *patterns.Table[wide] {
+	return harness.NewTable(t, b.Table(t), &patterns.TableOptions[wide]{Keyless: true})
+}
+
+func TestAnInvalidValueIsRefusedWithItsProperty(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		table := wideTable(t, b)
+		many := wide{}
+		for i := range 253 {
+			many[fmt.Sprintf("P%03d", i)] = int32(i)
+		}
+		heavy := wide{}
+		for i := range 20 {
+			heavy[fmt.Sprintf("P%03d", i)] = strings.Repeat("x", 32_000)
+		}
+		for _, c := range []struct {
+			name     string
+			value    wide
+			property string // that the message names
+			is       error
+		}{
+			{"253rd property", many, "", patterns.ErrTooLarge},
+			{"1 MiB", heavy, "", patterns.ErrTooLarge},
+			{"text", wide{"Text": strings.Repeat("x", 32_769)}, "Text", patterns.ErrTooLarge},
+			{"binary", wide{"Data": make([]byte, 64<<10+1)}, "Data", patterns.ErrTooLarge},
+			{"year 1600", wide{"Born": time.Date(1600, 12, 31, 23, 59, 59, 0, time.UTC)}, "Born", nil},
+			{"year 10000", wide{"Born": time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, "Born", nil},
+			{"invalid UTF-8", wide{"Text": "SECRET\xff"}, "Text", nil},
+			{"name with a dash", wide{"a-b": int32(1)}, "a-b", nil},
+			{"name of 256", wide{strings.Repeat("n", 256): int32(1)}, "", nil},
+			{"unsigned too wide", wide{"U": uint64(math.MaxUint64)}, "U", nil},
+			{"channel", wide{"C": make(chan int)}, "C", nil},
+		} {
+			op := patterns.UpsertOp(&c.value, patterns.Replace).At(tally)
+			_, doErr := table.Do(ctx, op)
+			_, batchErr := table.Batch().Add(op).Commit(ctx)
+			for _, err := range []error{doErr, batchErr} {
+				if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(fmt.Sprint(err), c.property) {
+					t.Errorf("%s: got %v", c.name, err)
+				}
+				var p *patterns.PropertyError
+				if c.property != "" && (!errors.As(err, &p) || p.Property != c.property) {
+					t.Errorf("%s: got %#v", c.name, err)
+				}
+				harness.WantHidden(t, err, "SECRET", "hits")
+			}
+		}
+		b.WantRequestCount(t, 0)
+	})
+}
+
+func TestNilArgumentsAreErrors(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		table := harness.People(t, b)
+		_, insertErr := table.Insert(ctx, nil)
+		_, upsertErr := table.Upsert(ctx, nil, patterns.Merge)
+		_, updateErr := table.Update(ctx, tally, nil)
+		_, keyErr := table.Key(nil)
+		_, bulkErr := table.Bulk(ctx, nil, nil)
+		_, batchErr := table.Batch().Insert(nil).Commit(ctx)
+		for what, err := range map[string]error{"insert": insertErr, "upsert": upsertErr, "update": updateErr, "key": keyErr, "bulk": bulkErr, "batch": batchErr} {
+			if !errors.Is(err, patterns.ErrNil) {
+				t.Errorf("%s: got %v", what, err)
+			}
+		}
+		_, err := table.Do(ctx, patterns.Op[harness.Person]{})
+		harness.WantError(t, err, patterns.ErrNil)
+		b.WantRequestCount(t, 0)
+	})
+}
+
+func TestErrorsOfNilArgumentsNameTheOperation(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.NewTable[counter](t, b.Table(t), nil)
+		b.ResetRequests()
+		_, into := patterns.Project[counter, counter](nil)
+		_, zero := table.Do(t.Context(), patterns.Op[counter]{})
+		_, inBatch := table.Batch().Add(patterns.Op[counter]{}).Commit(t.Context())
+		_, bulk := table.Bulk(t.Context(), nil, nil)
+		_, update := table.Update(t.Context(), tally, nil)
+		for _, err := range []error{into, zero, inBatch, bulk, update} {
+			if harness.WantError(t, err, patterns.ErrNil); strings.Contains(fmt.Sprint(err), ": :") || strings.HasPrefix(err.Error(), ":") || strings.Contains(err.Error(), "()") {
+				t.Errorf("what was to be done? %v", err)
+			}
+		}
+		b.WantRequestCount(t, 0)
+	})
+}
+
+func TestAnInvalidModeIsRefused(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.People(t, b)
+		ann := harness.NewPerson("ann")
+		for _, mode := range []patterns.Mode{-1, 2} {
+			_, upsertErr := table.Upsert(t.Context(), &ann, mode)
+			_, batchErr := table.Batch().Upsert(&ann, mode).Commit(t.Context())
+			for _, err := range []error{upsertErr, batchErr} {
+				if err == nil || !strings.Contains(err.Error(), "mode") {
+					t.Errorf("mode %d: got %v", mode, err)
+				}
+			}
+		}
+		b.WantRequestCount(t, 0)
+	})
+}
+
+func TestInvalidETagsAreRefused(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		table := harness.People(t, b)
+		ann := harness.NewPerson("ann")
+		for _, etag := range []azcore.ETag{"", "\r\nX-Evil: 1", "é", "\x00"} {
+			item := patterns.Item[harness.Person]{Value: ann, Key: ann.Key(), ETag: etag}
+			_, replaceErr := table.Replace(ctx, item)
+			_, mergeErr := table.Merge(ctx, item)
+			errs := []error{replaceErr, mergeErr}
+			if etag != "" {
+				errs = append(errs, table.Delete(ctx, ann.Key(), etag))
+			}
+			for _, err := range errs {
+				harness.WantError(t, err, patterns.ErrBadETag)
+				harness.WantHidden(t, err, "Evil", "é")
+			}
+		}
+		b.WantRequestCount(t, 0)
+	})
+}

@@ -1,0 +1,131 @@
+package patterns_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+type untypedDepartment struct {
+	EmployeeCount int64
+	Name          string
+}
+
+type untypedPerson struct {
+	PartitionKey, RowKey string
+	Name                 string
+	Pay                  float64
+}
+
+func TestOneQueryReadsRowsOfSeveralTypes(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx, client := t.Context(), b.Table(t)
+		people, err := patterns.NewTable[untypedPerson](client, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		departments, err := patterns.NewTable[untypedDepartment](client, &patterns.TableOptions[untypedDepartment]{Keyless: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := patterns.NewTable[patterns.Row](client, &patterns.TableOptions[patterns.Row]{Keyless: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch := people.Batch().Insert(&untypedPerson{PartitionKey: "Sales", RowKey: "00010", Name: "Ken", Pay: 3})
+		patterns.AddTo(batch, departments, patterns.InsertOp(&untypedDepartment{EmployeeCount: 153, Name: "Sales"}).
+			At(keys.Key{Partition: "Sales", Row: "Department"}))
+		if _, err := batch.Commit(ctx); err != nil {
+			t.Fatal(err)
+		}
+
+		b.ResetRequests()
+		var seen []string
+		for row, err := range rows.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := row.Property("EmployeeCount"); ok {
+				d, err := patterns.Decode[untypedDepartment](row)
+				if err != nil || d.Value.EmployeeCount != 153 || d.ETag == "" || d.Timestamp.IsZero() {
+					t.Errorf("department %+v, %v", d, err)
+				}
+				seen = append(seen, d.Value.Name)
+				continue
+			}
+			p, err := patterns.Decode[untypedPerson](row)
+			if err != nil || p.Value.Pay != 3 || p.Value.RowKey != "00010" || p.Key.Row != "00010" {
+				t.Errorf("person %+v, %v", p, err)
+			}
+			seen = append(seen, p.Value.Name)
+		}
+		if len(seen) != 2 || seen[0] != "Ken" || seen[1] != "Sales" {
+			t.Errorf("saw %v", seen)
+		}
+		if n := len(b.Requests()); n != 1 {
+			t.Errorf("%d requests for one query, want 1", n)
+		}
+	})
+}
+
+func TestADecodedRowKeepsItsUnknownProperties(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx, client := t.Context(), b.Table(t)
+		people, _ := patterns.NewTable[untypedPerson](client, nil)
+		rows, _ := patterns.NewTable[patterns.Row](client, &patterns.TableOptions[patterns.Row]{Keyless: true})
+		type named struct {
+			PartitionKey, RowKey string
+			Name                 string
+		}
+		names, _ := patterns.NewTable[named](client, nil)
+		if _, err := people.Insert(ctx, &untypedPerson{PartitionKey: "Sales", RowKey: "1", Name: "Ken", Pay: 3}); err != nil {
+			t.Fatal(err)
+		}
+		row, err := rows.Get(ctx, keys.Key{Partition: "Sales", Row: "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		item, err := patterns.Decode[named](row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pay, ok := item.Property("Pay"); !ok || pay != 3.0 {
+			t.Errorf("property Pay is %v (%T), %v", pay, pay, ok)
+		}
+		item.Value.Name = "Kenneth"
+		if _, err := names.Replace(ctx, item); err != nil {
+			t.Fatal(err)
+		}
+		got, err := people.Get(ctx, keys.Key{Partition: "Sales", Row: "1"})
+		if err != nil || got.Value.Name != "Kenneth" || got.Value.Pay != 3 {
+			t.Errorf("got %+v, %v", got.Value, err)
+		}
+	})
+}
+
+func TestDecodeNamesThePropertyThatDoesNotFit(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		ctx, client := t.Context(), b.Table(t)
+		people, _ := patterns.NewTable[untypedPerson](client, nil)
+		rows, _ := patterns.NewTable[patterns.Row](client, &patterns.TableOptions[patterns.Row]{Keyless: true})
+		if _, err := people.Insert(ctx, &untypedPerson{PartitionKey: "Sales", RowKey: "1", Name: "Ken"}); err != nil {
+			t.Fatal(err)
+		}
+		row, err := rows.Get(ctx, keys.Key{Partition: "Sales", Row: "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = patterns.Decode[struct{ Name bool }](row)
+		var p *patterns.PropertyError
+		if !errors.As(err, &p) || p.Property != "Name" {
+			t.Errorf("got %v, want a PropertyError of Name", err)
+		}
+		if _, err := patterns.Decode[struct{ Name chan int }](row); err == nil {
+			t.Error("a type that cannot be stored was taken")
+		}
+	})
+}

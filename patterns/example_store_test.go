@@ -1,0 +1,81 @@
+package patterns_test
+
+import (
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// An employee is found by id, by e-mail and by badge.
+type Member struct {
+	Department, ID, Email, Badge string
+}
+
+func memberKey(m *Member) (keys.Key, error) {
+	return keys.Key{Partition: m.Department, Row: "empid_" + m.ID}, nil
+}
+
+// The e-mail index is in the employee's partition, the badge index is not.
+func ExampleStore_ExplainChange() {
+	byEmail := patterns.NewView("byEmail", patterns.Shape{}, func(m *Member) ([]patterns.DerivedRow, error) {
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: m.Department, Row: "email_" + m.Email}, patterns.CopySpec{})}, nil
+	})
+	byBadge := patterns.NewView("byBadge", patterns.Shape{Remote: true}, func(m *Member) ([]patterns.DerivedRow, error) {
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "badges", Row: m.Badge}, patterns.CopySpec{Unique: true})}, nil
+	})
+	account := storagetest.Start(nil)
+	outbox, err := eventual.NewOutbox(account.Queue("outbox"), "staff")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	table, err := patterns.NewTable(account.Tables().NewClient("staff"), &patterns.TableOptions[Member]{Key: memberKey})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Member]{
+		Views: []patterns.View[Member]{byEmail, byBadge}, Outbox: outbox,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	was := &Member{"Sales", "000223", "jonesj@contoso.com", "B7"}
+	now := &Member{"Sales", "000223", "ann@contoso.com", "B7"}
+	insert, _ := staff.ExplainChange(nil, was)
+	put, _ := staff.ExplainChange(was, now)
+	fmt.Printf("%v\n%v", insert, put)
+	// Output:
+	// insert: 7 transactions, 4 entities written
+	// 1. before    put a message in the outbox queue: 1 request
+	// 2. before    reserve unique rows: 1 request
+	//              reserve copy of byBadge
+	// 3. atomic    transaction of 3 rows: 1 request
+	//              insert primary
+	//              insert copy of byEmail
+	//              insert outbox row
+	// 4. eventual  write the rows elsewhere: 1 request
+	//              insert copy of byBadge
+	// 5. eventual  check that the primary is unchanged: 1 request
+	// 6. eventual  delete outbox row and message: 2 requests
+	//
+	// put: 8 transactions, 5 entities written
+	// 1. before    read: 1 request
+	//              read primary
+	// 2. before    put a message in the outbox queue: 1 request
+	// 3. atomic    transaction of 4 rows: 1 request
+	//              replace primary
+	//              insert copy of byEmail
+	//              delete copy of byEmail
+	//              insert outbox row
+	// 4. eventual  read what is to be changed: 1 request
+	//              read copy of byBadge
+	// 5. eventual  write the rows elsewhere: 1 request
+	//              replace copy of byBadge
+	// 6. eventual  check that the primary is unchanged: 1 request
+	// 7. eventual  delete outbox row and message: 2 requests
+}

@@ -1,0 +1,123 @@
+package patterns_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Keyless: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, known := table.URL(); known {
+			t.Error("the address is known before any request")
+		}
+		key := keys.Key{Partition: "p", Row: "r"}
+		inserted, err := table.Do(ctx, patterns.InsertOp(&placed{"a", 1}).At(key))
+		if err != nil || inserted.Key != key || inserted.ETag == "" || inserted.Value.Name != "a" {
+			t.Fatalf("inserted %+v, %v", inserted, err)
+		}
+		if url, known := table.URL(); !known || url == "" {
+			t.Error("the address is not known after a request")
+		}
+		if _, err := table.Do(ctx, patterns.InsertOp(&placed{"b", 1}).At(key)); !errors.Is(err, patterns.ErrExists) {
+			t.Errorf("insert again: %v", err)
+		}
+		if _, err := table.Do(ctx, patterns.UpsertOp(&placed{"c", 2}, patterns.Merge).At(key)); err != nil {
+			t.Errorf("upsert: %v", err)
+		}
+		if _, err := table.Do(ctx, patterns.ReplaceOp(inserted)); !errors.Is(err, patterns.ErrConflict) {
+			t.Errorf("replace of an old version: %v", err)
+		}
+		item, err := table.Update(ctx, key, func(p *placed) error { p.Count++; return nil })
+		if err != nil || item.Value != (placed{"c", 3}) {
+			t.Errorf("updated %+v, %v", item.Value, err)
+		}
+		item.Value.Name = "d"
+		if item, err = table.Merge(ctx, item); err != nil || item.Key != key {
+			t.Errorf("merged %+v, %v", item, err)
+		}
+		other := keys.Key{Partition: "p", Row: "s"}
+		batch := table.Batch().Add(patterns.InsertOp(&placed{"e", 5}).At(other)).Replace(item)
+		if _, err := batch.Commit(ctx); err != nil {
+			t.Errorf("batch: %v", err)
+		}
+		for range 2 { // a delete of "" is for what exists
+			if gone, err := table.Do(ctx, patterns.DeleteOp[placed](other, "")); err != nil || gone.Key != other {
+				t.Errorf("deleted %+v, %v", gone, err)
+			}
+		}
+		if _, err := table.Do(ctx, patterns.DeleteOp[placed](other, "*")); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("delete of what must exist: %v", err)
+		}
+	})
+}
+
+func TestTheKeyOfAnOperationIsCheckedBeforeAnyRequest(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Keyless: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := keys.Key{Partition: "a/b"}
+		for _, c := range []struct {
+			name string
+			op   patterns.Op[placed]
+			want error
+		}{
+			{"no key", patterns.InsertOp(&placed{}), patterns.ErrBadKey},
+			{"no key for an upsert", patterns.UpsertOp(&placed{}, patterns.Replace), patterns.ErrBadKey},
+			{"bad key", patterns.InsertOp(&placed{}).At(bad), patterns.ErrBadKey},
+			{"bad key of an item", patterns.MergeOp(patterns.Item[placed]{Key: bad, ETag: "*"}), patterns.ErrBadKey},
+			{"no value", patterns.InsertOp[placed](nil).At(keys.Key{}), patterns.ErrNil},
+		} {
+			if _, err := table.Do(ctx, c.op); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", c.name, err, c.want)
+			}
+		}
+		if n := len(b.Requests()); n != 0 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+func TestAtOverridesTheKeyOfTheValue(t *testing.T) {
+	type row struct{ PartitionKey, RowKey, Name string }
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table, err := patterns.NewTable[row](b.Table(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := keys.Key{Partition: "p", Row: "told"}
+		if _, err := table.Do(t.Context(), patterns.InsertOp(&row{"p", "own", "a"}).At(key)); err != nil {
+			t.Fatal(err)
+		}
+		item, err := table.Get(t.Context(), key)
+		if err != nil || item.Value != (row{"p", "told", "a"}) {
+			t.Errorf("read %+v, %v", item.Value, err)
+		}
+		item.Value.RowKey = "moved"
+		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrKeyChanged) {
+			t.Errorf("a changed key: %v", err)
+		}
+	})
+}
+
+func TestTheErrorOfAKeyFunctionIsReturned(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		own := errors.New("own")
+		table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[harness.Person]{Key: func(*harness.Person) (keys.Key, error) { return keys.Key{}, own }})
+		v := harness.NewPerson("ann")
+		_, err := table.Insert(t.Context(), &v)
+		harness.WantError(t, err, own)
+		b.WantRequestCount(t, 0)
+	})
+}

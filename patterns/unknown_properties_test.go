@@ -1,0 +1,121 @@
+package patterns_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// foreign are properties that no field of counter takes, in every type and with
+// the values that go wrong on the way through other types.
+const foreign = `{
+	"PartitionKey": "hits", "RowKey": "0",
+	"N@odata.type": "Edm.Int64", "N": "1",
+	"WholeDouble@odata.type": "Edm.Double", "WholeDouble": 3.0,
+	"Double": 2.5,
+	"Huge@odata.type": "Edm.Double", "Huge": 1e300,
+	"Zero@odata.type": "Edm.Double", "Zero": 0.0,
+	"NaN@odata.type": "Edm.Double", "NaN": "NaN",
+	"Infinity@odata.type": "Edm.Double", "Infinity": "-Infinity",
+	"Int32": -7,
+	"Int64@odata.type": "Edm.Int64", "Int64": "9007199254740993",
+	"Date@odata.type": "Edm.DateTime", "Date": "2024-02-29T12:34:56.1234567Z",
+	"Guid@odata.type": "Edm.Guid", "Guid": "0f8fad5b-d9cb-469f-a165-70867728950e",
+	"Binary@odata.type": "Edm.Binary", "Binary": "AAH+/w==",
+	"Bool": false,
+	"Text": "quotes ' \" \\ <&> 😀 \u2028 \u0001",
+	"Digits": "00123",
+	"Looks": "2024-02-29T12:34:56Z",
+	"Empty": ""
+}`
+
+// raw is the row as it comes over the wire, without what changes on every write.
+func raw(t testing.TB, client *aztables.Client) map[string]any {
+	t.Helper()
+	reply, err := client.GetEntity(t.Context(), "hits", "0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(reply.Value, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Timestamp", "odata.etag", "odata.metadata", "N", "azp_stamp"} {
+		delete(m, name)
+	}
+	return m
+}
+
+func TestUnknownPropertiesKeepTheirTypes(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		for _, stamped := range []bool{false, true} {
+			name := harness.UniqueName()
+			table := harness.NewTable(t, b.NamedTable(t, name), &patterns.TableOptions[counter]{StampWrites: stamped})
+			direct := b.Direct(t, name)
+			if _, err := direct.AddEntity(ctx, []byte(foreign), nil); err != nil {
+				t.Fatal(err)
+			}
+			want := raw(t, direct)
+			if want["WholeDouble@odata.type"] != "Edm.Double" && want["WholeDouble"] != 3.0 || want["Int64@odata.type"] != "Edm.Int64" {
+				t.Fatalf("the service has lost the types already: %v", want)
+			}
+			same := func(step string) {
+				t.Helper()
+				if got := raw(t, direct); !reflect.DeepEqual(got, want) {
+					for k := range want {
+						if !reflect.DeepEqual(got[k], want[k]) {
+							t.Errorf("%s: %s is %#v, was %#v", step, k, got[k], want[k])
+						}
+					}
+					t.Errorf("%s: %v", step, got)
+				}
+			}
+			if _, err := table.Update(ctx, tally, addOne); err != nil {
+				t.Fatal(err)
+			}
+			same("update")
+			item := harness.Get(t, table, tally)
+			item.Value.N++
+			item, err := table.Replace(ctx, item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same("replace")
+			item.Value.N++
+			if item, err = table.Merge(ctx, item); err != nil {
+				t.Fatal(err)
+			}
+			same("merge")
+			item.Value.N++
+			if _, err = table.Replace(ctx, item); err != nil { // an Item that a write returned
+				t.Fatal(err)
+			}
+			same("replace after a merge")
+			for it, err := range table.Query(ctx, query.PartitionKey.Eq("hits"), nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := table.Batch().Replace(it).Commit(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			same("replace in a transaction of what a query read")
+			if got := harness.Get(t, table, tally).Value.N; got != 5 {
+				t.Errorf("the counter is %d", got)
+			}
+			if _, err := table.Upsert(ctx, &counter{"hits", "0", 9}, patterns.Replace); err != nil {
+				t.Fatal(err)
+			}
+			if left := raw(t, direct); len(left) != 3 { // keys, and the annotation of N
+				t.Errorf("after an upsert that replaces: %v", left)
+			}
+		}
+	})
+}
