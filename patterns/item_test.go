@@ -52,8 +52,8 @@ func TestAProjectedItemCanBeMergedButNotReplaced(t *testing.T) {
 	})
 }
 
-// placed has no key, and a field that a projection can leave out.
-type placed struct {
+// keylessEntity has no key, and a field that a projection can leave out.
+type keylessEntity struct {
 	Name  string
 	Count int64
 }
@@ -62,7 +62,7 @@ type placed struct {
 func TestAProjectedItemIsMergedAtTheKeyItWasReadFrom(t *testing.T) {
 	incomplete := errors.New("no name, no key")
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Key: func(p *placed) (keys.Key, error) {
+		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[keylessEntity]{Key: func(p *keylessEntity) (keys.Key, error) {
 			if p.Name == "" {
 				return keys.Key{}, incomplete
 			}
@@ -71,7 +71,7 @@ func TestAProjectedItemIsMergedAtTheKeyItWasReadFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := table.Insert(t.Context(), &placed{"a", 1}); err != nil {
+		if _, err := table.Insert(t.Context(), &keylessEntity{"a", 1}); err != nil {
 			t.Fatal(err)
 		}
 		for item, err := range table.Query(t.Context(), query.PartitionKey.Eq("p"), &patterns.QueryOptions{Select: []string{"Count"}}) {
@@ -84,7 +84,7 @@ func TestAProjectedItemIsMergedAtTheKeyItWasReadFrom(t *testing.T) {
 			}
 		}
 		item, err := table.Get(t.Context(), keys.Key{Partition: "p", Row: "a"})
-		if err != nil || item.Value != (placed{"a", 2}) {
+		if err != nil || item.Value != (keylessEntity{"a", 2}) {
 			t.Errorf("read %+v, %v", item.Value, err)
 		}
 	})

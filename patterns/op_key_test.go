@@ -12,7 +12,7 @@ import (
 func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Keyless: true})
+		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[keylessEntity]{Keyless: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -20,24 +20,24 @@ func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
 			t.Error("the address is known before any request")
 		}
 		key := keys.Key{Partition: "p", Row: "r"}
-		inserted, err := table.Do(ctx, patterns.InsertOp(&placed{"a", 1}).At(key))
+		inserted, err := table.Do(ctx, patterns.InsertOp(&keylessEntity{"a", 1}).At(key))
 		if err != nil || inserted.Key != key || inserted.ETag == "" || inserted.Value.Name != "a" {
 			t.Fatalf("inserted %+v, %v", inserted, err)
 		}
 		if url, known := table.URL(); !known || url == "" {
 			t.Error("the address is not known after a request")
 		}
-		if _, err := table.Do(ctx, patterns.InsertOp(&placed{"b", 1}).At(key)); !errors.Is(err, patterns.ErrExists) {
+		if _, err := table.Do(ctx, patterns.InsertOp(&keylessEntity{"b", 1}).At(key)); !errors.Is(err, patterns.ErrExists) {
 			t.Errorf("insert again: %v", err)
 		}
-		if _, err := table.Do(ctx, patterns.UpsertOp(&placed{"c", 2}, patterns.Merge).At(key)); err != nil {
+		if _, err := table.Do(ctx, patterns.UpsertOp(&keylessEntity{"c", 2}, patterns.Merge).At(key)); err != nil {
 			t.Errorf("upsert: %v", err)
 		}
 		if _, err := table.Do(ctx, patterns.ReplaceOp(inserted)); !errors.Is(err, patterns.ErrConflict) {
 			t.Errorf("replace of an old version: %v", err)
 		}
-		item, err := table.Update(ctx, key, func(p *placed) error { p.Count++; return nil })
-		if err != nil || item.Value != (placed{"c", 3}) {
+		item, err := table.Update(ctx, key, func(p *keylessEntity) error { p.Count++; return nil })
+		if err != nil || item.Value != (keylessEntity{"c", 3}) {
 			t.Errorf("updated %+v, %v", item.Value, err)
 		}
 		item.Value.Name = "d"
@@ -45,16 +45,16 @@ func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
 			t.Errorf("merged %+v, %v", item, err)
 		}
 		other := keys.Key{Partition: "p", Row: "s"}
-		batch := table.Batch().Add(patterns.InsertOp(&placed{"e", 5}).At(other)).Replace(item)
+		batch := table.Batch().Add(patterns.InsertOp(&keylessEntity{"e", 5}).At(other)).Replace(item)
 		if _, err := batch.Commit(ctx); err != nil {
 			t.Errorf("batch: %v", err)
 		}
 		for range 2 { // a delete of "" is for what exists
-			if gone, err := table.Do(ctx, patterns.DeleteOp[placed](other, "")); err != nil || gone.Key != other {
+			if gone, err := table.Do(ctx, patterns.DeleteOp[keylessEntity](other, "")); err != nil || gone.Key != other {
 				t.Errorf("deleted %+v, %v", gone, err)
 			}
 		}
-		if _, err := table.Do(ctx, patterns.DeleteOp[placed](other, "*")); !errors.Is(err, patterns.ErrNotFound) {
+		if _, err := table.Do(ctx, patterns.DeleteOp[keylessEntity](other, "*")); !errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("delete of what must exist: %v", err)
 		}
 	})
@@ -63,21 +63,21 @@ func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
 func TestTheKeyOfAnOperationIsCheckedBeforeAnyRequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[placed]{Keyless: true})
+		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[keylessEntity]{Keyless: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		bad := keys.Key{Partition: "a/b"}
 		for _, c := range []struct {
 			name string
-			op   patterns.Op[placed]
+			op   patterns.Op[keylessEntity]
 			want error
 		}{
-			{"no key", patterns.InsertOp(&placed{}), patterns.ErrBadKey},
-			{"no key for an upsert", patterns.UpsertOp(&placed{}, patterns.Replace), patterns.ErrBadKey},
-			{"bad key", patterns.InsertOp(&placed{}).At(bad), patterns.ErrBadKey},
-			{"bad key of an item", patterns.MergeOp(patterns.Item[placed]{Key: bad, ETag: "*"}), patterns.ErrBadKey},
-			{"no value", patterns.InsertOp[placed](nil).At(keys.Key{}), patterns.ErrNil},
+			{"no key", patterns.InsertOp(&keylessEntity{}), patterns.ErrBadKey},
+			{"no key for an upsert", patterns.UpsertOp(&keylessEntity{}, patterns.Replace), patterns.ErrBadKey},
+			{"bad key", patterns.InsertOp(&keylessEntity{}).At(bad), patterns.ErrBadKey},
+			{"bad key of an item", patterns.MergeOp(patterns.Item[keylessEntity]{Key: bad, ETag: "*"}), patterns.ErrBadKey},
+			{"no value", patterns.InsertOp[keylessEntity](nil).At(keys.Key{}), patterns.ErrNil},
 		} {
 			if _, err := table.Do(ctx, c.op); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", c.name, err, c.want)

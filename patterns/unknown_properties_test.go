@@ -12,9 +12,9 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// foreign are properties that no field of counter takes, in every type and with
+// unknownProperties are properties that no field of counter takes, in every type and with
 // the values that go wrong on the way through other types.
-const foreign = `{
+const unknownProperties = `{
 	"PartitionKey": "hits", "RowKey": "0",
 	"N@odata.type": "Edm.Int64", "N": "1",
 	"WholeDouble@odata.type": "Edm.Double", "WholeDouble": 3.0,
@@ -36,7 +36,7 @@ const foreign = `{
 }`
 
 // raw is the row as it comes over the wire, without what changes on every write.
-func raw(t testing.TB, client *aztables.Client) map[string]any {
+func storedRow(t testing.TB, client *aztables.Client) map[string]any {
 	t.Helper()
 	reply, err := client.GetEntity(t.Context(), "hits", "0", nil)
 	if err != nil {
@@ -59,16 +59,16 @@ func TestUnknownPropertiesKeepTheirTypes(t *testing.T) {
 			name := harness.UniqueName()
 			table := harness.NewTable(t, b.NamedTable(t, name), &patterns.TableOptions[counter]{StampWrites: stamped})
 			direct := b.Direct(t, name)
-			if _, err := direct.AddEntity(ctx, []byte(foreign), nil); err != nil {
+			if _, err := direct.AddEntity(ctx, []byte(unknownProperties), nil); err != nil {
 				t.Fatal(err)
 			}
-			want := raw(t, direct)
+			want := storedRow(t, direct)
 			if want["WholeDouble@odata.type"] != "Edm.Double" && want["WholeDouble"] != 3.0 || want["Int64@odata.type"] != "Edm.Int64" {
 				t.Fatalf("the service has lost the types already: %v", want)
 			}
 			same := func(step string) {
 				t.Helper()
-				if got := raw(t, direct); !reflect.DeepEqual(got, want) {
+				if got := storedRow(t, direct); !reflect.DeepEqual(got, want) {
 					for k := range want {
 						if !reflect.DeepEqual(got[k], want[k]) {
 							t.Errorf("%s: %s is %#v, was %#v", step, k, got[k], want[k])
@@ -113,7 +113,7 @@ func TestUnknownPropertiesKeepTheirTypes(t *testing.T) {
 			if _, err := table.Upsert(ctx, &counter{"hits", "0", 9}, patterns.Replace); err != nil {
 				t.Fatal(err)
 			}
-			if left := raw(t, direct); len(left) != 3 { // keys, and the annotation of N
+			if left := storedRow(t, direct); len(left) != 3 { // keys, and the annotation of N
 				t.Errorf("after an upsert that replaces: %v", left)
 			}
 		}

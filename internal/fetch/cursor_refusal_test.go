@@ -14,8 +14,8 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// refuses asserts that the cursor is an error, and gives no rows.
-func refuses(t testing.TB, what string, table *patterns.Table[harness.Person], f query.Filter, cursor string, opts *patterns.QueryOptions) {
+// wantRefused asserts that the cursor is an error, and gives no rows.
+func wantRefused(t testing.TB, what string, table *patterns.Table[harness.Person], f query.Filter, cursor string, opts *patterns.QueryOptions) {
 	t.Helper()
 	page, err := table.Page(t.Context(), f, cursor, opts)
 	if harness.WantError(t, err, patterns.ErrBadCursor); len(page.Items) != 0 || page.Cursor != "" {
@@ -49,11 +49,11 @@ func TestACursorOfAnotherQueryIsRefused(t *testing.T) {
 		for i := range cursor {
 			for _, c := range []byte{cursor[i] ^ 1, cursor[i] ^ 0x20, '=', '%', 0} {
 				if c != cursor[i] {
-					refuses(t, "damaged", table, f, cursor[:i]+string(c)+cursor[i+1:], one)
+					wantRefused(t, "damaged", table, f, cursor[:i]+string(c)+cursor[i+1:], one)
 				}
 			}
 			if i > 0 {
-				refuses(t, "truncated", table, f, cursor[:i], one)
+				wantRefused(t, "truncated", table, f, cursor[:i], one)
 			}
 		}
 		raw, err := base64.RawURLEncoding.DecodeString(cursor)
@@ -63,21 +63,21 @@ func TestACursorOfAnotherQueryIsRefused(t *testing.T) {
 		for i := range raw {
 			bad := append([]byte(nil), raw...)
 			bad[i] ^= 0xFF
-			refuses(t, "damaged", table, f, base64.RawURLEncoding.EncodeToString(bad), one)
+			wantRefused(t, "damaged", table, f, base64.RawURLEncoding.EncodeToString(bad), one)
 		}
 		raw[0]++
-		refuses(t, "another version", table, f, base64.RawURLEncoding.EncodeToString(raw), one)
-		refuses(t, "longer", table, f, cursor+cursor, one)
-		refuses(t, "padded", table, f, cursor+"==", one)
-		refuses(t, "garbage", table, f, "hello", one)
-		refuses(t, "long garbage", table, f, strings.Repeat("A", 1000), one)
-		refuses(t, "another filter", table, query.PartitionKey.Eq("marketing"), cursor, one)
-		refuses(t, "a wider filter", table, query.PartitionKey.Between("a", "z"), cursor, one)
-		refuses(t, "another selection", table, f, cursor, &patterns.QueryOptions{Select: []string{"Age"}})
-		refuses(t, "no selection but keys", table, f, cursor, &patterns.QueryOptions{Select: []string{}})
-		refuses(t, "another table", other, f, cursor, one)
+		wantRefused(t, "another version", table, f, base64.RawURLEncoding.EncodeToString(raw), one)
+		wantRefused(t, "longer", table, f, cursor+cursor, one)
+		wantRefused(t, "padded", table, f, cursor+"==", one)
+		wantRefused(t, "garbage", table, f, "hello", one)
+		wantRefused(t, "long garbage", table, f, strings.Repeat("A", 1000), one)
+		wantRefused(t, "another filter", table, query.PartitionKey.Eq("marketing"), cursor, one)
+		wantRefused(t, "a wider filter", table, query.PartitionKey.Between("a", "z"), cursor, one)
+		wantRefused(t, "another selection", table, f, cursor, &patterns.QueryOptions{Select: []string{"Age"}})
+		wantRefused(t, "no selection but keys", table, f, cursor, &patterns.QueryOptions{Select: []string{}})
+		wantRefused(t, "another table", other, f, cursor, one)
 		b.WantRequestCount(t, 0)
-		refuses(t, "another table, not seen before", harness.NewTable[harness.Person](t, other.Client(), nil), f, cursor, one)
+		wantRefused(t, "another table, not seen before", harness.NewTable[harness.Person](t, other.Client(), nil), f, cursor, one)
 		b.WantRequestCount(t, 1) // which shows the address
 
 		again, err := harness.NewTable[harness.Person](t, client, nil).Page(t.Context(), f, cursor, &patterns.QueryOptions{PageSize: 2, Parallel: 1})
@@ -193,7 +193,7 @@ func FuzzCursor(f *testing.F) {
 			return
 		}
 		acct.ResetLog()
-		refuses(t, "made up", table, all, cursor, nil)
+		wantRefused(t, "made up", table, all, cursor, nil)
 		for page, err := range table.Scan(t.Context(), query.Prop("Age").Ge(int32(1)), cursor, nil) {
 			if harness.WantError(t, err, patterns.ErrBadCursor); len(page.Items) > 0 {
 				t.Error("rows for a cursor of another scan")

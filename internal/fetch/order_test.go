@@ -50,7 +50,7 @@ func (r readdressed) Do(req *http.Request) (*http.Response, error) {
 
 func TestAnOrderedQueryIsRefusedOnCosmosDB(t *testing.T) {
 	acct := storagetest.New(t)
-	filled(t, acct, distributions["digits in one partition"](nil, 3))
+	fillTable(t, acct, distributions["digits in one partition"](nil, 3))
 	table := harness.NewTable[mark](t, onCosmos(t, acct).NewClient("Marks"), nil)
 	ordered := &patterns.QueryOptions{Ordered: true}
 	f := query.PartitionKey.Eq("p")
@@ -89,7 +89,7 @@ func TestAnOrderedQueryIsRefusedOnCosmosDB(t *testing.T) {
 func TestScanDoesNotDivideSegmentsOnCosmosDB(t *testing.T) {
 	acct := storagetest.New(t)
 	ks := distributions["uuids"](rand.New(rand.NewPCG(1, 2)), 1000)
-	filled(t, acct, ks)
+	fillTable(t, acct, ks)
 	table := harness.NewTable[mark](t, onCosmos(t, acct).NewClient("Marks"), nil)
 	got := make(map[keys.Key]int)
 	for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 50}) {

@@ -20,7 +20,7 @@ import (
 func TestPagesTogetherAreTheRowsOfTheFilter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		things := someThings.Draw(rt, "things")
-		acct, client := stored(t, rt, things)
+		acct, client := storeThings(t, rt, things)
 		f := anyFilter(rt)
 		fresh := rapid.Bool().Draw(rt, "a new Table each time")
 		changing := rapid.Bool().Draw(rt, "changing")

@@ -210,7 +210,7 @@ func TestLeavingTheLoopEndsTheRead(t *testing.T) {
 		for _, width := range []int{1, 8} {
 			synctest.Test(t, func(t *testing.T) {
 				acct := storagetest.Start(nil)
-				table := harness.NewTable[mark](t, filled(t, acct, append(distributions["digits in one partition"](nil, 300), list(100, func(i int) keys.Key {
+				table := harness.NewTable[mark](t, fillTable(t, acct, append(distributions["digits in one partition"](nil, 300), list(100, func(i int) keys.Key {
 					return keys.Key{Partition: fmt.Sprintf("q%d", i), Row: "0"}
 				})...)), nil)
 				acct.Fault(storagetest.On("Table.*").Delay(time.Second))

@@ -140,7 +140,7 @@ var pageFaults = []fault.Rule{
 }
 
 // stored is a new table that holds things, in an account with random faults.
-func stored(t testing.TB, rt *rapid.T, things []thing) (*storagetest.Account, *aztables.Client) {
+func storeThings(t testing.TB, rt *rapid.T, things []thing) (*storagetest.Account, *aztables.Client) {
 	acct := storagetest.Start(&storagetest.Options{Seed: 1})
 	opts := &aztables.ClientOptions{}
 	if rapid.Bool().Draw(rt, "accelerated") {
@@ -181,7 +181,7 @@ func keysOf[T any](items []patterns.Item[T]) []keys.Key {
 func TestQueryReturnsTheRowsOfTheFilterInOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		things := someThings.Draw(rt, "things")
-		acct, client := stored(t, rt, things)
+		acct, client := storeThings(t, rt, things)
 		table := harness.NewTable[thing](t, client, nil)
 		f := anyFilter(rt)
 		opts := &patterns.QueryOptions{

@@ -23,7 +23,7 @@ type scanned struct {
 	cursor   int // bytes of the longest
 }
 
-func timed(t *testing.T, acct *storagetest.Account, f query.Filter, parallel int) (s scanned) {
+func timeScan(t *testing.T, acct *storagetest.Account, f query.Filter, parallel int) (s scanned) {
 	t.Helper()
 	acct.ResetLog()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestParallelScanIsFasterForAnyKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ks := keysOf(rand.New(rand.NewPCG(1, 2)), 20_000)
 			acct := storagetest.Start(&storagetest.Options{PageScan: 100})
-			filled(t, acct, ks)
+			fillTable(t, acct, ks)
 			acct.Fault(storagetest.On("Table.Query").Delay(trip))
 			for _, c := range []struct {
 				what   string
@@ -59,7 +59,7 @@ func TestParallelScanIsFasterForAnyKeys(t *testing.T) {
 				{"one row in ten", query.Prop("N").Lt(int32(2000)), 1},
 				{"no row", query.Prop("N").Lt(int32(0)), 0.6},
 			} {
-				one, many := timed(t, acct, c.f, 1), timed(t, acct, c.f, 8)
+				one, many := timeScan(t, acct, c.f, 1), timeScan(t, acct, c.f, 8)
 				if want := 1 + (len(ks)-1)/100; len(one.log) > want+1 || one.progress.Segments != 1 {
 					t.Errorf("%s: %d requests one after the other, want %d", c.what, len(one.log), want)
 				}
@@ -86,7 +86,7 @@ func TestParallelScanIsFasterForAnyKeys(t *testing.T) {
 func TestScanOfOnePageIsOneRequest(t *testing.T) {
 	ks := distributions["uuids"](rand.New(rand.NewPCG(1, 2)), 1000)
 	acct := storagetest.New(t)
-	table := harness.NewTable[mark](t, filled(t, acct, ks), nil)
+	table := harness.NewTable[mark](t, fillTable(t, acct, ks), nil)
 	pages := 0
 	for page, err := range table.Scan(t.Context(), query.Filter{}, "", nil) {
 		if err != nil {
@@ -106,7 +106,7 @@ func TestLeavingAScanEndsItsRequests(t *testing.T) {
 	ks := distributions["uuids"](rand.New(rand.NewPCG(1, 2)), 5000)
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.Start(nil)
-		table := harness.NewTable[mark](t, filled(t, acct, ks), nil)
+		table := harness.NewTable[mark](t, fillTable(t, acct, ks), nil)
 		acct.Fault(storagetest.On("Table.Query").Delay(trip))
 		pages := 0
 		for _, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 100, Parallel: 4}) {
@@ -130,7 +130,7 @@ func BenchmarkScan(b *testing.B) {
 	const perRequest = 2 * time.Millisecond
 	ks := distributions["uuids"](rand.New(rand.NewPCG(1, 2)), 20_000)
 	acct := storagetest.Start(nil)
-	table := harness.NewTable[mark](b, filled(b, acct, ks), nil)
+	table := harness.NewTable[mark](b, fillTable(b, acct, ks), nil)
 	acct.Fault(storagetest.On("Table.Query").Delay(perRequest))
 	run := func(b *testing.B, parallel int) (time.Duration, int) {
 		acct.ResetLog()

@@ -57,7 +57,7 @@ func TestScanResumesFromItsCursor(t *testing.T) {
 func TestAScanThatFailedResumes(t *testing.T) {
 	ks := distributions["uuids"](rand.New(rand.NewPCG(1, 2)), 3000)
 	acct := storagetest.New(t)
-	table := harness.NewTable[mark](t, filled(t, acct, ks), nil)
+	table := harness.NewTable[mark](t, fillTable(t, acct, ks), nil)
 	acct.Fault(storagetest.On("Table.Query").Nth(20).Times(20).Status(http.StatusForbidden, "AuthenticationFailed"))
 	scan := func(cursor string) iter.Seq2[patterns.ScanPage[mark], error] {
 		return table.Scan(t.Context(), query.Filter{}, cursor, &patterns.ScanOptions{PageSize: 100})

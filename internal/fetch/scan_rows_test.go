@@ -74,8 +74,8 @@ type mark struct {
 	N                    int32
 }
 
-// filled is a new table with a row for each key. Its account is fresh.
-func filled(t testing.TB, acct *storagetest.Account, ks []keys.Key) *aztables.Client {
+// fillTable is a new table with a row for each key. Its account is fresh.
+func fillTable(t testing.TB, acct *storagetest.Account, ks []keys.Key) *aztables.Client {
 	t.Helper()
 	client := acct.TablesWith(patterns.Accelerate(nil)).NewClient("Marks")
 	table := harness.NewTable[mark](t, client, nil)
@@ -135,7 +135,7 @@ func TestScanReturnsEveryRowOnceOverAnyNumberOfRuns(t *testing.T) {
 		}).Draw(rt, "filter")
 
 		acct := storagetest.Start(nil)
-		client := filled(t, acct, ks)
+		client := fillTable(t, acct, ks)
 		for _, rule := range rapid.SliceOfN(rapid.SampledFrom([]storagetest.Rule{
 			storagetest.On("Table.Query").ShortPage(7).Probability(0.5),
 			storagetest.On("Table.Query").CutPage(20),

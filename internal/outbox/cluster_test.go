@@ -24,7 +24,7 @@ import (
 
 // place is an account with the tables and the queue of a Store, for tests in virtual
 // time.
-type place struct {
+type cluster struct {
 	views   []string // of the Store, by name
 	account *storagetest.Account
 	queue   *harness.OutboxQueue
@@ -32,13 +32,13 @@ type place struct {
 	other   *aztables.Client
 }
 
-func newPlace(ctx context.Context, views []string) (*place, error) {
-	p := &place{views: views, account: storagetest.Start(nil), queue: &harness.OutboxQueue{}}
-	p.own = p.account.Tables().NewClient("hires")
-	p.other = p.account.Tables().NewClient("other")
-	_, err1 := p.own.CreateTable(ctx, nil)
-	_, err2 := p.other.CreateTable(ctx, nil)
-	return p, errors.Join(err1, err2)
+func newCluster(ctx context.Context, views []string) (*cluster, error) {
+	c := &cluster{views: views, account: storagetest.Start(nil), queue: &harness.OutboxQueue{}}
+	c.own = c.account.Tables().NewClient("hires")
+	c.other = c.account.Tables().NewClient("other")
+	_, err1 := c.own.CreateTable(ctx, nil)
+	_, err2 := c.other.CreateTable(ctx, nil)
+	return c, errors.Join(err1, err2)
 }
 
 const (
@@ -67,24 +67,24 @@ type process struct {
 	lose    float64       // part of the requests, and of the replies, that get lost
 	changed func()        // is called after each transaction that was carried out
 
-	sending func(method, path string)      // is called before each request is carried out
-	cut     func(method, path string) bool // whether a request gets lost
-	deaf    func(method, path string) bool // whether the reply to a request gets lost
+	sending     func(method, path string)      // is called before each request is carried out
+	loseRequest func(method, path string) bool // whether a request gets lost
+	loseReply   func(method, path string) bool // whether the reply to a request gets lost
 }
 
-func (p *place) start(pr *process) (*process, error) {
-	pr.inner, pr.queue = p.account.Transport(), p.queue
+func (c *cluster) start(pr *process) (*process, error) {
+	pr.inner, pr.queue = c.account.Transport(), c.queue
 	retry := policy.RetryOptions{MaxRetries: 1, RetryDelay: time.Second}
 	if pr.die > 0 {
 		retry.MaxRetries = -1 // its lost requests stay lost
 	}
-	client, err := aztables.NewServiceClientFromConnectionString(p.account.ConnectionString(),
+	client, err := aztables.NewServiceClientFromConnectionString(c.account.ConnectionString(),
 		patterns.Accelerate(&aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: pr, Retry: retry}}))
 	if err != nil {
 		return nil, err
 	}
 	pr.Store, err = newHires(client.NewClient("hires"), patterns.StoreOptions[hire]{
-		Views: someViews(client.NewClient("other"), p.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: testExpiry, Tries: pr.tries,
+		Views: someViews(client.NewClient("other"), c.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: testExpiry, Tries: pr.tries,
 	})
 	return pr, err
 }
@@ -131,7 +131,7 @@ func (p *process) step(ctx context.Context, do func() error) error {
 }
 
 // hasLost reports whether the reply that it was to lose is behind it.
-func (p *process) hasLost() bool {
+func (p *process) replyIsLost() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lost != 0 && p.steps > p.lost
@@ -157,14 +157,14 @@ func (p *process) Do(req *http.Request) (res *http.Response, err error) {
 		if p.sending != nil {
 			p.sending(req.Method, req.URL.Path)
 		}
-		if p.cut != nil && p.cut(req.Method, req.URL.Path) {
+		if p.loseRequest != nil && p.loseRequest(req.Method, req.URL.Path) {
 			return errLost
 		}
 		res, err = p.inner.Do(req)
 		if p.changed != nil && strings.HasSuffix(req.URL.Path, "$batch") {
 			p.changed()
 		}
-		if p.deaf != nil && p.deaf(req.Method, req.URL.Path) {
+		if p.loseReply != nil && p.loseReply(req.Method, req.URL.Path) {
 			return errLost
 		}
 		return err
@@ -191,16 +191,16 @@ func (q processQueue) Delete(ctx context.Context, r patterns.Receipt) error {
 }
 
 // recover lets workers run until the queue is empty, and time pass as it has to.
-func (p *place) recover(ctx context.Context) error {
-	w, err := p.start(&process{})
+func (c *cluster) recover(ctx context.Context) error {
+	w, err := c.start(&process{})
 	if err != nil {
 		return err
 	}
 	for range 1000 {
-		if p.queue.Len() == 0 {
+		if c.queue.Len() == 0 {
 			return nil
 		}
-		if ok, err := p.queue.WorkOne(ctx, w, workerHides); err != nil {
+		if ok, err := c.queue.WorkOne(ctx, w, workerHides); err != nil {
 			return err
 		} else if !ok {
 			time.Sleep(10 * time.Minute)
@@ -210,11 +210,11 @@ func (p *place) recover(ctx context.Context) error {
 }
 
 // clean checks that everything is right and that nothing is left of any operation.
-func (p *place) clean(ctx context.Context) error {
-	if err := verify(ctx, p.own, p.other, p.views, nil); err != nil {
+func (c *cluster) clean(ctx context.Context) error {
+	if err := verify(ctx, c.own, c.other, c.views, nil); err != nil {
 		return err
 	}
-	rows, err := shelve(ctx, p.own)
+	rows, err := readTable(ctx, c.own)
 	if err != nil {
 		return err
 	}
@@ -227,9 +227,9 @@ func (p *place) clean(ctx context.Context) error {
 }
 
 // inPartition checks the rows that change with their primaries.
-func inPartition(ctx context.Context, p *place) error {
-	views := slices.DeleteFunc(slices.Clone(p.views), func(view string) bool { return !slices.Contains(viewsHere, view) })
-	return verify(ctx, p.own, nil, views, func(table, key string) bool {
+func inPartition(ctx context.Context, c *cluster) error {
+	views := slices.DeleteFunc(slices.Clone(c.views), func(view string) bool { return !slices.Contains(viewsHere, view) })
+	return verify(ctx, c.own, nil, views, func(table, key string) bool {
 		return table != "own" || strings.HasPrefix(key, "badge|") || strings.HasPrefix(key, "company|") || strings.Contains(key, "~azp_outbox_")
 	})
 }

@@ -100,7 +100,7 @@ func copies(n *int) patterns.View[hire] {
 }
 
 // beyond takes a refusal with a plan that says rows, and nothing sent.
-func beyond(t *testing.T, b *harness.Backend, rows int, says string, err error) {
+func wantTooLarge(t *testing.T, b *harness.Backend, rows int, says string, err error) {
 	t.Helper()
 	var plan *patterns.PlanError
 	if !errors.As(err, &plan) || !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), says) {
@@ -140,7 +140,7 @@ func TestATransactionOfMoreThan4MiBIsRefusedWithThePlan(t *testing.T) {
 		b.ResetRequests()
 		h.ID = "2"
 		_, err = s.Insert(t.Context(), h)
-		beyond(t, b, n+1, fmt.Sprint(patterns.MaxBatchBytes, " bytes"), err)
+		wantTooLarge(t, b, n+1, fmt.Sprint(patterns.MaxBatchBytes, " bytes"), err)
 	})
 }
 
@@ -160,7 +160,7 @@ func TestTheOutboxRowCountsAsAnOperation(t *testing.T) {
 		}
 		b.ResetRequests()
 		_, err = s.Insert(t.Context(), withBadge("B7"))
-		beyond(t, b, 101, "100 operations", err)
+		wantTooLarge(t, b, 101, "100 operations", err)
 		if q.Len() != 0 {
 			t.Errorf("%d messages are left", q.Len())
 		}

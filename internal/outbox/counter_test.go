@@ -26,7 +26,7 @@ func branches() patterns.View[hire] {
 
 // counts are the counters that stand there, and those that should.
 func counts(ctx context.Context, client *aztables.Client) (have, want string, err error) {
-	rows, err := shelve(ctx, client)
+	rows, err := readTable(ctx, client)
 	years, people := 0, map[string]int{}
 	for key, p := range rows {
 		if strings.Contains(key, "|id_") {
@@ -132,12 +132,12 @@ func TestADeletedCounterIsCountedAgain(t *testing.T) {
 func TestACountMadeDuringADeleteIsUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		p, err := newPlace(ctx, []string{"company"})
+		c, err := newCluster(ctx, []string{"company"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err1 := p.start(&process{})
-		b, err2 := p.start(&process{})
+		a, err1 := c.start(&process{})
+		b, err2 := c.start(&process{})
 		found, counted := make(chan bool), make(chan bool)
 		var transactions atomic.Int32
 		var deleted error
@@ -165,7 +165,7 @@ func TestACountMadeDuringADeleteIsUndone(t *testing.T) {
 			}
 		}
 		_, inserted := a.Insert(ctx, jones())
-		if err := errors.Join(err1, err2, inserted, deleted, p.recover(ctx), p.clean(ctx)); err != nil {
+		if err := errors.Join(err1, err2, inserted, deleted, c.recover(ctx), c.clean(ctx)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -175,14 +175,14 @@ func TestACountMadeDuringADeleteIsUndone(t *testing.T) {
 // gone, between a drain's reads and its delete of the mark.
 func TestAMarkOfALaterCountIsKept(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
-		p, err := newPlace(ctx, []string{"company"})
+		c, err := newCluster(ctx, []string{"company"})
 		if err != nil {
 			return err
 		}
-		a, err1 := p.start(&process{})
-		b, err2 := p.start(&process{})
+		a, err1 := c.start(&process{})
+		b, err2 := c.start(&process{})
 		_, err3 := a.Insert(ctx, jones())
-		_, err4 := p.own.DeleteEntity(ctx, "company", "all", nil)
+		_, err4 := c.own.DeleteEntity(ctx, "company", "all", nil)
 		var back atomic.Bool
 		var err5 error
 		b.sending = func(method, path string) {
@@ -196,7 +196,7 @@ func TestAMarkOfALaterCountIsKept(t *testing.T) {
 		if !back.Load() {
 			return errors.New("the mark was not deleted")
 		}
-		return errors.Join(err1, err2, err3, err4, err5, err6, p.recover(ctx), p.clean(ctx))
+		return errors.Join(err1, err2, err3, err4, err5, err6, c.recover(ctx), c.clean(ctx))
 	})
 	if err != nil {
 		t.Error(err)

@@ -75,20 +75,20 @@ func scenarios() map[string]scenario {
 }
 
 // prepared is a place on which sc is about to run, in a process that dies as told.
-func prepared(ctx context.Context, sc scenario, die int, after bool) (*place, *process, error) {
-	p, err := newPlace(ctx, everyView)
+func prepared(ctx context.Context, sc scenario, die int, after bool) (*cluster, *process, error) {
+	c, err := newCluster(ctx, everyView)
 	if err != nil {
 		return nil, nil, err
 	}
-	setup, err := p.start(&process{})
+	setup, err := c.start(&process{})
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := sc.before(ctx, setup); err != nil {
 		return nil, nil, err
 	}
-	pr, err := p.start(&process{die: die, after: after})
-	return p, pr, err
+	pr, err := c.start(&process{die: die, after: after})
+	return c, pr, err
 }
 
 func TestACrashAtAnyRequestIsRepaired(t *testing.T) {
@@ -97,7 +97,7 @@ func TestACrashAtAnyRequestIsRepaired(t *testing.T) {
 	for name, sc := range scenarios() {
 		var steps int
 		err := inVirtualTime(t, func(ctx context.Context) error {
-			p, pr, err := prepared(ctx, sc, 0, false)
+			c, pr, err := prepared(ctx, sc, 0, false)
 			if err != nil {
 				return err
 			}
@@ -105,10 +105,10 @@ func TestACrashAtAnyRequestIsRepaired(t *testing.T) {
 				return err
 			}
 			steps = pr.steps
-			if n := p.queue.Len(); n != 0 {
+			if n := c.queue.Len(); n != 0 {
 				return fmt.Errorf("%d messages are left without a crash", n)
 			}
-			return p.clean(ctx)
+			return c.clean(ctx)
 		})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -129,7 +129,7 @@ func TestACrashAtAnyRequestIsRepaired(t *testing.T) {
 }
 
 func crash(ctx context.Context, sc scenario, at int, after bool) error {
-	p, pr, err := prepared(ctx, sc, at, after)
+	c, pr, err := prepared(ctx, sc, at, after)
 	if err != nil {
 		return err
 	}
@@ -137,13 +137,13 @@ func crash(ctx context.Context, sc scenario, at int, after bool) error {
 	if !pr.isDead() {
 		return errors.New("the process was not killed")
 	}
-	if err := inPartition(ctx, p); err != nil {
+	if err := inPartition(ctx, c); err != nil {
 		return err
 	}
-	if err := p.recover(ctx); err != nil {
+	if err := c.recover(ctx); err != nil {
 		return err
 	}
-	return p.clean(ctx)
+	return c.clean(ctx)
 }
 
 func TestACrashOfAWorkerAtAnyRequestIsRepaired(t *testing.T) {
@@ -170,14 +170,14 @@ func TestACrashOfAWorkerAtAnyRequestIsRepaired(t *testing.T) {
 // crashWorker kills the writer right after its transaction, then a worker, then
 // lets another finish.
 func crashWorker(ctx context.Context, sc scenario, at int, after bool) (killed bool, err error) {
-	p, pr, err := prepared(ctx, sc, 0, false)
+	c, pr, err := prepared(ctx, sc, 0, false)
 	if err != nil {
 		return false, err
 	}
 	pr.changed = pr.kill
 	_ = sc.call(ctx, pr)
 	time.Sleep(testGrace)
-	w, err := p.start(&process{die: at, after: after})
+	w, err := c.start(&process{die: at, after: after})
 	if err != nil {
 		return false, err
 	}
@@ -185,14 +185,14 @@ func crashWorker(ctx context.Context, sc scenario, at int, after bool) (killed b
 		if w.isDead() {
 			break
 		}
-		if ok, err := p.queue.WorkOne(ctx, w, workerHides); err != nil && !w.isDead() {
+		if ok, err := c.queue.WorkOne(ctx, w, workerHides); err != nil && !w.isDead() {
 			return false, err
 		} else if !ok {
 			time.Sleep(time.Minute)
 		}
 	}
-	if err := p.recover(ctx); err != nil {
+	if err := c.recover(ctx); err != nil {
 		return false, err
 	}
-	return w.isDead(), p.clean(ctx)
+	return w.isDead(), c.clean(ctx)
 }

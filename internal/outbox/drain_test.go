@@ -11,12 +11,12 @@ import (
 
 // two processes on one place; between runs inside the first one's request that
 // begins with the given method and ends with the given path, once.
-func between(ctx context.Context, method, path string, do func(other *process) error) (p *place, a *process, done func() error, err error) {
-	if p, err = newPlace(ctx, everyView); err != nil {
+func duringRequest(ctx context.Context, method, path string, do func(other *process) error) (c *cluster, a *process, done func() error, err error) {
+	if c, err = newCluster(ctx, everyView); err != nil {
 		return nil, nil, nil, err
 	}
-	a, err1 := p.start(&process{})
-	b, err2 := p.start(&process{})
+	a, err1 := c.start(&process{})
+	b, err2 := c.start(&process{})
 	var ran atomic.Bool // a drain sends several requests at once
 	var failed error
 	a.sending = func(m, at string) {
@@ -24,7 +24,7 @@ func between(ctx context.Context, method, path string, do func(other *process) e
 			failed = do(b)
 		}
 	}
-	return p, a, func() error {
+	return c, a, func() error {
 		if !ran.Load() {
 			return errors.New("the request was not made")
 		}
@@ -36,12 +36,12 @@ func TestALateWriteIsUndone(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
 		h := jones()
 		// The entity is gone before the first writer inserts its copy elsewhere.
-		p, a, done, err := between(ctx, "POST", "/other", func(b *process) error { return b.Delete(ctx, h.key()) })
+		c, a, done, err := duringRequest(ctx, "POST", "/other", func(b *process) error { return b.Delete(ctx, h.key()) })
 		if err != nil {
 			return err
 		}
 		_, err = a.Insert(ctx, h)
-		return errors.Join(err, done(), p.recover(ctx), p.clean(ctx))
+		return errors.Join(err, done(), c.recover(ctx), c.clean(ctx))
 	})
 	if err != nil {
 		t.Error(err)
@@ -50,14 +50,14 @@ func TestALateWriteIsUndone(t *testing.T) {
 
 // TestTheExpiryOfARecordBeginsWhenTheOperationIsDone has the worker come after the expiry.
 func TestTheExpiryOfARecordBeginsWhenTheOperationIsDone(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		a, w := h.process(), h.process()
 		a.changed = a.kill
 		_, _ = a.Insert(h.ctx, withBadge("B7"))
 		time.Sleep(2 * testExpiry)
 		again, err := w.Handle(h.ctx, h.queue.Message(0))
 		h.must(err)
-		rows, err := shelve(h.ctx, h.own)
+		rows, err := readTable(h.ctx, h.own)
 		h.must(err)
 		left := 0
 		for key, p := range rows {
@@ -74,12 +74,12 @@ func TestTheExpiryOfARecordBeginsWhenTheOperationIsDone(t *testing.T) {
 // TestTheOutboxMessageNamesEveryReservedRow has a change ask for another badge when it runs
 // again, and its process die with that.
 func TestTheOutboxMessageNamesEveryReservedRow(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		setup, a, b := h.process(), h.process(), h.process()
 		_, err := setup.Insert(h.ctx, withBadge(""))
 		h.must(err)
 		transactions := 0
-		a.cut = func(_, path string) bool {
+		a.loseRequest = func(_, path string) bool {
 			if !strings.HasSuffix(path, "$batch") {
 				return false
 			}
@@ -91,12 +91,12 @@ func TestTheOutboxMessageNamesEveryReservedRow(t *testing.T) {
 			a.kill()
 			return true
 		}
-		badges := []string{"B7", "B8"}
+		checkBadges := []string{"B7", "B8"}
 		_, _ = a.Update(h.ctx, jones().key(), func(h *hire) error {
-			h.Badge, badges = badges[0], badges[1:]
+			h.Badge, checkBadges = checkBadges[0], checkBadges[1:]
 			return nil
 		})
-		rows, err := shelve(h.ctx, h.own)
+		rows, err := readTable(h.ctx, h.own)
 		h.must(err)
 		if transactions != 2 || rows["badge|B8"] == nil {
 			t.Errorf("%d transactions, and the rows %v", transactions, rows)
@@ -117,18 +117,18 @@ func TestALateWriteOfACrashedWorkerIsUndone(t *testing.T) {
 func lateWorker(t *testing.T, lost bool) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
 		h := jones()
-		p, err := newPlace(ctx, everyView)
+		c, err := newCluster(ctx, everyView)
 		if err != nil {
 			return err
 		}
-		a, err1 := p.start(&process{})
-		b, err2 := p.start(&process{})
-		w, err3 := p.start(&process{})
+		a, err1 := c.start(&process{})
+		b, err2 := c.start(&process{})
+		w, err3 := c.start(&process{})
 		reached, resume, dead := make(chan bool), make(chan bool), make(chan bool)
-		var held, begun atomic.Bool // a drain sends several requests at once
+		var race, begun atomic.Bool // a drain sends several requests at once
 		isWrite := func(method, path string) bool { return method == "POST" && strings.HasSuffix(path, "/other") }
 		w.sending = func(method, path string) {
-			if isWrite(method, path) && held.CompareAndSwap(false, true) {
+			if isWrite(method, path) && race.CompareAndSwap(false, true) {
 				reached <- true
 				<-resume
 				w.kill() // this request is carried out, no other
@@ -136,13 +136,13 @@ func lateWorker(t *testing.T, lost bool) {
 		}
 		begins := isWrite
 		if lost {
-			a.deaf = func(_, path string) bool { return strings.HasSuffix(path, "$batch") }
+			a.loseReply = func(_, path string) bool { return strings.HasSuffix(path, "$batch") }
 			begins = func(method, path string) bool { return method == "GET" && strings.Contains(path, "~azp_outbox_") }
 		}
 		a.sending = func(method, path string) {
 			if begins(method, path) && begun.CompareAndSwap(false, true) {
-				p.queue.ShowFirst()
-				go func() { _, _ = p.queue.WorkOne(ctx, w, workerHides); close(dead) }()
+				c.queue.ShowFirst()
+				go func() { _, _ = c.queue.WorkOne(ctx, w, workerHides); close(dead) }()
 				<-reached
 			}
 		}
@@ -150,7 +150,7 @@ func lateWorker(t *testing.T, lost bool) {
 		err5 := b.Delete(ctx, h.key())
 		close(resume)
 		<-dead
-		return errors.Join(err1, err2, err3, err4, err5, p.recover(ctx), p.clean(ctx))
+		return errors.Join(err1, err2, err3, err4, err5, c.recover(ctx), c.clean(ctx))
 	})
 	if err != nil {
 		t.Error(err)
@@ -160,7 +160,7 @@ func lateWorker(t *testing.T, lost bool) {
 // TestTwoWorkersMayRemoveOneRecord shows the last wake-up of an operation to two
 // workers.
 func TestTwoWorkersMayRemoveOneRecord(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		a, w := h.process(), h.process()
 		a.changed = a.kill
 		_, _ = a.Insert(h.ctx, jones())
@@ -183,7 +183,7 @@ func TestTwoWorkersMayRemoveOneRecord(t *testing.T) {
 // TestAWriteOfASlowWorkerAfterTheEndIsUndone has two workers at one
 // operation. The slower writes when the entity is gone already, and dies.
 func TestAWriteOfASlowWorkerAfterTheEndIsUndone(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		a, slow, b := h.process(), h.process(), h.process()
 		a.changed = a.kill
 		_, _ = a.Insert(h.ctx, withBadge(""))

@@ -39,11 +39,11 @@ func TestExplainPredictsTheNumberOfRequests(t *testing.T) {
 }
 
 func explained(ctx context.Context, was, now *hire) error {
-	p, err := newPlace(ctx, everyView)
+	c, err := newCluster(ctx, everyView)
 	if err != nil {
 		return err
 	}
-	s, err := p.start(&process{})
+	s, err := c.start(&process{})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func explained(ctx context.Context, was, now *hire) error {
 		return err
 	}
 	if made := s.steps - before; made != plan.Requests {
-		return fmt.Errorf("%d requests were made, from %+v to %+v:\n%v\n%v", made, was, now, plan, p.account.Log())
+		return fmt.Errorf("%d requests were made, from %+v to %+v:\n%v\n%v", made, was, now, plan, c.account.Log())
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // primaries are the entities' own rows, as text.
-func (p *place) primaries(ctx context.Context) (map[string]string, error) {
-	rows, err := shelve(ctx, p.own)
+func (c *cluster) primaries(ctx context.Context) (map[string]string, error) {
+	rows, err := readTable(ctx, c.own)
 	all := map[string]string{}
 	for key, row := range rows {
 		if strings.Contains(key, "|id_") {
@@ -34,7 +34,7 @@ func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 		for at := 0; at <= steps; at++ { // 0: none gets lost
 			points++
 			err := inVirtualTime(t, func(ctx context.Context) error {
-				p, pr, err := prepared(ctx, sc, 0, false)
+				c, pr, err := prepared(ctx, sc, 0, false)
 				if err != nil {
 					return err
 				}
@@ -42,9 +42,9 @@ func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 				if err := sc.call(ctx, pr); err != nil && !(errors.Is(err, errLost) && strings.Contains(err.Error(), "outbox message")) {
 					return err
 				} else if err != nil {
-					return errors.Join(p.recover(ctx), p.clean(ctx))
+					return errors.Join(c.recover(ctx), c.clean(ctx))
 				}
-				got, err := p.primaries(ctx)
+				got, err := c.primaries(ctx)
 				if err != nil {
 					return err
 				}
@@ -54,7 +54,7 @@ func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 				if !maps.Equal(got, want) {
 					return fmt.Errorf("have %v, want %v", got, want)
 				}
-				return errors.Join(p.recover(ctx), p.clean(ctx))
+				return errors.Join(c.recover(ctx), c.clean(ctx))
 			})
 			if err != nil {
 				t.Errorf("%s, reply %d lost: %v", name, at, err)
@@ -72,7 +72,7 @@ func TestNoUpdateIsLostOrAppliedTwice(t *testing.T) {
 		err := inVirtualTime(t, func(ctx context.Context) error {
 			s := &schedule{script: script{latency: 50_000_000, lose: 0.1}, seed: seed}
 			var err error
-			if s.place, err = newPlace(ctx, everyView); err != nil {
+			if s.cluster, err = newCluster(ctx, everyView); err != nil {
 				return err
 			}
 			h := &hire{Dept: "Sales", ID: "1", Name: "Ann", Last: "Jones", Badge: "A"}
@@ -120,10 +120,10 @@ func TestNoUpdateIsLostOrAppliedTwice(t *testing.T) {
 // TestAConcurrentChangeAfterALostReplyIsAConflict has another writer change the entity
 // before the first one, whose reply got lost, has found out that it was carried out.
 func TestAConcurrentChangeAfterALostReplyIsAConflict(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		a, b := h.process(), h.process()
 		var changed atomic.Bool
-		a.deaf = func(_, path string) bool { return !changed.Load() && strings.HasSuffix(path, "$batch") }
+		a.loseReply = func(_, path string) bool { return !changed.Load() && strings.HasSuffix(path, "$batch") }
 		a.sending = func(method, path string) {
 			if method == "GET" && strings.Contains(path, "~azp_outbox_") && changed.CompareAndSwap(false, true) {
 				_, err := b.Update(h.ctx, jones().key(), func(h *hire) error { h.Name = "Ann Smith"; return nil })
@@ -142,12 +142,12 @@ func TestAConcurrentChangeAfterALostReplyIsAConflict(t *testing.T) {
 // the row before it is read again, and leaves no try.
 func TestAWriteThatMayBeAppliedIsNotAConflict(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
-		p, err := newPlace(ctx, viewsHere)
+		c, err := newCluster(ctx, viewsHere)
 		if err != nil {
 			return err
 		}
-		other, err1 := p.start(&process{})
-		a, err2 := p.start(&process{tries: 1})
+		other, err1 := c.start(&process{})
+		a, err2 := c.start(&process{tries: 1})
 		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func TestAWriteThatMayBeAppliedIsNotAConflict(t *testing.T) {
 		}
 		var raced atomic.Bool
 		a.sending = func(method, path string) {
-			if method != "GET" || !a.hasLost() || !raced.CompareAndSwap(false, true) {
+			if method != "GET" || !a.replyIsLost() || !raced.CompareAndSwap(false, true) {
 				return
 			}
 			_, err = other.Update(ctx, h.key(), func(h *hire) error { h.Age++; return nil })
@@ -168,7 +168,7 @@ func TestAWriteThatMayBeAppliedIsNotAConflict(t *testing.T) {
 		if !raced.Load() || !errors.Is(perr, patterns.ErrOutcomeUnknown) || errors.Is(perr, patterns.ErrConflict) {
 			t.Errorf("(raced: %v) got %v", raced.Load(), perr)
 		}
-		return errors.Join(err, inPartition(ctx, p))
+		return errors.Join(err, inPartition(ctx, c))
 	})
 	if err != nil {
 		t.Error(err)

@@ -16,10 +16,10 @@ import (
 
 // A shelf is the rows of one table by "partition|row", each a text of its
 // properties in order of names.
-type shelf map[string]string
+type rowTexts map[string]string
 
 // shelve reads a whole table with the plain SDK.
-func shelve(ctx context.Context, client *aztables.Client) (map[string]map[string]any, error) {
+func readTable(ctx context.Context, client *aztables.Client) (map[string]map[string]any, error) {
 	rows := map[string]map[string]any{}
 	pager := client.NewListEntitiesPager(nil)
 	for pager.More() {
@@ -59,8 +59,8 @@ func hireOf(key string, p map[string]any) hire {
 
 // implied is what the hires imply, by table: the model, which shares no code with
 // the views.
-func implied(hires []hire, views []string) (own, other shelf) {
-	own, other = shelf{}, shelf{}
+func implied(hires []hire, views []string) (own, other rowTexts) {
+	own, other = rowTexts{}, rowTexts{}
 	lists := map[string][]string{}
 	counts, years, heads := map[string]int{}, 0, map[string]hire{}
 	on := func(view string) bool { return slices.Contains(views, view) }
@@ -88,7 +88,7 @@ func implied(hires []hire, views []string) (own, other shelf) {
 			heads[h.Dept] = h
 		}
 	}
-	for place, members := range lists {
+	for row, members := range lists {
 		slices.Sort(members)
 		var list []keys.Key
 		for _, m := range members {
@@ -96,10 +96,10 @@ func implied(hires []hire, views []string) (own, other shelf) {
 			list = append(list, keys.Key{Partition: pk, Row: rk})
 		}
 		text, _ := json.Marshal(list)
-		if strings.HasPrefix(place, "lastnames|") {
-			other[place] = fmt.Sprintf(`{"Members":%s,"azp_view":"lastAll"}`, quote(text))
+		if strings.HasPrefix(row, "lastnames|") {
+			other[row] = fmt.Sprintf(`{"Members":%s,"azp_view":"lastAll"}`, quote(text))
 		} else {
-			own[place] = fmt.Sprintf(`{"Members":%s,"azp_view":"lastHere"}`, quote(text))
+			own[row] = fmt.Sprintf(`{"Members":%s,"azp_view":"lastHere"}`, quote(text))
 		}
 	}
 	for dept, n := range counts {
@@ -132,13 +132,13 @@ var (
 // verify compares all rows with what the primaries imply. Rows for which skip is
 // true are not compared.
 func verify(ctx context.Context, own, other *aztables.Client, views []string, skip func(table, key string) bool) error {
-	rows, err := shelve(ctx, own)
+	rows, err := readTable(ctx, own)
 	if err != nil {
 		return err
 	}
 	others := map[string]map[string]any{}
 	if other != nil {
-		if others, err = shelve(ctx, other); err != nil {
+		if others, err = readTable(ctx, other); err != nil {
 			return err
 		}
 	}
@@ -162,10 +162,10 @@ func verify(ctx context.Context, own, other *aztables.Client, views []string, sk
 		return fmt.Errorf("%d marks for %d primaries", marks, len(hires))
 	}
 	wantOwn, wantOther := implied(hires, views)
-	return errors.Join(sameShelf("own", rows, wantOwn, skip), sameShelf("other", others, wantOther, skip))
+	return errors.Join(sameRows("own", rows, wantOwn, skip), sameRows("other", others, wantOther, skip))
 }
 
-func sameShelf(table string, got map[string]map[string]any, want shelf, skip func(table, key string) bool) error {
+func sameRows(table string, got map[string]map[string]any, want rowTexts, skip func(table, key string) bool) error {
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		if skip != nil && skip(table, key) {

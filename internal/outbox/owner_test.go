@@ -18,21 +18,21 @@ const rowB7 = "(PartitionKey='badge',RowKey='B7')"
 // TestAWorkerReadsTheRowBeforeThePrimary has a worker look after a change that gives a
 // badge up, while another takes it back for the same entity.
 func TestAWorkerReadsTheRowBeforeThePrimary(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		setup, a, b, q, w := h.process(), h.process(), h.process(), h.process(), h.process()
 		_, err := setup.Insert(h.ctx, withBadge("B7"))
 		h.must(err)
 		a.changed = a.kill
-		_ = a.giveBadge(h.ctx, "B8")
+		_ = a.setBadge(h.ctx, "B8")
 		var back, gone atomic.Bool
 		w.sending = func(method, path string) {
 			if method == "GET" && strings.HasSuffix(path, rowB7) && back.CompareAndSwap(false, true) {
-				h.must(b.giveBadge(h.ctx, "B7"))
+				h.must(b.setBadge(h.ctx, "B7"))
 			}
 		}
-		w.deaf = func(method, path string) bool {
+		w.loseReply = func(method, path string) bool {
 			if method == "DELETE" && strings.HasSuffix(path, rowB7) && gone.CompareAndSwap(false, true) {
-				_, err := q.Insert(h.ctx, somebodyElse())
+				_, err := q.Insert(h.ctx, rival())
 				h.refused("another entity", err)
 			}
 			return false
@@ -48,14 +48,14 @@ func TestAWorkerReadsTheRowBeforeThePrimary(t *testing.T) {
 // TestALateWriterLeavesTheRowToItsNextOwner lets a badge change hands between
 // a writer's transaction and its write of the reserved row.
 func TestALateWriterLeavesTheRowToItsNextOwner(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		a, b, q := h.process(), h.process(), h.process()
 		var late atomic.Bool
 		a.sending = func(method, path string) {
 			if method != "GET" && strings.HasSuffix(path, rowB7) && late.CompareAndSwap(false, true) {
 				h.handle(0)
-				h.must(b.giveBadge(h.ctx, "B8"))
-				_, err := q.Insert(h.ctx, somebodyElse())
+				h.must(b.setBadge(h.ctx, "B8"))
+				_, err := q.Insert(h.ctx, rival())
 				h.must(err)
 			}
 		}
@@ -70,19 +70,19 @@ func TestALateWriterLeavesTheRowToItsNextOwner(t *testing.T) {
 // TestARowThatItsEntityTookBackIsNotFree has an entity take back a badge that it had given
 // up, between another's look at it and that one's reservation.
 func TestARowThatItsEntityTookBackIsNotFree(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		setup, a, b, q := h.process(), h.process(), h.process(), h.process()
 		_, err := setup.Insert(h.ctx, withBadge("B7"))
 		h.must(err)
 		a.changed = a.kill
-		_ = a.giveBadge(h.ctx, "B8") // the row still stands
+		_ = a.setBadge(h.ctx, "B8") // the row still stands
 		var back atomic.Bool
 		q.sending = func(method, path string) {
 			if method != "GET" && strings.HasSuffix(path, rowB7) && back.CompareAndSwap(false, true) {
-				h.must(b.giveBadge(h.ctx, "B7"))
+				h.must(b.setBadge(h.ctx, "B7"))
 			}
 		}
-		_, err = q.Insert(h.ctx, somebodyElse())
+		_, err = q.Insert(h.ctx, rival())
 		h.refused("another entity", err)
 		if !back.Load() {
 			h.must(errors.New("the row was not asked for"))
@@ -99,7 +99,7 @@ func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
 		}
 		var q atomic.Pointer[process]
 		// While the first writer gives B7 up, another takes it back for the same entity.
-		p, a, done, err := between(ctx, "GET", "(PartitionKey='badge',RowKey='B7')", func(b *process) error {
+		p, a, done, err := duringRequest(ctx, "GET", "(PartitionKey='badge',RowKey='B7')", func(b *process) error {
 			q.Store(b)
 			return badge(b, "B7")
 		})
@@ -160,7 +160,7 @@ func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
 			if _, err := s.Insert(t.Context(), &hire{Dept: "Sales", ID: "1", Badge: "B7"}); err != nil {
 				t.Fatal(err)
 			}
-			before, err := shelve(t.Context(), client)
+			before, err := readTable(t.Context(), client)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +169,7 @@ func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
 			if !errors.As(err, &dup) || dup.View != "bySpare" {
 				t.Errorf("%s: got %v, want a duplicate in bySpare", what, err)
 			}
-			after, err := shelve(t.Context(), client)
+			after, err := readTable(t.Context(), client)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +186,7 @@ func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if after, err = shelve(t.Context(), client); err != nil {
+			if after, err = readTable(t.Context(), client); err != nil {
 				t.Fatal(err)
 			}
 			row := after["badge|B7"]
@@ -217,14 +217,14 @@ func TestRowsOfOtherEntitiesAreNotChanged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before, err := shelve(ctx, client)
+			before, err := readTable(ctx, client)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Insert(ctx, jones()); !errors.As(err, new(*patterns.DuplicateError)) {
 				t.Errorf("a row at %v: %v", key, err)
 			}
-			after, err := shelve(ctx, client)
+			after, err := readTable(ctx, client)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,7 +272,7 @@ func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 			t.Helper()
 			var dup *patterns.DuplicateError
 			if !errors.As(err, &dup) || dup.View != "byName" || dup.Key != at {
-				t.Errorf("got %v, want the place of byName", err)
+				t.Errorf("got %v, want the row of byName", err)
 			}
 		}
 		check := func(err error) {
@@ -291,7 +291,7 @@ func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 		taken(pending[0])
 		_, err = s.Handle(ctx, q.Message(0))
 		taken(err)
-		rows, err := shelve(ctx, other)
+		rows, err := readTable(ctx, other)
 		check(err)
 		if got := show(rows[at.Partition+"|"+at.Row]); got != `{"What":"mine"}` {
 			t.Errorf("the other's row became %s", got)

@@ -12,16 +12,16 @@ import (
 
 // withinPartition runs body on a place whose views are all in the partition, and
 // then checks their rows.
-func withinPartition(t *testing.T, body func(h *held)) {
+func testRaceInPartition(t *testing.T, body func(h *race)) {
 	t.Helper()
 	err := inVirtualTime(t, func(ctx context.Context) error {
-		p, err := newPlace(ctx, viewsHere)
+		c, err := newCluster(ctx, viewsHere)
 		if err != nil {
 			return err
 		}
-		h := &held{place: p, ctx: ctx}
+		h := &race{cluster: c, ctx: ctx}
 		body(h)
-		h.must(inPartition(ctx, p))
+		h.must(inPartition(ctx, c))
 		return errors.Join(h.errs...)
 	})
 	if err != nil {
@@ -32,12 +32,12 @@ func withinPartition(t *testing.T, body func(h *held)) {
 // TestADuplicateIsCertainAfterALostTry loses the request of a transaction once;
 // the next is refused because of a copy, so that neither was carried out.
 func TestADuplicateIsCertainAfterALostTry(t *testing.T) {
-	withinPartition(t, func(h *held) {
+	testRaceInPartition(t, func(h *race) {
 		setup, a := h.process(), h.process()
 		var lost atomic.Bool
 		_, err := setup.Insert(h.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: jones().Email})
 		h.must(err)
-		a.cut = func(_, path string) bool {
+		a.loseRequest = func(_, path string) bool {
 			return strings.HasSuffix(path, "$batch") && lost.CompareAndSwap(false, true)
 		}
 		_, err = a.Insert(h.ctx, jones())
@@ -47,12 +47,12 @@ func TestADuplicateIsCertainAfterALostTry(t *testing.T) {
 
 // TestAnUpdateWithinThePartitionIsAppliedOnce loses the replies to its transaction.
 func TestAnUpdateWithinThePartitionIsAppliedOnce(t *testing.T) {
-	withinPartition(t, func(h *held) {
+	testRaceInPartition(t, func(h *race) {
 		a := h.process()
 		var sent atomic.Int32
 		_, err := a.Insert(h.ctx, jones())
 		h.must(err)
-		a.deaf = func(_, path string) bool {
+		a.loseReply = func(_, path string) bool {
 			if strings.HasSuffix(path, "$batch") {
 				sent.Add(1)
 			}
@@ -73,7 +73,7 @@ func TestAnUpdateWithinThePartitionIsAppliedOnce(t *testing.T) {
 // TestACopyThatIsAlreadyCorrectIsNotDeletedByARepair has a copy be left without its
 // entity, and mended while the entity is inserted again.
 func TestACopyThatIsAlreadyCorrectIsNotDeletedByARepair(t *testing.T) {
-	withinPartition(t, func(h *held) {
+	testRaceInPartition(t, func(h *race) {
 		a, b := h.process(), h.process()
 		_, err := a.Insert(h.ctx, jones())
 		h.must(err)
@@ -92,13 +92,13 @@ func TestACopyThatIsAlreadyCorrectIsNotDeletedByARepair(t *testing.T) {
 // TestARepairWritesNoRowOfAChangedEntity takes the address away while a mend puts
 // its row back.
 func TestARepairWritesNoRowOfAChangedEntity(t *testing.T) {
-	withinPartition(t, func(h *held) {
+	testRaceInPartition(t, func(h *race) {
 		a, b := h.process(), h.process()
 		var mended atomic.Bool
 		_, err := a.Insert(h.ctx, jones())
 		h.must(err)
-		place := patterns.RowRef{View: "byEmail", Partition: "Sales", Row: "email_" + jones().Email}
-		_, err = h.own.DeleteEntity(h.ctx, place.Partition, place.Row, nil)
+		ref := patterns.RowRef{View: "byEmail", Partition: "Sales", Row: "email_" + jones().Email}
+		_, err = h.own.DeleteEntity(h.ctx, ref.Partition, ref.Row, nil)
 		h.must(err)
 		a.sending = func(method, _ string) {
 			if method != "GET" && mended.CompareAndSwap(false, true) {
@@ -106,7 +106,7 @@ func TestARepairWritesNoRowOfAChangedEntity(t *testing.T) {
 				h.must(err)
 			}
 		}
-		h.must(a.Repair(h.ctx, jones().key(), place))
+		h.must(a.Repair(h.ctx, jones().key(), ref))
 		if !mended.Load() {
 			h.must(errors.New("nothing was mended"))
 		}

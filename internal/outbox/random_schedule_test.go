@@ -128,7 +128,7 @@ func expected(err error) bool {
 // schedule runs a script with one choice of delays, losses and deaths.
 type schedule struct {
 	script
-	*place
+	*cluster
 	seed uint64
 
 	mu      sync.Mutex
@@ -199,17 +199,17 @@ func (s *schedule) work(ctx context.Context, stop <-chan struct{}) {
 
 // watch checks, after every transaction, what must hold at every moment.
 func (s *schedule) watch(ctx context.Context) {
-	if err := errors.Join(inPartition(ctx, s.place), s.badges(ctx)); err != nil {
+	if err := errors.Join(inPartition(ctx, s.cluster), s.checkBadges(ctx)); err != nil {
 		s.failed("at some moment: %w", err)
 	}
 }
 
 // badges checks that no badge is on two primaries, though its index is elsewhere.
-func (s *schedule) badges(ctx context.Context) error {
-	if !slices.Contains(s.place.views, "byBadge") {
+func (s *schedule) checkBadges(ctx context.Context) error {
+	if !slices.Contains(s.cluster.views, "byBadge") {
 		return nil
 	}
-	rows, err := shelve(ctx, s.own)
+	rows, err := readTable(ctx, s.own)
 	if err != nil {
 		return err
 	}
@@ -228,11 +228,11 @@ func (s *schedule) badges(ctx context.Context) error {
 }
 
 func (s *schedule) run(ctx context.Context) error {
-	place, err := newPlace(ctx, s.script.views)
+	c, err := newCluster(ctx, s.script.views)
 	if err != nil {
 		return err
 	}
-	s.place = place
+	s.cluster = c
 	stop := make(chan struct{})
 	var writers, others sync.WaitGroup
 	for _, acts := range s.writers {

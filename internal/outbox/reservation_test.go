@@ -12,26 +12,26 @@ import (
 )
 
 // held is a place with several processes, for tests of who may have badge B7.
-type held struct {
-	*place
+type race struct {
+	*cluster
 	ctx  context.Context
 	errs []error
 }
 
 // badgeTest runs body and then checks that all is well.
-func badgeTest(t *testing.T, body func(h *held)) {
+func testRace(t *testing.T, body func(h *race)) {
 	t.Helper()
 	err := inVirtualTime(t, func(ctx context.Context) error {
-		p, err := newPlace(ctx, fewViews)
+		c, err := newCluster(ctx, fewViews)
 		if err != nil {
 			return err
 		}
-		h := &held{place: p, ctx: ctx}
+		h := &race{cluster: c, ctx: ctx}
 		body(h)
-		h.must((&schedule{place: p}).badges(ctx))
-		h.must(p.recover(ctx))
-		h.must((&schedule{place: p}).badges(ctx))
-		h.must(verify(ctx, p.own, p.other, p.views, nil)) // no row of the outbox either
+		h.must((&schedule{cluster: c}).checkBadges(ctx))
+		h.must(c.recover(ctx))
+		h.must((&schedule{cluster: c}).checkBadges(ctx))
+		h.must(verify(ctx, c.own, c.other, c.views, nil)) // no row of the outbox either
 		return errors.Join(h.errs...)
 	})
 	if err != nil {
@@ -39,13 +39,13 @@ func badgeTest(t *testing.T, body func(h *held)) {
 	}
 }
 
-func (h *held) must(err error) {
+func (h *race) must(err error) {
 	if err != nil {
 		h.errs = append(h.errs, err)
 	}
 }
 
-func (h *held) process() *process {
+func (h *race) process() *process {
 	p, err := h.start(&process{})
 	h.must(err)
 	return p
@@ -56,7 +56,7 @@ func (h *held) process() *process {
 var fewViews = []string{"byEmail", "byBadge", "byName", "lastAll"}
 
 // refused takes nothing but a *DuplicateError.
-func (h *held) refused(what string, err error) {
+func (h *race) refused(what string, err error) {
 	if !errors.As(err, new(*patterns.DuplicateError)) {
 		h.errs = append(h.errs, errors.New(what+" was not refused"))
 	}
@@ -75,7 +75,7 @@ func (p *process) inside(nth int, do func()) {
 }
 
 // handle lets a worker handle the nth message of the queue, from 0.
-func (h *held) handle(nth int) {
+func (h *race) handle(nth int) {
 	_, err := h.process().Handle(h.ctx, h.queue.Message(nth))
 	h.must(err)
 }
@@ -87,11 +87,11 @@ func withBadge(badge string) *hire {
 }
 
 // somebodyElse wants the same badge, and shares no local row with jones.
-func somebodyElse() *hire {
+func rival() *hire {
 	return &hire{Dept: "Marketing", ID: "2", Name: "Bob", Last: "Bloggs", Badge: "B7"}
 }
 
-func (p *process) giveBadge(ctx context.Context, badge string) error {
+func (p *process) setBadge(ctx context.Context, badge string) error {
 	_, err := p.Update(ctx, jones().key(), func(h *hire) error { h.Badge = badge; return nil })
 	return err
 }
@@ -100,34 +100,34 @@ func (p *process) giveBadge(ctx context.Context, badge string) error {
 // back before the first change is drained. Between the second reservation and its
 // transaction the row looks as if nobody wanted it.
 func TestAReservedRowIsNeitherDeletedNorTaken(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		setup, a, b, q := h.process(), h.process(), h.process(), h.process()
 		_, err := setup.Insert(h.ctx, withBadge("B7"))
 		h.must(err)
 		a.changed = a.kill
-		_ = a.giveBadge(h.ctx, "B8")
+		_ = a.setBadge(h.ctx, "B8")
 		b.inside(1, func() {
 			h.handle(0) // of a's change
-			rows, err := shelve(h.ctx, h.own)
+			rows, err := readTable(h.ctx, h.own)
 			h.must(err)
 			if rows["badge|B7"] == nil {
-				h.must(errors.New("the held row is gone"))
+				h.must(errors.New("the race row is gone"))
 			}
-			_, err = q.Insert(h.ctx, somebodyElse())
+			_, err = q.Insert(h.ctx, rival())
 			h.refused("another entity", err)
 		})
-		h.must(b.giveBadge(h.ctx, "B7"))
+		h.must(b.setBadge(h.ctx, "B7"))
 	})
 }
 
 // TestTakingAnAbandonedRowFencesItsOperation lets an operation that holds a row
 // pause beyond the grace time.
 func TestTakingAnAbandonedRowFencesItsOperation(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		b, q := h.process(), h.process()
 		b.inside(1, func() {
 			time.Sleep(2 * testGrace)
-			_, err := q.Insert(h.ctx, somebodyElse())
+			_, err := q.Insert(h.ctx, rival())
 			h.must(err)
 		})
 		_, err := b.Insert(h.ctx, withBadge("B7"))
@@ -138,12 +138,12 @@ func TestTakingAnAbandonedRowFencesItsOperation(t *testing.T) {
 // TestTakingAnAbandonedRowLeavesNoRecord is the same as
 // TestTakingAnAbandonedRowFencesItsOperation where the queue was lost meanwhile.
 func TestTakingAnAbandonedRowLeavesNoRecord(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		b, q := h.process(), h.process()
 		b.inside(1, func() {
 			h.queue.Clear()
 			time.Sleep(2 * testGrace)
-			_, err := q.Insert(h.ctx, somebodyElse())
+			_, err := q.Insert(h.ctx, rival())
 			h.must(err)
 			b.kill()
 		})
@@ -154,7 +154,7 @@ func TestTakingAnAbandonedRowLeavesNoRecord(t *testing.T) {
 // TestAnOperationReleasesOnlyItsOwnReservations has two operations hold one row for
 // the same entity; the second gives up while the first is about to commit.
 func TestAnOperationReleasesOnlyItsOwnReservations(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		setup, a, b, q := h.process(), h.process(), h.process(), h.process()
 		_, err := setup.Insert(h.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: "taken"})
 		h.must(err)
@@ -163,7 +163,7 @@ func TestAnOperationReleasesOnlyItsOwnReservations(t *testing.T) {
 			twin.Email = "taken"
 			_, err := b.Insert(h.ctx, twin)
 			h.refused("the taken address", err)
-			_, _ = q.Insert(h.ctx, somebodyElse()) // one of the two may have the badge
+			_, _ = q.Insert(h.ctx, rival()) // one of the two may have the badge
 		})
 		_, _ = a.Insert(h.ctx, withBadge("B7"))
 	})
@@ -172,13 +172,13 @@ func TestAnOperationReleasesOnlyItsOwnReservations(t *testing.T) {
 // TestALateInsertKeepsItsReservation inserts an entity while another insert of
 // it waits, deletes it again, and lets somebody else ask for its badge.
 func TestALateInsertKeepsItsReservation(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		b, a, q := h.process(), h.process(), h.process()
 		b.inside(1, func() {
 			_, err := a.Insert(h.ctx, withBadge("B7"))
 			h.must(err)
 			h.must(a.Delete(h.ctx, jones().key()))
-			_, _ = q.Insert(h.ctx, somebodyElse())
+			_, _ = q.Insert(h.ctx, rival())
 		})
 		_, _ = b.Insert(h.ctx, withBadge("B7"))
 	})
@@ -187,14 +187,14 @@ func TestALateInsertKeepsItsReservation(t *testing.T) {
 // TestADrainKeepsTheReservationsOfOthers is the same where the first insert was
 // carried out, but not drained, when the second reserves the row.
 func TestADrainKeepsTheReservationsOfOthers(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		a, b, c, q := h.process(), h.process(), h.process(), h.process()
 		a.changed = a.kill
 		_, _ = a.Insert(h.ctx, withBadge("B7"))
 		b.inside(1, func() {
 			h.handle(0) // of a's insert
 			h.must(c.Delete(h.ctx, jones().key()))
-			_, err := q.Insert(h.ctx, somebodyElse())
+			_, err := q.Insert(h.ctx, rival())
 			h.refused("another entity", err)
 		})
 		_, err := b.Insert(h.ctx, withBadge("B7"))
@@ -207,7 +207,7 @@ func TestADrainKeepsTheReservationsOfOthers(t *testing.T) {
 // needs the outbox for another row, or not at all.
 func TestARetryReleasesTheReservationsOfTheEarlierTry(t *testing.T) {
 	for _, name := range []string{jones().Name, "Ann Smith"} {
-		badgeTest(t, func(h *held) {
+		testRace(t, func(h *race) {
 			setup, a, b, q := h.process(), h.process(), h.process(), h.process()
 			_, err := setup.Insert(h.ctx, withBadge(""))
 			h.must(err)
@@ -221,7 +221,7 @@ func TestARetryReleasesTheReservationsOfTheEarlierTry(t *testing.T) {
 				return nil
 			})
 			h.must(err)
-			_, err = q.Insert(h.ctx, somebodyElse())
+			_, err = q.Insert(h.ctx, rival())
 			h.must(err)
 			if n := h.queue.Len(); n != 0 {
 				h.must(errors.New("a message is left"))
@@ -232,7 +232,7 @@ func TestARetryReleasesTheReservationsOfTheEarlierTry(t *testing.T) {
 
 // TestAnOperationThatIsFencedEarlyStartsOver has its wake-up shown before its time.
 func TestAnOperationThatIsFencedEarlyStartsOver(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		b, transactions := h.process(), 0
 		b.changed = func() { transactions++ }
 		b.inside(1, func() { h.handle(0) })
@@ -247,10 +247,10 @@ func TestAnOperationThatIsFencedEarlyStartsOver(t *testing.T) {
 // TestAnOperationOfUnknownOutcomeKeepsItsReservations loses the replies to the transaction and to
 // all that asks for its outcome.
 func TestAnOperationOfUnknownOutcomeKeepsItsReservations(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		b, q := h.process(), h.process()
 		var sent atomic.Bool
-		b.deaf = func(_, path string) bool {
+		b.loseReply = func(_, path string) bool {
 			if strings.HasSuffix(path, "$batch") {
 				sent.Store(true)
 			}
@@ -263,7 +263,7 @@ func TestAnOperationOfUnknownOutcomeKeepsItsReservations(t *testing.T) {
 		if h.queue.Len() != 1 {
 			t.Errorf("%d messages are left", h.queue.Len())
 		}
-		_, err = q.Insert(h.ctx, somebodyElse())
+		_, err = q.Insert(h.ctx, rival())
 		h.refused("another entity", err)
 	})
 }
@@ -271,13 +271,13 @@ func TestAnOperationOfUnknownOutcomeKeepsItsReservations(t *testing.T) {
 // TestAReleaseThatFailsIsLeftToAWorker refuses an operation in its transaction, and
 // then loses its requests to give back what it holds.
 func TestAReleaseThatFailsIsLeftToAWorker(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		setup, a := h.process(), h.process()
 		var sent atomic.Bool
 		_, err := setup.Insert(h.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: "taken"})
 		h.must(err)
 		a.changed = func() { sent.Store(true) }
-		a.cut = func(_, path string) bool { return sent.Load() && strings.HasSuffix(path, rowB7) }
+		a.loseRequest = func(_, path string) bool { return sent.Load() && strings.HasSuffix(path, rowB7) }
 		twin := withBadge("B7")
 		twin.Email = "taken"
 		_, err = a.Insert(h.ctx, twin)
@@ -288,10 +288,10 @@ func TestAReleaseThatFailsIsLeftToAWorker(t *testing.T) {
 // TestAWriterFencedByAWorkerReportsFailure loses the request of the transaction, and
 // lets a worker be faster than the writer in barring it.
 func TestAWriterFencedByAWorkerReportsFailure(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		a := h.process()
 		var lost, barred atomic.Bool
-		a.cut = func(_, path string) bool {
+		a.loseRequest = func(_, path string) bool {
 			if !strings.HasSuffix(path, "$batch") {
 				return false
 			}

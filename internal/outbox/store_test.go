@@ -140,7 +140,7 @@ func TestEveryViewReflectsEveryChange(t *testing.T) {
 		check(err)
 		check(s.Delete(ctx, h.key()))
 		check(s.Delete(ctx, two.key()))
-		left, err := shelve(ctx, client)
+		left, err := readTable(ctx, client)
 		if err != nil {
 			t.Fatal(err)
 		}

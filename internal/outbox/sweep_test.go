@@ -19,14 +19,14 @@ func TestSweepRepairsAfterTheQueueIsLost(t *testing.T) {
 		killed := true
 		for at := 1; killed; at++ {
 			err := inVirtualTime(t, func(ctx context.Context) error {
-				p, pr, err := prepared(ctx, sc, at, true)
+				c, pr, err := prepared(ctx, sc, at, true)
 				if err != nil {
 					return err
 				}
 				_ = sc.call(ctx, pr)
 				killed = pr.isDead()
-				p.queue.Clear()
-				return sweepUntilClean(ctx, p)
+				c.queue.Clear()
+				return sweepUntilClean(ctx, c)
 			})
 			if err != nil {
 				t.Errorf("%s, killed after request %d: %v", name, at, err)
@@ -35,12 +35,12 @@ func TestSweepRepairsAfterTheQueueIsLost(t *testing.T) {
 	}
 }
 
-func sweepUntilClean(ctx context.Context, p *place) error {
-	s, err := p.start(&process{})
+func sweepUntilClean(ctx context.Context, c *cluster) error {
+	s, err := c.start(&process{})
 	if err != nil {
 		return err
 	}
-	before, err := shelve(ctx, p.own)
+	before, err := readTable(ctx, c.own)
 	if err != nil {
 		return err
 	}
@@ -58,29 +58,29 @@ func sweepUntilClean(ctx context.Context, p *place) error {
 		if got, want := fmt.Sprint(report), fmt.Sprint(dry); got != want {
 			return fmt.Errorf("after %v: swept %v, the dry run said %v", wait, got, want)
 		}
-		if calls != n(report) {
-			return fmt.Errorf("progress was told %d times of %d rows", calls, n(report))
+		if calls != total(report) {
+			return fmt.Errorf("progress was told %d times of %d rows", calls, total(report))
 		}
 		if wait == 0 {
-			after, err := shelve(ctx, p.own)
-			if err != nil || len(after) != len(before) || report.Young != n(report) {
+			after, err := readTable(ctx, c.own)
+			if err != nil || len(after) != len(before) || report.Young != total(report) {
 				return fmt.Errorf("a sweep of young rows did something: %v, %w", report, err)
 			}
 		}
 	}
-	return errors.Join(p.recover(ctx), p.clean(ctx))
+	return errors.Join(c.recover(ctx), c.clean(ctx))
 }
 
 // TestASweepLeavesNoRowOfAConcurrentOperation lets a sweep find the
 // outbox row of a slow operation, which then removes it.
 func TestASweepLeavesNoRowOfAConcurrentOperation(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
-		p, err := newPlace(ctx, everyView)
+		c, err := newCluster(ctx, everyView)
 		if err != nil {
 			return err
 		}
-		slow, err1 := p.start(&process{})
-		sweeper, err2 := p.start(&process{})
+		slow, err1 := c.start(&process{})
+		sweeper, err2 := c.start(&process{})
 		found, finished := make(chan bool), make(chan bool)
 		swept := make(chan error)
 		sweeper.sending = func(method, path string) {
@@ -94,7 +94,7 @@ func TestASweepLeavesNoRowOfAConcurrentOperation(t *testing.T) {
 				time.Sleep(5 * testGrace)
 				go func() {
 					report, err := sweeper.Sweep(ctx, nil)
-					if report.Young != 1 || n(report) != 1 || len(report.Failures) > 0 {
+					if report.Young != 1 || total(report) != 1 || len(report.Failures) > 0 {
 						err = fmt.Errorf("the report is %v: %v", report, err)
 					}
 					swept <- err
@@ -104,7 +104,7 @@ func TestASweepLeavesNoRowOfAConcurrentOperation(t *testing.T) {
 		}
 		_, err3 := slow.Insert(ctx, jones())
 		close(finished)
-		return errors.Join(err1, err2, err3, <-swept, p.recover(ctx), p.clean(ctx))
+		return errors.Join(err1, err2, err3, <-swept, c.recover(ctx), c.clean(ctx))
 	})
 	if err != nil {
 		t.Error(err)
@@ -114,16 +114,16 @@ func TestASweepLeavesNoRowOfAConcurrentOperation(t *testing.T) {
 // TestASweepFencesWhatItReleases lets an operation that holds a row pause until a sweep
 // has released the row.
 func TestASweepFencesWhatItReleases(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		b, q, sweeper := h.process(), h.process(), h.process()
 		b.inside(1, func() {
 			time.Sleep(5 * testGrace)
 			report, err := sweeper.Sweep(h.ctx, nil)
 			h.must(err)
-			if report.Released != 1 || n(report) != 1 {
+			if report.Released != 1 || total(report) != 1 {
 				t.Errorf("swept %v", report)
 			}
-			_, err = q.Insert(h.ctx, somebodyElse())
+			_, err = q.Insert(h.ctx, rival())
 			h.must(err)
 		})
 		_, err := b.Insert(h.ctx, withBadge("B7"))
@@ -133,7 +133,7 @@ func TestASweepFencesWhatItReleases(t *testing.T) {
 
 // TestASweepKeepsRecordsUntilTheyExpire sweeps the record of an operation twice.
 func TestASweepKeepsRecordsUntilTheyExpire(t *testing.T) {
-	badgeTest(t, func(h *held) {
+	testRace(t, func(h *race) {
 		a, sweeper := h.process(), h.process()
 		a.changed = a.kill
 		_, _ = a.Insert(h.ctx, withBadge(""))
@@ -141,11 +141,11 @@ func TestASweepKeepsRecordsUntilTheyExpire(t *testing.T) {
 			time.Sleep(5 * testGrace)
 			report, err := sweeper.Sweep(h.ctx, nil)
 			h.must(err)
-			if report.Drained != want.Drained || report.Young != want.Young || n(report) != 1 {
+			if report.Drained != want.Drained || report.Young != want.Young || total(report) != 1 {
 				t.Errorf("sweep %d says %v, want %v", i+1, report, want)
 			}
 		}
 	})
 }
 
-func n(r patterns.SweepReport) int { return r.Young + r.Drained + r.Released + r.Removed }
+func total(r patterns.SweepReport) int { return r.Young + r.Drained + r.Released + r.Removed }

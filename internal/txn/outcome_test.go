@@ -177,7 +177,7 @@ func TestNoReportedOutcomeContradictsTheService(t *testing.T) {
 						}
 						for _, c := range competitors {
 							for _, script := range scripts {
-								judge(t, b, w, c, script, stamped, old)
+								checkCase(t, b, w, c, script, stamped, old)
 							}
 						}
 					}
@@ -187,8 +187,8 @@ func TestNoReportedOutcomeContradictsTheService(t *testing.T) {
 	})
 }
 
-// judge runs one case. old is whether the row was there before stamps were.
-func judge(t *testing.T, b *harness.Backend, w writer, c competitor, script string, stamped, old bool) {
+// checkCase runs one case. old is whether the row was there before stamps were.
+func checkCase(t *testing.T, b *harness.Backend, w writer, c competitor, script string, stamped, old bool) {
 	t.Helper()
 	ctx := t.Context()
 	what := fmt.Sprintf("%s, tries %q, then %s, stamped %v, row without stamps %v", w.name, script, c.name, stamped, old)
@@ -263,7 +263,7 @@ func TestLostRepliesAreResolvedOnEveryAccount(t *testing.T) {
 			}
 			for _, c := range competitors {
 				for _, script := range []string{"R", "Q"} {
-					judge(t, b, w, c, script, true, false)
+					checkCase(t, b, w, c, script, true, false)
 				}
 			}
 		}
