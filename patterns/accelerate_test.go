@@ -38,11 +38,11 @@ func TestAcceleratedTwiceIsAcceleratedOnce(t *testing.T) {
 	}
 }
 
-// creating makes the table when a request finds none, in the context of that request.
+// creating is a policy that creates the table if a request does not find it.
 type creating struct {
 	service *aztables.ServiceClient
 	table   string
-	made    int
+	created int
 }
 
 func (c *creating) Do(req *policy.Request) (*http.Response, error) {
@@ -50,7 +50,7 @@ func (c *creating) Do(req *policy.Request) (*http.Response, error) {
 	if err != nil || resp.StatusCode != http.StatusNotFound {
 		return resp, err
 	}
-	c.made++
+	c.created++
 	if _, err := c.service.CreateTable(req.Raw().Context(), c.table, nil); err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func TestAnotherPolicyMayCreateAMissingTable(t *testing.T) {
 				opts := &aztables.ClientOptions{}
 				opts.PerCallPolicies = []policy.Policy{maker}
 				table := harness.NewTable[counter](t, acct.TablesWith(accelerate(opts)).NewClient(maker.table), nil)
-				if err := write(table); err != nil || maker.made != 1 {
-					t.Errorf("%s: %v, made %d times", what, err, maker.made)
+				if err := write(table); err != nil || maker.created != 1 {
+					t.Errorf("%s: %v, created %d times", what, err, maker.created)
 					continue
 				}
 				if harness.Get(t, table, tally).Value.N != 1 {
@@ -93,7 +93,7 @@ func TestAnotherPolicyMayCreateAMissingTable(t *testing.T) {
 	}
 }
 
-// A shared access signature stands in the address of every request.
+// A shared access signature is part of the address of every request.
 func TestSharedAccessSignaturesWorkInEveryOperation(t *testing.T) {
 	for mode, accelerate := range map[string]bool{"plain": false, "accelerated": true} {
 		t.Run(mode, func(t *testing.T) {

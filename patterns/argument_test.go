@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// wide is a value whose properties are chosen at run time.
+// wide is an entity whose properties are chosen at run time.
 type wide = map[string]any
 
 func wideTable(t testing.TB, b *harness.Backend) *patterns.Table[wide] {
@@ -36,7 +36,7 @@ func TestAnInvalidValueIsRefusedWithItsProperty(t *testing.T) {
 		for _, c := range []struct {
 			name     string
 			value    wide
-			property string // that the message names
+			property string // in the message
 			is       error
 		}{
 			{"253rd property", many, "", patterns.ErrTooLarge},

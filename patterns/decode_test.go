@@ -125,7 +125,7 @@ func TestDecodeNamesThePropertyThatDoesNotFit(t *testing.T) {
 			t.Errorf("got %v, want a PropertyError of Name", err)
 		}
 		if _, err := patterns.Decode[struct{ Name chan int }](row); err == nil {
-			t.Error("a type that cannot be stored was taken")
+			t.Error("a type that cannot be stored was accepted")
 		}
 	})
 }

@@ -31,7 +31,7 @@ func TestAnUnsupportedTypeIsRefusedWithItsField(t *testing.T) {
 		harness.WantError(t, err, patterns.ErrBadKey)
 		_, err = patterns.NewTable[int](client, nil)
 		if err == nil {
-			t.Error("a table of int")
+			t.Error("a table of int was accepted")
 		}
 		_, err = patterns.NewTable[harness.Person](nil, nil)
 		harness.WantError(t, err, patterns.ErrNil)
@@ -39,7 +39,7 @@ func TestAnUnsupportedTypeIsRefusedWithItsField(t *testing.T) {
 	})
 }
 
-// Code written for aztables often has no struct at all.
+// Many programs on aztables use no struct.
 func TestMapsKeepTheTypesOfTheirProperties(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
@@ -102,7 +102,7 @@ func TestKeysMayBeInAnEmbeddedPointer(t *testing.T) {
 			t.Errorf("%+v, %v", item, err)
 		}
 		b.ResetRequests()
-		// The zero key is a legal one, so a missing struct must not stand for it.
+		// The zero key is legal, so a nil struct must not be stored under it.
 		_, err = table.Upsert(t.Context(), &embeddedKeys{N: 1}, patterns.Replace)
 		harness.WantError(t, err, patterns.ErrBadKey)
 		_, err = table.Batch().Insert(&embeddedKeys{N: 1}).Commit(t.Context())
@@ -111,7 +111,7 @@ func TestKeysMayBeInAnEmbeddedPointer(t *testing.T) {
 	})
 }
 
-// selfMade has methods that would write other properties than its fields are.
+// selfMade has JSON methods that do not encode its fields.
 type selfMade struct {
 	PartitionKey, RowKey string
 	N                    int64
@@ -133,7 +133,7 @@ func TestJSONMethodsOfATypeAreIgnored(t *testing.T) {
 	})
 }
 
-// existing is a struct as programs on aztables have it.
+// existing is a struct of a program on aztables.
 type existing struct {
 	aztables.Entity
 	Age   int32

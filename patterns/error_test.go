@@ -36,7 +36,7 @@ func TestErrorsOfTheServiceContainNoKeys(t *testing.T) {
 				t.Errorf("%v holds no ResponseError", err)
 			}
 			if text := fmt.Sprintf("%+v", err); !strings.Contains(text, fmt.Sprint(sdk.StatusCode)) || text == err.Error() {
-				t.Errorf("%%+v gives %q", text)
+				t.Errorf("%%+v prints %q", text)
 			}
 		}
 		harness.WantError(t, noTableGet, patterns.ErrTableNotFound)

@@ -17,7 +17,7 @@ type Colleague struct {
 	Age        int32
 }
 
-// colleagues is a table with some rows, in an account in this process.
+// colleagues returns a table with some rows, in an account in this process.
 func colleagues(ctx context.Context) (*patterns.Table[Colleague], *storagetest.Account) {
 	acct := storagetest.Start(nil)
 	table, err := patterns.NewTable[Colleague](acct.TablesWith(patterns.Accelerate(nil)).NewClient("Staff"), nil)
@@ -33,7 +33,7 @@ func colleagues(ctx context.Context) (*patterns.Table[Colleague], *storagetest.A
 		}
 	}
 	if err != nil {
-		panic(err) // cannot be, in process
+		panic(err) // impossible in this process
 	}
 	acct.ResetLog()
 	return table, acct
@@ -56,8 +56,8 @@ func ExampleTable_Query() {
 	// 323 Hall
 }
 
-// An or of row keys would make the service read the whole partition. It runs as one
-// point read for each.
+// For several row keys joined by "or" the service would read the whole partition. They are
+// read with one point read each.
 func ExampleTable_Query_points() {
 	ctx := context.Background()
 	table, acct := colleagues(ctx)
@@ -76,8 +76,8 @@ func ExampleTable_Query_points() {
 	// 3 requests, 2 rows read
 }
 
-// A filter that would read the whole table is refused, with its plan, before
-// anything is sent. Who means it says so.
+// A filter that would read the whole table is refused, with its plan, before any request.
+// QueryOptions.Allow permits it.
 func ExampleTable_Query_guard() {
 	ctx := context.Background()
 	table, acct := colleagues(ctx)
@@ -105,8 +105,8 @@ func ExampleTable_Query_guard() {
 	// Sales 322
 }
 
-// A page and its cursor do for a web page with a "next" link: the cursor may travel
-// in the link, and another process may go on.
+// A page and its cursor suit a web page with a "next" link: the link contains the cursor, and
+// another process may continue.
 func ExampleTable_Page() {
 	ctx := context.Background()
 	table, _ := colleagues(ctx)
@@ -134,7 +134,7 @@ func ExampleTable_Page() {
 	// true
 }
 
-// A Reader fetches only what its type has; the filter may name the rest.
+// A Reader reads only the properties of its type. The filter may use others.
 func ExampleProject() {
 	ctx := context.Background()
 	table, _ := colleagues(ctx)
@@ -156,8 +156,8 @@ func ExampleProject() {
 	// 323 Hall true
 }
 
-// A job that must read everything keeps the cursor of the last page it has done, and
-// goes on from there when it was stopped.
+// A job that reads everything stores the cursor of the last page that it has processed, and
+// resumes there.
 func ExampleTable_Scan() {
 	ctx := context.Background()
 	table, _ := colleagues(ctx)

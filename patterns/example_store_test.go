@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// An employee is found by id, by e-mail and by badge.
+// Member is an employee with an id, an e-mail address and a badge.
 type Member struct {
 	Department, ID, Email, Badge string
 }

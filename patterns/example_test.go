@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Employee is stored under its department and its id.
+// Employee is stored at its department and its id.
 type Employee struct {
 	Department string `table:"PartitionKey"`
 	ID         string `table:"RowKey"`
@@ -22,8 +22,8 @@ type Employee struct {
 	Salary     float64
 }
 
-// staff is a new table in an account in this process. A program builds its client as
-// ExampleAccelerate shows.
+// staff returns a new table in an account in this process. ExampleAccelerate shows the client
+// of a program.
 func staff(ctx context.Context) (*patterns.Table[Employee], error) {
 	account := storagetest.Start(nil)
 	table, err := patterns.NewTable[Employee](account.Tables().NewClient("Staff"), nil)
@@ -73,7 +73,7 @@ func ExampleTable_Update() {
 	if _, err := table.Insert(ctx, &Employee{Department: "sales", ID: "000123", Salary: 50_000}); err != nil {
 		log.Fatal(err)
 	}
-	// The function runs again when someone else has changed the row meanwhile.
+	// The function runs again if another client has changed the row meanwhile.
 	item, err := table.Update(ctx, keys.Key{Partition: "sales", Row: "000123"}, func(e *Employee) error {
 		e.Salary += 1_000
 		return nil
@@ -114,7 +114,7 @@ func ExampleBatch() {
 	result, err := table.Batch().Insert(&ann).Insert(&bob).Commit(ctx)
 	fmt.Println(len(result.ETags), err)
 
-	// All or nothing: Carl is not stored, because Ann is there already.
+	// All or nothing: Carl is not stored, because Ann is already stored.
 	carl := Employee{Department: "sales", ID: "000125", Name: "Carl"}
 	_, err = table.Batch().Insert(&carl).Insert(&ann).Commit(ctx)
 	var failed *patterns.BatchError
@@ -171,7 +171,7 @@ func ExampleTable_Bulk() {
 		department := []string{"sales", "lab"}[i%2]
 		ops = append(ops, patterns.InsertOp(&Employee{Department: department, ID: fmt.Sprintf("%06d", i)}))
 	}
-	ops = append(ops, patterns.InsertOp(&Employee{Department: "a/b", ID: "1"})) // no legal key
+	ops = append(ops, patterns.InsertOp(&Employee{Department: "a/b", ID: "1"})) // an illegal key
 	report, err := table.Bulk(ctx, slices.Values(ops), nil)
 	fmt.Println(report.Applied, "applied in", report.Requests, "requests")
 	for _, f := range report.Failures {
@@ -185,7 +185,7 @@ func ExampleTable_Bulk() {
 }
 
 func ExampleAccelerate() {
-	account := storagetest.Start(nil) // stands for the account in Azure
+	account := storagetest.Start(nil) // in place of an account in Azure
 
 	opts := patterns.Accelerate(&aztables.ClientOptions{})
 	opts.Transport = account.Transport()

@@ -4,7 +4,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// counter is a row whose content does not tell who wrote it.
+// counter is a row whose content does not show which client wrote it.
 type counter struct {
 	Name  string `table:"PartitionKey"`
 	Shard string `table:"RowKey"`

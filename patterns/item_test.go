@@ -58,7 +58,7 @@ type keylessEntity struct {
 	Count int64
 }
 
-// A key function may need properties that a projection left out.
+// The key function needs a property that the projection omits.
 func TestAProjectedItemIsMergedAtTheKeyItWasReadFrom(t *testing.T) {
 	incomplete := errors.New("no name, no key")
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {

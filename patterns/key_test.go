@@ -19,13 +19,13 @@ var weirdKeys = []string{
 	strings.Repeat("x", 512), strings.Repeat("😀", 256), strings.Repeat("'", 512),
 }
 
-// azuriteMisreads tells whether Azurite takes the addresses in a transaction apart
-// wrongly: its patterns end at a line separator, and at a comma in the partition key.
+// azuriteMisreads reports whether Azurite parses the address of key in a transaction wrongly:
+// its patterns end at a line separator, and at a comma in the partition key.
 func azuriteMisreads(key keys.Key) bool {
 	return strings.Contains(key.Partition+key.Row, "\u2028") || strings.Contains(key.Partition, ",RowKey=")
 }
 
-// needsAccelerate tells whether aztables cannot address the row, alone or in a transaction.
+// needsAccelerate reports whether aztables cannot address the row, alone or in a transaction.
 func needsAccelerate(key keys.Key, batch bool) bool {
 	return key.Partition == "" || batch && strings.Contains(key.Partition+key.Row, "'")
 }
@@ -100,15 +100,15 @@ func TestEveryLegalKeyWorksInEveryOperation(t *testing.T) {
 				switch {
 				case gone:
 					harness.WantError(t, err, patterns.ErrNotFound)
-				case op.name == "batch insert" && refused: // the row was there still
+				case op.name == "batch insert" && refused: // the row still exists
 				case err != nil && !errors.Is(err, patterns.ErrNotFound), err == nil && item.Key != key:
 					t.Errorf("%.20q/%.20q after %s: read %+v, %v", key.Partition, key.Row, op.name, item.Key, err)
 					return
 				case err == nil && !refused && item.Value.N != n && op.name != "update":
-					t.Errorf("%.20q/%.20q: %s was not carried out", key.Partition, key.Row, op.name)
+					t.Errorf("%.20q/%.20q: %s was not applied", key.Partition, key.Row, op.name)
 				}
 				if !b.Accelerated && key.Partition == "" && op.name == "delete" {
-					return // there is no way to empty the row for the rest
+					return // the row cannot be deleted
 				}
 			}
 		}
@@ -121,7 +121,7 @@ func TestEveryLegalKeyWorksInEveryOperation(t *testing.T) {
 	})
 }
 
-// nonTrivial are the parts of a key whose showing in a message is no accident.
+// nonTrivial returns the parts of a key that a message does not contain by accident.
 func nonTrivial(key keys.Key) []string {
 	var parts []string
 	for _, s := range []string{key.Partition, key.Row} {

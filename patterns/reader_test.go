@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// badge is a part of a person.
+// badge has some properties of a person.
 type badge struct {
 	Dept      string `table:"PartitionKey"`
 	Name      string `table:"RowKey"`
@@ -38,7 +38,7 @@ func TestAReaderReturnsItsPropertiesAndTheSystemProperties(t *testing.T) {
 			}
 			a, b := items[0], items[1]
 			if a.Key != ann.Key() || a.ETag != wrote.ETag || a.Timestamp.IsZero() || !a.Projected() {
-				t.Errorf("%s: the system's properties are %+v", what, a)
+				t.Errorf("%s: the system properties are %+v", what, a)
 			}
 			v := a.Value
 			if v.Dept != "sales" || v.Name != "ann" || !v.Timestamp.Equal(a.Timestamp) || v.Badge != 1<<60 || v.Note == nil || *v.Note != "here" {
@@ -138,10 +138,10 @@ func TestProjectRefusesPropertiesThatTheTableDoesNotHave(t *testing.T) {
 				t.Errorf("%s: got %v", what, err)
 			}
 		}
-		type bag = map[string]any
-		loose := harness.NewTable(t, b.Table(t), &patterns.TableOptions[bag]{Keyless: true})
+		type properties = map[string]any
+		loose := harness.NewTable(t, b.Table(t), &patterns.TableOptions[properties]{Keyless: true})
 		if _, err := patterns.Project[struct{ Anything int64 }](loose); err != nil {
-			t.Errorf("of a table of bags: %v", err)
+			t.Errorf("of a table of maps: %v", err)
 		}
 	})
 }

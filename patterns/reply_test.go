@@ -35,21 +35,21 @@ func TestAMalformedReplyIsErrBadReply(t *testing.T) {
 			body, requests = []byte(text), 0
 			item, err := table.Get(t.Context(), tally)
 			if err == nil || item.Value != (counter{}) {
-				t.Errorf("%q gives %+v, %v", text, item, err)
+				t.Errorf("%q: got %+v, %v", text, item, err)
 				continue
 			}
 			var property *patterns.PropertyError
 			if !errors.Is(err, patterns.ErrBadReply) && !errors.As(err, &property) {
-				t.Errorf("%q gives %v", text, err)
+				t.Errorf("%q: got %v", text, err)
 			}
 			if requests != 1 {
-				t.Errorf("%q was asked for %d times", text, requests)
+				t.Errorf("%q: %d requests", text, requests)
 			}
 		}
 	})
 }
 
-// A cache between may mix up replies, or answer what is no row at all.
+// A cache may return the reply to another request.
 func TestAReplyWithAnotherRowIsErrBadReply(t *testing.T) {
 	for what, body := range map[string]string{
 		"another row":       `{"PartitionKey":"sales","RowKey":"SECRET","Age":30}`,
@@ -105,7 +105,7 @@ func TestAMalformedPropertyIsNamed(t *testing.T) {
 				t.Errorf("%s: got %v", row, err)
 			}
 			harness.WantHidden(t, err, "SECRET", "9999", "sales")
-			b.WantRequestCount(t, 1) // a row that cannot be read is not read again
+			b.WantRequestCount(t, 1) // a row that cannot be decoded is not read again
 		}
 	})
 }

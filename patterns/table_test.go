@@ -21,7 +21,7 @@ func TestEveryOperationIsOneRequestAndReturnsWhatIsStored(t *testing.T) {
 		table := harness.People(t, b)
 		ann := harness.NewPerson("ann")
 
-		// same asserts that what a write returned is what a read then finds.
+		// same checks that a read returns what the write has returned.
 		same := func(step string, wrote patterns.Item[harness.Person]) patterns.Item[harness.Person] {
 			t.Helper()
 			read := harness.Get(t, table, ann.Key())
@@ -147,12 +147,12 @@ func TestZeroOptionsEqualNilOptions(t *testing.T) {
 			t.Errorf("read %+v", got)
 		}
 		if harness.NewTable[harness.Person](t, client, nil).Client() != client {
-			t.Error("Client gives another client")
+			t.Error("Client returns another client")
 		}
 	})
 }
 
-// The SDK's second try meets its own first one.
+// The retry of the SDK finds no table.
 func TestDropSucceedsIfItsReplyIsLost(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable[counter](t, b.Table(t), nil)

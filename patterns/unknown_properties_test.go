@@ -12,8 +12,8 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// unknownProperties are properties that no field of counter takes, in every type and with
-// the values that go wrong on the way through other types.
+// unknownProperties are properties without a field of counter, of every type, with values that
+// other types do not preserve.
 const unknownProperties = `{
 	"PartitionKey": "hits", "RowKey": "0",
 	"N@odata.type": "Edm.Int64", "N": "1",
@@ -35,7 +35,7 @@ const unknownProperties = `{
 	"Empty": ""
 }`
 
-// raw is the row as it comes over the wire, without what changes on every write.
+// storedRow returns the stored row without the properties that change with every write.
 func storedRow(t testing.TB, client *aztables.Client) map[string]any {
 	t.Helper()
 	reply, err := client.GetEntity(t.Context(), "hits", "0", nil)

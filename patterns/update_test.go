@@ -32,7 +32,7 @@ func TestUpdateRetriesAConflict(t *testing.T) {
 		if err != nil || item.Value.N != 21 || runs != 3 {
 			t.Errorf("%+v after %d runs, %v", item.Value, runs, err)
 		}
-		b.WantRequestCount(t, 3*2+2) // three readings, three attempts, two rivals
+		b.WantRequestCount(t, 3*2+2) // three reads, three attempts, two competing writes
 		if got := harness.Get(t, table, tally); got.Value != item.Value || got.ETag != item.ETag {
 			t.Errorf("the row is %+v, returned was %+v", got, item)
 		}

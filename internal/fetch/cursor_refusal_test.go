@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// wantRefused asserts that the cursor is an error, and gives no rows.
+// wantRefused checks that the cursor is refused and returns no rows.
 func wantRefused(t testing.TB, what string, table *patterns.Table[harness.Person], f query.Filter, cursor string, opts *patterns.QueryOptions) {
 	t.Helper()
 	page, err := table.Page(t.Context(), f, cursor, opts)
@@ -78,11 +78,11 @@ func TestACursorOfAnotherQueryIsRefused(t *testing.T) {
 		wantRefused(t, "another table", other, f, cursor, one)
 		b.WantRequestCount(t, 0)
 		wantRefused(t, "another table, not seen before", harness.NewTable[harness.Person](t, other.Client(), nil), f, cursor, one)
-		b.WantRequestCount(t, 1) // which shows the address
+		b.WantRequestCount(t, 1) // whose response contains the address
 
 		again, err := harness.NewTable[harness.Person](t, client, nil).Page(t.Context(), f, cursor, &patterns.QueryOptions{PageSize: 2, Parallel: 1})
 		if err != nil || len(again.Items) != 2 || again.Items[0].Key.Row != "ann" {
-			t.Errorf("the cursor itself gives %d rows, %v", len(again.Items), err)
+			t.Errorf("the cursor itself returns %d rows, %v", len(again.Items), err)
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestACursorIsValidAfterItsRowIsDeleted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range []string{"b", "c"} { // before and behind the cursor
+		for _, n := range []string{"b", "c"} { // before and after the cursor
 			if err := table.Delete(t.Context(), harness.NewPerson(n).Key(), ""); err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +158,7 @@ func TestScanRefusesACursorOfAnotherScan(t *testing.T) {
 	})
 }
 
-// FuzzCursor: no text but "" and the cursors that were made gives rows.
+// FuzzCursor checks that no text except "" and the returned cursors returns rows.
 func FuzzCursor(f *testing.F) {
 	acct := storagetest.Start(nil)
 	client := acct.Tables().NewClient("People")

@@ -16,7 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// onCosmos is a client of acct under the name of a Cosmos DB account.
+// onCosmos returns a client of acct that has the address of a Cosmos DB account.
 func onCosmos(t testing.TB, acct *storagetest.Account) *aztables.ServiceClient {
 	t.Helper()
 	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
@@ -32,7 +32,7 @@ func onCosmos(t testing.TB, acct *storagetest.Account) *aztables.ServiceClient {
 	return client
 }
 
-// readdressed sends to host what is addressed to another.
+// readdressed sends all requests to host.
 type readdressed struct {
 	to   policy.Transporter
 	host string
@@ -59,7 +59,7 @@ func TestAnOrderedQueryIsRefusedOnCosmosDB(t *testing.T) {
 		for item, err := range table.Query(t.Context(), f, ordered) {
 			n++
 			if harness.WantError(t, err, patterns.ErrUnordered); item.Key != (keys.Key{}) {
-				t.Error("a row came with it")
+				t.Error("a row with an error")
 			}
 		}
 		if n != 1 {
@@ -67,11 +67,11 @@ func TestAnOrderedQueryIsRefusedOnCosmosDB(t *testing.T) {
 		}
 		page, err := table.Page(t.Context(), f, "", ordered)
 		if harness.WantError(t, err, patterns.ErrUnordered); len(page.Items) > 0 {
-			t.Error("rows came with it")
+			t.Error("rows with an error")
 		}
 	}
 	if n := len(acct.Log()); n != 1 {
-		t.Errorf("%d requests, want the one that showed the address", n)
+		t.Errorf("%d requests, want the one whose response contains the address", n)
 	}
 	if n := len(harness.All(t, table.Query(t.Context(), f, nil))); n != 3 {
 		t.Errorf("%d rows without Ordered", n)
@@ -85,7 +85,7 @@ func TestAnOrderedQueryIsRefusedOnCosmosDB(t *testing.T) {
 	})
 }
 
-// Results of Cosmos DB have no order, so that a key seen tells nothing of others.
+// Results of Cosmos DB have no order, so a key does not limit those of later rows.
 func TestScanDoesNotDivideSegmentsOnCosmosDB(t *testing.T) {
 	acct := storagetest.New(t)
 	ks := distributions["uuids"](rand.New(rand.NewPCG(1, 2)), 1000)

@@ -14,9 +14,9 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Each page is read by a Table that knows nothing, as in another process. Between
-// pages rows come and go: those that stay are given once each, in order, and no row
-// is given twice.
+// Each page may be read by a new Table, as in another process, and rows are inserted and
+// deleted between pages. Each row that is stored throughout is returned once, in order, and no
+// row twice.
 func TestPagesTogetherAreTheRowsOfTheFilter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		things := someThings.Draw(rt, "things")
@@ -41,7 +41,7 @@ func TestPagesTogetherAreTheRowsOfTheFilter(t *testing.T) {
 			}
 			page, err := table.Page(t.Context(), f, cursor, &opts)
 			if errors.Is(err, patterns.ErrTooLarge) {
-				return // more comparisons than the service takes
+				return // more comparisons than the service accepts
 			}
 			if err != nil {
 				rt.Fatal(err)
@@ -75,7 +75,7 @@ func TestPagesTogetherAreTheRowsOfTheFilter(t *testing.T) {
 		isTouched := func(k keys.Key) bool { return touched[k] }
 		got = slices.DeleteFunc(got, isTouched)
 		if want := slices.DeleteFunc(matching(things, f), isTouched); !slices.Equal(got, want) {
-			rt.Fatalf("%v\ngives %q\nwants %q\nrequests\n%v", f, got, want, acct.Log())
+			rt.Fatalf("%v\nreturns %q\nwant %q\nrequests\n%v", f, got, want, acct.Log())
 		}
 	})
 }
@@ -153,7 +153,7 @@ func TestPagesContinueWithinTheEmptyPartitionKey(t *testing.T) {
 		}
 		opts := &patterns.QueryOptions{PageSize: 1, Allow: query.TableScan}
 		if got := keysOf(harness.All(t, table.Query(t.Context(), query.Filter{}, opts))); !slices.Equal(got, want) {
-			t.Errorf("Query gives %q", got)
+			t.Errorf("Query returns %q", got)
 		}
 		var paged, scanned []keys.Key
 		for cursor, pages := "", 0; cursor != "" || pages == 0; pages++ {
@@ -164,7 +164,7 @@ func TestPagesContinueWithinTheEmptyPartitionKey(t *testing.T) {
 			paged, cursor = append(paged, keysOf(page.Items)...), page.Cursor
 		}
 		if !slices.Equal(paged, want) {
-			t.Errorf("pages hold %q", paged)
+			t.Errorf("pages contain %q", paged)
 		}
 		for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 1}) {
 			if err != nil {
@@ -174,7 +174,7 @@ func TestPagesContinueWithinTheEmptyPartitionKey(t *testing.T) {
 		}
 		slices.SortFunc(scanned, keys.Key.Compare)
 		if !slices.Equal(scanned, want) {
-			t.Errorf("a scan gives %q", scanned)
+			t.Errorf("a scan returns %q", scanned)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func texts(format string, n int) []any {
 	return out
 }
 
-// refusal is the only pair that the query gives, which must be an error.
+// refusal returns the error of a query that must yield nothing else.
 func refusal(t testing.TB, table *patterns.Table[harness.Person], f query.Filter, opts *patterns.QueryOptions) error {
 	t.Helper()
 	var got error
@@ -48,7 +48,7 @@ func refusal(t testing.TB, table *patterns.Table[harness.Person], f query.Filter
 	}
 	_, err := table.Page(t.Context(), f, "", opts)
 	if err == nil || err.Error() != got.Error() {
-		t.Errorf("Page says %v, Query %v", err, got)
+		t.Errorf("Page returns %v, Query %v", err, got)
 	}
 	return got
 }
@@ -80,7 +80,6 @@ func TestATableScanIsRefusedWithItsPlan(t *testing.T) {
 	})
 }
 
-// Allow is the dearest class that may run, so it forbids as well as it permits.
 func TestAllowIsTheMostExpensiveClassPermitted(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.People(t, b)
@@ -194,13 +193,13 @@ func TestAPlanPredictsTheNumberOfRequests(t *testing.T) {
 				t.Errorf("%s: not in order", c.what)
 			}
 			if plan := query.Explain(c.f); c.opts.Limit+c.opts.PageSize == 0 && plan.Requests != c.requests {
-				t.Errorf("%s: the plan says %d requests", c.what, plan.Requests)
+				t.Errorf("%s: the plan predicts %d requests", c.what, plan.Requests)
 			}
 		}
 	})
 }
 
-// The bubble fails when a goroutine is left behind.
+// The synctest bubble fails if a goroutine remains.
 func TestLeavingTheLoopEndsTheRead(t *testing.T) {
 	for _, f := range []query.Filter{
 		query.And(query.PartitionKey.Eq("p"), query.RowKey.In(texts("%08d", 300)...)),
@@ -223,7 +222,7 @@ func TestLeavingTheLoopEndsTheRead(t *testing.T) {
 				sent := len(acct.Log())
 				time.Sleep(time.Hour)
 				if n := len(acct.Log()); n != sent || n > width {
-					t.Errorf("%d requests, %d of them after the loop, with %d at once", n, n-sent, width)
+					t.Errorf("%d requests, %d of them after the loop, with %d parallel", n, n-sent, width)
 				}
 			})
 		}
@@ -240,7 +239,7 @@ func TestReadOptionsMayBeMaxInt(t *testing.T) {
 		if _, err := batch.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		// The first ones named do not exist, so that more are asked for step by step.
+		// The first row keys do not exist, so more are read step by step.
 		some := query.And(query.PartitionKey.Eq("p"), query.RowKey.In("0", "00", "000", "0000", "00000", "000003", "000005", "000007"))
 		for limit, want := range map[int]int{2: 2, math.MaxInt: 3} {
 			got := harness.All(t, table.Query(t.Context(), some, &patterns.QueryOptions{Limit: limit, Parallel: math.MaxInt}))

@@ -16,7 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// thing is a row for random filters. A zero A or B is no property.
+// thing is a row for random filters. A nil A or B is not stored.
 type thing struct {
 	PartitionKey, RowKey string
 	A                    *int32
@@ -40,7 +40,7 @@ func (v thing) Lookup(name string) (any, bool) {
 	return nil, false
 }
 
-// few texts, near each other, so that filters meet rows.
+// fewTexts are close to each other, so that filters match rows.
 var fewTexts = []string{"", "a", "a ", "aa", "ab", "b", "b_", "ba", "c", "\uFFFD", "😀", "a'b"}
 
 var (
@@ -57,8 +57,7 @@ var (
 	})
 )
 
-// anyFilter draws filters of every shape, half of them such that name partitions and
-// rows.
+// anyFilter draws filters of every shape; half of them select partitions and rows.
 func anyFilter(t *rapid.T) query.Filter {
 	depth := rapid.SampledFrom([]int{2, 1, 3, 0}).Draw(t, "depth")
 	if rapid.SampledFrom([]bool{false, true}).Draw(t, "any shape") {
@@ -83,7 +82,7 @@ func anyFilter(t *rapid.T) query.Filter {
 	return f
 }
 
-// someFilter draws filters of thing; a key is asked about as often as a property.
+// someFilter draws filters of things, as many on keys as on properties.
 func someFilter(t *rapid.T, depth int) query.Filter {
 	if depth > 0 {
 		kids := func() []query.Filter {
@@ -128,7 +127,7 @@ func comparison(t *rapid.T, p query.Property, value *rapid.Generator[any]) query
 
 var emptyPages = fault.On("Table.Query").EmptyPage()
 
-// pageFaults are all ways in which a page may end early.
+// pageFaults end pages early in all ways.
 var pageFaults = []fault.Rule{
 	emptyPages,
 	fault.On("Table.Query").EmptyPage().Probability(0.4),
@@ -139,7 +138,7 @@ var pageFaults = []fault.Rule{
 	fault.On("Table.Query").BoundaryPage(),
 }
 
-// stored is a new table that holds things, in an account with random faults.
+// storeThings stores things in a new table of an account with random faults.
 func storeThings(t testing.TB, rt *rapid.T, things []thing) (*storagetest.Account, *aztables.Client) {
 	acct := storagetest.Start(&storagetest.Options{Seed: 1})
 	opts := &aztables.ClientOptions{}
@@ -159,7 +158,7 @@ func storeThings(t testing.TB, rt *rapid.T, things []thing) (*storagetest.Accoun
 	return acct, client
 }
 
-// matching is what f lets through, in the order of the service.
+// matching returns the keys of the things that match f, in the order of the service.
 func matching(things []thing, f query.Filter) (out []keys.Key) {
 	for _, v := range things {
 		if f.Match(v) {
@@ -200,7 +199,7 @@ func TestQueryReturnsTheRowsOfTheFilterInOrder(t *testing.T) {
 		var got []keys.Key
 		for item, err := range table.Query(t.Context(), f, opts) {
 			if errors.Is(err, patterns.ErrTooLarge) {
-				return // more comparisons than the service takes
+				return // more comparisons than the service accepts
 			}
 			if err != nil {
 				rt.Fatal(err)
@@ -208,7 +207,7 @@ func TestQueryReturnsTheRowsOfTheFilterInOrder(t *testing.T) {
 			got = append(got, item.Key)
 		}
 		if !slices.Equal(got, want) {
-			rt.Fatalf("%v\ngives %q\nwants %q\nrequests\n%v", f, got, want, acct.Log())
+			rt.Fatalf("%v\nreturns %q\nwant %q\nrequests\n%v", f, got, want, acct.Log())
 		}
 	})
 }

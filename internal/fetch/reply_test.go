@@ -18,7 +18,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// readsOf are all ways to read a row by way of a query.
+// readsOf returns all ways to read a row with a query.
 func readsOf(t *testing.T, table *patterns.Table[counter]) map[string]func() error {
 	t.Helper()
 	reader, err := patterns.Project[struct{ N int64 }](table)
@@ -51,9 +51,9 @@ func readsOf(t *testing.T, table *patterns.Table[counter]) map[string]func() err
 			}
 			return last
 		},
-		"get of a part":               func() error { _, err := reader.Get(t.Context(), tally); return err },
-		"get of no partition's row":   func() error { _, err := table.Get(t.Context(), keys.Key{Row: "0"}); return err },
-		"get of no partition's part ": func() error { _, err := reader.Get(t.Context(), keys.Key{Row: "0"}); return err },
+		"get of a part":                        func() error { _, err := reader.Get(t.Context(), tally); return err },
+		"get in the empty partition":           func() error { _, err := table.Get(t.Context(), keys.Key{Row: "0"}); return err },
+		"get of a part in the empty partition": func() error { _, err := reader.Get(t.Context(), keys.Key{Row: "0"}); return err },
 	}
 }
 
@@ -75,11 +75,11 @@ func TestARepeatedContinuationTokenEndsTheRead(t *testing.T) {
 			harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, acct *storagetest.Account) {
 				for name, read := range readsOf(t, harness.NewTable[counter](t, client, nil)) {
 					if rows != "" && strings.HasPrefix(name, "get") || rows != "" && name == "page of points" {
-						continue // satisfied with the row
+						continue // the row ends these reads
 					}
 					acct.ResetLog()
 					harness.WantError(t, read(), patterns.ErrBadReply)
-					// Both points of the page may be read at once, and a scan looks about.
+					// A page may read both points concurrently, and a scan probes for more segments.
 					most := map[string]int{"scan": 16, "page of points": 4}
 					if n := acct.Log().Count("Table.Query"); n < 2 || n > max(most[name], 2) {
 						t.Errorf("%s: %d requests", name, n)
@@ -90,7 +90,7 @@ func TestARepeatedContinuationTokenEndsTheRead(t *testing.T) {
 	}
 }
 
-// endless is a body that never ends, and counts what was read of it.
+// endless is a body without end that counts the bytes read.
 type endless struct{ read int64 }
 
 func (e *endless) Read(b []byte) (int, error) {
@@ -119,7 +119,7 @@ func TestAnEndlessReplyIsReadUpToALimit(t *testing.T) {
 	if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
 		t.Fatal(err)
 	}
-	// Of a client that is not accelerated it is the SDK that reads.
+	// If the client is not accelerated, the SDK reads the body.
 	table := harness.NewTable[counter](t, harness.Open(t, acct.ConnectionString(), name, true, wrap(acct.Transport())), nil)
 	body = new(endless)
 	v := counter{"hits", "0", 1}
@@ -142,7 +142,7 @@ func TestAnEndlessReplyIsReadUpToALimit(t *testing.T) {
 			t.Errorf("%s: %d bytes were read", what, body.read)
 		}
 		if n := len(acct.Log()); n != 1 {
-			t.Errorf("%s: asked %d times", what, n)
+			t.Errorf("%s: %d requests", what, n)
 		}
 	}
 }
@@ -166,14 +166,14 @@ func TestAnInvalidPageIsErrBadReply(t *testing.T) {
 		} {
 			for name, read := range readsOf(t, table) {
 				if err := read(); err == nil || errors.Is(err, patterns.ErrNotFound) || !errors.Is(err, patterns.ErrBadReply) {
-					t.Errorf("%s takes %s: %v", name, body, err)
+					t.Errorf("%s of %s: %v", name, body, err)
 				}
 			}
 		}
 	})
 }
 
-// A page may be empty, with more to follow, also where one row is asked for.
+// A page may be empty although a row follows, even if one row was requested.
 func TestAPointReadContinuesAfterEmptyPages(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable[mark](t, b.Table(t), nil)

@@ -14,8 +14,8 @@ import (
 
 const trip = 10 * time.Millisecond
 
-// scanned is what a scan of all rows took in virtual time, in which a request takes
-// a trip and a page ends after 100 rows, given or not.
+// scanned is the cost of a scan in virtual time: a request takes trip, and a page ends after
+// 100 rows, whether they match or not.
 type scanned struct {
 	elapsed  time.Duration
 	progress patterns.ScanProgress
@@ -40,8 +40,8 @@ func timeScan(t *testing.T, acct *storagetest.Account, f query.Filter, parallel 
 	return s
 }
 
-// Eight at once do 200 pages in a quarter of the time of one after the other, ramp-up
-// included, however the keys are made.
+// Eight parallel requests read 200 pages in a quarter of the time of sequential ones, for
+// every distribution of keys.
 func TestParallelScanIsFasterForAnyKeys(t *testing.T) {
 	t.Parallel()
 	for name, keysOf := range distributions {
@@ -63,8 +63,8 @@ func TestParallelScanIsFasterForAnyKeys(t *testing.T) {
 				if want := 1 + (len(ks)-1)/100; len(one.log) > want+1 || one.progress.Segments != 1 {
 					t.Errorf("%s: %d requests one after the other, want %d", c.what, len(one.log), want)
 				}
-				if n := many.progress.Requests - len(many.log); n < 0 || n > 7 { // those cancelled at the end were not sent
-					t.Errorf("%s: progress says %d requests, there were %d", c.what, many.progress.Requests, len(many.log))
+				if n := many.progress.Requests - len(many.log); n < 0 || n > 7 { // those canceled at the end were not sent
+					t.Errorf("%s: progress reports %d requests, there were %d", c.what, many.progress.Requests, len(many.log))
 				}
 				if got, most := len(many.log), len(one.log)*5/4+16*8+20; got > most {
 					t.Errorf("%s: %d requests, want at most %d", c.what, got, most)
@@ -101,7 +101,7 @@ func TestScanOfOnePageIsOneRequest(t *testing.T) {
 	}
 }
 
-// The test bubble fails when a goroutine is left behind.
+// The synctest bubble fails if a goroutine remains.
 func TestLeavingAScanEndsItsRequests(t *testing.T) {
 	ks := distributions["uuids"](rand.New(rand.NewPCG(1, 2)), 5000)
 	synctest.Test(t, func(t *testing.T) {

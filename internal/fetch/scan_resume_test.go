@@ -45,7 +45,7 @@ func TestScanResumesFromItsCursor(t *testing.T) {
 		}
 		for k := range want {
 			if got[k] != 1 {
-				t.Errorf("%q came %d times", k, got[k])
+				t.Errorf("%q returned %d times", k, got[k])
 			}
 		}
 		if len(got) != len(want) {

@@ -19,7 +19,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// distributions of keys, n each, as far as they differ.
+// distributions return up to n different keys.
 var distributions = map[string]func(r *rand.Rand, n int) []keys.Key{
 	"digits in one partition": func(_ *rand.Rand, n int) []keys.Key {
 		return list(n, func(i int) keys.Key { return keys.Key{Partition: "p", Row: fmt.Sprintf("%08d", i)} })
@@ -74,7 +74,7 @@ type mark struct {
 	N                    int32
 }
 
-// fillTable is a new table with a row for each key. Its account is fresh.
+// fillTable creates a table with a row for each key. acct must be new.
 func fillTable(t testing.TB, acct *storagetest.Account, ks []keys.Key) *aztables.Client {
 	t.Helper()
 	client := acct.TablesWith(patterns.Accelerate(nil)).NewClient("Marks")
@@ -96,7 +96,7 @@ func fillTable(t testing.TB, acct *storagetest.Account, ks []keys.Key) *aztables
 	return client
 }
 
-// scanAll goes on from cursor until the scan ends, or stop pages were given.
+// scanAll continues from cursor until the scan ends, or until the given number of pages.
 func scanAll(scan func(cursor string) iter.Seq2[patterns.ScanPage[mark], error], cursor string, stop int, add func(keys.Key)) (last patterns.ScanPage[mark], ended bool, err error) {
 	pages := 0
 	for page, err := range scan(cursor) {
@@ -162,7 +162,7 @@ func TestScanReturnsEveryRowOnceOverAnyNumberOfRuns(t *testing.T) {
 				rt.Fatal(err)
 			}
 			if ended = end; !ended && page.Progress.Rows != sum(got) {
-				rt.Fatalf("progress says %d rows, there were %d", page.Progress.Rows, sum(got))
+				rt.Fatalf("progress reports %d rows, there were %d", page.Progress.Rows, sum(got))
 			}
 			if cursor = page.Cursor; cursor == "" && !ended {
 				rt.Fatal("no cursor although more follows")
@@ -177,12 +177,12 @@ func TestScanReturnsEveryRowOnceOverAnyNumberOfRuns(t *testing.T) {
 		if !maps.Equal(got, want) {
 			for k, n := range got {
 				if want[k] != n {
-					rt.Errorf("%q came %d times, want %d", k, n, want[k])
+					rt.Errorf("%q returned %d times, want %d", k, n, want[k])
 				}
 			}
 			for k := range want {
 				if got[k] == 0 {
-					rt.Errorf("%q did not come", k)
+					rt.Errorf("%q is missing", k)
 				}
 			}
 			rt.Fatalf("requests:\n%v", acct.Log())

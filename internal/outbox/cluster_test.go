@@ -22,13 +22,13 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// place is an account with the tables and the queue of a Store, for tests in virtual
-// time.
+// cluster is an account with the tables and the queue that the processes of a test share,
+// in virtual time.
 type cluster struct {
 	views   []string // of the Store, by name
 	account *storagetest.Account
 	queue   *harness.OutboxQueue
-	own     *aztables.Client // for the test itself: nothing goes wrong on it
+	own     *aztables.Client // for the test itself; its requests never fail
 	other   *aztables.Client
 }
 
@@ -47,36 +47,36 @@ const (
 	testExpiry  = 12 * time.Hour
 )
 
-// process is one running program: a Store of its own, whose requests can be cut off
-// for good at any point.
+// process is a program with a Store of its own. At any request it can be killed: none of
+// its later requests is sent.
 type process struct {
 	*patterns.Store[hire]
 	inner policy.Transporter
 	queue *harness.OutboxQueue
 
 	mu    sync.Mutex
-	steps int  // requests so far, to tables and queue
-	die   int  // the step at which the process dies; 0: never
-	after bool // it dies after that step was carried out, else before
+	steps int  // requests so far, to tables and the queue
+	die   int  // the step at which the process is killed, 0 for never
+	after bool // it is killed after that step, else before
 	dead  bool
-	lost  int // the step that is carried out and whose reply gets lost; 0: none
-	tries int // of an operation; 0: as many as usual
+	lost  int // the step whose reply is lost, 0 for none
+	tries int // StoreOptions.Tries
 
-	chance  *rand.Rand    // nil: no delays, no lost replies
-	latency time.Duration // of a request, at most
-	lose    float64       // part of the requests, and of the replies, that get lost
-	changed func()        // is called after each transaction that was carried out
+	chance  *rand.Rand    // nil for no delays and no losses
+	latency time.Duration // the longest of a request
+	lose    float64       // the probability that a request, or a reply, is lost
+	changed func()        // is called after each transaction that was sent
 
-	sending     func(method, path string)      // is called before each request is carried out
-	loseRequest func(method, path string) bool // whether a request gets lost
-	loseReply   func(method, path string) bool // whether the reply to a request gets lost
+	sending     func(method, path string)      // is called before each request
+	loseRequest func(method, path string) bool // reports whether a request is lost
+	loseReply   func(method, path string) bool // reports whether the reply to a request is lost
 }
 
 func (c *cluster) start(pr *process) (*process, error) {
 	pr.inner, pr.queue = c.account.Transport(), c.queue
 	retry := policy.RetryOptions{MaxRetries: 1, RetryDelay: time.Second}
 	if pr.die > 0 {
-		retry.MaxRetries = -1 // its lost requests stay lost
+		retry.MaxRetries = -1 // a killed process does not retry
 	}
 	client, err := aztables.NewServiceClientFromConnectionString(c.account.ConnectionString(),
 		patterns.Accelerate(&aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: pr, Retry: retry}}))
@@ -94,7 +94,8 @@ var (
 	errLost   = errors.New("connection lost")
 )
 
-// step lets do happen, or not, and its outcome be known, or not.
+// step calls do, unless the process is dead or the request is lost, and returns its
+// error, unless the reply is lost.
 func (p *process) step(ctx context.Context, do func() error) error {
 	p.mu.Lock()
 	if p.dead {
@@ -103,34 +104,34 @@ func (p *process) step(ctx context.Context, do func() error) error {
 	}
 	p.steps++
 	dies := p.steps == p.die
-	var before, behind time.Duration
-	var never, unheard bool
+	var before, after time.Duration
+	var requestLost, replyLost bool
 	if p.chance != nil {
-		before, behind = time.Duration(p.chance.Int64N(int64(p.latency)))+1, time.Duration(p.chance.Int64N(int64(p.latency)))+1
-		never, unheard = p.chance.Float64() < p.lose, p.chance.Float64() < p.lose
+		before, after = time.Duration(p.chance.Int64N(int64(p.latency)))+1, time.Duration(p.chance.Int64N(int64(p.latency)))+1
+		requestLost, replyLost = p.chance.Float64() < p.lose, p.chance.Float64() < p.lose
 	}
 	p.dead = dies
-	unheard = unheard || p.steps == p.lost
+	replyLost = replyLost || p.steps == p.lost
 	p.mu.Unlock()
 	time.Sleep(before)
 	if dies && !p.after {
 		return errKilled
 	}
-	if never {
+	if requestLost {
 		return errLost
 	}
 	err := do()
-	time.Sleep(behind)
+	time.Sleep(after)
 	if dies {
 		return errKilled
 	}
-	if unheard && err == nil {
+	if replyLost && err == nil {
 		return errLost
 	}
 	return err
 }
 
-// hasLost reports whether the reply that it was to lose is behind it.
+// replyIsLost reports whether the reply of step lost has been lost.
 func (p *process) replyIsLost() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,7 +176,7 @@ func (p *process) Do(req *http.Request) (res *http.Response, err error) {
 	return res, nil
 }
 
-// processQueue is the queue as a process reaches it.
+// processQueue is the queue of a process, whose requests are steps.
 type processQueue struct{ p *process }
 
 func (q processQueue) Put(ctx context.Context, w patterns.OutboxMessage, after time.Duration) (r patterns.Receipt, err error) {
@@ -190,7 +191,7 @@ func (q processQueue) Delete(ctx context.Context, r patterns.Receipt) error {
 	return q.p.step(ctx, func() error { return q.p.queue.Delete(ctx, r) })
 }
 
-// recover lets workers run until the queue is empty, and time pass as it has to.
+// recover runs a worker until the queue is empty, and lets time pass.
 func (c *cluster) recover(ctx context.Context) error {
 	w, err := c.start(&process{})
 	if err != nil {
@@ -209,7 +210,8 @@ func (c *cluster) recover(ctx context.Context) error {
 	return errors.New("the queue does not become empty")
 }
 
-// clean checks that everything is right and that nothing is left of any operation.
+// clean checks that all rows are as the primaries imply and that no operation has left a
+// record.
 func (c *cluster) clean(ctx context.Context) error {
 	if err := verify(ctx, c.own, c.other, c.views, nil); err != nil {
 		return err
@@ -220,13 +222,13 @@ func (c *cluster) clean(ctx context.Context) error {
 	}
 	for key := range rows {
 		if strings.Contains(key, "~azp_outbox_") {
-			return fmt.Errorf("%s is left", key)
+			return fmt.Errorf("%s remains", key)
 		}
 	}
 	return nil
 }
 
-// inPartition checks the rows that change with their primaries.
+// inPartition checks the rows that change in the transaction of their primaries.
 func inPartition(ctx context.Context, c *cluster) error {
 	views := slices.DeleteFunc(slices.Clone(c.views), func(view string) bool { return !slices.Contains(viewsHere, view) })
 	return verify(ctx, c.own, nil, views, func(table, key string) bool {
@@ -234,7 +236,7 @@ func inPartition(ctx context.Context, c *cluster) error {
 	})
 }
 
-// inVirtualTime runs body, whose time passes only while all of it waits.
+// inVirtualTime runs body in a synctest bubble and returns its error.
 func inVirtualTime(t *testing.T, body func(ctx context.Context) error) error {
 	t.Helper()
 	var err error

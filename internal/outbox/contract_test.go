@@ -44,7 +44,7 @@ func TestNewStoreNamesTheViewItRefuses(t *testing.T) {
 	}
 }
 
-// deadView is a View that needs to be more than nil.
+// deadView is a View whose nil pointer panics.
 type deadView struct{ patterns.View[hire] }
 
 func TestARefusedOperationSendsNothing(t *testing.T) {
@@ -89,7 +89,7 @@ func TestARefusedOperationSendsNothing(t *testing.T) {
 	})
 }
 
-// copies makes n copies in the entity's partition.
+// copies derives n copies in the entity's partition.
 func copies(n *int) patterns.View[hire] {
 	return patterns.NewView("copies", patterns.Shape{}, func(h *hire) (rows []patterns.DerivedRow, err error) {
 		for i := range *n {
@@ -99,12 +99,13 @@ func copies(n *int) patterns.View[hire] {
 	})
 }
 
-// beyond takes a refusal with a plan that says rows, and nothing sent.
-func wantTooLarge(t *testing.T, b *harness.Backend, rows int, says string, err error) {
+// wantTooLarge checks that an operation was refused with a plan of a transaction of that many
+// rows, and that nothing was sent.
+func wantTooLarge(t *testing.T, b *harness.Backend, rows int, reason string, err error) {
 	t.Helper()
 	var plan *patterns.PlanError
-	if !errors.As(err, &plan) || !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), says) {
-		t.Fatalf("got %v, want a plan refused because of %s", err, says)
+	if !errors.As(err, &plan) || !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), reason) {
+		t.Fatalf("got %v, want a plan refused because of %s", err, reason)
 	}
 	if !strings.Contains(plan.Plan.String(), fmt.Sprintf("transaction of %d rows", rows)) {
 		t.Errorf("the plan is not of %d rows:\n%v", rows, plan.Plan)
@@ -112,8 +113,7 @@ func wantTooLarge(t *testing.T, b *harness.Backend, rows int, says string, err e
 	b.WantRequestCount(t, 0)
 }
 
-// TestATransactionOfMoreThan4MiBIsRefusedWithThePlan adds copies of 90 KB until they
-// are too many.
+// Copies of 90 KB are added until the transaction is too large.
 func TestATransactionOfMoreThan4MiBIsRefusedWithThePlan(t *testing.T) {
 	t.Parallel()
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
@@ -144,7 +144,7 @@ func TestATransactionOfMoreThan4MiBIsRefusedWithThePlan(t *testing.T) {
 	})
 }
 
-// TestTheOutboxRowCountsAsAnOperation has 99 copies, which fit without an outbox row.
+// 99 copies fit in a transaction without an outbox row.
 func TestTheOutboxRowCountsAsAnOperation(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		n, q := 99, &harness.OutboxQueue{}
@@ -162,7 +162,7 @@ func TestTheOutboxRowCountsAsAnOperation(t *testing.T) {
 		_, err = s.Insert(t.Context(), withBadge("B7"))
 		wantTooLarge(t, b, 101, "100 operations", err)
 		if q.Len() != 0 {
-			t.Errorf("%d messages are left", q.Len())
+			t.Errorf("%d messages remain", q.Len())
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// branches counts into rows beside that of company, in its partition.
+// branches counts per department, in the partition of company.
 func branches() patterns.View[hire] {
 	return patterns.NewView("branches", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.MergeRow(keys.Key{Partition: "company", Row: h.Dept},
@@ -24,7 +24,7 @@ func branches() patterns.View[hire] {
 	})
 }
 
-// counts are the counters that stand there, and those that should.
+// counts returns the stored counters, and those that the primaries imply.
 func counts(ctx context.Context, client *aztables.Client) (have, want string, err error) {
 	rows, err := readTable(ctx, client)
 	years, people := 0, map[string]int{}
@@ -41,16 +41,16 @@ func counts(ctx context.Context, client *aztables.Client) (have, want string, er
 	return have, fmt.Sprintf("%v %v %v %v", people["all"], years, people["Sales"], people["Marketing"]), err
 }
 
-// TestADeletedCounterIsCountedAgain spoils the counters' rows in all ways
-// but a wrong number, and then lets one entity come, change or go.
+// The rows of the counters are deleted, or replaced by rows without a number. The next
+// insert, update, delete or repair of one entity counts again.
 func TestADeletedCounterIsCountedAgain(t *testing.T) {
 	row := func(name string) []byte {
 		return fmt.Appendf(nil, `{"PartitionKey":"company","RowKey":%q,"Motto":"x"}`, name)
 	}
-	spoil := map[string]func(ctx context.Context, c *aztables.Client, name string) error{
+	damage := map[string]func(ctx context.Context, c *aztables.Client, name string) error{
 		"deleted": func(ctx context.Context, c *aztables.Client, name string) error {
 			_, err := c.DeleteEntity(ctx, "company", name, nil)
-			if err == nil && name == "Marketing" { // that view does not create it
+			if err == nil && name == "Marketing" { // the view does not create it
 				_, err = c.AddEntity(ctx, row(name), nil)
 			}
 			return err
@@ -62,7 +62,7 @@ func TestADeletedCounterIsCountedAgain(t *testing.T) {
 	}
 	member := func(dept, id string) *hire { return &hire{Dept: dept, ID: id, Last: "x", Age: 30} }
 	next := map[string]func(ctx context.Context, s *patterns.Store[hire], dept string) error{
-		"rebuild": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
+		"repair": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
 			err := s.Repair(ctx, member(dept, "1").key())
 			return err
 		},
@@ -71,25 +71,25 @@ func TestADeletedCounterIsCountedAgain(t *testing.T) {
 			return err
 		},
 		"update": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
-			for _, id := range []string{"1", "2"} { // the second finds nothing missing
+			for _, id := range []string{"1", "2"} { // the second one finds the counter
 				if _, err := s.Update(ctx, member(dept, id).key(), func(h *hire) error { h.Age++; return nil }); err != nil {
 					return err
 				}
 			}
-			err := s.Repair(ctx, member(dept, "1").key()) // an update leaves the number of people alone
+			err := s.Repair(ctx, member(dept, "1").key()) // an update does not change the number of people
 			return err
 		},
 		"delete": func(ctx context.Context, s *patterns.Store[hire], dept string) error {
 			if err := s.Delete(ctx, member(dept, "1").key()); err != nil {
 				return err
 			}
-			err := s.Repair(ctx, member(dept, "2").key()) // a delete does not bring a row back
+			err := s.Repair(ctx, member(dept, "2").key()) // a delete does not create the counter
 			return err
 		},
 	}
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		for how, spoil := range spoil {
+		for how, damage := range damage {
 			for what, next := range next {
 				client := b.Table(t)
 				s, err := newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{company(), branches()}, Outbox: &harness.OutboxQueue{}})
@@ -111,7 +111,7 @@ func TestADeletedCounterIsCountedAgain(t *testing.T) {
 					}
 				}
 				for _, name := range []string{"all", "Sales", "Marketing"} {
-					check("spoilt", spoil(ctx, client, name))
+					check("damaged", damage(ctx, client, name))
 				}
 				for _, dept := range []string{"Sales", "Marketing"} {
 					check("next", next(ctx, s, dept))
@@ -119,16 +119,16 @@ func TestADeletedCounterIsCountedAgain(t *testing.T) {
 				have, want, err := counts(ctx, client)
 				check("after", err)
 				if have != want {
-					t.Errorf("%s, %s: counted %s, want %s", how, what, have, want)
+					t.Errorf("%s, %s: counters %s, want %s", how, what, have, want)
 				}
 			}
 		}
 	})
 }
 
-// TestACountMadeDuringADeleteIsUndone deletes an entity whose insert is
-// not drained yet. The delete's drain finds no counter; then the insert's drain makes
-// counter and mark; then the delete's drain finds the mark.
+// An entity is deleted before its insert is drained. The drain of the delete finds no
+// counter; then the drain of the insert creates counter and mark; then the drain of the
+// delete finds the mark.
 func TestACountMadeDuringADeleteIsUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -145,7 +145,7 @@ func TestACountMadeDuringADeleteIsUndone(t *testing.T) {
 			if !strings.HasSuffix(path, "$batch") {
 				return
 			}
-			if transactions.Add(1) == 2 { // of the drain
+			if transactions.Add(1) == 2 { // that of the drain
 				go func() { deleted = b.Delete(ctx, jones().key()); close(counted) }()
 				<-found
 			}
@@ -158,10 +158,10 @@ func TestACountMadeDuringADeleteIsUndone(t *testing.T) {
 		}
 		b.sending = func(method, path string) {
 			if method == "GET" && strings.Contains(path, "~azp_count_") && transactions.Load() == 2 {
-				synctest.Wait() // for the answer about the counter
+				synctest.Wait() // until the reply about the counter
 				found <- true
 				<-counted
-				transactions.Add(1) // once
+				transactions.Add(1) // only once
 			}
 		}
 		_, inserted := a.Insert(ctx, jones())
@@ -171,8 +171,8 @@ func TestACountMadeDuringADeleteIsUndone(t *testing.T) {
 	})
 }
 
-// TestAMarkOfALaterCountIsKept has an entity go and come back while the counter is
-// gone, between a drain's reads and its delete of the mark.
+// While the counter does not exist, an entity is deleted and inserted again between the
+// reads of a drain and its delete of the mark.
 func TestAMarkOfALaterCountIsKept(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
 		c, err := newCluster(ctx, []string{"company"})

@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// A scenario is one call, on a place that was prepared for it.
+// scenario is one call, and what is stored before it.
 type scenario struct {
 	before func(context.Context, *process) error
 	call   func(context.Context, *process) error
@@ -38,9 +38,9 @@ func scenarios() map[string]scenario {
 		return nil
 	}
 	return map[string]scenario{
-		"insert into nothing":  {insert(), insert(ann())},
-		"insert beside others": {insert(bob()), insert(ann())},
-		"put new":              {insert(bob()), func(ctx context.Context, p *process) error { _, err := p.Put(ctx, ann()); return err }},
+		"insert into nothing":   {insert(), insert(ann())},
+		"insert next to others": {insert(bob()), insert(ann())},
+		"put new":               {insert(bob()), func(ctx context.Context, p *process) error { _, err := p.Put(ctx, ann()); return err }},
 		"put over": {insert(ann(), bob()), func(ctx context.Context, p *process) error {
 			h := ann()
 			move(h)
@@ -74,7 +74,8 @@ func scenarios() map[string]scenario {
 	}
 }
 
-// prepared is a place on which sc is about to run, in a process that dies as told.
+// prepared returns a cluster on which sc is ready to run, and a process that is killed at
+// step die.
 func prepared(ctx context.Context, sc scenario, die int, after bool) (*cluster, *process, error) {
 	c, err := newCluster(ctx, everyView)
 	if err != nil {
@@ -106,7 +107,7 @@ func TestACrashAtAnyRequestIsRepaired(t *testing.T) {
 			}
 			steps = pr.steps
 			if n := c.queue.Len(); n != 0 {
-				return fmt.Errorf("%d messages are left without a crash", n)
+				return fmt.Errorf("%d messages remain without a crash", n)
 			}
 			return c.clean(ctx)
 		})
@@ -167,8 +168,8 @@ func TestACrashOfAWorkerAtAnyRequestIsRepaired(t *testing.T) {
 	t.Logf("%d crash points", points)
 }
 
-// crashWorker kills the writer right after its transaction, then a worker, then
-// lets another finish.
+// crashWorker kills the writer after its transaction, then a worker at the given step;
+// another worker completes the operation.
 func crashWorker(ctx context.Context, sc scenario, at int, after bool) (killed bool, err error) {
 	c, pr, err := prepared(ctx, sc, 0, false)
 	if err != nil {

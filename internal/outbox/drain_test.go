@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// two processes on one place; between runs inside the first one's request that
-// begins with the given method and ends with the given path, once.
+// duringRequest returns a cluster and a process a. Before the first request of a with the
+// given method and a path with the given suffix, another process calls do. done returns
+// the error of do.
 func duringRequest(ctx context.Context, method, path string, do func(other *process) error) (c *cluster, a *process, done func() error, err error) {
 	if c, err = newCluster(ctx, everyView); err != nil {
 		return nil, nil, nil, err
 	}
 	a, err1 := c.start(&process{})
 	b, err2 := c.start(&process{})
-	var ran atomic.Bool // a drain sends several requests at once
+	var ran atomic.Bool // a drain sends requests concurrently
 	var failed error
 	a.sending = func(m, at string) {
 		if m == method && strings.HasSuffix(at, path) && ran.CompareAndSwap(false, true) {
@@ -35,7 +36,7 @@ func duringRequest(ctx context.Context, method, path string, do func(other *proc
 func TestALateWriteIsUndone(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
 		h := jones()
-		// The entity is gone before the first writer inserts its copy elsewhere.
+		// The entity is deleted before the first writer inserts its remote copy.
 		c, a, done, err := duringRequest(ctx, "POST", "/other", func(b *process) error { return b.Delete(ctx, h.key()) })
 		if err != nil {
 			return err
@@ -48,67 +49,65 @@ func TestALateWriteIsUndone(t *testing.T) {
 	}
 }
 
-// TestTheExpiryOfARecordBeginsWhenTheOperationIsDone has the worker come after the expiry.
+// The worker receives the message after the expiry.
 func TestTheExpiryOfARecordBeginsWhenTheOperationIsDone(t *testing.T) {
-	testRace(t, func(h *race) {
-		a, w := h.process(), h.process()
+	testRace(t, func(r *race) {
+		a, w := r.process(), r.process()
 		a.changed = a.kill
-		_, _ = a.Insert(h.ctx, withBadge("B7"))
+		_, _ = a.Insert(r.ctx, withBadge("B7"))
 		time.Sleep(2 * testExpiry)
-		again, err := w.Handle(h.ctx, h.queue.Message(0))
-		h.must(err)
-		rows, err := readTable(h.ctx, h.own)
-		h.must(err)
+		retryAfter, err := w.Handle(r.ctx, r.queue.Message(0))
+		r.must(err)
+		rows, err := readTable(r.ctx, r.own)
+		r.must(err)
 		left := 0
 		for key, p := range rows {
 			if strings.Contains(key, "~azp_outbox_") && p["azp_state"] == "done" {
 				left++
 			}
 		}
-		if again != testExpiry || left != 1 {
-			t.Errorf("again in %v, %d rows that say done", again, left)
+		if retryAfter != testExpiry || left != 1 {
+			t.Errorf("retry after %v, %d records in state done", retryAfter, left)
 		}
 	})
 }
 
-// TestTheOutboxMessageNamesEveryReservedRow has a change ask for another badge when it runs
-// again, and its process die with that.
+// The second run of an update reserves another badge. Then its process is killed.
 func TestTheOutboxMessageNamesEveryReservedRow(t *testing.T) {
-	testRace(t, func(h *race) {
-		setup, a, b := h.process(), h.process(), h.process()
-		_, err := setup.Insert(h.ctx, withBadge(""))
-		h.must(err)
+	testRace(t, func(r *race) {
+		setup, a, b := r.process(), r.process(), r.process()
+		_, err := setup.Insert(r.ctx, withBadge(""))
+		r.must(err)
 		transactions := 0
 		a.loseRequest = func(_, path string) bool {
 			if !strings.HasSuffix(path, "$batch") {
 				return false
 			}
 			if transactions++; transactions == 1 {
-				_, err := b.Update(h.ctx, jones().key(), func(h *hire) error { h.Age++; return nil })
-				h.must(err)
+				_, err := b.Update(r.ctx, jones().key(), func(h *hire) error { h.Age++; return nil })
+				r.must(err)
 				return false
 			}
 			a.kill()
 			return true
 		}
 		checkBadges := []string{"B7", "B8"}
-		_, _ = a.Update(h.ctx, jones().key(), func(h *hire) error {
+		_, _ = a.Update(r.ctx, jones().key(), func(h *hire) error {
 			h.Badge, checkBadges = checkBadges[0], checkBadges[1:]
 			return nil
 		})
-		rows, err := readTable(h.ctx, h.own)
-		h.must(err)
+		rows, err := readTable(r.ctx, r.own)
+		r.must(err)
 		if transactions != 2 || rows["badge|B8"] == nil {
 			t.Errorf("%d transactions, and the rows %v", transactions, rows)
 		}
 	})
 }
 
-// TestALateWriteOfACrashedWorkerIsUndone holds a worker up right before its
-// first write, lets the writer finish and another delete the entity, and kills the
-// worker as soon as its write has been carried out. The worker takes the operation over
-// while the writer drains it, or before the writer, whose reply gets lost, knows that it
-// has been carried out.
+// A worker is paused before its first write. Meanwhile the writer completes the operation
+// and another process deletes the entity. The worker is killed after its write. It
+// acquires the operation while the writer drains it, or before the writer, whose reply is
+// lost, has resolved the outcome.
 func TestALateWriteOfACrashedWorkerIsUndone(t *testing.T) {
 	t.Run("while draining", func(t *testing.T) { lateWorker(t, false) })
 	t.Run("before the writer knows", func(t *testing.T) { lateWorker(t, true) })
@@ -125,13 +124,13 @@ func lateWorker(t *testing.T, lost bool) {
 		b, err2 := c.start(&process{})
 		w, err3 := c.start(&process{})
 		reached, resume, dead := make(chan bool), make(chan bool), make(chan bool)
-		var race, begun atomic.Bool // a drain sends several requests at once
+		var paused, begun atomic.Bool // a drain sends requests concurrently
 		isWrite := func(method, path string) bool { return method == "POST" && strings.HasSuffix(path, "/other") }
 		w.sending = func(method, path string) {
-			if isWrite(method, path) && race.CompareAndSwap(false, true) {
+			if isWrite(method, path) && paused.CompareAndSwap(false, true) {
 				reached <- true
 				<-resume
-				w.kill() // this request is carried out, no other
+				w.kill() // after this request
 			}
 		}
 		begins := isWrite
@@ -157,47 +156,46 @@ func lateWorker(t *testing.T, lost bool) {
 	}
 }
 
-// TestTwoWorkersMayRemoveOneRecord shows the last wake-up of an operation to two
-// workers.
+// Two workers receive the last message of an operation.
 func TestTwoWorkersMayRemoveOneRecord(t *testing.T) {
-	testRace(t, func(h *race) {
-		a, w := h.process(), h.process()
+	testRace(t, func(r *race) {
+		a, w := r.process(), r.process()
 		a.changed = a.kill
-		_, _ = a.Insert(h.ctx, jones())
-		h.handle(0)
+		_, _ = a.Insert(r.ctx, jones())
+		r.handle(0)
 		time.Sleep(2 * testExpiry)
-		wakeup := h.queue.Message(0)
+		message := r.queue.Message(0)
 		met := false
 		w.sending = func(method, path string) {
 			if method == "DELETE" && strings.Contains(path, "~azp_outbox_") {
-				h.handle(0)
+				r.handle(0)
 				met = true
 			}
 		}
-		if again, err := w.Handle(h.ctx, wakeup); !met || again != 0 || err != nil {
-			t.Errorf("(met: %v) the second worker was told %v, %v", met, again, err)
+		if retryAfter, err := w.Handle(r.ctx, message); !met || retryAfter != 0 || err != nil {
+			t.Errorf("(met: %v) the second worker got %v, %v", met, retryAfter, err)
 		}
 	})
 }
 
-// TestAWriteOfASlowWorkerAfterTheEndIsUndone has two workers at one
-// operation. The slower writes when the entity is gone already, and dies.
+// Two workers process one operation. The slower one writes after the entity was deleted,
+// and is killed.
 func TestAWriteOfASlowWorkerAfterTheEndIsUndone(t *testing.T) {
-	testRace(t, func(h *race) {
-		a, slow, b := h.process(), h.process(), h.process()
+	testRace(t, func(r *race) {
+		a, slow, b := r.process(), r.process(), r.process()
 		a.changed = a.kill
-		_, _ = a.Insert(h.ctx, withBadge(""))
-		var begun atomic.Bool // a drain sends several requests at once
+		_, _ = a.Insert(r.ctx, withBadge(""))
+		var begun atomic.Bool // a drain sends requests concurrently
 		slow.sending = func(method, path string) {
 			if method == "POST" && strings.HasSuffix(path, "/other") && begun.CompareAndSwap(false, true) {
-				h.handle(0)
-				h.must(b.Delete(h.ctx, jones().key()))
-				slow.kill() // this request is carried out, no other
+				r.handle(0)
+				r.must(b.Delete(r.ctx, jones().key()))
+				slow.kill() // after this request
 			}
 		}
-		_, _ = slow.Handle(h.ctx, h.queue.Message(0))
+		_, _ = slow.Handle(r.ctx, r.queue.Message(0))
 		if !slow.isDead() {
-			h.must(errors.New("the slow worker wrote nothing"))
+			r.must(errors.New("the slow worker wrote nothing"))
 		}
 	})
 }

@@ -25,7 +25,7 @@ func jones() *hire {
 	return &hire{Dept: "Sales", ID: "000223", Name: "Ann Jones", Email: "jonesj@contoso.com", Badge: "B7", Last: "Jones", Age: 34}
 }
 
-// jsonList keeps members as one JSON text, sorted.
+// jsonList stores members as one sorted JSON text.
 type jsonList struct{}
 
 func (jsonList) load(row map[string]any) (list []keys.Key, err error) {
@@ -59,7 +59,7 @@ func (l jsonList) Len(row map[string]any) (int, error) {
 	return len(list), err
 }
 
-// The views. Each is told in the model again, by other means: see derivedRows.
+// The views. The model derives their rows again without them: see implied.
 func byEmail() patterns.View[hire] { // local, unique, sparse, full
 	return patterns.NewView("byEmail", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
 		if h.Email == "" {
@@ -123,7 +123,7 @@ func allViews(other *aztables.Client) []patterns.View[hire] {
 	return append(localViews(), byBadge(), byName(other), lastAll(other), company())
 }
 
-// someViews are those of allViews that are named.
+// someViews returns those of allViews that names contains.
 func someViews(other *aztables.Client, names []string) []patterns.View[hire] {
 	return slices.DeleteFunc(allViews(other), func(v patterns.View[hire]) bool { return !slices.Contains(names, v.Name()) })
 }

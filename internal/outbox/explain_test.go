@@ -15,8 +15,6 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// TestExplainPredictsTheNumberOfRequests compares the plan of any change with the
-// requests that it takes.
 func TestExplainPredictsTheNumberOfRequests(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var was, now *hire
@@ -47,7 +45,7 @@ func explained(ctx context.Context, was, now *hire) error {
 	if err != nil {
 		return err
 	}
-	// Somebody else is in the lists, so that no list is empty.
+	// Another entity is in each list, so that no list becomes empty.
 	for _, last := range []string{"Jones", "Smith"} {
 		if _, err := s.Insert(ctx, &hire{Dept: "Sales", ID: "other" + last, Last: last}); err != nil {
 			return err

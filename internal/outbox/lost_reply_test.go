@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// primaries are the entities' own rows, as text.
+// primaries returns the rows of the entities as text.
 func (c *cluster) primaries(ctx context.Context) (map[string]string, error) {
 	rows, err := readTable(ctx, c.own)
 	all := map[string]string{}
@@ -31,7 +31,7 @@ func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 	for name, sc := range scenarios() {
 		steps := 1
 		var want map[string]string
-		for at := 0; at <= steps; at++ { // 0: none gets lost
+		for at := 0; at <= steps; at++ { // 0 for none
 			points++
 			err := inVirtualTime(t, func(ctx context.Context) error {
 				c, pr, err := prepared(ctx, sc, 0, false)
@@ -64,8 +64,8 @@ func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 	t.Logf("%d lost replies", points)
 }
 
-// TestNoUpdateIsLostOrAppliedTwice raises one number from many sides while replies get
-// lost. The outbox row says of each update whether it was carried out.
+// Several writers increment one number while replies are lost. The outbox row shows
+// whether an update was applied.
 func TestNoUpdateIsLostOrAppliedTwice(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -107,7 +107,7 @@ func TestNoUpdateIsLostOrAppliedTwice(t *testing.T) {
 			wg.Wait()
 			item, err := setup.Get(ctx, h.key())
 			if n := int(item.Value.Age); n < sure || n > sure+maybe {
-				s.failed("raised to %d by %d updates and %d that may have been carried out", n, sure, maybe)
+				s.failed("incremented to %d by %d updates and %d that may have been applied", n, sure, maybe)
 			}
 			return errors.Join(append(s.errs, err, s.recover(ctx), s.clean(ctx))...)
 		})
@@ -117,29 +117,28 @@ func TestNoUpdateIsLostOrAppliedTwice(t *testing.T) {
 	}
 }
 
-// TestAConcurrentChangeAfterALostReplyIsAConflict has another writer change the entity
-// before the first one, whose reply got lost, has found out that it was carried out.
+// Another writer changes the entity before the first writer, whose reply was lost, has
+// resolved the outcome.
 func TestAConcurrentChangeAfterALostReplyIsAConflict(t *testing.T) {
-	testRace(t, func(h *race) {
-		a, b := h.process(), h.process()
+	testRace(t, func(r *race) {
+		a, b := r.process(), r.process()
 		var changed atomic.Bool
 		a.loseReply = func(_, path string) bool { return !changed.Load() && strings.HasSuffix(path, "$batch") }
 		a.sending = func(method, path string) {
 			if method == "GET" && strings.Contains(path, "~azp_outbox_") && changed.CompareAndSwap(false, true) {
-				_, err := b.Update(h.ctx, jones().key(), func(h *hire) error { h.Name = "Ann Smith"; return nil })
-				h.must(err)
+				_, err := b.Update(r.ctx, jones().key(), func(h *hire) error { h.Name = "Ann Smith"; return nil })
+				r.must(err)
 			}
 		}
-		item, err := a.Insert(h.ctx, withBadge("B7"))
-		h.must(err)
-		if _, err := a.PutItem(h.ctx, item, jones()); !changed.Load() || !errors.Is(err, patterns.ErrConflict) {
+		item, err := a.Insert(r.ctx, withBadge("B7"))
+		r.must(err)
+		if _, err := a.PutItem(r.ctx, item, jones()); !changed.Load() || !errors.Is(err, patterns.ErrConflict) {
 			t.Errorf("(changed: %v) a write over the other's change: %v", changed.Load(), err)
 		}
 	})
 }
 
-// TestAWriteThatMayBeAppliedIsNotAConflict loses the reply to a Put, changes
-// the row before it is read again, and leaves no try.
+// The reply to a Put is lost, the row is changed before it is read again, and no try is left.
 func TestAWriteThatMayBeAppliedIsNotAConflict(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
 		c, err := newCluster(ctx, viewsHere)

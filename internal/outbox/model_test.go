@@ -14,11 +14,11 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// A shelf is the rows of one table by "partition|row", each a text of its
-// properties in order of names.
+// rowTexts contains the rows of one table by "partition|row": the properties of each as
+// JSON, sorted by name.
 type rowTexts map[string]string
 
-// shelve reads a whole table with the plain SDK.
+// readTable reads a whole table with the plain SDK.
 func readTable(ctx context.Context, client *aztables.Client) (map[string]map[string]any, error) {
 	rows := map[string]map[string]any{}
 	pager := client.NewListEntitiesPager(nil)
@@ -47,7 +47,7 @@ func show(p map[string]any) string {
 	return string(text)
 }
 
-// hireOf reads a primary back from its row.
+// hireOf decodes the row of a primary.
 func hireOf(key string, p map[string]any) hire {
 	dept, row, _ := strings.Cut(key, "|")
 	text := func(name string) string { s, _ := p[name].(string); return s }
@@ -57,8 +57,8 @@ func hireOf(key string, p map[string]any) hire {
 		Last: text("Last"), Age: int32(age), Head: head}
 }
 
-// implied is what the hires imply, by table: the model, which shares no code with
-// the views.
+// implied returns the derived rows of hires, by table. It is the model, and shares no code
+// with the views.
 func implied(hires []hire, views []string) (own, other rowTexts) {
 	own, other = rowTexts{}, rowTexts{}
 	lists := map[string][]string{}
@@ -129,8 +129,8 @@ var (
 	viewsHere = []string{"byEmail", "lastHere", "department"} // whose rows are in the primary's partition
 )
 
-// verify compares all rows with what the primaries imply. Rows for which skip is
-// true are not compared.
+// verify compares all rows with what the primaries imply. Rows for which skip
+// returns true are not compared.
 func verify(ctx context.Context, own, other *aztables.Client, views []string, skip func(table, key string) bool) error {
 	rows, err := readTable(ctx, own)
 	if err != nil {
@@ -153,7 +153,7 @@ func verify(ctx context.Context, own, other *aztables.Client, views []string, sk
 			marks++
 			delete(rows, key)
 		case p["Count"] == 0.0 && len(p) == 1, p["Count"] == "0" && p["Years"] == "0":
-			delete(rows, key) // nobody is counted any more
+			delete(rows, key) // a counter of no entity
 		}
 		delete(p, "Count@odata.type")
 		delete(p, "Years@odata.type")

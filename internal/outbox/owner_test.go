@@ -15,77 +15,77 @@ import (
 
 const rowB7 = "(PartitionKey='badge',RowKey='B7')"
 
-// TestAWorkerReadsTheRowBeforeThePrimary has a worker look after a change that gives a
-// badge up, while another takes it back for the same entity.
+// A worker drains an update that releases a badge, while another update takes the badge
+// back for the same entity.
 func TestAWorkerReadsTheRowBeforeThePrimary(t *testing.T) {
-	testRace(t, func(h *race) {
-		setup, a, b, q, w := h.process(), h.process(), h.process(), h.process(), h.process()
-		_, err := setup.Insert(h.ctx, withBadge("B7"))
-		h.must(err)
+	testRace(t, func(r *race) {
+		setup, a, b, q, w := r.process(), r.process(), r.process(), r.process(), r.process()
+		_, err := setup.Insert(r.ctx, withBadge("B7"))
+		r.must(err)
 		a.changed = a.kill
-		_ = a.setBadge(h.ctx, "B8")
+		_ = a.setBadge(r.ctx, "B8")
 		var back, gone atomic.Bool
 		w.sending = func(method, path string) {
 			if method == "GET" && strings.HasSuffix(path, rowB7) && back.CompareAndSwap(false, true) {
-				h.must(b.setBadge(h.ctx, "B7"))
+				r.must(b.setBadge(r.ctx, "B7"))
 			}
 		}
 		w.loseReply = func(method, path string) bool {
 			if method == "DELETE" && strings.HasSuffix(path, rowB7) && gone.CompareAndSwap(false, true) {
-				_, err := q.Insert(h.ctx, rival())
-				h.refused("another entity", err)
+				_, err := q.Insert(r.ctx, rival())
+				r.refused("another entity", err)
 			}
 			return false
 		}
-		_, err = w.Handle(h.ctx, h.queue.Message(0))
-		h.must(err)
+		_, err = w.Handle(r.ctx, r.queue.Message(0))
+		r.must(err)
 		if !back.Load() {
-			h.must(errors.New("the worker did not read the row"))
+			r.must(errors.New("the worker did not read the row"))
 		}
 	})
 }
 
-// TestALateWriterLeavesTheRowToItsNextOwner lets a badge change hands between
-// a writer's transaction and its write of the reserved row.
+// The badge gets another owner between a writer's transaction and its write of the
+// reserved row.
 func TestALateWriterLeavesTheRowToItsNextOwner(t *testing.T) {
-	testRace(t, func(h *race) {
-		a, b, q := h.process(), h.process(), h.process()
+	testRace(t, func(r *race) {
+		a, b, q := r.process(), r.process(), r.process()
 		var late atomic.Bool
 		a.sending = func(method, path string) {
 			if method != "GET" && strings.HasSuffix(path, rowB7) && late.CompareAndSwap(false, true) {
-				h.handle(0)
-				h.must(b.setBadge(h.ctx, "B8"))
-				_, err := q.Insert(h.ctx, rival())
-				h.must(err)
+				r.handle(0)
+				r.must(b.setBadge(r.ctx, "B8"))
+				_, err := q.Insert(r.ctx, rival())
+				r.must(err)
 			}
 		}
-		_, err := a.Insert(h.ctx, withBadge("B7"))
-		h.must(err)
+		_, err := a.Insert(r.ctx, withBadge("B7"))
+		r.must(err)
 		if !late.Load() {
-			h.must(errors.New("the writer did not write the row"))
+			r.must(errors.New("the writer did not write the row"))
 		}
 	})
 }
 
-// TestARowThatItsEntityTookBackIsNotFree has an entity take back a badge that it had given
-// up, between another's look at it and that one's reservation.
+// An entity takes back a badge that it had released, after another operation has read the
+// row and before that one reserves it.
 func TestARowThatItsEntityTookBackIsNotFree(t *testing.T) {
-	testRace(t, func(h *race) {
-		setup, a, b, q := h.process(), h.process(), h.process(), h.process()
-		_, err := setup.Insert(h.ctx, withBadge("B7"))
-		h.must(err)
+	testRace(t, func(r *race) {
+		setup, a, b, q := r.process(), r.process(), r.process(), r.process()
+		_, err := setup.Insert(r.ctx, withBadge("B7"))
+		r.must(err)
 		a.changed = a.kill
-		_ = a.setBadge(h.ctx, "B8") // the row still stands
+		_ = a.setBadge(r.ctx, "B8") // the row still exists
 		var back atomic.Bool
 		q.sending = func(method, path string) {
 			if method != "GET" && strings.HasSuffix(path, rowB7) && back.CompareAndSwap(false, true) {
-				h.must(b.setBadge(h.ctx, "B7"))
+				r.must(b.setBadge(r.ctx, "B7"))
 			}
 		}
-		_, err = q.Insert(h.ctx, rival())
-		h.refused("another entity", err)
+		_, err = q.Insert(r.ctx, rival())
+		r.refused("another entity", err)
 		if !back.Load() {
-			h.must(errors.New("the row was not asked for"))
+			r.must(errors.New("the row was not read"))
 		}
 	})
 }
@@ -98,7 +98,7 @@ func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
 			return err
 		}
 		var q atomic.Pointer[process]
-		// While the first writer gives B7 up, another takes it back for the same entity.
+		// While the first writer releases B7, another takes it back for the same entity.
 		p, a, done, err := duringRequest(ctx, "GET", "(PartitionKey='badge',RowKey='B7')", func(b *process) error {
 			q.Store(b)
 			return badge(b, "B7")
@@ -113,7 +113,7 @@ func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
 		var deleted atomic.Bool
 		a.sending = func(method, path string) {
 			back(method, path)
-			if q.Load() != nil && deleted.CompareAndSwap(true, false) { // right after a delete, were there one
+			if q.Load() != nil && deleted.CompareAndSwap(true, false) { // immediately after the row is deleted, which must not happen
 				if _, err := q.Load().Insert(ctx, &hire{Dept: "Sales", ID: "2", Badge: "B7", Last: "x"}); !errors.As(err, new(*patterns.DuplicateError)) {
 					t.Errorf("a second entity got the badge: %v", err)
 				}
@@ -130,8 +130,7 @@ func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
 	}
 }
 
-// TestTwoViewsOfOneKeySpaceAreUniqueTogether has entities ask for one key through
-// different views.
+// Two entities use one key in different views.
 func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
 	spare := func(partition func(*hire) string) patterns.View[hire] {
 		return patterns.NewView("bySpare", patterns.Shape{Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
@@ -178,7 +177,7 @@ func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
 					t.Errorf("%s: %s became %s", what, key, show(p))
 				}
 			}
-			// The row goes from one view of an entity to the other.
+			// The row moves from one view of an entity to the other.
 			_, err = s.Update(t.Context(), keys.Key{Partition: "Sales", Row: "id_1"}, func(h *hire) error {
 				h.Badge, h.Last = h.Last, h.Badge
 				return nil
@@ -235,7 +234,7 @@ func TestRowsOfOtherEntitiesAreNotChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// Nor is a copy taken for an entity.
+		// A copy is not mistaken for an entity.
 		if _, err := s.Insert(ctx, jones()); err != nil {
 			t.Fatal(err)
 		}
@@ -251,8 +250,7 @@ func TestRowsOfOtherEntitiesAreNotChanged(t *testing.T) {
 	})
 }
 
-// TestACopyWhoseRowIsTakenStaysPending has a row stand where a copy that is
-// not unique should go.
+// A foreign row exists at the key of a remote copy that is not unique.
 func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
@@ -286,7 +284,7 @@ func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 		_, err = s.Insert(ctx, jones())
 		check(err)
 		if len(pending) != 1 || q.Len() != 1 {
-			t.Fatalf("told of %v; %d wake-ups", pending, q.Len())
+			t.Fatalf("pending: %v; %d messages", pending, q.Len())
 		}
 		taken(pending[0])
 		_, err = s.Handle(ctx, q.Message(0))
@@ -294,9 +292,9 @@ func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 		rows, err := readTable(ctx, other)
 		check(err)
 		if got := show(rows[at.Partition+"|"+at.Row]); got != `{"What":"mine"}` {
-			t.Errorf("the other's row became %s", got)
+			t.Errorf("the foreign row became %s", got)
 		}
-		check(verify(ctx, client, other, everyView, func(table, key string) bool { // the other places are right
+		check(verify(ctx, client, other, everyView, func(table, key string) bool { // all other rows are correct
 			return table == "other" && key == at.Partition+"|"+at.Row || strings.Contains(key, "~azp_outbox_")
 		}))
 		_, err = other.DeleteEntity(ctx, at.Partition, at.Row, nil)

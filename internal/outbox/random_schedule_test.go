@@ -22,19 +22,19 @@ var (
 	viewsOnly = flag.String("store.views", "", "the views of TestEveryRandomScheduleEndsConsistent, joined by commas, instead of many choices")
 )
 
-// script is what a rapid test varies: who does what, and what goes wrong.
+// script is what a rapid test draws: the operations of each process, and the faults.
 type script struct {
 	views   []string
 	writers [][]act
 	workers int
-	lose    float64       // of requests, and of replies
-	die     int           // a process dies at some step up to this; 0: none does
-	latency time.Duration // of a request, at most
-	twice   float64       // of messages: shown to two workers
-	early   float64       // of messages: shown before their time
+	lose    float64       // the probability that a request, or a reply, is lost
+	die     int           // a process is killed at a step up to this, 0 for none
+	latency time.Duration // the longest of a request
+	twice   float64       // the probability that two workers receive a message
+	early   float64       // the probability that a message is received before its time
 }
 
-// act is one operation on one of few entities, with few values to fight for.
+// act is one operation on one of a few entities that compete for a few values.
 type act struct {
 	Kind              int // insert, put, update, delete, update of a read item
 	ID, Email, Badge  int
@@ -51,8 +51,8 @@ var drawAct = rapid.Custom(func(t *rapid.T) act {
 	}
 })
 
-// drawViews takes all views, or fewer: each row that entities have in common makes
-// races end early, and hides what could go wrong without it.
+// drawViews draws all views or fewer: a row that entities have in common ends races early,
+// and so hides errors.
 var drawViews = rapid.Custom(func(t *rapid.T) []string {
 	if known := rapid.SampledFrom([][]string{everyView, fewViews, nil}).Draw(t, "known"); known != nil {
 		return known
@@ -115,7 +115,7 @@ func (a *act) run(ctx context.Context, p *process) error {
 	return err
 }
 
-// expected reports whether err is a way in which an operation may end here.
+// expected reports whether an operation of a schedule may return err.
 func expected(err error) bool {
 	for _, e := range []error{patterns.ErrExists, patterns.ErrNotFound, patterns.ErrConflict, patterns.ErrOutcomeUnknown, errLost, errKilled} {
 		if errors.Is(err, e) {
@@ -125,7 +125,7 @@ func expected(err error) bool {
 	return err == nil
 }
 
-// schedule runs a script with one choice of delays, losses and deaths.
+// schedule runs a script with delays, losses and kills that its seed determines.
 type schedule struct {
 	script
 	*cluster
@@ -142,7 +142,7 @@ func (s *schedule) failed(format string, args ...any) {
 	s.errs = append(s.errs, fmt.Errorf(format, args...))
 }
 
-// process starts a process of the schedule's chances.
+// process starts a process with random faults.
 func (s *schedule) process() (*process, *rand.Rand) {
 	s.mu.Lock()
 	s.started++
@@ -197,14 +197,14 @@ func (s *schedule) work(ctx context.Context, stop <-chan struct{}) {
 	}
 }
 
-// watch checks, after every transaction, what must hold at every moment.
+// watch checks the invariants, after every transaction.
 func (s *schedule) watch(ctx context.Context) {
 	if err := errors.Join(inPartition(ctx, s.cluster), s.checkBadges(ctx)); err != nil {
-		s.failed("at some moment: %w", err)
+		s.failed("after a transaction: %w", err)
 	}
 }
 
-// badges checks that no badge is on two primaries, though its index is elsewhere.
+// checkBadges checks that no two primaries have the same badge, whose index is remote.
 func (s *schedule) checkBadges(ctx context.Context) error {
 	if !slices.Contains(s.cluster.views, "byBadge") {
 		return nil

@@ -11,58 +11,58 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// held is a place with several processes, for tests of who may have badge B7.
+// race is a cluster with several processes that compete for badge B7.
 type race struct {
 	*cluster
 	ctx  context.Context
 	errs []error
 }
 
-// badgeTest runs body and then checks that all is well.
-func testRace(t *testing.T, body func(h *race)) {
+// testRace runs body, then checks all rows and that no badge has two owners.
+func testRace(t *testing.T, body func(r *race)) {
 	t.Helper()
 	err := inVirtualTime(t, func(ctx context.Context) error {
 		c, err := newCluster(ctx, fewViews)
 		if err != nil {
 			return err
 		}
-		h := &race{cluster: c, ctx: ctx}
-		body(h)
-		h.must((&schedule{cluster: c}).checkBadges(ctx))
-		h.must(c.recover(ctx))
-		h.must((&schedule{cluster: c}).checkBadges(ctx))
-		h.must(verify(ctx, c.own, c.other, c.views, nil)) // no row of the outbox either
-		return errors.Join(h.errs...)
+		r := &race{cluster: c, ctx: ctx}
+		body(r)
+		r.must((&schedule{cluster: c}).checkBadges(ctx))
+		r.must(c.recover(ctx))
+		r.must((&schedule{cluster: c}).checkBadges(ctx))
+		r.must(verify(ctx, c.own, c.other, c.views, nil)) // and no record remains
+		return errors.Join(r.errs...)
 	})
 	if err != nil {
 		t.Error(err)
 	}
 }
 
-func (h *race) must(err error) {
+func (r *race) must(err error) {
 	if err != nil {
-		h.errs = append(h.errs, err)
+		r.errs = append(r.errs, err)
 	}
 }
 
-func (h *race) process() *process {
-	p, err := h.start(&process{})
-	h.must(err)
+func (r *race) process() *process {
+	p, err := r.start(&process{})
+	r.must(err)
 	return p
 }
 
-// fewViews have no row in common for two entities, which would make most races end
-// in the transaction.
+// fewViews derive no common row of two entities, which would end most races in the
+// transaction.
 var fewViews = []string{"byEmail", "byBadge", "byName", "lastAll"}
 
-// refused takes nothing but a *DuplicateError.
-func (h *race) refused(what string, err error) {
+// refused checks that err is a *DuplicateError.
+func (r *race) refused(what string, err error) {
 	if !errors.As(err, new(*patterns.DuplicateError)) {
-		h.errs = append(h.errs, errors.New(what+" was not refused"))
+		r.errs = append(r.errs, errors.New(what+" was not refused"))
 	}
 }
 
-// inside runs do right before the process's nth transaction.
+// inside calls do immediately before the nth transaction of the process.
 func (p *process) inside(nth int, do func()) {
 	n := 0
 	p.sending = func(_, path string) {
@@ -74,10 +74,10 @@ func (p *process) inside(nth int, do func()) {
 	}
 }
 
-// handle lets a worker handle the nth message of the queue, from 0.
-func (h *race) handle(nth int) {
-	_, err := h.process().Handle(h.ctx, h.queue.Message(nth))
-	h.must(err)
+// handle has a new worker handle the nth message of the queue, from 0.
+func (r *race) handle(nth int) {
+	_, err := r.process().Handle(r.ctx, r.queue.Message(nth))
+	r.must(err)
 }
 
 func withBadge(badge string) *hire {
@@ -86,7 +86,7 @@ func withBadge(badge string) *hire {
 	return h
 }
 
-// somebodyElse wants the same badge, and shares no local row with jones.
+// rival has the same badge as jones, and no local row in common.
 func rival() *hire {
 	return &hire{Dept: "Marketing", ID: "2", Name: "Bob", Last: "Bloggs", Badge: "B7"}
 }
@@ -96,159 +96,153 @@ func (p *process) setBadge(ctx context.Context, badge string) error {
 	return err
 }
 
-// TestAReservedRowIsNeitherDeletedNorTaken has an entity give a badge up, and take it
-// back before the first change is drained. Between the second reservation and its
-// transaction the row looks as if nobody wanted it.
+// An entity releases a badge, and takes it back before the first update is drained. Between
+// the second reservation and its transaction no primary has the badge.
 func TestAReservedRowIsNeitherDeletedNorTaken(t *testing.T) {
-	testRace(t, func(h *race) {
-		setup, a, b, q := h.process(), h.process(), h.process(), h.process()
-		_, err := setup.Insert(h.ctx, withBadge("B7"))
-		h.must(err)
+	testRace(t, func(r *race) {
+		setup, a, b, q := r.process(), r.process(), r.process(), r.process()
+		_, err := setup.Insert(r.ctx, withBadge("B7"))
+		r.must(err)
 		a.changed = a.kill
-		_ = a.setBadge(h.ctx, "B8")
+		_ = a.setBadge(r.ctx, "B8")
 		b.inside(1, func() {
-			h.handle(0) // of a's change
-			rows, err := readTable(h.ctx, h.own)
-			h.must(err)
+			r.handle(0) // of a's update
+			rows, err := readTable(r.ctx, r.own)
+			r.must(err)
 			if rows["badge|B7"] == nil {
-				h.must(errors.New("the race row is gone"))
+				r.must(errors.New("the reserved row was deleted"))
 			}
-			_, err = q.Insert(h.ctx, rival())
-			h.refused("another entity", err)
+			_, err = q.Insert(r.ctx, rival())
+			r.refused("another entity", err)
 		})
-		h.must(b.setBadge(h.ctx, "B7"))
+		r.must(b.setBadge(r.ctx, "B7"))
 	})
 }
 
-// TestTakingAnAbandonedRowFencesItsOperation lets an operation that holds a row
-// pause beyond the grace time.
+// An operation that has reserved a row pauses for longer than the grace time.
 func TestTakingAnAbandonedRowFencesItsOperation(t *testing.T) {
-	testRace(t, func(h *race) {
-		b, q := h.process(), h.process()
+	testRace(t, func(r *race) {
+		b, q := r.process(), r.process()
 		b.inside(1, func() {
 			time.Sleep(2 * testGrace)
-			_, err := q.Insert(h.ctx, rival())
-			h.must(err)
+			_, err := q.Insert(r.ctx, rival())
+			r.must(err)
 		})
-		_, err := b.Insert(h.ctx, withBadge("B7"))
-		h.refused("the operation that was too late", err)
+		_, err := b.Insert(r.ctx, withBadge("B7"))
+		r.refused("the operation that was too late", err)
 	})
 }
 
-// TestTakingAnAbandonedRowLeavesNoRecord is the same as
-// TestTakingAnAbandonedRowFencesItsOperation where the queue was lost meanwhile.
+// Like TestTakingAnAbandonedRowFencesItsOperation, but the queue is lost meanwhile.
 func TestTakingAnAbandonedRowLeavesNoRecord(t *testing.T) {
-	testRace(t, func(h *race) {
-		b, q := h.process(), h.process()
+	testRace(t, func(r *race) {
+		b, q := r.process(), r.process()
 		b.inside(1, func() {
-			h.queue.Clear()
+			r.queue.Clear()
 			time.Sleep(2 * testGrace)
-			_, err := q.Insert(h.ctx, rival())
-			h.must(err)
+			_, err := q.Insert(r.ctx, rival())
+			r.must(err)
 			b.kill()
 		})
-		_, _ = b.Insert(h.ctx, withBadge("B7"))
+		_, _ = b.Insert(r.ctx, withBadge("B7"))
 	})
 }
 
-// TestAnOperationReleasesOnlyItsOwnReservations has two operations hold one row for
-// the same entity; the second gives up while the first is about to commit.
+// Two operations have reserved one row for the same entity. The second one fails before
+// the first one commits.
 func TestAnOperationReleasesOnlyItsOwnReservations(t *testing.T) {
-	testRace(t, func(h *race) {
-		setup, a, b, q := h.process(), h.process(), h.process(), h.process()
-		_, err := setup.Insert(h.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: "taken"})
-		h.must(err)
+	testRace(t, func(r *race) {
+		setup, a, b, q := r.process(), r.process(), r.process(), r.process()
+		_, err := setup.Insert(r.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: "taken"})
+		r.must(err)
 		a.inside(1, func() {
 			twin := withBadge("B7")
 			twin.Email = "taken"
-			_, err := b.Insert(h.ctx, twin)
-			h.refused("the taken address", err)
-			_, _ = q.Insert(h.ctx, rival()) // one of the two may have the badge
+			_, err := b.Insert(r.ctx, twin)
+			r.refused("the taken address", err)
+			_, _ = q.Insert(r.ctx, rival()) // one of the two succeeds
 		})
-		_, _ = a.Insert(h.ctx, withBadge("B7"))
+		_, _ = a.Insert(r.ctx, withBadge("B7"))
 	})
 }
 
-// TestALateInsertKeepsItsReservation inserts an entity while another insert of
-// it waits, deletes it again, and lets somebody else ask for its badge.
+// While an insert is paused, another process inserts and deletes the same entity, and a
+// third one inserts an entity with the same badge.
 func TestALateInsertKeepsItsReservation(t *testing.T) {
-	testRace(t, func(h *race) {
-		b, a, q := h.process(), h.process(), h.process()
+	testRace(t, func(r *race) {
+		b, a, q := r.process(), r.process(), r.process()
 		b.inside(1, func() {
-			_, err := a.Insert(h.ctx, withBadge("B7"))
-			h.must(err)
-			h.must(a.Delete(h.ctx, jones().key()))
-			_, _ = q.Insert(h.ctx, rival())
+			_, err := a.Insert(r.ctx, withBadge("B7"))
+			r.must(err)
+			r.must(a.Delete(r.ctx, jones().key()))
+			_, _ = q.Insert(r.ctx, rival())
 		})
-		_, _ = b.Insert(h.ctx, withBadge("B7"))
+		_, _ = b.Insert(r.ctx, withBadge("B7"))
 	})
 }
 
-// TestADrainKeepsTheReservationsOfOthers is the same where the first insert was
-// carried out, but not drained, when the second reserves the row.
+// The first insert was applied, but not drained, when the second one reserves the row.
 func TestADrainKeepsTheReservationsOfOthers(t *testing.T) {
-	testRace(t, func(h *race) {
-		a, b, c, q := h.process(), h.process(), h.process(), h.process()
+	testRace(t, func(r *race) {
+		a, b, c, q := r.process(), r.process(), r.process(), r.process()
 		a.changed = a.kill
-		_, _ = a.Insert(h.ctx, withBadge("B7"))
+		_, _ = a.Insert(r.ctx, withBadge("B7"))
 		b.inside(1, func() {
-			h.handle(0) // of a's insert
-			h.must(c.Delete(h.ctx, jones().key()))
-			_, err := q.Insert(h.ctx, rival())
-			h.refused("another entity", err)
+			r.handle(0) // of a's insert
+			r.must(c.Delete(r.ctx, jones().key()))
+			_, err := q.Insert(r.ctx, rival())
+			r.refused("another entity", err)
 		})
-		_, err := b.Insert(h.ctx, withBadge("B7"))
-		h.must(err)
+		_, err := b.Insert(r.ctx, withBadge("B7"))
+		r.must(err)
 	})
 }
 
-// TestARetryReleasesTheReservationsOfTheEarlierTry has a change want a badge at first,
-// and none when it runs again because the entity was changed meanwhile; then it
-// needs the outbox for another row, or not at all.
+// The first run of an update sets a badge. The second run, after a conflict, sets none, and
+// needs the outbox for another row or not at all.
 func TestARetryReleasesTheReservationsOfTheEarlierTry(t *testing.T) {
 	for _, name := range []string{jones().Name, "Ann Smith"} {
-		testRace(t, func(h *race) {
-			setup, a, b, q := h.process(), h.process(), h.process(), h.process()
-			_, err := setup.Insert(h.ctx, withBadge(""))
-			h.must(err)
+		testRace(t, func(r *race) {
+			setup, a, b, q := r.process(), r.process(), r.process(), r.process()
+			_, err := setup.Insert(r.ctx, withBadge(""))
+			r.must(err)
 			a.inside(1, func() {
-				_, err := b.Update(h.ctx, jones().key(), func(h *hire) error { h.Head = true; return nil })
-				h.must(err)
+				_, err := b.Update(r.ctx, jones().key(), func(h *hire) error { h.Head = true; return nil })
+				r.must(err)
 			})
 			badge := "B7"
-			_, err = a.Update(h.ctx, jones().key(), func(h *hire) error {
+			_, err = a.Update(r.ctx, jones().key(), func(h *hire) error {
 				h.Name, h.Badge, badge = name, badge, ""
 				return nil
 			})
-			h.must(err)
-			_, err = q.Insert(h.ctx, rival())
-			h.must(err)
-			if n := h.queue.Len(); n != 0 {
-				h.must(errors.New("a message is left"))
+			r.must(err)
+			_, err = q.Insert(r.ctx, rival())
+			r.must(err)
+			if n := r.queue.Len(); n != 0 {
+				r.must(errors.New("a message remains"))
 			}
 		})
 	}
 }
 
-// TestAnOperationThatIsFencedEarlyStartsOver has its wake-up shown before its time.
+// A worker receives the message before its time.
 func TestAnOperationThatIsFencedEarlyStartsOver(t *testing.T) {
-	testRace(t, func(h *race) {
-		b, transactions := h.process(), 0
+	testRace(t, func(r *race) {
+		b, transactions := r.process(), 0
 		b.changed = func() { transactions++ }
-		b.inside(1, func() { h.handle(0) })
-		_, err := b.Insert(h.ctx, withBadge("B7"))
-		h.must(err)
+		b.inside(1, func() { r.handle(0) })
+		_, err := b.Insert(r.ctx, withBadge("B7"))
+		r.must(err)
 		if transactions != 2 {
 			t.Errorf("%d transactions", transactions)
 		}
 	})
 }
 
-// TestAnOperationOfUnknownOutcomeKeepsItsReservations loses the replies to the transaction and to
-// all that asks for its outcome.
+// The replies to the transaction and to all reads that resolve its outcome are lost.
 func TestAnOperationOfUnknownOutcomeKeepsItsReservations(t *testing.T) {
-	testRace(t, func(h *race) {
-		b, q := h.process(), h.process()
+	testRace(t, func(r *race) {
+		b, q := r.process(), r.process()
 		var sent atomic.Bool
 		b.loseReply = func(_, path string) bool {
 			if strings.HasSuffix(path, "$batch") {
@@ -256,58 +250,57 @@ func TestAnOperationOfUnknownOutcomeKeepsItsReservations(t *testing.T) {
 			}
 			return sent.Load() && !strings.Contains(path, "'badge'")
 		}
-		_, err := b.Insert(h.ctx, withBadge("B7"))
+		_, err := b.Insert(r.ctx, withBadge("B7"))
 		if !errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
 		}
-		if h.queue.Len() != 1 {
-			t.Errorf("%d messages are left", h.queue.Len())
+		if r.queue.Len() != 1 {
+			t.Errorf("%d messages remain", r.queue.Len())
 		}
-		_, err = q.Insert(h.ctx, rival())
-		h.refused("another entity", err)
+		_, err = q.Insert(r.ctx, rival())
+		r.refused("another entity", err)
 	})
 }
 
-// TestAReleaseThatFailsIsLeftToAWorker refuses an operation in its transaction, and
-// then loses its requests to give back what it holds.
+// An operation is refused in its transaction, and its requests to release its reservations
+// are lost.
 func TestAReleaseThatFailsIsLeftToAWorker(t *testing.T) {
-	testRace(t, func(h *race) {
-		setup, a := h.process(), h.process()
+	testRace(t, func(r *race) {
+		setup, a := r.process(), r.process()
 		var sent atomic.Bool
-		_, err := setup.Insert(h.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: "taken"})
-		h.must(err)
+		_, err := setup.Insert(r.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: "taken"})
+		r.must(err)
 		a.changed = func() { sent.Store(true) }
 		a.loseRequest = func(_, path string) bool { return sent.Load() && strings.HasSuffix(path, rowB7) }
 		twin := withBadge("B7")
 		twin.Email = "taken"
-		_, err = a.Insert(h.ctx, twin)
-		h.refused("the taken address", err)
+		_, err = a.Insert(r.ctx, twin)
+		r.refused("the taken address", err)
 	})
 }
 
-// TestAWriterFencedByAWorkerReportsFailure loses the request of the transaction, and
-// lets a worker be faster than the writer in barring it.
+// The request of the transaction is lost, and a worker inserts the fence before the writer.
 func TestAWriterFencedByAWorkerReportsFailure(t *testing.T) {
-	testRace(t, func(h *race) {
-		a := h.process()
-		var lost, barred atomic.Bool
+	testRace(t, func(r *race) {
+		a := r.process()
+		var lost, fenced atomic.Bool
 		a.loseRequest = func(_, path string) bool {
 			if !strings.HasSuffix(path, "$batch") {
 				return false
 			}
 			lost.Store(true)
-			return !barred.Load()
+			return !fenced.Load()
 		}
 		a.sending = func(method, path string) {
-			if method == "POST" && strings.HasSuffix(path, "/hires") && lost.Load() && barred.CompareAndSwap(false, true) {
-				h.handle(0)
+			if method == "POST" && strings.HasSuffix(path, "/hires") && lost.Load() && fenced.CompareAndSwap(false, true) {
+				r.handle(0)
 			}
 		}
-		_, err := a.Insert(h.ctx, withBadge("B7"))
-		if !barred.Load() || !errors.Is(err, errLost) || errors.Is(err, patterns.ErrOutcomeUnknown) {
-			t.Errorf("(barred: %v) got %v", barred.Load(), err)
+		_, err := a.Insert(r.ctx, withBadge("B7"))
+		if !fenced.Load() || !errors.Is(err, errLost) || errors.Is(err, patterns.ErrOutcomeUnknown) {
+			t.Errorf("(fenced: %v) got %v", fenced.Load(), err)
 		}
-		_, err = h.process().Insert(h.ctx, withBadge("B7"))
-		h.must(err)
+		_, err = r.process().Insert(r.ctx, withBadge("B7"))
+		r.must(err)
 	})
 }

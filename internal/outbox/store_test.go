@@ -72,7 +72,7 @@ func TestADuplicateWritesNothing(t *testing.T) {
 				t.Error(err)
 			}
 			if q.Len() != 0 {
-				t.Errorf("%d messages are left", q.Len())
+				t.Errorf("%d messages remain", q.Len())
 			}
 		}
 		h := &hire{Dept: "Sales", ID: "1", Name: "Bob", Email: "jonesj@contoso.com", Last: "Bloggs", Age: 20}
@@ -94,7 +94,7 @@ func TestADuplicateWritesNothing(t *testing.T) {
 			t.Errorf("a second insert: %v", err)
 		}
 		if q.Len() != 0 {
-			t.Errorf("%d messages are left", q.Len())
+			t.Errorf("%d messages remain", q.Len())
 		}
 	})
 }
@@ -119,7 +119,7 @@ func TestEveryViewReflectsEveryChange(t *testing.T) {
 				t.Error(err)
 			}
 			if q.Len() != 0 {
-				t.Errorf("%d messages are left", q.Len())
+				t.Errorf("%d messages remain", q.Len())
 			}
 		}
 		h := jones()
@@ -146,7 +146,7 @@ func TestEveryViewReflectsEveryChange(t *testing.T) {
 		}
 		for key := range left {
 			if key != "Sales|department" && key != "company|all" {
-				t.Errorf("%s is left", key)
+				t.Errorf("%s remains", key)
 			}
 		}
 	})
@@ -183,7 +183,7 @@ func TestWritesOfAnItemFailIfTheEntityHasChanged(t *testing.T) {
 			t.Error(err)
 		}
 		if err := s.DeleteItem(ctx, patterns.Item[hire]{Value: *three, Key: was.Key}); err == nil {
-			t.Error("an item without an ETag was taken for one that was read")
+			t.Error("an item without an ETag was accepted")
 		}
 		if _, err := s.Update(ctx, was.Key, func(h *hire) error { h.ID = "other"; return nil }); !errors.Is(err, patterns.ErrKeyChanged) {
 			t.Errorf("a changed key: %v", err)
@@ -196,7 +196,7 @@ func TestWritesOfAnItemFailIfTheEntityHasChanged(t *testing.T) {
 			t.Errorf("update of nothing: %v", err)
 		}
 		if q.Len() != 0 {
-			t.Errorf("%d messages are left", q.Len())
+			t.Errorf("%d messages remain", q.Len())
 		}
 	})
 }
@@ -206,8 +206,8 @@ type tagged struct {
 	Tags                 []byte
 }
 
-// TestAnUpdateThatRunsAgainStartsFromTheStoredRow alters what the item read refers to, and
-// has to start over because a copy is not where it should be.
+// The function changes memory that the item refers to. It runs twice because a copy is
+// missing.
 func TestAnUpdateThatRunsAgainStartsFromTheStoredRow(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		at := func(tag byte) keys.Key { return keys.Key{Partition: "p", Row: fmt.Sprint("tag_", tag)} }
@@ -264,7 +264,7 @@ func TestRowsOlderThanTheViewsGetTheirDerivedRows(t *testing.T) {
 		thief := *hires[1]
 		thief.ID, thief.Email = "9", "e4"
 		if _, err := s.Insert(ctx, &thief); err != nil {
-			t.Fatalf("nobody has the key in the index yet: %v", err)
+			t.Fatalf("the index does not contain the key yet: %v", err)
 		}
 		if _, err := s.Put(ctx, hires[1]); !errors.As(err, new(*patterns.DuplicateError)) {
 			t.Errorf("the badge is taken by now: %v", err)
@@ -287,7 +287,7 @@ func TestRowsOlderThanTheViewsGetTheirDerivedRows(t *testing.T) {
 		check(err)
 		check(verify(ctx, client, other, everyView, nil))
 
-		// And what somebody else breaks, heals.
+		// Rows that another process deletes are restored.
 		raw := client
 		_, err = raw.DeleteEntity(ctx, "Sales", "email_e0", nil)
 		check(err)

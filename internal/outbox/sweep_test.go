@@ -11,8 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// TestSweepRepairsAfterTheQueueIsLost kills a process at each request, then loses
-// the queue.
+// A process is killed at each request, and the queue is lost.
 func TestSweepRepairsAfterTheQueueIsLost(t *testing.T) {
 	t.Parallel()
 	for name, sc := range scenarios() {
@@ -56,23 +55,22 @@ func sweepUntilClean(ctx context.Context, c *cluster) error {
 			return fmt.Errorf("%w: %v", err, report.Failures)
 		}
 		if got, want := fmt.Sprint(report), fmt.Sprint(dry); got != want {
-			return fmt.Errorf("after %v: swept %v, the dry run said %v", wait, got, want)
+			return fmt.Errorf("after %v: swept %v, the dry run reported %v", wait, got, want)
 		}
 		if calls != total(report) {
-			return fmt.Errorf("progress was told %d times of %d rows", calls, total(report))
+			return fmt.Errorf("progress was called %d times for %d rows", calls, total(report))
 		}
 		if wait == 0 {
 			after, err := readTable(ctx, c.own)
 			if err != nil || len(after) != len(before) || report.Young != total(report) {
-				return fmt.Errorf("a sweep of young rows did something: %v, %w", report, err)
+				return fmt.Errorf("a sweep of young rows changed something: %v, %w", report, err)
 			}
 		}
 	}
 	return errors.Join(c.recover(ctx), c.clean(ctx))
 }
 
-// TestASweepLeavesNoRowOfAConcurrentOperation lets a sweep find the
-// outbox row of a slow operation, which then removes it.
+// A sweep finds the outbox row of a slow operation, which then deletes it.
 func TestASweepLeavesNoRowOfAConcurrentOperation(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
 		c, err := newCluster(ctx, everyView)
@@ -111,38 +109,37 @@ func TestASweepLeavesNoRowOfAConcurrentOperation(t *testing.T) {
 	}
 }
 
-// TestASweepFencesWhatItReleases lets an operation that holds a row pause until a sweep
-// has released the row.
+// An operation that has reserved a row pauses until a sweep has released the row.
 func TestASweepFencesWhatItReleases(t *testing.T) {
-	testRace(t, func(h *race) {
-		b, q, sweeper := h.process(), h.process(), h.process()
+	testRace(t, func(r *race) {
+		b, q, sweeper := r.process(), r.process(), r.process()
 		b.inside(1, func() {
 			time.Sleep(5 * testGrace)
-			report, err := sweeper.Sweep(h.ctx, nil)
-			h.must(err)
+			report, err := sweeper.Sweep(r.ctx, nil)
+			r.must(err)
 			if report.Released != 1 || total(report) != 1 {
 				t.Errorf("swept %v", report)
 			}
-			_, err = q.Insert(h.ctx, rival())
-			h.must(err)
+			_, err = q.Insert(r.ctx, rival())
+			r.must(err)
 		})
-		_, err := b.Insert(h.ctx, withBadge("B7"))
-		h.refused("the operation that was too late", err)
+		_, err := b.Insert(r.ctx, withBadge("B7"))
+		r.refused("the operation that was too late", err)
 	})
 }
 
-// TestASweepKeepsRecordsUntilTheyExpire sweeps the record of an operation twice.
+// The record of an operation is swept twice.
 func TestASweepKeepsRecordsUntilTheyExpire(t *testing.T) {
-	testRace(t, func(h *race) {
-		a, sweeper := h.process(), h.process()
+	testRace(t, func(r *race) {
+		a, sweeper := r.process(), r.process()
 		a.changed = a.kill
-		_, _ = a.Insert(h.ctx, withBadge(""))
+		_, _ = a.Insert(r.ctx, withBadge(""))
 		for i, want := range []patterns.SweepReport{{Drained: 1}, {Young: 1}} {
 			time.Sleep(5 * testGrace)
-			report, err := sweeper.Sweep(h.ctx, nil)
-			h.must(err)
+			report, err := sweeper.Sweep(r.ctx, nil)
+			r.must(err)
 			if report.Drained != want.Drained || report.Young != want.Young || total(report) != 1 {
-				t.Errorf("sweep %d says %v, want %v", i+1, report, want)
+				t.Errorf("sweep %d reports %v, want %v", i+1, report, want)
 			}
 		}
 	})

@@ -70,7 +70,7 @@ func TestBatchErrorNamesTheOperationButNotItsKey(t *testing.T) {
 				}
 			}
 			if text := fmt.Sprintf("%+v", err); !strings.Contains(text, "SECRET") || !strings.Contains(text, c.code) {
-				t.Errorf("%s: %%+v gives %q", c.name, text)
+				t.Errorf("%s: %%+v prints %q", c.name, text)
 			}
 			if harness.ETagOf(t, table, good.Key()) != "" {
 				t.Fatalf("%s: the transaction was applied in part", c.name)
@@ -165,7 +165,7 @@ func TestARefusedBatchReturnsStatusAndCode(t *testing.T) {
 	})
 }
 
-// A transaction that is committed again after an unknown outcome meets itself.
+// The second Commit finds the rows that the first one has written.
 func TestABatchOfUnknownOutcomeCanBeCommittedAgain(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for what, rule := range map[string]fault.Rule{"lost reply": fault.On("Table.Batch").Times(4).LoseReply(), "lost request": fault.On("Table.Batch").Times(4).LoseRequest()} {
@@ -197,7 +197,7 @@ func TestABatchOfUnknownOutcomeCanBeCommittedAgain(t *testing.T) {
 	})
 }
 
-// What the rows tell of the first Commit holds for the operations that it had.
+// The stored rows prove the outcome only of the operations that were sent.
 func TestABatchOfUnknownOutcomeAcceptsNoMoreOperations(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, stamped := range []bool{false, true} {

@@ -31,7 +31,7 @@ func TestATornBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 			b.Fault(fault.On("Table.Batch").Nth(1).CutReply(cut))
 			_, err := table.Batch().Insert(&good).Insert(&there).Commit(ctx)
 			if err == nil {
-				t.Fatalf("a failure cut after %d bytes passes for success", cut)
+				t.Fatalf("a failure cut after %d bytes is reported as success", cut)
 			}
 			if errors.Is(err, patterns.ErrConflict) {
 				t.Errorf("cut after %d bytes: %v", cut, err)
@@ -54,7 +54,7 @@ func TestATornBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 	})
 }
 
-// replyLength is how long the reply to the transaction is that send sends.
+// replyLength returns the length of the reply to the transaction that send commits.
 func replyLength(t testing.TB, b *harness.Backend, send func()) int64 {
 	t.Helper()
 	b.ResetRequests()
@@ -66,7 +66,7 @@ func replyLength(t testing.TB, b *harness.Backend, send func()) int64 {
 	return log[0].ReplyBytes
 }
 
-// A proxy may end a reply anywhere and call it whole.
+// A proxy may truncate a reply without a transport error.
 func TestATruncatedBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 	t.Parallel()
 	cut, length := -1, 0
@@ -88,11 +88,11 @@ func TestATruncatedBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 			v := counter{"p", "good", 1}
 			_, err := table.Batch().Insert(&v).Insert(&there).Commit(ctx)
 			if err == nil || errors.Is(err, patterns.ErrConflict) {
-				t.Fatalf("a failure cut after %d of %d bytes gives %v", cut, length, err)
+				t.Fatalf("a failure cut after %d of %d bytes returns %v", cut, length, err)
 			}
 			var f *patterns.BatchError
 			if !errors.As(err, &f) || !errors.Is(err, patterns.ErrBadReply) && !errors.Is(err, patterns.ErrExists) {
-				t.Fatalf("a failure cut after %d of %d bytes gives %v", cut, length, err)
+				t.Fatalf("a failure cut after %d of %d bytes returns %v", cut, length, err)
 			}
 		}
 		whole := length
@@ -102,7 +102,7 @@ func TestATruncatedBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 			now := cut
 			cut = -1
 			if err != nil || len(result.ETags) != 1 || result.ETags[0] != harness.ETagOf(t, table, v.Key()) {
-				t.Fatalf("a success cut after %d of %d bytes gives %v, %v", now, length, result, err)
+				t.Fatalf("a success cut after %d of %d bytes returns %v, %v", now, length, result, err)
 			}
 			cut = now
 		}
@@ -114,7 +114,7 @@ func TestAnInvalidBatchReplyIsErrBadReply(t *testing.T) {
 	body := ""
 	wrap := func(inner policy.Transporter) harness.Transport {
 		return func(req *http.Request) (*http.Response, error) {
-			if req.Method != http.MethodPost { // rows cannot be read again either
+			if req.Method != http.MethodPost { // reads of the rows fail too
 				return nil, &net.OpError{Op: "dial", Err: errors.New("refused")}
 			}
 			resp, err := inner.Do(req)
@@ -131,7 +131,7 @@ func TestAnInvalidBatchReplyIsErrBadReply(t *testing.T) {
 			v := counter{"p", fmt.Sprint(i), 1}
 			_, err := table.Batch().Insert(&v).Commit(t.Context())
 			if !errors.Is(err, patterns.ErrOutcomeUnknown) || !errors.Is(err, patterns.ErrBadReply) {
-				t.Errorf("%q gives %v", text, err)
+				t.Errorf("%q: got %v", text, err)
 			}
 		}
 	})

@@ -93,8 +93,8 @@ func TestBatchesOfAnySizeAreOneRequest(t *testing.T) {
 	})
 }
 
-// What Batch lets through must be under the service's limit, whatever keys and
-// conditions add to it; and it must not refuse what is well under it.
+// A transaction that Batch accepts is under the limit of the service, including keys and
+// conditions, and one well under the limit is not refused.
 func TestBatchAcceptsUpToFourMebibytes(t *testing.T) {
 	t.Parallel()
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
@@ -123,8 +123,7 @@ func TestBatchAcceptsUpToFourMebibytes(t *testing.T) {
 	})
 }
 
-// A transaction names a row once, in whatever order and number rows come: the second
-// time is refused, with its index, and nothing is sent.
+// Rows are in any order and number.
 func TestBatchRefusesASecondOperationOnARow(t *testing.T) {
 	type row struct{ PartitionKey, RowKey string }
 	acct := storagetest.New(t)
@@ -158,7 +157,7 @@ func TestBatchRefusesASecondOperationOnARow(t *testing.T) {
 	}
 }
 
-// Buffers are sized by the rows before.
+// The size of a buffer depends on earlier rows.
 func TestALargeRowDoesNotEnlargeTheBuffersOfLaterRows(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[map[string]any]{Keyless: true})

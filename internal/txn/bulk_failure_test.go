@@ -35,14 +35,14 @@ func TestBulkAppliesTheOperationsThatDoNotFail(t *testing.T) {
 			}
 			yield(patterns.InsertOp(&bad))                                // 100: never sent
 			yield(patterns.UpsertOp(&quote, patterns.Replace))            // 101: aztables cannot address it
-			yield(patterns.DeleteOp[counter](keys.Key{Row: "no"}, ""))    // 102: nor this; and it is missing
+			yield(patterns.DeleteOp[counter](keys.Key{Row: "no"}, ""))    // 102: nor this, and the row does not exist
 			yield(patterns.InsertOp(&counter{"p", "last", 1}))            // 103
 			yield(patterns.ReplaceOp(patterns.Item[counter]{Key: tally})) // 104: no ETag
 			yield(patterns.InsertOp[counter](nil))                        // 105
 		}
 		report, err := table.Bulk(t.Context(), ops, nil)
 		want := map[int]error{50: patterns.ErrExists, 77: patterns.ErrExists, 100: patterns.ErrBadKey, 104: patterns.ErrBadETag, 105: patterns.ErrNil}
-		requests := 3 + 2 // two fail, then what is left; the last ones; the missing row
+		requests := 3 + 2 // two with a failing row, the rest; the last rows; the missing row
 		if b.Accelerated {
 			want[102] = patterns.ErrNotFound
 		} else {
@@ -64,7 +64,7 @@ func TestBulkAppliesTheOperationsThatDoNotFail(t *testing.T) {
 			t.Errorf("not reported: %v", want)
 		}
 		harness.WantHidden(t, err, "SECRET")
-		n := 100 + 1 // with the two that were there
+		n := 100 + 1 // including the two rows from before
 		if b.Accelerated {
 			n++
 		}
@@ -86,7 +86,7 @@ func TestBulkSendsOneRequestToAMissingTable(t *testing.T) {
 	})
 }
 
-// Through aztables texts grow on their way, more than could be foreseen.
+// aztables encodes texts in more bytes than the library can predict.
 func TestBulkDividesTransactionsThatTheServiceFindsTooLarge(t *testing.T) {
 	t.Parallel()
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
@@ -120,7 +120,7 @@ func TestBulkReportsUnsentOperationsIfItsContextEnds(t *testing.T) {
 					return
 				}
 			}
-			t.Error("all were taken")
+			t.Error("Bulk read the whole input")
 		}
 		report, err := table.Bulk(ctx, ops, &patterns.BulkOptions{Parallel: 2, Progress: func(p patterns.BulkProgress) {
 			if p.Requests == 5 {
@@ -142,7 +142,7 @@ func TestBulkReportsUnsentOperationsIfItsContextEnds(t *testing.T) {
 			there += n
 		}
 		if there < report.Applied || there > report.Applied+unknown {
-			t.Errorf("%d applied and %d unknown are reported, %d rows are there", report.Applied, unknown, there)
+			t.Errorf("%d applied and %d unknown are reported, %d rows are stored", report.Applied, unknown, there)
 		}
 		report, err = table.Bulk(ctx, inserts(10, "p"), nil)
 		harness.WantError(t, err, context.Canceled)
@@ -155,7 +155,7 @@ func TestBulkReportsUnsentOperationsIfItsContextEnds(t *testing.T) {
 	})
 }
 
-func TestBulkReportsCorrectlyUnderRandomFaults(t *testing.T) { // alone: it counts goroutines
+func TestBulkReportsCorrectlyUnderRandomFaults(t *testing.T) { // not parallel, as it counts goroutines
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		before := runtime.NumGoroutine()
 		for _, stamped := range []bool{false, true} {
@@ -175,7 +175,7 @@ func TestBulkReportsCorrectlyUnderRandomFaults(t *testing.T) { // alone: it coun
 				failed[f.Index] = f.Err
 			}
 			if (err == nil) != (len(failed) == 0) || most.Load() != 1 {
-				t.Errorf("%v with %d failures, %d calls of progress at once", err, len(failed), most.Load())
+				t.Errorf("%v with %d failures, %d concurrent calls of progress", err, len(failed), most.Load())
 			}
 			there := make(map[int64]bool)
 			for item, err := range table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan}) {
@@ -188,9 +188,9 @@ func TestBulkReportsCorrectlyUnderRandomFaults(t *testing.T) { // alone: it coun
 				err, bad := failed[i]
 				switch {
 				case !bad && !there[int64(i)]:
-					t.Fatalf("operation %d counts as applied and is not there", i)
+					t.Fatalf("operation %d counts as applied and is not stored", i)
 				case bad && there[int64(i)] && !errors.Is(err, patterns.ErrOutcomeUnknown):
-					t.Fatalf("operation %d is there: %v", i, err)
+					t.Fatalf("operation %d is stored: %v", i, err)
 				}
 			}
 		}
@@ -222,7 +222,7 @@ func TestBulkWaitsForItsRequestsIfTheInputPanics(t *testing.T) {
 			}, nil)
 		}()
 		if time.Since(start) < time.Second {
-			t.Error("Bulk has ended while its transaction was under way")
+			t.Error("Bulk returned during its transaction")
 		}
 		if n := rowsOf(t, table)["p"]; n != patterns.MaxBatchOps {
 			t.Errorf("%d rows", n)

@@ -16,7 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// inserts are n operations, dealt out over the partitions.
+// inserts returns n operations, distributed over the partitions.
 func inserts(n int, partitions ...string) iter.Seq[patterns.Op[counter]] {
 	return func(yield func(patterns.Op[counter]) bool) {
 		for i := range n {
@@ -81,11 +81,11 @@ func TestBulkFillsTransactionsOfManyPartitions(t *testing.T) {
 	t.Parallel()
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, c := range []struct{ n, partitions, atMost int }{
-			{20_000, 100, 200},    // all fit in what may wait
-			{60_000, 2000, 4_000}, // they do not: about half a partition waits
+			{20_000, 100, 200},    // all fit in the queues
+			{60_000, 2000, 4_000}, // they do not: about half of the operations of a partition wait
 		} {
 			if c.n > 50_000 && !b.Accelerated {
-				continue // the same, and slow
+				continue // the same code, and slow
 			}
 			var names []string
 			for i := range c.partitions {
@@ -106,7 +106,7 @@ func TestBulkKeepsTheOrderWithinAPartition(t *testing.T) {
 		const writes = 300
 		ops := func(yield func(patterns.Op[counter]) bool) {
 			for i := range writes {
-				for p := range 3 { // the same row again and again: the last write must win
+				for p := range 3 { // each write replaces the same row
 					v := counter{fmt.Sprint("p", p), "row", int64(i)}
 					if !yield(patterns.UpsertOp(&v, patterns.Replace)) {
 						return

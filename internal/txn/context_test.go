@@ -16,8 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// A context that ends while a write is under way leaves its outcome open, and the
-// answer says so, whether the write was carried out or not.
+// Whether the write was applied or not, its outcome is unknown.
 func TestAContextThatEndsDuringAWriteLeavesTheOutcomeUnknown(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
@@ -46,10 +45,10 @@ func TestAContextThatEndsDuringAWriteLeavesTheOutcomeUnknown(t *testing.T) {
 					err := write(ctx)
 					cancel()
 					if !errors.Is(err, patterns.ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) {
-						t.Errorf("%s, delayed %s it is carried out: %v", name, what, err)
+						t.Errorf("%s, delayed %s it is applied: %v", name, what, err)
 					}
 					if time.Since(start) > 10*time.Millisecond {
-						t.Errorf("%s came back after %v", name, time.Since(start))
+						t.Errorf("%s returned after %v", name, time.Since(start))
 					}
 				}
 				_, err := table.Get(t.Context(), tally)
@@ -62,7 +61,7 @@ func TestAContextThatEndsDuringAWriteLeavesTheOutcomeUnknown(t *testing.T) {
 	})
 }
 
-// Retries that end with the context end with it at once.
+// The SDK does not retry after the end of the context.
 func TestAContextThatEndsBetweenTriesEndsTheCall(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		name := harness.UniqueName()
@@ -103,7 +102,7 @@ func TestNoGoroutineOutlivesItsCall(t *testing.T) {
 				harness.MayFail(table.Batch().Upsert(&counter{"hits", "1", 1}, patterns.Merge).Upsert(&counter{"hits", "2", 1}, patterns.Merge).Commit(ctx))
 				harness.MayFail(table.Bulk(short, inserts(300, "a", "b", "c"), nil))
 				for _, err := range table.Query(ctx, query.PartitionKey.Eq("hits"), nil) {
-					_ = err // that it ends is what counts
+					_ = err // only its end matters
 					break
 				}
 				cancel()
@@ -115,7 +114,7 @@ func TestNoGoroutineOutlivesItsCall(t *testing.T) {
 	}
 }
 
-// wantGoroutines asserts that no goroutine was left behind.
+// wantGoroutines checks that no more goroutines run than before.
 func wantGoroutines(t testing.TB, before int) {
 	t.Helper()
 	for range 100 {

@@ -17,13 +17,13 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// writer is one way to write the row of the tally. It reports the ETag, "" for a delete.
+// writer is one way to write the row of tally. It returns the ETag, "" for a delete.
 type writer struct {
 	name    string
-	op      string // as the fault script names it
-	onNew   bool   // the row is not there before
-	gone    bool   // it only wants the row gone
-	byEqual bool   // without stamps, equal content counts as its own
+	op      string // of its request
+	onNew   bool   // the row does not exist before
+	gone    bool   // a delete that also succeeds if the row does not exist
+	byEqual bool   // without stamps, equal content proves that it was applied
 	write   func(ctx context.Context, table *patterns.Table[counter], item patterns.Item[counter]) (azcore.ETag, error)
 }
 
@@ -56,7 +56,7 @@ var writers = []writer{
 		ran := 0
 		return etag(table.Update(ctx, tally, func(c *counter) error {
 			if ran++; ran > 1 {
-				return patterns.ErrConflict // as it said itself
+				return patterns.ErrConflict // no second run
 			}
 			c.N++
 			return nil
@@ -87,7 +87,7 @@ func first(r patterns.BatchResult, err error) (azcore.ETag, error) {
 	return r.ETags[0], nil
 }
 
-// competitor does something to the row between the writer's first try and its second.
+// competitor changes the row between the writer's first try and its second one.
 type competitor struct {
 	name string
 	act  func(t testing.TB, stamped *patterns.Table[counter], raw *aztables.Client)
@@ -96,7 +96,7 @@ type competitor struct {
 const rawTally = `{"PartitionKey":"hits","RowKey":"0","N@odata.type":"Edm.Int64","N":"%d"}`
 
 var competitors = []competitor{
-	{"nobody", nil},
+	{"none", nil},
 	{"update", func(t testing.TB, table *patterns.Table[counter], _ *aztables.Client) {
 		harness.MayFail(table.Update(t.Context(), tally, func(c *counter) error { c.N += 10; return nil }))
 	}},
@@ -138,8 +138,8 @@ var competitors = []competitor{
 	}},
 }
 
-// scripts say what happens to the tries of the write, one letter each: R lost reply, Q lost request, 5 InternalError,
-// B ServerBusy, U another 503. What has no letter is left alone.
+// scripts are the faults of the tries of a write, one letter each: R lost reply, Q lost request, 5 InternalError,
+// B ServerBusy, U another 503. A try without a letter succeeds.
 var scripts = []string{"", "R", "Q", "5", "U", "BR", "QR", "RRRR", "QQQQ", "5555", "BBBB", "RBBB"}
 
 func (w writer) rules(script string) []fault.Rule {
@@ -163,8 +163,8 @@ func (w writer) rules(script string) []fault.Rule {
 	return rules
 }
 
-// TestNoReportedOutcomeContradictsTheService lets every kind of write meet every loss, with every competitor in between, and compares
-// what it answers with what the service carried out.
+// Every kind of write meets every script, with every competitor in between. The outcome that it reports is compared with
+// what the service has applied.
 func TestNoReportedOutcomeContradictsTheService(t *testing.T) {
 	t.Parallel()
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
@@ -173,7 +173,7 @@ func TestNoReportedOutcomeContradictsTheService(t *testing.T) {
 				for _, old := range []bool{false, true} {
 					for _, w := range writers {
 						if old && (w.onNew || !stamped) {
-							continue // no row, or none with stamps: the same case again
+							continue // no row, or no stamps: an equal case exists
 						}
 						for _, c := range competitors {
 							for _, script := range scripts {
@@ -187,7 +187,7 @@ func TestNoReportedOutcomeContradictsTheService(t *testing.T) {
 	})
 }
 
-// checkCase runs one case. old is whether the row was there before stamps were.
+// checkCase runs one case. old selects a row that was written without stamps.
 func checkCase(t *testing.T, b *harness.Backend, w writer, c competitor, script string, stamped, old bool) {
 	t.Helper()
 	ctx := t.Context()
@@ -231,7 +231,7 @@ func checkCase(t *testing.T, b *harness.Backend, w writer, c competitor, script 
 	absent := errors.Is(missing, patterns.ErrNotFound) && w.gone
 	fail := func(text string) {
 		t.Helper()
-		t.Errorf("%s: %s: answer %v, applied %v, row now %+v %v\n%v", what, text, err, applied, now.Value, missing, b.Requests())
+		t.Errorf("%s: %s: returned %v, applied %v, row now %+v %v\n%v", what, text, err, applied, now.Value, missing, b.Requests())
 	}
 	switch {
 	case err == nil && !applied && !equal && !absent:
@@ -239,27 +239,26 @@ func checkCase(t *testing.T, b *harness.Backend, w writer, c competitor, script 
 	case err != nil && !errors.Is(err, patterns.ErrOutcomeUnknown) && applied:
 		fail("failure although it was written")
 	case errors.Is(err, patterns.ErrOutcomeUnknown) && errors.Is(err, patterns.ErrConflict):
-		fail("an unknown outcome that invites to try again")
+		fail("an unknown outcome that suggests a retry")
 	case errors.Is(err, patterns.ErrOutcomeUnknown) && strings.Trim(script, "B") == "" && b.Accelerated:
-		fail("unknown although every try was answered")
+		fail("unknown although every try had a response")
 	case errors.Is(err, patterns.ErrOutcomeUnknown) && stamped && applied && c.act == nil && !strings.HasPrefix(w.name, "delete"):
-		fail("unknown although the stamp stands there")
+		fail("unknown although the row has the stamp")
 	case err == nil && applied && c.act == nil && missing == nil && got != now.ETag:
-		fail(fmt.Sprintf("ETag %s returned, %s stands there", got, now.ETag))
+		fail(fmt.Sprintf("ETag %s returned, the row has %s", got, now.ETag))
 	case err == nil && applied && now.Value.N > 2 && got == now.ETag:
 		fail("the competitor's ETag returned")
 	case got == azcore.ETagAny:
-		fail("an ETag returned that every version meets")
+		fail("an ETag returned that matches every version")
 	}
 	harness.WantHidden(t, err, "hits")
 }
 
-// The same on both services, for what their logs tell alike.
 func TestLostRepliesAreResolvedOnEveryAccount(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, w := range writers {
 			if w.op == "Table.Batch" {
-				continue // only the account in this process logs how a transaction ended
+				continue // only the in-process account logs the outcome of a transaction
 			}
 			for _, c := range competitors {
 				for _, script := range []string{"R", "Q"} {
@@ -270,8 +269,7 @@ func TestLostRepliesAreResolvedOnEveryAccount(t *testing.T) {
 	})
 }
 
-// A merge leaves the row's other properties, which say nothing about whether it was
-// carried out.
+// A merge keeps other properties of the row, which are no evidence of its outcome.
 func TestALostMergeIsRecognizedIfTheRowHasOtherProperties(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
@@ -293,7 +291,7 @@ func TestALostMergeIsRecognizedIfTheRowHasOtherProperties(t *testing.T) {
 					_, err = table.Upsert(t.Context(), &item.Value, patterns.Merge)
 				}
 				if got := harness.Get(t, table, tally); err != nil || got.Value.N != 2 {
-					t.Errorf("%s: %v, the row says %d", what, err, got.Value.N)
+					t.Errorf("%s: %v, the row has %d", what, err, got.Value.N)
 				}
 			}
 		})

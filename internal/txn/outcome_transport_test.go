@@ -24,8 +24,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Without the policy the tries are counted by the connections that net/http reports.
-// A transport that reports none must not make an answer surer than it is.
+// Without the policy, tries are counted by the connections that net/http reports. A
+// transport may report none.
 func TestOutcomesAreCorrectIfTheTransportReportsNoConnections(t *testing.T) {
 	lose := 0
 	wrap := func(inner policy.Transporter) harness.Transport {
@@ -48,7 +48,7 @@ func TestOutcomesAreCorrectIfTheTransportReportsNoConnections(t *testing.T) {
 			}
 			_, err := table.Insert(t.Context(), &counter{"hits", fmt.Sprint(row), 1})
 			if !errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrOutcomeUnknown) {
-				t.Errorf("the stamps say that it is another's: %v", err)
+				t.Errorf("the stamps prove that another client wrote the row: %v", err)
 			}
 		}
 	})
@@ -65,7 +65,7 @@ func (c withoutTrace) Value(key any) any {
 	return v
 }
 
-// What never left the machine has a known outcome: nothing was done.
+// The requests fail before they are sent.
 func TestAWriteThatWasNotSentHasAKnownOutcome(t *testing.T) {
 	v := counter{"hits", "0", 1}
 	failed := func(t *testing.T, client *aztables.Client) {
@@ -95,7 +95,7 @@ func TestAWriteThatWasNotSentHasAKnownOutcome(t *testing.T) {
 				}
 				failed(t, service.NewClient("T"))
 			})
-			t.Run("nobody listens", func(t *testing.T) {
+			t.Run("no listener", func(t *testing.T) {
 				l, err := net.Listen("tcp", "127.0.0.1:0")
 				if err != nil {
 					t.Fatal(err)
@@ -124,7 +124,7 @@ func (credentialError) Error() string { return "no token" }
 
 func (credentialError) NonRetriable() {}
 
-// The same over sockets: net/http reports each try, and a reply lost there is found out.
+// net/http reports each try.
 func TestALostReplyOverSocketsIsResolved(t *testing.T) {
 	acct := storagetest.New(t)
 	server, err := acct.Serve()
@@ -150,11 +150,11 @@ func TestALostReplyOverSocketsIsResolved(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := harness.Get(t, table, tally); got.ETag != item.ETag {
-				t.Errorf("ETag %q returned, %q stands there", item.ETag, got.ETag)
+				t.Errorf("ETag %q returned, the row has %q", item.ETag, got.ETag)
 			}
 			acct.ClearFaults()
 			_, err = table.Insert(t.Context(), &counter{"hits", "0", 1})
-			harness.WantError(t, err, patterns.ErrExists) // one try, one answer: no doubt
+			harness.WantError(t, err, patterns.ErrExists) // one try with a response
 			want := []string{"Table.Insert", "Table.Insert", "Table.Get", "Table.Get", "Table.Insert"}
 			if got := fmt.Sprint(acct.Log().Ops()); got != fmt.Sprint(want) {
 				t.Errorf("sent %v", got)
@@ -165,9 +165,9 @@ func TestALostReplyOverSocketsIsResolved(t *testing.T) {
 	}
 }
 
-// A try that got no answer may still be carried out after the row was looked at.
+// The try is applied after the row was read.
 func TestATryWithoutAResponseMayStillBeApplied(t *testing.T) {
-	for what, refused := range map[string]bool{"no try is answered": false, "all but the first are refused": true} {
+	for what, refused := range map[string]bool{"no try has a response": false, "all but the first are refused": true} {
 		t.Run(what, func(t *testing.T) { testDelayedTry(t, refused) })
 	}
 }
@@ -206,14 +206,14 @@ func testDelayedTry(t *testing.T, refused bool) {
 		late()
 		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 		if got := harness.Get(t, table, tally).Value.N; got != 2 {
-			t.Errorf("the late try was not carried out: %d", got)
+			t.Errorf("the late try was not applied: %d", got)
 		}
 	})
 }
 
 func TestAnUnknownOutcomePrintsItsCausesWithPlusV(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		const address = "table.storagetest.invalid" // stands in the SDK's text
+		const address = "table.storagetest.invalid" // part of the SDK's text
 		table := harness.NewTable[counter](t, b.Table(t), nil)
 		b.Fault(fault.On("Table.Insert").Status(500, "InternalError"), fault.On("Table.Batch").Status(500, "InternalError"))
 		_, single := table.Insert(t.Context(), &counter{"hits", "0", 1})
@@ -224,7 +224,7 @@ func TestAnUnknownOutcomePrintsItsCausesWithPlusV(t *testing.T) {
 			harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 			harness.WantHidden(t, err, address)
 			if text := fmt.Sprintf("%+v", err); strings.Count(text, address) == 0 {
-				t.Errorf("it says no more than %s", text)
+				t.Errorf("%%+v prints no more than %s", text)
 			}
 		}
 	})

@@ -16,7 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// randomFaults lets a part of the writes fail in every way.
+// randomFaults makes some of the requests fail, in every way.
 func randomFaults(op string) []fault.Rule {
 	return []fault.Rule{
 		fault.On(op).Probability(0.15).LoseReply(),
@@ -26,8 +26,8 @@ func randomFaults(op string) []fault.Rule {
 	}
 }
 
-// Every success raised the counter once, and nothing else did but what was
-// reported as unknown.
+// Each successful update has incremented the counter once, an update of unknown outcome at
+// most once.
 func TestStampedUpdatesAreAppliedOnce(t *testing.T) {
 	t.Parallel()
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
@@ -68,8 +68,7 @@ func TestStampedUpdatesAreAppliedOnce(t *testing.T) {
 	})
 }
 
-// Of all who insert the same row exactly one is told that it is theirs, although
-// the rows are equal.
+// The rows are equal, so that only the stamp shows which insert was applied.
 func TestOfConcurrentStampedInsertsOneSucceeds(t *testing.T) {
 	t.Parallel()
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
@@ -102,7 +101,7 @@ func TestOfConcurrentStampedInsertsOneSucceeds(t *testing.T) {
 			for row := range rows {
 				there := harness.ETagOf(t, table, keys.Key{Partition: "hits", Row: fmt.Sprint(row)}) != ""
 				if won[row] > 1 || there && won[row]+unknown[row] == 0 || !there && won[row] > 0 {
-					rt.Errorf("row %d: there %v, %d winners, %d unknown\n%v", row, there, won[row], unknown[row], b.Requests())
+					rt.Errorf("row %d: stored %v, %d winners, %d unknown\n%v", row, there, won[row], unknown[row], b.Requests())
 				}
 			}
 		})
@@ -129,9 +128,9 @@ func TestTheStampIsBoundedAndNotAmongTheProperties(t *testing.T) {
 		if err := json.Unmarshal(reply.Value, &row); err != nil || len(row.Stamp) < 8*12 || len(row.Stamp) > 110 {
 			t.Errorf("the stamp has %d bytes: %q, %v", len(row.Stamp), row.Stamp, err)
 		}
-		bags := harness.NewTable(t, client, &patterns.TableOptions[map[string]any]{Key: func(*map[string]any) (keys.Key, error) { return tally, nil }})
-		if bag := harness.Get(t, bags, tally).Value; bag["azp_stamp"] != nil {
-			t.Errorf("the stamp shows among the properties: %v", bag)
+		maps := harness.NewTable(t, client, &patterns.TableOptions[map[string]any]{Key: func(*map[string]any) (keys.Key, error) { return tally, nil }})
+		if v := harness.Get(t, maps, tally).Value; v["azp_stamp"] != nil {
+			t.Errorf("the stamp shows among the properties: %v", v)
 		}
 	})
 }
