@@ -1,0 +1,163 @@
+package txn_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+const otherVersion = `W/"datetime'2026-01-02T03%3A04%3A05.1234567Z'"`
+
+// Each case has the stored row of a write whose response was lost, and what the row proves about the write.
+func TestResolveReturnsWhatTheStoredRowProves(t *testing.T) {
+	write := func(kind wire.Kind, etag, properties string) txn.Change {
+		c := txn.Change{Write: wire.Write{Kind: kind, PartitionKey: "p", RowKey: "r", ETag: etag}, Op: kind.String()}
+		if kind != wire.Delete {
+			c.Body = []byte(row(properties))
+		}
+		return c
+	}
+	stamped := func(c txn.Change, id, base string) txn.Change { c.ID, c.Base = id, base; return c }
+	ifExists := func(c txn.Change) txn.Change { c.IfExists = true; return c }
+	computed := func(c txn.Change) txn.Change { c.Computed = true; return c }
+	const applied, superseded, refused, unknown = "applied", "applied and superseded", "refused", "unknown"
+	for _, c := range []struct {
+		what       string
+		stored     string // the properties of the row, "-" if there is no row
+		change     txn.Change
+		unanswered bool // an attempt had no response
+		want       string
+	}{
+		{"an insert whose content is stored", `"N":1`, write(wire.Insert, "", `"N":1`), true, applied},
+		{"an insert of which another content is stored", `"N":2`, write(wire.Insert, "", `"N":1`), true, unknown},
+		{"an insert without a row", "-", write(wire.Insert, "", `"N":1`), true, unknown},
+		{"a replace whose content is stored", `"N":1`, write(wire.Replace, otherVersion, `"N":1`), true, applied},
+		{"a replace of a row with more properties", `"N":1,"M":1`, write(wire.Replace, otherVersion, `"N":1`), true, unknown},
+		{"a merge of a row with more properties", `"N":1,"M":1`, write(wire.Merge, otherVersion, `"N":1`), true, applied},
+		{"a replace of computed content", `"N":1`, computed(write(wire.Replace, otherVersion, `"N":1`)), true, unknown},
+		{"a replace of a row that has not changed", `"N":2`, write(wire.Replace, "stored", `"N":1`), false, refused},
+		{"a late replace of a row that has not changed", `"N":2`, write(wire.Replace, "stored", `"N":1`), true, unknown},
+		{"a delete of a row that has not changed", `"N":2`, write(wire.Delete, "stored", ""), false, refused},
+		{"a delete without a row", "-", write(wire.Delete, "*", ""), true, unknown},
+		{"a delete if exists without a row", "-", ifExists(write(wire.Delete, "*", "")), true, applied},
+		{"a stamped write whose stamp is stored", `"N":1,"azp_stamp":"me.base"`, stamped(write(wire.Replace, otherVersion, `"N":1,"azp_stamp":"me.base"`), "me", "base"), true, applied},
+		{"a stamped write that another write followed", `"N":2,"azp_stamp":"other.me.base"`, stamped(write(wire.Replace, otherVersion, `"N":1,"azp_stamp":"me.base"`), "me", "base"), true, superseded},
+		{"a stamped write of which another write took the base", `"N":1,"azp_stamp":"other.base"`, stamped(write(wire.Replace, otherVersion, `"N":1,"azp_stamp":"me.base"`), "me", "base"), true, refused},
+		{"a stamped write after many others", `"N":1,"azp_stamp":"other"`, stamped(write(wire.Replace, otherVersion, `"N":1,"azp_stamp":"me.base"`), "me", "base"), true, unknown},
+	} {
+		account := storagetest.New(t)
+		client := account.TablesWith(wire.Accelerate(nil)).NewClient("Rows")
+		if _, err := client.CreateTable(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		etag := ""
+		if c.stored != "-" {
+			reply, err := client.AddEntity(t.Context(), []byte(row(c.stored)), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			etag = string(reply.ETag)
+		}
+		if c.change.ETag == "stored" {
+			c.change.ETag = etag
+		}
+		account.ResetLog()
+		lost := &azerr.Error{Op: c.change.Op, Unsure: true, Unanswered: c.unanswered}
+		etags, err := txn.Resolve(t.Context(), wire.NewClient(client), []txn.Change{c.change}, lost)
+		var e *azerr.Error
+		got := ""
+		switch {
+		case errors.Is(err, azerr.ErrOutcomeUnknown):
+			got = unknown
+		case errors.As(err, &e) && !e.Unsure:
+			got = refused
+		case err != nil:
+			got = fmt.Sprint(err)
+		case c.change.Kind == wire.Delete, etags[0] == etag:
+			got = applied
+		case etags[0] == txn.SupersededETag:
+			got = superseded
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s (%q, %v)", c.what, got, c.want, etags, err)
+		}
+		if n := len(account.Log()); n != 1 {
+			t.Errorf("%s: %d requests, want 1", c.what, n)
+		}
+	}
+}
+
+func row(properties string) string {
+	return `{"PartitionKey":"p","RowKey":"r",` + properties + `}`
+}
+
+func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
+	account := storagetest.New(t)
+	client := account.TablesWith(wire.Accelerate(nil)).NewClient("Rows")
+	if _, err := client.CreateTable(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := client.AddEntity(t.Context(), []byte(row(`"N":1`)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof := txn.Change{Write: wire.Write{Kind: wire.Insert, PartitionKey: "p", RowKey: "r", Body: []byte(row(`"N":1`))}}
+	unproven := txn.Change{Write: wire.Write{Kind: wire.Insert, PartitionKey: "p", RowKey: "none", Body: []byte(`{"PartitionKey":"p","RowKey":"none"}`)}}
+	deletion := txn.Change{Write: wire.Write{Kind: wire.Delete, PartitionKey: "p", RowKey: "none", ETag: "*"}}
+	unchanged := txn.Change{Write: wire.Write{Kind: wire.Delete, PartitionKey: "p", RowKey: "r", ETag: string(reply.ETag)}}
+	lost := &azerr.Error{Op: "batch", Unsure: true}
+	resolve := func(changes ...txn.Change) ([]string, error) {
+		return txn.Resolve(t.Context(), wire.NewClient(client), changes, lost)
+	}
+	if etags, err := resolve(proof, deletion); err != nil || etags[0] != string(reply.ETag) || etags[1] != "" {
+		t.Errorf("a proof and a deleted row: %q, %v", etags, err)
+	}
+	if _, err := resolve(proof, unproven); !errors.Is(err, azerr.ErrOutcomeUnknown) {
+		t.Errorf("a proof and a missing row: %v", err)
+	}
+	var e *azerr.Error
+	if _, err := resolve(unproven, unchanged); !errors.As(err, &e) || e.Unsure {
+		t.Errorf("an unchanged row: %v", err)
+	}
+	account.Fault(storagetest.On("Table.Get").Status(403, "AuthorizationFailure"))
+	_, err = resolve(proof)
+	var service *azcore.ResponseError
+	if !errors.Is(err, azerr.ErrOutcomeUnknown) || !errors.As(err, &service) || service.StatusCode != 403 {
+		t.Errorf("rows that cannot be read: %v", err)
+	}
+}
+
+func TestNextStampsKeepsTheNewestStamps(t *testing.T) {
+	base := "new"
+	var ids []string
+	for range 20 {
+		id, stamps := txn.NextStamps(base)
+		ids = append([]string{id}, ids...)
+		for i, got := range splitStamps(stamps) {
+			want := "new"
+			if i < len(ids) {
+				want = ids[i]
+			}
+			if got != want {
+				t.Fatalf("stamp %d of %q is %q, want %q", i, stamps, got, want)
+			}
+		}
+		if n := len(splitStamps(stamps)); n != min(len(ids)+1, 8) {
+			t.Fatalf("%d stamps after %d writes", n, len(ids))
+		}
+		base = stamps
+	}
+	if id, stamps := txn.NextStamps(""); id != stamps {
+		t.Errorf("without a base the stamps are %q, want %q", stamps, id)
+	}
+}
+
+func splitStamps(stamps string) []string { return strings.Split(stamps, ".") }
