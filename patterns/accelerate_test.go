@@ -15,11 +15,7 @@ import (
 )
 
 func TestAcceleratedTwiceIsAcceleratedOnce(t *testing.T) {
-	acct := storagetest.New(t)
-	name := harness.UniqueName()
-	if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
-		t.Fatal(err)
-	}
+	acct, name := harness.NewAccount(t)
 	once := patterns.Accelerate(nil)
 	twice := patterns.Accelerate(once)
 	if n := len(twice.PerRetryPolicies); n != 1 || twice == once {
@@ -97,12 +93,8 @@ func TestAnotherPolicyMayCreateAMissingTable(t *testing.T) {
 func TestSharedAccessSignaturesWorkInEveryOperation(t *testing.T) {
 	for mode, accelerate := range map[string]bool{"plain": false, "accelerated": true} {
 		t.Run(mode, func(t *testing.T) {
-			acct := storagetest.New(t)
+			acct, name := harness.NewAccount(t)
 			owner := acct.Tables()
-			name := harness.UniqueName()
-			if _, err := owner.CreateTable(t.Context(), name, nil); err != nil {
-				t.Fatal(err)
-			}
 			all := aztables.AccountSASPermissions{Read: true, Write: true, Delete: true, List: true, Add: true, Create: true, Update: true}
 			address, err := owner.GetAccountSASURL(aztables.AccountSASResourceTypes{Service: true, Container: true, Object: true}, all, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
 			if err != nil {

@@ -114,11 +114,7 @@ func TestAnEndlessReplyIsReadUpToALimit(t *testing.T) {
 			return resp, nil
 		}
 	}
-	acct := storagetest.New(t)
-	name := harness.UniqueName()
-	if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
-		t.Fatal(err)
-	}
+	acct, name := harness.NewAccount(t)
 	// If the client is not accelerated, the SDK reads the body.
 	table := harness.NewTable[counter](t, harness.Open(t, acct.ConnectionString(), name, true, wrap(acct.Transport())), nil)
 	body = new(endless)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // Person is an entity with a property of every Go type that has an EDM type.
@@ -40,6 +41,16 @@ func (p Person) Key() keys.Key { return keys.Key{Partition: p.Dept, Row: p.Name}
 func People(t testing.TB, b *Backend) *patterns.Table[Person] {
 	t.Helper()
 	return NewTable[Person](t, b.Table(t), nil)
+}
+
+// NewAccount returns a new in-process account and the name of an empty table in it. Its log is empty.
+func NewAccount(t testing.TB) (account *storagetest.Account, table string) {
+	t.Helper()
+	account, table = storagetest.New(t), UniqueName()
+	_, err := account.Tables().CreateTable(t.Context(), table, nil)
+	NoError(t, err)
+	account.ResetLog()
+	return account, table
 }
 
 // NewTable is patterns.NewTable and ends the test if it fails.

@@ -27,12 +27,7 @@ func RunThrough(t *testing.T, wrap func(inner policy.Transporter) Transport, bod
 	t.Helper()
 	for _, mode := range []string{"plain", "accelerated"} {
 		t.Run(mode, func(t *testing.T) {
-			account := storagetest.New(t)
-			name := UniqueName()
-			if _, err := account.Tables().CreateTable(t.Context(), name, nil); err != nil {
-				t.Fatal(err)
-			}
-			account.ResetLog()
+			account, name := NewAccount(t)
 			body(t, Open(t, account.ConnectionString(), name, mode == "accelerated", wrap(account.Transport())), account)
 		})
 	}

@@ -1,11 +1,14 @@
 package outbox_test
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
+	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -134,4 +137,21 @@ func newHires(client *aztables.Client, opts patterns.StoreOptions[hire]) (*patte
 		return nil, err
 	}
 	return patterns.NewStore(table, &opts)
+}
+
+// fullStore is a Store with all views, with its tables and its queue.
+type fullStore struct {
+	*patterns.Store[hire]
+	client, other *aztables.Client
+	queue         *harness.OutboxQueue
+}
+
+// newFullStore returns a Store with all views. onPending may be nil.
+func newFullStore(t testing.TB, b *harness.Backend, onPending func(context.Context, keys.Key, error)) fullStore {
+	t.Helper()
+	e := fullStore{client: b.Table(t), other: b.Table(t), queue: &harness.OutboxQueue{}}
+	var err error
+	e.Store, err = newHires(e.client, patterns.StoreOptions[hire]{Views: allViews(e.other), Outbox: e.queue, OnPending: onPending})
+	harness.NoError(t, err)
+	return e
 }

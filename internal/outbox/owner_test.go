@@ -201,11 +201,8 @@ func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
 
 func TestRowsOfOtherEntitiesAreNotChanged(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
-		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newFullStore(t, b, nil)
+		client, other := s.client, s.other
 		ctx := t.Context()
 		anything, err := patterns.NewTable(client, &patterns.TableOptions[struct{ What string }]{Keyless: true})
 		if err != nil {
@@ -253,18 +250,14 @@ func TestRowsOfOtherEntitiesAreNotChanged(t *testing.T) {
 // A foreign row exists at the key of a remote copy that is not unique.
 func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
 		var pending []error
-		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q,
-			OnPending: func(_ context.Context, key keys.Key, err error) {
-				if key != jones().key() {
-					t.Errorf("pending: %v", key)
-				}
-				pending = append(pending, err)
-			}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newFullStore(t, b, func(_ context.Context, key keys.Key, err error) {
+			if key != jones().key() {
+				t.Errorf("pending: %v", key)
+			}
+			pending = append(pending, err)
+		})
+		client, other, q := s.client, s.other, s.queue
 		ctx, at := t.Context(), keys.Key{Partition: "name_Ann Jones", Row: "Sales_000223"}
 		taken := func(err error) {
 			t.Helper()
@@ -273,16 +266,10 @@ func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 				t.Errorf("got %v, want the row of byName", err)
 			}
 		}
-		check := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		_, err = other.AddEntity(ctx, fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q,"What":"mine"}`, at.Partition, at.Row), nil)
-		check(err)
+		_, err := other.AddEntity(ctx, fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q,"What":"mine"}`, at.Partition, at.Row), nil)
+		harness.NoError(t, err)
 		_, err = s.Insert(ctx, jones())
-		check(err)
+		harness.NoError(t, err)
 		if len(pending) != 1 || q.Len() != 1 {
 			t.Fatalf("pending: %v; %d messages", pending, q.Len())
 		}
@@ -290,17 +277,17 @@ func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 		_, err = s.Handle(ctx, q.Message(0))
 		taken(err)
 		rows, err := readTable(ctx, other)
-		check(err)
+		harness.NoError(t, err)
 		if got := show(rows[at.Partition+"|"+at.Row]); got != `{"What":"mine"}` {
 			t.Errorf("the foreign row became %s", got)
 		}
-		check(verify(ctx, client, other, everyView, func(table, key string) bool { // all other rows are correct
+		harness.NoError(t, verify(ctx, client, other, everyView, func(table, key string) bool { // all other rows are correct
 			return table == "other" && key == at.Partition+"|"+at.Row || strings.Contains(key, "~azp_outbox_")
 		}))
 		_, err = other.DeleteEntity(ctx, at.Partition, at.Row, nil)
-		check(err)
+		harness.NoError(t, err)
 		_, err = s.Handle(ctx, q.Message(0))
-		check(err)
-		check(verify(ctx, client, other, everyView, func(_, key string) bool { return strings.Contains(key, "~azp_outbox_") }))
+		harness.NoError(t, err)
+		harness.NoError(t, verify(ctx, client, other, everyView, func(_, key string) bool { return strings.Contains(key, "~azp_outbox_") }))
 	})
 }

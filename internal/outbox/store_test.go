@@ -53,11 +53,8 @@ func TestCopiesInThePartitionCostNoRequest(t *testing.T) {
 
 func TestADuplicateWritesNothing(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
-		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newFullStore(t, b, nil)
+		client, other, q := s.client, s.other, s.queue
 		ctx := t.Context()
 		if _, err := s.Insert(ctx, jones()); err != nil {
 			t.Fatal(err)
@@ -76,7 +73,7 @@ func TestADuplicateWritesNothing(t *testing.T) {
 			}
 		}
 		h := &hire{Dept: "Sales", ID: "1", Name: "Bob", Email: "jonesj@contoso.com", Last: "Bloggs", Age: 20}
-		_, err = s.Insert(ctx, h)
+		_, err := s.Insert(ctx, h)
 		refused("byEmail", err)
 		h.Email, h.Badge = "", "B7"
 		_, err = s.Insert(ctx, h)
@@ -101,14 +98,8 @@ func TestADuplicateWritesNothing(t *testing.T) {
 
 func TestEveryViewReflectsEveryChange(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
-		s, err := newHires(client, patterns.StoreOptions[hire]{
-			Views: allViews(other), Outbox: q,
-			OnPending: func(_ context.Context, _ keys.Key, err error) { t.Errorf("pending: %v", err) },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newFullStore(t, b, func(_ context.Context, _ keys.Key, err error) { t.Errorf("pending: %v", err) })
+		client, other, q := s.client, s.other, s.queue
 		ctx := t.Context()
 		check := func(err error) {
 			t.Helper()
@@ -123,7 +114,7 @@ func TestEveryViewReflectsEveryChange(t *testing.T) {
 			}
 		}
 		h := jones()
-		_, err = s.Insert(ctx, h)
+		_, err := s.Insert(ctx, h)
 		check(err)
 		two := *h
 		two.ID, two.Email, two.Badge, two.Head = "2", "", "", true
@@ -154,11 +145,8 @@ func TestEveryViewReflectsEveryChange(t *testing.T) {
 
 func TestWritesOfAnItemFailIfTheEntityHasChanged(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
-		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newFullStore(t, b, nil)
+		client, other, q := s.client, s.other, s.queue
 		ctx := t.Context()
 		was, err := s.Insert(ctx, jones())
 		if err != nil {
@@ -243,12 +231,9 @@ func TestAnUpdateThatRunsAgainStartsFromTheStoredRow(t *testing.T) {
 
 func TestRowsOlderThanTheViewsGetTheirDerivedRows(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		client, other, q := b.Table(t), b.Table(t), &harness.OutboxQueue{}
+		s := newFullStore(t, b, nil)
+		client, other := s.client, s.other
 		plain, err := newHires(client, patterns.StoreOptions[hire]{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: q})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,35 +254,29 @@ func TestRowsOlderThanTheViewsGetTheirDerivedRows(t *testing.T) {
 		if _, err := s.Put(ctx, hires[1]); !errors.As(err, new(*patterns.DuplicateError)) {
 			t.Errorf("the badge is taken by now: %v", err)
 		}
-		check := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		check(s.Delete(ctx, thief.key()))
+		harness.NoError(t, s.Delete(ctx, thief.key()))
 		for _, h := range hires[:2] {
 			_, err := s.Put(ctx, h)
-			check(err)
+			harness.NoError(t, err)
 		}
 		_, err = s.Update(ctx, hires[2].key(), func(h *hire) error { h.Email, h.Last = "new", "Smith"; return nil })
-		check(err)
-		check(s.Delete(ctx, hires[3].key()))
+		harness.NoError(t, err)
+		harness.NoError(t, s.Delete(ctx, hires[3].key()))
 		err = s.Repair(ctx, hires[4].key())
-		check(err)
-		check(verify(ctx, client, other, everyView, nil))
+		harness.NoError(t, err)
+		harness.NoError(t, verify(ctx, client, other, everyView, nil))
 
 		// Rows that another process deletes are restored.
 		raw := client
 		_, err = raw.DeleteEntity(ctx, "Sales", "email_e0", nil)
-		check(err)
+		harness.NoError(t, err)
 		_, err = raw.DeleteEntity(ctx, "badge", "b1", nil)
-		check(err)
+		harness.NoError(t, err)
 		_, err = s.Update(ctx, hires[0].key(), func(h *hire) error { h.Age++; return nil })
-		check(err)
+		harness.NoError(t, err)
 		err = s.Repair(ctx, hires[1].key())
-		check(err)
-		check(verify(ctx, client, other, everyView, nil))
+		harness.NoError(t, err)
+		harness.NoError(t, verify(ctx, client, other, everyView, nil))
 		if err := s.Repair(ctx, keys.Key{Partition: "Sales", Row: "id_none"}); !errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("repair of nothing: %v", err)
 		}

@@ -200,11 +200,7 @@ func TestBulkReportsCorrectlyUnderRandomFaults(t *testing.T) { // not parallel, 
 
 func TestBulkWaitsForItsRequestsIfTheInputPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		acct := storagetest.New(t)
-		name := harness.UniqueName()
-		if _, err := acct.Tables().CreateTable(t.Context(), name, nil); err != nil {
-			t.Fatal(err)
-		}
+		acct, name := harness.NewAccount(t)
 		table := harness.NewTable[counter](t, acct.Tables().NewClient(name), nil)
 		acct.Fault(storagetest.On("Table.Batch").DelayReply(time.Second))
 		start := time.Now()
