@@ -136,7 +136,7 @@ type Department struct {
 	Heads int32
 }
 
-func ExampleJoin() {
+func ExampleAddTo() {
 	ctx := context.Background()
 	table, err := staff(ctx)
 	if err != nil {

@@ -1,10 +1,8 @@
 package fetch
 
 import (
-	"errors"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -97,25 +95,4 @@ func TestScanCursorsHaveTheFormatOfEarlierVersions(t *testing.T) {
 	if want := "AVJL1mjlAhnkCrh_4gu0Ycv3WSTKkOOrdxQFAQEBAAwCcDEDcjA5CDEhNCFjREU9CDEhNCFjakV3"; cursor != want {
 		t.Errorf("cursor %q, want %q", cursor, want)
 	}
-}
-
-func TestCursorsOfAnotherReadAreRefused(t *testing.T) {
-	r := newReading(t, 1, 4)
-	p := r.plan(t, query.PartitionKey.Eq("p0"), &Options{PageSize: 2})
-	_, cursor, err := p.Page(t.Context(), r.decoder, "")
-	if err != nil || cursor == "" {
-		t.Fatal(cursor, err)
-	}
-	r.account.ResetLog()
-	var scanned error
-	p.Scan(t.Context(), r.decoder, cursor, func(_ ScanPage, err error) bool { scanned = err; return true })
-	_, _, other := r.plan(t, query.PartitionKey.Between("a", "z"), nil).Page(t.Context(), r.decoder, cursor)
-	_, _, selected := r.plan(t, query.PartitionKey.Eq("p0"), &Options{Select: []string{"N"}}).Page(t.Context(), r.decoder, cursor)
-	_, _, damaged := p.Page(t.Context(), r.decoder, cursor[1:])
-	for what, err := range map[string]error{"scan": scanned, "other filter": other, "other selection": selected, "damaged": damaged} {
-		if !errors.Is(err, azerr.ErrBadCursor) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	r.wantRequests(t, 0)
 }

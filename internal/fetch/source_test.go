@@ -64,19 +64,3 @@ func TestProjectRefusesPropertiesThatTheRowsDoNotHave(t *testing.T) {
 		t.Error(err) // the rows may have any property
 	}
 }
-
-func TestPlanRefusesWhatTheOptionsDoNotAllow(t *testing.T) {
-	r := newReading(t, 0, 0)
-	for what, o := range map[string]*Options{
-		"negative limit": {Limit: -1, Allow: query.TableScan},
-		"negative page":  {PageSize: -1, Allow: query.TableScan},
-		"large page":     {PageSize: 1001, Allow: query.TableScan},
-		"table scan":     nil,
-	} {
-		_, err := r.source.Plan(query.Filter{}, o)
-		if err == nil || errors.Is(err, azerr.ErrTooLarge) != (what == "large page") || errors.Is(err, query.ErrScan) != (what == "table scan") {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	r.wantRequests(t, 0)
-}

@@ -99,7 +99,7 @@ func TestALostRequestLeavesNoRow(t *testing.T) {
 		table := b.Table(t)
 		b.Fault(fault.On("Table.Insert").LoseRequest())
 		if _, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil); err == nil {
-			t.Error("an insert that was not carried out succeeded")
+			t.Error("an insert that was not applied succeeded")
 		}
 		if n := b.Requests().Count("Table.Insert"); n != 4 {
 			t.Errorf("%d tries, want the SDK's default of 4", n)

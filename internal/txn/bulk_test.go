@@ -136,7 +136,7 @@ func TestBulkSendsPartitionsConcurrentlyAndEachInOrder(t *testing.T) {
 		if err != nil || report.Requests != 6 {
 			t.Errorf("%+v, %v", report.BulkProgress, err)
 		}
-		// Three transactions of each partition, one after the other.
+		// Three transactions of each partition, sequentially.
 		if took := time.Since(start); took != 3*time.Second {
 			t.Errorf("it took %v", took)
 		}
