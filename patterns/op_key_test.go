@@ -96,12 +96,12 @@ func TestAtOverridesTheKeyOfTheValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key := keys.Key{Partition: "p", Row: "told"}
+		key := keys.Key{Partition: "p", Row: "given"}
 		if _, err := table.Do(t.Context(), patterns.InsertOp(&row{"p", "own", "a"}).At(key)); err != nil {
 			t.Fatal(err)
 		}
 		item, err := table.Get(t.Context(), key)
-		if err != nil || item.Value != (row{"p", "told", "a"}) {
+		if err != nil || item.Value != (row{"p", "given", "a"}) {
 			t.Errorf("read %+v, %v", item.Value, err)
 		}
 		item.Value.RowKey = "moved"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
@@ -40,25 +39,23 @@ func TestUpdateRetriesAConflict(t *testing.T) {
 }
 
 func TestUpdateReturnsTheConflictAfterItsLastTry(t *testing.T) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		synctest.Test(t, func(t *testing.T) {
-			client := b.Table(t)
-			for _, c := range []struct{ option, tries int }{{0, 16}, {3, 3}, {1, 1}} {
-				table := harness.NewTable(t, client, &patterns.TableOptions[counter]{UpdateTries: c.option})
-				if _, err := table.Upsert(t.Context(), &counter{"hits", "0", 0}, patterns.Replace); err != nil {
-					t.Fatal(err)
-				}
-				b.ClearFaults()
-				b.Fault(fault.On("Table.Replace").Status(http.StatusPreconditionFailed, "UpdateConditionNotSatisfied"))
-				runs, start := 0, time.Now()
-				_, err := table.Update(t.Context(), tally, func(c *counter) error { runs++; return addOne(c) })
-				harness.WantError(t, err, patterns.ErrConflict)
-				if waited := time.Since(start); runs != c.tries || waited > 15*time.Second || runs > 8 && waited < time.Second {
-					t.Errorf("UpdateTries %d: %d tries in %v", c.option, runs, waited)
-				}
-				b.ClearFaults()
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		for _, c := range []struct{ option, tries int }{{0, 16}, {3, 3}, {1, 1}} {
+			table := harness.NewTable(t, client, &patterns.TableOptions[counter]{UpdateTries: c.option})
+			if _, err := table.Upsert(t.Context(), &counter{"hits", "0", 0}, patterns.Replace); err != nil {
+				t.Fatal(err)
 			}
-		})
+			b.ClearFaults()
+			b.Fault(fault.On("Table.Replace").Status(http.StatusPreconditionFailed, "UpdateConditionNotSatisfied"))
+			runs, start := 0, time.Now()
+			_, err := table.Update(t.Context(), tally, func(c *counter) error { runs++; return addOne(c) })
+			harness.WantError(t, err, patterns.ErrConflict)
+			if waited := time.Since(start); runs != c.tries || waited > 15*time.Second || runs > 8 && waited < time.Second {
+				t.Errorf("UpdateTries %d: %d tries in %v", c.option, runs, waited)
+			}
+			b.ClearFaults()
+		}
 	})
 }
 

@@ -91,9 +91,9 @@ func TestTheOutboxMessageNamesEveryReservedRow(t *testing.T) {
 			a.kill()
 			return true
 		}
-		checkBadges := []string{"B7", "B8"}
+		badges := []string{"B7", "B8"}
 		_, _ = a.Update(r.ctx, jones().key(), func(h *hire) error {
-			h.Badge, checkBadges = checkBadges[0], checkBadges[1:]
+			h.Badge, badges = badges[0], badges[1:]
 			return nil
 		})
 		rows, err := readTable(r.ctx, r.own)

@@ -99,7 +99,7 @@ func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
 		}
 		var q atomic.Pointer[process]
 		// While the first writer releases B7, another takes it back for the same entity.
-		p, a, done, err := duringRequest(ctx, "GET", "(PartitionKey='badge',RowKey='B7')", func(b *process) error {
+		c, a, done, err := duringRequest(ctx, "GET", "(PartitionKey='badge',RowKey='B7')", func(b *process) error {
 			q.Store(b)
 			return badge(b, "B7")
 		})
@@ -123,7 +123,7 @@ func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
 			}
 		}
 		err = badge(a, "B8")
-		return errors.Join(err, done(), p.recover(ctx), p.clean(ctx))
+		return errors.Join(err, done(), c.recover(ctx), c.clean(ctx))
 	})
 	if err != nil {
 		t.Error(err)

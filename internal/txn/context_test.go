@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
@@ -18,46 +17,44 @@ import (
 
 // Whether the write was applied or not, its outcome is unknown.
 func TestAContextThatEndsDuringAWriteLeavesTheOutcomeUnknown(t *testing.T) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		synctest.Test(t, func(t *testing.T) {
-			for what, rule := range map[string]fault.Rule{
-				"before": fault.On("Table.*").Delay(time.Second),
-				"after":  fault.On("Table.*").DelayReply(time.Second),
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		for what, rule := range map[string]fault.Rule{
+			"before": fault.On("Table.*").Delay(time.Second),
+			"after":  fault.On("Table.*").DelayReply(time.Second),
+		} {
+			table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[counter]{StampWrites: true})
+			item := harness.Insert(t, table, counter{"hits", "0", 1})
+			for name, write := range map[string]func(context.Context) error{
+				"insert": func(ctx context.Context) error {
+					_, err := table.Insert(ctx, &counter{"hits", "1", 1})
+					return err
+				},
+				"replace": func(ctx context.Context) error { _, err := table.Replace(ctx, item); return err },
+				"batch": func(ctx context.Context) error {
+					_, err := table.Batch().Upsert(&counter{"hits", "2", 1}, patterns.Merge).Commit(ctx)
+					return err
+				},
+				"delete": func(ctx context.Context) error { return table.Delete(ctx, tally, item.ETag) },
 			} {
-				table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[counter]{StampWrites: true})
-				item := harness.Insert(t, table, counter{"hits", "0", 1})
-				for name, write := range map[string]func(context.Context) error{
-					"insert": func(ctx context.Context) error {
-						_, err := table.Insert(ctx, &counter{"hits", "1", 1})
-						return err
-					},
-					"replace": func(ctx context.Context) error { _, err := table.Replace(ctx, item); return err },
-					"batch": func(ctx context.Context) error {
-						_, err := table.Batch().Upsert(&counter{"hits", "2", 1}, patterns.Merge).Commit(ctx)
-						return err
-					},
-					"delete": func(ctx context.Context) error { return table.Delete(ctx, tally, item.ETag) },
-				} {
-					b.ClearFaults()
-					b.Fault(rule)
-					ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-					start := time.Now()
-					err := write(ctx)
-					cancel()
-					if !errors.Is(err, patterns.ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) {
-						t.Errorf("%s, delayed %s it is applied: %v", name, what, err)
-					}
-					if time.Since(start) > 10*time.Millisecond {
-						t.Errorf("%s returned after %v", name, time.Since(start))
-					}
-				}
-				_, err := table.Get(t.Context(), tally)
 				b.ClearFaults()
-				if err != nil && !errors.Is(err, patterns.ErrNotFound) {
-					t.Error(err)
+				b.Fault(rule)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				start := time.Now()
+				err := write(ctx)
+				cancel()
+				if !errors.Is(err, patterns.ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s, delayed %s it is applied: %v", name, what, err)
+				}
+				if time.Since(start) > 10*time.Millisecond {
+					t.Errorf("%s returned after %v", name, time.Since(start))
 				}
 			}
-		})
+			_, err := table.Get(t.Context(), tally)
+			b.ClearFaults()
+			if err != nil && !errors.Is(err, patterns.ErrNotFound) {
+				t.Error(err)
+			}
+		}
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -167,23 +166,21 @@ func (w writer) rules(script string) []fault.Rule {
 // what the service has applied.
 func TestNoReportedOutcomeContradictsTheService(t *testing.T) {
 	t.Parallel()
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		synctest.Test(t, func(t *testing.T) {
-			for _, stamped := range []bool{false, true} {
-				for _, old := range []bool{false, true} {
-					for _, w := range writers {
-						if old && (w.onNew || !stamped) {
-							continue // no row, or no stamps: an equal case exists
-						}
-						for _, c := range competitors {
-							for _, script := range scripts {
-								checkCase(t, b, w, c, script, stamped, old)
-							}
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		for _, stamped := range []bool{false, true} {
+			for _, old := range []bool{false, true} {
+				for _, w := range writers {
+					if old && (w.onNew || !stamped) {
+						continue // no row, or no stamps: an equal case exists
+					}
+					for _, c := range competitors {
+						for _, script := range scripts {
+							checkCase(t, b, w, c, script, stamped, old)
 						}
 					}
 				}
 			}
-		})
+		}
 	})
 }
 
@@ -271,29 +268,27 @@ func TestLostRepliesAreResolvedOnEveryAccount(t *testing.T) {
 
 // A merge keeps other properties of the row, which are no evidence of its outcome.
 func TestALostMergeIsRecognizedIfTheRowHasOtherProperties(t *testing.T) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		synctest.Test(t, func(t *testing.T) {
-			for what, script := range map[string]string{"merge": "R", "upsert": "RRRR"} {
-				name := harness.UniqueName()
-				b.NamedTable(t, name)
-				raw := b.Direct(t, name)
-				harness.MayFail(raw.AddEntity(t.Context(), []byte(`{"PartitionKey":"hits","RowKey":"0","N@odata.type":"Edm.Int64","N":"1","Other":"x"}`), nil))
-				table := harness.NewTable[counter](t, b.AfterEachTry(t, name, func(int) {}), nil)
-				item := harness.Get(t, harness.NewTable[counter](t, raw, nil), tally)
-				item.Value.N = 2
-				b.ClearFaults()
-				var err error
-				if what == "merge" {
-					b.Fault(writer{op: "Table.Merge"}.rules(script)...)
-					_, err = table.Merge(t.Context(), item)
-				} else {
-					b.Fault(writer{op: "Table.UpsertMerge"}.rules(script)...)
-					_, err = table.Upsert(t.Context(), &item.Value, patterns.Merge)
-				}
-				if got := harness.Get(t, table, tally); err != nil || got.Value.N != 2 {
-					t.Errorf("%s: %v, the row has %d", what, err, got.Value.N)
-				}
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		for what, script := range map[string]string{"merge": "R", "upsert": "RRRR"} {
+			name := harness.UniqueName()
+			b.NamedTable(t, name)
+			raw := b.Direct(t, name)
+			harness.MayFail(raw.AddEntity(t.Context(), []byte(`{"PartitionKey":"hits","RowKey":"0","N@odata.type":"Edm.Int64","N":"1","Other":"x"}`), nil))
+			table := harness.NewTable[counter](t, b.AfterEachTry(t, name, func(int) {}), nil)
+			item := harness.Get(t, harness.NewTable[counter](t, raw, nil), tally)
+			item.Value.N = 2
+			b.ClearFaults()
+			var err error
+			if what == "merge" {
+				b.Fault(writer{op: "Table.Merge"}.rules(script)...)
+				_, err = table.Merge(t.Context(), item)
+			} else {
+				b.Fault(writer{op: "Table.UpsertMerge"}.rules(script)...)
+				_, err = table.Upsert(t.Context(), &item.Value, patterns.Merge)
 			}
-		})
+			if got := harness.Get(t, table, tally); err != nil || got.Value.N != 2 {
+				t.Errorf("%s: %v, the row has %d", what, err, got.Value.N)
+			}
+		}
 	})
 }

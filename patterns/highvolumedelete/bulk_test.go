@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
@@ -49,31 +48,29 @@ func TestBulkWritesToSeveralPeriods(t *testing.T) {
 }
 
 func TestBulkRefusesDroppedPeriodsAndCreatesMissingTables(t *testing.T) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		synctest.Test(t, func(t *testing.T) {
-			s := newTables(t, b, "Logins", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: 1000 * time.Hour})
-			now := time.Now()
-			insert(t, s, "a", now)
-			table, _ := s.Table(now)
-			if err := table.Drop(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			r, err := s.Bulk(t.Context(), slices.Values([]login{{User: "b", At: now}}), patterns.InsertOp, nil)
-			if !errors.Is(err, highvolumedelete.ErrDropped) || r.Failed != 1 {
-				t.Errorf("while it is being deleted: %+v, %v", r, err)
-			}
-			time.Sleep(time.Minute)
-			insert(t, s, "a", now.Add(1))
-			if err := table.Drop(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Minute)
-			values := []login{{User: "b", At: now}, {User: "b", At: now.Add(-2000 * time.Hour)}}
-			r, err = s.Bulk(t.Context(), slices.Values(values), patterns.InsertOp, nil)
-			if !errors.Is(err, highvolumedelete.ErrDropped) || r.Applied != 1 || r.Failed != 1 || r.Failures[0].Index != 1 || r.Failures[0].Key.Partition != "b" {
-				t.Errorf("%+v, %v", r, err)
-			}
-		})
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		s := newTables(t, b, "Logins", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: 1000 * time.Hour})
+		now := time.Now()
+		insert(t, s, "a", now)
+		table, _ := s.Table(now)
+		if err := table.Drop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Bulk(t.Context(), slices.Values([]login{{User: "b", At: now}}), patterns.InsertOp, nil)
+		if !errors.Is(err, highvolumedelete.ErrDropped) || r.Failed != 1 {
+			t.Errorf("while it is being deleted: %+v, %v", r, err)
+		}
+		time.Sleep(time.Minute)
+		insert(t, s, "a", now.Add(1))
+		if err := table.Drop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		values := []login{{User: "b", At: now}, {User: "b", At: now.Add(-2000 * time.Hour)}}
+		r, err = s.Bulk(t.Context(), slices.Values(values), patterns.InsertOp, nil)
+		if !errors.Is(err, highvolumedelete.ErrDropped) || r.Applied != 1 || r.Failed != 1 || r.Failures[0].Index != 1 || r.Failures[0].Key.Partition != "b" {
+			t.Errorf("%+v, %v", r, err)
+		}
 	})
 }
 

@@ -124,25 +124,23 @@ func TestATableThatCannotBeDroppedDoesNotStopTheOthers(t *testing.T) {
 // A write that was admitted just before DropBefore creates its table after the listing. It has
 // to drop the table again.
 func TestATableCreatedDuringDropBeforeIsDropped(t *testing.T) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		synctest.Test(t, func(t *testing.T) {
-			s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
-			b.Fault(fault.On("Table.CreateTable").Delay(time.Second))
-			var late sync.WaitGroup
-			late.Go(func() {
-				if _, err := s.Insert(t.Context(), &login{User: "late", At: day(1)}); !errors.Is(err, highvolumedelete.ErrDropped) {
-					t.Errorf("the late write: %v", err)
-				}
-			})
-			synctest.Wait()
-			if _, err := s.DropBefore(t.Context(), day(2), nil); err != nil {
-				t.Fatal(err)
-			}
-			late.Wait()
-			if tables, err := s.List(t.Context(), time.Time{}, time.Time{}); err != nil || len(tables) != 0 {
-				t.Errorf("tables left: %v, %v", tables, err)
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
+		b.Fault(fault.On("Table.CreateTable").Delay(time.Second))
+		var late sync.WaitGroup
+		late.Go(func() {
+			if _, err := s.Insert(t.Context(), &login{User: "late", At: day(1)}); !errors.Is(err, highvolumedelete.ErrDropped) {
+				t.Errorf("the late write: %v", err)
 			}
 		})
+		synctest.Wait()
+		if _, err := s.DropBefore(t.Context(), day(2), nil); err != nil {
+			t.Fatal(err)
+		}
+		late.Wait()
+		if tables, err := s.List(t.Context(), time.Time{}, time.Time{}); err != nil || len(tables) != 0 {
+			t.Errorf("tables left: %v, %v", tables, err)
+		}
 	})
 }
 

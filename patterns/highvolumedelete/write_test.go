@@ -4,7 +4,6 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fault"
@@ -148,55 +147,53 @@ func TestLostRepliesStoreOneRow(t *testing.T) {
 }
 
 func TestAMissingTableIsCreatedAgainUnlessItWasDropped(t *testing.T) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		synctest.Test(t, func(t *testing.T) {
-			now := time.Now()
-			past := now.Add(-72 * time.Hour)
-			kept := newTables(t, b, "Kept", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: 100 * time.Hour})
-			free := newTables(t, b, "Free", highvolumedelete.Day, nil)
-			vanish := func(s *highvolumedelete.Tables[login], at time.Time) {
-				table, err := s.Table(at)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := table.Drop(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		now := time.Now()
+		past := now.Add(-72 * time.Hour)
+		kept := newTables(t, b, "Kept", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: 100 * time.Hour})
+		free := newTables(t, b, "Free", highvolumedelete.Day, nil)
+		vanish := func(s *highvolumedelete.Tables[login], at time.Time) {
+			table, err := s.Table(at)
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, s := range []*highvolumedelete.Tables[login]{kept, free} {
-				for _, at := range []time.Time{past, now} {
-					insert(t, s, "donh", at)
-					vanish(s, at)
-				}
+			if err := table.Drop(t.Context()); err != nil {
+				t.Fatal(err)
 			}
-			// The service blocks the name for 40 seconds.
-			for i, s := range []*highvolumedelete.Tables[login]{kept, free} {
-				_, err := s.Insert(t.Context(), &login{User: "a", At: now})
-				var dropped *highvolumedelete.DroppedError
-				if !errors.Is(err, highvolumedelete.ErrDropped) || !errors.As(err, &dropped) || !dropped.Deleting || !errors.Is(err, patterns.ErrTableNotFound) {
-					t.Errorf("%d: while it is being deleted: %v", i, err)
-				}
-				want(t, "while it is being deleted", read(t, s.Query(t.Context(), now, now.Add(1), filterAll, scan(false))))
+		}
+		for _, s := range []*highvolumedelete.Tables[login]{kept, free} {
+			for _, at := range []time.Time{past, now} {
+				insert(t, s, "donh", at)
+				vanish(s, at)
 			}
-			time.Sleep(time.Minute)
-			for _, s := range []*highvolumedelete.Tables[login]{kept, free} {
-				if _, err := s.Insert(t.Context(), &login{User: "b", At: now}); err != nil {
-					t.Errorf("the current table: %v", err)
-				}
+		}
+		// The service blocks the name for 40 seconds.
+		for i, s := range []*highvolumedelete.Tables[login]{kept, free} {
+			_, err := s.Insert(t.Context(), &login{User: "a", At: now})
+			var dropped *highvolumedelete.DroppedError
+			if !errors.Is(err, highvolumedelete.ErrDropped) || !errors.As(err, &dropped) || !dropped.Deleting || !errors.Is(err, patterns.ErrTableNotFound) {
+				t.Errorf("%d: while it is being deleted: %v", i, err)
 			}
-			if _, err := kept.Insert(t.Context(), &login{User: "b", At: past}); err != nil {
-				t.Errorf("a table that must be kept: %v", err)
+			want(t, "while it is being deleted", read(t, s.Query(t.Context(), now, now.Add(1), filterAll, scan(false))))
+		}
+		time.Sleep(time.Minute)
+		for _, s := range []*highvolumedelete.Tables[login]{kept, free} {
+			if _, err := s.Insert(t.Context(), &login{User: "b", At: now}); err != nil {
+				t.Errorf("the current table: %v", err)
 			}
-			b.ResetRequests()
-			for range 2 {
-				_, err := free.Insert(t.Context(), &login{User: "b", At: past})
-				var dropped *highvolumedelete.DroppedError
-				if !errors.As(err, &dropped) || dropped.Deleting || !dropped.Limit.IsZero() {
-					t.Errorf("a table of the past that is gone: %v", err)
-				}
+		}
+		if _, err := kept.Insert(t.Context(), &login{User: "b", At: past}); err != nil {
+			t.Errorf("a table that must be kept: %v", err)
+		}
+		b.ResetRequests()
+		for range 2 {
+			_, err := free.Insert(t.Context(), &login{User: "b", At: past})
+			var dropped *highvolumedelete.DroppedError
+			if !errors.As(err, &dropped) || dropped.Deleting || !dropped.Limit.IsZero() {
+				t.Errorf("a table of the past that is gone: %v", err)
 			}
-			b.WantRequests(t, map[string]int{"Table.Insert": 1})
-		})
+		}
+		b.WantRequests(t, map[string]int{"Table.Insert": 1})
 	})
 }
 
