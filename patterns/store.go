@@ -151,7 +151,7 @@ func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 // the entity implies are written, and rows that it no longer implies, or that belong to
 // it although it does not exist, are removed. A row that belongs to another primary is
 // left alone, and is a [*DuplicateError] if the entity implies it. Each local row takes
-// two reads and, if it is wrong, one transaction, which also gives the entity a new ETag.
+// two reads and, if it is wrong, one transaction, which also changes the ETag of the entity.
 // Remote rows go through the outbox like those of any operation. Rows that a view merges
 // properties into within the partition follow from all primaries, so naming one is
 // refused with [ErrBadView].

@@ -21,7 +21,7 @@ const (
 	insertedStamp = "new"
 )
 
-// versionStamp stands in for the stamps of a version that has none.
+// versionStamp is used in place of the stamps of a version that has none.
 func versionStamp(etag string) string {
 	sum := sha256.Sum256([]byte(etag))
 	return base64.RawURLEncoding.EncodeToString(sum[:stampBytes])
