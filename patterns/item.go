@@ -91,6 +91,22 @@ func itemOf[T any](r txn.Record) Item[T] {
 	return item
 }
 
+// result is itemOf for the results of a write.
+func result[T any](r txn.Record, err error) (Item[T], error) {
+	if err != nil {
+		return Item[T]{}, err
+	}
+	return itemOf[T](r), nil
+}
+
+// pointer returns v as an interface that is nil if v is.
+func pointer[T any](v *T) any {
+	if v == nil {
+		return nil
+	}
+	return v
+}
+
 // recordOf is the reverse of itemOf. The record refers to a copy of the value.
 func recordOf[T any](i Item[T]) *txn.Record {
 	return &txn.Record{Value: &i.Value, Key: i.Key, ETag: string(i.ETag), Timestamp: i.Timestamp, Origin: i.origin}
