@@ -41,9 +41,6 @@ func (i Item[T]) Property(name string) (value any, ok bool) {
 	if i.origin == nil {
 		return nil, false
 	}
-	if text, ok := i.origin.Unknown.Text(name); ok {
-		return text, true
-	}
 	value, ok, err := i.origin.Unknown.Value(name)
 	return value, ok && err == nil
 }
