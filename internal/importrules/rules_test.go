@@ -30,7 +30,7 @@ var layers = []layer{
 	{"cursor", under("internal/cursor"), nil},
 	{"testkit", isTestkit, []string{"emulator", "fault", "testkit"}},
 	{"emulator", under("internal/emulator"), []string{"keys", "query", "emulator"}},
-	{"fault", under("internal/fault"), []string{"emulator"}},
+	{"fault", under("internal/fakeaccount/fault"), []string{"emulator"}},
 	{"azurite", under("internal/azurite"), nil},
 	{"core", is("patterns"), []string{"keys", "query", "wire", "parallel", "cursor", "errtext"}},
 	{"indexed", under("internal/indexed"), []string{"keys", "wire", "core"}},

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -101,5 +100,5 @@ func crashAll(t *testing.T, faults ...storagetest.Rule) {
 func TestNoAcknowledgedRecordIsLostByACrash(t *testing.T) { crashAll(t) }
 
 func TestNorWhereRepliesAreLostBeforeTheCrash(t *testing.T) {
-	crashAll(t, fault.On("Blob.Append").Nth(2).LoseReply(), fault.On("Blob.Put").Nth(2).LoseReply())
+	crashAll(t, storagetest.On("Blob.Append").Nth(2).LoseReply(), storagetest.On("Blob.Put").Nth(2).LoseReply())
 }
