@@ -6,107 +6,106 @@ import (
 	"strings"
 )
 
-const (
-	module  = "github.com/azpatterns/azpatterns"
-	azqueue = "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
-	azblob  = "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
-	azident = "github.com/Azure/azure-sdk-for-go/sdk/azidentity"
-)
-
-// layer is a set of packages of the module and the layers that they may import.
-type layer struct {
-	name    string
-	member  func(path string) bool // path within the module
-	imports []string
-}
-
-// layers are tried in order: a package belongs to the first that has it.
-var layers = []layer{
-	{"keys", is("keys"), nil},
-	{"errtext", under("internal/errtext"), nil},
-	{"query", is("query"), []string{"keys", "errtext"}},
-	{"wire", under("internal/wire"), []string{"errtext"}},
-	{"parallel", under("internal/parallel"), nil},
-	{"cursor", under("internal/cursor"), nil},
-	{"testkit", isTestkit, []string{"emulator", "fault", "testkit"}},
-	{"emulator", under("internal/emulator"), []string{"keys", "query", "emulator"}},
-	{"fault", under("internal/fakeaccount/fault"), []string{"emulator"}},
-	{"azurite", under("internal/azurite"), nil},
-	{"core", is("patterns"), []string{"keys", "query", "wire", "parallel", "cursor", "errtext"}},
-	{"indexed", under("internal/indexed"), []string{"keys", "wire", "core"}},
-	{"storagetest", under("patterns/storagetest"), []string{"keys", "query", "emulator", "fault"}},
-	{"pattern", under("patterns"), []string{"keys", "query", "wire", "parallel", "cursor", "errtext", "indexed", "core"}},
-	{"example", under("examples"), []string{
-		"keys", "query", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "example", "tool"}},
-	{"tool", under("internal"), []string{ // test beds, benchmarks, checks
-		"keys", "query", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "tool"}},
-}
-
-// heavy are the modules that a program links only when it uses what needs them, and the layers and packages that may.
-var heavy = map[string][]string{
-	azqueue: {"storagetest", "tool", "example", "patterns/eventual", "patterns/reindex"},
-	azblob: {"storagetest", "tool", "example", "patterns/eventual", "patterns/indexentity", "patterns/largeentity",
-		"patterns/logdata"},
-	azident:                      {"example"},
-	"testing":                    {"storagetest", "azurite", "testkit", "tool", "example"},
-	"pgregory.net/rapid":         {},
-	module + "/internal/azurite": {"azurite", "tool", "example"},
-}
-
-func is(path string) func(string) bool { return func(p string) bool { return p == path } }
-
-// isTestkit tells the packages that help the tests of an internal package, as net/http/httptest does.
-func isTestkit(p string) bool {
-	return strings.HasPrefix(p, "internal/") && strings.HasSuffix(p, "test")
-}
-
-func under(prefix string) func(string) bool {
-	return func(p string) bool {
-		return strings.HasPrefix(p+"/", prefix+"/") && (p != prefix || prefix != "patterns")
-	}
-}
-
-// pkg is what `go list` tells of a package.
+// pkg is what `go list` reports about a package.
 type pkg struct {
-	ImportPath string
-	Imports    []string // of the package itself, without its tests
-	Deps       []string // and all that those import
+	ImportPath     string
+	GoFiles        []string
+	IgnoredGoFiles []string // for other systems
+	Imports        []string // of the package itself, without its tests
+	Deps           []string // and all that those import
 }
 
-// breaches names every import that the layers or the heavy list forbid.
+// path returns the path of a package relative to the module.
+func (p pkg) path() string { return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/") }
+
+// breaches returns everything in p that the rules forbid.
 func breaches(p pkg) []string {
-	within := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
-	own, ok := layerOf(within)
-	if !ok {
-		return []string{p.ImportPath + " belongs to no layer: add it to the rules"}
-	}
 	var found []string
-	for _, imported := range p.Imports {
-		rest, ours := strings.CutPrefix(imported, module+"/")
-		if !ours {
-			continue
-		}
-		if target, ok := layerOf(rest); !ok || !slices.Contains(own.imports, target.name) {
-			found = append(found, fmt.Sprintf("%s must not import %s", p.ImportPath, imported))
+	for _, imported := range ownImports(p) {
+		if !slices.Contains(edges[p.path()], imported) {
+			found = append(found, fmt.Sprintf("%s must not import %s: no such edge in edges_test.go", p.path(), imported))
 		}
 	}
 	for prefix, users := range heavy {
-		if slices.Contains(users, own.name) || slices.Contains(users, within) {
+		if slices.ContainsFunc(users, func(user string) bool { return within(p.path(), user) }) {
 			continue
 		}
-		for _, dep := range p.Deps {
-			if dep == prefix || strings.HasPrefix(dep, prefix+"/") {
-				found = append(found, fmt.Sprintf("%s must not link %s", p.ImportPath, dep))
+		if i := slices.IndexFunc(p.Deps, isIn(prefix)); i >= 0 {
+			found = append(found, fmt.Sprintf("%s must not link %s", p.path(), p.Deps[i]))
+		}
+	}
+	if n, most := files(p), max(maxFiles, moreFiles[p.path()]); n > most {
+		found = append(found, fmt.Sprintf("%s has %d files, more than %d: split it", p.path(), n, most))
+	}
+	return found
+}
+
+// leftovers returns the rules that no package needs.
+func leftovers(packages []pkg) []string {
+	imports := map[string][]string{}
+	needsMore := map[string]bool{}
+	for _, p := range packages {
+		imports[p.path()] = ownImports(p)
+		needsMore[p.path()] = files(p) > maxFiles
+	}
+	var found []string
+	for from, targets := range edges {
+		for _, to := range targets {
+			if !slices.Contains(imports[from], to) {
+				found = append(found, fmt.Sprintf("%s does not import %s: remove the edge", from, to))
 			}
+		}
+		if !slices.IsSorted(targets) {
+			found = append(found, fmt.Sprintf("the edges of %s are not sorted", from))
+		}
+	}
+	for prefix, users := range heavy {
+		for _, user := range users {
+			links := func(p pkg) bool {
+				return within(p.path(), user) && slices.ContainsFunc(append(p.Deps, p.ImportPath), isIn(prefix))
+			}
+			if !slices.ContainsFunc(packages, links) {
+				found = append(found, fmt.Sprintf("%s does not link %s: remove it from the list", user, prefix))
+			}
+		}
+	}
+	for path := range moreFiles {
+		if !needsMore[path] {
+			found = append(found, fmt.Sprintf("%s has at most %d files: remove the exception", path, maxFiles))
 		}
 	}
 	return found
 }
 
-func layerOf(within string) (layer, bool) {
-	i := slices.IndexFunc(layers, func(l layer) bool { return l.member(within) })
-	if i < 0 {
-		return layer{}, false
+// ownImports returns the packages of the module that p imports.
+func ownImports(p pkg) []string {
+	var own []string
+	for _, imported := range p.Imports {
+		if path, ok := strings.CutPrefix(imported, module+"/"); ok {
+			own = append(own, path)
+		}
 	}
-	return layers[i], true
+	return own
+}
+
+// files returns the number of Go files of p, without its tests, on all systems.
+func files(p pkg) int {
+	n := len(p.GoFiles)
+	for _, name := range p.IgnoredGoFiles {
+		if !strings.HasSuffix(name, "_test.go") {
+			n++
+		}
+	}
+	return n
+}
+
+// isIn returns a function that reports whether a package is prefix or below it.
+func isIn(prefix string) func(string) bool {
+	return func(path string) bool { return path == prefix || strings.HasPrefix(path, prefix+"/") }
+}
+
+// within reports whether path is user, or below it if user ends in "/...".
+func within(path, user string) bool {
+	root, tree := strings.CutSuffix(user, "/...")
+	return path == root || tree && strings.HasPrefix(path, root+"/")
 }
