@@ -33,7 +33,7 @@ func putBlobCases() []conversation {
 		one("the properties of a missing blob", "HEAD /{C}/none", "", "", "404 BlobNotFound"),
 		one("a blob of a missing container", "GET /{C}none/b", "", "", "404 ContainerNotFound"),
 		one("a blob by another verb", "PATCH /{C}/b", "", "", "405 UnsupportedHttpVerb"),
-		one("a part of a blob that is none", "PUT /{C}/b?comp=colour", "", "", "400 InvalidQueryParameterValue"),
+		one("an unknown operation of a blob", "PUT /{C}/b?comp=colour", "", "", "400 InvalidQueryParameterValue"),
 		one("no credential", "GET /{C}/b", "Authorization: none", "", "401 NoAuthenticationInformation"),
 		one("a wrong signature", "GET /{C}/b", "Authorization: SharedKey devstoreaccount1:AAAA", "", "403 AuthenticationFailed"),
 	}
@@ -47,7 +47,7 @@ func checksumCases() []conversation {
 	return []conversation{
 		put("a body with its MD5", "Content-MD5: "+good, "201"),
 		put("a body with another MD5", "Content-MD5: "+zero, "400 Md5Mismatch"),
-		put("a body with an MD5 that is none", "Content-MD5: xyz", "400 InvalidMd5"),
+		put("a body with an invalid MD5", "Content-MD5: xyz", "400 InvalidMd5"),
 		put("a body with its MD5 to keep", "x-ms-blob-content-md5: "+good, "201"),
 		put("a body with another MD5 to keep", "x-ms-blob-content-md5: "+zero, "400 Md5Mismatch"),
 		put("a body with another CRC64", "x-ms-content-crc64: AAAAAAAAAAA=", "400 Crc64Mismatch"),
@@ -56,7 +56,7 @@ func checksumCases() []conversation {
 			upload("b", strings.Repeat("x", 4<<20+1)),
 			{"GET /{C}/b", "", "Range: bytes=0-4194304|x-ms-range-get-content-md5: true", "400 InvalidHeaderValue"},
 		}},
-		{"the MD5 of a range that is none", on(step{"GET /{C}/b", "", "x-ms-range-get-content-md5: true", "400 MissingRequiredHeader"})},
+		{"the MD5 of a range without a range", on(step{"GET /{C}/b", "", "x-ms-range-get-content-md5: true", "400 MissingRequiredHeader"})},
 	}
 }
 
@@ -92,8 +92,8 @@ func rangeCases() []conversation {
 		get("a range without end", "Range: bytes=7-", "206 ~ 789 ~ Content-Range: bytes 7-9/10"),
 		get("a range of more than there is", "Range: bytes=8-99", "206 ~ Content-Range: bytes 8-9/10"),
 		get("a range of all", "Range: bytes=0-9", "206 ~ 0123456789 ~ Content-Range: bytes 0-9/10"),
-		get("a range behind the end", "Range: bytes=10-", "416 InvalidRange"),
-		get("a range far behind the end", "Range: bytes=100-200", "416 InvalidRange"),
+		get("a range after the end", "Range: bytes=10-", "416 InvalidRange"),
+		get("a range far after the end", "Range: bytes=100-200", "416 InvalidRange"),
 		get("a range backwards", "Range: bytes=4-2", "200 ~ 0123456789"),
 		get("a range of another unit", "Range: lines=1-2", "200 ~ 0123456789"),
 		{"a range of a blob of nothing", []step{{"PUT /{C}/b", "", block, "201"}, {"GET /{C}/b", "", "Range: bytes=0-", "416 InvalidRange"}}},
@@ -124,11 +124,11 @@ func blobConditionCases() []conversation {
 		add(method+" if changed since the future", method, "If-Modified-Since: "+future, unchanged)
 		add(method+" if unchanged since the future", method, "If-Unmodified-Since: "+future, ok)
 		add(method+" if unchanged since the past", method, "If-Unmodified-Since: "+past, failed)
-		add(method+" with a time that is none", method, "If-Modified-Since: yesterday", "400 InvalidHeaderValue")
+		add(method+" with an invalid time", method, "If-Modified-Since: yesterday", "400 InvalidHeaderValue")
 	}
-	add("PUT if there is none", "PUT", "If-None-Match: *", "409 BlobAlreadyExists")
+	add("PUT if none exists", "PUT", "If-None-Match: *", "409 BlobAlreadyExists")
 	return append(all,
-		one("create if there is none", "PUT /{C}/b", block+"|If-None-Match: *", "x", "201"),
+		one("create if none exists", "PUT /{C}/b", block+"|If-None-Match: *", "x", "201"),
 		one("replace if there is one", "PUT /{C}/b", block+"|If-Match: *", "x", "412 ConditionNotMet"),
 		conversation{"an unchanged blob has its ETag in the answer", on(step{"GET /{C}/b", "", "If-None-Match: {etag}", "304 ConditionNotMet ~ Etag: {etag}"})},
 	)

@@ -31,7 +31,7 @@ func blobListCases() []conversation {
 			step{at + "&delimiter=/&maxresults=2", "", "", "200 ~ <Name>a.txt</Name> ~ <Name>d/</Name> ~ <NextMarker>{=marker}</NextMarker> !~ <Name>z</Name>"},
 			step{at + "&delimiter=/&maxresults=2&marker={marker}", "", "", "200 ~ <Name>z</Name> !~ <Name>d/"},
 		)},
-		{"a blob that comes between two pages is seen behind the marker", tree(
+		{"a blob that comes between two pages is listed after the marker", tree(
 			step{at + "&maxresults=2", "", "", "200 ~ <NextMarker>{=marker}</NextMarker>"},
 			upload("y", "x"),
 			step{at + "&marker={marker}", "", "", "200 ~ <Name>y</Name> ~ <Name>z</Name>"},
@@ -75,7 +75,7 @@ func copyCases() []conversation {
 		}},
 		{"a copy stays when the source goes", on(step{"PUT /{C}/to", "", from, "202"}, step{"DELETE /{C}/b", "", "", "202"}, step{"GET /{C}/to", "", "", "200 ~ 0123456789"})},
 		{"a copy over a blob", on(upload("to", "old"), step{"PUT /{C}/to", "", from, "202"}, step{"GET /{C}/to", "", "", "200 ~ 0123456789"})},
-		{"a copy if there is none", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-None-Match: *", "409 BlobAlreadyExists"})},
+		{"a copy if none exists", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-None-Match: *", "409 BlobAlreadyExists"})},
 		{"a copy if the source is this", on(step{"PUT /{C}/to", "", from + "|x-ms-source-if-match: {etag}", "202"})},
 		{"a copy if the source is another", on(step{"PUT /{C}/to", "", from + "|x-ms-source-if-match: " + stale, "412 SourceConditionNotMet"})},
 		{"a copy if the destination is another", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-Match: " + stale, "412 ConditionNotMet"})},

@@ -57,9 +57,9 @@ func containerCases() []conversation {
 			{"DELETE /{C}?restype=container", "", "If-Modified-Since: " + past, "202"},
 		}},
 		one("a container has no conditions by ETag", "DELETE /{C}?restype=container", "If-Match: *", "", "400 ConditionHeadersNotSupported"),
-		one("the account tells its kind", "GET /?restype=account&comp=properties", "", "", "200 ~ X-Ms-Sku-Name: ~ X-Ms-Account-Kind: StorageV2"),
+		one("the account returns its kind", "GET /?restype=account&comp=properties", "", "", "200 ~ X-Ms-Sku-Name: ~ X-Ms-Account-Kind: StorageV2"),
 		one("the service has properties", "GET /?restype=service&comp=properties", "", "", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics>"),
-		one("the primary endpoint of blobs tells no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
+		one("the primary endpoint of blobs has no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
 		one("the version of the request comes back", "GET /{C}?restype=container", "", "", "200 ~ X-Ms-Version: 2021-12-02"),
 		one("the client's request id comes back", "GET /{C}?restype=container", "x-ms-client-request-id: my-id-7", "", "200 ~ X-Ms-Client-Request-Id: my-id-7"),
 	}

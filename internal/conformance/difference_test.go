@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// difference is what Azurite does in one case.
+// difference is what Azurite does differently in one case.
 type difference struct {
 	name string // of the case
-	step int    // the first that differs, from 0; what follows is left out
-	got  string // what Azurite answers: status and code, or "~" and the status and code where only the text differs
-	doc  string // the word of the documentation that the script follows
+	step int    // the first that differs, from 0; later steps are not run
+	got  string // Azurite's answer: status and code, or "~" and the status and code if only the text differs
+	doc  string // quotation of the documentation that the script follows
 	link string // below https://learn.microsoft.com/
 }
 
@@ -26,7 +26,7 @@ func checkDifferences(t *testing.T, differs []difference, cases map[string]int) 
 			t.Errorf("%q: no such case, or no such step", d.name)
 		}
 		if d.got == "" || d.doc == "" || d.link == "" || strings.Contains(d.link, "://") {
-			t.Errorf("%q: an entry needs Azurite's answer, the word of the documentation and the link", d.name)
+			t.Errorf("%q: an entry needs Azurite's answer, a quotation of the documentation and a link", d.name)
 		}
 		if seen[d.name] {
 			t.Errorf("%q is listed twice", d.name)

@@ -35,7 +35,7 @@ type talk struct {
 	t       *testing.T
 	service service
 	base    string
-	names   map[string]string // what stands for {T} and its like
+	names   map[string]string // what {T} and similar names are replaced by
 }
 
 func (k talk) fill(text string) string { return k.fillWith(text, func(s string) string { return s }) }

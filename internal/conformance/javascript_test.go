@@ -59,12 +59,12 @@ func TestTheRecordedRequestsAreThoseOfTheseJavaScriptPackages(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, complaint.Bytes())
 	}
-	then, err := os.ReadFile(filepath.Join("..", "emulator", "auth", "testdata", "javascript.json"))
+	then, err := os.ReadFile(filepath.Join("..", "fakeaccount", "auth", "testdata", "javascript.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := unsigned(t, now), unsigned(t, then); !slices.Equal(got, want) {
-		t.Errorf("js/record.cjs says how to record again: the packages send\n%s\nrecorded is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("record again as described in js/record.cjs: the packages send\n%s\nrecorded is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -114,7 +114,7 @@ func runNode(t *testing.T, node, modules, program, account string) {
 		})
 	}
 	if steps < 10 {
-		t.Errorf("the program told of %d steps\n%s", steps, complaint.Bytes())
+		t.Errorf("the program reported %d steps\n%s", steps, complaint.Bytes())
 	}
 }
 

@@ -87,7 +87,7 @@ func getMessageCases() []conversation {
 			{"GET /{Q}/messages", "", "", "200 ~ <DequeueCount>1</DequeueCount>"},
 		}},
 		{"one message is the default", []step{put, put, {"GET /{Q}/messages", "", "", "200 ~ <QueueMessage> !~ </QueueMessage><QueueMessage>"}}},
-		{"several messages at once", []step{put, put, {"GET /{Q}/messages?numofmessages=32", "", "", "200 ~ </QueueMessage><QueueMessage>"}}},
+		{"several messages in one request", []step{put, put, {"GET /{Q}/messages?numofmessages=32", "", "", "200 ~ </QueueMessage><QueueMessage>"}}},
 		{"messages are counted when they are got again", []step{put,
 			{"GET /{Q}/messages?visibilitytimeout=60", "", "", "200 ~ <MessageId>{=id}</MessageId><InsertionTime>{*}</InsertionTime><ExpirationTime>{*}</ExpirationTime><PopReceipt>{=pop}</PopReceipt>"},
 			{"PUT /{Q}/messages/{id}?popreceipt={pop}&visibilitytimeout=0", "", "", "204"},
@@ -127,7 +127,7 @@ func updateMessageCases() []conversation {
 		return conversation{"an update with " + name, got(step{"PUT " + at + "{pop}&" + query, text("b"), "", want})}
 	}
 	return []conversation{
-		{"an update gives a new receipt and text", got(
+		{"an update returns a new receipt and text", got(
 			step{"PUT " + at + "{pop}&visibilitytimeout=0", text("b"), "", "204 ~ X-Ms-Popreceipt: {=next} ~ X-Ms-Time-Next-Visible: {*} GMT"},
 			step{"DELETE " + at + "{pop}", "", "", "400 PopReceiptMismatch"},
 			step{"GET /{Q}/messages?peekonly=true", "", "", "200 ~ <MessageText>b</MessageText> ~ <DequeueCount>1</DequeueCount>"},
@@ -174,6 +174,6 @@ func messageRefusals() []conversation {
 		one("no credential", "GET /{Q}/messages", "Authorization: none", "", "401 NoAuthenticationInformation"),
 		one("a wrong signature", "GET /{Q}/messages", "Authorization: SharedKey devstoreaccount1:AAAA", "", "403 AuthenticationFailed"),
 		one("an unknown scheme", "GET /{Q}/messages", "Authorization: Digest x", "", "400 InvalidAuthenticationInfo"),
-		one("a version that is none", "GET /{Q}/messages", "x-ms-version: yesterday", "", "400 InvalidHeaderValue"),
+		one("an invalid version", "GET /{Q}/messages", "x-ms-version: yesterday", "", "400 InvalidHeaderValue"),
 	}
 }

@@ -77,6 +77,6 @@ var queueDifferences = []difference{
 		"an unauthenticated request is challenged: 401, NoAuthenticationInformation", "rest/api/storageservices/common-rest-api-error-codes"},
 	{"an unknown scheme", 0, "403 AuthenticationFailed",
 		"InvalidAuthenticationInfo: the authentication information was not provided in the correct format", "rest/api/storageservices/common-rest-api-error-codes"},
-	{"a version that is none", 0, "200",
+	{"an invalid version", 0, "200",
 		"InvalidHeaderValue: the value for one of the HTTP headers is not in the correct format", "rest/api/storageservices/common-rest-api-error-codes"},
 }

@@ -41,7 +41,7 @@ func queueCases() []conversation {
 		one("the version of the request comes back", "PUT /{Q}", "", "", "204 ~ X-Ms-Version: 2021-12-02"),
 		one("the client's request id comes back", "PUT /{Q}", "x-ms-client-request-id: my-id-7", "", "204 ~ X-Ms-Client-Request-Id: my-id-7"),
 		one("the service has properties", "GET /?restype=service&comp=properties", "", "", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics> ~ <MinuteMetrics>"),
-		one("the primary endpoint of queues tells no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
+		one("the primary endpoint of queues has no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
 		one("a queue has no properties", "GET /{Q}?comp=properties", "", "", "400 InvalidQueryParameterValue"),
 		one("a queue cannot be got", "GET /{Q}", "", "", "405 UnsupportedHttpVerb"),
 		one("a queue cannot be patched", "PATCH /{Q}", "", "", "405 UnsupportedHttpVerb"),

@@ -20,7 +20,7 @@ import (
 //	{C}       a container
 //	{BASE}    the address of the account
 //
-// The script of a service says which of them exists when a conversation begins.
+// The script of a service states which of them exist when a conversation begins.
 type conversation struct {
 	name  string
 	steps []step
@@ -41,7 +41,7 @@ func one(name, request, headers, body, want string) conversation {
 
 // expectation is what a step wants: "201", "404 QueueNotFound", then any number of " ~ " and a text that the answer has
 // to hold, or " !~ " and one that it must not. The text of an answer is its body and a line "Name: value" for each
-// header. In a text {*} stands for anything up to a mark or the end of the line, and {=name} for the same, which the
+// header. In a text {*} matches anything up to a mark or the end of the line, and {=name} for the same, which the
 // next steps may use as {name}.
 type expectation struct {
 	summary         string

@@ -71,7 +71,7 @@ var blobPrograms = []program{
 		_, err := s.download("none", nil)
 		return refused(err, 404, string(bloberror.BlobNotFound))
 	}},
-	{"Upload if there is none", func(s *session) error {
+	{"Upload if none exists", func(s *session) error {
 		only := &blockblob.UploadOptions{AccessConditions: &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfNoneMatch: to.Ptr(azcore.ETagAny)}}}
 		client := s.container.NewBlockBlobClient("b")
 		if _, err := client.Upload(s.ctx, body("one"), only); err != nil {

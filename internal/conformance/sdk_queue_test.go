@@ -84,7 +84,7 @@ var queuePrograms = []program{
 		m, err := s.receive()
 		return errors.Join(err, same("peeked", len(res.Messages), 2), same("DequeueCount", *m.DequeueCount, int64(1)))
 	}},
-	{"UpdateMessage gives a new receipt", func(s *session) error {
+	{"UpdateMessage returns a new receipt", func(s *session) error {
 		if err := s.send("a"); err != nil {
 			return err
 		}

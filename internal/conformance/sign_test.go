@@ -16,8 +16,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// sign adds the date and the signature: Shared Key Lite to the Table service, Shared Key to the others. A request that
-// has an Authorization already keeps it; "none" stands for none at all, and a header Sas for a signature of the table in
+// sign adds the date and the signature: Shared Key Lite for the Table service, Shared Key for the others. A request
+// that has an Authorization keeps it, and "none" means no signature. A header Sas adds the signature of the table to
 // the address instead.
 // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
 func sign(t *testing.T, req *http.Request, s service) {
@@ -59,8 +59,8 @@ func signature(t *testing.T, text string) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// signTable gives the request a service SAS by its parameters, "tn=people&sp=r&spk=a"; it is good for an hour unless
-// they say otherwise or name a stored policy.
+// signTable adds to the request a service SAS by its parameters, "tn=people&sp=r&spk=a"; it expires after an hour unless
+// they set another expiry or name a stored policy.
 // https://learn.microsoft.com/rest/api/storageservices/create-service-sas
 func signTable(t *testing.T, req *http.Request, text string) {
 	t.Helper()

@@ -87,6 +87,6 @@ func formatCases() []conversation {
 		{"minimal metadata", append(sample(), step{"GET " + at("a", "2"), "", "", `200 ~ "L@odata.type":"Edm.Int64","L":"5","T@odata.type":"Edm.DateTime"`})},
 		{"full metadata", append(sample(), step{"GET " + at("a", "2"), "", "Accept: application/json;odata=fullmetadata", `200 ~ "odata.id":"{BASE}/{T}(PartitionKey='a',RowKey='2')"`})},
 		{"Atom is gone", append(sample(), step{"GET " + at("a", "2"), "", "Accept: application/atom+xml", "415 AtomFormatNotSupported"})},
-		{"a method that is none", []step{{"PUT /{T}", `{}`, "", "405 MethodNotAllowed"}}},
+		{"an invalid method", []step{{"PUT /{T}", `{}`, "", "405 MethodNotAllowed"}}},
 	}
 }

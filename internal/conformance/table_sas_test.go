@@ -33,7 +33,7 @@ func signatureCases() []conversation {
 		{"a signature to delete deletes", seeded(step{"DELETE " + at("a", "1"), "", with("sp=d") + "|If-Match: *", "204"})},
 		one("for a range reads in it", "GET "+at("b", "1"), "", pair, "200"),
 		one("for a range does not read in front of it", "GET "+at("a", "1"), "", pair, failure),
-		one("for a range does not read behind it", "GET "+at("b", "2"), "", pair, failure),
+		one("for a range does not read beyond it", "GET "+at("b", "2"), "", pair, failure),
 		one("for a range queries what is in it", "GET /{T}()?$select=PartitionKey,RowKey", "", pair, `200 ~ "PartitionKey":"b" !~ "PartitionKey":"a" !~ "PartitionKey":"c" !~ "RowKey":"2"`),
 		one("for a range does not insert outside", "POST /{T}", row("b", "9", ""), pair, failure),
 		one("for partitions reaches from the first to the last", "GET /{T}()?$select=PartitionKey", "", "sp=r&spk=b&epk=b", `200 ~ "PartitionKey":"b" !~ "PartitionKey":"a" !~ "PartitionKey":"c"`),

@@ -57,7 +57,7 @@ func tableCases() []conversation {
 			{"POST /Tables", create("{T}"), "", "409 TableBeingDeleted"},
 		}},
 		{"tables are listed by a filter", []step{{"GET /Tables?$filter=TableName eq '{T}'", "", "", `200 ~ "value":[{"TableName":"{T}"}]`}}},
-		{"a missing table is told apart from a missing row", []step{
+		{"a missing table differs from a missing row", []step{
 			{"GET /{T}none()", "", "", "404 TableNotFound"},
 			{"GET " + at("p", "r"), "", "", "404 ResourceNotFound"},
 			{"POST /{T}none", row("p", "r", ""), "", "404 TableNotFound"},
@@ -90,7 +90,7 @@ func tableDocumentCases() []conversation {
 		set("policies of a table that are no XML", "<Signed", "400 InvalidXmlDocument"),
 		{"policies of a missing table", []step{{"GET /{T}none?comp=acl", "", "Accept: application/xml", "404 TableNotFound"}}},
 		{"the table service has properties", []step{{"GET /?restype=service&comp=properties", "", "Accept: application/xml", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics> ~ <MinuteMetrics>"}}},
-		{"the primary endpoint of tables tells no statistics", []step{{"GET /?restype=service&comp=stats", "", "Accept: application/xml", "400 InvalidQueryParameterValue"}}},
+		{"the primary endpoint of tables has no statistics", []step{{"GET /?restype=service&comp=stats", "", "Accept: application/xml", "400 InvalidQueryParameterValue"}}},
 		{"properties of the table service that lack a part", []step{{"PUT /?restype=service&comp=properties", "<StorageServiceProperties><Logging><Version>1.0</Version></Logging></StorageServiceProperties>", "Accept: application/xml|Content-Type: application/xml", "400 MissingRequiredXmlNode"}}},
 		{"properties of the table service that are no XML", []step{{"PUT /?restype=service&comp=properties", "<Storage", "Accept: application/xml|Content-Type: application/xml", "400 InvalidXmlDocument"}}},
 	}

@@ -33,7 +33,7 @@ step("properties", async () => {
   assert.equal(p.blobType, "BlockBlob");
   assert.equal(p.leaseState, "available");
 });
-step("upload if there is none", () => refused(blob.upload("x", 1, { conditions: { ifNoneMatch: "*" } }), 409, "BlobAlreadyExists"));
+step("upload if none exists", () => refused(blob.upload("x", 1, { conditions: { ifNoneMatch: "*" } }), 409, "BlobAlreadyExists"));
 step("upload over a version that is gone", () => refused(blob.upload("x", 1, { conditions: { ifMatch: '"0x1"' } }), 412, "ConditionNotMet"));
 step("download what did not change", async () => {
   const { etag } = await blob.getProperties();

@@ -1,7 +1,7 @@
-// Records what the packages send, signed with the key of the tests in internal/emulator/auth, and writes it as JSON, one
+// Records what the packages send, signed with the key of the tests in internal/fakeaccount/auth, and writes it as JSON, one
 // request to a line. To record again, from this folder:
 //
-//	npm ci && node record.cjs > ../../emulator/auth/testdata/javascript.json
+//	npm ci && node record.cjs > ../../fakeaccount/auth/testdata/javascript.json
 "use strict";
 
 const http = require("node:http");

@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzVerify sends absurd requests: none panics, and none is let in, as none
-// carries a signature that only the key gives. A bearer token over https is the
+// carries a signature that needs the key. A bearer token over https is the
 // exception.
 func FuzzVerify(f *testing.F) {
 	seed := tableSAS("spk", "a", "epk", "b")

@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// handSAS gives a query of the named values, in pairs, signed over text.
+// handSAS returns a query of the named values, in pairs, signed over text.
 func handSAS(text []string, pairs ...string) string {
 	q := url.Values{"sig": {sign(strings.Join(text, "\n"))}}
 	for i := 0; i < len(pairs); i += 2 {

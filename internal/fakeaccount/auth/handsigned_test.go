@@ -82,7 +82,7 @@ func TestSharedKeyIsRefusedWithTheCodeOfTheService(t *testing.T) {
 		{"16 minutes late", handSigned("GET", url, "SharedKeyLite", at(-16*time.Minute)+text, "x-ms-date", at(-16*time.Minute)), 403, "AuthenticationFailed"},
 		{"16 minutes early", handSigned("GET", url, "SharedKeyLite", at(16*time.Minute)+text, "x-ms-date", at(16*time.Minute)), 403, "AuthenticationFailed"},
 		{"no date", handSigned("GET", url, "SharedKeyLite", text), 403, "AuthenticationFailed"},
-		{"a date that is none", handSigned("GET", url, "SharedKeyLite", "soon"+text, "x-ms-date", "soon"), 403, "AuthenticationFailed"},
+		{"an invalid date", handSigned("GET", url, "SharedKeyLite", "soon"+text, "x-ms-date", "soon"), 403, "AuthenticationFailed"},
 		{"another account", with("SharedKeyLite other:"+sign(at(0)+text), "x-ms-date", at(0)), 403, "AuthenticationFailed"},
 		{"a signature that is not base64", with("SharedKeyLite acct:%%%", "x-ms-date", at(0)), 403, "AuthenticationFailed"},
 		{"a short signature", with("SharedKeyLite acct:AAAA", "x-ms-date", at(0)), 403, "AuthenticationFailed"},

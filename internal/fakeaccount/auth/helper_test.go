@@ -83,7 +83,7 @@ func (c *capture) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// overTheWire gives r as the server of a socket would see it.
+// overTheWire returns r as the server of a socket would see it.
 func overTheWire(t *testing.T, r *http.Request) *http.Request {
 	t.Helper()
 	var b bytes.Buffer
@@ -94,7 +94,7 @@ func overTheWire(t *testing.T, r *http.Request) *http.Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.URL.Scheme = r.URL.Scheme // stands for TLS
+	got.URL.Scheme = r.URL.Scheme // represents TLS
 	return got
 }
 

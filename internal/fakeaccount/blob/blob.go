@@ -18,11 +18,11 @@ const (
 // stagedFor is how long uncommitted blocks are kept after the last Put Block.
 const stagedFor = 7 * 24 * time.Hour
 
-// A block is a stretch of a blob's content. The bytes are never changed.
+// block is a part of a blob's content. The bytes are never changed.
 type block struct {
 	id   string // as the client sent it, in base64; "" without one
 	data []byte
-	end  int64 // offset in the blob just behind it
+	end  int64 // offset in the blob after it
 }
 
 type blob struct {
@@ -52,8 +52,8 @@ func (b *blob) size() int64 {
 	return b.blocks[len(b.blocks)-1].end
 }
 
-// forget drops uncommitted blocks whose week is over, and reports whether nothing
-// is left of the blob.
+// forget drops uncommitted blocks after a week, and reports whether nothing remains of
+// the blob.
 func (b *blob) forget(now time.Time) bool {
 	if b.staged != nil && now.Sub(b.stagedAt) >= stagedFor {
 		b.staged = nil
@@ -61,7 +61,7 @@ func (b *blob) forget(now time.Time) bool {
 	return !b.committed && b.staged == nil
 }
 
-// contentOf lines blocks up.
+// contentOf returns blocks with their offsets set.
 func contentOf(blocks []block) []block {
 	var end int64
 	for i := range blocks {
@@ -71,7 +71,7 @@ func contentOf(blocks []block) []block {
 	return blocks
 }
 
-// slice gives the stored bytes of [from, to) without copying them.
+// slice returns the stored bytes of [from, to) without copying them.
 func (b *blob) slice(from, to int64) [][]byte {
 	i, _ := slices.BinarySearchFunc(b.blocks, from, func(k block, from int64) int {
 		if k.end <= from {
@@ -92,13 +92,13 @@ func (b *blob) slice(from, to int64) [][]byte {
 	return parts
 }
 
-// stamp gives the blob a new version. It needs s.mu.
+// stamp sets a new ETag and time of modification. It needs s.mu.
 func (c *call) stamp(b *blob) {
 	b.etag, b.modified = c.s.ticks.ETag(c.Now), c.Now
 	b.lease.modified(c.Now)
 }
 
-// onBlob lets do work on the committed blob of the path, with s.mu held.
+// onBlob calls do with the committed blob that the request names, with s.mu held.
 func (c *call) onBlob(do func(*container, *blob) *reply.Error) *reply.Error {
 	c.Lock(&c.s.mu)
 	defer c.s.mu.Unlock()
@@ -116,8 +116,8 @@ func noBlob() *reply.Error {
 	return reply.New(http.StatusNotFound, "BlobNotFound", "The specified blob does not exist.")
 }
 
-// lookup finds the container, and the blob if there is one, also an uncommitted
-// one. It needs s.mu.
+// lookup returns the container, and the blob, which may be uncommitted, or nil. It
+// needs s.mu.
 func (c *call) lookup() (*container, *blob, *reply.Error) {
 	ct, e := c.find()
 	if e != nil {
@@ -130,10 +130,9 @@ func wrongType() *reply.Error {
 	return conflict("InvalidBlobType", "The blob type is invalid for this operation.")
 }
 
-// replace puts fresh in the place of the path's blob, whatever is there, after
-// the checks that a write which creates needs. fill, if any, completes fresh from
-// what is there (nil, or also an uncommitted blob) once they have passed. It needs
-// s.mu.
+// replace creates the blob that the request names, or overwrites it, after checking its
+// lease and conditions. Then fill, if it is not nil, completes fresh from the existing
+// blob, which may be uncommitted, or nil. It needs s.mu.
 func (c *call) replace(cond conditions, fresh *blob, fill func(*blob) *reply.Error) *reply.Error {
 	ct, b, e := c.lookup()
 	if e != nil {
@@ -176,7 +175,7 @@ func (c *call) replace(cond conditions, fresh *blob, fill func(*blob) *reply.Err
 	return nil
 }
 
-// onOwnBlob is onBlob behind the lease and the conditions of a write.
+// onOwnBlob is onBlob after checking the lease and the conditions of a write.
 func (c *call) onOwnBlob(do func(*container, *blob) *reply.Error) *reply.Error {
 	cond, e := readConditions(c.Call, "", false)
 	if e != nil {
@@ -193,8 +192,8 @@ func (c *call) onOwnBlob(do func(*container, *blob) *reply.Error) *reply.Error {
 	})
 }
 
-// changeBlob runs one write on an existing blob behind its lease and conditions, and
-// stamps the answer. do may refuse, and then has changed nothing.
+// changeBlob writes to an existing blob after checking its lease and conditions, and
+// stamps the answer. If do returns an error, it must not have changed the blob.
 func (c *call) changeBlob(do func(*blob) *reply.Error) *reply.Error {
 	return c.onOwnBlob(func(_ *container, b *blob) *reply.Error {
 		if e := do(b); e != nil {

@@ -66,13 +66,13 @@ func (b *blob) canStage(id string) *reply.Error {
 		if len(other) != len(id) {
 			return reply.New(http.StatusBadRequest, "InvalidBlobOrBlock", "The specified blob or block content is invalid.")
 		}
-		break // all that are there have one length
+		break // all have the same length
 	}
 	return nil
 }
 
-// content is the body of a request, or the stretch of a source blob it names,
-// verified, not empty and at most limit bytes.
+// content returns the body of a request, or the range of the source blob that it names:
+// verified, not empty, and at most limit bytes.
 func (c *call) content(source bool, limit int64) ([]byte, *reply.Error) {
 	if source {
 		return c.sourceContent(limit)
@@ -120,8 +120,8 @@ func (c *call) putBlockList() *reply.Error {
 	return nil
 }
 
-// pick collects the blocks of a list, each from where its element says. b may be
-// nil.
+// pick returns the blocks of a list, each from the list of blocks that its element
+// names. b may be nil.
 func (b *blob) pick(list *xmlservice.Node) ([]block, *reply.Error) {
 	var staged map[string][]byte
 	committed := map[string][]byte{}

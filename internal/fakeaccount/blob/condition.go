@@ -9,8 +9,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// conditions are the conditional headers of a request. A nil list and a zero
-// time were not sent.
+// conditions are the conditional headers of a request. A nil list or a zero time means
+// that the header is absent.
 // https://learn.microsoft.com/rest/api/storageservices/specifying-conditional-headers-for-blob-service-operations
 type conditions struct {
 	match, noneMatch     []string // without quotes; "*" matches everything
@@ -18,9 +18,9 @@ type conditions struct {
 	source               bool
 }
 
-// readConditions reads the four headers, behind prefix ("X-Ms-Source-" for those
-// of a copy source). read allows what only reads allow: several tags and any
-// combination.
+// readConditions reads the four headers whose names begin with prefix ("X-Ms-Source-"
+// for those of a copy source). read permits what only reads permit: several tags and
+// any combination.
 func readConditions(c *xmlservice.Call, prefix string, read bool) (k conditions, e *reply.Error) {
 	k.source = prefix != ""
 	k.match, k.noneMatch = tags(c.Header(prefix+"If-Match")), tags(c.Header(prefix+"If-None-Match"))
@@ -110,8 +110,8 @@ func (k conditions) read(etag string, modified time.Time) *reply.Error {
 	return k.failed(http.StatusNotModified)
 }
 
-// write decides a write on something that exists. Where a tag and a time are
-// sent, the tag counts.
+// write decides a write to something that exists. If there are a tag and a time, the tag
+// counts.
 func (k conditions) write(etag string, modified time.Time) *reply.Error {
 	ok := true
 	switch {
@@ -130,8 +130,7 @@ func (k conditions) write(etag string, modified time.Time) *reply.Error {
 	return nil
 }
 
-// create decides a write that creates or overwrites; b is nil when there is no
-// blob.
+// create decides a write that creates or overwrites; b is nil if there is no blob.
 func (k conditions) create(b *blob) *reply.Error {
 	if b == nil {
 		if k.match != nil {

@@ -21,12 +21,12 @@ type container struct {
 	blobs    []*blob // sorted by name
 }
 
-// search finds where name is, or belongs.
+// search returns the index of name, or where to insert it.
 func (ct *container) search(name string) (int, bool) {
 	return slices.BinarySearchFunc(ct.blobs, name, func(b *blob, name string) int { return strings.Compare(b.name, name) })
 }
 
-// get finds a blob, also one of which only uncommitted blocks exist.
+// get returns a blob, which may consist of uncommitted blocks only, or nil.
 func (ct *container) get(name string, now time.Time) *blob {
 	i, ok := ct.search(name)
 	if !ok {
@@ -60,7 +60,7 @@ func (c *call) find() (*container, *reply.Error) {
 	return ct, nil
 }
 
-// onContainer lets do work on the container of the path, with s.mu held.
+// onContainer calls do with the container that the request names, with s.mu held.
 func (c *call) onContainer(do func(*container) *reply.Error) *reply.Error {
 	c.Lock(&c.s.mu)
 	defer c.s.mu.Unlock()
@@ -71,7 +71,7 @@ func (c *call) onContainer(do func(*container) *reply.Error) *reply.Error {
 	return do(ct)
 }
 
-// touch gives the container a new version. It needs s.mu.
+// touch sets a new ETag and time of modification. It needs s.mu.
 func (c *call) touch(ct *container) {
 	ct.etag, ct.modified = c.s.ticks.ETag(c.Now), c.Now
 }
@@ -111,7 +111,7 @@ func (c *call) createContainer() *reply.Error {
 	return nil
 }
 
-// Get Container Properties and Get Container Metadata:
+// describeContainer is Get Container Properties and Get Container Metadata.
 // https://learn.microsoft.com/rest/api/storageservices/get-container-properties
 func (c *call) describeContainer() *reply.Error {
 	return c.onContainer(func(ct *container) *reply.Error {
@@ -133,8 +133,8 @@ func (c *call) describeContainer() *reply.Error {
 	})
 }
 
-// containerConditions reads the conditions of a write on a container, which are
-// those by time only.
+// containerConditions reads the conditions of a write to a container, which may only be
+// times.
 func (c *call) containerConditions() (conditions, *reply.Error) {
 	cond, e := readConditions(c.Call, "", false)
 	if e == nil && (cond.match != nil || cond.noneMatch != nil) {
@@ -143,8 +143,8 @@ func (c *call) containerConditions() (conditions, *reply.Error) {
 	return cond, e
 }
 
-// change runs one write on the container behind its lease and conditions.
-// needsLease says whether a leased container demands the lease id.
+// change writes to the container after checking its lease and conditions. needsLease
+// requires the lease id if the container is leased.
 func (c *call) change(needsLease bool, status int, do func(*container)) *reply.Error {
 	cond, e := c.containerConditions()
 	if e != nil {
@@ -211,9 +211,8 @@ func (c *call) getACL() *reply.Error {
 	})
 }
 
-// Policies are the stored access policies of a container, nil when there is no
-// such container: for the mount, which checks signatures. The caller must not
-// change them.
+// Policies returns the stored access policies of a container, nil if there is no such
+// container. The caller must not change them.
 func (s *Service) Policies(name string) []xmlservice.Policy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +222,8 @@ func (s *Service) Policies(name string) []xmlservice.Policy {
 	return nil
 }
 
-// PublicAccess says what may be read without authentication: "container" its
-// blobs and its listing, "blob" its blobs, "" nothing.
+// PublicAccess returns what may be read without authentication: "container" for the
+// blobs and the list of them, "blob" for the blobs, "" for nothing.
 func (s *Service) PublicAccess(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

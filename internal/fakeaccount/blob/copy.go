@@ -14,8 +14,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// sourcePath finds the container and blob of x-ms-copy-source, which has to be
-// within the account.
+// sourcePath returns the container and blob of x-ms-copy-source, which must be in the
+// account.
 func (c *call) sourcePath() (container, name string, e *reply.Error) {
 	text := c.Header("X-Ms-Copy-Source")
 	u, err := url.Parse(text)
@@ -40,7 +40,7 @@ func (c *call) sourcePath() (container, name string, e *reply.Error) {
 	return container, name, nil
 }
 
-// sourceBlob finds the source and checks its conditions. It needs s.mu.
+// sourceBlob returns the source after checking its conditions. It needs s.mu.
 func (c *call) sourceBlob(container, name string, cond conditions) (*blob, *reply.Error) {
 	var b *blob
 	if ct := c.s.containers[container]; ct != nil {
@@ -93,11 +93,10 @@ func (c *call) copyBlob() *reply.Error {
 	return nil
 }
 
-// take copies what a copy copies: content, headers, and the metadata unless the
-// request brought its own.
+// take copies content, headers, and the metadata unless the request sets its own.
 func (b *blob) take(src *blob) {
 	b.kind, b.head = src.kind, src.head
-	b.blocks = slices.Clip(src.blocks) // so that an append to either leaves the other alone
+	b.blocks = slices.Clip(src.blocks) // so that an append to either does not change the other
 	if b.meta == nil {
 		b.meta = src.meta
 	}
@@ -141,7 +140,7 @@ func (c *call) putFromURL() *reply.Error {
 	return nil
 }
 
-// override takes the source's headers but for those that the request sets.
+// override returns the source's headers, replaced by those that the request sets.
 func override(from, own contentHeaders, typed bool) contentHeaders {
 	pick := func(own, from string) string {
 		if own != "" {
@@ -159,7 +158,7 @@ func override(from, own contentHeaders, typed bool) contentHeaders {
 	return h
 }
 
-// sourceContent is the content of Put Block From URL and Append Block From URL.
+// sourceContent returns the content of Put Block From URL and Append Block From URL.
 func (c *call) sourceContent(limit int64) ([]byte, *reply.Error) {
 	if c.ContentLength > 0 {
 		return nil, reply.InvalidHeader("Content-Length", itoa(c.ContentLength))
@@ -171,8 +170,8 @@ func (c *call) sourceContent(limit int64) ([]byte, *reply.Error) {
 	return data, e
 }
 
-// source reads the source blob, or the x-ms-source-range of it, and verifies it.
-// It returns the blob as it was then.
+// source returns the verified content of the source blob, or the x-ms-source-range of
+// it, and the blob as it was then.
 func (c *call) source(limit int64) ([]byte, blob, *reply.Error) {
 	var none blob
 	cond, e := readConditions(c.Call, "X-Ms-Source-", false)

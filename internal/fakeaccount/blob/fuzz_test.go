@@ -20,7 +20,7 @@ func request(t testing.TB, method, target string) *http.Request {
 }
 
 // FuzzRequest sends anything: servicetest.Do fails the test when the answer is
-// not one that the service gives. Two headers are free, so that pairs of them
+// not one of the service. Two headers are free, so that pairs of them
 // meet.
 func FuzzRequest(f *testing.F) {
 	f.Add("PUT", "/c11/b", "", "X-Ms-Blob-Type", "BlockBlob", "If-None-Match", "*", "x")

@@ -12,7 +12,7 @@ import (
 // maxSummed is the longest range whose checksum may be asked for.
 const maxSummed = 4 * mib
 
-// A span is a range as it was asked for; to is the last byte, or -1 for the end.
+// span is the range of a request; to is the last byte, or -1 for the end.
 type span struct{ from, to int64 }
 
 // parseSpan reads bytes=from- and bytes=from-to, the forms the service knows.
@@ -32,8 +32,8 @@ func parseSpan(text string) (span, bool) {
 	return s, err == nil && s.to >= s.from
 }
 
-// ask reads the range of a Get Blob. x-ms-range goes before Range; a Range that
-// is not understood is ignored, as HTTP has it, an x-ms-range is refused.
+// ask reads the range of a Get Blob. x-ms-range overrides Range. A malformed Range is
+// ignored, as in HTTP; a malformed x-ms-range is refused.
 func (c *call) ask() (*span, *reply.Error) {
 	if text := c.Header("X-Ms-Range"); text != "" {
 		s, ok := parseSpan(text)
@@ -48,7 +48,7 @@ func (c *call) ask() (*span, *reply.Error) {
 	return nil, nil
 }
 
-// within cuts a range to a content of that size and gives it half open.
+// within limits a range to content of that size, and returns it half open.
 func (s *span) within(size int64) (from, to int64, e *reply.Error) {
 	if s == nil {
 		return 0, size, nil
@@ -108,8 +108,8 @@ func (c *call) download() *reply.Error {
 	return nil
 }
 
-// pick finds the bytes to send and sets the headers. It needs s.mu; the bytes may
-// be sent without it.
+// pick returns the bytes to send, and sets the headers. It needs s.mu; the bytes may be
+// sent without it.
 func (c *call) pick(b *blob, cond conditions, asked *span, summed bool) ([][]byte, *reply.Error) {
 	if e := c.readable(cond, b); e != nil {
 		return nil, e

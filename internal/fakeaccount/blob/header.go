@@ -17,8 +17,8 @@ type contentHeaders struct {
 
 const defaultType = "application/octet-stream"
 
-// readContentHeaders reads the x-ms-blob- headers; plain falls back to the
-// request's own headers, as Put Blob does.
+// readContentHeaders reads the x-ms-blob- headers. If plain is true, it falls back to
+// the request's own headers, as Put Blob does.
 func (c *call) readContentHeaders(plain bool) (h contentHeaders, e *reply.Error) {
 	read := func(name, own string) string {
 		if v := c.Header("X-Ms-Blob-" + name); v != "" || !plain {
@@ -77,8 +77,8 @@ func (c *call) describe() *reply.Error {
 	})
 }
 
-// readable checks lease and conditions of a read. A failed one answers with the
-// blob's version, as a 304 has to.
+// readable checks the lease and the conditions of a read. A 304 contains the ETag of the
+// blob.
 func (c *call) readable(cond conditions, b *blob) *reply.Error {
 	if e := c.holds(b, false); e != nil {
 		return e
@@ -90,8 +90,8 @@ func (c *call) readable(cond conditions, b *blob) *reply.Error {
 	return e
 }
 
-// blobHeaders sets what Get Blob and Get Blob Properties have in common, but for
-// stamp, metadata, length and MD5.
+// blobHeaders sets the headers that Get Blob and Get Blob Properties share, except stamp,
+// metadata, length and MD5.
 func (c *call) blobHeaders(b *blob) {
 	set := c.Set
 	set("Content-Type", b.head.contentType)
@@ -179,7 +179,7 @@ func (c *call) deleteBlob() *reply.Error {
 	})
 }
 
-// copied tells where the content of a blob came from.
+// copied is the source of the content of a blob.
 type copied struct {
 	id, source string
 	size       int64

@@ -23,12 +23,12 @@ const (
 // forever is the duration of an infinite lease.
 const forever = time.Duration(-1)
 
-// A lease of a blob or a container. The zero value is available.
+// lease is the lease of a blob or a container. The zero value is available.
 type lease struct {
 	id       string
 	duration time.Duration // forever, or 15 to 60 seconds
 	until    time.Time     // end of the lease or of its break; unused while infinite
-	stopped  bool          // break was asked for
+	stopped  bool          // break was requested
 }
 
 func (l *lease) state(now time.Time) string {
@@ -57,7 +57,7 @@ func (l *lease) start(now time.Time) {
 	}
 }
 
-// modified forgets a lease that has run out: after a write it cannot be renewed.
+// modified drops an expired lease: after a write it cannot be renewed.
 func (l *lease) modified(now time.Time) {
 	if !l.locked(now) {
 		*l = lease{}
@@ -76,7 +76,7 @@ func leaseAbsent() *reply.Error {
 	return conflict("LeaseNotPresentWithLeaseOperation", "There is currently no lease on the blob/container.")
 }
 
-// acquire with proposed "" makes up an id.
+// acquire generates an id if proposed is "".
 func (l *lease) acquire(now time.Time, proposed string, d time.Duration) *reply.Error {
 	switch state := l.state(now); {
 	case state == breaking && proposed == l.id:
@@ -124,8 +124,8 @@ func (l *lease) release(now time.Time, id string) *reply.Error {
 	return nil
 }
 
-// end breaks the lease after period, or, with a negative period, when it would
-// end by itself (at once if it is infinite). It answers the time that is left.
+// end breaks the lease after period, or, if that is negative, when it would expire
+// (immediately if it is infinite). It returns the remaining time.
 func (l *lease) end(now time.Time, period time.Duration) (time.Duration, *reply.Error) {
 	var left time.Duration
 	switch state := l.state(now); {
@@ -143,8 +143,8 @@ func (l *lease) end(now time.Time, period time.Duration) (time.Duration, *reply.
 	return left, nil
 }
 
-// allows decides the use of a resource by a request with that lease id. kind is
-// Blob or Container, for the code. write demands the id of a locked lease.
+// allows decides whether a request with that lease id may use the resource. kind is Blob
+// or Container, for the error code. A write requires the id of a locked lease.
 func (l *lease) allows(now time.Time, id, kind string, write bool) *reply.Error {
 	refuse := func(code, message string) *reply.Error {
 		return reply.New(http.StatusPreconditionFailed, code, message)
@@ -166,7 +166,7 @@ func (l *lease) allows(now time.Time, id, kind string, write bool) *reply.Error 
 	return nil
 }
 
-// describe gives status, state and duration as headers and listings show them.
+// describe returns status, state and duration as in headers and lists.
 func (l *lease) describe(now time.Time) (status, state, duration string) {
 	status, state = "unlocked", l.state(now)
 	if l.locked(now) {

@@ -135,7 +135,7 @@ func TestABreakTellsTheTimeThatIsLeft(t *testing.T) {
 		{"fixed, its own end", lease{id: "a", duration: 30 * time.Second, until: now.Add(20 * time.Second)}, -1, 20 * time.Second},
 		{"fixed, a shorter period", lease{id: "a", duration: 30 * time.Second, until: now.Add(20 * time.Second)}, 5 * time.Second, 5 * time.Second},
 		{"fixed, a longer period", lease{id: "a", duration: 30 * time.Second, until: now.Add(20 * time.Second)}, 50 * time.Second, 20 * time.Second},
-		{"infinite, at once", lease{id: "a", duration: forever}, -1, 0},
+		{"infinite, immediately", lease{id: "a", duration: forever}, -1, 0},
 		{"infinite, after a period", lease{id: "a", duration: forever}, 50 * time.Second, 50 * time.Second},
 		{"breaking, a shorter period", lease{id: "a", stopped: true, until: now.Add(20 * time.Second)}, 5 * time.Second, 5 * time.Second},
 		{"expired", lease{id: "a", duration: time.Second, until: now}, 5 * time.Second, 0},

@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// leaseID reads a lease id in any GUID form; "" when the header is absent.
+// leaseID reads a lease id in any form of a GUID; "" if the header is absent.
 func leaseID(c *xmlservice.Call, name string) (string, *reply.Error) {
 	text := c.Header(name)
 	if text == "" {
@@ -33,8 +33,7 @@ func (c *call) holdsContainer(ct *container, needed bool) *reply.Error {
 	return ct.lease.allows(c.Now, id, "Container", needed)
 }
 
-// holds checks the lease id of a request on a blob; b nil is a blob that the
-// request is about to create.
+// holds checks the lease id of a request on a blob; b is nil if the request creates it.
 func (c *call) holds(b *blob, write bool) *reply.Error {
 	id, e := leaseID(c.Call, "X-Ms-Lease-Id")
 	if e != nil {
@@ -82,8 +81,8 @@ func (c *call) leaseBlob() *reply.Error {
 	})
 }
 
-// leaseAction reads the action and its headers, and returns what carries it out
-// and answers; stamp sets the headers of the resource.
+// leaseAction reads the action and its headers, and returns a function that carries it
+// out and answers; stamp sets the headers of the resource.
 func (c *call) leaseAction() (func(l *lease, stamp func()) *reply.Error, *reply.Error) {
 	id, e := leaseID(c.Call, "X-Ms-Lease-Id")
 	if e != nil {
@@ -161,8 +160,8 @@ func (c *call) leaseAction() (func(l *lease, stamp func()) *reply.Error, *reply.
 	}
 }
 
-// leaseSeconds reads low to 60 seconds; -1 is forever where infinite says so. An
-// absent header is negative.
+// leaseSeconds reads a duration of low to 60 seconds, or -1 for forever if infinite is
+// true. An absent header is negative.
 func (c *call) leaseSeconds(name string, low int, infinite bool) (time.Duration, *reply.Error) {
 	text := c.Header(name)
 	if text == "" {

@@ -32,7 +32,7 @@ func (c *call) listContainers() *reply.Error {
 	c.Lock(&c.s.mu)
 	n := 0
 	for _, name := range slices.Sorted(maps.Keys(c.s.containers)) {
-		system := name == "$logs" // shown only when asked for
+		system := name == "$logs" // listed only if requested
 		if name < page.From || !strings.HasPrefix(name, page.Prefix) || system && !include["system"] {
 			continue
 		}
@@ -107,8 +107,8 @@ func (c *call) listBlobs() *reply.Error {
 	return nil
 }
 
-// walk writes one page of blobs and prefixes, and says where the next begins. It
-// needs s.mu.
+// walk writes one page of blobs and prefixes, and returns the first name of the next.
+// It needs s.mu.
 func (c *call) walk(x *xmlservice.XML, page xmlservice.Page, delimiter string, include map[string]bool) (next string, e *reply.Error) {
 	ct, e := c.find()
 	if e != nil {

@@ -17,7 +17,7 @@ type server struct {
 	*blob.Service
 }
 
-// filled gives a service with container c11, which holds the block blob "b"
+// filled returns a service with container c11, which holds the block blob "b"
 // (one block with id AAAA and content "0123456789") and the empty append blob "a".
 func filled(t testing.TB) server {
 	t.Helper()
@@ -151,7 +151,7 @@ func TestRefusesWithTheServicesStatusAndCode(t *testing.T) {
 		{"read nothing", "GET", "/c11/new", "", nil, 404, "BlobNotFound"},
 		{"describe nothing", "HEAD", "/c11/new", "", nil, 404, "BlobNotFound"},
 		{"delete nothing", "DELETE", "/c11/new", "", nil, 404, "BlobNotFound"},
-		{"read behind the end", "GET", "/c11/b", "", []string{"Range", "bytes=10-"}, 416, "InvalidRange"},
+		{"read after the end", "GET", "/c11/b", "", []string{"Range", "bytes=10-"}, 416, "InvalidRange"},
 		{"read a range of an empty blob", "GET", "/c11/a", "", []string{"Range", "bytes=0-"}, 416, "InvalidRange"},
 		{"read a range backwards", "GET", "/c11/b", "", []string{"x-ms-range", "bytes=5-2"}, 400, "InvalidHeaderValue"},
 		{"read the last bytes", "GET", "/c11/b", "", []string{"x-ms-range", "bytes=-2"}, 400, "InvalidHeaderValue"},

@@ -67,7 +67,7 @@ func TestSDKSetsServiceProperties(t *testing.T) {
 	wantCode(t, err, bloberror.MissingRequiredXMLNode)
 }
 
-func TestAMountReadsPoliciesAndPublicAccess(t *testing.T) {
+func TestPoliciesAndPublicAccessCanBeRead(t *testing.T) {
 	s := filled(t)
 	doc := func(start string) string {
 		return "<SignedIdentifiers><SignedIdentifier><Id>p</Id><AccessPolicy><Start>" + start + "</Start><Permission>rl</Permission></AccessPolicy></SignedIdentifier></SignedIdentifiers>"

@@ -10,8 +10,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// A tag of a blob: at most 10, names of 1 to 128 and values of 0 to 256
-// characters. They are kept and given back; nothing searches them.
+// tag is a tag of a blob: at most 10, with names of 1 to 128 and values of 0 to 256
+// characters. They are stored and returned; they cannot be searched.
 // https://learn.microsoft.com/rest/api/storageservices/set-blob-tags
 type tag struct{ key, value string }
 

@@ -20,7 +20,7 @@ func element(body, name string) string {
 func escape(s string) string { return url.QueryEscape(s) }
 
 // FuzzRequest sends anything: servicetest.Do fails the test when the answer is
-// not one that the service gives.
+// not one of the service.
 func FuzzRequest(f *testing.F) {
 	f.Add("PUT", "/queue1", "", "", "", "")
 	f.Add("GET", "/", "comp=list&include=metadata&maxresults=2&marker=YQ", "x-ms-version", "2024-08-04", "")

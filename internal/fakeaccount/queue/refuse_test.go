@@ -20,7 +20,7 @@ func text(s string) string {
 	return "<QueueMessage><MessageText>" + s + "</MessageText></QueueMessage>"
 }
 
-// service gives a service with queue1, which holds nothing.
+// service returns a service with queue1, which is empty.
 func service(t testing.TB) server {
 	t.Helper()
 	service := queue.New()
@@ -178,7 +178,7 @@ func TestRemovesMarkupFromAText(t *testing.T) {
 	}
 }
 
-func TestAMountReadsPolicies(t *testing.T) {
+func TestPoliciesCanBeRead(t *testing.T) {
 	s := service(t)
 	servicetest.Send(t, s, "PUT", "/queue1?comp=acl", onePolicy("p", "rp")).Want(t, 204, "")
 	if p := s.Policies("queue1"); len(p) != 1 || p[0].ID != "p" || p[0].Permission != "rp" {

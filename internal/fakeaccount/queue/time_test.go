@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/servicetest"
 )
 
-// texts gets up to n messages and gives their texts.
+// texts gets up to n messages and returns their texts.
 func texts(t *testing.T, q *azqueue.QueueClient, n, hide int32) []string {
 	t.Helper()
 	r, err := q.DequeueMessages(t.Context(), &azqueue.DequeueMessagesOptions{NumberOfMessages: &n, VisibilityTimeout: &hide})
@@ -42,7 +42,7 @@ func TestAMessageReappearsWhenItsVisibilityTimeoutEnds(t *testing.T) {
 		put(t, q, "late", &azqueue.EnqueueMessageOptions{VisibilityTimeout: to.Ptr[int32](10)})
 		put(t, q, "now", nil)
 		if got := texts(t, q, 32, 30); !slices.Equal(got, []string{"now"}) {
-			t.Errorf("at once: %v", got)
+			t.Errorf("immediately: %v", got)
 		}
 		time.Sleep(10*time.Second - time.Nanosecond)
 		if got := texts(t, q, 32, 30); got != nil {
@@ -68,7 +68,7 @@ func TestAReceiptStaysGoodUntilSomebodyElseGetsTheMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Hour) // visible again, but nobody has it
+		time.Sleep(time.Hour) // visible again, but not received
 		m := first.Messages[0]
 		up, err := q.UpdateMessage(t.Context(), *m.MessageID, *m.PopReceipt, "b", &azqueue.UpdateMessageOptions{VisibilityTimeout: to.Ptr[int32](0)})
 		if err != nil {

@@ -30,7 +30,7 @@ func call(t testing.TB, method, target string, head http.Header) (*Call, *httpte
 	return c, w
 }
 
-// What a document holds, every parser gives back; what XML cannot hold becomes
+// What a document contains, every parser returns; characters that XML does not allow become
 // U+FFFD.
 func TestTextAndAttributesComeBackFromAParser(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
