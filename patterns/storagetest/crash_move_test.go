@@ -94,7 +94,7 @@ func proveMove(t *testing.T, move func(office, context.Context) error) {
 
 func TestAMoveThatCopiesFirstSurvivesEveryCrash(t *testing.T) { proveMove(t, office.move) }
 
-// Tests that have to fail run in a child process, which this variable tells which.
+// Tests that must fail run in a child process, in which this variable is set.
 const mustFail = "STORAGETEST_MUST_FAIL"
 
 // inChild runs one of the tests below and returns what go test would print.

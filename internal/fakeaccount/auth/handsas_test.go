@@ -46,7 +46,7 @@ func TestTheTextOfABlobSASDependsOnItsVersion(t *testing.T) {
 	}
 }
 
-func TestABlobSASNamesWhatItIsFor(t *testing.T) {
+func TestABlobSASIsForTheResourceThatItNames(t *testing.T) {
 	const se = "2100-01-01T00:00:00Z"
 	sas := func(sr, resource string) string {
 		return handSAS([]string{"r", "", se, "/blob/acct" + resource, "", "", "", "2019-12-12", sr, "", "", "", "", "", ""},

@@ -101,7 +101,7 @@ func TestSharedKeyIsRefusedWithTheCodeOfTheService(t *testing.T) {
 	}
 }
 
-func TestAClockOfTheServiceDecidesAboutSkew(t *testing.T) {
+func TestSkewIsMeasuredByTheClockOfTheService(t *testing.T) {
 	v := verifier()
 	v.Now = func() time.Time { return time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC) }
 	date := "Mon, 03 Feb 2031 04:05:06 GMT"
@@ -121,7 +121,7 @@ func TestAnonymousRequestsAreChallenged(t *testing.T) {
 	}
 }
 
-func TestBearerTokensAreAcceptedWhenWellFormed(t *testing.T) {
+func TestWellFormedBearerTokensAreAccepted(t *testing.T) {
 	tests := []struct {
 		name, url, token string
 		status           int

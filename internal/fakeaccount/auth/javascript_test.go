@@ -157,7 +157,7 @@ func TestEveryPartOfASASOfTheJavaScriptSDKsIsSigned(t *testing.T) {
 	}
 }
 
-func TestATableSASOfTheJavaScriptSDKReachesItsKeyRange(t *testing.T) {
+func TestATableSASOfTheJavaScriptSDKPermitsItsKeyRange(t *testing.T) {
 	ranges := map[string]auth.KeyRange{
 		"SAS":                    {},
 		"SAS of every kind":      {},

@@ -43,7 +43,7 @@ func tableRequest(q url.Values) *http.Request {
 	return r
 }
 
-func TestATableSASReachesExactlyItsKeyRange(t *testing.T) {
+func TestATableSASPermitsExactlyItsKeyRange(t *testing.T) {
 	type key struct{ pk, rk string }
 	tests := []struct {
 		name    string
@@ -158,7 +158,7 @@ func TestATableSASIsRefusedWithTheCodeOfTheService(t *testing.T) {
 	}
 }
 
-func TestAStoredAccessPolicyFillsInWhatTheSASLeavesOut(t *testing.T) {
+func TestAStoredAccessPolicySetsWhatTheSASLeavesOut(t *testing.T) {
 	long := strings.Repeat("i", 65)
 	policies := map[string]auth.StoredPolicy{
 		"full":    {Start: time.Now().Add(-time.Hour), Expiry: time.Now().Add(time.Hour), Permissions: "ra"},

@@ -45,7 +45,7 @@ func TestABlockIsKeptWholeThroughCommitCopyAndAppend(t *testing.T) {
 	}
 }
 
-func TestAnUploadAnswersAndKeepsItsSums(t *testing.T) {
+func TestAnUploadReturnsAndStoresItsChecksums(t *testing.T) {
 	s := filled(t)
 	// The CRC-64/NVME of 123456789 is AE8B14860A799888, low byte first in the header.
 	crc := base64.StdEncoding.EncodeToString([]byte{0x88, 0x98, 0x79, 0x0A, 0x86, 0x14, 0x8B, 0xAE})
@@ -76,7 +76,7 @@ func TestAPutDiscardsUncommittedBlocks(t *testing.T) {
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=blocklist", blockList("Latest", "AAAA")).Want(t, 400, "InvalidBlockList")
 }
 
-func TestABlockListTakesEachBlockFromWhereItSays(t *testing.T) {
+func TestABlockListTakesEachBlockFromTheListThatItNames(t *testing.T) {
 	s := filled(t)
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=block&blockid=AAAA", "new").Want(t, 201, "")
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=blocklist", blockList("Committed", "AAAA", "Uncommitted", "AAAA", "Latest", "AAAA")).Want(t, 201, "")
@@ -128,7 +128,7 @@ func TestSettingHeadersClearsWhatIsLeftOut(t *testing.T) {
 }
 
 // A name that XML cannot hold is listed percent-encoded, and the SDK decodes it.
-func TestListsNamesThatXMLCannotHold(t *testing.T) {
+func TestNamesThatXMLDoesNotAllowAreListedEncoded(t *testing.T) {
 	c := newContainer(t)
 	name := "a \uFFFF+%41/b"
 	if _, err := c.NewBlockBlobClient(name).Upload(t.Context(), body("x"), nil); err != nil {
@@ -163,7 +163,7 @@ func TestATransportCanAskForShortAndEmptyPages(t *testing.T) {
 	}
 }
 
-func TestManyAppendAtOnceWithoutLossOrTearing(t *testing.T) {
+func TestConcurrentAppendsAreNeitherLostNorTorn(t *testing.T) {
 	s := filled(t)
 	const workers, each = 8, 100
 	var wg sync.WaitGroup

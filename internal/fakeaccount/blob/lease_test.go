@@ -10,7 +10,7 @@ import (
 // The outcomes of lease operations by state, as the table of
 // https://learn.microsoft.com/rest/api/storageservices/lease-blob has them. A
 // cell is the state afterwards with the holder, or the code of the refusal.
-func TestLeaseOperationsGiveTheDocumentedOutcomes(t *testing.T) {
+func TestLeaseOperationsHaveTheDocumentedOutcomes(t *testing.T) {
 	const a, b, c = "a", "b", "c"
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	states := map[string]lease{
@@ -94,7 +94,7 @@ func TestLeaseOperationsGiveTheDocumentedOutcomes(t *testing.T) {
 	}
 }
 
-func TestAWriteEndsALeaseThatHasRunOut(t *testing.T) {
+func TestAWriteEndsAnExpiredLease(t *testing.T) {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		l    lease
@@ -124,7 +124,7 @@ func asError(e *reply.Error) error {
 	return codeError(e.Code)
 }
 
-func TestABreakTellsTheTimeThatIsLeft(t *testing.T) {
+func TestABreakReturnsTheRemainingTime(t *testing.T) {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		why    string

@@ -204,7 +204,7 @@ func TestRefusesWithTheServicesStatusAndCode(t *testing.T) {
 	}
 }
 
-func TestReadsConditionally(t *testing.T) {
+func TestConditionalReads(t *testing.T) {
 	s := filled(t)
 	tag := servicetest.Send(t, s, "HEAD", "/c11/b", "").Header.Get("Etag")
 	const past, future = "Mon, 01 Jan 2001 00:00:00 GMT", "Tue, 01 Jan 2999 00:00:00 GMT"
@@ -235,7 +235,7 @@ func TestReadsConditionally(t *testing.T) {
 	}
 }
 
-func TestReadsRanges(t *testing.T) {
+func TestRangedReads(t *testing.T) {
 	s := filled(t)
 	for _, c := range []struct {
 		head         []string

@@ -144,7 +144,7 @@ func TestSDKLeasesAContainerAgainstDeletion(t *testing.T) {
 	})
 }
 
-func TestAContainersNameStaysTakenFor30SecondsAfterItsDeletion(t *testing.T) {
+func TestTheNameOfADeletedContainerIsBlockedFor30Seconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		c := newContainer(t)

@@ -51,7 +51,7 @@ func TestTheBodyOfARequestThatIsNotSentIsClosed(t *testing.T) {
 	}
 }
 
-func TestABatchAndANewTableAreKnownByNameBeforeTheyAreSent(t *testing.T) {
+func TestRulesSeeTheTableOfABatchAndOfACreate(t *testing.T) {
 	const azurite = "http://127.0.0.1:10002/devstoreaccount1"
 	batch := func(to string) string {
 		return "--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n--changeset_1\r\nContent-Type: application/http\r\n" +

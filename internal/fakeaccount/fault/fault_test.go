@@ -107,7 +107,7 @@ func TestALostReplyIsCarriedOutAndALostRequestIsNot(t *testing.T) {
 	}
 }
 
-func TestNthAndTimesChooseTheRequests(t *testing.T) {
+func TestNthAndTimesSelectRequests(t *testing.T) {
 	tests := []struct {
 		rule fault.Rule
 		want string // x: refused
@@ -142,7 +142,7 @@ func TestNthAndTimesChooseTheRequests(t *testing.T) {
 	}
 }
 
-func TestOneSeedGivesOneCourseOfEvents(t *testing.T) {
+func TestTheSameSeedDecidesTheSameFaults(t *testing.T) {
 	course := func(seed uint64) string {
 		tr := fault.Wrap(&service{}, &fault.Options{Seed: seed})
 		script(t, tr, fault.On("*").Probability(0.5).LoseRequest())
@@ -162,7 +162,7 @@ func TestOneSeedGivesOneCourseOfEvents(t *testing.T) {
 	}
 }
 
-func TestARefusalSpeaksAsItsService(t *testing.T) {
+func TestAnErrorReplyHasTheFormatOfItsService(t *testing.T) {
 	for host, want := range map[string]string{
 		"acct.table.core.windows.net": `{"odata.error":{"code":"ServerBusy","message":{"lang":"en-US","value":"`,
 		"acct.queue.core.windows.net": `<?xml version="1.0" encoding="utf-8"?><Error><Code>ServerBusy</Code><Message>`,
@@ -187,7 +187,7 @@ func TestARefusalSpeaksAsItsService(t *testing.T) {
 	}
 }
 
-func TestDelaysTakeTheTimeOfTheClockAndEndWithTheContext(t *testing.T) {
+func TestDelaysEndWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{}
 		tr := fault.Wrap(s, nil)
@@ -248,7 +248,7 @@ func TestACutReplyEndsUnexpectedly(t *testing.T) {
 	}
 }
 
-func TestPagesAreShapedByWhatAnyServiceUnderstands(t *testing.T) {
+func TestPagesAreShortenedWithParametersOfEveryService(t *testing.T) {
 	s := &service{}
 	tr := fault.Wrap(s, nil)
 	script(t, tr, fault.On("Table.Query").EmptyPage(), fault.On("Table.*").ShortPage(5))
@@ -289,7 +289,7 @@ func TestMessagesAreDeliveredLateAndTwice(t *testing.T) {
 	}
 }
 
-func TestEveryAttemptIsAnnouncedOnceHoweverItEnds(t *testing.T) {
+func TestEveryAttemptIsAnnouncedOnce(t *testing.T) {
 	for _, c := range []struct {
 		rule    fault.Rule
 		replies int
@@ -356,7 +356,7 @@ func TestTheStringOfARuleIsItsGoCode(t *testing.T) {
 	}
 }
 
-func TestAKilledSenderGetsNothingUntilItIsRevived(t *testing.T) {
+func TestAKilledSenderGetsErrorsUntilItIsRevived(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		s := &service{}
 		tr := fault.Wrap(s, nil)

@@ -91,7 +91,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-func TestManyAtOnceGetEachMessageOnce(t *testing.T) {
+func TestConcurrentGetsReturnEachMessageOnce(t *testing.T) {
 	s := service(t)
 	const each, workers = 50, 8
 	var wg sync.WaitGroup

@@ -150,7 +150,7 @@ func policies(n int) string {
 	return b.String() + "</SignedIdentifiers>"
 }
 
-func TestTakesAllThatTheLimitsAllow(t *testing.T) {
+func TestValuesAtTheLimitsAreAccepted(t *testing.T) {
 	s := service(t)
 	for _, c := range []struct{ why, method, target, body string }{
 		{"64 KiB", "POST", "/queue1/messages", text(strings.Repeat("x", 64<<10))},
@@ -170,7 +170,7 @@ func TestTakesAllThatTheLimitsAllow(t *testing.T) {
 	}
 }
 
-func TestRemovesMarkupFromAText(t *testing.T) {
+func TestMarkupIsRemovedFromAText(t *testing.T) {
 	s := service(t)
 	servicetest.Send(t, s, "POST", "/queue1/messages", text("a<b>c</b>&lt;d&gt;"))
 	if a := servicetest.Send(t, s, "GET", "/queue1/messages", ""); !strings.Contains(a.Body, "<MessageText>ac&lt;d&gt;</MessageText>") {

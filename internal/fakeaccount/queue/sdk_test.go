@@ -96,7 +96,7 @@ func TestSDKCreatesListsAndDescribesQueues(t *testing.T) {
 	}
 }
 
-func TestSDKPassesAMessageThroughItsLife(t *testing.T) {
+func TestSDKPutsGetsUpdatesAndDeletesAMessage(t *testing.T) {
 	q := newQueue(t)
 	ctx := t.Context()
 	text := "a <b> & \r\n\t\"c\" \U0001F600"

@@ -60,7 +60,7 @@ func TestAMessageReappearsWhenItsVisibilityTimeoutEnds(t *testing.T) {
 	})
 }
 
-func TestAReceiptStaysGoodUntilSomebodyElseGetsTheMessage(t *testing.T) {
+func TestAReceiptIsValidUntilTheMessageIsReceivedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(t)
 		put(t, q, "a", nil)
@@ -116,7 +116,7 @@ func TestAnUpdateCannotHideAMessageBeyondItsExpiry(t *testing.T) {
 	})
 }
 
-func TestAQueuesNameStaysTakenFor30SecondsAfterItsDeletion(t *testing.T) {
+func TestTheNameOfADeletedQueueIsBlockedFor30Seconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(t)
 		put(t, q, "a", nil)
@@ -138,7 +138,7 @@ func TestAQueuesNameStaysTakenFor30SecondsAfterItsDeletion(t *testing.T) {
 	})
 }
 
-func TestMessagesComeInOrderAndClearRemovesAll(t *testing.T) {
+func TestMessagesAreReturnedInOrderAndClearRemovesAll(t *testing.T) {
 	q := newQueue(t)
 	var want []string
 	for _, r := range "abcdefghijklmnopqrstuvwxyz0123456789" {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestErrorBodiesAreWellFormedWhateverTheySay(t *testing.T) {
+func TestErrorBodiesAreWellFormed(t *testing.T) {
 	const message = "a < b & \"c\"\x00 é"
 	now := time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)
 	var odata struct {

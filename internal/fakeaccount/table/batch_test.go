@@ -125,7 +125,7 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	}
 }
 
-func TestABatchHoldsOneReadAlone(t *testing.T) {
+func TestAReadInABatchIsItsOnlyOperation(t *testing.T) {
 	a := newAPI(t)
 	a.put("p", "r", `"A":1`)
 	body := func(n int, target string) string {
@@ -173,7 +173,7 @@ func TestAMalformedBatchIsRefused(t *testing.T) {
 	a.want(200, "", a.do("GET", "/T12"+address2("p", "a"), ""))
 }
 
-func TestConcurrentBatchesNeverShowAHalf(t *testing.T) {
+func TestReadersNeverSeeHalfABatch(t *testing.T) {
 	a := newAPI(t)
 	write := func(v int) string {
 		var ops []batchOp

@@ -32,7 +32,7 @@ func TestADeletedTableIsNeverSeenEmpty(t *testing.T) {
 }
 
 // However requests fall together, a name is blocked from the moment of its deletion.
-func TestATableIsMadeOnceWhileItsNameIsBlocked(t *testing.T) {
+func TestATableIsCreatedOnceWhileItsNameIsBlocked(t *testing.T) {
 	for range 300 {
 		s := New(request.Page{})
 		var made, dropped atomic.Int32

@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-func TestAnInsertIsHeldToEveryRuleOfTheService(t *testing.T) {
+func TestAnInsertObeysEveryRuleOfTheService(t *testing.T) {
 	keys := `"PartitionKey":"p","RowKey":"r"`
 	long := func(n int) string { return strings.Repeat("x", n) }
 	many := func(n int) string {
@@ -102,7 +102,7 @@ func TestAnInsertIsHeldToEveryRuleOfTheService(t *testing.T) {
 	}
 }
 
-func TestEveryTypeComesBackAsItWasStored(t *testing.T) {
+func TestEveryTypeIsReturnedAsItWasStored(t *testing.T) {
 	a := newAPI(t)
 	members := `"S":"a\"\\\n\u0001é😀","I":7,"L@odata.type":"Edm.Int64","L":"-5","D":3.0,"N@odata.type":"Edm.Double","N":"-Infinity","B":false,` +
 		`"T@odata.type":"Edm.DateTime","T":"2020-01-02T03:04:05.1Z","G@odata.type":"Edm.Guid","G":"c9da6455-213d-42c9-9a79-3e9149a57833","X@odata.type":"Edm.Binary","X":"AQID"`

@@ -16,7 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-func TestTheRangeOfAFilterHoldsEveryRowThatMatches(t *testing.T) {
+func TestTheRangeOfAFilterContainsEveryRowThatMatches(t *testing.T) {
 	words := []string{"", "a", "ab", "b", "b'c", "é", "😀", "\uFFFD", "and", "("}
 	var tb table
 	for _, p := range words {
@@ -140,7 +140,7 @@ func (t *table) held() model {
 	return m
 }
 
-func TestAnyCourseOfWritesLeavesWhatTheModelSays(t *testing.T) {
+func TestWritesMatchTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := newAPI(t)
 		m := model{}

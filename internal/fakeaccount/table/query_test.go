@@ -35,7 +35,7 @@ func (a *api) all(query string) (keys []string, pages int) {
 	}
 }
 
-func TestRowsComeInTheOrderOfUTF16Units(t *testing.T) {
+func TestRowsAreOrderedByUTF16Units(t *testing.T) {
 	a := newAPI(t)
 	want := []string{"", "1", "111", "2", "A", "a", "a ", "aa", "é", "😀", "\uFFFD"}
 	for _, k := range slices.Backward(want) {
@@ -46,7 +46,7 @@ func TestRowsComeInTheOrderOfUTF16Units(t *testing.T) {
 	}
 }
 
-func TestAQueryScansNoMoreThanItsKeysDemand(t *testing.T) {
+func TestAQueryScansOnlyTheRangeOfItsKeys(t *testing.T) {
 	a := grid(t, 10)
 	tests := []struct {
 		filter            string
@@ -78,7 +78,7 @@ func TestAQueryScansNoMoreThanItsKeysDemand(t *testing.T) {
 	}
 }
 
-func TestQueryOptionsAreHeldToTheirLimits(t *testing.T) {
+func TestQueryOptionsAreLimited(t *testing.T) {
 	a := newAPI(t)
 	comparisons := func(n int) string {
 		return strings.TrimSuffix(strings.Repeat("N eq 1 or ", n), " or ")
@@ -128,7 +128,7 @@ func names(n int) string {
 	return strings.Join(s, ",")
 }
 
-func TestSelectAnswersNullForWhatARowLacks(t *testing.T) {
+func TestSelectReturnsNullForMissingProperties(t *testing.T) {
 	a := newAPI(t)
 	a.put("p", "r", `"A":1,"L@odata.type":"Edm.Int64","L":"5"`)
 	got := a.do("GET", "/T12()?$select=RowKey,L,Missing", "", "Accept: application/json;odata=nometadata")
@@ -141,7 +141,7 @@ func TestSelectAnswersNullForWhatARowLacks(t *testing.T) {
 	}
 }
 
-func TestAPageHolds1000RowsAndATokenFollowsWhileRowsRemain(t *testing.T) {
+func TestAPageHas1000RowsAndATokenIfMoreRowsFollow(t *testing.T) {
 	a := newAPI(t)
 	for i := range 2000 {
 		a.put("p", fmt.Sprintf("%04d", i), `"N":1`)
@@ -161,7 +161,7 @@ func TestAPageHolds1000RowsAndATokenFollowsWhileRowsRemain(t *testing.T) {
 	}
 }
 
-func TestEveryShapeOfPagesGivesTheSameRows(t *testing.T) {
+func TestShortPagesReturnTheSameRows(t *testing.T) {
 	a := grid(t, 7)
 	const query = "&$filter=N ge 20 and N lt 40"
 	want, _ := a.all(query)
@@ -185,7 +185,7 @@ func TestEveryShapeOfPagesGivesTheSameRows(t *testing.T) {
 	}
 }
 
-func TestATokenMarksAPositionInWhateverIsThere(t *testing.T) {
+func TestATokenIsAPositionEvenIfRowsChange(t *testing.T) {
 	a := grid(t, 3)
 	_, next := a.rows(a.do("GET", "/T12()?$top=4", ""))
 	a.want(204, "", a.do("DELETE", "/T12"+address2("p1", "r1"), "", "If-Match: *"))

@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-func TestTableNamesAreHeldToTheRules(t *testing.T) {
+func TestTableNamesObeyTheRules(t *testing.T) {
 	a := newAPI(t)
 	for body, want := range map[string]struct {
 		status int
@@ -43,7 +43,7 @@ func TestTableNamesAreHeldToTheRules(t *testing.T) {
 	}
 }
 
-func TestATableNameIsFoundInAnyCaseAndKeptAsGiven(t *testing.T) {
+func TestATableNameMatchesInAnyCaseAndKeepsItsCase(t *testing.T) {
 	a := newAPI(t)
 	a.put("p", "r", "")
 	a.want(200, "", a.do("GET", "/t12"+address2("p", "r"), ""))
@@ -126,7 +126,7 @@ func TestTheNameOfADeletedTableIsBlockedFor40Seconds(t *testing.T) {
 	})
 }
 
-func TestAccessPoliciesAreKeptAndLimited(t *testing.T) {
+func TestAccessPoliciesAreStoredAndLimited(t *testing.T) {
 	a := newAPI(t)
 	policy := func(id string) string {
 		return `<SignedIdentifier><Id>` + id + `</Id><AccessPolicy><Start>2026-01-01T00:00:00.0000000Z</Start><Expiry>2026-01-02</Expiry><Permission>raud</Permission></AccessPolicy></SignedIdentifier>`
@@ -171,7 +171,7 @@ func TestAccessPoliciesAreKeptAndLimited(t *testing.T) {
 	a.want(404, "TableNotFound", a.do("GET", "/none?comp=acl", ""))
 }
 
-func TestServicePropertiesAreGivenBack(t *testing.T) {
+func TestServicePropertiesAreReturned(t *testing.T) {
 	a := newAPI(t)
 	const at = "/?restype=service&comp=properties"
 	a.want(200, "", a.do("GET", at, ""))

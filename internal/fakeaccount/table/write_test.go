@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWritesAnswerAsTheTableOfOperationsSays(t *testing.T) {
+func TestWritesReturnTheDocumentedCodes(t *testing.T) {
 	const entity = `{"A":1}`
 	stale := `W/"datetime'2001-01-01T00%3A00%3A00.0000000Z'"`
 	tests := []struct {
@@ -63,7 +63,7 @@ func TestAReplaceRemovesWhatAMergeKeeps(t *testing.T) {
 	}
 }
 
-func TestAMergeIsHeldToTheLimitsOfTheWholeEntity(t *testing.T) {
+func TestAMergeObeysTheLimitsOfTheWholeEntity(t *testing.T) {
 	a := newAPI(t)
 	props := func(prefix string, n int) string {
 		var b strings.Builder
@@ -81,7 +81,7 @@ func TestAMergeIsHeldToTheLimitsOfTheWholeEntity(t *testing.T) {
 	a.want(204, "", a.do("PATCH", at, "{"+props("b", 52)+"}"))
 }
 
-func TestAnInsertEchoesUnlessToldNotTo(t *testing.T) {
+func TestAnInsertReturnsTheEntityUnlessThePreferenceIsNotTo(t *testing.T) {
 	a := newAPI(t)
 	body := `{"PartitionKey":"o'n","RowKey":"a b","A":1}`
 	p := a.want(201, "", a.do("POST", "/T12", body))
@@ -99,7 +99,7 @@ func TestAnInsertEchoesUnlessToldNotTo(t *testing.T) {
 	a.want(200, "", a.do("GET", "/T12(RowKey='a%20b',PartitionKey='o%27%27n')", ""))
 }
 
-func TestETagsAndTimestampsOnlyGrow(t *testing.T) {
+func TestETagsAndTimestampsIncrease(t *testing.T) {
 	a := newAPI(t)
 	last := ""
 	for range 1000 {
@@ -115,7 +115,7 @@ func TestETagsAndTimestampsOnlyGrow(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsHeldToItsForm(t *testing.T) {
+func TestMalformedAddressesAreRefused(t *testing.T) {
 	a := newAPI(t)
 	for target, want := range map[string]struct {
 		status int
@@ -151,7 +151,7 @@ func TestAnAddressIsHeldToItsForm(t *testing.T) {
 	a.want(405, "MethodNotAllowed", a.do("POST", "/T12()", `{}`))
 }
 
-func TestFormatsThatTheServiceDoesNotSpeakAre415(t *testing.T) {
+func TestUnsupportedFormatsAre415(t *testing.T) {
 	a := newAPI(t)
 	a.put("p", "r", "")
 	at := "/T12" + address2("p", "r")

@@ -32,7 +32,7 @@ func call(t testing.TB, method, target string, head http.Header) (*Call, *httpte
 
 // What a document contains, every parser returns; characters that XML does not allow become
 // U+FFFD.
-func TestTextAndAttributesComeBackFromAParser(t *testing.T) {
+func TestAParserReturnsTextAndAttributes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text") + rapid.SampledFrom([]string{"", "\r\n\t", "\xff\xc3", "]]>", "\x00", "\uFFFE", "<&>\"'", "é\U0001F600"}).Draw(t, "odd")
 		var x XML
@@ -110,7 +110,7 @@ func TestTicksNeverRepeatAndFollowTheClock(t *testing.T) {
 	}
 }
 
-func TestTombstonesForgetInTime(t *testing.T) {
+func TestTombstonesExpire(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var ts Tombstones
 	for i := range 100 {
@@ -124,7 +124,7 @@ func TestTombstonesForgetInTime(t *testing.T) {
 	}
 }
 
-func TestMetadataKeepsTheCaseThatHTTPLeaves(t *testing.T) {
+func TestMetadataKeepsTheCaseOfItsNames(t *testing.T) {
 	c, _ := call(t, "PUT", "/q", http.Header{"x-ms-meta-LogType": {" write "}, "X-Ms-Meta-Starttime": {"1"}, "X-Ms-Metadata": {"no"}})
 	m, e := c.Metadata()
 	if e != nil || len(m) != 2 || m["LogType"] != "write" || m["starttime"] != "1" {
@@ -147,7 +147,7 @@ func TestMetadataOfExactly8KiBIsTaken(t *testing.T) {
 	}
 }
 
-func TestEveryAnswerSaysWhichRequestItIsOf(t *testing.T) {
+func TestEveryAnswerContainsTheIdsOfItsRequest(t *testing.T) {
 	id := strings.Repeat("i", 1024)
 	_, w := call(t, "GET", "/", http.Header{"X-Ms-Client-Request-Id": {id}, "X-Ms-Version": {"2019-12-12"}})
 	if h := w.Header(); h.Get("X-Ms-Client-Request-Id") != id || h.Get("X-Ms-Version") != "2019-12-12" || h.Get("X-Ms-Request-Id") == "" {

@@ -41,7 +41,7 @@ func armedRuns(t *testing.T, before, between, after func(*storagetest.Account)) 
 	return left
 }
 
-// The crash points are those behind the first Arm, whatever becomes of the log.
+// The crash points are the calls after the first Arm, even if the log is reset.
 func TestTheCrashPointsBeginAtTheFirstArm(t *testing.T) {
 	arm, reset, nothing := (*storagetest.Account).Arm, (*storagetest.Account).ResetLog, func(*storagetest.Account) {}
 	want := [][]string{

@@ -69,8 +69,8 @@ func checkBlobSAS(t *testing.T, acct *storagetest.Account, owner *container.Clie
 	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
 }
 
-// What package fault has no name for has its own letters: t for tags, w for the tier,
-// and any for what is told of the account.
+// Some operations need letters of their own: t for tags, w for the tier, and any letter for
+// information about the account.
 func TestSignaturesReachTheTagsAndTheTierOfABlob(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
