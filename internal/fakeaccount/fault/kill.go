@@ -37,22 +37,13 @@ type death struct {
 const tooLate = 5_000
 
 // Kill makes the sender of all requests die at a request, by its number: just before it
-// is carried out, or just after. From then on no request is carried out, until Revive.
+// is carried out, or just after. From then on no request is carried out.
 // then is called once, at that moment. A goroutine that sends thousands of requests
 // after that is ended by runtime.Goexit.
 func (t *Transport) Kill(at int, after bool, then func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.death = &death{at: at, after: after, then: then}
-}
-
-// Revive undoes Kill, and reports whether the sender had died.
-func (t *Transport) Revive() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	died := t.death != nil && t.death.dead
-	t.death = nil
-	return died
 }
 
 // fate is what happens to a request when its sender dies.

@@ -37,7 +37,7 @@ type buffered struct {
 // InvalidInput.
 func (r *Request) Body(limit int64) ([]byte, *reply.Error) {
 	if r.buffered == nil {
-		b, _, refusal := readBody(r.body, r.ContentLength, limit)
+		b, refusal, _ := readBody(r.body, r.ContentLength, limit)
 		r.buffered = &buffered{b, refusal}
 	}
 	return r.buffered.b, r.buffered.refusal
@@ -45,7 +45,7 @@ func (r *Request) Body(limit int64) ([]byte, *reply.Error) {
 
 // buffer reads the body, and returns the HTTP request to send in place of req.
 func (r *Request) buffer(req *http.Request, limit int64) *http.Request {
-	b, err, refusal := readBody(r.body, r.ContentLength, limit)
+	b, refusal, err := readBody(r.body, r.ContentLength, limit)
 	r.buffered = &buffered{b, refusal}
 	if refusal != nil {
 		r.buffered.b = nil
@@ -61,9 +61,9 @@ func (r *Request) buffer(req *http.Request, limit int64) *http.Request {
 
 // readBody returns what it has read of body, also if that is refused, and the
 // error of reading.
-func readBody(body io.Reader, declared, limit int64) ([]byte, error, *reply.Error) {
+func readBody(body io.Reader, declared, limit int64) ([]byte, *reply.Error, error) {
 	if declared > limit {
-		return nil, nil, reply.TooLarge(limit)
+		return nil, reply.TooLarge(limit), nil
 	}
 	if declared == 0 {
 		return nil, nil, nil
@@ -90,9 +90,9 @@ func readBody(body io.Reader, declared, limit int64) ([]byte, error, *reply.Erro
 	}
 	switch {
 	case declared < 0 && int64(len(b)) > limit:
-		return b, err, reply.TooLarge(limit)
+		return b, reply.TooLarge(limit), err
 	case err != nil, declared > 0 && int64(len(b)) != declared:
-		return b, err, reply.WrongLength()
+		return b, reply.WrongLength(), err
 	}
 	return b, nil, nil
 }
