@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -152,14 +152,14 @@ func comparison(t *rapid.T, p query.Property, value *rapid.Generator[any]) query
 }
 
 // pageFaults are all ways in which a page may end early.
-var pageFaults = []fault.Rule{
-	emptyPages,
-	fault.On("Table.Query").EmptyPage().Probability(0.4),
-	fault.On("Table.Query").ShortPage(1),
-	fault.On("Table.Query").ShortPage(3).Probability(0.5),
-	fault.On("Table.Query").CutPage(1),
-	fault.On("Table.Query").CutPage(4),
-	fault.On("Table.Query").BoundaryPage(),
+var pageFaults = []storagetest.Rule{
+	storagetest.On("Table.Query").EmptyPage(),
+	storagetest.On("Table.Query").EmptyPage().Probability(0.4),
+	storagetest.On("Table.Query").ShortPage(1),
+	storagetest.On("Table.Query").ShortPage(3).Probability(0.5),
+	storagetest.On("Table.Query").CutPage(1),
+	storagetest.On("Table.Query").CutPage(4),
+	storagetest.On("Table.Query").BoundaryPage(),
 }
 
 // stored is a new table that holds things, in an account with random faults.

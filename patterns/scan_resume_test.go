@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -146,7 +145,7 @@ func TestScanDoesNotCutOnCosmos(t *testing.T) {
 	if len(got) != len(ks) || sum(got) != len(ks) {
 		t.Errorf("%d rows, want %d", sum(got), len(ks))
 	}
-	if n := acct.Log().Count(string(fault.TableQuery)); n != 20 && n != 21 {
+	if n := acct.Log().Count("Table.Query"); n != 20 && n != 21 {
 		t.Errorf("%d requests for 20 pages", n)
 	}
 }

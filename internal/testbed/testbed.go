@@ -23,7 +23,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/azpatterns/azpatterns/internal/azurite"
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -51,7 +52,7 @@ func inModes(t *testing.T, body func(*testing.T, *Backend), open func(*testing.T
 	for _, mode := range []string{"plain", "accelerated"} {
 		t.Run(mode, func(t *testing.T) {
 			b := open(t)
-			b.Name = t.Name()
+			b.Name, b.t = t.Name(), t
 			b.Accelerated = mode == "accelerated"
 			t.Cleanup(func() {
 				if t.Failed() {
@@ -76,10 +77,10 @@ func onAccount(account *storagetest.Account) *Backend {
 func onAzurite(a *azurite.Azurite) *Backend {
 	return &Backend{
 		connection: a.ConnectionString(),
-		script: fault.Wrap(loopback, &fault.Options{Services: map[string]fault.Service{
-			host(a.TableURL()): fault.Table,
-			host(a.QueueURL()): fault.Queue,
-			host(a.BlobURL()):  fault.Blob,
+		script: fault.Wrap(loopback, &fault.Options{Services: map[string]op.Service{
+			host(a.TableURL()): op.Table,
+			host(a.QueueURL()): op.Queue,
+			host(a.BlobURL()):  op.Blob,
 		}}),
 		direct: loopback,
 	}
@@ -104,6 +105,7 @@ type Backend struct {
 	// Account is the in-process account, for its own switches. Nil on Azurite.
 	Account *storagetest.Account
 
+	t          testing.TB
 	connection string
 	script     *fault.Transport
 	direct     policy.Transporter // around the script
@@ -112,8 +114,14 @@ type Backend struct {
 // InProcess tells that the account is storagetest's: strict where Azurite is not, and usable in virtual time.
 func (b *Backend) InProcess() bool { return b.Account != nil }
 
-// Fault adds rules to the fault script. They count requests from now on.
-func (b *Backend) Fault(rules ...fault.Rule) { b.script.Fault(rules...) }
+// Fault adds rules to the fault script. They count requests from now on. A rule that can
+// never act fails the test.
+func (b *Backend) Fault(rules ...fault.Rule) {
+	b.t.Helper()
+	if err := b.script.Fault(rules...); err != nil {
+		b.t.Error(err)
+	}
+}
 
 // ClearFaults removes all rules.
 func (b *Backend) ClearFaults() { b.script.Clear() }

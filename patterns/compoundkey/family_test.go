@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -339,8 +339,8 @@ func TestShortAndEmptyPagesChangeNothing(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		f := newFamily(t, b, nil)
 		hire(t, f, "1", "a", "b", "c", "d", "e")
-		for _, rule := range []storagetest.Rule{
-			storagetest.On("Table.Query").ShortPage(1), storagetest.On("Table.Query").Nth(1).EmptyPage(), storagetest.On("Table.Query").CutPage(2),
+		for _, rule := range []fault.Rule{
+			fault.On("Table.Query").ShortPage(1), fault.On("Table.Query").Nth(1).EmptyPage(), fault.On("Table.Query").CutPage(2),
 		} {
 			b.Fault(rule)
 			if m, err := f.Read(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 5 {

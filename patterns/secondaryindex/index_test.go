@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
