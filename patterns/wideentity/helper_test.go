@@ -15,8 +15,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-// bag is an entity of any properties.
-type bag = map[string]any
+// properties is an entity of any properties.
+type properties = map[string]any
 
 func open[T any](t testing.TB, client *aztables.Client, opts *wideentity.Options) *wideentity.Table[T] {
 	t.Helper()
@@ -29,9 +29,9 @@ func open[T any](t testing.TB, client *aztables.Client, opts *wideentity.Options
 
 var year = keys.Key{Partition: "Sales", Row: "000123"}
 
-// days is a bag of n counts: Day00001 is 1, and so on.
-func days(n int) bag {
-	b := bag{}
+// days is a properties of n counts: Day00001 is 1, and so on.
+func days(n int) properties {
+	b := properties{}
 	for i := 1; i <= n; i++ {
 		b[dayName(i)] = int32(i)
 	}
@@ -41,14 +41,14 @@ func days(n int) bag {
 func dayName(i int) string { return fmt.Sprintf("Day%05d", i) }
 
 // without is b without the entries for keys that reading adds.
-func without(b bag) bag {
+func without(b properties) properties {
 	b = maps.Clone(b)
 	delete(b, "PartitionKey")
 	delete(b, "RowKey")
 	return b
 }
 
-func wantBag(t testing.TB, got, want bag) {
+func wantProperties(t testing.TB, got, want properties) {
 	t.Helper()
 	got = without(got)
 	if len(got) != len(want) {
@@ -140,4 +140,10 @@ func written(b *testbed.Backend) int {
 		n += q.Written
 	}
 	return n
+}
+
+// sweepNow sweeps one entity, and the rows of writes in progress too.
+func sweepNow(t testing.TB, table *wideentity.Table[properties], key keys.Key) wideentity.SweepReport {
+	t.Helper()
+	return must[wideentity.SweepReport](t)(table.Sweep(t.Context(), &wideentity.SweepOptions{Entities: []keys.Key{key}, OlderThan: 1}))
 }

@@ -64,9 +64,9 @@ func dayNumber(name string) int {
 	return n
 }
 
-// guidePlace is the guide's own: the days in order. A row has 251 of them, since one
+// guidePartOf is the guide's own: the days in order. A row has 251 of them, since one
 // of its 252 properties tells the version.
-func guidePlace(name string) int {
+func guidePartOf(name string) int {
 	if n := dayNumber(name); n > 0 {
 		return (n-1)/251 + 1
 	}
@@ -85,7 +85,7 @@ func aYear() *yearOfMessages {
 func TestAStructOfMoreThan252Fields(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		table := open[yearOfMessages](t, client, &wideentity.Options{Parts: 2, Place: guidePlace})
+		table := open[yearOfMessages](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
 		must[wideentity.Item[yearOfMessages]](t)(table.Insert(t.Context(), year, aYear()))
 		for row, want := range map[string]string{"000123_01": "Day251", "000123_02": "Day252"} {
 			resp, err := client.GetEntity(t.Context(), year.Partition, row, nil)
@@ -127,19 +127,19 @@ func TestPropertiesWithoutAFieldStay(t *testing.T) {
 	type narrow struct{ A string }
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		all, some := open[bag](t, client, nil), open[narrow](t, client, nil)
-		v := bag{"A": "a", "B": int64(5), "C": noise(100_000), "D": text(50_000), "E": 2.0, "F": [16]byte{1}}
-		must[wideentity.Item[bag]](t)(all.Insert(t.Context(), year, &v))
+		all, some := open[properties](t, client, nil), open[narrow](t, client, nil)
+		v := properties{"A": "a", "B": int64(5), "C": noise(100_000), "D": text(50_000), "E": 2.0, "F": [16]byte{1}}
+		must[wideentity.Item[properties]](t)(all.Insert(t.Context(), year, &v))
 		item := must[wideentity.Item[narrow]](t)(some.Update(t.Context(), year, func(n *narrow) error {
 			n.A = "aa"
 			return nil
 		}))
 		v["A"] = "aa"
-		wantBag(t, must[wideentity.Item[bag]](t)(all.Get(t.Context(), year)).Value, v)
+		wantProperties(t, must[wideentity.Item[properties]](t)(all.Get(t.Context(), year)).Value, v)
 		item.Value.A = "aaa"
 		must[wideentity.Item[narrow]](t)(some.Replace(t.Context(), item))
 		v["A"] = "aaa"
-		wantBag(t, must[wideentity.Item[bag]](t)(all.Get(t.Context(), year)).Value, v)
+		wantProperties(t, must[wideentity.Item[properties]](t)(all.Get(t.Context(), year)).Value, v)
 	})
 }
 
@@ -148,23 +148,23 @@ func TestPropertiesWithoutAFieldStay(t *testing.T) {
 func TestTheNumberOfPartsMayChange(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		old, table := open[bag](t, client, &wideentity.Options{Parts: 7}), open[bag](t, client, &wideentity.Options{Parts: 3})
+		old, table := open[properties](t, client, &wideentity.Options{Parts: 7}), open[properties](t, client, &wideentity.Options{Parts: 3})
 		v := days(300)
 		v["Photo"] = noise(150_000)
-		must[wideentity.Item[bag]](t)(old.Insert(t.Context(), year, &v))
+		must[wideentity.Item[properties]](t)(old.Insert(t.Context(), year, &v))
 		v[dayName(3)] = int32(-3)
 		if err := table.Set(t.Context(), year, &v, dayName(3)); err != nil {
 			t.Fatal(err)
 		}
 		check := func() {
 			t.Helper()
-			wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, v)
+			wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
 			for _, names := range [][]string{{dayName(3)}, {dayName(1), dayName(3), dayName(4)}, {"Photo", dayName(3)}} {
-				wantBag(t, must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, names...)).Value, only(v, names))
+				wantProperties(t, must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, names...)).Value, only(v, names))
 			}
 		}
 		check()
-		must[wideentity.Item[bag]](t)(table.Update(t.Context(), year, func(b *bag) error {
+		must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(3)] = int32(33)
 			return nil
 		}))
@@ -174,24 +174,24 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 			t.Errorf("%d rows, want 4", n)
 		}
 		// The caller's own rule is known to who has it only.
-		own := open[bag](t, client, &wideentity.Options{Parts: 2, Place: guidePlace})
-		wantBag(t, must[wideentity.Item[bag]](t)(own.Read(t.Context(), year, dayName(3))).Value, only(v, []string{dayName(3)}))
-		must[wideentity.Item[bag]](t)(own.Update(t.Context(), year, func(b *bag) error {
+		own := open[properties](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
+		wantProperties(t, must[wideentity.Item[properties]](t)(own.Read(t.Context(), year, dayName(3))).Value, only(v, []string{dayName(3)}))
+		must[wideentity.Item[properties]](t)(own.Update(t.Context(), year, func(b *properties) error {
 			clear(*b)
 			(*b)["Day001"] = int32(1)
 			return nil
 		}))
-		v = bag{"Day001": int32(1)}
+		v = properties{"Day001": int32(1)}
 		if err := table.Set(t.Context(), year, &v, "Day001"); !errors.Is(err, wideentity.ErrParts) {
 			t.Errorf("set by another rule: %v", err)
 		}
 		if _, err := table.Read(t.Context(), year, "Day001"); !errors.Is(err, wideentity.ErrParts) {
 			t.Errorf("read by another rule: %v", err)
 		}
-		item := must[wideentity.Item[bag]](t)(table.Get(t.Context(), year))
-		wantBag(t, item.Value, v)
-		must[wideentity.Item[bag]](t)(table.Replace(t.Context(), item))
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, "Day001")).Value, v)
+		item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+		wantProperties(t, item.Value, v)
+		must[wideentity.Item[properties]](t)(table.Replace(t.Context(), item))
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Day001")).Value, v)
 	})
 }
 
@@ -199,10 +199,10 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 func TestStoredForm(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		table := open[bag](t, client, &wideentity.Options{Parts: 4})
-		v := bag{"Name": "n", "Count": int64(7), "Photo": make([]byte, 131_072)}
+		table := open[properties](t, client, &wideentity.Options{Parts: 4})
+		v := properties{"Name": "n", "Count": int64(7), "Photo": make([]byte, 131_072)}
 		key := keys.Key{Partition: "Sales", Row: "a_b"}
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), key, &v))
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), key, &v))
 		var got []string
 		for pager := client.NewListEntitiesPager(nil); pager.More(); {
 			page, err := pager.NextPage(t.Context())
@@ -234,17 +234,17 @@ func TestStoredForm(t *testing.T) {
 // first piece as it was, but for what that says of itself.
 func TestATextThatGrowsByAPieceIsReadWhole(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		table := open[bag](t, b.Table(t), nil)
-		v := bag{"Text": ""}
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+		table := open[properties](t, b.Table(t), nil)
+		v := properties{"Text": ""}
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 		for _, units := range []int{32768, 32769, 32768, 70_000, 32768} {
 			text := strings.Repeat("x", units)
-			must[wideentity.Item[bag]](t)(table.Update(t.Context(), year, func(b *bag) error {
+			must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
 				(*b)["Text"] = text
 				return nil
 			}))
-			part := must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, "Text"))
-			wantBag(t, part.Value, bag{"Text": text})
+			part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Text"))
+			wantProperties(t, part.Value, properties{"Text": text})
 		}
 	})
 }
@@ -253,10 +253,10 @@ func TestATextThatGrowsByAPieceIsReadWhole(t *testing.T) {
 func TestAMergeEmptiesThePiecesLeftOver(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		table := open[bag](t, client, &wideentity.Options{Parts: 4})
-		v := bag{"Photo": make([]byte, 200_000)}
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
-		v = bag{"Photo": make([]byte, 70_000)}
+		table := open[properties](t, client, &wideentity.Options{Parts: 4})
+		v := properties{"Photo": make([]byte, 200_000)}
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		v = properties{"Photo": make([]byte, 70_000)}
 		if err := table.Set(t.Context(), year, &v, "Photo"); err != nil {
 			t.Fatal(err)
 		}
@@ -270,8 +270,8 @@ func TestAMergeEmptiesThePiecesLeftOver(t *testing.T) {
 				t.Errorf("row %s has %d bytes, for %d of the value", row, n, want)
 			}
 		}
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, "Photo")).Value, v)
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, v)
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Photo")).Value, v)
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
 	})
 }
 
@@ -300,9 +300,9 @@ func TestAPropertyIsPlacedByItsNameAlone(t *testing.T) {
 	}
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		table := open[bag](t, client, nil)
+		table := open[properties](t, client, nil)
 		v := days(30)
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 		for name := range v {
 			row := fmt.Sprintf("000123_%02d", hashOf(name, 16)+1)
 			resp, err := client.GetEntity(t.Context(), "Sales", row, nil)

@@ -13,11 +13,11 @@ import (
 // Each write's transaction is carried out once and its reply lost; the SDK repeats
 // it, and meets what the first try did.
 func TestALostReplyIsNoFailure(t *testing.T) {
-	type table = *wideentity.Table[bag]
-	small, other := bag{"A": "a", "B": int32(1)}, bag{"A": "aa", "C": int32(2)}
+	type table = *wideentity.Table[properties]
+	small, other := properties{"A": "a", "B": int32(1)}, properties{"A": "aa", "C": int32(2)}
 	big := large("x")
 	for name, c := range map[string]struct {
-		before, after bag
+		before, after properties
 		batches       int // whose reply is lost in turn
 		run           func(t *testing.T, table table) error
 	}{
@@ -36,11 +36,11 @@ func TestALostReplyIsNoFailure(t *testing.T) {
 			_, err := table.Put(t.Context(), year, &big)
 			return err
 		}},
-		"set": {small, bag{"A": "aa", "B": int32(1)}, 1, func(t *testing.T, table table) error {
-			return table.Set(t.Context(), year, &bag{"A": "aa"}, "A")
+		"set": {small, properties{"A": "aa", "B": int32(1)}, 1, func(t *testing.T, table table) error {
+			return table.Set(t.Context(), year, &properties{"A": "aa"}, "A")
 		}},
-		"update": {small, bag{"A": "a", "B": int32(2)}, 1, func(t *testing.T, table table) error {
-			_, err := table.Update(t.Context(), year, func(b *bag) error {
+		"update": {small, properties{"A": "a", "B": int32(2)}, 1, func(t *testing.T, table table) error {
+			_, err := table.Update(t.Context(), year, func(b *properties) error {
 				(*b)["B"] = (*b)["B"].(int32) + 1
 				return nil
 			})
@@ -53,10 +53,10 @@ func TestALostReplyIsNoFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 				for n := range c.batches {
-					table := open[bag](t, b.Table(t), nil)
+					table := open[properties](t, b.Table(t), nil)
 					wideentity.SetBatchBytes(table, smallBatch)
 					if c.before != nil {
-						must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &c.before))
+						must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &c.before))
 					}
 					b.ClearFaults()
 					b.Fault(fault.On("Table.Batch").Nth(n + 1).LoseReply())
@@ -74,7 +74,7 @@ func TestALostReplyIsNoFailure(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					wantBag(t, item.Value, c.after)
+					wantProperties(t, item.Value, c.after)
 				}
 			})
 		})
@@ -83,16 +83,16 @@ func TestALostReplyIsNoFailure(t *testing.T) {
 
 func TestAnOutcomeThatNothingTellsIsUnknown(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		table := open[bag](t, b.Table(t), nil)
-		v := bag{"A": "a"}
-		item := must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+		table := open[properties](t, b.Table(t), nil)
+		v := properties{"A": "a"}
+		item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 		b.Fault(fault.On("Table.Batch").LoseReply(), fault.On("Table.Get").LoseRequest())
-		item.Value = bag{"A": "b"}
+		item.Value = properties{"A": "b"}
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrConflict) {
 			t.Errorf("the head cannot be read: %v", err)
 		}
 		b.ClearFaults()
-		item = must[wideentity.Item[bag]](t)(table.Get(t.Context(), year))
+		item = must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
 		b.Fault(fault.On("Table.Batch").LoseReply())
 		if err := table.Delete(t.Context(), year, item.ETag); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("somebody has deleted it: %v", err)
@@ -113,11 +113,11 @@ func TestOnlyAnAnswerRulesAWriteOut(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-				table := open[bag](t, b.Table(t), nil)
-				v := bag{"A": "a"}
-				item := must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+				table := open[properties](t, b.Table(t), nil)
+				v := properties{"A": "a"}
+				item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 				b.Fault(c.rule)
-				item.Value = bag{"A": "b"}
+				item.Value = properties{"A": "b"}
 				if _, err := table.Replace(t.Context(), item); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) != c.unknown {
 					t.Errorf("replace: %v", err)
 				}
@@ -135,17 +135,17 @@ func TestOnlyAnAnswerRulesAWriteOut(t *testing.T) {
 
 func TestPagesOfAnySizeGiveTheEntity(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		table := open[bag](t, b.Table(t), nil)
+		table := open[properties](t, b.Table(t), nil)
 		v := days(500)
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 		for _, rule := range []fault.Rule{
 			fault.On("Table.Query").ShortPage(1), fault.On("Table.Query").ShortPage(5), fault.On("Table.Query").EmptyPage(),
 		} {
 			b.ClearFaults()
 			b.Fault(rule)
-			wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, v)
-			part := must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, dayName(1), dayName(2), dayName(3)))
-			wantBag(t, part.Value, only(v, []string{dayName(1), dayName(2), dayName(3)}))
+			wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
+			part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, dayName(1), dayName(2), dayName(3)))
+			wantProperties(t, part.Value, only(v, []string{dayName(1), dayName(2), dayName(3)}))
 		}
 	})
 }
@@ -155,9 +155,9 @@ func TestPagesOfAnySizeGiveTheEntity(t *testing.T) {
 func TestAMissingRowIsTorn(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		table := open[bag](t, client, &wideentity.Options{Parts: 3, Tries: 2})
+		table := open[properties](t, client, &wideentity.Options{Parts: 3, Tries: 2})
 		v := days(50)
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 		if _, err := client.DeleteEntity(t.Context(), year.Partition, year.Row+"_02", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -171,8 +171,8 @@ func TestAMissingRowIsTorn(t *testing.T) {
 		if err := table.Set(t.Context(), year, &v, names...); !errors.Is(err, wideentity.ErrTorn) {
 			t.Errorf("set: %v", err)
 		}
-		few := bag{"X": int32(1)} // leaves out the missing row
-		must[wideentity.Item[bag]](t)(table.Put(t.Context(), year, &few))
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, few)
+		few := properties{"X": int32(1)} // leaves out the missing row
+		must[wideentity.Item[properties]](t)(table.Put(t.Context(), year, &few))
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, few)
 	})
 }
