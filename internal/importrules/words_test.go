@@ -96,5 +96,4 @@ var notYet = []string{
 	"patterns/logtail",
 	"patterns/secondaryindex",
 	"patterns/storagetest",
-	"patterns/wideentity",
 }

@@ -21,10 +21,10 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-// Writing and reading a properties of n numbers, against the same by hand on aztables: the
-// days in order, 251 a row, one transaction and one query. Both ways run in turns,
-// and the service's answers are replayed, so that the ratios are of the client's
-// work: the median of as many turns.
+// The benchmark compares writing and reading an entity of n numbers with the same by hand
+// on aztables: the days in order, 251 per row, one transaction and one query. Both run
+// alternately, and the service's responses are replayed, so that the ratios are those of
+// the client's work. Each ratio is the median of all rounds.
 //
 //	go test -run '^$' -bench . -benchtime 50x ./patterns/wideentity
 func BenchmarkAgainstByHand(b *testing.B) {
@@ -40,7 +40,7 @@ func BenchmarkAgainstByHand(b *testing.B) {
 					return float64(time.Since(start))
 				}
 				for _, run := range []func(){handWrite, handRead, write, read} {
-					run() // the answers to be replayed
+					run() // records the responses that are replayed
 				}
 				for b.Loop() {
 					writes = append(writes, timed(handWrite)/timed(write))
@@ -57,8 +57,7 @@ func BenchmarkAgainstByHand(b *testing.B) {
 	}
 }
 
-// The hand-written way needs as many requests.
-func TestNoMoreRequestsThanByHand(t *testing.T) {
+func TestWritingAndReadingMakeAsManyRequestsAsByHand(t *testing.T) {
 	for _, n := range []int{252, 2500, 10_000} {
 		write, read, hand := byHand(t, n)
 		write()
@@ -72,7 +71,8 @@ func TestNoMoreRequestsThanByHand(t *testing.T) {
 	}
 }
 
-// replay carries out the first request of each kind, and answers the next ones alike.
+// replay sends the first request of each kind, and answers the following ones with the
+// same response.
 type replay struct {
 	inner    policy.Transporter
 	answers  map[string]answer

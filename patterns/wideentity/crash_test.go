@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-// large is an entity that a small limit of transactions makes a staged write.
+// large returns an entity that exceeds smallBatch, so that its write is staged.
 func large(mark string) properties {
 	v := properties{}
 	for _, name := range modelNames {
@@ -21,13 +20,13 @@ func large(mark string) properties {
 	return v
 }
 
-// Wherever the process dies, the entity is as it was before or as it was to be, can
-// be written again, and after a sweep no other row is left.
-func TestAProcessThatDiesLeavesAWholeEntity(t *testing.T) {
+// After a crash at any request, the entity is as before or as it was to be, it can be
+// written again, and after a sweep no other row is left.
+func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
 	small := properties{"A": "a", "B": "b", "C": int32(1)}
 	type table = *wideentity.Table[properties]
 	for name, c := range map[string]struct {
-		before, after properties // nil: there is no entity
+		before, after properties // nil: the entity does not exist
 		run           func(ctx context.Context, table table) error
 	}{
 		"insert": {nil, small, func(ctx context.Context, table table) error {
@@ -96,27 +95,27 @@ func TestAProcessThatDiesLeavesAWholeEntity(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !(sameState(got, c.before) || sameState(got, c.after)) {
-					t.Fatalf("%d properties, neither before nor after", len(got))
+					t.Fatalf("%d properties, which is the entity neither before nor after the write", len(got))
 				}
-				// One at a time tells the same.
+				// Reading the properties one at a time returns the same.
 				for _, name := range modelNames {
 					part, err := table.Read(t.Context(), year, name)
 					if (err == nil) != (got != nil) || got != nil && !sameProperties(part.Value, only(got, []string{name})) {
 						t.Errorf("property %s by itself: %v", name, err)
 					}
 				}
-				time.Sleep(2 * time.Hour) // in the bubble's time
+				time.Sleep(2 * time.Hour) // in virtual time
 				if _, err := table.Sweep(t.Context(), nil); err != nil {
 					t.Fatal(err)
 				}
 				wantRows(t, acct, got)
-				again := large("z")
-				if _, err := table.Put(t.Context(), year, &again); err != nil {
+				z := large("z")
+				if _, err := table.Put(t.Context(), year, &z); err != nil {
 					t.Fatal(err)
 				}
 				item = must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
-				wantProperties(t, item.Value, again)
-				wantRows(t, acct, again)
+				wantProperties(t, item.Value, z)
+				wantRows(t, acct, z)
 			})
 		})
 	}
@@ -149,61 +148,4 @@ func wantRows(t *testing.T, acct *storagetest.Account, v properties) {
 	if n != want {
 		t.Errorf("%d rows, want %d", n, want)
 	}
-}
-
-// A staged write whose marker was swept fails and changes nothing, however late it
-// goes on.
-func TestAWriterThatWasSweptConflicts(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
-		b.NamedTable(t, name)
-		other := open[properties](t, b.Direct(t, name), nil)
-		first := properties{"A": "first"}
-		must[wideentity.Item[properties]](t)(other.Insert(t.Context(), year, &first))
-		swept := 0
-		table := open[properties](t, b.Between(t, name, func(try int) {
-			if try == 2 {
-				swept += sweepNow(t, other, year).Deleted
-			}
-		}), nil)
-		wideentity.SetBatchBytes(table, smallBatch)
-		item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)) // try 1
-		item.Value = large("x")
-		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("got %v, want a conflict", err)
-		}
-		if swept == 0 {
-			t.Error("nothing was swept")
-		}
-		if r := sweepNow(t, other, year); r != (wideentity.SweepReport{}) {
-			t.Errorf("rows left over: %+v", r)
-		}
-		wantProperties(t, must[wideentity.Item[properties]](t)(other.Get(t.Context(), year)).Value, first)
-	})
-}
-
-func TestASweepLeavesTheRowsOfAWriteInProgress(t *testing.T) {
-	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		name := testbed.UniqueName()
-		b.NamedTable(t, name)
-		other := open[properties](t, b.Direct(t, name), nil)
-		young, replaced := 0, 0 // replaced: the rows that the write itself would delete next
-		table := open[properties](t, b.Between(t, name, func(int) {
-			r, err := other.Sweep(t.Context(), nil)
-			if r.Deleted != 0 && r.Deleted != replaced || err != nil {
-				t.Errorf("swept %d rows: %v", r.Deleted, err)
-			}
-			young = max(young, r.Young)
-		}), nil)
-		wideentity.SetBatchBytes(table, smallBatch)
-		for _, mark := range []string{"x", "y"} {
-			v := large(mark)
-			must[wideentity.Item[properties]](t)(table.Put(t.Context(), year, &v))
-			wantProperties(t, must[wideentity.Item[properties]](t)(other.Get(t.Context(), year)).Value, v)
-			replaced = len(v)
-		}
-		if young != len(large(""))+1 {
-			t.Errorf("%d young rows, want those of the write and its marker", young)
-		}
-	})
 }

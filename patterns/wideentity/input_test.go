@@ -15,9 +15,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-// What cannot be stored is refused before any request, by the property's name and
-// without its value.
-func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
+// The error names the property and does not contain its value.
+func TestInvalidInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	const secret = "SECRET"
 	many := days(300)
 	crowded := properties{}
@@ -55,7 +54,7 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 			"a name with a dash":               {put(properties{"a-b": secret}), nil, "a-b"},
 			"a reserved name":                  {put(properties{"azp_x": secret}), nil, "azp_x"},
 			"text that is not UTF-8":           {put(properties{"A": secret + "\xff"}), nil, "A"},
-			"a type that no property has":      {put(properties{"A": struct{}{}}), nil, "A"},
+			"a type that cannot be a property": {put(properties{"A": struct{}{}}), nil, "A"},
 			"large text that is not UTF-8":     {put(properties{"A": strings.Repeat(secret, 20_000) + "\xff"}), nil, "A"},
 			"a long name of a value in pieces": {put(properties{strings.Repeat("n", 250): noise(70_000)}), patterns.ErrTooLarge, "nnn"},
 			"no id":                            {at(keys.Key{Partition: "p"}), patterns.ErrBadKey, ""},
@@ -84,14 +83,14 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 			case c.property != "" && (!errors.As(err, &p) || !strings.HasPrefix(p.Property, c.property)):
 				t.Errorf("%s: %v does not name %s", name, err, c.property)
 			case strings.Contains(fmt.Sprintf("%v", err), secret):
-				t.Errorf("%s: the message holds the value", name)
+				t.Errorf("%s: the message contains the value", name)
 			}
 		}
 		wantRequests(t, b, map[string]int{})
 	})
 }
 
-func TestNewRefusesWhatCannotWork(t *testing.T) {
+func TestNewRefusesInvalidOptionsAndTypes(t *testing.T) {
 	client := new(aztables.Client)
 	type named struct{ A, B string }
 	for name, c := range map[string]struct {
@@ -101,11 +100,11 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"no client":      {func() error { _, err := wideentity.New[properties](nil, nil); return err }, patterns.ErrNil},
 		"too many parts": {func() error { _, err := wideentity.New[properties](client, &wideentity.Options{Parts: 99}); return err }, wideentity.ErrParts},
 		"negative parts": {func() error { _, err := wideentity.New[properties](client, &wideentity.Options{Parts: -1}); return err }, wideentity.ErrParts},
-		"a rule that leads nowhere": {func() error {
+		"a rule that returns no part": {func() error {
 			_, err := wideentity.New[named](client, &wideentity.Options{Parts: 2, PartOf: func(name string) int { return len(name) + 2 }})
 			return err
 		}, wideentity.ErrParts},
-		"a type that is no entity": {func() error { _, err := wideentity.New[int](client, nil); return err }, nil},
+		"a type that cannot be an entity": {func() error { _, err := wideentity.New[int](client, nil); return err }, nil},
 	} {
 		if err := c.make(); err == nil || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: got %v, want %v", name, err, c.is)
@@ -113,9 +112,9 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
-// Ids that look alike, and ids that hold what the rows' keys are made of, are
-// entities of their own; foreign rows in between are left alone.
-func TestNeighboursAreNotMixedUp(t *testing.T) {
+// Ids with a common prefix, and ids that contain the separators of row keys, are separate
+// entities. Rows of other programs between them are not touched.
+func TestSimilarIdsAreSeparateEntities(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
 		table := open[properties](t, client, nil)
@@ -140,7 +139,7 @@ func TestNeighboursAreNotMixedUp(t *testing.T) {
 		for i, id := range ids {
 			item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), wideKey(id)))
 			if item.Value["Id"] != id || item.Value["RowKey"] != id || len(item.Value) != 4 {
-				t.Errorf("entity %q is not itself", id)
+				t.Errorf("entity %q is another one", id)
 			}
 			if err := table.Delete(t.Context(), wideKey(id), ""); err != nil {
 				t.Fatal(err)
@@ -150,14 +149,13 @@ func TestNeighboursAreNotMixedUp(t *testing.T) {
 			}
 		}
 		if n := rawRows(t, b, client); n != 4 {
-			t.Errorf("%d rows are left, want the foreign ones", n)
+			t.Errorf("%d rows are left, want those of other programs", n)
 		}
 	})
 }
 
-// An empty partition key and quotes in keys need the accelerating policy, as in any
-// transaction.
-func TestKeysThatAztablesCannotAddress(t *testing.T) {
+// These keys need the accelerating policy, as in any transaction.
+func TestEmptyPartitionKeysAndQuotesNeedTheAcceleratingPolicy(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := days(20)
@@ -181,7 +179,7 @@ func TestKeysThatAztablesCannotAddress(t *testing.T) {
 	})
 }
 
-func TestACancelledContextEndsEverything(t *testing.T) {
+func TestACanceledContextEndsEveryOperation(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		ctx, cancel := context.WithCancel(t.Context())

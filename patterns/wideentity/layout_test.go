@@ -64,8 +64,8 @@ func dayNumber(name string) int {
 	return n
 }
 
-// guidePartOf is the guide's own: the days in order. A row has 251 of them, since one
-// of its 252 properties tells the version.
+// guidePartOf is the guide's rule: the days in order. A row has 251 of them, because one
+// of its 252 properties contains the version.
 func guidePartOf(name string) int {
 	if n := dayNumber(name); n > 0 {
 		return (n-1)/251 + 1
@@ -82,7 +82,7 @@ func aYear() *yearOfMessages {
 	return y
 }
 
-func TestAStructOfMoreThan252Fields(t *testing.T) {
+func TestAStructMayHaveMoreThan252Fields(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
 		table := open[yearOfMessages](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
@@ -97,33 +97,32 @@ func TestAStructOfMoreThan252Fields(t *testing.T) {
 		want := aYear()
 		want.PartitionKey, want.RowKey = "Sales", "000123"
 		if !reflect.DeepEqual(&item.Value, want) {
-			t.Error("the year is not what was written")
+			t.Error("the entity is not what was written")
 		}
 		part := must[wideentity.Item[yearOfMessages]](t)(table.Read(t.Context(), year, "Day100"))
 		if part.Value.Day100 != 100 || part.Value.Day101 != 0 || part.Value.Department != "" || !part.Projected() {
-			t.Errorf("a part is not the part: %d %d", part.Value.Day100, part.Value.Day101)
+			t.Errorf("a partial read returned other properties: %d %d", part.Value.Day100, part.Value.Day101)
 		}
 		if _, err := table.Replace(t.Context(), part); !errors.Is(err, patterns.ErrBadETag) {
-			t.Errorf("replace by a part without a head: %v", err)
+			t.Errorf("replace by an item that was read without its head: %v", err)
 		}
 		part = must[wideentity.Item[yearOfMessages]](t)(table.Read(t.Context(), year, "Day100", "Day300"))
 		if _, err := table.Replace(t.Context(), part); !errors.Is(err, patterns.ErrProjected) {
-			t.Errorf("replace by a part: %v", err)
+			t.Errorf("replace by an item that was read in part: %v", err)
 		}
 		if _, err := table.Merge(t.Context(), part, "Day101"); !errors.Is(err, patterns.ErrProjected) {
-			t.Errorf("merge of what was not read: %v", err)
+			t.Errorf("merge of a property that was not read: %v", err)
 		}
 		part.Value.Day300 = -1
 		must[wideentity.Item[yearOfMessages]](t)(table.Merge(t.Context(), part, "Day300"))
 		if got := must[wideentity.Item[yearOfMessages]](t)(table.Get(t.Context(), year)); got.Value.Day300 != -1 || got.Value.Day299 != 299 {
-			t.Error("the merge is not there")
+			t.Error("the merge was not applied")
 		}
 	})
 }
 
-// A program with a newer type has written properties that the older one does not
-// know: they stay through Update and Replace, also in pieces.
-func TestPropertiesWithoutAFieldStay(t *testing.T) {
+// A program with a newer type has written properties that an older program does not know.
+func TestUnknownPropertiesSurviveUpdateAndReplace(t *testing.T) {
 	type narrow struct{ A string }
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
@@ -143,8 +142,8 @@ func TestPropertiesWithoutAFieldStay(t *testing.T) {
 	})
 }
 
-// Entities stored under another number of parts are read and changed where they
-// are, and move when they are written whole.
+// Entities stored with another number of parts are read and merged in their rows. They
+// move when they are written as a whole.
 func TestTheNumberOfPartsMayChange(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
@@ -173,7 +172,7 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 		if n := rawRows(t, b, client); n != 4 {
 			t.Errorf("%d rows, want 4", n)
 		}
-		// The caller's own rule is known to who has it only.
+		// Only a table with the same PartOf can read a part of an entity stored by it.
 		own := open[properties](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
 		wantProperties(t, must[wideentity.Item[properties]](t)(own.Read(t.Context(), year, dayName(3))).Value, only(v, []string{dayName(3)}))
 		must[wideentity.Item[properties]](t)(own.Update(t.Context(), year, func(b *properties) error {
@@ -195,8 +194,8 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 	})
 }
 
-// The stored form: changing it makes what is stored unreadable.
-func TestStoredForm(t *testing.T) {
+// A change of the stored form makes stored entities unreadable.
+func TestTheStoredFormDoesNotChange(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
 		table := open[properties](t, client, &wideentity.Options{Parts: 4})
@@ -230,9 +229,9 @@ func TestStoredForm(t *testing.T) {
 	})
 }
 
-// A text that grows over the limit, or shrinks below it, may leave the row of its
-// first piece as it was, but for what that says of itself.
-func TestATextThatGrowsByAPieceIsReadWhole(t *testing.T) {
+// If a text grows over the limit, or shrinks below it, the first piece may stay the same.
+// The note of its row changes.
+func TestATextThatGrowsOrShrinksByAPieceIsReadAsAWhole(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := properties{"Text": ""}
@@ -249,8 +248,8 @@ func TestATextThatGrowsByAPieceIsReadWhole(t *testing.T) {
 	})
 }
 
-// A merge cannot remove the pieces that a smaller value leaves over; it empties them.
-func TestAMergeEmptiesThePiecesLeftOver(t *testing.T) {
+// A merge cannot remove the surplus pieces of a value that becomes smaller.
+func TestAMergeEmptiesSurplusPieces(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
 		table := open[properties](t, client, &wideentity.Options{Parts: 4})
@@ -275,7 +274,7 @@ func TestAMergeEmptiesThePiecesLeftOver(t *testing.T) {
 	})
 }
 
-// describe is the row in one line, with V for each version.
+// describe returns the row in one line, with V for each version.
 func describe(e aztables.EDMEntity) string {
 	var texts []string
 	for name, value := range e.Properties {
@@ -291,8 +290,8 @@ func describe(e aztables.EDMEntity) string {
 
 var versions = regexp.MustCompile(`\b[0-9a-v]{13}\b`)
 
-// Adding properties never moves one; the places are part of the stored form.
-func TestAPropertyIsPlacedByItsNameAlone(t *testing.T) {
+// Adding properties never moves others. The parts are a part of the stored form.
+func TestThePartOfAPropertyFollowsFromItsName(t *testing.T) {
 	for name, want := range map[string]int{"Name": 1, "Count": 1, "Photo": 2, "Day001": 9, "Day365": 8, "MessageCountDay001": 4, "É": 7} {
 		if got := hashOf(name, 16) + 1; got != want {
 			t.Errorf("%s is in part %d, want %d", name, got, want)
@@ -313,8 +312,8 @@ func TestAPropertyIsPlacedByItsNameAlone(t *testing.T) {
 	})
 }
 
-// The numbers that Options.Parts promises.
-func TestPartsFillEvenly(t *testing.T) {
+// The documentation of Options.Parts contains these numbers.
+func TestPropertiesAreDistributedEvenly(t *testing.T) {
 	for _, c := range []struct{ properties, parts int }{{2500, 16}, {10_000, 67}, {14_000, 98}} {
 		for _, form := range []string{"Day%05d", "p%d", "MessageCount%dOfTheDay", "%x_column"} {
 			n := map[int]int{}

@@ -17,12 +17,13 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-// smallBatch is a limit of transactions that makes a few properties a staged write.
+// smallBatch is a limit of transactions that a few properties exceed, so that their write
+// is staged.
 const smallBatch = 5000
 
 var modelNames = []string{"A", "B", "C", "D", "E", "F", "G", "H"}
 
-// drawProperties is an entity of some properties, a few of them in pieces.
+// drawProperties returns an entity with some properties, a few of them in pieces.
 func drawProperties(r *rapid.T, names []string) properties {
 	b := properties{}
 	for _, name := range names {
@@ -41,9 +42,9 @@ func drawProperties(r *rapid.T, names []string) properties {
 	return b
 }
 
-// Whatever is written, merged, altered and deleted, by whatever number of parts and
-// in one transaction or several: what is read is what a map would hold.
-func TestAnEntityIsWhatAMapWouldBe(t *testing.T) {
+// Writes, merges, updates and deletes, with several numbers of parts, in one transaction
+// or staged, leave what they would leave in a map.
+func TestAnEntityBehavesLikeAMap(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		rapid.Check(t, func(r *rapid.T) {
 			client := b.Table(t)
@@ -52,7 +53,7 @@ func TestAnEntityIsWhatAMapWouldBe(t *testing.T) {
 				tables[parts] = open[properties](t, client, &wideentity.Options{Parts: parts})
 				wideentity.SetBatchBytes(tables[parts], rapid.SampledFrom([]int{smallBatch, 200_000, 4 << 20}).Draw(r, "limit"))
 			}
-			var model properties // nil: there is none
+			var model properties // nil: the entity does not exist
 			actions := map[string]func(){
 				"put": func() {
 					v := drawProperties(r, modelNames)
@@ -153,12 +154,12 @@ func only(b properties, names []string) properties {
 
 func sameProperties(got, want properties) bool { return maps.EqualFunc(without(got), want, same) }
 
-// bubble is a T that rapid does not ask for its deadline, which a bubble has not.
+// bubble is a T without the method Deadline, which panics in a synctest bubble.
 type bubble struct{ *testing.T }
 
-// A reader whose answers come in several pages, with a writer at work between them,
-// sees one of the states that the entity had since the read began: never a mix.
-func TestAReaderNeverSeesAMix(t *testing.T) {
+// Every read requests several pages, and a writer changes the entity between them. The
+// result is a state that the entity had since the read began.
+func TestAReaderNeverSeesAMixOfVersions(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			torn := 0
@@ -225,7 +226,7 @@ func TestAReaderNeverSeesAMix(t *testing.T) {
 						return err == nil && sameProperties(item.Value, only(s, names))
 					})
 					if !found {
-						r.Fatalf("read %d properties, which was no state: %v", len(item.Value), err)
+						r.Fatalf("read %d properties, which the entity never had: %v", len(item.Value), err)
 					}
 					if b.Requests().Count("Table.Query") > asked+12 {
 						torn++
@@ -233,7 +234,7 @@ func TestAReaderNeverSeesAMix(t *testing.T) {
 				}
 			})
 			if torn == 0 {
-				t.Error("no read had to be repeated: the test proves nothing")
+				t.Error("no read had to be repeated, so the test proves nothing")
 			}
 		})
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestAnEntityIsReadAsItWasWritten(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		for _, n := range []int{0, 1, 252, 253, 365, 2500} {
 			table := open[properties](t, b.Table(t), nil)
@@ -39,7 +39,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	})
 }
 
-func TestTheClientIsGivenBack(t *testing.T) {
+func TestClientReturnsTheClientOfNew(t *testing.T) {
 	client := storagetest.New(t).Tables().NewClient("Wide")
 	if table := open[properties](t, client, nil); table.Client() != client {
 		t.Error("not the client that New took")
@@ -72,19 +72,19 @@ func TestAnEntityOverTheLimitOfATransactionIsStaged(t *testing.T) {
 		large["Photo"] = noise(200_000)
 		b.ResetRequests()
 		must[wideentity.Item[properties]](t)(table.Put(t.Context(), year, &large))
-		wantRequests(t, b, map[string]int{"Table.Get": 1, "Table.Batch": 3}) // two, and the head
+		wantRequests(t, b, map[string]int{"Table.Get": 1, "Table.Batch": 3}) // two of rows, one of the head
 		item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
 		wantProperties(t, item.Value, large)
 		wantRequests(t, b, map[string]int{"Table.Query": 1})
 		large["Photo"] = noise(300_000)
 		item.Value = large
 		item = must[wideentity.Item[properties]](t)(table.Replace(t.Context(), item))
-		wantRequests(t, b, map[string]int{"Table.Batch": 5}) // three, the head, and the rows replaced
+		wantRequests(t, b, map[string]int{"Table.Batch": 5}) // three of rows, one of the head, one of the replaced rows
 		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, large)
 		part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, dayName(1), dayName(2), "Photo"))
 		wantProperties(t, part.Value, properties{dayName(1): int32(1), dayName(2): int32(2), "Photo": large["Photo"]})
 
-		// A small change of it is one transaction, in the rows where they are.
+		// A small change is one transaction, on the staged rows.
 		b.ResetRequests()
 		item = must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(1)] = int32(-1)
@@ -99,7 +99,7 @@ func TestAnEntityOverTheLimitOfATransactionIsStaged(t *testing.T) {
 	})
 }
 
-func TestAnEntityOfMoreThanFourMegabytes(t *testing.T) {
+func TestAnEntityMayHaveMoreThanFourMegabytes(t *testing.T) {
 	table := open[properties](t, storagetest.New(t).TablesWith(patterns.Accelerate(nil)).NewClient("Wide"), nil)
 	if err := table.Create(t.Context()); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestAnEntityOfMoreThanFourMegabytes(t *testing.T) {
 	wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
 }
 
-func TestRequestsOfEachCall(t *testing.T) {
+func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := days(1000)
@@ -151,9 +151,8 @@ func TestRequestsOfEachCall(t *testing.T) {
 	})
 }
 
-// A merge touches the rows of its properties and the head, an update those whose
-// content changed.
-func TestAChangeOfOnePropertyTouchesTwoRows(t *testing.T) {
+// The rows are that of the property, and the head.
+func TestAChangeOfOnePropertyWritesTwoRows(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := days(1000)
@@ -172,16 +171,15 @@ func TestAChangeOfOnePropertyTouchesTwoRows(t *testing.T) {
 			t.Errorf("an update wrote %d rows, want 2", n)
 		}
 		if _, err := table.Merge(t.Context(), item, dayName(7)); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("a merge of a version that is gone: %v", err)
+			t.Errorf("a merge of an earlier version: %v", err)
 		}
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("a replace of a version that is gone: %v", err)
+			t.Errorf("a replace of an earlier version: %v", err)
 		}
 	})
 }
 
-// Counters raised by racing writers lose no count.
-func TestRacingUpdatesLoseNothing(t *testing.T) {
+func TestConcurrentUpdatesOfACounterLoseNoIncrement(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := open[properties](t, b.Table(t), &wideentity.Options{Tries: 100})
 		v := days(100)
@@ -206,4 +204,29 @@ func TestRacingUpdatesLoseNothing(t *testing.T) {
 		v[dayName(1)] = int32(21)
 		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
 	})
+}
+
+func TestAZeroTableRefusesEveryOperation(t *testing.T) {
+	ctx := t.Context()
+	var table wideentity.Table[properties]
+	v := days(1)
+	_, insert := table.Insert(ctx, year, &v)
+	_, put := table.Put(ctx, year, &v)
+	_, replace := table.Replace(ctx, wideentity.Item[properties]{Key: year})
+	_, merge := table.Merge(ctx, wideentity.Item[properties]{Key: year}, dayName(1))
+	_, update := table.Update(ctx, year, func(*properties) error { return nil })
+	_, get := table.Get(ctx, year)
+	_, read := table.Read(ctx, year)
+	_, sweep := table.Sweep(ctx, nil)
+	for name, err := range map[string]error{
+		"create": table.Create(ctx), "insert": insert, "put": put, "replace": replace, "merge": merge, "update": update,
+		"set": table.Set(ctx, year, &v, dayName(1)), "delete": table.Delete(ctx, year, ""), "get": get, "read": read, "sweep": sweep,
+	} {
+		if !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if table.Client() != nil {
+		t.Error("a zero table has a client")
+	}
 }
