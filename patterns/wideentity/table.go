@@ -42,8 +42,8 @@ type Options struct {
 	Parallel int
 }
 
-// MaxParts is the largest number of parts of an entity: a transaction has at most 100
-// operations, and the head needs some of them.
+// MaxParts is the largest number of parts of an entity, 98: a transaction has at most 100
+// operations, of which the head and the marker need two.
 const MaxParts = widerow.MaxParts
 
 var (
