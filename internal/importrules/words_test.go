@@ -93,5 +93,4 @@ var notYet = []string{
 	"patterns/logtail",
 	"patterns/secondaryindex",
 	"patterns/storagetest",
-	"patterns/wideentity",
 }

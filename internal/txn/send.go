@@ -71,7 +71,7 @@ func (t *Table) written(op *Op, c *Change, etag string) Record {
 	}
 	o.Unknown = op.unknown(o.Unknown)
 	if t.Stamped {
-		o.Stamp, o.Version = addStamp(c.ID, c.Base), etag
+		o.Stamp, o.Version = AddStamp(c.ID, c.Base), etag
 	}
 	r.Origin = &o
 	return r

@@ -64,9 +64,9 @@ func dayNumber(name string) int {
 	return n
 }
 
-// guidePlace is the guide's own: the days in order. A row has 251 of them, since one
-// of its 252 properties tells the version.
-func guidePlace(name string) int {
+// guidePartOf is the guide's rule: the days in order. A row has 251 of them, because one
+// of its 252 properties contains the version.
+func guidePartOf(name string) int {
 	if n := dayNumber(name); n > 0 {
 		return (n-1)/251 + 1
 	}
@@ -82,10 +82,10 @@ func aYear() *yearOfMessages {
 	return y
 }
 
-func TestAStructOfMoreThan252Fields(t *testing.T) {
+func TestAStructMayHaveMoreThan252Fields(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		table := open[yearOfMessages](t, client, &wideentity.Options{Parts: 2, Place: guidePlace})
+		table := open[yearOfMessages](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
 		must[wideentity.Item[yearOfMessages]](t)(table.Insert(t.Context(), year, aYear()))
 		for row, want := range map[string]string{"000123_01": "Day251", "000123_02": "Day252"} {
 			resp, err := client.GetEntity(t.Context(), year.Partition, row, nil)
@@ -97,74 +97,73 @@ func TestAStructOfMoreThan252Fields(t *testing.T) {
 		want := aYear()
 		want.PartitionKey, want.RowKey = "Sales", "000123"
 		if !reflect.DeepEqual(&item.Value, want) {
-			t.Error("the year is not what was written")
+			t.Error("the entity is not what was written")
 		}
 		part := must[wideentity.Item[yearOfMessages]](t)(table.Read(t.Context(), year, "Day100"))
 		if part.Value.Day100 != 100 || part.Value.Day101 != 0 || part.Value.Department != "" || !part.Projected() {
-			t.Errorf("a part is not the part: %d %d", part.Value.Day100, part.Value.Day101)
+			t.Errorf("a partial read returned other properties: %d %d", part.Value.Day100, part.Value.Day101)
 		}
 		if _, err := table.Replace(t.Context(), part); !errors.Is(err, patterns.ErrBadETag) {
-			t.Errorf("replace by a part without a head: %v", err)
+			t.Errorf("replace by an item that was read without its head: %v", err)
 		}
 		part = must[wideentity.Item[yearOfMessages]](t)(table.Read(t.Context(), year, "Day100", "Day300"))
 		if _, err := table.Replace(t.Context(), part); !errors.Is(err, patterns.ErrProjected) {
-			t.Errorf("replace by a part: %v", err)
+			t.Errorf("replace by an item that was read in part: %v", err)
 		}
 		if _, err := table.Merge(t.Context(), part, "Day101"); !errors.Is(err, patterns.ErrProjected) {
-			t.Errorf("merge of what was not read: %v", err)
+			t.Errorf("merge of a property that was not read: %v", err)
 		}
 		part.Value.Day300 = -1
 		must[wideentity.Item[yearOfMessages]](t)(table.Merge(t.Context(), part, "Day300"))
 		if got := must[wideentity.Item[yearOfMessages]](t)(table.Get(t.Context(), year)); got.Value.Day300 != -1 || got.Value.Day299 != 299 {
-			t.Error("the merge is not there")
+			t.Error("the merge was not applied")
 		}
 	})
 }
 
-// A program with a newer type has written properties that the older one does not
-// know: they stay through Update and Replace, also in pieces.
-func TestPropertiesWithoutAFieldStay(t *testing.T) {
+// A program with a newer type has written properties that an older program does not know.
+func TestUnknownPropertiesSurviveUpdateAndReplace(t *testing.T) {
 	type narrow struct{ A string }
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		all, some := open[bag](t, client, nil), open[narrow](t, client, nil)
-		v := bag{"A": "a", "B": int64(5), "C": noise(100_000), "D": text(50_000), "E": 2.0, "F": [16]byte{1}}
-		must[wideentity.Item[bag]](t)(all.Insert(t.Context(), year, &v))
+		all, some := open[properties](t, client, nil), open[narrow](t, client, nil)
+		v := properties{"A": "a", "B": int64(5), "C": noise(100_000), "D": text(50_000), "E": 2.0, "F": [16]byte{1}}
+		must[wideentity.Item[properties]](t)(all.Insert(t.Context(), year, &v))
 		item := must[wideentity.Item[narrow]](t)(some.Update(t.Context(), year, func(n *narrow) error {
 			n.A = "aa"
 			return nil
 		}))
 		v["A"] = "aa"
-		wantBag(t, must[wideentity.Item[bag]](t)(all.Get(t.Context(), year)).Value, v)
+		wantProperties(t, must[wideentity.Item[properties]](t)(all.Get(t.Context(), year)).Value, v)
 		item.Value.A = "aaa"
 		must[wideentity.Item[narrow]](t)(some.Replace(t.Context(), item))
 		v["A"] = "aaa"
-		wantBag(t, must[wideentity.Item[bag]](t)(all.Get(t.Context(), year)).Value, v)
+		wantProperties(t, must[wideentity.Item[properties]](t)(all.Get(t.Context(), year)).Value, v)
 	})
 }
 
-// Entities stored under another number of parts are read and changed where they
-// are, and move when they are written whole.
+// Entities stored with another number of parts are read and merged in their rows. They
+// move when they are written as a whole.
 func TestTheNumberOfPartsMayChange(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		old, table := open[bag](t, client, &wideentity.Options{Parts: 7}), open[bag](t, client, &wideentity.Options{Parts: 3})
+		old, table := open[properties](t, client, &wideentity.Options{Parts: 7}), open[properties](t, client, &wideentity.Options{Parts: 3})
 		v := days(300)
 		v["Photo"] = noise(150_000)
-		must[wideentity.Item[bag]](t)(old.Insert(t.Context(), year, &v))
+		must[wideentity.Item[properties]](t)(old.Insert(t.Context(), year, &v))
 		v[dayName(3)] = int32(-3)
 		if err := table.Set(t.Context(), year, &v, dayName(3)); err != nil {
 			t.Fatal(err)
 		}
 		check := func() {
 			t.Helper()
-			wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, v)
+			wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
 			for _, names := range [][]string{{dayName(3)}, {dayName(1), dayName(3), dayName(4)}, {"Photo", dayName(3)}} {
-				wantBag(t, must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, names...)).Value, only(v, names))
+				wantProperties(t, must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, names...)).Value, only(v, names))
 			}
 		}
 		check()
-		must[wideentity.Item[bag]](t)(table.Update(t.Context(), year, func(b *bag) error {
+		must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(3)] = int32(33)
 			return nil
 		}))
@@ -173,36 +172,36 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 		if n := rawRows(t, b, client); n != 4 {
 			t.Errorf("%d rows, want 4", n)
 		}
-		// The caller's own rule is known to who has it only.
-		own := open[bag](t, client, &wideentity.Options{Parts: 2, Place: guidePlace})
-		wantBag(t, must[wideentity.Item[bag]](t)(own.Read(t.Context(), year, dayName(3))).Value, only(v, []string{dayName(3)}))
-		must[wideentity.Item[bag]](t)(own.Update(t.Context(), year, func(b *bag) error {
+		// Only a table with the same PartOf can read a part of an entity stored by it.
+		own := open[properties](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
+		wantProperties(t, must[wideentity.Item[properties]](t)(own.Read(t.Context(), year, dayName(3))).Value, only(v, []string{dayName(3)}))
+		must[wideentity.Item[properties]](t)(own.Update(t.Context(), year, func(b *properties) error {
 			clear(*b)
 			(*b)["Day001"] = int32(1)
 			return nil
 		}))
-		v = bag{"Day001": int32(1)}
+		v = properties{"Day001": int32(1)}
 		if err := table.Set(t.Context(), year, &v, "Day001"); !errors.Is(err, wideentity.ErrParts) {
 			t.Errorf("set by another rule: %v", err)
 		}
 		if _, err := table.Read(t.Context(), year, "Day001"); !errors.Is(err, wideentity.ErrParts) {
 			t.Errorf("read by another rule: %v", err)
 		}
-		item := must[wideentity.Item[bag]](t)(table.Get(t.Context(), year))
-		wantBag(t, item.Value, v)
-		must[wideentity.Item[bag]](t)(table.Replace(t.Context(), item))
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, "Day001")).Value, v)
+		item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+		wantProperties(t, item.Value, v)
+		must[wideentity.Item[properties]](t)(table.Replace(t.Context(), item))
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Day001")).Value, v)
 	})
 }
 
-// The stored form: changing it makes what is stored unreadable.
-func TestStoredForm(t *testing.T) {
+// A change of the stored form makes stored entities unreadable.
+func TestTheStoredFormDoesNotChange(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		table := open[bag](t, client, &wideentity.Options{Parts: 4})
-		v := bag{"Name": "n", "Count": int64(7), "Photo": make([]byte, 131_072)}
+		table := open[properties](t, client, &wideentity.Options{Parts: 4})
+		v := properties{"Name": "n", "Count": int64(7), "Photo": make([]byte, 131_072)}
 		key := keys.Key{Partition: "Sales", Row: "a_b"}
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), key, &v))
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), key, &v))
 		var got []string
 		for pager := client.NewListEntitiesPager(nil); pager.More(); {
 			page, err := pager.NextPage(t.Context())
@@ -230,33 +229,33 @@ func TestStoredForm(t *testing.T) {
 	})
 }
 
-// A text that grows over the limit, or shrinks below it, may leave the row of its
-// first piece as it was, but for what that says of itself.
-func TestATextThatGrowsByAPieceIsReadWhole(t *testing.T) {
+// If a text grows over the limit, or shrinks below it, the first piece may stay the same.
+// The note of its row changes.
+func TestATextThatGrowsOrShrinksByAPieceIsReadAsAWhole(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		table := open[bag](t, b.Table(t), nil)
-		v := bag{"Text": ""}
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+		table := open[properties](t, b.Table(t), nil)
+		v := properties{"Text": ""}
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 		for _, units := range []int{32768, 32769, 32768, 70_000, 32768} {
 			text := strings.Repeat("x", units)
-			must[wideentity.Item[bag]](t)(table.Update(t.Context(), year, func(b *bag) error {
+			must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
 				(*b)["Text"] = text
 				return nil
 			}))
-			part := must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, "Text"))
-			wantBag(t, part.Value, bag{"Text": text})
+			part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Text"))
+			wantProperties(t, part.Value, properties{"Text": text})
 		}
 	})
 }
 
-// A merge cannot remove the pieces that a smaller value leaves over; it empties them.
-func TestAMergeEmptiesThePiecesLeftOver(t *testing.T) {
+// A merge cannot remove the surplus pieces of a value that becomes smaller.
+func TestAMergeEmptiesSurplusPieces(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		table := open[bag](t, client, &wideentity.Options{Parts: 4})
-		v := bag{"Photo": make([]byte, 200_000)}
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
-		v = bag{"Photo": make([]byte, 70_000)}
+		table := open[properties](t, client, &wideentity.Options{Parts: 4})
+		v := properties{"Photo": make([]byte, 200_000)}
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		v = properties{"Photo": make([]byte, 70_000)}
 		if err := table.Set(t.Context(), year, &v, "Photo"); err != nil {
 			t.Fatal(err)
 		}
@@ -270,12 +269,12 @@ func TestAMergeEmptiesThePiecesLeftOver(t *testing.T) {
 				t.Errorf("row %s has %d bytes, for %d of the value", row, n, want)
 			}
 		}
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, "Photo")).Value, v)
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, v)
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Photo")).Value, v)
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
 	})
 }
 
-// describe is the row in one line, with V for each version.
+// describe returns the row in one line, with V for each version.
 func describe(e aztables.EDMEntity) string {
 	var texts []string
 	for name, value := range e.Properties {
@@ -291,8 +290,8 @@ func describe(e aztables.EDMEntity) string {
 
 var versions = regexp.MustCompile(`\b[0-9a-v]{13}\b`)
 
-// Adding properties never moves one; the places are part of the stored form.
-func TestAPropertyIsPlacedByItsNameAlone(t *testing.T) {
+// Adding properties never moves others. The parts are a part of the stored form.
+func TestThePartOfAPropertyFollowsFromItsName(t *testing.T) {
 	for name, want := range map[string]int{"Name": 1, "Count": 1, "Photo": 2, "Day001": 9, "Day365": 8, "MessageCountDay001": 4, "É": 7} {
 		if got := hashOf(name, 16) + 1; got != want {
 			t.Errorf("%s is in part %d, want %d", name, got, want)
@@ -300,9 +299,9 @@ func TestAPropertyIsPlacedByItsNameAlone(t *testing.T) {
 	}
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		client := b.Table(t)
-		table := open[bag](t, client, nil)
+		table := open[properties](t, client, nil)
 		v := days(30)
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 		for name := range v {
 			row := fmt.Sprintf("000123_%02d", hashOf(name, 16)+1)
 			resp, err := client.GetEntity(t.Context(), "Sales", row, nil)
@@ -313,8 +312,8 @@ func TestAPropertyIsPlacedByItsNameAlone(t *testing.T) {
 	})
 }
 
-// The numbers that Options.Parts promises.
-func TestPartsFillEvenly(t *testing.T) {
+// The documentation of Options.Parts contains these numbers.
+func TestPropertiesAreDistributedEvenly(t *testing.T) {
 	for _, c := range []struct{ properties, parts int }{{2500, 16}, {10_000, 67}, {14_000, 98}} {
 		for _, form := range []string{"Day%05d", "p%d", "MessageCount%dOfTheDay", "%x_column"} {
 			n := map[int]int{}
