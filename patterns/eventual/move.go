@@ -228,7 +228,7 @@ func (m *move) store(ctx context.Context, src storedRow) error {
 		return errSameTable
 	}
 	old, err := m.to.get(ctx, src.key)
-	if err != nil || old.properties.Equal(src.properties) {
+	if err != nil || old.equal(src) {
 		return err // stored before a crash, or by a request whose response was lost
 	}
 	// If this call was delayed since it read the source, the row in the target may be newer
