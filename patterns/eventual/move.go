@@ -21,7 +21,7 @@ import (
 //
 // A message may be delivered late, or again after the row was moved and a new row was
 // created under the same key: "archive employee 456" must not archive the employee who
-// was hired again. ETag or Where tells the two rows apart. If both are empty, any row
+// was hired again. ETag or Where distinguishes the two rows. If both are empty, any row
 // with the key is moved.
 type Row struct {
 	PartitionKey string `json:"pk"`
@@ -114,7 +114,7 @@ func handleMove(w *Worker, kind string, move func(context.Context, Row) error) {
 // errSameTable prevents a move of a row onto itself, which would delete it.
 var errSameTable = errors.New("source and target are the same table")
 
-// maxMoveTries is how often a move reads the source before it gives up.
+// maxMoveTries is how often a move reads the source before it fails with ErrConflict.
 const maxMoveTries = 16
 
 // move is one call of Move.
