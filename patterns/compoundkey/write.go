@@ -39,26 +39,18 @@ func (f *Family[P, C]) Insert(ctx context.Context, parent *P, children ...*C) (M
 	if err != nil {
 		return Members[P, C]{}, err
 	}
-	var m Members[P, C]
-	item, err := inserted(f.parents, parent, result.ETags[0])
-	if err != nil {
-		return m, err
-	}
-	m.Parent = &item
+	item := inserted(f.parents, parent, result.ETags[0])
+	m := Members[P, C]{Parent: &item}
 	for i, c := range children {
-		item, err := inserted(f.children, c, result.ETags[i+1])
-		if err != nil {
-			return m, err
-		}
-		m.Children = append(m.Children, item)
+		m.Children = append(m.Children, inserted(f.children, c, result.ETags[i+1]))
 	}
 	return m, nil
 }
 
 // inserted returns a row that was inserted in a transaction.
-func inserted[T any](table *patterns.Table[T], v *T, etag azcore.ETag) (patterns.Item[T], error) {
-	key, err := table.Key(v)
-	return patterns.Item[T]{Value: *v, Key: key, ETag: etag}, err
+func inserted[T any](table *patterns.Table[T], v *T, etag azcore.ETag) patterns.Item[T] {
+	key, _ := table.Key(v) // the transaction has checked it
+	return patterns.Item[T]{Value: *v, Key: key, ETag: etag}
 }
 
 // AddChild stores a new child, or fails with [patterns.ErrExists]. The parent need not

@@ -58,7 +58,8 @@ func NewRegistry(opts *Options) (*Registry, error) {
 
 // The sentinels of this package; match them with [errors.Is].
 var (
-	// ErrBadType means that a type cannot be registered; the message states why.
+	// ErrBadType means that a type cannot be registered, or that [Options.Property] is not
+	// the name of a property; the message states why.
 	ErrBadType = errors.New("type cannot be registered")
 
 	// ErrRegistered means that a name and version, or a Go type, is already registered.

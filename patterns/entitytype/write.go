@@ -23,7 +23,8 @@ func (t *Table) Insert(ctx context.Context, key keys.Key, v any) (Entity, error)
 
 // Upsert stores an entity whether or not there is a row with the key. The row then has the
 // type of v, whatever type it had before; with [patterns.Merge] it keeps the properties
-// for which v has no field. One request.
+// for which v has no field. The returned Entity carries no unknown properties of the
+// earlier row. One request.
 func (t *Table) Upsert(ctx context.Context, key keys.Key, v any, mode patterns.Mode) (Entity, error) {
 	return t.do(ctx, upsertOf(key, v, mode))
 }

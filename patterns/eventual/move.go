@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -161,7 +160,7 @@ func (m *move) run(ctx context.Context) error {
 		if err == nil || !retryable(err) {
 			return err
 		}
-		if err := sleep(ctx, rand.N(min(10*time.Millisecond<<try, time.Second))); err != nil {
+		if err := parallel.Pause(ctx, try); err != nil {
 			return err
 		}
 	}
