@@ -93,8 +93,13 @@ func (c Content) Text(name string) string {
 
 // Over returns the write that stores c at key in place of r.
 func (c Content) Over(key keys.Key, r Row) (wire.Write, error) {
-	body, err := edm.AppendProperties(nil, c.Properties, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Stamp: c.Stamp})
+	body, err := c.Encode(key)
 	return Over(key, r, body), err
+}
+
+// Encode returns the row at key with that content, in the JSON of the Table service.
+func (c Content) Encode(key keys.Key) ([]byte, error) {
+	return edm.AppendProperties(nil, c.Properties, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Stamp: c.Stamp})
 }
 
 // Over returns the write that stores body at key in place of r: an insert if r is

@@ -75,6 +75,19 @@ func TestMoveReplacesAnEarlierRowInTheArchive(t *testing.T) {
 	})
 }
 
+// The stamps identify writes to the row in the current table.
+func TestACopyHasNoWriteStamps(t *testing.T) {
+	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
+		archives(t, b, func(t *testing.T, a *archive) {
+			putRow(t, a.current, strings.Replace(employee456, `"azp_pk"`, `"azp_stamp":"abc.new", "azp_pk"`, 1))
+			if err := a.move(t.Context(), row456()); err != nil {
+				t.Fatal(err)
+			}
+			a.want(t, "", employee456)
+		})
+	})
+}
+
 func TestMoveToTheSameTableIsRefused(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		name := testbed.UniqueName()
