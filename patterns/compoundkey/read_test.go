@@ -11,7 +11,6 @@ import (
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
-	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
@@ -121,8 +120,8 @@ func TestShortAndEmptyPagesDoNotEndARead(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		f := newFamily(t, b, nil)
 		hire(t, f, "1", "a", "b", "c", "d", "e")
-		for _, rule := range []storagetest.Rule{
-			storagetest.On("Table.Query").ShortPage(1), storagetest.On("Table.Query").Nth(1).EmptyPage(), storagetest.On("Table.Query").CutPage(2),
+		for _, rule := range []fault.Rule{
+			fault.On("Table.Query").ShortPage(1), fault.On("Table.Query").Nth(1).EmptyPage(), fault.On("Table.Query").CutPage(2),
 		} {
 			b.Fault(rule)
 			if m, err := f.Read(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 5 {

@@ -1,29 +1,33 @@
 package secondaryindex_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/testbed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// behind writes a primary past the store, so that its copies do not follow.
-func behind(t testing.TB, store *patterns.Store[employee], key keys.Key, change func(*employee)) {
+// updateDirectly changes a primary without the store, which leaves its copies stale.
+func updateDirectly(t testing.TB, store *patterns.Store[employee], key keys.Key, change func(*employee)) {
 	t.Helper()
 	if _, err := store.Table().Update(t.Context(), key, func(e *employee) error { change(e); return nil }); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestFreshReadsAskThePrimary(t *testing.T) {
+func TestGetFreshReturnsThePrimary(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
 		x := newIndexes(b.Table(t))
-		store := newStore(t, b.Table(t), &queue{}, x.views()...)
+		store := newStore(t, b.Table(t), &testbed.Wakeups{}, x.views()...)
 		first := jones()
 		first.Badge = "17"
 		insert(t, store, first)
@@ -43,28 +47,28 @@ func TestFreshReadsAskThePrimary(t *testing.T) {
 			t.Errorf("the item is not the primary: %v", err)
 		}
 
-		_, f, err = get("nobody@contoso.com")
+		_, f, err = get("unknown@contoso.com")
 		if !errors.Is(err, patterns.ErrNotFound) || f != secondaryindex.Fresh {
-			t.Errorf("nobody: %v, %v", f, err)
+			t.Errorf("a value without an entry: %v, %v", f, err)
 		}
 		wantRequests(t, b, map[string]int{"Table.Get": 1})
 
-		// Another property changed: the entry still leads to the primary.
-		behind(t, store, first.key(), func(e *employee) { e.Age = 50 })
+		// Another property changed: the primary is still found by the entry.
+		updateDirectly(t, store, first.key(), func(e *employee) { e.Age = 50 })
 		item, f, err = get(first.EmailAddress)
 		if err != nil || f != secondaryindex.Stale || item.Value.Age != 50 {
 			t.Errorf("%+v, %v, %v", item.Value, f, err)
 		}
 		wantRequests(t, b, map[string]int{"Table.Get": 3})
 
-		// The slim copy has not got that property, so it is fresh.
+		// The slim copy does not contain that property, so it is fresh.
 		_, f, err = on(t, x.slim, store).GetFresh(t.Context(), "Sales", "JONESJ@contoso.com", nil)
 		if err != nil || f != secondaryindex.Fresh {
 			t.Errorf("slim: %v, %v", f, err)
 		}
 
-		// The value changed, then the primary went.
-		behind(t, store, first.key(), func(e *employee) { e.EmailAddress = "mary@contoso.com" })
+		// The value changes, then the primary is deleted.
+		updateDirectly(t, store, first.key(), func(e *employee) { e.EmailAddress = "mary@contoso.com" })
 		check := func() {
 			t.Helper()
 			if _, f, err = get(first.EmailAddress); !errors.Is(err, patterns.ErrNotFound) || f != secondaryindex.Stale {
@@ -75,8 +79,8 @@ func TestFreshReadsAskThePrimary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.Hydrate(t.Context(), e); !errors.Is(err, patterns.ErrNotFound) {
-				t.Errorf("hydrate: %v", err)
+			if c, err := r.Check(t.Context(), e, nil); err != nil || c.Found {
+				t.Errorf("check: %+v, %v", c, err)
 			}
 		}
 		check()
@@ -87,10 +91,10 @@ func TestFreshReadsAskThePrimary(t *testing.T) {
 	})
 }
 
-// What changes between the read of the copy and that of the primary is not stale.
-func TestACopyThatMovedOnIsReadAgain(t *testing.T) {
+// A copy that changes between the read of the copy and that of the primary is not stale.
+func TestACopyThatChangedSinceIsReadAgain(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		email := must(secondaryindex.Intra("email", emailOf))
+		email := must(secondaryindex.Intra("email", emailOf, nil))
 		store := newStore(t, b.Table(t), nil, email)
 		insert(t, store, jones())
 		r := on(t, email, store)
@@ -119,7 +123,7 @@ func TestACopyThatMovedOnIsReadAgain(t *testing.T) {
 
 func TestSequencesAreCheckedInOrder(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		email := must(secondaryindex.Intra("email", emailOf))
+		email := must(secondaryindex.Intra("email", emailOf, nil))
 		store := newStore(t, b.Table(t), nil, email)
 		const n = 20
 		var want []string
@@ -128,17 +132,17 @@ func TestSequencesAreCheckedInOrder(t *testing.T) {
 			insert(t, store, newEmployee("Sales", id, "A", "B", id+"@contoso.com"))
 			want = append(want, id)
 		}
-		behind(t, store, keys.Key{Partition: "Sales", Row: "empid_000003"}, func(e *employee) { e.Age = 50 })
+		updateDirectly(t, store, keys.Key{Partition: "Sales", Row: "empid_000003"}, func(e *employee) { e.Age = 50 })
 		if err := store.Table().Delete(t.Context(), keys.Key{Partition: "Sales", Row: "empid_000012"}, ""); err != nil {
 			t.Fatal(err)
 		}
 		r := on(t, email, store)
 		all := func() func(func(secondaryindex.Entry[employee], error) bool) {
-			return r.Range(t.Context(), "Sales", "", "", nil)
+			return r.Query(t.Context(), "Sales", secondaryindex.Values{}, nil)
 		}
 		b.ResetRequests()
 		var got []string
-		for c, err := range r.Fresh(t.Context(), all(), nil) {
+		for c, err := range r.CheckAll(t.Context(), all(), nil) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,15 +157,15 @@ func TestSequencesAreCheckedInOrder(t *testing.T) {
 		}
 		wantRequests(t, b, map[string]int{"Table.Query": 1, "Table.Get": n + 2})
 
-		for range r.Fresh(t.Context(), all(), &secondaryindex.FreshOptions{Parallel: 4}) {
+		for range r.CheckAll(t.Context(), all(), &secondaryindex.CheckOptions{Parallel: 4}) {
 			break
 		}
-		if n := b.Requests().Count("Table.Get"); n > 5 { // one of the four seems stale
+		if n := b.Requests().Count("Table.Get"); n > 5 { // one of the four is stale
 			t.Errorf("%d reads for one entry", n)
 		}
-		// An error of the sequence comes last.
+		// An error of the sequence is the last pair.
 		count, last := 0, error(nil)
-		for c, err := range r.Fresh(t.Context(), r.Range(t.Context(), "Sales", "", "", &secondaryindex.ReadOptions{PageSize: 1001}), nil) {
+		for c, err := range r.CheckAll(t.Context(), r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{PageSize: 1001}), nil) {
 			if count, last = count+1, err; err != nil && c.Found {
 				t.Error("an error with an entry")
 			}
@@ -172,11 +176,11 @@ func TestSequencesAreCheckedInOrder(t *testing.T) {
 	})
 }
 
-func TestStaleCopiesAreRepairedWhenAsked(t *testing.T) {
+func TestStaleCopiesAreRepairedOnRequest(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		x, q := newIndexes(b.Table(t)), &queue{}
+		x, q := newIndexes(b.Table(t)), &testbed.Wakeups{}
 		store := newStore(t, b.Table(t), q, x.views()...)
-		repair := &secondaryindex.FreshOptions{Repair: true}
+		repair := &secondaryindex.CheckOptions{Repair: true}
 		for _, c := range []struct {
 			ix               *secondaryindex.Index[employee]
 			partition, value string
@@ -186,8 +190,8 @@ func TestStaleCopiesAreRepairedWhenAsked(t *testing.T) {
 			first.Badge = "17"
 			insert(t, store, first)
 
-			// The copy says something else.
-			behind(t, store, first.key(), func(e *employee) { e.Age = 50 })
+			// The copy has another property value.
+			updateDirectly(t, store, first.key(), func(e *employee) { e.Age = 50 })
 			item, f, err := r.GetFresh(t.Context(), c.partition, c.value, repair)
 			if err != nil || f != secondaryindex.Repaired || item.Value.Age != 50 {
 				t.Errorf("%s: %+v, %v, %v", c.ix.Name(), item.Value, f, err)
@@ -196,9 +200,9 @@ func TestStaleCopiesAreRepairedWhenAsked(t *testing.T) {
 				t.Errorf("%s: %+v, %v", c.ix.Name(), e.Value, err)
 			}
 			if _, f, err = r.GetFresh(t.Context(), c.partition, c.value, repair); err != nil || f != secondaryindex.Fresh {
-				t.Errorf("%s, again: %v, %v", c.ix.Name(), f, err)
+				t.Errorf("%s, after the repair: %v, %v", c.ix.Name(), f, err)
 			}
-			// The copy is gone.
+			// The copy was deleted.
 			e, err := r.Get(t.Context(), c.partition, c.value)
 			if err != nil {
 				t.Fatal(err)
@@ -207,23 +211,23 @@ func TestStaleCopiesAreRepairedWhenAsked(t *testing.T) {
 			if err := raw.Delete(t.Context(), e.Key, ""); err != nil {
 				t.Fatal(err)
 			}
-			behind(t, store, first.key(), func(e *employee) { e.Age = 51 })
+			updateDirectly(t, store, first.key(), func(e *employee) { e.Age = 51 })
 			if checked, err := r.Check(t.Context(), e, repair); err != nil || checked.Freshness != secondaryindex.Repaired || !checked.Found {
 				t.Errorf("%s: %+v, %v", c.ix.Name(), checked, err)
 			}
 			if e, err = r.Get(t.Context(), c.partition, c.value); err != nil || e.Value.Age != 51 {
 				t.Errorf("%s: %+v, %v", c.ix.Name(), e.Value, err)
 			}
-			// The value is gone from the primary.
-			behind(t, store, first.key(), func(e *employee) { e.EmailAddress, e.Badge = "", "" })
+			// The primary no longer has the value.
+			updateDirectly(t, store, first.key(), func(e *employee) { e.EmailAddress, e.Badge = "", "" })
 			if _, f, err = r.GetFresh(t.Context(), c.partition, c.value, repair); !errors.Is(err, patterns.ErrNotFound) || f != secondaryindex.Repaired {
 				t.Errorf("%s: %v, %v", c.ix.Name(), f, err)
 			}
 			if _, err := r.Get(t.Context(), c.partition, c.value); !errors.Is(err, patterns.ErrNotFound) {
-				t.Errorf("%s: still there: %v", c.ix.Name(), err)
+				t.Errorf("%s: still exists: %v", c.ix.Name(), err)
 			}
-			// The primary is gone, and somebody else takes the value.
-			behind(t, store, first.key(), func(e *employee) { *e = *first })
+			// The primary is deleted, and another one has the value.
+			updateDirectly(t, store, first.key(), func(e *employee) { *e = *first })
 			if err := store.Table().Delete(t.Context(), first.key(), ""); err != nil {
 				t.Fatal(err)
 			}
@@ -246,18 +250,18 @@ func TestStaleCopiesAreRepairedWhenAsked(t *testing.T) {
 			if err := store.Delete(t.Context(), second.key()); err != nil {
 				t.Fatal(err)
 			}
-			if !q.empty() {
-				t.Error("wake-ups are left")
+			if q.Len() != 0 {
+				t.Error("messages are left")
 			}
 		}
 	})
 }
 
-// A repair has read an orphan, and that it has no primary; then the primary is back
-// and the row is right as it is. It must stay.
-func TestARepairNeverTakesAwayWhatIsRightAgain(t *testing.T) {
+// A repair reads an orphan, and that its primary does not exist. Then the primary is
+// inserted again, so that the row is correct and must stay.
+func TestARepairNeverRemovesACopyThatIsCorrectAgain(t *testing.T) {
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
-		x, q := newIndexes(b.Table(t)), &queue{}
+		x, q := newIndexes(b.Table(t)), &testbed.Wakeups{}
 		name := testbed.UniqueName()
 		store := newStore(t, b.NamedTable(t, name), q, x.views()...)
 		for _, ix := range []*secondaryindex.Index[employee]{x.email, x.last, x.badge, x.byLast} {
@@ -283,12 +287,87 @@ func TestARepairNeverTakesAwayWhatIsRightAgain(t *testing.T) {
 				}
 				_, back := store.Get(t.Context(), first.key())
 				if _, err := rawTable(t, x, ix, store).Get(t.Context(), key); (err == nil) != (back == nil) {
-					t.Errorf("%s, after try %d: the primary is there: %v; the copy: %v", ix.Name(), at, back, err)
+					t.Errorf("%s, after try %d: reading the primary: %v; reading the copy: %v", ix.Name(), at, back, err)
 				}
 				if err := store.Delete(t.Context(), first.key()); err != nil {
 					t.Fatal(err)
 				}
 			}
+		}
+	})
+}
+
+// After a repair crashed at any request, the worker and the next repair leave everything
+// correct.
+func TestARepairMayCrashAnywhere(t *testing.T) {
+	var messages *testbed.Wakeups // outlives the process; the runs come one after the other
+	open := func(account *storagetest.Account) *world {
+		w := &world{account: account, queue: messages}
+		tables := account.TablesWith(patterns.Accelerate(nil))
+		w.x = newIndexes(tables.NewClient("Badges"))
+		table := must(patterns.NewTable[employee](tables.NewClient("Employees"), nil))
+		w.store = must(patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: w.x.views(), Outbox: w.queue}))
+		return w
+	}
+	storagetest.CrashPoints(t,
+		func(ctx context.Context, account *storagetest.Account) error {
+			messages = &testbed.Wakeups{}
+			w := open(account)
+			for _, name := range []string{"Employees", "Badges"} {
+				if _, err := account.Tables().CreateTable(ctx, name, nil); err != nil {
+					return err
+				}
+			}
+			deleted, changed := jones(), newEmployee("Sales", "000152", "Ann", "Lee", "ann@contoso.com")
+			deleted.Badge, changed.Badge = "17", "18"
+			for _, e := range []*employee{deleted, changed} {
+				if _, err := w.store.Insert(ctx, e); err != nil {
+					return err
+				}
+			}
+			if err := w.store.Table().Delete(ctx, deleted.key(), ""); err != nil {
+				return err
+			}
+			if _, err := w.store.Table().Update(ctx, changed.key(), func(e *employee) error { e.Age++; return nil }); err != nil {
+				return err
+			}
+			account.Arm()
+			return w.repair(ctx)
+		},
+		func(t *testing.T, account *storagetest.Account) {
+			w := open(account)
+			for w.queue.Len() != 0 {
+				time.Sleep(time.Minute)
+				if err := w.queue.Work(t.Context(), w.store.Handle); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.repair(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.check(t.Context()); err != nil {
+				t.Error(err)
+			}
+			r := on(t, w.x.badge, w.store)
+			wantIDs(t, r.Query(t.Context(), "", secondaryindex.Values{}, &secondaryindex.QueryOptions{}), "000152")
+			if _, err := w.store.Get(t.Context(), keys.Key{Partition: "Sales", Row: "empid_000152"}); err != nil {
+				t.Error(err)
+			}
+		})
+}
+
+// The Store passes it a copy of the entity, and so does the Reader.
+func TestAFunctionThatFoldsItsValueInPlaceChangesNoEntity(t *testing.T) {
+	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
+		index := must(secondaryindex.Intra("email", func(e *employee) (string, bool) {
+			e.EmailAddress = strings.ToLower(e.EmailAddress)
+			return e.EmailAddress, true
+		}, nil))
+		store := newStore(t, b.Table(t), nil, index)
+		insert(t, store, newEmployee("Sales", "1", "Mary", "Jones", "MaryJ"))
+		item, fresh, err := on(t, index, store).GetFresh(t.Context(), "Sales", "maryj", nil)
+		if err != nil || fresh != secondaryindex.Fresh || item.Value.EmailAddress != "MaryJ" {
+			t.Errorf("%v entity with %q, %v", fresh, item.Value.EmailAddress, err)
 		}
 	})
 }
