@@ -6,24 +6,24 @@ import (
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
-// Accelerate gives a copy of opts with one more policy. Build the aztables client
-// with it, and a [Table] on that client decodes rows straight from the reply into
-// T and encodes them straight into the request, instead of through the maps of
-// aztables:
+// Accelerate returns a copy of opts with one more policy. If the aztables client is
+// built with it, a [Table] on that client decodes rows straight from the response into T
+// and encodes them straight into the request, instead of through the maps of aztables:
 //
 //	service, err := aztables.NewServiceClient(url, cred, patterns.Accelerate(nil))
 //
-// Everything works without it, slower, but for two things that aztables cannot
-// send: changing or deleting rows with a quote in a key within a transaction, and
-// changing or deleting rows with an empty partition key. Those are refused.
+// Everything works without the policy, more slowly, except for two things that aztables
+// cannot send: changing or deleting rows with a quote in a key within a transaction, and
+// changing or deleting rows with an empty partition key. These are refused with
+// [ErrNeedsAccelerate].
 //
-// Without the policy, and until the first reply shows that it is there, Table takes
-// the place of a policy.WithCaptureResponse in the context, and an Insert that of a
+// Without the policy, and until the first response shows that it is present, Table
+// replaces a policy.WithCaptureResponse in the context, and an Insert replaces a
 // policy.WithHTTPHeader.
 //
-// The policy leaves other requests of the client alone. Credentials, retries,
-// tracing and transport stay as opts says. nil stands for the zero options; options
-// that have the policy already do not get it twice.
+// The policy does not touch other requests of the client. Credentials, retries, tracing
+// and transport remain those of opts. nil means the zero options. Options that already
+// have the policy do not get it twice.
 func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	return wire.Accelerate(opts)
 }

@@ -55,21 +55,10 @@ type BulkFailure struct {
 // first failure. When ctx ends, Bulk stops taking operations and reports those that it
 // took but did not send.
 func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOptions) (BulkReport, error) {
-	var o BulkOptions
-	if opts != nil {
-		o = *opts
-	}
-	if o.Parallel <= 0 {
-		o.Parallel = defaultParallel
-	}
 	if ops == nil {
 		return BulkReport{}, fmt.Errorf("bulk: operations: %w", ErrNil)
 	}
-	var progress func(txn.BulkCounts)
-	if o.Progress != nil {
-		progress = func(c txn.BulkCounts) { o.Progress(BulkProgress(c)) }
-	}
-	b := txn.NewBulk(t.txn, o.Parallel, progress)
+	b := newBulk(t.txn, opts)
 	defer b.Wait() // also if ops panics
 	var ended error
 	for op := range ops {
@@ -79,9 +68,28 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 		b.Add(ctx, &op.op)
 	}
 	b.Flush(ctx)
-	result := b.Report()
-	report := BulkReport{BulkProgress: BulkProgress(result.BulkCounts)}
-	for _, f := range result.Failures {
+	return bulkReport(b.Report(), ended)
+}
+
+func newBulk(t *txn.Table, opts *BulkOptions) *txn.Bulk {
+	var o BulkOptions
+	if opts != nil {
+		o = *opts
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = defaultParallel
+	}
+	var progress func(txn.BulkCounts)
+	if o.Progress != nil {
+		progress = func(c txn.BulkCounts) { o.Progress(BulkProgress(c)) }
+	}
+	return txn.NewBulk(t, o.Parallel, progress)
+}
+
+// bulkReport is the result of a Bulk; ended is why it stopped taking operations.
+func bulkReport(r txn.BulkReport, ended error) (BulkReport, error) {
+	report := BulkReport{BulkProgress: BulkProgress(r.BulkCounts)}
+	for _, f := range r.Failures {
 		report.Failures = append(report.Failures, BulkFailure(f))
 	}
 	if len(report.Failures) > 0 {

@@ -1,10 +1,9 @@
-// Package patterns puts the design guide of Azure Table Storage to work on the
+// Package patterns implements the design guide of Azure Table Storage on top of the
 // Azure SDK for Go.
 //
 // Its core is [Table]: the rows of one table as values of a Go type. It takes the
-// *aztables.Client that a program has and leaves credentials, retries, tracing and
-// transport to it; what it writes are ordinary entities that any other client
-// reads.
+// *aztables.Client that a program already has and leaves credentials, retries, tracing and
+// transport to it. What it writes are ordinary entities that any other client can read.
 //
 //	table, err := patterns.NewTable[Employee](client, nil)
 //	item, err := table.Get(ctx, keys.Key{Partition: "Sales", Row: "00010"})
@@ -12,59 +11,59 @@
 //
 // # Types
 //
-// A property has the type of its Go field, both ways: a float64 that happens to be
-// whole stays an Edm.Double, an int64 an Edm.Int64, a time is sent in UTC with 100
-// ns, NaN and the infinities come back. Properties of a row that the Go type does
-// not have survive [Table.Update] and [Table.Replace].
+// A property has the type of its Go field, when it is written and when it is read: a
+// float64 with a whole value stays an Edm.Double, an int64 an Edm.Int64; a time is sent in
+// UTC with a precision of 100 ns; NaN and the infinities are preserved. Unknown
+// properties, those for which the Go type has no field, are preserved by [Table.Update]
+// and [Table.Replace].
 //
 // # Limits
 //
-// What the service would refuse is refused before the request, with an error that
-// names the property, the part of the key or the operation: 252 properties, 64 KiB
-// a value (a string: 32,768 UTF-16 units), 1 MiB an entity, keys of 512 UTF-16
-// units without / \ # ? and control characters, 100 operations and 4 MiB a
-// transaction.
+// What the service would refuse is refused before the request, with an error that names
+// the property, the part of the key or the operation: 252 properties, 64 KiB per value (a
+// string: 32,768 UTF-16 units), 1 MiB per entity, keys of 512 UTF-16 units without / \ # ?
+// and control characters, 100 operations and 4 MiB per transaction.
 //
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model
 //
 // # Queries
 //
-// [Table.Query] plans a filter before it sends it: see package query. A scan of a
-// whole table is refused unless [QueryOptions.Allow] says otherwise.
+// [Table.Query] plans a filter before it sends it: see package query. A scan of a whole
+// table is refused unless [QueryOptions.Allow] permits it.
 //
 // # Views
 //
-// A [Store] is a Table that keeps what follows from its entities: copies under other
-// keys, lists, properties and counters in other entities. Each is declared once, as a
-// [View]. Rows in the entity's partition change with it in one transaction; rows
-// elsewhere follow through an outbox that survives crashes. [Store.Explain] tells what
-// an operation costs.
+// A [Store] is a Table that keeps derived rows up to date: copies under other keys, lists,
+// properties and counters in other entities. Each kind is declared once, as a [View]. Rows
+// in the entity's partition change with it in one transaction; rows elsewhere are updated
+// through an outbox that survives crashes. [Store.Explain] shows what an operation costs.
 //
 // # Outcomes
 //
-// A reply can get lost after the service did its work; the SDK then tries again and
-// meets its own first attempt, as a conflict. Table notices, reads the row, and
-// answers what is true: done, not done, or [ErrOutcomeUnknown] where the row does
-// not tell. [TableOptions.StampWrites] makes rows tell.
+// A response can be lost after the service applied the request. The SDK then tries again,
+// and its second attempt conflicts with its first. Table notices this, reads the row, and
+// returns what is true: applied, not applied, or [ErrOutcomeUnknown] if the row does not
+// show it. With [TableOptions.StampWrites] rows do show it.
 //
 // # Errors
 //
 // Errors match the sentinels of this package with errors.Is, and the SDK's
-// *azcore.ResponseError with errors.As. Messages hold no keys and no values; the
-// verb %+v prints them.
+// *azcore.ResponseError with errors.As. [Error] has the operation, the status and the
+// service's error code. Messages contain neither keys nor values; the verb %+v prints
+// them.
 //
 // # Speed
 //
-// aztables decodes every reply into maps, encodes each row again, and leaves the
-// caller to decode it once more. A client built with [Accelerate] hands replies
-// straight to Table. Everything works without it, slower.
+// aztables decodes every response into maps, encodes each row again, and leaves it to the
+// caller to decode it once more. A client built with [Accelerate] hands responses straight
+// to Table.
 //
 // # The patterns
 //
 //	secondaryindex     find entities by other values, in their partition or elsewhere
 //	indexentity        lists of the entities that share a value
 //	denormalize        properties and counters of entities inside other rows
-//	eventual           a queue worker, the outbox's wake-ups, moves, the poison queue
+//	eventual           a queue worker, outbox messages, moves, the poison queue
 //	compoundkey        parent and children in one partition, read in one request
 //	logtail            the newest entries first
 //	highvolumedelete   a table for each period, dropped as a whole
@@ -80,6 +79,6 @@
 //
 // # Cosmos DB for Table
 //
-// Table and Batch work there as well. Its results have no order: what relies on
-// order fails with [ErrUnordered].
+// Table and Batch work there as well. Its results have no order: what relies on order
+// fails with [ErrUnordered].
 package patterns

@@ -41,9 +41,6 @@ func (i Item[T]) Property(name string) (value any, ok bool) {
 	if i.origin == nil {
 		return nil, false
 	}
-	if text, ok := i.origin.Unknown.Text(name); ok {
-		return text, true
-	}
 	value, ok, err := i.origin.Unknown.Value(name)
 	return value, ok && err == nil
 }
@@ -89,6 +86,22 @@ func itemOf[T any](r txn.Record) Item[T] {
 		item.Value = *v
 	}
 	return item
+}
+
+// result is itemOf for the results of a write.
+func result[T any](r txn.Record, err error) (Item[T], error) {
+	if err != nil {
+		return Item[T]{}, err
+	}
+	return itemOf[T](r), nil
+}
+
+// pointer returns v as an interface that is nil if v is.
+func pointer[T any](v *T) any {
+	if v == nil {
+		return nil
+	}
+	return v
 }
 
 // recordOf is the reverse of itemOf. The record refers to a copy of the value.

@@ -37,11 +37,7 @@ func UpsertOp[T any](v *T, mode Mode) Op[T] {
 }
 
 func opOf[T any](kind wire.Kind, name string, v *T) Op[T] {
-	o := Op[T]{op: txn.Op{Kind: kind, Name: name}}
-	if v != nil {
-		o.op.Value = v
-	}
-	return o
+	return Op[T]{op: txn.Op{Kind: kind, Name: name, Value: pointer(v)}}
 }
 
 // ReplaceOp replaces the row that item was read from, if it still has item's ETag.

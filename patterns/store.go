@@ -82,11 +82,29 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	if opts != nil {
 		o = *opts
 	}
-	c := outbox.Config{
-		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending,
+	views := make([]*view.View, len(o.Views))
+	for i, v := range o.Views {
+		if v == nil {
+			return nil, fmt.Errorf("new store: view %d: %w", i, ErrNil)
+		}
+		var err error
+		if views[i], err = engineView(v); err != nil {
+			return nil, fmt.Errorf("new store: view %d: %w", i, err)
+		}
 	}
-	if o.Outbox != nil {
-		c.Queue = engineQueue{o.Outbox}
+	engine, err := newEngine(outbox.Config{
+		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending,
+	}, o.Outbox, views, copyEntity[T])
+	if err != nil {
+		return nil, err
+	}
+	return &Store[T]{table: table, views: slices.Clone(o.Views), engine: engine}, nil
+}
+
+// newEngine fills in the defaults of c.
+func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntity view.CopyEntity) (*outbox.Store, error) {
+	if queue != nil {
+		c.Queue = engineQueue{queue}
 	}
 	if c.Grace <= 0 {
 		c.Grace = defaultGrace
@@ -100,25 +118,15 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	if c.Tries <= 0 {
 		c.Tries = defaultTries
 	}
-	views := make([]*view.View, len(o.Views))
-	for i, v := range o.Views {
-		if v == nil {
-			return nil, fmt.Errorf("new store: view %d: %w", i, ErrNil)
-		}
-		var err error
-		if views[i], err = engineView(v); err != nil {
-			return nil, fmt.Errorf("new store: view %d: %w", i, err)
-		}
-	}
 	var err error
-	if c.Views, err = view.NewSet(table.txn.Codec, views, c.Queue != nil, copyEntity[T]); err != nil {
+	if c.Views, err = view.NewSet(c.Table.Codec, views, c.Queue != nil, copyEntity); err != nil {
 		return nil, fmt.Errorf("new store: %w", err)
 	}
 	engine, err := outbox.New(c)
 	if err != nil {
 		return nil, fmt.Errorf("new store: %w", err)
 	}
-	return &Store[T]{table: table, views: slices.Clone(o.Views), engine: engine}, nil
+	return engine, nil
 }
 
 // copyEntity is a [view.CopyEntity].
@@ -151,7 +159,7 @@ func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 // the entity implies are written, and rows that it no longer implies, or that belong to
 // it although it does not exist, are removed. A row that belongs to another primary is
 // left alone, and is a [*DuplicateError] if the entity implies it. Each local row takes
-// two reads and, if it is wrong, one transaction, which also gives the entity a new ETag.
+// two reads and, if it is wrong, one transaction, which also changes the ETag of the entity.
 // Remote rows go through the outbox like those of any operation. Rows that a view merges
 // properties into within the partition follow from all primaries, so naming one is
 // refused with [ErrBadView].

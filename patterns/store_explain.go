@@ -135,14 +135,7 @@ func (s *Store[T]) Explain(op Op[T]) (*Explanation, error) {
 // request: nil was is Insert, nil now is Delete, otherwise it is Put or Update. The forms
 // that take an Item save the first read.
 func (s *Store[T]) ExplainChange(was, now *T) (*Explanation, error) {
-	var a, b any
-	if was != nil {
-		a = was
-	}
-	if now != nil {
-		b = now
-	}
-	return s.explain(a, b)
+	return s.explain(pointer(was), pointer(now))
 }
 
 func (s *Store[T]) explain(was, now any) (*Explanation, error) {

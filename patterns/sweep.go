@@ -53,6 +53,10 @@ type SweepFailure struct {
 // [SweepOptions.Partitions] restricts it. The error is that of reading; failures of
 // single rows are in the report.
 func (s *Store[T]) Sweep(ctx context.Context, opts *SweepOptions) (SweepReport, error) {
+	return sweep(ctx, s.engine, opts)
+}
+
+func sweep(ctx context.Context, engine *outbox.Store, opts *SweepOptions) (SweepReport, error) {
 	var o SweepOptions
 	if opts != nil {
 		o = *opts
@@ -68,6 +72,6 @@ func (s *Store[T]) Sweep(ctx context.Context, opts *SweepOptions) (SweepReport, 
 	if o.Progress != nil {
 		eo.Progress = func(r outbox.SweepReport) { o.Progress(public(r)) }
 	}
-	r, err := s.engine.Sweep(ctx, eo)
+	r, err := engine.Sweep(ctx, eo)
 	return public(r), err
 }

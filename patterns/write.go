@@ -2,12 +2,10 @@ package patterns
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -16,12 +14,7 @@ import (
 // operation whose key was set by [Op.At]. One request. The Item of a delete has only the
 // key.
 func (t *Table[T]) Do(ctx context.Context, op Op[T]) (Item[T], error) {
-	r, err := t.txn.Do(ctx, &op.op)
-	if err != nil {
-		return Item[T]{}, err
-	}
-	r.Value = op.op.Value
-	return itemOf[T](r), nil
+	return result[T](t.txn.Do(ctx, &op.op))
 }
 
 // Insert stores v as a new row, or fails with [ErrExists] and changes nothing. One
@@ -87,25 +80,5 @@ func (t *Table[T]) Update(ctx context.Context, key keys.Key, change func(*T) err
 	if change == nil {
 		return Item[T]{}, fmt.Errorf("update: function: %w", ErrNil)
 	}
-	for try := 1; ; try++ {
-		item, err := t.Get(ctx, key)
-		if err != nil {
-			return Item[T]{}, err
-		}
-		if err := change(&item.Value); err != nil {
-			return Item[T]{}, err
-		}
-		op := ReplaceOp(item)
-		r, err := t.txn.DoComputed(ctx, &op.op)
-		if err == nil {
-			r.Value = op.op.Value
-			return itemOf[T](r), nil
-		}
-		if !errors.Is(err, ErrConflict) || errors.Is(err, ErrOutcomeUnknown) || try >= t.tries {
-			return Item[T]{}, err
-		}
-		if err := parallel.Pause(ctx, try); err != nil {
-			return Item[T]{}, err
-		}
-	}
+	return result[T](t.txn.Update(ctx, key, t.tries, func(v any) error { return change(v.(*T)) }))
 }

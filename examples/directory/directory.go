@@ -63,16 +63,16 @@ func (d *Directory) declare() error {
 	// partition and change in one transaction with the employee.
 	email, err1 := secondaryindex.Intra("email", func(e *Employee) (string, bool) {
 		return e.Email, e.Email != "" && (e.in("") || e.in(arriving))
-	})
+	}, nil)
 	// Badges are unique in the whole company: one partition of a table of their own,
 	// which no transaction with the employee reaches.
 	badge, err2 := secondaryindex.Inter("badge", d.badges, func(e *Employee) (string, bool) {
 		return e.Badge, e.Badge != "" && e.in("")
-	}, secondaryindex.Options[Employee]{Partition: func(*Employee) string { return "" }})
+	}, &secondaryindex.Options[Employee]{Partition: func(string) string { return "" }})
 	// Many have the same last name, and whoever asks wants all of the company.
 	lastName, err3 := indexentity.OtherPartition("lastname", nil, func(e *Employee) (string, bool) {
 		return e.LastName, e.in("")
-	})
+	}, nil)
 	count, err4 := denormalize.Count("count", "EmployeeCount", func(e *Employee) (keys.Key, bool) {
 		return department(e.Department), e.in("")
 	}, nil)

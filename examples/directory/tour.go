@@ -87,7 +87,7 @@ func (t *tour) badge(ctx context.Context) (string, error) {
 
 func (t *tour) lastName(ctx context.Context) (string, error) {
 	var names []string
-	for item, err := range t.byLastName.Entities(ctx, "", "Jones") {
+	for item, err := range t.byLastName.Query(ctx, "", "Jones", nil) {
 		if err != nil {
 			return "", err
 		}

@@ -142,12 +142,12 @@ func newWithStore(client *aztables.Client) (directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	email, err := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.EmailAddress, true })
+	email, err := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.EmailAddress, true }, nil)
 	if err != nil {
 		return nil, err
 	}
 	last, err := secondaryindex.Intra("last", func(p *Person) (string, bool) { return p.LastName, true },
-		secondaryindex.Options[Person]{NonUnique: true})
+		&secondaryindex.Options[Person]{NonUnique: true})
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (w withStore) get(ctx context.Context, partition, email string) (Person, er
 }
 
 func (w withStore) list(ctx context.Context, partition, prefix string) (n int, err error) {
-	for _, err := range w.email.Prefix(ctx, partition, prefix, nil) {
+	for _, err := range w.email.Query(ctx, partition, secondaryindex.Prefix(prefix), nil) {
 		if err != nil {
 			return n, err
 		}

@@ -9,20 +9,20 @@ func putBlobCases() []conversation {
 		return one(name, "PUT /{C}/new", headers, "x", want)
 	}
 	return []conversation{
-		{"a blob is stored and returned", []step{
+		{"a blob comes back", []step{
 			{"PUT /{C}/b", "hello", block + "|Content-Type: text/plain", `201 ~ Etag: "0x{*}" ~ Last-Modified: {*} GMT ~ Content-Md5: XUFAKrxLKna5cZ2REBfFkg== ~ X-Ms-Request-Server-Encrypted: true`},
 			{"GET /{C}/b", "", "", `200 ~ hello ~ Content-Length: 5 ~ Content-Type: text/plain ~ Content-Md5: XUFAKrxLKna5cZ2REBfFkg== ~ Accept-Ranges: bytes ~ X-Ms-Blob-Type: BlockBlob ~ X-Ms-Lease-State: available ~ X-Ms-Lease-Status: unlocked ~ X-Ms-Creation-Time: ~ Etag: "0x{*}"`},
 			{"HEAD /{C}/b", "", "", "200 ~ Content-Length: 5 ~ Content-Type: text/plain ~ X-Ms-Blob-Type: BlockBlob ~ X-Ms-Access-Tier: Hot ~ X-Ms-Access-Tier-Inferred: true !~ hello"},
 		}},
-		{"an empty blob", []step{{"PUT /{C}/b", "", block, "201"}, {"GET /{C}/b", "", "", "200 ~ Content-Length: 0"}}},
-		{"a blob is overwritten", append(on(), step{"PUT /{C}/b", "new", block, "201 !~ {etag}"}, step{"GET /{C}/b", "", "", "200 ~ new !~ 0123"})},
-		{"a blob has a default content type", []step{{"PUT /{C}/b", "x", block, "201"}, {"HEAD /{C}/b", "", "", "200 ~ Content-Type: application/octet-stream"}}},
-		{"a blob has the headers that were set", []step{
+		{"a blob of nothing", []step{{"PUT /{C}/b", "", block, "201"}, {"GET /{C}/b", "", "", "200 ~ Content-Length: 0"}}},
+		{"a blob is written over", append(on(), step{"PUT /{C}/b", "new", block, "201 !~ {etag}"}, step{"GET /{C}/b", "", "", "200 ~ new !~ 0123"})},
+		{"a blob has a type of content by default", []step{{"PUT /{C}/b", "x", block, "201"}, {"HEAD /{C}/b", "", "", "200 ~ Content-Type: application/octet-stream"}}},
+		{"a blob keeps its headers", []step{
 			{"PUT /{C}/b", "x", block + "|x-ms-blob-content-type: text/css|x-ms-blob-content-encoding: br|x-ms-blob-content-language: fr|x-ms-blob-cache-control: no-store|x-ms-blob-content-disposition: inline", "201"},
 			{"GET /{C}/b", "", "", "200 ~ Content-Type: text/css ~ Content-Encoding: br ~ Content-Language: fr ~ Cache-Control: no-store ~ Content-Disposition: inline"},
 		}},
-		{"a blob has the metadata that was set", []step{{"PUT /{C}/b", "x", block + "|x-ms-meta-color: blue", "201"}, {"GET /{C}/b", "", "", "200 ~ X-Ms-Meta-Color: blue"}}},
-		{"a blob has the tier that was set", []step{{"PUT /{C}/b", "x", block + "|x-ms-access-tier: Cool", "201"}, {"HEAD /{C}/b", "", "", "200 ~ X-Ms-Access-Tier: Cool !~ Tier-Inferred"}}},
+		{"a blob keeps its metadata", []step{{"PUT /{C}/b", "x", block + "|x-ms-meta-color: blue", "201"}, {"GET /{C}/b", "", "", "200 ~ X-Ms-Meta-Color: blue"}}},
+		{"a blob keeps its tier", []step{{"PUT /{C}/b", "x", block + "|x-ms-access-tier: Cool", "201"}, {"HEAD /{C}/b", "", "", "200 ~ X-Ms-Access-Tier: Cool !~ Tier-Inferred"}}},
 		put("a blob without a type", "", "400 MissingRequiredHeader"),
 		put("a blob of an unknown type", "x-ms-blob-type: Blob", "400 InvalidHeaderValue"),
 		put("a blob of an unknown tier", block+"|x-ms-access-tier: Warm", "400 InvalidHeaderValue"),
@@ -33,7 +33,7 @@ func putBlobCases() []conversation {
 		one("the properties of a missing blob", "HEAD /{C}/none", "", "", "404 BlobNotFound"),
 		one("a blob of a missing container", "GET /{C}none/b", "", "", "404 ContainerNotFound"),
 		one("a blob by another verb", "PATCH /{C}/b", "", "", "405 UnsupportedHttpVerb"),
-		one("an unknown part of a blob", "PUT /{C}/b?comp=colour", "", "", "400 InvalidQueryParameterValue"),
+		one("an unknown operation of a blob", "PUT /{C}/b?comp=colour", "", "", "400 InvalidQueryParameterValue"),
 		one("no credential", "GET /{C}/b", "Authorization: none", "", "401 NoAuthenticationInformation"),
 		one("a wrong signature", "GET /{C}/b", "Authorization: SharedKey devstoreaccount1:AAAA", "", "403 AuthenticationFailed"),
 	}
@@ -56,7 +56,7 @@ func checksumCases() []conversation {
 			upload("b", strings.Repeat("x", 4<<20+1)),
 			{"GET /{C}/b", "", "Range: bytes=0-4194304|x-ms-range-get-content-md5: true", "400 InvalidHeaderValue"},
 		}},
-		{"the MD5 without a range", on(step{"GET /{C}/b", "", "x-ms-range-get-content-md5: true", "400 MissingRequiredHeader"})},
+		{"the MD5 of a range without a range", on(step{"GET /{C}/b", "", "x-ms-range-get-content-md5: true", "400 MissingRequiredHeader"})},
 	}
 }
 
@@ -74,7 +74,7 @@ func blobNameCases() []conversation {
 		}})
 	}
 	return append(all,
-		conversation{"blob names are case-sensitive", []step{upload("b", "small"), upload("B", "large"), {"GET /{C}/b", "", "", "200 ~ small"}}},
+		conversation{"blob names have cases", []step{upload("b", "small"), upload("B", "large"), {"GET /{C}/b", "", "", "200 ~ small"}}},
 		one("a blob name of 1,025 letters", "PUT /{C}/"+strings.Repeat("n", 1025), block, "x", "400 OutOfRangeInput"),
 		one("a blob name of 255 parts", "PUT /{C}/"+strings.Repeat("n/", 254)+"n", block, "x", "400 InvalidResourceName"),
 	)
@@ -90,13 +90,13 @@ func rangeCases() []conversation {
 		get("a range by the other header", "x-ms-range: bytes=2-4", "206 ~ 234 ~ Content-Range: bytes 2-4/10"),
 		get("the other header wins", "Range: bytes=0-1|x-ms-range: bytes=2-4", "206 ~ Content-Range: bytes 2-4/10"),
 		get("a range without end", "Range: bytes=7-", "206 ~ 789 ~ Content-Range: bytes 7-9/10"),
-		get("a range that exceeds the blob", "Range: bytes=8-99", "206 ~ Content-Range: bytes 8-9/10"),
+		get("a range of more than there is", "Range: bytes=8-99", "206 ~ Content-Range: bytes 8-9/10"),
 		get("a range of all", "Range: bytes=0-9", "206 ~ 0123456789 ~ Content-Range: bytes 0-9/10"),
 		get("a range after the end", "Range: bytes=10-", "416 InvalidRange"),
 		get("a range far after the end", "Range: bytes=100-200", "416 InvalidRange"),
-		get("a range with the end before the beginning", "Range: bytes=4-2", "200 ~ 0123456789"),
+		get("a range backwards", "Range: bytes=4-2", "200 ~ 0123456789"),
 		get("a range of another unit", "Range: lines=1-2", "200 ~ 0123456789"),
-		{"a range of an empty blob", []step{{"PUT /{C}/b", "", block, "201"}, {"GET /{C}/b", "", "Range: bytes=0-", "416 InvalidRange"}}},
+		{"a range of a blob of nothing", []step{{"PUT /{C}/b", "", block, "201"}, {"GET /{C}/b", "", "Range: bytes=0-", "416 InvalidRange"}}},
 	}
 }
 
@@ -126,9 +126,9 @@ func blobConditionCases() []conversation {
 		add(method+" if unchanged since the past", method, "If-Unmodified-Since: "+past, failed)
 		add(method+" with an invalid time", method, "If-Modified-Since: yesterday", "400 InvalidHeaderValue")
 	}
-	add("PUT if there is none", "PUT", "If-None-Match: *", "409 BlobAlreadyExists")
+	add("PUT if none exists", "PUT", "If-None-Match: *", "409 BlobAlreadyExists")
 	return append(all,
-		one("create if there is none", "PUT /{C}/b", block+"|If-None-Match: *", "x", "201"),
+		one("create if none exists", "PUT /{C}/b", block+"|If-None-Match: *", "x", "201"),
 		one("replace if there is one", "PUT /{C}/b", block+"|If-Match: *", "x", "412 ConditionNotMet"),
 		conversation{"an unchanged blob has its ETag in the answer", on(step{"GET /{C}/b", "", "If-None-Match: {etag}", "304 ConditionNotMet ~ Etag: {etag}"})},
 	)
@@ -162,7 +162,7 @@ func blobSettingCases() []conversation {
 // https://learn.microsoft.com/rest/api/storageservices/delete-blob
 func blobDeleteCases() []conversation {
 	return []conversation{
-		{"a deleted blob does not exist", on(step{"DELETE /{C}/b", "", "", "202"}, step{"GET /{C}/b", "", "", "404 BlobNotFound"}, step{"DELETE /{C}/b", "", "", "404 BlobNotFound"})},
+		{"a deleted blob is gone", on(step{"DELETE /{C}/b", "", "", "202"}, step{"GET /{C}/b", "", "", "404 BlobNotFound"}, step{"DELETE /{C}/b", "", "", "404 BlobNotFound"})},
 		{"a deleted blob can be put again", on(step{"DELETE /{C}/b", "", "", "202"}, step{"PUT /{C}/b", "new", block, "201"}, step{"GET /{C}/b", "", "", "200 ~ new"})},
 		{"a blob is deleted with its snapshots", on(step{"DELETE /{C}/b", "", "x-ms-delete-snapshots: include", "202"})},
 		{"a blob is deleted with an unknown word", on(step{"DELETE /{C}/b", "", "x-ms-delete-snapshots: all", "400 InvalidHeaderValue"})},

@@ -31,7 +31,7 @@ func blobListCases() []conversation {
 			step{at + "&delimiter=/&maxresults=2", "", "", "200 ~ <Name>a.txt</Name> ~ <Name>d/</Name> ~ <NextMarker>{=marker}</NextMarker> !~ <Name>z</Name>"},
 			step{at + "&delimiter=/&maxresults=2&marker={marker}", "", "", "200 ~ <Name>z</Name> !~ <Name>d/"},
 		)},
-		{"a blob that comes between two pages is returned after the marker", tree(
+		{"a blob that comes between two pages is listed after the marker", tree(
 			step{at + "&maxresults=2", "", "", "200 ~ <NextMarker>{=marker}</NextMarker>"},
 			upload("y", "x"),
 			step{at + "&marker={marker}", "", "", "200 ~ <Name>y</Name> ~ <Name>z</Name>"},
@@ -75,7 +75,7 @@ func copyCases() []conversation {
 		}},
 		{"a copy stays when the source goes", on(step{"PUT /{C}/to", "", from, "202"}, step{"DELETE /{C}/b", "", "", "202"}, step{"GET /{C}/to", "", "", "200 ~ 0123456789"})},
 		{"a copy over a blob", on(upload("to", "old"), step{"PUT /{C}/to", "", from, "202"}, step{"GET /{C}/to", "", "", "200 ~ 0123456789"})},
-		{"a copy if there is none", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-None-Match: *", "409 BlobAlreadyExists"})},
+		{"a copy if none exists", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-None-Match: *", "409 BlobAlreadyExists"})},
 		{"a copy if the source is this", on(step{"PUT /{C}/to", "", from + "|x-ms-source-if-match: {etag}", "202"})},
 		{"a copy if the source is another", on(step{"PUT /{C}/to", "", from + "|x-ms-source-if-match: " + stale, "412 SourceConditionNotMet"})},
 		{"a copy if the destination is another", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-Match: " + stale, "412 ConditionNotMet"})},
@@ -102,13 +102,13 @@ func copyRefusals() []conversation {
 func tagCases() []conversation {
 	tags := "<Tags><TagSet><Tag><Key>color</Key><Value>blue</Value></Tag></TagSet></Tags>"
 	return []conversation{
-		{"tags are stored", on(
+		{"tags are kept", on(
 			step{"PUT /{C}/b?comp=tags", tags, "", "204"},
 			step{"GET /{C}/b?comp=tags", "", "", "200 ~ <Tag><Key>color</Key><Value>blue</Value></Tag>"},
 			step{"HEAD /{C}/b", "", "", "200 ~ X-Ms-Tag-Count: 1 ~ Etag: {etag}"},
 		)},
 		{"a blob is put with tags", []step{{"PUT /{C}/b", "x", block + "|x-ms-tags: color=blue&size=7", "201"}, {"GET /{C}/b?comp=tags", "", "", "200 ~ <Key>color</Key><Value>blue</Value> ~ <Key>size</Key><Value>7</Value>"}}},
-		{"tags that are not XML", on(step{"PUT /{C}/b?comp=tags", "blue", "", "400 InvalidXmlDocument"})},
+		{"tags that are no XML", on(step{"PUT /{C}/b?comp=tags", "blue", "", "400 InvalidXmlDocument"})},
 		one("tags of a missing blob", "GET /{C}/none?comp=tags", "", "", "404 BlobNotFound"),
 	}
 }

@@ -26,12 +26,12 @@ const (
 	future = "Tue, 01 Jan 2999 00:00:00 GMT"
 )
 
-// upload returns a step that puts a block blob and captures its ETag.
+// upload puts a block blob and captures its ETag.
 func upload(name, content string) step {
 	return step{"PUT /{C}/" + name, content, block, "201 ~ Etag: {=etag}"}
 }
 
-// on returns steps that create a blob "b" with ten digits, followed by rest.
+// on begins with a blob "b" that holds ten digits.
 func on(rest ...step) []step { return append([]step{upload("b", "0123456789")}, rest...) }
 
 // https://learn.microsoft.com/rest/api/storageservices/create-container
@@ -48,7 +48,7 @@ func containerCases() []conversation {
 			{"PUT /{C}x?restype=container", "", "", "201"}, {"DELETE /{C}x?restype=container", "", "", "202"},
 			{"PUT /{C}x?restype=container", "", "", "409 ContainerBeingDeleted"},
 		}},
-		one("a container that does not exist cannot be deleted", "DELETE /{C}none?restype=container", "", "", "404 ContainerNotFound"),
+		one("a container that is not there cannot be deleted", "DELETE /{C}none?restype=container", "", "", "404 ContainerNotFound"),
 		one("a container cannot be posted", "POST /{C}?restype=container", "", "", "405 UnsupportedHttpVerb"),
 		one("a resource of another type", "PUT /{C}?restype=share", "", "", "400 InvalidQueryParameterValue"),
 		one("an unknown part of a container", "GET /{C}?restype=container&comp=colour", "", "", "400 InvalidQueryParameterValue"),
@@ -57,11 +57,11 @@ func containerCases() []conversation {
 			{"DELETE /{C}?restype=container", "", "If-Modified-Since: " + past, "202"},
 		}},
 		one("a container has no conditions by ETag", "DELETE /{C}?restype=container", "If-Match: *", "", "400 ConditionHeadersNotSupported"),
-		one("the account properties contain its kind", "GET /?restype=account&comp=properties", "", "", "200 ~ X-Ms-Sku-Name: ~ X-Ms-Account-Kind: StorageV2"),
+		one("the account returns its kind", "GET /?restype=account&comp=properties", "", "", "200 ~ X-Ms-Sku-Name: ~ X-Ms-Account-Kind: StorageV2"),
 		one("the service has properties", "GET /?restype=service&comp=properties", "", "", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics>"),
-		one("the primary endpoint of blobs returns no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
-		one("the version of the request is returned", "GET /{C}?restype=container", "", "", "200 ~ X-Ms-Version: 2021-12-02"),
-		one("the request id of the client is returned", "GET /{C}?restype=container", "x-ms-client-request-id: my-id-7", "", "200 ~ X-Ms-Client-Request-Id: my-id-7"),
+		one("the primary endpoint of blobs has no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
+		one("the version of the request comes back", "GET /{C}?restype=container", "", "", "200 ~ X-Ms-Version: 2021-12-02"),
+		one("the client's request id comes back", "GET /{C}?restype=container", "x-ms-client-request-id: my-id-7", "", "200 ~ X-Ms-Client-Request-Id: my-id-7"),
 	}
 }
 
@@ -102,15 +102,15 @@ func containerSettingCases() []conversation {
 		one("metadata of a container with a dash in the name", "PUT "+at+"&comp=metadata", "x-ms-meta-a-b: 1", "", "400 InvalidMetadata"),
 		one("metadata of a container of more than 8 KiB", "PUT "+at+"&comp=metadata", "x-ms-meta-a: "+strings.Repeat("v", 8<<10), "", "400 MetadataTooLarge"),
 		one("metadata of a missing container", "PUT /{C}none?restype=container&comp=metadata", "x-ms-meta-a: 1", "", "404 ContainerNotFound"),
-		{"policies of a container are stored", []step{
+		{"policies of a container are kept", []step{
 			{"PUT " + at + "&comp=acl", policies(5, "rwd"), "", "200"},
 			{"GET " + at + "&comp=acl", "", "", "200 ~ <Id>id0</Id> ~ <Id>id4</Id> ~ <Permission>rwd</Permission>"},
 			{"PUT " + at + "&comp=acl", "", "", "200"},
 			{"GET " + at + "&comp=acl", "", "", "200 !~ <Id>"},
 		}},
 		one("six policies of a container", "PUT "+at+"&comp=acl", "", policies(6, "r"), "400 InvalidXmlDocument"),
-		one("policies of a container that are not XML", "PUT "+at+"&comp=acl", "", "<Signed", "400 InvalidXmlDocument"),
-		{"public access is stored", []step{
+		one("policies of a container that are no XML", "PUT "+at+"&comp=acl", "", "<Signed", "400 InvalidXmlDocument"),
+		{"public access is kept", []step{
 			{"PUT " + at + "&comp=acl", "", "x-ms-blob-public-access: blob", "200"},
 			{"GET " + at + "&comp=acl", "", "", "200 ~ X-Ms-Blob-Public-Access: blob"},
 		}},

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// difference describes a case in which Azurite behaves differently.
+// difference is what Azurite does differently in one case.
 type difference struct {
 	name string // of the case
-	step int    // index of the first step that differs; the following steps are skipped
-	got  string // the response of Azurite: status and code; with the prefix "~ " if only the text differs
-	doc  string // a quotation or summary of the documentation
+	step int    // the first that differs, from 0; later steps are not run
+	got  string // Azurite's answer: status and code, or "~" and the status and code if only the text differs
+	doc  string // quotation of the documentation that the script follows
 	link string // below https://learn.microsoft.com/
 }
 
@@ -18,15 +18,15 @@ func (d difference) is(got answer) bool {
 	return strings.TrimPrefix(d.got, "~ ") == got.summary
 }
 
-// checkDifferences fails for an entry without a case, or without a reason. cases contains the number of steps of each.
+// checkDifferences fails for an entry without a case, or without a reason. cases has the number of steps of each.
 func checkDifferences(t *testing.T, differs []difference, cases map[string]int) {
 	seen := map[string]bool{}
 	for _, d := range differs {
 		if d.step >= cases[d.name] {
-			t.Errorf("%q: the case or the step does not exist", d.name)
+			t.Errorf("%q: no such case, or no such step", d.name)
 		}
 		if d.got == "" || d.doc == "" || d.link == "" || strings.Contains(d.link, "://") {
-			t.Errorf("%q: an entry needs Azurite's response, the documentation and a link", d.name)
+			t.Errorf("%q: an entry needs Azurite's answer, a quotation of the documentation and a link", d.name)
 		}
 		if seen[d.name] {
 			t.Errorf("%q is listed twice", d.name)

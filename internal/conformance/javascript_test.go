@@ -26,13 +26,13 @@ var (
 	jsLock []byte
 )
 
-// TestJavaScript runs the programs of the folder js, which use the official JavaScript packages, with an account on the
-// loopback interface. It is skipped if npm is missing; see azurite.Variable.
+// TestJavaScript runs the programs of folder js, which use the official JavaScript packages, against an account on
+// loopback. It is skipped where npm is missing; see azurite.Variable.
 func TestJavaScript(t *testing.T) {
 	modules := filepath.Join(azurite.Packages(t, "js", jsPackages, jsLock), "node_modules")
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Fatalf("npm is installed, but node is not: %v", err)
+		t.Fatalf("npm is here and node is not: %v", err)
 	}
 	for _, program := range []string{"tables", "queues", "blobs"} {
 		t.Run("storagetest/"+program, func(t *testing.T) {
@@ -48,8 +48,8 @@ func TestJavaScript(t *testing.T) {
 	}
 }
 
-// After an update of the packages, the requests have to be recorded again; see js/record.cjs.
-func TestTheRecordedRequestsMatchTheJavaScriptPackages(t *testing.T) {
+// Whoever moves the packages records what they send again; see js/record.cjs.
+func TestTheRecordedRequestsAreThoseOfTheseJavaScriptPackages(t *testing.T) {
 	modules := filepath.Join(azurite.Packages(t, "js", jsPackages, jsLock), "node_modules")
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("js", "record.cjs"))
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules, "NODE_OPTIONS=")
@@ -59,18 +59,19 @@ func TestTheRecordedRequestsMatchTheJavaScriptPackages(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, complaint.Bytes())
 	}
-	then, err := os.ReadFile(filepath.Join("..", "emulator", "auth", "testdata", "javascript.json"))
+	then, err := os.ReadFile(filepath.Join("..", "fakeaccount", "auth", "testdata", "javascript.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := unsigned(t, now), unsigned(t, then); !slices.Equal(got, want) {
-		t.Errorf("record the requests again, as js/record.cjs describes: the packages send\n%s\nthe recording has\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("record again as described in js/record.cjs: the packages send\n%s\nrecorded is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
 var perRequest = regexp.MustCompile(`sig=[^&]*|batch_[-0-9a-f]+`)
 
-// unsigned returns a line for each request of a recording, without the parts that differ each time it is sent.
+// unsigned is a line for each request of a recording, of all in it that is the same
+// whenever it is sent.
 func unsigned(t *testing.T, recording []byte) []string {
 	var all []struct {
 		Service, Name, Method, URL string
@@ -89,17 +90,17 @@ func unsigned(t *testing.T, recording []byte) []string {
 	return lines
 }
 
-// runNode runs the program, with a subtest for every step that it reports.
+// runNode makes a subtest of every step that the program reports.
 func runNode(t *testing.T, node, modules, program, account string) {
 	cmd := exec.CommandContext(t.Context(), node, filepath.Join("js", "run.cjs"), program)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules, "NODE_OPTIONS=", "ACCOUNT="+account)
-	var output, complaint bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &complaint
+	var said, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &complaint
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, complaint.Bytes())
 	}
 	steps := 0
-	for lines := json.NewDecoder(&output); ; steps++ {
+	for lines := json.NewDecoder(&said); ; steps++ {
 		var s struct{ Name, Error string }
 		if err := lines.Decode(&s); errors.Is(err, io.EOF) {
 			break
@@ -117,6 +118,11 @@ func runNode(t *testing.T, node, modules, program, account string) {
 	}
 }
 
-func TestTheLockFileContainsHashesAndNoDownloadAddress(t *testing.T) {
-	azurite.CheckLockFile(t, jsLock)
+func TestTheLockFileNamesNoDownloadAddress(t *testing.T) {
+	if bytes.Contains(jsLock, []byte(`"resolved"`)) {
+		t.Error(`package-lock.json holds "resolved" members: write it with omit-lockfile-registry-resolved`)
+	}
+	if !bytes.Contains(jsLock, []byte(`"integrity"`)) {
+		t.Error("package-lock.json pins no content")
+	}
 }

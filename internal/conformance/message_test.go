@@ -2,7 +2,7 @@ package conformance
 
 import "strings"
 
-// text returns the request body of a message.
+// text is the body of a message.
 func text(s string) string {
 	return "<QueueMessage><MessageText>" + s + "</MessageText></QueueMessage>"
 }
@@ -46,7 +46,7 @@ func putMessageCases() []conversation {
 		one("a message over 64 KiB", "POST /{Q}/messages", "", text(strings.Repeat("x", 64<<10+1)), "400 MessageTooLarge"),
 		one("a message over 64 KiB in UTF-8", "POST /{Q}/messages", "", text(strings.Repeat("é", 32<<10+1)), "400 MessageTooLarge"),
 		one("a body of a megabyte", "POST /{Q}/messages", "", text(strings.Repeat("x", 1<<20)), "413 RequestBodyTooLarge"),
-		one("a body that is not XML", "POST /{Q}/messages", "", "hello", "400 InvalidXmlDocument"),
+		one("a body that is no XML", "POST /{Q}/messages", "", "hello", "400 InvalidXmlDocument"),
 		one("a body that breaks off", "POST /{Q}/messages", "", "<QueueMessage><MessageText>x", "400 InvalidXmlDocument"),
 		one("a body with another root", "POST /{Q}/messages", "", "<Message><MessageText>x</MessageText></Message>", "400 InvalidXmlDocument"),
 		one("a body without text", "POST /{Q}/messages", "", "<QueueMessage/>", "400 MissingRequiredXmlNode"),
@@ -59,7 +59,7 @@ func putMessageCases() []conversation {
 		{"letters beyond ASCII", "Grüße 😀", "Grüße 😀"},
 		{"blanks at its ends", " a ", " a "},
 	} {
-		all = append(all, conversation{"a text of " + s.title + " is returned unchanged", []step{
+		all = append(all, conversation{"a text of " + s.title + " comes back", []step{
 			{"POST /{Q}/messages", text(s.sent), "", "201"},
 			{"GET /{Q}/messages", "", "", "200 ~ <MessageText" + map[bool]string{true: "", false: ">" + s.got}[s.got == ""]},
 		}})
@@ -87,7 +87,7 @@ func getMessageCases() []conversation {
 			{"GET /{Q}/messages", "", "", "200 ~ <DequeueCount>1</DequeueCount>"},
 		}},
 		{"one message is the default", []step{put, put, {"GET /{Q}/messages", "", "", "200 ~ <QueueMessage> !~ </QueueMessage><QueueMessage>"}}},
-		{"several messages in one get", []step{put, put, {"GET /{Q}/messages?numofmessages=32", "", "", "200 ~ </QueueMessage><QueueMessage>"}}},
+		{"several messages in one request", []step{put, put, {"GET /{Q}/messages?numofmessages=32", "", "", "200 ~ </QueueMessage><QueueMessage>"}}},
 		{"messages are counted when they are got again", []step{put,
 			{"GET /{Q}/messages?visibilitytimeout=60", "", "", "200 ~ <MessageId>{=id}</MessageId><InsertionTime>{*}</InsertionTime><ExpirationTime>{*}</ExpirationTime><PopReceipt>{=pop}</PopReceipt>"},
 			{"PUT /{Q}/messages/{id}?popreceipt={pop}&visibilitytimeout=0", "", "", "204"},
@@ -102,7 +102,7 @@ func getMessageCases() []conversation {
 		refused("33 messages to peek", "peekonly=true&numofmessages=33", "400 OutOfRangeQueryParameterValue"),
 		one("a get from a missing queue", "GET /{Q}none/messages", "", "", "404 QueueNotFound"),
 		one("a peek at a missing queue", "GET /{Q}none/messages?peekonly=true", "", "", "404 QueueNotFound"),
-		{"clearing deletes all messages", []step{put, put,
+		{"clearing takes all messages", []step{put, put,
 			{"GET /{Q}/messages", "", "", "200"},
 			{"DELETE /{Q}/messages", "", "", "204"},
 			{"GET /{Q}?comp=metadata", "", "", "200 ~ Messages-Count: 0"},
@@ -111,7 +111,7 @@ func getMessageCases() []conversation {
 	}
 }
 
-// got returns steps that put and get a message, followed by rest, which can use the id and the receipt.
+// got puts and gets a message, whose id and receipt the next steps have.
 func got(rest ...step) []step {
 	return append([]step{
 		{"POST /{Q}/messages", text("a"), "", "201 ~ <MessageId>{=id}</MessageId> ~ <PopReceipt>{=first}</PopReceipt>"},
@@ -127,7 +127,7 @@ func updateMessageCases() []conversation {
 		return conversation{"an update with " + name, got(step{"PUT " + at + "{pop}&" + query, text("b"), "", want})}
 	}
 	return []conversation{
-		{"an update changes the receipt and the text", got(
+		{"an update returns a new receipt and text", got(
 			step{"PUT " + at + "{pop}&visibilitytimeout=0", text("b"), "", "204 ~ X-Ms-Popreceipt: {=next} ~ X-Ms-Time-Next-Visible: {*} GMT"},
 			step{"DELETE " + at + "{pop}", "", "", "400 PopReceiptMismatch"},
 			step{"GET /{Q}/messages?peekonly=true", "", "", "200 ~ <MessageText>b</MessageText> ~ <DequeueCount>1</DequeueCount>"},

@@ -37,11 +37,11 @@ func queueCases() []conversation {
 			{"DELETE /{Q}x", "", "", "204"},
 			{"PUT /{Q}x", "", "", "409 QueueBeingDeleted"},
 		}},
-		one("a queue that does not exist cannot be deleted", "DELETE /{Q}none", "", "", "404 QueueNotFound"),
-		one("the version of the request is returned", "PUT /{Q}", "", "", "204 ~ X-Ms-Version: 2021-12-02"),
-		one("the request id of the client is returned", "PUT /{Q}", "x-ms-client-request-id: my-id-7", "", "204 ~ X-Ms-Client-Request-Id: my-id-7"),
+		one("a queue that is not there cannot be deleted", "DELETE /{Q}none", "", "", "404 QueueNotFound"),
+		one("the version of the request comes back", "PUT /{Q}", "", "", "204 ~ X-Ms-Version: 2021-12-02"),
+		one("the client's request id comes back", "PUT /{Q}", "x-ms-client-request-id: my-id-7", "", "204 ~ X-Ms-Client-Request-Id: my-id-7"),
 		one("the service has properties", "GET /?restype=service&comp=properties", "", "", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics> ~ <MinuteMetrics>"),
-		one("the primary endpoint of queues returns no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
+		one("the primary endpoint of queues has no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
 		one("a queue has no properties", "GET /{Q}?comp=properties", "", "", "400 InvalidQueryParameterValue"),
 		one("a queue cannot be got", "GET /{Q}", "", "", "405 UnsupportedHttpVerb"),
 		one("a queue cannot be patched", "PATCH /{Q}", "", "", "405 UnsupportedHttpVerb"),
@@ -49,7 +49,7 @@ func queueCases() []conversation {
 	}
 }
 
-// nameCases are the names that are invalid for queues and for containers.
+// nameCases are the names that queues and containers refuse alike.
 func nameCases(kind, query string) []conversation {
 	var all []conversation
 	for _, c := range []struct{ title, name, want string }{
@@ -80,12 +80,12 @@ func queueNameCases() []conversation {
 // https://learn.microsoft.com/rest/api/storageservices/get-queue-metadata
 func queueMetadataCases() []conversation {
 	return []conversation{
-		{"metadata is stored", []step{
+		{"metadata is kept", []step{
 			{"PUT /{Q}?comp=metadata", "", "x-ms-meta-color: blue|x-ms-meta-size: 7", "204"},
 			{"GET /{Q}?comp=metadata", "", "", "200 ~ X-Ms-Meta-Color: blue ~ X-Ms-Meta-Size: 7 ~ X-Ms-Approximate-Messages-Count: 0"},
 			{"HEAD /{Q}?comp=metadata", "", "", "200 ~ X-Ms-Meta-Color: blue"},
 		}},
-		{"setting metadata replaces all metadata", []step{
+		{"setting metadata takes away what is not named", []step{
 			{"PUT /{Q}?comp=metadata", "", "x-ms-meta-color: blue", "204"},
 			{"PUT /{Q}?comp=metadata", "", "x-ms-meta-size: 7", "204"},
 			{"GET /{Q}?comp=metadata", "", "", "200 ~ X-Ms-Meta-Size: 7 !~ Meta-Color"},
@@ -116,7 +116,7 @@ func queueListCases() []conversation {
 	}
 	return []conversation{
 		{"queues are listed by prefix", three(step{"GET /?comp=list&prefix={Q}", "", "", "200 ~ <Prefix>{Q}</Prefix> ~ <Queues><Queue><Name>{Q}</Name></Queue><Queue><Name>{Q}-a</Name></Queue><Queue><Name>{Q}-b</Name></Queue></Queues> ~ <NextMarker"})},
-		{"a prefix without matches", []step{{"GET /?comp=list&prefix={Q}none", "", "", "200 ~ <Queues"}}},
+		{"a prefix that none has", []step{{"GET /?comp=list&prefix={Q}none", "", "", "200 ~ <Queues"}}},
 		{"queues are listed with metadata", three(step{"GET /?comp=list&prefix={Q}-a&include=metadata", "", "", "200 ~ <Name>{Q}-a</Name><Metadata> ~ >v</"})},
 		{"queues are listed in pages", three(
 			step{"GET /?comp=list&prefix={Q}&maxresults=2", "", "", "200 ~ <MaxResults>2</MaxResults> ~ <Name>{Q}-a</Name> ~ <NextMarker>{=marker}</NextMarker> !~ <Name>{Q}-b</Name>"},
@@ -143,7 +143,7 @@ func queuePolicyCases() []conversation {
 		return b.String() + "</SignedIdentifiers>"
 	}
 	return []conversation{
-		{"policies of a queue are stored", []step{
+		{"policies of a queue are kept", []step{
 			{"PUT /{Q}?comp=acl", policy(5, "raup"), "", "204"},
 			{"GET /{Q}?comp=acl", "", "", "200 ~ <Id>id0</Id> ~ <Id>id4</Id> ~ <Permission>raup</Permission> ~ 2099-01-01T00:00:00"},
 			{"PUT /{Q}?comp=acl", policy(0, ""), "", "204"},
@@ -151,7 +151,7 @@ func queuePolicyCases() []conversation {
 		}},
 		one("six policies of a queue", "PUT /{Q}?comp=acl", "", policy(6, "r"), "400 InvalidXmlDocument"),
 		one("a policy with a permission of blobs", "PUT /{Q}?comp=acl", "", policy(1, "w"), "400 InvalidXmlNodeValue"),
-		one("policies that are not XML", "PUT /{Q}?comp=acl", "", "<Signed", "400 InvalidXmlDocument"),
+		one("policies that are no XML", "PUT /{Q}?comp=acl", "", "<Signed", "400 InvalidXmlDocument"),
 		one("policies of a missing queue", "GET /{Q}none?comp=acl", "", "", "404 QueueNotFound"),
 	}
 }

@@ -12,37 +12,37 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// conversation is one case: a sequence of requests to one service. Each conversation has unique names, for which the
-// text of a step has placeholders:
+// conversation is one case: requests to a fresh account of one service, more or less. Each has names of its own that
+// nothing carries yet; in the text of a step stand
 //
 //	{T} {t}   a table, and its name in lower case
 //	{Q}       a queue
 //	{C}       a container
 //	{BASE}    the address of the account
 //
-// The open step of the script determines which of them exist when a conversation begins.
+// The script of a service states which of them exist when a conversation begins.
 type conversation struct {
 	name  string
 	steps []step
 }
 
-// step is one request and the expected answer.
+// step is one request and what the answer has to be.
 type step struct {
-	request string // "GET /{T}()?$top=1"; spaces and quotes are encoded
+	request string // "GET /{T}()?$top=1"; blanks and quotes are sent encoded
 	body    string
-	headers string // "Name: value", separated by "|"; "Name: " without a value drops a default header
+	headers string // "Name: value", several separated by "|"; a "Name: " alone drops a header that is sent by default
 	want    string // see expectation
 }
 
-// one returns a conversation of one request.
+// one is a conversation of one request.
 func one(name, request, headers, body, want string) conversation {
 	return conversation{name, []step{{request, body, headers, want}}}
 }
 
-// expectation is the answer that a step expects: "201" or "404 QueueNotFound", followed by any number of " ~ " and a
-// text that the answer has to contain, or " !~ " and a text that it must not contain. The text of an answer is its body
-// and a line "Name: value" for each header. In a text, {*} matches anything up to a "<" or the end of the
-// line. {=name} matches the same, and the following steps can use the value as {name}.
+// expectation is what a step wants: "201", "404 QueueNotFound", then any number of " ~ " and a text that the answer has
+// to hold, or " !~ " and one that it must not. The text of an answer is its body and a line "Name: value" for each
+// header. In a text {*} matches anything up to a mark or the end of the line, and {=name} for the same, which the
+// next steps may use as {name}.
 type expectation struct {
 	summary         string
 	present, absent []string
@@ -68,7 +68,7 @@ func expected(want string) expectation {
 
 var placeholder = regexp.MustCompile(`\{=?[*a-z]+\}`)
 
-// met reports whether an answer is as expected, and adds the captured values to names.
+// met reports whether an answer is as expected, and adds what was captured to names.
 func (e expectation) met(got answer, names map[string]string) bool {
 	if got.summary != e.summary {
 		return false
@@ -106,16 +106,16 @@ func (e expectation) met(got answer, names map[string]string) bool {
 	return true
 }
 
-// script contains all conversations with one service.
+// script is all conversations with one service.
 type script struct {
 	service service
-	open    step // creates the resources that every conversation needs
-	close   step // deletes them
+	open    step // makes what every conversation begins with
+	close   step // and removes it
 	cases   []conversation
 	differs []difference
 }
 
-// run runs every conversation with the service at base.
+// run has every conversation with the service at base.
 func (s script) run(t *testing.T, base string, differs []difference) {
 	listed := map[string]difference{}
 	for _, d := range differs {
@@ -140,11 +140,11 @@ func (s script) run(t *testing.T, base string, differs []difference) {
 				same := want.met(got, names)
 				switch {
 				case ok && j == d.step && same:
-					t.Fatalf("step %d, %s: listed as a difference, but it is as expected", j, st.request)
+					t.Fatalf("step %d, %s: listed as different, but it is not", j, st.request)
 				case ok && j == d.step && !d.is(got):
 					t.Fatalf("step %d, %s: %s, listed as %s\n%s", j, st.request, got.summary, d.got, got.text)
 				case ok && j == d.step:
-					return // the following steps need the expected answer
+					return // what follows builds on the answer that did not come
 				case !same:
 					t.Fatalf("step %d, %s: %s, want %s\n%s", j, st.request, got.summary, talk.fill(st.want), got.text)
 				}
@@ -169,7 +169,7 @@ func (s script) onBoth(t *testing.T) {
 		names := map[string]int{}
 		for _, c := range s.cases {
 			if names[c.name] > 0 {
-				t.Errorf("two cases have the name %q", c.name)
+				t.Errorf("two cases are called %q", c.name)
 			}
 			names[c.name] = len(c.steps)
 		}
@@ -177,5 +177,5 @@ func (s script) onBoth(t *testing.T) {
 	})
 }
 
-// join concatenates lists.
+// join makes one list of many.
 func join(parts ...[]conversation) []conversation { return slices.Concat(parts...) }

@@ -1,11 +1,11 @@
 package conformance
 
-// sdkDifferences are the differences of programs. Their field got is a part of the program's error.
+// sdkDifferences holds, for what Azurite answers, a part of the error that the program ends with.
 var sdkDifferences = []difference{
-	{"a transaction of 101 operations", 0, "malformed HTTP response",
+	{"a transaction of 101", 0, "malformed HTTP response",
 		"at most 100 operations; the answer is a change set in which the failing operation has its status and code",
 		"rest/api/storageservices/performing-entity-group-transactions"},
-	{"a transaction with two partitions", 0, "was accepted",
+	{"a transaction of two partitions", 0, "it was taken",
 		"all entities of a transaction have the same PartitionKey",
 		"rest/api/storageservices/performing-entity-group-transactions"},
 	{"a text of more than 64 KiB", 0, "413 RequestBodyTooLarge",

@@ -22,7 +22,7 @@ func (s *session) send(texts ...string) error {
 	return nil
 }
 
-// receive gets the only message of the queue.
+// receive gets the one message that there is.
 func (s *session) receive() (*azqueue.DequeuedMessage, error) {
 	res, err := s.queue.DequeueMessage(s.ctx, nil)
 	if err != nil {
@@ -44,7 +44,7 @@ var queuePrograms = []program{
 		_, err = s.queue.DeleteMessage(s.ctx, *m.MessageID, *m.PopReceipt, nil)
 		return errors.Join(err, same("lifetime", m.ExpirationTime.Sub(*m.InsertionTime), time.Minute))
 	}},
-	{"messages are received in order", func(s *session) error {
+	{"messages come in order", func(s *session) error {
 		if err := s.send("a", "b", "c"); err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ var queuePrograms = []program{
 		_, err := s.queue.EnqueueMessage(s.ctx, strings.Repeat("x", 64<<10+1), nil)
 		return refused(err, 400, string(queueerror.MessageTooLarge))
 	}},
-	{"a missing queue", func(s *session) error {
+	{"a queue that is not there", func(s *session) error {
 		_, err := s.queues.NewQueueClient(s.name+"-none").EnqueueMessage(s.ctx, "a", nil)
 		return refused(err, 404, string(queueerror.QueueNotFound))
 	}},

@@ -28,7 +28,7 @@ func (s *session) get(pk, rk string) (map[string]any, error) {
 	return got, json.Unmarshal(res.Value, &got)
 }
 
-// rows reads a query to its end. It returns the keys as "pk/rk", and the number of pages.
+// rows reads a query to its end: the keys as "pk/rk", and how many pages they came in.
 func (s *session) rows(filter string, top int32) (keys []string, pages int, err error) {
 	o := &aztables.ListEntitiesOptions{Select: to.Ptr("PartitionKey,RowKey")}
 	if filter != "" {
@@ -60,7 +60,7 @@ func entity(pk, rk string, properties map[string]any) []byte {
 	}
 	b, err := json.Marshal(all)
 	if err != nil {
-		panic(err) // cannot happen for the properties of this script
+		panic(err) // the properties of this script marshal
 	}
 	return b
 }
@@ -170,7 +170,7 @@ var tablePrograms = []program{
 		}
 		return nil
 	}},
-	{"a page has at most 1,000 rows", func(s *session) error {
+	{"a page holds 1,000 rows at most", func(s *session) error {
 		if err := numbered(s, "p", 1001); err != nil {
 			return err
 		}

@@ -21,13 +21,12 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// session contains the clients of a program: they are for a table, a queue and a container that exist and that no other
-// program uses.
+// session is what a program on the Go SDKs has: clients for a table, a queue and a container of its own, which exist.
 type session struct {
 	ctx       context.Context
 	options   azcore.ClientOptions // for further clients
 	tablesURL string
-	name      string // of the table, the queue and the container
+	name      string // the container's and, with other letters, the table's
 	tables    *aztables.ServiceClient
 	table     *aztables.Client
 	queues    *azqueue.ServiceClient
@@ -36,7 +35,7 @@ type session struct {
 	container *container.Client
 }
 
-// program is one case that uses the Go SDKs. It returns an error if a result is not as expected.
+// program is one case on the Go SDKs. It returns what is not as it should be.
 type program struct {
 	name string
 	run  func(s *session) error
@@ -48,7 +47,7 @@ func TestGoSDKs(t *testing.T) {
 	for _, part := range [][]program{tablePrograms, transactionPrograms, queuePrograms, blobPrograms} {
 		for _, p := range part {
 			if names[p.name]++; names[p.name] > 1 {
-				t.Errorf("two programs have the name %q", p.name)
+				t.Errorf("two programs are called %q", p.name)
 			}
 			programs = append(programs, p)
 		}
@@ -66,7 +65,7 @@ func TestGoSDKs(t *testing.T) {
 				case !ok && err != nil:
 					t.Error(err)
 				case ok && err == nil:
-					t.Error("listed as a difference, but it is as expected")
+					t.Error("listed as different, but it is not")
 				case ok && !strings.Contains(err.Error(), d.got):
 					t.Errorf("%v, listed as %s", err, d.got)
 				}
@@ -112,7 +111,7 @@ func open(t *testing.T, connection string, options azcore.ClientOptions) *sessio
 			t.Fatalf("the %s: %v", what, err)
 		}
 	}
-	t.Cleanup(func() { // fails for resources that the program has deleted
+	t.Cleanup(func() { // what the program has deleted itself is gone
 		_, _ = s.table.Delete(context.Background(), nil)
 		_, _ = s.queue.Delete(context.Background(), nil)
 		_, _ = s.container.Delete(context.Background(), nil)
@@ -120,14 +119,14 @@ func open(t *testing.T, connection string, options azcore.ClientOptions) *sessio
 	return s
 }
 
-// refused returns nil if err is an error of the service with this status and code, and otherwise an error.
+// refused is nil for the service's refusal with this status and code.
 func refused(err error, status int, code string) error {
 	var refusal *azcore.ResponseError
 	if !errors.As(err, &refusal) {
-		return fmt.Errorf("%w, want an error of the service with %d %s", orNothing(err), status, code)
+		return fmt.Errorf("%w, want a refusal with %d %s", orNothing(err), status, code)
 	}
 	if refusal.StatusCode != status || refusal.ErrorCode != code {
-		return fmt.Errorf("failed with %d %s, want %d %s", refusal.StatusCode, refusal.ErrorCode, status, code)
+		return fmt.Errorf("refused with %d %s, want %d %s", refusal.StatusCode, refusal.ErrorCode, status, code)
 	}
 	return nil
 }
@@ -139,7 +138,7 @@ func orNothing(err error) error {
 	return err
 }
 
-// same returns an error if got does not equal want.
+// same compares what came with what is right.
 func same(what string, got, want any) error {
 	if !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("%s: %v, want %v", what, got, want)

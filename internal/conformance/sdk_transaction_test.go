@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// numbered inserts n rows into a partition, in transactions.
+// numbered fills a partition with n rows, by transactions.
 func numbered(s *session, pk string, n int) error {
 	var actions []aztables.TransactionAction
 	for i := range n {
@@ -26,7 +26,7 @@ func numbered(s *session, pk string, n int) error {
 }
 
 var transactionPrograms = []program{
-	{"a transaction with every kind of operation", func(s *session) error {
+	{"a transaction of every kind", func(s *session) error {
 		for _, rk := range []string{"1", "2", "3", "4"} {
 			if err := s.put("p", rk, map[string]any{"A": 1}); err != nil {
 				return err
@@ -48,14 +48,14 @@ var transactionPrograms = []program{
 		kept, _, keptErr := s.rows("A eq 1", 0)
 		return errors.Join(err, keptErr, same("changed", keys, []string{"p/0", "p/1", "p/2", "p/3", "p/5"}), same("merged", kept, []string{"p/1", "p/3"}))
 	}},
-	{"a transaction of 100 operations", func(s *session) error {
+	{"a transaction of 100", func(s *session) error {
 		if err := numbered(s, "p", 100); err != nil {
 			return err
 		}
 		keys, _, err := s.rows("", 0)
 		return errors.Join(err, same("rows", len(keys), 100))
 	}},
-	{"a transaction of 101 operations", func(s *session) error {
+	{"a transaction of 101", func(s *session) error {
 		var actions []aztables.TransactionAction
 		for i := range 101 {
 			actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: entity("p", fmt.Sprint(i), nil)})
@@ -63,9 +63,9 @@ var transactionPrograms = []program{
 		_, err := s.table.SubmitTransaction(s.ctx, actions, nil)
 		var refusal *azcore.ResponseError
 		if !errors.As(err, &refusal) {
-			return fmt.Errorf("%w, want an error of the service", orNothing(err))
+			return fmt.Errorf("%w, want a refusal", orNothing(err))
 		}
-		return same("the message contains the code", strings.Contains(refusal.Error(), string(aztables.InvalidInput)), true)
+		return same("the code is in the text", strings.Contains(refusal.Error(), string(aztables.InvalidInput)), true)
 	}},
 	{"a transaction that fails changes nothing", func(s *session) error {
 		if err := s.put("p", "there", nil); err != nil {
@@ -77,18 +77,18 @@ var transactionPrograms = []program{
 		}, nil)
 		var refusal *azcore.ResponseError
 		if !errors.As(err, &refusal) {
-			return fmt.Errorf("%w, want an error of the service", orNothing(err))
+			return fmt.Errorf("%w, want a refusal", orNothing(err))
 		}
 		keys, _, err := s.rows("", 0)
-		return errors.Join(err, same("rows", keys, []string{"p/there"}), same("the message contains the code", strings.Contains(refusal.Error(), string(aztables.EntityAlreadyExists)), true))
+		return errors.Join(err, same("rows", keys, []string{"p/there"}), same("the code is in the text", strings.Contains(refusal.Error(), string(aztables.EntityAlreadyExists)), true))
 	}},
-	{"a transaction with two partitions", func(s *session) error {
+	{"a transaction of two partitions", func(s *session) error {
 		_, err := s.table.SubmitTransaction(s.ctx, []aztables.TransactionAction{
 			{ActionType: aztables.TransactionTypeAdd, Entity: entity("p", "1", nil)},
 			{ActionType: aztables.TransactionTypeAdd, Entity: entity("q", "1", nil)},
 		}, nil)
 		if err == nil {
-			return errors.New("was accepted")
+			return errors.New("it was taken")
 		}
 		keys, _, err := s.rows("", 0)
 		return errors.Join(err, same("rows", len(keys), 0))

@@ -16,9 +16,9 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// sign adds the date and the signature: Shared Key Lite for the Table service, Shared Key for the others. It does not
-// change an existing Authorization header, except that it removes the value "none". A request with a header Sas gets a
-// shared access signature of the table in its address instead.
+// sign adds the date and the signature: Shared Key Lite for the Table service, Shared Key for the others. A request
+// that has an Authorization keeps it, and "none" means no signature. A header Sas adds the signature of the table to
+// the address instead.
 // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
 func sign(t *testing.T, req *http.Request, s service) {
 	t.Helper()
@@ -59,8 +59,8 @@ func signature(t *testing.T, text string) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// signTable adds a service SAS with these parameters, such as "tn=people&sp=r&spk=a", to the address of the request. It
-// is valid for an hour unless the parameters contain another time or a stored policy.
+// signTable adds to the request a service SAS by its parameters, "tn=people&sp=r&spk=a"; it expires after an hour unless
+// they set another expiry or name a stored policy.
 // https://learn.microsoft.com/rest/api/storageservices/create-service-sas
 func signTable(t *testing.T, req *http.Request, text string) {
 	t.Helper()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// change returns one operation of a batch.
+// change is one operation of a batch.
 func change(request, body, headers string) string {
 	return "--changeset_1\nContent-Type: application/http\nContent-Transfer-Encoding: binary\n\n" + request + " HTTP/1.1\n" +
 		"Accept: application/json;odata=minimalmetadata\nContent-Type: application/json\nPrefer: return-no-content\n" +
@@ -43,13 +43,13 @@ func batchCases() []conversation {
 		{"a batch with an entity of keys alone", []step{send("202 ~ HTTP/1.1 204 No Content", change("PUT {BASE}"+at("p", "u"), `{}`, "")), {"GET " + at("p", "u"), "", "", "200"}}},
 		{"a batch of 100", []step{send("202 ~ HTTP/1.1 204 No Content", hundred[:100]...), {"GET " + at("p", "99"), "", "", "200"}}},
 		failing("a batch of 101", "202 400 InvalidInput", hundred...),
-		failing("a batch that inserts an existing row", `202 409 EntityAlreadyExists ~ "1:`, insert("p", "new"), insert("p", "r")),
+		failing("a batch that inserts a row that is there", `202 409 EntityAlreadyExists ~ "1:`, insert("p", "new"), insert("p", "r")),
 		failing("a batch that changes a missing row", `202 404 ResourceNotFound ~ "1:`, insert("p", "new"), change("PUT {BASE}"+at("p", "none"), `{"A":2}`, "If-Match: *")),
 		failing("a batch on a stale version", `202 412 UpdateConditionNotSatisfied ~ "1:`, insert("p", "new"), change("PUT "+row, `{"A":2}`, `If-Match: W/"datetime'2001-01-01T00%3A00%3A00.0000000Z'"`)),
 		failing("a batch with one row twice", "202 400 InvalidDuplicateRow", insert("p", "new"), change("PUT {BASE}"+at("p", "new"), `{"A":2}`, "")),
 		failing("a batch over two partitions", `202 400 CommandsInBatchActOnDifferentPartitions ~ "1:`, insert("p", "new"), insert("q", "new")),
 		failing("a batch that reads and writes", "202 400 InvalidInput", insert("p", "new"), change("GET "+row, "", "")),
-		failing("an empty batch", "400 InvalidInput"),
+		failing("a batch of nothing", "400 InvalidInput"),
 		{"a batch with line feeds alone", []step{seed, {"POST /$batch", "\n" + batch(insert("p", "n")), mixed, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},
 		{"a batch with line ends of both kinds", []step{seed, {"POST /$batch", "\n" + strings.ReplaceAll(batch(insert("p", "n")), "binary\n\n", "binary\r\n\r\n"), mixed, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},
 		{"a batch between a preamble and an epilogue", []step{seed, {"POST /$batch", "\nbefore\n" + batch(insert("p", "n")) + "after\n", mixed, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},

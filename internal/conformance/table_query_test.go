@@ -7,7 +7,7 @@ import (
 
 const bare = "Accept: application/json;odata=nometadata"
 
-// sample returns steps that insert rows with properties of every type.
+// sample is rows of every type.
 func sample() []step {
 	return []step{
 		{"PUT " + at("a", "1"), `{"S":"x","I":5,"D":1.5,"B":true}`, "", "204"},
@@ -19,7 +19,7 @@ func sample() []step {
 // https://learn.microsoft.com/rest/api/storageservices/querying-tables-and-entities
 func queryCases() []conversation {
 	var all []conversation
-	// The rows that each filter finds, by PartitionKey and RowKey.
+	// Each filter finds the rows named, by PartitionKey and RowKey.
 	for _, f := range [][2]string{
 		{"PartitionKey eq 'a'", "a1 a2"},
 		{"PartitionKey eq 'a' and RowKey ge '2'", "a2"},
@@ -62,7 +62,7 @@ func queryCases() []conversation {
 		conversation{"blanks and brackets in a filter", append(sample(), step{"GET /{T}()?$select=RowKey&$filter=  ( (I  eq 5)and\t(S eq 'x') ) ", "", bare, `200 ~ {"value":[{"RowKey":"1"}]}`})},
 		refused("$top of a word", "$top=many", "400 InvalidInput"),
 		conversation{"a selected property that is missing", append(sample(), step{"GET /{T}()?$filter=I eq 5&$select=RowKey,Nope", "", bare, `200 ~ {"RowKey":"1","Nope":null}`})},
-		conversation{"rows are returned in ordinal order", []step{
+		conversation{"rows come in ordinal order", []step{
 			{"PUT " + at("p", "a"), `{}`, "", "204"}, {"PUT " + at("p", "B"), `{}`, "", "204"}, {"PUT " + at("p", "2"), `{}`, "", "204"}, {"PUT " + at("p", "111"), `{}`, "", "204"},
 			{"GET /{T}()?$select=RowKey", "", bare, `200 ~ [{"RowKey":"111"},{"RowKey":"2"},{"RowKey":"B"},{"RowKey":"a"}]`},
 		}},
@@ -86,7 +86,7 @@ func formatCases() []conversation {
 		{"no metadata", append(sample(), step{"GET " + at("a", "2"), "", bare, `200 ~ "L":"5","T":"2020-01-02T03:04:05.1234567Z"`})},
 		{"minimal metadata", append(sample(), step{"GET " + at("a", "2"), "", "", `200 ~ "L@odata.type":"Edm.Int64","L":"5","T@odata.type":"Edm.DateTime"`})},
 		{"full metadata", append(sample(), step{"GET " + at("a", "2"), "", "Accept: application/json;odata=fullmetadata", `200 ~ "odata.id":"{BASE}/{T}(PartitionKey='a',RowKey='2')"`})},
-		{"Atom is not supported", append(sample(), step{"GET " + at("a", "2"), "", "Accept: application/atom+xml", "415 AtomFormatNotSupported"})},
+		{"Atom is gone", append(sample(), step{"GET " + at("a", "2"), "", "Accept: application/atom+xml", "415 AtomFormatNotSupported"})},
 		{"an invalid method", []step{{"PUT /{T}", `{}`, "", "405 MethodNotAllowed"}}},
 	}
 }

@@ -13,7 +13,7 @@ func signatureCases() []conversation {
 		mismatch = "403 AuthorizationPermissionMismatch"
 		failure  = "403 AuthorizationFailure"
 		bad      = "403 AuthenticationFailed"
-		pair     = "sp=raud&spk=b&srk=1&epk=b&erk=1" // only the row (b, 1)
+		pair     = "sp=raud&spk=b&srk=1&epk=b&erk=1" // the row (b, 1) alone
 	)
 	one := func(name, request, body, sas, want string) conversation {
 		return conversation{"a signature " + name, seeded(step{request, body, with(sas), want})}

@@ -18,12 +18,12 @@ func TestTableService(t *testing.T) {
 	}.onBoth(t)
 }
 
-// at returns the address of a row.
+// at is the address of a row.
 func at(pk, rk string) string {
 	return "/{T}(PartitionKey='" + url.PathEscape(strings.ReplaceAll(pk, "'", "''")) + "',RowKey='" + url.PathEscape(strings.ReplaceAll(rk, "'", "''")) + "')"
 }
 
-// row returns the body of an insert, with further members.
+// row is the body of an insert with further members.
 func row(pk, rk, members string) string {
 	if members != "" {
 		members = "," + members
@@ -51,18 +51,18 @@ func tableCases() []conversation {
 		refused("a table name with a dash", "ab-cd", "400 InvalidResourceName"),
 		refused("a table name that begins with a digit", "1abc", "400 InvalidResourceName"),
 		refused("a table called tables", "tables", "400 InvalidInput"),
-		{"a table that does not exist cannot be deleted", []step{{"DELETE /Tables('{T}none')", "", "", "404 ResourceNotFound"}}},
+		{"a table that is not there cannot be deleted", []step{{"DELETE /Tables('{T}none')", "", "", "404 ResourceNotFound"}}},
 		{"a deleted table is blocked", []step{
 			{"DELETE /Tables('{T}')", "", "", "204"},
 			{"POST /Tables", create("{T}"), "", "409 TableBeingDeleted"},
 		}},
 		{"tables are listed by a filter", []step{{"GET /Tables?$filter=TableName eq '{T}'", "", "", `200 ~ "value":[{"TableName":"{T}"}]`}}},
-		{"a missing table and a missing row have different codes", []step{
+		{"a missing table differs from a missing row", []step{
 			{"GET /{T}none()", "", "", "404 TableNotFound"},
 			{"GET " + at("p", "r"), "", "", "404 ResourceNotFound"},
 			{"POST /{T}none", row("p", "r", ""), "", "404 TableNotFound"},
 		}},
-		{"policies are stored", []step{
+		{"policies are kept", []step{
 			{"PUT /{T}?comp=acl", `<SignedIdentifiers><SignedIdentifier><Id>one</Id><AccessPolicy><Start>2020-01-01T00:00:00Z</Start><Expiry>2030-01-01T00:00:00Z</Expiry><Permission>r</Permission></AccessPolicy></SignedIdentifier></SignedIdentifiers>`, "Content-Type: application/xml", "204"},
 			{"GET /{T}?comp=acl", "", "Accept: application/xml", "200 ~ <Id>one</Id>"},
 		}},
@@ -87,12 +87,12 @@ func tableDocumentCases() []conversation {
 		set("six policies of a table", policy(6, "r"), "400 InvalidXmlDocument"),
 		set("a policy of a table with a permission of queues", policy(1, "p"), "400 InvalidXmlNodeValue"),
 		set("a policy of a table without an id", "<SignedIdentifiers><SignedIdentifier/></SignedIdentifiers>", "400 MissingRequiredXmlNode"),
-		set("policies of a table that are not XML", "<Signed", "400 InvalidXmlDocument"),
+		set("policies of a table that are no XML", "<Signed", "400 InvalidXmlDocument"),
 		{"policies of a missing table", []step{{"GET /{T}none?comp=acl", "", "Accept: application/xml", "404 TableNotFound"}}},
 		{"the table service has properties", []step{{"GET /?restype=service&comp=properties", "", "Accept: application/xml", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics> ~ <MinuteMetrics>"}}},
-		{"the primary endpoint of tables returns no statistics", []step{{"GET /?restype=service&comp=stats", "", "Accept: application/xml", "400 InvalidQueryParameterValue"}}},
+		{"the primary endpoint of tables has no statistics", []step{{"GET /?restype=service&comp=stats", "", "Accept: application/xml", "400 InvalidQueryParameterValue"}}},
 		{"properties of the table service that lack a part", []step{{"PUT /?restype=service&comp=properties", "<StorageServiceProperties><Logging><Version>1.0</Version></Logging></StorageServiceProperties>", "Accept: application/xml|Content-Type: application/xml", "400 MissingRequiredXmlNode"}}},
-		{"properties of the table service that are not XML", []step{{"PUT /?restype=service&comp=properties", "<Storage", "Accept: application/xml|Content-Type: application/xml", "400 InvalidXmlDocument"}}},
+		{"properties of the table service that are no XML", []step{{"PUT /?restype=service&comp=properties", "<Storage", "Accept: application/xml|Content-Type: application/xml", "400 InvalidXmlDocument"}}},
 	}
 }
 
@@ -101,7 +101,7 @@ func writeCases() []conversation {
 	return []conversation{
 		{"an insert echoes the row", []step{{"POST /{T}", row("p", "r", `"A":1`), "", `201 ~ "A":1`}}},
 		{"an insert without content", []step{{"POST /{T}", row("p", "r", ""), "Prefer: return-no-content", "204 ~ Preference-Applied: return-no-content"}}},
-		{"an insert of an existing row", []step{{"POST /{T}", row("p", "r", ""), "", "201"}, {"POST /{T}", row("p", "r", ""), "", "409 EntityAlreadyExists"}}},
+		{"an insert of a row that is there", []step{{"POST /{T}", row("p", "r", ""), "", "201"}, {"POST /{T}", row("p", "r", ""), "", "409 EntityAlreadyExists"}}},
 		{"insert or replace inserts, then replaces", []step{
 			{"PUT " + at("p", "r"), `{"A":1,"B":2}`, "", "204"}, {"PUT " + at("p", "r"), `{"A":3}`, "", "204"},
 			{"GET " + at("p", "r") + "?$select=A,B", "", "Accept: application/json;odata=nometadata", `200 ~ "A":3`},
@@ -119,7 +119,7 @@ func writeCases() []conversation {
 		{"null is not stored", []step{{"POST /{T}", row("p", "r", `"A":null`), "", "201"}, {"GET " + at("p", "r"), "", "", `200 ~ "RowKey":"r"`}, {"GET /{T}()?$filter=not (A eq 1)", "", "", `200 ~ "RowKey":"r"`}}},
 		{"the Timestamp of the client is ignored", []step{{"POST /{T}", row("p", "r", `"Timestamp":"2001-01-01T00:00:00Z"`), "", "201"}, {"GET /{T}()?$filter=Timestamp gt datetime'2020-01-01T00:00:00Z'", "", "", `200 ~ "RowKey":"r"`}}},
 		{"a body that names another row", []step{{"PUT " + at("p", "r"), row("p", "other", ""), "", "400 InvalidInput"}}},
-		{"a deleted row does not exist", []step{
+		{"a deleted row is gone", []step{
 			{"PUT " + at("p", "r"), `{}`, "", "204"}, {"DELETE " + at("p", "r"), "", "If-Match: *", "204"},
 			{"GET " + at("p", "r"), "", "", "404 ResourceNotFound"}, {"DELETE " + at("p", "r"), "", "If-Match: *", "404 ResourceNotFound"},
 		}},

@@ -124,6 +124,16 @@ var nameParts = []*unicode.RangeTable{unicode.Nd, unicode.Mn, unicode.Mc, unicod
 // IsReserved reports whether the property name is reserved for this library.
 func IsReserved(name string) bool { return strings.HasPrefix(name, reservedPrefix) }
 
+// IsOwnName reports whether callers may have a property with that name of their own: one
+// that the service accepts, and that is neither reserved nor that of a key or Timestamp.
+func IsOwnName(name string) bool {
+	switch name {
+	case partitionKeyName, rowKeyName, timestampName:
+		return false
+	}
+	return checkName(name) == "" && !IsReserved(name)
+}
+
 // isControl reports whether a member of an entity is not a property but a control
 // member, such as odata.etag, or an annotation.
 func isControl(name []byte) bool {

@@ -102,11 +102,12 @@ func (w *encoder) splitEntity(p *plan, v reflect.Value) error {
 	}
 	var err error
 	s.spec.Unknown.each(func(r *unknownProperty) {
-		_, isField := p.index[r.name]
-		if _, ok := inMap[r.name]; err != nil || isField || ok || IsReserved(r.name) {
+		name := string(r.name)
+		_, isField := p.index[name]
+		if _, ok := inMap[name]; err != nil || isField || ok || IsReserved(name) {
 			return
 		}
-		err = write(r.name, func() error { return w.splitUnknown(r) })
+		err = write(name, func() error { return w.splitUnknown(r) })
 	})
 	return err
 }
@@ -176,13 +177,14 @@ func (w *encoder) splitBinary(f *field, b []byte) error {
 
 // splitUnknown writes a property as it was read, in pieces if it is too large.
 func (w *encoder) splitUnknown(r *unknownProperty) error {
-	f := fieldNamed(r.name)
+	name := string(r.name)
+	f := fieldNamed(name)
 	if len(r.value) > maxTextUnits {
 		text := r.value
 		if r.tok.escaped {
 			text, _ = unescape(nil, text)
 		}
-		f.prefix, _ = prefixes(r.name, r.tok.wireType(r.value))
+		f.prefix, _ = prefixes(name, r.tok.wireType(r.value))
 		switch f.edm = r.tok.wireType(r.value); {
 		case f.edm == String && utf8.Valid(text):
 			w.dst = append(w.dst, f.prefix...)

@@ -15,7 +15,7 @@ const (
 	DateTime
 	Guid
 	Binary
-	edmUnknown // annotated with a type that is none of these
+	edmUnknown // annotated with another type
 )
 
 var edmNames = [...]string{"", "Edm.String", "Edm.Boolean", "Edm.Int32", "Edm.Int64", "Edm.Double",

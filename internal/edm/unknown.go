@@ -18,17 +18,18 @@ type Unknown struct {
 func (u *Unknown) IsZero() bool { return len(u.raw) == 0 }
 
 type unknownProperty struct {
-	name   string
+	name   []byte
 	tok    token
 	value  []byte // of a string without its quotes
 	member []byte // with annotation and leading comma
 }
 
-// each calls yield for each property. raw was written by this package and is well-formed.
+// each calls yield for each property; yield must not keep it. raw was written by this
+// package and is well-formed.
 func (u *Unknown) each(yield func(*unknownProperty)) {
 	s := scanner{data: u.raw}
+	var p unknownProperty
 	for s.pos < len(s.data) {
-		var p unknownProperty
 		var name, value token
 		from := s.pos
 		s.pos++
@@ -48,7 +49,7 @@ func (u *Unknown) each(yield func(*unknownProperty)) {
 		if s.err != nil {
 			return
 		}
-		p.name, p.tok = string(text), value
+		p.name, p.tok = text, value
 		p.value = u.raw[value.start:value.end]
 		p.member = u.raw[from:s.pos]
 		yield(&p)
@@ -60,15 +61,15 @@ func (w *encoder) unknown(c *Codec, v reflect.Value, r *Unknown) error {
 	own := c.plan.unknownIn(v)
 	var err error
 	r.each(func(p *unknownProperty) {
-		if _, ok := own[p.name]; ok || err != nil {
+		if _, ok := own[string(p.name)]; ok || err != nil {
 			return
 		}
-		if _, ok := c.plan.index[p.name]; ok {
+		if _, ok := c.plan.index[string(p.name)]; ok {
 			return
 		}
 		var size int
 		if size, err = p.size(); err == nil {
-			f := fieldNamed(p.name)
+			f := fieldNamed(string(p.name))
 			w.sizer.add(&f, size)
 			w.dst = append(w.dst, p.member...)
 		}
@@ -87,7 +88,7 @@ func (p *unknownProperty) size() (int, error) {
 	case String:
 		units := utf16Length(string(text))
 		if units > maxTextUnits {
-			return 0, tooLarge(p.name, wantText, units)
+			return 0, tooLarge(string(p.name), wantText, units)
 		}
 		return 4 + 2*units, nil
 	case Binary:
@@ -118,7 +119,11 @@ func (u *Unknown) DecodeAs(c *Codec, pk, rk string, dst any, unknown *Unknown) e
 // Value returns one property of u as the Go value of its type.
 func (u *Unknown) Value(name string) (value any, ok bool, err error) {
 	u.each(func(p *unknownProperty) {
-		if p.name != name || ok || err != nil {
+		if string(p.name) != name || ok || err != nil {
+			return
+		}
+		if text, isText := p.text(); isText {
+			value, ok = text, true
 			return
 		}
 		one := Unknown{raw: p.member}
@@ -135,18 +140,23 @@ func (u *Unknown) Value(name string) (value any, ok bool, err error) {
 // Text returns the value of a text property of u.
 func (u *Unknown) Text(name string) (text string, ok bool) {
 	u.each(func(p *unknownProperty) {
-		if p.name != name || ok || p.tok.kind != tokString || p.tok.wireType(p.value) != String {
-			return
+		if !ok && string(p.name) == name {
+			text, ok = p.text()
 		}
-		value := p.value
-		if p.tok.escaped {
-			value, ok = unescape(nil, value)
-		} else {
-			ok = true
-		}
-		text = string(value)
 	})
 	return text, ok
+}
+
+// text returns the value of a text property.
+func (p *unknownProperty) text() (text string, ok bool) {
+	if p.tok.kind != tokString || p.tok.wireType(p.value) != String {
+		return "", false
+	}
+	if !p.tok.escaped {
+		return string(p.value), true
+	}
+	value, ok := unescape(nil, p.value)
+	return string(value), ok
 }
 
 // WithText returns a copy of u with a text property, which replaces one of the same name.
@@ -162,7 +172,7 @@ func (u *Unknown) WithText(name, text string) Unknown {
 func (u *Unknown) without(name string) []byte {
 	var raw []byte
 	u.each(func(p *unknownProperty) {
-		if p.name != name {
+		if string(p.name) != name {
 			raw = append(raw, p.member...)
 		}
 	})

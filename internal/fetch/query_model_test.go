@@ -8,7 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -128,14 +128,14 @@ func comparison(t *rapid.T, p query.Property, value *rapid.Generator[any]) query
 var emptyPages = fault.On("Table.Query").EmptyPage()
 
 // pageFaults end pages early in all ways.
-var pageFaults = []fault.Rule{
-	emptyPages,
-	fault.On("Table.Query").EmptyPage().Probability(0.4),
-	fault.On("Table.Query").ShortPage(1),
-	fault.On("Table.Query").ShortPage(3).Probability(0.5),
-	fault.On("Table.Query").CutPage(1),
-	fault.On("Table.Query").CutPage(4),
-	fault.On("Table.Query").BoundaryPage(),
+var pageFaults = []storagetest.Rule{
+	storagetest.On("Table.Query").EmptyPage(),
+	storagetest.On("Table.Query").EmptyPage().Probability(0.4),
+	storagetest.On("Table.Query").ShortPage(1),
+	storagetest.On("Table.Query").ShortPage(3).Probability(0.5),
+	storagetest.On("Table.Query").CutPage(1),
+	storagetest.On("Table.Query").CutPage(4),
+	storagetest.On("Table.Query").BoundaryPage(),
 }
 
 // storeThings stores things in a new table of an account with random faults.

@@ -24,7 +24,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/azpatterns/azpatterns/internal/azurite"
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -52,7 +53,7 @@ func inModes(t *testing.T, body func(*testing.T, *Backend), open func(*testing.T
 	for _, mode := range []string{"plain", "accelerated"} {
 		t.Run(mode, func(t *testing.T) {
 			b := open(t)
-			b.Name = t.Name()
+			b.Name, b.t = t.Name(), t
 			b.Accelerated = mode == "accelerated"
 			t.Cleanup(func() {
 				if t.Failed() {
@@ -77,10 +78,10 @@ func onAccount(account *storagetest.Account) *Backend {
 func onAzurite(a *azurite.Azurite) *Backend {
 	return &Backend{
 		connection: a.ConnectionString(),
-		script: fault.Wrap(loopback, &fault.Options{Services: map[string]fault.Service{
-			host(a.TableURL()): fault.Table,
-			host(a.QueueURL()): fault.Queue,
-			host(a.BlobURL()):  fault.Blob,
+		script: fault.Wrap(loopback, &fault.Options{Services: map[string]op.Service{
+			host(a.TableURL()): op.Table,
+			host(a.QueueURL()): op.Queue,
+			host(a.BlobURL()):  op.Blob,
 		}}),
 		direct: loopback,
 	}
@@ -105,6 +106,7 @@ type Backend struct {
 	// Account is the in-process account, nil on Azurite.
 	Account *storagetest.Account
 
+	t          testing.TB
 	connection string
 	script     *fault.Transport
 	direct     policy.Transporter // around the script
@@ -113,8 +115,13 @@ type Backend struct {
 // InProcess reports whether the account is that of storagetest, which is stricter than Azurite and works in virtual time.
 func (b *Backend) InProcess() bool { return b.Account != nil }
 
-// Fault adds fault rules. They count requests from now on.
-func (b *Backend) Fault(rules ...fault.Rule) { b.script.Fault(rules...) }
+// Fault adds fault rules. They count requests from now on. A rule that can never act fails the test.
+func (b *Backend) Fault(rules ...fault.Rule) {
+	b.t.Helper()
+	if err := b.script.Fault(rules...); err != nil {
+		b.t.Error(err)
+	}
+}
 
 // ClearFaults removes all fault rules.
 func (b *Backend) ClearFaults() { b.script.Clear() }

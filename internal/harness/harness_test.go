@@ -12,7 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -66,7 +67,7 @@ func TestFaultsAndLogIgnoreTheHarnessesOwnRequests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []fault.Op{fault.TableInsert, fault.TableInsert}
+		want := []op.Op{op.TableInsert, op.TableInsert}
 		log := b.Requests()
 		if !slices.Equal(log.Ops(), want) || log[0].Status != http.StatusServiceUnavailable {
 			t.Errorf("got %v", log)

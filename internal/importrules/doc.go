@@ -1,3 +1,2 @@
-// Package importrules contains tests of the whole module: which package may import which, and which words comments,
-// messages, documents and names must not contain.
+// Package importrules holds the test of which package may import which, and of how many files a package may have.
 package importrules

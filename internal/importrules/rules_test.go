@@ -6,108 +6,104 @@ import (
 	"strings"
 )
 
-const (
-	module  = "github.com/azpatterns/azpatterns"
-	azqueue = "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
-	azblob  = "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
-	azident = "github.com/Azure/azure-sdk-for-go/sdk/azidentity"
-)
-
-// layer is a set of packages of the module, and the layers that they may import.
-type layer struct {
-	name    string
-	member  func(path string) bool // path within the module
-	imports []string
-}
-
-// A package belongs to the first of the layers of which it is a member.
-var layers = []layer{
-	{"keys", is("keys"), nil},
-	{"azerr", under("internal/azerr"), nil},
-	{"edm", under("internal/edm"), []string{"azerr"}},
-	{"query", is("query"), []string{"keys", "azerr"}},
-	{"wire", under("internal/wire"), []string{"azerr", "edm"}},
-	{"parallel", under("internal/parallel"), nil},
-	{"cursor", under("internal/cursor"), nil},
-	{"testkit", isTestkit, []string{"emulator", "fault", "testkit"}},
-	{"emulator", under("internal/emulator"), []string{"keys", "query", "emulator"}},
-	{"fault", under("internal/fault"), []string{"emulator"}},
-	{"azurite", under("internal/azurite"), nil},
-	{"core", is("patterns"), []string{"keys", "query", "azerr", "edm", "wire", "parallel", "cursor"}},
-	{"indexed", under("internal/indexed"), []string{"keys", "edm", "wire", "core"}},
-	{"storagetest", under("patterns/storagetest"), []string{"keys", "query", "emulator", "fault"}},
-	{"pattern", under("patterns"), []string{"keys", "query", "azerr", "edm", "wire", "parallel", "cursor", "indexed", "core"}},
-	{"example", under("examples"), []string{
-		"keys", "query", "azerr", "edm", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "example", "tool"}},
-	{"tool", under("internal"), []string{ // test beds, benchmarks, checks
-		"keys", "query", "azerr", "edm", "wire", "parallel", "cursor", "fault", "emulator", "azurite", "core", "storagetest", "pattern", "tool"}},
-}
-
-// heavy maps modules that a program links only if it needs them to the layers and packages that may link them.
-var heavy = map[string][]string{
-	azqueue: {"storagetest", "tool", "example", "patterns/eventual", "patterns/reindex"},
-	azblob: {"storagetest", "tool", "example", "patterns/eventual", "patterns/indexentity", "patterns/largeentity",
-		"patterns/logdata"},
-	azident:                      {"example"},
-	"testing":                    {"storagetest", "azurite", "testkit", "tool", "example"},
-	"pgregory.net/rapid":         {},
-	module + "/internal/azurite": {"azurite", "tool", "example"},
-}
-
-func is(path string) func(string) bool { return func(p string) bool { return p == path } }
-
-// isTestkit reports whether a package contains helpers for tests of an internal package, like net/http/httptest.
-func isTestkit(p string) bool {
-	return strings.HasPrefix(p, "internal/") && strings.HasSuffix(p, "test")
-}
-
-func under(prefix string) func(string) bool {
-	return func(p string) bool {
-		return strings.HasPrefix(p+"/", prefix+"/") && (p != prefix || prefix != "patterns")
-	}
-}
-
-// pkg is the output of `go list` for a package.
+// pkg is what `go list` reports about a package.
 type pkg struct {
-	ImportPath string
-	Imports    []string // of the package itself, without its tests
-	Deps       []string // including indirect imports
+	ImportPath     string
+	GoFiles        []string
+	IgnoredGoFiles []string // for other systems
+	Imports        []string // of the package itself, without its tests
+	Deps           []string // and all that those import
 }
 
-// breaches returns a message for each import that layers or heavy forbid.
+// path returns the path of a package relative to the module.
+func (p pkg) path() string { return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/") }
+
+// breaches returns everything in p that the rules forbid.
 func breaches(p pkg) []string {
-	within := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
-	own, ok := layerOf(within)
-	if !ok {
-		return []string{p.ImportPath + " belongs to no layer: add it to the rules"}
-	}
 	var found []string
-	for _, imported := range p.Imports {
-		rest, ours := strings.CutPrefix(imported, module+"/")
-		if !ours {
-			continue
+	for _, imported := range ownImports(p) {
+		if !slices.Contains(edges[p.path()], imported) {
+			found = append(found, fmt.Sprintf("%s must not import %s: no such edge in edges_test.go", p.path(), imported))
 		}
-		if target, ok := layerOf(rest); !ok || !slices.Contains(own.imports, target.name) {
-			found = append(found, fmt.Sprintf("%s must not import %s", p.ImportPath, imported))
+	}
+	for _, path := range engineOnly {
+		if within(p.path(), "patterns/...") && p.path() != "patterns" && slices.Contains(p.Imports, module+"/"+path) {
+			found = append(found, fmt.Sprintf("%s must not import %s: it is a pattern package", p.path(), path))
 		}
 	}
 	for prefix, users := range heavy {
-		if slices.Contains(users, own.name) || slices.Contains(users, within) {
+		if slices.ContainsFunc(users, func(user string) bool { return within(p.path(), user) }) {
 			continue
 		}
-		for _, dep := range p.Deps {
-			if dep == prefix || strings.HasPrefix(dep, prefix+"/") {
-				found = append(found, fmt.Sprintf("%s must not link %s", p.ImportPath, dep))
+		if i := slices.IndexFunc(p.Deps, isIn(prefix)); i >= 0 {
+			found = append(found, fmt.Sprintf("%s must not link %s", p.path(), p.Deps[i]))
+		}
+	}
+	if n := files(p); n > maxFiles {
+		found = append(found, fmt.Sprintf("%s has %d files, more than %d: split it", p.path(), n, maxFiles))
+	}
+	return found
+}
+
+// leftovers returns the rules that no package needs.
+func leftovers(packages []pkg) []string {
+	imports := map[string][]string{}
+	for _, p := range packages {
+		imports[p.path()] = ownImports(p)
+	}
+	var found []string
+	for from, targets := range edges {
+		for _, to := range targets {
+			if !slices.Contains(imports[from], to) {
+				found = append(found, fmt.Sprintf("%s does not import %s: remove the edge", from, to))
+			}
+		}
+		if !slices.IsSorted(targets) {
+			found = append(found, fmt.Sprintf("the edges of %s are not sorted", from))
+		}
+	}
+	for prefix, users := range heavy {
+		for _, user := range users {
+			links := func(p pkg) bool {
+				return within(p.path(), user) && slices.ContainsFunc(append(p.Deps, p.ImportPath), isIn(prefix))
+			}
+			if !slices.ContainsFunc(packages, links) {
+				found = append(found, fmt.Sprintf("%s does not link %s: remove it from the list", user, prefix))
 			}
 		}
 	}
 	return found
 }
 
-func layerOf(within string) (layer, bool) {
-	i := slices.IndexFunc(layers, func(l layer) bool { return l.member(within) })
-	if i < 0 {
-		return layer{}, false
+// ownImports returns the packages of the module that p imports.
+func ownImports(p pkg) []string {
+	var own []string
+	for _, imported := range p.Imports {
+		if path, ok := strings.CutPrefix(imported, module+"/"); ok {
+			own = append(own, path)
+		}
 	}
-	return layers[i], true
+	return own
+}
+
+// files returns the number of Go files of p, without its tests, on all systems.
+func files(p pkg) int {
+	n := len(p.GoFiles)
+	for _, name := range p.IgnoredGoFiles {
+		if !strings.HasSuffix(name, "_test.go") {
+			n++
+		}
+	}
+	return n
+}
+
+// isIn returns a function that reports whether a package is prefix or below it.
+func isIn(prefix string) func(string) bool {
+	return func(path string) bool { return path == prefix || strings.HasPrefix(path, prefix+"/") }
+}
+
+// within reports whether path is user, or below it if user ends in "/...".
+func within(path, user string) bool {
+	root, tree := strings.CutSuffix(user, "/...")
+	return path == root || tree && strings.HasPrefix(path, root+"/")
 }

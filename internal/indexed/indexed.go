@@ -1,9 +1,8 @@
-// Package indexed is what the indexes of a Store have in common: a name, the value that
-// entities are found by, their keys, and the table of the index's rows.
+// Package indexed contains what the index packages have in common: the definition of an
+// index, the partitions of its rows, and the table that contains them.
 package indexed
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,45 +11,44 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Separator stands between the parts of a key. No name of an index and no escaped text
-// holds it.
+// Separator separates the parts of a key. Neither the name of an index nor escaped text
+// contains it.
 const Separator = "_"
 
-// By is what entities are found by, and how they are taken apart.
-type By[T any] struct {
-	Name  string
-	Value func(*T) (string, bool)
-	Codec *edm.Codec
-	KeyOf func(*T) (keys.Key, error) // gives a primary's key; nil where T has fields for it
+// Definition is what defines an index. The fields but Type are those that the caller of
+// the index package passed.
+type Definition[T any] struct {
+	Name      string
+	Value     func(*T) (string, bool)
+	Fold      bool
+	Key       func(*T) (keys.Key, error) // may be nil
+	Partition func(value string) string  // may be nil
+
+	Type *view.EntityType
 }
 
-// New checks the name, the function, and that there are no two options.
-func New[T, O any](name string, value func(*T) (string, bool), opts []O) (by By[T], o O, err error) {
-	by = By[T]{Name: name, Value: value}
-	if err := checkName(name); err != nil {
-		return by, o, err
+// Init checks the name and the function, and sets Type.
+func (d *Definition[T]) Init() (err error) {
+	if err := checkName(d.Name); err != nil {
+		return err
 	}
-	switch {
-	case value == nil:
-		return by, o, fmt.Errorf("function for the value: %w", patterns.ErrNil)
-	case len(opts) > 1:
-		return by, o, errors.New("more than one Options")
-	case len(opts) == 1:
-		o = opts[0]
+	if d.Value == nil {
+		return fmt.Errorf("function for the value: %w", patterns.ErrNil)
 	}
-	by.Codec, err = edm.CodecFor(reflect.TypeFor[T]())
-	return by, o, err
+	d.Type, err = view.EntityTypeOf(reflect.TypeFor[T]())
+	return err
 }
 
 const maxName = 64
 
-// checkName takes 1 to 64 letters, digits, '-' and '.'. There is no "_" among them,
-// which ends the name in a key: so no name with its "_" begins like another.
+// checkName accepts 1 to 64 letters, digits, '-' and '.'. They do not include the
+// [Separator], which ends the name in a key, so no name with its separator is a prefix of
+// another.
 func checkName(name string) error {
 	illegal := strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.'
@@ -61,27 +59,51 @@ func checkName(name string) error {
 	return nil
 }
 
-// HasKey refuses a T that no key can be had of.
-func (by *By[T]) HasKey() error {
-	if !by.Codec.HasKeys() && by.KeyOf == nil && !by.Codec.Open() {
+// NeedsKey fails if the key of an entity cannot be determined.
+func (d *Definition[T]) NeedsKey() error {
+	if d.Key == nil && !d.Type.MayHaveKeys() {
 		return fmt.Errorf("%v has no fields PartitionKey and RowKey, and Options.Key is not set: %w", reflect.TypeFor[T](), keys.ErrBadKey)
 	}
 	return nil
 }
 
-// Key is the primary's key.
-func (by *By[T]) Key(e *T) (keys.Key, error) {
-	if by.KeyOf != nil {
-		return by.KeyOf(e)
+// Primary returns the key of the entity e.
+func (d *Definition[T]) Primary(e *T) (keys.Key, error) {
+	if d.Key != nil {
+		return d.Key(e)
 	}
-	pk, rk, ok := by.Codec.Keys(e)
+	key, ok := d.Type.Key(e)
 	if !ok {
 		return keys.Key{}, fmt.Errorf("the primary has no PartitionKey and RowKey: %w", keys.ErrBadKey)
 	}
-	return keys.Key{Partition: pk, Row: rk}, nil
+	return key, nil
 }
 
-// Fold is value in lower case, but for what is no text, which that would hide.
+// Normalize returns value as the index stores it: in lower case if the index folds.
+func (d *Definition[T]) Normalize(value string) string {
+	if d.Fold {
+		return Fold(value)
+	}
+	return value
+}
+
+// PartitionOf returns the partition of the index that contains value: what Partition
+// returns for it, or otherwise if there is no such function.
+func (d *Definition[T]) PartitionOf(value, otherwise string) string {
+	if d.Partition == nil {
+		return otherwise
+	}
+	return d.Partition(d.Normalize(value))
+}
+
+// PartitionKey returns the partition key of a partition of the index that is not the
+// primaries' own.
+func (d *Definition[T]) PartitionKey(partition string) string {
+	return d.Name + Separator + partition
+}
+
+// Fold returns value in lower case. Invalid UTF-8 is returned unchanged, because
+// [strings.ToLower] would replace it by valid text.
 func Fold(value string) string {
 	if !utf8.ValidString(value) {
 		return value
@@ -89,11 +111,12 @@ func Fold(value string) string {
 	return strings.ToLower(value)
 }
 
-// Rows is the table of the rows of a view, which must be one of store's: client, or the
-// primaries' own where that is nil.
-func Rows[R, T any](store *patterns.Store[T], view patterns.View[T], client *aztables.Client) (*patterns.Table[R], error) {
-	if !slices.Contains(store.Views(), view) {
-		return nil, fmt.Errorf("index %q is not one of the store's views: %w", view.Name(), patterns.ErrBadView)
+// Rows returns the table that contains the rows of a view of the store: client or, if
+// that is nil, the primaries' own table. It fails with [patterns.ErrBadView] if the store
+// does not have the view.
+func Rows[R, T any](store *patterns.Store[T], v patterns.View[T], client *aztables.Client) (*patterns.Table[R], error) {
+	if !slices.Contains(store.Views(), v) {
+		return nil, fmt.Errorf("index %q is not one of the store's views: %w", v.Name(), patterns.ErrBadView)
 	}
 	if client == nil {
 		client = store.Table().Client()

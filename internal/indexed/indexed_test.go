@@ -10,29 +10,30 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-func TestKeysAreFoundBehindAPointer(t *testing.T) {
+func TestKeysAreFoundInAnEmbeddedPointer(t *testing.T) {
 	type person struct {
 		*aztables.Entity
 		Name string
 	}
-	by, _, err := New[person, struct{}]("name", func(p *person) (string, bool) { return p.Name, true }, nil)
-	if err != nil || by.HasKey() != nil {
-		t.Fatal(err, by.HasKey())
+	d := Definition[person]{Name: "name", Value: func(p *person) (string, bool) { return p.Name, true }}
+	if err := errors.Join(d.Init(), d.NeedsKey()); err != nil {
+		t.Fatal(err)
 	}
 	want := keys.Key{Partition: "p", Row: "r"}
-	if k, err := by.Key(&person{Entity: &aztables.Entity{PartitionKey: "p", RowKey: "r"}}); k != want || err != nil {
+	if k, err := d.Primary(&person{Entity: &aztables.Entity{PartitionKey: "p", RowKey: "r"}}); k != want || err != nil {
 		t.Errorf("%v, %v", k, err)
 	}
-	if _, err := by.Key(&person{}); !errors.Is(err, keys.ErrBadKey) {
+	if _, err := d.Primary(&person{}); !errors.Is(err, keys.ErrBadKey) {
 		t.Errorf("a nil pointer: %v", err)
 	}
-	by2, _, err := New[struct{ Name string }, struct{}]("name", func(*struct{ Name string }) (string, bool) { return "", true }, nil)
-	if err != nil || !errors.Is(by2.HasKey(), keys.ErrBadKey) {
-		t.Errorf("no keys: %v, %v", err, by2.HasKey())
+	type keyless struct{ Name string }
+	k := Definition[keyless]{Name: "name", Value: func(*keyless) (string, bool) { return "", true }}
+	if err := k.Init(); err != nil || !errors.Is(k.NeedsKey(), keys.ErrBadKey) {
+		t.Errorf("no keys: %v, %v", err, k.NeedsKey())
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestNamesAreChecked(t *testing.T) {
 	for _, name := range []string{"email", "last-name.2", "A", strings.Repeat("x", 64)} {
 		if err := checkName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
@@ -42,5 +43,16 @@ func TestNames(t *testing.T) {
 		if err := checkName(name); !errors.Is(err, keys.ErrBadKey) {
 			t.Errorf("%q: %v", name, err)
 		}
+	}
+}
+
+func TestPartitionReceivesTheFoldedValue(t *testing.T) {
+	d := Definition[struct{}]{Fold: true, Partition: func(value string) string { return value[:1] }}
+	if p := d.PartitionOf("Jones", "Sales"); p != "j" {
+		t.Errorf("got %q", p)
+	}
+	d.Partition = nil
+	if p := d.PartitionOf("Jones", "Sales"); p != "Sales" {
+		t.Errorf("without a function: got %q", p)
 	}
 }

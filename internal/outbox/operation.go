@@ -117,7 +117,7 @@ func (op *operation) commit(ctx context.Context, changes []txn.Change) ([]string
 		return nil, err
 	}
 	if e.Unsure && !primaryPassed(index, e) {
-		// The primary's change stands in for the whole transaction.
+		// The outcome of the primary's change is that of the whole transaction.
 		etags, rerr := txn.Resolve(ctx, op.store.Table.Client, changes[:1], e)
 		if rerr == nil {
 			return etags, nil

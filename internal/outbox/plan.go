@@ -154,7 +154,7 @@ func (op *operation) localWrite(ctx context.Context, r *view.LocalRow, found *tx
 	if err != nil {
 		return w, false, err
 	}
-	free, err := op.store.mayTakeOver(ctx, v, r.Key, owned)
+	free, err := op.store.mayOverwrite(ctx, v, r.Key, owned)
 	if err != nil {
 		return w, false, err
 	}
@@ -166,9 +166,9 @@ func (op *operation) localWrite(ctx context.Context, r *view.LocalRow, found *tx
 	return w, false, &view.DuplicateError{View: name, Key: r.Key}
 }
 
-// mayTakeOver reports whether a row that belongs to another primary may be taken from
+// mayOverwrite reports whether a row that belongs to another primary may be taken from
 // it: that primary no longer implies the row, and no operation is about to make it.
-func (s *Store) mayTakeOver(ctx context.Context, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
+func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
 	if !owned.Known {
 		return false, nil
 	}

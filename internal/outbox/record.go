@@ -80,7 +80,7 @@ func (s *Store) insertRecord(ctx context.Context, row *outboxRow, key keys.Key) 
 	return record{*row, r}, err
 }
 
-// replaceRecord stores the changed row, on condition that nobody else has changed it.
+// replaceRecord stores the changed row, on condition that no other client has changed it.
 func (s *Store) replaceRecord(ctx context.Context, r record) (record, error) {
 	stored, err := s.records.Do(ctx, &txn.Op{
 		Kind: wire.Replace, Name: "replace", Value: &r.outboxRow, Key: r.Key, ETag: r.ETag, Origin: r.Origin,

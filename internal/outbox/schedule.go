@@ -32,7 +32,7 @@ type reservation struct {
 	etag string // "" unless the operation inserted the row
 }
 
-// prepareState gives the operation an id. That of an earlier attempt is used again if
+// prepareState assigns an id to the operation. That of an earlier attempt is used again if
 // its message names all rows to be reserved now, and is not about to become visible.
 func (op *operation) prepareState(ctx context.Context, p *plan) {
 	var named []view.RowRef
@@ -143,7 +143,7 @@ func (op *operation) resolveOwner(ctx context.Context, d *view.Diff, owned *view
 		c.Decided = owned.Op
 		return op.store.fenceIfUndecided(ctx, op.Key.Partition, owned.Op)
 	}
-	free, err := op.store.mayTakeOver(ctx, d.View, d.Key, owned)
+	free, err := op.store.mayOverwrite(ctx, d.View, d.Key, owned)
 	if err == nil && !free {
 		err = &view.DuplicateError{View: d.View.Name, Key: d.Key}
 	}
@@ -151,7 +151,7 @@ func (op *operation) resolveOwner(ctx context.Context, d *view.Diff, owned *view
 	return err
 }
 
-// release gives up the reservations and the message of an operation that was not
+// release removes the reservations and the message of an operation that was not
 // applied and will not be under its present id. What fails here, a worker completes.
 func (op *operation) release(ctx context.Context) {
 	st := op.state

@@ -75,7 +75,7 @@ func (s *Store) find(ctx context.Context, key keys.Key) (*txn.Record, error) {
 func (s *Store) CheckKey(r *txn.Record) error {
 	key, err := s.Table.KeyOf(r.Value)
 	if err == nil && key != r.Key {
-		err = fmt.Errorf("%w: a value read back must give its key, so all fields that the key is made of must be stored", azerr.ErrKeyChanged)
+		err = fmt.Errorf("%w: a value that was read must imply its key, so all fields that the key is made of must be stored", azerr.ErrKeyChanged)
 	}
 	return err
 }

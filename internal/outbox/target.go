@@ -32,8 +32,8 @@ func (s *Store) targets(d *drain) ([]target, error) {
 		}
 		t := target{view: v, claim: view.Claim{
 			View: v.Name, Kind: v.Shape.Kind, Key: ref.Key(), Owner: d.primary, List: v.Shape.List, Op: d.op,
-			MayTakeOver: func(ctx context.Context, owned *view.OwnedByOther) (bool, error) {
-				return s.mayTakeOver(ctx, v, ref.Key(), owned)
+			MayOverwrite: func(ctx context.Context, owned *view.OwnedByOther) (bool, error) {
+				return s.mayOverwrite(ctx, v, ref.Key(), owned)
 			},
 		}}
 		t.table, _ = s.tableOf(v)

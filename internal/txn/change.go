@@ -17,6 +17,10 @@ type Change struct {
 	ID   string // the stamp of this write, "" if writes are not stamped
 	Base string // the stamps of the version that it changes, "" for any version
 
+	// Stamps reads the stamps of the stored row. If it is nil, they are in the property
+	// azp_stamp.
+	Stamps func(body []byte) (string, error)
+
 	// IfExists marks a delete that also succeeds if the row does not exist.
 	IfExists bool
 	// Computed marks content that was computed from the row, so that a row of equal
@@ -74,7 +78,7 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 	e.Unknown = &rest
 	if t.Stamped {
 		c.ID, c.Base = newStamp(), op.base()
-		e.Stamp = addStamp(c.ID, c.Base)
+		e.Stamp = AddStamp(c.ID, c.Base)
 	}
 	if c.Body, err = t.Codec.Append(dst, op.Value, e); err != nil {
 		return err

@@ -78,7 +78,7 @@ func (o *Op) unknown(rest edm.Unknown) edm.Unknown {
 func (o *Op) base() string {
 	switch {
 	case o.Kind == wire.Insert:
-		return insertedStamp
+		return InsertedStamp
 	case o.Kind < wire.Merge || o.ETag == "*":
 		return ""
 	case o.Origin != nil && o.Origin.Stamp != "" && o.Origin.Version == o.ETag:

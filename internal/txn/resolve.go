@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"errors"
 
 	"golang.org/x/sync/errgroup"
 
@@ -41,6 +40,10 @@ type finding struct {
 // leaves it open. It reads each changed row once. It returns the new ETags if the
 // changes were applied; e, now certain, if they were not; otherwise
 // [azerr.ErrOutcomeUnknown].
+//
+// If one row of a transaction proves what became of all of it, because every write of the
+// other rows changes this row too, changes need not contain more than the change of this
+// row.
 func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *azerr.Error) ([]string, error) {
 	found := make([]finding, len(changes))
 	g, gctx := errgroup.WithContext(ctx)
@@ -92,54 +95,62 @@ func etagsOf(changes []Change, found []finding) []string {
 
 // inspect reads the row of c and judges it.
 func inspect(ctx context.Context, client *wire.Client, c *Change) (finding, error) {
-	var f finding
-	err := client.Get(ctx, c.PartitionKey, c.RowKey, func(etag string, body []byte) (err error) {
-		f, err = judge(c, etag, body)
-		return err
-	})
-	if errors.Is(err, azerr.ErrNotFound) {
+	row, err := ReadRow(ctx, client, c.Key())
+	switch {
+	case err != nil:
+		return finding{}, err
+	case row.Body == nil:
 		return finding{verdict: missing}, nil
 	}
-	return f, err
+	return judge(c, row)
 }
 
-func judge(c *Change, etag string, body []byte) (finding, error) {
+func judge(c *Change, row Row) (finding, error) {
 	conditional := c.Kind >= wire.Merge && c.ETag != "*"
-	if conditional && etag == c.ETag {
+	if conditional && row.ETag == c.ETag {
 		return finding{verdict: unchanged}, nil
 	}
-	if c.Kind == wire.Delete {
+	if c.ID != "" || c.Base != "" {
+		return judgeStamps(c, row)
+	}
+	if c.Kind == wire.Delete || c.Computed {
 		return finding{}, nil
 	}
-	compare := edm.EqualContent
-	if c.Kind == wire.Merge || c.Kind == wire.InsertOrMerge {
-		compare = edm.HasContent
-	}
-	if c.ID != "" {
-		stamps, err := edm.Stamps(body)
-		if err != nil {
-			return finding{}, err
-		}
-		switch {
-		case hasStamp(stamps, c.ID):
-			f := finding{verdict: stamped}
-			// The stamp does not prove that this is the version written: a client that does
-			// not stamp its writes may have changed the row since.
-			if same, err := compare(c.Body, body); err == nil && same {
-				f.etag = etag
-			}
-			return f, nil
-		case reachesBack(stamps, c.Base):
-			return finding{verdict: excluded}, nil
-		}
-		return finding{}, nil
-	}
-	if c.Computed {
-		return finding{}, nil
-	}
-	same, err := compare(c.Body, body)
+	same, err := c.sameContent(row)
 	if err != nil || !same {
 		return finding{}, err
 	}
-	return finding{equal, etag}, nil
+	return finding{equal, row.ETag}, nil
+}
+
+// judgeStamps judges a row whose writes are stamped.
+func judgeStamps(c *Change, row Row) (finding, error) {
+	stampsOf := c.Stamps
+	if stampsOf == nil {
+		stampsOf = edm.Stamps
+	}
+	stamps, err := stampsOf(row.Body)
+	switch {
+	case err != nil:
+		return finding{}, err
+	case c.ID != "" && hasStamp(stamps, c.ID):
+		f := finding{verdict: stamped}
+		// The stamp does not prove that this is the version written: a client that does
+		// not stamp its writes may have changed the row since.
+		if same, err := c.sameContent(row); err == nil && same {
+			f.etag = row.ETag
+		}
+		return f, nil
+	case reachesBack(stamps, c.Base):
+		return finding{verdict: excluded}, nil
+	}
+	return finding{}, nil
+}
+
+// sameContent reports whether the row has the content that c writes.
+func (c *Change) sameContent(row Row) (bool, error) {
+	if c.Kind == wire.Merge || c.Kind == wire.InsertOrMerge {
+		return edm.HasContent(c.Body, row.Body)
+	}
+	return edm.EqualContent(c.Body, row.Body)
 }

@@ -39,6 +39,36 @@ func ReadRow(ctx context.Context, c *wire.Client, key keys.Key) (Row, error) {
 	return r, err
 }
 
+// ReadPrefix calls yield with a property of each row of a partition whose row key has the
+// prefix, nil if the row does not have the property. It makes one request for each page,
+// that is, for up to 1000 rows.
+func ReadPrefix(ctx context.Context, c *wire.Client, partition, prefix, property string, yield func(row string, value any) error) error {
+	rows := keys.Prefix(prefix)
+	q := wire.Query{Filter: wire.RangeFilter(partition, rows.From, rows.To), Select: "PartitionKey,RowKey,Timestamp," + property}
+	type read struct {
+		properties map[string]any
+		meta       edm.Meta
+	}
+	for {
+		var page []*read
+		next, err := c.Query(ctx, q, func(body []byte) error {
+			page = nil // this may be a second attempt
+			return edm.PropertiesCodec().DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
+				r := new(read)
+				page = append(page, r)
+				return &r.properties, &r.meta, nil
+			})
+		})
+		for i := 0; err == nil && i < len(page); i++ {
+			err = yield(page[i].meta.RowKey, page[i].properties[property])
+		}
+		if err != nil || next == (wire.Position{}) {
+			return err
+		}
+		q.Next = next
+	}
+}
+
 // Content is a row taken apart, to be changed and written back.
 type Content struct {
 	edm.Properties
@@ -63,8 +93,13 @@ func (c Content) Text(name string) string {
 
 // Over returns the write that stores c at key in place of r.
 func (c Content) Over(key keys.Key, r Row) (wire.Write, error) {
-	body, err := edm.AppendProperties(nil, c.Properties, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Stamp: c.Stamp})
+	body, err := c.Encode(key)
 	return Over(key, r, body), err
+}
+
+// Encode returns the row at key with that content, in the JSON of the Table service.
+func (c Content) Encode(key keys.Key) ([]byte, error) {
+	return edm.AppendProperties(nil, c.Properties, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Stamp: c.Stamp})
 }
 
 // Over returns the write that stores body at key in place of r: an insert if r is

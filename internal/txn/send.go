@@ -5,20 +5,40 @@ import (
 	"errors"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Do carries out op. One request, and one more to resolve an unknown outcome. The
-// Record has no value.
+// Do carries out op. One request, and one more to resolve an unknown outcome.
 func (t *Table) Do(ctx context.Context, op *Op) (Record, error) {
 	return t.do(ctx, op, false)
 }
 
-// DoComputed is Do for a value that was computed from the row.
-func (t *Table) DoComputed(ctx context.Context, op *Op) (Record, error) {
-	return t.do(ctx, op, true)
+// Update reads the entity at key, calls change to modify it, and replaces it under its
+// ETag; it starts over after a conflict, at most tries times.
+func (t *Table) Update(ctx context.Context, key keys.Key, tries int, change func(entity any) error) (Record, error) {
+	for try := 1; ; try++ {
+		was, err := t.Get(ctx, key)
+		if err != nil {
+			return Record{}, err
+		}
+		if err := change(was.Value); err != nil {
+			return Record{}, err
+		}
+		r, err := t.do(ctx, &Op{
+			Kind: wire.Replace, Name: "replace", Value: was.Value, Key: was.Key, ETag: was.ETag, Origin: was.Origin,
+		}, true)
+		if err == nil || !errors.Is(err, azerr.ErrConflict) || errors.Is(err, azerr.ErrOutcomeUnknown) || try >= tries {
+			return r, err
+		}
+		if err := parallel.Pause(ctx, try); err != nil {
+			return Record{}, err
+		}
+	}
 }
 
+// do is Do; computed marks a value that was computed from the row.
 func (t *Table) do(ctx context.Context, op *Op, computed bool) (Record, error) {
 	var row []byte
 	if op.Kind != wire.Delete {
@@ -41,7 +61,7 @@ func (t *Table) do(ctx context.Context, op *Op, computed bool) (Record, error) {
 
 // written is the record of a row that was just written.
 func (t *Table) written(op *Op, c *Change, etag string) Record {
-	r := Record{Key: c.Key(), ETag: etag, Origin: op.Origin}
+	r := Record{Value: op.Value, Key: c.Key(), ETag: etag, Origin: op.Origin}
 	if op.Value == nil || !t.Stamped && len(op.texts) == 0 {
 		return r
 	}
@@ -51,7 +71,7 @@ func (t *Table) written(op *Op, c *Change, etag string) Record {
 	}
 	o.Unknown = op.unknown(o.Unknown)
 	if t.Stamped {
-		o.Stamp, o.Version = addStamp(c.ID, c.Base), etag
+		o.Stamp, o.Version = AddStamp(c.ID, c.Base), etag
 	}
 	r.Origin = &o
 	return r

@@ -10,18 +10,19 @@ import (
 // The stamps of a row are the identities of its last writes, newest first, joined by
 // dots. A writer keeps the stamps of the version that it changes, so the list shows
 // whether a given write is among those that made the row what it is. The last element
-// names what the oldest write was based on: insertedStamp for an insert, versionStamp
+// names what the oldest write was based on: InsertedStamp for an insert, versionStamp
 // if the row had no stamps. It is missing if the write had no condition, because such a
 // write hides what the row was before.
 const (
 	maxStamps   = 8
 	stampBytes  = 9 // 72 bits, 12 characters
 	stampJoiner = "."
-
-	insertedStamp = "new"
 )
 
-// versionStamp stands in for the stamps of a version that has none.
+// InsertedStamp is the base of an insert.
+const InsertedStamp = "new"
+
+// versionStamp replaces the stamps of a version that has none.
 func versionStamp(etag string) string {
 	sum := sha256.Sum256([]byte(etag))
 	return base64.RawURLEncoding.EncodeToString(sum[:stampBytes])
@@ -37,16 +38,30 @@ func newStamp() string {
 // stamps of the row after it.
 func NextStamps(base string) (id, stamps string) {
 	id = newStamp()
-	return id, addStamp(id, base)
+	return id, AddStamp(id, base)
 }
 
-// addStamp prepends id to base and drops the oldest.
-func addStamp(id, base string) string {
+// AddStamp returns base with id as the newest stamp, and without the oldest if there are
+// too many.
+func AddStamp(id, base string) string {
 	if base == "" {
 		return id
 	}
-	old := strings.Split(base, stampJoiner)
+	old := SplitStamps(base)
 	return strings.Join(append([]string{id}, old[:min(len(old), maxStamps-1)]...), stampJoiner)
+}
+
+// SplitStamps returns the single stamps of a row, newest first.
+func SplitStamps(stamps string) []string { return strings.Split(stamps, stampJoiner) }
+
+// WithInserted returns the stamps of a row all of whose writes had a condition, but whose
+// list does not name what the oldest write was based on. If there was room for more
+// writes, the oldest one was the insert.
+func WithInserted(stamps string) string {
+	if len(SplitStamps(stamps)) < maxStamps {
+		stamps += stampJoiner + InsertedStamp
+	}
+	return stamps
 }
 
 func hasStamp(stamps, id string) bool {

@@ -56,8 +56,13 @@ func (s *Set) Derive(entity any, key keys.Key) ([]Derived, error) {
 		return nil, err
 	}
 	for i := range all {
-		if err := s.encode(&all[i], entity, key); err != nil {
-			return nil, &Error{all[i].View.Name, err}
+		d := &all[i]
+		if d.Kind != Copies {
+			continue
+		}
+		var err error
+		if d.Body, err = encodeCopy(s.codec, entity, d.Key, d.Copy.Only, Owner{Primary: key, View: d.View.Name}); err != nil {
+			return nil, &Error{d.View.Name, err}
 		}
 	}
 	return all, nil
@@ -188,36 +193,4 @@ func (m *MergeSpec) has(name string) bool {
 	_, set := m.Set[name]
 	_, add := m.Add[name]
 	return set || add
-}
-
-// encode encodes the body of a copy of entity.
-func (s *Set) encode(d *Derived, entity any, primary keys.Key) (err error) {
-	if d.Kind != Copies {
-		return nil
-	}
-	owner := ownerUnknown(primary, d.View.Name)
-	e := edm.Envelope{PartitionKey: d.Key.Partition, RowKey: d.Key.Row, Unknown: &owner, Only: d.Copy.Only}
-	if d.Copy.Only == nil || !s.codec.Open() {
-		d.Body, err = s.codec.Append(nil, entity, e)
-		return err
-	}
-	// The codec cannot restrict dynamic fields to Only, so encode all of them and pick
-	// from the result.
-	e.Unknown, e.Only = nil, nil
-	whole, err := s.codec.Append(nil, entity, e)
-	if err != nil {
-		return err
-	}
-	all, _, err := edm.ReadProperties(whole)
-	if err != nil {
-		return err
-	}
-	picked := ownerProperties(primary, d.View.Name)
-	for _, name := range d.Copy.Only {
-		if value, ok := all[name]; ok {
-			picked[name] = value
-		}
-	}
-	d.Body, err = edm.AppendProperties(nil, picked, e)
-	return err
 }

@@ -9,11 +9,9 @@ import (
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 // The row of a remote counter is not in the partition of the primaries that it counts,
@@ -170,24 +168,19 @@ func (t *Table) sumOthers(ctx context.Context, c *Claim, found Found) (map[strin
 		return nil, err
 	}
 	own := c.markKey()
-	marks := query.And(query.PartitionKey.Eq(own.Partition), query.RowKey.Prefix(c.markRowPrefix()))
 	sums := map[string]int64{}
-	for mark, err := range fetch.Properties(ctx, t.Client, marks, &fetch.Options{Select: []string{propParts}}) {
-		if err != nil {
-			return nil, err
+	err := txn.ReadPrefix(ctx, t.Client, own.Partition, c.markRowPrefix(), propParts, func(row string, parts any) error {
+		if row == own.Row {
+			return nil
 		}
-		if mark.Key == own {
-			continue
-		}
-		numbers, err := parseParts(mark.Text(propParts))
-		if err != nil {
-			return nil, err
-		}
+		text, _ := parts.(string)
+		numbers, err := parseParts(text)
 		for name, n := range numbers {
 			sums[name] += n
 		}
-	}
-	return sums, nil
+		return err
+	})
+	return sums, err
 }
 
 // lacksCounter reports whether the row lacks a counter that the claim is about to change.

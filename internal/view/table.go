@@ -84,7 +84,7 @@ func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, er
 	writes, err := c.writes(found, nil)
 	var other *OwnedByOther
 	if errors.As(err, &other) {
-		if err := c.takeOver(ctx, other); err != nil {
+		if err := c.resolveOwner(ctx, other); err != nil {
 			return false, err
 		}
 		writes, err = c.writes(found, &other.Owner)
@@ -98,12 +98,12 @@ func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, er
 	return len(writes) > 0, t.Send(ctx, writes)
 }
 
-// takeOver fails if the claim may not have a row that belongs to another.
-func (c *Claim) takeOver(ctx context.Context, other *OwnedByOther) error {
-	if c.MayTakeOver == nil {
+// resolveOwner fails if the claim may not have a row that belongs to another.
+func (c *Claim) resolveOwner(ctx context.Context, other *OwnedByOther) error {
+	if c.MayOverwrite == nil {
 		return &DuplicateError{c.View, c.Key}
 	}
-	may, err := c.MayTakeOver(ctx, other)
+	may, err := c.MayOverwrite(ctx, other)
 	if err == nil && !may {
 		err = &DuplicateError{c.View, c.Key}
 	}

@@ -85,7 +85,7 @@ func TestACopyOfAnotherPrimaryIsOverwrittenOnlyIfItMayBeTakenOver(t *testing.T) 
 		t.Error(err)
 	}
 	for _, may := range []bool{false, true} {
-		c.MayTakeOver = func(_ context.Context, other *OwnedByOther) (bool, error) {
+		c.MayOverwrite = func(_ context.Context, other *OwnedByOther) (bool, error) {
 			if !other.Known || other.Owner != ann || other.View != "byBadge" || other.At.IsZero() {
 				t.Errorf("%+v", other)
 			}
@@ -177,7 +177,7 @@ func TestPropertiesThatTwoPrimariesSetBelongToTheFirst(t *testing.T) {
 		t.Error(p)
 	}
 	c := set(bob, true)
-	c.MayTakeOver = func(context.Context, *OwnedByOther) (bool, error) { return true, nil }
+	c.MayOverwrite = func(context.Context, *OwnedByOther) (bool, error) { return true, nil }
 	table.reconcile(c, 3)
 	if _, p := table.read(c.Key); p["Boss"] != "bob" {
 		t.Error(p)

@@ -39,9 +39,9 @@ type Claim struct {
 	Body  []byte    // of a wanted copy: the whole row
 	Merge MergeSpec // of a wanted merge
 
-	// MayTakeOver reports whether a row that belongs to another primary may be
+	// MayOverwrite reports whether a row that belongs to another primary may be
 	// overwritten, because that primary no longer implies it. If nil, it may not.
-	MayTakeOver func(context.Context, *OwnedByOther) (bool, error)
+	MayOverwrite func(context.Context, *OwnedByOther) (bool, error)
 }
 
 // Found is what was read to carry out a claim. The zero Found means that nothing is

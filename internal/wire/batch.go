@@ -113,7 +113,7 @@ func (c *Client) needsPolicy(ctx context.Context, writes []*Write) error {
 
 // probe makes a request only to find out the mode. The reply does not matter.
 func (c *Client) probe(ctx context.Context, w *Write) {
-	_, _ = c.Query(ctx, Query{Filter: "PartitionKey eq '" + strings.ReplaceAll(w.PartitionKey, "'", "''") + "' and RowKey eq ''", Top: 1},
+	_, _ = c.Query(ctx, Query{Filter: RowFilter(w.PartitionKey, ""), Top: 1},
 		func([]byte) error { return nil })
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
@@ -31,7 +30,7 @@ func (c *Client) Get(ctx context.Context, pk, rk string, receive func(etag strin
 
 func (c *Client) getByQuery(ctx context.Context, rk string, receive func(etag string, body []byte) error) error {
 	found := false
-	q := Query{Filter: "PartitionKey eq '' and RowKey eq '" + strings.ReplaceAll(rk, "'", "''") + "'"}
+	q := Query{Filter: RowFilter("", rk)}
 	for {
 		next, err := c.Query(ctx, q, func(body []byte) error {
 			var page struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -22,6 +23,19 @@ type Query struct {
 // Position is where the next page starts: the continuation token of the service. The zero
 // Position is the start of the first page, or the end after the last.
 type Position struct{ PartitionKey, RowKey string }
+
+// RowFilter returns the filter for one row.
+func RowFilter(pk, rk string) string {
+	return "PartitionKey eq " + literal(pk) + " and RowKey eq " + literal(rk)
+}
+
+// RangeFilter returns the filter for the rows of a partition with the row keys of [from, to).
+func RangeFilter(pk, from, to string) string {
+	return "PartitionKey eq " + literal(pk) + " and RowKey ge " + literal(from) + " and RowKey lt " + literal(to)
+}
+
+// literal returns s as a string literal of a filter.
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // Query reads one page, passes it to receive, and returns the position of the next. receive
 // must not retain body. A page may be empty although more pages follow. If the position

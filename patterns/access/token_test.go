@@ -12,7 +12,9 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/emulator/auth"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/auth"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/access"
@@ -64,18 +66,19 @@ func TestTheZeroTokenCannotBeUsed(t *testing.T) {
 	wantField(t, err, "token")
 }
 
-// service is a transport that checks each request with the emulator's authorization and
+// service is a transport that checks each request with the fake account's authorization and
 // records the error code, which is empty if the request is permitted.
 type service struct {
 	t        *testing.T
-	op       auth.Op
+	op       op.Op
 	key      keys.Key
 	refusals []string
 }
 
 func (s *service) Do(r *http.Request) (*http.Response, error) {
 	v := auth.Verifier{Account: "acct", Keys: [][]byte{accountKey}}
-	g, refusal := v.Verify(r, auth.Table)
+	parsed, _ := new(request.Parser).Parse(r.WithContext(request.WithService(r.Context(), op.Table)))
+	g, refusal := v.Verify(parsed)
 	if refusal == nil {
 		refusal = g.AllowRow(s.op, "Claims", s.key.Partition, s.key.Row)
 	}
@@ -99,30 +102,30 @@ func TestTheSDKClientSendsTheRange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		try := func(op auth.Op, pk, rk, want string) {
+		try := func(o op.Op, pk, rk, want string) {
 			t.Helper()
-			s.op, s.key, s.refusals = op, keys.Key{Partition: pk, Row: rk}, nil
+			s.op, s.key, s.refusals = o, keys.Key{Partition: pk, Row: rk}, nil
 			entity := fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q}`, pk, rk)
-			switch op {
-			case auth.QueryEntities:
+			switch o {
+			case op.TableGet:
 				client.GetEntity(t.Context(), pk, rk, nil)
-			case auth.UpsertEntity:
+			case op.TableUpsertMerge:
 				client.UpsertEntity(t.Context(), entity, nil)
-			case auth.DeleteEntity:
+			case op.TableDelete:
 				client.DeleteEntity(t.Context(), pk, rk, nil)
 			}
 			if len(s.refusals) != 1 || s.refusals[0] != want {
-				t.Errorf("%s: op %d on (%s, %s): %q, want %q", base, op, pk, rk, s.refusals, want)
+				t.Errorf("%s: %s on (%s, %s): %q, want %q", base, o, pk, rk, s.refusals, want)
 			}
 		}
-		for _, op := range []auth.Op{auth.QueryEntities, auth.UpsertEntity} {
-			try(op, "O'Brien & co+", "email_x", "")
-			try(op, "O'Brien & co+", "email_", "")
-			try(op, "O'Brien & co+", "email`", "AuthorizationFailure")
-			try(op, "O'Brien & co+", "empid_1", "AuthorizationFailure")
-			try(op, "O'Brien", "email_x", "AuthorizationFailure")
+		for _, o := range []op.Op{op.TableGet, op.TableUpsertMerge} {
+			try(o, "O'Brien & co+", "email_x", "")
+			try(o, "O'Brien & co+", "email_", "")
+			try(o, "O'Brien & co+", "email`", "AuthorizationFailure")
+			try(o, "O'Brien & co+", "empid_1", "AuthorizationFailure")
+			try(o, "O'Brien", "email_x", "AuthorizationFailure")
 		}
-		try(auth.DeleteEntity, "O'Brien & co+", "email_x", "AuthorizationPermissionMismatch")
+		try(op.TableDelete, "O'Brien & co+", "email_x", "AuthorizationPermissionMismatch")
 	}
 }
 

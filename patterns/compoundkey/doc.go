@@ -1,11 +1,11 @@
-// Package compoundkey keeps a parent entity and its children in one partition,
-// under row keys that join their ids: an employee and the yearly reviews, an order
-// and its lines. What a join would give comes in one request.
+// Package compoundkey stores a parent entity and its children in one partition, under row
+// keys that are composed of their IDs: an employee and the yearly reviews, an order and
+// its lines. One request returns what a join would return.
 //
 // # Problem
 //
-// Reviews in a table of their own cannot change in one transaction with the
-// employee, and reading both takes two requests.
+// Reviews in a table of their own cannot change in one transaction with the employee, and
+// reading both takes two requests.
 //
 // # Layout
 //
@@ -14,33 +14,35 @@
 //	Sales         000123_2011   ManagerRating, PeerRating, Comments
 //	Sales         000123_2012   ManagerRating, PeerRating, Comments
 //
-// The ids are escaped ([keys.Escape]), so that "_" stands only between them: the
-// rows of 000123 are those that begin with "000123_", and neither 0001230 nor
-// 000124 is among them, whatever characters ids hold. The design guide has the
-// parent at 000123, without the separator; then parent and children have no range
-// of their own. [Options.BareParent] reads and writes that form, for tables that
-// exist: [Family.Read] then takes two requests, side by side.
+// The IDs are escaped by [keys.Escape], so that they contain no "_": the rows of 000123
+// are those that begin with "000123_", and rows of 0001230 or 000124 are not among them,
+// whatever characters IDs contain. The design guide stores the parent under 000123,
+// without the separator; then no range contains exactly the parent and its children.
+// [Options.BareParent] reads and writes that form, for tables that exist. [Family.Read]
+// then makes two concurrent requests.
 //
 // # Cost
 //
 //	Insert, Commit              1 request, a transaction of up to 100 rows
+//	AddChild                    1 request
 //	Parent, Child               1 request, a point read
-//	Read                        1 request for 1,000 rows (BareParent: one more)
-//	Children                    1 request for 1,000 rows
-//	Update                      3 requests without a race: two reads, one transaction
-//	Delete                      1 request for 1,000 rows, 1 for 100 rows
+//	Read                        1 request for each 1,000 rows (BareParent: one more)
+//	Children                    1 request for each 1,000 rows
+//	Page                        1 request
+//	Update                      3 requests without a conflict: two reads, one transaction
+//	Delete                      1 request for each 1,000 rows, 1 for each 100 rows
 //
 // # Limits
 //
-// Both ids, escaped, and the separator are at most 512 UTF-16 units. Children come
-// in the order of their ids as text: numbers need a fixed width ([keys.Digits]). All
-// rows of a family, and of all families in its partition, share that partition's
-// 2,000 entities a second.
+// Both IDs, escaped, and the separator have at most 512 UTF-16 units. Children are sorted
+// by their IDs as text: numbers need a fixed width, see [keys.Digits]. All rows of a
+// family, and of all families in its partition, share that partition's limit of 2,000
+// entities per second.
 //
 // # When not to use it
 //
-// When children are rarely read with their parent, and parents often alone, or when
-// children are too many for a partition: keep them in a table of their own.
+// If children are rarely read with their parent, if parents are often read alone, or if
+// there are too many children for a partition, store them in a table of their own.
 //
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#compound-key-pattern
 package compoundkey

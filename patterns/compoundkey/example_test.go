@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// An employee's reviews stand beside the employee, and all come in one request.
+// An employee and the employee's reviews are in one range of rows, which one request reads.
 func Example() {
 	ctx := context.Background()
 	client := storagetest.Start(nil).Tables().NewClient("Staff")
@@ -28,7 +28,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	err = staff.Insert(ctx, &Employee{"Sales", "000123", "Ken Kwok"},
+	_, err = staff.Insert(ctx, &Employee{"Sales", "000123", "Ken Kwok"},
 		&Review{"Sales", "000123", "2011", 3}, &Review{"Sales", "000123", "2012", 5})
 	if err != nil {
 		fmt.Println(err)

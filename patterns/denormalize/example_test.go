@@ -2,7 +2,9 @@ package denormalize_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -10,11 +12,10 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// The department's row tells its manager and the number of its employees.
+// The department's row contains its manager and the number of its employees.
 func Example() {
 	ctx := context.Background()
 	client := storagetest.Start(nil).Tables().NewClient("Staff")
-	client.CreateTable(ctx, nil)
 
 	type Employee struct {
 		Department string `table:"PartitionKey"`
@@ -25,25 +26,39 @@ func Example() {
 	type Manager struct{ ManagerName string }
 	department := func(e *Employee) keys.Key { return keys.Key{Partition: e.Department, Row: "Department"} }
 
-	boss, _ := denormalize.Into("manager", func(e *Employee) (keys.Key, Manager, bool) {
+	boss, err1 := denormalize.Into("manager", func(e *Employee) (keys.Key, Manager, bool) {
 		return department(e), Manager{e.Name}, e.IsManager
 	}, nil)
-	count, _ := denormalize.Count("count", "EmployeeCount", func(e *Employee) (keys.Key, bool) { return department(e), true }, nil)
-	table, _ := patterns.NewTable[Employee](client, nil)
+	count, err2 := denormalize.Count("count", "EmployeeCount", func(e *Employee) (keys.Key, bool) { return department(e), true }, nil)
+	table, err3 := patterns.NewTable[Employee](client, nil)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		log.Fatal(err)
+	}
 	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{boss, count}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
-	staff.Insert(ctx, &Employee{"Sales", "00010", "Ken Kwok", true})
-	staff.Insert(ctx, &Employee{"Sales", "00011", "Ann Beebe", false})
+	if err := table.Create(ctx); err != nil {
+		log.Fatal(err)
+	}
+	for _, e := range []Employee{{"Sales", "00010", "Ken Kwok", true}, {"Sales", "00011", "Ann Beebe", false}} {
+		if _, err := staff.Insert(ctx, &e); err != nil {
+			log.Fatal(err)
+		}
+	}
 
 	type Department struct {
 		ManagerName   string
 		EmployeeCount int64
 	}
-	departments, _ := patterns.NewTable(client, &patterns.TableOptions[Department]{Keyless: true})
+	departments, err := patterns.NewTable(client, &patterns.TableOptions[Department]{Keyless: true})
+	if err != nil {
+		log.Fatal(err)
+	}
 	sales, err := departments.Get(ctx, keys.Key{Partition: "Sales", Row: "Department"})
-	fmt.Println(sales.Value.ManagerName, sales.Value.EmployeeCount, err)
-	// Output: Ken Kwok 2 <nil>
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sales.Value.ManagerName, sales.Value.EmployeeCount)
+	// Output: Ken Kwok 2
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -14,86 +14,77 @@ import (
 // Options are the options of [Into], [Count] and [Sum]. nil and the zero value mean the
 // defaults.
 type Options struct {
-	// Table is where the rows stand that take the properties, when that is not the
-	// entities' own table; it may be of another account.
+	// Table contains the rows that receive the properties, if that is not the entities'
+	// own table. It may be in another account.
 	Table *aztables.Client
 
-	// Remote says that the rows stand in other partitions of the entities' own table,
-	// so that [patterns.NewStore] can ask for an outbox. Table implies it.
+	// Remote means that those rows are in other partitions of the entities' own table, so
+	// that [patterns.NewStore] can require an outbox. Table implies it.
 	Remote bool
 
-	// Existing leaves a row missing that is not there: an operation on an entity of
-	// the same partition then fails with [patterns.ErrNotFound]. Otherwise a missing
-	// row is created with these properties alone.
+	// Existing means that the view does not create a missing row. If the row is in the
+	// entity's partition, the operation then fails with [patterns.ErrNotFound]. By default
+	// a missing row is created with these properties alone.
 	Existing bool
 }
 
-func (o *Options) get() Options {
-	if o == nil {
-		return Options{}
+// newView returns a view whose rows are merged into the row that part returns.
+func newView[T any](name string, opts *Options, part func(*T) (at keys.Key, spec patterns.MergeSpec, ok bool, err error)) patterns.View[T] {
+	var o Options
+	if opts != nil {
+		o = *opts
 	}
-	return *o
-}
-
-func (o Options) shape(name string) patterns.Shape {
-	s := patterns.Shape{Kind: patterns.Merges, Remote: o.Remote}
+	shape := patterns.Shape{Kind: patterns.Merges, Remote: o.Remote}
 	if o.Table != nil {
-		s.Target = patterns.TableTarget(name, o.Table)
+		shape.Target = patterns.TableTarget(name, o.Table)
 	}
-	return s
+	return patterns.NewView(name, shape, func(e *T) ([]patterns.DerivedRow, error) {
+		at, spec, ok, err := part(e)
+		if !ok || err != nil {
+			return nil, err
+		}
+		spec.Existing = o.Existing
+		return []patterns.DerivedRow{patterns.MergeRow(at, spec)}, nil
+	})
 }
 
-// Into makes a view that keeps properties inside another entity's row. part gives the
-// row's key and the properties, the fields of U; it says false where the entity gives
-// none, and must be pure. Fields of U that are left out, such as nil pointers, are not
-// set. When the entity does not give the part any more its properties are removed from
-// the row.
+// Into returns a view that stores properties of an entity in the row of another entity.
+// part returns the key of that row and the properties, which are the fields of U, and
+// false if the entity has no part in any row. It must be a pure function. Fields of U that
+// are omitted, such as nil pointers, are not stored. When part returns false, or another
+// key, the properties are removed from the row.
 //
-// Of several entities that give a part to the same row, the first has it; the others
-// fail with [*patterns.DuplicateError]: a department has one manager. Where the row is
-// outside the entity's partition that comes too late: the entity is stored, the part is
-// not, and [patterns.StoreOptions.OnPending] has the error. The worker goes on trying, in
-// case the first gives the row up, until the wake-up is a poison message; after that
-// [patterns.Store.Repair] of the entity stores the part.
+// If several entities have a part in the same row, the first one stores it; the others
+// fail with [*patterns.DuplicateError]: a department has one manager. If the row is
+// outside the entity's partition, this is found only after the entity was stored: the
+// operation succeeds, [patterns.StoreOptions.OnPending] receives the error, and the part
+// is missing. The worker tries again, in case the first entity leaves the row, until
+// the outbox message becomes a poison message. After that [patterns.Store.Repair] of the
+// entity stores the part.
 //
-// Into makes no request; the error names the field of U that cannot be stored.
+// Into makes no request. The error names the field of U that cannot be stored.
 func Into[T, U any](name string, part func(*T) (at keys.Key, properties U, ok bool), opts *Options) (patterns.View[T], error) {
-	o := opts.get()
-	codec, err := edm.CodecFor(reflect.TypeFor[U]())
+	typ, err := view.EntityTypeOf(reflect.TypeFor[U]())
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("new part: %w", err)
 	case part == nil:
 		return nil, fmt.Errorf("new part: function: %w", patterns.ErrNil)
-	case !codec.Open() && len(codec.Fields()) == 0:
+	case typ.IsEmpty():
 		return nil, fmt.Errorf("new part: %w: the part has no properties", patterns.ErrBadView)
 	}
-	return patterns.NewView(name, o.shape(name), func(e *T) ([]patterns.DerivedRow, error) {
-		at, u, ok := part(e)
-		if !ok {
-			return nil, nil
+	return newView(name, opts, func(e *T) (at keys.Key, spec patterns.MergeSpec, ok bool, err error) {
+		at, properties, ok := part(e)
+		if ok {
+			spec.Set, err = typ.Properties(&properties, at)
 		}
-		set, err := properties(codec, &u, at)
-		if err != nil {
-			return nil, err
-		}
-		return []patterns.DerivedRow{patterns.MergeRow(at, patterns.MergeSpec{Set: set, Existing: o.Existing})}, nil
+		return at, spec, ok, err
 	}), nil
 }
 
-// properties takes a part apart.
-func properties[U any](codec *edm.Codec, u *U, at keys.Key) (map[string]any, error) {
-	body, err := codec.Append(nil, u, edm.Envelope{PartitionKey: at.Partition, RowKey: at.Row})
-	if err != nil {
-		return nil, err
-	}
-	set, _, err := edm.ReadProperties(body)
-	return set, err
-}
-
-// Count makes a view that counts entities: property, an Edm.Int64, is the number of
-// entities for which in says true, with the key of the row that holds the count. in
-// must be pure.
+// Count returns a view that counts entities. property, an Edm.Int64, is the number of
+// entities for which in returns true and the key of the row that contains the count. in
+// must be a pure function. Count makes no request.
 func Count[T any](name, property string, in func(*T) (at keys.Key, ok bool), opts *Options) (patterns.View[T], error) {
 	if in == nil {
 		return nil, fmt.Errorf("new count: function: %w", patterns.ErrNil)
@@ -104,36 +95,19 @@ func Count[T any](name, property string, in func(*T) (at keys.Key, ok bool), opt
 	}, opts)
 }
 
-// Sum makes a view that adds up: property, an Edm.Int64, is the sum of what the
-// entities give, such as their open orders. value must be pure.
+// Sum returns a view that adds up a value of entities, such as the number of open orders.
+// property, an Edm.Int64, is the sum of v over all entities for which value returns true
+// and the key of the row that contains the sum. value must be a pure function. Sum makes
+// no request.
 func Sum[T any](name, property string, value func(*T) (at keys.Key, v int64, ok bool), opts *Options) (patterns.View[T], error) {
 	if value == nil {
 		return nil, fmt.Errorf("new sum: function: %w", patterns.ErrNil)
 	}
-	if err := checkName(property); err != nil {
+	if err := view.CheckPropertyName(property); err != nil {
 		return nil, fmt.Errorf("new sum: %w", err)
 	}
-	o := opts.get()
-	return patterns.NewView(name, o.shape(name), func(e *T) ([]patterns.DerivedRow, error) {
+	return newView(name, opts, func(e *T) (keys.Key, patterns.MergeSpec, bool, error) {
 		at, v, ok := value(e)
-		if !ok {
-			return nil, nil
-		}
-		return []patterns.DerivedRow{patterns.MergeRow(at, patterns.MergeSpec{Add: map[string]any{property: v}, Existing: o.Existing})}, nil
+		return at, patterns.MergeSpec{Add: map[string]any{property: v}}, ok, nil
 	}), nil
-}
-
-// checkName checks a property's name as the codec does, and that the codec writes it:
-// keys, Timestamp and annotations of a bag are not properties.
-func checkName(property string) error {
-	codec, err := edm.CodecFor(reflect.TypeFor[map[string]any]())
-	if err != nil {
-		return err
-	}
-	bag := map[string]any{property: int64(0)}
-	set, err := properties(codec, &bag, keys.Key{Partition: "p", Row: "r"})
-	if _, written := set[property]; err == nil && !written {
-		err = &patterns.PropertyError{Property: property, Want: "another name", Got: "a name that is no property's"}
-	}
-	return err
 }

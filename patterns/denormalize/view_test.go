@@ -9,7 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -28,7 +28,7 @@ type employee struct {
 
 type manager struct{ ManagerName, ManagerEmailAddress string }
 
-// department is the row that takes the properties, and one of its own.
+// department is the row that receives the properties. DepartmentName is its own.
 type department struct {
 	DepartmentName      string
 	EmployeeCount       int64
@@ -37,8 +37,8 @@ type department struct {
 	ManagerEmailAddress *string
 }
 
-// places are where departments stand: beside their employees, in another partition, or
-// in another table.
+// places are where departments are stored: in the partition of their employees, in another
+// partition, or in another table.
 var places = map[string]struct {
 	at   func(e *employee) keys.Key
 	opts func(other *aztables.Client) *denormalize.Options
@@ -61,7 +61,7 @@ type world struct {
 	store       *patterns.Store[employee]
 	departments *patterns.Table[department]
 	at          keys.Key
-	wakeups     *harness.OutboxQueue
+	messages    *harness.OutboxQueue
 }
 
 func newWorld(client, other *aztables.Client, place string, w *harness.OutboxQueue) (*world, error) {
@@ -128,7 +128,7 @@ func (w *world) want(t testing.TB, count, orders int64, boss string) {
 
 func key(id string) keys.Key { return keys.Key{Partition: "Sales", Row: id} }
 
-func TestADepartmentFollowsItsEmployees(t *testing.T) {
+func TestADepartmentIsUpdatedWithItsEmployees(t *testing.T) {
 	each(t, func(t *testing.T, b *harness.Backend, w *world) {
 		ctx := t.Context()
 		w.hire(t, employee{ID: "1", Name: "Ken", EmailAddress: "k@contoso.com", IsManager: true, Orders: 3})
@@ -141,7 +141,7 @@ func TestADepartmentFollowsItsEmployees(t *testing.T) {
 		w.want(t, 2, 5, "Kenneth")
 
 		// A department has one manager.
-		if _, err := w.store.Update(ctx, key("2"), func(e *employee) error { e.IsManager = true; return nil }); w.wakeups.Len() == 0 {
+		if _, err := w.store.Update(ctx, key("2"), func(e *employee) error { e.IsManager = true; return nil }); w.messages.Len() == 0 {
 			var d *patterns.DuplicateError
 			if !errors.As(err, &d) || d.View != "manager" {
 				t.Errorf("second manager: %v", err)
@@ -189,15 +189,15 @@ func TestCountsNeverDrift(t *testing.T) {
 		}
 		wg.Wait()
 		b.ClearFaults()
-		if err := w.wakeups.Work(t.Context(), w.store.Handle); err != nil {
+		if err := w.messages.Work(t.Context(), w.store.Handle); err != nil {
 			t.Errorf("worker: %+v", err)
 		}
 		w.want(t, writers*each, writers*(0+1+2), "")
 	})
 }
 
-// After a crash at any request a worker makes the department what its employees imply.
-func TestACrashAnywhereHeals(t *testing.T) {
+// After a crash at any request the worker makes the department what its employees imply.
+func TestTheWorkerRepairsACrashAnywhere(t *testing.T) {
 	for place := range places {
 		t.Run(place, func(t *testing.T) {
 			var w *harness.OutboxQueue // outlives the process; the runs come one after the other
@@ -257,9 +257,9 @@ func TestACrashAnywhereHeals(t *testing.T) {
 	}
 }
 
-// Beside its employees a department refuses a second manager. Elsewhere that comes too
-// late: he is stored, and who watches is told; once the first steps down, he can be made
-// the one.
+// A department in the partition of its employees refuses a second manager. Elsewhere the
+// second one is stored, and OnPending receives the error. Once the first is no longer the
+// manager, a repair stores the second one's properties.
 func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for name, p := range places {
@@ -290,8 +290,8 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 				if opts == nil {
 					err, pending = pending, err
 				}
-				var taken *patterns.DuplicateError
-				if !errors.As(pending, &taken) || taken.View != "manager" || err != nil {
+				var duplicate *patterns.DuplicateError
+				if !errors.As(pending, &duplicate) || duplicate.View != "manager" || err != nil {
 					t.Fatalf("got %v, and %v", pending, err)
 				}
 				if opts == nil {
@@ -320,7 +320,7 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeIsRefused(t *testing.T) {
+func TestInvalidArgumentsAreRefused(t *testing.T) {
 	none := func(*employee) (keys.Key, bool) { return keys.Key{}, false }
 	err := func(_ any, err error) error { return err }
 	for what, c := range map[string]struct{ err, want error }{
@@ -340,7 +340,7 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 		}
 	}
 	if err := err(denormalize.Into("m", func(*employee) (k keys.Key, s struct{ C chan int }, ok bool) { return }, nil)); err == nil {
-		t.Error("a field that cannot be stored was taken")
+		t.Error("a field that cannot be stored was accepted")
 	}
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table, _ := patterns.NewTable[employee](b.Table(t), nil)
@@ -348,14 +348,14 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 		if _, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{elsewhere}}); !errors.Is(err, patterns.ErrBadView) {
 			t.Errorf("remote count without an outbox: %v", err)
 		}
-		// With Existing, nobody is hired into a department that is not there.
-		beside, _ := denormalize.Count("c", "N", func(e *employee) (keys.Key, bool) { return key("Department"), true }, &denormalize.Options{Existing: true})
-		store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{beside}})
+		// With Existing, an employee of a missing department is refused.
+		existing, _ := denormalize.Count("c", "N", func(e *employee) (keys.Key, bool) { return key("Department"), true }, &denormalize.Options{Existing: true})
+		store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{existing}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: "1"}); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("hired into nowhere: %v", err)
+			t.Errorf("stored without its department: %v", err)
 		}
 		if _, err := store.Get(t.Context(), key("1")); !errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("half an operation: %v", err)

@@ -11,8 +11,8 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// A partition holds employees, written by two releases of a program, and their
-// department. One query gives them all.
+// A partition contains employees, written by two releases of a program, and their
+// department. One query returns all of them.
 func Example() {
 	ctx := context.Background()
 	client := storagetest.Start(nil).Tables().NewClient("Staff")
@@ -22,12 +22,12 @@ func Example() {
 	type Employee struct{ FirstName, LastName string }
 	type Department struct{ EmployeeCount int32 }
 
-	old := entitytype.NewRegistry(nil)
+	old, _ := entitytype.NewRegistry(nil)
 	entitytype.Register[EmployeeV1](old, "Employee", 1, nil)
 	before, _ := entitytype.New(client, old)
 	before.Insert(ctx, keys.Key{Partition: "Sales", Row: "00010"}, &EmployeeV1{"Ken Kwok"})
 
-	registry := entitytype.NewRegistry(nil)
+	registry, _ := entitytype.NewRegistry(nil)
 	entitytype.Register(registry, "Employee", 1, func(e EmployeeV1) (any, error) {
 		first, last, _ := strings.Cut(e.Name, " ")
 		return Employee{first, last}, nil

@@ -3,12 +3,28 @@ package entitytype
 import (
 	"context"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
+
+// registered is a Go type T in a Registry.
+type registered interface {
+	// table returns the table whose rows are values of T.
+	table(client *aztables.Client) (typed, error)
+	// decode decodes a row as a T. The item's Value is a *T.
+	decode(row patterns.Item[patterns.Row]) (patterns.Item[any], error)
+	// upcast converts a *T to a value of a later version, nil if T is the newest.
+	upcast(v any) (any, error)
+	// pointer returns v as a *T if it is a T or a *T, otherwise nil.
+	pointer(v any) any
+}
+
+// typed is a table whose rows are values of a Go type T.
+type typed interface {
+	do(ctx context.Context, w write) (patterns.Item[any], error)
+	addTo(b *patterns.Batch[patterns.Row], w write)
+}
 
 // verb is what a write does with a value.
 type verb int
@@ -20,103 +36,76 @@ const (
 	merge
 )
 
-// write is a change of one row, of whatever type.
+// write is a write of one row of any type.
 type write struct {
-	verb  verb
-	key   keys.Key
-	value any           // a pointer to the Go type
-	mode  patterns.Mode // of an upsert
-	read  entity        // for replace and merge: what was read
-	etag  azcore.ETag   // and the version that it must still have
+	verb verb
+	item patterns.Item[any] // Value is a *T
+	mode patterns.Mode      // of an upsert
+
+	property, text string // the text property to be added, if text is not ""
 }
 
-// typed is the table as rows of one Go type.
-type typed interface {
-	do(ctx context.Context, w write, property, text string) (azcore.ETag, error)
-	join(b *patterns.Batch[patterns.Row], w write, property, text string)
+// registration is the registered type T.
+type registration[T any] struct{ upcaster func(T) (any, error) }
+
+func (r *registration[T]) table(client *aztables.Client) (typed, error) {
+	return newTypedTable[T](client)
 }
 
-// entity is a decoded row: an Item[T] without its type.
-type entity interface {
-	value() any // *T
-	// row is the same row without what T has fields for.
-	row() patterns.Item[patterns.Row]
-	key() keys.Key
+func (r *registration[T]) decode(row patterns.Item[patterns.Row]) (patterns.Item[any], error) {
+	item, err := patterns.Decode[T](row)
+	return patterns.WithValue(item, any(&item.Value)), err
 }
 
-type item[T any] struct{ patterns.Item[T] }
-
-func (i *item[T]) value() any { return &i.Value }
-
-func (i *item[T]) row() patterns.Item[patterns.Row] {
-	return patterns.WithValue(i.Item, patterns.Row{})
-}
-
-func (i *item[T]) key() keys.Key { return i.Key }
-
-// as is the row in the version etag with another value.
-func (i *item[T]) as(v T, etag azcore.ETag) patterns.Item[T] {
-	row := patterns.WithValue(i.Item, v)
-	row.ETag = etag
-	return row
-}
-
-// registration is a Go type in a Registry.
-type registration[T any] struct {
-	name typeName
-	up   func(T) (any, error)
-}
-
-func (r *registration[T]) typed(client *aztables.Client) (typed, error) {
-	t, err := patterns.NewTable(client, &patterns.TableOptions[T]{Keyless: true})
-	return &typedTable[T]{t}, err
-}
-
-func (r *registration[T]) decode(row patterns.Item[patterns.Row]) (entity, error) {
-	i, err := patterns.Decode[T](row)
-	return &item[T]{i}, err
-}
-
-func (r *registration[T]) upcast(e entity) (any, error) {
-	if r.up == nil {
+func (r *registration[T]) upcast(v any) (any, error) {
+	if r.upcaster == nil {
 		return nil, nil
 	}
-	return r.up(e.(*item[T]).Value)
+	return r.upcaster(*v.(*T))
 }
 
-func (r *registration[T]) adopt(row patterns.Item[patterns.Row], v any) (entity, bool) {
-	if p, ok := v.(*T); ok && p != nil {
-		v = *p
+func (r *registration[T]) pointer(v any) any {
+	switch v := v.(type) {
+	case T:
+		return &v
+	case *T:
+		if v != nil {
+			return v
+		}
 	}
-	value, ok := v.(T)
-	return &item[T]{patterns.WithValue(row, value)}, ok
+	return nil
 }
 
 type typedTable[T any] struct{ table *patterns.Table[T] }
 
-func (t *typedTable[T]) op(w write, property, text string) patterns.Op[T] {
+func newTypedTable[T any](client *aztables.Client) (typedTable[T], error) {
+	t, err := patterns.NewTable(client, &patterns.TableOptions[T]{Keyless: true})
+	return typedTable[T]{t}, err
+}
+
+func (t typedTable[T]) op(w write) patterns.Op[T] {
 	var op patterns.Op[T]
-	switch v, _ := w.value.(*T); w.verb {
+	switch v := w.item.Value.(*T); w.verb {
 	case insert:
-		op = patterns.InsertOp(v).At(w.key)
+		op = patterns.InsertOp(v).At(w.item.Key)
 	case upsert:
-		op = patterns.UpsertOp(v, w.mode).At(w.key)
+		op = patterns.UpsertOp(v, w.mode).At(w.item.Key)
 	case replace:
-		op = patterns.ReplaceOp(w.read.(*item[T]).as(*v, w.etag))
+		op = patterns.ReplaceOp(patterns.WithValue(w.item, *v))
 	case merge:
-		op = patterns.MergeOp(w.read.(*item[T]).as(*v, w.etag))
+		op = patterns.MergeOp(patterns.WithValue(w.item, *v))
 	}
-	if text != "" {
-		op = op.With(property, text)
+	if w.text != "" {
+		op = op.With(w.property, w.text)
 	}
 	return op
 }
 
-func (t *typedTable[T]) do(ctx context.Context, w write, property, text string) (azcore.ETag, error) {
-	i, err := t.table.Do(ctx, t.op(w, property, text))
-	return i.ETag, err
+func (t typedTable[T]) do(ctx context.Context, w write) (patterns.Item[any], error) {
+	item, err := t.table.Do(ctx, t.op(w))
+	return patterns.WithValue(item, w.item.Value), err
 }
 
-func (t *typedTable[T]) join(b *patterns.Batch[patterns.Row], w write, property, text string) {
-	patterns.AddTo(b, t.table, t.op(w, property, text))
+func (t typedTable[T]) addTo(b *patterns.Batch[patterns.Row], w write) {
+	patterns.AddTo(b, t.table, t.op(w))
 }

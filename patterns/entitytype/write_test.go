@@ -12,28 +12,38 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-func TestAnEntityIsWrittenAgainUnderTheETagItWasGiven(t *testing.T) {
+func TestAWriteReturnsTheEntityForTheNextWrite(t *testing.T) {
 	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
 		ctx := t.Context()
-		_, three := release(t, b, opts)
+		_, three := newTables(t, b, opts)
 		key := sales("Department_1")
-		if _, err := three.Insert(ctx, key, &department{"Sales", 1}); err != nil {
+		d := &department{"Sales", 1}
+		e, err := three.Insert(ctx, key, d)
+		if err != nil || e.Key != key || e.Value != d || e.Name != "Department" || e.Version != 1 {
+			t.Fatalf("insert returned %+v, %v", e, err)
+		}
+		if _, err := properties(t, three).Do(ctx, patterns.UpsertOp(&map[string]any{"Budget": 2.0}, patterns.Merge).At(key)); err != nil {
 			t.Fatal(err)
 		}
-		e, err := three.Get(ctx, key)
-		if err != nil {
+		if _, err := three.Replace(ctx, e); !errors.Is(err, patterns.ErrConflict) {
+			t.Errorf("replace of a row that was changed after the insert: %v", err)
+		}
+		if e, err = three.Get(ctx, key); err != nil {
 			t.Fatal(err)
 		}
-		d := e.Value.(*department)
+		d = e.Value.(*department)
 		for d.EmployeeCount < 4 {
 			d.EmployeeCount++
 			if d.EmployeeCount%2 == 0 {
-				e.ETag, err = three.Replace(ctx, e)
+				e, err = three.Replace(ctx, e)
 			} else {
-				e.ETag, err = three.Merge(ctx, e)
+				e, err = three.Merge(ctx, e)
 			}
 			if err != nil {
 				t.Fatalf("count %d: %v", d.EmployeeCount, err)
+			}
+			if budget, _ := e.Property("Budget"); e.Value != d || e.Name != "Department" || budget != 2.0 {
+				t.Errorf("count %d: the write returned %+v", d.EmployeeCount, e)
 			}
 		}
 		stale := e
@@ -43,19 +53,19 @@ func TestAnEntityIsWrittenAgainUnderTheETagItWasGiven(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, write := range map[string]func(entitytype.Entity) error{
-			"replace": func(e entitytype.Entity) error { return second(three.Replace(ctx, e)) },
-			"merge":   func(e entitytype.Entity) error { return second(three.Merge(ctx, e)) },
+			"replace": func(e entitytype.Entity) error { return errorOf(three.Replace(ctx, e)) },
+			"merge":   func(e entitytype.Entity) error { return errorOf(three.Merge(ctx, e)) },
 			"transaction": func(e entitytype.Entity) error {
-				return second(three.Transaction().Merge(e).Commit(ctx))
+				return errorOf(three.Transaction().Merge(e).Commit(ctx))
 			},
 		} {
 			if err := write(stale); !errors.Is(err, patterns.ErrConflict) {
-				t.Errorf("%s of what has changed: %v", what, err)
+				t.Errorf("%s of a row that was changed: %v", what, err)
 			}
 			anyway := stale
 			anyway.ETag = azcore.ETagAny
 			if err := write(anyway); err != nil {
-				t.Errorf("%s whatever the version: %v", what, err)
+				t.Errorf("%s of any version: %v", what, err)
 			}
 			none := stale
 			none.ETag = ""
@@ -74,27 +84,21 @@ func TestAnEntityIsWrittenAgainUnderTheETagItWasGiven(t *testing.T) {
 	})
 }
 
-func second(_ any, err error) error { return err }
-
-// An upsert may meet a row of another type: the row is then of the value's type, and
-// Merge keeps what that has no field for.
-func TestAnUpsertGivesTheRowItsType(t *testing.T) {
+// The row may have had another type before.
+func TestAnUpsertChangesTheTypeOfTheRow(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		_, three := release(t, b, nil)
-		bags, err := patterns.NewTable[map[string]any](three.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, three := newTables(t, b, nil)
+		maps := properties(t, three)
 		key := sales("1")
 		for _, c := range []struct {
 			mode patterns.Mode
 			kept bool
 		}{{patterns.Merge, true}, {patterns.Replace, false}} {
 			for what, upsert := range map[string]func() error{
-				"alone": func() error { return second(three.Upsert(ctx, key, &department{"Sales", 2}, c.mode)) },
+				"alone": func() error { return errorOf(three.Upsert(ctx, key, &department{"Sales", 2}, c.mode)) },
 				"in a transaction": func() error {
-					return second(three.Transaction().Upsert(key, &department{"Sales", 2}, c.mode).Commit(ctx))
+					return errorOf(three.Transaction().Upsert(key, &department{"Sales", 2}, c.mode).Commit(ctx))
 				},
 			} {
 				if _, err := three.Upsert(ctx, key, &employee3{FirstName: "Ken"}, patterns.Replace); err != nil {
@@ -110,45 +114,116 @@ func TestAnUpsertGivesTheRowItsType(t *testing.T) {
 				if d, ok := e.Value.(*department); !ok || e.Name != "Department" || d.EmployeeCount != 2 {
 					t.Errorf("mode %v, %s: %T, %+v", c.mode, what, e.Value, e)
 				}
-				bag, err := bags.Get(ctx, key)
-				if _, kept := bag.Value["FirstName"]; kept != c.kept || err != nil {
-					t.Errorf("mode %v, %s: the former property is kept: %v, %v", c.mode, what, kept, err)
+				row, err := maps.Get(ctx, key)
+				if _, kept := row.Value["FirstName"]; kept != c.kept || err != nil {
+					t.Errorf("mode %v, %s: the property of the former type is kept: %v, %v", c.mode, what, kept, err)
 				}
 			}
 		}
 		for what, err := range map[string]error{
-			"alone":            second(three.Upsert(ctx, key, &department{}, 7)),
-			"in a transaction": second(three.Transaction().Upsert(key, &department{}, 7).Commit(ctx)),
+			"alone":            errorOf(three.Upsert(ctx, key, &department{}, 7)),
+			"in a transaction": errorOf(three.Transaction().Upsert(key, &department{}, 7).Commit(ctx)),
 		} {
 			if err == nil {
-				t.Errorf("a mode that is none, %s: no error", what)
+				t.Errorf("invalid mode, %s: no error", what)
 			}
 		}
 	})
 }
 
-func TestRowKeysAreThoseOfOneType(t *testing.T) {
-	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+func TestAnUpdateWritesTheNewestVersion(t *testing.T) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
 		ctx := t.Context()
-		_, three := release(t, b, &entitytype.Options{ByRowKey: true})
-		for row, v := range map[string]any{
-			"Department_": &department{"Sales", 1}, "Employee_": &employee3{FirstName: "a"}, "Employee_2_x": &employee3{FirstName: "b"},
-			"EmployeeX_1": &entitytype.Unknown{}, "Employee": &entitytype.Unknown{},
-		} {
-			if _, err := three.Insert(ctx, sales(row), v); err != nil {
-				t.Fatal(err)
-			}
+		one, three := newTables(t, b, opts)
+		key := sales("Employee_1")
+		if _, err := one.Insert(ctx, key, &employee1{"Ken Kwok", "kenk@contoso.com"}); err != nil {
+			t.Fatal(err)
 		}
-		got := ""
 		b.ResetRequests()
-		for e, err := range three.Query(ctx, query.And(query.PartitionKey.Eq("Sales"), query.RowKey.Within(entitytype.RowKeys("Employee"))), nil) {
-			if err != nil {
-				t.Fatal(err)
+		updated, err := three.Update(ctx, key, func(e entitytype.Entity) error {
+			if e.Name != "Employee" || e.Version != 1 {
+				t.Errorf("stored as %s version %d", e.Name, e.Version)
 			}
-			got += e.Value.(*employee3).FirstName
+			e.Value.(*employee3).LastName = "Quirk"
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if n := len(b.Requests()); got != "ab" || n != 1 {
-			t.Errorf("got %q with %d requests", got, n)
+		if n := len(b.Requests()); n != 2 {
+			t.Errorf("update: %d requests, want 2", n)
+		}
+		if updated.Version != 3 || updated.Value.(*employee3).LastName != "Quirk" {
+			t.Errorf("update returned %+v", updated)
+		}
+		e, err := three.Get(ctx, key)
+		if err != nil || e.Version != 3 || e.ETag != updated.ETag || e.Value.(*employee3).LastName != "Quirk" {
+			t.Fatalf("got %+v, %v", e, err)
+		}
+		row, err := properties(t, three).Get(ctx, key)
+		if _, found := row.Value["Name"]; found || err != nil {
+			t.Errorf("a property that only version 1 has is still stored: %v, %v", row.Value, err)
+		}
+	})
+}
+
+func TestAnUpdateKeepsUnknownProperties(t *testing.T) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
+		ctx := t.Context()
+		_, three := newTables(t, b, opts)
+		key := sales("Department_1")
+		if _, err := three.Insert(ctx, key, &department{"Sales", 1}); err != nil {
+			t.Fatal(err)
+		}
+		maps := properties(t, three)
+		if _, err := maps.Do(ctx, patterns.UpsertOp(&map[string]any{"Budget": 2.0}, patterns.Merge).At(key)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := three.Update(ctx, key, func(e entitytype.Entity) error { e.Value.(*department).EmployeeCount++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		row, err := maps.Get(ctx, key)
+		if err != nil || row.Value["Budget"] != 2.0 || row.Value["EmployeeCount"] != int64(2) {
+			t.Errorf("got %v, %v", row.Value, err)
+		}
+	})
+}
+
+func TestWritesRefuseInvalidValuesBeforeARequest(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		_, table := newTables(t, b, nil)
+		_, keyed := newTables(t, b, &entitytype.Options{ByRowKey: true})
+		b.ResetRequests()
+		var none *employee3
+		for _, c := range []struct {
+			what      string
+			err, want error
+		}{
+			{"nil", errorOf(table.Insert(ctx, sales("1"), nil)), patterns.ErrNil},
+			{"nil pointer", errorOf(table.Insert(ctx, sales("1"), none)), patterns.ErrNil},
+			{"not a pointer", errorOf(table.Insert(ctx, sales("1"), employee3{})), entitytype.ErrUnknownType},
+			{"unregistered", errorOf(table.Insert(ctx, sales("1"), &struct{ A int }{})), entitytype.ErrUnknownType},
+			{"key with a slash", errorOf(table.Insert(ctx, sales("a/b"), &employee3{})), patterns.ErrBadKey},
+			{"key of another type", errorOf(keyed.Insert(ctx, sales("Department_1"), &employee3{})), entitytype.ErrWrongKey},
+			{"not read", errorOf(table.Replace(ctx, entitytype.Entity{Item: patterns.Item[any]{Key: sales("1"), ETag: azcore.ETagAny, Value: &employee3{}}})), entitytype.ErrOtherType},
+			{"in a transaction", errorOf(table.Transaction().Insert(sales("1"), nil).Delete(sales("2"), "").Commit(ctx)), patterns.ErrNil},
+			{"nil function", errorOf(table.Update(ctx, sales("1"), nil)), patterns.ErrNil},
+		} {
+			if !errors.Is(c.err, c.want) {
+				t.Errorf("%s: got %v, want %v", c.what, c.err, c.want)
+			}
+		}
+		if _, err := table.Page(ctx, query.PartitionKey.Eq("Sales"), "", &patterns.QueryOptions{Select: []string{}}); !errors.Is(err, patterns.ErrProjected) {
+			t.Errorf("page with a selection: %v", err)
+		}
+		for _, err := range table.Query(ctx, query.PartitionKey.Eq("Sales"), &patterns.QueryOptions{Select: []string{"A"}}) {
+			if !errors.Is(err, patterns.ErrProjected) {
+				t.Errorf("query with a selection: %v", err)
+			}
+		}
+		if n := len(b.Requests()); n != 0 {
+			t.Errorf("%d requests, want none", n)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
@@ -13,18 +12,23 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // storedRow is a row of any type, as it was read.
 type storedRow struct {
-	key        keys.Key
-	properties edm.Properties
-	timestamp  time.Time
-	etag       string
+	key     keys.Key
+	content txn.Content
+	etag    string
+}
+
+// newStoredRow returns a row that was read. The copy of a row gets no write stamps: they
+// identify writes to the original.
+func newStoredRow(key keys.Key, content txn.Content, etag string) storedRow {
+	content.Stamp = ""
+	return storedRow{key, content, etag}
 }
 
 // Lookup returns a property for the evaluation of a filter.
@@ -35,24 +39,15 @@ func (r storedRow) Lookup(name string) (any, bool) {
 	case "RowKey":
 		return r.key.Row, true
 	case "Timestamp":
-		return r.timestamp, true
+		return r.content.At, true
 	}
-	v, ok := r.properties[name]
+	v, ok := r.content.Properties[name]
 	return v, ok
 }
 
-// decodeRow decodes a row from the Table service's JSON.
-func decodeRow(key keys.Key, etag string, body []byte) (storedRow, error) {
-	properties, meta, err := edm.ReadProperties(body)
-	if etag == "" {
-		etag = meta.ETag
-	}
-	return storedRow{key, properties, meta.Timestamp, etag}, err
-}
-
-// encode returns the row as the Table service's JSON, with the types of all properties.
-func (r storedRow) encode() ([]byte, error) {
-	return edm.AppendProperties(nil, r.properties, edm.Envelope{PartitionKey: r.key.Partition, RowKey: r.key.Row})
+// equal reports whether both rows have the same properties.
+func (r storedRow) equal(other storedRow) bool {
+	return r.content.Properties.Equal(other.content.Properties)
 }
 
 // archive is where rows are moved to. Its errors match the sentinels of package patterns.
@@ -67,51 +62,33 @@ type archive interface {
 }
 
 // tableArchive is a table, as the source or as the target of moves.
-type tableArchive struct{ client *wire.Client }
+type tableArchive struct{ table *txn.RawTable }
 
 func newTableArchive(client *aztables.Client) tableArchive {
-	return tableArchive{wire.NewClient(client)}
+	return tableArchive{txn.NewRawTable(client)}
 }
 
-// equal reports whether both are known to be the same table. Addresses are known after
-// the first request. Table names are case-insensitive.
+// equal reports whether both are known to be the same table.
 func (a tableArchive) equal(other archive) bool {
 	b, ok := other.(tableArchive)
-	if !ok {
-		return false
-	}
-	addressA, okA := a.client.Address()
-	addressB, okB := b.client.Address()
-	return okA && okB && strings.EqualFold(addressA.Base, addressB.Base)
+	return ok && a.table.Same(b.table)
 }
 
-func (a tableArchive) get(ctx context.Context, key keys.Key) (r storedRow, err error) {
-	err = a.client.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) (err error) {
-		r, err = decodeRow(key, etag, body)
-		return err
-	})
-	return r, err
+func (a tableArchive) get(ctx context.Context, key keys.Key) (storedRow, error) {
+	content, etag, err := a.table.Get(ctx, key)
+	return newStoredRow(key, content, etag), err
 }
 
 func (a tableArchive) insert(ctx context.Context, r storedRow) (string, error) {
-	return a.write(ctx, wire.Insert, r, "")
+	return a.table.Insert(ctx, r.key, r.content)
 }
 
 func (a tableArchive) replace(ctx context.Context, r storedRow, etag string) (string, error) {
-	return a.write(ctx, wire.Replace, r, etag)
-}
-
-func (a tableArchive) write(ctx context.Context, kind wire.Kind, r storedRow, etag string) (string, error) {
-	body, err := r.encode()
-	if err != nil {
-		return "", err
-	}
-	return a.client.Write(ctx, wire.Write{Kind: kind, PartitionKey: r.key.Partition, RowKey: r.key.Row, Body: body, ETag: etag})
+	return a.table.Replace(ctx, r.key, r.content, etag)
 }
 
 func (a tableArchive) delete(ctx context.Context, key keys.Key, etag string) error {
-	_, err := a.client.Write(ctx, wire.Write{Kind: wire.Delete, PartitionKey: key.Partition, RowKey: key.Row, ETag: etag})
-	return err
+	return a.table.Delete(ctx, key, etag)
 }
 
 // maxBlobName is in characters.
@@ -163,7 +140,7 @@ func (a blobArchive) put(ctx context.Context, r storedRow, condition *blob.Acces
 	if err != nil {
 		return "", err
 	}
-	body, err := r.encode()
+	body, err := r.content.Encode(r.key)
 	if err != nil {
 		return "", err
 	}
@@ -179,7 +156,8 @@ func (a blobArchive) get(ctx context.Context, key keys.Key) (storedRow, error) {
 	if err != nil {
 		return storedRow{}, err
 	}
-	return decodeRow(key, etag, body)
+	content, err := txn.Row{ETag: etag, Body: body}.Content()
+	return newStoredRow(key, content, etag), err
 }
 
 func (a blobArchive) delete(ctx context.Context, key keys.Key, etag string) error {
@@ -187,6 +165,5 @@ func (a blobArchive) delete(ctx context.Context, key keys.Key, etag string) erro
 	if err != nil {
 		return err
 	}
-	_, err = a.container.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{AccessConditions: ifVersion(etag)})
-	return writeError("delete blob", err)
+	return deleteBlob(ctx, a.container, name, ifVersion(etag))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -48,7 +49,10 @@ func uploadJSON(ctx context.Context, c *container.Client, name string, body []by
 		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
 		AccessConditions: condition,
 	})
-	return string(deref(resp.ETag)), writeError("put blob", err)
+	if err != nil {
+		return "", azerr.NewWrite("put blob", err)
+	}
+	return string(deref(resp.ETag)), nil
 }
 
 // ifAbsent is the condition that the blob does not exist.
@@ -60,12 +64,14 @@ func ifAbsent() *blob.AccessConditions {
 func download(ctx context.Context, c *container.Client, name string, limit int64) (body []byte, etag string, err error) {
 	resp, err := c.NewBlobClient(name).DownloadStream(ctx, nil)
 	if err != nil {
-		return nil, "", readError("get blob", err)
+		return nil, "", azerr.New("get blob", err)
 	}
 	stream := resp.NewRetryReader(ctx, nil)
 	defer stream.Close()
-	body, err = io.ReadAll(io.LimitReader(stream, limit))
-	return body, string(deref(resp.ETag)), readError("get blob", err)
+	if body, err = io.ReadAll(io.LimitReader(stream, limit)); err != nil {
+		return nil, "", azerr.New("get blob", err)
+	}
+	return body, string(deref(resp.ETag)), nil
 }
 
 // loadPayload reads and verifies a payload. One request.
@@ -84,10 +90,18 @@ func loadPayload(ctx context.Context, c *container.Client, cl *claim) ([]byte, e
 	return payload, nil
 }
 
+// deleteBlob deletes a blob under a condition. One request.
+func deleteBlob(ctx context.Context, c *container.Client, name string, condition *blob.AccessConditions) error {
+	if _, err := c.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{AccessConditions: condition}); err != nil {
+		return azerr.NewWrite("delete blob", err)
+	}
+	return nil
+}
+
 // deletePayload deletes the blob, if it exists. One request.
 func deletePayload(ctx context.Context, c *container.Client, cl *claim) error {
-	_, err := c.NewBlobClient(cl.Name).Delete(ctx, nil)
-	if err = writeError("delete blob", err); errors.Is(err, patterns.ErrNotFound) {
+	err := deleteBlob(ctx, c, cl.Name, nil)
+	if errors.Is(err, patterns.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -140,7 +154,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {
-			return report, fmt.Errorf("sweep claims: %w", readError("list blobs", err))
+			return report, fmt.Errorf("sweep claims: %w", azerr.New("list blobs", err))
 		}
 		if page.Segment == nil {
 			continue

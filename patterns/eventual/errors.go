@@ -46,29 +46,6 @@ var (
 	ErrBadKind = errors.New("bad kind")
 )
 
-// readError returns the error of a request that changes nothing, or that may be
-// repeated.
-func readError(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return azerr.New(op, err)
-}
-
-// writeError returns the error of a write, which matches [patterns.ErrOutcomeUnknown]
-// if no definite answer came.
-func writeError(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	e := azerr.New(op, err)
-	e.Unsure = e.Status == 0 || !azerr.Definite(e.Status, e.Code)
-	if e.Unsure && e.Kind == nil {
-		e.Kind = patterns.ErrOutcomeUnknown
-	}
-	return e
-}
-
 // unsureError returns the error of a write of which an earlier try may have been
 // carried out, whatever the answer to the last one was.
 func unsureError(op string, err error) error {

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -21,7 +20,7 @@ import (
 //
 // A message may be delivered late, or again after the row was moved and a new row was
 // created under the same key: "archive employee 456" must not archive the employee who
-// was hired again. ETag or Where tells the two rows apart. If both are empty, any row
+// was hired again. ETag or Where distinguishes the two rows. If both are empty, any row
 // with the key is moved.
 type Row struct {
 	PartitionKey string `json:"pk"`
@@ -114,7 +113,7 @@ func handleMove(w *Worker, kind string, move func(context.Context, Row) error) {
 // errSameTable prevents a move of a row onto itself, which would delete it.
 var errSameTable = errors.New("source and target are the same table")
 
-// maxMoveTries is how often a move reads the source before it gives up.
+// maxMoveTries is how often a move reads the source before it fails with ErrConflict.
 const maxMoveTries = 16
 
 // move is one call of Move.
@@ -161,7 +160,7 @@ func (m *move) run(ctx context.Context) error {
 		if err == nil || !retryable(err) {
 			return err
 		}
-		if err := sleep(ctx, rand.N(min(10*time.Millisecond<<try, time.Second))); err != nil {
+		if err := parallel.Pause(ctx, try); err != nil {
 			return err
 		}
 	}
@@ -228,7 +227,7 @@ func (m *move) store(ctx context.Context, src storedRow) error {
 		return errSameTable
 	}
 	old, err := m.to.get(ctx, src.key)
-	if err != nil || old.properties.Equal(src.properties) {
+	if err != nil || old.equal(src) {
 		return err // stored before a crash, or by a request whose response was lost
 	}
 	// If this call was delayed since it read the source, the row in the target may be newer

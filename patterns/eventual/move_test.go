@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -21,7 +21,7 @@ func TestMoveKeepsAllPropertiesAndDeletesTheSource(t *testing.T) {
 			if err := a.move(t.Context(), row456()); err != nil {
 				t.Fatal(err)
 			}
-			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, []fault.Op{"Table.Get", fault.Op(a.names[0]), "Table.Delete"}) {
+			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, []op.Op{"Table.Get", op.Op(a.names[0]), "Table.Delete"}) {
 				t.Errorf("requests %v", ops)
 			}
 			a.want(t, "", employee456)
@@ -31,7 +31,7 @@ func TestMoveKeepsAllPropertiesAndDeletesTheSource(t *testing.T) {
 			if err := a.move(t.Context(), row456()); err != nil {
 				t.Fatal(err)
 			}
-			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, []fault.Op{"Table.Get", fault.Op(a.names[1])}) {
+			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, []op.Op{"Table.Get", op.Op(a.names[1])}) {
 				t.Errorf("requests %v", ops)
 			}
 			a.want(t, "", employee456)
@@ -48,7 +48,7 @@ func TestMoveCompletesAnInterruptedMove(t *testing.T) {
 			if err := a.move(t.Context(), row456()); err != nil {
 				t.Fatal(err)
 			}
-			want := []fault.Op{"Table.Get", fault.Op(a.names[0]), fault.Op(a.names[1]), "Table.Delete"}
+			want := []op.Op{"Table.Get", op.Op(a.names[0]), op.Op(a.names[1]), "Table.Delete"}
 			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, want) {
 				t.Errorf("requests %v", ops)
 			}
@@ -66,9 +66,22 @@ func TestMoveReplacesAnEarlierRowInTheArchive(t *testing.T) {
 			if err := a.move(t.Context(), row456()); err != nil {
 				t.Fatal(err)
 			}
-			want := []fault.Op{"Table.Get", fault.Op(a.names[0]), fault.Op(a.names[1]), "Table.Get", fault.Op(a.names[2]), "Table.Delete"}
+			want := []op.Op{"Table.Get", op.Op(a.names[0]), op.Op(a.names[1]), "Table.Get", op.Op(a.names[2]), "Table.Delete"}
 			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, want) {
 				t.Errorf("requests %v", ops)
+			}
+			a.want(t, "", employee456)
+		})
+	})
+}
+
+// The stamps identify writes to the row in the current table.
+func TestACopyHasNoWriteStamps(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		archives(t, b, func(t *testing.T, a *archive) {
+			putRow(t, a.current, strings.Replace(employee456, `"azp_pk"`, `"azp_stamp":"abc.new", "azp_pk"`, 1))
+			if err := a.move(t.Context(), row456()); err != nil {
+				t.Fatal(err)
 			}
 			a.want(t, "", employee456)
 		})

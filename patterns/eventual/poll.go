@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/azpatterns/azpatterns/internal/parallel"
 )
 
 // poll receives messages and starts handlers until ctx ends. It returns an error only
@@ -39,7 +41,7 @@ func (w *Worker) poll(ctx, work context.Context, handlers, timers *sync.WaitGrou
 			pause = w.opts.PollMin
 			continue
 		}
-		if sleep(ctx, jitter(pause, 0.25)) != nil {
+		if parallel.Sleep(ctx, jitter(pause, 0.25)) != nil {
 			return nil
 		}
 		pause = min(2*pause, w.opts.PollMax)
@@ -66,16 +68,4 @@ func acquire(ctx context.Context, slots chan struct{}) int {
 		}
 	}
 	return n
-}
-
-// sleep waits until d has passed or ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

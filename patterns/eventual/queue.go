@@ -8,6 +8,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Limits of the Queue service.
@@ -64,7 +66,7 @@ func (q queue) put(ctx context.Context, text string, delay, ttl time.Duration) (
 	resp, err := q.client.EnqueueMessage(traced, text, &opts)
 	switch {
 	case err != nil && tries.Load() == 1:
-		return "", "", writeError("put message", err)
+		return "", "", azerr.NewWrite("put message", err)
 	case err != nil:
 		return "", "", unsureError("put message", err)
 	}
@@ -81,7 +83,7 @@ func (q queue) receive(ctx context.Context, n int, visibility time.Duration) ([]
 		VisibilityTimeout: to.Ptr(seconds(visibility)),
 	})
 	if err != nil {
-		return nil, readError("get messages", err)
+		return nil, azerr.New("get messages", err)
 	}
 	ms := make([]message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {
@@ -108,7 +110,7 @@ func localTime(t, now *time.Time) time.Time {
 func (q queue) peek(ctx context.Context, n int) ([]message, error) {
 	resp, err := q.client.PeekMessages(ctx, &azqueue.PeekMessagesOptions{NumberOfMessages: to.Ptr(int32(n))})
 	if err != nil {
-		return nil, readError("peek messages", err)
+		return nil, azerr.New("peek messages", err)
 	}
 	ms := make([]message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {
@@ -126,7 +128,7 @@ func (q queue) update(ctx context.Context, m *message, text string, visibility t
 		VisibilityTimeout: to.Ptr(seconds(m.untilExpiry(visibility))),
 	})
 	if err != nil {
-		return writeError("update message", err)
+		return azerr.NewWrite("update message", err)
 	}
 	m.popReceipt, m.text = deref(resp.PopReceipt), text
 	return nil
@@ -134,18 +136,20 @@ func (q queue) update(ctx context.Context, m *message, text string, visibility t
 
 // delete deletes a message. One request.
 func (q queue) delete(ctx context.Context, id, popReceipt string) error {
-	_, err := q.client.DeleteMessage(ctx, id, popReceipt, nil)
-	return writeError("delete message", err)
+	if _, err := q.client.DeleteMessage(ctx, id, popReceipt, nil); err != nil {
+		return azerr.NewWrite("delete message", err)
+	}
+	return nil
 }
 
 // create creates the queue if it does not exist. One request.
 func (q queue) create(ctx context.Context) error {
-	_, err := q.client.Create(ctx, nil)
-	err = readError("create queue", err)
-	if hasCode(err, "QueueAlreadyExists") { // with other metadata
-		return nil
+	if _, err := q.client.Create(ctx, nil); err != nil {
+		if e := azerr.New("create queue", err); e.Code != "QueueAlreadyExists" { // with other metadata
+			return e
+		}
 	}
-	return err
+	return nil
 }
 
 func deref[T any](p *T) T {

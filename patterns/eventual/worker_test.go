@@ -10,7 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -141,10 +141,10 @@ func TestRunFailsIfTheQueueDoesNotExist(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if text := err.Error(); strings.Contains(text, "http") {
-			t.Errorf("the message tells too much: %s", text)
+			t.Errorf("the message contains the address: %s", text)
 		}
 		if text := fmt.Sprintf("%+v", e); !strings.Contains(text, "http") {
-			t.Errorf("%%+v tells too little: %s", text)
+			t.Errorf("%%+v does not contain the address: %s", text)
 		}
 	})
 }

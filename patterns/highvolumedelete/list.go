@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/fetch"
 )
 
 // PeriodTable is a table of the set.
@@ -48,7 +48,7 @@ func (s *Tables[T]) list(ctx context.Context, low, high time.Time) ([]PeriodTabl
 		return nil, ctx.Err()
 	}
 	var tables []PeriodTable
-	for name, err := range wire.ListTables(ctx, s.service, s.names.filter(low, high)) {
+	for name, err := range fetch.Tables(ctx, s.service, s.names.filter(low, high)) {
 		if err != nil {
 			return nil, err
 		}

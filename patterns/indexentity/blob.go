@@ -3,6 +3,7 @@ package indexentity
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -14,27 +15,32 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// blobs is a [patterns.Target]: lists in blobs, each a JSON array of members.
-type blobs struct {
+// blobTarget is a [view.Target] that stores each list in a blob, as a JSON array of its
+// members.
+type blobTarget struct {
 	name      string
 	container *container.Client
 }
 
-// ID is of patterns.Target.
-func (b *blobs) ID() string { return "blob-" + b.name }
+var _ view.Target = (*blobTarget)(nil)
 
-// tries is how often a list is read again because another writer was faster.
-const tries = 64
+// ID implements [view.Target].
+func (b *blobTarget) ID() string { return "blob-" + b.name }
 
-// Reconcile is of patterns.Target: it puts the owner into the list, or takes it out,
-// under the list's ETag.
-func (b *blobs) Reconcile(ctx context.Context, c view.Claim) error {
+// maxTries limits the conflicts of one Reconcile.
+const maxTries = 64
+
+// Reconcile implements [view.Target]: it adds the owner to the list or removes it, on
+// condition that the blob is still as it was read. Two requests, one if nothing changes,
+// and two more for each conflict.
+func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) error {
 	if c.Kind != view.Members {
 		return fmt.Errorf("index in a blob: %w", patterns.ErrBadView)
 	}
@@ -52,11 +58,10 @@ func (b *blobs) Reconcile(ctx context.Context, c view.Claim) error {
 			return nil
 		}
 		err = b.write(ctx, c.Key, members, etag)
-		raced := bloberror.HasCode(err, bloberror.ConditionNotMet, bloberror.BlobAlreadyExists, bloberror.BlobNotFound)
-		if err == nil || !raced {
-			return quiet(err)
+		if !isConflict(err) {
+			return err
 		}
-		if try == tries {
+		if try == maxTries {
 			return fmt.Errorf("index in a blob: %w", patterns.ErrConflict)
 		}
 		if err := parallel.Pause(ctx, try); err != nil {
@@ -65,60 +70,61 @@ func (b *blobs) Reconcile(ctx context.Context, c view.Claim) error {
 	}
 }
 
-// blob is where the list at key stands. The ending keeps a value from ending the name
-// in a dot, which the service advises against.
-func (b *blobs) blob(key keys.Key) *blockblob.Client {
+// isConflict reports whether err means that the blob was created, changed or deleted
+// since it was read.
+func isConflict(err error) bool {
+	return errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrNotFound)
+}
+
+// blob returns a client of the list at key. The suffix prevents a name that ends in a
+// dot, which the service advises against.
+func (b *blobTarget) blob(key keys.Key) *blockblob.Client {
 	return b.container.NewBlockBlobClient(b.name + "/" + key.Row + ".json")
 }
 
-// read gives the members and the list's ETag, nil where there is no list.
-func (b *blobs) read(ctx context.Context, key keys.Key) ([]string, *azcore.ETag, error) {
+// read returns the members of the list at key and its ETag, which is nil if there is no
+// list.
+func (b *blobTarget) read(ctx context.Context, key keys.Key) ([]string, *azcore.ETag, error) {
+	const op = "get list blob"
 	resp, err := b.blob(key).DownloadStream(ctx, nil)
 	if bloberror.HasCode(err, bloberror.BlobNotFound) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, quiet(err)
+		return nil, nil, azerr.New(op, err)
 	}
 	body := resp.NewRetryReader(ctx, nil)
 	defer body.Close()
 	text, err := io.ReadAll(body)
 	if err != nil {
-		return nil, nil, quiet(err)
+		return nil, nil, azerr.New(op, err)
 	}
 	members, err := parseMembers(text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("index in a blob: %w: the list is not a JSON array of strings", patterns.ErrBadReply)
+		return nil, nil, fmt.Errorf("%s: %w: the list is not a JSON array of strings", op, patterns.ErrBadReply)
 	}
 	return asSet(members), resp.ETag, nil
 }
 
-// write replaces the list that had etag; an empty one is deleted.
-func (b *blobs) write(ctx context.Context, key keys.Key, members []string, etag *azcore.ETag) error {
+// write replaces the list if it still has the ETag, or is still missing if etag is nil.
+// An empty list is deleted.
+func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, etag *azcore.ETag) error {
 	only := &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: etag}}
 	if etag == nil {
 		only.ModifiedAccessConditions.IfNoneMatch = to.Ptr(azcore.ETagAny)
 	}
 	if len(members) == 0 {
-		_, err := b.blob(key).Delete(ctx, &blob.DeleteOptions{AccessConditions: only})
-		return err
+		if _, err := b.blob(key).Delete(ctx, &blob.DeleteOptions{AccessConditions: only}); err != nil {
+			return azerr.NewWrite("delete list blob", err)
+		}
+		return nil
 	}
 	_, err := b.blob(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(formatMembers(members))), &blockblob.UploadOptions{
 		AccessConditions: only,
 		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
 	})
-	return err
-}
-
-// quiet keeps the blob's name, which holds the value, out of the message.
-func quiet(err error) error {
-	if err == nil {
-		return nil
+	if err != nil {
+		return azerr.NewWrite("put list blob", err)
 	}
-	return &blobError{err}
+	return nil
 }
-
-type blobError struct{ err error }
-
-func (e *blobError) Error() string { return "index in a blob: request failed" + codeOf(e.err) }
-func (e *blobError) Unwrap() error { return e.err }

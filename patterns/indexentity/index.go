@@ -12,50 +12,51 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Index is the lists of one property: the [patterns.View] that a [patterns.Store]
-// keeps, and, by [Index.On], what reads it. It does not change once made, and may be
-// used by any number of goroutines.
+// Index contains, for each value, the list of the entities with that value: a
+// [patterns.View], which a [patterns.Store] keeps up to date. [Index.On] returns its
+// reader. An Index is immutable and safe for concurrent use.
 type Index[T any] struct {
-	by    indexed.By[T]
-	opts  Options[T]
-	local bool
-	table *aztables.Client  // nil for the primary's own
+	def   indexed.Definition[T]
+	local bool              // lists are in the primaries' partitions
+	table *aztables.Client  // nil for the primaries' own
 	blobs *container.Client // nil for rows
 }
 
-// Options are the options of [SamePartition], [OtherPartition] and [InBlob]. The zero
-// value means the defaults.
+// Options are the options of [SamePartition], [OtherPartition] and [InBlob]. nil and the
+// zero value mean the defaults.
 type Options[T any] struct {
-	// Fold takes upper and lower case for the same, as [strings.ToLower] does.
+	// Fold ignores the difference between upper and lower case: values are converted by
+	// [strings.ToLower], in the names of lists and in lookups.
 	Fold bool
 
-	// Key, for SamePartition, gives a primary's key. Without it T needs string fields
-	// named, or tagged, PartitionKey and RowKey. Give it what
-	// [patterns.TableOptions.Key] was given.
+	// Key, for SamePartition, returns the key of an entity; set it to what
+	// [patterns.TableOptions.Key] is. If nil, T needs string fields named, or tagged,
+	// PartitionKey and RowKey.
 	Key func(*T) (keys.Key, error)
 
-	// Partition, for OtherPartition, gives the partition of the list for a value, so
-	// that not all lists share one: by first letter, or by hash. It must be pure. The
-	// index's name and "_" come in front of it. Without it that is all.
+	// Partition, for OtherPartition only, returns the name of the partition of the index
+	// that contains a value, for example its first letter or a hash. It must be a pure
+	// function. If Fold is set, it receives the folded value. The partition key is the
+	// index's name, "_" and the result.
+	//
+	// If nil, the name is empty: one partition contains all lists.
 	Partition func(value string) string
-
-	// Parallel is how many members [Reader.Entities] reads at once. Zero means 8.
-	Parallel int
 }
 
-// SamePartition makes an index whose lists stand in the primaries' own partitions and
-// change in the same transaction: one list for each value and partition. value says
-// false where the primary is not to be in the index; it must be pure. name, of 1 to 64
-// letters, digits, '-' and '.', begins the row keys.
+// SamePartition returns an index whose lists are in the primaries' own partitions and
+// change in the same transaction. There is one list for each value and partition. value
+// returns the value to index, and false if the entity is not in the index; it must be a
+// pure function. name begins the row keys. It has 1 to 64 letters, digits, '-' and '.',
+// and must differ from that of every other index in the table.
 //
-// At most one Options is taken. No request; the error names what cannot be.
-func SamePartition[T any](name string, value func(*T) (string, bool), opts ...Options[T]) (*Index[T], error) {
+// SamePartition makes no request. The error names the option that is invalid.
+func SamePartition[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
 	ix, err := newIndex(name, value, opts)
 	if err == nil {
 		err = ix.hasOnePartition()
 	}
 	if err == nil {
-		err = ix.by.HasKey()
+		err = ix.def.NeedsKey()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)
@@ -64,11 +65,11 @@ func SamePartition[T any](name string, value func(*T) (string, bool), opts ...Op
 	return ix, nil
 }
 
-// OtherPartition makes an index with one list for each value, in partitions of its own
-// of table, which may be of another account; where table is nil, of the primaries'
-// table. The lists follow through the [patterns.StoreOptions.Outbox]. All else is as
-// for [SamePartition]; name begins the partition keys.
-func OtherPartition[T any](name string, table *aztables.Client, value func(*T) (string, bool), opts ...Options[T]) (*Index[T], error) {
+// OtherPartition returns an index with one list for each value, in other partitions: of
+// table, which may be in another account, or, if table is nil, of the primaries' own
+// table. The lists are updated through the [patterns.StoreOptions.Outbox]. name begins
+// the partition keys. Otherwise OtherPartition is like [SamePartition].
+func OtherPartition[T any](name string, table *aztables.Client, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
 	ix, err := newIndex(name, value, opts)
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)
@@ -77,10 +78,11 @@ func OtherPartition[T any](name string, table *aztables.Client, value func(*T) (
 	return ix, nil
 }
 
-// InBlob makes an index with one list for each value, each in a blob of the
-// container: name/value.json. They follow through the outbox, and have no limit of
-// their own but what can be rewritten at each change.
-func InBlob[T any](name string, blobs *container.Client, value func(*T) (string, bool), opts ...Options[T]) (*Index[T], error) {
+// InBlob returns an index with one list for each value, each in a blob of the container:
+// name/value.json. The lists are updated through the [patterns.StoreOptions.Outbox]. They
+// have no limit, but every change rewrites the blob. Otherwise InBlob is like
+// [SamePartition].
+func InBlob[T any](name string, blobs *container.Client, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
 	ix, err := newIndex(name, value, opts)
 	if err == nil && blobs == nil {
 		err = fmt.Errorf("container: %w", patterns.ErrNil)
@@ -95,75 +97,77 @@ func InBlob[T any](name string, blobs *container.Client, value func(*T) (string,
 	return ix, nil
 }
 
+func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
+	var o Options[T]
+	if opts != nil {
+		o = *opts
+	}
+	ix := &Index[T]{def: indexed.Definition[T]{Name: name, Value: value, Fold: o.Fold, Key: o.Key, Partition: o.Partition}}
+	return ix, ix.def.Init()
+}
+
 // hasOnePartition refuses an option that would have no effect.
 func (ix *Index[T]) hasOnePartition() error {
-	if ix.opts.Partition != nil {
+	if ix.def.Partition != nil {
 		return errors.New("Options.Partition is for OtherPartition")
 	}
 	return nil
 }
 
-func newIndex[T any](name string, value func(*T) (string, bool), opts []Options[T]) (*Index[T], error) {
-	by, o, err := indexed.New(name, value, opts)
-	by.KeyOf = o.Key
-	return &Index[T]{by: by, opts: o}, err
-}
+// Name returns the name of the index, which is also that of the view.
+func (ix *Index[T]) Name() string { return ix.def.Name }
 
-// Name is the index's name, and the view's.
-func (ix *Index[T]) Name() string { return ix.by.Name }
-
-// Shape says where the lists stand.
+// Shape returns what all lists have in common; see [patterns.View].
 func (ix *Index[T]) Shape() patterns.Shape {
-	s := patterns.Shape{Kind: patterns.Members, Remote: !ix.local, List: list{ix.local}}
+	s := patterns.Shape{Kind: patterns.Members, Remote: !ix.local, List: ix.list()}
 	switch {
 	case ix.blobs != nil:
-		s.Target = &blobs{ix.by.Name, ix.blobs}
+		s.Target = ix.blobTarget()
 	case ix.table != nil:
-		s.Target = patterns.TableTarget(ix.by.Name, ix.table)
+		s.Target = patterns.TableTarget(ix.def.Name, ix.table)
 	}
 	return s
 }
 
-// Rows gives the list that e is in, or none.
+func (ix *Index[T]) list() list { return list{local: ix.local} }
+
+func (ix *Index[T]) blobTarget() *blobTarget { return &blobTarget{ix.def.Name, ix.blobs} }
+
+// Rows returns the list that contains e, or none if e is not in the index; see
+// [patterns.View].
 func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
-	value, ok := ix.by.Value(e)
+	value, ok := ix.def.Value(e)
 	if !ok {
 		return nil, nil
 	}
 	partition := ""
 	if ix.local {
-		primary, err := ix.by.Key(e)
+		primary, err := ix.def.Primary(e)
 		if err != nil {
 			return nil, err
 		}
 		partition = primary.Partition
 	}
-	key, err := ix.place(partition, value)
+	key, err := ix.key(partition, value)
 	if err != nil {
 		return nil, err
 	}
 	return []patterns.DerivedRow{patterns.MemberRow(key)}, nil
 }
 
-// place is where the list for a value stands; partition is that of the primaries.
-func (ix *Index[T]) place(partition, value string) (keys.Key, error) {
-	value = ix.fold(value)
-	key := keys.Key{Partition: partition, Row: ix.by.Name + indexed.Separator + keys.Escape(value)}
-	if !ix.local {
-		key = keys.Key{Partition: ix.by.Name + indexed.Separator, Row: keys.Escape(value)}
-		if ix.opts.Partition != nil {
-			key.Partition += ix.opts.Partition(value)
-		}
+// key returns the key of the list of a value. partition is the partition key of the
+// primaries.
+func (ix *Index[T]) key(partition, value string) (keys.Key, error) {
+	row := keys.Escape(ix.def.Normalize(value))
+	if ix.local {
+		row = ix.def.Name + indexed.Separator + row
 	}
-	if err := keys.Check("indexed value", key.Row); err != nil {
+	if err := keys.Check("indexed value", row); err != nil {
 		return keys.Key{}, err
 	}
-	return key, key.Validate()
-}
-
-func (ix *Index[T]) fold(value string) string {
-	if ix.opts.Fold {
-		return indexed.Fold(value)
+	if !ix.local {
+		partition = ix.def.PartitionKey(ix.def.PartitionOf(value, ""))
 	}
-	return value
+	key := keys.Key{Partition: partition, Row: row}
+	return key, key.Validate()
 }

@@ -9,13 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -32,28 +30,28 @@ type employee struct {
 
 func lastName(e *employee) (string, bool) { return e.LastName, e.LastName != "" }
 
-// homes are the three places for the list.
+// homes are the places where lists can be stored.
 var homes = map[string]func(c *aztables.Client, blobs *container.Client) (*indexentity.Index[employee], error){
 	"same partition": func(*aztables.Client, *container.Client) (*indexentity.Index[employee], error) {
-		return indexentity.SamePartition("lastname", lastName)
+		return indexentity.SamePartition("lastname", lastName, nil)
 	},
 	"other partition": func(*aztables.Client, *container.Client) (*indexentity.Index[employee], error) {
-		return indexentity.OtherPartition("lastname", nil, lastName)
+		return indexentity.OtherPartition("lastname", nil, lastName, nil)
 	},
 	"other table": func(c *aztables.Client, _ *container.Client) (*indexentity.Index[employee], error) {
-		return indexentity.OtherPartition("lastname", c, lastName, indexentity.Options[employee]{
+		return indexentity.OtherPartition("lastname", c, lastName, &indexentity.Options[employee]{
 			Partition: func(value string) string { return value[:1] }, Fold: true})
 	},
 	"blob": func(_ *aztables.Client, blobs *container.Client) (*indexentity.Index[employee], error) {
-		return indexentity.InBlob("lastname", blobs, lastName)
+		return indexentity.InBlob("lastname", blobs, lastName, nil)
 	},
 }
 
 // world is a store with one index.
 type world struct {
-	store   *patterns.Store[employee]
-	index   *indexentity.Reader[employee]
-	wakeups *harness.OutboxQueue
+	store    *patterns.Store[employee]
+	index    *indexentity.Reader[employee]
+	messages *harness.OutboxQueue
 }
 
 func newWorld(client, other *aztables.Client, blobs *container.Client, home string, w *harness.OutboxQueue) (*world, error) {
@@ -96,7 +94,7 @@ func (w *world) hire(t testing.TB, id, name string) {
 
 func (w *world) members(t testing.TB, name string) []string {
 	t.Helper()
-	members, err := w.index.Members(t.Context(), "Sales", name)
+	members, err := w.index.Get(t.Context(), "Sales", name)
 	if err != nil {
 		t.Fatalf("%+v", err)
 	}
@@ -116,7 +114,7 @@ func (w *world) want(t testing.TB, name string, ids ...string) {
 		t.Errorf("%s: %q, want %q", name, got, ids)
 	}
 	var entities []string
-	for item, err := range w.index.Entities(t.Context(), "Sales", name) {
+	for item, err := range w.index.Query(t.Context(), "Sales", name, nil) {
 		if err != nil {
 			t.Fatalf("%+v", err)
 		}
@@ -127,7 +125,7 @@ func (w *world) want(t testing.TB, name string, ids ...string) {
 	}
 }
 
-func TestListsFollowTheirEntities(t *testing.T) {
+func TestListsAreUpdatedWithTheirEntities(t *testing.T) {
 	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
 		ctx := t.Context()
 		w.want(t, "Jones")
@@ -154,75 +152,13 @@ func TestListsFollowTheirEntities(t *testing.T) {
 			}
 		}
 		w.want(t, "Smith")
-		if n := w.wakeups.Len(); n != 0 {
-			t.Errorf("%d wake-ups left after operations that went well", n)
+		if n := w.messages.Len(); n != 0 {
+			t.Errorf("%d messages left after successful operations", n)
 		}
 	})
 }
 
-func TestCostOfReading(t *testing.T) {
-	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
-		for i := range 5 {
-			w.hire(t, fmt.Sprint(i), "Jones")
-		}
-		b.ResetRequests()
-		w.members(t, "Jones")
-		if n := len(b.Requests()); n != 1 {
-			t.Errorf("members: %d requests, want 1", n)
-		}
-		b.ResetRequests()
-		for range w.index.Entities(t.Context(), "Sales", "Jones") {
-		}
-		if n := len(b.Requests()); n != 6 {
-			t.Errorf("entities: %d requests, want 1 + 5", n)
-		}
-	})
-}
-
-func TestEntitiesAreReadSideBySideWithinBounds(t *testing.T) {
-	for parallel, waves := range map[int]int{0: 3, 1: 20, 5: 4, 100: 1} { // of 20 members; 0 is 8
-		synctest.Test(t, func(t *testing.T) {
-			acct := storagetest.New(t)
-			index, err := indexentity.SamePartition("lastname", lastName, indexentity.Options[employee]{Parallel: parallel})
-			if err != nil {
-				t.Fatal(err)
-			}
-			table, err := patterns.NewTable[employee](acct.Tables().NewClient("Staff"), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := table.Create(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range 20 {
-				if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: fmt.Sprintf("%02d", i), LastName: "Jones"}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			reader, err := index.On(store)
-			if err != nil {
-				t.Fatal(err)
-			}
-			acct.Fault(storagetest.On("Table.Get").DelayReply(time.Second))
-			began, n := time.Now(), 0
-			for item, err := range reader.Entities(t.Context(), "Sales", "Jones") {
-				if err != nil || item.Key.Row != fmt.Sprintf("%02d", n) {
-					t.Errorf("entity %d: %v, %v", n, item.Key, err)
-				}
-				n++
-			}
-			if took := time.Since(began); n != 20 || took != time.Duration(1+waves)*time.Second {
-				t.Errorf("parallel %d: %d entities in %v, want the list and %d reads in turn", parallel, n, took, waves)
-			}
-		})
-	}
-}
-
-func TestCostOfWritingInTheSamePartition(t *testing.T) {
+func TestInsertsIntoTheSamePartitionMakeTwoRequests(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		w, err := newWorld(b.Table(t), nil, nil, "same partition", nil)
 		if err != nil {
@@ -236,33 +172,7 @@ func TestCostOfWritingInTheSamePartition(t *testing.T) {
 	})
 }
 
-func TestMembersThatAreGoneOrHaveChangedAreLeftOut(t *testing.T) {
-	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
-		w.hire(t, "1", "Jones")
-		w.hire(t, "2", "Jones")
-		w.hire(t, "3", "Jones")
-		// Past the store, as an index that lags has it.
-		table := w.store.Table()
-		if err := table.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}, ""); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.Upsert(t.Context(), &employee{Department: "Sales", ID: "2", LastName: "Smith"}, patterns.Replace); err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for item, err := range w.index.Entities(t.Context(), "Sales", "Jones") {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, item.Key.Row)
-		}
-		if !slices.Equal(got, []string{"3"}) {
-			t.Errorf("got %q", got)
-		}
-	})
-}
-
-func TestRacingWritersLoseNobody(t *testing.T) {
+func TestRacingWritersLoseNoMember(t *testing.T) {
 	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
 		const writers, each = 4, 4
 		var wg sync.WaitGroup
@@ -288,14 +198,14 @@ func TestRacingWritersLoseNobody(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if err := w.wakeups.Work(t.Context(), w.store.Handle); err != nil {
+		if err := w.messages.Work(t.Context(), w.store.Handle); err != nil {
 			t.Errorf("worker: %+v", err)
 		}
 		w.want(t, "Jones", want...)
 	})
 }
 
-func TestLostRepliesLoseNobody(t *testing.T) {
+func TestLostRepliesLoseNoMember(t *testing.T) {
 	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
 		defer b.ClearFaults()
 		for _, op := range []string{"Table.Batch", "Table.Insert", "Table.Replace", "Table.Merge", "Table.Delete", "Blob.Put", "Blob.Delete"} {
@@ -308,15 +218,15 @@ func TestLostRepliesLoseNobody(t *testing.T) {
 			t.Errorf("%+v", err)
 		}
 		b.ClearFaults()
-		if err := w.wakeups.Work(t.Context(), w.store.Handle); err != nil {
+		if err := w.messages.Work(t.Context(), w.store.Handle); err != nil {
 			t.Errorf("worker: %+v", err)
 		}
 		w.want(t, "Jones", "0", "1", "2", "4", "5")
 	})
 }
 
-// After a crash at any request a worker makes the lists what the entities imply.
-func TestACrashAnywhereHeals(t *testing.T) {
+// After a crash at any request the worker makes the lists what the entities imply.
+func TestTheWorkerRepairsACrashAnywhere(t *testing.T) {
 	for home := range homes {
 		t.Run(home, func(t *testing.T) {
 			var w *harness.OutboxQueue // outlives the process; the runs come one after the other
@@ -371,24 +281,8 @@ func TestACrashAnywhereHeals(t *testing.T) {
 	}
 }
 
-func TestAReaderNeedsAStoreThatKeepsItsIndex(t *testing.T) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		w, err := newWorld(b.Table(t), nil, nil, "same partition", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		other, err := indexentity.SamePartition("lastname", lastName)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := other.On(w.store); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"lastname"`) {
-			t.Errorf("another index of the same name: %v", err)
-		}
-	})
-}
-
-// With a list in its own partition a member that finds no room is not stored; elsewhere
-// the list comes later, and whoever watches is told.
+// If the list is in the entity's partition and full, the entity is not stored. Otherwise
+// the entity is stored, and OnPending receives the error.
 func TestAFullListRefusesTheEntityOrIsReported(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for home, list := range map[string]struct {
@@ -433,8 +327,8 @@ func TestAFullListRefusesTheEntityOrIsReported(t *testing.T) {
 	})
 }
 
-// fullList is a row at key in which no member finds room: 16 properties of 64 members of
-// 508 units each, of 32 Ki units that a property has, and 508 Ki that a list has.
+// fullList returns a row at key that has no space for another member: 16 properties of 64
+// members of 508 units each. A property has 32 Ki units, a list 508 Ki.
 func fullList(t *testing.T, key keys.Key, before string) []byte {
 	t.Helper()
 	row := map[string]any{"PartitionKey": key.Partition, "RowKey": key.Row, "azp_view": "lastname"}
@@ -461,19 +355,19 @@ func fullList(t *testing.T, key keys.Key, before string) []byte {
 	return body
 }
 
-func TestWhatCannotBeIsRefused(t *testing.T) {
+func TestInvalidArgumentsAreRefused(t *testing.T) {
 	type keyless struct{ Name string }
 	err := func(_ any, err error) error { return err }
 	for what, c := range map[string]struct{ err, want error }{
-		"name":         {err(indexentity.SamePartition("last_name", lastName)), patterns.ErrBadKey},
-		"no name":      {err(indexentity.OtherPartition("", nil, lastName)), patterns.ErrBadKey},
-		"no function":  {err(indexentity.SamePartition[employee]("n", nil)), patterns.ErrNil},
-		"no container": {err(indexentity.InBlob("n", nil, lastName)), patterns.ErrNil},
-		"partition": {err(indexentity.SamePartition("n", lastName, indexentity.Options[employee]{
+		"name":         {err(indexentity.SamePartition("last_name", lastName, nil)), patterns.ErrBadKey},
+		"no name":      {err(indexentity.OtherPartition("", nil, lastName, nil)), patterns.ErrBadKey},
+		"no function":  {err(indexentity.SamePartition[employee]("n", nil, nil)), patterns.ErrNil},
+		"no container": {err(indexentity.InBlob("n", nil, lastName, nil)), patterns.ErrNil},
+		"partition": {err(indexentity.SamePartition("n", lastName, &indexentity.Options[employee]{
 			Partition: func(string) string { return "" }})), nil},
-		"partition of a blob": {err(indexentity.InBlob("n", new(container.Client), lastName, indexentity.Options[employee]{
+		"partition of a blob": {err(indexentity.InBlob("n", new(container.Client), lastName, &indexentity.Options[employee]{
 			Partition: func(string) string { return "" }})), nil},
-		"no key": {err(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true })), patterns.ErrBadKey},
+		"no key": {err(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true }, nil)), patterns.ErrBadKey},
 	} {
 		if c.err == nil || c.want != nil && !errors.Is(c.err, c.want) {
 			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
@@ -489,7 +383,7 @@ func TestWhatCannotBeIsRefused(t *testing.T) {
 		if !errors.Is(err, patterns.ErrBadKey) || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "lastname") {
 			t.Errorf("value that is too long: %v", err)
 		}
-		if _, err := w.index.Members(t.Context(), "Sales", strings.Repeat("x", 600)); !errors.Is(err, patterns.ErrBadKey) {
+		if _, err := w.index.Get(t.Context(), "Sales", strings.Repeat("x", 600)); !errors.Is(err, patterns.ErrBadKey) {
 			t.Errorf("lookup of a value that is too long: %v", err)
 		}
 		if n := len(b.Requests()); n != 0 {

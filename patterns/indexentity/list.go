@@ -11,24 +11,27 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// list is a [patterns.List] in the string properties Members, Members02, …: each a
-// JSON array, together the sorted members. A member is its row key, or partition and
-// row key with a "/" between, which no key holds.
+// list is a [patterns.List] that stores the members, sorted, in the string properties
+// Members, Members02, …, each of which is a JSON array. The text of a member is its row
+// key or, if members have different partition keys, partition key, "/" and row key. No
+// key contains a "/".
 type list struct {
-	local bool // all members are of one partition
+	local bool // all members are in one partition
 }
 
 const (
-	// textUnits is what a string property holds, in UTF-16 code units.
+	// textUnits is the size limit of a string property, in UTF-16 code units.
 	textUnits = 32 << 10
-	// listUnits leaves a row of 1 MiB room for its keys and what the Store adds.
+	// listUnits is the size limit of a list. It leaves room in a row of 1 MiB for the keys
+	// and the properties that the Store adds.
 	listUnits = (1<<20)/2 - 4<<10
 	maxTexts  = listUnits/textUnits + 1
 )
 
-// errFull says what to do about a list that is too long.
+// errFull is the error of a list that is too long, and names the remedies.
 var errFull = fmt.Errorf("%w: the list of members is full: keep it in a blob, or use a secondary index that is not unique", patterns.ErrTooLarge)
 
+// property returns the name of the i-th property of a list.
 func property(i int) string {
 	if i == 0 {
 		return "Members"
@@ -36,6 +39,7 @@ func property(i int) string {
 	return fmt.Sprintf("Members%02d", i+1)
 }
 
+// text returns the text of a member.
 func (l list) text(member keys.Key) string {
 	if l.local {
 		return member.Row
@@ -43,7 +47,7 @@ func (l list) text(member keys.Key) string {
 	return member.Partition + "/" + member.Row
 }
 
-// key is the member that text stands for; partition is that of a local list.
+// key returns the member with the given text. partition is that of a local list.
 func (l list) key(text, partition string) keys.Key {
 	if l.local {
 		return keys.Key{Partition: partition, Row: text}
@@ -52,7 +56,7 @@ func (l list) key(text, partition string) keys.Key {
 	return keys.Key{Partition: pk, Row: rk}
 }
 
-// read gives the members in a row, sorted.
+// read returns the members in a row, sorted.
 func (l list) read(row map[string]any) ([]string, error) {
 	var members []string
 	for i := range maxTexts {
@@ -69,7 +73,7 @@ func (l list) read(row map[string]any) ([]string, error) {
 	return asSet(members), nil
 }
 
-// write puts the members into as few properties as hold them.
+// write stores the members in as few properties as possible.
 func (l list) write(row map[string]any, members []string) error {
 	for i := range maxTexts {
 		delete(row, property(i))
@@ -94,17 +98,17 @@ func (l list) write(row map[string]any, members []string) error {
 	return nil
 }
 
-// Add is of patterns.List.
+// Add implements [patterns.List].
 func (l list) Add(row map[string]any, member keys.Key) (bool, error) {
 	return l.change(row, member, insert)
 }
 
-// Remove is of patterns.List.
+// Remove implements [patterns.List].
 func (l list) Remove(row map[string]any, member keys.Key) (bool, error) {
 	return l.change(row, member, remove)
 }
 
-// Len is of patterns.List.
+// Len implements [patterns.List].
 func (l list) Len(row map[string]any) (int, error) {
 	members, err := l.read(row)
 	return len(members), err
@@ -138,12 +142,14 @@ func remove(members []string, text string) ([]string, bool) {
 	return slices.Delete(members, i, i+1), true
 }
 
-// compare orders the texts of members by their keys. As text "A/1" comes after "A B/1".
+// compare compares the texts of two members by their keys. The order of the texts differs
+// from it: "A/1" is after "A B/1".
 func compare(a, b string) int {
 	return list{}.key(a, "").Compare(list{}.key(b, ""))
 }
 
-// asSet is members sorted, each once. Another writer may have left them otherwise.
+// asSet returns members sorted and without duplicates. Another program may have stored them
+// otherwise.
 func asSet(members []string) []string {
 	if !slices.IsSortedFunc(members, compare) {
 		slices.SortFunc(members, compare)
@@ -151,12 +157,13 @@ func asSet(members []string) []string {
 	return slices.Compact(members)
 }
 
-// parseMembers reads a JSON array of strings.
+// parseMembers parses a JSON array of strings.
 func parseMembers(text []byte) (members []string, err error) {
 	err = json.Unmarshal(text, &members)
 	return members, err
 }
 
+// formatMembers returns the members as a JSON array.
 func formatMembers(members []string) []byte {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -165,8 +172,8 @@ func formatMembers(members []string) []byte {
 	return []byte(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// jsonUnits is how long s is in JSON, in UTF-16 code units. Keys are valid UTF-8
-// without control characters, of which JSON escapes only the quote.
+// jsonUnits returns the length of s in JSON, in UTF-16 code units. s is a key: valid UTF-8
+// without control characters.
 func jsonUnits(s string) int {
 	n := len(`""`) + strings.Count(s, `"`) + strings.Count(s, `\`)
 	for _, r := range s {

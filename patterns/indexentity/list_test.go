@@ -16,8 +16,8 @@ import (
 
 func member(row string) keys.Key { return keys.Key{Partition: "Sales", Row: row} }
 
-// The stored form is a contract: other programs read it.
-func TestStoredFormOfAList(t *testing.T) {
+// Other programs read lists, so the stored form must not change.
+func TestListsAreStoredAsDocumented(t *testing.T) {
 	for _, c := range []struct {
 		list list
 		want string
@@ -34,7 +34,7 @@ func TestStoredFormOfAList(t *testing.T) {
 	}
 }
 
-func TestAListIsASetWhateverIsAddedAndRemoved(t *testing.T) {
+func TestAListIsASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := list{local: rapid.Bool().Draw(t, "local")}
 		row, model := map[string]any{"Other": "stays"}, map[string]bool{}
@@ -64,7 +64,7 @@ func TestAListIsASetWhateverIsAddedAndRemoved(t *testing.T) {
 		}
 		for _, m := range members {
 			if k := l.key(m, "Sales"); !model[k.Row] || k.Partition != "Sales" {
-				t.Fatalf("a stranger: %v", k)
+				t.Fatalf("not a member: %v", k)
 			}
 		}
 		if row["Other"] != "stays" {
@@ -73,7 +73,7 @@ func TestAListIsASetWhateverIsAddedAndRemoved(t *testing.T) {
 	})
 }
 
-func TestALongListGoesOverPropertiesAndShrinksAgain(t *testing.T) {
+func TestALongListUsesSeveralPropertiesAndShrinksAgain(t *testing.T) {
 	l, row := list{local: true}, map[string]any{}
 	var members []string
 	for i := range 20_000 {
@@ -87,7 +87,7 @@ func TestALongListGoesOverPropertiesAndShrinksAgain(t *testing.T) {
 	}
 	for name, v := range row {
 		if n := len(utf16.Encode([]rune(v.(string)))); n > textUnits {
-			t.Errorf("%s holds %d units", name, n)
+			t.Errorf("%s has %d units", name, n)
 		}
 	}
 	got, err := l.read(row)
@@ -99,7 +99,7 @@ func TestALongListGoesOverPropertiesAndShrinksAgain(t *testing.T) {
 	}
 }
 
-func TestAFullListIsRefusedWithAdvice(t *testing.T) {
+func TestAFullListIsRefusedAndTheErrorNamesTheRemedy(t *testing.T) {
 	l, row := list{local: true}, map[string]any{}
 	var members []string
 	for i := range 70_000 {
@@ -111,7 +111,7 @@ func TestAFullListIsRefusedWithAdvice(t *testing.T) {
 	}
 }
 
-// In the text of a member stands the partition, "/", and the row: as text "A B/1" comes
+// The text of a member is partition key, "/" and row key. In the order of texts "A B/1" is
 // before "A/1".
 func TestMembersAreInTheOrderOfKeys(t *testing.T) {
 	l, row := list{}, map[string]any{}
@@ -121,7 +121,7 @@ func TestMembersAreInTheOrderOfKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// In the order of texts, and over two properties, as another writer may have it.
+	// In the order of texts, and in two properties, as another program may store it.
 	other := map[string]any{"Members": `["A B/1","A-/1"]`, "Members02": `["A-/1","A/1","A/2"]`}
 	for _, row := range []map[string]any{row, other} {
 		members, err := l.read(row)
@@ -138,11 +138,11 @@ func TestMembersAreInTheOrderOfKeys(t *testing.T) {
 	}
 }
 
-func TestUnitsAreThoseOfTheStoredText(t *testing.T) {
+func TestJSONUnitsIsTheLengthOfTheStoredText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[ -~\x{a0}-\x{2fff}😀-🙏]{0,20}`).Draw(t, "text")
 		if strings.ContainsAny(s, `\`) {
-			return // no key holds it
+			return // no key contains it
 		}
 		text := string(formatMembers([]string{s}))
 		if want := len(utf16.Encode([]rune(text))) - 2; jsonUnits(s) != want {
@@ -159,6 +159,6 @@ func TestForeignTextIsAnErrorThatNamesTheProperty(t *testing.T) {
 		}
 	}
 	if n, err := (list{}).Len(map[string]any{"Members": `["b","a","b"]`}); n != 2 || err != nil {
-		t.Errorf("unsorted list of another writer: %d, %v", n, err)
+		t.Errorf("unsorted list of another program: %d, %v", n, err)
 	}
 }

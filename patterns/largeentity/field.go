@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"unicode/utf8"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -38,12 +38,12 @@ var contentTypes = map[fieldKind]string{
 // blobFields returns the fields of the struct type t that are tagged blob. It returns an
 // error if there are none, or if one cannot be stored.
 func blobFields(t reflect.Type) ([]field, error) {
-	codec, err := edm.CodecFor(t)
+	properties, err := txn.Fields(t)
 	if err != nil {
 		return nil, err
 	}
 	var fields []field
-	for _, property := range codec.Fields() {
+	for _, property := range properties {
 		invalid := func(reason string) error {
 			return fmt.Errorf("type %v: field %s: %s", t, property.Name, reason)
 		}

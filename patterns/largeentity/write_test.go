@@ -10,7 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -72,14 +72,14 @@ func as[E any](e *E) func(error) bool { return func(err error) bool { return err
 func TestARowThatIsTooLargeIsRefusedBeforeTheUpload(t *testing.T) {
 	type wide struct {
 		PartitionKey, RowKey string
-		Bag                  map[string]any `table:",bag"`
+		Unknown              map[string]any `table:",bag"`
 		Photo                []byte         `table:",blob"`
 	}
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[wide](t, b.Table(t), b.Container(t), nil)
-		w := &wide{PartitionKey: "p", RowKey: "r", Bag: map[string]any{}, Photo: noise("a", large)}
+		w := &wide{PartitionKey: "p", RowKey: "r", Unknown: map[string]any{}, Photo: noise("a", large)}
 		for i := range 20 {
-			w.Bag[fmt.Sprintf("B%d", i)] = noise("b", 60000)
+			w.Unknown[fmt.Sprintf("B%d", i)] = noise("b", 60000)
 		}
 		if _, err := table.Insert(t.Context(), w); !errors.Is(err, patterns.ErrTooLarge) {
 			t.Errorf("got %v", err)

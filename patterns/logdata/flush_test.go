@@ -12,7 +12,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -66,7 +65,7 @@ func TestAFailedFlushIsTriedAgain(t *testing.T) {
 			defer mu.Unlock()
 			errs = append(errs, err)
 		}})
-		acct.Fault(fault.On("Blob.Append").Times(4).Status(http.StatusServiceUnavailable, "ServerBusy"))
+		acct.Fault(storagetest.On("Blob.Append").Times(4).Status(http.StatusServiceUnavailable, "ServerBusy"))
 		write(t, w, at(0), "a")
 		time.Sleep(time.Hour)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a")
@@ -82,7 +81,7 @@ func TestCloseEndsABackgroundFlushAndStoresItsRecordsOnce(t *testing.T) {
 		acct := storagetest.New(t)
 		c := logsOf(t, acct)
 		w := newWriter(t, c, logdata.WriterOptions{FlushAge: time.Second})
-		acct.Fault(fault.On("Blob.Append").Nth(1).DelayReply(time.Hour))
+		acct.Fault(storagetest.On("Blob.Append").Nth(1).DelayReply(time.Hour))
 		write(t, w, at(0), "a")
 		time.Sleep(2 * time.Second)
 		write(t, w, at(1), "b")
@@ -101,7 +100,7 @@ func TestCloseCanBeRepeatedAfterAnError(t *testing.T) {
 		c := logsOf(t, acct)
 		w := newWriter(t, c, logdata.WriterOptions{})
 		write(t, w, at(0), "a")
-		acct.Fault(fault.On("Blob.*").LoseRequest())
+		acct.Fault(storagetest.On("Blob.*").LoseRequest())
 		if err := w.Close(t.Context()); err == nil {
 			t.Error("no error")
 		}
@@ -123,7 +122,7 @@ func TestAFullBufferDropsOrWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
 		c := logsOf(t, acct)
-		acct.Fault(fault.On("Blob.*").Status(http.StatusForbidden, "AuthorizationFailure"))
+		acct.Fault(storagetest.On("Blob.*").Status(http.StatusForbidden, "AuthorizationFailure"))
 
 		drops := newWriter(t, c, logdata.WriterOptions{BufferBytes: logdata.MaxBlock, Drop: true, FlushBytes: logdata.MaxBlock, Name: "drops"})
 		waits := newWriter(t, c, logdata.WriterOptions{BufferBytes: logdata.MaxBlock, FlushBytes: logdata.MaxBlock, Name: "waits"})

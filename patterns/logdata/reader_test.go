@@ -3,6 +3,7 @@ package logdata_test
 import (
 	"errors"
 	"fmt"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"iter"
 	"net/http"
 	"slices"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"

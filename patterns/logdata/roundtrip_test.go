@@ -8,13 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -64,9 +62,9 @@ func TestAReadReturnsExactlyTheWrittenRecords(t *testing.T) {
 				w.Flush(t.Context()) // may fail; Close reports it
 			case 4:
 				acct.ClearFaults()
-				rule := fault.On(rapid.SampledFrom([]string{"Blob.Put", "Blob.Append", "Blob.Get", "Blob.SetMetadata", "Blob.*"}).Draw(r, "op"))
+				rule := storagetest.On(rapid.SampledFrom([]string{"Blob.Put", "Blob.Append", "Blob.Get", "Blob.SetMetadata", "Blob.*"}).Draw(r, "op"))
 				rule = rule.Nth(rapid.IntRange(1, 3).Draw(r, "nth")).Times(rapid.IntRange(1, 3).Draw(r, "times"))
-				acct.Fault(rapid.SampledFrom([]fault.Rule{rule.LoseReply(), rule.LoseRequest(), rule.Twice(),
+				acct.Fault(rapid.SampledFrom([]storagetest.Rule{rule.LoseReply(), rule.LoseRequest(), rule.Twice(),
 					rule.Status(http.StatusServiceUnavailable, "ServerBusy")}).Draw(r, "fault"))
 			}
 		}

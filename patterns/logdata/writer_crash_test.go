@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -103,5 +102,5 @@ func crashEverywhere(t *testing.T, faults ...storagetest.Rule) {
 func TestNoAcknowledgedRecordIsLostByACrash(t *testing.T) { crashEverywhere(t) }
 
 func TestNoAcknowledgedRecordIsLostByACrashAfterLostReplies(t *testing.T) {
-	crashEverywhere(t, fault.On("Blob.Append").Nth(2).LoseReply(), fault.On("Blob.Put").Nth(2).LoseReply())
+	crashEverywhere(t, storagetest.On("Blob.Append").Nth(2).LoseReply(), storagetest.On("Blob.Put").Nth(2).LoseReply())
 }

@@ -2,6 +2,7 @@ package logdata_test
 
 import (
 	"errors"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"

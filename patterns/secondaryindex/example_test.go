@@ -30,12 +30,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	byEmail, err := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.Email, p.Email != "" })
+	byEmail, err := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.Email, p.Email != "" }, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	byLastName, err := secondaryindex.Intra("lastname", func(p *Person) (string, bool) { return p.LastName, true },
-		secondaryindex.Options[Person]{NonUnique: true})
+		&secondaryindex.Options[Person]{NonUnique: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -72,27 +72,114 @@ func Example() {
 	}
 	fmt.Println(e.Value.Name, e.Primary.Row, len(acct.Log()), "request")
 
-	for e, err := range lastNames.Lookup(ctx, "Sales", "Jones", nil) {
+	for e, err := range lastNames.Query(ctx, "Sales", secondaryindex.Equal("Jones"), nil) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println("Jones:", e.Value.Name)
 	}
-	for e, err := range emails.Prefix(ctx, "Sales", "k", nil) {
+	for e, err := range emails.Query(ctx, "Sales", secondaryindex.Prefix("k"), nil) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println("k:", e.Value.Name)
 	}
 
-	// An address that is taken is refused, and nothing is written.
+	// An address that another person has is refused, and nothing is written.
 	_, err = staff.Insert(ctx, &Person{"Sales", "empid_000300", "John Jonesy", "Jonesy", "jonesj@contoso.com"})
-	var taken *patterns.DuplicateError
-	fmt.Println(errors.As(err, &taken), taken.View)
+	var duplicate *patterns.DuplicateError
+	fmt.Println(errors.As(err, &duplicate), duplicate.View)
 	// Output:
 	// Jim Jones empid_000223 1 request
 	// Jones: Mary Jones
 	// Jones: Jim Jones
 	// k: Ken Kwok
 	// true email
+}
+
+// newPersonnel returns a store of three persons, and the reader of its index by e-mail
+// address.
+func newPersonnel(ctx context.Context) (*patterns.Store[Person], *secondaryindex.Reader[Person]) {
+	service := storagetest.Start(nil).TablesWith(patterns.Accelerate(nil))
+	table, err := patterns.NewTable[Person](service.NewClient("Personnel"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	byEmail, err := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.Email, p.Email != "" },
+		&secondaryindex.Options[Person]{Only: []string{"LastName"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	personnel, err := patterns.NewStore(table, &patterns.StoreOptions[Person]{Views: []patterns.View[Person]{byEmail}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := table.Create(ctx); err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range []Person{
+		{"Sales", "empid_000223", "Jim Jones", "Jones", "jonesj@contoso.com"},
+		{"Sales", "empid_000152", "Mary Jones", "Jones", "maryj@contoso.com"},
+		{"Sales", "empid_000010", "Ken Kwok", "Kwok", "kenk@contoso.com"},
+	} {
+		if _, err := personnel.Insert(ctx, &p); err != nil {
+			log.Fatal(err)
+		}
+	}
+	emails, err := byEmail.On(personnel)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return personnel, emails
+}
+
+// A list of all addresses, two at a time. Any process can read the page after a cursor.
+func ExampleReader_Page() {
+	ctx := context.Background()
+	_, emails := newPersonnel(ctx)
+
+	cursor := ""
+	for {
+		page, err := emails.Page(ctx, "Sales", secondaryindex.Values{}, cursor, &secondaryindex.QueryOptions{Limit: 2})
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, e := range page.Entries {
+			fmt.Println(e.Indexed, e.Value.LastName)
+		}
+		if cursor = page.Cursor; cursor == "" {
+			break
+		}
+		fmt.Println("next page")
+	}
+	// Output:
+	// jonesj@contoso.com Jones
+	// kenk@contoso.com Kwok
+	// next page
+	// maryj@contoso.com Jones
+}
+
+// The index contains only last names, so the name is read from the entity.
+func ExampleReader_GetFresh() {
+	ctx := context.Background()
+	personnel, emails := newPersonnel(ctx)
+
+	item, freshness, err := emails.GetFresh(ctx, "Sales", "kenk@contoso.com", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(item.Value.Name, "found by a copy that is", freshness)
+
+	// A write without the store leaves a stale copy.
+	if _, err := personnel.Table().Update(ctx, item.Key, func(p *Person) error { p.LastName = "Kwan"; return nil }); err != nil {
+		log.Fatal(err)
+	}
+	item, freshness, err = emails.GetFresh(ctx, "Sales", "kenk@contoso.com", &secondaryindex.CheckOptions{Repair: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(item.Value.LastName, "found by a copy that is", freshness)
+	// Output:
+	// Ken Kwok found by a copy that is fresh
+	// Kwan found by a copy that is repaired
 }

@@ -1,13 +1,9 @@
 package secondaryindex_test
 
 import (
-	"context"
-	"fmt"
 	"iter"
 	"slices"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -17,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 )
 
-// employee is the guide's. Its rows have the keys department and "empid_" + id.
+// employee is that of the guide. The keys of its rows are department and "empid_" + id.
 type employee struct {
 	PartitionKey string // department
 	RowKey       string
@@ -42,7 +38,7 @@ func emailOf(e *employee) (string, bool) { return e.EmailAddress, e.EmailAddress
 func badgeOf(e *employee) (string, bool) { return e.Badge, e.Badge != "" }
 func lastOf(e *employee) (string, bool)  { return e.LastName, true }
 
-// indexes are one of each kind.
+// indexes is one index of each kind.
 type indexes struct {
 	email  *secondaryindex.Index[employee] // in the partition, unique, sparse
 	last   *secondaryindex.Index[employee] // in the partition, not unique
@@ -62,13 +58,13 @@ func must[V any](v V, err error) V {
 func newIndexes(other *aztables.Client) indexes {
 	return indexes{
 		other: other,
-		email: must(secondaryindex.Intra("email", emailOf)),
-		last:  must(secondaryindex.Intra("last", lastOf, secondaryindex.Options[employee]{NonUnique: true})),
-		badge: must(secondaryindex.Inter("badge", other, badgeOf, secondaryindex.Options[employee]{
-			Partition: func(*employee) string { return "" },
+		email: must(secondaryindex.Intra("email", emailOf, nil)),
+		last:  must(secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true})),
+		badge: must(secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
+			Partition: func(string) string { return "" },
 		})),
-		byLast: must(secondaryindex.Inter("lastname", nil, lastOf, secondaryindex.Options[employee]{NonUnique: true})),
-		slim: must(secondaryindex.Intra("mail", emailOf, secondaryindex.Options[employee]{
+		byLast: must(secondaryindex.Inter("lastname", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true})),
+		slim: must(secondaryindex.Intra("mail", emailOf, &secondaryindex.Options[employee]{
 			Fold: true, Only: []string{"FirstName", "LastName"},
 		})),
 	}
@@ -137,8 +133,8 @@ func wantIDs(t testing.TB, seq iter.Seq2[secondaryindex.Entry[employee], error],
 	}
 }
 
-// wantRequests checks how many requests of which kind were made since the last
-// check, and that there were no others.
+// wantRequests checks how many requests of which kind were made since the last check, and
+// that no others were made.
 func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
 	t.Helper()
 	log := b.Requests()
@@ -155,83 +151,7 @@ func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
 	b.ResetRequests()
 }
 
-// queue is a queue of wake-ups in memory, with the rules of the real one.
-type queue struct {
-	mu   sync.Mutex
-	next int
-	all  []*message
-}
-
-type message struct {
-	patterns.OutboxMessage
-	receipt patterns.Receipt
-	visible time.Time
-}
-
-func (q *queue) Put(_ context.Context, w patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.next++
-	m := &message{w, patterns.Receipt{ID: fmt.Sprint(q.next), PopReceipt: "0"}, time.Now().Add(after)}
-	q.all = append(q.all, m)
-	return m.receipt, nil
-}
-
-func (q *queue) Delete(_ context.Context, r patterns.Receipt) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.all = slices.DeleteFunc(q.all, func(m *message) bool { return m.receipt == r })
-	return nil
-}
-
-// take gives the next message that is visible, and hides it for a time; nil if there
-// is none.
-func (q *queue) take(hide time.Duration) *message {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, m := range q.all {
-		if !m.visible.After(time.Now()) {
-			m.visible = time.Now().Add(hide)
-			q.next++
-			m.receipt.PopReceipt = fmt.Sprint(q.next)
-			copy := *m
-			return &copy
-		}
-	}
-	return nil
-}
-
-func (q *queue) empty() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.all) == 0
-}
-
-// work handles what is visible, until there is nothing.
-func (q *queue) work(ctx context.Context, store *patterns.Store[employee]) error {
-	for m := q.take(time.Minute); m != nil; m = q.take(time.Minute) {
-		again, err := store.Handle(ctx, m.OutboxMessage)
-		switch {
-		case err != nil:
-			return err
-		case again == 0:
-			if err := q.Delete(ctx, m.receipt); err != nil {
-				return err
-			}
-		default:
-			q.mu.Lock()
-			for _, o := range q.all {
-				if o.receipt == m.receipt {
-					o.visible = time.Now().Add(again)
-				}
-			}
-			q.mu.Unlock()
-		}
-	}
-	return nil
-}
-
-// rawTable is the table that the rows of ix stand in.
+// rawTable returns the table that contains the rows of ix.
 func rawTable(t testing.TB, x indexes, ix *secondaryindex.Index[employee], store *patterns.Store[employee]) *patterns.Table[employee] {
 	t.Helper()
 	client := store.Table().Client()

@@ -7,60 +7,61 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/indexed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Index is a secondary index: the [patterns.View] that a [patterns.Store] keeps, and,
-// by [Index.On], what reads it. It does not change once made, and may be used by any
-// number of goroutines.
+// Index is a secondary index: a [patterns.View], which a [patterns.Store] keeps up to
+// date. [Index.On] returns its reader. An Index is immutable and safe for concurrent use.
 type Index[T any] struct {
-	by     indexed.By[T]
-	opts   Options[T]
+	def    indexed.Definition[T]
+	only   []string
 	layout layout
 	intra  bool
-	table  *aztables.Client // nil for the primary's own
+	table  *aztables.Client // nil for the primaries' own
 }
 
-// Options are the options of [Intra] and [Inter]. The zero value means the defaults:
-// values are unique, and copies full.
+// Options are the options of [Intra] and [Inter]. nil and the zero value mean the
+// defaults: values are unique, and copies are full.
 type Options[T any] struct {
-	// NonUnique lets several primaries have the same value. The row key then ends in
-	// the primary's key. Without it a second primary with a value is refused with
+	// NonUnique permits several primaries with the same value. The row key then ends in
+	// the primary's key. Without it, a second primary with a value is refused with
 	// [*patterns.DuplicateError].
 	NonUnique bool
 
-	// Fold takes upper and lower case for the same, as [strings.ToLower] does: in
-	// the row key and in what is looked up. The copy itself keeps what it says.
+	// Fold ignores the difference between upper and lower case: values are converted by
+	// [strings.ToLower], in row keys and in lookups. The properties of a copy are not
+	// converted.
 	Fold bool
 
-	// Only names the properties that copies have, for a slim index. nil means all
-	// that T has a field for.
+	// Only names the properties of copies, for a slim index. nil means all that T has a
+	// field for.
 	Only []string
 
-	// Key gives a primary's key. Without it T needs string fields named, or tagged,
-	// PartitionKey and RowKey. Give it what [patterns.TableOptions.Key] was given.
+	// Key returns the key of an entity; set it to what [patterns.TableOptions.Key] is. If
+	// nil, T needs string fields named, or tagged, PartitionKey and RowKey.
 	Key func(*T) (keys.Key, error)
 
-	// Partition, for Inter only, gives the partition of the index that the primary's
-	// copy goes to: by first letter, by hash, or "" for all of them in one. It must
-	// be pure. Without it that is the primary's partition key. The index's name and
-	// "_" come in front of it.
-	Partition func(*T) string
+	// Partition, for Inter only, returns the name of the partition of the index that
+	// contains a value, for example its first letter or a hash. It must be a pure
+	// function. If Fold is set, it receives the folded value. The partition key is the
+	// index's name, "_" and the result.
+	//
+	// If nil, the name is the primary's partition key.
+	Partition func(value string) string
 }
 
-// Intra makes an index by value whose rows stand in the primary's own partition, and
-// change in the same transaction. value says false where the primary is not to be in
-// the index; it must be pure. name, of 1 to 64 letters, digits, '-' and '.', begins
-// the row keys, and must differ from that of any other index in the table: with "_"
-// behind them no two of them begin alike.
+// Intra returns an index whose copies are in the primary's own partition and change in
+// the same transaction. value returns the value to index, and false if the entity is not
+// in the index; it must be a pure function. name begins the row keys. It has 1 to 64
+// letters, digits, '-' and '.', and must differ from that of every other index in the
+// table.
 //
-// At most one Options is taken. Intra makes no request; the error names what cannot be.
-func Intra[T any](name string, value func(*T) (string, bool), opts ...Options[T]) (*Index[T], error) {
+// Intra makes no request. The error names the option or the property that is invalid.
+func Intra[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
 	ix, err := newIndex(name, value, opts)
-	if err == nil && ix.opts.Partition != nil {
+	if err == nil && ix.def.Partition != nil {
 		err = errors.New("Options.Partition is for Inter")
 	}
 	if err != nil {
@@ -71,11 +72,11 @@ func Intra[T any](name string, value func(*T) (string, bool), opts ...Options[T]
 	return ix, nil
 }
 
-// Inter makes an index by value whose rows stand in other partitions: of table, which
-// may be of another account, or, where table is nil, of the primary's own table. They
-// follow through the [patterns.StoreOptions.Outbox]. All else is as for [Intra]; name
-// begins the partition keys.
-func Inter[T any](name string, table *aztables.Client, value func(*T) (string, bool), opts ...Options[T]) (*Index[T], error) {
+// Inter returns an index whose copies are in other partitions: of table, which may be in
+// another account, or, if table is nil, of the primaries' own table. They are updated
+// through the [patterns.StoreOptions.Outbox]. name begins the partition keys. Otherwise
+// Inter is like [Intra].
+func Inter[T any](name string, table *aztables.Client, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
 	ix, err := newIndex(name, value, opts)
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)
@@ -84,75 +85,82 @@ func Inter[T any](name string, table *aztables.Client, value func(*T) (string, b
 	return ix, nil
 }
 
-func newIndex[T any](name string, value func(*T) (string, bool), opts []Options[T]) (*Index[T], error) {
-	by, o, err := indexed.New(name, value, opts)
-	if err != nil {
+func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
+	var o Options[T]
+	if opts != nil {
+		o = *opts
+	}
+	ix := &Index[T]{
+		def:    indexed.Definition[T]{Name: name, Value: value, Fold: o.Fold, Key: o.Key, Partition: o.Partition},
+		only:   slices.Clone(o.Only),
+		layout: layout{fold: o.Fold, shared: o.NonUnique},
+	}
+	if err := ix.def.Init(); err != nil {
 		return nil, err
 	}
-	by.KeyOf = o.Key
-	for _, name := range o.Only {
-		if !by.Codec.Open() && !slices.ContainsFunc(by.Codec.Fields(), func(f edm.Field) bool { return f.Name == name }) {
-			return nil, fmt.Errorf("Options.Only: %w", &patterns.PropertyError{Property: name, Want: "a property of the type", Got: "an unknown name"})
+	for _, property := range ix.only {
+		if !ix.def.Type.MayHave(property) {
+			return nil, fmt.Errorf("Options.Only: %w", &patterns.PropertyError{Property: property, Want: "a property of the type", Got: "an unknown name"})
 		}
 	}
-	o.Only = slices.Clone(o.Only)
-	ix := &Index[T]{by: by, opts: o, layout: layout{fold: o.Fold, shared: o.NonUnique}}
 	if ix.needsKey() {
-		err = by.HasKey()
+		return ix, ix.def.NeedsKey()
 	}
-	return ix, err
+	return ix, nil
 }
 
 // needsKey reports whether a copy's key depends on the primary's.
-func (ix *Index[T]) needsKey() bool { return ix.opts.Partition == nil || ix.opts.NonUnique }
+func (ix *Index[T]) needsKey() bool { return ix.def.Partition == nil || ix.layout.shared }
 
-// Name is the index's name, and the view's.
-func (ix *Index[T]) Name() string { return ix.by.Name }
+// Name returns the name of the index, which is also that of the view.
+func (ix *Index[T]) Name() string { return ix.def.Name }
 
-// Shape says where the rows stand.
+// Shape returns what all copies have in common; see [patterns.View].
 func (ix *Index[T]) Shape() patterns.Shape {
 	s := patterns.Shape{Kind: patterns.Copies, Remote: !ix.intra}
 	if ix.table != nil {
-		s.Target = patterns.TableTarget(ix.by.Name, ix.table)
+		s.Target = patterns.TableTarget(ix.def.Name, ix.table)
 	}
 	return s
 }
 
-// Rows gives the copy of e, or none where it has no value.
+// Rows returns the copy of e, or none if e is not in the index; see [patterns.View].
 func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
-	value, ok := ix.by.Value(e)
+	value, ok := ix.def.Value(e)
 	if !ok {
 		return nil, nil
 	}
-	key, err := ix.place(e, value)
+	key, err := ix.key(e, value)
 	if err != nil {
 		return nil, err
 	}
-	return []patterns.DerivedRow{patterns.CopyRow(key, patterns.CopySpec{Only: ix.opts.Only, Unique: !ix.opts.NonUnique})}, nil
+	return []patterns.DerivedRow{patterns.CopyRow(key, patterns.CopySpec{Only: ix.only, Unique: !ix.layout.shared})}, nil
 }
 
-// place is the key of e's copy.
-func (ix *Index[T]) place(e *T, value string) (keys.Key, error) {
+// key returns the key of e's copy.
+func (ix *Index[T]) key(e *T, value string) (keys.Key, error) {
 	var primary keys.Key
 	if ix.needsKey() {
 		var err error
-		if primary, err = ix.by.Key(e); err != nil {
+		if primary, err = ix.def.Primary(e); err != nil {
 			return keys.Key{}, err
 		}
 	}
-	partition, suffix := primary.Partition, primary.Row
-	if ix.opts.Partition != nil {
-		partition = ix.opts.Partition(e)
+	suffix := primary.Row
+	if ix.def.Partition != nil {
 		suffix = keys.Escape(primary.Partition) + indexed.Separator + primary.Row
 	}
 	row, err := ix.layout.row(value, suffix)
-	return keys.Key{Partition: ix.partition(partition), Row: row}, err
+	if err != nil {
+		return keys.Key{}, err
+	}
+	return keys.Key{Partition: ix.partitionKey(ix.def.PartitionOf(value, primary.Partition)), Row: row}, nil
 }
 
-// partition is the index's partition of that name.
-func (ix *Index[T]) partition(name string) string {
+// partitionKey returns the partition key of the named partition of the index.
+func (ix *Index[T]) partitionKey(partition string) string {
 	if ix.intra {
-		return name
+		return partition
 	}
-	return ix.by.Name + indexed.Separator + name
+	return ix.def.PartitionKey(partition)
 }

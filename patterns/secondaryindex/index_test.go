@@ -2,11 +2,10 @@ package secondaryindex_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -14,11 +13,65 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// The guide's layout, figure 07: two rows in one partition, inserted in one
-// transaction.
-func TestACopyStandsInThePartitionUnderNameAndValue(t *testing.T) {
+func TestConstructorsRefuseInvalidArguments(t *testing.T) {
+	type keyless struct{ Name string }
+	type options = secondaryindex.Options[employee]
+	keylessName := func(k *keyless) (string, bool) { return k.Name, true }
+	for name, c := range map[string]struct {
+		make func() error
+		want error
+	}{
+		"name":        {func() error { _, err := secondaryindex.Intra("e_mail", emailOf, nil); return err }, patterns.ErrBadKey},
+		"no name":     {func() error { _, err := secondaryindex.Inter("", nil, emailOf, nil); return err }, patterns.ErrBadKey},
+		"no function": {func() error { _, err := secondaryindex.Intra[employee]("email", nil, nil); return err }, patterns.ErrNil},
+		"no key":      {func() error { _, err := secondaryindex.Intra("name", keylessName, nil); return err }, patterns.ErrBadKey},
+		"partition": {func() error {
+			_, err := secondaryindex.Intra("email", emailOf, &options{Partition: func(string) string { return "" }})
+			return err
+		}, nil},
+		"no such column": {func() error {
+			_, err := secondaryindex.Intra("email", emailOf, &options{Only: []string{"Salary"}})
+			return err
+		}, nil},
+		"no struct": {func() error {
+			_, err := secondaryindex.Intra("n", func(*int) (string, bool) { return "", true }, nil)
+			return err
+		}, nil},
+		"no store": {func() error { _, err := must(secondaryindex.Intra("email", emailOf, nil)).On(nil); return err }, patterns.ErrNil},
+	} {
+		err := c.make()
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A unique index in one partition does not need the primary's key.
+	if _, err := secondaryindex.Inter("name", nil, keylessName, &secondaryindex.Options[keyless]{Partition: func(string) string { return "" }}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStoresRefuseIndexesThatDoNotFit(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table, err := patterns.NewTable[employee](b.Table(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		intra, inter := must(secondaryindex.Intra("email", emailOf, nil)), must(secondaryindex.Inter("email", nil, emailOf, nil))
+		for name, o := range map[string]patterns.StoreOptions[employee]{
+			"two of a name": {Views: []patterns.View[employee]{intra, inter}, Outbox: &harness.OutboxQueue{}},
+			"no outbox":     {Views: []patterns.View[employee]{inter}},
+		} {
+			if _, err := patterns.NewStore(table, &o); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"email"`) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// The guide's layout, figure 07: two rows in one partition, inserted in one transaction.
+func TestACopyIsStoredInThePartitionUnderNameAndValue(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := must(secondaryindex.Intra("email", emailOf))
+		email := must(secondaryindex.Intra("email", emailOf, nil))
 		store := newStore(t, b.Table(t), nil, email)
 		b.ResetRequests()
 		insert(t, store, jones())
@@ -45,18 +98,18 @@ func TestACopyStandsInThePartitionUnderNameAndValue(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantRequests(t, b, map[string]int{"Table.Get": 1})
-		if e.Value != *jones() { // also the keys: they are the primary's
+		if e.Value != *jones() { // including the keys, which are the primary's
 			t.Errorf("value %+v", e.Value)
 		}
 		if e.Primary != jones().key() || e.Indexed != "jonesj@contoso.com" || e.Key.Row != "email_jonesj@contoso.com" || e.ETag == "" || e.Timestamp.IsZero() {
 			t.Errorf("entry %+v", e)
 		}
-		if _, err := r.Get(t.Context(), "Sales", "nobody@contoso.com"); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("nobody: %v", err)
+		if _, err := r.Get(t.Context(), "Sales", "unknown@contoso.com"); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("a value without an entry: %v", err)
 		}
-		item, err := r.Hydrate(t.Context(), e)
-		if err != nil || item.Value != *jones() || item.Key != jones().key() {
-			t.Errorf("hydrate: %+v, %v", item, err)
+		c, err := r.Check(t.Context(), e, nil)
+		if err != nil || c.Item.Value != *jones() || c.Item.Key != jones().key() {
+			t.Errorf("check: %+v, %v", c.Item, err)
 		}
 		wantRequests(t, b, map[string]int{"Table.Get": 2})
 	})
@@ -64,7 +117,7 @@ func TestACopyStandsInThePartitionUnderNameAndValue(t *testing.T) {
 
 func TestChangesMoveTheCopy(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := must(secondaryindex.Intra("email", emailOf))
+		email := must(secondaryindex.Intra("email", emailOf, nil))
 		store := newStore(t, b.Table(t), nil, email)
 		r := on(t, email, store)
 		insert(t, store, jones())
@@ -87,29 +140,29 @@ func TestChangesMoveTheCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantRequests(t, b, map[string]int{"Table.Batch": 1})
-		wantIDs(t, r.Lookup(t.Context(), "Sales", "jonesj@contoso.com", nil))
-		wantIDs(t, r.Lookup(t.Context(), "Sales", "mary@contoso.com", nil), "000223")
+		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Equal("jonesj@contoso.com"), nil))
+		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Equal("mary@contoso.com"), nil), "000223")
 
 		// Sparse: no value, no row.
 		if _, err := store.UpdateItem(t.Context(), item, func(e *employee) error { e.EmailAddress = ""; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		wantIDs(t, r.Range(t.Context(), "Sales", "", "", nil))
+		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, nil))
 		if _, err := store.Update(t.Context(), jones().key(), func(e *employee) error { e.EmailAddress = "back@contoso.com"; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		wantIDs(t, r.Range(t.Context(), "Sales", "", "", nil), "000223")
+		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, nil), "000223")
 
 		if err := store.Delete(t.Context(), jones().key()); err != nil {
 			t.Fatal(err)
 		}
-		wantIDs(t, r.Range(t.Context(), "Sales", "", "", nil))
+		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, nil))
 	})
 }
 
 func TestATakenValueWritesNothing(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		x, q := newIndexes(b.Table(t)), &queue{}
+		x, q := newIndexes(b.Table(t)), &harness.OutboxQueue{}
 		store := newStore(t, b.Table(t), q, x.views()...)
 		first, second := jones(), newEmployee("Sales", "000224", "Jim", "Smith", "jim@contoso.com")
 		first.Badge, second.Badge = "17", "18"
@@ -128,7 +181,7 @@ func TestATakenValueWritesNothing(t *testing.T) {
 			_, err := store.Insert(t.Context(), hired)
 			wantDuplicate(t, err, c.view)
 			if _, err := store.Get(t.Context(), hired.key()); !errors.Is(err, patterns.ErrNotFound) {
-				t.Errorf("%s: the primary is there: %v", c.view, err)
+				t.Errorf("%s: the primary exists: %v", c.view, err)
 			}
 			_, err = store.Update(t.Context(), second.key(), func(e *employee) error { c.change(e); return nil })
 			wantDuplicate(t, err, c.view)
@@ -137,13 +190,13 @@ func TestATakenValueWritesNothing(t *testing.T) {
 			}
 		}
 		for _, ix := range []*secondaryindex.Index[employee]{x.email, x.slim, x.last} {
-			if got := entries(t, on(t, ix, store).Range(t.Context(), "Sales", "", "", nil)); len(got) != 2 {
+			if got := entries(t, on(t, ix, store).Query(t.Context(), "Sales", secondaryindex.Values{}, nil)); len(got) != 2 {
 				t.Errorf("%s has %d entries", ix.Name(), len(got))
 			}
 		}
-		wantIDs(t, on(t, x.badge, store).Range(t.Context(), "", "", "", nil), "000223", "000224")
-		if !q.empty() {
-			t.Error("wake-ups are left")
+		wantIDs(t, on(t, x.badge, store).Query(t.Context(), "", secondaryindex.Values{}, nil), "000223", "000224")
+		if q.Len() != 0 {
+			t.Error("messages are left")
 		}
 	})
 }
@@ -156,51 +209,21 @@ func wantDuplicate(t *testing.T, err error, view string) {
 	}
 }
 
-func TestAnIndexThatIsNotUniqueHasAllOfAValue(t *testing.T) {
-	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		x := newIndexes(b.Table(t))
-		store := newStore(t, b.Table(t), &queue{}, x.views()...)
-		insert(t, store,
-			newEmployee("Sales", "000300", "Jim", "Jones", "jim@contoso.com"),
-			newEmployee("Sales", "000223", "Mary", "Jones", "mary@contoso.com"),
-			newEmployee("Sales", "000152", "Ann", "Jones-Lee", "ann@contoso.com"),
-			newEmployee("Sales", "000153", "Ben", "Jones Lee", "ben@contoso.com"),
-			newEmployee("Sales", "000154", "Cid", "JONES", "cid@contoso.com"),
-			newEmployee("Marketing", "000223", "Don", "Jones", "don@contoso.com"),
-		)
-		for _, ix := range []*secondaryindex.Index[employee]{x.last, x.byLast} {
-			r := on(t, ix, store)
-			b.ResetRequests()
-			wantIDs(t, r.Lookup(t.Context(), "Sales", "Jones", nil), "000223", "000300")
-			wantIDs(t, r.Prefix(t.Context(), "Sales", "Jones", nil), "000223", "000300", "000153", "000152")
-			wantIDs(t, r.Prefix(t.Context(), "Sales", "Jones ", nil), "000153")
-			wantIDs(t, r.Range(t.Context(), "Sales", "", "", nil), "000154", "000223", "000300", "000153", "000152")
-			wantIDs(t, r.Range(t.Context(), "Sales", "Jones", "Jones-", nil), "000223", "000300", "000153")
-			wantIDs(t, r.Range(t.Context(), "Sales", "Jones", "Jones", nil))
-			wantRequests(t, b, map[string]int{"Table.Query": 5}) // nothing lies from Jones to Jones
-			wantIDs(t, r.Lookup(t.Context(), "Marketing", "Jones", nil), "000223")
-			if _, err := r.Get(t.Context(), "Sales", "Jones"); !errors.Is(err, secondaryindex.ErrNonUnique) {
-				t.Errorf("get: %v", err)
-			}
-		}
-	})
-}
-
-// Figure 10: the index's name leads the partition key.
-func TestRowsOfOtherPartitionsAndTablesFollow(t *testing.T) {
+// Figure 10: the partition key begins with the index's name.
+func TestCopiesInOtherPartitionsAndTablesAreUpdated(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		other := b.Table(t)
-		email := must(secondaryindex.Inter("email", nil, emailOf))
-		badge := must(secondaryindex.Inter("badge", other, badgeOf, secondaryindex.Options[employee]{
-			Partition: func(e *employee) string { return "" }, Only: []string{"Badge"},
+		email := must(secondaryindex.Inter("email", nil, emailOf, nil))
+		badge := must(secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
+			Partition: func(string) string { return "" }, Only: []string{"Badge"},
 		}))
-		q := &queue{}
+		q := &harness.OutboxQueue{}
 		store := newStore(t, b.Table(t), q, email, badge)
 		e := jones()
 		e.Badge = "0042"
 		insert(t, store, e)
-		if !q.empty() {
-			t.Error("a wake-up is left")
+		if q.Len() != 0 {
+			t.Error("a message is left")
 		}
 		b.ResetRequests()
 		got, err := on(t, email, store).Get(t.Context(), "Sales", "jonesj@contoso.com")
@@ -217,55 +240,52 @@ func TestRowsOfOtherPartitionsAndTablesFollow(t *testing.T) {
 		}
 		wantRequests(t, b, map[string]int{"Table.Get": 2})
 
-		item, err := r.Hydrate(t.Context(), got)
-		if err != nil || item.Value != *e {
-			t.Errorf("hydrate: %+v, %v", item.Value, err)
+		c, err := r.Check(t.Context(), got, nil)
+		if err != nil || c.Item.Value != *e || c.Freshness != secondaryindex.Fresh {
+			t.Errorf("check: %+v, %v", c, err)
 		}
-		if err := store.DeleteItem(t.Context(), item); err != nil {
+		if err := store.DeleteItem(t.Context(), c.Item); err != nil {
 			t.Fatal(err)
 		}
-		wantIDs(t, r.Range(t.Context(), "", "", "", nil))
-		if _, err := r.Hydrate(t.Context(), got); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("hydrate after delete: %v", err)
+		wantIDs(t, r.Query(t.Context(), "", secondaryindex.Values{}, nil))
+		if c, err := r.Check(t.Context(), got, nil); err != nil || c.Found {
+			t.Errorf("check after delete: %+v, %v", c, err)
 		}
 	})
 }
 
-func TestReadsStopAtTheirLimitAndOutliveShortPages(t *testing.T) {
+// The requests that the package documents, without the two that put and delete the outbox
+// message.
+func TestWritesMakeTheDocumentedRequests(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := must(secondaryindex.Intra("email", emailOf))
-		store := newStore(t, b.Table(t), nil, email)
-		var want []string
-		for i := range 12 {
-			id := fmt.Sprintf("%06d", i)
-			want = append(want, id)
-			insert(t, store, newEmployee("Sales", id, "A", "B", id+"@contoso.com"))
-		}
-		r := on(t, email, store)
-		b.ResetRequests()
-		wantIDs(t, r.Range(t.Context(), "Sales", "", "", &secondaryindex.ReadOptions{Limit: 3}), want[:3]...)
-		wantRequests(t, b, map[string]int{"Table.Query": 1})
-		wantIDs(t, r.Range(t.Context(), "Sales", "", "", &secondaryindex.ReadOptions{PageSize: 5}), want...)
-		wantRequests(t, b, map[string]int{"Table.Query": 3})
-		for range r.Range(t.Context(), "Sales", "", "", &secondaryindex.ReadOptions{PageSize: 5}) {
-			break
-		}
-		wantRequests(t, b, map[string]int{"Table.Query": 1})
-		b.Fault(
-			fault.On("Table.Query").Nth(1).EmptyPage(),
-			fault.On("Table.Query").Nth(2).ShortPage(2),
-			fault.On("Table.Query").Nth(4).LoseReply(),
-		)
-		wantIDs(t, r.Prefix(t.Context(), "Sales", "0", nil), want...)
-		b.ClearFaults()
-		b.ResetRequests()
-		for _, bad := range []secondaryindex.ReadOptions{{Limit: -1}, {PageSize: -1}, {PageSize: 1001}} {
-			for _, err := range r.Range(t.Context(), "Sales", "", "", &bad) {
-				if err == nil || errors.Is(err, patterns.ErrTooLarge) != (bad.PageSize > 1000) {
-					t.Errorf("%+v: %v", bad, err)
+		shared := &secondaryindex.Options[employee]{NonUnique: true}
+		for name, c := range map[string]struct {
+			ix                   *secondaryindex.Index[employee]
+			insert, move, remove int
+		}{
+			"intra":         {must(secondaryindex.Intra("email", emailOf, nil)), 1, 2, 2},
+			"intra, shared": {must(secondaryindex.Intra("email", emailOf, shared)), 1, 2, 2},
+			"inter":         {must(secondaryindex.Inter("email", nil, emailOf, nil)), 5, 9, 7},
+			"inter, shared": {must(secondaryindex.Inter("email", nil, emailOf, shared)), 4, 7, 6},
+		} {
+			store := newStore(t, b.Table(t), &harness.OutboxQueue{}, c.ix)
+			requests := func(do error) int {
+				t.Helper()
+				if do != nil {
+					t.Fatal(name, do)
 				}
+				defer b.ResetRequests()
+				return len(b.Requests())
+			}
+			b.ResetRequests()
+			_, err := store.Insert(t.Context(), jones())
+			insert := requests(err)
+			_, err = store.Update(t.Context(), jones().key(), func(e *employee) error { e.EmailAddress = "mary@contoso.com"; return nil })
+			move := requests(err)
+			remove := requests(store.Delete(t.Context(), jones().key()))
+			if insert != c.insert || move != c.move || remove != c.remove {
+				t.Errorf("%s: insert %d, change of the value %d, delete %d; want %d, %d, %d", name, insert, move, remove, c.insert, c.move, c.remove)
 			}
 		}
-		wantRequests(t, b, nil)
 	})
 }

@@ -7,29 +7,29 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// layout writes the row keys of an index:
+// layout encodes values in the row keys of an index:
 //
 //	lead value                      unique
 //	lead value SPACE SPACE suffix   not unique
 //
-// value is escaped, so it holds no "_". suffix is the primary's key, so that two
-// primaries never share a row.
+// The value is escaped, so it contains no "_". The suffix is the primary's key, so that
+// two primaries never share a row.
 //
-// The space is the least character of a key, which is why two of them divide: what
-// follows a value is then below all that continues it, and keys sort by value.
-// For that no value may hold two spaces or end in one. So in a value that is
-// followed by a suffix, every space before a space, before "!", and at the end, is
-// followed by a "!": "De Vries" stays as it is, "a  b" becomes "a ! b". As "!" is
-// the least character above the space, that changes nothing about the order.
+// The space is the lowest character of a key. Because two of them end a value, the rows
+// of a value precede those of all longer values that begin with it, and keys are ordered
+// by value. For that, a value must neither contain two spaces nor end in one. So in a
+// value that is followed by a suffix, "!" is inserted after every space that precedes a
+// space, a "!" or the end: "De Vries" is unchanged, "a  b" becomes "a ! b". As "!" is the
+// lowest character above the space, this does not change the order.
 type layout struct {
-	lead   string // "email_", or "" where the partition leads
+	lead   string // "email_", or "" if the name is in the partition key
 	fold   bool
 	shared bool // several primaries may have one value
 }
 
 const divider = "  "
 
-// text is the value as it stands in the row key.
+// text returns the value as the row key contains it.
 func (l layout) text(value string) (string, error) {
 	text, err := l.escape(value)
 	if l.shared && strings.HasSuffix(text, " ") {
@@ -38,8 +38,8 @@ func (l layout) text(value string) (string, error) {
 	return text, err
 }
 
-// escape is text without what depends on the value's end. Its error, of what can
-// stand in no key, names the value.
+// escape returns text without the change at the value's end. It fails if no key can
+// contain the value.
 func (l layout) escape(value string) (string, error) {
 	if l.fold {
 		value = indexed.Fold(value)
@@ -51,7 +51,7 @@ func (l layout) escape(value string) (string, error) {
 	return text, keys.Check("indexed value", text)
 }
 
-// spaced puts a "!" behind each space that a space or a "!" follows.
+// spaced inserts a "!" after each space that precedes a space or a "!".
 func spaced(text string) string {
 	if !strings.Contains(text, divider) && !strings.Contains(text, " !") {
 		return text
@@ -66,8 +66,8 @@ func spaced(text string) string {
 	return b.String()
 }
 
-// row is the row key of a primary with the value. suffix is not used where the
-// value is unique.
+// row returns the row key of the copy of a primary with the value. suffix is not used if
+// values are unique.
 func (l layout) row(value, suffix string) (string, error) {
 	text, err := l.text(value)
 	if l.shared {
@@ -75,13 +75,12 @@ func (l layout) row(value, suffix string) (string, error) {
 	}
 	row := l.lead + text
 	if err == nil {
-		err = keys.Check("indexed value", row) // with what stands around it
+		err = keys.Check("indexed value", row) // with lead and suffix
 	}
 	return row, err
 }
 
-// value reads the value off a row key; ok is false where the key is none of the
-// index.
+// value returns the value in a row key. ok is false if the key is not one of the index.
 func (l layout) value(row string) (value string, ok bool) {
 	text, ok := strings.CutPrefix(row, l.lead)
 	if l.shared && ok {
@@ -95,7 +94,7 @@ func (l layout) value(row string) (value string, ok bool) {
 	return value, err == nil
 }
 
-// exactly is the range of the rows with the value.
+// exactly returns the range of the rows with the value.
 func (l layout) exactly(value string) (keys.Range, error) {
 	row, err := l.row(value, "")
 	if l.shared {
@@ -104,8 +103,8 @@ func (l layout) exactly(value string) (keys.Range, error) {
 	return keys.Range{From: row, To: row + " "}, err
 }
 
-// between is the range of the rows with a value from from up to, and without, to.
-// "" is no bound.
+// between returns the range of the rows with a value from from, inclusive, to to,
+// exclusive. "" is no bound.
 func (l layout) between(from, to string) (keys.Range, error) {
 	first, err := l.text(from)
 	if err != nil {
@@ -118,7 +117,7 @@ func (l layout) between(from, to string) (keys.Range, error) {
 	return keys.Range{From: first, To: last}.Under(l.lead), nil
 }
 
-// prefix is the range of the rows with a value that begins with p.
+// prefix returns the range of the rows with a value that begins with p.
 func (l layout) prefix(p string) (keys.Range, error) {
 	first, err := l.text(p)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// The forms below are stored: they must not change.
-func TestRowKeysAreWrittenAsDocumented(t *testing.T) {
+// These forms are stored, so they must not change.
+func TestRowKeysAreAsDocumented(t *testing.T) {
 	unique, shared := layout{lead: "email_"}, layout{lead: "lastname_", shared: true}
 	folded := layout{lead: "email_", fold: true}
 	for _, c := range []struct {
@@ -38,8 +38,8 @@ func TestRowKeysAreWrittenAsDocumented(t *testing.T) {
 	}
 }
 
-// texts are from few characters, so that they often begin alike, and from those that
-// are encoded.
+// texts generates texts of few characters, so that they often have a common prefix, and of
+// characters that are escaped.
 func texts() *rapid.Generator[string] {
 	few := rapid.StringOfN(rapid.RuneFrom([]rune(" !\"#_./aAbB-~\x00\x1f\x7f\U0001F600\uFFED\uFFEE")), 0, 6, -1)
 	return rapid.OneOf(few, few, rapid.StringN(0, 12, -1))
@@ -95,13 +95,13 @@ func TestRowKeysDifferAndSortByValueThenSuffix(t *testing.T) {
 	})
 }
 
-func TestRangesHoldJustTheValuesAskedFor(t *testing.T) {
+func TestRangesContainExactlyTheirValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := layouts().Draw(t, "layout")
 		value, suffix := texts().Draw(t, "value"), keys.Escape(texts().Draw(t, "suffix"))
 		row, _ := l.row(value, suffix)
 		from, to := texts().Draw(t, "from"), texts().Draw(t, "to")
-		if rapid.Bool().Draw(t, "near") { // bounds that begin like the value
+		if rapid.Bool().Draw(t, "near") { // bounds that are similar to the value
 			cut := []rune(value)
 			from = string(cut[:rapid.IntRange(0, len(cut)).Draw(t, "cut")])
 			to = value + to
@@ -128,7 +128,7 @@ func TestRangesHoldJustTheValuesAskedFor(t *testing.T) {
 	})
 }
 
-func TestIndexesOfOneTableNeverMeet(t *testing.T) {
+func TestIndexesOfOneTableNeverShareRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-cA.\-]{1,3}`), 2, 2, rapid.ID).Draw(t, "names")
 		all := make([]keys.Range, 2)

@@ -1,6 +1,7 @@
 package secondaryindex
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -13,36 +14,38 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Reader reads an index. It may be used by any number of goroutines.
+// Reader reads an index. It is safe for concurrent use.
 //
-// Where a method asks for the partition, that is the partition key of the primaries,
-// or what [Options.Partition] gives.
+// The parameter partition of its methods is the partition key of the primaries. In an
+// index with [Options.Partition] it is what that function returned, so a query for a
+// [Prefix] or a [Range] covers one partition of the index. There [Reader.Get],
+// [Reader.GetFresh] and queries for [Equal] call the function and do not use partition.
 type Reader[T any] struct {
-	index *Index[T]
-	store *patterns.Store[T]
-	table *patterns.Table[T] // of the copies
+	index  *Index[T]
+	store  *patterns.Store[T]
+	copies *patterns.Table[T]
 }
 
-// On gives the reader of ix in store, of whose views ix must be one: else it fails with
-// [patterns.ErrBadView]. It makes no request.
+// On returns the reader of ix in store. It fails with [patterns.ErrBadView] if ix is not
+// one of the store's views. It makes no request.
 func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
 	if ix == nil || store == nil {
 		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
 	}
-	table, err := indexed.Rows[T](store, ix, ix.table)
+	copies, err := indexed.Rows[T](store, ix, ix.table)
 	if err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
-	return &Reader[T]{index: ix, store: store, table: table}, nil
+	return &Reader[T]{index: ix, store: store, copies: copies}, nil
 }
 
-// Entry is a primary as an index has it: its copy.
+// Entry is an entry of an index: the copy of a primary.
 type Entry[T any] struct {
-	// Value is the copy. Its fields PartitionKey and RowKey, if it has them, hold
-	// the primary's key. In a slim index the properties not copied are zero.
+	// Value is the copy. Its fields PartitionKey and RowKey, if it has them, contain the
+	// primary's key. In a slim index the properties that are not copied are zero.
 	Value T
 
-	// Indexed is the value it is found by; in lower case where the index folds.
+	// Indexed is the indexed value, in lower case if the index folds.
 	Indexed string
 
 	// Primary is the key of the primary.
@@ -54,27 +57,64 @@ type Entry[T any] struct {
 	Timestamp time.Time
 }
 
-// ErrNonUnique: one row was asked for, of an index that may have several.
+// ErrNonUnique means that [Reader.Get] was called for an index that is not unique.
 var ErrNonUnique = errors.New("the index is not unique")
 
-// entry is what a row of the index says; ok is false where the row is not to be
-// seen: it only reserves its key, or is none of the index.
+// Get returns the entry of value. It fails with [patterns.ErrNotFound] if there is none,
+// and with [ErrNonUnique] if the index may have several: use [Reader.Query] with [Equal].
+// One request.
+func (r *Reader[T]) Get(ctx context.Context, partition, value string) (Entry[T], error) {
+	if r.index.layout.shared {
+		return Entry[T]{}, r.fail("get", ErrNonUnique)
+	}
+	row, err := r.index.layout.row(value, "")
+	if err != nil {
+		return Entry[T]{}, r.fail("get", err)
+	}
+	partition = r.index.def.PartitionOf(value, partition)
+	e, err := r.at(ctx, keys.Key{Partition: r.index.partitionKey(partition), Row: row})
+	if err != nil {
+		return Entry[T]{}, r.fail("get", err)
+	}
+	return e, nil
+}
+
+// at reads the entry in the row at key.
+func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
+	item, err := r.copies.Get(ctx, key)
+	if err != nil {
+		return Entry[T]{}, err
+	}
+	e, ok := r.entry(item)
+	if !ok {
+		return Entry[T]{}, patterns.ErrNotFound
+	}
+	return e, nil
+}
+
+// entry converts a row to an entry. ok is false if the row only reserves its key, or is
+// not a row of the index.
 func (r *Reader[T]) entry(item patterns.Item[T]) (e Entry[T], ok bool) {
 	owner, ok := view.OwnerOf(func(name string) (string, bool) {
 		value, _ := item.Property(name)
 		text, ok := value.(string)
 		return text, ok
 	})
-	if !ok || owner.Reserved || owner.View != r.index.by.Name {
+	if !ok || owner.Reserved || owner.View != r.index.def.Name {
 		return e, false
 	}
 	value, ok := r.index.layout.value(item.Key.Row)
 	if !ok {
 		return e, false
 	}
-	r.index.by.Codec.SetKeys(&item.Value, owner.Primary.Partition, owner.Primary.Row)
+	r.index.def.Type.SetKey(&item.Value, owner.Primary)
 	return Entry[T]{
 		Value: item.Value, Indexed: value, Primary: owner.Primary,
 		Key: item.Key, ETag: item.ETag, Timestamp: item.Timestamp,
 	}, true
+}
+
+// fail returns err with the operation and the name of the index.
+func (r *Reader[T]) fail(op string, err error) error {
+	return fmt.Errorf("%s: index %q: %w", op, r.index.def.Name, err)
 }

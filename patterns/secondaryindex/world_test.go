@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -15,17 +16,17 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// world is a store on an account of its own.
+// world is a store with its own account.
 type world struct {
 	account *storagetest.Account
 	store   *patterns.Store[employee]
-	queue   *queue
+	queue   *harness.OutboxQueue
 	x       indexes
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
 	t.Helper()
-	w := &world{account: storagetest.Start(&storagetest.Options{Seed: seed}), queue: &queue{}}
+	w := &world{account: storagetest.Start(&storagetest.Options{Seed: seed}), queue: &harness.OutboxQueue{}}
 	tables := w.account.TablesWith(patterns.Accelerate(nil))
 	for _, name := range []string{"Employees", "Badges"} {
 		if _, err := tables.CreateTable(t.Context(), name, nil); err != nil {
@@ -37,7 +38,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	return w
 }
 
-// repair mends every copy there is.
+// repair repairs all copies.
 func (w *world) repair(ctx context.Context) error {
 	for _, ix := range w.all() {
 		r, err := ix.On(w.store)
@@ -45,7 +46,7 @@ func (w *world) repair(ctx context.Context) error {
 			return err
 		}
 		for _, p := range w.partitions(ix) {
-			for _, err := range r.Fresh(ctx, r.Range(ctx, p, "", "", nil), &secondaryindex.FreshOptions{Repair: true}) {
+			for _, err := range r.CheckAll(ctx, r.Query(ctx, p, secondaryindex.Values{}, nil), &secondaryindex.CheckOptions{Repair: true}) {
 				if err != nil {
 					return err
 				}
@@ -66,7 +67,7 @@ func (w *world) partitions(ix *secondaryindex.Index[employee]) []string {
 	return []string{"Sales", "Marketing"}
 }
 
-// check compares everything, through the readers.
+// check compares all entries that the readers return with what the primaries imply.
 func (w *world) check(ctx context.Context) error {
 	var primaries []employee
 	for item, err := range w.store.Table().Query(ctx, query.RowKey.Within(keys.Prefix("empid_")), &patterns.QueryOptions{Allow: query.TableScan}) {
@@ -82,7 +83,7 @@ func (w *world) check(ctx context.Context) error {
 			return err
 		}
 		for _, p := range w.partitions(ix) {
-			for c, err := range r.Fresh(ctx, r.Range(ctx, p, "", "", nil), nil) {
+			for c, err := range r.CheckAll(ctx, r.Query(ctx, p, secondaryindex.Values{}, nil), nil) {
 				if err != nil {
 					return err
 				}
@@ -96,7 +97,7 @@ func (w *world) check(ctx context.Context) error {
 	return compare(got, w.implied(primaries, w.all()...))
 }
 
-// implied tells the layout again, by other means.
+// implied returns the expected entries, computed without the code under test.
 func (w *world) implied(primaries []employee, all ...*secondaryindex.Index[employee]) []string {
 	var lines []string
 	for _, e := range primaries {

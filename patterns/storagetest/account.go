@@ -6,102 +6,111 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/emulator/auth"
-	"github.com/azpatterns/azpatterns/internal/emulator/blob"
-	"github.com/azpatterns/azpatterns/internal/emulator/queue"
-	"github.com/azpatterns/azpatterns/internal/emulator/rest"
-	"github.com/azpatterns/azpatterns/internal/emulator/table"
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
 const (
-	// AccountName is the name of every account, the one that the storage
-	// emulators have always used.
+	// AccountName is the name of every account: that of the storage emulators.
 	AccountName = "devstoreaccount1"
 
-	// AccountKey is the shared key of every account. It is public, the same as
-	// that of the storage emulators, and protects nothing.
+	// AccountKey is the shared key of every account. It is the public key of the
+	// storage emulators, and protects nothing.
 	AccountKey = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 
-// Options of an account. The zero value is the account as documented, with
-// nothing going wrong.
+// Options of an account. The zero value is the service as documented, without faults.
 type Options struct {
-	// PageRows is the most rows that a page of any query answers; 0 is the
-	// service's 1,000.
+	// PageRows is the largest number of rows on a page of a query. 0: 1,000, as in
+	// the service.
 	PageRows int
 
-	// PageScan ends the page of any query after so many rows were looked at,
-	// as the service does after five seconds. Pages then are short, or empty,
-	// with a token. 0: never.
+	// PageScan ends the page of a query after that many rows were examined, as the
+	// service does after five seconds. Such a page is short or empty, with a token.
+	// 0: never.
 	PageScan int
 
-	// PageBoundary ends the page of any query where a partition ends.
+	// PageBoundary ends the page of a query at the end of a partition.
 	PageBoundary bool
 
-	// LogLimit is how many requests the log keeps, the newest; older ones are
-	// dropped, down to half of it at times. 0: 20,000.
+	// LogLimit is the number of requests that the log keeps, the newest ones. When it
+	// is reached, half of them are dropped. 0: 20,000.
 	LogLimit int
 
-	// Seed decides what a fault of some probability decides. 0: at random, see
+	// Seed decides the faults with a probability. 0: chosen at random, see
 	// [Account.Seed].
 	Seed uint64
 }
 
-// Account is one storage account in this process. It is safe for concurrent
-// use.
+// Account is a storage account in this process. The zero value is an empty account with
+// the zero Options. It is safe for concurrent use, and must not be copied.
 type Account struct {
-	tables *table.Service
-	queues *queue.Service
-	blobs  *blob.Service
+	once   sync.Once
+	core   *fakeaccount.Account
 	faults *fault.Transport
+	t      testing.TB // to report a misuse; nil outside of tests
 
 	mu      sync.Mutex
 	servers []*Server
 
 	arms  bool   // Arm was called
-	armed int    // the last request before the crash points
-	onArm func() // what Arm has to do in a run of CrashPoints
+	armed int    // the number of the last request before the crash points
+	onArm func() // called by Arm in a run of CrashPoints
 }
 
-// New returns a fresh, empty account for a test. It needs no cleaning up. When
-// the test fails, the seed of its random faults is printed, if there were any, and
-// every rule that met no request: go test -v prints those of a test that passed, too.
+// New returns a new, empty account for a test. It needs no cleanup. If the test fails, it
+// logs the seed of the random faults, if there were any. It always logs the rules for
+// which there was no request; go test -v shows them for a test that passes, too.
 func New(t testing.TB) *Account {
 	t.Helper()
-	a := Start(nil)
+	a := &Account{t: t}
 	t.Cleanup(func() {
 		if err := a.close(); err != nil {
 			t.Errorf("storagetest: closing the loopback server: %v", err)
 		}
-		if t.Failed() && a.faults.Random() {
+		if t.Failed() && a.script().Random() {
 			t.Logf("storagetest: random faults were decided by seed %d", a.Seed())
 		}
-		for _, r := range a.faults.Idle() {
-			t.Logf("storagetest: no request met with %v", r)
+		for _, r := range a.script().Idle() {
+			t.Logf("storagetest: no request matched %v", r)
 		}
 	})
 	return a
 }
 
-// Start returns a fresh, empty account outside of a test. Nil options are the
-// zero options. Nothing runs in the background, so there is nothing to stop;
-// the account is gone when nobody holds it.
+// Start returns a new, empty account outside of a test. Nil options are the zero options.
+// It runs nothing in the background, so there is nothing to stop.
 func Start(opts *Options) *Account {
+	a := new(Account)
+	a.once.Do(func() { a.open(opts) })
+	return a
+}
+
+func (a *Account) open(opts *Options) {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
-	a := &Account{tables: table.New(), queues: queue.New(), blobs: blob.New()}
-	a.tables.SetPage(rest.Page{Rows: o.PageRows, Scan: o.PageScan, Boundary: o.PageBoundary})
-	a.faults = fault.Wrap(&direct{&routes{
-		verifier: &auth.Verifier{Account: AccountName, Keys: [][]byte{decodedKey()}, Policy: a.policy},
-		tables:   a.tables,
-		queues:   a.queues,
-		blobs:    a.blobs,
-		access:   a.blobs.PublicAccess,
-	}}, &fault.Options{Seed: o.Seed, LogLimit: o.LogLimit})
-	return a
+	key, _ := base64.StdEncoding.DecodeString(AccountKey) // a constant
+	a.core = fakeaccount.New(AccountName, key, request.Page{Rows: o.PageRows, Scan: o.PageScan, Boundary: o.PageBoundary})
+	a.faults = fault.Wrap(a.core, &fault.Options{Account: AccountName, Seed: o.Seed, LogLimit: o.LogLimit, Lost: lost})
+}
+
+// script returns the transport with the rules and the log.
+func (a *Account) script() *fault.Transport {
+	a.once.Do(func() { a.open(nil) })
+	return a.faults
+}
+
+// restarted returns the account as the next process finds it: the same storage, an empty
+// log and no rules.
+func (a *Account) restarted() *Account {
+	next := &Account{core: a.core, t: a.t}
+	next.once.Do(func() {
+		next.faults = fault.Wrap(a.core, &fault.Options{Account: AccountName, Seed: a.Seed(), Lost: lost})
+	})
+	return next
 }
 
 func (a *Account) close() error {
@@ -116,14 +125,6 @@ func (a *Account) close() error {
 	return errors.Join(errs...)
 }
 
-// Seed is the seed of the account's random faults; give it to Options to see
-// them again.
-func (a *Account) Seed() uint64 { return a.faults.Seed() }
-
-func decodedKey() []byte {
-	k, err := base64.StdEncoding.DecodeString(AccountKey)
-	if err != nil {
-		panic("storagetest: the account key is not base64") // a constant of this package
-	}
-	return k
-}
+// Seed returns the seed of the faults with a probability. With it in Options, the same
+// requests meet the same faults.
+func (a *Account) Seed() uint64 { return a.script().Seed() }

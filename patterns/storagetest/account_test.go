@@ -16,7 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -169,7 +169,7 @@ func TestShortAndEmptyPagesOnDemand(t *testing.T) {
 	}
 }
 
-// countingPolicy stands for whatever a caller puts in the options of a client.
+// countingPolicy is a policy in the caller's options of a client.
 type countingPolicy struct{ n *int }
 
 func (p countingPolicy) Do(req *policy.Request) (*http.Response, error) {
@@ -177,7 +177,7 @@ func (p countingPolicy) Do(req *policy.Request) (*http.Response, error) {
 	return req.Next()
 }
 
-func TestTheOptionsOfTheCallerStayHis(t *testing.T) {
+func TestTheOptionsOfTheCallerAreNotChanged(t *testing.T) {
 	acct := storagetest.New(t)
 	n := 0
 	var opts aztables.ClientOptions

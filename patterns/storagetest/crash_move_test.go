@@ -70,11 +70,7 @@ func (o office) move(ctx context.Context) error {
 
 // proveMove is the test that a user of the package writes.
 func proveMove(t *testing.T, move func(office, context.Context) error) {
-	storagetest.CrashPointsWith(t, &storagetest.CrashOptions{
-		Recover: func(ctx context.Context, acct *storagetest.Account) error {
-			return move(openOffice(acct), ctx)
-		},
-	}, func(ctx context.Context, acct *storagetest.Account) error {
+	storagetest.CrashPointsWith(t, func(ctx context.Context, acct *storagetest.Account) error {
 		o := openOffice(acct)
 		if err := o.hire(ctx); err != nil {
 			return err
@@ -89,12 +85,16 @@ func proveMove(t *testing.T, move func(office, context.Context) error) {
 		if _, err := o.staff.GetEntity(t.Context(), "Sales", "1", nil); !missing(err) {
 			t.Errorf("the employee is still on the staff: %v", err)
 		}
+	}, &storagetest.CrashOptions{
+		Recover: func(ctx context.Context, acct *storagetest.Account) error {
+			return move(openOffice(acct), ctx)
+		},
 	})
 }
 
 func TestAMoveThatCopiesFirstSurvivesEveryCrash(t *testing.T) { proveMove(t, office.move) }
 
-// Tests that have to fail run in a child process, which this variable tells which.
+// Tests that must fail run in a child process, in which this variable is set.
 const mustFail = "STORAGETEST_MUST_FAIL"
 
 // inChild runs one of the tests below and returns what go test would print.

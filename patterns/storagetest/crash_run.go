@@ -15,7 +15,7 @@ import (
 type crash struct {
 	at    int // the call, counted from 1
 	after bool
-	op    Op // of that call in the run that counted; "" for a call beyond those
+	op    string // of that call in the undisturbed run; "" for a later call
 }
 
 func (c crash) String() string {
@@ -26,25 +26,26 @@ func (c crash) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %d %s", when, c.at, c.op))
 }
 
-// crashTest is one CrashPoints under way.
+// crashTest is a call of CrashPoints.
 type crashTest struct {
-	CrashOptions
+	account  Options
+	recover  func(context.Context, *Account) error
 	scenario func(context.Context, *Account) error
 	check    func(*testing.T, *Account)
 	arms     bool // the scenario calls Arm
 }
 
-// outcome is what one run has shown.
+// outcome is the result of one run.
 type outcome struct {
-	calls  []Op // of the process that was not killed last, which may be killed next
-	died   bool // at the last point of the plan
+	calls  []string // of the last process that was not killed, which may be killed next
+	died   bool     // at the last point of the plan
 	passed bool
 }
 
-// explore runs the processes that die as the plan says, and the one that then
-// lives, and goes on with each of the calls of the latter.
+// explore runs the processes that die according to the plan, and the one that then
+// survives. It continues with plans in which that process dies at each of its calls.
 func (c *crashTest) explore(t *testing.T, plan []crash) outcome {
-	deeper := len(plan) == 0 || len(plan) == 1 && c.Recover != nil
+	deeper := len(plan) == 0 || len(plan) == 1 && c.recover != nil
 	o := c.subtest(t, plan, deeper)
 	if !deeper || !o.passed || len(plan) > 0 && !o.died {
 		return o
@@ -66,9 +67,9 @@ func (c *crashTest) explore(t *testing.T, plan []crash) outcome {
 	}
 }
 
-// subtest runs the plan as a subtest. One that go test -run has not picked runs
-// all the same if counted, without a check and without a word, since those that
-// follow from it cannot be known otherwise.
+// subtest runs the plan as a subtest. If go test -run has not selected it, it runs
+// nevertheless if counted, without a check and without reporting anything, because the
+// subtests that follow from it are not known otherwise.
 func (c *crashTest) subtest(t *testing.T, plan []crash, counted bool) (o outcome) {
 	name := "undisturbed"
 	for i, p := range plan {
@@ -93,15 +94,16 @@ func (c *crashTest) subtest(t *testing.T, plan []crash, counted bool) (o outcome
 	return o
 }
 
-// quiet is a test that takes no notice of errors.
+// quiet is a test that ignores errors.
 type quiet struct{ testing.TB }
 
 func (quiet) Errorf(string, ...any) {}
 
-// run is the lives of all processes on one account, which it returns for check.
+// run runs all processes on one account, which it returns for check.
 func (c *crashTest) run(t testing.TB, plan []crash, o *outcome) *Account {
 	var story strings.Builder
-	acct := Start(&c.Account)
+	acct := Start(&c.account)
+	acct.t = t
 	next := func(title string, p *process) *process {
 		p.acct = acct
 		p.live(t)
@@ -117,7 +119,7 @@ func (c *crashTest) run(t testing.TB, plan []crash, o *outcome) *Account {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("storagetest: seed %d\n%scheck:\n%v", c.Account.Seed, story.String(), acct.Log())
+			t.Logf("storagetest: seed %d\n%scheck:\n%v", c.account.Seed, story.String(), acct.Log())
 		}
 	})
 	point := func(i int) *crash {
@@ -129,37 +131,37 @@ func (c *crashTest) run(t testing.TB, plan []crash, o *outcome) *Account {
 	first := next("the scenario", &process{do: c.scenario, at: point(0), arms: c.arms})
 	c.arms = c.arms || first.acct.arms
 	o.died, o.calls = first.died.Load(), first.calls()
-	if c.Recover != nil {
+	if c.recover != nil {
 		if len(plan) == 2 {
-			o.died = next("the process that recovers", &process{do: c.Recover, at: point(1)}).died.Load()
+			o.died = next("the process that recovers", &process{do: c.recover, at: point(1)}).died.Load()
 		}
-		if last := next("the process that recovers at last", &process{do: c.Recover}); len(plan) > 0 {
+		if last := next("the process that recovers at last", &process{do: c.recover}); len(plan) > 0 {
 			o.calls = last.calls()
 		}
 	}
 	return acct
 }
 
-// process is one life.
+// process is one process.
 type process struct {
 	acct *Account
 	do   func(context.Context, *Account) error
-	at   *crash // where it dies; nil: nowhere
-	arms bool   // its calls count from Arm on
+	at   *crash // when it dies; nil: never
+	arms bool   // its calls are crash points only after Arm
 	died atomic.Bool
 	err  error
 }
 
-var errGone = errors.New("it ended its goroutine, as FailNow and Goexit do")
+var errGone = errors.New("the goroutine ended early, as after FailNow or Goexit")
 
-// live lets the process do what it does until it is done or dead. The goroutine
-// is one that FailNow, Goexit and panic may end.
+// live runs the process until it is done or dead, in a goroutine of its own, which FailNow,
+// Goexit and a panic may end.
 func (p *process) live(t testing.TB) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	if p.at != nil {
 		kill := func() {
-			p.acct.faults.Kill(p.acct.armed+p.at.at, p.at.after, func() {
+			p.acct.script().Kill(p.acct.armed+p.at.at, p.at.after, func() {
 				p.died.Store(true)
 				cancel(ErrKilled)
 			})
@@ -187,10 +189,10 @@ func (p *process) live(t testing.TB) {
 	}
 }
 
-// calls are the operations of the requests that can be crash points, "" where the log
-// has no room for one or was reset.
-func (p *process) calls() []Op {
-	calls := make([]Op, p.acct.faults.Last()-p.acct.armed)
+// calls returns the operations of the requests that can be crash points, "" for those that
+// are no longer in the log.
+func (p *process) calls() []string {
+	calls := make([]string, p.acct.script().Last()-p.acct.armed)
 	for _, q := range p.acct.Log() {
 		if q.Seq > p.acct.armed {
 			calls[q.Seq-p.acct.armed-1] = q.Op

@@ -76,7 +76,7 @@ func TestADeadProcessStaysDeadWhenTheNextOneLives(t *testing.T) {
 }
 
 func TestScriptedFaultsDieWithTheProcess(t *testing.T) {
-	storagetest.CrashPointsWith(t, &storagetest.CrashOptions{Account: storagetest.Options{Seed: 7}}, func(ctx context.Context, acct *storagetest.Account) error {
+	storagetest.CrashPointsWith(t, func(ctx context.Context, acct *storagetest.Account) error {
 		if acct.Seed() != 7 {
 			t.Errorf("seed %d", acct.Seed())
 		}
@@ -86,12 +86,16 @@ func TestScriptedFaultsDieWithTheProcess(t *testing.T) {
 		if err := create(t.Context(), acct, "check"); err != nil || len(acct.Log()) != 1 {
 			t.Errorf("%v\n%v", err, acct.Log())
 		}
-	})
+	}, &storagetest.CrashOptions{Account: &storagetest.Options{Seed: 7}})
 }
 
 func TestRecoveringIsKilledToo(t *testing.T) {
 	var deaths, recoveries, checks atomic.Int64
-	storagetest.CrashPointsWith(t, &storagetest.CrashOptions{
+	storagetest.CrashPointsWith(t, func(ctx context.Context, acct *storagetest.Account) error {
+		return create(ctx, acct, "first")
+	}, func(t *testing.T, acct *storagetest.Account) {
+		checks.Add(1)
+	}, &storagetest.CrashOptions{
 		Recover: func(ctx context.Context, acct *storagetest.Account) error {
 			recoveries.Add(1)
 			err := create(ctx, acct, "first")
@@ -103,10 +107,6 @@ func TestRecoveringIsKilledToo(t *testing.T) {
 			}
 			return nil // a table that exists is well
 		},
-	}, func(ctx context.Context, acct *storagetest.Account) error {
-		return create(ctx, acct, "first")
-	}, func(t *testing.T, acct *storagetest.Account) {
-		checks.Add(1)
 	})
 	// The scenario has one call, its two deaths leave a process that recovers by
 	// one or two calls, each with two deaths.
@@ -115,11 +115,11 @@ func TestRecoveringIsKilledToo(t *testing.T) {
 	}
 }
 
-func TestAScenarioThatFailsUndisturbedIsToldSo(t *testing.T) {
+func TestAScenarioThatFailsUndisturbedFailsTheTest(t *testing.T) {
 	for child, want := range map[string]string{
 		"TestChildScenarioFails":  "the scenario, which was not killed: TableAlreadyExists",
 		"TestChildScenarioPanics": "the scenario, which was not killed: it panicked: out of order",
-		"TestChildScenarioExits":  "the scenario, which was not killed: it ended its goroutine",
+		"TestChildScenarioExits":  "the scenario, which was not killed: the goroutine ended early",
 		"TestChildScenarioIdle":   "the scenario made no storage call that could be a crash point",
 		"TestChildRecoverFails":   "the process that recovers at last, which was not killed: not today",
 	} {
@@ -132,7 +132,7 @@ func TestAScenarioThatFailsUndisturbedIsToldSo(t *testing.T) {
 func child(t *testing.T, scenario func(context.Context, *storagetest.Account) error) {
 	t.Helper()
 	if os.Getenv(mustFail) == "" {
-		t.Skip("fails as it has to; TestAScenarioThatFailsUndisturbedIsToldSo runs it in a process of its own")
+		t.Skip("fails, as it must; TestAScenarioThatFailsUndisturbedFailsTheTest runs it in a process of its own")
 	}
 	storagetest.CrashPoints(t, scenario, nothing)
 }
@@ -160,9 +160,9 @@ func TestChildScenarioIdle(t *testing.T) {
 
 func TestChildRecoverFails(t *testing.T) {
 	if os.Getenv(mustFail) == "" {
-		t.Skip("fails as it has to; TestAScenarioThatFailsUndisturbedIsToldSo runs it in a process of its own")
+		t.Skip("fails, as it must; TestAScenarioThatFailsUndisturbedFailsTheTest runs it in a process of its own")
 	}
-	storagetest.CrashPointsWith(t, &storagetest.CrashOptions{
+	storagetest.CrashPointsWith(t, func(ctx context.Context, acct *storagetest.Account) error { return create(ctx, acct, "people") }, nothing, &storagetest.CrashOptions{
 		Recover: func(context.Context, *storagetest.Account) error { return errors.New("not today") },
-	}, func(ctx context.Context, acct *storagetest.Account) error { return create(ctx, acct, "people") }, nothing)
+	})
 }

@@ -126,7 +126,7 @@ func hit(tb testing.TB, acct *storagetest.Account, pass string, h hostile) *http
 	return w
 }
 
-// FuzzHandler sends anything to the three services behind one door: each answers
+// FuzzHandler sends anything to the three services of a handler: each answers
 // with a status and a code of its own, and none of them panics.
 func FuzzHandler(f *testing.F) {
 	const sixty = "<QueueMessage><MessageText>x</MessageText></QueueMessage>"

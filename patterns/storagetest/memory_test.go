@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// held is the memory in use, once what nobody holds is gone.
+// held returns the memory in use after a garbage collection.
 func held() int64 {
 	runtime.GC()
 	runtime.GC() // what has a finalizer, or was in a pool, takes two
@@ -83,7 +83,7 @@ func TestDeletingGivesTheMemoryBack(t *testing.T) {
 			t.Errorf("whole %v: 3 MiB stored take %d MiB", whole, (most-before)/mib)
 		}
 		if after-before > mib/2 {
-			t.Errorf("whole %v: %d KiB stay behind", whole, (after-before)>>10)
+			t.Errorf("whole %v: %d KiB remain", whole, (after-before)>>10)
 		}
 	}
 	runtime.KeepAlive(acct)

@@ -53,7 +53,7 @@ func TestChildRandomFaults(t *testing.T) {
 	t.Fail()
 }
 
-// listener is a test that keeps what is said at its end.
+// listener is a test that records what is logged at its end.
 type listener struct {
 	testing.TB
 	ends []func()
@@ -66,7 +66,7 @@ func (l *listener) Logf(format string, args ...any) {
 	l.said = append(l.said, fmt.Sprintf(format, args...))
 }
 
-func TestATestIsToldOfTheFaultsThatNeverActed(t *testing.T) {
+func TestRulesWithoutARequestAreLogged(t *testing.T) {
 	l := &listener{TB: t}
 	acct := storagetest.New(l)
 	acct.Fault(
@@ -79,7 +79,7 @@ func TestATestIsToldOfTheFaultsThatNeverActed(t *testing.T) {
 	for _, end := range l.ends {
 		end()
 	}
-	if want := `storagetest: no request met with On("Table.Insert").Resource("poeple").LoseReply()`; len(l.said) != 1 || l.said[0] != want {
+	if want := `storagetest: no request matched On("Table.Insert").Resource("poeple").LoseReply()`; len(l.said) != 1 || l.said[0] != want {
 		t.Errorf("%q, want %s", l.said, want)
 	}
 }

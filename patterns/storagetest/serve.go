@@ -8,21 +8,21 @@ import (
 	"net/url"
 	"sync"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// Handler serves the account to a server of the caller's. The host of a
-// request names the service: AccountName.table.…, AccountName.queue.…,
-// AccountName.blob.…. Faults and the log apply; a lost request or reply breaks
-// the connection.
+// Handler returns a handler for a server of the caller. The host of a request names the
+// service: AccountName.table.…, AccountName.queue.…, AccountName.blob.…. Rules and the log
+// apply; a lost request or reply breaks the connection.
 func (a *Account) Handler() http.Handler { return a.handler("") }
 
-// handler serves one service, or, with "", the one that the host names.
-func (a *Account) handler(s fault.Service) http.Handler {
+// handler serves one service, or, if s is "", the one that the host names.
+func (a *Account) handler(s op.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		if s != "" {
-			ctx = fault.WithService(ctx, s)
+			ctx = request.WithService(ctx, s)
 		}
 		out := r.WithContext(ctx)
 		out.RequestURI = ""
@@ -32,9 +32,9 @@ func (a *Account) handler(s fault.Service) http.Handler {
 		if r.TLS != nil {
 			out.URL.Scheme = "https"
 		}
-		res, err := a.faults.Do(out)
+		res, err := a.script().Do(out)
 		if err != nil {
-			panic(http.ErrAbortHandler) // net/http's word for breaking the connection
+			panic(http.ErrAbortHandler) // makes net/http break the connection
 		}
 		defer res.Body.Close()
 		for name, values := range res.Header {
@@ -42,14 +42,14 @@ func (a *Account) handler(s fault.Service) http.Handler {
 		}
 		w.WriteHeader(res.StatusCode)
 		if _, err := io.Copy(w, res.Body); err != nil {
-			_ = http.NewResponseController(w).Flush() // what came before the break still goes out
+			_ = http.NewResponseController(w).Flush() // the part before the break is delivered
 			panic(http.ErrAbortHandler)
 		}
 	})
 }
 
-// Server is an account on loopback sockets, one for each service, for other
-// processes and other languages. Like Azurite it has the account in the path.
+// Server is an account on loopback sockets, one for each service, for other processes and
+// other languages. As in Azurite, the account is part of the path.
 type Server struct {
 	TablesURL string // http://127.0.0.1:port/devstoreaccount1
 	QueuesURL string
@@ -59,12 +59,12 @@ type Server struct {
 	done    sync.WaitGroup
 }
 
-// Serve puts the account on free ports of the loopback interface until Close
-// is called, or until the test ends for an account made by New.
+// Serve serves the account on free ports of the loopback interface until Close is called,
+// or, for an account of [New], until the test ends.
 func (a *Account) Serve() (*Server, error) {
 	s := &Server{}
-	for service, address := range map[fault.Service]*string{
-		fault.Table: &s.TablesURL, fault.Queue: &s.QueuesURL, fault.Blob: &s.BlobsURL,
+	for service, address := range map[op.Service]*string{
+		op.Table: &s.TablesURL, op.Queue: &s.QueuesURL, op.Blob: &s.BlobsURL,
 	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -81,12 +81,13 @@ func (a *Account) Serve() (*Server, error) {
 	return s, nil
 }
 
-// ConnectionString is what any Azure SDK takes to use the account.
+// ConnectionString returns the connection string with which any Azure SDK can use the
+// account.
 func (s *Server) ConnectionString() string {
 	return connectionString("http", s.TablesURL, s.QueuesURL, s.BlobsURL)
 }
 
-// Close ends every connection and frees the ports. What the account holds stays.
+// Close ends every connection and frees the ports. The account keeps its data.
 func (s *Server) Close() error {
 	var errs []error
 	for _, server := range s.servers {

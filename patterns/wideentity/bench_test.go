@@ -21,10 +21,10 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-// Writing and reading a bag of n numbers, against the same by hand on aztables: the
-// days in order, 251 a row, one transaction and one query. Both ways run in turns,
-// and the service's answers are replayed, so that the ratios are of the client's
-// work: the median of as many turns.
+// The benchmark compares writing and reading an entity of n numbers with the same by hand
+// on aztables: the days in order, 251 per row, one transaction and one query. Both run
+// alternately, and the service's responses are replayed, so that the ratios are those of
+// the client's work. Each ratio is the median of all rounds.
 //
 //	go test -run '^$' -bench . -benchtime 50x ./patterns/wideentity
 func BenchmarkAgainstByHand(b *testing.B) {
@@ -40,7 +40,7 @@ func BenchmarkAgainstByHand(b *testing.B) {
 					return float64(time.Since(start))
 				}
 				for _, run := range []func(){handWrite, handRead, write, read} {
-					run() // the answers to be replayed
+					run() // records the responses that are replayed
 				}
 				for b.Loop() {
 					writes = append(writes, timed(handWrite)/timed(write))
@@ -57,8 +57,7 @@ func BenchmarkAgainstByHand(b *testing.B) {
 	}
 }
 
-// The hand-written way needs as many requests.
-func TestNoMoreRequestsThanByHand(t *testing.T) {
+func TestWritingAndReadingMakeAsManyRequestsAsByHand(t *testing.T) {
 	for _, n := range []int{252, 2500, 10_000} {
 		write, read, hand := byHand(t, n)
 		write()
@@ -72,7 +71,8 @@ func TestNoMoreRequestsThanByHand(t *testing.T) {
 	}
 }
 
-// replay carries out the first request of each kind, and answers the next ones alike.
+// replay sends the first request of each kind, and answers the following ones with the
+// same response.
 type replay struct {
 	inner    policy.Transporter
 	answers  map[string]answer
@@ -128,7 +128,7 @@ func replayed(t testing.TB, accelerated bool) (*aztables.Client, *int) {
 
 func byTable(t testing.TB, n int, accelerated bool) (write, read func(), requests *int) {
 	client, requests := replayed(t, accelerated)
-	table := open[bag](t, client, &wideentity.Options{Parts: max(1, (n+149)/150)})
+	table := open[properties](t, client, &wideentity.Options{Parts: max(1, (n+149)/150)})
 	v := days(n)
 	return func() {
 			if _, err := table.Insert(t.Context(), year, &v); err != nil {
@@ -159,7 +159,7 @@ func byHand(t testing.TB, n int) (write, read func(), requests *int) {
 		}, requests
 }
 
-func handPut(ctx context.Context, client *aztables.Client, key keys.Key, v bag, n int) error {
+func handPut(ctx context.Context, client *aztables.Client, key keys.Key, v properties, n int) error {
 	var actions []aztables.TransactionAction
 	for from := 1; from <= n; from += handRow {
 		e := aztables.EDMEntity{Properties: map[string]any{}}
@@ -177,9 +177,9 @@ func handPut(ctx context.Context, client *aztables.Client, key keys.Key, v bag, 
 	return err
 }
 
-func handGet(ctx context.Context, client *aztables.Client, key keys.Key) (bag, error) {
+func handGet(ctx context.Context, client *aztables.Client, key keys.Key) (properties, error) {
 	filter := fmt.Sprintf("PartitionKey eq '%s' and RowKey ge '%s_' and RowKey lt '%[2]s`'", key.Partition, strings.ReplaceAll(key.Row, "'", "''"))
-	whole := bag{}
+	whole := properties{}
 	for pager := client.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter}); pager.More(); {
 		page, err := pager.NextPage(ctx)
 		if err != nil {

@@ -6,28 +6,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-// large is an entity that a small limit of transactions makes a staged write.
-func large(mark string) bag {
-	v := bag{}
+// large returns an entity that exceeds smallBatch, so that its write is staged.
+func large(mark string) properties {
+	v := properties{}
 	for _, name := range modelNames {
 		v[name] = mark + text(900)
 	}
 	return v
 }
 
-// Wherever the process dies, the entity is as it was before or as it was to be, can
-// be written again, and after a sweep no other row is left.
-func TestAProcessThatDiesLeavesAWholeEntity(t *testing.T) {
-	small := bag{"A": "a", "B": "b", "C": int32(1)}
-	type table = *wideentity.Table[bag]
+// After a crash at any request, the entity is as before or as it was to be, it can be
+// written again, and after a sweep no other row is left.
+func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
+	small := properties{"A": "a", "B": "b", "C": int32(1)}
+	type table = *wideentity.Table[properties]
 	for name, c := range map[string]struct {
-		before, after bag // nil: there is no entity
+		before, after properties // nil: the entity does not exist
 		run           func(ctx context.Context, table table) error
 	}{
 		"insert": {nil, small, func(ctx context.Context, table table) error {
@@ -53,11 +52,11 @@ func TestAProcessThatDiesLeavesAWholeEntity(t *testing.T) {
 			_, err := table.Put(ctx, year, &small)
 			return err
 		}},
-		"merge": {small, bag{"A": "a", "B": "bb", "C": int32(1), "D": "d"}, func(ctx context.Context, table table) error {
-			return table.Set(ctx, year, &bag{"B": "bb", "D": "d"}, "B", "D")
+		"merge": {small, properties{"A": "a", "B": "bb", "C": int32(1), "D": "d"}, func(ctx context.Context, table table) error {
+			return table.Set(ctx, year, &properties{"B": "bb", "D": "d"}, "B", "D")
 		}},
-		"update": {small, bag{"A": "a", "C": int32(2)}, func(ctx context.Context, table table) error {
-			_, err := table.Update(ctx, year, func(b *bag) error {
+		"update": {small, properties{"A": "a", "C": int32(2)}, func(ctx context.Context, table table) error {
+			_, err := table.Update(ctx, year, func(b *properties) error {
 				(*b)["C"] = (*b)["C"].(int32) + 1
 				delete(*b, "B")
 				return nil
@@ -70,7 +69,7 @@ func TestAProcessThatDiesLeavesAWholeEntity(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := func(acct *storagetest.Account) table {
-				table := open[bag](t, acct.TablesWith(patterns.Accelerate(nil)).NewClient("Wide"), nil)
+				table := open[properties](t, acct.TablesWith(patterns.Accelerate(nil)).NewClient("Wide"), nil)
 				wideentity.SetBatchBytes(table, smallBatch)
 				return table
 			}
@@ -89,44 +88,46 @@ func TestAProcessThatDiesLeavesAWholeEntity(t *testing.T) {
 			}, func(t *testing.T, acct *storagetest.Account) {
 				table := client(acct)
 				item, err := table.Get(t.Context(), year)
-				var got bag
+				var got properties
 				if err == nil {
 					got = without(item.Value)
 				} else if !errors.Is(err, patterns.ErrNotFound) {
 					t.Fatal(err)
 				}
 				if !(sameState(got, c.before) || sameState(got, c.after)) {
-					t.Fatalf("%d properties, neither before nor after", len(got))
+					t.Fatalf("%d properties, which is the entity neither before nor after the write", len(got))
 				}
-				// One at a time tells the same.
+				// Reading the properties one at a time returns the same.
 				for _, name := range modelNames {
 					part, err := table.Read(t.Context(), year, name)
-					if (err == nil) != (got != nil) || got != nil && !sameBag(part.Value, only(got, []string{name})) {
+					if (err == nil) != (got != nil) || got != nil && !sameProperties(part.Value, only(got, []string{name})) {
 						t.Errorf("property %s by itself: %v", name, err)
 					}
 				}
-				time.Sleep(2 * time.Hour) // in the bubble's time
-				if _, err := table.Sweep(t.Context(), wideKey(""), 0); err != nil {
+				time.Sleep(2 * time.Hour) // in virtual time
+				if _, err := table.Sweep(t.Context(), nil); err != nil {
 					t.Fatal(err)
 				}
 				wantRows(t, acct, got)
-				again := large("z")
-				if _, err := table.Put(t.Context(), year, &again); err != nil {
+				z := large("z")
+				if _, err := table.Put(t.Context(), year, &z); err != nil {
 					t.Fatal(err)
 				}
-				item = must[wideentity.Item[bag]](t)(table.Get(t.Context(), year))
-				wantBag(t, item.Value, again)
-				wantRows(t, acct, again)
+				item = must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+				wantProperties(t, item.Value, z)
+				wantRows(t, acct, z)
 			})
 		})
 	}
 }
 
-func sameState(got, want bag) bool { return (got == nil) == (want == nil) && sameBag(got, want) }
+func sameState(got, want properties) bool {
+	return (got == nil) == (want == nil) && sameProperties(got, want)
+}
 
 // wantRows checks that there are no more rows than the head and one for each part
 // that has a property.
-func wantRows(t *testing.T, acct *storagetest.Account, v bag) {
+func wantRows(t *testing.T, acct *storagetest.Account, v properties) {
 	t.Helper()
 	want := 0
 	if v != nil {
@@ -147,57 +148,4 @@ func wantRows(t *testing.T, acct *storagetest.Account, v bag) {
 	if n != want {
 		t.Errorf("%d rows, want %d", n, want)
 	}
-}
-
-// A staged write whose marker was swept fails and changes nothing, however late it
-// goes on.
-func TestAWriterThatWasSweptConflicts(t *testing.T) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		name := harness.UniqueName()
-		b.NamedTable(t, name)
-		other := open[bag](t, b.Direct(t, name), nil)
-		first := bag{"A": "first"}
-		must[wideentity.Item[bag]](t)(other.Insert(t.Context(), year, &first))
-		swept := 0
-		table := open[bag](t, b.AfterEachTry(t, name, func(try int) {
-			if try == 2 {
-				swept += must[int](t)(other.Sweep(t.Context(), year, 1))
-			}
-		}), nil)
-		wideentity.SetBatchBytes(table, smallBatch)
-		item := must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)) // try 1
-		item.Value = large("x")
-		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("got %v, want a conflict", err)
-		}
-		if swept == 0 {
-			t.Error("nothing was swept")
-		}
-		if n := must[int](t)(other.Sweep(t.Context(), year, 1)); n != 0 {
-			t.Errorf("%d rows left over", n)
-		}
-		wantBag(t, must[wideentity.Item[bag]](t)(other.Get(t.Context(), year)).Value, first)
-	})
-}
-
-// Work under way is not swept before its time.
-func TestASweepLeavesWorkUnderWay(t *testing.T) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		name := harness.UniqueName()
-		b.NamedTable(t, name)
-		other := open[bag](t, b.Direct(t, name), nil)
-		replaced := 0 // rows that the write itself would clear away next
-		table := open[bag](t, b.AfterEachTry(t, name, func(int) {
-			if n, err := other.Sweep(t.Context(), wideKey(""), 0); n != 0 && n != replaced || err != nil {
-				t.Errorf("swept %d rows: %v", n, err)
-			}
-		}), nil)
-		wideentity.SetBatchBytes(table, smallBatch)
-		for _, mark := range []string{"x", "y"} {
-			v := large(mark)
-			must[wideentity.Item[bag]](t)(table.Put(t.Context(), year, &v))
-			wantBag(t, must[wideentity.Item[bag]](t)(other.Get(t.Context(), year)).Value, v)
-			replaced = len(v)
-		}
-	})
 }

@@ -1,5 +1,5 @@
 package wideentity
 
-// SetBatchBytes makes t stage what is larger than n, so that tests need not write
+// SetBatchBytes makes t stage writes of more than n bytes, so that tests need not write
 // megabytes.
-func SetBatchBytes[T any](t *Table[T], n int) { t.batchBytes = n }
+func SetBatchBytes[T any](t *Table[T], n int) { t.engine.BatchBytes = n }

@@ -15,8 +15,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-// bag is an entity of any properties.
-type bag = map[string]any
+// properties is an entity with any properties.
+type properties = map[string]any
 
 func open[T any](t testing.TB, client *aztables.Client, opts *wideentity.Options) *wideentity.Table[T] {
 	t.Helper()
@@ -29,9 +29,9 @@ func open[T any](t testing.TB, client *aztables.Client, opts *wideentity.Options
 
 var year = keys.Key{Partition: "Sales", Row: "000123"}
 
-// days is a bag of n counts: Day00001 is 1, and so on.
-func days(n int) bag {
-	b := bag{}
+// days returns an entity of n counts: Day00001 is 1, and so on.
+func days(n int) properties {
+	b := properties{}
 	for i := 1; i <= n; i++ {
 		b[dayName(i)] = int32(i)
 	}
@@ -40,15 +40,15 @@ func days(n int) bag {
 
 func dayName(i int) string { return fmt.Sprintf("Day%05d", i) }
 
-// without is b without the entries for keys that reading adds.
-func without(b bag) bag {
+// without returns b without the entries for keys that reading adds.
+func without(b properties) properties {
 	b = maps.Clone(b)
 	delete(b, "PartitionKey")
 	delete(b, "RowKey")
 	return b
 }
 
-func wantBag(t testing.TB, got, want bag) {
+func wantProperties(t testing.TB, got, want properties) {
 	t.Helper()
 	got = without(got)
 	if len(got) != len(want) {
@@ -79,7 +79,7 @@ func must[R any](t testing.TB) func(R, error) R {
 	}
 }
 
-// noise is n bytes that are the same each time.
+// noise returns n bytes, the same for each call.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	r := rand.New(rand.NewPCG(1, uint64(n)))
@@ -89,7 +89,7 @@ func noise(n int) []byte {
 	return b
 }
 
-// text is n UTF-16 units, some of them pairs, some escaped in JSON.
+// text returns n UTF-16 units, some of them surrogate pairs, some escaped in JSON.
 func text(n int) string {
 	const some = "abc\"\\\u0001é😀" // 9 units
 	return strings.Repeat(some, n/9) + strings.Repeat("x", n%9)
@@ -124,7 +124,7 @@ func rawRows(t testing.TB, b *harness.Backend, client *aztables.Client) int {
 
 func wideKey(id string) keys.Key { return keys.Key{Partition: year.Partition, Row: id} }
 
-// hashOf is the documented place of a property, from 0.
+// hashOf is the documented part of a property, from 0.
 func hashOf(name string, parts int) int {
 	h := uint64(14695981039346656037)
 	for i := range len(name) {
@@ -140,4 +140,10 @@ func written(b *harness.Backend) int {
 		n += q.Written
 	}
 	return n
+}
+
+// sweepNow sweeps one entity, including the rows of writes in progress.
+func sweepNow(t testing.TB, table *wideentity.Table[properties], key keys.Key) wideentity.SweepReport {
+	t.Helper()
+	return must[wideentity.SweepReport](t)(table.Sweep(t.Context(), &wideentity.SweepOptions{Entities: []keys.Key{key}, OlderThan: 1}))
 }

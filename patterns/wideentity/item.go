@@ -1,48 +1,62 @@
 package wideentity
 
 import (
-	"slices"
+	"fmt"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/widerow"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Item is a wide entity: the caller's value and what the service keeps with it.
+// Item is a wide entity: the caller's value and its metadata.
 //
-// An Item that was read also remembers, unseen, the version of each row, and the
-// properties that T has no field for; [Table.Replace] writes those back.
+// Items returned by a read also carry the version of each row, and the entity's unknown
+// properties, those for which T has no field; [Table.Replace] writes them back.
 type Item[T any] struct {
 	Value T
 
 	// Key is the partition key and, as Row, the entity's id.
 	Key keys.Key
 
-	// ETag is the version of the whole entity. It is "" in what [Table.Read] gives of
-	// one row: nothing but that row was read.
+	// ETag is the version of the whole entity. It is "" if [Table.Read] read only one row.
 	ETag azcore.ETag
 
-	// Timestamp is the service's time of the last write. It is zero in what a write
-	// returns, since the service does not tell it then.
+	// Timestamp is the service's time of the last write. It is zero in Items returned by a
+	// write, because the service does not return it then.
 	Timestamp time.Time
 
-	head *head
-	rest edm.Unknown
-	only []string // the properties that were asked for, nil for all
+	origin *widerow.Origin
 }
 
 // Projected reports whether the item was read in part, by [Table.Read].
-func (i *Item[T]) Projected() bool { return i.only != nil }
+func (i Item[T]) Projected() bool { return i.origin != nil && i.origin.Selected != nil }
 
-// covers reports whether the item has values of the properties.
-func (i *Item[T]) covers(names []string) bool {
-	return i.only == nil || !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(i.only, name) })
+func (i *Item[T]) record() widerow.Record {
+	return widerow.Record{Value: &i.Value, Key: i.Key, ETag: string(i.ETag), Timestamp: i.Timestamp, Origin: i.origin}
 }
 
-// of completes an item by the head that it stands under.
-func (i *Item[T]) of(h *head) {
-	i.head = h
-	i.ETag, i.Timestamp = azcore.ETag(h.etag), h.timestamp
+// itemOf returns the Item of r; or err, preceded by the name of the operation.
+func itemOf[T any](op string, r widerow.Record, err error) (Item[T], error) {
+	if err != nil {
+		return Item[T]{}, failed(op, err)
+	}
+	return Item[T]{Value: *r.Value.(*T), Key: r.Key, ETag: azcore.ETag(r.ETag), Timestamp: r.Timestamp, origin: r.Origin}, nil
+}
+
+// failed returns err, preceded by the name of the operation; nil if err is nil.
+func failed(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// pointer returns v, as a nil interface if v is nil.
+func pointer[T any](v *T) any {
+	if v == nil {
+		return nil
+	}
+	return v
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Properties of megabytes take their time: fewer checks than rapid makes by itself,
-// unless the command line says how many.
+// Tests with properties of megabytes are slow, so rapid makes fewer checks than by default.
+// The command line can select another number.
 func TestMain(m *testing.M) {
 	_ = flag.Set("rapid.checks", "25")
 	os.Exit(m.Run())

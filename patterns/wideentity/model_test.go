@@ -10,20 +10,22 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-// smallBatch is a limit of transactions that makes a few properties a staged write.
+// smallBatch is a limit of transactions that a few properties exceed, so that their write
+// is staged.
 const smallBatch = 5000
 
 var modelNames = []string{"A", "B", "C", "D", "E", "F", "G", "H"}
 
-// drawBag is an entity of some properties, a few of them in pieces.
-func drawBag(r *rapid.T, names []string) bag {
-	b := bag{}
+// drawProperties returns an entity with some properties, a few of them in pieces.
+func drawProperties(r *rapid.T, names []string) properties {
+	b := properties{}
 	for _, name := range names {
 		switch rapid.IntRange(0, 9).Draw(r, "kind of "+name) {
 		case 0, 1:
@@ -40,28 +42,28 @@ func drawBag(r *rapid.T, names []string) bag {
 	return b
 }
 
-// Whatever is written, merged, altered and deleted, by whatever number of parts and
-// in one transaction or several: what is read is what a map would hold.
-func TestAnEntityIsWhatAMapWouldBe(t *testing.T) {
+// Writes, merges, updates and deletes, with several numbers of parts, in one transaction
+// or staged, leave what they would leave in a map.
+func TestAnEntityBehavesLikeAMap(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		rapid.Check(t, func(r *rapid.T) {
 			client := b.Table(t)
-			tables := map[int]*wideentity.Table[bag]{}
+			tables := map[int]*wideentity.Table[properties]{}
 			for _, parts := range []int{1, 3, 16} {
-				tables[parts] = open[bag](t, client, &wideentity.Options{Parts: parts})
+				tables[parts] = open[properties](t, client, &wideentity.Options{Parts: parts})
 				wideentity.SetBatchBytes(tables[parts], rapid.SampledFrom([]int{smallBatch, 200_000, 4 << 20}).Draw(r, "limit"))
 			}
-			var model bag // nil: there is none
+			var model properties // nil: the entity does not exist
 			actions := map[string]func(){
 				"put": func() {
-					v := drawBag(r, modelNames)
+					v := drawProperties(r, modelNames)
 					if _, err := tables[pick(r)].Put(t.Context(), year, &v); err != nil {
 						r.Fatal(err)
 					}
 					model = v
 				},
 				"set": func() {
-					v := drawBag(r, modelNames)
+					v := drawProperties(r, modelNames)
 					names := slices.Sorted(maps.Keys(v))
 					if len(names) == 0 {
 						return
@@ -77,8 +79,8 @@ func TestAnEntityIsWhatAMapWouldBe(t *testing.T) {
 					}
 				},
 				"update": func() {
-					v := drawBag(r, modelNames[:4])
-					_, err := tables[pick(r)].Update(t.Context(), year, func(b *bag) error {
+					v := drawProperties(r, modelNames[:4])
+					_, err := tables[pick(r)].Update(t.Context(), year, func(b *properties) error {
 						for _, name := range modelNames[:4] {
 							delete(*b, name)
 						}
@@ -118,15 +120,16 @@ func TestAnEntityIsWhatAMapWouldBe(t *testing.T) {
 				if err != nil || rerr != nil {
 					r.Fatalf("%v, %v", err, rerr)
 				}
-				if !sameBag(item.Value, model) {
+				if !sameProperties(item.Value, model) {
 					r.Fatal("the entity is not what was written")
 				}
-				if !sameBag(some.Value, only(model, names)) {
+				if !sameProperties(some.Value, only(model, names)) {
 					r.Fatal("the part is not what was written")
 				}
 				rows := rawRows(t, b, client)
-				if n, err := table.Sweep(t.Context(), year, 0); n != 0 || err != nil {
-					r.Fatalf("%d rows of %d left over: %v", n, rows, err)
+				opts := &wideentity.SweepOptions{Entities: []keys.Key{year}}
+				if n, err := table.Sweep(t.Context(), opts); n != (wideentity.SweepReport{}) || err != nil {
+					r.Fatalf("of %d rows left over: %+v: %v", rows, n, err)
 				}
 			}
 			for range rapid.IntRange(1, 6).Draw(r, "steps") {
@@ -139,8 +142,8 @@ func TestAnEntityIsWhatAMapWouldBe(t *testing.T) {
 
 func pick(r *rapid.T) int { return rapid.SampledFrom([]int{1, 3, 16}).Draw(r, "parts") }
 
-func only(b bag, names []string) bag {
-	some := bag{}
+func only(b properties, names []string) properties {
+	some := properties{}
 	for _, name := range names {
 		if v, ok := b[name]; ok {
 			some[name] = v
@@ -149,14 +152,14 @@ func only(b bag, names []string) bag {
 	return some
 }
 
-func sameBag(got, want bag) bool { return maps.EqualFunc(without(got), want, same) }
+func sameProperties(got, want properties) bool { return maps.EqualFunc(without(got), want, same) }
 
-// bubble is a T that rapid does not ask for its deadline, which a bubble has not.
+// bubble is a T without the method Deadline, which panics in a synctest bubble.
 type bubble struct{ *testing.T }
 
-// A reader whose answers come in several pages, with a writer at work between them,
-// sees one of the states that the entity had since the read began: never a mix.
-func TestAReaderNeverSeesAMix(t *testing.T) {
+// Every read requests several pages, and a writer changes the entity between them. The
+// result is a state that the entity had since the read began.
+func TestAReaderNeverSeesAMixOfVersions(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			torn := 0
@@ -165,14 +168,14 @@ func TestAReaderNeverSeesAMix(t *testing.T) {
 				b.NamedTable(t, name)
 				b.ClearFaults()
 				b.Fault(fault.On("Table.Query").ShortPage(rapid.IntRange(1, 4).Draw(r, "page")))
-				writer := open[bag](t, b.Direct(t, name), &wideentity.Options{Parts: 5})
+				writer := open[properties](t, b.Direct(t, name), &wideentity.Options{Parts: 5})
 				limit := rapid.SampledFrom([]int{smallBatch, 4 << 20}).Draw(r, "limit")
 				wideentity.SetBatchBytes(writer, limit)
 				random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
-				states := []bag{nil}
+				states := []properties{nil}
 				write := func() {
 					old := states[len(states)-1]
-					v := bag{}
+					v := properties{}
 					for _, name := range modelNames[:1+random.IntN(len(modelNames))] {
 						v[name] = text(random.IntN(1000))
 					}
@@ -198,7 +201,7 @@ func TestAReaderNeverSeesAMix(t *testing.T) {
 				}
 				write()
 				left := 0
-				reader := open[bag](t, b.AfterEachTry(t, name, func(int) {
+				reader := open[properties](t, b.AfterEachTry(t, name, func(int) {
 					if left > 0 && random.IntN(2) == 0 {
 						left--
 						write()
@@ -208,7 +211,7 @@ func TestAReaderNeverSeesAMix(t *testing.T) {
 					left = 6
 					from, asked := len(states)-1, b.Requests().Count("Table.Query")
 					names := modelNames
-					var item wideentity.Item[bag]
+					var item wideentity.Item[properties]
 					var err error
 					if random.IntN(2) == 0 {
 						item, err = reader.Get(t.Context(), year)
@@ -216,14 +219,14 @@ func TestAReaderNeverSeesAMix(t *testing.T) {
 						names = modelNames[random.IntN(4) : 4+random.IntN(4)]
 						item, err = reader.Read(t.Context(), year, names...)
 					}
-					found := slices.ContainsFunc(states[from:], func(s bag) bool {
+					found := slices.ContainsFunc(states[from:], func(s properties) bool {
 						if s == nil {
 							return errors.Is(err, patterns.ErrNotFound)
 						}
-						return err == nil && sameBag(item.Value, only(s, names))
+						return err == nil && sameProperties(item.Value, only(s, names))
 					})
 					if !found {
-						r.Fatalf("read %d properties, which was no state: %v", len(item.Value), err)
+						r.Fatalf("read %d properties, which the entity never had: %v", len(item.Value), err)
 					}
 					if b.Requests().Count("Table.Query") > asked+12 {
 						torn++
@@ -231,7 +234,7 @@ func TestAReaderNeverSeesAMix(t *testing.T) {
 				}
 			})
 			if torn == 0 {
-				t.Error("no read had to be repeated: the test proves nothing")
+				t.Error("no read had to be repeated, so the test proves nothing")
 			}
 		})
 	})

@@ -2,145 +2,47 @@ package wideentity
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/widerow"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns"
-	"github.com/azpatterns/azpatterns/query"
 )
 
-// Sweep deletes what staged writes left behind whose process died: of the entity at
-// key, or, where key.Row is "", of all entities of the partition. No reader ever sees
-// such rows; they take up room. A write that is still under way after older, by this machine's
-// clock, is taken for abandoned; should it go on all the same, it fails with
-// [patterns.ErrConflict] and nothing is harmed. Zero or less means an hour. Sweep
-// gives the number of rows that it deleted.
+// SweepOptions are the options of [Table.Sweep]. nil and the zero value select the
+// defaults.
+type SweepOptions struct {
+	// Partitions and Entities restrict the sweep to entities in these partitions, and to
+	// entities with these keys. If both are nil, the whole table is swept.
+	Partitions []string
+	Entities   []keys.Key
+
+	// OlderThan is how long a staged write may take. A sweep leaves the rows of younger
+	// writes, by the clock of this machine and the Timestamp of the marker. If a write
+	// takes longer, it fails with [patterns.ErrConflict] and the entity is unchanged. Zero
+	// or less means an hour.
+	OlderThan time.Duration
+}
+
+// SweepReport is what a sweep found and did.
+type SweepReport struct {
+	Young   int // rows that were left to a write that may be in progress
+	Deleted int // rows that were deleted
+}
+
+// Sweep deletes the rows that staged writes left behind when their process crashed.
+// Readers never see such rows, but they take up space. Run it from time to time. It may
+// run concurrently with writers, readers and other sweeps. If it fails, the report counts
+// what was done before.
 //
-// One request for each 1,000 rows, keys only; for each entity with rows to delete, one
-// for its head, one for each write under way for too long, and one for each 100 rows.
-// It may run at any time and more than once at a time. Cosmos DB for Table gives no
-// order, which this relies on: [patterns.ErrUnordered].
-func (t *Table[T]) Sweep(ctx context.Context, key keys.Key, older time.Duration) (deleted int, err error) {
-	if older <= 0 {
-		older = time.Hour
+// One request for each 1,000 rows of the table, or of each partition or entity in opts; it
+// reads keys only. For each entity with rows to delete: one request for the head, one for
+// each abandoned write, and one for each 100 rows. Cosmos DB for Table returns rows in no
+// order, on which Sweep relies: [patterns.ErrUnordered].
+func (t *Table[T]) Sweep(ctx context.Context, opts *SweepOptions) (SweepReport, error) {
+	var o SweepOptions
+	if opts != nil {
+		o = *opts
 	}
-	f := query.PartitionKey.Eq(key.Partition)
-	err = keys.Check("PartitionKey", key.Partition)
-	if err == nil && key.Row != "" {
-		var rows entityRows
-		if rows, err = rowsOf(key); err == nil {
-			f = rows.all()
-		}
-	}
-	if err == nil {
-		err = t.eachEntity(ctx, key.Partition, f, func(rows entityRows, found []strayRow) error {
-			n, err := t.sweep(ctx, rows, found, older)
-			deleted += n
-			return err
-		})
-	}
-	if err != nil {
-		return deleted, fmt.Errorf("sweep: %w", err)
-	}
-	return deleted, nil
-}
-
-// strayRow is a row that may have been left behind: a staged one, or a marker.
-type strayRow struct {
-	edm.StoredRow
-	rowKind
-}
-
-// eachEntity calls sweep with the staged rows and markers of one entity at a time.
-func (t *Table[T]) eachEntity(ctx context.Context, partition string, f query.Filter, sweep func(entityRows, []strayRow) error) error {
-	var base string
-	var found []strayRow
-	flush := func() (err error) {
-		if len(found) > 0 {
-			err = sweep(entityRows{partition, base}, found)
-		}
-		found = nil
-		return err
-	}
-	q := wire.Query{Filter: f.String(), Select: "RowKey,Timestamp"}
-	for {
-		var g edm.StoredRows
-		next, err := t.wire.Query(ctx, q, func(body []byte) error {
-			g = edm.StoredRows{} // this may be a second try
-			return g.AddPage(body)
-		})
-		if err != nil {
-			return err
-		}
-		if a, ok := t.wire.Address(); ok && a.Cosmos() {
-			return patterns.ErrUnordered
-		}
-		for _, r := range g.Rows {
-			at := strings.Index(r.RowKey, separator) + 1
-			k, ok := kindOf(r.RowKey[at:])
-			if at == 0 || !ok || k.staged == "" {
-				continue
-			}
-			if r.RowKey[:at] != base {
-				if err := flush(); err != nil {
-					return err
-				}
-				base = r.RowKey[:at]
-			}
-			found = append(found, strayRow{r, k})
-		}
-		if next == (wire.Position{}) {
-			return flush()
-		}
-		q.Next = next
-	}
-}
-
-// sweep deletes those of an entity's staged rows that nobody will ever point to. found
-// was listed in the order of keys, so each row was seen before its marker was, or was
-// not. The head is read after both.
-func (t *Table[T]) sweep(ctx context.Context, rows entityRows, found []strayRow, older time.Duration) (deleted int, err error) {
-	underWay := map[string]bool{}
-	for _, r := range found {
-		if !r.marker {
-			continue
-		}
-		underWay[r.staged] = true
-		if time.Since(r.Timestamp) > older {
-			// From here on the head cannot come to point to these rows.
-			_, err := t.wire.Write(ctx, *deleteWrite(rows, r.RowKey, r.ETag))
-			if err != nil && !errors.Is(err, patterns.ErrNotFound) {
-				return deleted, err
-			}
-			underWay[r.staged] = false
-			deleted++
-		}
-	}
-	found = slices.DeleteFunc(found, func(r strayRow) bool { return r.marker || underWay[r.staged] })
-	if len(found) == 0 {
-		return deleted, nil
-	}
-	h, err := t.readHead(ctx, rows)
-	if err != nil && !errors.Is(err, patterns.ErrNotFound) {
-		return deleted, err
-	}
-	var writes []*wire.Write
-	for _, r := range found {
-		if p, ok := h.part(r.part); !ok || p.staged != r.staged {
-			writes = append(writes, deleteWrite(rows, r.RowKey, "*"))
-		}
-	}
-	for some := range slices.Chunk(writes, wire.MaxBatchOps) {
-		if _, err := t.send(ctx, some, 0); err != nil {
-			return deleted, err
-		}
-		deleted += len(some)
-	}
-	return deleted, nil
+	r, err := t.engine.Sweep(ctx, widerow.SweepOptions(o))
+	return SweepReport(r), failed("sweep", err)
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestAnEntityIsReadAsItWasWritten(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, n := range []int{0, 1, 252, 253, 365, 2500} {
-			table := open[bag](t, b.Table(t), nil)
+			table := open[properties](t, b.Table(t), nil)
 			v := days(n)
 			b.ResetRequests()
-			must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+			must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 			wantRequests(t, b, map[string]int{"Table.Batch": 1})
-			item := must[wideentity.Item[bag]](t)(table.Get(t.Context(), year))
+			item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
 			wantRequests(t, b, map[string]int{"Table.Query": 1})
-			wantBag(t, item.Value, v)
+			wantProperties(t, item.Value, v)
 			if item.ETag == "" || item.Timestamp.IsZero() || item.Value["RowKey"] != "000123" {
 				t.Errorf("item without ETag, Timestamp or keys: %q %v", item.ETag, item.Timestamp)
 			}
@@ -39,87 +39,87 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	})
 }
 
-func TestTheClientIsGivenBack(t *testing.T) {
+func TestClientReturnsTheClientOfNew(t *testing.T) {
 	client := storagetest.New(t).Tables().NewClient("Wide")
-	if table := open[bag](t, client, nil); table.Client() != client {
+	if table := open[properties](t, client, nil); table.Client() != client {
 		t.Error("not the client that New took")
 	}
 }
 
 func TestLargeValuesAreSplitAndJoined(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		table := open[bag](t, b.Table(t), nil)
+		table := open[properties](t, b.Table(t), nil)
 		for _, n := range []int{65535, 65536, 65537, 131071, 400_000} {
-			v := bag{"Photo": noise(n), "Text": text(n / 2), "Small": "s"}
-			must[wideentity.Item[bag]](t)(table.Put(t.Context(), year, &v))
-			item := must[wideentity.Item[bag]](t)(table.Get(t.Context(), year))
-			wantBag(t, item.Value, v)
-			part := must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, "Photo", "Text"))
-			wantBag(t, part.Value, bag{"Photo": v["Photo"], "Text": v["Text"]})
-			part = must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, "Text"))
-			wantBag(t, part.Value, bag{"Text": v["Text"]})
+			v := properties{"Photo": noise(n), "Text": text(n / 2), "Small": "s"}
+			must[wideentity.Item[properties]](t)(table.Put(t.Context(), year, &v))
+			item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+			wantProperties(t, item.Value, v)
+			part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Photo", "Text"))
+			wantProperties(t, part.Value, properties{"Photo": v["Photo"], "Text": v["Text"]})
+			part = must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Text"))
+			wantProperties(t, part.Value, properties{"Text": v["Text"]})
 		}
 	})
 }
 
 func TestAnEntityOverTheLimitOfATransactionIsStaged(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		table := open[bag](t, b.Table(t), nil)
+		table := open[properties](t, b.Table(t), nil)
 		wideentity.SetBatchBytes(table, 200_000)
 		small := days(400)
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &small))
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &small))
 		large := days(100)
 		large["Photo"] = noise(200_000)
 		b.ResetRequests()
-		must[wideentity.Item[bag]](t)(table.Put(t.Context(), year, &large))
-		wantRequests(t, b, map[string]int{"Table.Get": 1, "Table.Batch": 3}) // two, and the head
-		item := must[wideentity.Item[bag]](t)(table.Get(t.Context(), year))
-		wantBag(t, item.Value, large)
+		must[wideentity.Item[properties]](t)(table.Put(t.Context(), year, &large))
+		wantRequests(t, b, map[string]int{"Table.Get": 1, "Table.Batch": 3}) // two of rows, one of the head
+		item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+		wantProperties(t, item.Value, large)
 		wantRequests(t, b, map[string]int{"Table.Query": 1})
 		large["Photo"] = noise(300_000)
 		item.Value = large
-		item = must[wideentity.Item[bag]](t)(table.Replace(t.Context(), item))
-		wantRequests(t, b, map[string]int{"Table.Batch": 5}) // three, the head, and the rows replaced
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, large)
-		part := must[wideentity.Item[bag]](t)(table.Read(t.Context(), year, dayName(1), dayName(2), "Photo"))
-		wantBag(t, part.Value, bag{dayName(1): int32(1), dayName(2): int32(2), "Photo": large["Photo"]})
+		item = must[wideentity.Item[properties]](t)(table.Replace(t.Context(), item))
+		wantRequests(t, b, map[string]int{"Table.Batch": 5}) // three of rows, one of the head, one of the replaced rows
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, large)
+		part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, dayName(1), dayName(2), "Photo"))
+		wantProperties(t, part.Value, properties{dayName(1): int32(1), dayName(2): int32(2), "Photo": large["Photo"]})
 
-		// A small change of it is one transaction, in the rows where they are.
+		// A small change is one transaction, on the staged rows.
 		b.ResetRequests()
-		item = must[wideentity.Item[bag]](t)(table.Update(t.Context(), year, func(b *bag) error {
+		item = must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(1)] = int32(-1)
 			return nil
 		}))
 		wantRequests(t, b, map[string]int{"Table.Query": 1, "Table.Batch": 1})
 		large[dayName(1)] = int32(-1)
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, large)
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, large)
 		item.Value = small
-		must[wideentity.Item[bag]](t)(table.Replace(t.Context(), item))
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, small)
+		must[wideentity.Item[properties]](t)(table.Replace(t.Context(), item))
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, small)
 	})
 }
 
-func TestAnEntityOfMoreThanFourMegabytes(t *testing.T) {
-	table := open[bag](t, storagetest.New(t).TablesWith(patterns.Accelerate(nil)).NewClient("Wide"), nil)
+func TestAnEntityMayHaveMoreThanFourMegabytes(t *testing.T) {
+	table := open[properties](t, storagetest.New(t).TablesWith(patterns.Accelerate(nil)).NewClient("Wide"), nil)
 	if err := table.Create(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	v := days(2000)
 	v["Photo"], v["Text"] = noise(8<<20), text(1<<20)
-	must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
-	wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, v)
+	must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+	wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
 }
 
-func TestRequestsOfEachCall(t *testing.T) {
+func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		table := open[bag](t, b.Table(t), nil)
+		table := open[properties](t, b.Table(t), nil)
 		v := days(1000)
 		names := []string{dayName(1), dayName(2), dayName(3)}
 		parts := map[int]bool{}
 		for _, name := range names {
 			parts[hashOf(name, 16)] = true
 		}
-		item := must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+		item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 		b.ResetRequests()
 		for _, c := range []struct {
 			name string
@@ -135,10 +135,10 @@ func TestRequestsOfEachCall(t *testing.T) {
 			{"read some", func() error { _, err := table.Read(t.Context(), year, names...); return err }, map[string]int{"Table.Query": 1 + len(parts)}},
 			{"read none", func() error { _, err := table.Read(t.Context(), year); return err }, map[string]int{"Table.Query": 1}},
 			{"update of nothing", func() error {
-				_, err := table.Update(t.Context(), year, func(*bag) error { return nil })
+				_, err := table.Update(t.Context(), year, func(*properties) error { return nil })
 				return err
 			}, map[string]int{"Table.Query": 1}},
-			{"sweep", func() error { _, err := table.Sweep(t.Context(), year, 0); return err }, map[string]int{"Table.Query": 1}},
+			{"sweep", func() error { _, err := table.Sweep(t.Context(), nil); return err }, map[string]int{"Table.Query": 1}},
 			{"delete", func() error { return table.Delete(t.Context(), year, "") }, map[string]int{"Table.Get": 1, "Table.Batch": 1}},
 			{"delete of nothing", func() error { return table.Delete(t.Context(), year, "") }, map[string]int{"Table.Get": 1}},
 		} {
@@ -151,20 +151,19 @@ func TestRequestsOfEachCall(t *testing.T) {
 	})
 }
 
-// A merge touches the rows of its properties and the head, an update those whose
-// content changed.
-func TestAChangeOfOnePropertyTouchesTwoRows(t *testing.T) {
+// The rows are that of the property, and the head.
+func TestAChangeOfOnePropertyWritesTwoRows(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		table := open[bag](t, b.Table(t), nil)
+		table := open[properties](t, b.Table(t), nil)
 		v := days(1000)
-		item := must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+		item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 		b.ResetRequests()
-		item = must[wideentity.Item[bag]](t)(table.Merge(t.Context(), item, dayName(7)))
+		item = must[wideentity.Item[properties]](t)(table.Merge(t.Context(), item, dayName(7)))
 		if n := written(b); n != 2 {
 			t.Errorf("a merge wrote %d rows, want 2", n)
 		}
 		b.ResetRequests()
-		must[wideentity.Item[bag]](t)(table.Update(t.Context(), year, func(b *bag) error {
+		must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(7)] = int32(77)
 			return nil
 		}))
@@ -172,25 +171,24 @@ func TestAChangeOfOnePropertyTouchesTwoRows(t *testing.T) {
 			t.Errorf("an update wrote %d rows, want 2", n)
 		}
 		if _, err := table.Merge(t.Context(), item, dayName(7)); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("a merge of a version that is gone: %v", err)
+			t.Errorf("a merge of an earlier version: %v", err)
 		}
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("a replace of a version that is gone: %v", err)
+			t.Errorf("a replace of an earlier version: %v", err)
 		}
 	})
 }
 
-// Counters raised by racing writers lose no count.
-func TestRacingUpdatesLoseNothing(t *testing.T) {
+func TestConcurrentUpdatesOfACounterLoseNoIncrement(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		table := open[bag](t, b.Table(t), &wideentity.Options{Tries: 100})
+		table := open[properties](t, b.Table(t), &wideentity.Options{Tries: 100})
 		v := days(100)
-		must[wideentity.Item[bag]](t)(table.Insert(t.Context(), year, &v))
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
 		var g errgroup.Group
 		for range 4 {
 			g.Go(func() error {
 				for range 5 {
-					if _, err := table.Update(t.Context(), year, func(b *bag) error {
+					if _, err := table.Update(t.Context(), year, func(b *properties) error {
 						(*b)[dayName(1)] = (*b)[dayName(1)].(int32) + 1
 						return nil
 					}); err != nil {
@@ -204,6 +202,31 @@ func TestRacingUpdatesLoseNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		v[dayName(1)] = int32(21)
-		wantBag(t, must[wideentity.Item[bag]](t)(table.Get(t.Context(), year)).Value, v)
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
 	})
+}
+
+func TestAZeroTableRefusesEveryOperation(t *testing.T) {
+	ctx := t.Context()
+	var table wideentity.Table[properties]
+	v := days(1)
+	_, insert := table.Insert(ctx, year, &v)
+	_, put := table.Put(ctx, year, &v)
+	_, replace := table.Replace(ctx, wideentity.Item[properties]{Key: year})
+	_, merge := table.Merge(ctx, wideentity.Item[properties]{Key: year}, dayName(1))
+	_, update := table.Update(ctx, year, func(*properties) error { return nil })
+	_, get := table.Get(ctx, year)
+	_, read := table.Read(ctx, year)
+	_, sweep := table.Sweep(ctx, nil)
+	for name, err := range map[string]error{
+		"create": table.Create(ctx), "insert": insert, "put": put, "replace": replace, "merge": merge, "update": update,
+		"set": table.Set(ctx, year, &v, dayName(1)), "delete": table.Delete(ctx, year, ""), "get": get, "read": read, "sweep": sweep,
+	} {
+		if !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if table.Client() != nil {
+		t.Error("a zero table has a client")
+	}
 }

@@ -2,151 +2,99 @@ package wideentity
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Writes up to 4 MiB are one transaction. Larger ones are staged, see the package's
-// documentation: then each write below takes, in place of the transaction, one
-// for each 4 MiB and one more, and a last one where staged rows are replaced.
-// Readers see all of a write or nothing either way.
+// Writes of up to 4 MiB are one transaction. Larger ones are staged, see the package's
+// documentation: instead of the transaction, they make one request for each 4 MiB and one
+// more, and a last one if staged rows are replaced. In both cases readers see either all
+// of a write or nothing.
 //
-// When a reply was lost, the head is read to find out what became of the write: one
-// request more.
+// If a response is lost, the head is read to find out whether the write was applied: one
+// more request.
 
-// Insert stores v as a new entity, or fails with [patterns.ErrExists] and changes
-// nothing. One request.
+// Insert stores v as a new entity, or fails with [patterns.ErrExists] and changes nothing.
+// One request.
 func (t *Table[T]) Insert(ctx context.Context, key keys.Key, v *T) (Item[T], error) {
-	rows, err := rowsOf(key)
-	if err != nil {
-		return Item[T]{}, fmt.Errorf("insert: %w", err)
-	}
-	item, err := t.whole(ctx, rows, Item[T]{Key: key}, v)
-	if err != nil {
-		return Item[T]{}, fmt.Errorf("insert: %w", err)
-	}
-	return item, nil
+	r, err := t.engine.Insert(ctx, key, pointer(v))
+	return itemOf[T]("insert", r, err)
 }
 
-// Replace stores item.Value in place of the entity that item was read from, if that
-// still has item's ETag: [patterns.ErrConflict] where it was changed since,
-// [patterns.ErrNotFound] where it is gone. Nothing of the former value remains but
-// the properties that T has no field for. An item that was read in part is refused
-// with [patterns.ErrProjected]. One request.
+// Replace stores item.Value in place of the entity that item was read from, if that still
+// has item's ETag. It fails with [patterns.ErrConflict] if the entity was changed since,
+// and with [patterns.ErrNotFound] if it was deleted. The entity's unknown properties stay;
+// all other properties that are not in item.Value are removed. An item that was read in
+// part is refused with [patterns.ErrProjected]. One request.
 func (t *Table[T]) Replace(ctx context.Context, item Item[T]) (Item[T], error) {
-	rows, err := t.conditional(&item)
-	if err == nil && item.Projected() {
-		err = patterns.ErrProjected
-	}
-	if err == nil {
-		item, err = t.whole(ctx, rows, item, &item.Value)
-	}
-	if err != nil {
-		return Item[T]{}, fmt.Errorf("replace: %w", err)
-	}
-	return item, nil
+	r, err := t.engine.Replace(ctx, item.record())
+	return itemOf[T]("replace", r, err)
 }
 
-// Put stores v whether the entity exists or not, and whatever it is. A change that
-// someone else made since v was read is lost, and so are properties that T has no
-// field for. Two requests, two more for each lost race, at most [Options.Tries]
-// times.
+// Put stores v whether or not the entity exists, and whatever its version. A change that
+// another client made since v was read is lost, and so are unknown properties. Two
+// requests, and two for each retry after a conflict, at most [Options.Tries] times.
 func (t *Table[T]) Put(ctx context.Context, key keys.Key, v *T) (Item[T], error) {
-	rows, err := rowsOf(key)
-	if err == nil && v == nil {
-		err = fmt.Errorf("value: %w", patterns.ErrNil)
-	}
-	if err == nil {
-		var content *edm.SplitEntity // what cannot be stored, before any request
-		if content, err = t.scatter(v, t.layout, nil, nil); err == nil {
-			err = content.Check(0)
-		}
-	}
-	var item Item[T]
-	if err == nil {
-		err = t.race(ctx, func() error {
-			old, err := t.readHead(ctx, rows)
-			if err != nil && !errors.Is(err, patterns.ErrNotFound) {
-				return err
-			}
-			item, err = t.whole(ctx, rows, Item[T]{Key: key, head: old}, v)
-			return err
-		})
-	}
-	if err != nil {
-		return Item[T]{}, fmt.Errorf("put: %w", err)
-	}
-	return item, nil
+	r, err := t.engine.Put(ctx, key, pointer(v))
+	return itemOf[T]("put", r, err)
 }
 
-// race calls try until it has not lost a race, or has lost too many.
-func (t *Table[T]) race(ctx context.Context, try func() error) error {
-	for n := 1; ; n++ {
-		err := try()
-		if err == nil || !lostRace(err) || n >= t.tries {
-			return err
-		}
-		if perr := parallel.Pause(ctx, n); perr != nil {
-			return errors.Join(err, perr)
-		}
-	}
+// Merge stores the named properties of item.Value over those of the entity, if that still
+// has item's ETag, and keeps its others. It changes only the rows of these properties, and
+// the head. A merge cannot remove a property: it is an error if item.Value has no value
+// for one (nil, or omitted because it is empty). One request, of at most 4 MiB; if it
+// would be larger, the error is [patterns.ErrTooLarge] and names the largest property.
+//
+// https://learn.microsoft.com/rest/api/storageservices/merge-entity
+func (t *Table[T]) Merge(ctx context.Context, item Item[T], properties ...string) (Item[T], error) {
+	r, err := t.engine.Merge(ctx, item.record(), properties)
+	return itemOf[T]("merge", r, err)
 }
 
-// conditional checks an item that is to be changed as it was read.
-func (t *Table[T]) conditional(item *Item[T]) (entityRows, error) {
-	rows, err := rowsOf(item.Key)
-	if err == nil && (item.head == nil || item.head.etag != string(item.ETag)) {
-		err = fmt.Errorf("%w: the item was not read whole, nor with its head", patterns.ErrBadETag)
-	}
-	return rows, err
+// Set stores the named properties of v over those of the entity, whatever its version, and
+// keeps its others, as Merge does. It fails with [patterns.ErrNotFound] if the entity does
+// not exist. Two requests, and two for each retry after a conflict, at most
+// [Options.Tries] times.
+func (t *Table[T]) Set(ctx context.Context, key keys.Key, v *T, properties ...string) error {
+	return failed("set", t.engine.Set(ctx, key, pointer(v), properties))
 }
 
-// whole writes v as all of the entity that item is, under item's head.
-func (t *Table[T]) whole(ctx context.Context, rows entityRows, item Item[T], v *T) (Item[T], error) {
-	if v == nil {
-		return item, fmt.Errorf("value: %w", patterns.ErrNil)
+// Update reads the entity at key, lets alter change it, and stores the rows that differ
+// then, under the entity's ETag. If another client has changed the entity in between, it
+// starts over, so alter may run several times and must do nothing but change its argument.
+// An error from alter ends the update and is returned as it is. Unknown properties stay.
+//
+// Two requests, one if alter changed nothing; two for each retry after a conflict, at most
+// [Options.Tries] times. It fails with [patterns.ErrNotFound] if the entity does not
+// exist.
+func (t *Table[T]) Update(ctx context.Context, key keys.Key, alter func(*T) error) (Item[T], error) {
+	if alter == nil {
+		return Item[T]{}, fmt.Errorf("update: function: %w", patterns.ErrNil)
 	}
-	content, err := t.scatter(v, t.layout, nil, &item.rest)
-	if err != nil {
-		return item, err
+	var refused error
+	r, err := t.engine.Update(ctx, key, func(v any) error {
+		refused = alter(v.(*T))
+		return refused
+	})
+	if refused != nil {
+		return Item[T]{}, refused
 	}
-	c := &change{rows: rows, old: item.head, layout: t.layout, content: content, splits: content.Splits}
-	for i := range MaxParts {
-		_, exists := item.head.part(i)
-		switch {
-		case i < t.layout.parts && len(content.Members(i)) > 0:
-			c.write = append(c.write, i)
-		case exists:
-			c.remove = append(c.remove, i)
-		}
-	}
-	h, err := t.apply(ctx, c)
-	if err != nil {
-		return item, err
-	}
-	item.Value = *v
-	item.of(h)
-	return item, nil
+	return itemOf[T]("update", r, err)
 }
 
-// scatter distributes the properties of v, or only some, over the parts of l.
-func (t *Table[T]) scatter(v *T, l layout, only []string, rest *edm.Unknown) (*edm.SplitEntity, error) {
-	var misplaced error
-	place := func(name string, piece int) int {
-		if err := l.check(name); err != nil {
-			misplaced = err
-			return 0
-		}
-		return l.at(name, piece)
-	}
-	content, err := t.codec.Split(v, edm.SplitSpec{Rows: l.parts, RowOf: place, Only: only, Unknown: rest, Note: partNote})
-	if misplaced != nil {
-		err = misplaced
-	}
-	return content, err
+// Delete deletes the entity at key, all rows in one transaction. If etag is "", it deletes
+// any version, and it is not an error if the entity does not exist. If etag is
+// azcore.ETagAny, it deletes any version, but the entity must exist. Any other etag must
+// be that of the entity; otherwise Delete fails with [patterns.ErrConflict]. Two requests,
+// and two for each retry after a conflict; one if the entity does not exist.
+//
+// If the response to a Delete with an etag is lost and the entity does not exist
+// afterwards, it cannot be determined which client deleted it: the error is
+// [patterns.ErrOutcomeUnknown].
+func (t *Table[T]) Delete(ctx context.Context, key keys.Key, etag azcore.ETag) error {
+	return failed("delete", t.engine.Delete(ctx, key, string(etag)))
 }

@@ -9,7 +9,7 @@ const container = service.getContainerClient(name);
 const blob = container.getBlockBlobClient("folder/it's a blob.txt");
 
 step("create a container", () => container.create({ metadata: { color: "blue" } }));
-step("create it if it does not exist", async () => assert.equal((await container.createIfNotExists()).succeeded, false));
+step("create it if it is not there", async () => assert.equal((await container.createIfNotExists()).succeeded, false));
 step("find it", async () => assert.equal(await container.exists(), true));
 step("list containers", async () => {
   const [c] = await all(service.listContainers({ prefix: name, includeMetadata: true }));
@@ -33,9 +33,9 @@ step("properties", async () => {
   assert.equal(p.blobType, "BlockBlob");
   assert.equal(p.leaseState, "available");
 });
-step("upload with If-None-Match", () => refused(blob.upload("x", 1, { conditions: { ifNoneMatch: "*" } }), 409, "BlobAlreadyExists"));
-step("upload over an outdated version", () => refused(blob.upload("x", 1, { conditions: { ifMatch: '"0x1"' } }), 412, "ConditionNotMet"));
-step("download if changed", async () => {
+step("upload if none exists", () => refused(blob.upload("x", 1, { conditions: { ifNoneMatch: "*" } }), 409, "BlobAlreadyExists"));
+step("upload over a version that is gone", () => refused(blob.upload("x", 1, { conditions: { ifMatch: '"0x1"' } }), 412, "ConditionNotMet"));
+step("download what did not change", async () => {
   const { etag } = await blob.getProperties();
   await assert.rejects(blob.download(0, undefined, { conditions: { ifNoneMatch: etag } }), (e) => e.statusCode === 304);
 });

@@ -8,7 +8,7 @@ const name = "js" + unique;
 const queue = service.getQueueClient(name);
 
 step("create a queue", () => queue.create());
-step("create it if it does not exist", async () => assert.equal((await queue.createIfNotExists()).succeeded, false));
+step("create it if it is not there", async () => assert.equal((await queue.createIfNotExists()).succeeded, false));
 step("find it", async () => assert.equal(await queue.exists(), true));
 step("list queues", async () => {
   assert.deepEqual((await all(service.listQueues({ prefix: name }))).map((q) => q.name), [name]);

@@ -1,7 +1,7 @@
-// Records the requests of the packages, signed with the key of the tests in internal/emulator/auth, and writes them as
-// JSON, one request per line. To record again, from this folder:
+// Records what the packages send, signed with the key of the tests in internal/fakeaccount/auth, and writes it as JSON, one
+// request to a line. To record again, from this folder:
 //
-//	npm ci && node record.cjs > ../../emulator/auth/testdata/javascript.json
+//	npm ci && node record.cjs > ../../fakeaccount/auth/testdata/javascript.json
 "use strict";
 
 const http = require("node:http");
@@ -13,7 +13,7 @@ const blobs = require("@azure/storage-blob");
 const account = "acct";
 const key = Buffer.from("0123456789abcdef0123456789abcdef").toString("base64");
 
-// Headers that the transport adds, and headers that are not signed.
+// What the transport adds, and what nobody signs.
 const dropped = new Set(["host", "connection", "user-agent", "accept", "accept-encoding", "transfer-encoding"]);
 
 const requests = [];
@@ -25,7 +25,7 @@ const server = http.createServer(async (req, res) => {
   res.writeHead(400).end();
 });
 
-// record records the request that send sends. It ignores the error response.
+// record keeps the one request that send sends; its refusal is of no interest.
 async function record(service, name, send) {
   last = undefined;
   const error = await send().then(() => undefined, (e) => e);

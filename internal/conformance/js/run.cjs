@@ -1,5 +1,5 @@
-// Runs the steps of one service in order, with the account of the connection string in ACCOUNT, and writes one line of
-// JSON for each: its name, and the error if it failed. After a step that fails, the next step runs.
+// Runs the steps of one service in order, against the account of the connection string in ACCOUNT, and writes one line of
+// JSON for each: its name, and the error if it failed. A step that fails does not keep the next from running.
 "use strict";
 
 const assert = require("node:assert/strict");
@@ -7,10 +7,10 @@ const assert = require("node:assert/strict");
 const steps = [];
 const step = (name, run) => steps.push({ name, run });
 
-// refused expects an error of the service with this status and code.
+// refused expects the service's refusal with this status and code.
 async function refused(promise, status, code) {
   const error = await promise.then(
-    () => assert.fail(`did not fail with ${status} ${code}`),
+    () => assert.fail(`was not refused with ${status} ${code}`),
     (e) => e,
   );
   const got = error.code ?? error.details?.errorCode ?? error.details?.odataError?.code;
@@ -19,7 +19,7 @@ async function refused(promise, status, code) {
   assert.ok(all.includes(code), `${all.join(", ")}, not ${code}`);
 }
 
-// all returns the values of an async iterator as an array.
+// all collects an async iterator.
 async function all(iterator) {
   const list = [];
   for await (const item of iterator) list.push(item);

@@ -9,7 +9,7 @@ const name = "Js" + unique;
 const table = TableClient.fromConnectionString(account, name, options);
 
 step("create a table", () => table.createTable());
-step("create it again, which the package ignores", () => table.createTable());
+step("create it again, which the package takes for done", () => table.createTable());
 step("list tables", async () => {
   const found = await all(service.listTables({ queryOptions: { filter: odata`TableName eq ${name}` } }));
   assert.deepEqual(found.map((t) => t.name), [name]);
@@ -33,7 +33,7 @@ step("create an entity of every type", async () => {
   const res = await table.createEntity(everything);
   assert.match(res.etag, /^W\/"datetime'/);
 });
-step("get it with its types", async () => {
+step("get it with the types it was stored with", async () => {
   const e = await table.getEntity("Sales", "it's 1");
   assert.equal(e.text, everything.text);
   assert.equal(e.small, 7);
@@ -47,7 +47,7 @@ step("get it with its types", async () => {
   assert.ok(e.etag && e.timestamp);
 });
 step("create it again", () => refused(table.createEntity(everything), 409, "EntityAlreadyExists"));
-step("get a missing entity", () => refused(table.getEntity("Sales", "none"), 404, "ResourceNotFound"));
+step("get an entity that is not there", () => refused(table.getEntity("Sales", "none"), 404, "ResourceNotFound"));
 step("merge", async () => {
   await table.updateEntity({ partitionKey: "Sales", rowKey: "it's 1", more: "x" }, "Merge");
   const e = await table.getEntity("Sales", "it's 1");
@@ -60,7 +60,7 @@ step("replace", async () => {
   assert.equal(e.more, "y");
   assert.equal(e.small, undefined);
 });
-step("replace an outdated version", async () => {
+step("replace a version that is gone", async () => {
   const old = await table.getEntity("Sales", "it's 1");
   await table.upsertEntity({ partitionKey: "Sales", rowKey: "it's 1", more: "z" }, "Replace");
   await refused(table.updateEntity({ partitionKey: "Sales", rowKey: "it's 1" }, "Replace", { etag: old.etag }), 412, "UpdateConditionNotSatisfied");
@@ -69,7 +69,7 @@ step("delete", async () => {
   await table.deleteEntity("Sales", "it's 1");
   await refused(table.getEntity("Sales", "it's 1"), 404, "ResourceNotFound");
 });
-step("a transaction with every kind of operation", async () => {
+step("a transaction of every kind", async () => {
   for (const rowKey of ["1", "2", "3"]) await table.upsertEntity({ partitionKey: "T", rowKey, n: 1 });
   const t = new TableTransaction();
   t.createEntity({ partitionKey: "T", rowKey: "new" });

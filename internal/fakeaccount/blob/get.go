@@ -1,0 +1,136 @@
+package blob
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
+)
+
+// maxSummed is the longest range whose checksum may be asked for.
+const maxSummed = 4 * mib
+
+// span is the range of a request; to is the last byte, or -1 for the end.
+type span struct{ from, to int64 }
+
+// parseSpan reads bytes=from- and bytes=from-to, the forms the service knows.
+// https://learn.microsoft.com/rest/api/storageservices/specifying-the-range-header-for-blob-service-operations
+func parseSpan(text string) (span, bool) {
+	bytes, ok := strings.CutPrefix(text, "bytes=")
+	from, to, dash := strings.Cut(bytes, "-")
+	s := span{to: -1}
+	var err error
+	if s.from, err = strconv.ParseInt(from, 10, 64); err != nil || !ok || !dash || s.from < 0 {
+		return s, false
+	}
+	if to == "" {
+		return s, true
+	}
+	s.to, err = strconv.ParseInt(to, 10, 64)
+	return s, err == nil && s.to >= s.from
+}
+
+// ask reads the range of a Get Blob. x-ms-range overrides Range. A malformed Range is
+// ignored, as in HTTP; a malformed x-ms-range is refused.
+func (c *call) ask() (*span, *reply.Error) {
+	if text := c.Header("X-Ms-Range"); text != "" {
+		s, ok := parseSpan(text)
+		if !ok {
+			return nil, reply.InvalidHeader("x-ms-range", text)
+		}
+		return &s, nil
+	}
+	if s, ok := parseSpan(c.Header("Range")); ok {
+		return &s, nil
+	}
+	return nil, nil
+}
+
+// within limits a range to content of that size, and returns it half open.
+func (s *span) within(size int64) (from, to int64, e *reply.Error) {
+	if s == nil {
+		return 0, size, nil
+	}
+	if s.from >= size {
+		e := reply.New(http.StatusRequestedRangeNotSatisfiable, "InvalidRange", "The range specified is invalid for the current size of the resource.")
+		e.Header = http.Header{"Content-Range": {"bytes */" + itoa(size)}}
+		return 0, 0, e
+	}
+	if s.to < 0 {
+		return s.from, size, nil
+	}
+	return s.from, min(s.to, size-1) + 1, nil
+}
+
+// https://learn.microsoft.com/rest/api/storageservices/get-blob
+func (c *call) download() *reply.Error {
+	cond, e := readConditions(c.Call, "", true)
+	if e != nil {
+		return e
+	}
+	asked, e := c.ask()
+	if e != nil {
+		return e
+	}
+	wantMD5, wantCRC := c.Header("X-Ms-Range-Get-Content-Md5") == "true", c.Header("X-Ms-Range-Get-Content-Crc64") == "true"
+	if wantMD5 && wantCRC {
+		return reply.InvalidInput("Both x-ms-range-get-content-md5 and x-ms-range-get-content-crc64 are present.")
+	}
+	if (wantMD5 || wantCRC) && asked == nil {
+		return reply.MissingHeader("x-ms-range")
+	}
+	var parts [][]byte
+	status := http.StatusOK
+	if asked != nil {
+		status = http.StatusPartialContent
+	}
+	e = c.onBlob(func(_ *container, b *blob) (e *reply.Error) {
+		parts, e = c.pick(b, cond, asked, wantMD5 || wantCRC)
+		return e
+	})
+	if e != nil {
+		return e
+	}
+	if wantMD5 {
+		c.Set("Content-Md5", xmlservice.MD5(parts...))
+	}
+	if wantCRC {
+		c.Set("X-Ms-Content-Crc64", xmlservice.CRC64(parts...))
+	}
+	c.W.WriteHeader(status)
+	for _, p := range parts {
+		if !reply.Write(c.W, p) {
+			break
+		}
+	}
+	return nil
+}
+
+// pick returns the bytes to send, and sets the headers. It needs s.mu; the bytes may be
+// sent without it.
+func (c *call) pick(b *blob, cond conditions, asked *span, summed bool) ([][]byte, *reply.Error) {
+	if e := c.readable(cond, b); e != nil {
+		return nil, e
+	}
+	from, to, e := asked.within(b.size())
+	if e != nil {
+		return nil, e
+	}
+	if summed && to-from > maxSummed {
+		return nil, reply.InvalidHeader("x-ms-range", itoa(to-from))
+	}
+	c.Count(1, 0)
+	c.Stamp(b.etag, b.modified)
+	b.meta.Headers(c.W.Header())
+	c.blobHeaders(b)
+	c.Set("Content-Length", itoa(to-from))
+	if asked == nil {
+		c.Set("Content-Md5", b.head.md5)
+	} else {
+		c.Set("X-Ms-Blob-Content-Md5", b.head.md5)
+		c.Set("Content-Range", "bytes "+itoa(from)+"-"+itoa(to-1)+"/"+itoa(b.size()))
+	}
+	return b.slice(from, to), nil
+}

@@ -1,0 +1,21 @@
+package blob
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
+)
+
+// nameXML writes the Name of a listed blob or prefix. A name with characters that XML
+// does not allow is percent-encoded and marked, as since version 2021-02-12.
+func nameXML(x *xmlservice.XML, name string) {
+	for _, r := range name {
+		if !reply.LegalXML(r) {
+			x.Text("Name", strings.ReplaceAll(url.QueryEscape(name), "+", "%20"), "Encoded", "true")
+			return
+		}
+	}
+	x.Text("Name", name)
+}

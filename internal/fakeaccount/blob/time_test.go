@@ -1,0 +1,206 @@
+package blob_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	sdk "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/lease"
+)
+
+func TestSDKLeasesABlobUntilTheLeaseExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		b := newContainer(t).NewBlockBlobClient("b")
+		if _, err := b.Upload(ctx, body("1"), nil); err != nil {
+			t.Fatal(err)
+		}
+		l, err := lease.NewBlobClient(b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := l.AcquireLease(ctx, 15, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := lease.NewBlobClient(b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = other.AcquireLease(ctx, 15, nil)
+		wantCode(t, err, bloberror.LeaseAlreadyPresent)
+		_, err = b.Upload(ctx, body("2"), nil)
+		wantCode(t, err, bloberror.LeaseIDMissing)
+		_, err = b.Delete(ctx, nil)
+		wantCode(t, err, bloberror.LeaseIDMissing)
+		_, err = b.StageBlock(ctx, "AAAA", body("x"), nil)
+		wantCode(t, err, bloberror.LeaseIDMissing)
+		holder := &sdk.AccessConditions{LeaseAccessConditions: &sdk.LeaseAccessConditions{LeaseID: got.LeaseID}}
+		if _, err := b.Upload(ctx, body("2"), &blockblob.UploadOptions{AccessConditions: holder}); err != nil {
+			t.Error(err)
+		}
+		if read(t, b.BlobClient(), nil) != "2" {
+			t.Error("a read needs no lease")
+		}
+		time.Sleep(10 * time.Second)
+		if _, err := l.RenewLease(ctx, nil); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(15*time.Second - time.Nanosecond)
+		_, err = b.SetMetadata(ctx, nil, nil)
+		wantCode(t, err, bloberror.LeaseIDMissing)
+		time.Sleep(time.Nanosecond)
+		p, err := b.GetProperties(ctx, nil)
+		if err != nil || *p.LeaseState != lease.StateTypeExpired || *p.LeaseStatus != lease.StatusTypeUnlocked {
+			t.Errorf("%+v, %v", p, err)
+		}
+		_, err = b.Upload(ctx, body("3"), &blockblob.UploadOptions{AccessConditions: holder})
+		wantCode(t, err, bloberror.LeaseLost)
+		if _, err := l.RenewLease(ctx, nil); err != nil {
+			t.Errorf("an expired lease of an unchanged blob can be renewed: %v", err)
+		}
+		time.Sleep(15 * time.Second)
+		if _, err := b.Upload(ctx, body("3"), nil); err != nil {
+			t.Error(err)
+		}
+		_, err = l.RenewLease(ctx, nil)
+		wantCode(t, err, bloberror.LeaseIDMismatchWithLeaseOperation)
+	})
+}
+
+func TestSDKChangesBreaksAndReleasesALease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		b := newContainer(t).NewAppendBlobClient("b")
+		if _, err := b.Create(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		l, err := lease.NewBlobClient(b, &lease.BlobClientOptions{LeaseID: to.Ptr(guid)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := b.GetProperties(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := l.AcquireLease(ctx, -1, nil); err != nil || *got.LeaseID != guid || *got.ETag != *before.ETag {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		time.Sleep(24 * time.Hour)
+		if _, err := l.ChangeLease(ctx, "99999999-2222-3333-4444-555555555555", nil); err != nil {
+			t.Fatal(err)
+		}
+		broke, err := l.BreakLease(ctx, &lease.BlobBreakOptions{BreakPeriod: to.Ptr[int32](20)})
+		if err != nil || *broke.LeaseTime != 20 {
+			t.Fatalf("%+v, %v", broke, err)
+		}
+		_, err = b.AppendBlock(ctx, body("x"), nil)
+		wantCode(t, err, bloberror.LeaseIDMissing)
+		_, err = l.RenewLease(ctx, nil)
+		wantCode(t, err, bloberror.LeaseIsBrokenAndCannotBeRenewed)
+		time.Sleep(20 * time.Second)
+		if _, err := b.AppendBlock(ctx, body("x"), nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := l.AcquireLease(ctx, 60, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := l.ReleaseLease(ctx, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := b.AppendBlock(ctx, body("x"), nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSDKLeasesAContainerAgainstDeletion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		c := newContainer(t)
+		l, err := lease.NewContainerClient(c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := l.AcquireLease(ctx, 60, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.NewBlockBlobClient("b").Upload(ctx, body("x"), nil); err != nil {
+			t.Errorf("the lease of a container does not keep blobs from being written: %v", err)
+		}
+		_, err = c.Delete(ctx, nil)
+		wantCode(t, err, bloberror.LeaseIDMissing)
+		_, err = c.Delete(ctx, &container.DeleteOptions{AccessConditions: &container.AccessConditions{LeaseAccessConditions: &container.LeaseAccessConditions{LeaseID: to.Ptr(guid)}}})
+		wantCode(t, err, bloberror.LeaseIDMismatchWithContainerOperation)
+		if _, err := c.Delete(ctx, &container.DeleteOptions{AccessConditions: &container.AccessConditions{LeaseAccessConditions: &container.LeaseAccessConditions{LeaseID: got.LeaseID}}}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheNameOfADeletedContainerIsBlockedFor30Seconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		c := newContainer(t)
+		if _, err := c.NewBlockBlobClient("b").Upload(ctx, body("x"), nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Delete(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.NewBlobClient("b").GetProperties(ctx, nil)
+		if err == nil {
+			t.Error("a blob outlives its container")
+		}
+		time.Sleep(30*time.Second - time.Nanosecond)
+		_, err = c.Create(ctx, nil)
+		wantCode(t, err, bloberror.ContainerBeingDeleted)
+		time.Sleep(time.Nanosecond)
+		if _, err := c.Create(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.NewListBlobsFlatPager(nil).NextPage(ctx)
+		if err != nil || len(p.Segment.BlobItems) != 0 {
+			t.Errorf("the new container holds %d blobs, %v", len(p.Segment.BlobItems), err)
+		}
+	})
+}
+
+func TestUncommittedBlocksAreDroppedAWeekAfterTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		c := newContainer(t)
+		b := c.NewBlockBlobClient("b")
+		uncommitted := func() int {
+			t.Helper()
+			p, err := c.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Include: container.ListBlobsInclude{UncommittedBlobs: true}}).NextPage(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(p.Segment.BlobItems)
+		}
+		if _, err := b.StageBlock(ctx, "AAAA", body("a"), nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(6 * 24 * time.Hour)
+		if _, err := b.StageBlock(ctx, "BBBB", body("b"), nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(7*24*time.Hour - time.Nanosecond)
+		if list, err := b.GetBlockList(ctx, blockblob.BlockListTypeUncommitted, nil); err != nil || len(list.UncommittedBlocks) != 2 || uncommitted() != 1 {
+			t.Errorf("%+v, %v", list.BlockList, err)
+		}
+		time.Sleep(time.Nanosecond)
+		if n := uncommitted(); n != 0 {
+			t.Errorf("%d uncommitted blobs are listed", n)
+		}
+		_, err := b.GetBlockList(ctx, blockblob.BlockListTypeUncommitted, nil)
+		wantCode(t, err, bloberror.BlobNotFound)
+	})
+}

@@ -1,0 +1,122 @@
+package fault
+
+import (
+	"net/http"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+)
+
+// attempt is one request under way, with the effect of the rules on it.
+type attempt struct {
+	t      *Transport
+	r      *request.Request
+	q      *Request // its entry in the log
+	effect effect
+}
+
+func (a *attempt) run(req *http.Request) (*http.Response, error) {
+	if err := wait(req.Context(), a.effect.delay); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	switch a.effect.outcome {
+	case loseRequest:
+		Announce(req)
+		closeBody(req)
+		return nil, a.t.opts.Lost(a.q.Op)
+	case refuse:
+		Announce(req)
+		AnnounceReply(req)
+		return a.refuse(req), nil
+	}
+	res, err := a.send(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := wait(req.Context(), a.effect.replyDelay); err != nil {
+		drop(res)
+		return nil, err
+	}
+	switch a.effect.outcome {
+	case loseReply:
+		drop(res)
+		return nil, a.t.opts.Lost(a.q.Op)
+	case cutReply:
+		res.Body = &cutBody{body: res.Body, left: a.effect.cut}
+	}
+	return res, nil
+}
+
+// send carries the request out, once or twice.
+func (a *attempt) send(req *http.Request) (*http.Response, error) {
+	out := *req
+	if res := a.shape(&out); res != nil {
+		Announce(req)
+		AnnounceReply(req)
+		closeBody(req)
+		res.Request = req
+		a.t.note(func() { a.q.Status, a.q.ReplyBytes = res.StatusCode, res.ContentLength })
+		return res, nil
+	}
+	last := &out
+	if a.effect.outcome == repeat {
+		again, err := rewindable(&out)
+		if err != nil {
+			return nil, err
+		}
+		if first, err := a.carryOut(&out); err == nil {
+			drop(first)
+		}
+		last = again
+	}
+	res, err := a.carryOut(last)
+	if err != nil {
+		return nil, err
+	}
+	res.Request = req
+	a.t.note(func() { a.q.record(a.r.Result, res) })
+	if a.effect.redeliver && a.q.Op == op.QueueGet && res.StatusCode == http.StatusOK {
+		if err := a.keepReply(res); err != nil {
+			return nil, err
+		}
+	}
+	if res.ContentLength < 0 && res.Body != nil {
+		res.Body = &countedBody{ReadCloser: res.Body, attempt: a}
+	}
+	return res, nil
+}
+
+// carryOut hands the request to the inner transport, in parsed form, too.
+func (a *attempt) carryOut(req *http.Request) (*http.Response, error) {
+	a.t.note(func() { a.q.Sent = true })
+	*a.r.Result = request.Result{}
+	return a.t.inner.Do(request.Bind(req, a.r))
+}
+
+// shape changes a read as the rules require. It returns the reply if the request is not
+// to be carried out.
+func (a *attempt) shape(req *http.Request) *http.Response {
+	e := a.effect
+	shaped := *a.r // an outer transport may send its own request again
+	a.r = &shaped
+	shaped.Page = e.page.Or(shaped.Page)
+	shaped.Page.Empty = shaped.Page.Empty || e.empty // of a list; a query is answered below
+	switch a.q.Op {
+	case op.TableQuery, op.TableList:
+		if again := a.shapeQuery(req); e.empty && !again {
+			return a.emptyPage(req)
+		}
+	case op.QueueGet:
+		if res := a.t.repeated(a.q.Resource); res != nil {
+			a.t.note(func() { a.q.Fault += ".Redelivered" })
+			return res
+		}
+		fallthrough
+	case op.QueuePeek:
+		if e.late {
+			return answer(req, http.StatusOK, http.Header{"Content-Type": {"application/xml"}}, []byte(noMessages))
+		}
+	}
+	return nil
+}

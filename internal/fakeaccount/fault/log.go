@@ -1,0 +1,157 @@
+package fault
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+)
+
+// Request is the entry of the log for one request, including retries by the SDK.
+type Request struct {
+	Seq     int // 1 is the first request of the transport
+	Service op.Service
+	Op      op.Op
+	Start   time.Time
+
+	// Resource is the table, queue or container, Name the blob.
+	Resource, Name string
+
+	// Rows are the rows that are addressed; none for a query.
+	Rows []request.Key
+
+	// Status is the HTTP status, 0 without a reply. A batch that failed has status
+	// 202; Code and Inner are then the code and the status of the operation that
+	// failed, on the in-process account only.
+	Status int
+	Inner  int
+	Code   string // the service's error code, "" on success
+
+	RequestBytes int64 // of the body
+	ReplyBytes   int64 // of the body, as far as it is declared or was read
+
+	// Rows (or messages, blobs) in the reply, examined to find them, and written.
+	// In-process account only.
+	Returned, Scanned, Written int
+
+	Fault string // what the rules did to it, "" for nothing
+	Err   error  // what its sender got instead of a reply
+
+	Sent bool // it was handed to the service, unlike a lost or refused request
+}
+
+// record adds what the service reports, and the reply.
+func (q *Request) record(result *request.Result, res *http.Response) {
+	q.Status = res.StatusCode
+	q.ReplyBytes = max(res.ContentLength, 0)
+	q.Returned, q.Scanned, q.Written = result.Returned, result.Scanned, result.Written
+	q.Code = result.Code
+	if q.Code == "" {
+		q.Code = res.Header.Get("X-Ms-Error-Code")
+	}
+	if result.Status != 0 && result.Status != res.StatusCode {
+		q.Inner = result.Status
+	}
+}
+
+// String returns one line: number, operation, resource, status, code, rows and bytes.
+// It contains keys, so it is for tests, not for production logs.
+func (q Request) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#%d %s", q.Seq, q.Op)
+	if q.Resource != "" {
+		fmt.Fprintf(&b, " %s", q.Resource)
+	}
+	if q.Name != "" {
+		fmt.Fprintf(&b, "/%s", q.Name)
+	}
+	switch len(q.Rows) {
+	case 0:
+	case 1:
+		fmt.Fprintf(&b, " (%q, %q)", q.Rows[0].Partition, q.Rows[0].Row)
+	default:
+		fmt.Fprintf(&b, " (%q, %q …) %d rows", q.Rows[0].Partition, q.Rows[0].Row, len(q.Rows))
+	}
+	switch {
+	case q.Status != 0:
+		fmt.Fprintf(&b, " -> %d", q.Status)
+		if q.Inner != 0 {
+			fmt.Fprintf(&b, " of which %d", q.Inner)
+		}
+	case q.Err != nil:
+		fmt.Fprintf(&b, " -> %v", q.Err)
+	default:
+		b.WriteString(" -> under way")
+	}
+	if q.Code != "" {
+		fmt.Fprintf(&b, " %s", q.Code)
+	}
+	fmt.Fprintf(&b, " [returned %d scanned %d written %d, %d B up %d B down]", q.Returned, q.Scanned, q.Written, q.RequestBytes, q.ReplyBytes)
+	if q.Fault != "" {
+		fmt.Fprintf(&b, " fault %s", q.Fault)
+	}
+	return b.String()
+}
+
+// Log is a list of requests in the order in which they were sent.
+type Log []Request
+
+// Count returns the number of requests whose operation matches pattern, as in [On]. It
+// returns -1 if no operation has that name: a count of 0 would let a test pass.
+func (l Log) Count(pattern string) int {
+	if !op.Named(pattern) {
+		return -1
+	}
+	return len(l.Only(pattern))
+}
+
+// Only returns the requests whose operation matches pattern, as in [On].
+func (l Log) Only(pattern string) Log {
+	var only Log
+	for _, q := range l {
+		if q.Op.Matches(pattern) {
+			only = append(only, q)
+		}
+	}
+	return only
+}
+
+// Ops returns the operations.
+func (l Log) Ops() []op.Op {
+	ops := make([]op.Op, len(l))
+	for i, q := range l {
+		ops[i] = q.Op
+	}
+	return ops
+}
+
+// Scanned returns the number of rows that the requests examined.
+func (l Log) Scanned() int {
+	n := 0
+	for _, q := range l {
+		n += q.Scanned
+	}
+	return n
+}
+
+// Returned returns the number of rows in the replies.
+func (l Log) Returned() int {
+	n := 0
+	for _, q := range l {
+		n += q.Returned
+	}
+	return n
+}
+
+// String returns one line for each request.
+func (l Log) String() string {
+	var b strings.Builder
+	for _, q := range l {
+		b.WriteString(q.String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

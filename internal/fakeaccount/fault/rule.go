@@ -1,0 +1,154 @@
+package fault
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+)
+
+// Forever is a number of times without end.
+const Forever = math.MaxInt
+
+// Rule selects requests and states what happens to them. It is an immutable value:
+// every method returns a changed copy. One rule may be added to any number of
+// transports, each of which counts for itself.
+//
+// A rule keeps the first mistake in it, and [Transport.Fault] returns it.
+type Rule struct {
+	pattern     string
+	resource    string
+	where       func(Request) bool
+	first       int // the first matching request it acts on, from 1
+	times       int // 0: forever
+	probability float64
+	effect      effect
+	err         error
+}
+
+// On returns a rule for the operations that pattern names: an [op.Op], or a pattern
+// of path.Match, such as "Table.Batch", "Table.*" or "*".
+func On(pattern string) Rule {
+	r := Rule{pattern: pattern, first: 1, probability: 1}
+	return r.require(op.Named(pattern), ": no operation has this name; one is %q", op.TableInsert)
+}
+
+// require records a mistake unless ok is true. A rule with a mistake would never act,
+// and a test that relies on it would pass.
+func (r Rule) require(ok bool, format string, args ...any) Rule {
+	if !ok && r.err == nil {
+		r.err = fmt.Errorf("%v"+format, append([]any{r}, args...)...)
+	}
+	return r
+}
+
+// Nth restricts the rule to the n-th matching request, from 1. With Times, that is the
+// first of several.
+func (r Rule) Nth(n int) Rule {
+	r = r.require(n >= 1, ".Nth(%d): the first request is 1", n)
+	r.first = n
+	if r.times == 0 {
+		r.times = 1
+	}
+	return r
+}
+
+// Times restricts the rule to k matching requests, from the first or from the one that
+// Nth selects.
+func (r Rule) Times(k int) Rule {
+	r = r.require(k >= 1, ".Times(%d) never acts", k)
+	r.times = k
+	return r
+}
+
+// Resource restricts the rule to one table, queue or container, in any case.
+func (r Rule) Resource(name string) Rule {
+	r.resource = name
+	return r
+}
+
+// Where restricts the rule to requests for which f returns true. f receives what is
+// known before the request is carried out. It must be fast, and must not use the
+// transport.
+func (r Rule) Where(f func(Request) bool) Rule {
+	r.where = f
+	return r
+}
+
+// Probability lets the rule act on each matching request with probability p, decided
+// by the seed of the transport. A request on which it does not act counts for Nth, but
+// not for Times.
+func (r Rule) Probability(p float64) Rule {
+	r = r.require(p >= 0 && p <= 1, ".Probability(%g): it is from 0 to 1", p)
+	r.probability = p
+	return r
+}
+
+// String returns the rule as it is written in Go.
+func (r Rule) String() string {
+	var b text
+	b.add(true, "On(%q)", r.pattern)
+	b.add(r.resource != "", ".Resource(%q)", r.resource)
+	b.add(r.where != nil, ".Where(func)")
+	b.add(r.first > 1 || r.times == 1, ".Nth(%d)", r.first)
+	b.add(r.times > 1 && r.times < Forever, ".Times(%d)", r.times)
+	b.add(r.times == Forever, ".Times(Forever)")
+	b.add(r.probability < 1, ".Probability(%g)", r.probability)
+	b.WriteString(r.effect.String())
+	return b.String()
+}
+
+// text is built of optional parts.
+type text struct{ strings.Builder }
+
+func (t *text) add(use bool, format string, args ...any) {
+	if use {
+		fmt.Fprintf(t, format, args...)
+	}
+}
+
+// check returns the mistake in a rule: the first one in its methods, no operation, no
+// effect, or an effect that none of its operations can have. A rule with a Where needs
+// no effect: it may observe requests.
+func (r Rule) check() error {
+	switch {
+	case r.err != nil:
+		return r.err
+	case r.pattern == "":
+		return fmt.Errorf("a rule without an operation: use On")
+	case !r.effect.set && r.where == nil:
+		return fmt.Errorf("%v has no effect: add .LoseReply() or another", r)
+	}
+	return r.checkEffect()
+}
+
+// matches reports whether the rule is about this request.
+func (r *Rule) matches(q *Request) bool {
+	if !q.Op.Matches(r.pattern) {
+		return false
+	}
+	if r.resource != "" && !strings.EqualFold(r.resource, q.Resource) {
+		return false
+	}
+	return r.where == nil || r.where(*q)
+}
+
+// counted is a rule in use, with its counts.
+type counted struct {
+	Rule
+	seen, acted int
+}
+
+// acts counts a request that matches, and reports whether the rule acts on it.
+func (c *counted) acts(chance func() float64) bool {
+	c.seen++
+	if c.seen < c.first || c.times > 0 && c.acted >= c.times {
+		return false
+	}
+	if c.probability < 1 && chance() >= c.probability {
+		return false
+	}
+	c.acted++
+	return true
+}

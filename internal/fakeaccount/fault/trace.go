@@ -1,0 +1,40 @@
+package fault
+
+import (
+	"net/http"
+	"net/http/httptrace"
+)
+
+// Announce calls the hooks of the request's httptrace.ClientTrace that net/http calls
+// when it needs a connection, has it, and has written the request. A transport without
+// connections calls it so that attempts can be counted in the same way.
+func Announce(req *http.Request) {
+	trace := httptrace.ContextClientTrace(req.Context())
+	if trace == nil {
+		return
+	}
+	if trace.GetConn != nil {
+		port := ""
+		if req.URL.Port() == "" {
+			port = ":80"
+			if req.URL.Scheme == "https" {
+				port = ":443"
+			}
+		}
+		trace.GetConn(req.URL.Host + port)
+	}
+	if trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{})
+	}
+	if trace.WroteRequest != nil {
+		trace.WroteRequest(httptrace.WroteRequestInfo{})
+	}
+}
+
+// AnnounceReply calls the hook that net/http calls when the first byte of a reply
+// arrives.
+func AnnounceReply(req *http.Request) {
+	if trace := httptrace.ContextClientTrace(req.Context()); trace != nil && trace.GotFirstResponseByte != nil {
+		trace.GotFirstResponseByte()
+	}
+}

@@ -1,0 +1,249 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+)
+
+// Options of a Transport. The zero value works.
+type Options struct {
+	// Account is the only account that requests are for, if that is known; see
+	// [request.Parser].
+	Account string
+
+	// Services names the service of a host ("127.0.0.1:34567") whose name does not
+	// contain it.
+	Services map[string]op.Service
+
+	// Seed decides what Probability decides. 0: chosen at random, see
+	// [Transport.Seed].
+	Seed uint64
+
+	// LogLimit is the number of requests that the log keeps, the newest ones. 0:
+	// 20,000.
+	LogLimit int
+
+	// Lost returns the error for the sender of a lost request or reply. Nil: an
+	// error that wraps ErrLost and ECONNRESET.
+	Lost func(o op.Op) error
+}
+
+const defaultLogLimit = 20_000
+
+// Transport sends requests through another transport, applies its rules to them, and
+// logs them. It is safe for concurrent use and starts no goroutine. If the inner
+// transport blocks only on time, it works inside testing/synctest.
+type Transport struct {
+	inner  policy.Transporter
+	opts   Options
+	parser request.Parser
+
+	mu      sync.Mutex
+	rules   []*counted
+	idle    []Rule // removed before they acted
+	chance  *rand.Rand
+	random  bool
+	seq     int
+	log     []*Request
+	repeats map[string]*http.Response // by queue: the reply to the next Get
+	death   *death
+}
+
+var _ policy.Transporter = (*Transport)(nil)
+
+// Wrap returns a transport around inner. Nil options are the zero options.
+func Wrap(inner policy.Transporter, opts *Options) *Transport {
+	t := &Transport{inner: inner}
+	if opts != nil {
+		t.opts = *opts
+	}
+	if t.opts.Seed == 0 {
+		t.opts.Seed = rand.Uint64()
+	}
+	if t.opts.LogLimit <= 0 {
+		t.opts.LogLimit = defaultLogLimit
+	}
+	if t.opts.Lost == nil {
+		t.opts.Lost = lost
+	}
+	t.parser = request.Parser{Account: t.opts.Account, Services: t.opts.Services}
+	t.chance = rand.New(rand.NewPCG(t.opts.Seed, 0))
+	return t
+}
+
+// Inner returns the transport that carries requests out. It bypasses the rules and the
+// log, for what a test sets up.
+func (t *Transport) Inner() policy.Transporter { return t.inner }
+
+// Seed returns the seed of all that Probability decides. With it in Options, the same
+// requests meet the same faults.
+func (t *Transport) Seed() uint64 { return t.opts.Seed }
+
+// Fault adds rules. They count requests from now on. It returns an error, and adds
+// none, if one of them can never act: a method was called with an invalid argument, it
+// has no effect (unless it has a Where, which may observe requests), or none of its
+// operations can have its effect, such as an empty page of Table.Insert.
+func (t *Transport) Fault(rules ...Rule) error {
+	var mistakes []error
+	for _, r := range rules {
+		mistakes = append(mistakes, r.check())
+	}
+	if err := errors.Join(mistakes...); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range rules {
+		t.rules = append(t.rules, &counted{Rule: r})
+		t.random = t.random || r.probability < 1
+	}
+	return nil
+}
+
+// Clear removes all rules.
+func (t *Transport) Clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle = t.neverActed()
+	t.rules = nil
+}
+
+// Idle returns the rules for which there was no request, including those that Clear
+// removed. Rules with a probability are not among them.
+func (t *Transport) Idle() []Rule {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.neverActed()
+}
+
+func (t *Transport) neverActed() []Rule {
+	idle := slices.Clone(t.idle)
+	for _, r := range t.rules {
+		if r.acted == 0 && r.probability == 1 && r.effect.set {
+			idle = append(idle, r.Rule)
+		}
+	}
+	return idle
+}
+
+// Random reports whether a rule with a probability is or was in use.
+func (t *Transport) Random() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.random
+}
+
+// Last returns the number of the last request, 0 before the first. ResetLog does not
+// change it.
+func (t *Transport) Last() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seq
+}
+
+// Log returns the requests so far, in the order in which they were sent. Beyond the
+// limit the oldest are dropped.
+func (t *Transport) Log() Log {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := make(Log, len(t.log))
+	for i, q := range t.log {
+		l[i] = *q
+	}
+	return l
+}
+
+// ResetLog empties the log. Numbers continue.
+func (t *Transport) ResetLog() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.log = nil
+}
+
+// Do carries out one request. If its context has ended already, it is not carried out,
+// logged or counted.
+func (t *Transport) Do(req *http.Request) (*http.Response, error) {
+	if err := req.Context().Err(); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	r := request.From(req)
+	if r == nil {
+		r, req = t.parser.Parse(req)
+	}
+	q := &Request{
+		Service: r.Service, Op: r.Op, Start: time.Now(), Resource: r.Resource, Name: r.Name, Rows: r.Rows,
+		RequestBytes: max(req.ContentLength, 0),
+	}
+	e, fate := t.begin(q)
+	if fate == diesBefore {
+		return t.killed(req, q)
+	}
+	a := &attempt{t: t, r: r, q: q, effect: e}
+	res, err := a.run(req)
+	if fate == diesAfter {
+		drop(res)
+		return t.killed(req, q)
+	}
+	if res == nil {
+		t.note(func() { q.Err = err })
+	}
+	return res, err
+}
+
+// begin logs the request and applies the rules.
+func (t *Transport) begin(q *Request) (effect, fate) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seq++
+	q.Seq = t.seq
+	if len(t.log) >= t.opts.LogLimit {
+		// Dropping half of the log is cheap on average.
+		t.log = append(t.log[:0], t.log[len(t.log)-t.opts.LogLimit/2:]...)
+	}
+	t.log = append(t.log, q)
+
+	var e effect
+	var acted []string
+	for _, r := range t.rules {
+		if r.matches(q) && r.acts(t.chance.Float64) {
+			e.add(r.effect)
+			acted = append(acted, r.effect.String())
+		}
+	}
+	q.Fault = strings.Join(acted, "")
+	return e, t.death.meet(q.Seq)
+}
+
+// note changes an entry of the log.
+func (t *Transport) note(set func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	set()
+}
+
+// wait waits for d, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

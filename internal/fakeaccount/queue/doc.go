@@ -1,0 +1,23 @@
+// Package queue is an in-process Queue service that follows the documented service,
+// including its limits and error codes
+// (https://learn.microsoft.com/rest/api/storageservices/queue-service-rest-api).
+//
+// Credentials are verified before a request gets here. Time comes from time.Now, so
+// testing/synctest controls visibility, expiry and the 30 seconds for which the name
+// of a deleted queue is blocked. The service starts no goroutine; expired messages are
+// dropped by the next request to their queue.
+//
+// Choices that the documentation leaves open:
+//   - A text of more than 64 KiB is 400 MessageTooLarge, as in the list of error
+//     codes; a body too large even for an escaped text of 64 KiB is 413
+//     RequestBodyTooLarge. The size is that of the text in UTF-8, unescaped.
+//   - A pop receipt that is no longer current is 400 PopReceiptMismatch; a deleted
+//     message is 404 MessageNotFound.
+//   - An update without a body keeps the text; one with an empty text clears it.
+//   - Messages are returned in the order in which they became visible.
+//   - A request without x-ms-version is served as the latest version, and any
+//     later version is accepted.
+//
+// Service statistics are refused as on a primary endpoint; a preflight (OPTIONS)
+// request is refused.
+package queue

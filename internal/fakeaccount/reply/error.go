@@ -1,0 +1,68 @@
+package reply
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Error is an error answer in the service's own words.
+// https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
+type Error struct {
+	Status  int         // HTTP status
+	Code    string      // the service's error code, on which SDKs branch
+	Message string      // one English sentence
+	Detail  []string    // further elements of the XML form (QueryParameterName, Reason, …), as name, value pairs
+	Header  http.Header // set on the answer in addition to the usual headers, if any
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%d %s: %s", e.Status, e.Code, e.Message)
+}
+
+// New returns an Error. Detail is name, value, name, value….
+func New(status int, code, message string, detail ...string) *Error {
+	return &Error{Status: status, Code: code, Message: message, Detail: detail}
+}
+
+// TimeFormat is the time in error messages: UTC with 100 ns.
+const TimeFormat = "2006-01-02T15:04:05.0000000Z"
+
+// ODataError returns the JSON body of an error of the Table service.
+func ODataError(code, message, requestID string, now time.Time) []byte {
+	value, _ := json.Marshal(full(message, requestID, now)) // a string always marshals
+	b := make([]byte, 0, len(value)+len(code)+72)
+	b = append(b, `{"odata.error":{"code":`...)
+	b = strconv.AppendQuote(b, code)
+	b = append(b, `,"message":{"lang":"en-US","value":`...)
+	b = append(b, value...)
+	return append(b, `}}}`...)
+}
+
+// ODataXMLError returns the XML form of ODataError, in which the Table service
+// answers requests for access policies and service properties.
+func ODataXMLError(code, message, requestID string, now time.Time) []byte {
+	b := []byte(XMLHeader + `<error xmlns="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><code>`)
+	b = AppendXML(b, code, false)
+	b = append(b, `</code><message xml:lang="en-US">`...)
+	b = AppendXML(b, full(message, requestID, now), false)
+	return append(b, `</message></error>`...)
+}
+
+// StorageXMLError returns the body of an error of the Queue and Blob services.
+// detail is further elements, as name, value pairs.
+func StorageXMLError(code, message, requestID string, now time.Time, detail ...string) []byte {
+	b := []byte(XMLHeader + `<Error>`)
+	for i, all := 0, append([]string{"Code", code, "Message", full(message, requestID, now)}, detail...); i+1 < len(all); i += 2 {
+		b = append(append(append(b, '<'), all[i]...), '>')
+		b = AppendXML(b, all[i+1], false)
+		b = append(append(append(b, "</"...), all[i]...), '>')
+	}
+	return append(b, `</Error>`...)
+}
+
+func full(message, requestID string, now time.Time) string {
+	return message + "\nRequestId:" + requestID + "\nTime:" + now.UTC().Format(TimeFormat)
+}

@@ -1,0 +1,34 @@
+package reply
+
+import (
+	"net/http"
+	"time"
+)
+
+// Head sets the headers that every answer carries, and returns the id of the
+// request, which is new. asked are the headers of the request, with canonical
+// names.
+func Head(h, asked http.Header, server string) string {
+	id := RequestID()
+	h["X-Ms-Request-Id"] = []string{id}
+	h["Server"] = []string{server}
+	h["Date"] = []string{time.Now().UTC().Format(http.TimeFormat)}
+	if v := asked["X-Ms-Version"]; len(v) > 0 {
+		h["X-Ms-Version"] = v[:1:1]
+	}
+	if v := asked["X-Ms-Client-Request-Id"]; len(v) > 0 && len(v[0]) <= 1024 && VisibleASCII(v[0]) {
+		h["X-Ms-Client-Request-Id"] = v[:1:1]
+	}
+	return id
+}
+
+// VisibleASCII reports whether s consists of visible ASCII characters and spaces,
+// as the value of a header must.
+func VisibleASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

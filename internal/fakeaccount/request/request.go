@@ -1,0 +1,153 @@
+// Package request parses an HTTP request to a storage account, once: into the
+// service, the operation and the resources that it names. The fault script, the
+// verification of credentials and the services all use that value.
+package request
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
+)
+
+// Key addresses one row of a table.
+type Key struct{ Partition, Row string }
+
+// Request is one request. Everything but Result is only read once it is parsed,
+// so that transports and services may share a value. A transport that has to
+// change a field works on its own copy, see [From].
+type Request struct {
+	Service op.Service // "" if the address names none
+	Op      op.Op
+
+	// Refusal is the answer if the service has no such operation, or the address
+	// is malformed. Nil if the service can carry the request out.
+	Refusal *reply.Error
+
+	Method        string
+	Header        http.Header // canonical names; a name that begins with x-ms-meta- is as the client wrote it
+	URL           *url.URL    // as signed
+	ContentLength int64       // -1 if it is not declared
+	RemoteAddr    string      // "" if the client is in this process
+	HTTPS         bool
+
+	// Account is the account that the address names, Base its address as the
+	// client wrote it, without a slash at the end:
+	// "https://name.table.core.windows.net" or "http://127.0.0.1:10002/name".
+	Account, Base string
+
+	// Path is the decoded path below the account, without a slash in front.
+	Path string
+
+	// Query are the well-formed parameters of the query, and BadQuery reports that
+	// there are others.
+	Query    url.Values
+	BadQuery bool
+
+	// Resource is the table, queue or container, "" for the whole account. Name
+	// is the blob, Message the id of the message.
+	Resource, Name, Message string
+
+	// Rows are the rows that are addressed: one for an operation on an entity, one
+	// for each operation of a batch, none for a query.
+	Rows []Key
+
+	Address Address // what the path to the Table service names
+	Verb    string  // Table service: the method, or that of X-HTTP-Method
+	Batch   *Batch  // of an entity group transaction, nil for other operations
+
+	// Page shortens the page of results that a query or a list returns.
+	Page Page
+
+	// Result is what the service reports about carrying the request out. It is
+	// never nil, and shared by all copies of the request.
+	Result *Result
+
+	body     io.Reader
+	buffered *buffered
+	object   *object
+}
+
+// Result is what carrying out a request took.
+type Result struct {
+	// Returned, Scanned and Written count rows (or messages, or blobs). Scanned
+	// are the rows that a query examined to find those that it returns.
+	Returned, Scanned, Written int
+
+	// Status and Code are those of an error answer. If a batch fails, they are
+	// those of the operation that failed; the status of the answer is a success.
+	Status int
+	Code   string
+}
+
+// Page shortens pages of results, as the service itself may. The zero value
+// changes nothing.
+type Page struct {
+	// Rows is the largest number of rows on a page. 0: the service's own limit.
+	Rows int
+	// Scan is the largest number of rows examined for one page. The service has
+	// such a limit in time, five seconds: it then returns what was found so far,
+	// which may be nothing, with a token. 0: no limit.
+	Scan int
+	// Boundary ends a page at the end of a partition.
+	Boundary bool
+	// Empty puts an empty page before the page of a list of queues, containers or
+	// blobs.
+	Empty bool
+}
+
+// Or returns p, with the settings of q where p has none.
+func (p Page) Or(q Page) Page {
+	if p.Rows == 0 {
+		p.Rows = q.Rows
+	}
+	if p.Scan == 0 {
+		p.Scan = q.Scan
+	}
+	p.Boundary = p.Boundary || q.Boundary
+	p.Empty = p.Empty || q.Empty
+	return p
+}
+
+// Count adds to the counts of the result.
+func (r *Request) Count(returned, scanned, written int) {
+	r.Result.Returned += returned
+	r.Result.Scanned += scanned
+	r.Result.Written += written
+}
+
+// Fail records the error that the request ends with.
+func (r *Request) Fail(e *reply.Error) {
+	r.Result.Status, r.Result.Code = e.Status, e.Code
+}
+
+type boundKey struct{}
+
+// bound is a parsed request together with the URL of the HTTP request that it
+// belongs to.
+type bound struct {
+	r   *Request
+	url *url.URL
+}
+
+// Bind returns a copy of req whose context carries r, the same request parsed.
+func Bind(req *http.Request, r *Request) *http.Request {
+	return req.WithContext(context.WithValue(req.Context(), boundKey{}, bound{r, req.URL}))
+}
+
+// From returns a copy of the parsed request that req was bound to, which reads the
+// body of req. It returns nil if req is another request: one that was made with
+// the same context, or that was changed since.
+func From(req *http.Request) *Request {
+	b, ok := req.Context().Value(boundKey{}).(bound)
+	if !ok || b.url != req.URL || b.r.Method != req.Method {
+		return nil
+	}
+	r := new(Request)
+	*r = *b.r
+	r.body, r.ContentLength = bodyOf(req)
+	return r
+}

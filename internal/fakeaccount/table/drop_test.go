@@ -1,0 +1,57 @@
+package table
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+)
+
+// A request that found its table before another deleted it must not take the table
+// for an empty one.
+func TestADeletedTableIsNeverSeenEmpty(t *testing.T) {
+	a := newAPI(t)
+	found, err := a.s.lookup("T12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.want(204, "", a.do("DELETE", "/Tables('T12')", ""))
+	looked := false
+	if err := a.s.read(found, func() { looked = true }); err != errTableDeleting || looked {
+		t.Errorf("%v, looked %v", err, looked)
+	}
+	w := write{op: op.TableUpsertReplace, partition: "p", row: "r"}
+	if _, err := a.s.run(found, &w); err != errTableDeleting {
+		t.Errorf("a write: %v", err)
+	}
+	if _, _, err := a.s.runAll(found, []write{w}); err != errTableDeleting {
+		t.Errorf("a batch: %v", err)
+	}
+}
+
+// However requests fall together, a name is blocked from the moment of its deletion.
+func TestATableIsCreatedOnceWhileItsNameIsBlocked(t *testing.T) {
+	for range 300 {
+		s := New(request.Page{})
+		var made, dropped atomic.Int32
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for range 5 {
+					if s.create("people") == nil {
+						made.Add(1)
+					}
+					if s.drop("people") == nil {
+						dropped.Add(1)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if made.Load() != 1 || dropped.Load() != 1 {
+			t.Fatalf("made %d times, deleted %d times", made.Load(), dropped.Load())
+		}
+	}
+}

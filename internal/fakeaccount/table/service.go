@@ -1,0 +1,176 @@
+// Package table is an in-process Table service: tables of entities in memory that
+// follow the documentation of the service, including its limits and error codes. It
+// does not verify credentials; the caller does, and passes what they permit.
+//
+// https://learn.microsoft.com/rest/api/storageservices/table-service-rest-api
+package table
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/auth"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
+)
+
+const server = "Windows-Azure-Table/1.0 Microsoft-HTTPAPI/2.0"
+
+// Service is the Table service of one account. Use New to make one. It is safe for
+// concurrent use and starts no goroutine.
+type Service struct {
+	store
+	page  request.Page
+	props xmlservice.Settings
+}
+
+// New returns a service without tables. page shortens every page that a query
+// returns, in addition to what the request asks for.
+func New(page request.Page) *Service {
+	return &Service{store: store{tables: map[string]*table{}, deleted: map[string]time.Time{}}, page: page}
+}
+
+// call is a request being carried out.
+type call struct {
+	*request.Request
+	w     http.ResponseWriter
+	grant auth.Grant
+	id    string
+}
+
+// Serve carries out one request as far as grant permits it.
+func (s *Service) Serve(w http.ResponseWriter, r *request.Request, grant auth.Grant) {
+	h := w.Header()
+	c := &call{r, w, grant, reply.Head(h, r.Header, server)}
+	h["Cache-Control"] = noCache
+	h["X-Content-Type-Options"] = noSniff
+	h["Dataserviceversion"] = dataVersion
+	err := r.Refusal
+	if err == nil {
+		err = s.carryOut(c)
+	}
+	if err != nil {
+		c.refuse(err)
+	}
+}
+
+var (
+	noCache = []string{"no-cache"}
+	noSniff = []string{"nosniff"}
+
+	dataVersion = []string{"3.0;"}
+)
+
+func (s *Service) carryOut(c *call) *reply.Error {
+	switch c.Op {
+	case op.TableGet:
+		return s.get(c)
+	case op.TableQuery:
+		return s.query(c)
+	case op.TableBatch:
+		return s.batch(c)
+	case op.TableList, op.TableCreate, op.TableDrop:
+		return s.carryOutOnTables(c)
+	case op.TableGetACL, op.TableSetACL:
+		return s.carryOutACL(c)
+	case op.TableGetProperties, op.TableSetProperties, op.TableStats:
+		return s.carryOutOnService(c)
+	}
+	return s.write(c)
+}
+
+// write carries out a change to one row.
+func (s *Service) write(c *call) *reply.Error {
+	w, err := parseWrite(c.Request)
+	if err != nil {
+		return err
+	}
+	if err := c.allowed(&w); err != nil {
+		return err
+	}
+	t, err := s.lookup(w.table)
+	if err != nil {
+		return err
+	}
+	done, err := s.run(t, &w)
+	if err != nil {
+		return err
+	}
+	c.Count(0, 0, 1)
+	c.wrote(t, &w, done)
+	return nil
+}
+
+// allowed refuses a write that the credential of the request does not permit.
+func (c *call) allowed(w *write) *reply.Error {
+	return c.grant.AllowRow(w.op, w.table, w.partition, w.row)
+}
+
+// wrote answers a write that was carried out.
+func (c *call) wrote(t *table, w *write, done change) {
+	h := c.w.Header()
+	if done.row != nil {
+		h["Etag"] = []string{done.row.etag}
+	}
+	if w.op == op.TableInsert {
+		address := c.Base + "/" + t.name + "(PartitionKey='" + escapeKey(w.partition) + "',RowKey='" + escapeKey(w.row) + "')"
+		h["Location"] = []string{address}
+		if w.preferred {
+			h["Preference-Applied"] = []string{preference(w.echo)}
+		}
+		if w.echo {
+			c.json(http.StatusCreated, w.level, c.entity(done.row, t, w.level, nil))
+			return
+		}
+		h["Dataserviceid"] = []string{address}
+	}
+	c.w.WriteHeader(http.StatusNoContent)
+}
+
+func preference(echo bool) string {
+	if echo {
+		return "return-content"
+	}
+	return "return-no-content"
+}
+
+// format returns the media type that the client asked for; the parameter overrides
+// the header.
+func (c *call) format() string {
+	if f := c.Query.Get("$format"); f != "" {
+		return f
+	}
+	return c.Header.Get("Accept")
+}
+
+// refuse answers with an error.
+func (c *call) refuse(e *reply.Error) {
+	c.Fail(e)
+	h := c.w.Header()
+	b := reply.ODataError(e.Code, e.Message, c.id, time.Now())
+	if e.Status == http.StatusMethodNotAllowed {
+		h["Allow"] = []string{"GET, POST, PUT, DELETE, PATCH, MERGE"}
+	}
+	if c.Query.Has("comp") {
+		b = reply.ODataXMLError(e.Code, e.Message, c.id, time.Now())
+		h["Content-Type"] = []string{"application/xml"}
+	} else {
+		h["Content-Type"] = errorType
+	}
+	c.send(e.Status, b)
+}
+
+// json answers with an OData body.
+func (c *call) json(status int, l level, b []byte) {
+	c.w.Header()["Content-Type"] = mediaTypes[l]
+	c.send(status, b)
+}
+
+func (c *call) send(status int, b []byte) {
+	c.w.Header()["Content-Length"] = []string{strconv.Itoa(len(b))}
+	c.w.WriteHeader(status)
+	reply.Write(c.w, b)
+}

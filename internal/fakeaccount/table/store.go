@@ -1,0 +1,117 @@
+package table
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
+)
+
+// deleteTime is how long the name of a deleted table stays blocked.
+// https://learn.microsoft.com/rest/api/storageservices/delete-table#remarks
+const deleteTime = 40 * time.Second
+
+// store is the tables of the account, by their names in lower case.
+type store struct {
+	mu      sync.RWMutex
+	tables  map[string]*table
+	deleted map[string]time.Time // when the table of this name was deleted
+	clock   clock
+}
+
+// table is one table. A request holds its lock throughout, so that it sees one state.
+type table struct {
+	name string // as written when the table was created
+
+	mu       sync.RWMutex
+	rows     sorted
+	policies []xmlservice.Policy
+	gone     bool
+}
+
+// lookup returns the table of this name, in any case of letters.
+func (s *store) lookup(name string) (*table, *reply.Error) {
+	s.mu.RLock()
+	t, ok := s.tables[name]
+	if !ok {
+		t, ok = s.tables[strings.ToLower(name)]
+	}
+	s.mu.RUnlock()
+	if ok {
+		return t, nil
+	}
+	return nil, s.missing(name)
+}
+
+// missing returns the error for a name without a table.
+func (s *store) missing(name string) *reply.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.blocked(strings.ToLower(name)) {
+		return errTableDeleting
+	}
+	return errTableNotFound
+}
+
+// blocked reports whether the name is blocked by a deleted table. It needs s.mu.
+func (s *store) blocked(lower string) bool {
+	at, ok := s.deleted[lower]
+	if ok && time.Since(at) >= deleteTime {
+		delete(s.deleted, lower)
+		return false
+	}
+	return ok
+}
+
+// read calls do while the table does not change, unless it was deleted since it was
+// found.
+func (s *store) read(t *table, do func()) *reply.Error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.gone {
+		return s.missing(t.name)
+	}
+	do()
+	return nil
+}
+
+func (s *store) create(name string) *reply.Error {
+	if err := checkTable(name); err != nil {
+		return err
+	}
+	lower := strings.ToLower(name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.blocked(lower) {
+		return errTableDeleting
+	}
+	if s.tables[lower] != nil {
+		return errTableExists
+	}
+	s.tables[lower] = &table{name: name}
+	return nil
+}
+
+func (s *store) drop(name string) *reply.Error {
+	lower := strings.ToLower(name)
+	s.mu.Lock()
+	if s.blocked(lower) {
+		s.mu.Unlock()
+		return errTableDeleting
+	}
+	t := s.tables[lower]
+	if t == nil {
+		s.mu.Unlock()
+		return errResourceNotFound
+	}
+	delete(s.tables, lower)
+	s.deleted[lower] = time.Now()
+	s.mu.Unlock()
+
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gone, t.rows = true, sorted{}
+	return nil
+}

@@ -1,0 +1,165 @@
+package table
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWritesReturnTheDocumentedCodes(t *testing.T) {
+	const entity = `{"A":1}`
+	stale := `W/"datetime'2001-01-01T00%3A00%3A00.0000000Z'"`
+	tests := []struct {
+		name             string
+		method           string
+		headers          []string
+		missing, present int
+		codeMissing      string
+		codePresent      string
+	}{
+		{"replace", "PUT", []string{"If-Match: *"}, 404, 204, "ResourceNotFound", ""},
+		{"merge", "MERGE", []string{"If-Match: *"}, 404, 204, "ResourceNotFound", ""},
+		{"merge by PATCH", "PATCH", []string{"If-Match: *"}, 404, 204, "ResourceNotFound", ""},
+		{"merge by POST", "POST", []string{"If-Match: *", "X-HTTP-Method: MERGE"}, 404, 204, "ResourceNotFound", ""},
+		{"insert or replace", "PUT", nil, 204, 204, "", ""},
+		{"insert or merge", "PATCH", nil, 204, 204, "", ""},
+		{"delete", "DELETE", []string{"If-Match: *"}, 404, 204, "ResourceNotFound", ""},
+		{"delete without If-Match", "DELETE", nil, 400, 400, "InvalidInput", "InvalidInput"},
+		{"replace, stale", "PUT", []string{"If-Match: " + stale}, 404, 412, "ResourceNotFound", "UpdateConditionNotSatisfied"},
+		{"merge, stale", "PATCH", []string{"If-Match: " + stale}, 404, 412, "ResourceNotFound", "UpdateConditionNotSatisfied"},
+		{"delete, stale", "DELETE", []string{"If-Match: " + stale}, 404, 412, "ResourceNotFound", "UpdateConditionNotSatisfied"},
+		{"malformed ETag", "PUT", []string{"If-Match: abc"}, 400, 400, "InvalidInput", "InvalidInput"},
+		{"POST on an entity", "POST", nil, 405, 405, "MethodNotAllowed", "MethodNotAllowed"},
+		{"X-HTTP-Method without POST", "PUT", []string{"X-HTTP-Method: MERGE"}, 400, 400, "XMethodNotUsingPost", "XMethodNotUsingPost"},
+		{"wrong X-HTTP-Method", "POST", []string{"X-HTTP-Method: GET"}, 400, 400, "XMethodIncorrectValue", "XMethodIncorrectValue"},
+		{"two X-HTTP-Methods", "POST", []string{"X-HTTP-Method: MERGE", "X-HTTP-Method: PUT"}, 400, 400, "XMethodIncorrectCount", "XMethodIncorrectCount"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := newAPI(t)
+			at := "/T12" + address2("p", "r")
+			a.want(tt.missing, tt.codeMissing, a.do(tt.method, at, entity, tt.headers...))
+			a.put("p", "r", `"B":2`)
+			p := a.want(tt.present, tt.codePresent, a.do(tt.method, at, entity, tt.headers...))
+			if tt.present == 204 && tt.method != "DELETE" && !isETag(p.Header.Get("ETag")) {
+				t.Errorf("ETag %q", p.Header.Get("ETag"))
+			}
+		})
+	}
+}
+
+func TestAReplaceRemovesWhatAMergeKeeps(t *testing.T) {
+	a := newAPI(t)
+	at := "/T12" + address2("p", "r")
+	a.put("p", "r", `"A":1,"B":2`)
+	a.want(204, "", a.do("PATCH", at, `{"B":null,"C":3}`, "If-Match: *"))
+	got := a.do("GET", at, "")
+	if !strings.Contains(got.body, `"A":1,"B":2,"C":3}`) {
+		t.Errorf("after merge: %s", got.body)
+	}
+	a.want(204, "", a.do("PUT", at, `{"C":4}`, "If-Match: "+got.Header.Get("ETag")))
+	got = a.do("GET", at, "")
+	if !strings.HasSuffix(got.body, `Z","C":4}`) {
+		t.Errorf("after replace: %s", got.body)
+	}
+}
+
+func TestAMergeObeysTheLimitsOfTheWholeEntity(t *testing.T) {
+	a := newAPI(t)
+	props := func(prefix string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(`"` + prefix + strings.Repeat("x", i) + `":1`)
+		}
+		return b.String()
+	}
+	a.put("p", "r", props("a", 200))
+	at := "/T12" + address2("p", "r")
+	a.want(400, "TooManyProperties", a.do("PATCH", at, "{"+props("b", 53)+"}"))
+	a.want(204, "", a.do("PATCH", at, "{"+props("b", 52)+"}"))
+}
+
+func TestAnInsertReturnsTheEntityUnlessThePreferenceIsNotTo(t *testing.T) {
+	a := newAPI(t)
+	body := `{"PartitionKey":"o'n","RowKey":"a b","A":1}`
+	p := a.want(201, "", a.do("POST", "/T12", body))
+	if !strings.Contains(p.body, `"A":1}`) || p.Header.Get("Preference-Applied") != "" {
+		t.Errorf("%v %s", p.Header, p.body)
+	}
+	if got := p.Header.Get("Location"); got != "http://acct.table.example/T12(PartitionKey='o''n',RowKey='a%20b')" {
+		t.Errorf("Location %s", got)
+	}
+	a.want(409, "EntityAlreadyExists", a.do("POST", "/T12", body))
+	p = a.want(204, "", a.do("POST", "/T12", `{"PartitionKey":"p","RowKey":"r"}`, "Prefer: return-no-content"))
+	if p.body != "" || p.Header.Get("Preference-Applied") != "return-no-content" || p.Header.Get("ETag") == "" {
+		t.Errorf("%v %s", p.Header, p.body)
+	}
+	a.want(200, "", a.do("GET", "/T12(RowKey='a%20b',PartitionKey='o%27%27n')", ""))
+}
+
+func TestETagsAndTimestampsIncrease(t *testing.T) {
+	a := newAPI(t)
+	last := ""
+	for range 1000 {
+		p := a.put("p", "r", `"A":1`)
+		if tag := p.Header.Get("ETag"); tag <= last {
+			t.Fatalf("%s after %s", tag, last)
+		} else {
+			last = tag
+		}
+	}
+	if !strings.HasPrefix(last, `W/"datetime'20`) || strings.Count(last, "%3A") != 2 || !strings.HasSuffix(last, `Z'"`) {
+		t.Errorf("form of the ETag: %s", last)
+	}
+}
+
+func TestMalformedAddressesAreRefused(t *testing.T) {
+	a := newAPI(t)
+	for target, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		"/T12(PartitionKey='p')":                      {400, "InvalidInput"},
+		"/T12(PartitionKey='p',PartitionKey='q')":     {400, "InvalidInput"},
+		"/T12(PartitionKey='p',RowKey='r'":            {400, "InvalidInput"},
+		"/T12(PartitionKey='p',RowKey='r')x":          {400, "InvalidInput"},
+		"/T12(PartitionKey='o'n',RowKey='r')":         {400, "InvalidInput"},
+		"/T12(PartitionKey='p',RowKey=r)":             {400, "InvalidInput"},
+		"/T12(PartitionKey='a%2Fb',RowKey='r')":       {400, "OutOfRangeInput"},
+		"/T12(PartitionKey='a#b',RowKey='r')":         {400, "OutOfRangeInput"},
+		"/T12(PartitionKey='a\x01',RowKey='r')":       {400, "OutOfRangeInput"},
+		"/T12(PartitionKey='p',RowKey='r')":           {404, "ResourceNotFound"},
+		"/t12(PartitionKey='p',RowKey='r')":           {404, "ResourceNotFound"},
+		"/T12(PartitionKey='p',RowKey='r')?$select=a": {404, "ResourceNotFound"},
+		"/other(PartitionKey='p',RowKey='r')":         {404, "TableNotFound"},
+		"/other()":                                    {404, "TableNotFound"},
+		"/a/b":                                        {400, "InvalidInput"},
+		"/":                                           {405, "MethodNotAllowed"},
+		"/$batch":                                     {405, "MethodNotAllowed"},
+		"/T12()?timeout=x":                            {400, "InvalidQueryParameterValue"},
+		"/T12()?comp=nonsense":                        {400, "InvalidQueryParameterValue"},
+	} {
+		if p := a.do("GET", target, ""); p.StatusCode != want.status || p.code != want.code {
+			t.Errorf("%s: %d %s, want %d %s", target, p.StatusCode, p.code, want.status, want.code)
+		}
+	}
+	a.want(400, "InvalidInput", a.do("PUT", "/T12"+address2("p", "r"), `{"PartitionKey":"q","RowKey":"r"}`))
+	a.want(400, "PropertyValueTooLarge", a.do("PUT", "/T12"+address2(strings.Repeat("x", 513), "r"), `{}`))
+	a.want(405, "MethodNotAllowed", a.do("PUT", "/T12", `{}`))
+	a.want(405, "MethodNotAllowed", a.do("POST", "/T12()", `{}`))
+}
+
+func TestUnsupportedFormatsAre415(t *testing.T) {
+	a := newAPI(t)
+	a.put("p", "r", "")
+	at := "/T12" + address2("p", "r")
+	a.want(415, "AtomFormatNotSupported", a.do("GET", at, "", "Accept: application/atom+xml"))
+	a.want(415, "JsonFormatNotSupported", a.do("GET", at, "", "Accept: text/html"))
+	a.want(415, "JsonFormatNotSupported", a.do("GET", at, "", "Accept: application/json;odata=verbose"))
+	a.want(200, "", a.do("GET", at, "", "Accept: application/atom+xml,application/xml, application/json ; odata=nometadata"))
+	a.want(200, "", a.do("GET", at+"?$format=application/json%3Bodata%3Dfullmetadata", "", "Accept: text/html"))
+	a.want(415, "AtomFormatNotSupported", a.do("POST", "/T12", "<entry/>", "Content-Type: application/atom+xml"))
+	a.want(413, "RequestBodyTooLarge", a.do("POST", "/T12", strings.Repeat(" ", 4<<20+1)))
+}

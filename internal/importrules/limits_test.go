@@ -1,0 +1,53 @@
+package importrules
+
+const (
+	module  = "github.com/azpatterns/azpatterns"
+	azqueue = "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+	azblob  = "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	azident = "github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+)
+
+// heavy lists the packages that a program must link only if it uses what needs them, and which packages of the module
+// may link them. "a/..." is a and every package below it.
+var heavy = map[string][]string{
+	azqueue: {
+		"examples/...",
+		"internal/bench/...",
+		"internal/harness",
+		"patterns/eventual",
+		"patterns/storagetest",
+	},
+	azblob: {
+		"examples/...",
+		"internal/bench/...",
+		"internal/harness",
+		"patterns/eventual",
+		"patterns/indexentity",
+		"patterns/largeentity",
+		"patterns/logdata",
+		"patterns/storagetest",
+	},
+	azident: {"examples/..."},
+	"testing": {
+		"examples/...",
+		"internal/azurite",
+		"internal/bench/...",
+		"internal/fakeaccount/servicetest",
+		"internal/harness",
+		"patterns/storagetest",
+	},
+	"pgregory.net/rapid": {},
+	module + "/internal/azurite": {
+		"examples/...",
+		"internal/azurite",
+		"internal/bench/...",
+		"internal/harness",
+	},
+}
+
+// maxFiles is the largest number of Go files of a package, without its tests.
+const maxFiles = 25
+
+// engineOnly are the packages that no pattern package may import: patterns use package patterns and the engine above
+// these.
+var engineOnly = []string{"internal/edm", "internal/wire"}

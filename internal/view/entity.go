@@ -1,0 +1,117 @@
+package view
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// EntityType describes how the entities of one Go type are stored: their keys and their
+// properties. Makers of views use it. It is safe for concurrent use. Entities are passed
+// as non-nil pointers to the type.
+type EntityType struct{ codec *edm.Codec }
+
+// EntityTypeOf returns the EntityType of a struct or map type. The error names the field
+// that cannot be stored.
+func EntityTypeOf(t reflect.Type) (*EntityType, error) {
+	codec, err := edm.CodecFor(t)
+	if err != nil {
+		return nil, err
+	}
+	return &EntityType{codec}, nil
+}
+
+// MayHaveKeys reports whether entities can contain their own key: the type has fields for
+// it, or is a map.
+func (t *EntityType) MayHaveKeys() bool { return t.codec.HasKeys() || t.codec.Open() }
+
+// Key returns the key that entity contains. ok is false if it contains none.
+func (t *EntityType) Key(entity any) (key keys.Key, ok bool) {
+	key.Partition, key.Row, ok = t.codec.Keys(entity)
+	return key, ok
+}
+
+// SetKey assigns key to the fields PartitionKey and RowKey of entity, if it has them.
+func (t *EntityType) SetKey(entity any, key keys.Key) {
+	t.codec.SetKeys(entity, key.Partition, key.Row)
+}
+
+// MayHave reports whether entities can have a property of that name.
+func (t *EntityType) MayHave(property string) bool {
+	return t.codec.Open() || slices.ContainsFunc(t.codec.Fields(), func(f edm.Field) bool { return f.Name == property })
+}
+
+// IsEmpty reports whether entities can have no property at all.
+func (t *EntityType) IsEmpty() bool { return !t.codec.Open() && len(t.codec.Fields()) == 0 }
+
+// Properties returns the properties of entity as a row at key would have them.
+func (t *EntityType) Properties(entity any, at keys.Key) (map[string]any, error) {
+	body, err := t.codec.Append(nil, entity, edm.Envelope{PartitionKey: at.Partition, RowKey: at.Row})
+	if err != nil {
+		return nil, err
+	}
+	properties, _, err := edm.ReadProperties(body)
+	return properties, err
+}
+
+// EqualCopies reports whether a copy of a at key has the same content as a copy of b.
+// only lists the properties that copies have; nil means all.
+func (t *EntityType) EqualCopies(a, b any, key keys.Key, only []string) (bool, error) {
+	var bodies [2][]byte
+	for i, entity := range []any{a, b} {
+		var err error
+		if bodies[i], err = encodeCopy(t.codec, entity, key, only, Owner{}); err != nil {
+			return false, err
+		}
+	}
+	return bytes.Equal(bodies[0], bodies[1]), nil
+}
+
+// CheckPropertyName fails if a row cannot have a property of that name that a view sets:
+// the name is invalid or reserved, or means a key, Timestamp or an annotation.
+func CheckPropertyName(name string) error {
+	row, err := EntityTypeOf(reflect.TypeFor[map[string]any]())
+	if err != nil {
+		return err
+	}
+	entity := map[string]any{name: int64(0)}
+	properties, err := row.Properties(&entity, keys.Key{Partition: "p", Row: "r"})
+	if err != nil {
+		return err
+	}
+	if _, written := properties[name]; !written {
+		return &edm.PropertyError{Property: name, Want: "another name", Got: "the name of a key, of Timestamp or of an annotation"}
+	}
+	return nil
+}
+
+// encodeCopy returns the body of a copy of entity at key, which states owner as its
+// origin. only lists the properties to copy; nil means all.
+func encodeCopy(codec *edm.Codec, entity any, key keys.Key, only []string, owner Owner) ([]byte, error) {
+	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
+	if only == nil || !codec.Open() {
+		origin := ownerUnknown(owner.Primary, owner.View)
+		e.Unknown, e.Only = &origin, only
+		return codec.Append(nil, entity, e)
+	}
+	// The codec cannot restrict dynamic fields to only, so encode all of them and pick
+	// from the result.
+	whole, err := codec.Append(nil, entity, e)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := edm.ReadProperties(whole)
+	if err != nil {
+		return nil, err
+	}
+	picked := ownerProperties(owner.Primary, owner.View)
+	for _, name := range only {
+		if value, ok := all[name]; ok {
+			picked[name] = value
+		}
+	}
+	return edm.AppendProperties(nil, picked, e)
+}

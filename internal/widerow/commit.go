@@ -1,0 +1,58 @@
+package widerow
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/wire"
+)
+
+// fits reports whether the changes are within the limits of one transaction.
+func (t *Table) fits(changes []txn.Change) bool {
+	n := 0
+	for i := range changes {
+		n += wire.BatchBytes(&changes[i].Write)
+	}
+	return len(changes) <= wire.MaxBatchOps && n <= t.BatchBytes
+}
+
+// commit carries out a transaction and returns the ETag of its first row, "" for a delete.
+// The first required changes must be applied. If the response leaves the outcome open, the
+// first row proves it: one more request.
+func (t *Table) commit(ctx context.Context, changes []txn.Change, required int) (etag string, err error) {
+	etags, err := t.send(ctx, changes, required)
+	var e *azerr.Error
+	if errors.As(err, &e) && e.Unsure {
+		etags, err = txn.Resolve(ctx, t.Client, changes[:1], e)
+		var u *txn.UnknownOutcome
+		if errors.As(err, &u) && changedSince(u.Cause) {
+			// These would invite the caller to repeat what may have been done already.
+			u.Cause = u.Cause.WithKind(nil)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return etags[0], nil
+}
+
+// send carries out a transaction. If a delete after the required changes fails because its
+// row does not exist, send repeats the transaction without it, so that a row that another
+// program deleted does not prevent writing the entity anew.
+func (t *Table) send(ctx context.Context, changes []txn.Change, required int) ([]string, error) {
+	for len(changes) > 0 {
+		etags, err := t.Client.Batch(ctx, txn.Writes(changes))
+		var f *wire.BatchFailure
+		if err == nil || !errors.As(err, &f) || f.Cause.Unsure || !errors.Is(err, azerr.ErrNotFound) {
+			return etags, err
+		}
+		if f.Index < required || f.Index < 0 || f.Index >= len(changes) || changes[f.Index].Kind != wire.Delete {
+			return nil, err
+		}
+		changes = slices.Delete(slices.Clone(changes), f.Index, f.Index+1)
+	}
+	return nil, nil
+}

@@ -1,0 +1,49 @@
+package widerow
+
+import (
+	"context"
+	"errors"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Delete deletes the entity. The etag is that of the entity; "*" means any version; ""
+// means any version, and that a missing entity is not an error. Two requests for each
+// attempt, one if the entity does not exist.
+func (t *Table) Delete(ctx context.Context, key keys.Key, etag string) error {
+	rows, err := t.rowsOf(key)
+	if err != nil {
+		return err
+	}
+	anyVersion := etag == "" || etag == "*"
+	return t.attempt(ctx, func() (bool, error) {
+		old, err := t.readHead(ctx, rows)
+		switch {
+		case etag == "" && errors.Is(err, azerr.ErrNotFound):
+			return false, nil
+		case err != nil:
+			return false, err
+		case !anyVersion && etag != old.etag:
+			return false, azerr.ErrConflict
+		}
+		err = t.deleteVersion(ctx, rows, old, etag == "")
+		retry := changedSince(err) && (anyVersion || !errors.Is(err, azerr.ErrConflict))
+		return retry, err
+	})
+}
+
+// deleteVersion deletes the rows of the version old. ifExists means that it succeeds if
+// another client deletes the entity at the same time.
+func (t *Table) deleteVersion(ctx context.Context, rows entityRows, old *head, ifExists bool) error {
+	changes := []txn.Change{{
+		Write: txn.Delete(rows.head(), old.etag),
+		Base:  old.versions, Stamps: headStamps, IfExists: ifExists,
+	}}
+	for i, p := range old.parts {
+		changes = append(changes, txn.Change{Write: txn.Delete(rows.part(i, p.staged), "*")})
+	}
+	_, err := t.commit(ctx, changes, 1)
+	return err
+}

@@ -1,0 +1,195 @@
+package widerow
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/txn"
+)
+
+// head is the row that makes rows an entity: it names the parts, and the write that each
+// one is the result of. Every write changes it under its ETag.
+type head struct {
+	etag      string
+	timestamp time.Time
+
+	versions string         // of the last writes, as the stamps of package txn
+	layout   string         // the rule that assigns properties to parts
+	parts    map[int]part   // by number from 0
+	splits   map[string]int // the number of pieces of each property that has several
+}
+
+// part is one row of an entity.
+type part struct {
+	version string // the write that it is the result of
+	staged  string // the write that staged it, "" for a row in place
+}
+
+// headRow is the stored form of a head.
+type headRow struct {
+	Layout  string `table:"azp_layout,reserved"`
+	Parts   string `table:"azp_parts,reserved"`
+	Splits  string `table:"azp_splits,reserved,omitempty"`
+	Version string `table:"azp_version,reserved"`
+}
+
+// A version has 65 random bits: two of the same entity are never equal.
+const (
+	versionLength = 13
+	versionDigits = "0123456789abcdefghijklmnopqrstuv"
+)
+
+func newVersion() string {
+	var b [versionLength]byte
+	rand.Read(b[:]) // never fails
+	for i := range b {
+		b[i] = versionDigits[b[i]%32]
+	}
+	return string(b[:])
+}
+
+func isVersion(s string) bool {
+	return len(s) == versionLength && strings.Trim(s, versionDigits) == ""
+}
+
+// next returns the head that a write makes of h; a nil h means that the write inserts the
+// entity.
+func (h *head) next(version, layout string) *head {
+	if h == nil {
+		return &head{versions: version, layout: layout, parts: map[int]part{}}
+	}
+	return &head{
+		versions: txn.AddStamp(version, h.versions),
+		layout:   layout,
+		parts:    maps.Clone(h.parts),
+		splits:   maps.Clone(h.splits),
+	}
+}
+
+// version is that of the newest write.
+func (h *head) version() string { return txn.SplitStamps(h.versions)[0] }
+
+// part returns what the head contains about part i. A nil head has no parts.
+func (h *head) part(i int) (p part, ok bool) {
+	if h != nil {
+		p, ok = h.parts[i]
+	}
+	return p, ok
+}
+
+var headCodec, headCodecErr = edm.CodecFor(reflect.TypeFor[headRow]())
+
+// body is the row of h.
+func (h *head) body(rows entityRows) ([]byte, error) {
+	if headCodecErr != nil {
+		return nil, headCodecErr
+	}
+	var parts []string
+	for _, i := range slices.Sorted(maps.Keys(h.parts)) {
+		p := h.parts[i]
+		text := partNumber(i) + ":" + p.version
+		if p.staged != "" {
+			text += ":" + p.staged
+		}
+		parts = append(parts, text)
+	}
+	key := rows.head()
+	return headCodec.Append(nil, &headRow{
+		Layout:  h.layout,
+		Parts:   strings.Join(parts, ";"),
+		Splits:  formatSplits(h.splits, nil),
+		Version: h.versions,
+	}, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row})
+}
+
+// parseHead returns the head in a stored row.
+func parseHead(r *edm.StoredRow) (*head, error) {
+	h := &head{
+		etag: r.ETag, timestamp: r.Timestamp,
+		versions: r.Text("azp_version"), layout: r.Text("azp_layout"), parts: map[int]part{},
+	}
+	ok := h.layout != "" && !slices.ContainsFunc(txn.SplitStamps(h.versions), func(v string) bool { return !isVersion(v) })
+	for entry := range strings.SplitSeq(r.Text("azp_parts"), ";") {
+		if entry == "" {
+			continue
+		}
+		number, rest, _ := strings.Cut(entry, ":")
+		version, staged, isStaged := strings.Cut(rest, ":")
+		k, isPart := kindOf(number)
+		ok = ok && isPart && k == (rowKind{part: k.part}) && isVersion(version) && (!isStaged || isVersion(staged))
+		h.parts[k.part] = part{version, staged}
+	}
+	var err error
+	if h.splits, err = parseSplits(r.Text("azp_splits")); err != nil {
+		ok = false
+	}
+	if !ok {
+		return nil, fmt.Errorf("head of the entity: %w", azerr.ErrBadReply)
+	}
+	return h, nil
+}
+
+// readHead reads the head alone. If it does not exist, the error is [azerr.ErrNotFound].
+// One request.
+func (t *Table) readHead(ctx context.Context, rows entityRows) (*head, error) {
+	var g edm.StoredRows
+	key := rows.head()
+	err := t.Client.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) error {
+		g = edm.StoredRows{} // this may be a second attempt
+		return g.AddEntity(etag, body)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return parseHead(&g.Rows[0])
+}
+
+// headStamps is the [txn.Change.Stamps] of heads.
+func headStamps(body []byte) (string, error) {
+	var g edm.StoredRows
+	if err := g.AddEntity("", body); err != nil {
+		return "", err
+	}
+	h, err := parseHead(&g.Rows[0])
+	if err != nil {
+		return "", err
+	}
+	return txn.WithInserted(h.versions), nil
+}
+
+// formatSplits lists the splits that only selects, or all of them.
+func formatSplits(splits map[string]int, only func(name string) bool) string {
+	var texts []string
+	for name, n := range splits {
+		if only == nil || only(name) {
+			texts = append(texts, name+":"+strconv.Itoa(n))
+		}
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ";")
+}
+
+func parseSplits(text string) (map[string]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	splits := map[string]int{}
+	for entry := range strings.SplitSeq(text, ";") {
+		name, digits, _ := strings.Cut(entry, ":")
+		n, err := strconv.Atoi(digits)
+		if err != nil || n < 2 || name == "" {
+			return nil, azerr.ErrBadReply
+		}
+		splits[name] = n
+	}
+	return splits, nil
+}

@@ -1,0 +1,66 @@
+package widerow
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// layout is the rule that assigns properties to parts.
+type layout struct {
+	name   string // as it is stored: "hash:16"
+	parts  int
+	partOf func(property string) int // from 0
+}
+
+const (
+	hashLayout = "hash:"
+	ownLayout  = "own:"
+)
+
+func newLayout(parts int, own func(string) int) (layout, error) {
+	if parts < 1 || parts > MaxParts {
+		return layout{}, fmt.Errorf("%w: %d parts; an entity has 1 to %d", ErrParts, parts, MaxParts)
+	}
+	if own != nil {
+		return layout{
+			name:   ownLayout + strconv.Itoa(parts),
+			parts:  parts,
+			partOf: func(property string) int { return own(property) - 1 },
+		}, nil
+	}
+	spread, err := keys.NewSpread(parts)
+	if err != nil {
+		return layout{}, err
+	}
+	return layout{name: hashLayout + strconv.Itoa(parts), parts: parts, partOf: spread.Bucket}, nil
+}
+
+// stored returns the layout of an entity that was stored under that name.
+func (l layout) stored(name string) (layout, error) {
+	if name == l.name {
+		return l, nil
+	}
+	if digits, ok := strings.CutPrefix(name, hashLayout); ok {
+		if parts, err := strconv.Atoi(digits); err == nil {
+			return newLayout(parts, nil)
+		}
+	}
+	return layout{}, fmt.Errorf("%w: the entity was stored by another rule; Get and Replace it", ErrParts)
+}
+
+// check refuses a property to which the caller's rule assigns no part.
+func (l layout) check(property string) error {
+	if p := l.partOf(property); p < 0 || p >= l.parts {
+		return fmt.Errorf("property %s: %w: PartOf returned %d, want 1 to %d", property, ErrParts, p+1, l.parts)
+	}
+	return nil
+}
+
+// partOfPiece is the part of a piece of a property. The pieces of a large value are
+// distributed over all parts in turn.
+func (l layout) partOfPiece(property string, piece int) int {
+	return (l.partOf(property) + piece) % l.parts
+}

@@ -1,0 +1,120 @@
+package widerow
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Merge stores the named properties of r's value over those of the entity, on condition
+// that this still has r's ETag. One request.
+func (t *Table) Merge(ctx context.Context, r Record, names []string) (Record, error) {
+	rows, err := t.rowsOf(r.Key)
+	if err != nil {
+		return Record{}, err
+	}
+	old, err := r.version()
+	if err == nil && !r.has(names) {
+		err = azerr.ErrProjected
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	h, err := t.mergeInto(ctx, rows, old, r.Value, names)
+	if err != nil {
+		return Record{}, err
+	}
+	return r.at(h), nil
+}
+
+// Set stores the named properties of *v over those of the entity, which must exist. Two
+// requests for each attempt.
+func (t *Table) Set(ctx context.Context, key keys.Key, v any, names []string) error {
+	rows, err := t.rowsOf(key)
+	if err == nil && v == nil {
+		err = errNoValue
+	}
+	if err == nil {
+		_, err = t.splitNamed(v, t.layout, names) // refuse what cannot be stored before any request
+	}
+	if err != nil {
+		return err
+	}
+	return t.attempt(ctx, func() (bool, error) {
+		old, err := t.readHead(ctx, rows)
+		if err != nil {
+			return false, err
+		}
+		_, err = t.mergeInto(ctx, rows, old, v, names)
+		return changedSince(err), err
+	})
+}
+
+// mergeInto merges the named properties of *v into the version old of the entity, and
+// returns the new head.
+func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any, names []string) (*head, error) {
+	l, err := t.layout.stored(old.layout)
+	if err != nil {
+		return nil, err
+	}
+	content, err := t.splitNamed(v, l, names)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{rows: rows, old: old, layout: l, content: content, splits: maps.Clone(old.splits), merge: true}
+	for _, name := range names {
+		pieces := max(content.Splits[name], 1)
+		for surplus := pieces; surplus < c.splits[name]; surplus++ {
+			content.Clear(name, surplus)
+		}
+		delete(c.splits, name)
+		if pieces > 1 {
+			if c.splits == nil {
+				c.splits = map[string]int{}
+			}
+			c.splits[name] = pieces
+		}
+	}
+	for i := range l.parts {
+		if len(content.Members(i)) > 0 {
+			c.write = append(c.write, i)
+		}
+	}
+	return t.apply(ctx, c)
+}
+
+// splitNamed distributes the named properties of *v, which must have values.
+func (t *Table) splitNamed(v any, l layout, names []string) (*edm.SplitEntity, error) {
+	if err := t.checkNames(names); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("properties: %w", azerr.ErrNil)
+	}
+	content, err := t.split(v, l, names, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(content.Missing) > 0 {
+		return nil, &edm.PropertyError{Property: content.Missing[0], Want: "a value", Got: "no value, and a merge cannot remove the property"}
+	}
+	size := 0
+	for i := range l.parts {
+		size += len(content.Members(i))
+	}
+	if size > t.BatchBytes {
+		return nil, tooLargeMerge(content)
+	}
+	return content, content.Check(0)
+}
+
+func tooLargeMerge(content *edm.SplitEntity) error {
+	return &edm.PropertyError{
+		Property: content.Largest(), Want: "a merge of at most 4 MiB in one transaction", Got: "more",
+		Err: azerr.ErrTooLarge,
+	}
+}

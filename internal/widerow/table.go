@@ -1,0 +1,145 @@
+package widerow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// Package wideentity publishes these errors and documents them.
+var (
+	ErrTorn  = errors.New("rows of the entity do not fit together")
+	ErrParts = errors.New("part out of range")
+)
+
+// MaxParts is the largest number of parts. With the head and the marker of a staged write
+// they are the 100 rows of one transaction.
+const MaxParts = 98
+
+const (
+	defaultParts    = 16
+	defaultTries    = 16
+	defaultParallel = 8
+)
+
+// Options are the options of [New]. Package wideentity documents them.
+type Options struct {
+	Parts    int
+	PartOf   func(property string) int
+	Tries    int
+	Parallel int
+}
+
+// Table is a table of entities of one Go type, each stored in several rows. Entities are
+// passed as pointers to that type. It is safe for concurrent use. A nil Table refuses
+// every operation.
+type Table struct {
+	Client *wire.Client
+
+	// BatchBytes is the size above which a write is staged. Tests reduce it.
+	BatchBytes int
+
+	typ      reflect.Type
+	codec    *edm.Codec
+	names    map[string]struct{} // of the type's properties; nil: any
+	layout   layout
+	tries    int
+	parallel int
+}
+
+// New returns a Table of entities of type typ. It makes no request.
+func New(client *aztables.Client, typ reflect.Type, o Options) (*Table, error) {
+	if client == nil {
+		return nil, fmt.Errorf("client: %w", azerr.ErrNil)
+	}
+	codec, err := edm.SplitCodecFor(typ)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{
+		Client: wire.NewClient(client), BatchBytes: wire.MaxBatchBytes,
+		typ: typ, codec: codec, tries: o.Tries, parallel: o.Parallel,
+	}
+	if t.tries <= 0 {
+		t.tries = defaultTries
+	}
+	if t.parallel <= 0 {
+		t.parallel = defaultParallel
+	}
+	if o.Parts == 0 {
+		o.Parts = defaultParts
+	}
+	if t.layout, err = newLayout(o.Parts, o.PartOf); err != nil {
+		return nil, err
+	}
+	if codec.Open() {
+		return t, nil
+	}
+	t.names = make(map[string]struct{})
+	for _, f := range codec.Fields() {
+		t.names[f.Name] = struct{}{}
+		if err := t.layout.check(f.Name); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+var errNoTable = fmt.Errorf("table: %w", azerr.ErrNil)
+
+// rowsOf checks key and returns the rows of its entity.
+func (t *Table) rowsOf(key keys.Key) (entityRows, error) {
+	if t == nil {
+		return entityRows{}, errNoTable
+	}
+	rows := entityRows{partition: key.Partition, base: keys.Escape(key.Row) + separator}
+	if key.Row == "" {
+		return rows, fmt.Errorf("%w: an entity needs an id in Key.Row", keys.ErrBadKey)
+	}
+	// The marker has the longest key that the entity may need.
+	return rows, rows.marker(newVersion()).Validate()
+}
+
+// checkNames refuses names that the type cannot have.
+func (t *Table) checkNames(names []string) error {
+	for _, name := range names {
+		_, ok := t.names[name]
+		if t.names == nil {
+			ok = query.Prop(name).Eq("").Err() == nil && !edm.IsReserved(name) && t.layout.check(name) == nil
+		}
+		if !ok {
+			return &edm.PropertyError{Property: name, Want: "a property of the type", Got: "another name"}
+		}
+	}
+	return nil
+}
+
+// attempt calls try until it does not ask to retry, at most t.tries times.
+func (t *Table) attempt(ctx context.Context, try func() (retry bool, err error)) error {
+	for n := 1; ; n++ {
+		retry, err := try()
+		if err == nil || !retry || n >= t.tries {
+			return err
+		}
+		if paused := parallel.Pause(ctx, n); paused != nil {
+			return errors.Join(err, paused)
+		}
+	}
+}
+
+// changedSince reports whether err means that the entity is not the version that was to
+// be changed.
+func changedSince(err error) bool {
+	return !errors.Is(err, azerr.ErrOutcomeUnknown) &&
+		(errors.Is(err, azerr.ErrConflict) || errors.Is(err, azerr.ErrExists) || errors.Is(err, azerr.ErrNotFound))
+}

@@ -1,0 +1,164 @@
+package compoundkey_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/compoundkey"
+)
+
+func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, bare int) {
+		f := newFamily(t, b, opts)
+		b.ResetRequests()
+		hire(t, f, "000123", "2012", "2011", "2013")
+		wantRequests(t, b, "insert of parent and children", 1)
+
+		m, err := f.Read(t.Context(), sales("000123"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRequests(t, b, "read of parent and children", 1+bare)
+		if m.Parent == nil || m.Parent.Value.FirstName != "E000123" || m.Parent.ETag == "" {
+			t.Errorf("parent %+v", m.Parent)
+		}
+		var years []string
+		for _, c := range m.Children {
+			years = append(years, c.Value.Year)
+		}
+		if !slices.Equal(years, []string{"2011", "2012", "2013"}) {
+			t.Errorf("children %v", years)
+		}
+		if got := yearsOf(t, f, sales("000123"), compoundkey.Span{From: "2012"}); !slices.Equal(got, []string{"2012", "2013"}) {
+			t.Errorf("children from 2012: %v", got)
+		}
+		wantRequests(t, b, "children", 1)
+		if got := yearsOf(t, f, sales("000123"), compoundkey.Span{From: "2011", To: "2013"}); !slices.Equal(got, []string{"2011", "2012"}) {
+			t.Errorf("children from 2011 to 2013: %v", got)
+		}
+		if got := yearsOf(t, f, sales("000123"), compoundkey.Span{Prefix: "201"}); len(got) != 3 {
+			t.Errorf("children that begin with 201: %v", got)
+		}
+		b.ResetRequests()
+		if c, err := f.Child(t.Context(), sales("000123"), "2012"); err != nil || c.Value.ManagerRating != 3 {
+			t.Errorf("child: %+v, %v", c, err)
+		}
+		wantRequests(t, b, "child", 1)
+		if p, err := f.Parent(t.Context(), sales("000123")); err != nil || p.Value.ID != "000123" {
+			t.Errorf("parent: %+v, %v", p, err)
+		}
+		wantRequests(t, b, "parent", 1)
+		if _, err := f.Read(t.Context(), sales("000999")); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("read of a family that does not exist: %v", err)
+		}
+	})
+}
+
+// The ranges of the design guide contain 0001230 too, or nothing.
+func TestReadAndDeleteIgnoreFamiliesWithSimilarIDs(t *testing.T) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, _ int) {
+		f := newFamily(t, b, opts)
+		ids := []string{"000123", "0001230", "000124", "00012", "000123_", "000123_2012", "000123`", "000123'", "000123/x", "000123 ", "000123😀"}
+		for _, id := range ids {
+			hire(t, f, id, "2012", "a_b", "c/d")
+		}
+		for _, id := range ids {
+			m, err := f.Read(t.Context(), sales(id))
+			if err != nil || m.Parent == nil || m.Parent.Value.ID != id || len(m.Children) != 3 {
+				t.Fatalf("%q: %d children, %v", id, len(m.Children), err)
+			}
+			for _, c := range m.Children {
+				if c.Value.EmployeeID != id {
+					t.Errorf("%q: a child of %q", id, c.Value.EmployeeID)
+				}
+			}
+		}
+		if err := f.Delete(t.Context(), sales("000123")); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids[1:] {
+			if m, err := f.Read(t.Context(), sales(id)); err != nil || len(m.Children) != 3 {
+				t.Errorf("%q lost rows when %q was deleted: %v", id, ids[0], err)
+			}
+		}
+	})
+}
+
+func TestABareParentIsReadConcurrentlyWithItsChildren(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		f := newFamily(t, b, &compoundkey.Options{BareParent: true})
+		hire(t, f, "1", "2012")
+		b.Fault(fault.On("Table.*").Delay(time.Second))
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			if m, err := f.Read(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 1 {
+				t.Errorf("got %+v, %v", m, err)
+			}
+			if took := time.Since(began); took != time.Second {
+				t.Errorf("two requests of a second took %v", took)
+			}
+		})
+		b.ClearFaults()
+		for _, op := range []string{"Table.Get", "Table.Query"} {
+			b.Fault(fault.On(op).Status(403, "AuthorizationFailure"))
+			var refused *patterns.Error
+			if m, err := f.Read(t.Context(), sales("1")); !errors.As(err, &refused) || refused.Status != 403 || m.Parent != nil || m.Children != nil {
+				t.Errorf("%s refused: %+v, %v", op, m, err)
+			}
+			b.ClearFaults()
+		}
+	})
+}
+
+func TestShortAndEmptyPagesDoNotEndARead(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		f := newFamily(t, b, nil)
+		hire(t, f, "1", "a", "b", "c", "d", "e")
+		for _, rule := range []fault.Rule{
+			fault.On("Table.Query").ShortPage(1), fault.On("Table.Query").Nth(1).EmptyPage(), fault.On("Table.Query").CutPage(2),
+		} {
+			b.Fault(rule)
+			if m, err := f.Read(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 5 {
+				t.Errorf("read: %d children, %v", len(m.Children), err)
+			}
+			if got := yearsOf(t, f, sales("1"), compoundkey.Span{}); len(got) != 5 {
+				t.Errorf("children: %v", got)
+			}
+			b.ClearFaults()
+		}
+	})
+}
+
+func TestPagesOfChildrenContinueFromTheirCursors(t *testing.T) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, _ int) {
+		f := newFamily(t, b, opts)
+		hire(t, f, "1", "2010", "2011", "2012", "2013")
+		hire(t, f, "10", "2010")
+		b.ResetRequests()
+		var years []string
+		pages, cursor := 0, ""
+		for {
+			page, err := f.Page(t.Context(), sales("1"), compoundkey.Span{From: "2011"}, cursor, &patterns.QueryOptions{PageSize: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range page.Items {
+				years = append(years, item.Value.Year)
+			}
+			pages++
+			if cursor = page.Cursor; cursor == "" {
+				break
+			}
+		}
+		if !slices.Equal(years, []string{"2011", "2012", "2013"}) || pages != 2 {
+			t.Errorf("%d pages with %v", pages, years)
+		}
+		wantRequests(t, b, "pages", 2)
+	})
+}

@@ -1,0 +1,266 @@
+package indexentity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// Reader reads an index. It is safe for concurrent use.
+//
+// The parameter partition of its methods is the partition key of the primaries in an
+// index made by [SamePartition]. Other indexes do not use it.
+type Reader[T any] struct {
+	index *Index[T]
+	store *patterns.Store[T]
+	lists *patterns.Table[map[string]any]
+}
+
+// On returns the reader of ix in store. It fails with [patterns.ErrBadView] if ix is not
+// one of the store's views. It makes no request.
+func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
+	if ix == nil || store == nil {
+		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
+	}
+	lists, err := indexed.Rows[map[string]any](store, ix, ix.table)
+	if err != nil {
+		return nil, fmt.Errorf("read index: %w", err)
+	}
+	return &Reader[T]{ix, store, lists}, nil
+}
+
+// Get returns the list of a value: the keys of the primaries that have it, in the order
+// of [keys.Key.Compare]. It is empty if no primary has the value. A list that is updated
+// through the outbox may contain a primary that was deleted or has another value by now.
+// One request.
+func (r *Reader[T]) Get(ctx context.Context, partition, value string) ([]keys.Key, error) {
+	at, err := r.index.key(partition, value)
+	if err != nil {
+		return nil, r.fail("get", err)
+	}
+	members, err := r.members(ctx, at)
+	if err != nil {
+		return nil, r.fail("get", err)
+	}
+	return members, nil
+}
+
+// members reads the list at key.
+func (r *Reader[T]) members(ctx context.Context, key keys.Key) ([]keys.Key, error) {
+	texts, err := r.read(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	members := make([]keys.Key, len(texts))
+	for i, text := range texts {
+		members[i] = r.index.list().key(text, key.Partition)
+	}
+	return members, nil
+}
+
+func (r *Reader[T]) read(ctx context.Context, key keys.Key) ([]string, error) {
+	if r.index.blobs != nil {
+		members, _, err := r.index.blobTarget().read(ctx, key)
+		return members, err
+	}
+	item, err := r.lists.Get(ctx, key)
+	if errors.Is(err, patterns.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.index.list().read(item.Value)
+}
+
+// QueryOptions are the options of [Reader.Query] and [Reader.Page]. nil and the zero
+// value mean the defaults.
+type QueryOptions struct {
+	// Limit is the largest number of entities to return. Zero means all; for Page, 100.
+	Limit int
+
+	// Parallel is the number of entities to read concurrently. Zero means 8.
+	Parallel int
+}
+
+const (
+	defaultParallel = 8
+	defaultLimit    = 100
+)
+
+func (o *QueryOptions) withDefaults() (QueryOptions, error) {
+	var q QueryOptions
+	if o != nil {
+		q = *o
+	}
+	if q.Parallel <= 0 {
+		q.Parallel = defaultParallel
+	}
+	if q.Limit < 0 {
+		return q, errors.New("negative Limit")
+	}
+	return q, nil
+}
+
+// Query returns the entities that have the value, in the order of [Reader.Get]. It reads
+// the list and then the entities, as the loop needs them. It leaves out entities that
+// were deleted or have another value by now. Each pair is an item and nil, or a zero item
+// and an error, after which the sequence ends.
+//
+// One request for the list and one for each entity, up to [QueryOptions.Parallel] of them
+// concurrently.
+func (r *Reader[T]) Query(ctx context.Context, partition, value string, opts *QueryOptions) iter.Seq2[patterns.Item[T], error] {
+	return func(yield func(patterns.Item[T], error) bool) {
+		o, err := opts.withDefaults()
+		if err != nil {
+			yield(patterns.Item[T]{}, r.fail("query", err))
+			return
+		}
+		at, err := r.index.key(partition, value)
+		if err != nil {
+			yield(patterns.Item[T]{}, r.fail("query", err))
+			return
+		}
+		members, err := r.members(ctx, at)
+		if err != nil {
+			yield(patterns.Item[T]{}, r.fail("query", err))
+			return
+		}
+		if o.Limit > 0 {
+			o.Parallel = min(o.Parallel, o.Limit)
+		}
+		left := o.Limit
+		for item, err := range r.entities(ctx, members, value, o.Parallel) {
+			if err != nil {
+				yield(patterns.Item[T]{}, r.fail("query", err))
+				return
+			}
+			if !yield(item, nil) {
+				return
+			}
+			if left--; left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// Page reads one page of what [Reader.Query] returns: the first if cursor is "",
+// otherwise the one after the page that returned cursor. It may be empty although more
+// pages follow, if the entities that the list names no longer have the value. Entities
+// that are added or removed between two pages may or may not be returned. Page fails with
+// [patterns.ErrBadCursor] if the cursor is damaged, or belongs to another index or value.
+//
+// One request for the list, which each page reads again, and one for each of its next
+// [QueryOptions.Limit] entities, up to [QueryOptions.Parallel] of them concurrently.
+func (r *Reader[T]) Page(ctx context.Context, partition, value, cursor string, opts *QueryOptions) (patterns.Page[T], error) {
+	page, err := r.page(ctx, partition, value, cursor, opts)
+	if err != nil {
+		return patterns.Page[T]{}, r.fail("page", err)
+	}
+	return page, nil
+}
+
+func (r *Reader[T]) page(ctx context.Context, partition, value, after string, opts *QueryOptions) (page patterns.Page[T], err error) {
+	o, err := opts.withDefaults()
+	if err != nil {
+		return page, err
+	}
+	if o.Limit == 0 {
+		o.Limit = defaultLimit
+	}
+	at, err := r.index.key(partition, value)
+	if err != nil {
+		return page, err
+	}
+	identity := []string{"indexentity", r.index.def.Name, at.Partition, at.Row}
+	start, ok := cursor.Open(after, identity...)
+	if !ok {
+		return page, patterns.ErrBadCursor
+	}
+	members, err := r.members(ctx, at)
+	if err != nil {
+		return page, err
+	}
+	url := r.address()
+	if !start.Of(url) {
+		return page, patterns.ErrBadCursor
+	}
+	if after != "" {
+		members = following(members, list{}.key(string(start.Position), ""))
+	}
+	if len(members) > o.Limit {
+		members = members[:o.Limit]
+		page.Cursor = cursor.Seal([]byte(list{}.text(members[o.Limit-1])), url, identity...)
+	}
+	for item, err := range r.entities(ctx, members, value, o.Parallel) {
+		if err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, item)
+	}
+	return page, nil
+}
+
+// following returns the sorted members that follow last.
+func following(members []keys.Key, last keys.Key) []keys.Key {
+	i, found := slices.BinarySearchFunc(members, last, keys.Key.Compare)
+	if found {
+		i++
+	}
+	return members[i:]
+}
+
+// address returns the address of the table or container that contains the lists. That of
+// a table is known after its first request.
+func (r *Reader[T]) address() string {
+	if r.index.blobs != nil {
+		url, _, _ := strings.Cut(r.index.blobs.URL(), "?")
+		return url
+	}
+	url, _ := r.lists.URL()
+	return url
+}
+
+// entities reads the members, and returns those that have the value.
+func (r *Reader[T]) entities(ctx context.Context, members []keys.Key, value string, concurrent int) iter.Seq2[patterns.Item[T], error] {
+	return func(yield func(patterns.Item[T], error) bool) {
+		window := parallel.Window{Start: concurrent, Max: concurrent}
+		for item, err := range parallel.Ordered(ctx, len(members), window, func(ctx context.Context, i int) (*patterns.Item[T], error) {
+			item, err := r.store.Get(ctx, members[i])
+			if errors.Is(err, patterns.ErrNotFound) {
+				return nil, nil
+			}
+			return &item, err
+		}) {
+			if err != nil {
+				yield(patterns.Item[T]{}, err)
+				return
+			}
+			if item != nil && r.has(item.Value, value) && !yield(*item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// has reports whether e has the value. e is a copy, because the function of the value may
+// change it by mistake.
+func (r *Reader[T]) has(e T, value string) bool {
+	own, ok := r.index.def.Value(&e)
+	return ok && r.index.def.Normalize(own) == r.index.def.Normalize(value)
+}
+
+// fail returns err with the operation and the name of the index.
+func (r *Reader[T]) fail(op string, err error) error {
+	return fmt.Errorf("%s: index %q: %w", op, r.index.def.Name, err)
+}

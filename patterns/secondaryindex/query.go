@@ -1,0 +1,153 @@
+package secondaryindex
+
+import (
+	"context"
+	"iter"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// Values is a set of values to query an index for: those of [Equal], [Prefix] or
+// [Range]. The zero Values is all values.
+type Values struct {
+	kind     valuesKind
+	from, to string
+}
+
+type valuesKind int
+
+const (
+	inRange valuesKind = iota
+	equal
+	withPrefix
+)
+
+// Equal returns the set of the one value.
+func Equal(value string) Values { return Values{kind: equal, from: value} }
+
+// Prefix returns the set of all values that begin with prefix.
+func Prefix(prefix string) Values { return Values{kind: withPrefix, from: prefix} }
+
+// Range returns the set of all values from from, inclusive, to to, exclusive, in the
+// order of the index. "" is no bound.
+func Range(from, to string) Values { return Values{from: from, to: to} }
+
+// rows returns the range of the row keys of the values.
+func (v Values) rows(l layout) (keys.Range, error) {
+	switch v.kind {
+	case equal:
+		return l.exactly(v.from)
+	case withPrefix:
+		return l.prefix(v.from)
+	}
+	return l.between(v.from, v.to)
+}
+
+// QueryOptions are the options of [Reader.Query] and [Reader.Page]. nil and the zero
+// value mean the defaults.
+type QueryOptions struct {
+	// Limit is the largest number of entries to return. Zero means all; for Page, as many
+	// as PageSize.
+	Limit int
+
+	// PageSize is the number of rows to request at a time, 1 to 1000. Zero means 1000, or
+	// Limit if that is less.
+	PageSize int
+}
+
+// Query returns the entries of the values, ordered by value and then by the key of the
+// primary. Values are in the order of [keys.Compare] of their escaped form. Each pair is
+// an entry and nil, or a zero entry and an error, after which the sequence ends. Rows are
+// read as the loop needs them, a page at a time. Each run of the sequence reads again.
+//
+// One request for each 1,000 entries. On Cosmos DB for Table, whose results have no
+// order, Query fails with [patterns.ErrUnordered] except for [Equal].
+func (r *Reader[T]) Query(ctx context.Context, partition string, values Values, opts *QueryOptions) iter.Seq2[Entry[T], error] {
+	return func(yield func(Entry[T], error) bool) {
+		filter, q, err := r.plan(partition, values, opts)
+		if err != nil {
+			yield(Entry[T]{}, r.fail("query", err))
+			return
+		}
+		left := q.Limit
+		if left > 0 {
+			// Rows that are not entries do not count, so the loop has to count the entries.
+			if q.Limit = 0; q.PageSize == 0 {
+				q.PageSize = min(left, maxPage)
+			}
+		}
+		for item, err := range r.copies.Query(ctx, filter, &q) {
+			if err != nil {
+				yield(Entry[T]{}, r.fail("query", err))
+				return
+			}
+			e, ok := r.entry(item)
+			if !ok {
+				continue
+			}
+			if !yield(e, nil) {
+				return
+			}
+			if left--; left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// maxPage is the largest number of rows in a response of the service.
+//
+// https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination
+const maxPage = 1000
+
+// Page is a part of the result of a query.
+type Page[T any] struct {
+	// Entries may be empty although more pages follow.
+	Entries []Entry[T]
+
+	// Cursor is the position after this page, "" if there are no more pages. It is opaque,
+	// safe in a URL, valid in other processes, and does not expire. It is valid only for
+	// the same index, partition and values.
+	Cursor string
+}
+
+// Page reads one page of what [Reader.Query] returns: the first if cursor is "",
+// otherwise the one after the page that returned cursor. It fails with
+// [patterns.ErrBadCursor] if the cursor is damaged or belongs to another query. One
+// request.
+func (r *Reader[T]) Page(ctx context.Context, partition string, values Values, cursor string, opts *QueryOptions) (Page[T], error) {
+	filter, q, err := r.plan(partition, values, opts)
+	if err != nil {
+		return Page[T]{}, r.fail("page", err)
+	}
+	rows, err := r.copies.Page(ctx, filter, cursor, &q)
+	if err != nil {
+		return Page[T]{}, r.fail("page", err)
+	}
+	page := Page[T]{Cursor: rows.Cursor}
+	for _, item := range rows.Items {
+		if e, ok := r.entry(item); ok {
+			page.Entries = append(page.Entries, e)
+		}
+	}
+	return page, nil
+}
+
+// plan returns the query for the rows of the values.
+func (r *Reader[T]) plan(partition string, values Values, opts *QueryOptions) (query.Filter, patterns.QueryOptions, error) {
+	var q patterns.QueryOptions
+	if opts != nil {
+		q.Limit, q.PageSize = opts.Limit, opts.PageSize
+	}
+	q.Ordered = values.kind != equal
+	rows, err := values.rows(r.index.layout)
+	if err != nil {
+		return query.Filter{}, q, err
+	}
+	if values.kind == equal {
+		partition = r.index.def.PartitionOf(values.from, partition)
+	}
+	return query.And(query.PartitionKey.Eq(r.index.partitionKey(partition)), query.RowKey.Within(rows)), q, nil
+}

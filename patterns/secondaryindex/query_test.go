@@ -1,0 +1,250 @@
+package secondaryindex_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+)
+
+func TestAReaderNeedsAStoreThatHasItsIndex(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		kept, other := must(secondaryindex.Intra("email", emailOf, nil)), must(secondaryindex.Intra("email", emailOf, nil))
+		store := newStore(t, b.Table(t), nil, kept)
+		on(t, kept, store)
+		if _, err := other.On(store); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"email"`) {
+			t.Errorf("another index of the same name: %v", err)
+		}
+		if _, err := kept.On(newStore(t, b.Table(t), nil)); !errors.Is(err, patterns.ErrBadView) {
+			t.Errorf("a store without indexes: %v", err)
+		}
+	})
+}
+
+func TestAnIndexThatIsNotUniqueReturnsAllEntriesOfAValue(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		x := newIndexes(b.Table(t))
+		store := newStore(t, b.Table(t), &harness.OutboxQueue{}, x.views()...)
+		insert(t, store,
+			newEmployee("Sales", "000300", "Jim", "Jones", "jim@contoso.com"),
+			newEmployee("Sales", "000223", "Mary", "Jones", "mary@contoso.com"),
+			newEmployee("Sales", "000152", "Ann", "Jones-Lee", "ann@contoso.com"),
+			newEmployee("Sales", "000153", "Ben", "Jones Lee", "ben@contoso.com"),
+			newEmployee("Sales", "000154", "Cid", "JONES", "cid@contoso.com"),
+			newEmployee("Marketing", "000223", "Don", "Jones", "don@contoso.com"),
+		)
+		for _, ix := range []*secondaryindex.Index[employee]{x.last, x.byLast} {
+			r := on(t, ix, store)
+			b.ResetRequests()
+			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Equal("Jones"), nil), "000223", "000300")
+			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Prefix("Jones"), nil), "000223", "000300", "000153", "000152")
+			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Prefix("Jones "), nil), "000153")
+			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, nil), "000154", "000223", "000300", "000153", "000152")
+			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Range("Jones", "Jones-"), nil), "000223", "000300", "000153")
+			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Range("Jones", "Jones"), nil))
+			wantRequests(t, b, map[string]int{"Table.Query": 5}) // none for the empty range
+			wantIDs(t, r.Query(t.Context(), "Marketing", secondaryindex.Equal("Jones"), nil), "000223")
+			if _, err := r.Get(t.Context(), "Sales", "Jones"); !errors.Is(err, secondaryindex.ErrNonUnique) {
+				t.Errorf("get: %v", err)
+			}
+		}
+	})
+}
+
+func TestQueriesStopAtTheirLimitAndContinueAfterShortPages(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		email := must(secondaryindex.Intra("email", emailOf, nil))
+		store := newStore(t, b.Table(t), nil, email)
+		var want []string
+		for i := range 12 {
+			id := fmt.Sprintf("%06d", i)
+			want = append(want, id)
+			insert(t, store, newEmployee("Sales", id, "A", "B", id+"@contoso.com"))
+		}
+		r := on(t, email, store)
+		b.ResetRequests()
+		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{Limit: 3}), want[:3]...)
+		wantRequests(t, b, map[string]int{"Table.Query": 1})
+		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{PageSize: 5}), want...)
+		wantRequests(t, b, map[string]int{"Table.Query": 3})
+		for range r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{PageSize: 5}) {
+			break
+		}
+		wantRequests(t, b, map[string]int{"Table.Query": 1})
+		b.Fault(
+			fault.On("Table.Query").Nth(1).EmptyPage(),
+			fault.On("Table.Query").Nth(2).ShortPage(2),
+			fault.On("Table.Query").Nth(4).LoseReply(),
+		)
+		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Prefix("0"), nil), want...)
+		b.ClearFaults()
+		b.ResetRequests()
+		for _, bad := range []secondaryindex.QueryOptions{{Limit: -1}, {PageSize: -1}, {PageSize: 1001}} {
+			for _, err := range r.Query(t.Context(), "Sales", secondaryindex.Values{}, &bad) {
+				if err == nil || errors.Is(err, patterns.ErrTooLarge) != (bad.PageSize > 1000) {
+					t.Errorf("%+v: %v", bad, err)
+				}
+			}
+		}
+		wantRequests(t, b, nil)
+	})
+}
+
+// The row key is longer than the value, here by the name of the index.
+func TestALongValueIsABadKeyAndNotABadView(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		index := must(secondaryindex.Intra("email", emailOf, nil))
+		store := newStore(t, b.Table(t), nil, index)
+		reader := on(t, index, store)
+		const most = 512 - len("email_")
+		for n, fits := range map[int]bool{most: true, most + 1: false, 512: false, 513: false} {
+			value := strings.Repeat("x", n)
+			_, err := store.Insert(t.Context(), newEmployee("Sales", "1", "Mary", "Jones", value))
+			_, lookup := reader.Get(t.Context(), "Sales", value)
+			for _, err := range []error{err, lookup} {
+				if fits && err != nil || !fits && (!errors.Is(err, patterns.ErrBadKey) || errors.Is(err, patterns.ErrBadView)) {
+					t.Errorf("%d units: %v", n, err)
+				}
+			}
+		}
+	})
+}
+
+func TestBadValuesAreRefusedBeforeAnyRequest(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		x := newIndexes(b.Table(t))
+		store := newStore(t, b.Table(t), &harness.OutboxQueue{}, x.views()...)
+		for name, bad := range map[string]string{"not UTF-8": "a\xffsecret", "too long": strings.Repeat("secret", 100)} {
+			e := jones()
+			e.EmailAddress = bad
+			b.ResetRequests()
+			_, err := store.Insert(t.Context(), e)
+			check := func(what string, err error) {
+				t.Helper()
+				var k *keys.Error
+				if !errors.Is(err, patterns.ErrBadKey) || !errors.As(err, &k) || strings.Contains(err.Error(), "secret") {
+					t.Errorf("%s: %s: %v", name, what, err)
+				}
+			}
+			var v *patterns.ViewError
+			if err == nil || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: insert: %v", name, err)
+			}
+			if name == "too long" && (!errors.As(err, &v) || v.View != "email" || !errors.Is(err, patterns.ErrBadKey)) {
+				t.Errorf("%v does not name the view", err)
+			}
+			for _, ix := range []*secondaryindex.Index[employee]{x.email, x.slim, x.last, x.byLast, x.badge} {
+				r := on(t, ix, store)
+				if ix != x.last && ix != x.byLast {
+					_, err = r.Get(t.Context(), "Sales", bad)
+					check("get", err)
+				}
+				for _, seq := range []func() error{
+					func() (err error) {
+						for _, err = range r.Query(t.Context(), "Sales", secondaryindex.Equal(bad), nil) {
+						}
+						return err
+					},
+					func() (err error) {
+						for _, err = range r.Query(t.Context(), "Sales", secondaryindex.Range("", bad), nil) {
+						}
+						return err
+					},
+					func() (err error) {
+						for _, err = range r.Query(t.Context(), "Sales", secondaryindex.Range(bad, ""), nil) {
+						}
+						return err
+					},
+					func() (err error) {
+						for _, err = range r.Query(t.Context(), "Sales", secondaryindex.Prefix(bad), nil) {
+						}
+						return err
+					},
+				} {
+					check(ix.Name(), seq())
+				}
+			}
+			wantRequests(t, b, nil)
+		}
+	})
+}
+
+func TestPagesContinueAtTheirCursor(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		last := must(secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true}))
+		store := newStore(t, b.Table(t), nil, last)
+		var want []string
+		for i := range 5 {
+			id := fmt.Sprintf("%06d", i)
+			want = append(want, id)
+			insert(t, store, newEmployee("Sales", id, "A", "Jones", ""))
+		}
+		insert(t, store, newEmployee("Sales", "000009", "A", "Kwok", ""))
+		r := on(t, last, store)
+		page := func(values secondaryindex.Values, cursor string) (secondaryindex.Page[employee], error) {
+			return r.Page(t.Context(), "Sales", values, cursor, &secondaryindex.QueryOptions{Limit: 2})
+		}
+		for _, values := range []secondaryindex.Values{secondaryindex.Equal("Jones"), secondaryindex.Prefix("J"), secondaryindex.Range("J", "K")} {
+			b.ResetRequests()
+			var got []string
+			first, err := page(values, "")
+			for p := first; ; p, err = page(values, p.Cursor) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got = append(got, ids(p.Entries)...); p.Cursor == "" {
+					break
+				}
+			}
+			if n := len(b.Requests()); n != 3 || !slices.Equal(got, want) {
+				t.Errorf("%v: got %v with %d requests", values, got, n)
+			}
+			for _, cursor := range []string{"x", first.Cursor + "x"} {
+				if _, err := page(values, cursor); !errors.Is(err, patterns.ErrBadCursor) {
+					t.Errorf("%v: a damaged cursor: %v", values, err)
+				}
+			}
+			if _, err := page(secondaryindex.Equal("Kwok"), first.Cursor); !errors.Is(err, patterns.ErrBadCursor) {
+				t.Errorf("%v: the cursor of other values: %v", values, err)
+			}
+		}
+		if _, err := r.Page(t.Context(), "Sales", secondaryindex.Values{}, "", &secondaryindex.QueryOptions{Limit: -1}); err == nil {
+			t.Error("a negative limit was accepted")
+		}
+	})
+}
+
+func TestWritersAndReadersUseThePartitionOfTheValue(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		byLetter := func(value string) string { return value[:1] }
+		unique := must(secondaryindex.Inter("email", nil, emailOf, &secondaryindex.Options[employee]{Fold: true, Partition: byLetter}))
+		shared := must(secondaryindex.Inter("last", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true, Partition: byLetter}))
+		store := newStore(t, b.Table(t), &harness.OutboxQueue{}, unique, shared)
+		insert(t, store,
+			newEmployee("Sales", "1", "Mary", "Jones", "MaryJ@contoso.com"),
+			newEmployee("Marketing", "1", "Jim", "Jones", "jimj@contoso.com"),
+		)
+		emails, names := on(t, unique, store), on(t, shared, store)
+		e, err := emails.Get(t.Context(), "", "MARYJ@contoso.com")
+		if err != nil || e.Key != (keys.Key{Partition: "email_m", Row: "maryj@contoso.com"}) || e.Indexed != "maryj@contoso.com" {
+			t.Errorf("got %+v, %v", e, err)
+		}
+		wantIDs(t, emails.Query(t.Context(), "", secondaryindex.Equal("jimj@contoso.com"), nil), "1")
+		wantIDs(t, emails.Query(t.Context(), "j", secondaryindex.Prefix("ji"), nil), "1")
+		wantIDs(t, names.Query(t.Context(), "", secondaryindex.Equal("Jones"), nil), "1", "1")
+		page, err := names.Page(t.Context(), "", secondaryindex.Equal("Jones"), "", nil)
+		if err != nil || len(page.Entries) != 2 || page.Entries[0].Key != (keys.Key{Partition: "last_J", Row: "Jones  Marketing_empid_1"}) {
+			t.Errorf("got %+v, %v", page, err)
+		}
+		// A value is unique in the whole index, not only among the primaries of a partition.
+		_, err = store.Insert(t.Context(), newEmployee("Sales", "2", "Max", "Lee", "JimJ@contoso.com"))
+		wantDuplicate(t, err, "email")
+	})
+}

@@ -1,0 +1,155 @@
+package storagetest
+
+import (
+	"strings"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+)
+
+// Key addresses one row of a table.
+type Key struct{ Partition, Row string }
+
+// Request is the entry of the log for one request, including retries by the SDK.
+type Request struct {
+	Seq     int    // 1 is the first request of the account
+	Service string // "Table", "Queue" or "Blob"
+	Op      string // "Table.Insert"
+	Start   time.Time
+
+	// Resource is the table, queue or container, Name the blob.
+	Resource, Name string
+
+	// Rows are the rows that are addressed; none for a query.
+	Rows []Key
+
+	// Status is the HTTP status, 0 without a reply. A batch that failed has status
+	// 202; Code and Inner are then the code and the status of the operation that
+	// failed.
+	Status int
+	Inner  int
+	Code   string // the error code, "" on success
+
+	RequestBytes int64 // of the body
+	ReplyBytes   int64 // of the body, as far as it is declared or was read
+
+	Returned int // rows, messages or blobs in the reply
+	Scanned  int // examined to find them
+	Written  int // inserted, changed or deleted
+
+	Fault string // what the rules did to it, "" for nothing
+	Err   error  // what its sender got instead of a reply
+	Sent  bool   // it reached the service, unlike a lost or refused request
+}
+
+// logged returns the public form of an entry.
+func logged(q fault.Request) Request {
+	var rows []Key
+	if q.Rows != nil {
+		rows = make([]Key, len(q.Rows))
+		for i, k := range q.Rows {
+			rows[i] = Key(k)
+		}
+	}
+	return Request{
+		Seq: q.Seq, Service: string(q.Service), Op: string(q.Op), Start: q.Start,
+		Resource: q.Resource, Name: q.Name, Rows: rows,
+		Status: q.Status, Inner: q.Inner, Code: q.Code,
+		RequestBytes: q.RequestBytes, ReplyBytes: q.ReplyBytes,
+		Returned: q.Returned, Scanned: q.Scanned, Written: q.Written,
+		Fault: q.Fault, Err: q.Err, Sent: q.Sent,
+	}
+}
+
+// String returns one line: number, operation, resource, status, code, rows and bytes. It
+// contains keys, so it is for tests, not for production logs.
+func (q Request) String() string {
+	rows := make([]request.Key, len(q.Rows))
+	for i, k := range q.Rows {
+		rows[i] = request.Key(k)
+	}
+	return fault.Request{
+		Seq: q.Seq, Op: op.Op(q.Op), Resource: q.Resource, Name: q.Name, Rows: rows,
+		Status: q.Status, Inner: q.Inner, Code: q.Code,
+		RequestBytes: q.RequestBytes, ReplyBytes: q.ReplyBytes,
+		Returned: q.Returned, Scanned: q.Scanned, Written: q.Written,
+		Fault: q.Fault, Err: q.Err,
+	}.String()
+}
+
+// Log is a list of requests in the order in which they were sent.
+type Log []Request
+
+// Log returns the requests so far, including retries by the SDK. [Options].LogLimit limits
+// their number.
+func (a *Account) Log() Log {
+	entries := a.script().Log()
+	l := make(Log, len(entries))
+	for i, q := range entries {
+		l[i] = logged(q)
+	}
+	return l
+}
+
+// ResetLog empties the log.
+func (a *Account) ResetLog() { a.script().ResetLog() }
+
+// Count returns the number of requests whose operation matches pattern, as in [On]. It
+// returns -1 if no operation has that name, so that a test which expects 0 does not pass by
+// mistake.
+func (l Log) Count(pattern string) int {
+	if !op.Named(pattern) {
+		return -1
+	}
+	return len(l.Only(pattern))
+}
+
+// Only returns the requests whose operation matches pattern, as in [On].
+func (l Log) Only(pattern string) Log {
+	var only Log
+	for _, q := range l {
+		if op.Op(q.Op).Matches(pattern) {
+			only = append(only, q)
+		}
+	}
+	return only
+}
+
+// Ops returns the operations.
+func (l Log) Ops() []string {
+	ops := make([]string, len(l))
+	for i, q := range l {
+		ops[i] = q.Op
+	}
+	return ops
+}
+
+// Returned returns the number of rows, messages and blobs in the replies.
+func (l Log) Returned() int {
+	n := 0
+	for _, q := range l {
+		n += q.Returned
+	}
+	return n
+}
+
+// Scanned returns the number of rows, messages and blobs that the requests examined.
+func (l Log) Scanned() int {
+	n := 0
+	for _, q := range l {
+		n += q.Scanned
+	}
+	return n
+}
+
+// String returns one line for each request.
+func (l Log) String() string {
+	var b strings.Builder
+	for _, q := range l {
+		b.WriteString(q.String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

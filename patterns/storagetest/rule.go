@@ -1,0 +1,151 @@
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"syscall"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+)
+
+// Forever is a number of times without end.
+const Forever = math.MaxInt
+
+// Rule selects requests and states what happens to them. Make one with [On], and add it
+// with [Account.Fault]. It is an immutable value: every method returns a changed copy.
+//
+// A rule may have several effects. Of LoseRequest, LoseReply, Status, Twice and CutReply
+// the last one counts. If several rules act on one request, their delays add up, and of
+// those five the effect of the rule that was added first counts.
+//
+// An invalid argument, such as 0 for Nth, is reported by [Account.Fault].
+type Rule struct{ rule fault.Rule }
+
+// On returns a rule for the operations that pattern names: the name of an operation, or a
+// pattern of path.Match, such as "Table.Batch", "Table.*" or "*". The package
+// documentation lists the operations.
+func On(pattern string) Rule { return Rule{fault.On(pattern)} }
+
+// Nth restricts the rule to the n-th matching request, from 1. With Times, that is the
+// first of several.
+func (r Rule) Nth(n int) Rule { return Rule{r.rule.Nth(n)} }
+
+// Times restricts the rule to k matching requests, from the first or from the one that
+// Nth selects. See [Forever].
+func (r Rule) Times(k int) Rule { return Rule{r.rule.Times(k)} }
+
+// Resource restricts the rule to one table, queue or container, in any case.
+func (r Rule) Resource(name string) Rule { return Rule{r.rule.Resource(name)} }
+
+// Where restricts the rule to requests for which f returns true. f receives what is known
+// before the request is carried out, including the Rows of an insert and of a batch, and
+// nothing of the reply. It is called with a lock held: it must be fast, and must not use
+// the account or its log. A rule with a Where needs no effect.
+func (r Rule) Where(f func(Request) bool) Rule {
+	if f == nil {
+		return Rule{r.rule.Where(nil)}
+	}
+	return Rule{r.rule.Where(func(q fault.Request) bool { return f(logged(q)) })}
+}
+
+// Probability lets the rule act on each matching request with probability p, from 0 to 1,
+// decided by [Options].Seed. A request on which it does not act counts for Nth, but not
+// for Times.
+func (r Rule) Probability(p float64) Rule { return Rule{r.rule.Probability(p)} }
+
+// LoseRequest loses the request before it is carried out. Its sender gets a [*LostError].
+func (r Rule) LoseRequest() Rule { return Rule{r.rule.LoseRequest()} }
+
+// LoseReply carries the request out and loses the reply. Its sender gets a [*LostError],
+// as for LoseRequest.
+func (r Rule) LoseReply() Rule { return Rule{r.rule.LoseReply()} }
+
+// Status answers with an error of the service, without carrying the request out:
+// Status(503, "ServerBusy"). The status is from 300 to 599.
+func (r Rule) Status(status int, code string) Rule { return Rule{r.rule.Status(status, code)} }
+
+// Twice carries the request out two times in succession, as when the network duplicates
+// it. Its sender gets the second reply.
+func (r Rule) Twice() Rule { return Rule{r.rule.Twice()} }
+
+// CutReply carries the request out and ends the reply after n bytes of its body: then
+// reading fails with io.ErrUnexpectedEOF.
+func (r Rule) CutReply(n int64) Rule { return Rule{r.rule.CutReply(n)} }
+
+// Delay waits before the request is sent. If the context ends first, the request is not
+// carried out. A request that was signed more than 15 minutes before it arrives is
+// refused, as in the service.
+func (r Rule) Delay(d time.Duration) Rule { return Rule{r.rule.Delay(d)} }
+
+// DelayReply waits after the request is carried out, before the reply is delivered. The
+// end of the context ends the wait.
+func (r Rule) DelayReply(d time.Duration) Rule { return Rule{r.rule.DelayReply(d)} }
+
+// ShortPage limits the page that a query or a list returns to n results, with a token.
+func (r Rule) ShortPage(n int) Rule { return Rule{r.rule.ShortPage(n)} }
+
+// EmptyPage lets a query or a list return no result and a token for the page that it asked
+// for. The request with that token is not answered by an empty page, so that a rule for
+// every query puts one before each page.
+func (r Rule) EmptyPage() Rule { return Rule{r.rule.EmptyPage()} }
+
+// CutPage ends the page of a query or a list after n results were examined, as the service
+// does after five seconds. The page contains what was found so far, which may be nothing.
+func (r Rule) CutPage(n int) Rule { return Rule{r.rule.CutPage(n)} }
+
+// BoundaryPage ends the page of a Table.Query at the end of a partition, with a token.
+func (r Rule) BoundaryPage() Rule { return Rule{r.rule.BoundaryPage()} }
+
+// Late lets a Queue.Get or Queue.Peek return no message, even if there are some. None
+// becomes invisible.
+func (r Rule) Late() Rule { return Rule{r.rule.Late()} }
+
+// Redeliver delivers the messages of a Queue.Get twice: the next Get from the same queue
+// returns the same reply, including its pop receipts.
+func (r Rule) Redeliver() Rule { return Rule{r.rule.Redeliver()} }
+
+// String returns the rule as it is written in Go.
+func (r Rule) String() string { return r.rule.String() }
+
+// Fault adds rules. They count requests from now on.
+//
+// It returns an error, and adds none, if one of them can never act: no operation has its
+// name, an argument is invalid, it has neither an effect nor a Where, or none of its
+// operations can have its effect. On an account of [New] or [CrashPoints] that also fails
+// the test, because a test that relies on such a rule would pass.
+func (a *Account) Fault(rules ...Rule) error {
+	scripted := make([]fault.Rule, len(rules))
+	for i, r := range rules {
+		scripted[i] = r.rule
+	}
+	err := a.script().Fault(scripted...)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("storagetest: %w", err)
+	if a.t != nil {
+		a.t.Helper()
+		a.t.Errorf("%v", err)
+	}
+	return err
+}
+
+// ClearFaults removes all rules.
+func (a *Account) ClearFaults() { a.script().Clear() }
+
+// LostError is the error for the sender of a lost request or of a lost reply. Like that of
+// a broken connection it matches syscall.ECONNRESET, and does not contain whether the
+// request was carried out. The SDK retries such a request.
+type LostError struct {
+	Op string // the operation, such as "Table.Insert"
+}
+
+func (e *LostError) Error() string { return e.Op + ": " + fault.ErrLost.Error() }
+
+// Unwrap returns an error that matches syscall.ECONNRESET.
+func (e *LostError) Unwrap() error { return errors.Join(fault.ErrLost, syscall.ECONNRESET) }
+
+func lost(o op.Op) error { return &LostError{string(o)} }

@@ -1,0 +1,127 @@
+package storagetest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	blobsas "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/sas"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+	queuesas "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/sas"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func checkQueueSAS(t *testing.T, acct *storagetest.Account, owner *azqueue.QueueClient) {
+	t.Helper()
+	address, err := owner.GetSASURL(queuesas.QueuePermissions{Add: true}, time.Now().Add(time.Hour), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var opts azqueue.ClientOptions
+	opts.Transport = acct.Transport()
+	c, err := azqueue.NewQueueClientWithNoCredential(address, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.EnqueueMessage(t.Context(), "x", nil); err != nil {
+		t.Errorf("put: %v", err)
+	}
+	_, err = c.DequeueMessage(t.Context(), nil)
+	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
+	_, err = c.Delete(t.Context(), nil)
+	wantCode(t, err, 403, "AuthorizationFailure")
+}
+
+func checkBlobSAS(t *testing.T, acct *storagetest.Account, owner *container.Client) {
+	t.Helper()
+	address, err := owner.GetSASURL(blobsas.ContainerPermissions{Create: true, Read: true}, time.Now().Add(time.Hour), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var opts container.ClientOptions
+	opts.Transport = acct.Transport()
+	c, err := container.NewClientWithNoCredential(address, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := c.NewBlockBlobClient("a/b")
+	upload := func(b *blockblob.Client, text string) error {
+		_, err := b.UploadBuffer(t.Context(), []byte(text), nil)
+		return err
+	}
+	if err := upload(b, "first"); err != nil {
+		t.Errorf("create: %v", err)
+	}
+	log := acct.Log()
+	if put := log[len(log)-1]; put.Op != "Blob.Put" || put.Status != 201 || put.Inner != 0 || put.Code != "" || put.Returned != 0 || put.Written != 1 {
+		t.Errorf("create is logged as %v", put)
+	}
+	wantCode(t, upload(b, "second"), 403, "UnauthorizedBlobOverwrite") // c creates, w overwrites
+	if _, err := b.DownloadStream(t.Context(), nil); err != nil {
+		t.Errorf("read: %v", err)
+	}
+	_, err = b.SetMetadata(t.Context(), nil, nil)
+	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
+	_, err = b.Delete(t.Context(), nil)
+	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
+}
+
+// Some operations need letters of their own: t for tags, w for the tier, and any letter for
+// information about the account.
+func TestSignaturesReachTheTagsAndTheTierOfABlob(t *testing.T) {
+	ctx := t.Context()
+	acct := storagetest.New(t)
+	box := acct.Container("box")
+	if _, err := box.Create(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := box.NewBlockBlobClient("b").UploadBuffer(ctx, []byte("x"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := box.NewAppendBlobClient("log").Create(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	var opts container.ClientOptions
+	opts.Transport = acct.Transport()
+	for _, with := range []struct {
+		letters   blobsas.ContainerPermissions
+		tag, tier string // the code of the refusal
+	}{
+		{blobsas.ContainerPermissions{Tag: true}, "", "AuthorizationPermissionMismatch"},
+		{blobsas.ContainerPermissions{Write: true}, "AuthorizationPermissionMismatch", ""},
+		{blobsas.ContainerPermissions{Read: true, Create: true, List: true, Delete: true}, "AuthorizationPermissionMismatch", "AuthorizationPermissionMismatch"},
+	} {
+		address, err := box.GetSASURL(with.letters, time.Now().Add(time.Hour), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := container.NewClientWithNoCredential(address, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := func(what string, err error, code string) {
+			t.Helper()
+			if code != "" {
+				wantCode(t, err, 403, code)
+			} else if err != nil {
+				t.Errorf("%s with %s: %v", what, with.letters.String(), err)
+			}
+		}
+		b := c.NewBlockBlobClient("b")
+		_, err = b.SetTags(ctx, map[string]string{"a": "1"}, nil)
+		held("set tags", err, with.tag)
+		_, err = b.GetTags(ctx, nil)
+		held("get tags", err, with.tag)
+		_, err = b.SetTier(ctx, blob.AccessTierCool, nil)
+		held("set the tier", err, with.tier)
+		_, err = c.NewAppendBlobClient("log").Seal(ctx, nil)
+		held("seal", err, with.tier)
+		if !with.letters.Tag { // a letter younger than that operation's list
+			_, err = c.GetAccountInfo(ctx, nil)
+			held("account information", err, "")
+		}
+	}
+}

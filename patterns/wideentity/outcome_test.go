@@ -1,0 +1,226 @@
+package wideentity_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
+)
+
+// Each transaction is applied and its response lost. The SDK repeats it, and the repetition
+// fails because of the first attempt.
+func TestAWriteSucceedsIfItsResponseIsLost(t *testing.T) {
+	type table = *wideentity.Table[properties]
+	small, other := properties{"A": "a", "B": int32(1)}, properties{"A": "aa", "C": int32(2)}
+	big := large("x")
+	for name, c := range map[string]struct {
+		before, after properties
+		batches       int // whose response is lost, one in each round
+		run           func(t *testing.T, table table) error
+	}{
+		"insert": {nil, small, 1, func(t *testing.T, table table) error {
+			item, err := table.Insert(t.Context(), year, &small)
+			if err == nil {
+				_, err = table.Replace(t.Context(), item) // the ETag is right
+			}
+			return err
+		}},
+		"put": {small, other, 1, func(t *testing.T, table table) error {
+			_, err := table.Put(t.Context(), year, &other)
+			return err
+		}},
+		"put, staged": {small, big, 3, func(t *testing.T, table table) error {
+			_, err := table.Put(t.Context(), year, &big)
+			return err
+		}},
+		"set": {small, properties{"A": "aa", "B": int32(1)}, 1, func(t *testing.T, table table) error {
+			return table.Set(t.Context(), year, &properties{"A": "aa"}, "A")
+		}},
+		"update": {small, properties{"A": "a", "B": int32(2)}, 1, func(t *testing.T, table table) error {
+			_, err := table.Update(t.Context(), year, func(b *properties) error {
+				(*b)["B"] = (*b)["B"].(int32) + 1
+				return nil
+			})
+			return err
+		}},
+		"delete": {small, nil, 1, func(t *testing.T, table table) error {
+			return table.Delete(t.Context(), year, "")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
+				for n := range c.batches {
+					table := open[properties](t, b.Table(t), nil)
+					wideentity.SetBatchBytes(table, smallBatch)
+					if c.before != nil {
+						must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &c.before))
+					}
+					b.ClearFaults()
+					b.Fault(fault.On("Table.Batch").Nth(n + 1).LoseReply())
+					if err := c.run(t, table); err != nil {
+						t.Fatalf("response %d lost: %v", n+1, err)
+					}
+					b.ClearFaults()
+					item, err := table.Get(t.Context(), year)
+					if c.after == nil {
+						if !errors.Is(err, patterns.ErrNotFound) {
+							t.Errorf("response %d lost: %v", n+1, err)
+						}
+						continue
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					wantProperties(t, item.Value, c.after)
+				}
+			})
+		})
+	}
+}
+
+func TestAnOutcomeThatTheHeadDoesNotShowIsUnknown(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table := open[properties](t, b.Table(t), nil)
+		v := properties{"A": "a"}
+		item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		b.Fault(fault.On("Table.Batch").LoseReply(), fault.On("Table.Get").LoseRequest())
+		item.Value = properties{"A": "b"}
+		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrConflict) {
+			t.Errorf("the head cannot be read: %v", err)
+		}
+		b.ClearFaults()
+		item = must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+		b.Fault(fault.On("Table.Batch").LoseReply())
+		if err := table.Delete(t.Context(), year, item.ETag); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("the entity does not exist: %v", err)
+		}
+	})
+}
+
+// An attempt that got no response may still arrive at the service.
+func TestOnlyAResponseProvesThatAWriteWasNotApplied(t *testing.T) {
+	for what, c := range map[string]struct {
+		rule    fault.Rule
+		unknown bool
+	}{
+		"refused":     {fault.On("Table.Batch").Status(503, "ServerBusy"), false},
+		"failed":      {fault.On("Table.Batch").Status(500, "InternalError"), false},
+		"no response": {fault.On("Table.Batch").LoseRequest(), true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
+				all := []keys.Key{year}
+				if b.Accelerated { // the ETag is not in the header of the response that shows the head
+					all = append(all, keys.Key{Partition: "", Row: "x"})
+				}
+				for _, key := range all {
+					table := open[properties](t, b.Table(t), nil)
+					v := properties{"A": "a"}
+					item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), key, &v))
+					b.Fault(c.rule)
+					item.Value = properties{"A": "b"}
+					if _, err := table.Replace(t.Context(), item); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) != c.unknown {
+						t.Errorf("replace: %v", err)
+					}
+					if err := table.Delete(t.Context(), key, item.ETag); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) != c.unknown {
+						t.Errorf("delete: %v", err)
+					}
+					b.ClearFaults()
+					if _, err := table.Replace(t.Context(), item); err != nil {
+						t.Errorf("second replace: %v", err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The first attempt of a write is lost, and other clients change the entity before the
+// SDK repeats it. The head shows whether one of these changes was the write.
+func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
+	type table = *wideentity.Table[properties]
+	mine := properties{"A": "mine"}
+	replace := func(ctx context.Context, table table, item wideentity.Item[properties]) error {
+		item.Value = mine
+		_, err := table.Replace(ctx, item)
+		return err
+	}
+	remove := func(ctx context.Context, table table, item wideentity.Item[properties]) error {
+		return table.Delete(ctx, year, item.ETag)
+	}
+	insert := func(ctx context.Context, table table, _ wideentity.Item[properties]) error {
+		_, err := table.Insert(ctx, year, &mine)
+		return err
+	}
+	for name, c := range map[string]struct {
+		exists bool
+		others int // writes of other clients
+		run    func(context.Context, table, wideentity.Item[properties]) error
+		want   error
+	}{
+		"insert after an insert":     {false, 1, insert, patterns.ErrExists},
+		"insert after eight writes":  {false, 8, insert, patterns.ErrOutcomeUnknown},
+		"replace after seven writes": {true, 7, replace, patterns.ErrConflict},
+		"replace after eight writes": {true, 8, replace, patterns.ErrOutcomeUnknown},
+		"delete after seven writes":  {true, 7, remove, patterns.ErrConflict},
+		"delete after eight writes":  {true, 8, remove, patterns.ErrOutcomeUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
+				name := harness.UniqueName()
+				b.NamedTable(t, name)
+				other := open[properties](t, b.Direct(t, name), nil)
+				theirs := properties{"A": "theirs"}
+				var item wideentity.Item[properties]
+				if c.exists {
+					item = must[wideentity.Item[properties]](t)(other.Insert(t.Context(), year, &theirs))
+				}
+				b.Fault(fault.On("Table.Batch").Nth(1).LoseRequest())
+				lost := false
+				table := open[properties](t, b.AfterEachTry(t, name, func(int) {
+					if last := b.Requests()[len(b.Requests())-1]; lost || last.Op != "Table.Batch" {
+						return
+					}
+					lost = true
+					for range c.others {
+						must[wideentity.Item[properties]](t)(other.Put(t.Context(), year, &theirs))
+					}
+				}), nil)
+				err := c.run(t.Context(), table, item)
+				if !errors.Is(err, c.want) || c.want != patterns.ErrOutcomeUnknown && errors.Is(err, patterns.ErrOutcomeUnknown) {
+					t.Errorf("got %v, want %v", err, c.want)
+				}
+				if c.want == patterns.ErrOutcomeUnknown && (errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists)) {
+					t.Errorf("%v invites the caller to repeat the write", err)
+				}
+				wantProperties(t, must[wideentity.Item[properties]](t)(other.Get(t.Context(), year)).Value, theirs)
+			})
+		})
+	}
+}
+
+// No head points to the rows, whether or not the transaction was applied.
+func TestAStagedWriteThatFailsBeforeItsHeadIsNotApplied(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table := open[properties](t, b.Table(t), nil)
+		wideentity.SetBatchBytes(table, smallBatch)
+		small, big := properties{"A": "a"}, large("x")
+		item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &small))
+		for n := 1; n <= 2; n++ {
+			b.Fault(fault.On("Table.Batch").Nth(n).Times(fault.Forever).LoseRequest())
+			item.Value = big
+			if _, err := table.Replace(t.Context(), item); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) {
+				t.Errorf("transaction %d: %v", n, err)
+			}
+			b.ClearFaults()
+			wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, small)
+		}
+		item.Value = big
+		must[wideentity.Item[properties]](t)(table.Replace(t.Context(), item))
+	})
+}

@@ -1,0 +1,52 @@
+package wideentity_test
+
+import (
+	"errors"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
+	"testing"
+)
+
+func TestPagesMayHaveAnySize(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table := open[properties](t, b.Table(t), nil)
+		v := days(500)
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		for _, rule := range []fault.Rule{
+			fault.On("Table.Query").ShortPage(1), fault.On("Table.Query").ShortPage(5), fault.On("Table.Query").EmptyPage(),
+		} {
+			b.ClearFaults()
+			b.Fault(rule)
+			wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
+			part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, dayName(1), dayName(2), dayName(3)))
+			wantProperties(t, part.Value, only(v, []string{dayName(1), dayName(2), dayName(3)}))
+		}
+	})
+}
+
+// Another program has deleted a row. Writing the whole entity repairs it.
+func TestAMissingRowIsAnError(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		table := open[properties](t, client, &wideentity.Options{Parts: 3, Tries: 2})
+		v := days(50)
+		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		if _, err := client.DeleteEntity(t.Context(), year.Partition, year.Row+"_02", nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Get(t.Context(), year); !errors.Is(err, wideentity.ErrTorn) {
+			t.Errorf("get: %v", err)
+		}
+		names := []string{dayName(1), dayName(2), dayName(3), dayName(4), dayName(5)}
+		if _, err := table.Read(t.Context(), year, names...); !errors.Is(err, wideentity.ErrTorn) {
+			t.Errorf("read: %v", err)
+		}
+		if err := table.Set(t.Context(), year, &v, names...); !errors.Is(err, wideentity.ErrTorn) {
+			t.Errorf("set: %v", err)
+		}
+		few := properties{"X": int32(1)} // has no property in the missing row
+		must[wideentity.Item[properties]](t)(table.Put(t.Context(), year, &few))
+		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, few)
+	})
+}
