@@ -141,17 +141,17 @@ func TestRunFailsIfTheQueueDoesNotExist(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if text := err.Error(); strings.Contains(text, "http") {
-			t.Errorf("the message tells too much: %s", text)
+			t.Errorf("the message contains the address: %s", text)
 		}
 		if text := fmt.Sprintf("%+v", e); !strings.Contains(text, "http") {
-			t.Errorf("%%+v tells too little: %s", text)
+			t.Errorf("%%+v does not contain the address: %s", text)
 		}
 	})
 }
 
 func TestCreateCreatesBothQueues(t *testing.T) {
 	testbed.Run(t, func(t *testing.T, b *testbed.Backend) {
-		s := newFixture(t, b, nil) // there are both already
+		s := newFixture(t, b, nil) // both exist already
 		if err := s.worker.Create(t.Context()); err != nil {
 			t.Error(err)
 		}
