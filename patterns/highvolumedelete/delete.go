@@ -92,8 +92,8 @@ func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.F
 	return d.progress, err
 }
 
-// deletion is a running DeleteWhere. The goroutine of the caller reads, and the rows of each
-// partition are deleted in a goroutine of their own.
+// deletion is a running DeleteWhere. The goroutine of the caller reads, and one goroutine
+// for each partition deletes.
 type deletion[T any] struct {
 	table   *patterns.Table[T]
 	filter  query.Filter

@@ -3,9 +3,9 @@
 //
 // # Problem
 //
-// Logins older than 60 days must be deleted. In a single table that takes a scan to find
-// them and a delete for each row, or a transaction for each hundred: permanently as many
-// writes as there were logins.
+// Logins older than 60 days must be deleted. With a single table this takes a scan to find
+// them, and a delete for each row or a transaction for each 100 rows: in the long run, as
+// many deletes as inserts.
 //
 // # Layout
 //

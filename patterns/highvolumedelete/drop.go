@@ -24,7 +24,7 @@ type DropOptions struct {
 // DropProgress counts tables.
 type DropProgress struct {
 	Found   int // tables to drop
-	Dropped int // tables that no longer exist, whoever dropped them
+	Dropped int // tables that no longer exist, including those that others dropped
 }
 
 // DropReport is the result of [Tables.DropBefore].
