@@ -17,7 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Whichever request a process dies at, after the grace period the outbox messages leave
+// If a process dies at any request, after the grace period the outbox messages leave
 // exactly the blobs to which the entity refers, without a sweep.
 func TestOutboxMessagesDeleteUnreferencedBlobs(t *testing.T) {
 	full := func(mark string) *employee {
@@ -227,9 +227,9 @@ func TestAMessageThatArrivesBeforeItsWriteIsRetried(t *testing.T) {
 		acct := storagetest.New(t)
 		var w delayedOutbox
 		table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
-		w.onPut = func(wakeup patterns.OutboxMessage) time.Duration {
+		w.onPut = func(message patterns.OutboxMessage) time.Duration {
 			acct.ResetLog()
-			retryAfter, err := table.Handle(t.Context(), wakeup)
+			retryAfter, err := table.Handle(t.Context(), message)
 			if err != nil || retryAfter <= 0 || len(acct.Log()) != 0 {
 				t.Errorf("retry after %v, %v, %v", retryAfter, err, acct.Log())
 			}

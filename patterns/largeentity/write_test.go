@@ -72,14 +72,14 @@ func as[E any](e *E) func(error) bool { return func(err error) bool { return err
 func TestARowThatIsTooLargeIsRefusedBeforeTheUpload(t *testing.T) {
 	type wide struct {
 		PartitionKey, RowKey string
-		Bag                  map[string]any `table:",bag"`
+		Other                map[string]any `table:",bag"`
 		Photo                []byte         `table:",blob"`
 	}
 	testbed.RunInProcess(t, func(t *testing.T, b *testbed.Backend) {
 		table := open[wide](t, b.Table(t), b.Container(t), nil)
-		w := &wide{PartitionKey: "p", RowKey: "r", Bag: map[string]any{}, Photo: noise("a", large)}
+		w := &wide{PartitionKey: "p", RowKey: "r", Other: map[string]any{}, Photo: noise("a", large)}
 		for i := range 20 {
-			w.Bag[fmt.Sprintf("B%d", i)] = noise("b", 60000)
+			w.Other[fmt.Sprintf("B%d", i)] = noise("b", 60000)
 		}
 		if _, err := table.Insert(t.Context(), w); !errors.Is(err, patterns.ErrTooLarge) {
 			t.Errorf("got %v", err)
