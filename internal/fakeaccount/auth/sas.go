@@ -87,7 +87,7 @@ func (v *Verifier) serviceSAS(r *request.Request, q url.Values) (Grant, *reply.E
 				return Grant{}, unauthenticated("a blob SAS does not reach the container")
 			}
 		default:
-			return Grant{}, unauthenticated("sr is none of c, b, bs")
+			return Grant{}, unauthenticated("sr is not c, b or bs")
 		}
 		texts = []string{blobText(v.Account, g.resource, g.blob, q)}
 		if strings.Contains(g.blob, `\`) { // azblob signs a backslash as a slash

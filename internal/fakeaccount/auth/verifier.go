@@ -49,7 +49,7 @@ func (v *Verifier) Verify(r *request.Request) (Grant, *reply.Error) {
 		case scheme == "SharedKey", scheme == "SharedKeyLite":
 			return v.sharedKey(r, scheme == "SharedKeyLite", rest)
 		}
-		return Grant{}, badHeader("the scheme is none of SharedKey, SharedKeyLite, Bearer")
+		return Grant{}, badHeader("the scheme is not SharedKey, SharedKeyLite or Bearer")
 	}
 	if r.Query.Has("sig") {
 		return v.sas(r)
