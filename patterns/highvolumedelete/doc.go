@@ -49,8 +49,8 @@
 // Therefore writes to dropped periods return [ErrDropped]. [Options.Keep] makes this
 // reliable: with it, every process refuses late writes by its clock. Without it, a process
 // knows only the periods that its own [Tables.DropBefore] has dropped, and the tables that
-// its own writes have first found and later missed. If a dropped table was created again
-// nevertheless, the next DropBefore drops it.
+// its own writes have first found and later missed. If a dropped table is created again
+// in spite of this, the next DropBefore drops it.
 //
 // # Failures
 //
