@@ -154,8 +154,8 @@ type process struct {
 
 var errGone = errors.New("the goroutine ended early, as after FailNow or Goexit")
 
-// live runs the process until it is done or dead, in a separate goroutine, which FailNow,
-// Goexit and a panic may end.
+// live runs the process until it is done or dead. It uses a separate goroutine, because
+// FailNow, Goexit or a panic may end it.
 func (p *process) live(t testing.TB) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
