@@ -13,15 +13,15 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// view is what can be read somewhere besides the employees themselves, as text:
-// "email Sales/kenk@contoso.com" is "00010".
-type view map[string]string
+// derived maps the name of each value that is derived from the employees to its text, for
+// example "count Sales" to "3".
+type derived map[string]string
 
-// Check compares all that follows from the employees with what should follow, and
-// names the differences. It reads the rows with the SDK alone and works the rest out
-// by itself, from the layouts that the packages document.
+// Check computes from the employees what the other rows should contain, compares it with
+// the stored rows, and returns a text for each difference. It uses only the SDK and the
+// documented layouts, none of the code that it checks.
 func (d *Directory) Check(ctx context.Context) (differences []string, err error) {
-	want, have := view{}, view{}
+	want, have := derived{}, derived{}
 	rows, err := list(ctx, d.employees)
 	if err != nil {
 		return nil, err
@@ -45,13 +45,13 @@ func (d *Directory) Check(ctx context.Context) (differences []string, err error)
 				differences = append(differences, fmt.Sprintf("employee %s is %s", r.key(), state))
 			}
 			places[r.text("RowKey")] = append(places[r.text("RowKey")], r.text("PartitionKey"))
-			r.implies(want)
+			r.addExpected(want)
 		case "operation":
-			differences = append(differences, "an operation is not finished in "+r.text("PartitionKey"))
+			differences = append(differences, "an unfinished operation is in partition "+r.text("PartitionKey"))
 		case "reservation":
-			differences = append(differences, "a row is reserved at "+r.key())
+			differences = append(differences, "a reservation is at "+r.key())
 		default:
-			r.says(have)
+			r.addStored(have)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(places)) {
@@ -66,7 +66,7 @@ func (d *Directory) Check(ctx context.Context) (differences []string, err error)
 	}
 	for _, k := range slices.Sorted(maps.Keys(have)) {
 		if _, ok := want[k]; !ok {
-			differences = append(differences, fmt.Sprintf("%s: is %q, should not be", k, have[k]))
+			differences = append(differences, fmt.Sprintf("%s: is %q, should not exist", k, have[k]))
 		}
 	}
 	waiting, err := d.poison.PeekMessages(ctx, nil)
@@ -74,12 +74,12 @@ func (d *Directory) Check(ctx context.Context) (differences []string, err error)
 		return nil, err
 	}
 	if n := len(waiting.Messages); n > 0 {
-		differences = append(differences, "a job was given up")
+		differences = append(differences, "a message is in the poison queue")
 	}
 	return differences, nil
 }
 
-// row is a row as the SDK gives it.
+// row is a row as the SDK returns it.
 type row map[string]any
 
 func (r row) text(name string) string {
@@ -94,7 +94,7 @@ func (r row) kind() string {
 	switch {
 	case strings.HasPrefix(rk, "~azp_outbox_"):
 		if s := r.text("azp_state"); s == "done" || s == "fence" {
-			return "record" // of an operation that is over
+			return "record" // of a finished operation
 		}
 		return "operation"
 	case r.text("azp_op") != "":
@@ -111,8 +111,8 @@ func (r row) kind() string {
 	return "employee"
 }
 
-// implies adds what follows from an employee.
-func (r row) implies(v view) {
+// addExpected adds the values that are derived from the employee in r.
+func (r row) addExpected(v derived) {
 	in, id := r.text("PartitionKey"), r.text("RowKey")
 	state := r.text("State")
 	copied := strings.Join([]string{in, id, r.text("FirstName"), r.text("LastName"), r.text("Email"), r.text("Badge")}, " ")
@@ -126,7 +126,7 @@ func (r row) implies(v view) {
 		v["badge "+keys.Escape(badge)] = copied
 	}
 	last := "last name " + keys.Escape(r.text("LastName"))
-	v[last] = members(append(listed(v[last]), in+"/"+id))
+	v[last] = formatMembers(append(parseMembers(v[last]), in+"/"+id))
 	var n int
 	fmt.Sscan(v["count "+in], &n)
 	v["count "+in] = fmt.Sprint(n + 1)
@@ -135,8 +135,8 @@ func (r row) implies(v view) {
 	}
 }
 
-// says adds what stands in any other row.
-func (r row) says(v view) {
+// addStored adds the values that are stored in r, which is not the row of an employee.
+func (r row) addStored(v derived) {
 	in, at := r.text("PartitionKey"), r.text("RowKey")
 	copied := strings.Join([]string{r.text("azp_pk"), r.text("azp_rk"), r.text("FirstName"), r.text("LastName"), r.text("Email"), r.text("Badge")}, " ")
 	switch r.kind() {
@@ -145,7 +145,7 @@ func (r row) says(v view) {
 	case "badge":
 		v["badge "+at] = copied
 	case "last name":
-		v["last name "+at] = members(listed(r.text("Members")))
+		v["last name "+at] = formatMembers(parseMembers(r.text("Members")))
 	case "department":
 		if n := r.text("EmployeeCount"); n != "" && n != "0" {
 			v["count "+in] = n
@@ -156,17 +156,18 @@ func (r row) says(v view) {
 	}
 }
 
-// listed are the members of a list, and members is their text.
-func listed(text string) (some []string) {
-	if text != "" && json.Unmarshal([]byte(text), &some) != nil {
+// parseMembers returns the members of a list that formatMembers returned.
+func parseMembers(text string) (members []string) {
+	if text != "" && json.Unmarshal([]byte(text), &members) != nil {
 		return []string{"not a list"}
 	}
-	return some
+	return members
 }
 
-func members(some []string) string {
-	slices.Sort(some)
-	text, _ := json.Marshal(some) // strings: it cannot fail
+// formatMembers sorts members and returns them as a JSON array.
+func formatMembers(members []string) string {
+	slices.Sort(members)
+	text, _ := json.Marshal(members) // cannot fail for strings
 	return string(text)
 }
 

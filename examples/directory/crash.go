@@ -20,24 +20,24 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// role is the environment variable that makes this program a child of itself: "day"
-// or "recover".
+// role is the environment variable that is set in the child processes of crash. Its value
+// is "day" or "recover".
 const role = "AZPATTERNS_DIRECTORY_ROLE"
 
-// hasty waits seconds, so that the demonstration is over in some. A service keeps to
-// the defaults: a process may well sleep for a second and go on.
-func hasty() patience {
-	return patience{grace: time.Second, expiry: 2 * time.Second, visibility: time.Second, poll: 100 * time.Millisecond}
+// shortTimeouts returns timeouts of one or two seconds, so that the demonstration ends
+// soon. A service should use the defaults, because a live process can pause for seconds.
+func shortTimeouts() timeouts {
+	return timeouts{grace: time.Second, expiry: 2 * time.Second, visibility: time.Second, poll: 100 * time.Millisecond}
 }
 
-// child is what a child does.
-func child(ctx context.Context, out io.Writer, what string) error {
+// runRole is the main function of a child process.
+func runRole(ctx context.Context, out io.Writer, what string) error {
 	a, err := account.Connect("", os.Getenv(account.Connection))
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	d, err := NewDirectory(a, "", hasty())
+	d, err := NewDirectory(a, "", shortTimeouts())
 	if err != nil {
 		return err
 	}
@@ -47,10 +47,10 @@ func child(ctx context.Context, out io.Writer, what string) error {
 	case "recover":
 		return d.Recover(ctx)
 	}
-	return fmt.Errorf("%s: no such role", what)
+	return fmt.Errorf("unknown role %q", what)
 }
 
-// day is what is going on when the process is killed.
+// day executes the operations during which the process is killed.
 func (d *Directory) day(ctx context.Context, out io.Writer) error {
 	for _, s := range []struct {
 		what string
@@ -84,10 +84,10 @@ func (d *Directory) day(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// opened is a directory with its staff in an account of this process.
-func opened(ctx context.Context, acct *storagetest.Account) (*account.Account, *Directory, error) {
+// newWithStaff creates a directory on acct and hires the staff.
+func newWithStaff(ctx context.Context, acct *storagetest.Account) (*account.Account, *Directory, error) {
 	a := account.Local(acct)
-	d, err := NewDirectory(a, "", hasty())
+	d, err := NewDirectory(a, "", shortTimeouts())
 	if err == nil {
 		err = d.Create(ctx)
 	}
@@ -99,8 +99,9 @@ func opened(ctx context.Context, acct *storagetest.Account) (*account.Account, *
 	return a, d, err
 }
 
-// crash lets a child work on an account in this process, kills it at its at-th
-// request, shows what it left, and lets another child put it right. at 0 is any.
+// crash starts a child process that works on an account in this process, kills it at its
+// at-th request, prints the inconsistencies, and starts a second child that repairs them.
+// If at is 0, it selects a random request.
 func crash(ctx context.Context, out io.Writer, at int) error {
 	if at <= 0 {
 		n, err := requestsOfADay(ctx)
@@ -110,7 +111,7 @@ func crash(ctx context.Context, out io.Writer, at int) error {
 		at = 1 + rand.IntN(n)
 	}
 	acct := storagetest.Start(nil)
-	_, d, err := opened(ctx, acct)
+	_, d, err := newWithStaff(ctx, acct)
 	if err != nil {
 		return err
 	}
@@ -119,9 +120,9 @@ func crash(ctx context.Context, out io.Writer, at int) error {
 		return err
 	}
 	defer server.Close()
-	fmt.Fprintf(out, "account: in this process, for others at %s\n", server.TablesURL)
+	fmt.Fprintf(out, "account: in this process, served to other processes at %s\n", server.TablesURL)
 
-	// The at-th request does not arrive before its sender is dead.
+	// The at-th request is delayed until the child is dead.
 	reached := make(chan string, 1)
 	n := 0
 	acct.Fault(storagetest.On("*").Where(func(r storagetest.Request) bool {
@@ -137,36 +138,36 @@ func crash(ctx context.Context, out io.Writer, at int) error {
 	}
 	acct.ClearFaults()
 	if killed == "" {
-		fmt.Fprintf(out, "it ended before its request %d\n", at)
+		fmt.Fprintf(out, "it ended before request %d\n", at)
 	} else {
-		fmt.Fprintf(out, "killed at its request %d, %s\n", at, killed)
+		fmt.Fprintf(out, "killed at request %d, %s\n", at, killed)
 	}
 	differences, err := d.Check(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nwhat it left undone:\n")
+	fmt.Fprintf(out, "\ninconsistencies after the crash:\n")
 	for _, text := range differences {
 		fmt.Fprintln(out, "  "+text)
 	}
 	if len(differences) == 0 {
-		fmt.Fprintln(out, "  nothing to be seen in the tables")
+		fmt.Fprintln(out, "  none")
 	}
 
 	start := time.Now()
 	if _, err := run(ctx, out, server, "recover", nil); err != nil {
 		return err
 	}
-	if err := d.sound(ctx); err != nil {
+	if err := d.checkAll(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\na new process ran for %.1f s: all views agree with the employees, and nobody is missing\n", time.Since(start).Seconds())
+	fmt.Fprintf(out, "\na new process ran for %.1f s: all views agree with the employees, and no employee is missing\n", time.Since(start).Seconds())
 	return nil
 }
 
-// requestsOfADay counts them, in an account of its own.
+// requestsOfADay returns the number of requests that day makes, measured on a new account.
 func requestsOfADay(ctx context.Context) (int, error) {
-	a, d, err := opened(ctx, storagetest.Start(nil))
+	a, d, err := newWithStaff(ctx, storagetest.Start(nil))
 	if err != nil {
 		return 0, err
 	}
@@ -175,8 +176,8 @@ func requestsOfADay(ctx context.Context) (int, error) {
 	return a.Requests() - before, err
 }
 
-// run runs a child. If reached tells of an operation before it ends, it is killed
-// with no chance to do anything more (SIGKILL, where there are signals).
+// run runs a child process. If reached receives an operation before the child ends, run
+// kills the child (with SIGKILL, except on Windows) and returns the operation.
 func run(ctx context.Context, out io.Writer, server *storagetest.Server, what string, reached <-chan string) (op string, err error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -185,10 +186,10 @@ func run(ctx context.Context, out io.Writer, server *storagetest.Server, what st
 	cmd := exec.CommandContext(ctx, program)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, account.Connection+"=") }),
 		role+"="+what, account.Connection+"="+server.ConnectionString())
-	// The same for both: then one write follows the other.
-	told := &indented{out: out}
-	cmd.Stdout, cmd.Stderr = told, told
-	fmt.Fprintf(out, "\na process starts: %s\n", what)
+	// One writer for both, so that exec does not write to it concurrently.
+	output := &indented{out: out}
+	cmd.Stdout, cmd.Stderr = output, output
+	fmt.Fprintf(out, "\nstarting a process: %s\n", what)
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
@@ -197,16 +198,16 @@ func run(ctx context.Context, out io.Writer, server *storagetest.Server, what st
 	select {
 	case op = <-reached:
 		err = cmd.Process.Kill()
-		<-ended // as killed
+		<-ended // the error reports the kill
 	case err = <-ended:
 	}
 	return op, err
 }
 
-// indented writes lines two spaces to the right.
+// indented is a writer that indents each line by two spaces.
 type indented struct {
 	out    io.Writer
-	inside bool // a line
+	inside bool // the last write ended in the middle of a line
 }
 
 func (w *indented) Write(p []byte) (int, error) {
@@ -220,25 +221,26 @@ func (w *indented) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sound checks the views, and that all of the staff are somewhere.
-func (d *Directory) sound(ctx context.Context) error {
+// checkAll returns an error if Check finds a difference or if a member of the staff is
+// missing.
+func (d *Directory) checkAll(ctx context.Context) error {
 	differences, err := d.Check(ctx)
 	if err != nil {
 		return err
 	}
-	there := map[string]bool{}
+	found := map[string]bool{}
 	for _, table := range []*aztables.Client{d.employees, d.archive} {
 		rows, err := list(ctx, table)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			there[r.text("RowKey")] = true
+			found[r.text("RowKey")] = true
 		}
 	}
 	for _, e := range staff() {
-		if !there[e.ID] {
-			differences = append(differences, "nobody has the id "+e.ID)
+		if !found[e.ID] {
+			differences = append(differences, "employee "+e.ID+" is missing")
 		}
 	}
 	if len(differences) > 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 )
 
-// Directory is the employees of a company: three tables and two queues.
+// Directory stores the employees of a company in three tables and two queues.
 type Directory struct {
 	staff       *patterns.Store[Employee]
 	byEmail     *secondaryindex.Reader[Employee] // in a department
@@ -30,26 +30,26 @@ type Directory struct {
 
 	employees, badges, archive *aztables.Client
 	jobs, poison               *azqueue.QueueClient
-	patience                   patience
+	timeouts                   timeouts
 }
 
-// patience is how long work waits for a process that may be dead. Zero means the
-// defaults of the packages.
-type patience struct {
-	grace      time.Duration // of an operation, patterns.StoreOptions.Grace
-	expiry     time.Duration // of its record, patterns.StoreOptions.Expiry
-	visibility time.Duration // of a job, eventual.Options.Visibility
+// timeouts are the times after which a process that does not continue is assumed dead. A
+// zero field means the default of its package.
+type timeouts struct {
+	grace      time.Duration // patterns.StoreOptions.Grace
+	expiry     time.Duration // patterns.StoreOptions.Expiry
+	visibility time.Duration // eventual.Options.Visibility
 	poll       time.Duration // eventual.Options.PollMin and PollMax
 }
 
-// NewDirectory makes a directory whose tables and queues have names that end in
-// suffix. It makes no request.
-func NewDirectory(a *account.Account, suffix string, p patience) (*Directory, error) {
+// NewDirectory returns a directory whose tables and queues have names that end in suffix.
+// It makes no request.
+func NewDirectory(a *account.Account, suffix string, limits timeouts) (*Directory, error) {
 	d := &Directory{
 		employees: a.Tables.NewClient("Employees" + suffix),
 		badges:    a.Tables.NewClient("Badges" + suffix),
 		archive:   a.Tables.NewClient("Archive" + suffix),
-		patience:  p,
+		timeouts:  limits,
 	}
 	var err1, err2 error
 	d.jobs, err1 = a.Queue("jobs" + suffix)
@@ -57,27 +57,28 @@ func NewDirectory(a *account.Account, suffix string, p patience) (*Directory, er
 	return d, errors.Join(err1, err2, d.declare())
 }
 
-// declare says what follows from an employee. That is all there is to keeping it.
+// declare creates the Store and its views. The Store updates the views on each write, so
+// no other code has to.
 func (d *Directory) declare() error {
-	// E-mail addresses are looked up in a department, so their rows stand in its
-	// partition and change in one transaction with the employee.
+	// E-mail addresses are looked up in a department, so their rows are in its partition
+	// and change in one transaction with the employee.
 	email, err1 := secondaryindex.Intra("email", func(e *Employee) (string, bool) {
-		return e.Email, e.Email != "" && (e.in("") || e.in(arriving))
+		return e.Email, e.Email != "" && (e.active() || e.State == arriving)
 	}, nil)
-	// Badges are unique in the whole company: one partition of a table of their own,
-	// which no transaction with the employee reaches.
+	// Badges are unique in the whole company. Their rows are in one partition of another
+	// table, so they cannot change in one transaction with the employee.
 	badge, err2 := secondaryindex.Inter("badge", d.badges, func(e *Employee) (string, bool) {
-		return e.Badge, e.Badge != "" && e.in("")
+		return e.Badge, e.Badge != "" && e.active()
 	}, &secondaryindex.Options[Employee]{Partition: func(string) string { return "" }})
-	// Many have the same last name, and whoever asks wants all of the company.
+	// Last names are not unique. A lookup returns all employees of the company.
 	lastName, err3 := indexentity.OtherPartition("lastname", nil, func(e *Employee) (string, bool) {
-		return e.LastName, e.in("")
+		return e.LastName, e.active()
 	}, nil)
 	count, err4 := denormalize.Count("count", "EmployeeCount", func(e *Employee) (keys.Key, bool) {
-		return department(e.Department), e.in("")
+		return department(e.Department), e.active()
 	}, nil)
 	boss, err5 := denormalize.Into("manager", func(e *Employee) (keys.Key, manager, bool) {
-		return department(e.Department), manager{e.name(), e.Email}, e.IsManager && e.in("")
+		return department(e.Department), manager{e.name(), e.Email}, e.IsManager && e.active()
 	}, nil)
 	table, err6 := patterns.NewTable[Employee](d.employees, nil)
 	outbox, err7 := eventual.NewOutbox(d.jobs, "")
@@ -87,8 +88,8 @@ func (d *Directory) declare() error {
 	d.staff, err1 = patterns.NewStore(table, &patterns.StoreOptions[Employee]{
 		Views:  []patterns.View[Employee]{email, badge, lastName, count, boss},
 		Outbox: outbox,
-		Grace:  d.patience.grace,
-		Expiry: d.patience.expiry,
+		Grace:  d.timeouts.grace,
+		Expiry: d.timeouts.expiry,
 	})
 	if err1 != nil {
 		return err1
@@ -100,7 +101,7 @@ func (d *Directory) declare() error {
 	return errors.Join(err1, err2, err3, err4)
 }
 
-// Create makes the tables and queues.
+// Create creates the tables and queues.
 func (d *Directory) Create(ctx context.Context) error {
 	for _, t := range []*aztables.Client{d.employees, d.badges, d.archive} {
 		if _, err := t.CreateTable(ctx, nil); err != nil {
@@ -114,7 +115,7 @@ func (d *Directory) Create(ctx context.Context) error {
 	return w.Create(ctx)
 }
 
-// Drop deletes them.
+// Drop deletes the tables and queues.
 func (d *Directory) Drop(ctx context.Context) (err error) {
 	for _, t := range []*aztables.Client{d.employees, d.badges, d.archive} {
 		_, failed := t.Delete(ctx, nil)
@@ -127,30 +128,31 @@ func (d *Directory) Drop(ctx context.Context) (err error) {
 	return err
 }
 
-// ErrBadEmployee: somebody who cannot be hired.
-var ErrBadEmployee = errors.New("not an employee to hire")
+// ErrBadEmployee means that an ID or a department is not valid.
+var ErrBadEmployee = errors.New("invalid employee")
 
-// Hire stores a new employee and all that follows.
+// Hire stores a new employee and updates the views.
 func (d *Directory) Hire(ctx context.Context, e Employee) error {
 	switch {
 	case e.ID == "" || strings.Trim(e.ID, "0123456789") != "":
-		return fmt.Errorf("%w: an id is digits", ErrBadEmployee) // no other row's key is
+		// Digits distinguish the row keys of employees from those of all other rows.
+		return fmt.Errorf("%w: an id consists of digits", ErrBadEmployee)
 	case e.Department == "" || keys.Escape(e.Department) != e.Department:
-		return fmt.Errorf("%w: a department is letters, digits and spaces", ErrBadEmployee)
+		return fmt.Errorf("%w: a department consists of letters, digits and spaces", ErrBadEmployee)
 	}
 	e.Stay, e.State, e.CameFrom = rand.Text(), "", ""
 	_, err := d.staff.Insert(ctx, &e)
 	return err
 }
 
-// ErrOnTheWay: the employee is just being moved or archived.
-var ErrOnTheWay = errors.New("on the way to another department or to the archive")
+// ErrMoving means that the employee is being transferred or archived.
+var ErrMoving = errors.New("employee is moving to another department or to the archive")
 
-// Change changes an employee, and all that follows.
+// Change changes an employee and updates the views. It returns the changed employee.
 func (d *Directory) Change(ctx context.Context, key keys.Key, change func(*Employee)) (Employee, error) {
 	item, err := d.staff.Update(ctx, key, func(e *Employee) error {
 		if e.State != "" {
-			return ErrOnTheWay
+			return ErrMoving
 		}
 		change(e)
 		return nil

@@ -2,8 +2,8 @@ package main
 
 import "github.com/azpatterns/azpatterns/keys"
 
-// Employee is a row of the table of employees: one partition a department, one row
-// an employee.
+// Employee is a row of the table of employees, which has one partition for each
+// department and one row for each employee.
 type Employee struct {
 	Department string `table:"PartitionKey"`
 	ID         string `table:"RowKey"`
@@ -13,38 +13,38 @@ type Employee struct {
 	Badge      string
 	IsManager  bool
 
-	// Stay identifies the time in this department. A job names the stay that it is
-	// about, so that one which comes late, or twice, does nothing to somebody who
-	// moved on, or was hired again.
+	// Stay identifies the employee's time in this department. It changes when the
+	// employee is transferred or hired again. A message contains the stay that it refers
+	// to, so a message that arrives late or twice changes nothing.
 	Stay string
-	// State is empty but for a moment: see transfer and archiveNow.
+	// State is empty, except during transfer and archiveNow.
 	State string
-	// Next is the stay that follows, of one who is leaving.
+	// Next is the stay in the next department while State is leaving.
 	Next string `table:",omitempty"`
-	// CameFrom is the department before this one.
+	// CameFrom is the previous department.
 	CameFrom string
 }
 
-// The states of an employee who is on the way. The views leave such a row out, but
-// for the e-mail address of one who arrives, which is then kept from others.
+// The states of an employee who is moving. The views omit rows in these states, with one
+// exception: the row of an arriving employee reserves the e-mail address.
 const (
-	arriving = "arriving" // stored in the new department, not yet in force
-	leaving  = "leaving"  // stored in the old one, no longer in force
-	archived = "archived" // on the way to the archive
+	arriving = "arriving" // in the new department, not yet active
+	leaving  = "leaving"  // in the old department, no longer active
+	archived = "archived" // will be moved to the archive
 )
 
-func (e *Employee) name() string     { return e.FirstName + " " + e.LastName }
-func (e *Employee) in(s string) bool { return e.State == s }
+func (e *Employee) name() string { return e.FirstName + " " + e.LastName }
+func (e *Employee) active() bool { return e.State == "" }
 
-// department is the row of a department, in the same partition as its employees.
+// department returns the key of a department's row, in the partition of its employees.
 func department(name string) keys.Key { return keys.Key{Partition: name, Row: "Department"} }
 
-// Department is that row. Nobody writes it: it follows from the employees.
+// Department is the row of a department. Only the views write it.
 type Department struct {
 	EmployeeCount int64
 	ManagerName   string `table:",omitempty"`
 	ManagerEmail  string `table:",omitempty"`
 }
 
-// manager is what a department knows of its manager.
+// manager contains the properties of a department that are copied from its manager.
 type manager struct{ ManagerName, ManagerEmail string }

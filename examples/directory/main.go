@@ -5,14 +5,16 @@
 //	go run ./examples/directory                    an account inside this process
 //	go run ./examples/directory -azurite           Azurite, started for the run
 //	go run ./examples/directory -account URL       a real account, by azidentity
-//	go run ./examples/directory -crash             kill it in the middle, and heal it
+//	go run ./examples/directory -crash             a process is killed, another one repairs
 //
-// AZURE_STORAGE_CONNECTION_STRING, if set, names the account when no flag does. The
-// tables and queues get names of their own and are deleted at the end.
+// Without a flag the environment variable AZURE_STORAGE_CONNECTION_STRING, if it is set,
+// selects the account. The tables and queues have names with a random suffix and are
+// deleted at the end.
 //
-// With -crash this program starts itself as a second process, on an account that it
-// keeps, kills it at one of its requests (-at, or any), shows what is inconsistent
-// then, and starts a third one, whose worker puts that right.
+// With -crash the program serves an account inside this process, and starts itself as a
+// second process that works on it. It kills the second process at one of its requests
+// (selected with -at, otherwise at random), prints the inconsistencies, and starts a third
+// process whose worker repairs them.
 package main
 
 import (
@@ -49,27 +51,27 @@ func main() {
 
 func command(ctx context.Context, out io.Writer) error {
 	if what := os.Getenv(role); what != "" {
-		return child(ctx, out, what)
+		return runRole(ctx, out, what)
 	}
 	var where account.Flags
 	where.Register()
-	crashes := flag.Bool("crash", false, "kill the program in the middle, and start it again")
-	at := flag.Int("at", 0, "with -crash: the `request` at which it is killed, 0 is any")
+	crashes := flag.Bool("crash", false, "kill a process during its work, and repair with another process")
+	at := flag.Int("at", 0, "with -crash: the `request` at which the process is killed; 0 means a random one")
 	cmdline.Parse(about)
 	switch {
 	case *crashes:
 	case *at != 0:
-		return errors.New("-at is of -crash")
+		return errors.New("-at requires -crash")
 	default:
 		return show(ctx, out, where)
 	}
 	if where != (account.Flags{}) {
-		return errors.New("-crash has an account of its own")
+		return errors.New("-crash uses its own account: do not select one")
 	}
 	return crash(ctx, out, *at)
 }
 
-// show runs the tour on tables and queues of its own.
+// show runs the tour on new tables and queues, and deletes them.
 func show(ctx context.Context, out io.Writer, where account.Flags) (err error) {
 	a, err := account.Open(ctx, where)
 	if err != nil {
@@ -77,12 +79,12 @@ func show(ctx context.Context, out io.Writer, where account.Flags) (err error) {
 	}
 	defer a.Close()
 	fmt.Fprintln(out, "account:", a.Name)
-	d, err := NewDirectory(a, fmt.Sprintf("%08x", rand.Uint32()), patience{})
+	d, err := NewDirectory(a, fmt.Sprintf("%08x", rand.Uint32()), timeouts{})
 	if err != nil {
 		return err
 	}
 	defer func() {
-		// Also after an interrupt, so with a context of its own.
+		// A new context, because ctx is canceled after an interrupt.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		err = errors.Join(err, d.Drop(ctx))

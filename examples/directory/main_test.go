@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// The test binary stands in for the program that starts itself again.
+// TestMain runs the program instead of the tests in the child processes of crash.
 func TestMain(m *testing.M) {
 	if os.Getenv(role) != "" {
 		main()
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestTourTellsEachStepAndItsRequests(t *testing.T) {
+func TestTheTourPrintsEachStepAndItsRequests(t *testing.T) {
 	t.Setenv(account.Connection, "")
 	var out bytes.Buffer
 	if err := show(t.Context(), &out, account.Flags{}); err != nil {
@@ -30,7 +30,7 @@ func TestTourTellsEachStepAndItsRequests(t *testing.T) {
 	for _, want := range []string{
 		"account: in this process",
 		"found Mary Jones by id, Ken Kwok by e-mail address                         2 requests\n",
-		"and Mary Jones with a look at the primary: fresh   3 requests\n",
+		"found Jim Jones by badge, Mary Jones with a check of the primary: fresh    3 requests\n",
 		"found by last name: Jim Jones, Mary Jones                                  3 requests\n",
 		"Sales has 3 employees and the manager Ken Kwok                             1 request\n",
 		"did not hire Ken Kwan: the email is taken",
@@ -38,7 +38,7 @@ func TestTourTellsEachStepAndItsRequests(t *testing.T) {
 		"put: 15 transactions, 8 entities written\n",
 		"changed name, address and badge of Mary Smith                             15 requests\n",
 		"Jun Cao, with the same badge, is in Marketing; Sales has 2, Marketing 3    3 requests\n",
-		"worked out from all rows what every view must say: it does",
+		"computed every view from the employees: no row differs",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output lacks %q:\n%s", want, &out)
@@ -46,10 +46,10 @@ func TestTourTellsEachStepAndItsRequests(t *testing.T) {
 	}
 }
 
-func TestKilledAtAnyRequestAWorkerPutsAllRight(t *testing.T) {
+func TestAWorkerRepairsACrashAtAnyRequest(t *testing.T) {
 	storagetest.CrashPoints(t,
 		func(ctx context.Context, acct *storagetest.Account) error {
-			_, d, err := opened(ctx, acct)
+			_, d, err := newWithStaff(ctx, acct)
 			if err != nil {
 				return err
 			}
@@ -57,22 +57,22 @@ func TestKilledAtAnyRequestAWorkerPutsAllRight(t *testing.T) {
 			return d.day(ctx, &bytes.Buffer{})
 		},
 		func(t *testing.T, acct *storagetest.Account) {
-			d, err := NewDirectory(account.Local(acct), "", hasty())
+			d, err := NewDirectory(account.Local(acct), "", shortTimeouts())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := d.Recover(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.sound(t.Context()); err != nil {
+			if err := d.checkAll(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
 }
 
-// Request 48 is in the middle of a transfer: the old row is leaving, the new one has
-// just come into force, and its badge and its last name are not written yet.
-func TestKilledByTheSystemItHeals(t *testing.T) {
+// Request 48 is in the middle of a transfer: the old row is leaving, the new one is already
+// active, and its badge and its last name are not written yet.
+func TestAWorkerRepairsWhatAKilledProcessLeft(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGKILL")
 	}
@@ -82,9 +82,9 @@ func TestKilledByTheSystemItHeals(t *testing.T) {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	for _, want := range []string{
-		"\n  moving Jun Cao from Sales to Marketing\nkilled at its request 48, ",
+		"\n  moving Jun Cao from Sales to Marketing\nkilled at request 48, ",
 		"\n  employee Sales/000223 is leaving\n",
-		": all views agree with the employees, and nobody is missing\n",
+		": all views agree with the employees, and no employee is missing\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output lacks %q:\n%s", want, &out)
@@ -92,15 +92,14 @@ func TestKilledByTheSystemItHeals(t *testing.T) {
 	}
 }
 
-// What Check is worth: each row that it looks at, changed behind the Store's back, is
-// a difference.
-func TestCheckSeesEveryDifference(t *testing.T) {
+// Each case deletes a row without the Store.
+func TestCheckReportsEachMissingRow(t *testing.T) {
 	acct := storagetest.New(t)
-	_, d, err := opened(t.Context(), acct)
+	_, d, err := newWithStaff(t.Context(), acct)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.sound(t.Context()); err != nil {
+	if err := d.checkAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, at := range []struct{ table, pk, rk, part string }{
@@ -126,7 +125,7 @@ func TestCheckSeesEveryDifference(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := d.sound(t.Context()); err != nil {
+	if err := d.checkAll(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

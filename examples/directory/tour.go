@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// staff are those who are there at first.
+// staff returns the employees that are hired first.
 func staff() []Employee {
 	return []Employee{
 		{Department: "Sales", ID: "000152", FirstName: "Mary", LastName: "Jones", Email: "maryj@contoso.com", Badge: "A-17"},
@@ -23,7 +23,7 @@ func staff() []Employee {
 	}
 }
 
-// tour shows what a Directory can do.
+// tour demonstrates the operations of a Directory.
 type tour struct {
 	*Directory
 	out     io.Writer
@@ -36,7 +36,7 @@ func (t *tour) run(ctx context.Context) error {
 		t.explain, t.marry, t.transfer, t.work, t.moved, t.archive, t.work, t.check,
 	} {
 		before := t.account.Requests()
-		said, err := do(ctx)
+		text, err := do(ctx)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (t *tour) run(ctx context.Context) error {
 		if n == 1 {
 			plural = ""
 		}
-		fmt.Fprintf(t.out, "%-72s %3d request%s\n", said, n, plural)
+		fmt.Fprintf(t.out, "%-72s %3d request%s\n", text, n, plural)
 	}
 	return nil
 }
@@ -80,9 +80,9 @@ func (t *tour) badge(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// At a door that must be sure: the primary has the last word.
+	// GetFresh also reads the primary row, because the copy may be out of date.
 	item, fresh, err := t.byBadge.GetFresh(ctx, "", "A-17", nil)
-	return fmt.Sprintf("found %s by badge, and %s with a look at the primary: %v", copied.Value.name(), item.Value.name(), fresh), err
+	return fmt.Sprintf("found %s by badge, %s with a check of the primary: %v", copied.Value.name(), item.Value.name(), fresh), err
 }
 
 func (t *tour) lastName(ctx context.Context) (string, error) {
@@ -101,12 +101,12 @@ func (t *tour) department(ctx context.Context) (string, error) {
 	return fmt.Sprintf("Sales has %d employees and the manager %s", d.Value.EmployeeCount, d.Value.ManagerName), err
 }
 
-// refused hires somebody who has something that is taken.
+// refused tries to hire an employee with a value that another employee has.
 func (t *tour) refused(ctx context.Context, e Employee) (string, error) {
 	err := t.Hire(ctx, e)
 	var taken *patterns.DuplicateError
 	if !errors.As(err, &taken) {
-		return "", fmt.Errorf("hired somebody with what is taken: %w", err)
+		return "", fmt.Errorf("hired %s with a value that is taken: %w", e.name(), err)
 	}
 	return fmt.Sprintf("did not hire %s: the %s is taken", e.name(), taken.View), nil
 }
@@ -119,7 +119,7 @@ func (t *tour) badgeTaken(ctx context.Context) (string, error) {
 	return t.refused(ctx, Employee{Department: "Marketing", ID: "000301", FirstName: "Ken", LastName: "Kwan", Badge: "A-18"})
 }
 
-// married is what becomes of Mary Jones: a new name, an address and a badge with it.
+// married is the change to Mary Jones: a new name, and with it a new address and badge.
 func married(e *Employee) { e.LastName, e.Email, e.Badge = "Smith", "marys@contoso.com", "A-20" }
 
 func (t *tour) explain(ctx context.Context) (string, error) {
@@ -134,7 +134,7 @@ func (t *tour) explain(ctx context.Context) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(t.out, "\n%v\n", plan)
-	return "read what is to be changed; to explain takes no request", nil
+	return "read the employee to change; ExplainChange makes no request", nil
 }
 
 func (t *tour) marry(ctx context.Context) (string, error) {
@@ -143,12 +143,12 @@ func (t *tour) marry(ctx context.Context) (string, error) {
 }
 
 func (t *tour) transfer(ctx context.Context) (string, error) {
-	return "asked for a transfer from Sales to Marketing", t.Transfer(ctx, keys.Key{Partition: "Sales", Row: "000223"}, "Marketing")
+	return "enqueued a transfer from Sales to Marketing", t.Transfer(ctx, keys.Key{Partition: "Sales", Row: "000223"}, "Marketing")
 }
 
-// work lets a worker do what was asked for.
+// work runs a worker until it has processed one message.
 func (t *tour) work(ctx context.Context) (string, error) {
-	return "a worker did it, polls included", t.Work(ctx, 1)
+	return "a worker processed the message (polls included)", t.Work(ctx, 1)
 }
 
 func (t *tour) moved(ctx context.Context) (string, error) {
@@ -166,7 +166,7 @@ func (t *tour) moved(ctx context.Context) (string, error) {
 }
 
 func (t *tour) archive(ctx context.Context) (string, error) {
-	return "asked for the archive, for the manager of Sales", t.Archive(ctx, keys.Key{Partition: "Sales", Row: "000010"})
+	return "enqueued the archiving of the manager of Sales", t.Archive(ctx, keys.Key{Partition: "Sales", Row: "000010"})
 }
 
 func (t *tour) check(ctx context.Context) (string, error) {
@@ -174,5 +174,5 @@ func (t *tour) check(ctx context.Context) (string, error) {
 	if len(differences) > 0 {
 		err = errors.New("the views differ from the employees: " + strings.Join(differences, "; "))
 	}
-	return "worked out from all rows what every view must say: it does", err
+	return "computed every view from the employees: no row differs", err
 }

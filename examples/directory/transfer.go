@@ -35,7 +35,7 @@ func (d *Directory) Transfer(ctx context.Context, from keys.Key, to string) erro
 	case to == from.Partition:
 		return nil
 	case to == "" || keys.Escape(to) != to:
-		return fmt.Errorf("%w: a department is letters, digits and spaces", ErrBadEmployee)
+		return fmt.Errorf("%w: a department consists of letters, digits and spaces", ErrBadEmployee)
 	}
 	return eventual.Enqueue(ctx, d.jobs, transferKind, Transfer{from.Partition, from.Row, item.Value.Stay, to}, nil)
 }

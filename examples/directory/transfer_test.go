@@ -17,7 +17,7 @@ import (
 
 func newDirectory(t *testing.T) *Directory {
 	t.Helper()
-	_, d, err := opened(t.Context(), storagetest.New(t))
+	_, d, err := newWithStaff(t.Context(), storagetest.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func newDirectory(t *testing.T) *Directory {
 
 var jun = keys.Key{Partition: "Sales", Row: "000223"}
 
-// job is the message of a transfer as it would be put on the queue now.
+// job returns the job of a transfer that is enqueued now.
 func (d *Directory) job(t *testing.T, id string, from keys.Key, to string) eventual.Job[Transfer] {
 	t.Helper()
 	item, err := d.staff.Get(t.Context(), from)
@@ -36,21 +36,21 @@ func (d *Directory) job(t *testing.T, id string, from keys.Key, to string) event
 	return eventual.Job[Transfer]{ID: id, Message: Transfer{from.Partition, from.Row, item.Value.Stay, to}}
 }
 
-func (d *Directory) mustBeSound(t *testing.T) {
+func (d *Directory) mustBeConsistent(t *testing.T) {
 	t.Helper()
-	if err := d.sound(t.Context()); err != nil {
+	if err := d.checkAll(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestATransferThatComesAgainDoesNothing(t *testing.T) {
+func TestARepeatedTransferDoesNothing(t *testing.T) {
 	d := newDirectory(t)
 	first := d.job(t, "1", jun, "Marketing")
 	for range 2 {
 		if err := d.transfer(t.Context(), first); err != nil {
 			t.Fatal(err)
 		}
-		d.mustBeSound(t)
+		d.mustBeConsistent(t)
 	}
 	back := d.job(t, "2", keys.Key{Partition: "Marketing", Row: jun.Row}, "Sales")
 	if err := d.transfer(t.Context(), back); err != nil {
@@ -62,10 +62,10 @@ func TestATransferThatComesAgainDoesNothing(t *testing.T) {
 	if _, err := d.staff.Get(t.Context(), jun); err != nil {
 		t.Error(err)
 	}
-	d.mustBeSound(t)
+	d.mustBeConsistent(t)
 }
 
-func TestATransferToWhereTheAddressIsTakenChangesNothing(t *testing.T) {
+func TestATransferToADepartmentWithTheSameAddressChangesNothing(t *testing.T) {
 	d := newDirectory(t)
 	if err := d.Hire(t.Context(), Employee{Department: "Marketing", ID: "000500", LastName: "Cao", Email: "junc@contoso.com"}); err != nil {
 		t.Fatal(err)
@@ -73,15 +73,15 @@ func TestATransferToWhereTheAddressIsTakenChangesNothing(t *testing.T) {
 	if err := d.transfer(t.Context(), d.job(t, "1", jun, "Marketing")); !isDuplicate(err) {
 		t.Errorf("%v", err)
 	}
-	d.mustBeSound(t)
+	d.mustBeConsistent(t)
 	if item, err := d.staff.Get(t.Context(), jun); err != nil || item.Value.State != "" {
 		t.Errorf("%+v, %v", item.Value, err)
 	}
 }
 
-func TestABadgeThatIsGivenAwayInBetweenIsLost(t *testing.T) {
+func TestABadgeThatIsTakenDuringATransferIsLost(t *testing.T) {
 	acct := storagetest.New(t)
-	_, d, err := opened(t.Context(), acct)
+	_, d, err := newWithStaff(t.Context(), acct)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestABadgeThatIsGivenAwayInBetweenIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Steps 1 and 2, and then a death.
+	// Steps 1 and 2; then the process dies.
 	if err := d.arrive(t.Context(), old.Value, keys.Key{Partition: "Marketing", Row: jun.Row}, "1"); err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +99,8 @@ func TestABadgeThatIsGivenAwayInBetweenIsLost(t *testing.T) {
 	if _, err := d.staff.PutItem(t.Context(), old, &left); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Change(t.Context(), jun, func(e *Employee) { e.Badge = "C-1" }); !errors.Is(err, ErrOnTheWay) {
-		t.Errorf("changed somebody on the way: %v", err)
+	if _, err := d.Change(t.Context(), jun, func(e *Employee) { e.Badge = "C-1" }); !errors.Is(err, ErrMoving) {
+		t.Errorf("changed an employee during a transfer: %v", err)
 	}
 	if err := d.Hire(t.Context(), Employee{Department: "Sales", ID: "000501", LastName: "Li", Badge: "A-19"}); err != nil {
 		t.Fatal(err)
@@ -108,10 +108,10 @@ func TestABadgeThatIsGivenAwayInBetweenIsLost(t *testing.T) {
 	if err := d.transfer(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	d.mustBeSound(t)
+	d.mustBeConsistent(t)
 }
 
-func TestAnArchiveOfSomebodyWhoWasHiredAgainIsRefused(t *testing.T) {
+func TestArchivingAnEmployeeWhoWasHiredAgainIsRefused(t *testing.T) {
 	d := newDirectory(t)
 	item, err := d.staff.Get(t.Context(), jun)
 	if err != nil {
@@ -122,7 +122,7 @@ func TestAnArchiveOfSomebodyWhoWasHiredAgainIsRefused(t *testing.T) {
 		if err := d.archiveNow(t.Context(), job); err != nil {
 			t.Fatal(err)
 		}
-		d.mustBeSound(t)
+		d.mustBeConsistent(t)
 	}
 	if err := d.Hire(t.Context(), item.Value); err != nil {
 		t.Fatal(err)
@@ -139,16 +139,16 @@ func TestAnArchiveOfSomebodyWhoWasHiredAgainIsRefused(t *testing.T) {
 // concurrently. Requests are delayed by up to 3 s each. The record of an operation has to outlast every writer that
 // is still retrying it, so Expiry is longer than the whole chain of delayed requests; the time is virtual.
 func TestRacingJobsLeaveOneEmployee(t *testing.T) {
-	waits := hasty()
-	waits.expiry = time.Minute
+	limits := shortTimeouts()
+	limits.expiry = time.Minute
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				acct := storagetest.Start(&storagetest.Options{Seed: seed + 1})
-				if _, _, err := opened(t.Context(), acct); err != nil {
+				if _, _, err := newWithStaff(t.Context(), acct); err != nil {
 					t.Fatal(err)
 				}
-				d, err := NewDirectory(account.Local(acct), "", waits)
+				d, err := NewDirectory(account.Local(acct), "", limits)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -170,7 +170,7 @@ func TestRacingJobsLeaveOneEmployee(t *testing.T) {
 				var workers sync.WaitGroup
 				for range 2 {
 					workers.Go(func() {
-						d, err := NewDirectory(account.Local(acct), "", waits)
+						d, err := NewDirectory(account.Local(acct), "", limits)
 						if err == nil {
 							err = d.Recover(t.Context())
 						}
@@ -181,17 +181,17 @@ func TestRacingJobsLeaveOneEmployee(t *testing.T) {
 				}
 				workers.Wait()
 				acct.ClearFaults()
-				// Those that came second were given up.
+				// The jobs that were overtaken are in the poison queue.
 				if _, err := d.poison.ClearMessages(t.Context(), nil); err != nil {
 					t.Fatal(err)
 				}
-				d.mustBeSound(t)
+				d.mustBeConsistent(t)
 			})
 		})
 	}
 }
 
-func TestNobodyIsHiredUnderAKeyOfAnotherKind(t *testing.T) {
+func TestInvalidEmployeesAndTransfersAreRefused(t *testing.T) {
 	d := newDirectory(t)
 	for _, e := range []Employee{{Department: "Sales"}, {Department: "Sales", ID: "Department"}, {ID: "1"}, {Department: "a/b", ID: "1"}} {
 		if err := d.Hire(t.Context(), e); !errors.Is(err, ErrBadEmployee) {

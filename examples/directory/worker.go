@@ -13,12 +13,12 @@ import (
 func (d *Directory) worker(observe func(eventual.Event)) (*eventual.Worker, error) {
 	w, err := eventual.NewWorker(d.jobs, &eventual.Options{
 		Poison: d.poison,
-		// Many attempts, because a job that is given up may be half done. Jobs that can never
+		// Many attempts, because a job in the poison queue may be half done. Jobs that can never
 		// succeed end with eventual.Cancel.
 		MaxAttempts: 50,
-		Visibility:  d.patience.visibility,
-		PollMin:     d.patience.poll,
-		PollMax:     d.patience.poll,
+		Visibility:  d.timeouts.visibility,
+		PollMin:     d.timeouts.poll,
+		PollMax:     d.timeouts.poll,
 		Backoff:     d.backoff(),
 		Observe:     observe,
 	})
@@ -35,10 +35,10 @@ func (d *Directory) worker(observe func(eventual.Event)) (*eventual.Worker, erro
 
 // backoff returns nil, for the default of the worker, unless a visibility timeout is set.
 func (d *Directory) backoff() func(int) time.Duration {
-	if d.patience.visibility == 0 {
+	if d.timeouts.visibility == 0 {
 		return nil
 	}
-	return func(int) time.Duration { return d.patience.visibility }
+	return func(int) time.Duration { return d.timeouts.visibility }
 }
 
 // Work returns after n jobs were processed. Its error contains those of poison messages.

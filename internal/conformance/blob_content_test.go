@@ -9,14 +9,14 @@ func putBlobCases() []conversation {
 		return one(name, "PUT /{C}/new", headers, "x", want)
 	}
 	return []conversation{
-		{"a blob comes back", []step{
+		{"a blob is read as it was written", []step{
 			{"PUT /{C}/b", "hello", block + "|Content-Type: text/plain", `201 ~ Etag: "0x{*}" ~ Last-Modified: {*} GMT ~ Content-Md5: XUFAKrxLKna5cZ2REBfFkg== ~ X-Ms-Request-Server-Encrypted: true`},
 			{"GET /{C}/b", "", "", `200 ~ hello ~ Content-Length: 5 ~ Content-Type: text/plain ~ Content-Md5: XUFAKrxLKna5cZ2REBfFkg== ~ Accept-Ranges: bytes ~ X-Ms-Blob-Type: BlockBlob ~ X-Ms-Lease-State: available ~ X-Ms-Lease-Status: unlocked ~ X-Ms-Creation-Time: ~ Etag: "0x{*}"`},
 			{"HEAD /{C}/b", "", "", "200 ~ Content-Length: 5 ~ Content-Type: text/plain ~ X-Ms-Blob-Type: BlockBlob ~ X-Ms-Access-Tier: Hot ~ X-Ms-Access-Tier-Inferred: true !~ hello"},
 		}},
-		{"a blob of nothing", []step{{"PUT /{C}/b", "", block, "201"}, {"GET /{C}/b", "", "", "200 ~ Content-Length: 0"}}},
-		{"a blob is written over", append(on(), step{"PUT /{C}/b", "new", block, "201 !~ {etag}"}, step{"GET /{C}/b", "", "", "200 ~ new !~ 0123"})},
-		{"a blob has a type of content by default", []step{{"PUT /{C}/b", "x", block, "201"}, {"HEAD /{C}/b", "", "", "200 ~ Content-Type: application/octet-stream"}}},
+		{"an empty blob", []step{{"PUT /{C}/b", "", block, "201"}, {"GET /{C}/b", "", "", "200 ~ Content-Length: 0"}}},
+		{"a blob is overwritten", append(on(), step{"PUT /{C}/b", "new", block, "201 !~ {etag}"}, step{"GET /{C}/b", "", "", "200 ~ new !~ 0123"})},
+		{"a blob has a default content type", []step{{"PUT /{C}/b", "x", block, "201"}, {"HEAD /{C}/b", "", "", "200 ~ Content-Type: application/octet-stream"}}},
 		{"a blob keeps its headers", []step{
 			{"PUT /{C}/b", "x", block + "|x-ms-blob-content-type: text/css|x-ms-blob-content-encoding: br|x-ms-blob-content-language: fr|x-ms-blob-cache-control: no-store|x-ms-blob-content-disposition: inline", "201"},
 			{"GET /{C}/b", "", "", "200 ~ Content-Type: text/css ~ Content-Encoding: br ~ Content-Language: fr ~ Cache-Control: no-store ~ Content-Disposition: inline"},
@@ -32,7 +32,7 @@ func putBlobCases() []conversation {
 		one("a missing blob", "GET /{C}/none", "", "", "404 BlobNotFound"),
 		one("the properties of a missing blob", "HEAD /{C}/none", "", "", "404 BlobNotFound"),
 		one("a blob of a missing container", "GET /{C}none/b", "", "", "404 ContainerNotFound"),
-		one("a blob by another verb", "PATCH /{C}/b", "", "", "405 UnsupportedHttpVerb"),
+		one("a blob with another method", "PATCH /{C}/b", "", "", "405 UnsupportedHttpVerb"),
 		one("an unknown operation of a blob", "PUT /{C}/b?comp=colour", "", "", "400 InvalidQueryParameterValue"),
 		one("no credential", "GET /{C}/b", "Authorization: none", "", "401 NoAuthenticationInformation"),
 		one("a wrong signature", "GET /{C}/b", "Authorization: SharedKey devstoreaccount1:AAAA", "", "403 AuthenticationFailed"),
@@ -40,7 +40,7 @@ func putBlobCases() []conversation {
 }
 
 func checksumCases() []conversation {
-	const zero, good = "AAAAAAAAAAAAAAAAAAAAAA==", "XUFAKrxLKna5cZ2REBfFkg==" // good is of "hello"
+	const zero, good = "AAAAAAAAAAAAAAAAAAAAAA==", "XUFAKrxLKna5cZ2REBfFkg==" // good is the MD5 of "hello"
 	put := func(name, headers, want string) conversation {
 		return one(name, "PUT /{C}/b", block+"|"+headers, "hello", want)
 	}
@@ -96,7 +96,7 @@ func rangeCases() []conversation {
 		get("a range far after the end", "Range: bytes=100-200", "416 InvalidRange"),
 		get("a range backwards", "Range: bytes=4-2", "200 ~ 0123456789"),
 		get("a range of another unit", "Range: lines=1-2", "200 ~ 0123456789"),
-		{"a range of a blob of nothing", []step{{"PUT /{C}/b", "", block, "201"}, {"GET /{C}/b", "", "Range: bytes=0-", "416 InvalidRange"}}},
+		{"a range of an empty blob", []step{{"PUT /{C}/b", "", block, "201"}, {"GET /{C}/b", "", "Range: bytes=0-", "416 InvalidRange"}}},
 	}
 }
 
@@ -130,7 +130,7 @@ func blobConditionCases() []conversation {
 	return append(all,
 		one("create if none exists", "PUT /{C}/b", block+"|If-None-Match: *", "x", "201"),
 		one("replace if there is one", "PUT /{C}/b", block+"|If-Match: *", "x", "412 ConditionNotMet"),
-		conversation{"an unchanged blob has its ETag in the answer", on(step{"GET /{C}/b", "", "If-None-Match: {etag}", "304 ConditionNotMet ~ Etag: {etag}"})},
+		conversation{"the reply for an unchanged blob has its ETag", on(step{"GET /{C}/b", "", "If-None-Match: {etag}", "304 ConditionNotMet ~ Etag: {etag}"})},
 	)
 }
 
@@ -165,6 +165,6 @@ func blobDeleteCases() []conversation {
 		{"a deleted blob is gone", on(step{"DELETE /{C}/b", "", "", "202"}, step{"GET /{C}/b", "", "", "404 BlobNotFound"}, step{"DELETE /{C}/b", "", "", "404 BlobNotFound"})},
 		{"a deleted blob can be put again", on(step{"DELETE /{C}/b", "", "", "202"}, step{"PUT /{C}/b", "new", block, "201"}, step{"GET /{C}/b", "", "", "200 ~ new"})},
 		{"a blob is deleted with its snapshots", on(step{"DELETE /{C}/b", "", "x-ms-delete-snapshots: include", "202"})},
-		{"a blob is deleted with an unknown word", on(step{"DELETE /{C}/b", "", "x-ms-delete-snapshots: all", "400 InvalidHeaderValue"})},
+		{"a delete with an unknown snapshot option", on(step{"DELETE /{C}/b", "", "x-ms-delete-snapshots: all", "400 InvalidHeaderValue"})},
 	}
 }

@@ -31,12 +31,12 @@ func blobListCases() []conversation {
 			step{at + "&delimiter=/&maxresults=2", "", "", "200 ~ <Name>a.txt</Name> ~ <Name>d/</Name> ~ <NextMarker>{=marker}</NextMarker> !~ <Name>z</Name>"},
 			step{at + "&delimiter=/&maxresults=2&marker={marker}", "", "", "200 ~ <Name>z</Name> !~ <Name>d/"},
 		)},
-		{"a blob that comes between two pages is listed after the marker", tree(
+		{"a blob created between two pages is listed after the marker", tree(
 			step{at + "&maxresults=2", "", "", "200 ~ <NextMarker>{=marker}</NextMarker>"},
 			upload("y", "x"),
 			step{at + "&marker={marker}", "", "", "200 ~ <Name>y</Name> ~ <Name>z</Name>"},
 		)},
-		{"metadata is listed on demand", []step{
+		{"metadata is listed on request", []step{
 			{"PUT /{C}/b", "x", block + "|x-ms-meta-color: blue", "201"},
 			{at, "", "", "200 ~ <Name>b</Name> !~ blue"},
 			{at + "&include=metadata", "", "", "200 ~ <Metadata> ~ >blue</"},
@@ -49,9 +49,9 @@ func blobListCases() []conversation {
 func listRefusals() []conversation {
 	const at = "GET /{C}?restype=container&comp=list"
 	return []conversation{
-		one("a page of no blobs", at+"&maxresults=0", "", "", "400 OutOfRangeQueryParameterValue"),
-		one("a page of fewer than no blobs", at+"&maxresults=-1", "", "", "400 OutOfRangeQueryParameterValue"),
-		one("a page of blobs by a word", at+"&maxresults=all", "", "", "400 InvalidQueryParameterValue"),
+		one("a page size of 0 for blobs", at+"&maxresults=0", "", "", "400 OutOfRangeQueryParameterValue"),
+		one("a negative page size of blobs", at+"&maxresults=-1", "", "", "400 OutOfRangeQueryParameterValue"),
+		one("a page size of blobs that is not a number", at+"&maxresults=all", "", "", "400 InvalidQueryParameterValue"),
 		one("a list with something unknown", at+"&include=colours", "", "", "400 InvalidQueryParameterValue"),
 		one("a hierarchy with snapshots", at+"&delimiter=/&include=snapshots", "", "", "400 InvalidQueryParameterValue"),
 		one("a list of a missing container", "GET /{C}none?restype=container&comp=list", "", "", "404 ContainerNotFound"),
@@ -68,18 +68,18 @@ func copyCases() []conversation {
 			{"PUT /{C}/to", "", from, "202 ~ X-Ms-Copy-Id: {=id} ~ X-Ms-Copy-Status: success"},
 			{"GET /{C}/to", "", "", "200 ~ hello ~ Content-Type: text/css ~ X-Ms-Meta-A: 1 ~ X-Ms-Copy-Id: {id} ~ X-Ms-Copy-Status: success ~ X-Ms-Copy-Progress: 5/5"},
 		}},
-		{"a copy has metadata of its own", []step{
+		{"a copy can have other metadata", []step{
 			{"PUT /{C}/b", "hello", block + "|x-ms-meta-a: 1", "201"},
 			{"PUT /{C}/to", "", from + "|x-ms-meta-b: 2", "202"},
 			{"GET /{C}/to", "", "", "200 ~ X-Ms-Meta-B: 2 !~ X-Ms-Meta-A"},
 		}},
-		{"a copy stays when the source goes", on(step{"PUT /{C}/to", "", from, "202"}, step{"DELETE /{C}/b", "", "", "202"}, step{"GET /{C}/to", "", "", "200 ~ 0123456789"})},
+		{"a copy is kept when its source is deleted", on(step{"PUT /{C}/to", "", from, "202"}, step{"DELETE /{C}/b", "", "", "202"}, step{"GET /{C}/to", "", "", "200 ~ 0123456789"})},
 		{"a copy over a blob", on(upload("to", "old"), step{"PUT /{C}/to", "", from, "202"}, step{"GET /{C}/to", "", "", "200 ~ 0123456789"})},
 		{"a copy if none exists", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-None-Match: *", "409 BlobAlreadyExists"})},
-		{"a copy if the source is this", on(step{"PUT /{C}/to", "", from + "|x-ms-source-if-match: {etag}", "202"})},
-		{"a copy if the source is another", on(step{"PUT /{C}/to", "", from + "|x-ms-source-if-match: " + stale, "412 SourceConditionNotMet"})},
-		{"a copy if the destination is another", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-Match: " + stale, "412 ConditionNotMet"})},
-		{"a copy of an append blob grows on its own", growing(
+		{"a copy if the ETag of the source matches", on(step{"PUT /{C}/to", "", from + "|x-ms-source-if-match: {etag}", "202"})},
+		{"a copy if the ETag of the source differs", on(step{"PUT /{C}/to", "", from + "|x-ms-source-if-match: " + stale, "412 SourceConditionNotMet"})},
+		{"a copy if the ETag of the destination differs", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-Match: " + stale, "412 ConditionNotMet"})},
+		{"a copy of an append blob is independent", growing(
 			appends("one", "", "201"), step{"PUT /{C}/to", "", "x-ms-copy-source: {BASE}/{C}/a", "202"},
 			step{"PUT /{C}/to?comp=appendblock", "two", "", "201 ~ X-Ms-Blob-Append-Offset: 3"}, step{"GET /{C}/a", "", "", "200 ~ one !~ two"},
 		)},
@@ -91,7 +91,7 @@ func copyRefusals() []conversation {
 		one("a copy of a missing blob", "PUT /{C}/to", "x-ms-copy-source: {BASE}/{C}/none", "", "404 CannotVerifyCopySource"),
 		one("a copy from no address", "PUT /{C}/to", "x-ms-copy-source: nowhere", "", "400 InvalidHeaderValue"),
 		{"a copy to a missing container", on(step{"PUT /{C}none/to", "", "x-ms-copy-source: {BASE}/{C}/b", "404 ContainerNotFound"})},
-		{"a copy that is over cannot be aborted", on(
+		{"a completed copy cannot be aborted", on(
 			step{"PUT /{C}/to", "", "x-ms-copy-source: {BASE}/{C}/b", "202 ~ X-Ms-Copy-Id: {=id}"},
 			step{"PUT /{C}/to?comp=copy&copyid={id}", "", "x-ms-copy-action: abort", "409 NoPendingCopyOperation"},
 		)},
@@ -108,7 +108,7 @@ func tagCases() []conversation {
 			step{"HEAD /{C}/b", "", "", "200 ~ X-Ms-Tag-Count: 1 ~ Etag: {etag}"},
 		)},
 		{"a blob is put with tags", []step{{"PUT /{C}/b", "x", block + "|x-ms-tags: color=blue&size=7", "201"}, {"GET /{C}/b?comp=tags", "", "", "200 ~ <Key>color</Key><Value>blue</Value> ~ <Key>size</Key><Value>7</Value>"}}},
-		{"tags that are no XML", on(step{"PUT /{C}/b?comp=tags", "blue", "", "400 InvalidXmlDocument"})},
+		{"tags that are not XML", on(step{"PUT /{C}/b?comp=tags", "blue", "", "400 InvalidXmlDocument"})},
 		one("tags of a missing blob", "GET /{C}/none?comp=tags", "", "", "404 BlobNotFound"),
 	}
 }

@@ -31,7 +31,7 @@ func upload(name, content string) step {
 	return step{"PUT /{C}/" + name, content, block, "201 ~ Etag: {=etag}"}
 }
 
-// on begins with a blob "b" that holds ten digits.
+// on returns steps that first create a blob "b" with ten digits.
 func on(rest ...step) []step { return append([]step{upload("b", "0123456789")}, rest...) }
 
 // https://learn.microsoft.com/rest/api/storageservices/create-container
@@ -48,8 +48,8 @@ func containerCases() []conversation {
 			{"PUT /{C}x?restype=container", "", "", "201"}, {"DELETE /{C}x?restype=container", "", "", "202"},
 			{"PUT /{C}x?restype=container", "", "", "409 ContainerBeingDeleted"},
 		}},
-		one("a container that is not there cannot be deleted", "DELETE /{C}none?restype=container", "", "", "404 ContainerNotFound"),
-		one("a container cannot be posted", "POST /{C}?restype=container", "", "", "405 UnsupportedHttpVerb"),
+		one("a missing container cannot be deleted", "DELETE /{C}none?restype=container", "", "", "404 ContainerNotFound"),
+		one("POST to a container", "POST /{C}?restype=container", "", "", "405 UnsupportedHttpVerb"),
 		one("a resource of another type", "PUT /{C}?restype=share", "", "", "400 InvalidQueryParameterValue"),
 		one("an unknown part of a container", "GET /{C}?restype=container&comp=colour", "", "", "400 InvalidQueryParameterValue"),
 		{"a container is deleted on a condition by time", []step{
@@ -60,8 +60,8 @@ func containerCases() []conversation {
 		one("the account returns its kind", "GET /?restype=account&comp=properties", "", "", "200 ~ X-Ms-Sku-Name: ~ X-Ms-Account-Kind: StorageV2"),
 		one("the service has properties", "GET /?restype=service&comp=properties", "", "", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics>"),
 		one("the primary endpoint of blobs has no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
-		one("the version of the request comes back", "GET /{C}?restype=container", "", "", "200 ~ X-Ms-Version: 2021-12-02"),
-		one("the client's request id comes back", "GET /{C}?restype=container", "x-ms-client-request-id: my-id-7", "", "200 ~ X-Ms-Client-Request-Id: my-id-7"),
+		one("the version of the request is returned", "GET /{C}?restype=container", "", "", "200 ~ X-Ms-Version: 2021-12-02"),
+		one("the client's request id is returned", "GET /{C}?restype=container", "x-ms-client-request-id: my-id-7", "", "200 ~ X-Ms-Client-Request-Id: my-id-7"),
 	}
 }
 
@@ -109,13 +109,13 @@ func containerSettingCases() []conversation {
 			{"GET " + at + "&comp=acl", "", "", "200 !~ <Id>"},
 		}},
 		one("six policies of a container", "PUT "+at+"&comp=acl", "", policies(6, "r"), "400 InvalidXmlDocument"),
-		one("policies of a container that are no XML", "PUT "+at+"&comp=acl", "", "<Signed", "400 InvalidXmlDocument"),
+		one("policies of a container that are not XML", "PUT "+at+"&comp=acl", "", "<Signed", "400 InvalidXmlDocument"),
 		{"public access is kept", []step{
 			{"PUT " + at + "&comp=acl", "", "x-ms-blob-public-access: blob", "200"},
 			{"GET " + at + "&comp=acl", "", "", "200 ~ X-Ms-Blob-Public-Access: blob"},
 		}},
 		one("an unknown public access", "PUT "+at+"&comp=acl", "x-ms-blob-public-access: all", "", "400 InvalidHeaderValue"),
-		{"a blob in public is read without a credential", []step{
+		{"a public blob is read without a credential", []step{
 			upload("b", "hello"),
 			{"GET /{C}/b", "", "Authorization: none", "401 NoAuthenticationInformation"},
 			{"PUT " + at + "&comp=acl", "", "x-ms-blob-public-access: blob", "200"},
@@ -141,7 +141,7 @@ func containerListCases() []conversation {
 			step{"GET /?comp=list&prefix={C}&maxresults=1", "", "", "200 ~ <Name>{C}</Name> ~ <NextMarker>{=marker}</NextMarker> !~ <Name>{C}-a"},
 			step{"GET /?comp=list&prefix={C}&maxresults=1&marker={marker}", "", "", "200 ~ <Name>{C}-a</Name> !~ <Name>{C}</Name>"},
 		)},
-		one("a page of no containers", "GET /?comp=list&maxresults=0", "", "", "400 OutOfRangeQueryParameterValue"),
-		one("a page of a word", "GET /?comp=list&maxresults=many", "", "", "400 InvalidQueryParameterValue"),
+		one("a page size of 0 for containers", "GET /?comp=list&maxresults=0", "", "", "400 OutOfRangeQueryParameterValue"),
+		one("a page size that is not a number", "GET /?comp=list&maxresults=many", "", "", "400 InvalidQueryParameterValue"),
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The script must be able to fail.
-func TestAnExpectationIsMetByTheRightAnswerAlone(t *testing.T) {
+// These tests show that a wrong answer fails a conversation.
+func TestAnExpectationIsMetOnlyByTheExpectedAnswer(t *testing.T) {
 	got := answer{"200", "<Name>a</Name><Id>7</Id>\nEtag: \"0x1\"\n"}
 	for want, c := range map[string]struct {
 		met   bool
@@ -38,13 +38,13 @@ func TestAnExpectationIsMetByTheRightAnswerAlone(t *testing.T) {
 	}
 }
 
-func TestADifferenceIsThatAnswerAlone(t *testing.T) {
+func TestADifferenceMatchesOnlyTheListedAnswer(t *testing.T) {
 	d := difference{got: "~ 200"}
 	if !d.is(answer{summary: "200"}) || d.is(answer{summary: "404 BlobNotFound"}) {
-		t.Error(`"~ 200" is not the status alone`)
+		t.Error(`"~ 200" does not match exactly the status`)
 	}
 	d = difference{got: "400 InvalidInput"}
 	if !d.is(answer{summary: "400 InvalidInput"}) || d.is(answer{summary: "400"}) {
-		t.Error("another code passes for the listed one")
+		t.Error("another code matches")
 	}
 }

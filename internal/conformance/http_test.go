@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// service is one of the three.
+// service is one of the three storage services.
 type service string
 
 const (
@@ -23,19 +23,19 @@ const (
 	blobs  service = "blob"
 )
 
-// defaults are the headers of a request that does not say otherwise.
+// defaults are the headers of a request, unless its step overrides them.
 var defaults = map[service]map[string]string{
 	tables: {"Accept": "application/json;odata=minimalmetadata", "X-Ms-Version": "2019-02-02"},
 	queues: {"Accept": "application/xml", "X-Ms-Version": "2021-12-02"},
 	blobs:  {"Accept": "application/xml", "X-Ms-Version": "2021-12-02"},
 }
 
-// talk is a conversation that is under way.
+// talk is a running conversation.
 type talk struct {
 	t       *testing.T
 	service service
 	base    string
-	names   map[string]string // what {T} and similar names are replaced by
+	names   map[string]string // the values of placeholders such as {T}
 }
 
 func (k talk) fill(text string) string { return k.fillWith(text, func(s string) string { return s }) }
@@ -47,10 +47,10 @@ func (k talk) fillWith(text string, encode func(string) string) string {
 	return text
 }
 
-// answer is what a service said: its status and error code, and all of its text.
+// answer is the reply of a service: its status and error code, and its whole text.
 type answer struct{ summary, text string }
 
-// client follows no redirect, asks for no compression, and waits long enough for a busy machine.
+// client does not request compression. Its timeout is long enough for a busy machine.
 var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}}
 
 var encoded = strings.NewReplacer(" ", "%20", "\"", "%22", "#", "%23", "\\", "%5C", "<", "%3C", ">", "%3E", "\t", "%09", "\u0085", "%C2%85")
@@ -83,12 +83,12 @@ func (k talk) send(s step) answer {
 	sign(k.t, req, k.service)
 	res, err := client.Do(req)
 	if err != nil {
-		return answer{"no answer", err.Error()}
+		return answer{"no reply", err.Error()}
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		return answer{"no answer", err.Error()}
+		return answer{"no reply", err.Error()}
 	}
 	a := answer{fmt.Sprint(res.StatusCode), string(b)}
 	if res.StatusCode >= 300 || strings.Contains(a.text, "odata.error") {
@@ -106,7 +106,7 @@ var (
 	innerCode = regexp.MustCompile(`(?s)HTTP/1\.1 (\d+) .*?"odata\.error":\{"code":"(\w+)"`)
 )
 
-// errorCode is a blank and the code of a refusal; in a batch, the status and code of the operation.
+// errorCode returns a space and the error code of a reply or, for a batch, the status and code of its operation.
 func errorCode(res *http.Response, body string) string {
 	if code := res.Header.Get("X-Ms-Error-Code"); code != "" {
 		return " " + code

@@ -32,7 +32,7 @@ func TestJavaScript(t *testing.T) {
 	modules := filepath.Join(azurite.Packages(t, "js", jsPackages, jsLock), "node_modules")
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Fatalf("npm is here and node is not: %v", err)
+		t.Fatalf("npm is installed and node is not: %v", err)
 	}
 	for _, program := range []string{"tables", "queues", "blobs"} {
 		t.Run("storagetest/"+program, func(t *testing.T) {
@@ -48,30 +48,29 @@ func TestJavaScript(t *testing.T) {
 	}
 }
 
-// Whoever moves the packages records what they send again; see js/record.cjs.
-func TestTheRecordedRequestsAreThoseOfTheseJavaScriptPackages(t *testing.T) {
+// After an update of the packages their requests have to be recorded again; see js/record.cjs.
+func TestTheRecordedRequestsMatchTheJavaScriptPackages(t *testing.T) {
 	modules := filepath.Join(azurite.Packages(t, "js", jsPackages, jsLock), "node_modules")
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("js", "record.cjs"))
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules, "NODE_OPTIONS=")
-	var complaint bytes.Buffer
-	cmd.Stderr = &complaint
+	var errorOutput bytes.Buffer
+	cmd.Stderr = &errorOutput
 	now, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, complaint.Bytes())
+		t.Fatalf("%v\n%s", err, errorOutput.Bytes())
 	}
 	then, err := os.ReadFile(filepath.Join("..", "fakeaccount", "auth", "testdata", "javascript.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := unsigned(t, now), unsigned(t, then); !slices.Equal(got, want) {
-		t.Errorf("record again as described in js/record.cjs: the packages send\n%s\nrecorded is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("record again as described in js/record.cjs: the packages send\n%s\nthe recording contains\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
 var perRequest = regexp.MustCompile(`sig=[^&]*|batch_[-0-9a-f]+`)
 
-// unsigned is a line for each request of a recording, of all in it that is the same
-// whenever it is sent.
+// unsigned returns a line for each request of a recording, without the parts that differ each time it is sent.
 func unsigned(t *testing.T, recording []byte) []string {
 	var all []struct {
 		Service, Name, Method, URL string
@@ -90,17 +89,17 @@ func unsigned(t *testing.T, recording []byte) []string {
 	return lines
 }
 
-// runNode makes a subtest of every step that the program reports.
+// runNode runs the program and reports each of its steps as a subtest.
 func runNode(t *testing.T, node, modules, program, account string) {
 	cmd := exec.CommandContext(t.Context(), node, filepath.Join("js", "run.cjs"), program)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules, "NODE_OPTIONS=", "ACCOUNT="+account)
-	var said, complaint bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &complaint
+	var output, errorOutput bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &errorOutput
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, complaint.Bytes())
+		t.Fatalf("%v\n%s", err, errorOutput.Bytes())
 	}
 	steps := 0
-	for lines := json.NewDecoder(&said); ; steps++ {
+	for lines := json.NewDecoder(&output); ; steps++ {
 		var s struct{ Name, Error string }
 		if err := lines.Decode(&s); errors.Is(err, io.EOF) {
 			break
@@ -114,15 +113,15 @@ func runNode(t *testing.T, node, modules, program, account string) {
 		})
 	}
 	if steps < 10 {
-		t.Errorf("the program reported %d steps\n%s", steps, complaint.Bytes())
+		t.Errorf("the program reported %d steps\n%s", steps, errorOutput.Bytes())
 	}
 }
 
 func TestTheLockFileNamesNoDownloadAddress(t *testing.T) {
 	if bytes.Contains(jsLock, []byte(`"resolved"`)) {
-		t.Error(`package-lock.json holds "resolved" members: write it with omit-lockfile-registry-resolved`)
+		t.Error(`package-lock.json contains "resolved" members: write it with omit-lockfile-registry-resolved`)
 	}
 	if !bytes.Contains(jsLock, []byte(`"integrity"`)) {
-		t.Error("package-lock.json pins no content")
+		t.Error("package-lock.json contains no checksums")
 	}
 }

@@ -1,6 +1,6 @@
 package conformance
 
-// What the SDKs of other languages send to queues and blobs, beside what the JavaScript packages do in folder js.
+// Requests that the SDKs of other languages send to queues and blobs. The JavaScript packages are tested in folder js.
 var storageSDKs = []sdk{
 	{".NET", "Accept: application/xml|x-ms-version: 2025-11-05|x-ms-return-client-request-id: true|x-ms-client-request-id: 8b2a9c3e-0000-0000-0000-000000000001|User-Agent: azsdk-net-Storage.Queues/12.22.0", "Content-Type: application/xml"},
 	{"Java", "Accept: application/xml|x-ms-version: 2025-07-05|x-ms-client-request-id: 8b2a9c3e-0000-0000-0000-000000000002|User-Agent: azsdk-java-azure-storage-queue/12.24.0", "Content-Type: application/xml; charset=utf-8"},

@@ -2,7 +2,7 @@ package conformance
 
 import "strings"
 
-// text is the body of a message.
+// text returns the body of a message.
 func text(s string) string {
 	return "<QueueMessage><MessageText>" + s + "</MessageText></QueueMessage>"
 }
@@ -13,7 +13,7 @@ func putMessageCases() []conversation {
 		return one("a message put with "+name, "POST /{Q}/messages?"+query, "", text("x"), want)
 	}
 	all := []conversation{
-		{"a put answers the receipt", []step{
+		{"a put returns the receipt", []step{
 			{"POST /{Q}/messages", text("hello"), "", "201 ~ <MessageId>{=id}</MessageId> ~ <InsertionTime>{*} GMT</InsertionTime> ~ <ExpirationTime>{*} GMT</ExpirationTime> ~ <PopReceipt>{=pop}</PopReceipt> ~ <TimeNextVisible> !~ MessageText"},
 			{"GET /{Q}/messages?peekonly=true", "", "", "200 ~ <MessageId>{id}</MessageId> ~ <MessageText>hello</MessageText>"},
 		}},
@@ -22,31 +22,31 @@ func putMessageCases() []conversation {
 			{"DELETE /{Q}/messages/{id}?popreceipt={pop}", "", "", "204"},
 			{"GET /{Q}/messages", "", "", "200 !~ <MessageId>"},
 		}},
-		{"a message put for later is not seen", []step{
+		{"a message put with a delay is invisible", []step{
 			{"POST /{Q}/messages?visibilitytimeout=60", text("later"), "", "201"},
 			{"GET /{Q}/messages", "", "", "200 !~ <MessageId>"}, {"GET /{Q}/messages?peekonly=true", "", "", "200 !~ <MessageId>"},
 			{"GET /{Q}?comp=metadata", "", "", "200 ~ Messages-Count: 1"},
 		}},
-		{"a message without end", []step{
+		{"a message that never expires", []step{
 			{"POST /{Q}/messages?messagettl=-1", text("x"), "", "201 ~ <ExpirationTime>{*} 9999 {*}</ExpirationTime>"},
 		}},
 		put("a lifetime of a second", "messagettl=1", "201"),
 		put("a lifetime of a year", "messagettl=31536000", "201"),
 		put("a lifetime of 0", "messagettl=0", "400 OutOfRangeQueryParameterValue"),
 		put("a lifetime of -2", "messagettl=-2", "400 OutOfRangeQueryParameterValue"),
-		put("a lifetime of a word", "messagettl=long", "400 InvalidQueryParameterValue"),
+		put("a lifetime that is not a number", "messagettl=long", "400 InvalidQueryParameterValue"),
 		put("a delay of a week", "visibilitytimeout=604799", "201"),
 		put("a delay of more than a week", "visibilitytimeout=604801&messagettl=-1", "400 OutOfRangeQueryParameterValue"),
 		put("a delay below 0", "visibilitytimeout=-1", "400 OutOfRangeQueryParameterValue"),
-		put("a delay as long as its life", "visibilitytimeout=60&messagettl=60", "400 OutOfRangeQueryParameterValue"),
-		put("a delay longer than its life", "visibilitytimeout=61&messagettl=60", "400 OutOfRangeQueryParameterValue"),
-		put("a delay of a word", "visibilitytimeout=soon", "400 InvalidQueryParameterValue"),
+		put("a delay equal to its lifetime", "visibilitytimeout=60&messagettl=60", "400 OutOfRangeQueryParameterValue"),
+		put("a delay longer than its lifetime", "visibilitytimeout=61&messagettl=60", "400 OutOfRangeQueryParameterValue"),
+		put("a delay that is not a number", "visibilitytimeout=soon", "400 InvalidQueryParameterValue"),
 		one("a message to a missing queue", "POST /{Q}none/messages", "", text("x"), "404 QueueNotFound"),
 		one("a message of 64 KiB", "POST /{Q}/messages", "", text(strings.Repeat("x", 64<<10)), "201"),
 		one("a message over 64 KiB", "POST /{Q}/messages", "", text(strings.Repeat("x", 64<<10+1)), "400 MessageTooLarge"),
 		one("a message over 64 KiB in UTF-8", "POST /{Q}/messages", "", text(strings.Repeat("é", 32<<10+1)), "400 MessageTooLarge"),
 		one("a body of a megabyte", "POST /{Q}/messages", "", text(strings.Repeat("x", 1<<20)), "413 RequestBodyTooLarge"),
-		one("a body that is no XML", "POST /{Q}/messages", "", "hello", "400 InvalidXmlDocument"),
+		one("a body that is not XML", "POST /{Q}/messages", "", "hello", "400 InvalidXmlDocument"),
 		one("a body that breaks off", "POST /{Q}/messages", "", "<QueueMessage><MessageText>x", "400 InvalidXmlDocument"),
 		one("a body with another root", "POST /{Q}/messages", "", "<Message><MessageText>x</MessageText></Message>", "400 InvalidXmlDocument"),
 		one("a body without text", "POST /{Q}/messages", "", "<QueueMessage/>", "400 MissingRequiredXmlNode"),
@@ -75,7 +75,7 @@ func getMessageCases() []conversation {
 		return conversation{"a get with " + name, []step{put, {"GET /{Q}/messages?" + query, "", "", want}}}
 	}
 	return []conversation{
-		{"an empty queue answers an empty list", []step{{"GET /{Q}/messages", "", "", "200 ~ <QueueMessagesList !~ <QueueMessage>"}}},
+		{"an empty queue returns an empty list", []step{{"GET /{Q}/messages", "", "", "200 ~ <QueueMessagesList !~ <QueueMessage>"}}},
 		{"a get hides the message", []step{put,
 			{"GET /{Q}/messages", "", "", "200 ~ <MessageId>{id}</MessageId> ~ <PopReceipt> ~ <TimeNextVisible> ~ <DequeueCount>1</DequeueCount> ~ <MessageText>a</MessageText> ~ Cache-Control: no-cache"},
 			{"GET /{Q}/messages", "", "", "200 !~ <QueueMessage>"},
@@ -88,14 +88,14 @@ func getMessageCases() []conversation {
 		}},
 		{"one message is the default", []step{put, put, {"GET /{Q}/messages", "", "", "200 ~ <QueueMessage> !~ </QueueMessage><QueueMessage>"}}},
 		{"several messages in one request", []step{put, put, {"GET /{Q}/messages?numofmessages=32", "", "", "200 ~ </QueueMessage><QueueMessage>"}}},
-		{"messages are counted when they are got again", []step{put,
+		{"each delivery of a message is counted", []step{put,
 			{"GET /{Q}/messages?visibilitytimeout=60", "", "", "200 ~ <MessageId>{=id}</MessageId><InsertionTime>{*}</InsertionTime><ExpirationTime>{*}</ExpirationTime><PopReceipt>{=pop}</PopReceipt>"},
 			{"PUT /{Q}/messages/{id}?popreceipt={pop}&visibilitytimeout=0", "", "", "204"},
 			{"GET /{Q}/messages", "", "", "200 ~ <DequeueCount>2</DequeueCount> ~ <MessageText>a</MessageText>"},
 		}},
 		refused("33 messages", "numofmessages=33", "400 OutOfRangeQueryParameterValue"),
-		refused("no message", "numofmessages=0", "400 OutOfRangeQueryParameterValue"),
-		refused("a number that is a word", "numofmessages=all", "400 InvalidQueryParameterValue"),
+		refused("a count of 0", "numofmessages=0", "400 OutOfRangeQueryParameterValue"),
+		refused("a count that is not a number", "numofmessages=all", "400 InvalidQueryParameterValue"),
 		refused("a visibility of 0", "visibilitytimeout=0", "400 OutOfRangeQueryParameterValue"),
 		refused("a visibility of a week", "visibilitytimeout=604800", "200 ~ <QueueMessage>"),
 		refused("a visibility of more than a week", "visibilitytimeout=604801", "400 OutOfRangeQueryParameterValue"),
@@ -111,7 +111,7 @@ func getMessageCases() []conversation {
 	}
 }
 
-// got puts and gets a message, whose id and receipt the next steps have.
+// got returns steps that first put and get a message; rest may use its id and receipt.
 func got(rest ...step) []step {
 	return append([]step{
 		{"POST /{Q}/messages", text("a"), "", "201 ~ <MessageId>{=id}</MessageId> ~ <PopReceipt>{=first}</PopReceipt>"},
@@ -145,7 +145,7 @@ func updateMessageCases() []conversation {
 			step{"PUT " + at + "{pop}&visibilitytimeout=0", text(""), "", "204"},
 			step{"GET /{Q}/messages", "", "", "200 ~ <MessageText !~ <MessageText>a"},
 		)},
-		{"a get makes the receipt of the put stale", got(step{"DELETE " + at + "{first}", "", "", "400 PopReceiptMismatch"})},
+		{"a get invalidates the receipt of the put", got(step{"DELETE " + at + "{first}", "", "", "400 PopReceiptMismatch"})},
 		{"an update of a deleted message", got(
 			step{"DELETE " + at + "{pop}", "", "", "204"},
 			step{"PUT " + at + "{pop}&visibilitytimeout=0", text("b"), "", "404 MessageNotFound"},
@@ -154,8 +154,8 @@ func updateMessageCases() []conversation {
 		{"an update after a clear", got(step{"DELETE /{Q}/messages", "", "", "204"}, step{"PUT " + at + "{pop}&visibilitytimeout=0", text("b"), "", "404 MessageNotFound"})},
 		refused("a visibility of more than a week", "visibilitytimeout=604801", "400 OutOfRangeQueryParameterValue"),
 		refused("a visibility below 0", "visibilitytimeout=-1", "400 OutOfRangeQueryParameterValue"),
-		refused("a visibility of a word", "visibilitytimeout=long", "400 InvalidQueryParameterValue"),
-		{"an update beyond the life of a message", []step{
+		refused("a visibility that is not a number", "visibilitytimeout=long", "400 InvalidQueryParameterValue"),
+		{"an update beyond the lifetime of a message", []step{
 			{"POST /{Q}/messages?messagettl=100", text("a"), "", "201 ~ <MessageId>{=id}</MessageId> ~ <PopReceipt>{=pop}</PopReceipt>"},
 			{"PUT " + at + "{pop}&visibilitytimeout=200", text("b"), "", "400 OutOfRangeQueryParameterValue"},
 		}},
@@ -169,7 +169,7 @@ func messageRefusals() []conversation {
 		{"an update without a receipt", got(step{"PUT /{Q}/messages/{id}?visibilitytimeout=0", text("b"), "", "400 MissingRequiredQueryParameter"})},
 		{"a delete without a receipt", got(step{"DELETE /{Q}/messages/{id}", "", "", "400 MissingRequiredQueryParameter"})},
 		{"a delete with a made-up receipt", got(step{"DELETE /{Q}/messages/{id}?popreceipt=AgAAAAMAAAAAAAAAAAAAAA%3D%3D", "", "", "400 PopReceiptMismatch"})},
-		{"a delete of a message that never was", got(step{"DELETE /{Q}/messages/00000000-0000-0000-0000-000000000000?popreceipt={pop}", "", "", "404 MessageNotFound"})},
+		{"a delete of a message that never existed", got(step{"DELETE /{Q}/messages/00000000-0000-0000-0000-000000000000?popreceipt={pop}", "", "", "404 MessageNotFound"})},
 		one("a message of a missing queue", "DELETE /{Q}none/messages/1?popreceipt=x", "", "", "404 QueueNotFound"),
 		one("no credential", "GET /{Q}/messages", "Authorization: none", "", "401 NoAuthenticationInformation"),
 		one("a wrong signature", "GET /{Q}/messages", "Authorization: SharedKey devstoreaccount1:AAAA", "", "403 AuthenticationFailed"),

@@ -37,19 +37,19 @@ func queueCases() []conversation {
 			{"DELETE /{Q}x", "", "", "204"},
 			{"PUT /{Q}x", "", "", "409 QueueBeingDeleted"},
 		}},
-		one("a queue that is not there cannot be deleted", "DELETE /{Q}none", "", "", "404 QueueNotFound"),
-		one("the version of the request comes back", "PUT /{Q}", "", "", "204 ~ X-Ms-Version: 2021-12-02"),
-		one("the client's request id comes back", "PUT /{Q}", "x-ms-client-request-id: my-id-7", "", "204 ~ X-Ms-Client-Request-Id: my-id-7"),
+		one("a missing queue cannot be deleted", "DELETE /{Q}none", "", "", "404 QueueNotFound"),
+		one("the version of the request is returned", "PUT /{Q}", "", "", "204 ~ X-Ms-Version: 2021-12-02"),
+		one("the client's request id is returned", "PUT /{Q}", "x-ms-client-request-id: my-id-7", "", "204 ~ X-Ms-Client-Request-Id: my-id-7"),
 		one("the service has properties", "GET /?restype=service&comp=properties", "", "", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics> ~ <MinuteMetrics>"),
 		one("the primary endpoint of queues has no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
 		one("a queue has no properties", "GET /{Q}?comp=properties", "", "", "400 InvalidQueryParameterValue"),
-		one("a queue cannot be got", "GET /{Q}", "", "", "405 UnsupportedHttpVerb"),
-		one("a queue cannot be patched", "PATCH /{Q}", "", "", "405 UnsupportedHttpVerb"),
-		one("messages cannot be put by PUT", "PUT /{Q}/messages", "", text("x"), "405 UnsupportedHttpVerb"),
+		one("GET of a queue", "GET /{Q}", "", "", "405 UnsupportedHttpVerb"),
+		one("PATCH of a queue", "PATCH /{Q}", "", "", "405 UnsupportedHttpVerb"),
+		one("PUT of messages", "PUT /{Q}/messages", "", text("x"), "405 UnsupportedHttpVerb"),
 	}
 }
 
-// nameCases are the names that queues and containers refuse alike.
+// nameCases returns names that are invalid for both queues and containers.
 func nameCases(kind, query string) []conversation {
 	var all []conversation
 	for _, c := range []struct{ title, name, want string }{
@@ -85,7 +85,7 @@ func queueMetadataCases() []conversation {
 			{"GET /{Q}?comp=metadata", "", "", "200 ~ X-Ms-Meta-Color: blue ~ X-Ms-Meta-Size: 7 ~ X-Ms-Approximate-Messages-Count: 0"},
 			{"HEAD /{Q}?comp=metadata", "", "", "200 ~ X-Ms-Meta-Color: blue"},
 		}},
-		{"setting metadata takes away what is not named", []step{
+		{"setting metadata removes what is not named", []step{
 			{"PUT /{Q}?comp=metadata", "", "x-ms-meta-color: blue", "204"},
 			{"PUT /{Q}?comp=metadata", "", "x-ms-meta-size: 7", "204"},
 			{"GET /{Q}?comp=metadata", "", "", "200 ~ X-Ms-Meta-Size: 7 !~ Meta-Color"},
@@ -116,18 +116,18 @@ func queueListCases() []conversation {
 	}
 	return []conversation{
 		{"queues are listed by prefix", three(step{"GET /?comp=list&prefix={Q}", "", "", "200 ~ <Prefix>{Q}</Prefix> ~ <Queues><Queue><Name>{Q}</Name></Queue><Queue><Name>{Q}-a</Name></Queue><Queue><Name>{Q}-b</Name></Queue></Queues> ~ <NextMarker"})},
-		{"a prefix that none has", []step{{"GET /?comp=list&prefix={Q}none", "", "", "200 ~ <Queues"}}},
+		{"a prefix without matches", []step{{"GET /?comp=list&prefix={Q}none", "", "", "200 ~ <Queues"}}},
 		{"queues are listed with metadata", three(step{"GET /?comp=list&prefix={Q}-a&include=metadata", "", "", "200 ~ <Name>{Q}-a</Name><Metadata> ~ >v</"})},
 		{"queues are listed in pages", three(
 			step{"GET /?comp=list&prefix={Q}&maxresults=2", "", "", "200 ~ <MaxResults>2</MaxResults> ~ <Name>{Q}-a</Name> ~ <NextMarker>{=marker}</NextMarker> !~ <Name>{Q}-b</Name>"},
 			step{"GET /?comp=list&prefix={Q}&maxresults=2&marker={marker}", "", "", "200 ~ <Name>{Q}-b</Name> !~ <Name>{Q}-a</Name>"},
 		)},
-		{"a marker stays good when queues are deleted", three(
+		{"a marker stays valid when queues are deleted", three(
 			step{"GET /?comp=list&prefix={Q}&maxresults=1", "", "", "200 ~ <Name>{Q}</Name> ~ <NextMarker>{=marker}</NextMarker>"},
 			step{"GET /?comp=list&prefix={Q}&marker={marker}", "", "", "200 ~ <Name>{Q}-a</Name> ~ <Name>{Q}-b</Name>"},
 		)},
-		one("a page of no queues", "GET /?comp=list&maxresults=0", "", "", "400 OutOfRangeQueryParameterValue"),
-		one("a page of a word", "GET /?comp=list&maxresults=many", "", "", "400 InvalidQueryParameterValue"),
+		one("a page size of 0 for queues", "GET /?comp=list&maxresults=0", "", "", "400 OutOfRangeQueryParameterValue"),
+		one("a page size that is not a number", "GET /?comp=list&maxresults=many", "", "", "400 InvalidQueryParameterValue"),
 		one("an unknown kind of list", "GET /?comp=lost", "", "", "400 InvalidQueryParameterValue"),
 	}
 }
@@ -151,7 +151,7 @@ func queuePolicyCases() []conversation {
 		}},
 		one("six policies of a queue", "PUT /{Q}?comp=acl", "", policy(6, "r"), "400 InvalidXmlDocument"),
 		one("a policy with a permission of blobs", "PUT /{Q}?comp=acl", "", policy(1, "w"), "400 InvalidXmlNodeValue"),
-		one("policies that are no XML", "PUT /{Q}?comp=acl", "", "<Signed", "400 InvalidXmlDocument"),
+		one("policies that are not XML", "PUT /{Q}?comp=acl", "", "<Signed", "400 InvalidXmlDocument"),
 		one("policies of a missing queue", "GET /{Q}none?comp=acl", "", "", "404 QueueNotFound"),
 	}
 }

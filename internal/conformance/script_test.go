@@ -12,37 +12,37 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// conversation is one case: requests to a fresh account of one service, more or less. Each has names of its own that
-// nothing carries yet; in the text of a step stand
+// conversation is one case: a sequence of requests to one service. Each conversation uses its own names, so that it does
+// not depend on others. The texts of a step may contain placeholders for them:
 //
 //	{T} {t}   a table, and its name in lower case
 //	{Q}       a queue
 //	{C}       a container
 //	{BASE}    the address of the account
 //
-// The script of a service states which of them exist when a conversation begins.
+// The script of a service determines which of these exist when a conversation begins.
 type conversation struct {
 	name  string
 	steps []step
 }
 
-// step is one request and what the answer has to be.
+// step is one request and the expected answer.
 type step struct {
-	request string // "GET /{T}()?$top=1"; blanks and quotes are sent encoded
+	request string // "GET /{T}()?$top=1"; spaces and quotes are encoded before sending
 	body    string
-	headers string // "Name: value", several separated by "|"; a "Name: " alone drops a header that is sent by default
+	headers string // "Name: value", several separated by "|"; "Name: " without a value removes a default header
 	want    string // see expectation
 }
 
-// one is a conversation of one request.
+// one returns a conversation of one request.
 func one(name, request, headers, body, want string) conversation {
 	return conversation{name, []step{{request, body, headers, want}}}
 }
 
-// expectation is what a step wants: "201", "404 QueueNotFound", then any number of " ~ " and a text that the answer has
-// to hold, or " !~ " and one that it must not. The text of an answer is its body and a line "Name: value" for each
-// header. In a text {*} matches anything up to a mark or the end of the line, and {=name} for the same, which the
-// next steps may use as {name}.
+// expectation is the parsed form of step.want: a status and error code such as "201" or "404 QueueNotFound", then any
+// number of " ~ " followed by a text that the answer must contain, or " !~ " followed by one that it must not contain. The
+// text of an answer is its body and a line "Name: value" for each header. {*} matches anything up to a "<" or the end of
+// the line. {=name} matches the same and captures it; later steps may use it as {name}.
 type expectation struct {
 	summary         string
 	present, absent []string
@@ -68,7 +68,7 @@ func expected(want string) expectation {
 
 var placeholder = regexp.MustCompile(`\{=?[*a-z]+\}`)
 
-// met reports whether an answer is as expected, and adds what was captured to names.
+// met reports whether an answer is as expected, and adds the captured texts to names.
 func (e expectation) met(got answer, names map[string]string) bool {
 	if got.summary != e.summary {
 		return false
@@ -106,16 +106,16 @@ func (e expectation) met(got answer, names map[string]string) bool {
 	return true
 }
 
-// script is all conversations with one service.
+// script contains all conversations with one service.
 type script struct {
 	service service
-	open    step // makes what every conversation begins with
-	close   step // and removes it
+	open    step // runs before every conversation
+	close   step // runs after every conversation
 	cases   []conversation
 	differs []difference
 }
 
-// run has every conversation with the service at base.
+// run runs every conversation with the service at base.
 func (s script) run(t *testing.T, base string, differs []difference) {
 	listed := map[string]difference{}
 	for _, d := range differs {
@@ -144,7 +144,7 @@ func (s script) run(t *testing.T, base string, differs []difference) {
 				case ok && j == d.step && !d.is(got):
 					t.Fatalf("step %d, %s: %s, listed as %s\n%s", j, st.request, got.summary, d.got, got.text)
 				case ok && j == d.step:
-					return // what follows builds on the answer that did not come
+					return // the next steps depend on the answer of this one
 				case !same:
 					t.Fatalf("step %d, %s: %s, want %s\n%s", j, st.request, got.summary, talk.fill(st.want), got.text)
 				}
@@ -169,7 +169,7 @@ func (s script) onBoth(t *testing.T) {
 		names := map[string]int{}
 		for _, c := range s.cases {
 			if names[c.name] > 0 {
-				t.Errorf("two cases are called %q", c.name)
+				t.Errorf("two cases have the name %q", c.name)
 			}
 			names[c.name] = len(c.steps)
 		}
@@ -177,5 +177,5 @@ func (s script) onBoth(t *testing.T) {
 	})
 }
 
-// join makes one list of many.
+// join concatenates lists.
 func join(parts ...[]conversation) []conversation { return slices.Concat(parts...) }

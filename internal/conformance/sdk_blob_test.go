@@ -67,7 +67,7 @@ var blobPrograms = []program{
 		got, err := s.download("b", &azblob.DownloadStreamOptions{Range: blob.HTTPRange{Offset: 3, Count: 4}})
 		return errors.Join(err, same("content", got, "3456"))
 	}},
-	{"a blob that is not there", func(s *session) error {
+	{"a missing blob", func(s *session) error {
 		_, err := s.download("none", nil)
 		return refused(err, 404, string(bloberror.BlobNotFound))
 	}},
@@ -161,7 +161,7 @@ var blobPrograms = []program{
 		}
 		return errors.Join(same("flat", flat, []string{"a", "d/1", "d/2", "z"}), same("pages", pages, 2), same("hierarchy", top, []string{"d/", "a", "z"}))
 	}},
-	{"a lease keeps others out", func(s *session) error {
+	{"a lease prevents other writes", func(s *session) error {
 		if _, err := s.upload("b", "x"); err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ var blobPrograms = []program{
 		}
 		return nil
 	}},
-	{"containers that are there and that are not", func(s *session) error {
+	{"existing and missing containers", func(s *session) error {
 		_, existsErr := s.container.Create(s.ctx, nil)
 		_, missingErr := s.blobs.ServiceClient().NewContainerClient(s.name+"-none").GetProperties(s.ctx, nil)
 		return errors.Join(refused(existsErr, 409, string(bloberror.ContainerAlreadyExists)), refused(missingErr, 404, string(bloberror.ContainerNotFound)))

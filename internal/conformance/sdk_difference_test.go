@@ -1,6 +1,6 @@
 package conformance
 
-// sdkDifferences holds, for what Azurite answers, a part of the error that the program ends with.
+// In sdkDifferences, got is a part of the error that the program returns on Azurite.
 var sdkDifferences = []difference{
 	{"a transaction of 101", 0, "malformed HTTP response",
 		"at most 100 operations; the answer is a change set in which the failing operation has its status and code",

@@ -22,7 +22,7 @@ func (s *session) send(texts ...string) error {
 	return nil
 }
 
-// receive gets the one message that there is.
+// receive gets the only message of the queue.
 func (s *session) receive() (*azqueue.DequeuedMessage, error) {
 	res, err := s.queue.DequeueMessage(s.ctx, nil)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *session) receive() (*azqueue.DequeuedMessage, error) {
 }
 
 var queuePrograms = []program{
-	{"EnqueueMessage answers id and receipt", func(s *session) error {
+	{"EnqueueMessage returns id and receipt", func(s *session) error {
 		res, err := s.queue.EnqueueMessage(s.ctx, "a", &azqueue.EnqueueMessageOptions{TimeToLive: to.Ptr(int32(60))})
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ var queuePrograms = []program{
 		}
 		return same("text", *m.MessageText, text)
 	}},
-	{"PeekMessages shows and leaves", func(s *session) error {
+	{"PeekMessages does not hide messages", func(s *session) error {
 		if err := s.send("a", "b"); err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ var queuePrograms = []program{
 		_, err := s.queue.EnqueueMessage(s.ctx, strings.Repeat("x", 64<<10+1), nil)
 		return refused(err, 400, string(queueerror.MessageTooLarge))
 	}},
-	{"a queue that is not there", func(s *session) error {
+	{"a missing queue", func(s *session) error {
 		_, err := s.queues.NewQueueClient(s.name+"-none").EnqueueMessage(s.ctx, "a", nil)
 		return refused(err, 404, string(queueerror.QueueNotFound))
 	}},

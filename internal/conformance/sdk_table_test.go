@@ -28,7 +28,7 @@ func (s *session) get(pk, rk string) (map[string]any, error) {
 	return got, json.Unmarshal(res.Value, &got)
 }
 
-// rows reads a query to its end: the keys as "pk/rk", and how many pages they came in.
+// rows reads all pages of a query, and returns the keys as "pk/rk" and the number of pages.
 func (s *session) rows(filter string, top int32) (keys []string, pages int, err error) {
 	o := &aztables.ListEntitiesOptions{Select: to.Ptr("PartitionKey,RowKey")}
 	if filter != "" {
@@ -60,7 +60,7 @@ func entity(pk, rk string, properties map[string]any) []byte {
 	}
 	b, err := json.Marshal(all)
 	if err != nil {
-		panic(err) // the properties of this script marshal
+		panic(err) // the properties in these tests can be encoded
 	}
 	return b
 }
@@ -93,7 +93,7 @@ var tablePrograms = []program{
 			same("the ETag", got.ETag, string(res.ETag)),
 		)
 	}},
-	{"AddEntity of a row that is there", func(s *session) error {
+	{"AddEntity of an existing row", func(s *session) error {
 		if err := s.put("p", "r", nil); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ var tablePrograms = []program{
 		replaced, err := s.get("p", "r")
 		return errors.Join(err, same("A", merged["A"], 1.0), same("A after the replace", replaced["A"], nil), same("C", replaced["C"], 3.0))
 	}},
-	{"DeleteEntity with a version that is gone", func(s *session) error {
+	{"DeleteEntity with an outdated version", func(s *session) error {
 		if err := s.put("p", "r", nil); err != nil {
 			return err
 		}

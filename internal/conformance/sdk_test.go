@@ -21,12 +21,12 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// session is what a program on the Go SDKs has: clients for a table, a queue and a container of its own, which exist.
+// session contains the clients of one program. Its table, queue and container exist and are used by no other program.
 type session struct {
 	ctx       context.Context
 	options   azcore.ClientOptions // for further clients
 	tablesURL string
-	name      string // the container's and, with other letters, the table's
+	name      string // of the table, the queue and the container
 	tables    *aztables.ServiceClient
 	table     *aztables.Client
 	queues    *azqueue.ServiceClient
@@ -35,7 +35,7 @@ type session struct {
 	container *container.Client
 }
 
-// program is one case on the Go SDKs. It returns what is not as it should be.
+// program is one case that uses the Go SDKs. run returns an error if a result is not as documented.
 type program struct {
 	name string
 	run  func(s *session) error
@@ -47,7 +47,7 @@ func TestGoSDKs(t *testing.T) {
 	for _, part := range [][]program{tablePrograms, transactionPrograms, queuePrograms, blobPrograms} {
 		for _, p := range part {
 			if names[p.name]++; names[p.name] > 1 {
-				t.Errorf("two programs are called %q", p.name)
+				t.Errorf("two programs have the name %q", p.name)
 			}
 			programs = append(programs, p)
 		}
@@ -111,7 +111,7 @@ func open(t *testing.T, connection string, options azcore.ClientOptions) *sessio
 			t.Fatalf("the %s: %v", what, err)
 		}
 	}
-	t.Cleanup(func() { // what the program has deleted itself is gone
+	t.Cleanup(func() { // an error means that the program has deleted it
 		_, _ = s.table.Delete(context.Background(), nil)
 		_, _ = s.queue.Delete(context.Background(), nil)
 		_, _ = s.container.Delete(context.Background(), nil)
@@ -119,11 +119,11 @@ func open(t *testing.T, connection string, options azcore.ClientOptions) *sessio
 	return s
 }
 
-// refused is nil for the service's refusal with this status and code.
+// refused returns nil if err is an error of the service with this status and code.
 func refused(err error, status int, code string) error {
 	var refusal *azcore.ResponseError
 	if !errors.As(err, &refusal) {
-		return fmt.Errorf("%w, want a refusal with %d %s", orNothing(err), status, code)
+		return fmt.Errorf("%w, want an error of the service with %d %s", orNothing(err), status, code)
 	}
 	if refusal.StatusCode != status || refusal.ErrorCode != code {
 		return fmt.Errorf("refused with %d %s, want %d %s", refusal.StatusCode, refusal.ErrorCode, status, code)
@@ -138,7 +138,7 @@ func orNothing(err error) error {
 	return err
 }
 
-// same compares what came with what is right.
+// same returns an error if got differs from want.
 func same(what string, got, want any) error {
 	if !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("%s: %v, want %v", what, got, want)

@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// numbered fills a partition with n rows, by transactions.
+// numbered inserts n rows into a partition, in transactions.
 func numbered(s *session, pk string, n int) error {
 	var actions []aztables.TransactionAction
 	for i := range n {

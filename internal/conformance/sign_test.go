@@ -16,9 +16,9 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// sign adds the date and the signature: Shared Key Lite for the Table service, Shared Key for the others. A request
-// that has an Authorization keeps it, and "none" means no signature. A header Sas adds the signature of the table to
-// the address instead.
+// sign adds the date and the signature: Shared Key Lite for the Table service, Shared Key for the others. It does not
+// change an existing Authorization header, except that "none" means no signature. If the request has the header Sas, it
+// adds a SAS of the table to the address instead.
 // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
 func sign(t *testing.T, req *http.Request, s service) {
 	t.Helper()
@@ -59,8 +59,8 @@ func signature(t *testing.T, text string) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// signTable adds to the request a service SAS by its parameters, "tn=people&sp=r&spk=a"; it expires after an hour unless
-// they set another expiry or name a stored policy.
+// signTable adds a service SAS with the given parameters, such as "tn=people&sp=r&spk=a", to the request. The SAS expires
+// after an hour, unless the parameters contain another expiry or a stored policy.
 // https://learn.microsoft.com/rest/api/storageservices/create-service-sas
 func signTable(t *testing.T, req *http.Request, text string) {
 	t.Helper()

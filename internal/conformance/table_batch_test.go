@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// change is one operation of a batch.
+// change returns one operation of a batch.
 func change(request, body, headers string) string {
 	return "--changeset_1\nContent-Type: application/http\nContent-Transfer-Encoding: binary\n\n" + request + " HTTP/1.1\n" +
 		"Accept: application/json;odata=minimalmetadata\nContent-Type: application/json\nPrefer: return-no-content\n" +
@@ -49,13 +49,13 @@ func batchCases() []conversation {
 		failing("a batch with one row twice", "202 400 InvalidDuplicateRow", insert("p", "new"), change("PUT {BASE}"+at("p", "new"), `{"A":2}`, "")),
 		failing("a batch over two partitions", `202 400 CommandsInBatchActOnDifferentPartitions ~ "1:`, insert("p", "new"), insert("q", "new")),
 		failing("a batch that reads and writes", "202 400 InvalidInput", insert("p", "new"), change("GET "+row, "", "")),
-		failing("a batch of nothing", "400 InvalidInput"),
+		failing("an empty batch", "400 InvalidInput"),
 		{"a batch with line feeds alone", []step{seed, {"POST /$batch", "\n" + batch(insert("p", "n")), mixed, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},
 		{"a batch with line ends of both kinds", []step{seed, {"POST /$batch", "\n" + strings.ReplaceAll(batch(insert("p", "n")), "binary\n\n", "binary\r\n\r\n"), mixed, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},
 		{"a batch between a preamble and an epilogue", []step{seed, {"POST /$batch", "\nbefore\n" + batch(insert("p", "n")) + "after\n", mixed, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},
 		{"a batch with a quoted boundary", []step{seed, {"POST /$batch", batch(insert("p", "n")), `Content-Type: multipart/mixed; boundary="batch_1"`, "202 ~ HTTP/1.1 204 No Content"}, {"GET " + at("p", "n"), "", "", "200"}}},
 		{"a batch with its boundary in a value", []step{seed, send("202 ~ HTTP/1.1 204 No Content", tricky), {"GET " + at("p", "n"), "", "", `200 ~ "A":"--changeset_1--"`}}},
-		{"the answers of a batch have the Content-IDs of its operations", []step{seed, send("202 ~ Content-ID: 5 ~ Content-ID: 6", numbered("n", "5"), numbered("m", "6"))}},
+		{"the replies of a batch have the Content-IDs of its operations", []step{seed, send("202 ~ Content-ID: 5 ~ Content-ID: 6", numbered("n", "5"), numbered("m", "6"))}},
 		{"a failed batch has the Content-ID of the operation that failed", []step{seed, send("202 409 EntityAlreadyExists ~ Content-ID: 6 !~ Content-ID: 5", numbered("new", "5"), numbered("r", "6")), after}},
 		{"a batch without its end", []step{seed, {"POST /$batch", strings.TrimSuffix(batch(insert("p", "new")), "--batch_1--\n"), mixed, "400 InvalidInput"}, after}},
 		{"a batch of one read", []step{seed, {"POST /$batch",

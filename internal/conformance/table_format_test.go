@@ -53,7 +53,7 @@ func metadataCases() []conversation {
 	)
 }
 
-// sdk is how the SDK of a language sends its requests.
+// sdk describes how the SDK of a language sends its requests.
 type sdk struct{ name, read, write string }
 
 var sdks = []sdk{
@@ -65,7 +65,7 @@ var sdks = []sdk{
 	{"the old .NET", "MaxDataServiceVersion: 3.0;NetFx|Accept: application/json;odata=minimalmetadata|Accept-Charset: UTF-8|User-Agent: Azure-Storage/9.3.2 (.NET CLR 4.0)", "Content-Type: application/json"},
 }
 
-// languageCases are what the SDKs of other languages send for a row's life.
+// languageCases returns the requests with which the SDKs of other languages insert, read, change and delete a row.
 func languageCases() []conversation {
 	var all []conversation
 	for _, s := range sdks {

@@ -7,7 +7,7 @@ import (
 
 const bare = "Accept: application/json;odata=nometadata"
 
-// sample is rows of every type.
+// sample returns steps that insert rows with properties of every type.
 func sample() []step {
 	return []step{
 		{"PUT " + at("a", "1"), `{"S":"x","I":5,"D":1.5,"B":true}`, "", "204"},
@@ -19,7 +19,7 @@ func sample() []step {
 // https://learn.microsoft.com/rest/api/storageservices/querying-tables-and-entities
 func queryCases() []conversation {
 	var all []conversation
-	// Each filter finds the rows named, by PartitionKey and RowKey.
+	// The rows that each filter matches, as PartitionKey and RowKey.
 	for _, f := range [][2]string{
 		{"PartitionKey eq 'a'", "a1 a2"},
 		{"PartitionKey eq 'a' and RowKey ge '2'", "a2"},
@@ -52,15 +52,15 @@ func queryCases() []conversation {
 		refused("15 comparisons", "$filter="+fifteen, "200"),
 		refused("16 comparisons", "$filter="+fifteen+" or I eq 2", "400 InvalidInput"),
 		refused("a filter that stops short", "$filter=I eq", "400 InvalidInput"),
-		refused("a function", "$filter=startswith(S,'x')", "501 NotImplemented"),
-		refused("an order", "$orderby=S", "501 NotImplemented"),
+		refused("a function call", "$filter=startswith(S,'x')", "501 NotImplemented"),
+		refused("$orderby", "$orderby=S", "501 NotImplemented"),
 		refused("$top of 1001", "$top=1001", "400 InvalidInput"),
 		refused("$top of 0", "$top=0", "400 InvalidInput"),
 		refused("a comparison with null", "$filter=I eq null", "400 InvalidInput"),
 		refused("a comparison of two properties", "$filter=I eq J", "400 InvalidInput"),
-		refused("a text that does not end", "$filter=S eq 'x", "400 InvalidInput"),
+		refused("an unterminated string", "$filter=S eq 'x", "400 InvalidInput"),
 		conversation{"blanks and brackets in a filter", append(sample(), step{"GET /{T}()?$select=RowKey&$filter=  ( (I  eq 5)and\t(S eq 'x') ) ", "", bare, `200 ~ {"value":[{"RowKey":"1"}]}`})},
-		refused("$top of a word", "$top=many", "400 InvalidInput"),
+		refused("$top that is not a number", "$top=many", "400 InvalidInput"),
 		conversation{"a selected property that is missing", append(sample(), step{"GET /{T}()?$filter=I eq 5&$select=RowKey,Nope", "", bare, `200 ~ {"RowKey":"1","Nope":null}`})},
 		conversation{"rows come in ordinal order", []step{
 			{"PUT " + at("p", "a"), `{}`, "", "204"}, {"PUT " + at("p", "B"), `{}`, "", "204"}, {"PUT " + at("p", "2"), `{}`, "", "204"}, {"PUT " + at("p", "111"), `{}`, "", "204"},
@@ -86,7 +86,7 @@ func formatCases() []conversation {
 		{"no metadata", append(sample(), step{"GET " + at("a", "2"), "", bare, `200 ~ "L":"5","T":"2020-01-02T03:04:05.1234567Z"`})},
 		{"minimal metadata", append(sample(), step{"GET " + at("a", "2"), "", "", `200 ~ "L@odata.type":"Edm.Int64","L":"5","T@odata.type":"Edm.DateTime"`})},
 		{"full metadata", append(sample(), step{"GET " + at("a", "2"), "", "Accept: application/json;odata=fullmetadata", `200 ~ "odata.id":"{BASE}/{T}(PartitionKey='a',RowKey='2')"`})},
-		{"Atom is gone", append(sample(), step{"GET " + at("a", "2"), "", "Accept: application/atom+xml", "415 AtomFormatNotSupported"})},
+		{"Atom is not supported", append(sample(), step{"GET " + at("a", "2"), "", "Accept: application/atom+xml", "415 AtomFormatNotSupported"})},
 		{"an invalid method", []step{{"PUT /{T}", `{}`, "", "405 MethodNotAllowed"}}},
 	}
 }

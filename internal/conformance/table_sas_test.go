@@ -13,7 +13,7 @@ func signatureCases() []conversation {
 		mismatch = "403 AuthorizationPermissionMismatch"
 		failure  = "403 AuthorizationFailure"
 		bad      = "403 AuthenticationFailed"
-		pair     = "sp=raud&spk=b&srk=1&epk=b&erk=1" // the row (b, 1) alone
+		pair     = "sp=raud&spk=b&srk=1&epk=b&erk=1" // only the row (b, 1)
 	)
 	one := func(name, request, body, sas, want string) conversation {
 		return conversation{"a signature " + name, seeded(step{request, body, with(sas), want})}
@@ -32,7 +32,7 @@ func signatureCases() []conversation {
 		{"a signature to update updates", seeded(step{"PUT " + at("a", "1"), `{}`, with("sp=u") + "|If-Match: *", "204"})},
 		{"a signature to delete deletes", seeded(step{"DELETE " + at("a", "1"), "", with("sp=d") + "|If-Match: *", "204"})},
 		one("for a range reads in it", "GET "+at("b", "1"), "", pair, "200"),
-		one("for a range does not read in front of it", "GET "+at("a", "1"), "", pair, failure),
+		one("for a range does not read before it", "GET "+at("a", "1"), "", pair, failure),
 		one("for a range does not read beyond it", "GET "+at("b", "2"), "", pair, failure),
 		one("for a range queries what is in it", "GET /{T}()?$select=PartitionKey,RowKey", "", pair, `200 ~ "PartitionKey":"b" !~ "PartitionKey":"a" !~ "PartitionKey":"c" !~ "RowKey":"2"`),
 		one("for a range does not insert outside", "POST /{T}", row("b", "9", ""), pair, failure),
@@ -42,8 +42,8 @@ func signatureCases() []conversation {
 		one("ignores the case of the table", "GET "+at("a", "1"), "", "tn={t}&sp=r", "200"),
 		{"a signature of another table", seeded(step{"GET " + at("a", "1"), "", "Sas: tn=other&sp=r", failure})},
 		one("that has expired", "GET "+at("a", "1"), "", "sp=r&se=2020-01-01T00:00:00Z", bad),
-		one("that is not yet good", "GET "+at("a", "1"), "", "sp=r&st=2090-01-01T00:00:00Z&se=2099-01-01T00:00:00Z", bad),
-		one("for https alone", "GET "+at("a", "1"), "", "sp=r&spr=https", "403 AuthorizationProtocolMismatch"),
+		one("that is not yet valid", "GET "+at("a", "1"), "", "sp=r&st=2090-01-01T00:00:00Z&se=2099-01-01T00:00:00Z", bad),
+		one("for https only", "GET "+at("a", "1"), "", "sp=r&spr=https", "403 AuthorizationProtocolMismatch"),
 		one("for another address", "GET "+at("a", "1"), "", "sp=r&sip=168.1.5.60", "403 AuthorizationSourceIPMismatch"),
 		one("creates no table", "POST /Tables", `{"TableName":"{T}x"}`, "sp=raud", failure),
 		{"a signature of a stored policy", seeded(

@@ -18,12 +18,12 @@ func TestTableService(t *testing.T) {
 	}.onBoth(t)
 }
 
-// at is the address of a row.
+// at returns the address of a row.
 func at(pk, rk string) string {
 	return "/{T}(PartitionKey='" + url.PathEscape(strings.ReplaceAll(pk, "'", "''")) + "',RowKey='" + url.PathEscape(strings.ReplaceAll(rk, "'", "''")) + "')"
 }
 
-// row is the body of an insert with further members.
+// row returns the body of an insert with further members.
 func row(pk, rk, members string) string {
 	if members != "" {
 		members = "," + members
@@ -51,7 +51,7 @@ func tableCases() []conversation {
 		refused("a table name with a dash", "ab-cd", "400 InvalidResourceName"),
 		refused("a table name that begins with a digit", "1abc", "400 InvalidResourceName"),
 		refused("a table called tables", "tables", "400 InvalidInput"),
-		{"a table that is not there cannot be deleted", []step{{"DELETE /Tables('{T}none')", "", "", "404 ResourceNotFound"}}},
+		{"a missing table cannot be deleted", []step{{"DELETE /Tables('{T}none')", "", "", "404 ResourceNotFound"}}},
 		{"a deleted table is blocked", []step{
 			{"DELETE /Tables('{T}')", "", "", "204"},
 			{"POST /Tables", create("{T}"), "", "409 TableBeingDeleted"},
@@ -87,12 +87,12 @@ func tableDocumentCases() []conversation {
 		set("six policies of a table", policy(6, "r"), "400 InvalidXmlDocument"),
 		set("a policy of a table with a permission of queues", policy(1, "p"), "400 InvalidXmlNodeValue"),
 		set("a policy of a table without an id", "<SignedIdentifiers><SignedIdentifier/></SignedIdentifiers>", "400 MissingRequiredXmlNode"),
-		set("policies of a table that are no XML", "<Signed", "400 InvalidXmlDocument"),
+		set("policies of a table that are not XML", "<Signed", "400 InvalidXmlDocument"),
 		{"policies of a missing table", []step{{"GET /{T}none?comp=acl", "", "Accept: application/xml", "404 TableNotFound"}}},
 		{"the table service has properties", []step{{"GET /?restype=service&comp=properties", "", "Accept: application/xml", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics> ~ <MinuteMetrics>"}}},
 		{"the primary endpoint of tables has no statistics", []step{{"GET /?restype=service&comp=stats", "", "Accept: application/xml", "400 InvalidQueryParameterValue"}}},
 		{"properties of the table service that lack a part", []step{{"PUT /?restype=service&comp=properties", "<StorageServiceProperties><Logging><Version>1.0</Version></Logging></StorageServiceProperties>", "Accept: application/xml|Content-Type: application/xml", "400 MissingRequiredXmlNode"}}},
-		{"properties of the table service that are no XML", []step{{"PUT /?restype=service&comp=properties", "<Storage", "Accept: application/xml|Content-Type: application/xml", "400 InvalidXmlDocument"}}},
+		{"properties of the table service that are not XML", []step{{"PUT /?restype=service&comp=properties", "<Storage", "Accept: application/xml|Content-Type: application/xml", "400 InvalidXmlDocument"}}},
 	}
 }
 
@@ -101,7 +101,7 @@ func writeCases() []conversation {
 	return []conversation{
 		{"an insert echoes the row", []step{{"POST /{T}", row("p", "r", `"A":1`), "", `201 ~ "A":1`}}},
 		{"an insert without content", []step{{"POST /{T}", row("p", "r", ""), "Prefer: return-no-content", "204 ~ Preference-Applied: return-no-content"}}},
-		{"an insert of a row that is there", []step{{"POST /{T}", row("p", "r", ""), "", "201"}, {"POST /{T}", row("p", "r", ""), "", "409 EntityAlreadyExists"}}},
+		{"an insert of an existing row", []step{{"POST /{T}", row("p", "r", ""), "", "201"}, {"POST /{T}", row("p", "r", ""), "", "409 EntityAlreadyExists"}}},
 		{"insert or replace inserts, then replaces", []step{
 			{"PUT " + at("p", "r"), `{"A":1,"B":2}`, "", "204"}, {"PUT " + at("p", "r"), `{"A":3}`, "", "204"},
 			{"GET " + at("p", "r") + "?$select=A,B", "", "Accept: application/json;odata=nometadata", `200 ~ "A":3`},

@@ -1,7 +1,7 @@
 // Package fakeaccount is an Azure storage account in memory: the Table, Queue and Blob
 // services, and the verification of credentials in front of them.
 //
-// A request takes these steps. Each has one place:
+// A request passes through these packages:
 //
 //	fault       the transport that the client uses: faults by rules, and the log
 //	request     the HTTP request is parsed, once
@@ -10,8 +10,8 @@
 //	table, queue, blob
 //	            the service carries the request out
 //
-// Package op is the list of operations that all of them use. The reply is made with
-// package reply, and by the queue and blob services with package xmlservice.
+// Package op is the list of operations that all of them use. Package reply creates the
+// reply, in the queue and blob services together with package xmlservice.
 package fakeaccount
 
 import (
@@ -28,10 +28,10 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// Account is a storage account, and the transport that carries requests to it out in
-// the goroutine of the sender: without a socket or another goroutine, so that
-// testing/synctest controls the time of clients and services. Use New to make one. It
-// is safe for concurrent use.
+// Account is a storage account, and the transport for requests to it. It carries requests
+// out in the goroutine of the sender, without a socket or another goroutine, so that
+// testing/synctest controls the time of clients and services. Create it with [New]. It is
+// safe for concurrent use.
 type Account struct {
 	name     string
 	verifier *auth.Verifier
@@ -57,7 +57,7 @@ func (a *Account) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	r := request.From(req)
-	if r == nil { // sent past the transport of package fault
+	if r == nil { // not sent through the transport of package fault
 		parser := request.Parser{Account: a.name}
 		r, req = parser.Parse(req)
 	}
@@ -68,14 +68,14 @@ func (a *Account) Do(req *http.Request) (*http.Response, error) {
 	return w.Result(req), nil
 }
 
-// serve verifies the credential of a request, and hands it to its service.
+// serve verifies the credential of a request, and passes the request to its service.
 func (a *Account) serve(w http.ResponseWriter, r *request.Request) {
 	if r.Account != a.name {
 		a.refuse(w, r, reply.New(http.StatusBadRequest, "InvalidUri", "The address does not name the account "+a.name+"."))
 		return
 	}
 	if r.Service == "" {
-		a.refuse(w, r, reply.New(http.StatusBadRequest, "InvalidUri", "The host names no service of the account, as "+a.name+".table.… does. The addresses of Serve need no such host."))
+		a.refuse(w, r, reply.New(http.StatusBadRequest, "InvalidUri", "The host does not name a service of the account, as "+a.name+".table.… does. The addresses of Serve do not need such a host."))
 		return
 	}
 	grant, refusal := a.verifier.Verify(r)

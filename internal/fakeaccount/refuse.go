@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// refuse answers a request that does not reach its service. The Table service has no
+// refuse replies to a request that does not reach its service. The Table service has no
 // element for the detail of an error, so it becomes a line of the message.
 func (a *Account) refuse(w http.ResponseWriter, r *request.Request, e *reply.Error) {
 	h := w.Header()

@@ -64,21 +64,4 @@ var inNames = words([][2]string{
 })
 
 // notYet are the folders, without their subfolders, and the files whose language is not rewritten yet.
-var notYet = []string{
-	"examples/directory",
-	"internal/bench/alternatives",
-	"internal/emulator/auth",
-	"internal/emulator/blob",
-	"internal/emulator/queue",
-	"internal/emulator/rest",
-	"internal/emulator/restxml",
-	"internal/emulator/restxml/restxmltest",
-	"internal/emulator/table",
-	"internal/fault",
-	"internal/wire",
-	"patterns/access",
-	"patterns/dataseries",
-	"patterns/logdata",
-	"patterns/logtail",
-	"patterns/storagetest",
-}
+var notYet = []string{}

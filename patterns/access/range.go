@@ -10,7 +10,7 @@ import (
 // table. The functions that build a Range return no error; if a range cannot be signed,
 // [Range.Err] and [Sign] report why.
 type Range struct {
-	first, last keys.Key // inclusive; an empty key is no bound
+	first, last keys.Key // inclusive; an empty key means no bound
 	err         error
 }
 
@@ -51,7 +51,7 @@ func Rows(partitionKey string, r keys.Range) Range {
 
 // Between returns the range of all entities from first to last, both included, in the
 // order of the table: (b, 5) to (d, 5) contains the rows of b from 5, all of c, and the
-// rows of d up to 5. An empty key is no bound. A bound with a row key needs a partition
+// rows of d up to 5. An empty key means no bound. A bound with a row key needs a partition
 // key.
 func Between(first, last keys.Key) Range {
 	r := Range{first: first, last: last}

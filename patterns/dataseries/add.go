@@ -54,7 +54,7 @@ func add[V Value](a, b V) (V, error) {
 const (
 	addsProperty = "azp_adds" // IDs of the last changes, newest first
 	keptIDs      = 48
-	idLen        = 8 // characters, 40 random bits: enough to tell 48 changes apart
+	idLen        = 8 // characters, 40 random bits: enough to distinguish 48 changes
 	maxTries     = 64
 )
 

@@ -50,14 +50,14 @@ func (r storedRow) equal(other storedRow) bool {
 	return r.content.Properties.Equal(other.content.Properties)
 }
 
-// archive is where rows are moved to. Its errors match the sentinels of package patterns.
+// archive is the target of moves. Its errors match the sentinels of package patterns.
 type archive interface {
-	// insert stores a row unless there is one with the same key: ErrExists.
+	// insert stores a new row. The error is ErrExists if a row has the same key.
 	insert(ctx context.Context, r storedRow) (etag string, err error)
 	get(ctx context.Context, key keys.Key) (storedRow, error)
-	// replace replaces the version etag of a row. ErrConflict or ErrNotFound.
+	// replace replaces a row if its version is etag; otherwise ErrConflict or ErrNotFound.
 	replace(ctx context.Context, r storedRow, etag string) (newETag string, err error)
-	// delete deletes the version etag of a row. ErrConflict or ErrNotFound.
+	// delete deletes a row if its version is etag; otherwise ErrConflict or ErrNotFound.
 	delete(ctx context.Context, key keys.Key, etag string) error
 }
 
@@ -97,11 +97,10 @@ func (a tableArchive) delete(ctx context.Context, key keys.Key, etag string) err
 const maxBlobName = 1024
 
 // BlobName returns the name of the blob in which [MoveToBlob] stores the row at key, for
-// example "Sales/000123.json". Both parts of the key are escaped by [keys.Escape]. A part
-// that is empty or ends in a dot gets a "_", which escaped text does not contain, so that
-// the service does not take the name for another path. The error matches
-// [patterns.ErrBadKey] for an invalid key and [patterns.ErrTooLarge] for a name of more
-// than 1,024 characters.
+// example "Sales/000123.json". Both parts of the key are escaped by [keys.Escape]. If a
+// part is empty or ends in a dot, a "_" is appended, which escaped text does not contain;
+// otherwise the service could change the path. The error matches [patterns.ErrBadKey] for
+// an invalid key and [patterns.ErrTooLarge] for a name of more than 1,024 characters.
 func BlobName(key keys.Key) (string, error) {
 	if err := key.Validate(); err != nil {
 		return "", fmt.Errorf("blob name: %w", err)

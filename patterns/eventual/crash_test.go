@@ -50,8 +50,8 @@ func crashAtEveryRequest(t *testing.T, begin func(t *testing.T, b *harness.Backe
 	})
 }
 
-// process returns a function that runs the worker until a delivery ends, or until there
-// was none for a while.
+// process returns a function that runs the worker until a delivery ends, or until no
+// message was delivered for a while.
 func (s *fixture) process(t testing.TB) func() {
 	return func() {
 		stop := s.start(t)

@@ -23,7 +23,7 @@ type delivery struct {
 }
 
 // finalTimeout bounds the requests that end a delivery, so that a worker can stop even
-// if no request gets an answer.
+// if the service does not reply.
 const finalTimeout = 30 * time.Second
 
 // final makes a request that ends the delivery.
@@ -33,7 +33,7 @@ func (d *delivery) final(request func(context.Context) error) error {
 	return request(ctx)
 }
 
-// process handles one message and decides what becomes of it. If poll has ended, it
+// process handles one message and decides its outcome. If poll has ended, it
 // releases the message without calling the handler. work is the parent of the handler's
 // context.
 func (w *Worker) process(poll, work context.Context, m *message, received time.Time, timers *sync.WaitGroup) {
@@ -71,9 +71,9 @@ func (w *Worker) process(poll, work context.Context, m *message, received time.T
 	err = d.call(ctx, h.handle)
 }
 
-// exhausted reports whether the message had all its attempts. Without a poison queue
-// every second delivery is one more attempt. Not every delivery is, because a message
-// that kills its worker would then kill the next one immediately.
+// exhausted reports whether the message has used all its attempts. Without a poison queue
+// only every second further delivery is an attempt, so that a message that kills its worker
+// does not kill the next worker immediately.
 func (d *delivery) exhausted() bool {
 	excess := d.attempt - d.maxAttempts
 	return excess > 0 && (d.w.poison.client != nil || excess%2 == 1)
@@ -188,8 +188,8 @@ func (d *delivery) succeed() {
 		d.deletePayload()
 	case hasCode(err, "MessageNotFound"):
 		// An earlier try of this request deleted the message, or another worker did. Some
-		// documents say that a message leased by another worker may get this answer too,
-		// so the payload is kept.
+		// documentation describes this error also for a message that another worker has
+		// leased, so the payload is kept.
 	default:
 		d.logFailure("message not deleted, it will be delivered again", err)
 		d.report(Lost, nil)

@@ -4,7 +4,7 @@
 //
 // # Problem
 //
-// "Archive employee 456" changes two tables, which no entity group transaction can do. A
+// "Archive employee 456" changes two tables, which is impossible in one transaction. A
 // process that changes the first and dies before the second leaves the data
 // inconsistent, and no one notices. With this pattern, the intent is first stored as a
 // queue message. A worker then executes all steps, and repeats them until they are done:
@@ -66,7 +66,7 @@
 //	a failed attempt        1
 //	move to poison          2
 //	replay, discard         2, 1, and one for each 32 messages that Take receives
-//	Move                    3, if the row was moved before 2
+//	Move                    3; 2 if the row was moved before
 //
 // # Failures
 //

@@ -26,7 +26,7 @@ type EnqueueOptions struct {
 	// Delay is how long the message is invisible at first, up to 7 days.
 	Delay time.Duration
 
-	// TTL is how long the message lives, rounded up to seconds. When it ends, the
+	// TTL is the lifetime of the message, rounded up to seconds. When it ends, the
 	// message is deleted, even if no attempt succeeded. It must be longer than Delay by
 	// at least a second. Zero means that the message never expires. (The service's own
 	// default of 7 days would lose operations in an outage of that length.)
@@ -39,15 +39,15 @@ type EnqueueOptions struct {
 
 // Enqueue adds a job to the queue. msg is stored as JSON. kind selects the handler and
 // is stored as well, so it must not change while messages of that kind exist. A kind
-// has 1 to 128 bytes, which are letters, digits and - _ . : /, and does not begin with
-// "azp.".
+// consists of 1 to 128 letters, digits and the characters - _ . : /, and does not begin
+// with "azp.".
 //
 // Enqueue sends one request. If the payload is larger than about 47 KiB of JSON, so
 // that it does not fit into the 64 KiB of a message, it first stores the payload in a
 // blob of EnqueueOptions.Container, which is a second request. Without a container it
 // returns [patterns.ErrTooLarge] before any request.
 //
-// If a try of the SDK got no definite answer, the error matches
+// If a try by the SDK received no definite reply, the error matches
 // [patterns.ErrOutcomeUnknown]: the message may be on the queue. In that case call
 // Enqueue again with the same EnqueueOptions.ID. That can lead to two messages with one
 // ID, as can a lost response after which the SDK repeated the request: delivery is at

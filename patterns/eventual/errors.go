@@ -37,8 +37,8 @@ var (
 	// does not lease messages. Only messages from [PoisonQueue.Take] can be changed.
 	ErrNotLeased = errors.New("message was peeked, not taken")
 
-	// ErrSuperseded means that the row to be moved is not the one that [Row] describes:
-	// it was changed or created again since. Nothing was moved.
+	// ErrSuperseded means that the stored row is not the one that [Row] describes, because
+	// it was changed or created again. Nothing was moved.
 	ErrSuperseded = errors.New("row is not the one to be moved")
 
 	// ErrBadKind means that the kind of a job is empty, too long, reserved or registered
@@ -46,8 +46,8 @@ var (
 	ErrBadKind = errors.New("bad kind")
 )
 
-// unsureError returns the error of a write of which an earlier try may have been
-// carried out, whatever the answer to the last one was.
+// unsureError returns the error of a write if an earlier try may have been carried out,
+// regardless of the reply to the last one.
 func unsureError(op string, err error) error {
 	e := azerr.New(op, err)
 	e.Unsure = true
@@ -58,15 +58,14 @@ func unsureError(op string, err error) error {
 	return fmt.Errorf("%w: %w", patterns.ErrOutcomeUnknown, e)
 }
 
-// refused reports whether the service definitely refused the request, for a reason
-// that a repetition would meet again.
+// refused reports whether the service refused the request, and would refuse it again.
 func refused(err error) bool {
 	var e *azerr.Error
 	return errors.As(err, &e) && !e.Unsure && e.Status >= 400 && e.Status < 500 &&
 		e.Status != http.StatusRequestTimeout && e.Status != http.StatusTooManyRequests
 }
 
-// hasCode reports whether err is an answer of the service with that error code.
+// hasCode reports whether err is a reply of the service with that error code.
 func hasCode(err error, code string) bool {
 	var e *azerr.Error
 	return errors.As(err, &e) && e.Code == code

@@ -99,7 +99,7 @@ func (s *fixture) next(t testing.TB, n int) []eventual.Event {
 	var all []ended
 	timeout := time.Minute
 	if s.InProcess() {
-		timeout = 1000 * time.Hour // of virtual time, perhaps
+		timeout = 1000 * time.Hour // virtual time, if the test uses inVirtualTime
 	}
 	deadline := time.After(timeout)
 	for len(all) < n {

@@ -24,9 +24,9 @@ type Job[M any] struct {
 	Message M
 
 	// Attempt counts from 1. Every delivery counts, including those whose worker died or
-	// whose response was lost. Deliveries that ended with [Snooze] or with the stop of the
-	// worker do not count, except for messages that Enqueue did not write, in which that
-	// cannot be stored.
+	// whose response was lost. Deliveries that ended with [Snooze] or because the worker
+	// stopped do not count. In messages that Enqueue did not write they do, because the
+	// correction cannot be stored there.
 	Attempt int
 
 	// Enqueued is the time of the Enqueue.
@@ -49,8 +49,8 @@ const Raw = reservedKinds + "raw"
 // [Snooze] or [Cancel] to decide otherwise.
 //
 // The handler's context ends if the lease of the message is lost ([ErrLeaseLost]) or if
-// the worker stops and the grace time is over ([ErrStopped]); [context.Cause] returns
-// which.
+// the worker stops and the grace time is over ([ErrStopped]); [context.Cause] returns the
+// reason.
 func Handle[M any](w *Worker, kind string, handle func(ctx context.Context, job Job[M]) error) {
 	var err error
 	if kind != Raw {

@@ -61,8 +61,8 @@ func (l *lease) renew() {
 	if extension < time.Second || !began.Add(extension).After(l.until) {
 		return // it is already hidden until it expires
 	}
-	// A request that is still under way when the lease ends concerns a message that
-	// another worker may have received.
+	// When the lease has expired, another worker may have received the message, so the
+	// request must end by then.
 	ctx, cancel := context.WithDeadlineCause(l.ctx, l.until, ErrLeaseLost)
 	defer cancel()
 	err := l.queue.update(ctx, l.m, l.m.text, extension)

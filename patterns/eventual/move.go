@@ -30,8 +30,8 @@ type Row struct {
 	ETag azcore.ETag `json:"etag,omitempty"`
 
 	// Where is a filter, in the text form of package query, that the row must match. Use
-	// it with a property that changes of the row keep and a new row does not have, such
-	// as a contract number. The row is then moved as it is at the time of the move.
+	// a property that no update changes and that differs in a new row, such as a contract
+	// number. The row is moved with the values that it has at the time of the move.
 	Where string `json:"where,omitempty"`
 }
 
@@ -52,7 +52,8 @@ func (r Row) filter() (query.Filter, error) {
 // Move moves a row to another table, under the same key and with all its properties,
 // like the archive of the design guide. The tables may be in different accounts. Move
 // reads the row, stores it in the target, and then deletes it from the source if it is
-// still the version read. Meanwhile the row is in both tables; it is never in none.
+// still the version read. The row is in both tables for a moment, and always in at least
+// one of them.
 //
 // Move may be repeated, concurrently too, and in any process: a crash at any step, a late
 // call and a duplicate call lead to the same state. If the row is changed between the
@@ -63,9 +64,9 @@ func (r Row) filter() (query.Filter, error) {
 // Move returns nil if the row is only in the target, because it was moved before, and
 // [patterns.ErrNotFound] if it is in neither table. It returns [ErrSuperseded] if the
 // row in the source is not the one that [Row] describes, because it was changed, or moved
-// before and created again; the target is then as it was. It returns
-// [patterns.ErrOutcomeUnknown] if the response to its own delete was lost and such a row
-// was in the source at the next try; the copy in the target then stays.
+// before and created again; Move then leaves the target unchanged. It returns
+// [patterns.ErrOutcomeUnknown] if the response to its own delete was lost and the next try
+// finds such a row in the source; it then leaves the copy in the target.
 //
 // Three requests; two if the row was moved before; two more for each conflict with
 // another writer, and up to three more if the target contains a row with the key.
@@ -78,9 +79,9 @@ func Move(ctx context.Context, from, to *aztables.Client, row Row) error {
 	return runMove(ctx, newTableArchive(from), newTableArchive(to), row)
 }
 
-// MoveToBlob is [Move] with a block blob as the target, whose name is that of [BlobName].
-// The blob contains the row in the JSON of the Table service, with the types of its
-// properties. A container should receive the rows of one table only.
+// MoveToBlob moves a row to a block blob, as [Move] does to a table. [BlobName] returns the
+// name of the blob. The blob contains the row in the JSON of the Table service, with the
+// types of its properties. A container should contain the rows of one table only.
 func MoveToBlob(ctx context.Context, from *aztables.Client, to *container.Client, row Row) error {
 	if from == nil || to == nil {
 		return fmt.Errorf("move to blob: client: %w", patterns.ErrNil)
@@ -232,7 +233,7 @@ func (m *move) store(ctx context.Context, src storedRow) error {
 	}
 	// If this call was delayed since it read the source, the row in the target may be newer
 	// than src. It is not if the source is unchanged: a newer row can be in the target only
-	// after src has left the source, and ETags do not come back.
+	// after src has left the source, and an ETag is never used again.
 	now, err := m.from.get(ctx, src.key)
 	if err != nil {
 		return err

@@ -216,7 +216,7 @@ func TestSupersededMoveRestoresTheArchiveAfterSeveralTries(t *testing.T) {
 }
 
 // The delete is carried out and its response is lost. Before the SDK repeats it the employee
-// is hired again, so the repetition meets another version. The copy must stay.
+// is hired again, so the retried delete finds another version. The copy must stay.
 func TestMoveKeepsTheCopyIfTheResponseToItsDeleteIsLost(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, kind := range []string{"table", "blob"} {

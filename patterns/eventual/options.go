@@ -15,8 +15,8 @@ import (
 type Options struct {
 	// Poison is the queue for messages that cannot be processed, by convention named
 	// "<queue>-poison". It must differ from the worker's queue. It is created when it is
-	// first needed. A queue client cannot make the client of another queue, but the
-	// service client can: service.NewQueueClient("jobs-poison").
+	// first needed. Create its client with the service client, for example
+	// service.NewQueueClient("jobs-poison").
 	//
 	// Without a poison queue such messages stay on the queue, hidden for 7 days at a
 	// time. After MaxAttempts they get one more attempt every 14 days. No message is
@@ -65,13 +65,13 @@ type Options struct {
 	// keys. If nil, nothing is logged.
 	Logger *slog.Logger
 
-	// Observe is called at the end of each delivery, for metrics. Calls come from the
-	// goroutines of the handlers, concurrently; they should be short.
+	// Observe is called at the end of each delivery, for metrics. It is called
+	// concurrently, from the goroutines of the handlers, and should return quickly.
 	Observe func(Event)
 
 	// Tracing creates a span for each attempt, which is the parent of the spans that SDK
 	// clients create in the handler. It is the type of their
-	// ClientOptions.TracingProvider: azotel.NewTracingProvider makes one of an
+	// ClientOptions.TracingProvider: azotel.NewTracingProvider creates one from an
 	// OpenTelemetry provider. The zero value means no spans.
 	Tracing tracing.Provider
 }
@@ -86,7 +86,7 @@ const (
 	Poisoned                // moved to the poison queue
 	Parked                  // hidden for 7 days, because there is no poison queue to move it to
 	Lost                    // another worker has received the message, or will
-	Released                // given back because the worker stops
+	Released                // made visible again because the worker stops
 )
 
 var outcomeNames = [...]string{"done", "retrying", "snoozed", "poisoned", "parked", "lost", "released"}

@@ -22,8 +22,9 @@ type Outbox struct {
 var _ patterns.OutboxQueue = (*Outbox)(nil)
 
 // NewOutbox returns an Outbox. Stores that share a queue need different names, of which
-// one may be "". A name has letters, digits and - _ . : /, at most 64 bytes; others are
-// refused with [ErrBadKind]. It makes no request.
+// one may be "". A name consists of up to 64 letters, digits and the characters
+// - _ . : /; for any other name the error matches [ErrBadKind]. NewOutbox makes no
+// request.
 func NewOutbox(queueClient *azqueue.QueueClient, name string) (*Outbox, error) {
 	if queueClient == nil {
 		return nil, fmt.Errorf("new outbox: queue: %w", patterns.ErrNil)
@@ -75,8 +76,8 @@ func (o *Outbox) Put(ctx context.Context, w patterns.OutboxMessage, delay time.D
 	return r, nil
 }
 
-// Delete deletes an outbox message, unless a worker has received it since: the worker
-// then deletes it when it is done. One request.
+// Delete deletes an outbox message, unless a worker has received it since it was added.
+// In that case the worker deletes it. One request.
 func (o *Outbox) Delete(ctx context.Context, r patterns.Receipt) error {
 	if o == nil || o.queue.client == nil {
 		return fmt.Errorf("outbox: queue: %w", patterns.ErrNil)
@@ -100,9 +101,9 @@ type Drainer interface {
 const outboxAttempts = 100
 
 // HandleOutbox registers the handler of the outbox messages of one store: see [Worker].
-// name is that of the store's [Outbox], whose queue is the worker's. The handler finishes
-// the operations that other processes did not. A message has 100 attempts, whatever
-// [Options.MaxAttempts] is.
+// name is the name of the store's [Outbox], which must use the worker's queue. The handler
+// finishes the operations that other processes left unfinished. A message has 100
+// attempts, regardless of [Options.MaxAttempts].
 func HandleOutbox(w *Worker, name string, store Drainer) {
 	kind, err := outboxKind(name)
 	if err == nil && store == nil {

@@ -11,22 +11,22 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// periodicTask is a function that a worker calls again and again.
+// periodicTask is a function that a worker calls repeatedly.
 type periodicTask struct {
 	name     string
 	interval time.Duration
 	do       func(context.Context) error
 }
 
-// Every registers a periodic task: see [Worker]. While the worker runs, it calls do for
-// the first time after a random part of the interval, so that workers that start
-// together do not call it together, and then each time the interval has passed since the
-// last call returned. Errors and panics are logged. The context ends with that of
+// Every registers a periodic task: see [Worker]. While the worker runs, it first calls do
+// after a random part of the interval, so that workers that start together do not call it
+// together. It calls do again each time the interval has passed since the last call
+// returned. Errors and panics are logged. The context of a call ends with the context of
 // [Worker.Run]. Every worker that registers a task executes it, possibly concurrently
 // with others.
 //
-// It is meant for work that no message announces, such as [SweepClaims]. A nil function
-// and an interval that is not positive are refused.
+// Use it for work that is not started by a message, such as [SweepClaims]. If do is nil or
+// the interval is not positive, Run returns an error.
 func Every(w *Worker, name string, interval time.Duration, do func(context.Context) error) {
 	w.register(func() error {
 		switch {
@@ -64,7 +64,7 @@ type Sweeper interface {
 
 // HandleSweep registers a periodic task, as [Every] does, that sweeps a store. opts may
 // be nil. The report and all errors are logged. A sweep reads the whole table. It is
-// needed only if outbox messages were lost with their queue, so once a day is often.
+// needed only if outbox messages were lost with their queue, so once a day is enough.
 func HandleSweep(w *Worker, interval time.Duration, store Sweeper, opts *patterns.SweepOptions) {
 	if store == nil {
 		w.register(func() error { return fmt.Errorf("sweep: store: %w", patterns.ErrNil) })

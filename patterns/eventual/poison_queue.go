@@ -36,12 +36,12 @@ type PoisonQueueOptions struct {
 }
 
 // NewPoisonQueue returns a PoisonQueue for a queue and its poison queue, which must be
-// two. It makes no request.
+// different queues. It makes no request.
 func NewPoisonQueue(main, poison *azqueue.QueueClient, opts *PoisonQueueOptions) (*PoisonQueue, error) {
 	if main == nil || poison == nil {
 		return nil, fmt.Errorf("new poison queue: queue: %w", patterns.ErrNil)
 	}
-	if main.URL() == poison.URL() { // Take would receive what Replay puts back, endlessly
+	if main.URL() == poison.URL() { // Take would receive replayed messages again, endlessly
 		return nil, errors.New("new poison queue: the two queues are the same")
 	}
 	p := &PoisonQueue{main: queue{main}, poison: queue{poison}}
@@ -64,7 +64,7 @@ func (w *Worker) PoisonQueue() (*PoisonQueue, error) {
 	return NewPoisonQueue(w.queue.client, w.poison.client, &PoisonQueueOptions{Container: w.opts.Container})
 }
 
-// check reports a PoisonQueue that NewPoisonQueue did not make.
+// check returns an error if NewPoisonQueue did not create p.
 func (p *PoisonQueue) check() error {
 	if p == nil || p.poison.client == nil {
 		return fmt.Errorf("poison queue: %w", patterns.ErrNil)
@@ -192,10 +192,10 @@ func (p *PoisonQueue) unlease(ctx context.Context, received []*PoisonMessage) {
 	}
 }
 
-// Replay adds the message to the main queue, with all attempts before it, and then
-// deletes it from the poison queue. It must come from Take: [ErrNotLeased]. Replaying a
-// message a second time does nothing. After a crash in between the message is in both
-// queues, with the same operation ID.
+// Replay adds the message to the main queue, with the full number of attempts, and then
+// deletes it from the poison queue. If the message does not come from Take, the error is
+// [ErrNotLeased]. Replaying a message a second time does nothing. After a crash between
+// the two steps the message is in both queues, with the same operation ID.
 //
 // Two requests, and one more if half of PoisonQueueOptions.Visibility has passed since
 // Take received the message. If another client has received it by then, Replay returns
@@ -221,8 +221,8 @@ func (p *PoisonQueue) replay(ctx context.Context, pm *PoisonMessage) error {
 	if _, _, err := p.main.put(ctx, text, 0, 0); err != nil {
 		return err
 	}
-	// If another client has received the message since, there are two of it. This one is
-	// on its way, as the caller asked.
+	// If another client has received the message since, it may be replayed twice. This
+	// call has added it to the main queue, as the caller asked.
 	if err := p.poison.delete(ctx, pm.m.id, pm.m.popReceipt); err != nil && !errors.Is(err, ErrLeaseLost) {
 		return err
 	}
@@ -266,9 +266,9 @@ func (p *PoisonQueue) renew(ctx context.Context, pm *PoisonMessage) error {
 }
 
 // Discard deletes the message, and its payload if that is in a blob and
-// PoisonQueueOptions.Container is set. It must come from Take: [ErrNotLeased]. Discard
-// returns nil if the message does not exist any more, and [ErrLeaseLost] if another
-// client has received it since. One request, and one for a blob.
+// PoisonQueueOptions.Container is set. If the message does not come from Take, the error
+// is [ErrNotLeased]. Discard returns nil if the message does not exist any more, and
+// [ErrLeaseLost] if another client has received it since. One request, and one for a blob.
 func (p *PoisonQueue) Discard(ctx context.Context, pm *PoisonMessage) error {
 	if err := p.discard(ctx, pm); err != nil {
 		return fmt.Errorf("discard: %w", err)

@@ -63,7 +63,7 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	return w, nil
 }
 
-// check reports a Worker that NewWorker did not make.
+// check returns an error if NewWorker did not create w.
 func (w *Worker) check() error {
 	if w == nil || w.queue.client == nil {
 		return fmt.Errorf("worker: %w", patterns.ErrNil)
@@ -79,8 +79,8 @@ func (w *Worker) Queue() *azqueue.QueueClient {
 	return w.queue.client
 }
 
-// Create creates the queue and, if there is one, the poison queue, unless they exist.
-// One request for each.
+// Create creates the queue and, if the worker has one, the poison queue, unless they
+// exist. One request for each.
 func (w *Worker) Create(ctx context.Context) error {
 	if err := w.check(); err != nil {
 		return fmt.Errorf("create: %w", err)
@@ -91,8 +91,8 @@ func (w *Worker) Create(ctx context.Context) error {
 	return w.poison.create(ctx)
 }
 
-// register calls add, which changes the worker, and keeps its error for Run. On a Worker
-// that NewWorker did not make it does nothing; Run returns an error for that.
+// register calls add, which changes the worker, and stores its error for Run. If NewWorker
+// did not create w, it does nothing, and Run returns an error.
 func (w *Worker) register(add func() error) {
 	if w.check() != nil {
 		return
@@ -102,7 +102,7 @@ func (w *Worker) register(add func() error) {
 	w.err = errors.Join(w.err, err)
 	running := w.running
 	w.mu.Unlock()
-	if err != nil && running { // Run returns it too, but only when it ends
+	if err != nil && running { // Run also returns it, but only when it ends
 		w.opts.Logger.Error("eventual: registration refused", "error", err)
 	}
 }

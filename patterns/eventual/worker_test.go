@@ -151,7 +151,7 @@ func TestRunFailsIfTheQueueDoesNotExist(t *testing.T) {
 
 func TestCreateCreatesBothQueues(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		s := newFixture(t, b, nil) // there are both already
+		s := newFixture(t, b, nil) // both exist already
 		if err := s.worker.Create(t.Context()); err != nil {
 			t.Error(err)
 		}

@@ -102,7 +102,7 @@ func (b *bulk[T]) flush(ctx context.Context) {
 	}
 }
 
-// write writes a group. If its table does not exist although it should, write creates the
+// write writes a group. If its table was known to exist and is missing, write creates the
 // table and writes the values again.
 func (b *bulk[T]) write(ctx context.Context, g *group[T]) {
 	s := b.set

@@ -68,7 +68,7 @@ type DeleteProgress struct {
 // DeleteWhere is not atomic. On an error, or when ctx ends, it waits for the running requests
 // and returns. The counts show what was done, and Cursor where to continue; starting from the
 // beginning is correct too. Concurrent runs are safe: a row that another run has deleted
-// counts as Gone, and makes its transaction be repeated after another read.
+// counts as Gone, and its transaction is repeated after another read.
 //
 // Rows that are inserted before the current position of the read are kept. Do not use DeleteWhere on
 // the table of a [patterns.Store]: its views would not be updated.
@@ -92,8 +92,8 @@ func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.F
 	return d.progress, err
 }
 
-// deletion is a running DeleteWhere. The goroutine of the caller reads, and the rows of each
-// partition are deleted in a goroutine of their own.
+// deletion is a running DeleteWhere. The goroutine of the caller reads, and one goroutine
+// for each partition deletes.
 type deletion[T any] struct {
 	table   *patterns.Table[T]
 	filter  query.Filter

@@ -90,8 +90,8 @@ func (d *deletion[T]) remaining(ctx context.Context, rows []target, failure erro
 	return left, nil
 }
 
-// deleteSingly deletes, with a request of its own, the row that aztables cannot address in a
-// transaction, and returns the other rows. failure is the error that names the row.
+// deleteSingly deletes the row that aztables cannot address in a transaction in a separate
+// request, and returns the other rows. failure is the error that names the row.
 func (d *deletion[T]) deleteSingly(ctx context.Context, rows []target, failure error) ([]target, error) {
 	var f *patterns.BatchError
 	if !errors.As(failure, &f) || f.Index < 0 || f.Index >= len(rows) {

@@ -3,9 +3,9 @@
 //
 // # Problem
 //
-// Logins older than 60 days must be deleted. In a single table that takes a scan to find
-// them and a delete for each row, or a transaction for each hundred: permanently as many
-// writes as there were logins.
+// Logins older than 60 days must be deleted. With a single table this takes a scan to find
+// them, and a delete for each row or a transaction for each 100 rows: in the long run, as
+// many deletes as inserts.
 //
 // # Layout
 //
@@ -49,8 +49,8 @@
 // Therefore writes to dropped periods return [ErrDropped]. [Options.Keep] makes this
 // reliable: with it, every process refuses late writes by its clock. Without it, a process
 // knows only the periods that its own [Tables.DropBefore] has dropped, and the tables that
-// its own writes have first found and later missed. If a dropped table was created again
-// nevertheless, the next DropBefore drops it.
+// its own writes have first found and later missed. If a dropped table is created again
+// in spite of this, the next DropBefore drops it.
 //
 // # Failures
 //

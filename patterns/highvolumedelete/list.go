@@ -16,7 +16,7 @@ type PeriodTable struct {
 }
 
 // List returns the existing tables of all periods that overlap [from, to), oldest first. A
-// zero time is no bound. It omits tables that are being deleted, and tables that are not in
+// zero time means no bound. It omits tables that are being deleted, and tables that are not in
 // the set. It makes one request for each 1,000 tables of the range.
 func (s *Tables[T]) List(ctx context.Context, from, to time.Time) ([]PeriodTable, error) {
 	low, high := s.periods(from, to)

@@ -181,7 +181,7 @@ func (n naming) parse(name string) (start time.Time, ok bool) {
 }
 
 // filter returns a filter for the names of the periods that start in [from, to), where a
-// zero time is no bound. Names of other tables may match too.
+// zero time means no bound. Names of other tables may match too.
 func (n naming) filter(from, to time.Time) string {
 	low, high := n.prefix+"0", n.prefix+":" // ":" is the character after "9"
 	if !from.IsZero() {

@@ -43,7 +43,7 @@ func (s *Tables[T]) Get(ctx context.Context, t time.Time, key keys.Key) (pattern
 }
 
 // Query yields the rows that match f in the tables of all periods that overlap [from, to). A
-// zero time is no bound. The times select tables, not rows: rows of the first and the last
+// zero time means no bound. The times select tables, not rows: rows of the first and the last
 // period may be outside the range. Use f to exclude them.
 //
 // The order is by period, see [QueryOptions.NewestFirst], and within a period by key. It is
@@ -51,7 +51,7 @@ func (s *Tables[T]) Get(ctx context.Context, t time.Time, key keys.Key) (pattern
 // or, with inverted times as row keys, newest first. Otherwise only the tables are in the
 // order of time. Cosmos DB for Table has no order within a table.
 //
-// An error comes with a zero item and ends the sequence. When the caller leaves the loop, no
+// An error is yielded with a zero item and ends the sequence. When the caller leaves the loop, no
 // goroutine keeps running.
 //
 // Query makes one request to list the tables for each 1,000 of them, unless the range is a

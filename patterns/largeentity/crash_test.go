@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Whichever request a process dies at, the entity is completely old or completely new,
+// If a process dies at any request, the entity is completely old or completely new,
 // all its blobs exist, and two sweeps delete all other blobs.
 func TestACrashLeavesNoDanglingReference(t *testing.T) {
 	both := func(mark string, age int32) *employee {

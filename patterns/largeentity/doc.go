@@ -40,7 +40,7 @@
 // reached at another address, and need no signature, unlike a URL. The length and sha256
 // are those of the value before compression. The encoding is omitted if the value is not
 // compressed. The name consists of [Options.Prefix], the name of the table in lower case,
-// "/" and a random UUID. No other blob ever has this name and the content never changes,
+// "/" and a random UUID. No other blob has this name and the content never changes,
 // so the reference needs no ETag.
 //
 // Rows written by other programs can be read. If a row has both the property and a

@@ -17,7 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Whichever request a process dies at, after the grace period the outbox messages leave
+// If a process dies at any request, after the grace period the outbox messages leave
 // exactly the blobs to which the entity refers, without a sweep.
 func TestOutboxMessagesDeleteUnreferencedBlobs(t *testing.T) {
 	full := func(mark string) *employee {

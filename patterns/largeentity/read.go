@@ -34,7 +34,7 @@ func (t *Table[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 		if err != nil {
 			return Item[T]{}, err
 		}
-		// A version that has failed before is not worth another try.
+		// Do not retry a version that has failed before.
 		retry := try < t.tries && (try == 1 || item.ETag != last.ETag)
 		full, err := t.Load(ctx, item)
 		if err == nil || !errors.Is(err, ErrBlobNotFound) || !retry {

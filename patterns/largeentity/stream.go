@@ -16,7 +16,7 @@ import (
 
 // Stream is the type of a field for values larger than memory. It is always stored in a
 // blob. To write a value, set the field to the result of [NewStream]; to read the value of
-// an entity that was read or written, call [Stream.Open]. The zero Stream is no value.
+// an entity that was read or written, call [Stream.Open]. The zero Stream has no value.
 type Stream struct {
 	source *source       // to be written; nil for none
 	stored *storedStream // to be read; nil for none

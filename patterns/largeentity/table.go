@@ -21,7 +21,7 @@ import (
 
 // Table is a table of entities of type T whose large fields are stored in blobs. It is
 // safe for concurrent use. It starts no goroutine that outlives a call, and does not
-// have to be closed. Make one with [New]; the methods of the zero Table that make
+// have to be closed. Create it with [New]; the methods of the zero Table that make
 // requests return [patterns.ErrNil].
 type Table[T any] struct {
 	table     *patterns.Table[T]

@@ -31,7 +31,8 @@ const (
 	parallelBlobs = 4
 	// defaultBlockSize is how much of a stream is in memory.
 	defaultBlockSize = 8 << 20
-	// defaultMaxBlocks is the service's limit of blocks in a blob: 390 GiB of that size.
+	// defaultMaxBlocks is the service's limit of blocks in a blob: 390 GiB in blocks of
+	// the default size.
 	defaultMaxBlocks = 50_000
 )
 

@@ -89,7 +89,7 @@ func TestARowThatIsTooLargeIsRefusedBeforeTheUpload(t *testing.T) {
 }
 
 // Each request is carried out and its reply is lost. The SDK repeats the request, which then
-// meets the result of the first try.
+// finds the result of the first try.
 func TestALostReplyDoesNotFailTheCall(t *testing.T) {
 	for op, times := range map[string]int{"Blob.Put": 1, "Table.Insert": 1, "Table.Replace": 1, "Table.Delete": 1, "Blob.Get": 2, "Table.Get": 1} {
 		t.Run(op, func(t *testing.T) {

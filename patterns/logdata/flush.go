@@ -67,7 +67,7 @@ func (w *Writer) flush(ctx context.Context, allMetadata bool) error {
 		return context.Cause(ctx)
 	}
 	defer func() { <-w.flushing }()
-	// Only the lines of this moment, because others may write faster than this appends.
+	// Only the lines that are buffered now: others may write faster than this appends.
 	w.mu.Lock()
 	left := len(w.buffer)
 	w.mu.Unlock()

@@ -126,7 +126,7 @@ func metaValue(meta map[string]*string, name string) string {
 }
 
 // parseSummary parses the metadata of a blob of the hour. ok is false if this package
-// did not write them; they then rule nothing out.
+// did not write them; then the whole blob has to be read.
 func parseSummary(h time.Time, meta map[string]*string) (s *summary, ok bool) {
 	s = newSummary(h)
 	text := metaValue(meta, metaSpans)

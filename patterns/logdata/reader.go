@@ -88,7 +88,7 @@ func (e *Entry) Cursor() string {
 // Read yields the records with from <= Time < to in the order of their times. Records of
 // the same time are ordered by the name of their blob and then by offset. Both from and
 // to must be set, and to must not be after the start of the year 10000. The sequence
-// ends after the first error, which comes with a zero Entry. The caller may leave the
+// ends after the first error, which is yielded with a zero Entry. The caller may leave the
 // loop at any time.
 //
 // Read makes one request for each hour of the range, or for each whole day, one for each

@@ -41,7 +41,7 @@ func (r *Record) normalize(now time.Time) error {
 	if r.Arrived {
 		r.Time = now
 	}
-	r.Time = r.Time.Round(0).UTC() // without the monotonic clock, which a reader has no use for
+	r.Time = r.Time.Round(0).UTC() // without the monotonic reading, which is not stored
 	if y := r.Time.Year(); y < 1 || y > 9999 {
 		return &RecordError{Field: "Time", Reason: reasonYear}
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Writer writes the records of a service to blobs of its own. It is safe for concurrent
-// use, and any number of Writers may write for the same service. A flush by count, size
-// or age runs in a goroutine that ends with the flush. Call Close to end it: a Writer
-// that is not closed loses its buffered records.
+// Writer writes the records of a service to blobs that it creates. It is safe for
+// concurrent use, and any number of Writers may write for the same service. A flush by
+// count, size or age runs in a goroutine that ends with the flush. Call Close after the
+// last record: a Writer that is not closed loses its buffered records.
 type Writer struct {
 	container *container.Client
 	service   string

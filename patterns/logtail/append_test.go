@@ -70,7 +70,7 @@ func TestAppendAllStoresEntriesInOrderWithOneRequest(t *testing.T) {
 			for i, r := range read {
 				e := es[99-i]
 				if r.Value.What != fmt.Sprint(99-i) || r.Key != e.Key || r.ETag != e.ETag {
-					t.Fatalf("place %d: %v under %v, want %v under %v", i, r.Value, r.Key, e.Value, e.Key)
+					t.Fatalf("position %d: %v under %v, want %v under %v", i, r.Value, r.Key, e.Value, e.Key)
 				}
 			}
 			_, err = log.AppendAll(t.Context(), "s", append(vs, claim{}))

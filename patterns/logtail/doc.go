@@ -33,14 +33,14 @@
 // # Order
 //
 // Entries are returned newest first, by their time. Entries that one Log appends one after
-// the other keep their order even if the clock stands still or is set back: until the clock
-// has caught up, they get the time of the Log's latest entry. The order of entries of
-// different Logs is that of their clocks.
+// the other keep their order even if the clock does not advance or is set back: until the
+// clock has caught up, they get the time of the Log's latest entry. The order of entries of
+// different Logs depends on their clocks.
 //
 // An entry is visible when its Append has returned. During an Append, entries with later
-// times may already be visible. To poll with Since without missing entries, read from a time
-// before the latest entry seen, earlier by more than an Append takes and clocks differ, and
-// ignore entries whose Key is already known.
+// times may already be visible. To poll with Since without missing entries, subtract the
+// duration of an Append and the difference between the clocks from the time of the latest
+// entry seen, read from there, and ignore entries whose Key is already known.
 //
 // # Cost
 //
@@ -60,9 +60,10 @@
 //
 // Times must be in the years 1 to 9999 and are cut to 100 ns. The name of a stream is a
 // partition key: any text without / \ # ? and control characters, up to 512 UTF-16 units,
-// 3 or more of which the number of a bucket needs. [keys.Escape] makes any text a valid
+// including 3 or more for the number of the bucket. [keys.Escape] makes any text a valid
 // name. A partition accepts up to 2,000 entries a second. All new entries are written to the
-// start of the partition, which the service cannot split: use buckets for that.
+// start of the partition, which the service cannot split. Streams with more entries need
+// buckets.
 //
 // # Failures
 //

@@ -10,9 +10,9 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Log is the streams of one table, with entries of type T. It is safe for concurrent use,
-// starts no goroutine that outlives a call, and need not be closed. A program should share
-// one Log per table, because appends are ordered within one Log.
+// Log appends to and reads the streams of one table, with entries of type T. It is safe for
+// concurrent use, starts no goroutine that outlives a call, and need not be closed. A program
+// should share one Log per table, because appends are ordered within one Log.
 type Log[T any] struct {
 	table    *patterns.Table[T]
 	spread   *keys.Spread // nil if a stream is one partition
@@ -24,10 +24,10 @@ type Log[T any] struct {
 // Options are the options of [New]. nil and the zero value mean the defaults.
 type Options[T any] struct {
 	// Time returns the time of an entry, which decides its position in the stream. The time
-	// must be in the years 1 to 9999 and is cut to 100 ns. Time must be a pure function. If
-	// it is nil, the time of an entry is that of the Append by the local clock, but not
-	// before that of the Log's latest entry, so that a clock that was set back does not
-	// change the order.
+	// must be in the years 1 to 9999 and is truncated to 100 ns. Time must be a pure
+	// function. If it is nil, the time of an entry is the time of its Append by the local
+	// clock, but not before the time of the Log's latest entry, so that a clock that was set
+	// back does not change the order.
 	Time func(*T) time.Time
 
 	// Buckets is the number of partitions of each stream, for streams that need more than

@@ -123,8 +123,8 @@ func TestTailRarelyNeedsMoreThanOneRequestPerBucket(t *testing.T) {
 				t.Fatalf("%d entries", n)
 			}
 		}
-		// In a simulation one such tail in 280 made a further request, so 7 of 60 are not bad
-		// luck but a wrong share.
+		// In a simulation one such tail in 280 made a further request. Therefore 7 in 60
+		// indicate a wrong share.
 		if n := len(b.Requests()); n > tails*buckets+tails/10 {
 			t.Errorf("%d requests for %d tails of %d buckets", n, tails, buckets)
 		}

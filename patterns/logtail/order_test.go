@@ -69,7 +69,7 @@ func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
 			var want []string
 			var last logtail.Entry[claim]
 			for i, step := range []time.Duration{
-				0, 0, 0, // stands still
+				0, 0, 0, // does not advance
 				50, 50, // moves within one tick
 				100,
 				-time.Hour, -1, 0, // is set back
@@ -98,7 +98,7 @@ func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
 	})
 }
 
-// In synctest, time stands still while a goroutine runs.
+// In synctest, time does not advance while a goroutine runs.
 func TestAppendsOfOneInstantKeepTheirOrder(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: 5})

@@ -13,7 +13,7 @@ import (
 var lastTick = time.Date(9999, time.December, 31, 23, 59, 59, 999_999_900, time.UTC)
 
 // Tail yields the n newest entries of the stream, newest first, or all if there are fewer.
-// It yields none if n is below 1. An error comes with a zero Entry and ends the sequence.
+// It yields none if n is below 1. An error is yielded with a zero Entry and ends the sequence.
 // The sequence reads while the loop runs, and stops when the loop ends. It can be used
 // again, and then reads again.
 //

@@ -10,8 +10,8 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Whatever the clock does, each row key is valid, has 49 characters, is lower than the one
-// before, and contains the latest time that the clock has shown.
+// For any sequence of clock readings, each row key is valid, has 49 characters, is lower than
+// the one before, and contains the latest time read.
 func TestRowKeysOfALogAlwaysDescend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := newRowKeys()

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// AccountName is the name of every account: that of the storage emulators.
+	// AccountName is the name of every account, the same as in the storage emulators.
 	AccountName = "devstoreaccount1"
 
 	// AccountKey is the shared key of every account. It is the public key of the
@@ -20,26 +20,26 @@ const (
 	AccountKey = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 
-// Options of an account. The zero value is the service as documented, without faults.
+// Options are the options of [Start]. The zero value is the documented service, without faults.
 type Options struct {
-	// PageRows is the largest number of rows on a page of a query. 0: 1,000, as in
-	// the service.
+	// PageRows is the largest number of rows on a page of a query. Zero means 1,000, as
+	// in the service.
 	PageRows int
 
 	// PageScan ends the page of a query after that many rows were examined, as the
 	// service does after five seconds. Such a page is short or empty, with a token.
-	// 0: never.
+	// Zero means never.
 	PageScan int
 
 	// PageBoundary ends the page of a query at the end of a partition.
 	PageBoundary bool
 
-	// LogLimit is the number of requests that the log keeps, the newest ones. When it
-	// is reached, half of them are dropped. 0: 20,000.
+	// LogLimit is the largest number of requests in the log. When it is reached, the older
+	// half is dropped. Zero means 20,000.
 	LogLimit int
 
-	// Seed decides the faults with a probability. 0: chosen at random, see
-	// [Account.Seed].
+	// Seed determines on which requests rules with a probability act. Zero means a random
+	// seed, see [Account.Seed].
 	Seed uint64
 }
 
@@ -49,7 +49,7 @@ type Account struct {
 	once   sync.Once
 	core   *fakeaccount.Account
 	faults *fault.Transport
-	t      testing.TB // to report a misuse; nil outside of tests
+	t      testing.TB // to report misuse; nil outside of tests
 
 	mu      sync.Mutex
 	servers []*Server
@@ -59,9 +59,9 @@ type Account struct {
 	onArm func() // called by Arm in a run of CrashPoints
 }
 
-// New returns a new, empty account for a test. It needs no cleanup. If the test fails, it
-// logs the seed of the random faults, if there were any. It always logs the rules for
-// which there was no request; go test -v shows them for a test that passes, too.
+// New returns a new, empty account for a test. It needs no cleanup. At the end of the test
+// it logs the rules that matched no request and, if the test failed, the seed of the random
+// faults, if any.
 func New(t testing.TB) *Account {
 	t.Helper()
 	a := &Account{t: t}
@@ -79,8 +79,8 @@ func New(t testing.TB) *Account {
 	return a
 }
 
-// Start returns a new, empty account outside of a test. Nil options are the zero options.
-// It runs nothing in the background, so there is nothing to stop.
+// Start returns a new, empty account for use outside of a test. nil means the zero Options.
+// The account starts no goroutine and need not be closed.
 func Start(opts *Options) *Account {
 	a := new(Account)
 	a.once.Do(func() { a.open(opts) })
@@ -103,8 +103,8 @@ func (a *Account) script() *fault.Transport {
 	return a.faults
 }
 
-// restarted returns the account as the next process finds it: the same storage, an empty
-// log and no rules.
+// restarted returns the account for the next process: with the same storage, an empty log
+// and no rules.
 func (a *Account) restarted() *Account {
 	next := &Account{core: a.core, t: a.t}
 	next.once.Do(func() {
@@ -125,6 +125,6 @@ func (a *Account) close() error {
 	return errors.Join(errs...)
 }
 
-// Seed returns the seed of the faults with a probability. With it in Options, the same
-// requests meet the same faults.
+// Seed returns the seed of rules with a probability. If it is set in [Options], the rules
+// act on the same requests again.
 func (a *Account) Seed() uint64 { return a.script().Seed() }

@@ -101,14 +101,14 @@ func TestRetriesOfTheSDKTakeNoRealTime(t *testing.T) {
 		acct.Fault(storagetest.On("Table.Insert").Nth(1).Status(503, "ServerBusy"), storagetest.On("Table.Insert").Nth(2).LoseReply())
 		start := time.Now()
 		_, err := client.AddEntity(t.Context(), entity(t, "p", "r"), nil)
-		wantCode(t, err, 409, "EntityAlreadyExists") // its own second attempt had won
+		wantCode(t, err, 409, "EntityAlreadyExists") // an earlier attempt had inserted the row
 		if acct.Log().Count("Table.Insert") != 3 || time.Since(start) < time.Second {
 			t.Errorf("after %v\n%v", time.Since(start), acct.Log())
 		}
 	})
 }
 
-func TestTheTransportCountsLikeNetHTTP(t *testing.T) {
+func TestTheTransportCallsHTTPTraceLikeNetHTTP(t *testing.T) {
 	acct := storagetest.New(t)
 	client := table(t, acct, "people")
 	conns, writes, replies := 0, 0, 0
@@ -126,7 +126,7 @@ func TestTheTransportCountsLikeNetHTTP(t *testing.T) {
 	}
 }
 
-func TestAnEndedContextLeavesTheAccountAlone(t *testing.T) {
+func TestARequestWithAnEndedContextIsNotCarriedOut(t *testing.T) {
 	acct := storagetest.New(t)
 	client := table(t, acct, "people")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -139,7 +139,7 @@ func TestAnEndedContextLeavesTheAccountAlone(t *testing.T) {
 	}
 }
 
-func TestOptionsShapeEveryPage(t *testing.T) {
+func TestOptionsLimitEveryPage(t *testing.T) {
 	for _, opts := range []storagetest.Options{{PageRows: 2}, {PageScan: 3}, {PageBoundary: true}} {
 		acct := storagetest.Start(&opts)
 		client := table(t, acct, "people")
@@ -195,7 +195,7 @@ func TestTheOptionsOfTheCallerAreNotChanged(t *testing.T) {
 	}
 }
 
-func TestTransportsStackAndEachKeepsItsLog(t *testing.T) {
+func TestTransportsCanBeNestedAndEachHasItsLog(t *testing.T) {
 	acct := storagetest.New(t)
 	table(t, acct, "people")
 	outer := fault.Wrap(acct.Transport(), nil)

@@ -21,12 +21,12 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// sas is what a table SAS says; see the parameters in
+// sas contains the parameters of a table SAS, which are described in
 // https://learn.microsoft.com/rest/api/storageservices/create-service-sas
 type sas struct{ sp, spk, srk, epk, erk, si string }
 
-// client signs s by hand, since the SDK drops the key range, and returns a
-// client that has nothing else.
+// client signs s without the SDK, which omits the key range, and returns a client that has
+// no other credential.
 func (s sas) client(t *testing.T, acct *storagetest.Account, name string) *aztables.Client {
 	t.Helper()
 	se := ""
@@ -57,7 +57,7 @@ func (s sas) client(t *testing.T, acct *storagetest.Account, name string) *aztab
 	return client
 }
 
-func TestASignatureReachesItsKeyRangeOnly(t *testing.T) {
+func TestASignatureIsLimitedToItsKeyRange(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
 	owner := table(t, acct, "People")
@@ -66,7 +66,7 @@ func TestASignatureReachesItsKeyRangeOnly(t *testing.T) {
 	}
 	c := sas{sp: "raud", spk: "b", srk: "2", epk: "c", erk: "2"}.client(t, acct, "People")
 	if keys, _ := rowKeys(t, c, nil); !slices.Equal(keys, []string{"2", "3", "1", "2"}) {
-		t.Errorf("a query sees %v", keys)
+		t.Errorf("a query returns %v", keys)
 	}
 	for _, at := range [][2]string{{"b", "1"}, {"c", "3"}, {"a", "2"}} {
 		_, err := c.GetEntity(ctx, at[0], at[1], nil)
@@ -88,7 +88,7 @@ func TestASignatureReachesItsKeyRangeOnly(t *testing.T) {
 	}
 }
 
-func TestASignatureAllowsWhatItsLettersSay(t *testing.T) {
+func TestASignatureIsLimitedToItsPermissions(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
 	put(t, table(t, acct, "People"), "p", "r")
@@ -190,7 +190,7 @@ func (token) GetToken(context.Context, policy.TokenRequestOptions) (azcore.Acces
 	return azcore.AccessToken{Token: "abc.def", ExpiresOn: time.Now().Add(time.Hour)}, nil
 }
 
-func TestSignaturesOfQueuesAndBlobsAreHeldToTheirLetters(t *testing.T) {
+func TestQueueAndBlobSignaturesAreLimitedToTheirPermissions(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
 	queue := acct.Queue("jobs")
@@ -209,15 +209,15 @@ func TestSignaturesOfQueuesAndBlobsAreHeldToTheirLetters(t *testing.T) {
 	checkBlobSAS(t, acct, box)
 }
 
-func TestARefusalSaysWhatIsWrongWithTheCredential(t *testing.T) {
+func TestARefusedCredentialIsReportedWithTheReason(t *testing.T) {
 	acct := storagetest.New(t)
 	for _, tt := range []struct{ address, authorization, want string }{
 		{storagetest.QueuesURL + "/?comp=list", "Bearer a b", "malformed"},
 		{storagetest.BlobsURL + "/?comp=list", "SharedKey other:AAAA", "another account"},
 		{storagetest.TablesURL + "/Tables", "SharedKey other:AAAA", "another account"},
-		{storagetest.TablesURL + "/people?comp=acl", "Basic x", "none of SharedKey"},
+		{storagetest.TablesURL + "/people?comp=acl", "Basic x", "not SharedKey"},
 		{"http://127.0.0.1:10001/" + storagetest.AccountName + "?comp=list", "Bearer abc", "over https only"},
-		{storagetest.BlobsURL + "/box?sv=2019-02-02&sr=x&sig=a", "", "sr is none of"},
+		{storagetest.BlobsURL + "/box?sv=2019-02-02&sr=x&sig=a", "", "sr is not c"},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, tt.address, nil)
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// signed returns a request as aztables sends it, to be sent again and again
-// without the cost of the SDK.
+// signed returns a request as aztables sends it, so that it can be sent repeatedly without
+// the cost of the SDK.
 func signed(tb testing.TB, acct *storagetest.Account, send func(*aztables.Client) error) *http.Request {
 	tb.Helper()
 	var kept *http.Request
@@ -92,8 +92,7 @@ func run(b *testing.B, acct *storagetest.Account, req *http.Request) {
 	}
 }
 
-// BenchmarkPointRead is a point read with the cost of the SDK taken out: what
-// stands in the way of a test is the account alone.
+// BenchmarkPointRead measures a point read without the cost of the SDK.
 func BenchmarkPointRead(b *testing.B) {
 	acct := filled(b, 100_000)
 	req := signed(b, acct, func(c *aztables.Client) error {
@@ -104,7 +103,7 @@ func BenchmarkPointRead(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reads/s")
 }
 
-// BenchmarkPage is a page of 1,000 rows.
+// BenchmarkPage measures a query that returns a page of 1,000 rows.
 func BenchmarkPage(b *testing.B) {
 	acct := filled(b, 10_000)
 	req := signed(b, acct, func(c *aztables.Client) error {

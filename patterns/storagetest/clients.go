@@ -20,7 +20,8 @@ const (
 
 // Transport returns the transport for clients. It carries requests out in the goroutine of
 // the sender, without sockets or other goroutines, so that testing/synctest controls the
-// time of the SDK and of the account. Rules and the log apply.
+// time of the SDK and of the account. The rules of the account apply to these requests, and
+// its log contains them.
 //
 // It calls GetConn, GotConn and WroteRequest of an httptrace.ClientTrace once for each
 // request, and GotFirstResponseByte for each reply, as net/http does.
@@ -30,7 +31,7 @@ func (a *Account) Transport() policy.Transporter { return a.script() }
 func (a *Account) Tables() *aztables.ServiceClient { return a.TablesWith(nil) }
 
 // TablesWith returns a client with a copy of opts, in which only the transport is replaced.
-// It signs with the shared key. Nil options are the default options.
+// It signs with the shared key. nil means the default options.
 func (a *Account) TablesWith(opts *aztables.ClientOptions) *aztables.ServiceClient {
 	var o aztables.ClientOptions
 	if opts != nil {
@@ -46,7 +47,7 @@ func (a *Account) TablesWith(opts *aztables.ClientOptions) *aztables.ServiceClie
 func (a *Account) Queue(name string) *azqueue.QueueClient { return a.QueueWith(name, nil) }
 
 // QueueWith returns a client for a queue with a copy of opts, in which only the transport
-// is replaced. It signs with the shared key. Nil options are the default options.
+// is replaced. It signs with the shared key. nil means the default options.
 func (a *Account) QueueWith(name string, opts *azqueue.ClientOptions) *azqueue.QueueClient {
 	var o azqueue.ClientOptions
 	if opts != nil {
@@ -62,7 +63,7 @@ func (a *Account) QueueWith(name string, opts *azqueue.ClientOptions) *azqueue.Q
 func (a *Account) Container(name string) *container.Client { return a.ContainerWith(name, nil) }
 
 // ContainerWith returns a client for a container with a copy of opts, in which only the
-// transport is replaced. It signs with the shared key. Nil options are the default options.
+// transport is replaced. It signs with the shared key. nil means the default options.
 func (a *Account) ContainerWith(name string, opts *container.ClientOptions) *container.Client {
 	var o container.ClientOptions
 	if opts != nil {
@@ -82,8 +83,8 @@ func certain[T any](v T, err error) T {
 	return v
 }
 
-// ConnectionString names the account, for clients that also get its transport. Other
-// processes use that of [Account.Serve].
+// ConnectionString returns the connection string of the account, for clients that also use
+// its [Account.Transport]. Other processes use [Server.ConnectionString].
 func (a *Account) ConnectionString() string {
 	return connectionString("https", TablesURL, QueuesURL, BlobsURL)
 }

@@ -16,30 +16,30 @@ var ErrKilled = fault.ErrKilled
 // CrashPoints tests that code which makes several requests survives the death of its
 // process at any of them.
 //
-// It runs scenario on a new account, to count its storage calls. Then it runs it again for
-// every call, each time on a new account, once with the process killed just before the
-// call and once with the process killed just after it: the call was carried out, and its
-// reply is never delivered. Then check runs on the resulting storage, without faults, like
-// the process that is started next: it lets the code under test recover, and asserts that
-// the state is correct. It also runs after the undisturbed scenario, which must return
-// nil.
+// It first runs scenario on a new account without a crash, to count its storage calls. Then
+// it runs scenario twice for each call, each time on a new account: once with the process
+// killed just before the call, and once with the process killed just after it, when the
+// call was carried out and its reply is never delivered. After each run, check runs on the
+// resulting storage, without faults, as the process that is started next: it lets the code
+// under test recover, and asserts that the state is correct. check also runs after the
+// scenario without a crash, which must return nil.
 //
 // A function cannot be stopped as a process can. Instead ctx ends, with the cause
-// [ErrKilled], and every call from then on fails immediately and is not carried out,
-// whatever its context; no SDK retries it. A scenario that has goroutines must wait for
-// them. After the death its result is ignored, and so is a panic; a goroutine that sends
-// thousands of requests after its death is ended by runtime.Goexit. Then check starts, with
-// an Account of its own: the same storage, but another log and other rules.
+// [ErrKilled], and every later call fails immediately and is not carried out, whatever its
+// context; the SDK does not retry it. A scenario that starts goroutines must wait for them.
+// After the crash the result of the scenario is ignored, even a panic. A goroutine that
+// sends thousands of requests after the crash is ended by runtime.Goexit. check receives a
+// new Account with the same storage, an empty log and no rules.
 //
-// Calls before [Account.Arm] are not crash points. Without it every call is one. The number
-// of calls may differ between runs, because of goroutines or chance: later calls are tried
-// until a run has ended before its crash point. Such a run has to pass check like the
-// undisturbed one.
+// Calls before [Account.Arm] are not crash points. If the scenario does not call Arm, every
+// call is one. The number of calls may differ between runs, because of goroutines or
+// chance. CrashPoints therefore tries later and later calls, until a run ends before its
+// crash point. Such a run has to pass check, too.
 //
 // Each run is a subtest in its own testing/synctest bubble, so that backoff, visibility
-// timeouts and pauses take no time. So CrashPoints itself must not be called inside a
-// bubble, and scenario and check must end the goroutines that they start, and use the ctx
-// and t that they receive, not those of the surrounding test.
+// timeouts and pauses take no real time. Therefore CrashPoints itself must not be called
+// inside a bubble, and scenario and check must end the goroutines that they start, and use
+// the ctx and t that they receive, not those of the surrounding test.
 //
 // A subtest is named after its crash point, "before 3 Table.Insert", so that go test -run
 // can select it. If it fails, it logs the seed and the requests of every process, up to the
@@ -59,8 +59,8 @@ var ErrKilled = fault.ErrKilled
 //			}
 //		})
 //
-// A scenario that makes its own contexts may omit ctx, and the error; a check that needs
-// no t may omit it, or return an error instead. See [Scenario] and [Check].
+// A scenario that creates its own contexts may omit ctx, and the error. A check that does
+// not need t may omit it, or return an error instead. See [Scenario] and [Check].
 func CrashPoints[S Scenario, C Check](t *testing.T, scenario S, check C) {
 	t.Helper()
 	CrashPointsWith(t, scenario, check, nil)
@@ -71,7 +71,7 @@ type Scenario interface {
 	func(context.Context, *Account) error | func(*Account) error | func(*Account)
 }
 
-// Check is a function that [CrashPoints] runs afterwards.
+// Check is a function that [CrashPoints] runs after each Scenario.
 type Check interface {
 	func(*testing.T, *Account) | func(*Account) error | func(*Account)
 }
@@ -101,22 +101,22 @@ func fullCheck[C Check](check C) func(*testing.T, *Account) {
 	return any(check).(func(*testing.T, *Account))
 }
 
-// CrashOptions of [CrashPointsWith]. The zero value is what [CrashPoints] does.
+// CrashOptions are the options of [CrashPointsWith]. The zero value is what [CrashPoints] uses.
 type CrashOptions struct {
-	// Account are the options of the account of every run. Nil: the zero options. A
-	// Seed of 0 is chosen at random once, for all runs.
+	// Account are the options of the account of every run. nil means the zero Options. If
+	// its Seed is zero, one random seed is used for all runs.
 	Account *Options
 
-	// Recover is what the process does that is started after the crash, before check.
-	// It is killed as well, before and after each of its calls, and then started again.
-	// If it is not killed, it must return nil. Nil: only check recovers.
+	// Recover runs after the crash and before check, as the next process. It is also
+	// killed, before and after each of its calls, and then runs again. If it is not
+	// killed, it must return nil. If Recover is nil, only check recovers.
 	//
-	// It runs after the undisturbed scenario as well, and then has nothing to recover.
-	// With n calls of the scenario and m of Recover there are about 4·n·m runs.
+	// Recover also runs after the scenario without a crash, when it has nothing to
+	// recover. n calls of the scenario and m calls of Recover take about 4·n·m runs.
 	Recover func(ctx context.Context, acct *Account) error
 }
 
-// CrashPointsWith is [CrashPoints] with options. Nil options are the zero options.
+// CrashPointsWith is [CrashPoints] with options. nil means the zero CrashOptions.
 func CrashPointsWith[S Scenario, C Check](t *testing.T, scenario S, check C, opts *CrashOptions) {
 	t.Helper()
 	if reflect.ValueOf(scenario).IsNil() || reflect.ValueOf(check).IsNil() {
@@ -135,9 +135,9 @@ func CrashPointsWith[S Scenario, C Check](t *testing.T, scenario S, check C, opt
 	c.explore(t, nil)
 }
 
-// Arm marks the end of the preparations of a scenario of [CrashPoints]: the following calls
-// are its crash points. Only the first call has an effect. Outside of CrashPoints it has
-// none.
+// Arm marks the end of the preparations in a scenario of [CrashPoints]: only the storage
+// calls after it are crash points. Only the first call of Arm has an effect. Outside of
+// CrashPoints Arm has no effect.
 func (a *Account) Arm() {
 	if a.arms {
 		return

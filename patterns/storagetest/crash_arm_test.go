@@ -8,8 +8,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// armedRuns runs a scenario of three calls, with what it does around them, and
-// returns for each crash point the tables that were left.
+// armedRuns runs a scenario of three calls, with the given functions between them, and
+// returns for each crash point the names of the tables that exist.
 func armedRuns(t *testing.T, before, between, after func(*storagetest.Account)) [][]string {
 	t.Helper()
 	var left [][]string
@@ -48,7 +48,7 @@ func TestTheCrashPointsBeginAtTheFirstArm(t *testing.T) {
 		{"one1", "setup", "two2"},    // undisturbed
 		{"setup"}, {"one1", "setup"}, // before and after the first
 		{"one1", "setup"}, {"one1", "setup", "two2"}, // before and after the second
-		{"one1", "setup", "two2"}, // there is no third
+		{"one1", "setup", "two2"}, // there is no third call
 	}
 	for _, c := range []struct {
 		name                   string
@@ -56,7 +56,7 @@ func TestTheCrashPointsBeginAtTheFirstArm(t *testing.T) {
 	}{
 		{"armed", arm, nothing, nothing},
 		{"armed with an empty log", func(a *storagetest.Account) { reset(a); arm(a) }, nothing, nothing},
-		{"the log reset under way", arm, reset, nothing},
+		{"the log reset between the calls", arm, reset, nothing},
 		{"the log reset at the end", arm, nothing, reset},
 		{"armed twice", arm, arm, nothing},
 	} {

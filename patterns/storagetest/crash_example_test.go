@@ -7,19 +7,19 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// The test of a move between two tables. A move that deletes before it copies
-// fails it at "after 2 Table.Delete" and at "before 3 Table.UpsertMerge": the
-// process dies between the two, and the row is in neither table. One that
-// copies first passes, if the code that starts next moves again.
+// The test of a move between two tables. A move that deletes before it copies fails the
+// subtests "after 2 Table.Delete" and "before 3 Table.UpsertMerge": the process dies between
+// the two calls, and the row is in neither table. A move that copies first passes, if the
+// next process repeats it.
 func ExampleCrashPoints() {
-	var t *testing.T // of the test around it
+	var t *testing.T // the parameter of the test
 	storagetest.CrashPoints(t,
 		func(ctx context.Context, acct *storagetest.Account) error {
 			o := openOffice(acct)
 			if err := o.hire(ctx); err != nil {
 				return err
 			}
-			acct.Arm() // making the tables is no part of the move
+			acct.Arm() // creating the tables is not part of the move
 			return o.move(ctx)
 		},
 		func(t *testing.T, acct *storagetest.Account) {

@@ -23,7 +23,7 @@ func openOffice(acct *storagetest.Account) office {
 	return office{acct.Tables().NewClient("staff"), acct.Tables().NewClient("archive")}
 }
 
-// hire makes the tables, with one employee.
+// hire creates the tables, with one employee.
 func (o office) hire(ctx context.Context) error {
 	_, errStaff := o.staff.CreateTable(ctx, nil)
 	_, errArchive := o.archive.CreateTable(ctx, nil)
@@ -36,11 +36,11 @@ func missing(err error) bool {
 	return errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound
 }
 
-// moveNaively takes the employee out of one table, and then into the other.
+// moveNaively deletes the employee from one table before it inserts it in the other.
 func (o office) moveNaively(ctx context.Context) error {
 	row, err := o.staff.GetEntity(ctx, "Sales", "1", nil)
 	if missing(err) {
-		return nil // was moved already
+		return nil // already moved
 	} else if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (o office) moveNaively(ctx context.Context) error {
 	return err
 }
 
-// move has the copy before it deletes. It can be done again at any point.
+// move copies before it deletes. It can be repeated at any point.
 func (o office) move(ctx context.Context) error {
 	row, err := o.staff.GetEntity(ctx, "Sales", "1", nil)
 	if missing(err) {
@@ -110,12 +110,12 @@ func inChild(t *testing.T, name string) string {
 	return string(out)
 }
 
-func TestANaiveMoveIsCaughtWhereItLosesTheRow(t *testing.T) {
+func TestANaiveMoveFailsAtTheCrashesThatLoseTheRow(t *testing.T) {
 	out := inChild(t, "TestChildNaiveMove")
 	for _, want := range []string{
 		"--- FAIL: TestChildNaiveMove/after_2_Table.Delete ",
 		"--- FAIL: TestChildNaiveMove/before_3_Table.UpsertMerge ",
-		"--- FAIL: TestChildNaiveMove/before_2_Table.Delete,_then_after_2_Table.Delete ", // recovering dies in the same place
+		"--- FAIL: TestChildNaiveMove/before_2_Table.Delete,_then_after_2_Table.Delete ", // Recover dies at the same point
 		"--- PASS: TestChildNaiveMove/before_2_Table.Delete ",
 		"--- PASS: TestChildNaiveMove/after_3_Table.UpsertMerge ",
 		"the employee is not in the archive",
@@ -133,7 +133,7 @@ func TestANaiveMoveIsCaughtWhereItLosesTheRow(t *testing.T) {
 	}
 }
 
-func TestGoTestPicksOneCrashPoint(t *testing.T) {
+func TestGoTestCanRunOneCrashPoint(t *testing.T) {
 	for run, want := range map[string]string{
 		"/^after_2.*": "after_2_Table.Delete",
 		"/^before_2_Table.Delete,_then_after_2.*": "before_2_Table.Delete,_then_after_2_Table.Delete",
@@ -147,7 +147,7 @@ func TestGoTestPicksOneCrashPoint(t *testing.T) {
 
 func TestChildNaiveMove(t *testing.T) {
 	if os.Getenv(mustFail) == "" {
-		t.Skip("fails as it has to; TestANaiveMoveIsCaughtWhereItLosesTheRow runs it in a process of its own")
+		t.Skip("must fail; TestANaiveMoveFailsAtTheCrashesThatLoseTheRow runs it in a child process")
 	}
 	proveMove(t, office.moveNaively)
 }

@@ -67,9 +67,9 @@ func (c *crashTest) explore(t *testing.T, plan []crash) outcome {
 	}
 }
 
-// subtest runs the plan as a subtest. If go test -run has not selected it, it runs
-// nevertheless if counted, without a check and without reporting anything, because the
-// subtests that follow from it are not known otherwise.
+// subtest runs the plan as a subtest. If go test -run has not selected it and counted is
+// true, it runs the plan nevertheless, without a check and without reports, because its
+// calls determine further subtests.
 func (c *crashTest) subtest(t *testing.T, plan []crash, counted bool) (o outcome) {
 	name := "undisturbed"
 	for i, p := range plan {
@@ -135,7 +135,7 @@ func (c *crashTest) run(t testing.TB, plan []crash, o *outcome) *Account {
 		if len(plan) == 2 {
 			o.died = next("the process that recovers", &process{do: c.recover, at: point(1)}).died.Load()
 		}
-		if last := next("the process that recovers at last", &process{do: c.recover}); len(plan) > 0 {
+		if last := next("the last process that recovers", &process{do: c.recover}); len(plan) > 0 {
 			o.calls = last.calls()
 		}
 	}
@@ -154,8 +154,8 @@ type process struct {
 
 var errGone = errors.New("the goroutine ended early, as after FailNow or Goexit")
 
-// live runs the process until it is done or dead, in a goroutine of its own, which FailNow,
-// Goexit and a panic may end.
+// live runs the process until it is done or dead. It uses a separate goroutine, because
+// FailNow, Goexit or a panic may end it.
 func (p *process) live(t testing.TB) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)

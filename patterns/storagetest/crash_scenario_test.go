@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// create is a storage call that may be done again.
+// create creates a table unless it exists.
 func create(ctx context.Context, acct *storagetest.Account, name string) error {
 	_, err := acct.Tables().CreateTable(ctx, name, nil)
 	return err
@@ -25,7 +25,7 @@ func TestTheNumberOfCallsMayDifferBetweenRuns(t *testing.T) {
 	run, most, checked := 0, 0, 0
 	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
 		run++
-		for i := range min(run+1, 5) { // two calls in the run that counts, then more
+		for i := range min(run+1, 5) { // two calls in the run without a crash, then more
 			if err := create(ctx, acct, fmt.Sprintf("table%d", i)); err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ func TestTheNumberOfCallsMayDifferBetweenRuns(t *testing.T) {
 	}
 }
 
-func TestAScenarioMayPanicOnceItIsDead(t *testing.T) {
+func TestAPanicAfterTheCrashIsIgnored(t *testing.T) {
 	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
 		if err := create(ctx, acct, "people"); err != nil {
 			panic(err)
@@ -47,16 +47,16 @@ func TestAScenarioMayPanicOnceItIsDead(t *testing.T) {
 	}, nothing)
 }
 
-func TestCodeThatTriesForeverIsEnded(t *testing.T) {
+func TestAnEndlessRetryLoopIsEndedAfterTheCrash(t *testing.T) {
 	storagetest.CrashPoints(t, func(_ context.Context, acct *storagetest.Account) error {
-		for create(context.Background(), acct, "people") != nil { // takes no notice of its context
+		for create(context.Background(), acct, "people") != nil { // ignores its context
 			time.Sleep(time.Minute)
 		}
 		return nil
 	}, nothing)
 }
 
-func TestADeadProcessStaysDeadWhenTheNextOneLives(t *testing.T) {
+func TestADeadProcessCannotWriteWhileTheNextOneRuns(t *testing.T) {
 	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
 		late := make(chan error, 1)
 		go func() { // a goroutine that outlives the scenario
@@ -75,7 +75,7 @@ func TestADeadProcessStaysDeadWhenTheNextOneLives(t *testing.T) {
 	})
 }
 
-func TestScriptedFaultsDieWithTheProcess(t *testing.T) {
+func TestRulesDoNotApplyToTheNextProcess(t *testing.T) {
 	storagetest.CrashPointsWith(t, func(ctx context.Context, acct *storagetest.Account) error {
 		if acct.Seed() != 7 {
 			t.Errorf("seed %d", acct.Seed())
@@ -89,7 +89,7 @@ func TestScriptedFaultsDieWithTheProcess(t *testing.T) {
 	}, &storagetest.CrashOptions{Account: &storagetest.Options{Seed: 7}})
 }
 
-func TestRecoveringIsKilledToo(t *testing.T) {
+func TestRecoverIsKilledBeforeAndAfterEachCall(t *testing.T) {
 	var deaths, recoveries, checks atomic.Int64
 	storagetest.CrashPointsWith(t, func(ctx context.Context, acct *storagetest.Account) error {
 		return create(ctx, acct, "first")
@@ -105,23 +105,23 @@ func TestRecoveringIsKilledToo(t *testing.T) {
 			if errors.Is(err, storagetest.ErrKilled) || context.Cause(ctx) != nil {
 				deaths.Add(1)
 			}
-			return nil // a table that exists is well
+			return nil // the table may exist
 		},
 	})
-	// The scenario has one call, its two deaths leave a process that recovers by
-	// one or two calls, each with two deaths.
+	// The scenario has one call and so two crashes. The process after each of them makes
+	// one or two calls to recover, each with two crashes.
 	if deaths.Load() < 6 || recoveries.Load() <= checks.Load() {
 		t.Errorf("%d deaths of %d recoveries, %d checks", deaths.Load(), recoveries.Load(), checks.Load())
 	}
 }
 
-func TestAScenarioThatFailsUndisturbedFailsTheTest(t *testing.T) {
+func TestAScenarioThatFailsWithoutACrashFailsTheTest(t *testing.T) {
 	for child, want := range map[string]string{
 		"TestChildScenarioFails":  "the scenario, which was not killed: TableAlreadyExists",
 		"TestChildScenarioPanics": "the scenario, which was not killed: it panicked: out of order",
 		"TestChildScenarioExits":  "the scenario, which was not killed: the goroutine ended early",
 		"TestChildScenarioIdle":   "the scenario made no storage call that could be a crash point",
-		"TestChildRecoverFails":   "the process that recovers at last, which was not killed: not today",
+		"TestChildRecoverFails":   "the last process that recovers, which was not killed: not today",
 	} {
 		if out := inChild(t, child); !strings.Contains(out, want) {
 			t.Errorf("%s: go test does not print %q\n%s", child, want, out)
@@ -132,7 +132,7 @@ func TestAScenarioThatFailsUndisturbedFailsTheTest(t *testing.T) {
 func child(t *testing.T, scenario func(context.Context, *storagetest.Account) error) {
 	t.Helper()
 	if os.Getenv(mustFail) == "" {
-		t.Skip("fails, as it must; TestAScenarioThatFailsUndisturbedFailsTheTest runs it in a process of its own")
+		t.Skip("must fail; TestAScenarioThatFailsWithoutACrashFailsTheTest runs it in a child process")
 	}
 	storagetest.CrashPoints(t, scenario, nothing)
 }
@@ -160,7 +160,7 @@ func TestChildScenarioIdle(t *testing.T) {
 
 func TestChildRecoverFails(t *testing.T) {
 	if os.Getenv(mustFail) == "" {
-		t.Skip("fails, as it must; TestAScenarioThatFailsUndisturbedFailsTheTest runs it in a process of its own")
+		t.Skip("must fail; TestAScenarioThatFailsWithoutACrashFailsTheTest runs it in a child process")
 	}
 	storagetest.CrashPointsWith(t, func(ctx context.Context, acct *storagetest.Account) error { return create(ctx, acct, "people") }, nothing, &storagetest.CrashOptions{
 		Recover: func(context.Context, *storagetest.Account) error { return errors.New("not today") },

@@ -8,8 +8,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Scenarios and checks come in several shapes; each is run and each is killed.
-func TestEveryShapeOfScenarioAndCheckRuns(t *testing.T) {
+// Scenarios and checks may have several signatures.
+func TestEverySignatureOfScenarioAndCheckRuns(t *testing.T) {
 	create := func(acct *storagetest.Account) error {
 		_, err := acct.Tables().CreateTable(context.Background(), "Accounts", nil)
 		return err

@@ -15,8 +15,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// ledger keeps a sum over two accounts in two partitions, so that no
-// transaction spans them.
+// ledger moves amounts between two accounts in two partitions, which a transaction cannot
+// span.
 type ledger struct{ table *aztables.Client }
 
 func (l ledger) set(ctx context.Context, pk, rk string, v int) error {
@@ -37,7 +37,7 @@ func (l ledger) get(ctx context.Context, pk, rk string) (int, error) {
 	return e.V, json.Unmarshal(res.Value, &e)
 }
 
-// naive moves v without a trace of the intention.
+// naive moves v in two steps, which a crash may separate.
 func (l ledger) naive(ctx context.Context, v int) error {
 	if err := l.set(ctx, "a", "balance", 100-v); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (l ledger) naive(ctx context.Context, v int) error {
 	return l.set(ctx, "b", "balance", v)
 }
 
-// safe writes down what it is about to do, first.
+// safe first stores its intent, from which recover can complete the move.
 func (l ledger) safe(ctx context.Context, v int) error {
 	if err := l.set(ctx, "intent", "1", v); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (l ledger) safe(ctx context.Context, v int) error {
 func (l ledger) recover(ctx context.Context) error {
 	v, err := l.get(ctx, "intent", "1")
 	if err != nil {
-		return nil // nothing was intended
+		return nil // no move was started
 	}
 	if err := l.naive(ctx, v); err != nil {
 		return err
@@ -86,7 +86,7 @@ func sum(t *testing.T, l ledger) int {
 	return a + b
 }
 
-func TestCrashPointsAreAllOfTheCallsBeforeAndAfter(t *testing.T) {
+func TestACrashPointIsBeforeAndAfterEachCall(t *testing.T) {
 	var seen []string
 	storagetest.CrashPoints(t,
 		func(ctx context.Context, acct *storagetest.Account) error {
@@ -103,8 +103,8 @@ func TestCrashPointsAreAllOfTheCallsBeforeAndAfter(t *testing.T) {
 			b, _ := l.get(t.Context(), "b", "balance")
 			seen = append(seen, fmt.Sprintf("%d+%d", a, b))
 		})
-	// undisturbed; before and after the first; before and after the second call;
-	// a third that does not come
+	// Without a crash; before and after the first call; before and after the second call;
+	// before the third call, which does not exist.
 	want := []string{"90+10", "100+0", "90+0", "90+0", "90+10", "90+10"}
 	if !slices.Equal(seen, want) {
 		t.Errorf("%v, want %v", seen, want)
@@ -132,7 +132,7 @@ func TestASafeSagaSurvivesEveryCrash(t *testing.T) {
 		})
 }
 
-func TestADeadProcessGetsNothingMoreAndWaitsForNothing(t *testing.T) {
+func TestCallsAfterTheCrashFailImmediately(t *testing.T) {
 	storagetest.CrashPoints(t,
 		func(ctx context.Context, acct *storagetest.Account) error {
 			start := time.Now()
@@ -144,7 +144,7 @@ func TestADeadProcessGetsNothingMoreAndWaitsForNothing(t *testing.T) {
 			if !errors.Is(err, storagetest.ErrKilled) && !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(ctx), storagetest.ErrKilled) {
 				t.Errorf("error %v, cause %v", err, context.Cause(ctx))
 			}
-			// Even a caller that forgets the context does no more harm.
+			// A call with another context is not carried out either.
 			if _, err := client.CreateTable(context.Background(), nil); !errors.Is(err, storagetest.ErrKilled) {
 				t.Errorf("a further call: %v", err)
 			}
@@ -166,7 +166,7 @@ func TestADeadProcessGetsNothingMoreAndWaitsForNothing(t *testing.T) {
 		})
 }
 
-func TestCallsSideBySideDieTogether(t *testing.T) {
+func TestConcurrentCallsFailAfterTheCrash(t *testing.T) {
 	storagetest.CrashPoints(t,
 		func(ctx context.Context, acct *storagetest.Account) error {
 			l, err := openLedger(ctx, acct)

@@ -1,6 +1,6 @@
-// Package storagetest is an Azure storage account inside the process, for tests and
-// demonstrations: Table, Queue and Blob services that follow the documented service,
-// including its limits and error codes, and inject the faults of production on demand.
+// Package storagetest provides an Azure storage account inside the process, for tests and
+// demonstrations. Its Table, Queue and Blob services follow the documentation, including
+// limits and error codes, and inject the faults of production on demand.
 //
 //	func TestOrders(t *testing.T) {
 //		acct := storagetest.New(t)
@@ -11,17 +11,16 @@
 //		if n := acct.Log().Count("Table.*"); n != 3 { … }
 //	}
 //
-// An account is only memory: no process, no port, no file, no goroutine. Every test can
-// have its own, and hundreds of them run concurrently.
+// An account exists only in memory, without a process, port, file or goroutine. Every test
+// can have its own, and hundreds of accounts can be used concurrently.
 //
 // # Clients
 //
-// [Account.Tables], [Account.Queue] and [Account.Container] return the clients
-// of the Azure SDK, signing with [AccountKey]. Code that builds its own clients
-// takes [Account.ConnectionString] or the addresses [TablesURL], [QueuesURL],
-// [BlobsURL], and [Account.Transport] as ClientOptions.Transport. Other
-// processes and languages use [Account.Serve], which serves the same account on loopback
-// ports, as Azurite does.
+// [Account.Tables], [Account.Queue] and [Account.Container] return clients of the Azure
+// SDK that sign with [AccountKey]. Code that creates its own clients uses
+// [Account.ConnectionString], or one of the addresses [TablesURL], [QueuesURL] and
+// [BlobsURL], and sets ClientOptions.Transport to [Account.Transport]. For other processes
+// and languages, [Account.Serve] serves the same account on loopback ports, as Azurite does.
 //
 // # Time
 //
@@ -41,10 +40,10 @@
 //	.Where(f)           for which f returns true
 //	.Probability(p)     each with probability p, by Options.Seed
 //
-// and states what happens to them:
+// and describes what happens to them:
 //
-//	.LoseRequest()      never carried out; the sender gets a [LostError]
-//	.LoseReply()        carried out; the sender gets the same error
+//	.LoseRequest()      never carried out; the sender receives a [LostError]
+//	.LoseReply()        carried out; the sender receives the same error
 //	.Status(503, code)  refused with an error of the service
 //	.Twice()            carried out twice
 //	.CutReply(n)        carried out; the reply ends after n bytes
@@ -59,8 +58,8 @@
 //
 // Rules count every request that they match, including retries by the SDK. A rule that can
 // never act, such as one for an operation "Tabel.Insert", fails the test, see
-// [Account.Fault]. Rules for which there was no request are logged at the end of the test,
-// see [New].
+// [Account.Fault]. Rules that matched no request are logged at the end of the test, see
+// [New].
 //
 // The operations are, in the Table service, Get (a point read), Query (one
 // page), Insert, Replace, Merge, UpsertReplace, UpsertMerge, Delete, Batch,
@@ -71,14 +70,14 @@
 // Put, PutBlock, PutBlockList, GetBlockList, Append, Seal, Delete, SetMetadata, SetHeaders,
 // GetTags, SetTags, SetTier, Lease, Copy, AbortCopy, Snapshot, List, CreateContainer,
 // DeleteContainer, GetContainer, SetContainerMetadata, LeaseContainer, GetACL, SetACL,
-// ListContainers, GetAccountInfo, GetProperties, SetProperties, Stats. A request that no
-// service carries out is Table.Other, Queue.Other, Blob.Other or Unknown.
+// ListContainers, GetAccountInfo, GetProperties, SetProperties, Stats. A request that is
+// not one of these operations is Table.Other, Queue.Other, Blob.Other or Unknown.
 //
 // # Crashes
 //
-// [CrashPoints] runs a scenario repeatedly, with the process killed just before and just
-// after each of its storage calls, and checks each time that the code recovers. With
-// [CrashPointsWith] the recovering process is killed, too.
+// [CrashPoints] runs a scenario repeatedly. It simulates that the process is killed just
+// before or just after each of its storage calls, and each time checks that the code
+// recovers. [CrashPointsWith] can also kill the process that recovers.
 //
 // # Cost
 //
@@ -95,13 +94,13 @@
 //
 // # Speed
 //
-// A point read takes about 10 µs of processor time without that of the SDK, which is about
-// 90,000 per second on one core. Measure it with
+// A point read takes about 10 µs of processor time, not counting the SDK: about 90,000 reads
+// per second on one core. Measure it with
 //
 //	go test -run '^$' -bench PointRead -cpu 1 ./patterns/storagetest
 //
-// The memory in use is that of the data, about 1 KiB for a row of 13 properties
-// (BenchmarkMemory), and that of the log, which Options.LogLimit limits.
+// Memory is used for the data, about 1 KiB for a row of 13 properties (BenchmarkMemory),
+// and for the log, which Options.LogLimit limits.
 //
 // # Stricter than the service
 //
@@ -113,8 +112,8 @@
 //     base64 text without padding: 400 InvalidValueType;
 //   - a lone surrogate or invalid UTF-8 in a body: 400 InvalidInput;
 //   - $top=0: 400 InvalidInput;
-//   - operations of one batch on several tables, and a query in a batch, whose one
-//     read has to be a point read: 400 InvalidInput;
+//   - operations of one batch on several tables, and a query in a batch (the only read
+//     permitted is a single point read): 400 InvalidInput;
 //   - an insert at People() instead of People: 405 MethodNotAllowed;
 //   - every request to a table that was deleted less than 40 seconds ago, including
 //     another delete: 409 TableBeingDeleted;
@@ -128,18 +127,18 @@
 //   - One query request sees one state of the whole table; the service promises
 //     this within a partition.
 //   - A stored access policy takes effect immediately, not after up to 30 seconds.
-//   - Any well-formed bearer token is accepted, and permits everything: over https, as in
-//     the service, so not at the addresses of Serve.
-//   - The Table service ignores x-ms-version: it uses JSON as since 2015-12-11. It does not
-//     require Content-Length.
+//   - Any well-formed bearer token is accepted and permits everything. As in the service it
+//     requires https, so it is not accepted at the addresses of Serve.
+//   - The Table service ignores x-ms-version and always uses the JSON of version 2015-12-11.
+//     It does not require Content-Length.
 //   - Service properties are stored and returned, and have no other effect; there are no
 //     CORS requests, no analytics logs and no secondary endpoint.
-//   - A typed property may be written as text whatever its type, as the
+//   - A property with a type annotation may be written as text, whatever its type, as the
 //     JavaScript SDK does: "X@odata.type":"Edm.Double","X":"3".
 //
-// If a credential is refused, the reply contains the reason: in AuthenticationErrorDetail, or,
-// from the Table service, which has no such element, in a line of the message.
+// If a credential is refused, the reply contains the reason: in AuthenticationErrorDetail,
+// or, in the Table service, which has no such element, in a line of the message.
 //
-// Page blobs, snapshots, versions and other features that this Blob service does not have are
-// refused with 501 NotImplemented.
+// Page blobs, snapshots, versions and other features that are not implemented are refused
+// with 501 NotImplemented.
 package storagetest

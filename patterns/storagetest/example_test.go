@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// fill makes a table with n rows in each of some partitions.
+// fill creates a table with n rows in each of the partitions.
 func fill(acct *storagetest.Account, name string, n int, partitions ...string) *aztables.Client {
 	client := acct.Tables().NewClient(name)
 	if _, err := client.CreateTable(context.Background(), nil); err != nil {
@@ -32,7 +32,7 @@ func fill(acct *storagetest.Account, name string, n int, partitions ...string) *
 	return client
 }
 
-// In a test, New(t) takes the place of Start(nil).
+// In a test, use New(t) instead of Start(nil).
 func Example() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil)
@@ -52,8 +52,8 @@ func Example() {
 	// Output: 409 EntityAlreadyExists
 }
 
-// What a query costs is the rows that it looks at: a condition on the row key
-// that an "or" joins makes the service read the partition.
+// The cost of a query is the number of rows that the service examines. An "or" of two row
+// keys makes it examine the whole partition.
 func ExampleAccount_Log() {
 	acct := storagetest.Start(nil)
 	people := fill(acct, "people", 50, "Sales", "Support")
@@ -78,8 +78,8 @@ func ExampleAccount_Log() {
 	// Table.Query returned 2 of 100
 }
 
-// The insert is carried out and its answer lost. The SDK tries again, and meets
-// the row that it wrote itself.
+// The insert is carried out and its reply is lost. The SDK retries the request, which fails
+// because the row exists.
 func ExampleAccount_Fault() {
 	acct := storagetest.Start(nil)
 	people := fill(acct, "people", 0)
@@ -92,8 +92,8 @@ func ExampleAccount_Fault() {
 	// Output: EntityAlreadyExists after 2 attempts
 }
 
-// A page may hold no row and still not be the last one. Code that stops there
-// is wrong, and here it is found out.
+// A page may be empty although more pages follow. This rule detects code that stops at an
+// empty page.
 func ExampleOn() {
 	acct := storagetest.Start(nil)
 	people := fill(acct, "people", 3, "Sales")
@@ -112,8 +112,8 @@ func ExampleOn() {
 	// 3 rows, more: false
 }
 
-// Code that makes its own clients is given the connection string and the
-// transport of the account, in place of those of production.
+// Code that creates its own clients receives the connection string and the transport of the
+// account instead of those of production.
 func ExampleAccount_Transport() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil)
@@ -139,7 +139,7 @@ func ExampleAccount_Transport() {
 	// Blob.Put box greeting 201
 }
 
-// A message is delivered at least once. Redeliver is the case that code forgets.
+// A message is delivered at least once. Redeliver delivers it twice.
 func ExampleAccount_Queue() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil)
@@ -166,7 +166,7 @@ func ExampleAccount_Queue() {
 	// pay the bill
 }
 
-// Other processes, in any language, take the connection string.
+// Other processes, in any language, use the connection string of the server.
 func ExampleAccount_Serve() {
 	server, err := storagetest.Start(nil).Serve()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// table returns a client for a fresh table.
+// table creates a table and returns its client.
 func table(t *testing.T, acct *storagetest.Account, name string) *aztables.Client {
 	t.Helper()
 	client := acct.Tables().NewClient(name)
@@ -40,7 +40,7 @@ func put(t *testing.T, c *aztables.Client, pk string, rks ...string) {
 	}
 }
 
-// wantCode fails unless err is the service's refusal with this status and code.
+// wantCode fails the test unless err is an error of the service with this status and code.
 func wantCode(t *testing.T, err error, status int, code string) {
 	t.Helper()
 	var re *azcore.ResponseError
@@ -50,7 +50,7 @@ func wantCode(t *testing.T, err error, status int, code string) {
 	}
 }
 
-// rowKeys reads a query to its end.
+// rowKeys reads all pages of a query.
 func rowKeys(t *testing.T, c *aztables.Client, opts *aztables.ListEntitiesOptions) (keys []string, pages int) {
 	t.Helper()
 	pager := c.NewListEntitiesPager(opts)

@@ -21,8 +21,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// passes are signatures that allow everything in the three services, so that a
-// hostile request gets as far as its service.
+// passes returns signatures that permit everything in the three services, so that a hostile
+// request reaches its service.
 func passes(tb testing.TB) map[string]string {
 	tb.Helper()
 	tables, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
@@ -61,8 +61,8 @@ func passes(tb testing.TB) map[string]string {
 	return map[string]string{"table": table.Encode(), "blob": blob.Encode(), "queue": queue.Encode()}
 }
 
-// furnished is an account with something to hit: table people, queue jobs and
-// container box, with a row, a message, a block blob and an append blob.
+// furnished returns an account with the table people, the queue jobs and the container box,
+// which contain a row, a message, a block blob and an append blob.
 func furnished(tb testing.TB) *storagetest.Account {
 	tb.Helper()
 	acct := storagetest.Start(nil)
@@ -85,18 +85,18 @@ func furnished(tb testing.TB) *storagetest.Account {
 // hostile is one request that no SDK sends.
 type hostile struct {
 	service, method, target string
-	headers                 string // one to a line
+	headers                 string // one for each line
 	body                    []byte
-	length                  int64 // declared; -1: none
+	length                  int64 // declared; -1 if not declared
 }
 
-// hit sends it to the handler, as a server would, and complains about an answer
-// that the service would not give.
+// hit sends h to the handler, as a server would, and fails the test for a reply that the
+// service would not send.
 func hit(tb testing.TB, acct *storagetest.Account, pass string, h hostile) *httptest.ResponseRecorder {
 	tb.Helper()
 	u, err := url.ParseRequestURI("/" + strings.TrimPrefix(h.target, "/"))
 	if err != nil {
-		return nil // no server hands such a request on
+		return nil // a server does not pass such a request to its handler
 	}
 	if u.RawQuery != "" {
 		u.RawQuery += "&"
@@ -126,8 +126,8 @@ func hit(tb testing.TB, acct *storagetest.Account, pass string, h hostile) *http
 	return w
 }
 
-// FuzzHandler sends anything to the three services of a handler: each answers
-// with a status and a code of its own, and none of them panics.
+// FuzzHandler sends arbitrary requests to the three services of a handler. The reply must
+// have a status and an error code of the service, and the handler must not panic.
 func FuzzHandler(f *testing.F) {
 	const sixty = "<QueueMessage><MessageText>x</MessageText></QueueMessage>"
 	for _, h := range []hostile{
@@ -162,7 +162,7 @@ func FuzzHandler(f *testing.F) {
 	})
 }
 
-func TestHostileRequestsGetTheServicesStatusAndCode(t *testing.T) {
+func TestHostileRequestsAreRefusedWithStatusAndCode(t *testing.T) {
 	acct := furnished(t)
 	pass := passes(t)
 	long := strings.Repeat("x", 70_000)
@@ -200,7 +200,7 @@ func TestHostileRequestsGetTheServicesStatusAndCode(t *testing.T) {
 		name := fmt.Sprintf("%s %s %.60s", c.service, c.method, c.target)
 		w := hit(t, acct, pass[c.service], c.hostile)
 		if w == nil {
-			t.Errorf("%s: no answer", name)
+			t.Errorf("%s: no reply", name)
 			continue
 		}
 		if w.Code != c.status || c.code != "" && !strings.Contains(w.Header().Get("X-Ms-Error-Code")+w.Body.String(), c.code) {

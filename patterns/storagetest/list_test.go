@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// pages reads a list to its end and returns the names on each page.
+// pages reads all pages of a list and returns the names on each of them.
 func pages[R any](t *testing.T, pager *runtime.Pager[R], names func(R) []string) [][]string {
 	t.Helper()
 	var all [][]string

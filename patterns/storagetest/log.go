@@ -12,7 +12,7 @@ import (
 // Key addresses one row of a table.
 type Key struct{ Partition, Row string }
 
-// Request is the entry of the log for one request, including retries by the SDK.
+// Request is an entry of the log. Each try of the SDK is a request and has its own entry.
 type Request struct {
 	Seq     int    // 1 is the first request of the account
 	Service string // "Table", "Queue" or "Blob"
@@ -22,7 +22,7 @@ type Request struct {
 	// Resource is the table, queue or container, Name the blob.
 	Resource, Name string
 
-	// Rows are the rows that are addressed; none for a query.
+	// Rows are the keys of the rows that the request addresses, empty for a query.
 	Rows []Key
 
 	// Status is the HTTP status, 0 without a reply. A batch that failed has status
@@ -39,8 +39,8 @@ type Request struct {
 	Scanned  int // examined to find them
 	Written  int // inserted, changed or deleted
 
-	Fault string // what the rules did to it, "" for nothing
-	Err   error  // what its sender got instead of a reply
+	Fault string // the effects of rules, "" for none
+	Err   error  // the error that the sender received instead of a reply
 	Sent  bool   // it reached the service, unlike a lost or refused request
 }
 

@@ -12,10 +12,10 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// held returns the memory in use after a garbage collection.
+// held returns the bytes in use after a garbage collection.
 func held() int64 {
 	runtime.GC()
-	runtime.GC() // what has a finalizer, or was in a pool, takes two
+	runtime.GC() // objects with finalizers or in a sync.Pool need two collections
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
@@ -23,7 +23,7 @@ func held() int64 {
 
 const mib = 1 << 20
 
-func TestDeletingGivesTheMemoryBack(t *testing.T) {
+func TestDeletedDataIsRemovedFromMemory(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.Start(&storagetest.Options{LogLimit: 10})
 	people := acct.Tables().NewClient("people")
@@ -34,14 +34,13 @@ func TestDeletingGivesTheMemoryBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// round stores about 1 MiB in each service and removes it, one by one or as
-	// a whole.
+	// round stores about 1 MiB in each service and deletes it, one by one or as a whole.
 	round := func(whole bool) (most int64) {
 		text := strings.Repeat("x", 32<<10)
 		for i := range 16 {
 			row := fmt.Appendf(nil, `{"PartitionKey":"p","RowKey":"%d","A":%q,"B":%q}`, i, text, text[:32<<10-1])
 			check(people.UpsertEntity(ctx, row, &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace}))
-			check(people.UpsertEntity(ctx, row, &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})) // the first is gone
+			check(people.UpsertEntity(ctx, row, &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})) // the old version is removed
 			check(jobs.EnqueueMessage(ctx, text+text, nil))
 		}
 		blob := box.NewBlockBlobClient("b")
@@ -71,7 +70,7 @@ func TestDeletingGivesTheMemoryBack(t *testing.T) {
 	check(people.CreateTable(ctx, nil))
 	check(jobs.Create(ctx, nil))
 	check(box.Create(ctx, nil))
-	round(false) // what is kept for use again comes into being
+	round(false) // fills caches and pools
 	before := held()
 	for _, whole := range []bool{false, true} {
 		most := round(whole)

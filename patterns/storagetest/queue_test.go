@@ -44,7 +44,7 @@ func TestVisibilityPassesInVirtualTime(t *testing.T) {
 	})
 }
 
-func TestMessagesComeLateAndTwiceOnDemand(t *testing.T) {
+func TestMessagesAreDeliveredLateAndTwiceOnDemand(t *testing.T) {
 	acct := storagetest.New(t)
 	q := acct.Queue("jobs")
 	if _, err := q.Create(t.Context(), nil); err != nil {
@@ -63,7 +63,7 @@ func TestMessagesComeLateAndTwiceOnDemand(t *testing.T) {
 	}
 }
 
-func TestASlowBlobTakesItsTime(t *testing.T) {
+func TestADelayedBlobRequestTakesThatTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
 		box := acct.Container("box")

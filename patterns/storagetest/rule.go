@@ -11,15 +11,15 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// Forever is a number of times without end.
+// Forever is an argument of [Rule.Times] that means without limit.
 const Forever = math.MaxInt
 
-// Rule selects requests and states what happens to them. Make one with [On], and add it
+// Rule selects requests and describes what happens to them. Create it with [On], and add it
 // with [Account.Fault]. It is an immutable value: every method returns a changed copy.
 //
-// A rule may have several effects. Of LoseRequest, LoseReply, Status, Twice and CutReply
-// the last one counts. If several rules act on one request, their delays add up, and of
-// those five the effect of the rule that was added first counts.
+// A rule may have several effects. LoseRequest, LoseReply, Status, Twice and CutReply
+// replace one another. If several rules act on one request, their delays add up, and of
+// those five effects the one of the rule that was added first applies.
 //
 // An invalid argument, such as 0 for Nth, is reported by [Account.Fault].
 type Rule struct{ rule fault.Rule }
@@ -41,9 +41,9 @@ func (r Rule) Times(k int) Rule { return Rule{r.rule.Times(k)} }
 func (r Rule) Resource(name string) Rule { return Rule{r.rule.Resource(name)} }
 
 // Where restricts the rule to requests for which f returns true. f receives what is known
-// before the request is carried out, including the Rows of an insert and of a batch, and
-// nothing of the reply. It is called with a lock held: it must be fast, and must not use
-// the account or its log. A rule with a Where needs no effect.
+// before the request is carried out, including the Rows of an insert or a batch. The fields
+// that describe the reply are zero. f is called with a lock held: it must be fast, and must
+// not use the account or its log. A rule with a Where needs no effect.
 func (r Rule) Where(f func(Request) bool) Rule {
 	if f == nil {
 		return Rule{r.rule.Where(nil)}
@@ -51,28 +51,28 @@ func (r Rule) Where(f func(Request) bool) Rule {
 	return Rule{r.rule.Where(func(q fault.Request) bool { return f(logged(q)) })}
 }
 
-// Probability lets the rule act on each matching request with probability p, from 0 to 1,
-// decided by [Options].Seed. A request on which it does not act counts for Nth, but not
-// for Times.
+// Probability makes the rule act on each matching request with probability p, from 0 to 1.
+// [Options].Seed makes the result repeatable. A request on which the rule does not act
+// counts for Nth, but not for Times.
 func (r Rule) Probability(p float64) Rule { return Rule{r.rule.Probability(p)} }
 
-// LoseRequest loses the request before it is carried out. Its sender gets a [*LostError].
+// LoseRequest loses the request before it is carried out. The sender receives a [*LostError].
 func (r Rule) LoseRequest() Rule { return Rule{r.rule.LoseRequest()} }
 
-// LoseReply carries the request out and loses the reply. Its sender gets a [*LostError],
+// LoseReply carries the request out and loses the reply. The sender receives a [*LostError],
 // as for LoseRequest.
 func (r Rule) LoseReply() Rule { return Rule{r.rule.LoseReply()} }
 
-// Status answers with an error of the service, without carrying the request out:
-// Status(503, "ServerBusy"). The status is from 300 to 599.
+// Status replies with an error of the service, for example Status(503, "ServerBusy"), and
+// does not carry the request out. The status is from 300 to 599.
 func (r Rule) Status(status int, code string) Rule { return Rule{r.rule.Status(status, code)} }
 
-// Twice carries the request out two times in succession, as when the network duplicates
-// it. Its sender gets the second reply.
+// Twice carries the request out two times in succession, as if the network had duplicated
+// it. The sender receives the second reply.
 func (r Rule) Twice() Rule { return Rule{r.rule.Twice()} }
 
-// CutReply carries the request out and ends the reply after n bytes of its body: then
-// reading fails with io.ErrUnexpectedEOF.
+// CutReply carries the request out and truncates the body of the reply to n bytes. Reading
+// beyond them fails with io.ErrUnexpectedEOF.
 func (r Rule) CutReply(n int64) Rule { return Rule{r.rule.CutReply(n)} }
 
 // Delay waits before the request is sent. If the context ends first, the request is not
@@ -80,16 +80,16 @@ func (r Rule) CutReply(n int64) Rule { return Rule{r.rule.CutReply(n)} }
 // refused, as in the service.
 func (r Rule) Delay(d time.Duration) Rule { return Rule{r.rule.Delay(d)} }
 
-// DelayReply waits after the request is carried out, before the reply is delivered. The
-// end of the context ends the wait.
+// DelayReply waits after the request is carried out, before the reply is delivered, but
+// not longer than until the context ends.
 func (r Rule) DelayReply(d time.Duration) Rule { return Rule{r.rule.DelayReply(d)} }
 
 // ShortPage limits the page that a query or a list returns to n results, with a token.
 func (r Rule) ShortPage(n int) Rule { return Rule{r.rule.ShortPage(n)} }
 
-// EmptyPage lets a query or a list return no result and a token for the page that it asked
-// for. The request with that token is not answered by an empty page, so that a rule for
-// every query puts one before each page.
+// EmptyPage makes a query or a list return an empty page, with a token for the page that
+// was requested. EmptyPage does not apply to the request with that token, so a rule for all
+// queries inserts one empty page before each page.
 func (r Rule) EmptyPage() Rule { return Rule{r.rule.EmptyPage()} }
 
 // CutPage ends the page of a query or a list after n results were examined, as the service
@@ -99,23 +99,23 @@ func (r Rule) CutPage(n int) Rule { return Rule{r.rule.CutPage(n)} }
 // BoundaryPage ends the page of a Table.Query at the end of a partition, with a token.
 func (r Rule) BoundaryPage() Rule { return Rule{r.rule.BoundaryPage()} }
 
-// Late lets a Queue.Get or Queue.Peek return no message, even if there are some. None
-// becomes invisible.
+// Late makes a Queue.Get or Queue.Peek return no message, even if messages are visible. The
+// messages stay visible.
 func (r Rule) Late() Rule { return Rule{r.rule.Late()} }
 
 // Redeliver delivers the messages of a Queue.Get twice: the next Get from the same queue
 // returns the same reply, including its pop receipts.
 func (r Rule) Redeliver() Rule { return Rule{r.rule.Redeliver()} }
 
-// String returns the rule as it is written in Go.
+// String returns the Go expression for the rule.
 func (r Rule) String() string { return r.rule.String() }
 
 // Fault adds rules. They count requests from now on.
 //
-// It returns an error, and adds none, if one of them can never act: no operation has its
-// name, an argument is invalid, it has neither an effect nor a Where, or none of its
-// operations can have its effect. On an account of [New] or [CrashPoints] that also fails
-// the test, because a test that relies on such a rule would pass.
+// If a rule can never act, Fault returns an error and adds no rule. This is the case if no
+// operation has its name, if an argument is invalid, if it has neither an effect nor a
+// Where, or if its operations cannot have its effect. On an account of [New] or
+// [CrashPoints] the error also fails the test, which could otherwise pass without the fault.
 func (a *Account) Fault(rules ...Rule) error {
 	scripted := make([]fault.Rule, len(rules))
 	for i, r := range rules {
@@ -136,9 +136,9 @@ func (a *Account) Fault(rules ...Rule) error {
 // ClearFaults removes all rules.
 func (a *Account) ClearFaults() { a.script().Clear() }
 
-// LostError is the error for the sender of a lost request or of a lost reply. Like that of
-// a broken connection it matches syscall.ECONNRESET, and does not contain whether the
-// request was carried out. The SDK retries such a request.
+// LostError is the error that the sender of a request receives if the request or its reply
+// was lost. It matches syscall.ECONNRESET, like the error of a broken connection, and does
+// not show whether the request was carried out. The SDK retries the request.
 type LostError struct {
 	Op string // the operation, such as "Table.Insert"
 }

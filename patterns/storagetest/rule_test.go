@@ -55,7 +55,7 @@ func TestARuleThatCanNeverActIsAnErrorAndFailsTheTest(t *testing.T) {
 	}
 }
 
-func TestTheStringOfARuleIsItsGoCode(t *testing.T) {
+func TestTheStringOfARuleIsAGoExpression(t *testing.T) {
 	r := storagetest.On("Table.Query").Resource("people").Nth(3).Times(2).Probability(0.5).Delay(time.Second).
 		DelayReply(time.Minute).ShortPage(4).CutPage(5).BoundaryPage().EmptyPage().CutReply(7)
 	const want = `On("Table.Query").Resource("people").Nth(3).Times(2).Probability(0.5).Delay(1s).DelayReply(1m0s)` +
@@ -110,7 +110,7 @@ func TestACountOfAnUnknownOperationIsNotZero(t *testing.T) {
 	}
 }
 
-func TestNoExportedTypeIsAnAliasAndEachHasAText(t *testing.T) {
+func TestEveryExportedTypeHasADocCommentAndIsNoAlias(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestNoExportedTypeIsAnAliasAndEachHasAText(t *testing.T) {
 			}
 			types++
 			if spec.Assign.IsValid() || d.Doc.Text() == "" {
-				t.Errorf("%s is an alias or has no text", spec.Name)
+				t.Errorf("%s is an alias or has no doc comment", spec.Name)
 			}
 		}
 	}

@@ -69,9 +69,9 @@ func checkBlobSAS(t *testing.T, acct *storagetest.Account, owner *container.Clie
 	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
 }
 
-// Some operations need letters of their own: t for tags, w for the tier, and any letter for
-// information about the account.
-func TestSignaturesReachTheTagsAndTheTierOfABlob(t *testing.T) {
+// Tags need the permission t, the tier needs w, and account information needs any
+// permission.
+func TestTagsAndTierOfABlobNeedTheirPermissions(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
 	box := acct.Container("box")
@@ -119,7 +119,7 @@ func TestSignaturesReachTheTagsAndTheTierOfABlob(t *testing.T) {
 		held("set the tier", err, with.tier)
 		_, err = c.NewAppendBlobClient("log").Seal(ctx, nil)
 		held("seal", err, with.tier)
-		if !with.letters.Tag { // a letter younger than that operation's list
+		if !with.letters.Tag { // a permission that was added after that operation
 			_, err = c.GetAccountInfo(ctx, nil)
 			held("account information", err, "")
 		}

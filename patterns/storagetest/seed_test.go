@@ -12,8 +12,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Chance refuses some of the writes, the same ones each time for one seed. An
-// account of New prints the seed when its test fails.
+// A rule with a probability refuses some of the writes, and the same ones each time for one
+// seed. An account of New logs the seed if its test fails.
 func ExampleAccount_Seed() {
 	var once aztables.ClientOptions
 	once.Retry.MaxRetries = -1
@@ -46,24 +46,24 @@ func TestAFailingTestPrintsTheSeedOfItsRandomFaults(t *testing.T) {
 
 func TestChildRandomFaults(t *testing.T) {
 	if os.Getenv(mustFail) == "" {
-		t.Skip("fails as it has to; TestAFailingTestPrintsTheSeedOfItsRandomFaults runs it in a process of its own")
+		t.Skip("must fail; TestAFailingTestPrintsTheSeedOfItsRandomFaults runs it in a child process")
 	}
 	acct := storagetest.New(t)
 	acct.Fault(storagetest.On("*").Probability(0.5).LoseReply())
 	t.Fail()
 }
 
-// listener is a test that records what is logged at its end.
+// listener records the messages that are logged at the end of a test.
 type listener struct {
 	testing.TB
-	ends []func()
-	said []string
+	ends   []func()
+	logged []string
 }
 
 func (l *listener) Cleanup(f func()) { l.ends = append(l.ends, f) }
 
 func (l *listener) Logf(format string, args ...any) {
-	l.said = append(l.said, fmt.Sprintf(format, args...))
+	l.logged = append(l.logged, fmt.Sprintf(format, args...))
 }
 
 func TestRulesWithoutARequestAreLogged(t *testing.T) {
@@ -79,7 +79,7 @@ func TestRulesWithoutARequestAreLogged(t *testing.T) {
 	for _, end := range l.ends {
 		end()
 	}
-	if want := `storagetest: no request matched On("Table.Insert").Resource("poeple").LoseReply()`; len(l.said) != 1 || l.said[0] != want {
-		t.Errorf("%q, want %s", l.said, want)
+	if want := `storagetest: no request matched On("Table.Insert").Resource("poeple").LoseReply()`; len(l.logged) != 1 || l.logged[0] != want {
+		t.Errorf("%q, want %s", l.logged, want)
 	}
 }

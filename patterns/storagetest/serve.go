@@ -12,12 +12,13 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// Handler returns a handler for a server of the caller. The host of a request names the
-// service: AccountName.table.…, AccountName.queue.…, AccountName.blob.…. Rules and the log
-// apply; a lost request or reply breaks the connection.
+// Handler returns a handler that serves the account, for the caller's own server. The host
+// of a request selects the service: AccountName.table.…, AccountName.queue.…,
+// AccountName.blob.…. The rules of the account apply to these requests, and its log contains
+// them. A lost request or reply breaks the connection.
 func (a *Account) Handler() http.Handler { return a.handler("") }
 
-// handler serves one service, or, if s is "", the one that the host names.
+// handler serves one service or, if s is "", the one that the host selects.
 func (a *Account) handler(s op.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -48,8 +49,8 @@ func (a *Account) handler(s op.Service) http.Handler {
 	})
 }
 
-// Server is an account on loopback sockets, one for each service, for other processes and
-// other languages. As in Azurite, the account is part of the path.
+// Server serves an account on loopback sockets, one for each service, to other processes
+// and other languages. As in Azurite, the account is part of the path.
 type Server struct {
 	TablesURL string // http://127.0.0.1:port/devstoreaccount1
 	QueuesURL string

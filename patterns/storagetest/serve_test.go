@@ -71,7 +71,7 @@ func TestTheAccountServesOtherProcesses(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 
-	// In process and over the socket it is one account with one log.
+	// Clients in the process and over the socket use the same account and log.
 	if keys, _ := rowKeys(t, acct.Tables().NewClient("people"), nil); len(keys) != 2 {
 		t.Errorf("in process: %v", keys)
 	}
@@ -95,7 +95,7 @@ func TestALostReplyBreaksTheConnection(t *testing.T) {
 	}
 	acct.Fault(storagetest.On("*").LoseReply())
 	if res, err := http.Get(server.TablesURL + "/Tables"); err == nil {
-		t.Errorf("an answer came: %s", res.Status)
+		t.Errorf("received a reply: %s", res.Status)
 	}
 	acct.ClearFaults()
 	acct.Fault(storagetest.On("*").CutReply(5))
@@ -105,11 +105,11 @@ func TestALostReplyBreaksTheConnection(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if b, err := io.ReadAll(res.Body); err == nil {
-		t.Errorf("a whole body came: %q", b)
+		t.Errorf("received a whole body: %q", b)
 	}
 }
 
-func TestTheHandlerIsRoutedByItsHost(t *testing.T) {
+func TestTheHostOfARequestSelectsTheService(t *testing.T) {
 	h := storagetest.New(t).Handler()
 	for target, want := range map[string]struct {
 		status int

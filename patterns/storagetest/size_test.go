@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkMemory reports what a stored row of 13 properties and about 400 bytes
+// BenchmarkMemory reports the memory that a stored row of 13 properties and about 400 bytes
 // of JSON takes.
 func BenchmarkMemory(b *testing.B) {
 	const rows = 20_000

@@ -1,6 +1,6 @@
-// Package alternatives measures the library's page decoder beside the fastest JSON
-// library that does the same job. It is a module of its own, so that the library's
-// users do not get that dependency:
+// Package alternatives compares the library's page decoder with the fastest JSON library
+// that can do the same. It is a separate module, so that users of the library do not get
+// that dependency:
 //
 //	cd internal/bench/alternatives && go test -bench .
 package alternatives
@@ -18,8 +18,8 @@ import (
 
 const rows = 1000
 
-// row is what a JSON library can make of a row: the ETag, numbers in strings and
-// times by their Go types' own methods, the annotations skipped unseen.
+// row is a row as a JSON library decodes it: numbers in strings by a struct tag, times by
+// the methods of their Go type. Annotations are skipped without a check.
 type row struct {
 	ETag           string `json:"odata.etag"`
 	PartitionKey   string

@@ -1,5 +1,5 @@
-// Records what the packages send, signed with the key of the tests in internal/fakeaccount/auth, and writes it as JSON, one
-// request to a line. To record again, from this folder:
+// Records the requests that the packages send, signed with the key of the tests in internal/fakeaccount/auth, and writes
+// them as JSON, one per line. To record them again, run in this folder:
 //
 //	npm ci && node record.cjs > ../../fakeaccount/auth/testdata/javascript.json
 "use strict";
@@ -13,7 +13,7 @@ const blobs = require("@azure/storage-blob");
 const account = "acct";
 const key = Buffer.from("0123456789abcdef0123456789abcdef").toString("base64");
 
-// What the transport adds, and what nobody signs.
+// Headers that the transport adds, and headers that are not signed.
 const dropped = new Set(["host", "connection", "user-agent", "accept", "accept-encoding", "transfer-encoding"]);
 
 const requests = [];
@@ -25,7 +25,7 @@ const server = http.createServer(async (req, res) => {
   res.writeHead(400).end();
 });
 
-// record keeps the one request that send sends; its refusal is of no interest.
+// record stores the one request that send sends. The server refuses it, which is ignored.
 async function record(service, name, send) {
   last = undefined;
   const error = await send().then(() => undefined, (e) => e);

@@ -1,5 +1,5 @@
 // Runs the steps of one service in order, against the account of the connection string in ACCOUNT, and writes one line of
-// JSON for each: its name, and the error if it failed. A step that fails does not keep the next from running.
+// JSON for each: its name, and the error if it failed. After a failed step the next ones still run.
 "use strict";
 
 const assert = require("node:assert/strict");
@@ -7,7 +7,7 @@ const assert = require("node:assert/strict");
 const steps = [];
 const step = (name, run) => steps.push({ name, run });
 
-// refused expects the service's refusal with this status and code.
+// refused expects an error of the service with this status and code.
 async function refused(promise, status, code) {
   const error = await promise.then(
     () => assert.fail(`was not refused with ${status} ${code}`),

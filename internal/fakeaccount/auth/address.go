@@ -7,7 +7,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// addresses is the value of sip: one address, or a range with both ends.
+// addresses is the value of sip: one address, or a range that includes both ends.
 type addresses struct{ first, last netip.Addr }
 
 func parseAddresses(s string) (addresses, error) {

@@ -1,14 +1,14 @@
 // Package auth verifies the signature of a request to the in-process Table, Queue or
 // Blob service, and decides what the signature permits.
 //
-// A request is checked twice. First its signature:
+// A request is checked twice. The first check verifies its signature:
 //
 //	grant, refusal := verifier.Verify(r) // r is a parsed request
 //
-// Then whether the signature permits the operation and what it touches:
+// The second check decides whether the signature permits the operation and its resources:
 //
 //	refusal = grant.AllowRow(op.TableUpsertMerge, table, pk, rk) // one entity; each operation of a batch
-//	refusal = grant.Allow(op.TableQuery, table)                  // then drop the rows that grant.Range() does not contain
+//	refusal = grant.Allow(op.TableQuery, table)                  // omit the rows that grant.Range() does not contain
 //	refusal = grant.Allow(op.TableCreate, table)
 //	refusal = grant.Allow(op.QueuePeek, queue)
 //	refusal = grant.AllowBlob(r, exists)
@@ -35,17 +35,17 @@
 //
 // # Rules
 //
-// The rules are those of the documentation, not those of an emulator: an upsert
-// needs the permissions a and u, a key range is enforced on reads and writes, a
-// service SAS never creates, lists or deletes tables, and no SAS touches access
-// policies. The code for a key outside the range of a SAS is not documented;
-// this package returns AuthorizationFailure.
+// The package follows the documentation and not an emulator: an upsert needs the permissions
+// a and u, a key range is enforced on reads and writes, a service SAS never permits
+// creating, listing or deleting tables, and no SAS permits reading or setting access
+// policies. The code for a key outside the range of a SAS is not documented; this package
+// returns AuthorizationFailure.
 //
 // A request without a remote address, as from an in-process transport, counts as
 // coming from 127.0.0.1. A request counts as https if it came over TLS or if its URL
 // has that scheme.
 //
-// The package is pure: no I/O, no goroutines, and no time but [Verifier.Now].
+// The package does no I/O, starts no goroutines, and reads the time only from [Verifier.Now].
 //
 // Sources:
 // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key,

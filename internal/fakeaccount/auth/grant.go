@@ -11,7 +11,7 @@ import (
 // Kind is how a request was authorized.
 type Kind uint8
 
-// The kinds. The zero Kind is that of a Grant that permits nothing.
+// The kinds. A Grant with the zero Kind permits nothing.
 const (
 	None Kind = iota
 	SharedKey
@@ -20,7 +20,7 @@ const (
 	ServiceSAS
 )
 
-// Grant is what a verified request may do. The zero Grant permits nothing.
+// Grant describes what a verified request may do. The zero Grant permits nothing.
 type Grant struct {
 	kind        Kind
 	permissions string
@@ -42,8 +42,8 @@ func (g Grant) Kind() Kind { return g.kind }
 // writes. A query returns only the rows that it contains.
 func (g Grant) Range() KeyRange { return g.rows }
 
-// Allow refuses o unless it is permitted on the resource: the name of the table,
-// queue or container, "" for the whole account. It returns nil if o is permitted.
+// Allow returns an error unless o is permitted on the resource: the name of the table,
+// queue or container, "" for the whole account.
 //
 // The rows of a query have to be restricted to [Grant.Range]. An operation on one
 // entity needs [Grant.AllowRow], a request to the Blob service [Grant.AllowBlob].
@@ -90,9 +90,9 @@ func (g Grant) AllowRow(o op.Op, table, partitionKey, rowKey string) *reply.Erro
 }
 
 // AllowBlob is Allow for a request to the Blob service. A SAS for a blob permits
-// operations on that blob only. exists reports whether the blob of the request
-// exists; it is called only for an operation that may create one, which needs fewer
-// permissions than to overwrite it.
+// operations on that blob only. exists reports whether the blob of the request exists. It
+// is called only for operations that may create a blob, because creating needs fewer
+// permissions than overwriting.
 func (g Grant) AllowBlob(r *request.Request, exists func() bool) *reply.Error {
 	if g.kind == SharedKey || g.kind == Bearer {
 		return nil
@@ -122,7 +122,7 @@ func (g Grant) allowBlob(need op.Access, container, blob string) *reply.Error {
 	return nil
 }
 
-// permits reports whether the letters of have are enough for need, see [op.Access].
+// permits reports whether the permissions have satisfy need, see [op.Access].
 func permits(need, have string) bool {
 	if all := strings.Split(need, "+"); len(all) > 1 {
 		for _, p := range all {

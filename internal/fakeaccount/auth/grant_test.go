@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-func TestGrantsPermitWhatTheOperationTableRequires(t *testing.T) {
+func TestAGrantWithTheRequiredPermissionsPermitsEachOperation(t *testing.T) {
 	source, err := os.ReadFile("../op/op.go")
 	if err != nil {
 		t.Fatal(err)

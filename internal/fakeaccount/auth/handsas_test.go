@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// handSAS returns a query of the named values, in pairs, signed over text.
+// handSAS returns a query with the name and value pairs, signed over text.
 func handSAS(text []string, pairs ...string) string {
 	q := url.Values{"sig": {sign(strings.Join(text, "\n"))}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -65,7 +65,7 @@ func TestABlobSASIsForTheResourceThatItNames(t *testing.T) {
 	}
 	for _, test := range tests {
 		query := sas(test.sr, test.resource)
-		if test.path == "/c" { // without restype it would be a blob in the root container
+		if test.path == "/c" { // without restype the path is a blob in the root container
 			query += "&restype=container"
 		}
 		_, refusal := verify(verifier(), get(t, "https://acct.blob.core.windows.net"+test.path+"?"+query), op.Blob)
@@ -73,7 +73,7 @@ func TestABlobSASIsForTheResourceThatItNames(t *testing.T) {
 	}
 }
 
-// accountSAS signs the values by hand, whatever they are.
+// accountSAS returns an account SAS with the values, which may be invalid, signed without the SDK.
 func accountSAS(pairs ...string) string {
 	q := url.Values{"sv": {"2019-02-02"}, "ss": {"t"}, "srt": {"o"}, "sp": {"au"}, "se": {"2100-01-01T00:00:00Z"}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -103,7 +103,7 @@ func TestAnAccountSASIsRefusedWithTheCodeOfTheService(t *testing.T) {
 		{"a stored access policy", "AuthenticationFailed", []string{"si", "id"}},
 		{"another service", "AuthorizationServiceMismatch", []string{"ss", "qb"}},
 		{"another address", "AuthorizationSourceIPMismatch", []string{"sip", "10.0.0.1"}},
-		{"a version that signs ses too", "AuthenticationFailed", []string{"sv", "2020-12-06"}},
+		{"a version that also signs ses", "AuthenticationFailed", []string{"sv", "2020-12-06"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// handSigned is a request whose string to sign is written out here, as other
-// clients than the Go SDKs send it.
+// handSigned returns a request with the given string to sign, as clients other than the Go
+// SDKs send it.
 func handSigned(method, url, scheme, text string, headers ...string) *http.Request {
 	r, err := http.NewRequest(method, url, nil)
 	if err != nil {
@@ -34,7 +34,7 @@ func TestEveryFormOfSharedKeyIsAccepted(t *testing.T) {
 		{"table, SharedKey, Date", op.Table, handSigned("POST", "https://acct.table.core.windows.net/T", "SharedKey",
 			"POST\nmd5\napplication/json\n"+date+"\n/acct/T",
 			"Date", date, "Content-MD5", "md5", "Content-Type", "application/json")},
-		{"table, SharedKey, x-ms-date wins", op.Table, handSigned("GET", "https://acct.table.core.windows.net/T()?$top=3", "SharedKey",
+		{"table, SharedKey, x-ms-date takes precedence", op.Table, handSigned("GET", "https://acct.table.core.windows.net/T()?$top=3", "SharedKey",
 			"GET\n\n\n"+date+"\n/acct/T()", "x-ms-date", date, "Date", "Mon, 01 Jan 2001 00:00:00 GMT")},
 		{"table, SharedKeyLite, comp", op.Table, handSigned("GET", "http://127.0.0.1:10002/acct/T?x=y&comp=acl", "SharedKeyLite",
 			date+"\n/acct/acct/T?comp=acl", "x-ms-date", date)},
@@ -46,9 +46,9 @@ func TestEveryFormOfSharedKeyIsAccepted(t *testing.T) {
 		{"blob, SharedKey, Date", op.Blob, handSigned("GET", "https://acct.blob.core.windows.net/c/b", "SharedKey",
 			"GET\n\n\n\n\n\n"+date+"\n\n\n\n\nbytes=0-1\nx-ms-version:2021-04-10\n/acct/c/b",
 			"Date", date, "x-ms-version", "2021-04-10", "Range", "bytes=0-1")},
-		{"queue, plus left in the query", op.Queue, handSigned("DELETE", "https://acct.queue.core.windows.net/q/messages/1?popreceipt=a+b", "SharedKey",
+		{"queue, plus kept in the query", op.Queue, handSigned("DELETE", "https://acct.queue.core.windows.net/q/messages/1?popreceipt=a+b", "SharedKey",
 			"DELETE\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:"+date+"\n/acct/q/messages/1\npopreceipt:a+b", "x-ms-date", date)},
-		{"queue, plus read as a space", op.Queue, handSigned("GET", "https://acct.queue.core.windows.net/?prefix=a+b&Comp=list&prefix=A", "SharedKey",
+		{"queue, plus decoded as a space", op.Queue, handSigned("GET", "https://acct.queue.core.windows.net/?prefix=a+b&Comp=list&prefix=A", "SharedKey",
 			"GET\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:"+date+"\n/acct/\ncomp:list\nprefix:A,a b", "x-ms-date", date)},
 		{"queue, a length of 0 signed before 2015-02-21", op.Queue, handSigned("PUT", "https://acct.queue.core.windows.net/q", "SharedKey",
 			"PUT\n\n\n0\n\n\n\n\n\n\n\n\nx-ms-date:"+date+"\nx-ms-version:2014-02-14\n/acct/q",
@@ -95,7 +95,7 @@ func TestSharedKeyIsRefusedWithTheCodeOfTheService(t *testing.T) {
 			_, refusal := verify(verifier(), test.request, op.Table)
 			wantCode(t, refusal, test.status, test.code)
 			if refusal != nil && strings.Contains(refusal.Error(), string(key)) {
-				t.Error("the refusal holds the key")
+				t.Error("the error contains the key")
 			}
 		})
 	}

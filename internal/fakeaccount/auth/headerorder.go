@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// headerRanks are the characters that count in the first pass of the service's header
-// order, lowest first. Others, such as the hyphen, are skipped in that pass.
+// headerRanks are the characters that the first pass of the service's header order
+// compares, lowest first. It skips all others, such as the hyphen.
 const headerRanks = "!\"#$%*.^_`|~+0123456789abcdefghijklmnopqrstuvwxyz"
 
-// compareHeaders orders lower-case header names as the service does, which is
-// the order of words and not of bytes: hyphens decide only between names that
-// are otherwise equal, and punctuation sorts before digits. azblob signs in this
-// order, azqueue in byte order; they differ only for unusual metadata names,
-// such as x-ms-meta-a_ and x-ms-meta-a1.
+// compareHeaders compares lower-case header names as the service does. This differs from
+// the order of bytes: hyphens decide only between names that are otherwise equal, and
+// punctuation sorts before digits. azblob signs in this order, azqueue in byte order; the
+// results differ only for unusual metadata names, such as x-ms-meta-a_ and x-ms-meta-a1.
 func compareHeaders(a, b string) int {
 	i, j := 0, 0
 	for {

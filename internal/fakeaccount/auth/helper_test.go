@@ -40,7 +40,7 @@ func verify(v *auth.Verifier, r *http.Request, s op.Service) (auth.Grant, *reply
 	return v.Verify(parsed)
 }
 
-// allowBlob checks a request on a blob, which exists or not.
+// allowBlob checks a request on a blob, which exists if exists is true.
 func allowBlob(g auth.Grant, o op.Op, exists bool, container, blob string) *reply.Error {
 	return g.AllowBlob(&request.Request{Service: op.Blob, Op: o, Resource: container, Name: blob}, func() bool { return exists })
 }
@@ -53,9 +53,8 @@ func endpoints(s op.Service) map[string]string {
 	}
 }
 
-// capture is a transport that refuses every request and keeps the last, in both
-// forms in which one reaches a service: as the client built it, and parsed from
-// its text.
+// capture is a transport that refuses every request and stores the last one in two forms:
+// as the client built it, and as a server parses it from a socket.
 type capture struct {
 	t     *testing.T
 	last  *http.Request // as from a socket
@@ -83,7 +82,7 @@ func (c *capture) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// overTheWire returns r as the server of a socket would see it.
+// overTheWire returns r as a server receives it from a socket.
 func overTheWire(t *testing.T, r *http.Request) *http.Request {
 	t.Helper()
 	var b bytes.Buffer
@@ -111,7 +110,7 @@ func sign(text string) string {
 	return base64.StdEncoding.EncodeToString(h.Sum(nil))
 }
 
-// wantCode checks a refusal; "" wants none.
+// wantCode checks the status and code of refusal. If code is "", refusal must be nil.
 func wantCode(t *testing.T, refusal *reply.Error, status int, code string) {
 	t.Helper()
 	switch {

@@ -13,11 +13,11 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// javascript reads testdata/javascript.json: requests as @azure/data-tables 13.3.2,
-// @azure/storage-queue 12.30.0 and @azure/storage-blob 12.32.0 sent them over a
-// socket, signed with the key of these tests: shared key, and SAS made by the
-// packages' own helpers. internal/conformance/js/record.cjs wrote it, and says how to
-// record again.
+// javascript reads testdata/javascript.json, which contains requests of @azure/data-tables
+// 13.3.2, @azure/storage-queue 12.30.0 and @azure/storage-blob 12.32.0, recorded from a
+// socket. They are signed with the key of these tests: by Shared Key, and by SAS of the
+// packages' own helpers. internal/conformance/js/record.cjs wrote the file and describes
+// how to record again.
 func javascript(t *testing.T) []recorded {
 	t.Helper()
 	data, err := os.ReadFile("testdata/javascript.json")
@@ -38,8 +38,8 @@ type recorded struct {
 
 var services = map[string]op.Service{"table": op.Table, "queue": op.Queue, "blob": op.Blob}
 
-// request is the request, with its query in the place of the recorded one if it is
-// not empty, and a verifier at the time at which it was signed.
+// request returns the recorded request, with its query replaced by query unless that is
+// empty, and a verifier whose clock shows the time of the signature.
 func (rec recorded) request(t *testing.T, query string) (*http.Request, *auth.Verifier) {
 	t.Helper()
 	r, err := http.NewRequest(rec.Method, "https://127.0.0.1:10000"+rec.URL, nil)
@@ -98,8 +98,8 @@ func TestRequestsOfTheJavaScriptSDKsAreAccepted(t *testing.T) {
 	}
 }
 
-// signedParameters are those of a SAS that its signature covers; ses and sr from the
-// versions on that sign them.
+// signedParameters returns the parameters that the signature of a SAS covers. ses and sr
+// are covered only since certain versions.
 func signedParameters(version string) []string {
 	signed := []string{"sp", "st", "se", "si", "sip", "spr", "sv", "tn", "spk", "srk", "epk", "erk", "ss", "srt", "rscc", "rscd", "rsce", "rscl", "rsct"}
 	if version >= "2018-11-09" {
@@ -111,8 +111,8 @@ func signedParameters(version string) []string {
 	return signed
 }
 
-// another is another value of a parameter, of a form that is looked at only once the
-// signature is known to be good.
+// another returns another value of a parameter, whose form is valid, so that the signature
+// is checked.
 func another(name, value string) string {
 	switch name {
 	case "sv":
@@ -127,8 +127,8 @@ func another(name, value string) string {
 	return value + "0"
 }
 
-// What a package has signed cannot be changed, each part by itself: then the text
-// that is verified is the one that it signed.
+// If a change to any single parameter is detected, the verified text contains everything
+// that the package has signed.
 func TestEveryPartOfASASOfTheJavaScriptSDKsIsSigned(t *testing.T) {
 	changed := make(map[string]int)
 	for _, rec := range javascript(t) {
@@ -138,7 +138,7 @@ func TestEveryPartOfASASOfTheJavaScriptSDKsIsSigned(t *testing.T) {
 			continue
 		}
 		for _, name := range signedParameters(query.Get("sv")) {
-			if !query.Has(name) || name == "sr" && rec.Name == "container SAS" { // no blob is there to name
+			if !query.Has(name) || name == "sr" && rec.Name == "container SAS" { // a container SAS does not name a blob
 				continue
 			}
 			altered := r.URL.Query()
@@ -175,7 +175,7 @@ func TestATableSASOfTheJavaScriptSDKPermitsItsKeyRange(t *testing.T) {
 		g, refusal := verify(v, r, op.Table)
 		wantCode(t, refusal, 0, "")
 		if got := g.Range(); got != want {
-			t.Errorf("%s reaches %+v, want %+v", rec.Name, got, want)
+			t.Errorf("%s permits %+v, want %+v", rec.Name, got, want)
 		}
 		wantCode(t, g.AllowRow(op.TableQuery, "People", "a b+c", "1"), 0, "")
 		if want.EndRow != "" {

@@ -5,7 +5,7 @@ import "github.com/azpatterns/azpatterns/keys"
 // KeyRange is the part of a table that a service SAS permits: the entities from the
 // first pair of keys to the last, both inclusive, in the order (PartitionKey, RowKey)
 // of the table. It is not a rectangle: a row key restricts only the partition of the
-// same pair. "" is no bound. The zero KeyRange is the whole table.
+// same pair. "" means no bound. The zero KeyRange is the whole table.
 type KeyRange struct {
 	StartPartition, StartRow string
 	EndPartition, EndRow     string

@@ -6,8 +6,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// refusal returns an error answer whose Detail is why: it may quote the string to
-// sign, never a key.
+// refusal returns an error reply whose Detail is why. It may quote the string to sign,
+// but must not contain a key.
 func refusal(status int, code, message, why string) *reply.Error {
 	e := reply.New(status, code, message)
 	if why != "" {
@@ -16,8 +16,8 @@ func refusal(status int, code, message, why string) *reply.Error {
 	return e
 }
 
-// challenged adds the header from which azcore's bearer policies learn where to get
-// a token. The tenant is a placeholder: no token is ever requested from it.
+// challenged adds the header that contains, for azcore's bearer policies, the address to
+// get a token from. The tenant is a placeholder: no token is requested from it.
 func challenged(e *reply.Error) *reply.Error {
 	e.Header = http.Header{"Www-Authenticate": {"Bearer authorization_uri=https://login.microsoftonline.com/00000000-0000-0000-0000-000000000000/oauth2/authorize resource_id=https://storage.azure.com"}}
 	return e
@@ -51,8 +51,8 @@ func wrongPermission() *reply.Error {
 	return forbidden("AuthorizationPermissionMismatch", " using this permission")
 }
 
-// blobOverwrite is the answer if a SAS that permits to create blobs is used to write
-// one that exists.
+// blobOverwrite returns the reply to a write to an existing blob with a SAS that permits
+// only creating blobs.
 // https://learn.microsoft.com/rest/api/storageservices/blob-service-error-codes
 func blobOverwrite() *reply.Error {
 	return refusal(http.StatusForbidden, "UnauthorizedBlobOverwrite", "This request is not authorized to perform blob overwrites.", "")

@@ -41,10 +41,10 @@ func (v *Verifier) sas(r *request.Request) (Grant, *reply.Error) {
 func (v *Verifier) accountSAS(r *request.Request, q url.Values) (Grant, *reply.Error) {
 	permissions, services, types := q.Get("sp"), q.Get("ss"), q.Get("srt")
 	if permissions == "" || !only(services, "bqtf") || !only(types, "sco") {
-		return Grant{}, unauthenticated("an account SAS needs sp, ss and srt, of the known letters")
+		return Grant{}, unauthenticated("an account SAS needs sp, ss and srt, and only known letters in them")
 	}
 	if q.Get("se") == "" || q.Get("si") != "" {
-		return Grant{}, unauthenticated("an account SAS needs se, and takes no si")
+		return Grant{}, unauthenticated("an account SAS needs se, and must not have si")
 	}
 	if refusal := v.checkSignature(q, accountText(v.Account, q)); refusal != nil {
 		return Grant{}, refusal
@@ -84,10 +84,10 @@ func (v *Verifier) serviceSAS(r *request.Request, q url.Values) (Grant, *reply.E
 			g.blob = ""
 		case "b", "bs":
 			if g.blob == "" {
-				return Grant{}, unauthenticated("a blob SAS does not reach the container")
+				return Grant{}, unauthenticated("a blob SAS does not permit access to the container")
 			}
 		default:
-			return Grant{}, unauthenticated("sr is none of c, b, bs")
+			return Grant{}, unauthenticated("sr is not c, b or bs")
 		}
 		texts = []string{blobText(v.Account, g.resource, g.blob, q)}
 		if strings.Contains(g.blob, `\`) { // azblob signs a backslash as a slash
@@ -131,15 +131,15 @@ func (v *Verifier) checkSignature(q url.Values, texts ...string) *reply.Error {
 	return nil
 }
 
-// checkFrame checks what may restrict any SAS: times, protocol, address.
+// checkFrame checks the restrictions of any SAS: times, protocol and address.
 func (v *Verifier) checkFrame(r *request.Request, q url.Values, stored StoredPolicy) *reply.Error {
 	start, ok := bound(q.Get("st"), stored.Start)
 	if !ok {
-		return unauthenticated("st is malformed, or set in the stored access policy too")
+		return unauthenticated("st is malformed, or also set in the stored access policy")
 	}
 	expiry, ok := bound(q.Get("se"), stored.Expiry)
 	if !ok || expiry.IsZero() {
-		return unauthenticated("se is missing, malformed, or set in the stored access policy too")
+		return unauthenticated("se is missing, malformed, or also set in the stored access policy")
 	}
 	if now := v.now(); now.Before(start) || !now.Before(expiry) {
 		return unauthenticated("Signature not valid in the specified time frame: Start [" + start.UTC().Format(http.TimeFormat) +
@@ -167,7 +167,7 @@ func (v *Verifier) checkFrame(r *request.Request, q url.Values, stored StoredPol
 }
 
 // bound returns the time that text or a stored policy sets, zero if neither does. It
-// reports false if text is malformed or both do.
+// returns false if text is malformed or both set a time.
 func bound(text string, stored time.Time) (time.Time, bool) {
 	if text == "" {
 		return stored, true
@@ -188,7 +188,7 @@ func isVersion(s string) bool {
 	return err == nil
 }
 
-// only reports whether s is one or more of the letters.
+// only reports whether s consists of one or more of the letters.
 func only(s, letters string) bool {
 	return s != "" && strings.Trim(s, letters) == ""
 }
@@ -206,7 +206,7 @@ func inOrder(permissions string, s op.Service) bool {
 	return only(permissions, "racwdxyltfmeopi")
 }
 
-// subsequence reports whether s is not empty and made of the letters in order.
+// subsequence reports whether s is not empty and consists of some of the letters, in order.
 func subsequence(s, letters string) bool {
 	if s == "" {
 		return false

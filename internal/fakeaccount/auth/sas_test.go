@@ -34,7 +34,7 @@ func TestTableSASOfTheSDKIsAccepted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The helper forgets the slash and the name's place in the path, so only its query is used.
+			// The path of the URL that the helper returns is wrong, so only its query is used.
 			url, err := client.GetTableSASURL(aztables.SASPermissions{Read: true, Add: true}, time.Now().UTC().Add(-time.Minute), soon())
 			if err != nil {
 				t.Fatal(err)
@@ -53,7 +53,7 @@ func TestTableSASOfTheSDKIsAccepted(t *testing.T) {
 			if !g.Range().All() {
 				t.Errorf("range %v", g.Range())
 			}
-			// The batch endpoint names no table: tn does.
+			// The batch endpoint does not name the table; tn does.
 			_, refusal = verify(verifier(), get(t, endpoint+"/$batch?"+query), op.Table)
 			wantCode(t, refusal, 0, "")
 		})

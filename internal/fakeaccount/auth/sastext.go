@@ -2,7 +2,7 @@ package auth
 
 import "net/url"
 
-// The strings to sign hold the decoded values, one a line, empty ones kept.
+// The strings to sign contain the decoded values, one per line, including empty values.
 
 func accountText(account string, q url.Values) string {
 	text := lines(account, q.Get("sp"), q.Get("ss"), q.Get("srt"), q.Get("st"), q.Get("se"),
@@ -37,7 +37,7 @@ func blobText(account, container, blob string, q url.Values) string {
 	return lines(text, q.Get("rscc"), q.Get("rscd"), q.Get("rsce"), q.Get("rscl"), q.Get("rsct"))
 }
 
-// serviceText is what the texts of all service SAS begin with.
+// serviceText returns the beginning of the texts of all service SAS.
 func serviceText(resource string, q url.Values) string {
 	return lines(q.Get("sp"), q.Get("st"), q.Get("se"), resource, q.Get("si"),
 		q.Get("sip"), q.Get("spr"), q.Get("sv"))

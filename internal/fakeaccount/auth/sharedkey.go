@@ -47,8 +47,8 @@ func (v *Verifier) sharedKey(r *request.Request, lite bool, credential string) (
 	return Grant{kind: SharedKey}, nil
 }
 
-// signed reports whether signature, in base64, is that of one of the texts by
-// one of the account's keys.
+// signed reports whether signature, in base64, is the signature of one of the texts by one
+// of the account's keys.
 func (v *Verifier) signed(signature string, texts ...string) bool {
 	mac, err := base64.StdEncoding.DecodeString(signature)
 	if err != nil || len(mac) != sha256.Size {
@@ -66,9 +66,9 @@ func (v *Verifier) signed(signature string, texts ...string) bool {
 	return false
 }
 
-// sharedKeyTexts returns the strings that a correct client may have signed. There is
-// more than one if clients read the rules differently and the service accepts all
-// readings: the order of headers with punctuation, and a plus sign in the query.
+// sharedKeyTexts returns the strings that a correct client may have signed. If clients
+// differ in the order of headers with punctuation, or in the meaning of a plus sign in the
+// query, the service accepts all variants.
 func sharedKeyTexts(r *request.Request, account string, lite bool) []string {
 	get := func(name string) string { return strings.TrimSpace(r.Header.Get(name)) }
 	date := get("Date")
@@ -103,7 +103,7 @@ func sharedKeyTexts(r *request.Request, account string, lite bool) []string {
 
 func lines(s ...string) string { return strings.Join(s, "\n") }
 
-// escapedPath is the path as it was sent.
+// escapedPath returns the path as it was sent.
 func escapedPath(u *url.URL) string {
 	if path := u.EscapedPath(); path != "" {
 		return path
@@ -111,8 +111,7 @@ func escapedPath(u *url.URL) string {
 	return "/"
 }
 
-// comp is the only part of the query that the Table service and Shared Key Lite
-// sign.
+// comp returns the only part of the query that the Table service and Shared Key Lite sign.
 func comp(u *url.URL) string {
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
@@ -126,8 +125,8 @@ func comp(u *url.URL) string {
 	return ""
 }
 
-// contentLength is the length as signed: since version 2015-02-21 an empty body
-// is signed as no length at all.
+// contentLength returns the length as it is signed: since version 2015-02-21 the length of
+// an empty body is signed as "".
 func contentLength(r *request.Request) string {
 	n := strings.TrimSpace(r.Header.Get("Content-Length"))
 	if r.ContentLength > 0 {
@@ -177,8 +176,9 @@ func canonicalHeaders(h http.Header) []string {
 	return []string{serviceOrder, byteOrder}
 }
 
-// canonicalQueries returns the decoded query as lines "\nname:value,value", once
-// with a plus sign read as a space and once, if there is one, left as it is.
+// canonicalQueries returns the decoded query as lines "\nname:value,value", with each plus
+// sign decoded as a space. If the query has a plus sign, it also returns the variant in
+// which plus signs are kept.
 func canonicalQueries(raw string) []string {
 	if raw == "" {
 		return []string{""}

@@ -55,7 +55,7 @@ func TestSharedKeyOfTheTablesSDKIsAccepted(t *testing.T) {
 				verifyAltered(t, r, op.Table)
 			})
 		}
-		// Every reply is a refusal; only what was sent matters.
+		// Every request is refused; only the requests matter.
 		for _, odd := range oddText {
 			table.GetEntity(t.Context(), "p"+odd, odd, nil)
 			check("get " + odd)
@@ -162,7 +162,7 @@ func TestSharedKeyOfTheBlobSDKIsAccepted(t *testing.T) {
 	}
 }
 
-// verifyAltered checks that a request that is not the one signed is refused.
+// verifyAltered checks that a request is refused if it was altered after signing.
 func verifyAltered(t *testing.T, r *http.Request, s op.Service) {
 	t.Helper()
 	altered := r.Clone(t.Context())

@@ -11,13 +11,14 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// The lines of the string to sign of a table SAS, as query parameters; "" is
-// the canonicalised resource.
+// The lines of the string to sign of a table SAS, as query parameters; "" is the
+// canonicalized resource.
 // https://learn.microsoft.com/rest/api/storageservices/create-service-sas#version-2015-04-05-and-later
 var tableSASLines = []string{"sp", "st", "se", "", "si", "sip", "spr", "sv", "spk", "srk", "epk", "erk"}
 
-// tableSAS gives the query of a SAS for the table People, signed by hand: the
-// defaults, overridden by name and value pairs; "-" removes one.
+// tableSAS returns the query of a SAS for the table People, signed without the SDK. It
+// consists of defaults that the name and value pairs override; the value "-" removes a
+// parameter.
 func tableSAS(pairs ...string) url.Values {
 	q := url.Values{"tn": {"people"}, "sv": {"2019-02-02"}, "sp": {"raud"}, "se": {"2100-01-01T00:00:00Z"}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -158,7 +159,7 @@ func TestATableSASIsRefusedWithTheCodeOfTheService(t *testing.T) {
 	}
 }
 
-func TestAStoredAccessPolicySetsWhatTheSASLeavesOut(t *testing.T) {
+func TestAStoredAccessPolicySetsWhatTheSASOmits(t *testing.T) {
 	long := strings.Repeat("i", 65)
 	policies := map[string]auth.StoredPolicy{
 		"full":    {Start: time.Now().Add(-time.Hour), Expiry: time.Now().Add(time.Hour), Permissions: "ra"},

@@ -13,8 +13,8 @@ import (
 // clock, in both directions.
 const Skew = 15 * time.Minute
 
-// StoredPolicy is a stored access policy of a table, queue or container. The SAS has
-// to set the fields that are zero here.
+// StoredPolicy is a stored access policy of a table, queue or container. A SAS must set
+// the fields that are zero in its policy.
 type StoredPolicy struct {
 	Start, Expiry time.Time
 	Permissions   string
@@ -30,10 +30,10 @@ type Verifier struct {
 	// Policy returns a stored access policy. The resource is the name of a table
 	// (in lower case), queue or container. If nil, there are no policies.
 	Policy func(s op.Service, resource, id string) (StoredPolicy, bool)
-	// Bearer reports whether a well-formed bearer token is accepted. If nil, all
-	// are.
+	// Bearer reports whether a well-formed bearer token is accepted. If nil, all are
+	// accepted.
 	Bearer func(token string) bool
-	// Now is the service's clock. If nil, it is time.Now.
+	// Now returns the time of the service's clock. If nil, time.Now is used.
 	Now func() time.Time
 }
 
@@ -49,7 +49,7 @@ func (v *Verifier) Verify(r *request.Request) (Grant, *reply.Error) {
 		case scheme == "SharedKey", scheme == "SharedKeyLite":
 			return v.sharedKey(r, scheme == "SharedKeyLite", rest)
 		}
-		return Grant{}, badHeader("the scheme is none of SharedKey, SharedKeyLite, Bearer")
+		return Grant{}, badHeader("the scheme is not SharedKey, SharedKeyLite or Bearer")
 	}
 	if r.Query.Has("sig") {
 		return v.sas(r)

@@ -7,8 +7,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// appendBlock is Append Block, and Append Block From URL when the content has a
-// source. https://learn.microsoft.com/rest/api/storageservices/append-block
+// appendBlock implements Append Block and, if source is true, Append Block From URL.
+// https://learn.microsoft.com/rest/api/storageservices/append-block
 func (c *call) appendBlock(source bool) *reply.Error {
 	at, e := c.offset("X-Ms-Blob-Condition-Appendpos")
 	if e != nil {
@@ -37,7 +37,7 @@ func (c *call) appendBlock(source bool) *reply.Error {
 			return conflict("BlockCountExceedsLimit", "The committed block count cannot exceed the maximum limit of 50,000 blocks.")
 		}
 		b.blocks = append(b.blocks, block{data: data, end: size + int64(len(data))})
-		b.head.md5 = "" // it was that of other content
+		b.head.md5 = "" // the content has changed
 		c.Set("X-Ms-Blob-Append-Offset", itoa(size))
 		c.Set("X-Ms-Blob-Committed-Block-Count", itoa(int64(len(b.blocks))))
 		return nil
@@ -48,7 +48,7 @@ func (c *call) appendBlock(source bool) *reply.Error {
 	return e
 }
 
-// offset reads a byte position; -1 if the header is absent.
+// offset reads a byte position from a header, -1 if the header is absent.
 func (c *call) offset(name string) (int64, *reply.Error) {
 	text := c.Header(name)
 	if text == "" {

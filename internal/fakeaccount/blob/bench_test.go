@@ -17,7 +17,7 @@ func BenchmarkPut1KiB(b *testing.B) {
 	}
 }
 
-// BenchmarkReadRange reads 1 KiB out of the middle of 10,000 blocks.
+// BenchmarkReadRange reads 1 KiB from the middle of 10,000 blocks.
 func BenchmarkReadRange(b *testing.B) {
 	s := filled(b)
 	data := strings.Repeat("x", 1<<10)

@@ -20,7 +20,7 @@ const stagedFor = 7 * 24 * time.Hour
 
 // block is a part of a blob's content. The bytes are never changed.
 type block struct {
-	id   string // as the client sent it, in base64; "" without one
+	id   string // as the client sent it, in base64; "" if it has none
 	data []byte
 	end  int64 // offset in the blob after it
 }
@@ -28,14 +28,14 @@ type block struct {
 type blob struct {
 	name      string
 	kind      string
-	committed bool // false: only uncommitted blocks exist
+	committed bool // if false, only uncommitted blocks exist
 	created   time.Time
 	modified  time.Time
 	etag      string
 	head      contentHeaders
 	meta      xmlservice.Metadata
 	tags      []tag
-	tier      string // as set explicitly, else ""
+	tier      string // "" unless set explicitly
 	sealed    bool
 	blocks    []block
 	staged    map[string][]byte
@@ -92,7 +92,7 @@ func (b *blob) slice(from, to int64) [][]byte {
 	return parts
 }
 
-// stamp sets a new ETag and time of modification. It needs s.mu.
+// stamp sets a new ETag and time of modification. The caller holds s.mu.
 func (c *call) stamp(b *blob) {
 	b.etag, b.modified = c.s.ticks.ETag(c.Now), c.Now
 	b.lease.modified(c.Now)
@@ -116,8 +116,8 @@ func noBlob() *reply.Error {
 	return reply.New(http.StatusNotFound, "BlobNotFound", "The specified blob does not exist.")
 }
 
-// lookup returns the container, and the blob, which may be uncommitted, or nil. It
-// needs s.mu.
+// lookup returns the container, and the blob, which may be uncommitted, or nil. The caller
+// holds s.mu.
 func (c *call) lookup() (*container, *blob, *reply.Error) {
 	ct, e := c.find()
 	if e != nil {
@@ -131,8 +131,8 @@ func wrongType() *reply.Error {
 }
 
 // replace creates the blob that the request names, or overwrites it, after checking its
-// lease and conditions. Then fill, if it is not nil, completes fresh from the existing
-// blob, which may be uncommitted, or nil. It needs s.mu.
+// lease and conditions. fill, if it is not nil, completes fresh with data of the existing
+// blob, which may be uncommitted, or nil. The caller holds s.mu.
 func (c *call) replace(cond conditions, fresh *blob, fill func(*blob) *reply.Error) *reply.Error {
 	ct, b, e := c.lookup()
 	if e != nil {
@@ -193,7 +193,7 @@ func (c *call) onOwnBlob(do func(*container, *blob) *reply.Error) *reply.Error {
 }
 
 // changeBlob writes to an existing blob after checking its lease and conditions, and
-// stamps the answer. If do returns an error, it must not have changed the blob.
+// sets the ETag and time of the reply. If do returns an error, it must not have changed the blob.
 func (c *call) changeBlob(do func(*blob) *reply.Error) *reply.Error {
 	return c.onOwnBlob(func(_ *container, b *blob) *reply.Error {
 		if e := do(b); e != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// putBlock is Put Block, and Put Block From URL when the content has a source.
+// putBlock implements Put Block and, if source is true, Put Block From URL.
 // https://learn.microsoft.com/rest/api/storageservices/put-block
 func (c *call) putBlock(source bool) *reply.Error {
 	id := c.Query.Get("blockid")
@@ -71,8 +71,8 @@ func (b *blob) canStage(id string) *reply.Error {
 	return nil
 }
 
-// content returns the body of a request, or the range of the source blob that it names:
-// verified, not empty, and at most limit bytes.
+// content returns the body of a request or, if source is true, the range of the source blob
+// that it names. The content is verified, not empty, and at most limit bytes long.
 func (c *call) content(source bool, limit int64) ([]byte, *reply.Error) {
 	if source {
 		return c.sourceContent(limit)
@@ -120,8 +120,8 @@ func (c *call) putBlockList() *reply.Error {
 	return nil
 }
 
-// pick returns the blocks of a list, each from the list of blocks that its element
-// names. b may be nil.
+// pick returns the blocks of a block list. Each element of the list names the list of
+// blocks to take its block from. b may be nil.
 func (b *blob) pick(list *xmlservice.Node) ([]block, *reply.Error) {
 	var staged map[string][]byte
 	committed := map[string][]byte{}

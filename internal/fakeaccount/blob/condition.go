@@ -18,9 +18,9 @@ type conditions struct {
 	source               bool
 }
 
-// readConditions reads the four headers whose names begin with prefix ("X-Ms-Source-"
-// for those of a copy source). read permits what only reads permit: several tags and
-// any combination.
+// readConditions reads the four headers whose names begin with prefix, which is
+// "X-Ms-Source-" for the conditions of a copy source. If read is true, several tags and any
+// combination of headers are permitted, as for reads.
 func readConditions(c *xmlservice.Call, prefix string, read bool) (k conditions, e *reply.Error) {
 	k.source = prefix != ""
 	k.match, k.noneMatch = tags(c.Header(prefix+"If-Match")), tags(c.Header(prefix+"If-None-Match"))
@@ -87,7 +87,7 @@ func (k conditions) failed(status int) *reply.Error {
 	return reply.New(status, code, what)
 }
 
-// changedSince compares as the service does, to the second of Last-Modified.
+// changedSince compares times as the service does, truncated to seconds as in Last-Modified.
 func changedSince(modified, t time.Time) bool { return modified.Truncate(time.Second).After(t) }
 
 // read decides a read: If-Match && If-Unmodified-Since && (If-None-Match ||
@@ -110,8 +110,8 @@ func (k conditions) read(etag string, modified time.Time) *reply.Error {
 	return k.failed(http.StatusNotModified)
 }
 
-// write decides a write to something that exists. If there are a tag and a time, the tag
-// counts.
+// write decides a write to an existing resource. If both a tag and a time are set, only the
+// tag counts.
 func (k conditions) write(etag string, modified time.Time) *reply.Error {
 	ok := true
 	switch {

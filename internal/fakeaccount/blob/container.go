@@ -51,7 +51,7 @@ func (ct *container) remove(b *blob) {
 	}
 }
 
-// find needs s.mu.
+// find returns the container that the request names. The caller holds s.mu.
 func (c *call) find() (*container, *reply.Error) {
 	ct := c.s.containers[c.Resource]
 	if ct == nil {
@@ -71,7 +71,7 @@ func (c *call) onContainer(do func(*container) *reply.Error) *reply.Error {
 	return do(ct)
 }
 
-// touch sets a new ETag and time of modification. It needs s.mu.
+// touch sets a new ETag and time of modification. The caller holds s.mu.
 func (c *call) touch(ct *container) {
 	ct.etag, ct.modified = c.s.ticks.ETag(c.Now), c.Now
 }
@@ -111,7 +111,7 @@ func (c *call) createContainer() *reply.Error {
 	return nil
 }
 
-// describeContainer is Get Container Properties and Get Container Metadata.
+// describeContainer implements Get Container Properties and Get Container Metadata.
 // https://learn.microsoft.com/rest/api/storageservices/get-container-properties
 func (c *call) describeContainer() *reply.Error {
 	return c.onContainer(func(ct *container) *reply.Error {
@@ -211,8 +211,8 @@ func (c *call) getACL() *reply.Error {
 	})
 }
 
-// Policies returns the stored access policies of a container, nil if there is no such
-// container. The caller must not change them.
+// Policies returns the stored access policies of a container, nil if it does not exist. The
+// caller must not change them.
 func (s *Service) Policies(name string) []xmlservice.Policy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,8 +222,8 @@ func (s *Service) Policies(name string) []xmlservice.Policy {
 	return nil
 }
 
-// PublicAccess returns what may be read without authentication: "container" for the
-// blobs and the list of them, "blob" for the blobs, "" for nothing.
+// PublicAccess returns what may be read without authentication: "container" means the
+// blobs and the list of blobs, "blob" only the blobs, "" nothing.
 func (s *Service) PublicAccess(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

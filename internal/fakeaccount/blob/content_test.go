@@ -17,7 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/servicetest"
 )
 
-func TestAnAppendBlobTakes50000BlocksAndNoMore(t *testing.T) {
+func TestAnAppendBlobHasAtMost50000Blocks(t *testing.T) {
 	s := filled(t)
 	for i := range 50_000 {
 		if a := servicetest.Send(t, s, "PUT", "/c11/a?comp=appendblock", "x"); a.Status != 201 {
@@ -30,7 +30,7 @@ func TestAnAppendBlobTakes50000BlocksAndNoMore(t *testing.T) {
 	}
 }
 
-func TestABlockIsKeptWholeThroughCommitCopyAndAppend(t *testing.T) {
+func TestCommitCopyAndAppendDoNotChangeABlock(t *testing.T) {
 	s := filled(t)
 	servicetest.Send(t, s, "PUT", "/c11/a?comp=appendblock", "one")
 	servicetest.Send(t, s, "PUT", "/c11/copy", "", "x-ms-copy-source", "https://account.example/c11/a").Want(t, 202, "")
@@ -76,7 +76,7 @@ func TestAPutDiscardsUncommittedBlocks(t *testing.T) {
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=blocklist", blockList("Latest", "AAAA")).Want(t, 400, "InvalidBlockList")
 }
 
-func TestABlockListTakesEachBlockFromTheListThatItNames(t *testing.T) {
+func TestABlockListSelectsTheCommittedOrUncommittedBlock(t *testing.T) {
 	s := filled(t)
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=block&blockid=AAAA", "new").Want(t, 201, "")
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=blocklist", blockList("Committed", "AAAA", "Uncommitted", "AAAA", "Latest", "AAAA")).Want(t, 201, "")
@@ -113,7 +113,7 @@ func TestAnOverwrittenBlobKeepsItsTierLeaseAndCreationTime(t *testing.T) {
 	}
 }
 
-func TestSettingHeadersClearsWhatIsLeftOut(t *testing.T) {
+func TestSettingHeadersClearsOmittedOnes(t *testing.T) {
 	s := filled(t)
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=properties", "", "x-ms-blob-content-type", "text/plain", "x-ms-blob-content-language", "en").Want(t, 200, "")
 	a := servicetest.Send(t, s, "HEAD", "/c11/b", "")
@@ -127,7 +127,7 @@ func TestSettingHeadersClearsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// A name that XML cannot hold is listed percent-encoded, and the SDK decodes it.
+// A name that XML cannot contain is listed percent-encoded, and the SDK decodes it.
 func TestNamesThatXMLDoesNotAllowAreListedEncoded(t *testing.T) {
 	c := newContainer(t)
 	name := "a \uFFFF+%41/b"
@@ -140,7 +140,7 @@ func TestNamesThatXMLDoesNotAllowAreListedEncoded(t *testing.T) {
 	}
 }
 
-func TestATransportCanAskForShortAndEmptyPages(t *testing.T) {
+func TestATransportCanRequestShortAndEmptyPages(t *testing.T) {
 	s := filled(t)
 	list := func(marker string, page req.Page) servicetest.Answer {
 		r := request(t, "GET", "/c11?restype=container&comp=list&marker="+marker)

@@ -40,7 +40,7 @@ func (c *call) sourcePath() (container, name string, e *reply.Error) {
 	return container, name, nil
 }
 
-// sourceBlob returns the source after checking its conditions. It needs s.mu.
+// sourceBlob returns the source after checking its conditions. The caller holds s.mu.
 func (c *call) sourceBlob(container, name string, cond conditions) (*blob, *reply.Error) {
 	var b *blob
 	if ct := c.s.containers[container]; ct != nil {
@@ -93,7 +93,7 @@ func (c *call) copyBlob() *reply.Error {
 	return nil
 }
 
-// take copies content, headers, and the metadata unless the request sets its own.
+// take copies the content, the headers and, unless the request sets its own, the metadata.
 func (b *blob) take(src *blob) {
 	b.kind, b.head = src.kind, src.head
 	b.blocks = slices.Clip(src.blocks) // so that an append to either does not change the other
@@ -170,8 +170,8 @@ func (c *call) sourceContent(limit int64) ([]byte, *reply.Error) {
 	return data, e
 }
 
-// source returns the verified content of the source blob, or the x-ms-source-range of
-// it, and the blob as it was then.
+// source returns the verified content of the source blob, or its x-ms-source-range, and a
+// copy of the blob at the same time.
 func (c *call) source(limit int64) ([]byte, blob, *reply.Error) {
 	var none blob
 	cond, e := readConditions(c.Call, "X-Ms-Source-", false)

@@ -2,11 +2,11 @@
 // including its limits and error codes
 // (https://learn.microsoft.com/rest/api/storageservices/blob-service-rest-api).
 //
-// Credentials are verified before a request gets here. Time comes from time.Now, so
+// The caller verifies credentials. The time is that of time.Now, so
 // testing/synctest controls leases, the 30 seconds for which the name of a deleted
 // container is blocked and the week for which uncommitted blocks are kept. The service
-// starts no goroutine. Content is stored once: a read sends the stored bytes, and a block
-// that is committed or copied is shared.
+// starts no goroutine. Content is not copied: a read sends the stored bytes, and a block
+// that is committed or copied is shared between blobs.
 //
 // Supported: containers with metadata, policies, public access and leases; block
 // blobs (in one piece, by blocks, from a URL of the same account), append blobs
@@ -27,7 +27,7 @@
 //   - If-None-Match: * on a read is 400 UnsatisfiableCondition; on a write that
 //     could create it is 409 BlobAlreadyExists; on other writes 412.
 //   - Names are listed in the order of their UTF-8 bytes.
-//   - A request without x-ms-version is served as the latest version, and any
+//   - A request without x-ms-version is handled as the latest version, and any
 //     later version is accepted.
-//   - A copy is complete when the request is answered.
+//   - A copy is complete when the reply is sent.
 package blob

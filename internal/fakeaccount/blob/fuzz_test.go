@@ -19,9 +19,8 @@ func request(t testing.TB, method, target string) *http.Request {
 	return &http.Request{Method: method, URL: u, Host: "account.example", Header: http.Header{}, Body: http.NoBody}
 }
 
-// FuzzRequest sends anything: servicetest.Do fails the test when the answer is
-// not one of the service. Two headers are free, so that pairs of them
-// meet.
+// FuzzRequest sends arbitrary requests. servicetest.Do fails the test if the service would
+// not send such a reply. Two headers are arbitrary, so that combinations are tested.
 func FuzzRequest(f *testing.F) {
 	f.Add("PUT", "/c11/b", "", "X-Ms-Blob-Type", "BlockBlob", "If-None-Match", "*", "x")
 	f.Add("PUT", "/c11/b", "comp=block&blockid=AAAA", "Content-Md5", "x", "X-Ms-Content-Crc64", "y", "data")

@@ -9,13 +9,13 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// maxSummed is the longest range whose checksum may be asked for.
+// maxSummed is the length of the longest range whose checksum may be requested.
 const maxSummed = 4 * mib
 
 // span is the range of a request; to is the last byte, or -1 for the end.
 type span struct{ from, to int64 }
 
-// parseSpan reads bytes=from- and bytes=from-to, the forms the service knows.
+// parseSpan parses bytes=from- and bytes=from-to, the forms that the service supports.
 // https://learn.microsoft.com/rest/api/storageservices/specifying-the-range-header-for-blob-service-operations
 func parseSpan(text string) (span, bool) {
 	bytes, ok := strings.CutPrefix(text, "bytes=")
@@ -48,7 +48,7 @@ func (c *call) ask() (*span, *reply.Error) {
 	return nil, nil
 }
 
-// within limits a range to content of that size, and returns it half open.
+// within limits a range to content of that size, and returns it as a half-open range.
 func (s *span) within(size int64) (from, to int64, e *reply.Error) {
 	if s == nil {
 		return 0, size, nil
@@ -108,8 +108,8 @@ func (c *call) download() *reply.Error {
 	return nil
 }
 
-// pick returns the bytes to send, and sets the headers. It needs s.mu; the bytes may be
-// sent without it.
+// pick returns the bytes to send, and sets the headers. The caller holds s.mu, and may send
+// the bytes without it.
 func (c *call) pick(b *blob, cond conditions, asked *span, summed bool) ([][]byte, *reply.Error) {
 	if e := c.readable(cond, b); e != nil {
 		return nil, e

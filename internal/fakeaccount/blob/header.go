@@ -45,7 +45,7 @@ func (c *call) readContentHeaders(plain bool) (h contentHeaders, e *reply.Error)
 	return h, nil
 }
 
-// describe answers Get Blob Properties and Get Blob Metadata.
+// describe implements Get Blob Properties and Get Blob Metadata.
 // https://learn.microsoft.com/rest/api/storageservices/get-blob-properties
 func (c *call) describe() *reply.Error {
 	cond, e := readConditions(c.Call, "", true)
@@ -90,8 +90,8 @@ func (c *call) readable(cond conditions, b *blob) *reply.Error {
 	return e
 }
 
-// blobHeaders sets the headers that Get Blob and Get Blob Properties share, except stamp,
-// metadata, length and MD5.
+// blobHeaders sets the headers that Get Blob and Get Blob Properties have in common, except
+// ETag, Last-Modified, metadata, length and MD5.
 func (c *call) blobHeaders(b *blob) {
 	set := c.Set
 	set("Content-Type", b.head.contentType)
@@ -99,7 +99,7 @@ func (c *call) blobHeaders(b *blob) {
 	set("Content-Language", b.head.language)
 	set("Cache-Control", b.head.cacheControl)
 	set("Content-Disposition", b.head.disposition)
-	if c.Query.Get("sig") != "" { // overrides that a shared access signature may carry
+	if c.Query.Get("sig") != "" { // overrides that a shared access signature may contain
 		for param, name := range map[string]string{
 			"rsct": "Content-Type", "rsce": "Content-Encoding", "rscl": "Content-Language", "rscc": "Cache-Control", "rscd": "Content-Disposition",
 		} {

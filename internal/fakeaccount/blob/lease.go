@@ -57,7 +57,7 @@ func (l *lease) start(now time.Time) {
 	}
 }
 
-// modified drops an expired lease: after a write it cannot be renewed.
+// modified removes an expired lease, because it cannot be renewed after a write.
 func (l *lease) modified(now time.Time) {
 	if !l.locked(now) {
 		*l = lease{}
@@ -76,7 +76,7 @@ func leaseAbsent() *reply.Error {
 	return conflict("LeaseNotPresentWithLeaseOperation", "There is currently no lease on the blob/container.")
 }
 
-// acquire generates an id if proposed is "".
+// acquire acquires the lease under the proposed id, or under a random one if proposed is "".
 func (l *lease) acquire(now time.Time, proposed string, d time.Duration) *reply.Error {
 	switch state := l.state(now); {
 	case state == breaking && proposed == l.id:
@@ -124,7 +124,7 @@ func (l *lease) release(now time.Time, id string) *reply.Error {
 	return nil
 }
 
-// end breaks the lease after period, or, if that is negative, when it would expire
+// end breaks the lease after period or, if period is negative, when the lease would expire
 // (immediately if it is infinite). It returns the remaining time.
 func (l *lease) end(now time.Time, period time.Duration) (time.Duration, *reply.Error) {
 	var left time.Duration
@@ -143,8 +143,8 @@ func (l *lease) end(now time.Time, period time.Duration) (time.Duration, *reply.
 	return left, nil
 }
 
-// allows decides whether a request with that lease id may use the resource. kind is Blob
-// or Container, for the error code. A write requires the id of a locked lease.
+// allows returns an error if a request with that lease id may not use the resource. kind is
+// Blob or Container, for the error code. A write requires the id of a locked lease.
 func (l *lease) allows(now time.Time, id, kind string, write bool) *reply.Error {
 	refuse := func(code, message string) *reply.Error {
 		return reply.New(http.StatusPreconditionFailed, code, message)
@@ -166,7 +166,7 @@ func (l *lease) allows(now time.Time, id, kind string, write bool) *reply.Error 
 	return nil
 }
 
-// describe returns status, state and duration as in headers and lists.
+// describe returns the values of status, state and duration in headers and lists.
 func (l *lease) describe(now time.Time) (status, state, duration string) {
 	status, state = "unlocked", l.state(now)
 	if l.locked(now) {

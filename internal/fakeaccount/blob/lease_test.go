@@ -7,9 +7,9 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// The outcomes of lease operations by state, as the table of
-// https://learn.microsoft.com/rest/api/storageservices/lease-blob has them. A
-// cell is the state afterwards with the holder, or the code of the refusal.
+// The outcomes of lease operations by state, as in the table of
+// https://learn.microsoft.com/rest/api/storageservices/lease-blob. A cell contains the new
+// state and the holder, or the error code.
 func TestLeaseOperationsHaveTheDocumentedOutcomes(t *testing.T) {
 	const a, b, c = "a", "b", "c"
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

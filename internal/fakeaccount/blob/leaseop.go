@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// leaseID reads a lease id in any form of a GUID; "" if the header is absent.
+// leaseID reads a lease id, which may be in any form of a GUID, "" if the header is absent.
 func leaseID(c *xmlservice.Call, name string) (string, *reply.Error) {
 	text := c.Header(name)
 	if text == "" {
@@ -81,8 +81,8 @@ func (c *call) leaseBlob() *reply.Error {
 	})
 }
 
-// leaseAction reads the action and its headers, and returns a function that carries it
-// out and answers; stamp sets the headers of the resource.
+// leaseAction reads the action and its headers, and returns a function that carries it out
+// and replies. The stamp that is passed to that function sets the headers of the resource.
 func (c *call) leaseAction() (func(l *lease, stamp func()) *reply.Error, *reply.Error) {
 	id, e := leaseID(c.Call, "X-Ms-Lease-Id")
 	if e != nil {
@@ -160,8 +160,8 @@ func (c *call) leaseAction() (func(l *lease, stamp func()) *reply.Error, *reply.
 	}
 }
 
-// leaseSeconds reads a duration of low to 60 seconds, or -1 for forever if infinite is
-// true. An absent header is negative.
+// leaseSeconds reads a duration of low to 60 seconds or, if infinite is true, -1 for
+// forever. If the header is absent, the result is negative.
 func (c *call) leaseSeconds(name string, low int, infinite bool) (time.Duration, *reply.Error) {
 	text := c.Header(name)
 	if text == "" {

@@ -107,8 +107,8 @@ func (c *call) listBlobs() *reply.Error {
 	return nil
 }
 
-// walk writes one page of blobs and prefixes, and returns the first name of the next.
-// It needs s.mu.
+// walk writes one page of blobs and prefixes, and returns the first name of the next page.
+// The caller holds s.mu.
 func (c *call) walk(x *xmlservice.XML, page xmlservice.Page, delimiter string, include map[string]bool) (next string, e *reply.Error) {
 	ct, e := c.find()
 	if e != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // nameXML writes the Name of a listed blob or prefix. A name with characters that XML
-// does not allow is percent-encoded and marked, as since version 2021-02-12.
+// does not allow is percent-encoded and marked, as in version 2021-02-12 and later.
 func nameXML(x *xmlservice.XML, name string) {
 	for _, r := range name {
 		if !reply.LegalXML(r) {

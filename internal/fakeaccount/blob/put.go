@@ -22,7 +22,7 @@ const (
 	since2022 = "2022-11-02"
 )
 
-// bySteps returns the limit in bytes of a version.
+// bySteps returns the limit of a version in bytes. The other arguments are in MiB.
 func bySteps(version string, before2016, before2019, now int64) int64 {
 	switch {
 	case version < since2016:
@@ -43,8 +43,7 @@ func maxAppend(version string) int64 {
 	return 100 * mib
 }
 
-// incoming reads what a request that writes a whole blob contains in addition to the
-// content.
+// incoming reads the headers of a request that writes a whole blob.
 func (c *call) incoming(kind string, plain bool) (*blob, conditions, *reply.Error) {
 	b := &blob{kind: kind}
 	cond, e := readConditions(c.Call, "", false)
@@ -124,13 +123,13 @@ func (c *call) receive(b *blob) *reply.Error {
 	return nil
 }
 
-// created answers a write of content.
+// created replies to a successful write of content.
 func (c *call) created() {
 	c.Set("X-Ms-Request-Server-Encrypted", "true")
 	c.Empty(http.StatusCreated)
 }
 
-// blockIDLen returns the length of a block id in bytes before base64. It reports
+// blockIDLen returns the length of a block id in bytes before base64. It returns
 // false if the id is empty or not base64.
 func blockIDLen(id string) (int, bool) {
 	raw, err := base64.StdEncoding.DecodeString(id)

@@ -17,8 +17,8 @@ type server struct {
 	*blob.Service
 }
 
-// filled returns a service with container c11, which holds the block blob "b"
-// (one block with id AAAA and content "0123456789") and the empty append blob "a".
+// filled returns a service with container c11, which contains the block blob "b" (one block
+// with id AAAA and content "0123456789") and the empty append blob "a".
 func filled(t testing.TB) server {
 	t.Helper()
 	service := blob.New()
@@ -36,7 +36,7 @@ func filled(t testing.TB) server {
 	return s
 }
 
-// blockList makes the document from kind, id pairs.
+// blockList returns the document with the kind, id pairs.
 func blockList(pairs ...string) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?><BlockList>")
@@ -48,7 +48,7 @@ func blockList(pairs ...string) string {
 
 const guid = "11111111-2222-3333-4444-555555555555"
 
-func TestRefusesWithTheServicesStatusAndCode(t *testing.T) {
+func TestInvalidRequestsAreRefusedWithStatusAndCode(t *testing.T) {
 	put := []string{"x-ms-blob-type", "BlockBlob"}
 	with := func(head ...string) []string { return append([]string{"x-ms-blob-type", "BlockBlob"}, head...) }
 	longID := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 65)))
@@ -177,9 +177,9 @@ func TestRefusesWithTheServicesStatusAndCode(t *testing.T) {
 
 		{"copy from no address", "PUT", "/c11/b", "", []string{"x-ms-copy-source", "b"}, 400, "InvalidHeaderValue"},
 		{"copy from another account", "PUT", "/c11/b", "", []string{"x-ms-copy-source", "https://other.example/c11/b"}, 400, "CopyAcrossAccountsNotSupported"},
-		{"copy from nothing", "PUT", "/c11/b", "", []string{"x-ms-copy-source", "https://account.example/c11/new"}, 404, "CannotVerifyCopySource"},
+		{"copy from a missing blob", "PUT", "/c11/b", "", []string{"x-ms-copy-source", "https://account.example/c11/new"}, 404, "CannotVerifyCopySource"},
 		{"copy onto another type", "PUT", "/c11/a", "", []string{"x-ms-copy-source", "https://account.example/c11/b"}, 409, "InvalidBlobType"},
-		{"copy of that version", "PUT", "/c11/x", "", []string{"x-ms-copy-source", "https://account.example/c11/b", "x-ms-source-if-match", `"0x1"`}, 412, "SourceConditionNotMet"},
+		{"copy of another version", "PUT", "/c11/x", "", []string{"x-ms-copy-source", "https://account.example/c11/b", "x-ms-source-if-match", `"0x1"`}, 412, "SourceConditionNotMet"},
 		{"abort no copy", "PUT", "/c11/b?comp=copy&copyid=x", "", []string{"x-ms-copy-action", "abort"}, 409, "NoPendingCopyOperation"},
 
 		{"tags not XML", "PUT", "/c11/b?comp=tags", "x", nil, 400, "InvalidXmlDocument"},
@@ -260,6 +260,6 @@ func TestRangedReads(t *testing.T) {
 		t.Errorf("MD5 of the range: %s", got)
 	}
 	if a := servicetest.Send(t, s, "GET", "/c11/b", "", "Range", "bytes=20-"); a.Header.Get("Content-Range") != "bytes */10" {
-		t.Errorf("416 says %q", a.Header.Get("Content-Range"))
+		t.Errorf("416 with Content-Range %q", a.Header.Get("Content-Range"))
 	}
 }

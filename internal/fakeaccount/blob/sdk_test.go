@@ -27,7 +27,7 @@ import (
 
 const endpoint = "https://account.blob.example/"
 
-// newService returns an SDK client of a fresh service, without retries.
+// newService returns an SDK client of a new service, without retries.
 func newService(t *testing.T) *service.Client {
 	t.Helper()
 	c, err := service.NewClientWithNoCredential(endpoint, &service.ClientOptions{

@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// Service is the Blob service of one account. Use New to make one. It is safe for
+// Service is the Blob service of one account. Create it with [New]. It is safe for
 // concurrent use.
 type Service struct {
 	mu         sync.Mutex
@@ -45,7 +45,7 @@ func (s *Service) Serve(w http.ResponseWriter, r *request.Request) {
 	}
 }
 
-// Exists reports whether a container has a committed blob of that name.
+// Exists reports whether a container has a committed blob with that name.
 func (s *Service) Exists(container, name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ func TestSDKSetsAndReadsTags(t *testing.T) {
 	}
 	p, err := b.GetProperties(ctx, nil)
 	if err != nil || *p.TagCount != 1 || *p.ETag != *up.ETag {
-		t.Errorf("tags leave the ETag alone: %+v, %v", p, err)
+		t.Errorf("tags must not change the ETag: %+v, %v", p, err)
 	}
 	_, err = b.SetTags(ctx, map[string]string{"d": "<"}, nil)
 	wantCode(t, err, "InvalidTag")
@@ -105,7 +105,7 @@ func TestSDKSetsContainerMetadataAndChangesItsETag(t *testing.T) {
 	}
 }
 
-func TestABlobFromAURLTakesTheSourcesPropertiesUnlessItHasItsOwn(t *testing.T) {
+func TestABlobFromAURLHasTheSourcesPropertiesUnlessItSetsThem(t *testing.T) {
 	s := filled(t)
 	const from = "https://account.example/c11/b"
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=properties", "", "x-ms-blob-content-type", "text/plain", "x-ms-blob-content-language", "en").Want(t, 200, "")

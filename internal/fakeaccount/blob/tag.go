@@ -38,7 +38,7 @@ func checkTags(tags []tag) *reply.Error {
 	return nil
 }
 
-// headerTags reads x-ms-tags, which is written like a query.
+// headerTags reads x-ms-tags, which has the form of a query.
 func (c *call) headerTags() ([]tag, *reply.Error) {
 	text := c.Header("X-Ms-Tags")
 	if text == "" {

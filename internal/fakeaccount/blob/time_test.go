@@ -167,7 +167,7 @@ func TestTheNameOfADeletedContainerIsBlockedFor30Seconds(t *testing.T) {
 		}
 		p, err := c.NewListBlobsFlatPager(nil).NextPage(ctx)
 		if err != nil || len(p.Segment.BlobItems) != 0 {
-			t.Errorf("the new container holds %d blobs, %v", len(p.Segment.BlobItems), err)
+			t.Errorf("the new container contains %d blobs, %v", len(p.Segment.BlobItems), err)
 		}
 	})
 }

@@ -52,10 +52,10 @@ func drop(res *http.Response) {
 	}
 }
 
-// closeBody closes the body of a request that is not sent, as a transport must.
+// closeBody closes the body of a request that is not sent, as a transport must do.
 func closeBody(req *http.Request) {
 	if req.Body != nil {
-		_ = req.Body.Close() // nothing depends on it
+		_ = req.Body.Close() // the error has no effect
 	}
 }
 
@@ -76,7 +76,7 @@ func rewindable(req *http.Request) (*http.Request, error) {
 	return again, nil
 }
 
-// cutBody ends unexpectedly.
+// cutBody is a body that ends with io.ErrUnexpectedEOF after some bytes.
 type cutBody struct {
 	body io.ReadCloser
 	left int64

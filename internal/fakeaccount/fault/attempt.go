@@ -7,7 +7,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// attempt is one request under way, with the effect of the rules on it.
+// attempt is one request in progress, with the effect of the rules on it.
 type attempt struct {
 	t      *Transport
 	r      *request.Request
@@ -87,7 +87,7 @@ func (a *attempt) send(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// carryOut hands the request to the inner transport, in parsed form, too.
+// carryOut passes the request, with its parsed form, to the inner transport.
 func (a *attempt) carryOut(req *http.Request) (*http.Response, error) {
 	a.t.note(func() { a.q.Sent = true })
 	*a.r.Result = request.Result{}
@@ -98,10 +98,10 @@ func (a *attempt) carryOut(req *http.Request) (*http.Response, error) {
 // to be carried out.
 func (a *attempt) shape(req *http.Request) *http.Response {
 	e := a.effect
-	shaped := *a.r // an outer transport may send its own request again
+	shaped := *a.r // a copy, because an outer transport may send its request again
 	a.r = &shaped
 	shaped.Page = e.page.Or(shaped.Page)
-	shaped.Page.Empty = shaped.Page.Empty || e.empty // of a list; a query is answered below
+	shaped.Page.Empty = shaped.Page.Empty || e.empty // of a list; the reply to a query is created below
 	switch a.q.Op {
 	case op.TableQuery, op.TableList:
 		if again := a.shapeQuery(req); e.empty && !again {

@@ -43,7 +43,7 @@ func TestTheBodyOfARequestThatIsNotSentIsClosed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = tr.Do(req) // some end in an error
+		_, _ = tr.Do(req) // some return an error
 		cancel()
 		if !closed {
 			t.Errorf("%s: the body is not closed", tt.name)
@@ -51,7 +51,7 @@ func TestTheBodyOfARequestThatIsNotSentIsClosed(t *testing.T) {
 	}
 }
 
-func TestRulesSeeTheTableOfABatchAndOfACreate(t *testing.T) {
+func TestRulesApplyToTheTableOfABatchAndOfACreate(t *testing.T) {
 	const azurite = "http://127.0.0.1:10002/devstoreaccount1"
 	batch := func(to string) string {
 		return "--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n--changeset_1\r\nContent-Type: application/http\r\n" +
@@ -88,7 +88,7 @@ func TestRulesSeeTheTableOfABatchAndOfACreate(t *testing.T) {
 	}
 }
 
-func TestAWhereSeesTheRowsOfAnInsertAndOfABatch(t *testing.T) {
+func TestAWhereReceivesTheRowsOfAnInsertAndOfABatch(t *testing.T) {
 	const azurite = "http://127.0.0.1:10002/devstoreaccount1"
 	part := func(request, body string) string {
 		return "--changeset_1\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n" + request + " HTTP/1.1\r\nAccept: application/json\r\n\r\n" + body + "\r\n"
@@ -128,7 +128,7 @@ func TestAWhereSeesTheRowsOfAnInsertAndOfABatch(t *testing.T) {
 	}
 }
 
-func TestABodyThatCannotBeReadIsNotCutShort(t *testing.T) {
+func TestABodyThatCannotBeReadIsNotTruncated(t *testing.T) {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/$batch", iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("--batch"))))
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-// Package fault wraps an HTTP transport and injects into its requests what happens in
-// production: it loses, delays, refuses, repeats and cuts them, by rules. It also keeps
-// a log of every request and its cost.
+// Package fault wraps an HTTP transport and injects the faults of production: by rules, it
+// loses, delays, refuses and repeats requests, and truncates replies. It also keeps a log of
+// every request and its cost.
 //
 // It recognizes the requests to the Table, Queue and Blob services by their addresses,
 // and works with the in-process account and with an http.Client that sends to Azurite
@@ -17,7 +17,7 @@
 // Probability restrict a rule to some of the matching requests. The other methods are
 // the effects.
 //
-// A rule counts every request that it matches, whatever other rules do. If several rules
-// act on one request, their delays add up, and of those that decide its outcome the one
-// that was added first counts.
+// A rule counts every request that it matches, regardless of other rules. If several rules
+// act on one request, their delays add up, and the outcome is that of the rule that was
+// added first.
 package fault

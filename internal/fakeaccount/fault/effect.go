@@ -35,15 +35,15 @@ const (
 	cutReply
 )
 
-// LoseRequest loses the request before it is carried out. Its sender gets an error that
+// LoseRequest loses the request before it is carried out. The sender receives an error that
 // matches [ErrLost].
 func (r Rule) LoseRequest() Rule { return r.ends(loseRequest) }
 
-// LoseReply carries the request out and loses the reply. Its sender gets the same error
+// LoseReply carries the request out and loses the reply. The sender receives the same error
 // as for LoseRequest.
 func (r Rule) LoseReply() Rule { return r.ends(loseReply) }
 
-// Status answers with an error in the format of the service, without carrying the
+// Status replies with an error in the format of the service, without carrying the
 // request out: Status(503, "ServerBusy"), Status(500, "InternalError").
 func (r Rule) Status(status int, code string) Rule {
 	r = r.require(status >= 300 && status <= 599, ".Status(%d, %q) is not an error", status, code)
@@ -51,12 +51,12 @@ func (r Rule) Status(status int, code string) Rule {
 	return r.ends(refuse)
 }
 
-// Twice carries the request out two times in succession, as when the network duplicates
-// it. Its sender gets the second reply.
+// Twice carries the request out two times in succession, as if the network had duplicated
+// it. The sender receives the second reply.
 func (r Rule) Twice() Rule { return r.ends(repeat) }
 
-// CutReply carries the request out and ends the reply after n bytes of its body: then
-// reading fails with io.ErrUnexpectedEOF.
+// CutReply carries the request out and truncates the body of the reply to n bytes. Reading
+// beyond them fails with io.ErrUnexpectedEOF.
 func (r Rule) CutReply(n int64) Rule {
 	r.effect.cut = max(n, 0)
 	return r.ends(cutReply)
@@ -75,8 +75,8 @@ func (r Rule) Delay(d time.Duration) Rule {
 	return r
 }
 
-// DelayReply waits after the request is carried out, before the reply is delivered. The
-// end of the context ends the wait.
+// DelayReply waits after the request is carried out, before the reply is delivered, but not
+// longer than until the context ends.
 func (r Rule) DelayReply(d time.Duration) Rule {
 	r.effect.replyDelay, r.effect.set = d, true
 	return r
@@ -91,17 +91,17 @@ func (r Rule) ShortPage(n int) Rule {
 	return r
 }
 
-// EmptyPage lets a query of rows or tables return no row and a token for the page that
-// it asked for. The request with that token is not answered by an empty page, so that a
-// rule for every query puts one before each page. It works on any service; for lists of
-// queues, containers and blobs on the in-process account only.
+// EmptyPage makes a query of rows or tables return an empty page, with a token for the page
+// that was requested. EmptyPage does not apply to the request with that token, so a rule for
+// all queries inserts one empty page before each page. It works on any service; for lists of
+// queues, containers and blobs it works on the in-process account only.
 func (r Rule) EmptyPage() Rule {
 	r.effect.empty, r.effect.set = true, true
 	return r
 }
 
-// Late lets a Get or Peek of messages return none, even if there are some. None
-// becomes invisible.
+// Late makes a Get or Peek of messages return no message, even if messages are visible. The
+// messages stay visible.
 func (r Rule) Late() Rule {
 	r.effect.late, r.effect.set = true, true
 	return r
@@ -148,8 +148,8 @@ func (e effect) String() string {
 	return b.String()
 }
 
-// add combines e with the effect of a later rule on the same request: delays add up,
-// and of two outcomes the first one counts.
+// add combines e with the effect of a later rule on the same request. Delays add up, and
+// the outcome of e takes precedence.
 func (e *effect) add(f effect) {
 	e.delay += f.delay
 	e.replyDelay += f.replyDelay
@@ -170,8 +170,8 @@ var (
 	deliveries = []op.Op{op.QueueGet}
 )
 
-// checkEffect returns an error if none of the operations of the rule can have one of
-// its effects.
+// checkEffect returns an error if the rule has an effect that is impossible for all of its
+// operations.
 func (r Rule) checkEffect() error {
 	e := r.effect
 	for _, c := range []struct {

@@ -12,6 +12,6 @@ import (
 // was carried out or not.
 var ErrLost = errors.New("the connection was lost before a reply arrived")
 
-// lost returns the error for the sender of a lost request or of a lost reply. Like that
-// of a broken socket, it does not contain which of the two happened.
+// lost returns the error that the sender receives if a request or its reply was lost. Like
+// the error of a broken connection, it does not show which of them was lost.
 func lost(o op.Op) error { return fmt.Errorf("%s: %w (%w)", o, ErrLost, syscall.ECONNRESET) }

@@ -19,7 +19,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 )
 
-// service answers 200 with its own count and keeps what it was sent.
+// service replies with status 200 and a count of requests, and stores the requests.
 type service struct {
 	mu   sync.Mutex
 	sent []string
@@ -142,7 +142,7 @@ func TestNthAndTimesSelectRequests(t *testing.T) {
 	}
 }
 
-func TestTheSameSeedDecidesTheSameFaults(t *testing.T) {
+func TestTheSameSeedCausesTheSameFaults(t *testing.T) {
 	course := func(seed uint64) string {
 		tr := fault.Wrap(&service{}, &fault.Options{Seed: seed})
 		script(t, tr, fault.On("*").Probability(0.5).LoseRequest())
@@ -235,7 +235,7 @@ func TestARepeatedRequestIsCarriedOutTwiceWithItsBody(t *testing.T) {
 	}
 }
 
-func TestACutReplyEndsUnexpectedly(t *testing.T) {
+func TestATruncatedReplyReturnsAnUnexpectedEOF(t *testing.T) {
 	tr := fault.Wrap(&service{}, nil)
 	script(t, tr, fault.On("*").CutReply(3))
 	res, err := send(t, tr, "GET", base+"/People()", "")
@@ -289,13 +289,13 @@ func TestMessagesAreDeliveredLateAndTwice(t *testing.T) {
 	}
 }
 
-func TestEveryAttemptIsAnnouncedOnce(t *testing.T) {
+func TestEveryAttemptIsTracedOnce(t *testing.T) {
 	for _, c := range []struct {
 		rule    fault.Rule
 		replies int
 	}{
 		{fault.On("*").Delay(0), 1},
-		{fault.On("*").LoseReply(), 1}, // it is lost on this side of the connection
+		{fault.On("*").LoseReply(), 1}, // the service has sent it
 		{fault.On("*").LoseRequest(), 0},
 		{fault.On("*").Status(500, "InternalError"), 1},
 		{fault.On("*").EmptyPage(), 1},
@@ -310,7 +310,7 @@ func TestEveryAttemptIsAnnouncedOnce(t *testing.T) {
 
 			GotFirstResponseByte: func() { replies++ },
 		})
-		_, _ = sendCtx(t, ctx, tr, "GET", base+"/People()", "") // some end in an error
+		_, _ = sendCtx(t, ctx, tr, "GET", base+"/People()", "") // some return an error
 		if conns != 1 || writes != 1 || host != "acct.table.core.windows.net:443" {
 			t.Errorf("%v: %d connections to %s, %d writes", c.rule, conns, host, writes)
 		}
@@ -344,11 +344,11 @@ func TestTheLogKeepsTheNewestAndCounts(t *testing.T) {
 		t.Errorf("after Clear: %v", err)
 	}
 	if got := tr.Log()[0].Seq; got != 26 {
-		t.Errorf("the numbers restart: %d", got)
+		t.Errorf("the numbers start again: %d", got)
 	}
 }
 
-func TestTheStringOfARuleIsItsGoCode(t *testing.T) {
+func TestTheStringOfARuleIsAGoExpression(t *testing.T) {
 	r := fault.On("Table.Batch").Resource("People").Nth(3).Times(2).Probability(0.5).Delay(time.Second).Status(503, "ServerBusy")
 	const want = `On("Table.Batch").Resource("People").Nth(3).Times(2).Probability(0.5).Delay(1s).Status(503, "ServerBusy")`
 	if r.String() != want {
@@ -356,7 +356,7 @@ func TestTheStringOfARuleIsItsGoCode(t *testing.T) {
 	}
 }
 
-func TestAKilledSenderGetsOnlyErrors(t *testing.T) {
+func TestAKilledSenderReceivesOnlyErrors(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		s := &service{}
 		tr := fault.Wrap(s, nil)

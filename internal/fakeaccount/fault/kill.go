@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// ErrKilled matches the error of every request of a process that is considered dead.
+// ErrKilled matches the error of every request of a process that was killed.
 var ErrKilled = errors.New("the process was killed by its test")
 
 // killedError is the error of a request that is sent after the death of its process, or
@@ -23,7 +23,7 @@ func (e *killedError) Unwrap() error { return ErrKilled }
 // NonRetriable keeps the SDKs from retrying the request.
 func (e *killedError) NonRetriable() {}
 
-// death is when a process dies.
+// death describes when a process dies.
 type death struct {
 	at    int  // the request, by its number
 	after bool // once it was carried out
@@ -36,10 +36,10 @@ type death struct {
 // are ended: some code retries forever and ignores its context.
 const tooLate = 5_000
 
-// Kill makes the sender of all requests die at a request, by its number: just before it
-// is carried out, or just after. From then on no request is carried out.
-// then is called once, at that moment. A goroutine that sends thousands of requests
-// after that is ended by runtime.Goexit.
+// Kill simulates that the process that sends the requests dies at the request with the
+// number at: just before it is carried out or, if after is true, just after it. No later
+// request is carried out. then is called once, when the process dies. A goroutine that sends
+// thousands of requests after that is ended by runtime.Goexit.
 func (t *Transport) Kill(at int, after bool, then func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,7 +55,7 @@ const (
 	diesAfter       // it is carried out, and the reply is not delivered
 )
 
-// meet returns the fate of a request. The lock must be held.
+// meet returns the fate of a request. The caller holds the lock.
 func (d *death) meet(seq int) fate {
 	switch {
 	case d == nil || seq < d.at:
@@ -66,7 +66,7 @@ func (d *death) meet(seq int) fate {
 	return diesAfter
 }
 
-// killed ends a request of a dead process. The process dies with the first of them.
+// killed returns the error for a request of a dead process. The first call marks the death.
 func (t *Transport) killed(req *http.Request, q *Request) (*http.Response, error) {
 	closeBody(req)
 	err := &killedError{q.Op}

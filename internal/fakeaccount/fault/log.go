@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// Request is the entry of the log for one request, including retries by the SDK.
+// Request is an entry of the log. Each try of the SDK is a request and has its own entry.
 type Request struct {
 	Seq     int // 1 is the first request of the transport
 	Service op.Service
@@ -20,7 +20,7 @@ type Request struct {
 	// Resource is the table, queue or container, Name the blob.
 	Resource, Name string
 
-	// Rows are the rows that are addressed; none for a query.
+	// Rows are the keys of the rows that the request addresses, empty for a query.
 	Rows []request.Key
 
 	// Status is the HTTP status, 0 without a reply. A batch that failed has status
@@ -37,10 +37,10 @@ type Request struct {
 	// In-process account only.
 	Returned, Scanned, Written int
 
-	Fault string // what the rules did to it, "" for nothing
-	Err   error  // what its sender got instead of a reply
+	Fault string // the effects of rules, "" for none
+	Err   error  // the error that the sender received instead of a reply
 
-	Sent bool // it was handed to the service, unlike a lost or refused request
+	Sent bool // it reached the service, unlike a lost or refused request
 }
 
 // record adds what the service reports, and the reply.
@@ -84,7 +84,7 @@ func (q Request) String() string {
 	case q.Err != nil:
 		fmt.Fprintf(&b, " -> %v", q.Err)
 	default:
-		b.WriteString(" -> under way")
+		b.WriteString(" -> in progress")
 	}
 	if q.Code != "" {
 		fmt.Fprintf(&b, " %s", q.Code)
@@ -100,7 +100,7 @@ func (q Request) String() string {
 type Log []Request
 
 // Count returns the number of requests whose operation matches pattern, as in [On]. It
-// returns -1 if no operation has that name: a count of 0 would let a test pass.
+// returns -1 if no operation has that name, because with 0 a test could pass by mistake.
 func (l Log) Count(pattern string) int {
 	if !op.Named(pattern) {
 		return -1

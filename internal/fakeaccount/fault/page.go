@@ -10,16 +10,16 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// Pages are shortened with what every service understands: a smaller $top. An empty page
-// is answered here, with a token for the page that was asked for. That token is the one
-// of the request with a prefix, which is removed when the token is used.
+// Pages are shortened with a smaller $top, which every service supports. An empty page is
+// created here. Its token, which leads to the page that was requested, is the token of the
+// request with a prefix. The prefix is removed when the token is used.
 
 const emptyMark = "azp-empty!"
 
 var tokenNames = [...]string{"NextPartitionKey", "NextTableName"}
 
-// shapeQuery changes the query of a request, and reports whether it follows an empty
-// page.
+// shapeQuery changes the query of a request, and reports whether the request follows an
+// empty page.
 func (a *attempt) shapeQuery(req *http.Request) (again bool) {
 	query := maps.Clone(a.r.Query)
 	if query == nil {
@@ -49,7 +49,7 @@ func (a *attempt) shapeQuery(req *http.Request) (again bool) {
 	return again
 }
 
-// emptyPage answers a query with no rows and a token.
+// emptyPage replies to a query with no rows and a token.
 func (a *attempt) emptyPage(req *http.Request) *http.Response {
 	h := http.Header{"Content-Type": {"application/json;odata=minimalmetadata;streaming=true;charset=utf-8"}}
 	if a.q.Op == op.TableList {

@@ -9,7 +9,7 @@ import (
 // noMessages is the reply of a queue without visible messages.
 const noMessages = `<?xml version="1.0" encoding="utf-8"?><QueueMessagesList />`
 
-// keepReply stores the reply of a Get, which is returned again to the next one.
+// keepReply stores the reply to a Get, for the next Get from the same queue.
 func (a *attempt) keepReply(res *http.Response) error {
 	b, err := io.ReadAll(res.Body)
 	_ = res.Body.Close() // it was read

@@ -8,20 +8,21 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// Forever is a number of times without end.
+// Forever is an argument of [Rule.Times] that means without limit.
 const Forever = math.MaxInt
 
-// Rule selects requests and states what happens to them. It is an immutable value:
-// every method returns a changed copy. One rule may be added to any number of
-// transports, each of which counts for itself.
+// Rule selects requests and describes what happens to them. It is an immutable value:
+// every method returns a changed copy. A rule may be added to several transports, which
+// count separately.
 //
-// A rule keeps the first mistake in it, and [Transport.Fault] returns it.
+// A rule stores the first invalid argument of its methods, and [Transport.Fault] returns it
+// as an error.
 type Rule struct {
 	pattern     string
 	resource    string
 	where       func(Request) bool
 	first       int // the first matching request it acts on, from 1
-	times       int // 0: forever
+	times       int // 0 means without limit
 	probability float64
 	effect      effect
 	err         error
@@ -34,8 +35,8 @@ func On(pattern string) Rule {
 	return r.require(op.Named(pattern), ": no operation has this name; one is %q", op.TableInsert)
 }
 
-// require records a mistake unless ok is true. A rule with a mistake would never act,
-// and a test that relies on it would pass.
+// require records an error unless ok is true. An invalid rule would never act, and a test
+// that relies on it would pass.
 func (r Rule) require(ok bool, format string, args ...any) Rule {
 	if !ok && r.err == nil {
 		r.err = fmt.Errorf("%v"+format, append([]any{r}, args...)...)
@@ -76,16 +77,16 @@ func (r Rule) Where(f func(Request) bool) Rule {
 	return r
 }
 
-// Probability lets the rule act on each matching request with probability p, decided
-// by the seed of the transport. A request on which it does not act counts for Nth, but
-// not for Times.
+// Probability makes the rule act on each matching request with probability p. The seed of
+// the transport makes the result repeatable. A request on which the rule does not act counts
+// for Nth, but not for Times.
 func (r Rule) Probability(p float64) Rule {
 	r = r.require(p >= 0 && p <= 1, ".Probability(%g): it is from 0 to 1", p)
 	r.probability = p
 	return r
 }
 
-// String returns the rule as it is written in Go.
+// String returns the Go expression for the rule.
 func (r Rule) String() string {
 	var b text
 	b.add(true, "On(%q)", r.pattern)
@@ -99,7 +100,7 @@ func (r Rule) String() string {
 	return b.String()
 }
 
-// text is built of optional parts.
+// text builds a string from optional parts.
 type text struct{ strings.Builder }
 
 func (t *text) add(use bool, format string, args ...any) {
@@ -108,9 +109,9 @@ func (t *text) add(use bool, format string, args ...any) {
 	}
 }
 
-// check returns the mistake in a rule: the first one in its methods, no operation, no
-// effect, or an effect that none of its operations can have. A rule with a Where needs
-// no effect: it may observe requests.
+// check returns an error if the rule is invalid: if a method had an invalid argument, if it
+// has no operation or no effect, or if its operations cannot have its effect. A rule with a
+// Where needs no effect, because Where may observe requests.
 func (r Rule) check() error {
 	switch {
 	case r.err != nil:
@@ -123,7 +124,7 @@ func (r Rule) check() error {
 	return r.checkEffect()
 }
 
-// matches reports whether the rule is about this request.
+// matches reports whether the rule applies to this request.
 func (r *Rule) matches(q *Request) bool {
 	if !q.Op.Matches(r.pattern) {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// mistake returns the text of the error that adding a rule returns.
+// mistake returns the text of the error that Fault returns for the rules.
 func mistake(rules ...fault.Rule) string {
 	if err := fault.Wrap(&service{}, nil).Fault(rules...); err != nil {
 		return err.Error()
@@ -49,7 +49,7 @@ func TestARuleThatCanNeverActIsRefused(t *testing.T) {
 	}
 }
 
-func TestOfSeveralRulesNoneIsAddedIfOneIsRefused(t *testing.T) {
+func TestNoRuleIsAddedIfOneIsRefused(t *testing.T) {
 	tr := fault.Wrap(&service{}, nil)
 	if err := tr.Fault(fault.On("*").LoseRequest(), fault.On("*")); err == nil {
 		t.Fatal("accepted")

@@ -5,9 +5,9 @@ import (
 	"net/http/httptrace"
 )
 
-// Announce calls the hooks of the request's httptrace.ClientTrace that net/http calls
-// when it needs a connection, has it, and has written the request. A transport without
-// connections calls it so that attempts can be counted in the same way.
+// Announce calls the hooks GetConn, GotConn and WroteRequest of the request's
+// httptrace.ClientTrace, as net/http does. A transport without connections calls it so that
+// attempts can be counted in the same way.
 func Announce(req *http.Request) {
 	trace := httptrace.ContextClientTrace(req.Context())
 	if trace == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// Options of a Transport. The zero value works.
+// Options are the options of [Wrap]. The zero value means the defaults.
 type Options struct {
 	// Account is the only account that requests are for, if that is known; see
 	// [request.Parser].
@@ -26,16 +26,16 @@ type Options struct {
 	// contain it.
 	Services map[string]op.Service
 
-	// Seed decides what Probability decides. 0: chosen at random, see
-	// [Transport.Seed].
+	// Seed determines on which requests rules with a probability act. Zero means a random
+	// seed, see [Transport.Seed].
 	Seed uint64
 
-	// LogLimit is the number of requests that the log keeps, the newest ones. 0:
-	// 20,000.
+	// LogLimit is the largest number of requests in the log. The oldest are dropped. Zero
+	// means 20,000.
 	LogLimit int
 
-	// Lost returns the error for the sender of a lost request or reply. Nil: an
-	// error that wraps ErrLost and ECONNRESET.
+	// Lost returns the error that the sender receives if a request or reply was lost. If
+	// nil, the error wraps ErrLost and ECONNRESET.
 	Lost func(o op.Op) error
 }
 
@@ -62,7 +62,7 @@ type Transport struct {
 
 var _ policy.Transporter = (*Transport)(nil)
 
-// Wrap returns a transport around inner. Nil options are the zero options.
+// Wrap returns a transport that sends requests through inner. nil means the zero Options.
 func Wrap(inner policy.Transporter, opts *Options) *Transport {
 	t := &Transport{inner: inner}
 	if opts != nil {
@@ -82,18 +82,18 @@ func Wrap(inner policy.Transporter, opts *Options) *Transport {
 	return t
 }
 
-// Inner returns the transport that carries requests out. It bypasses the rules and the
-// log, for what a test sets up.
+// Inner returns the transport that carries requests out. Requests of a test's setup can use
+// it to bypass the rules and the log.
 func (t *Transport) Inner() policy.Transporter { return t.inner }
 
-// Seed returns the seed of all that Probability decides. With it in Options, the same
-// requests meet the same faults.
+// Seed returns the seed of rules with a probability. If it is set in [Options], the rules
+// act on the same requests again.
 func (t *Transport) Seed() uint64 { return t.opts.Seed }
 
-// Fault adds rules. They count requests from now on. It returns an error, and adds
-// none, if one of them can never act: a method was called with an invalid argument, it
-// has no effect (unless it has a Where, which may observe requests), or none of its
-// operations can have its effect, such as an empty page of Table.Insert.
+// Fault adds rules. They count requests from now on. If a rule can never act, Fault returns
+// an error and adds no rule. This is the case if a method was called with an invalid
+// argument, if the rule has neither an effect nor a Where, or if its operations cannot have
+// its effect, such as an empty page of Table.Insert.
 func (t *Transport) Fault(rules ...Rule) error {
 	var mistakes []error
 	for _, r := range rules {
@@ -119,8 +119,8 @@ func (t *Transport) Clear() {
 	t.rules = nil
 }
 
-// Idle returns the rules for which there was no request, including those that Clear
-// removed. Rules with a probability are not among them.
+// Idle returns the rules that matched no request, including those that Clear removed, but
+// not rules with a probability.
 func (t *Transport) Idle() []Rule {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -164,14 +164,14 @@ func (t *Transport) Log() Log {
 	return l
 }
 
-// ResetLog empties the log. Numbers continue.
+// ResetLog empties the log. The numbers of requests continue.
 func (t *Transport) ResetLog() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.log = nil
 }
 
-// Do carries out one request. If its context has ended already, it is not carried out,
+// Do carries out one request. If its context has already ended, it is not carried out,
 // logged or counted.
 func (t *Transport) Do(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {

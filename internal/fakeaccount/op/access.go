@@ -1,9 +1,9 @@
 package op
 
-// Access is what a shared access signature needs to permit an operation.
+// Access describes the shared access signatures (SAS) that permit an operation.
 //
-// Permissions are letters of which one is enough, or, joined by "+", of which
-// all are needed. "" is never permitted.
+// Permissions are letters. One of them is enough, unless they are joined by "+": then all
+// are needed. If Permissions is "", no SAS permits the operation.
 type Access struct {
 	ResourceType byte   // of an account SAS: 's', 'c' or 'o'; 0 is any
 	Account      string // permissions in an account SAS
@@ -11,7 +11,7 @@ type Access struct {
 	Container    bool   // a SAS for a single blob is not enough
 }
 
-// entry is what the table holds of an operation.
+// entry is the entry of an operation in the table.
 type entry struct {
 	Access
 	create string // permissions that are enough while the blob does not exist; "" for an operation that creates no blob
@@ -29,11 +29,11 @@ func account(resourceType byte, permissions string) entry {
 func (e entry) orCreate(permissions string) entry { e.create = permissions; return e }
 func (e entry) orEnd(permissions string) entry    { e.end = permissions; return e }
 
-// never is an operation that no SAS permits by itself. The operations of a
-// batch are permitted one by one.
+// never is the entry of an operation that no SAS permits. The operations within a batch
+// are permitted one by one.
 var never entry
 
-// table has every operation.
+// table contains every operation.
 //
 // https://learn.microsoft.com/rest/api/storageservices/create-account-sas#account-sas-permissions-by-operation
 // https://learn.microsoft.com/rest/api/storageservices/create-service-sas#specify-permissions
@@ -111,15 +111,15 @@ var table = map[Op]entry{
 	Unknown: never,
 }
 
-// Access returns what a SAS needs to permit the operation.
+// Access describes the SAS that permit the operation.
 func (o Op) Access() Access { return table[o].Access }
 
-// AccessToCreate returns what a SAS needs if the operation creates the blob. It
-// reports false for an operation that creates no blob.
+// AccessToCreate describes the SAS that permit the operation if it creates the blob. It
+// returns false for an operation that creates no blob.
 func (o Op) AccessToCreate() (Access, bool) { return table[o].with(table[o].create) }
 
-// AccessToBreakLease returns what a SAS needs if the operation breaks a lease. It
-// reports false for an operation that is not about leases.
+// AccessToBreakLease describes the SAS that permit the operation if it breaks a lease. It
+// returns false for an operation that is not about leases.
 func (o Op) AccessToBreakLease() (Access, bool) { return table[o].with(table[o].end) }
 
 func (e entry) with(permissions string) (Access, bool) {

@@ -1,6 +1,6 @@
-// Package op is the list of the storage operations: what an operation is
-// called in fault rules and logs, and what a shared access signature needs to
-// permit it. Requests are routed by it, too.
+// Package op lists the storage operations: the name of each operation in fault rules and
+// logs, and the permissions that a shared access signature needs for it. Requests are also
+// routed by operation.
 package op
 
 import (
@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// Service is one of the three services of an account; "" is none of them.
+// Service is one of the three services of an account, or "" if the service is unknown.
 type Service string
 
-// The services. Their names begin the names of their operations.
+// The services. The name of an operation begins with the name of its service.
 const (
 	Table Service = "Table"
 	Queue Service = "Queue"
 	Blob  Service = "Blob"
 )
 
-// Path is the name of the service in a canonicalised resource and in the host
-// of an account: "table", "queue" or "blob".
+// Path returns the name of the service in a canonicalized resource and in the host of an
+// account: "table", "queue" or "blob".
 func (s Service) Path() string { return strings.ToLower(string(s)) }
 
-// Op is an operation. Its value is its name: the service, a dot, and what is
-// done.
+// Op is the name of an operation: the service, a dot, and the action.
 type Op string
 
 // The operations of the Table service. Replace, Merge and Delete are
@@ -107,11 +106,11 @@ const (
 	BlobOther                Op = "Blob.Other"
 )
 
-// Unknown is a request to no storage service. It and the Other operations are
-// requests that no service carries out.
+// Unknown is the operation of a request that is not for a storage service. No service
+// carries out Unknown and the Other operations.
 const Unknown Op = "Unknown"
 
-// Other is the operation of a request to s that s does not carry out.
+// Other returns the operation of a request to s that s does not carry out.
 func Other(s Service) Op {
 	if s == "" {
 		return Unknown
@@ -119,7 +118,7 @@ func Other(s Service) Op {
 	return Op(s) + ".Other"
 }
 
-// Matches reports whether pattern names the operation. It is the name, or a
+// Matches reports whether pattern matches the operation. The pattern is a name or a
 // pattern of path.Match: "Table.Batch", "Table.*", "*".
 func (o Op) Matches(pattern string) bool {
 	if pattern == "*" || pattern == string(o) {
@@ -129,7 +128,7 @@ func (o Op) Matches(pattern string) bool {
 	return ok && err == nil
 }
 
-// Named reports whether pattern names any operation.
+// Named reports whether pattern matches any operation.
 func Named(pattern string) bool {
 	for o := range table {
 		if o.Matches(pattern) {

@@ -35,7 +35,7 @@ func TestEveryOperationIsInTheTable(t *testing.T) {
 	}
 }
 
-func TestEveryOperationButTheseCanBePermitted(t *testing.T) {
+func TestOnlyTheseOperationsCannotBePermitted(t *testing.T) {
 	for o := range table {
 		reserved := strings.HasSuffix(string(o), "ACL") || strings.HasSuffix(string(o), ".Other") || o == Unknown || o == TableBatch
 		if (o.Access().Account == "") != reserved {
@@ -53,7 +53,7 @@ func TestEveryOperationButTheseCanBePermitted(t *testing.T) {
 	}
 }
 
-func TestPatternsNameOperations(t *testing.T) {
+func TestPatternsMatchOperations(t *testing.T) {
 	for pattern, named := range map[string]bool{
 		"*": true, "Table.*": true, "Blob.Put*": true, "Table.Insert": true, "Unknown": true,
 		"": false, "[": false, "Tabel.Insert": false, "table.insert": false, "Table": false, "Blob.*Message": false,

@@ -6,8 +6,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/servicetest"
 )
 
-// BenchmarkPutGetDelete is three requests, on a queue that holds 10,000 other
-// messages, all invisible.
+// BenchmarkPutGetDelete makes three requests, on a queue with 10,000 other, invisible
+// messages.
 func BenchmarkPutGetDelete(b *testing.B) {
 	s := service(b)
 	for range 10_000 {

@@ -2,7 +2,7 @@
 // including its limits and error codes
 // (https://learn.microsoft.com/rest/api/storageservices/queue-service-rest-api).
 //
-// Credentials are verified before a request gets here. Time comes from time.Now, so
+// The caller verifies credentials. The time is that of time.Now, so
 // testing/synctest controls visibility, expiry and the 30 seconds for which the name
 // of a deleted queue is blocked. The service starts no goroutine; expired messages are
 // dropped by the next request to their queue.
@@ -10,14 +10,14 @@
 // Choices that the documentation leaves open:
 //   - A text of more than 64 KiB is 400 MessageTooLarge, as in the list of error
 //     codes; a body too large even for an escaped text of 64 KiB is 413
-//     RequestBodyTooLarge. The size is that of the text in UTF-8, unescaped.
+//     RequestBodyTooLarge. The size is the number of bytes of the unescaped text in UTF-8.
 //   - A pop receipt that is no longer current is 400 PopReceiptMismatch; a deleted
 //     message is 404 MessageNotFound.
 //   - An update without a body keeps the text; one with an empty text clears it.
 //   - Messages are returned in the order in which they became visible.
-//   - A request without x-ms-version is served as the latest version, and any
+//   - A request without x-ms-version is handled as the latest version, and any
 //     later version is accepted.
 //
-// Service statistics are refused as on a primary endpoint; a preflight (OPTIONS)
-// request is refused.
+// Service statistics are refused, as on a primary endpoint. Preflight (OPTIONS) requests are
+// refused.
 package queue

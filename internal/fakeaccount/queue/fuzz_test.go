@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/servicetest"
 )
 
-// element is the text of the first element of that name.
+// element returns the text of the first element with that name.
 func element(body, name string) string {
 	_, tail, _ := strings.Cut(body, "<"+name+">")
 	text, _, _ := strings.Cut(tail, "</"+name+">")
@@ -19,8 +19,8 @@ func element(body, name string) string {
 
 func escape(s string) string { return url.QueryEscape(s) }
 
-// FuzzRequest sends anything: servicetest.Do fails the test when the answer is
-// not one of the service.
+// FuzzRequest sends arbitrary requests. servicetest.Do fails the test if the service would
+// not send such a reply.
 func FuzzRequest(f *testing.F) {
 	f.Add("PUT", "/queue1", "", "", "", "")
 	f.Add("GET", "/", "comp=list&include=metadata&maxresults=2&marker=YQ", "x-ms-version", "2024-08-04", "")
@@ -48,7 +48,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzText checks that a text that is taken comes back as it was.
+// FuzzText checks that a text that is accepted is returned unchanged.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "a", " a ", "\t\r\n", "<&>\"'", "]]>", "\U0001F600", "\uFFFD", "\uFFFE", "\x00", "é"} {
 		f.Add(s)
@@ -113,11 +113,11 @@ func TestConcurrentGetsReturnEachMessageOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if len(seen) != each*workers {
-		t.Errorf("%d of %d messages were got", len(seen), each*workers)
+		t.Errorf("%d of %d messages were received", len(seen), each*workers)
 	}
 	for id, n := range seen {
 		if n != 1 {
-			t.Errorf("%s was got %d times", id, n)
+			t.Errorf("%s was received %d times", id, n)
 		}
 	}
 }

@@ -23,12 +23,12 @@ type message struct {
 	visibleAt, expiresAt int // indexes in the two heaps of its queue
 }
 
-// receipt returns an opaque pop receipt for a number that is used once.
+// receipt returns an opaque pop receipt for a number that is used only once.
 func receipt(n int64) string {
 	return base64.StdEncoding.EncodeToString(binary.LittleEndian.AppendUint64([]byte{2, 0, 0, 0, 3, 0, 0, 0}, uint64(n)))
 }
 
-// byVisible is a heap of messages; the first becomes, or became, visible first.
+// byVisible is a heap of messages, ordered by the time at which they become visible.
 type byVisible []*message
 
 func (h byVisible) Len() int { return len(h) }
@@ -59,7 +59,7 @@ func (h *byVisible) Pop() any {
 	return m
 }
 
-// byExpiry is a heap of messages; the first expires first.
+// byExpiry is a heap of messages, ordered by their expiry.
 type byExpiry []*message
 
 func (h byExpiry) Len() int           { return len(h) }
@@ -84,7 +84,7 @@ func (h *byExpiry) Pop() any {
 	return m
 }
 
-// box holds the messages of one queue.
+// box contains the messages of one queue.
 type box struct {
 	byID    map[string]*message
 	visible byVisible
@@ -105,7 +105,7 @@ func (b *box) remove(m *message) {
 	heap.Remove(&b.expiry, m.expiresAt)
 }
 
-// sweep drops expired messages.
+// sweep removes expired messages.
 func (b *box) sweep(now time.Time) {
 	for len(b.expiry) > 0 && !now.Before(b.expiry[0].expires) {
 		b.remove(b.expiry[0])

@@ -152,8 +152,8 @@ func (s *Service) clear(c *xmlservice.Call) *reply.Error {
 	})
 }
 
-// onHeld calls do with the message that the request names and whose pop receipt it
-// has, with s.mu held.
+// onHeld calls do with the message that the request names, with s.mu held, if the pop
+// receipt of the request is current.
 func (s *Service) onHeld(c *xmlservice.Call, do func(*queue, *message) *reply.Error) *reply.Error {
 	pop := c.Query.Get("popreceipt")
 	if pop == "" {

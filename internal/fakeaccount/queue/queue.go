@@ -89,8 +89,8 @@ func (s *Service) setACL(c *xmlservice.Call) *reply.Error {
 	})
 }
 
-// Policies returns the stored access policies of a queue, nil if there is no such
-// queue. The caller must not change them.
+// Policies returns the stored access policies of a queue, nil if it does not exist. The
+// caller must not change them.
 func (s *Service) Policies(name string) []xmlservice.Policy {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ func service(t testing.TB) server {
 	return s
 }
 
-func TestRefusesWithTheServicesStatusAndCode(t *testing.T) {
+func TestInvalidRequestsAreRefusedWithStatusAndCode(t *testing.T) {
 	s := service(t)
 	long := strings.Repeat("x", 64<<10)
 	for _, c := range []struct {
@@ -133,7 +133,7 @@ func TestRefusesWithTheServicesStatusAndCode(t *testing.T) {
 		})
 	}
 	if a := servicetest.Send(t, s, "GET", "/queue1?comp=metadata", ""); a.Header.Get("X-Ms-Approximate-Messages-Count") != "0" {
-		t.Error("a refused request has left a message")
+		t.Error("a refused request has added a message")
 	}
 }
 

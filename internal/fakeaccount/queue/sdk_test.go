@@ -16,7 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/servicetest"
 )
 
-// newClient returns an SDK client of a fresh service, without retries.
+// newClient returns an SDK client of a new service, without retries.
 func newClient(t *testing.T) *azqueue.ServiceClient {
 	return clientOf(t, servicetest.Handler(op.Queue, queue.New().Serve))
 }
@@ -35,7 +35,7 @@ func clientOf(t *testing.T, s http.Handler) *azqueue.ServiceClient {
 	return c
 }
 
-// newQueue returns a client of queue1 on a fresh service.
+// newQueue returns a client of queue1 on a new service.
 func newQueue(t *testing.T) *azqueue.QueueClient { return newQueueOn(t, service(t)) }
 
 func newQueueOn(t *testing.T, s http.Handler) *azqueue.QueueClient {

@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// Service is the Queue service of one account. Use New to make one. It is safe for
+// Service is the Queue service of one account. Create it with [New]. It is safe for
 // concurrent use.
 type Service struct {
 	mu      sync.Mutex

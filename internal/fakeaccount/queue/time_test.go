@@ -133,7 +133,7 @@ func TestTheNameOfADeletedQueueIsBlockedFor30Seconds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := texts(t, q, 32, 30); got != nil {
-			t.Errorf("the new queue holds %v", got)
+			t.Errorf("the new queue contains %v", got)
 		}
 	})
 }

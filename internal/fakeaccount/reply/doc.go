@@ -1,3 +1,3 @@
-// Package reply holds how the services answer: errors in their wire forms, the
-// headers of every answer, text in XML, and a ResponseWriter in memory.
+// Package reply contains the parts of the services' replies: errors in their wire forms, the
+// headers of every reply, text in XML, and a ResponseWriter in memory.
 package reply

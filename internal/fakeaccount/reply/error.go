@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Error is an error answer in the service's own words.
+// Error is an error reply with the texts of the service.
 // https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
 type Error struct {
 	Status  int         // HTTP status
-	Code    string      // the service's error code, on which SDKs branch
+	Code    string      // the service's error code, which SDKs evaluate
 	Message string      // one English sentence
 	Detail  []string    // further elements of the XML form (QueryParameterName, Reason, …), as name, value pairs
-	Header  http.Header // set on the answer in addition to the usual headers, if any
+	Header  http.Header // set on the reply in addition to the usual headers, if any
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("%d %s: %s", e.Status, e.Code, e.Message)
 }
 
-// New returns an Error. Detail is name, value, name, value….
+// New returns an Error. detail consists of name, value pairs.
 func New(status int, code, message string, detail ...string) *Error {
 	return &Error{Status: status, Code: code, Message: message, Detail: detail}
 }
@@ -32,7 +32,7 @@ const TimeFormat = "2006-01-02T15:04:05.0000000Z"
 
 // ODataError returns the JSON body of an error of the Table service.
 func ODataError(code, message, requestID string, now time.Time) []byte {
-	value, _ := json.Marshal(full(message, requestID, now)) // a string always marshals
+	value, _ := json.Marshal(full(message, requestID, now)) // cannot fail for strings
 	b := make([]byte, 0, len(value)+len(code)+72)
 	b = append(b, `{"odata.error":{"code":`...)
 	b = strconv.AppendQuote(b, code)
@@ -41,8 +41,8 @@ func ODataError(code, message, requestID string, now time.Time) []byte {
 	return append(b, `}}}`...)
 }
 
-// ODataXMLError returns the XML form of ODataError, in which the Table service
-// answers requests for access policies and service properties.
+// ODataXMLError returns the XML form of ODataError, which the Table service uses in replies
+// to requests for access policies and service properties.
 func ODataXMLError(code, message, requestID string, now time.Time) []byte {
 	b := []byte(XMLHeader + `<error xmlns="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><code>`)
 	b = AppendXML(b, code, false)

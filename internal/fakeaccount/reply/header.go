@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Head sets the headers that every answer carries, and returns the id of the
-// request, which is new. asked are the headers of the request, with canonical
-// names.
+// Head sets the headers that every reply contains, and returns the new id of the request.
+// asked are the headers of the request, with canonical names.
 func Head(h, asked http.Header, server string) string {
 	id := RequestID()
 	h["X-Ms-Request-Id"] = []string{id}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Recorder is a ResponseWriter that keeps the answer in memory. The zero value is
+// Recorder is a ResponseWriter that keeps the reply in memory. The zero value is
 // ready to use.
 type Recorder struct {
 	header http.Header
@@ -15,7 +15,7 @@ type Recorder struct {
 	body   []byte
 }
 
-// Header returns the headers of the answer.
+// Header returns the headers of the reply.
 func (w *Recorder) Header() http.Header {
 	if w.header == nil {
 		w.header = make(http.Header, 8)
@@ -37,7 +37,7 @@ func (w *Recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keep is Write for bytes that the caller will not change: they are not copied.
+// keep writes bytes without copying them. The caller must not change them.
 func (w *Recorder) keep(p []byte) {
 	w.WriteHeader(http.StatusOK)
 	if w.body == nil {
@@ -47,7 +47,7 @@ func (w *Recorder) keep(p []byte) {
 	w.body = append(w.body, p...)
 }
 
-// Result returns the answer to req.
+// Result returns the reply to req.
 func (w *Recorder) Result(req *http.Request) *http.Response {
 	w.WriteHeader(http.StatusOK)
 	if req.Method == http.MethodHead || w.status == http.StatusNoContent || w.status == http.StatusNotModified {
@@ -73,8 +73,8 @@ func (w *Recorder) Result(req *http.Request) *http.Response {
 	return res
 }
 
-// Write sends part of a body that will not be changed afterwards, and reports
-// whether the client is still connected. A Recorder does not copy it.
+// Write sends part of a body, which must not be changed afterwards, and reports whether the
+// client is still connected. A Recorder does not copy the part.
 func Write(w http.ResponseWriter, p []byte) bool {
 	if r, ok := w.(*Recorder); ok {
 		r.keep(p)

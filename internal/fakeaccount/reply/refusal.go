@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The errors that all services share, with the texts of
+// The errors that all services use, with the texts of
 // https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
 
 func InvalidURI() *Error {
@@ -70,19 +70,19 @@ func NameLength() *Error {
 	return New(http.StatusBadRequest, "OutOfRangeInput", "The specified resource name length is not within the permissible limits.")
 }
 
-// NotImplemented is the answer to what the real service supports and this one does
-// not. The real service does not have this code.
+// NotImplemented returns the reply to a request that the real service supports and this one
+// does not. The real service does not have this code.
 func NotImplemented(what string) *Error {
 	return New(http.StatusNotImplemented, "NotImplemented", "This in-process storage account does not implement "+what+".")
 }
 
-// TooLarge is the answer to a body of more than limit bytes.
+// TooLarge returns the reply to a body of more than limit bytes.
 func TooLarge(limit int64) *Error {
 	return New(http.StatusRequestEntityTooLarge, "RequestBodyTooLarge", "The request body is too large and exceeds the maximum permissible limit.",
 		"MaxLimit", strconv.FormatInt(limit, 10))
 }
 
-// WrongLength is the answer to a body that does not have its declared length.
+// WrongLength returns the reply to a body that does not have its declared length.
 func WrongLength() *Error {
 	return InvalidInput("The body does not have the length that Content-Length declares.")
 }

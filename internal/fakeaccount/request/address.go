@@ -6,9 +6,9 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// Address is what the path of a request to the Table service names.
+// Address is the parsed path of a request to the Table service.
 type Address struct {
-	Name   string // table, "Tables" or "$batch"; "" is the service
+	Name   string // table, "Tables" or "$batch"; "" for the service
 	Parens bool   // Name(…), with or without keys
 	Keyed  bool   // Name(PartitionKey='…',RowKey='…') or Tables('arg')
 	Key    Key
@@ -85,8 +85,8 @@ func (a *Address) parseKeys(s string) *reply.Error {
 	return nil
 }
 
-// CutQuoted cuts a literal in single quotes off the front of s. Two single quotes
-// in it stand for one.
+// CutQuoted splits s after the literal in single quotes at its start. Two single quotes
+// in the literal represent one.
 func CutQuoted(s string) (value, rest string, ok bool) {
 	if s == "" || s[0] != '\'' {
 		return "", s, false

@@ -12,9 +12,9 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// A batch is a multipart/mixed body: either one part that is a GET, or one
-// part that is a change set, itself multipart/mixed, with one part for each
-// change. Every innermost part is a whole HTTP request.
+// A batch is a multipart/mixed body with one part, which is either a GET or a change set. A
+// change set is multipart/mixed, too, with one part for each change. Every innermost part is
+// a complete HTTP request.
 // https://learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions
 
 // Batch is the parsed body of an entity group transaction.
@@ -23,10 +23,10 @@ type Batch struct {
 	Parts []*Request
 	// IDs are their content ids, "" if a part has none.
 	IDs []string
-	// Changes reports that the parts are a change set. Otherwise there is one part,
-	// which is a point read.
+	// Changes reports that the parts are a change set. Otherwise there is one part, a point
+	// read.
 	Changes bool
-	// Refusal is the answer if the body is malformed. Nil if it is not.
+	// Refusal is the reply if the body is malformed, otherwise nil.
 	Refusal *reply.Error
 }
 
@@ -118,8 +118,7 @@ func SplitParts(contentType string, body []byte) ([]Part, *reply.Error) {
 	return parts, nil
 }
 
-// cutPart returns what is before the next delimiter line and what is after it;
-// last reports that it was the closing one.
+// cutPart splits b at the next delimiter line. last reports whether it is the closing one.
 func cutPart(b, delimiter []byte) (before, after []byte, last, ok bool) {
 	for at := 0; ; {
 		i := bytes.Index(b[at:], delimiter)
@@ -146,7 +145,7 @@ func cutPart(b, delimiter []byte) (before, after []byte, last, ok bool) {
 	}
 }
 
-// cutHeader cuts a MIME header and the empty line after it off b.
+// cutHeader returns the MIME header at the start of b, and the bytes after the empty line that ends it.
 func cutHeader(b []byte) (textproto.MIMEHeader, []byte, bool) {
 	h := make(textproto.MIMEHeader, 4)
 	for {
@@ -177,7 +176,7 @@ func validName(name []byte) bool {
 	return len(name) > 0
 }
 
-// add adds the HTTP request that a part is.
+// add parses a part, which is an HTTP request, and adds it.
 func (b *Batch) add(whole *Request, p Part) *reply.Error {
 	if kind, _, _ := strings.Cut(p.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(kind), "application/http") {
 		return ErrInvalidInput

@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// batch returns a batch request to Azurite; contentType is that of the body.
+// batch returns a batch request to Azurite with that body.
 func batch(t *testing.T, contentType, body string) *request.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:10002/devstoreaccount1/$batch", strings.NewReader(body))
@@ -22,7 +22,7 @@ func batch(t *testing.T, contentType, body string) *request.Request {
 	return r
 }
 
-func TestTheOperationsOfABatchAreRequests(t *testing.T) {
+func TestTheOperationsOfABatchAreParsedAsRequests(t *testing.T) {
 	const base = "http://127.0.0.1:10002/devstoreaccount1"
 	body := "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n"
 	for i, part := range []string{
@@ -47,7 +47,7 @@ func TestTheOperationsOfABatchAreRequests(t *testing.T) {
 	}
 }
 
-func TestAMalformedBatchIsStillABatch(t *testing.T) {
+func TestAMalformedBatchIsParsedAsABatch(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"application/json", "{}"}, {"multipart/mixed; boundary=b", ""}, {"multipart/mixed; boundary=b", "--b--"}, {"multipart/mixed", "--b"},
 	} {

@@ -12,7 +12,7 @@ import (
 // /blob.
 func (r *Request) parseBlob() {
 	restype := r.Query.Get("restype")
-	var refusals []*reply.Error // the first one is the answer
+	var refusals []*reply.Error // the first one is the reply
 	add := func(e *reply.Error) { refusals = append(refusals, e) }
 	add(r.unsupported())
 	if r.Path == "" || restype == "account" {
@@ -50,7 +50,7 @@ func (r *Request) parseBlob() {
 	}
 }
 
-// What would silently mean something else if it were ignored.
+// Parameters and headers that are refused, because ignoring them would change the result.
 var (
 	foreignQuery = [][2]string{
 		{"snapshot", "snapshots"}, {"prevsnapshot", "snapshots"}, {"versionid", "versions"}, {"startFrom", "listing from a name"},

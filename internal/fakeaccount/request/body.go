@@ -8,8 +8,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// firstRead is how much memory is allocated for a declared length before the body
-// has arrived.
+// firstRead is the largest number of bytes that is allocated before any of the body has
+// arrived.
 const firstRead = 1 << 20
 
 // bodyOf returns the body of req and its length, -1 if that is not declared.
@@ -32,9 +32,8 @@ type buffered struct {
 // Body returns the body, which must be at most limit bytes. It is read once. The caller
 // must not change it, and must not use r concurrently.
 //
-// A longer body is answered with 413 RequestBodyTooLarge, without reading it if its
-// length was declared, and one that does not have its declared length with 400
-// InvalidInput.
+// A longer body is refused with 413 RequestBodyTooLarge; if its length was declared, it is
+// not read. A body that does not have its declared length is refused with 400 InvalidInput.
 func (r *Request) Body(limit int64) ([]byte, *reply.Error) {
 	if r.buffered == nil {
 		b, refusal, _ := readBody(r.body, r.ContentLength, limit)
@@ -59,7 +58,7 @@ func (r *Request) buffer(req *http.Request, limit int64) *http.Request {
 	return out
 }
 
-// readBody returns what it has read of body, also if that is refused, and the
+// readBody returns the part of body that it has read, even if the body is refused, and the
 // error of reading.
 func readBody(body io.Reader, declared, limit int64) ([]byte, *reply.Error, error) {
 	if declared > limit {
@@ -68,7 +67,7 @@ func readBody(body io.Reader, declared, limit int64) ([]byte, *reply.Error, erro
 	if declared == 0 {
 		return nil, nil, nil
 	}
-	most := declared + 1 // one byte more shows a body that is too long
+	most := declared + 1 // one more byte detects a body that is too long
 	if declared < 0 {
 		most = limit + 1
 	}
@@ -97,7 +96,7 @@ func readBody(body io.Reader, declared, limit int64) ([]byte, *reply.Error, erro
 	return b, nil, nil
 }
 
-// replay reads what was read of a body, and then the rest of it.
+// replay is a body whose beginning was already read. It returns that part again, and then the rest.
 type replay struct {
 	head []byte
 	err  error // of reading on, if that failed

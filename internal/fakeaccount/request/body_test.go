@@ -55,7 +55,7 @@ func TestABodyIsReadUpToItsLimitAndItsDeclaredLength(t *testing.T) {
 	}
 }
 
-func TestABodyThatWasReadIsSentWhole(t *testing.T) {
+func TestABodyThatWasReadIsSentCompletely(t *testing.T) {
 	const entity = `{"PartitionKey":"p","RowKey":"r"}`
 	for _, sent := range []struct {
 		body   io.Reader

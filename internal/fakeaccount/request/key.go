@@ -7,7 +7,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// The errors of the Table service that parsing may find.
+// The errors of the Table service that parsing can return.
 // https://learn.microsoft.com/rest/api/storageservices/table-service-error-codes
 var (
 	ErrInvalidInput  = bad("InvalidInput", "One of the request inputs is not valid.")
@@ -45,8 +45,7 @@ func CheckKey(key string) *reply.Error {
 	return nil
 }
 
-// UTF16Len returns the length of s in UTF-16 code units, in which the service
-// measures strings.
+// UTF16Len returns the length of s in UTF-16 code units, the service's unit for strings.
 func UTF16Len(s string) int {
 	n := 0
 	for i := 0; i < len(s); {

@@ -7,8 +7,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// checkName applies the rules that containers and queues share: 3 to 63 lower-case
-// letters, digits and single dashes, letter or digit at both ends.
+// checkName applies the rules for the names of containers and queues: 3 to 63 lower-case
+// letters, digits and single dashes, with a letter or digit at both ends.
 // https://learn.microsoft.com/rest/api/storageservices/naming-queues-and-metadata
 func checkName(name string) *reply.Error {
 	if len(name) < 3 || len(name) > 63 {

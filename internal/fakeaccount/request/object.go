@@ -30,8 +30,8 @@ type object struct {
 	ok      bool
 }
 
-// Object returns the members of the JSON object that the body is, in order. It
-// reports false if the body is anything else.
+// Object parses the body as a JSON object and returns its members in order. It returns
+// false if the body is not a flat JSON object.
 func (r *Request) Object() ([]Member, bool) {
 	if r.object == nil {
 		body, refusal := r.Body(MaxTableBody)
@@ -48,9 +48,9 @@ func IsNumber(s string) bool {
 	return ok && number.i == len(number.b)
 }
 
-// scanObject parses a JSON object whose values are scalars: an entity has no
-// others. It is strict: it refuses what RFC 8259 does not allow, nested values,
-// invalid UTF-8 and lone surrogates.
+// scanObject parses a JSON object whose values are scalars, as those of an entity are. It
+// refuses everything that RFC 8259 does not allow, and also nested values, invalid UTF-8
+// and lone surrogates.
 func scanObject(b []byte) ([]Member, bool) {
 	s := scanner{b: b}
 	members := make([]Member, 0, 16)
@@ -187,7 +187,7 @@ func (s *scanner) str() (string, bool) {
 	return "", false
 }
 
-// escaped continues with a string that began at from and has an escape at s.i.
+// escaped parses the rest of a string that began at from and has an escape at s.i.
 func (s *scanner) escaped(from int) (string, bool) {
 	out := append(make([]byte, 0, 2*(s.i-from)+32), s.b[from:s.i]...)
 	for s.i < len(s.b) {

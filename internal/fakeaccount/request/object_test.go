@@ -18,7 +18,7 @@ func FuzzScanObject(f *testing.F) {
 		var judge map[string]json.RawMessage
 		err := json.Unmarshal(b, &judge)
 		if ok && (err != nil || !utf8.Valid(b)) {
-			t.Fatalf("accepted what encoding/json refuses: %q", b)
+			t.Fatalf("accepted text that encoding/json refuses: %q", b)
 		}
 		if !ok {
 			return

@@ -11,11 +11,11 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 )
 
-// Parser parses requests. The zero value knows the usual addresses.
+// Parser parses requests. The zero value accepts the usual addresses.
 type Parser struct {
-	// Account is the name of the only account, which then is recognized in any
-	// address. "": it is the first label of the host, or the first segment of the
-	// path if the host is an IP address or has no dots.
+	// Account is the name of the only account, which is then recognized in any address.
+	// If it is "", the name of the account is the first label of the host, or the first
+	// segment of the path if the host is an IP address or has no dots.
 	Account string
 
 	// Services names the service of a host ("127.0.0.1:34567") whose name does
@@ -23,8 +23,8 @@ type Parser struct {
 	Services map[string]op.Service
 }
 
-// Parse parses req. It returns the request, and the HTTP request to send in place
-// of req, because the bodies of some operations of the Table service are read.
+// Parse parses req. It returns the parsed request, and the HTTP request to send instead of
+// req, because Parse reads the bodies of some operations of the Table service.
 func (p *Parser) Parse(req *http.Request) (*Request, *http.Request) {
 	r := &Request{
 		Service:    p.service(req),
@@ -75,12 +75,12 @@ var azuritePorts = map[string]op.Service{"10000": op.Blob, "10001": op.Queue, "1
 
 type serviceKey struct{}
 
-// WithService returns a context for requests to s, whatever their host is.
+// WithService returns a context for requests to s, regardless of their host.
 func WithService(ctx context.Context, s op.Service) context.Context {
 	return context.WithValue(ctx, serviceKey{}, s)
 }
 
-// service returns the service that a request is for: by its context, its host, or
+// service returns the service that a request is for, according to its context, its host, or
 // the SDK package that sends it.
 func (p *Parser) service(req *http.Request) op.Service {
 	if s, ok := req.Context().Value(serviceKey{}).(op.Service); ok {

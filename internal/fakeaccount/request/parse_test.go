@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-func TestOperationsAreNamedByTheirRequests(t *testing.T) {
+func TestARequestHasTheOperationOfItsMethodAndAddress(t *testing.T) {
 	const (
 		tables = "https://acct.table.core.windows.net"
 		queues = "http://127.0.0.1:10001/devstoreaccount1"

@@ -1,6 +1,6 @@
-// Package request parses an HTTP request to a storage account, once: into the
-// service, the operation and the resources that it names. The fault script, the
-// verification of credentials and the services all use that value.
+// Package request parses an HTTP request to a storage account into the service, the
+// operation and the resources that it names. Each request is parsed once: the fault rules,
+// the verification of credentials and the services all use the same value.
 package request
 
 import (
@@ -16,15 +16,15 @@ import (
 // Key addresses one row of a table.
 type Key struct{ Partition, Row string }
 
-// Request is one request. Everything but Result is only read once it is parsed,
-// so that transports and services may share a value. A transport that has to
-// change a field works on its own copy, see [From].
+// Request is one request. After parsing, only Result changes, so that transports and
+// services can share the value. A transport that has to change another field uses its own
+// copy, see [From].
 type Request struct {
-	Service op.Service // "" if the address names none
+	Service op.Service // "" if the address names no service
 	Op      op.Op
 
-	// Refusal is the answer if the service has no such operation, or the address
-	// is malformed. Nil if the service can carry the request out.
+	// Refusal is the reply if the service has no such operation or the address is
+	// malformed. It is nil if the service can carry the request out.
 	Refusal *reply.Error
 
 	Method        string
@@ -42,8 +42,8 @@ type Request struct {
 	// Path is the decoded path below the account, without a slash in front.
 	Path string
 
-	// Query are the well-formed parameters of the query, and BadQuery reports that
-	// there are others.
+	// Query contains the well-formed parameters of the query. BadQuery reports whether
+	// the query also contains malformed ones.
 	Query    url.Values
 	BadQuery bool
 
@@ -51,19 +51,19 @@ type Request struct {
 	// is the blob, Message the id of the message.
 	Resource, Name, Message string
 
-	// Rows are the rows that are addressed: one for an operation on an entity, one
-	// for each operation of a batch, none for a query.
+	// Rows are the keys of the rows that the request addresses: one for an operation on an
+	// entity, one for each operation of a batch, none for a query.
 	Rows []Key
 
-	Address Address // what the path to the Table service names
+	Address Address // the path of a request to the Table service
 	Verb    string  // Table service: the method, or that of X-HTTP-Method
 	Batch   *Batch  // of an entity group transaction, nil for other operations
 
 	// Page shortens the page of results that a query or a list returns.
 	Page Page
 
-	// Result is what the service reports about carrying the request out. It is
-	// never nil, and shared by all copies of the request.
+	// Result receives the counts and the error of the service. It is never nil, and all
+	// copies of the request share it.
 	Result *Result
 
 	body     io.Reader
@@ -71,26 +71,25 @@ type Request struct {
 	object   *object
 }
 
-// Result is what carrying out a request took.
+// Result describes how a request was carried out.
 type Result struct {
 	// Returned, Scanned and Written count rows (or messages, or blobs). Scanned
 	// are the rows that a query examined to find those that it returns.
 	Returned, Scanned, Written int
 
-	// Status and Code are those of an error answer. If a batch fails, they are
-	// those of the operation that failed; the status of the answer is a success.
+	// Status and Code describe an error reply. If a batch fails, they are the status and
+	// code of the operation that failed; the status of the reply itself is a success.
 	Status int
 	Code   string
 }
 
-// Page shortens pages of results, as the service itself may. The zero value
-// changes nothing.
+// Page shortens pages of results, as the service may do. The zero value changes nothing.
 type Page struct {
-	// Rows is the largest number of rows on a page. 0: the service's own limit.
+	// Rows is the largest number of rows on a page. Zero means the limit of the service.
 	Rows int
 	// Scan is the largest number of rows examined for one page. The service has
 	// such a limit in time, five seconds: it then returns what was found so far,
-	// which may be nothing, with a token. 0: no limit.
+	// which may be nothing, with a token. Zero means no limit.
 	Scan int
 	// Boundary ends a page at the end of a partition.
 	Boundary bool
@@ -99,7 +98,7 @@ type Page struct {
 	Empty bool
 }
 
-// Or returns p, with the settings of q where p has none.
+// Or returns p with its zero fields set to those of q.
 func (p Page) Or(q Page) Page {
 	if p.Rows == 0 {
 		p.Rows = q.Rows
@@ -119,28 +118,27 @@ func (r *Request) Count(returned, scanned, written int) {
 	r.Result.Written += written
 }
 
-// Fail records the error that the request ends with.
+// Fail records the error of the request.
 func (r *Request) Fail(e *reply.Error) {
 	r.Result.Status, r.Result.Code = e.Status, e.Code
 }
 
 type boundKey struct{}
 
-// bound is a parsed request together with the URL of the HTTP request that it
-// belongs to.
+// bound is a parsed request together with the URL of its HTTP request.
 type bound struct {
 	r   *Request
 	url *url.URL
 }
 
-// Bind returns a copy of req whose context carries r, the same request parsed.
+// Bind returns a copy of req whose context contains r, the parsed form of req.
 func Bind(req *http.Request, r *Request) *http.Request {
 	return req.WithContext(context.WithValue(req.Context(), boundKey{}, bound{r, req.URL}))
 }
 
-// From returns a copy of the parsed request that req was bound to, which reads the
-// body of req. It returns nil if req is another request: one that was made with
-// the same context, or that was changed since.
+// From returns a copy of the parsed request that req was bound to, which reads the body of
+// req. It returns nil if req is another HTTP request with the same context, or was changed
+// after Bind.
 func From(req *http.Request) *Request {
 	b, ok := req.Context().Value(boundKey{}).(bound)
 	if !ok || b.url != req.URL || b.r.Method != req.Method {

@@ -13,13 +13,13 @@ import (
 // MaxTableBody is the largest body of a request to the Table service, in bytes.
 const MaxTableBody = 4 << 20
 
-// parseTable returns the HTTP request to send in place of req.
+// parseTable parses a request to the Table service, and returns the HTTP request to send instead of req.
 func (r *Request) parseTable(req *http.Request) *http.Request {
 	address, addressErr := parseAddress(r.Path)
 	verb, verbErr := verbOf(r.Method, r.Header)
 	r.Address, r.Verb, r.Resource = address, verb, address.Name
 	r.addressRow()
-	named := address // a request with malformed keys is still named by what it does
+	named := address // a request with malformed keys still has an operation
 	named.Keyed = address.Keyed || addressErr != nil && address.Parens
 	var opErr *reply.Error
 	comp := r.Query.Has("comp")
@@ -71,7 +71,7 @@ func (r *Request) addressRow() {
 	}
 }
 
-// insertedRow sets the row that an insert addresses, if its body names one.
+// insertedRow sets the row that an insert addresses, if its body contains the keys.
 func (r *Request) insertedRow() {
 	members, _ := r.Object()
 	var key Key
@@ -90,7 +90,7 @@ func (r *Request) insertedRow() {
 	}
 }
 
-// text returns a string of the object that the body is; "" without one.
+// text returns a string member of the JSON body, "" if it has none with that name.
 func (r *Request) text(name string) string {
 	members, _ := r.Object()
 	for _, m := range members {
@@ -173,8 +173,7 @@ func tableWriteOp(verb string, a Address, conditional bool) (op.Op, *reply.Error
 	return op.TableOther, ErrMethod
 }
 
-// verbOf returns the method that a request means: X-HTTP-Method overrides that of
-// a POST.
+// verbOf returns the effective method of a request: X-HTTP-Method overrides the method POST.
 func verbOf(method string, h http.Header) (string, *reply.Error) {
 	over := h["X-Http-Method"]
 	switch {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Answer is the answer of a handler.
+// Answer is the reply of a handler, with its error code.
 type Answer struct {
 	Status int
 	Code   string // of an error
@@ -18,9 +18,9 @@ type Answer struct {
 	Body   string
 }
 
-// Send sends one request. target is path and query; head is
-// name, value pairs, in which Content-Length overrides the length of the body
-// (-1: not declared).
+// Send sends one request. target is the path and query. head consists of name, value pairs;
+// a Content-Length in it overrides the length of the body, and -1 means that the length is
+// not declared.
 func Send(t testing.TB, h http.Handler, method, target, body string, head ...string) Answer {
 	t.Helper()
 	u, err := url.Parse("https://account.example" + target)
@@ -46,9 +46,8 @@ func Send(t testing.TB, h http.Handler, method, target, body string, head ...str
 	return Do(t, h, r)
 }
 
-// Do is Send for an http.Request. It fails the test if the service would not give such
-// an answer: an internal error, an error without its code, missing headers, a wrong
-// length.
+// Do is Send for an http.Request. It fails the test if the service would not send such a
+// reply: an internal error, an error without its code, missing headers, or a wrong length.
 func Do(t testing.TB, h http.Handler, r *http.Request) Answer {
 	t.Helper()
 	if r.ContentLength == 0 {

@@ -1,6 +1,5 @@
-// Package servicetest sends requests to a single service in tests: raw ones, and those
-// of the Go SDKs. It uses no socket and no goroutine, so that it works inside
-// testing/synctest.
+// Package servicetest sends raw requests and requests of the Go SDKs to a single service in
+// tests. It uses no socket and no goroutine, so it works inside testing/synctest.
 package servicetest
 
 import (

@@ -8,8 +8,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-// Policies returns the stored access policies of a table, whose name may be in any
-// case; nil if there is no such table. The caller must not change them.
+// Policies returns the stored access policies of a table, whose name may be in any case. It
+// returns nil if the table does not exist. The caller must not change the policies.
 func (s *Service) Policies(name string) []xmlservice.Policy {
 	t, err := s.lookup(name)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Service) setPolicies(c *call, t *table) *reply.Error {
 	return nil
 }
 
-// xml answers with an XML document.
+// xml replies with an XML document.
 func (c *call) xml(x *xmlservice.XML) {
 	c.w.Header()["Content-Type"] = []string{"application/xml"}
 	c.send(http.StatusOK, x.Bytes())

@@ -44,7 +44,7 @@ func (s *Service) batch(c *call) *reply.Error {
 	return nil
 }
 
-// transact runs the changes in order, and returns the index of the one that
+// transact runs the changes in order. If one fails, it returns the index of the one that
 // failed.
 func (s *Service) transact(c *call) (writes []write, t *table, done []change, index int, err *reply.Error) {
 	parts := c.Batch.Parts
@@ -85,8 +85,8 @@ func (s *Service) transact(c *call) (writes []write, t *table, done []change, in
 	return writes, t, done, index, err
 }
 
-// runAll plans all writes before it applies any. No two of them address the same row,
-// so none depends on another.
+// runAll plans all writes before it applies any of them. This is possible because no two of
+// them address the same row.
 func (s *store) runAll(t *table, writes []write) (done []change, index int, err *reply.Error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *store) runAll(t *table, writes []write) (done []change, index int, err 
 	return done, 0, nil
 }
 
-// batchGet answers a batch that is one point read.
+// batchGet replies to a batch that is one point read.
 func (s *Service) batchGet(c *call, part *request.Request) *reply.Error {
 	if part.Refusal != nil {
 		return part.Refusal
@@ -135,8 +135,8 @@ func (s *Service) batchGet(c *call, part *request.Request) *reply.Error {
 
 const partHead = "\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"
 
-// answerSet answers a change set with the parts that write appends, each of them
-// after open.
+// answerSet replies to a change set with the parts that write appends. write must append
+// open before each of them.
 func (c *call) answerSet(write func(b []byte, open string) []byte) {
 	c.answer(func(b []byte, _ string) []byte {
 		set := "changesetresponse_" + c.id
@@ -146,7 +146,7 @@ func (c *call) answerSet(write func(b []byte, open string) []byte) {
 	})
 }
 
-// answer answers a batch with the parts that write appends.
+// answer replies to a batch with the parts that write appends.
 func (c *call) answer(write func(b []byte, open string) []byte) {
 	boundary := "batchresponse_" + c.id
 	b := write(make([]byte, 0, 4096), "--"+boundary+partHead)
@@ -173,7 +173,7 @@ func appendBody(b []byte, mediaType string, body []byte) []byte {
 	return append(b, "\r\n"...)
 }
 
-// appendFailure appends the answer of the operation that failed.
+// appendFailure appends the reply of the operation that failed.
 func (c *call) appendFailure(b []byte, e *reply.Error, index int, contentID string) []byte {
 	b = appendStatus(b, e.Status, contentID)
 	message := strconv.Itoa(index) + ":" + e.Message

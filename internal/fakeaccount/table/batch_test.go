@@ -40,8 +40,7 @@ func batchBody(ops ...batchOp) string {
 
 const batchType = "Content-Type: multipart/mixed; boundary=batch_1"
 
-// submit sends a batch and returns the statuses of the parts, with the body of
-// the last.
+// submit sends a batch and returns the statuses of its parts, and the body of the last one.
 func (a *api) submit(ops ...batchOp) (statuses []int, last string) {
 	a.t.Helper()
 	return a.parts(a.want(202, "", a.do("POST", "/$batch", batchBody(ops...), batchType)))
@@ -125,7 +124,7 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	}
 }
 
-func TestAReadInABatchIsItsOnlyOperation(t *testing.T) {
+func TestABatchWithAReadHasNoOtherOperation(t *testing.T) {
 	a := newAPI(t)
 	a.put("p", "r", `"A":1`)
 	body := func(n int, target string) string {
@@ -173,7 +172,7 @@ func TestAMalformedBatchIsRefused(t *testing.T) {
 	a.want(200, "", a.do("GET", "/T12"+address2("p", "a"), ""))
 }
 
-func TestReadersNeverSeeHalfABatch(t *testing.T) {
+func TestReadersNeverReadHalfABatch(t *testing.T) {
 	a := newAPI(t)
 	write := func(v int) string {
 		var ops []batchOp

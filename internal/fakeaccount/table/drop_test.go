@@ -9,9 +9,9 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// A request that found its table before another deleted it must not take the table
-// for an empty one.
-func TestADeletedTableIsNeverSeenEmpty(t *testing.T) {
+// A request that looked up its table before another request deleted it must not treat the
+// table as empty.
+func TestADeletedTableIsNotReadAsEmpty(t *testing.T) {
 	a := newAPI(t)
 	found, err := a.s.lookup("T12")
 	if err != nil {
@@ -31,7 +31,7 @@ func TestADeletedTableIsNeverSeenEmpty(t *testing.T) {
 	}
 }
 
-// However requests fall together, a name is blocked from the moment of its deletion.
+// For any order of concurrent requests, a name is blocked from the time of its deletion on.
 func TestATableIsCreatedOnceWhileItsNameIsBlocked(t *testing.T) {
 	for range 300 {
 		s := New(request.Page{})

@@ -54,8 +54,8 @@ type property struct {
 	value any
 }
 
-// valueOf returns the type and the value of m, which is not null. note is the type that
-// its annotation names, "" without one.
+// valueOf returns the type and the value of m, which is not null. note is the type in its
+// annotation, "" if it has none.
 func valueOf(m request.Member, note string) (edm, any, *reply.Error) {
 	if note == "" {
 		return plainValue(m)
@@ -153,7 +153,7 @@ func parseDouble(m request.Member) (any, *reply.Error) {
 	case "-Infinity":
 		return math.Inf(-1), nil
 	}
-	if !request.IsNumber(m.Text) { // package strconv accepts more than JSON
+	if !request.IsNumber(m.Text) { // package strconv accepts more forms than JSON
 		return nil, errValueType
 	}
 	v, err := strconv.ParseFloat(m.Text, 64)
@@ -163,8 +163,8 @@ func parseDouble(m request.Member) (any, *reply.Error) {
 	return v, nil
 }
 
-// parseTime takes ISO 8601 in UTC, at most seven digits of a second, from
-// 1601 to 9999.
+// parseTime parses a time in ISO 8601 in UTC, with at most seven decimals, in the years 1601
+// to 9999.
 func parseTime(s string) (any, *reply.Error) {
 	if len(s) < len("2006-01-02T15:04Z") || s[13] != ':' || strings.Contains(s, ",") {
 		return nil, errValueType // package time is more lenient than ISO 8601

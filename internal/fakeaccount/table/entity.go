@@ -9,8 +9,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// entity is the body of a write: the keys, if it names them, and the properties that
-// have a value.
+// entity is the body of a write: the keys, if it contains them, and the properties that are
+// not null.
 type entity struct {
 	partition, row       string
 	hasPartition, hasRow bool

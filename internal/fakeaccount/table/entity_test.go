@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-func TestAnInsertObeysEveryRuleOfTheService(t *testing.T) {
+func TestAnInsertIsCheckedByTheRulesOfTheService(t *testing.T) {
 	keys := `"PartitionKey":"p","RowKey":"r"`
 	long := func(n int) string { return strings.Repeat("x", n) }
 	many := func(n int) string {
@@ -137,25 +137,25 @@ func FuzzEntity(f *testing.F) {
 		if err != nil || !e.hasPartition || !e.hasRow {
 			return
 		}
-		// What was taken is given back in a form that is taken again, alike.
+		// An accepted entity is returned in a form that is accepted and has the same values.
 		r := newRow(e.partition, e.row, minTime, e.props)
 		again, err := parseEntity(insertOf(r.minimal()))
 		if err != nil {
 			t.Fatalf("own output %s refused: %v", r.minimal(), err)
 		}
 		if again.partition != e.partition || again.row != e.row || len(again.props) != len(e.props) {
-			t.Fatalf("%q came back as %q", b, r.minimal())
+			t.Fatalf("%q was returned as %q", b, r.minimal())
 		}
 		for i, p := range e.props {
 			q := again.props[i]
 			if p.name != q.name || p.typ != q.typ || !alike(p.value, q.value) {
-				t.Fatalf("property %d of %q came back as %v", i, b, q)
+				t.Fatalf("property %d of %q was returned as %v", i, b, q)
 			}
 		}
 	})
 }
 
-// insertOf is an insert of the entity that is written in b.
+// insertOf returns an insert request with body b.
 func insertOf(b []byte) *request.Request {
 	r := httptest.NewRequest(http.MethodPost, "http://acct.table.example/T12", bytes.NewReader(b))
 	parsed, _ := new(request.Parser).Parse(r)

@@ -7,7 +7,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// The errors of the service, in the words of its documentation.
+// The errors of the service, with the texts of its documentation.
 // https://learn.microsoft.com/rest/api/storageservices/table-service-error-codes
 var (
 	errInvalidInput     = request.ErrInvalidInput

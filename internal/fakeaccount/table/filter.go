@@ -9,8 +9,8 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// parseFilter parses a $filter as the service does: at most 15 comparisons, and a
-// function call is 501 NotImplemented, not invalid.
+// parseFilter parses a $filter as the service does. It permits at most 15 comparisons, and
+// returns 501 NotImplemented for a function call.
 func parseFilter(text string) (query.Filter, *reply.Error) {
 	if strings.TrimSpace(text) == "" {
 		return query.Filter{}, nil
@@ -25,7 +25,7 @@ func parseFilter(text string) (query.Filter, *reply.Error) {
 	return f, nil
 }
 
-// hasCall reports whether the text calls a function: a word other than an operator,
+// hasCall reports whether the text contains a function call: a word other than an operator,
 // followed by a parenthesis.
 func hasCall(text string) bool {
 	l := lexer{text}
@@ -72,12 +72,12 @@ scan:
 	return s[:end]
 }
 
-// span is the range of rows that a query has to examine. It follows from the conditions
-// on the keys that all have to hold: as in the service, an "or" of keys does not narrow
-// it.
+// span is the range of rows that a query has to examine. It is derived from the conditions
+// on the keys that every matching row satisfies. As in the service, an "or" of keys does
+// not narrow the range.
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-for-query
 type span struct {
-	low, high     bound // of the partition
+	low, high     bound // of the partition key
 	lowRow        bound // used if low and high are the same partition
 	highRow       bound
 	partitionOnly bool // low and high are the same partition, both included
@@ -163,7 +163,7 @@ func (s *span) start() (partition, row string) {
 	return s.low.text, ""
 }
 
-// before reports whether r is outside of the range at its open start.
+// before reports whether r is before the range, whose start may be exclusive.
 func (s *span) before(r *row) bool {
 	if s.low.open && r.partition == s.low.text {
 		return true

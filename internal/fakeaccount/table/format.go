@@ -18,7 +18,7 @@ var (
 	errorType = mediaTypes[minimalMetadata]
 )
 
-// levelOf chooses the metadata level from what the client accepts.
+// levelOf returns the metadata level that the client accepts.
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations
 func levelOf(accept string) (level, *reply.Error) {
 	switch accept {
@@ -66,7 +66,7 @@ func levelParam(params string) (level, *reply.Error) {
 	return minimalMetadata, nil
 }
 
-// checkContent refuses a body in another format than JSON.
+// checkContent refuses a body in a format other than JSON.
 func checkContent(h http.Header) *reply.Error {
 	c := h["Content-Type"]
 	if len(c) == 0 || c[0] == "" || c[0] == "application/json" {

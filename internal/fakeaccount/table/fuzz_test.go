@@ -12,8 +12,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// FuzzRequest sends anything to the service: it answers with a status and an
-// error body of its own, and never fails by itself.
+// FuzzRequest sends arbitrary requests to the service. The reply must have a status and an
+// error body of the service, and must not be an internal error.
 func FuzzRequest(f *testing.F) {
 	const entity = `{"PartitionKey":"p","RowKey":"r","A":1}`
 	f.Add("GET", "/T12()", "$filter=A eq 1&$top=5&$select=A,B", "application/json;odata=fullmetadata", "", []byte(nil))

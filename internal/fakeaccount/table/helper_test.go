@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// api is a service with one table, T, reached without any SDK.
+// api is a service with one table, T, which is used without an SDK.
 type api struct {
 	t *testing.T
 	s *Service
@@ -25,7 +25,7 @@ func newAPI(t *testing.T) *api {
 	return a
 }
 
-// apiReply is an answer, with the error code that its body holds.
+// apiReply is a reply, with the error code in its body.
 type apiReply struct {
 	*http.Response
 	body string
@@ -67,7 +67,7 @@ func (a *api) do(method, target, body string, headers ...string) apiReply {
 	return p
 }
 
-// want fails unless p has this status and error code, "" for none.
+// want fails the test unless p has this status and error code, "" for none.
 func (a *api) want(status int, code string, p apiReply) apiReply {
 	a.t.Helper()
 	if p.StatusCode != status || p.code != code {

@@ -66,7 +66,7 @@ func appendGUID(b []byte, v [16]byte) []byte {
 	return b
 }
 
-// annotated reports whether an answer of this level contains the type of p.
+// annotated reports whether a reply of this level contains the type of p.
 func (p *property) annotated(l level) bool {
 	switch p.typ {
 	case edmInt64, edmDateTime, edmGUID, edmBinary:

@@ -81,10 +81,10 @@ func TestTheRangeOfAFilterContainsEveryRowThatMatches(t *testing.T) {
 	})
 }
 
-// model is what a table should hold: its rows, each a set of named numbers.
+// model contains the expected rows of a table, each as numbers by property name.
 type model map[string]map[string]int
 
-// expect says what a write should answer, and applies it if that is a success.
+// expect returns the expected status of a write, and applies the write if it succeeds.
 func (m model) expect(method, key string, props map[string]int, conditional bool) int {
 	old, there := m[key]
 	switch method {
@@ -127,7 +127,7 @@ func (m model) String() string {
 	return b.String()
 }
 
-// held reads the table back in the form of a model.
+// held returns the rows of the table as a model.
 func (t *table) held() model {
 	m := model{}
 	for r := range t.rows.from("", "") {
@@ -173,7 +173,7 @@ func TestWritesMatchTheModel(t *testing.T) {
 				}
 				continue
 			}
-			// A batch comes to all of its changes, or to the first that fails.
+			// A batch returns the status of all changes, or that of the first that fails.
 			trial, want := maps.Clone(m), 0
 			var ops []batchOp
 			for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"1", "2", "3", "4"}), 1, 4, rapid.ID[string]).Draw(rt, "keys") {
@@ -197,7 +197,7 @@ func TestWritesMatchTheModel(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if got := tb.held(); got.String() != m.String() {
-			rt.Fatalf("holds\n%vwant\n%v", got, m)
+			rt.Fatalf("rows\n%vwant\n%v", got, m)
 		}
 	})
 }

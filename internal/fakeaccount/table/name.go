@@ -36,7 +36,7 @@ func checkName(name string) *reply.Error {
 	return nil
 }
 
-// checkTable refuses a table name that the service refuses.
+// checkTable refuses an invalid table name.
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model#table-names
 func checkTable(name string) *reply.Error {
 	for i := range len(name) {

@@ -20,10 +20,10 @@ const (
 type options struct {
 	filter query.Filter
 	top    int
-	names  []string // nil: every property
+	names  []string // nil means every property
 }
 
-// unsupported are the OData options that the service does not have.
+// unsupported contains the OData options that the service does not support.
 var unsupported = []string{"$orderby", "$skip", "$skiptoken", "$count", "$inlinecount", "$expand", "$search", "$apply"}
 
 func parseOptions(q url.Values) (options, *reply.Error) {

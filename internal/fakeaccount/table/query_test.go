@@ -21,7 +21,7 @@ func grid(t *testing.T, n int) *api {
 	return a
 }
 
-// all follows the tokens of a query to the end.
+// all reads all pages of a query.
 func (a *api) all(query string) (keys []string, pages int) {
 	a.t.Helper()
 	next := ""
@@ -154,7 +154,7 @@ func TestAPageHas1000RowsAndATokenIfMoreRowsFollow(t *testing.T) {
 	if !strings.HasPrefix(next, "&NextPartitionKey=1!") {
 		t.Errorf("token %q", next)
 	}
-	// A token follows a full page even where no further row matches.
+	// A full page has a token even if no further row matches.
 	last, next := a.rows(a.do("GET", "/T12()?$top=1&$filter=RowKey eq '0500' or RowKey eq '0000'", ""))
 	if len(last) != 1 || next == "" {
 		t.Errorf("%v %q", last, next)

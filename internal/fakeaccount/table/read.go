@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// get answers a point read.
+// get replies to a point read.
 func (s *Service) get(c *call) *reply.Error {
 	l, err := levelOf(c.format())
 	if err != nil {
@@ -30,8 +30,8 @@ func (s *Service) get(c *call) *reply.Error {
 	return nil
 }
 
-// find returns the row that r addresses, if the credential permits to read it. r is the
-// request of c, or a part of it.
+// find returns the row that r addresses, if the credential permits reading it. r is the
+// request of c, or a part of its batch.
 func (s *Service) find(c *call, r *request.Request) (*row, *table, *reply.Error) {
 	key := r.Address.Key
 	if err := c.grant.AllowRow(op.TableGet, r.Resource, key.Partition, key.Row); err != nil {
@@ -52,7 +52,7 @@ func (s *Service) find(c *call, r *request.Request) (*row, *table, *reply.Error)
 	return found, t, nil
 }
 
-// entity returns the body of an answer that is one row.
+// entity returns the body of a reply that contains one row.
 func (c *call) entity(r *row, t *table, l level, names []string) []byte {
 	b := make([]byte, 0, 512)
 	b = append(b, '{')
@@ -79,10 +79,10 @@ type page struct {
 	rows    []*row
 	scanned int
 	next    *row // the first row of the next page
-	bare    bool // the token names a partition only
+	bare    bool // the token contains a partition key only
 }
 
-// query answers one page of a query.
+// query replies with one page of a query.
 func (s *Service) query(c *call) *reply.Error {
 	l, err := levelOf(c.format())
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Service) query(c *call) *reply.Error {
 	return nil
 }
 
-// page collects rows from (partition, row) on. The table's lock is held.
+// page collects rows from (partition, row) on. The caller holds the table's lock.
 func (t *table) page(partition, row string, s span, o options, visible auth.KeyRange, short request.Page) page {
 	limit := o.top
 	if short.Rows > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// row is one stored entity. It never changes: a write replaces it.
+// row is one stored entity. It is immutable: a write replaces it.
 type row struct {
 	partition, key string
 	stamp          time.Time // unique in the account, and increasing
@@ -27,7 +27,7 @@ func etagOf(stamp time.Time) string {
 	b := make([]byte, 0, 48)
 	b = append(b, `W/"datetime'`...)
 	b = stamp.AppendFormat(b, "2006-01-02T15")
-	b = append(b, "%3A"...) // a colon; package time would take the 3 for an hour
+	b = append(b, "%3A"...) // an escaped colon; in a layout of package time the 3 would mean the hour
 	b = stamp.AppendFormat(b, "04")
 	b = append(b, "%3A"...)
 	b = stamp.AppendFormat(b, "05.0000000Z")
@@ -73,8 +73,8 @@ func merged(old, change []property) []property {
 	return props
 }
 
-// checkSize refuses an entity of more than 252 own properties or 1 MiB, by the formula
-// that the service's team published.
+// checkSize refuses an entity of more than 252 properties or 1 MiB. The size is computed by
+// the formula that the team of the service published.
 // https://learn.microsoft.com/archive/blogs/avkashchauhan/how-the-size-of-an-entity-is-caclulated-in-windows-azure-table-storage
 func checkSize(partition, key string, props []property) *reply.Error {
 	if len(props) > maxProperties {
@@ -105,7 +105,7 @@ func checkSize(partition, key string, props []property) *reply.Error {
 	return nil
 }
 
-// level is how much metadata an answer contains.
+// level is how much metadata a reply contains.
 type level uint8
 
 const (
@@ -193,8 +193,8 @@ func (p *property) append(b []byte, l level) []byte {
 	return p.appendValue(b)
 }
 
-// appendSelected appends the row with only the named members; one that it does not
-// have is null.
+// appendSelected appends the row with only the named members. A member that the row does
+// not have is null.
 func (r *row) appendSelected(b []byte, l level, table, base string, names []string) []byte {
 	b = append(b, '{')
 	from := len(b)

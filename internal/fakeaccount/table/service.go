@@ -1,6 +1,6 @@
-// Package table is an in-process Table service: tables of entities in memory that
-// follow the documentation of the service, including its limits and error codes. It
-// does not verify credentials; the caller does, and passes what they permit.
+// Package table is an in-process Table service with tables in memory, which follows the
+// documentation of the service, including its limits and error codes. It does not verify
+// credentials: the caller does, and passes the resulting grant.
 //
 // https://learn.microsoft.com/rest/api/storageservices/table-service-rest-api
 package table
@@ -19,7 +19,7 @@ import (
 
 const server = "Windows-Azure-Table/1.0 Microsoft-HTTPAPI/2.0"
 
-// Service is the Table service of one account. Use New to make one. It is safe for
+// Service is the Table service of one account. Create it with [New]. It is safe for
 // concurrent use and starts no goroutine.
 type Service struct {
 	store
@@ -27,8 +27,8 @@ type Service struct {
 	props xmlservice.Settings
 }
 
-// New returns a service without tables. page shortens every page that a query
-// returns, in addition to what the request asks for.
+// New returns a service without tables. page shortens every page that a query returns, in
+// addition to the options of the request.
 func New(page request.Page) *Service {
 	return &Service{store: store{tables: map[string]*table{}, deleted: map[string]time.Time{}}, page: page}
 }
@@ -41,7 +41,7 @@ type call struct {
 	id    string
 }
 
-// Serve carries out one request as far as grant permits it.
+// Serve carries out one request, if grant permits it.
 func (s *Service) Serve(w http.ResponseWriter, r *request.Request, grant auth.Grant) {
 	h := w.Header()
 	c := &call{r, w, grant, reply.Head(h, r.Header, server)}
@@ -109,7 +109,7 @@ func (c *call) allowed(w *write) *reply.Error {
 	return c.grant.AllowRow(w.op, w.table, w.partition, w.row)
 }
 
-// wrote answers a write that was carried out.
+// wrote replies to a successful write.
 func (c *call) wrote(t *table, w *write, done change) {
 	h := c.w.Header()
 	if done.row != nil {
@@ -137,7 +137,7 @@ func preference(echo bool) string {
 	return "return-no-content"
 }
 
-// format returns the media type that the client asked for; the parameter overrides
+// format returns the media type that the client requested. The query parameter overrides
 // the header.
 func (c *call) format() string {
 	if f := c.Query.Get("$format"); f != "" {
@@ -146,7 +146,7 @@ func (c *call) format() string {
 	return c.Header.Get("Accept")
 }
 
-// refuse answers with an error.
+// refuse replies with an error.
 func (c *call) refuse(e *reply.Error) {
 	c.Fail(e)
 	h := c.w.Header()
@@ -163,7 +163,7 @@ func (c *call) refuse(e *reply.Error) {
 	c.send(e.Status, b)
 }
 
-// json answers with an OData body.
+// json replies with an OData body.
 func (c *call) json(status int, l level, b []byte) {
 	c.w.Header()["Content-Type"] = mediaTypes[l]
 	c.send(status, b)

@@ -8,12 +8,12 @@ import (
 )
 
 // chunkRows is the largest number of rows in a chunk. A write moves at most that many
-// pointers, and the list of chunks if one is split: writes in ascending, descending and
-// random order are fast up to millions of rows.
+// pointers, and the list of chunks if a chunk is split. Therefore writes in ascending,
+// descending and random order are fast up to millions of rows.
 const chunkRows = 256
 
-// sorted holds rows in the order of (PartitionKey, RowKey), each compared in
-// UTF-16 code units. No chunk is empty.
+// sorted contains rows in the order of (PartitionKey, RowKey), both compared in UTF-16 code
+// units. No chunk is empty.
 type sorted struct {
 	chunks [][]*row
 	count  int
@@ -52,7 +52,7 @@ func (s *sorted) get(partition, key string) *row {
 	return nil
 }
 
-// put stores r, replacing the row with the same keys if there is one.
+// put stores r, and replaces the row with the same keys if one exists.
 func (s *sorted) put(r *row) {
 	c, i, found := s.seek(r.partition, r.key)
 	if found {

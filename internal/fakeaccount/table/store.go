@@ -13,15 +13,15 @@ import (
 // https://learn.microsoft.com/rest/api/storageservices/delete-table#remarks
 const deleteTime = 40 * time.Second
 
-// store is the tables of the account, by their names in lower case.
+// store contains the tables of the account, by their names in lower case.
 type store struct {
 	mu      sync.RWMutex
 	tables  map[string]*table
-	deleted map[string]time.Time // when the table of this name was deleted
+	deleted map[string]time.Time // when the table with this name was deleted
 	clock   clock
 }
 
-// table is one table. A request holds its lock throughout, so that it sees one state.
+// table is one table. A request holds its lock until it ends, so that it reads one state.
 type table struct {
 	name string // as written when the table was created
 
@@ -31,7 +31,7 @@ type table struct {
 	gone     bool
 }
 
-// lookup returns the table of this name, in any case of letters.
+// lookup returns the table with this name, in upper or lower case.
 func (s *store) lookup(name string) (*table, *reply.Error) {
 	s.mu.RLock()
 	t, ok := s.tables[name]
@@ -45,7 +45,7 @@ func (s *store) lookup(name string) (*table, *reply.Error) {
 	return nil, s.missing(name)
 }
 
-// missing returns the error for a name without a table.
+// missing returns the error for the name of a table that does not exist.
 func (s *store) missing(name string) *reply.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *store) missing(name string) *reply.Error {
 	return errTableNotFound
 }
 
-// blocked reports whether the name is blocked by a deleted table. It needs s.mu.
+// blocked reports whether the name is blocked by a deleted table. The caller holds s.mu.
 func (s *store) blocked(lower string) bool {
 	at, ok := s.deleted[lower]
 	if ok && time.Since(at) >= deleteTime {
@@ -65,8 +65,8 @@ func (s *store) blocked(lower string) bool {
 	return ok
 }
 
-// read calls do while the table does not change, unless it was deleted since it was
-// found.
+// read calls do with the table locked for reading. It returns an error if the table was
+// deleted after it was looked up.
 func (s *store) read(t *table, do func()) *reply.Error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

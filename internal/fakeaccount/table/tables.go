@@ -87,7 +87,7 @@ func (s *Service) getTable(c *call, name string) *reply.Error {
 	return nil
 }
 
-// tableElement returns the body of an answer that is one table.
+// tableElement returns the body of a reply that contains one table.
 func (c *call) tableElement(name string, l level) []byte {
 	b := []byte{'{'}
 	if l != noMetadata {
@@ -113,7 +113,7 @@ func (c *call) appendTable(b []byte, name string, l level) []byte {
 	return appendString(b, name)
 }
 
-// tableRow is the row that a filter of tables sees.
+// tableRow is a table as a row for filters, which has only the property TableName.
 type tableRow string
 
 func (t tableRow) Lookup(name string) (any, bool) { return string(t), name == "TableName" }
@@ -168,7 +168,7 @@ func (s *Service) listTables(c *call) *reply.Error {
 	return nil
 }
 
-// list returns the tables from a name in lower case on, in the order of those names.
+// list returns the tables whose lower-case names are not before from, in their order.
 func (s *store) list(from string) []*table {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

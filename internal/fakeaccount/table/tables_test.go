@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
-func TestTableNamesObeyTheRules(t *testing.T) {
+func TestTableNamesAreCheckedByTheRules(t *testing.T) {
 	a := newAPI(t)
 	for body, want := range map[string]struct {
 		status int

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A continuation token is a key of the next row, in the form of the service's tokens:
+// A continuation token contains a key of the next row, in the form of the service's tokens:
 // version, length, text. Clients must treat it as opaque.
 
 func encodeToken(key string) string {

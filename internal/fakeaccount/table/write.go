@@ -8,21 +8,21 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// write is one change to one row, as a request or a part of a batch asks for it.
+// write is one change to one row, as described by a request or a part of a batch.
 type write struct {
 	op             op.Op
 	table          string
 	partition, row string
 	ifMatch        string
 	echo           bool // an insert returns the entity
-	preferred      bool // the request has a preference for that
+	preferred      bool // the request has a preference for echo
 	level          level
 	props          []property
 }
 
-// change is what a write does to the stored row.
+// change is the effect of a write on the stored row.
 type change struct {
-	row *row // nil: the row is deleted
+	row *row // nil if the row is deleted
 }
 
 // parseWrite reads a change to a row from r.
@@ -93,8 +93,8 @@ func (w *write) parseChange(r *request.Request) *reply.Error {
 	return checkSize(w.partition, w.row, w.props)
 }
 
-// plan returns the change that w makes to the stored row, without making it. The
-// table's lock must be held.
+// plan returns the change that w makes to the stored row, without making it. The caller
+// holds the table's lock.
 func (s *store) plan(t *table, w *write) (change, *reply.Error) {
 	old := t.rows.get(w.partition, w.row)
 	switch {

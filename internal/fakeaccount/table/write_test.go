@@ -47,7 +47,7 @@ func TestWritesReturnTheDocumentedCodes(t *testing.T) {
 	}
 }
 
-func TestAReplaceRemovesWhatAMergeKeeps(t *testing.T) {
+func TestAMergeKeepsOtherPropertiesAndAReplaceRemovesThem(t *testing.T) {
 	a := newAPI(t)
 	at := "/T12" + address2("p", "r")
 	a.put("p", "r", `"A":1,"B":2`)
@@ -63,7 +63,7 @@ func TestAReplaceRemovesWhatAMergeKeeps(t *testing.T) {
 	}
 }
 
-func TestAMergeObeysTheLimitsOfTheWholeEntity(t *testing.T) {
+func TestAMergeIsCheckedByTheLimitsOfTheWholeEntity(t *testing.T) {
 	a := newAPI(t)
 	props := func(prefix string, n int) string {
 		var b strings.Builder
@@ -81,7 +81,7 @@ func TestAMergeObeysTheLimitsOfTheWholeEntity(t *testing.T) {
 	a.want(204, "", a.do("PATCH", at, "{"+props("b", 52)+"}"))
 }
 
-func TestAnInsertReturnsTheEntityUnlessThePreferenceIsNotTo(t *testing.T) {
+func TestAnInsertReturnsTheEntityUnlessTheRequestPrefersNot(t *testing.T) {
 	a := newAPI(t)
 	body := `{"PartitionKey":"o'n","RowKey":"a b","A":1}`
 	p := a.want(201, "", a.do("POST", "/T12", body))

@@ -13,7 +13,7 @@ import (
 // LatestVersion is the version of a request without x-ms-version.
 const LatestVersion = "2026-06-06"
 
-// Call is a request being carried out, with the answer to it.
+// Call is a request that is being carried out, and the reply to it.
 type Call struct {
 	*request.Request
 	W       http.ResponseWriter
@@ -22,9 +22,9 @@ type Call struct {
 	id      string
 }
 
-// Begin sets the headers that every answer carries, and checks the version and the
-// query. If it returns an error, or the request has a Refusal, the caller passes
-// that to Refuse. Call is never nil.
+// Begin sets the headers that every reply contains, and checks the version and the query.
+// If it returns an error, or the request has a Refusal, the caller passes it to Refuse. The
+// Call is never nil.
 func Begin(w http.ResponseWriter, r *request.Request) (*Call, *reply.Error) {
 	h := w.Header()
 	c := &Call{Request: r, W: w, Version: LatestVersion, Now: time.Now().UTC(), id: reply.Head(h, r.Header, "azpatterns-storagetest")}
@@ -43,13 +43,13 @@ func Begin(w http.ResponseWriter, r *request.Request) (*Call, *reply.Error) {
 	return c, e
 }
 
-// Refuse answers with an error: the code in a header and, unless the request is a
+// Refuse replies with an error: the code in a header and, unless the request is a
 // HEAD or the status 304, the XML document of
 // https://learn.microsoft.com/rest/api/storageservices/status-and-error-codes2
 func (c *Call) Refuse(e *reply.Error) {
 	c.Fail(e)
 	h := c.W.Header()
-	h.Del("Content-Md5") // the operation may have set them before it failed
+	h.Del("Content-Md5") // the operation may have set this header before it failed
 	h.Del("X-Ms-Content-Crc64")
 	for name, values := range e.Header {
 		h[name] = values
@@ -62,7 +62,7 @@ func (c *Call) Refuse(e *reply.Error) {
 	c.document(e.Status, reply.StorageXMLError(e.Code, e.Message, c.id, c.Now, e.Detail...))
 }
 
-// XML answers with a document.
+// XML replies with a document.
 func (c *Call) XML(status int, x *XML) { c.document(status, x.buf) }
 
 func (c *Call) document(status int, b []byte) {
@@ -75,7 +75,7 @@ func (c *Call) document(status int, b []byte) {
 	}
 }
 
-// Empty answers without a body.
+// Empty replies without a body.
 func (c *Call) Empty(status int) {
 	if status != http.StatusNoContent && status != http.StatusNotModified {
 		c.W.Header().Set("Content-Length", "0")
@@ -83,8 +83,8 @@ func (c *Call) Empty(status int) {
 	c.W.WriteHeader(status)
 }
 
-// Lock locks mu and sets Now to the current time, so that requests are ordered by
-// Now as they are carried out.
+// Lock locks mu and sets Now to the current time, so that the order of Now is the order in
+// which requests are carried out.
 func (c *Call) Lock(mu *sync.Mutex) {
 	mu.Lock()
 	c.Now = time.Now().UTC()
@@ -97,7 +97,7 @@ func (c *Call) Count(returned, written int) { c.Request.Count(returned, returned
 // Header returns the value of a request header.
 func (c *Call) Header(name string) string { return c.Request.Header.Get(name) }
 
-// Set sets a header of the answer; an empty value sets nothing.
+// Set sets a header of the reply; an empty value sets nothing.
 func (c *Call) Set(name, value string) {
 	if value != "" {
 		c.W.Header().Set(name, value)
@@ -110,7 +110,7 @@ func (c *Call) Stamp(etag string, modified time.Time) {
 	c.W.Header().Set("Last-Modified", HTTPTime(modified))
 }
 
-// Endpoint returns the address of the service as the client sees it, ending in a slash.
+// Endpoint returns the address of the service that the client used, with a slash at the end.
 func (c *Call) Endpoint() string { return c.Base + "/" }
 
 // HTTPTime returns t in the form of HTTP headers (RFC 1123, GMT).

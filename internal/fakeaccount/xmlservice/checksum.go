@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// Body is [request.Request.Body] for a body whose length has to be declared.
+// Body returns the body as [request.Request.Body] does, but requires a declared length.
 func (c *Call) Body(limit int64) ([]byte, *reply.Error) {
 	if c.ContentLength < 0 {
 		return nil, reply.MissingLength()
@@ -37,14 +37,13 @@ func CRC64(parts ...[]byte) string {
 func MD5(parts ...[]byte) string {
 	h := md5.New()
 	for _, p := range parts {
-		h.Write(p) // a hash never fails
+		h.Write(p) // cannot fail
 	}
 	return base64.StdEncoding.EncodeToString(h.Sum(nil))
 }
 
-// Verify checks body against the MD5 and the CRC-64 in the named request headers, if
-// there are any. It sets the checksum on the answer: the MD5 if one was sent, else
-// the CRC-64.
+// Verify checks body against the MD5 and the CRC-64 in the named request headers, if they
+// are set. It sets the checksum in the reply: the MD5 if one was sent, otherwise the CRC-64.
 func (c *Call) Verify(body []byte, md5Header, crcHeader string) *reply.Error {
 	sentMD5, sentCRC := c.Header(md5Header), c.Header(crcHeader)
 	if sentMD5 != "" && sentCRC != "" {
@@ -72,7 +71,7 @@ func (c *Call) Verify(body []byte, md5Header, crcHeader string) *reply.Error {
 	return nil
 }
 
-// CheckMD5 compares the MD5 that a client sent with that of the content.
+// CheckMD5 compares the MD5 that a client sent with the MD5 of body.
 func CheckMD5(sent string, body []byte) *reply.Error {
 	raw, err := base64.StdEncoding.DecodeString(sent)
 	if err != nil || len(raw) != md5.Size {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Ticks returns strictly increasing .NET ticks: the time, or one tick after the last.
-// ETags and pop receipts are made of them, so that all differ. It is not safe for
-// concurrent use.
+// Ticks generates strictly increasing .NET ticks: the time, or one tick after the previous
+// value. ETags and pop receipts are made from them, so that they are unique. It is not safe
+// for concurrent use.
 type Ticks struct{ last int64 }
 
 // Next returns the next value for the instant now.

@@ -9,11 +9,11 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// Metadata of a resource. Names are compared without regard to case, and keep the
+// Metadata is the metadata of a resource. Names are compared without regard to case, and keep the
 // case in which they were sent; see [Call.Metadata] for an exception.
 type Metadata map[string]string
 
-// MaxMetadata bounds names and values together, in bytes.
+// MaxMetadata is the largest total size of names and values in bytes.
 // https://learn.microsoft.com/rest/api/storageservices/setting-and-retrieving-properties-and-metadata-for-blob-resources
 const MaxMetadata = 8 << 10
 
@@ -67,8 +67,8 @@ func has(m Metadata, name string) bool {
 	return false
 }
 
-// identifier reports whether a name has the form of a C# identifier in ASCII, which
-// is all that a header name can hold.
+// identifier reports whether a name has the form of a C# identifier in ASCII. Header names
+// cannot contain other characters.
 func identifier(s string) bool {
 	for i := range len(s) {
 		b := s[i]
@@ -80,7 +80,7 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-// Equal compares without regard to the case of the names.
+// Equal reports whether m and o are equal, without regard to the case of the names.
 func (m Metadata) Equal(o Metadata) bool {
 	return len(m) == len(o) && maps.Equal(m.folded(), o.folded())
 }
@@ -93,8 +93,8 @@ func (m Metadata) folded() map[string]string {
 	return f
 }
 
-// Headers sets the metadata on an answer, under canonical names: the Go SDKs read
-// them with http.Header.Get.
+// Headers sets the metadata in the headers of a reply, under canonical names, because the Go
+// SDKs read them with http.Header.Get.
 func (m Metadata) Headers(h http.Header) {
 	for k, v := range m {
 		h.Set(metaPrefix+k, v)

@@ -14,9 +14,9 @@ import (
 const MaxPage = 5000
 
 // Int returns an integer parameter of the query within [low, high], or fallback if it
-// is absent. https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes:
-// what is not a number is InvalidQueryParameterValue, a number outside
-// OutOfRangeQueryParameterValue.
+// is absent. If the value is not a number, the error is InvalidQueryParameterValue; if it is
+// outside the range, OutOfRangeQueryParameterValue, as in
+// https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes.
 func (c *Call) Int(name string, low, high, fallback int64) (int64, *reply.Error) {
 	text := c.Query.Get(name)
 	if text == "" {
@@ -43,10 +43,10 @@ func numeric(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Page is the part of a list that is asked for.
+// Page is the part of a list that a request asks for.
 type Page struct {
 	Prefix string
-	Marker string // as it was sent, for echoing
+	Marker string // as sent; the reply repeats it
 	From   string // first name that may be listed
 	Max    int
 	Scan   int // largest number of names examined
@@ -54,13 +54,14 @@ type Page struct {
 	empty  bool
 }
 
-// afterEmpty is the prefix of the marker that follows an empty page; after it comes
-// the marker of the page that was asked for. No other marker has an exclamation mark.
+// afterEmpty is the prefix of the marker in an empty page. The rest of that marker is the
+// marker of the page that was requested. No other marker contains an exclamation mark.
 const afterEmpty = "azp-empty!"
 
-// Page reads prefix, marker and maxresults. More than MaxPage is capped, zero and less
-// is refused, as in https://learn.microsoft.com/rest/api/storageservices/list-blobs.
-// The Page of the request may shorten it further, as the service itself may.
+// Page reads prefix, marker and maxresults. A maxresults above MaxPage is reduced to it, and
+// one below 1 is refused, as in
+// https://learn.microsoft.com/rest/api/storageservices/list-blobs. The Page of the request
+// may shorten the page further, as the service may do.
 func (c *Call) Page(badMarker func(marker string) *reply.Error) (Page, *reply.Error) {
 	p := Page{Prefix: c.Query.Get("prefix"), Marker: c.Query.Get("marker"), Max: MaxPage}
 	n, e := c.Int("maxresults", 1, math.MaxInt32, MaxPage)
@@ -95,7 +96,7 @@ func (c *Call) Page(badMarker func(marker string) *reply.Error) (Page, *reply.Er
 	return p, nil
 }
 
-// Next returns the marker of a list that continues with name; "" at the end.
+// Next returns the marker of a list that continues with name, "" at the end.
 func (p Page) Next(name string) string {
 	if p.empty {
 		return afterEmpty + p.Marker

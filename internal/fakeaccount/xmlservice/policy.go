@@ -9,8 +9,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// Policy is a stored access policy. A signature has to set the fields that are zero
-// here.
+// Policy is a stored access policy. A signature must set the fields that are zero in its
+// policy.
 // https://learn.microsoft.com/rest/api/storageservices/define-stored-access-policy
 type Policy struct {
 	ID            string
@@ -35,7 +35,7 @@ func (c *Call) Policies(allowed string) ([]Policy, *reply.Error) {
 	return ParsePolicies(body, allowed)
 }
 
-// ParsePolicies is [Call.Policies] for a body that was read.
+// ParsePolicies parses a body as [Call.Policies] does.
 func ParsePolicies(body []byte, allowed string) ([]Policy, *reply.Error) {
 	if len(body) == 0 {
 		return nil, nil
@@ -105,7 +105,7 @@ func policyTime(access *Node, name string) (time.Time, *reply.Error) {
 	return time.Time{}, reply.InvalidXMLValue(name, text, "Not an ISO 8601 UTC time.")
 }
 
-// PoliciesXML returns the document of a Get ACL answer.
+// PoliciesXML returns the document of a Get ACL reply.
 func PoliciesXML(policies []Policy) *XML {
 	var x XML
 	x.Begin("SignedIdentifiers")

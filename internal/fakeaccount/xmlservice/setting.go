@@ -17,7 +17,7 @@ type Properties struct {
 	roots map[string]*Node
 }
 
-// rootOrder is the order of the elements in an answer; false marks those that
+// rootOrder is the order of the elements in a reply; false marks those that
 // only the Blob service has.
 var rootOrder = []struct {
 	name   string
@@ -34,14 +34,14 @@ type Settings struct {
 	now Properties
 }
 
-// XML returns the document of a Get Service Properties answer.
+// XML returns the document of a Get Service Properties reply.
 func (s *Settings) XML(blob bool) *XML {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now.xml(blob)
 }
 
-// Merge replaces the elements that newer has.
+// Merge replaces the elements that newer contains.
 func (s *Settings) Merge(newer Properties) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,8 +73,8 @@ func (c *Call) Settings(s *Settings, blob bool) *reply.Error {
 	return nil
 }
 
-// ParseProperties parses the body of a Set Service Properties request. Elements that
-// it leaves out keep their settings, see [Settings.Merge].
+// ParseProperties parses the body of a Set Service Properties request. Elements that are
+// omitted keep their settings, see [Settings.Merge].
 func ParseProperties(body []byte, blob bool) (Properties, *reply.Error) {
 	var p Properties
 	root, e := ParseXML(body, "StorageServiceProperties")

@@ -2,7 +2,7 @@ package xmlservice
 
 import "time"
 
-// BeingDeleted is how long the name of a deleted container or queue stays blocked:
+// BeingDeleted is how long the name of a deleted container or queue stays blocked, which is
 // at least 30 seconds in the service.
 // https://learn.microsoft.com/rest/api/storageservices/delete-container
 const BeingDeleted = 30 * time.Second

@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 )
 
-// XML builds a document. The zero value is an empty one; the XML declaration comes
+// XML builds a document. The zero value is an empty document. The XML declaration is added
 // before the first element.
 type XML struct{ buf []byte }
 
@@ -47,7 +47,7 @@ func (x *XML) Text(name, value string, attr ...string) {
 	x.End(name)
 }
 
-// Maybe is Text, or nothing if value is empty.
+// Maybe writes what Text writes, or nothing if value is empty.
 func (x *XML) Maybe(name, value string) {
 	if value != "" {
 		x.Text(name, value)
@@ -63,17 +63,17 @@ type Node struct {
 	from, to int
 }
 
-// maxDepth limits the nesting of the document of a request. No documented one has
+// maxDepth limits the nesting of the document of a request. No documented document has
 // more than 5 levels.
 const maxDepth = 16
 
-// ParseXML parses the document of a request, whose top element must be root. What is
-// not well-formed XML in UTF-8 is InvalidXmlDocument.
+// ParseXML parses the document of a request, whose top element must be root. If body is not
+// well-formed XML in UTF-8, the error is InvalidXmlDocument.
 func ParseXML(body []byte, root string) (*Node, *reply.Error) {
 	d := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\uFEFF"))))
 	var stack []*Node
 	var top *Node
-	var text []byte // of the whole document; that of a node is a part of it
+	var text []byte // of the whole document; the text of a node is a part of it
 	for {
 		tok, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -123,7 +123,7 @@ func (n *Node) cut(text string) {
 	}
 }
 
-// Kid returns the first child of that name, or nil.
+// Kid returns the first child with that name, or nil.
 func (n *Node) Kid(name string) *Node {
 	if n == nil {
 		return nil
@@ -136,7 +136,7 @@ func (n *Node) Kid(name string) *Node {
 	return nil
 }
 
-// Value returns the trimmed text of the child of that name, "" without one.
+// Value returns the trimmed text of the first child with that name, "" if there is none.
 func (n *Node) Value(name string) string {
 	if k := n.Kid(name); k != nil {
 		return strings.TrimSpace(k.Text)

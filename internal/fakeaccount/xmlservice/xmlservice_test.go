@@ -30,8 +30,8 @@ func call(t testing.TB, method, target string, head http.Header) (*Call, *httpte
 	return c, w
 }
 
-// What a document contains, every parser returns; characters that XML does not allow become
-// U+FFFD.
+// A parser returns the text and attributes that were written. Characters that XML does not
+// allow become U+FFFD.
 func TestAParserReturnsTextAndAttributes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text") + rapid.SampledFrom([]string{"", "\r\n\t", "\xff\xc3", "]]>", "\x00", "\uFFFE", "<&>\"'", "é\U0001F600"}).Draw(t, "odd")
@@ -83,12 +83,12 @@ func FuzzParseXML(f *testing.F) {
 			return
 		}
 		if err := xml.Unmarshal(body, new(struct{ XMLName xml.Name })); err != nil {
-			t.Errorf("accepted what is no document: %v", err)
+			t.Errorf("accepted an invalid document: %v", err)
 		}
 	})
 }
 
-func TestTicksNeverRepeatAndFollowTheClock(t *testing.T) {
+func TestTicksAreUniqueAndFollowTheClock(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var k Ticks
 	if got := k.ETag(now); got != `"0x8DE48C8B4F80000"` { // 639028224000000000 ticks
@@ -131,14 +131,14 @@ func TestMetadataKeepsTheCaseOfItsNames(t *testing.T) {
 		t.Errorf("%v, %v", m, e)
 	}
 	if !m.Equal(Metadata{"logtype": "write", "STARTTIME": "1"}) || m.Equal(Metadata{"logtype": "read", "starttime": "1"}) || m.Equal(Metadata{"logtype": "write"}) {
-		t.Error("names compare without case, values with")
+		t.Error("names must be compared without case, and values with case")
 	}
 	if _, e := c.Metadata(); e != nil {
 		t.Error(e)
 	}
 }
 
-func TestMetadataOfExactly8KiBIsTaken(t *testing.T) {
+func TestMetadataOfExactly8KiBIsAccepted(t *testing.T) {
 	for n, ok := range map[int]bool{MaxMetadata - 1: true, MaxMetadata: false} {
 		c, _ := call(t, "PUT", "/q", http.Header{"x-ms-meta-a": {strings.Repeat("v", n)}})
 		if _, e := c.Metadata(); (e == nil) != ok {
@@ -147,7 +147,7 @@ func TestMetadataOfExactly8KiBIsTaken(t *testing.T) {
 	}
 }
 
-func TestEveryAnswerContainsTheIdsOfItsRequest(t *testing.T) {
+func TestEveryReplyContainsTheIDsOfItsRequest(t *testing.T) {
 	id := strings.Repeat("i", 1024)
 	_, w := call(t, "GET", "/", http.Header{"X-Ms-Client-Request-Id": {id}, "X-Ms-Version": {"2019-12-12"}})
 	if h := w.Header(); h.Get("X-Ms-Client-Request-Id") != id || h.Get("X-Ms-Version") != "2019-12-12" || h.Get("X-Ms-Request-Id") == "" {
@@ -160,7 +160,7 @@ func TestEveryAnswerContainsTheIdsOfItsRequest(t *testing.T) {
 	}
 }
 
-func TestEndpointIsWhatTheClientSees(t *testing.T) {
+func TestEndpointIsTheAddressThatTheClientUsed(t *testing.T) {
 	c, _ := call(t, "GET", "/", nil)
 	if got := c.Endpoint(); got != "https://account.example/" {
 		t.Error(got)
