@@ -62,6 +62,3 @@ var inNames = words([][2]string{
 	{`survive test`, `the subject of the test`},
 	{`bag|bag test`, `"unknown properties"`},
 })
-
-// notYet are the folders, without their subfolders, and the files whose language is not rewritten yet.
-var notYet = []string{}
