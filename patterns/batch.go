@@ -74,8 +74,8 @@ func AddTo[T, U any](b *Batch[T], table *Table[U], op Op[U]) *Batch[T] {
 // Len is the number of operations added.
 func (b *Batch[T]) Len() int { return b.txn.Len() }
 
-// Commit carries out the transaction. On failure nothing was applied and the error is a
-// [*BatchError] that names the operation, unless the response leaves the outcome open;
+// Commit carries out the transaction. On failure nothing was applied and the error is,
+// by errors.As, a [*BatchError] that names the operation, unless the response leaves the outcome open;
 // then Commit reads the rows to find out, and returns [ErrOutcomeUnknown] if they do not
 // show it. An empty transaction succeeds without a request; otherwise Commit sends one. A
 // Batch that failed may be committed again, also after [ErrOutcomeUnknown]: a refusal

@@ -48,9 +48,10 @@
 // # Errors
 //
 // Errors match the sentinels of this package with errors.Is, and the SDK's
-// *azcore.ResponseError with errors.As. [Error] has the operation, the status and the
-// service's error code. Messages contain neither keys nor values; the verb %+v prints
-// them.
+// *azcore.ResponseError with errors.As. So do the error types of this package: [Error] has
+// the operation, the status and the service's error code. Use errors.As, not a type
+// assertion: returned errors wrap them. Messages contain neither keys nor values; the verb
+// %+v prints them.
 //
 // # Speed
 //

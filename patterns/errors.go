@@ -2,7 +2,6 @@ package patterns
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -184,12 +183,7 @@ type DuplicateError struct {
 func (e *DuplicateError) Error() string { return (*view.DuplicateError)(e).Error() }
 
 // Format adds the row's key for %+v only.
-func (e *DuplicateError) Format(f fmt.State, verb rune) {
-	io.WriteString(f, e.Error())
-	if verb == 'v' && f.Flag('+') {
-		fmt.Fprintf(f, ": %q/%q", e.Key.Partition, e.Key.Row)
-	}
-}
+func (e *DuplicateError) Format(f fmt.State, verb rune) { (*view.DuplicateError)(e).Format(f, verb) }
 
 // LogValue omits from logs what only %+v prints.
 func (e *DuplicateError) LogValue() slog.Value { return azerr.LogValue(e) }

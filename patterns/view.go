@@ -197,15 +197,12 @@ func (r RowRef) Key() keys.Key { return keys.Key{Partition: r.Partition, Row: r.
 
 // engineView returns v as the engine uses it.
 func engineView[T any](v View[T]) (*view.View, error) {
-	var target Target
-	ev, err := view.New(func() (string, view.Shape) {
+	return view.New(func() (string, view.Shape) {
 		var s Shape
 		if shaped, ok := v.(interface{ Shape() Shape }); ok {
 			s = shaped.Shape()
 		}
-		target = s.Target
-		inner, _ := s.Target.(view.Target)
-		return v.Name(), view.Shape{Kind: view.Kind(s.Kind), Target: inner, Remote: s.Remote, List: s.List}
+		return v.Name(), view.Shape{Kind: view.Kind(s.Kind), Target: s.Target, Remote: s.Remote, List: s.List}
 	}, func(e any) ([]view.Row, error) {
 		rows, err := v.Rows(e.(*T))
 		if err != nil {
@@ -217,8 +214,4 @@ func engineView[T any](v View[T]) (*view.View, error) {
 		}
 		return out, nil
 	})
-	if err == nil && target != nil && ev.Shape.Target == nil {
-		err = view.BadView(ev.Name, "its target was not made by TableTarget or a pattern package")
-	}
-	return ev, err
 }

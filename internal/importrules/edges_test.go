@@ -125,15 +125,8 @@ var edges = map[string][]string{
 		"keys",
 		"query",
 	},
-	"internal/txn": {"internal/azerr", "internal/edm", "internal/parallel", "internal/wire", "keys"},
-	"internal/view": {
-		"internal/azerr",
-		"internal/edm",
-		"internal/parallel",
-		"internal/txn",
-		"internal/wire",
-		"keys",
-	},
+	"internal/txn":  {"internal/azerr", "internal/edm", "internal/parallel", "internal/wire", "keys"},
+	"internal/view": {"internal/azerr", "internal/edm", "internal/txn", "internal/wire", "keys"},
 	"internal/widerow": {
 		"internal/azerr",
 		"internal/edm",

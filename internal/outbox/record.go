@@ -27,6 +27,7 @@ type outboxRow struct {
 const (
 	outboxPrefix = view.ReservedRow + "_outbox_"
 	outboxFormat = 1
+	propFormat   = "azp_outbox" // the property of outboxRow.Format
 
 	statePending = "pending" // the operation was applied; its remote rows may not be up to date
 	stateDone    = "done"    // a worker has brought the remote rows up to date

@@ -48,7 +48,7 @@ func (s *Store) Sweep(ctx context.Context, opts SweepOptions) (SweepReport, erro
 	}
 	sw.group.SetLimit(s.Parallel)
 	err := sw.scan(ctx, s.Table.Client, sw.outboxFilter(), func(row fetch.Entry) {
-		if format, _ := row.Properties["azp_outbox"].(int32); format != 0 {
+		if format, _ := row.Properties[propFormat].(int32); format != 0 {
 			sw.record(ctx, row)
 		} else {
 			sw.reservation(ctx, s.own, row)
@@ -88,7 +88,7 @@ func (sw *sweep) outboxFilter() query.Filter {
 }
 
 // sweptProperties are what a sweep reads of an outbox row or of a copy.
-var sweptProperties = []string{"azp_outbox", view.PropState, view.PropOwnerPK, view.PropOwnerRK, view.PropView, view.PropOp}
+var sweptProperties = []string{propFormat, view.PropState, view.PropOwnerPK, view.PropOwnerRK, view.PropView, view.PropOp}
 
 // scan calls yield with every row that f matches.
 func (sw *sweep) scan(ctx context.Context, c *wire.Client, f query.Filter, yield func(fetch.Entry)) error {

@@ -229,3 +229,42 @@ func TestAnUnknownOutcomePrintsItsCausesWithPlusV(t *testing.T) {
 		}
 	})
 }
+
+// A write that never arrives is resolved by a read whose body is damaged.
+func TestADamagedReadDoesNotDecideAnOutcome(t *testing.T) {
+	damage := false
+	body := ""
+	wrap := func(inner policy.Transporter) harness.Transport {
+		return func(req *http.Request) (*http.Response, error) {
+			switch {
+			case !damage:
+				return inner.Do(req)
+			case req.Method != http.MethodGet:
+				return nil, errors.New("request lost")
+			}
+			resp, err := inner.Do(req)
+			if err == nil {
+				resp = harness.ReplaceBody(resp, func([]byte) []byte { return []byte(body) })
+			}
+			return resp, err
+		}
+	}
+	harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, _ *storagetest.Account) {
+		damage = false
+		table := harness.NewTable[counter](t, client, nil)
+		key := harness.Insert(t, table, counter{"hits", "1", 1}).Key
+		for _, body = range []string{"", "{"} {
+			damage = true
+			err := table.Delete(t.Context(), key, "")
+			if !errors.Is(err, patterns.ErrOutcomeUnknown) {
+				t.Errorf("body %q: %v", body, err)
+			}
+			_, err = table.Upsert(t.Context(), &counter{"hits", "1", 2}, patterns.Merge)
+			if !errors.Is(err, patterns.ErrOutcomeUnknown) || !errors.Is(err, patterns.ErrBadReply) {
+				t.Errorf("body %q: %v", body, err)
+			}
+			damage = false
+			harness.Get(t, table, key)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"errors"
 
 	"golang.org/x/sync/errgroup"
 
@@ -95,14 +96,22 @@ func etagsOf(changes []Change, found []finding) []string {
 
 // inspect reads the row of c and judges it.
 func inspect(ctx context.Context, client *wire.Client, c *Change) (finding, error) {
-	row, err := ReadRow(ctx, client, c.Key())
-	switch {
-	case err != nil:
-		return finding{}, err
-	case row.Body == nil:
+	var f finding
+	err := client.Get(ctx, c.PartitionKey, c.RowKey, func(etag string, body []byte) (err error) {
+		if etag == "" { // it is in the body only
+			_, m, err := edm.ReadProperties(body)
+			if err != nil {
+				return err
+			}
+			etag = m.ETag
+		}
+		f, err = judge(c, Row{ETag: etag, Body: body})
+		return err
+	})
+	if errors.Is(err, azerr.ErrNotFound) {
 		return finding{verdict: missing}, nil
 	}
-	return judge(c, row)
+	return f, err
 }
 
 func judge(c *Change, row Row) (finding, error) {

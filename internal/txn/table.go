@@ -77,7 +77,7 @@ func (t *Table) keyUnset(entity any) (unset bool) {
 	return key == zero && (err == nil) == (zeroErr == nil)
 }
 
-// Buffer returns an empty buffer for one row of the usual size.
+// buffer returns an empty buffer for one row of the usual size.
 func (t *Table) buffer() []byte { return make([]byte, 0, t.rowSize.Load()) }
 
 // learnSize records the size of a row. A row that is far larger than the following ones

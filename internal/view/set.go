@@ -55,6 +55,7 @@ func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity)
 // check checks v itself; names are those of the views before it.
 func (v *View) check(names []string, outbox bool) error {
 	_, isTable := v.Shape.Target.(*Table)
+	_, reconciles := v.Shape.Target.(Reconciler)
 	switch {
 	case !isName(v.Name):
 		return BadView(v.Name, "a name has 1 to 64 letters, digits, '-', '_' and '.'")
@@ -66,6 +67,8 @@ func (v *View) check(names []string, outbox bool) error {
 		return BadView(v.Name, "its shape has no List")
 	case (v.Foreign() || v.Shape.Remote) && !outbox:
 		return NoOutbox(v.Name)
+	case v.Foreign() && !isTable && !reconciles:
+		return BadView(v.Name, "its target was not made by TableTarget or a pattern package")
 	case v.Foreign() && v.TargetID() == "":
 		return BadView(v.Name, "its target has no ID")
 	}

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
@@ -25,27 +24,6 @@ func NewTable(id string, client *wire.Client) *Table { return &Table{Client: cli
 
 // ID returns the ID passed to NewTable.
 func (t *Table) ID() string { return t.id }
-
-// maxTries limits the conflicts of one Reconcile.
-const maxTries = 16
-
-// Reconcile reads the row and writes what is missing: one request if nothing is, two
-// otherwise, and two more for each conflict, up to 16 times. A merge reads the owner's
-// mark as well, concurrently.
-func (t *Table) Reconcile(ctx context.Context, c Claim) error {
-	for try := 1; ; try++ {
-		found, err := t.Read(ctx, &c)
-		if err != nil {
-			return err
-		}
-		if _, err = t.Write(ctx, &c, found); !errors.Is(err, ErrRaced) || try >= maxTries {
-			return err
-		}
-		if err := parallel.Pause(ctx, try); err != nil {
-			return err
-		}
-	}
-}
 
 // Read reads what a claim needs to be carried out. One request; two concurrent ones for
 // a merge, and a third if the row is missing and the mark is not.

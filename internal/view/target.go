@@ -8,12 +8,17 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Target contains remote rows: a [Table], or anything else that supports conditional
-// writes, such as a blob container.
+// Target contains remote rows: a [Table] or a [Reconciler].
 type Target interface {
 	// ID identifies the target: targets with the same ID contain the same rows. It is not
 	// "".
 	ID() string
+}
+
+// Reconciler is a Target that is not a table and supports conditional writes, such as a
+// blob container.
+type Reconciler interface {
+	Target
 
 	// Reconcile makes the row at c.Key agree with what c.Owner implies now. It must be
 	// idempotent. It must write only on condition that the row is still as it was read,

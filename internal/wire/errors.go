@@ -56,7 +56,7 @@ type final struct{ error }
 func (f *final) Unwrap() error { return f.error }
 func (*final) NonRetriable()   {}
 
-// alive returns the context's error as an [azerr.Error], before anything is sent.
+// checkContext returns the context's error as an [azerr.Error], before anything is sent.
 func checkContext(ctx context.Context, op string) error {
 	if err := ctx.Err(); err != nil {
 		return &azerr.Error{Op: op, Err: err}
