@@ -14,7 +14,7 @@ type difference struct {
 	link string // below https://learn.microsoft.com/
 }
 
-func (d difference) is(got answer) bool {
+func (d difference) is(got reply) bool {
 	return strings.TrimPrefix(d.got, "~ ") == got.summary
 }
 

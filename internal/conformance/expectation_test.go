@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// These tests show that a wrong answer fails a conversation.
-func TestAnExpectationIsMetOnlyByTheExpectedAnswer(t *testing.T) {
-	got := answer{"200", "<Name>a</Name><Id>7</Id>\nEtag: \"0x1\"\n"}
+// These tests show that a wrong reply fails a conversation.
+func TestAnExpectationIsMetOnlyByTheExpectedReply(t *testing.T) {
+	got := reply{"200", "<Name>a</Name><Id>7</Id>\nEtag: \"0x1\"\n"}
 	for want, c := range map[string]struct {
 		met   bool
 		names map[string]string
@@ -38,13 +38,13 @@ func TestAnExpectationIsMetOnlyByTheExpectedAnswer(t *testing.T) {
 	}
 }
 
-func TestADifferenceMatchesOnlyTheListedAnswer(t *testing.T) {
+func TestADifferenceMatchesOnlyTheListedReply(t *testing.T) {
 	d := difference{got: "~ 200"}
-	if !d.is(answer{summary: "200"}) || d.is(answer{summary: "404 BlobNotFound"}) {
+	if !d.is(reply{summary: "200"}) || d.is(reply{summary: "404 BlobNotFound"}) {
 		t.Error(`"~ 200" does not match exactly the status`)
 	}
 	d = difference{got: "400 InvalidInput"}
-	if !d.is(answer{summary: "400 InvalidInput"}) || d.is(answer{summary: "400"}) {
+	if !d.is(reply{summary: "400 InvalidInput"}) || d.is(reply{summary: "400"}) {
 		t.Error("another code matches")
 	}
 }

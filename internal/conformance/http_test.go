@@ -47,8 +47,8 @@ func (k talk) fillWith(text string, encode func(string) string) string {
 	return text
 }
 
-// answer is the reply of a service: its status and error code, and its whole text.
-type answer struct{ summary, text string }
+// reply is what a service sent: its status and error code, and its whole text.
+type reply struct{ summary, text string }
 
 // client does not request compression. Its timeout is long enough for a busy machine.
 var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}}
@@ -56,7 +56,7 @@ var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{Disab
 var encoded = strings.NewReplacer(" ", "%20", "\"", "%22", "#", "%23", "\\", "%5C", "<", "%3C", ">", "%3E", "\t", "%09", "\u0085", "%C2%85")
 
 // send sends one request, signed with the shared key.
-func (k talk) send(s step) answer {
+func (k talk) send(s step) reply {
 	k.t.Helper()
 	method, path, _ := strings.Cut(k.fillWith(s.request, url.QueryEscape), " ")
 	body := k.fill(s.body)
@@ -83,14 +83,14 @@ func (k talk) send(s step) answer {
 	sign(k.t, req, k.service)
 	res, err := client.Do(req)
 	if err != nil {
-		return answer{"no reply", err.Error()}
+		return reply{"no reply", err.Error()}
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		return answer{"no reply", err.Error()}
+		return reply{"no reply", err.Error()}
 	}
-	a := answer{fmt.Sprint(res.StatusCode), string(b)}
+	a := reply{fmt.Sprint(res.StatusCode), string(b)}
 	if res.StatusCode >= 300 || strings.Contains(a.text, "odata.error") {
 		a.summary += errorCode(res, a.text)
 	}

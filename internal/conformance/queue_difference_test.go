@@ -56,7 +56,7 @@ var queueDifferences = []difference{
 	{"a body without text", 0, "400 InvalidXmlDocument",
 		"MissingRequiredXmlNode: a required XML node was not specified", "rest/api/storageservices/common-rest-api-error-codes"},
 	{"a get hides the message", 1, "~ 200",
-		"Get Messages: the answer has Cache-Control: no-cache", "rest/api/storageservices/get-messages"},
+		"Get Messages: the reply has Cache-Control: no-cache", "rest/api/storageservices/get-messages"},
 	{"a get with a count of 0", 1, "400",
 		"every refusal has a code, here OutOfRangeQueryParameterValue", "rest/api/storageservices/common-rest-api-error-codes"},
 	{"a get with a count that is not a number", 1, "400",

@@ -26,7 +26,7 @@ type conversation struct {
 	steps []step
 }
 
-// step is one request and the expected answer.
+// step is one request and the expected reply.
 type step struct {
 	request string // "GET /{T}()?$top=1"; spaces and quotes are encoded before sending
 	body    string
@@ -40,8 +40,8 @@ func one(name, request, headers, body, want string) conversation {
 }
 
 // expectation is the parsed form of step.want: a status and error code such as "201" or "404 QueueNotFound", then any
-// number of " ~ " followed by a text that the answer must contain, or " !~ " followed by one that it must not contain. The
-// text of an answer is its body and a line "Name: value" for each header. {*} matches anything up to a "<" or the end of
+// number of " ~ " followed by a text that the reply must contain, or " !~ " followed by one that it must not contain. The
+// text of a reply is its body and a line "Name: value" for each header. {*} matches anything up to a "<" or the end of
 // the line. {=name} matches the same and captures it; later steps may use it as {name}.
 type expectation struct {
 	summary         string
@@ -68,8 +68,8 @@ func expected(want string) expectation {
 
 var placeholder = regexp.MustCompile(`\{=?[*a-z]+\}`)
 
-// met reports whether an answer is as expected, and adds the captured texts to names.
-func (e expectation) met(got answer, names map[string]string) bool {
+// met reports whether a reply is as expected, and adds the captured texts to names.
+func (e expectation) met(got reply, names map[string]string) bool {
 	if got.summary != e.summary {
 		return false
 	}
@@ -144,7 +144,7 @@ func (s script) run(t *testing.T, base string, differs []difference) {
 				case ok && j == d.step && !d.is(got):
 					t.Fatalf("step %d, %s: %s, listed as %s\n%s", j, st.request, got.summary, d.got, got.text)
 				case ok && j == d.step:
-					return // the next steps depend on the answer of this one
+					return // the next steps depend on the reply of this one
 				case !same:
 					t.Fatalf("step %d, %s: %s, want %s\n%s", j, st.request, got.summary, talk.fill(st.want), got.text)
 				}

@@ -38,7 +38,7 @@ func metadataCases() []conversation {
 		conversation{"the format as an encoded parameter", []step{stored, {"GET /{T}()?%24format=application%2Fjson%3Bodata%3Dfullmetadata", "", "Accept: ", `200 ~ "odata.editLink":`}}},
 		conversation{"a projection with minimal metadata", []step{stored, {"GET /{T}()?$select=L,S", "", minimal, `200 ~ "L@odata.type":"Edm.Int64","L":"7" ~ "S":"x" !~ "I":5 !~ "PartitionKey"`}}},
 		conversation{"a projection with no metadata", []step{stored, {"GET /{T}()?$select=L,S", "", noMetadata, `200 ~ "L":"7" ~ "S":"x" !~ "I":5 !~ odata.`}}},
-		conversation{"an empty answer of a query", []step{{"GET /{T}()", "", noMetadata, `200 ~ {"value":[]}`}}},
+		conversation{"an empty reply of a query", []step{{"GET /{T}()", "", noMetadata, `200 ~ {"value":[]}`}}},
 		conversation{"a quote and a blank in an address", []step{
 			{"POST /{T}", row("it's", "a b", ""), "", "201"},
 			{"GET " + at("it's", "a b"), "", fullMetadata, `200 ~ "PartitionKey":"it's"`},

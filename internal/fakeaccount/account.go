@@ -62,9 +62,9 @@ func (a *Account) Do(req *http.Request) (*http.Response, error) {
 		r, req = parser.Parse(req)
 	}
 	var w reply.Recorder
-	fault.Announce(req)
+	fault.TraceRequest(req)
 	a.serve(&w, r)
-	fault.AnnounceReply(req)
+	fault.TraceReply(req)
 	return w.Result(req), nil
 }
 

@@ -98,6 +98,9 @@ func WantHidden(t testing.TB, err error, secrets ...string) {
 	}
 }
 
+// ErrorOf returns the error of a call: ErrorOf(table.Insert(ctx, &v)).
+func ErrorOf[R any](_ R, err error) error { return err }
+
 // MayFail ignores the result of a call that fails in some cases of a test: MayFail(table.Insert(ctx, &v)).
 func MayFail[R any](R, error) {}
 

@@ -61,6 +61,26 @@ func NewTable[T any](t testing.TB, client *aztables.Client, opts *patterns.Table
 	return table
 }
 
+// NewStore opens a Store on the table of client and ends the test if that fails.
+func NewStore[T any](t testing.TB, client *aztables.Client, opts *patterns.StoreOptions[T]) *patterns.Store[T] {
+	t.Helper()
+	store, err := patterns.NewStore(NewTable[T](t, client, nil), opts)
+	NoError(t, err)
+	return store
+}
+
+// Rows returns the rows of the table as the service returns them.
+func Rows(t testing.TB, client *aztables.Client) [][]byte {
+	t.Helper()
+	var rows [][]byte
+	for pager := client.NewListEntitiesPager(nil); pager.More(); {
+		page, err := pager.NextPage(t.Context())
+		NoError(t, err)
+		rows = append(rows, page.Entities...)
+	}
+	return rows
+}
+
 // Insert inserts v and ends the test if that fails.
 func Insert[T any](t testing.TB, table *patterns.Table[T], v T) patterns.Item[T] {
 	t.Helper()

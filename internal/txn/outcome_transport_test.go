@@ -187,7 +187,7 @@ func testDelayedTry(t *testing.T, refused bool) {
 			if held++; held > 1 && refused {
 				return inner.Do(req)
 			}
-			fault.Announce(req)
+			fault.TraceRequest(req)
 			late = func() {
 				req.Body = io.NopCloser(bytes.NewReader(body))
 				harness.MayFail(inner.Do(req.WithContext(context.Background())))

@@ -21,7 +21,7 @@ func TestDeleteMakesTheDocumentedRequests(t *testing.T) {
 			if err := f.Delete(t.Context(), sales("1")); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
-			wantRequests(t, b, what, requests)
+			b.WantRequestCount(t, requests)
 			if _, err := f.Read(t.Context(), sales("1")); !errors.Is(err, patterns.ErrNotFound) {
 				t.Errorf("%s: %v", what, err)
 			}

@@ -75,14 +75,4 @@ func modes(t *testing.T, body func(t *testing.T, b *harness.Backend, opts *compo
 	})
 }
 
-func wantRequests(t *testing.T, b *harness.Backend, what string, want int) {
-	t.Helper()
-	if got := len(b.Requests()); got != want {
-		t.Errorf("%s: %d requests, want %d", what, got, want)
-	}
-	b.ResetRequests()
-}
-
-func second(_ any, err error) error { return err }
-
 func third(_, _ any, err error) error { return err }

@@ -18,13 +18,13 @@ func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
 		f := newFamily(t, b, opts)
 		b.ResetRequests()
 		hire(t, f, "000123", "2012", "2011", "2013")
-		wantRequests(t, b, "insert of parent and children", 1)
+		b.WantRequestCount(t, 1)
 
 		m, err := f.Read(t.Context(), sales("000123"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantRequests(t, b, "read of parent and children", 1+bare)
+		b.WantRequestCount(t, 1+bare)
 		if m.Parent == nil || m.Parent.Value.FirstName != "E000123" || m.Parent.ETag == "" {
 			t.Errorf("parent %+v", m.Parent)
 		}
@@ -38,7 +38,7 @@ func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
 		if got := yearsOf(t, f, sales("000123"), compoundkey.Span{From: "2012"}); !slices.Equal(got, []string{"2012", "2013"}) {
 			t.Errorf("children from 2012: %v", got)
 		}
-		wantRequests(t, b, "children", 1)
+		b.WantRequestCount(t, 1)
 		if got := yearsOf(t, f, sales("000123"), compoundkey.Span{From: "2011", To: "2013"}); !slices.Equal(got, []string{"2011", "2012"}) {
 			t.Errorf("children from 2011 to 2013: %v", got)
 		}
@@ -49,11 +49,11 @@ func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
 		if c, err := f.Child(t.Context(), sales("000123"), "2012"); err != nil || c.Value.ManagerRating != 3 {
 			t.Errorf("child: %+v, %v", c, err)
 		}
-		wantRequests(t, b, "child", 1)
+		b.WantRequestCount(t, 1)
 		if p, err := f.Parent(t.Context(), sales("000123")); err != nil || p.Value.ID != "000123" {
 			t.Errorf("parent: %+v, %v", p, err)
 		}
-		wantRequests(t, b, "parent", 1)
+		b.WantRequestCount(t, 1)
 		if _, err := f.Read(t.Context(), sales("000999")); !errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("read of a family that does not exist: %v", err)
 		}
@@ -159,6 +159,6 @@ func TestPagesOfChildrenContinueFromTheirCursors(t *testing.T) {
 		if !slices.Equal(years, []string{"2011", "2012", "2013"}) || pages != 2 {
 			t.Errorf("%d pages with %v", pages, years)
 		}
-		wantRequests(t, b, "pages", 2)
+		b.WantRequestCount(t, 2)
 	})
 }

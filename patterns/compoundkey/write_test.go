@@ -80,7 +80,7 @@ func TestUpdateChangesParentAndChildTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantRequests(t, b, "update", 3)
+		b.WantRequestCount(t, 3)
 		m, _ := f.Read(t.Context(), sales("000123"))
 		if parent.Value != m.Parent.Value || parent.ETag != m.Parent.ETag || child.Value != m.Children[0].Value || child.ETag != m.Children[0].ETag {
 			t.Errorf("update returned %+v, %+v, want %+v, %+v", parent, child, m.Parent, m.Children[0])

@@ -271,18 +271,12 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				table, err := patterns.NewTable[employee](b.Table(t), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				client := b.Table(t)
 				var pending error
-				store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{
+				store := harness.NewStore(t, client, &patterns.StoreOptions[employee]{
 					Views: []patterns.View[employee]{boss}, Outbox: &harness.OutboxQueue{},
 					OnPending: func(_ context.Context, _ keys.Key, err error) { pending = err },
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
 				if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: "1", Name: "Ken", IsManager: true}); err != nil {
 					t.Fatal(err)
 				}
@@ -303,14 +297,11 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 				if err := store.Repair(t.Context(), key("2")); err != nil {
 					t.Fatal(err)
 				}
-				home := table.Client()
+				home := client
 				if opts.Table != nil {
 					home = opts.Table
 				}
-				departments, err := patterns.NewTable(home, &patterns.TableOptions[department]{Keyless: true})
-				if err != nil {
-					t.Fatal(err)
-				}
+				departments := harness.NewTable(t, home, &patterns.TableOptions[department]{Keyless: true})
 				d, err := departments.Get(t.Context(), p.at(&employee{Department: "Sales"}))
 				if err != nil || d.Value.ManagerName == nil || *d.Value.ManagerName != "Mary" {
 					t.Errorf("department %+v, %v", d.Value, err)
@@ -322,12 +313,11 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 
 func TestInvalidArgumentsAreRefused(t *testing.T) {
 	none := func(*employee) (keys.Key, bool) { return keys.Key{}, false }
-	err := func(_ any, err error) error { return err }
 	for what, c := range map[string]struct{ err, want error }{
-		"no function":   {err(denormalize.Into[employee, manager]("m", nil, nil)), patterns.ErrNil},
-		"no count":      {err(denormalize.Count[employee]("c", "N", nil, nil)), patterns.ErrNil},
-		"no sum":        {err(denormalize.Sum[employee]("c", "N", nil, nil)), patterns.ErrNil},
-		"no properties": {err(denormalize.Into("m", func(*employee) (k keys.Key, s struct{}, ok bool) { return }, nil)), patterns.ErrBadView},
+		"no function":   {harness.ErrorOf(denormalize.Into[employee, manager]("m", nil, nil)), patterns.ErrNil},
+		"no count":      {harness.ErrorOf(denormalize.Count[employee]("c", "N", nil, nil)), patterns.ErrNil},
+		"no sum":        {harness.ErrorOf(denormalize.Sum[employee]("c", "N", nil, nil)), patterns.ErrNil},
+		"no properties": {harness.ErrorOf(denormalize.Into("m", func(*employee) (k keys.Key, s struct{}, ok bool) { return }, nil)), patterns.ErrBadView},
 	} {
 		if !errors.Is(c.err, c.want) {
 			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
@@ -335,11 +325,11 @@ func TestInvalidArgumentsAreRefused(t *testing.T) {
 	}
 	for _, name := range []string{"", "two words", "azp_count", "1st", "PartitionKey", "RowKey", "Timestamp", "odata.etag", "N@odata.type"} {
 		var p *patterns.PropertyError
-		if err := err(denormalize.Count("c", name, none, nil)); !errors.As(err, &p) {
+		if err := harness.ErrorOf(denormalize.Count("c", name, none, nil)); !errors.As(err, &p) {
 			t.Errorf("property %q: %v", name, err)
 		}
 	}
-	if err := err(denormalize.Into("m", func(*employee) (k keys.Key, s struct{ C chan int }, ok bool) { return }, nil)); err == nil {
+	if err := harness.ErrorOf(denormalize.Into("m", func(*employee) (k keys.Key, s struct{ C chan int }, ok bool) { return }, nil)); err == nil {
 		t.Error("a field that cannot be stored was accepted")
 	}
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {

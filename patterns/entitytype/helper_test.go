@@ -76,11 +76,7 @@ func newRegistry(t testing.TB, opts *entitytype.Options) *entitytype.Registry {
 // properties returns the table as one whose rows are maps.
 func properties(t testing.TB, table *entitytype.Table) *patterns.Table[map[string]any] {
 	t.Helper()
-	maps, err := patterns.NewTable(table.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return maps
+	return harness.NewTable(t, table.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
 }
 
 // insert inserts entities under row keys of the partition Sales.
@@ -92,8 +88,6 @@ func insert(t testing.TB, table *entitytype.Table, entities map[string]any) {
 		}
 	}
 }
-
-func errorOf(_ any, err error) error { return err }
 
 func sales(row string) keys.Key { return keys.Key{Partition: "Sales", Row: row} }
 

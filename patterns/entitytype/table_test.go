@@ -41,9 +41,7 @@ func TestAQueryReturnsValuesOfAllTypesAndVersions(t *testing.T) {
 		if !reflect.DeepEqual(names, want) {
 			t.Errorf("got %q, want %q", names, want)
 		}
-		if n := len(b.Requests()); n != 1 {
-			t.Errorf("%d requests, want 1", n)
-		}
+		b.WantRequestCount(t, 1)
 	})
 }
 
@@ -113,20 +111,20 @@ func TestTheZeroTableReturnsErrNil(t *testing.T) {
 		return entitytype.Entity{}, nil
 	}()
 	for what, err := range map[string]error{
-		"Get":              errorOf(table.Get(ctx, key)),
+		"Get":              harness.ErrorOf(table.Get(ctx, key)),
 		"Query":            query1,
-		"Page":             errorOf(table.Page(ctx, query.PartitionKey.Eq("Sales"), "", nil)),
-		"Insert":           errorOf(table.Insert(ctx, key, &department{})),
-		"Upsert":           errorOf(table.Upsert(ctx, key, &department{}, patterns.Merge)),
-		"Replace":          errorOf(table.Replace(ctx, entitytype.Entity{})),
-		"Merge":            errorOf(table.Merge(ctx, entitytype.Entity{})),
+		"Page":             harness.ErrorOf(table.Page(ctx, query.PartitionKey.Eq("Sales"), "", nil)),
+		"Insert":           harness.ErrorOf(table.Insert(ctx, key, &department{})),
+		"Upsert":           harness.ErrorOf(table.Upsert(ctx, key, &department{}, patterns.Merge)),
+		"Replace":          harness.ErrorOf(table.Replace(ctx, entitytype.Entity{})),
+		"Merge":            harness.ErrorOf(table.Merge(ctx, entitytype.Entity{})),
 		"Delete":           table.Delete(ctx, key, ""),
-		"Update":           errorOf(table.Update(ctx, key, func(entitytype.Entity) error { return nil })),
-		"Transaction":      errorOf(table.Transaction().Insert(key, &department{}).Delete(key, "").Commit(ctx)),
-		"zero Transaction": errorOf(new(entitytype.Transaction).Delete(key, "").Commit(ctx)),
-		"nil client":       errorOf(entitytype.New(nil, newRegistry(t, nil))),
-		"nil registry":     errorOf(entitytype.New(&aztables.Client{}, nil)),
-		"zero registry":    errorOf(entitytype.New(&aztables.Client{}, &entitytype.Registry{})),
+		"Update":           harness.ErrorOf(table.Update(ctx, key, func(entitytype.Entity) error { return nil })),
+		"Transaction":      harness.ErrorOf(table.Transaction().Insert(key, &department{}).Delete(key, "").Commit(ctx)),
+		"zero Transaction": harness.ErrorOf(new(entitytype.Transaction).Delete(key, "").Commit(ctx)),
+		"nil client":       harness.ErrorOf(entitytype.New(nil, newRegistry(t, nil))),
+		"nil registry":     harness.ErrorOf(entitytype.New(&aztables.Client{}, nil)),
+		"zero registry":    harness.ErrorOf(entitytype.New(&aztables.Client{}, &entitytype.Registry{})),
 	} {
 		if !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("%s: got %v, want ErrNil", what, err)

@@ -53,10 +53,10 @@ func TestAWriteReturnsTheEntityForTheNextWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, write := range map[string]func(entitytype.Entity) error{
-			"replace": func(e entitytype.Entity) error { return errorOf(three.Replace(ctx, e)) },
-			"merge":   func(e entitytype.Entity) error { return errorOf(three.Merge(ctx, e)) },
+			"replace": func(e entitytype.Entity) error { return harness.ErrorOf(three.Replace(ctx, e)) },
+			"merge":   func(e entitytype.Entity) error { return harness.ErrorOf(three.Merge(ctx, e)) },
 			"transaction": func(e entitytype.Entity) error {
-				return errorOf(three.Transaction().Merge(e).Commit(ctx))
+				return harness.ErrorOf(three.Transaction().Merge(e).Commit(ctx))
 			},
 		} {
 			if err := write(stale); !errors.Is(err, patterns.ErrConflict) {
@@ -96,9 +96,9 @@ func TestAnUpsertChangesTheTypeOfTheRow(t *testing.T) {
 			kept bool
 		}{{patterns.Merge, true}, {patterns.Replace, false}} {
 			for what, upsert := range map[string]func() error{
-				"alone": func() error { return errorOf(three.Upsert(ctx, key, &department{"Sales", 2}, c.mode)) },
+				"alone": func() error { return harness.ErrorOf(three.Upsert(ctx, key, &department{"Sales", 2}, c.mode)) },
 				"in a transaction": func() error {
-					return errorOf(three.Transaction().Upsert(key, &department{"Sales", 2}, c.mode).Commit(ctx))
+					return harness.ErrorOf(three.Transaction().Upsert(key, &department{"Sales", 2}, c.mode).Commit(ctx))
 				},
 			} {
 				if _, err := three.Upsert(ctx, key, &employee3{FirstName: "Ken"}, patterns.Replace); err != nil {
@@ -121,8 +121,8 @@ func TestAnUpsertChangesTheTypeOfTheRow(t *testing.T) {
 			}
 		}
 		for what, err := range map[string]error{
-			"alone":            errorOf(three.Upsert(ctx, key, &department{}, 7)),
-			"in a transaction": errorOf(three.Transaction().Upsert(key, &department{}, 7).Commit(ctx)),
+			"alone":            harness.ErrorOf(three.Upsert(ctx, key, &department{}, 7)),
+			"in a transaction": harness.ErrorOf(three.Transaction().Upsert(key, &department{}, 7).Commit(ctx)),
 		} {
 			if err == nil {
 				t.Errorf("invalid mode, %s: no error", what)
@@ -150,9 +150,7 @@ func TestAnUpdateWritesTheNewestVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(b.Requests()); n != 2 {
-			t.Errorf("update: %d requests, want 2", n)
-		}
+		b.WantRequestCount(t, 2)
 		if updated.Version != 3 || updated.Value.(*employee3).LastName != "Quirk" {
 			t.Errorf("update returned %+v", updated)
 		}
@@ -200,15 +198,15 @@ func TestWritesRefuseInvalidValuesBeforeARequest(t *testing.T) {
 			what      string
 			err, want error
 		}{
-			{"nil", errorOf(table.Insert(ctx, sales("1"), nil)), patterns.ErrNil},
-			{"nil pointer", errorOf(table.Insert(ctx, sales("1"), none)), patterns.ErrNil},
-			{"not a pointer", errorOf(table.Insert(ctx, sales("1"), employee3{})), entitytype.ErrUnknownType},
-			{"unregistered", errorOf(table.Insert(ctx, sales("1"), &struct{ A int }{})), entitytype.ErrUnknownType},
-			{"key with a slash", errorOf(table.Insert(ctx, sales("a/b"), &employee3{})), patterns.ErrBadKey},
-			{"key of another type", errorOf(keyed.Insert(ctx, sales("Department_1"), &employee3{})), entitytype.ErrWrongKey},
-			{"not read", errorOf(table.Replace(ctx, entitytype.Entity{Item: patterns.Item[any]{Key: sales("1"), ETag: azcore.ETagAny, Value: &employee3{}}})), entitytype.ErrOtherType},
-			{"in a transaction", errorOf(table.Transaction().Insert(sales("1"), nil).Delete(sales("2"), "").Commit(ctx)), patterns.ErrNil},
-			{"nil function", errorOf(table.Update(ctx, sales("1"), nil)), patterns.ErrNil},
+			{"nil", harness.ErrorOf(table.Insert(ctx, sales("1"), nil)), patterns.ErrNil},
+			{"nil pointer", harness.ErrorOf(table.Insert(ctx, sales("1"), none)), patterns.ErrNil},
+			{"not a pointer", harness.ErrorOf(table.Insert(ctx, sales("1"), employee3{})), entitytype.ErrUnknownType},
+			{"unregistered", harness.ErrorOf(table.Insert(ctx, sales("1"), &struct{ A int }{})), entitytype.ErrUnknownType},
+			{"key with a slash", harness.ErrorOf(table.Insert(ctx, sales("a/b"), &employee3{})), patterns.ErrBadKey},
+			{"key of another type", harness.ErrorOf(keyed.Insert(ctx, sales("Department_1"), &employee3{})), entitytype.ErrWrongKey},
+			{"not read", harness.ErrorOf(table.Replace(ctx, entitytype.Entity{Item: patterns.Item[any]{Key: sales("1"), ETag: azcore.ETagAny, Value: &employee3{}}})), entitytype.ErrOtherType},
+			{"in a transaction", harness.ErrorOf(table.Transaction().Insert(sales("1"), nil).Delete(sales("2"), "").Commit(ctx)), patterns.ErrNil},
+			{"nil function", harness.ErrorOf(table.Update(ctx, sales("1"), nil)), patterns.ErrNil},
 		} {
 			if !errors.Is(c.err, c.want) {
 				t.Errorf("%s: got %v, want %v", c.what, c.err, c.want)
@@ -222,8 +220,6 @@ func TestWritesRefuseInvalidValuesBeforeARequest(t *testing.T) {
 				t.Errorf("query with a selection: %v", err)
 			}
 		}
-		if n := len(b.Requests()); n != 0 {
-			t.Errorf("%d requests, want none", n)
-		}
+		b.WantRequestCount(t, 0)
 	})
 }

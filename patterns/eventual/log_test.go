@@ -88,10 +88,7 @@ func TestLogContainsNoKeys(t *testing.T) {
 		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		})
-		table, err := patterns.NewTable[letter](b.Table(t), &patterns.TableOptions[letter]{Keyless: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := harness.NewTable[letter](t, b.Table(t), &patterns.TableOptions[letter]{Keyless: true})
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, j eventual.Job[letter]) error {
 			_, err := table.Get(ctx, keys.Key{Partition: "secret", Row: "secret"})
 			return err

@@ -2,11 +2,9 @@ package eventual_test
 
 import (
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -14,65 +12,37 @@ import (
 )
 
 func TestMoveKeepsAllPropertiesAndDeletesTheSource(t *testing.T) {
-	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		archives(t, b, func(t *testing.T, a *archive) {
-			putRow(t, a.current, employee456)
-			b.ResetRequests()
-			if err := a.move(t.Context(), row456()); err != nil {
-				t.Fatal(err)
-			}
-			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, []op.Op{"Table.Get", op.Op(a.names[0]), "Table.Delete"}) {
-				t.Errorf("requests %v", ops)
-			}
-			a.want(t, "", employee456)
+	for name, c := range map[string]struct {
+		archived string // the row in the archive before the move
+		want     func(a *archive) []string
+	}{
+		"empty archive":    {"", func(a *archive) []string { return []string{"Table.Get", a.names[0], "Table.Delete"} }},
+		"interrupted move": {employee456, func(a *archive) []string { return []string{"Table.Get", a.names[0], a.names[1], "Table.Delete"} }},
+		"earlier row archived": {employee("1", "long ago"), func(a *archive) []string {
+			return []string{"Table.Get", a.names[0], a.names[1], "Table.Get", a.names[2], "Table.Delete"}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
+				archives(t, b, func(t *testing.T, a *archive) {
+					putRow(t, a.current, employee456)
+					if c.archived != "" {
+						a.put(t, c.archived)
+					}
+					b.ResetRequests()
+					harness.NoError(t, a.move(t.Context(), row456()))
+					b.WantOps(t, c.want(a)...)
+					a.want(t, "", employee456)
 
-			// A second move finds the row in the archive.
-			b.ResetRequests()
-			if err := a.move(t.Context(), row456()); err != nil {
-				t.Fatal(err)
-			}
-			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, []op.Op{"Table.Get", op.Op(a.names[1])}) {
-				t.Errorf("requests %v", ops)
-			}
-			a.want(t, "", employee456)
+					// A second move finds the row in the archive.
+					b.ResetRequests()
+					harness.NoError(t, a.move(t.Context(), row456()))
+					b.WantOps(t, "Table.Get", a.names[1])
+					a.want(t, "", employee456)
+				})
+			})
 		})
-	})
-}
-
-func TestMoveCompletesAnInterruptedMove(t *testing.T) {
-	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		archives(t, b, func(t *testing.T, a *archive) {
-			putRow(t, a.current, employee456)
-			a.put(t, employee456)
-			b.ResetRequests()
-			if err := a.move(t.Context(), row456()); err != nil {
-				t.Fatal(err)
-			}
-			want := []op.Op{"Table.Get", op.Op(a.names[0]), op.Op(a.names[1]), "Table.Delete"}
-			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, want) {
-				t.Errorf("requests %v", ops)
-			}
-			a.want(t, "", employee456)
-		})
-	})
-}
-
-func TestMoveReplacesAnEarlierRowInTheArchive(t *testing.T) {
-	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		archives(t, b, func(t *testing.T, a *archive) {
-			a.put(t, employee("1", "long ago"))
-			putRow(t, a.current, employee456)
-			b.ResetRequests()
-			if err := a.move(t.Context(), row456()); err != nil {
-				t.Fatal(err)
-			}
-			want := []op.Op{"Table.Get", op.Op(a.names[0]), op.Op(a.names[1]), "Table.Get", op.Op(a.names[2]), "Table.Delete"}
-			if ops := b.Requests().Ops(); !reflect.DeepEqual(ops, want) {
-				t.Errorf("requests %v", ops)
-			}
-			a.want(t, "", employee456)
-		})
-	})
+	}
 }
 
 // The stamps identify writes to the row in the current table.

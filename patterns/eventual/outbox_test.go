@@ -31,21 +31,14 @@ func ken(email string) *member { return &member{"Sales", "456", email, 23} }
 // the worker.
 func (s *fixture) newStore(t testing.TB, client *aztables.Client, name string) *patterns.Store[member] {
 	t.Helper()
-	table, err := patterns.NewTable[member](client, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	byEmail := patterns.NewView("byEmail", patterns.Shape{Kind: patterns.Copies, Remote: true}, func(m *member) ([]patterns.DerivedRow, error) {
 		key := keys.Key{Partition: "email", Row: m.Email}
 		return []patterns.DerivedRow{patterns.CopyRow(key, patterns.CopySpec{Unique: true})}, nil
 	})
-	store, err := patterns.NewStore(table, &patterns.StoreOptions[member]{
+	store := harness.NewStore(t, client, &patterns.StoreOptions[member]{
 		Views:  []patterns.View[member]{byEmail},
 		Outbox: newOutbox(t, s.queue, name),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	eventual.HandleOutbox(s.worker, name, store)
 	return store
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
-
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -74,10 +72,10 @@ func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
 		if len(times) != rows {
 			t.Errorf("%d of %d jobs were processed", len(times), rows)
 		}
-		if n := len(rowsOf(t, current)); n != 0 {
+		if n := len(harness.Rows(t, current)); n != 0 {
 			t.Errorf("%d rows remain", n)
 		}
-		if n := len(rowsOf(t, old)); n != rows {
+		if n := len(harness.Rows(t, old)); n != rows {
 			t.Errorf("%d of %d rows in the archive", n, rows)
 		}
 	})
@@ -93,18 +91,4 @@ func retried(t testing.TB, do func() error) {
 		}
 	}
 	t.Fatal(err)
-}
-
-func rowsOf(t testing.TB, table *aztables.Client) [][]byte {
-	t.Helper()
-	var rows [][]byte
-	pager := table.NewListEntitiesPager(nil)
-	for pager.More() {
-		page, err := pager.NextPage(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, page.Entities...)
-	}
-	return rows
 }

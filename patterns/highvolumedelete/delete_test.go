@@ -28,11 +28,7 @@ type note struct {
 
 func notes(t testing.TB, client *aztables.Client) *patterns.Table[note] {
 	t.Helper()
-	table, err := patterns.NewTable[note](client, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return harness.NewTable[note](t, client, nil)
 }
 
 func store(t testing.TB, table *patterns.Table[note], rows ...note) {

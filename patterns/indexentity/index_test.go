@@ -166,9 +166,7 @@ func TestInsertsIntoTheSamePartitionMakeTwoRequests(t *testing.T) {
 		}
 		b.ResetRequests()
 		w.hire(t, "1", "Jones")
-		if n := len(b.Requests()); n != 2 {
-			t.Errorf("insert: %d requests, want 2: the list, the transaction", n)
-		}
+		b.WantRequestCount(t, 2) // the list, the transaction
 	})
 }
 
@@ -297,18 +295,11 @@ func TestAFullListRefusesTheEntityOrIsReported(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			table, err := patterns.NewTable[employee](client, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var pending error
-			store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{
+			store := harness.NewStore(t, client, &patterns.StoreOptions[employee]{
 				Views: []patterns.View[employee]{index}, Outbox: &harness.OutboxQueue{},
 				OnPending: func(_ context.Context, _ keys.Key, err error) { pending = err },
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 			if _, err := client.AddEntity(t.Context(), fullList(t, list.at, list.before), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -357,17 +348,16 @@ func fullList(t *testing.T, key keys.Key, before string) []byte {
 
 func TestInvalidArgumentsAreRefused(t *testing.T) {
 	type keyless struct{ Name string }
-	err := func(_ any, err error) error { return err }
 	for what, c := range map[string]struct{ err, want error }{
-		"name":         {err(indexentity.SamePartition("last_name", lastName, nil)), patterns.ErrBadKey},
-		"no name":      {err(indexentity.OtherPartition("", nil, lastName, nil)), patterns.ErrBadKey},
-		"no function":  {err(indexentity.SamePartition[employee]("n", nil, nil)), patterns.ErrNil},
-		"no container": {err(indexentity.InBlob("n", nil, lastName, nil)), patterns.ErrNil},
-		"partition": {err(indexentity.SamePartition("n", lastName, &indexentity.Options[employee]{
+		"name":         {harness.ErrorOf(indexentity.SamePartition("last_name", lastName, nil)), patterns.ErrBadKey},
+		"no name":      {harness.ErrorOf(indexentity.OtherPartition("", nil, lastName, nil)), patterns.ErrBadKey},
+		"no function":  {harness.ErrorOf(indexentity.SamePartition[employee]("n", nil, nil)), patterns.ErrNil},
+		"no container": {harness.ErrorOf(indexentity.InBlob("n", nil, lastName, nil)), patterns.ErrNil},
+		"partition": {harness.ErrorOf(indexentity.SamePartition("n", lastName, &indexentity.Options[employee]{
 			Partition: func(string) string { return "" }})), nil},
-		"partition of a blob": {err(indexentity.InBlob("n", new(container.Client), lastName, &indexentity.Options[employee]{
+		"partition of a blob": {harness.ErrorOf(indexentity.InBlob("n", new(container.Client), lastName, &indexentity.Options[employee]{
 			Partition: func(string) string { return "" }})), nil},
-		"no key": {err(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true }, nil)), patterns.ErrBadKey},
+		"no key": {harness.ErrorOf(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true }, nil)), patterns.ErrBadKey},
 	} {
 		if c.err == nil || c.want != nil && !errors.Is(c.err, c.want) {
 			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
@@ -386,8 +376,6 @@ func TestInvalidArgumentsAreRefused(t *testing.T) {
 		if _, err := w.index.Get(t.Context(), "Sales", strings.Repeat("x", 600)); !errors.Is(err, patterns.ErrBadKey) {
 			t.Errorf("lookup of a value that is too long: %v", err)
 		}
-		if n := len(b.Requests()); n != 0 {
-			t.Errorf("%d requests", n)
-		}
+		b.WantRequestCount(t, 0)
 	})
 }

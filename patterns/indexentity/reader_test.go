@@ -26,15 +26,10 @@ func TestReadsMakeTheDocumentedRequests(t *testing.T) {
 		}
 		b.ResetRequests()
 		w.members(t, "Jones")
-		if n := len(b.Requests()); n != 1 {
-			t.Errorf("get: %d requests, want 1", n)
-		}
-		b.ResetRequests()
+		b.WantRequestCount(t, 1)
 		for range w.index.Query(t.Context(), "Sales", "Jones", nil) {
 		}
-		if n := len(b.Requests()); n != 6 {
-			t.Errorf("query: %d requests, want 1 + 5", n)
-		}
+		b.WantRequestCount(t, 1+5)
 	})
 }
 
@@ -46,17 +41,11 @@ func TestEntitiesAreReadConcurrentlyWithinBounds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			table, err := patterns.NewTable[employee](acct.Tables().NewClient("Staff"), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := harness.NewTable[employee](t, acct.Tables().NewClient("Staff"), nil)
 			if err := table.Create(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			store := harness.Must(patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}}))(t)
 			for i := range 20 {
 				if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: fmt.Sprintf("%02d", i), LastName: "Jones"}); err != nil {
 					t.Fatal(err)
@@ -230,18 +219,11 @@ func TestFailedRequestsForABlobAreErrorsOfTheLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := patterns.NewTable[employee](b.Table(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var pending error
-		store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{
+		store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[employee]{
 			Views: []patterns.View[employee]{index}, Outbox: &harness.OutboxQueue{},
 			OnPending: func(_ context.Context, _ keys.Key, err error) { pending = err },
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		reader, err := index.On(store)
 		if err != nil {
 			t.Fatal(err)

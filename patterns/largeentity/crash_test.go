@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -27,18 +28,18 @@ func TestACrashLeavesNoDanglingReference(t *testing.T) {
 		states []*employee // permitted afterwards; nil is no entity
 	}{
 		"insert": {false, func(ctx context.Context, acct *storagetest.Account, table table) error {
-			return second(table.Insert(ctx, after))
+			return harness.ErrorOf(table.Insert(ctx, after))
 		}, []*employee{nil, after}},
 		"replace": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
-			return second(table.Update(ctx, jones, change))
+			return harness.ErrorOf(table.Update(ctx, jones, change))
 		}, []*employee{before, after}},
 		"a conflict": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(412, "UpdateConditionNotSatisfied"))
-			return second(table.Update(ctx, jones, change))
+			return harness.ErrorOf(table.Update(ctx, jones, change))
 		}, []*employee{before, after}},
 		"a lost reply": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).LoseReply(), storagetest.On("Blob.Put").Nth(1).LoseReply())
-			return second(table.Update(ctx, jones, change))
+			return harness.ErrorOf(table.Update(ctx, jones, change))
 		}, []*employee{before, after}},
 		"a refused insert": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
 			if _, err := table.Insert(ctx, after); !errors.Is(err, patterns.ErrExists) {

@@ -96,8 +96,6 @@ func inVirtualTime(t *testing.T, opts *largeentity.Options[employee], body func(
 	})
 }
 
-func second[T any](_ T, err error) error { return err }
-
 func same(got, want employee) bool {
 	return got.Department == want.Department && got.Email == want.Email && got.Age == want.Age &&
 		bytes.Equal(got.Photo, want.Photo) && (got.Photo == nil) == (want.Photo == nil) &&

@@ -20,26 +20,26 @@ func TestNewRefusesInvalidTypesAndOptions(t *testing.T) {
 		err  error // of New
 		text string
 	}{
-		"no client":          {second(largeentity.New[employee](nil, blobs, nil)), "client"},
-		"no container":       {second(largeentity.New[employee](client, nil, nil)), "container"},
-		"threshold too high": {second(largeentity.New(client, blobs, &options{Threshold: 64<<10 + 1})), "Threshold"},
-		"threshold too low":  {second(largeentity.New(client, blobs, &options{Threshold: -2})), "Threshold"},
-		"long prefix":        {second(largeentity.New(client, blobs, &options{Prefix: strings.Repeat("x", 513)})), "Prefix"},
-		"bad prefix":         {second(largeentity.New(client, blobs, &options{Prefix: "a\x01"})), "Prefix"},
-		"no tagged field":    {second(largeentity.New[struct{ PartitionKey, RowKey string }](client, blobs, nil)), "no field"},
-		"no key": {second(largeentity.New[struct {
+		"no client":          {harness.ErrorOf(largeentity.New[employee](nil, blobs, nil)), "client"},
+		"no container":       {harness.ErrorOf(largeentity.New[employee](client, nil, nil)), "container"},
+		"threshold too high": {harness.ErrorOf(largeentity.New(client, blobs, &options{Threshold: 64<<10 + 1})), "Threshold"},
+		"threshold too low":  {harness.ErrorOf(largeentity.New(client, blobs, &options{Threshold: -2})), "Threshold"},
+		"long prefix":        {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: strings.Repeat("x", 513)})), "Prefix"},
+		"bad prefix":         {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "a\x01"})), "Prefix"},
+		"no tagged field":    {harness.ErrorOf(largeentity.New[struct{ PartitionKey, RowKey string }](client, blobs, nil)), "no field"},
+		"no key": {harness.ErrorOf(largeentity.New[struct {
 			X string `table:",blob"`
 		}](client, blobs, nil)), "PartitionKey"},
-		"a channel": {second(largeentity.New[struct {
+		"a channel": {harness.ErrorOf(largeentity.New[struct {
 			PartitionKey, RowKey string
 			X                    chan int
 		}](client, blobs, nil)), "field X"},
-		"a stream without tag": {second(largeentity.New[struct {
+		"a stream without tag": {harness.ErrorOf(largeentity.New[struct {
 			PartitionKey, RowKey string
 			X                    largeentity.Stream `table:",json"`
 			Y                    string             `table:",blob"`
 		}](client, blobs, nil)), "field X"},
-		"in a struct embedded by pointer": {second(largeentity.New[struct {
+		"in a struct embedded by pointer": {harness.ErrorOf(largeentity.New[struct {
 			PartitionKey, RowKey string
 			*Embedded
 		}](client, blobs, nil)), "field X"},

@@ -35,17 +35,17 @@ func TestOutboxMessagesDeleteUnreferencedBlobs(t *testing.T) {
 			if err := table.Delete(ctx, jones, ""); err != nil {
 				return err
 			}
-			return second(table.Insert(ctx, after))
+			return harness.ErrorOf(table.Insert(ctx, after))
 		},
 		"replace": func(ctx context.Context, _ *storagetest.Account, table table) error {
-			return second(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
+			return harness.ErrorOf(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
 		},
 		"drop": func(ctx context.Context, _ *storagetest.Account, table table) error {
-			return second(table.Update(ctx, jones, func(e *employee) error { e.Notes = ""; return nil }))
+			return harness.ErrorOf(table.Update(ctx, jones, func(e *employee) error { e.Notes = ""; return nil }))
 		},
 		"a conflict": func(ctx context.Context, acct *storagetest.Account, table table) error {
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(412, "UpdateConditionNotSatisfied"))
-			return second(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
+			return harness.ErrorOf(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
 		},
 		"delete, its reply lost": func(ctx context.Context, acct *storagetest.Account, table table) error {
 			acct.Fault(storagetest.On("Table.Delete").Nth(1).LoseReply())
@@ -127,7 +127,7 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 			want int // in addition to the message
 		}{
 			{"update that changes no blob", func() error {
-				return second(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Age++; return nil }))
+				return harness.ErrorOf(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Age++; return nil }))
 			}, 2},
 			{"delete", func() error { return table.Delete(t.Context(), jones, "") }, 2},
 			{"delete of no entity", func() error { return table.Delete(t.Context(), jones, "") }, 1},
@@ -183,7 +183,7 @@ func TestAReaderHasTheGracePeriodToReadBlobs(t *testing.T) {
 			}
 			harness.Must(table.Insert(t.Context(), newJones("first", large)))(t)
 			replace := func(mark string) error {
-				return second(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Photo = newJones(mark, large).Photo; return nil }))
+				return harness.ErrorOf(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Photo = newJones(mark, large).Photo; return nil }))
 			}
 			w.until(t, time.Now().Add(4*day), early, table.Handle)
 

@@ -264,7 +264,7 @@ func TestACrashDuringAStreamLeavesNoDanglingReference(t *testing.T) {
 			return err
 		}
 		acct.Arm()
-		return second(table.Insert(ctx, newFilm(bytes.NewReader(content))))
+		return harness.ErrorOf(table.Insert(ctx, newFilm(bytes.NewReader(content))))
 	}, func(t *testing.T, acct *storagetest.Account) {
 		table := harness.Must(films(acct))(t)
 		want := 0

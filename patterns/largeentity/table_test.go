@@ -149,16 +149,16 @@ func TestTheZeroTableReturnsErrors(t *testing.T) {
 	zero := new(largeentity.Table[employee])
 	for name, err := range map[string]error{
 		"Create":  zero.Create(ctx),
-		"Get":     second(zero.Get(ctx, jones)),
-		"GetMeta": second(zero.GetMeta(ctx, jones)),
-		"Load":    second(zero.Load(ctx, largeentity.Item[employee]{})),
-		"FromRow": second(zero.FromRow(patterns.Item[employee]{})),
-		"Insert":  second(zero.Insert(ctx, newJones("a", 1))),
-		"Replace": second(zero.Replace(ctx, largeentity.Item[employee]{ETag: "x"})),
-		"Update":  second(zero.Update(ctx, jones, func(*employee) error { return nil })),
+		"Get":     harness.ErrorOf(zero.Get(ctx, jones)),
+		"GetMeta": harness.ErrorOf(zero.GetMeta(ctx, jones)),
+		"Load":    harness.ErrorOf(zero.Load(ctx, largeentity.Item[employee]{})),
+		"FromRow": harness.ErrorOf(zero.FromRow(patterns.Item[employee]{})),
+		"Insert":  harness.ErrorOf(zero.Insert(ctx, newJones("a", 1))),
+		"Replace": harness.ErrorOf(zero.Replace(ctx, largeentity.Item[employee]{ETag: "x"})),
+		"Update":  harness.ErrorOf(zero.Update(ctx, jones, func(*employee) error { return nil })),
 		"Delete":  zero.Delete(ctx, jones, ""),
-		"Handle":  second(zero.Handle(ctx, patterns.OutboxMessage{})),
-		"Sweep":   second(zero.Sweep(ctx, nil)),
+		"Handle":  harness.ErrorOf(zero.Handle(ctx, patterns.OutboxMessage{})),
+		"Sweep":   harness.ErrorOf(zero.Sweep(ctx, nil)),
 	} {
 		if !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("%s: %v", name, err)

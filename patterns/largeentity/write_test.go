@@ -27,27 +27,27 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 			other := item
 			other.Value.Photo = noise("b", large)
 			f(&other)
-			return second(table.Replace(ctx, other))
+			return harness.ErrorOf(table.Replace(ctx, other))
 		}
 		insert := func(f func(*employee)) error {
 			e := newJones("c", large)
 			f(e)
-			return second(table.Insert(ctx, e))
+			return harness.ErrorOf(table.Insert(ctx, e))
 		}
 		var property *patterns.PropertyError
 		for name, c := range map[string]struct {
 			err  error
 			want func(error) bool
 		}{
-			"nil":              {second(table.Insert(ctx, nil)), is(patterns.ErrNil)},
-			"no function":      {second(table.Update(ctx, jones, nil)), is(patterns.ErrNil)},
+			"nil":              {harness.ErrorOf(table.Insert(ctx, nil)), is(patterns.ErrNil)},
+			"no function":      {harness.ErrorOf(table.Update(ctx, jones, nil)), is(patterns.ErrNil)},
 			"bad key":          {insert(func(e *employee) { e.Email = "a/b" }), is(patterns.ErrBadKey)},
 			"bad text":         {insert(func(e *employee) { e.Notes = "\xff" + strings.Repeat("x", large) }), as(&property)},
 			"no ETag":          {change(func(i *largeentity.Item[employee]) { i.ETag = "" }), is(patterns.ErrBadETag)},
 			"any ETag":         {change(func(i *largeentity.Item[employee]) { i.ETag = azcore.ETagAny }), is(patterns.ErrBadETag)},
 			"another key":      {change(func(i *largeentity.Item[employee]) { i.Value.Email = "x" }), is(patterns.ErrKeyChanged)},
-			"unknown property": {second(table.Load(ctx, item, "Age")), as(&property)},
-			"short grace":      {second(table.Sweep(ctx, &largeentity.SweepOptions{Grace: time.Second})), is(largeentity.ErrGraceTooShort)},
+			"unknown property": {harness.ErrorOf(table.Load(ctx, item, "Age")), as(&property)},
+			"short grace":      {harness.ErrorOf(table.Sweep(ctx, &largeentity.SweepOptions{Grace: time.Second})), is(largeentity.ErrGraceTooShort)},
 		} {
 			if c.err == nil || !c.want(c.err) {
 				t.Errorf("%s: %v", name, c.err)

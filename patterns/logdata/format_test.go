@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 )
 
@@ -17,7 +18,7 @@ var awkward = []string{"", "plain", "a;b", `"`, `""`, `a"b;c`, "line\nbreak", "\
 
 func FuzzEveryRecordSurvivesEncoding(f *testing.F) {
 	for i, text := range awkward {
-		f.Add(int64(i), int64(i*1001), text, awkward[len(awkward)-1-i], `{"a":`+string(must(json.Marshal(text)))+`, "b":[1,2]}`, i%2 == 0)
+		f.Add(int64(i), int64(i*1001), text, awkward[len(awkward)-1-i], `{"a":`+string(harness.Must(json.Marshal(text))(f))+`, "b":[1,2]}`, i%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, sec, ns int64, kind, message, attrs string, arrived bool) {
 		r := logdata.Record{Time: time.Unix(sec, ns%1e9).UTC(), Arrived: arrived, Type: kind, Message: message}
@@ -89,10 +90,3 @@ func FuzzEveryLineIsARecordOrALineError(f *testing.F) {
 
 // valid returns the text as it is stored.
 func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}

@@ -26,7 +26,7 @@ func updateDirectly(t testing.TB, store *patterns.Store[employee], key keys.Key,
 
 func TestGetFreshReturnsThePrimary(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		x := newIndexes(b.Table(t))
+		x := newIndexes(t, b.Table(t))
 		store := newStore(t, b.Table(t), &harness.OutboxQueue{}, x.views()...)
 		first := jones()
 		first.Badge = "17"
@@ -42,7 +42,7 @@ func TestGetFreshReturnsThePrimary(t *testing.T) {
 		if err != nil || f != secondaryindex.Fresh || item.Value != *first || item.Key != first.key() {
 			t.Errorf("%+v, %v, %v", item, f, err)
 		}
-		wantRequests(t, b, map[string]int{"Table.Get": 2})
+		b.WantRequests(t, map[string]int{"Table.Get": 2})
 		if _, err := store.PutItem(t.Context(), item, first); err != nil {
 			t.Errorf("the item is not the primary: %v", err)
 		}
@@ -51,7 +51,7 @@ func TestGetFreshReturnsThePrimary(t *testing.T) {
 		if !errors.Is(err, patterns.ErrNotFound) || f != secondaryindex.Fresh {
 			t.Errorf("a value without an entry: %v, %v", f, err)
 		}
-		wantRequests(t, b, map[string]int{"Table.Get": 1})
+		b.WantRequests(t, map[string]int{"Table.Get": 1})
 
 		// Another property changed: the primary is still found by the entry.
 		updateDirectly(t, store, first.key(), func(e *employee) { e.Age = 50 })
@@ -59,7 +59,7 @@ func TestGetFreshReturnsThePrimary(t *testing.T) {
 		if err != nil || f != secondaryindex.Stale || item.Value.Age != 50 {
 			t.Errorf("%+v, %v, %v", item.Value, f, err)
 		}
-		wantRequests(t, b, map[string]int{"Table.Get": 3})
+		b.WantRequests(t, map[string]int{"Table.Get": 3})
 
 		// The slim copy does not contain that property, so it is fresh.
 		_, f, err = on(t, x.slim, store).GetFresh(t.Context(), "Sales", "JONESJ@contoso.com", nil)
@@ -74,7 +74,7 @@ func TestGetFreshReturnsThePrimary(t *testing.T) {
 			if _, f, err = get(first.EmailAddress); !errors.Is(err, patterns.ErrNotFound) || f != secondaryindex.Stale {
 				t.Errorf("%v, %v", f, err)
 			}
-			wantRequests(t, b, map[string]int{"Table.Get": 3})
+			b.WantRequests(t, map[string]int{"Table.Get": 3})
 			e, err := r.Get(t.Context(), "Sales", first.EmailAddress)
 			if err != nil {
 				t.Fatal(err)
@@ -94,7 +94,7 @@ func TestGetFreshReturnsThePrimary(t *testing.T) {
 // A copy that changes between the read of the copy and that of the primary is not stale.
 func TestACopyThatChangedSinceIsReadAgain(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := must(secondaryindex.Intra("email", emailOf, nil))
+		email := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
 		store := newStore(t, b.Table(t), nil, email)
 		insert(t, store, jones())
 		r := on(t, email, store)
@@ -110,7 +110,7 @@ func TestACopyThatChangedSinceIsReadAgain(t *testing.T) {
 		if err != nil || c.Freshness != secondaryindex.Fresh || c.Value.Age != 50 || c.Item.Value.Age != 50 {
 			t.Errorf("%+v, %v", c, err)
 		}
-		wantRequests(t, b, map[string]int{"Table.Get": 3})
+		b.WantRequests(t, map[string]int{"Table.Get": 3})
 
 		if err := store.Delete(t.Context(), jones().key()); err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestACopyThatChangedSinceIsReadAgain(t *testing.T) {
 
 func TestSequencesAreCheckedInOrder(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := must(secondaryindex.Intra("email", emailOf, nil))
+		email := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
 		store := newStore(t, b.Table(t), nil, email)
 		const n = 20
 		var want []string
@@ -155,7 +155,7 @@ func TestSequencesAreCheckedInOrder(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("got %v", got)
 		}
-		wantRequests(t, b, map[string]int{"Table.Query": 1, "Table.Get": n + 2})
+		b.WantRequests(t, map[string]int{"Table.Query": 1, "Table.Get": n + 2})
 
 		for range r.CheckAll(t.Context(), all(), &secondaryindex.CheckOptions{Parallel: 4}) {
 			break
@@ -178,7 +178,7 @@ func TestSequencesAreCheckedInOrder(t *testing.T) {
 
 func TestStaleCopiesAreRepairedOnRequest(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		x, q := newIndexes(b.Table(t)), &harness.OutboxQueue{}
+		x, q := newIndexes(t, b.Table(t)), &harness.OutboxQueue{}
 		store := newStore(t, b.Table(t), q, x.views()...)
 		repair := &secondaryindex.CheckOptions{Repair: true}
 		for _, c := range []struct {
@@ -261,7 +261,7 @@ func TestStaleCopiesAreRepairedOnRequest(t *testing.T) {
 // inserted again, so that the row is correct and must stay.
 func TestARepairNeverRemovesACopyThatIsCorrectAgain(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		x, q := newIndexes(b.Table(t)), &harness.OutboxQueue{}
+		x, q := newIndexes(t, b.Table(t)), &harness.OutboxQueue{}
 		name := harness.UniqueName()
 		store := newStore(t, b.NamedTable(t, name), q, x.views()...)
 		for _, ix := range []*secondaryindex.Index[employee]{x.email, x.last, x.badge, x.byLast} {
@@ -304,9 +304,8 @@ func TestARepairMayCrashAnywhere(t *testing.T) {
 	open := func(account *storagetest.Account) *world {
 		w := &world{account: account, queue: messages}
 		tables := account.TablesWith(patterns.Accelerate(nil))
-		w.x = newIndexes(tables.NewClient("Badges"))
-		table := must(patterns.NewTable[employee](tables.NewClient("Employees"), nil))
-		w.store = must(patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: w.x.views(), Outbox: w.queue}))
+		w.x = newIndexes(t, tables.NewClient("Badges"))
+		w.store = newStore(t, tables.NewClient("Employees"), w.queue, w.x.views()...)
 		return w
 	}
 	storagetest.CrashPoints(t,
@@ -359,10 +358,10 @@ func TestARepairMayCrashAnywhere(t *testing.T) {
 // The Store passes it a copy of the entity, and so does the Reader.
 func TestAFunctionThatFoldsItsValueInPlaceChangesNoEntity(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		index := must(secondaryindex.Intra("email", func(e *employee) (string, bool) {
+		index := harness.Must(secondaryindex.Intra("email", func(e *employee) (string, bool) {
 			e.EmailAddress = strings.ToLower(e.EmailAddress)
 			return e.EmailAddress, true
-		}, nil))
+		}, nil))(t)
 		store := newStore(t, b.Table(t), nil, index)
 		insert(t, store, newEmployee("Sales", "1", "Mary", "Jones", "MaryJ"))
 		item, fresh, err := on(t, index, store).GetFresh(t.Context(), "Sales", "maryj", nil)

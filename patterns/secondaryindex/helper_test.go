@@ -48,25 +48,18 @@ type indexes struct {
 	other  *aztables.Client                // of badge
 }
 
-func must[V any](v V, err error) V {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-func newIndexes(other *aztables.Client) indexes {
+func newIndexes(t testing.TB, other *aztables.Client) indexes {
 	return indexes{
 		other: other,
-		email: must(secondaryindex.Intra("email", emailOf, nil)),
-		last:  must(secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true})),
-		badge: must(secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
+		email: harness.Must(secondaryindex.Intra("email", emailOf, nil))(t),
+		last:  harness.Must(secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true}))(t),
+		badge: harness.Must(secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
 			Partition: func(string) string { return "" },
-		})),
-		byLast: must(secondaryindex.Inter("lastname", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true})),
-		slim: must(secondaryindex.Intra("mail", emailOf, &secondaryindex.Options[employee]{
+		}))(t),
+		byLast: harness.Must(secondaryindex.Inter("lastname", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true}))(t),
+		slim: harness.Must(secondaryindex.Intra("mail", emailOf, &secondaryindex.Options[employee]{
 			Fold: true, Only: []string{"FirstName", "LastName"},
-		})),
+		}))(t),
 	}
 }
 
@@ -76,46 +69,19 @@ func (x indexes) views() []patterns.View[employee] {
 
 func newStore(t testing.TB, client *aztables.Client, q patterns.OutboxQueue, views ...patterns.View[employee]) *patterns.Store[employee] {
 	t.Helper()
-	table, err := patterns.NewTable[employee](client, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: views, Outbox: q})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return store
+	return harness.NewStore(t, client, &patterns.StoreOptions[employee]{Views: views, Outbox: q})
 }
 
 func on[T any](t testing.TB, ix *secondaryindex.Index[T], store *patterns.Store[T]) *secondaryindex.Reader[T] {
 	t.Helper()
-	r, err := ix.On(store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return harness.Must(ix.On(store))(t)
 }
 
 func insert(t testing.TB, store *patterns.Store[employee], all ...*employee) {
 	t.Helper()
 	for _, e := range all {
-		if _, err := store.Insert(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
+		harness.Must(store.Insert(t.Context(), e))(t)
 	}
-}
-
-// entries collects a sequence, which must not end with an error.
-func entries[E any](t testing.TB, seq iter.Seq2[E, error]) []E {
-	t.Helper()
-	var all []E
-	for e, err := range seq {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, e)
-	}
-	return all
 }
 
 func ids(all []secondaryindex.Entry[employee]) []string {
@@ -128,27 +94,9 @@ func ids(all []secondaryindex.Entry[employee]) []string {
 
 func wantIDs(t testing.TB, seq iter.Seq2[secondaryindex.Entry[employee], error], want ...string) {
 	t.Helper()
-	if got := ids(entries(t, seq)); !slices.Equal(got, want) {
+	if got := ids(harness.All(t, seq)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-}
-
-// wantRequests checks how many requests of which kind were made since the last check, and
-// that no others were made.
-func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
-	t.Helper()
-	log := b.Requests()
-	total := 0
-	for op, n := range want {
-		total += n
-		if got := log.Count(op); got != n {
-			t.Errorf("%d requests %s, want %d", got, op, n)
-		}
-	}
-	if len(log) != total {
-		t.Errorf("%d requests, want %d:\n%v", len(log), total, log)
-	}
-	b.ResetRequests()
 }
 
 // rawTable returns the table that contains the rows of ix.
@@ -158,9 +106,5 @@ func rawTable(t testing.TB, x indexes, ix *secondaryindex.Index[employee], store
 	if s := ix.Shape(); s.Target != nil {
 		client = x.other
 	}
-	table, err := patterns.NewTable(client, &patterns.TableOptions[employee]{Keyless: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return harness.NewTable(t, client, &patterns.TableOptions[employee]{Keyless: true})
 }

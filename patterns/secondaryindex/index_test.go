@@ -37,7 +37,10 @@ func TestConstructorsRefuseInvalidArguments(t *testing.T) {
 			_, err := secondaryindex.Intra("n", func(*int) (string, bool) { return "", true }, nil)
 			return err
 		}, nil},
-		"no store": {func() error { _, err := must(secondaryindex.Intra("email", emailOf, nil)).On(nil); return err }, patterns.ErrNil},
+		"no store": {func() error {
+			_, err := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t).On(nil)
+			return err
+		}, patterns.ErrNil},
 	} {
 		err := c.make()
 		if err == nil || c.want != nil && !errors.Is(err, c.want) {
@@ -52,11 +55,8 @@ func TestConstructorsRefuseInvalidArguments(t *testing.T) {
 
 func TestStoresRefuseIndexesThatDoNotFit(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		table, err := patterns.NewTable[employee](b.Table(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		intra, inter := must(secondaryindex.Intra("email", emailOf, nil)), must(secondaryindex.Inter("email", nil, emailOf, nil))
+		table := harness.NewTable[employee](t, b.Table(t), nil)
+		intra, inter := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t), harness.Must(secondaryindex.Inter("email", nil, emailOf, nil))(t)
 		for name, o := range map[string]patterns.StoreOptions[employee]{
 			"two of a name": {Views: []patterns.View[employee]{intra, inter}, Outbox: &harness.OutboxQueue{}},
 			"no outbox":     {Views: []patterns.View[employee]{inter}},
@@ -71,11 +71,11 @@ func TestStoresRefuseIndexesThatDoNotFit(t *testing.T) {
 // The guide's layout, figure 07: two rows in one partition, inserted in one transaction.
 func TestACopyIsStoredInThePartitionUnderNameAndValue(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := must(secondaryindex.Intra("email", emailOf, nil))
+		email := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
 		store := newStore(t, b.Table(t), nil, email)
 		b.ResetRequests()
 		insert(t, store, jones())
-		wantRequests(t, b, map[string]int{"Table.Batch": 1})
+		b.WantRequests(t, map[string]int{"Table.Batch": 1})
 
 		var rows []string
 		for item, err := range store.Table().Query(t.Context(), query.PartitionKey.Eq("Sales"), nil) {
@@ -97,7 +97,7 @@ func TestACopyIsStoredInThePartitionUnderNameAndValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantRequests(t, b, map[string]int{"Table.Get": 1})
+		b.WantRequests(t, map[string]int{"Table.Get": 1})
 		if e.Value != *jones() { // including the keys, which are the primary's
 			t.Errorf("value %+v", e.Value)
 		}
@@ -111,13 +111,13 @@ func TestACopyIsStoredInThePartitionUnderNameAndValue(t *testing.T) {
 		if err != nil || c.Item.Value != *jones() || c.Item.Key != jones().key() {
 			t.Errorf("check: %+v, %v", c.Item, err)
 		}
-		wantRequests(t, b, map[string]int{"Table.Get": 2})
+		b.WantRequests(t, map[string]int{"Table.Get": 2})
 	})
 }
 
 func TestChangesMoveTheCopy(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := must(secondaryindex.Intra("email", emailOf, nil))
+		email := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
 		store := newStore(t, b.Table(t), nil, email)
 		r := on(t, email, store)
 		insert(t, store, jones())
@@ -128,7 +128,7 @@ func TestChangesMoveTheCopy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantRequests(t, b, map[string]int{"Table.Get": 1, "Table.Batch": 1})
+		b.WantRequests(t, map[string]int{"Table.Get": 1, "Table.Batch": 1})
 		if e, err := r.Get(t.Context(), "Sales", "jonesj@contoso.com"); err != nil || e.Value.Age != 35 {
 			t.Errorf("after a change of another property: %+v, %v", e.Value, err)
 		}
@@ -139,7 +139,7 @@ func TestChangesMoveTheCopy(t *testing.T) {
 		if item, err = store.PutItem(t.Context(), item, &moved); err != nil {
 			t.Fatal(err)
 		}
-		wantRequests(t, b, map[string]int{"Table.Batch": 1})
+		b.WantRequests(t, map[string]int{"Table.Batch": 1})
 		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Equal("jonesj@contoso.com"), nil))
 		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Equal("mary@contoso.com"), nil), "000223")
 
@@ -162,7 +162,7 @@ func TestChangesMoveTheCopy(t *testing.T) {
 
 func TestATakenValueWritesNothing(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		x, q := newIndexes(b.Table(t)), &harness.OutboxQueue{}
+		x, q := newIndexes(t, b.Table(t)), &harness.OutboxQueue{}
 		store := newStore(t, b.Table(t), q, x.views()...)
 		first, second := jones(), newEmployee("Sales", "000224", "Jim", "Smith", "jim@contoso.com")
 		first.Badge, second.Badge = "17", "18"
@@ -190,7 +190,7 @@ func TestATakenValueWritesNothing(t *testing.T) {
 			}
 		}
 		for _, ix := range []*secondaryindex.Index[employee]{x.email, x.slim, x.last} {
-			if got := entries(t, on(t, ix, store).Query(t.Context(), "Sales", secondaryindex.Values{}, nil)); len(got) != 2 {
+			if got := harness.All(t, on(t, ix, store).Query(t.Context(), "Sales", secondaryindex.Values{}, nil)); len(got) != 2 {
 				t.Errorf("%s has %d entries", ix.Name(), len(got))
 			}
 		}
@@ -213,10 +213,10 @@ func wantDuplicate(t *testing.T, err error, view string) {
 func TestCopiesInOtherPartitionsAndTablesAreUpdated(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		other := b.Table(t)
-		email := must(secondaryindex.Inter("email", nil, emailOf, nil))
-		badge := must(secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
+		email := harness.Must(secondaryindex.Inter("email", nil, emailOf, nil))(t)
+		badge := harness.Must(secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
 			Partition: func(string) string { return "" }, Only: []string{"Badge"},
-		}))
+		}))(t)
 		q := &harness.OutboxQueue{}
 		store := newStore(t, b.Table(t), q, email, badge)
 		e := jones()
@@ -238,7 +238,7 @@ func TestCopiesInOtherPartitionsAndTablesAreUpdated(t *testing.T) {
 		if want := (employee{PartitionKey: e.PartitionKey, RowKey: e.RowKey, Badge: "0042"}); got.Value != want {
 			t.Errorf("slim copy: %+v", got.Value)
 		}
-		wantRequests(t, b, map[string]int{"Table.Get": 2})
+		b.WantRequests(t, map[string]int{"Table.Get": 2})
 
 		c, err := r.Check(t.Context(), got, nil)
 		if err != nil || c.Item.Value != *e || c.Freshness != secondaryindex.Fresh {
@@ -263,10 +263,10 @@ func TestWritesMakeTheDocumentedRequests(t *testing.T) {
 			ix                   *secondaryindex.Index[employee]
 			insert, move, remove int
 		}{
-			"intra":         {must(secondaryindex.Intra("email", emailOf, nil)), 1, 2, 2},
-			"intra, shared": {must(secondaryindex.Intra("email", emailOf, shared)), 1, 2, 2},
-			"inter":         {must(secondaryindex.Inter("email", nil, emailOf, nil)), 5, 9, 7},
-			"inter, shared": {must(secondaryindex.Inter("email", nil, emailOf, shared)), 4, 7, 6},
+			"intra":         {harness.Must(secondaryindex.Intra("email", emailOf, nil))(t), 1, 2, 2},
+			"intra, shared": {harness.Must(secondaryindex.Intra("email", emailOf, shared))(t), 1, 2, 2},
+			"inter":         {harness.Must(secondaryindex.Inter("email", nil, emailOf, nil))(t), 5, 9, 7},
+			"inter, shared": {harness.Must(secondaryindex.Inter("email", nil, emailOf, shared))(t), 4, 7, 6},
 		} {
 			store := newStore(t, b.Table(t), &harness.OutboxQueue{}, c.ix)
 			requests := func(do error) int {

@@ -16,7 +16,7 @@ import (
 
 func TestAReaderNeedsAStoreThatHasItsIndex(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		kept, other := must(secondaryindex.Intra("email", emailOf, nil)), must(secondaryindex.Intra("email", emailOf, nil))
+		kept, other := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t), harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
 		store := newStore(t, b.Table(t), nil, kept)
 		on(t, kept, store)
 		if _, err := other.On(store); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"email"`) {
@@ -30,7 +30,7 @@ func TestAReaderNeedsAStoreThatHasItsIndex(t *testing.T) {
 
 func TestAnIndexThatIsNotUniqueReturnsAllEntriesOfAValue(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		x := newIndexes(b.Table(t))
+		x := newIndexes(t, b.Table(t))
 		store := newStore(t, b.Table(t), &harness.OutboxQueue{}, x.views()...)
 		insert(t, store,
 			newEmployee("Sales", "000300", "Jim", "Jones", "jim@contoso.com"),
@@ -49,7 +49,7 @@ func TestAnIndexThatIsNotUniqueReturnsAllEntriesOfAValue(t *testing.T) {
 			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, nil), "000154", "000223", "000300", "000153", "000152")
 			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Range("Jones", "Jones-"), nil), "000223", "000300", "000153")
 			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Range("Jones", "Jones"), nil))
-			wantRequests(t, b, map[string]int{"Table.Query": 5}) // none for the empty range
+			b.WantRequests(t, map[string]int{"Table.Query": 5}) // none for the empty range
 			wantIDs(t, r.Query(t.Context(), "Marketing", secondaryindex.Equal("Jones"), nil), "000223")
 			if _, err := r.Get(t.Context(), "Sales", "Jones"); !errors.Is(err, secondaryindex.ErrNonUnique) {
 				t.Errorf("get: %v", err)
@@ -60,7 +60,7 @@ func TestAnIndexThatIsNotUniqueReturnsAllEntriesOfAValue(t *testing.T) {
 
 func TestQueriesStopAtTheirLimitAndContinueAfterShortPages(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := must(secondaryindex.Intra("email", emailOf, nil))
+		email := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
 		store := newStore(t, b.Table(t), nil, email)
 		var want []string
 		for i := range 12 {
@@ -71,13 +71,13 @@ func TestQueriesStopAtTheirLimitAndContinueAfterShortPages(t *testing.T) {
 		r := on(t, email, store)
 		b.ResetRequests()
 		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{Limit: 3}), want[:3]...)
-		wantRequests(t, b, map[string]int{"Table.Query": 1})
+		b.WantRequests(t, map[string]int{"Table.Query": 1})
 		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{PageSize: 5}), want...)
-		wantRequests(t, b, map[string]int{"Table.Query": 3})
+		b.WantRequests(t, map[string]int{"Table.Query": 3})
 		for range r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{PageSize: 5}) {
 			break
 		}
-		wantRequests(t, b, map[string]int{"Table.Query": 1})
+		b.WantRequests(t, map[string]int{"Table.Query": 1})
 		b.Fault(
 			fault.On("Table.Query").Nth(1).EmptyPage(),
 			fault.On("Table.Query").Nth(2).ShortPage(2),
@@ -93,14 +93,14 @@ func TestQueriesStopAtTheirLimitAndContinueAfterShortPages(t *testing.T) {
 				}
 			}
 		}
-		wantRequests(t, b, nil)
+		b.WantRequests(t, nil)
 	})
 }
 
 // The row key is longer than the value, here by the name of the index.
 func TestALongValueIsABadKeyAndNotABadView(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		index := must(secondaryindex.Intra("email", emailOf, nil))
+		index := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
 		store := newStore(t, b.Table(t), nil, index)
 		reader := on(t, index, store)
 		const most = 512 - len("email_")
@@ -119,7 +119,7 @@ func TestALongValueIsABadKeyAndNotABadView(t *testing.T) {
 
 func TestBadValuesAreRefusedBeforeAnyRequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		x := newIndexes(b.Table(t))
+		x := newIndexes(t, b.Table(t))
 		store := newStore(t, b.Table(t), &harness.OutboxQueue{}, x.views()...)
 		for name, bad := range map[string]string{"not UTF-8": "a\xffsecret", "too long": strings.Repeat("secret", 100)} {
 			e := jones()
@@ -171,14 +171,14 @@ func TestBadValuesAreRefusedBeforeAnyRequest(t *testing.T) {
 					check(ix.Name(), seq())
 				}
 			}
-			wantRequests(t, b, nil)
+			b.WantRequests(t, nil)
 		}
 	})
 }
 
 func TestPagesContinueAtTheirCursor(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		last := must(secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true}))
+		last := harness.Must(secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true}))(t)
 		store := newStore(t, b.Table(t), nil, last)
 		var want []string
 		for i := range 5 {
@@ -224,8 +224,8 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 func TestWritersAndReadersUseThePartitionOfTheValue(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		byLetter := func(value string) string { return value[:1] }
-		unique := must(secondaryindex.Inter("email", nil, emailOf, &secondaryindex.Options[employee]{Fold: true, Partition: byLetter}))
-		shared := must(secondaryindex.Inter("last", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true, Partition: byLetter}))
+		unique := harness.Must(secondaryindex.Inter("email", nil, emailOf, &secondaryindex.Options[employee]{Fold: true, Partition: byLetter}))(t)
+		shared := harness.Must(secondaryindex.Inter("last", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true, Partition: byLetter}))(t)
 		store := newStore(t, b.Table(t), &harness.OutboxQueue{}, unique, shared)
 		insert(t, store,
 			newEmployee("Sales", "1", "Mary", "Jones", "MaryJ@contoso.com"),

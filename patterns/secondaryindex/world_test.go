@@ -33,7 +33,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 			t.Fatal(err)
 		}
 	}
-	w.x = newIndexes(tables.NewClient("Badges"))
+	w.x = newIndexes(t, tables.NewClient("Badges"))
 	w.store = newStore(t, tables.NewClient("Employees"), w.queue, w.x.views()...)
 	return w
 }

@@ -75,11 +75,11 @@ func TestWritingAndReadingMakeAsManyRequestsAsByHand(t *testing.T) {
 // same response.
 type replay struct {
 	inner    policy.Transporter
-	answers  map[string]answer
+	replies  map[string]reply
 	requests int
 }
 
-type answer struct {
+type reply struct {
 	status int
 	header http.Header
 	body   []byte
@@ -88,7 +88,7 @@ type answer struct {
 func (r *replay) Do(req *http.Request) (*http.Response, error) {
 	r.requests++
 	kind := req.Method + req.URL.Path
-	a, ok := r.answers[kind]
+	a, ok := r.replies[kind]
 	if !ok {
 		resp, err := r.inner.Do(req)
 		if err != nil {
@@ -98,8 +98,8 @@ func (r *replay) Do(req *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		a = answer{resp.StatusCode, resp.Header, body}
-		r.answers[kind] = a
+		a = reply{resp.StatusCode, resp.Header, body}
+		r.replies[kind] = a
 	} else if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
 		_ = req.Body.Close()
@@ -113,7 +113,7 @@ func replayed(t testing.TB, accelerated bool) (*aztables.Client, *int) {
 	if _, err := acct.Tables().CreateTable(t.Context(), "Wide", nil); err != nil {
 		t.Fatal(err)
 	}
-	r := &replay{inner: acct.Transport(), answers: map[string]answer{}}
+	r := &replay{inner: acct.Transport(), replies: map[string]reply{}}
 	opts := &aztables.ClientOptions{}
 	opts.Transport = r
 	if accelerated {

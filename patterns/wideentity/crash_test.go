@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
@@ -113,7 +114,7 @@ func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
 				if _, err := table.Put(t.Context(), year, &z); err != nil {
 					t.Fatal(err)
 				}
-				item = must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+				item = harness.Must(table.Get(t.Context(), year))(t)
 				wantProperties(t, item.Value, z)
 				wantRows(t, acct, z)
 			})
@@ -137,15 +138,7 @@ func wantRows(t *testing.T, acct *storagetest.Account, v properties) {
 		}
 		want = 1 + len(parts)
 	}
-	n := 0
-	for pager := acct.Tables().NewClient("Wide").NewListEntitiesPager(nil); pager.More(); {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		n += len(page.Entities)
-	}
-	if n != want {
+	if n := len(harness.Rows(t, acct.Tables().NewClient("Wide"))); n != want {
 		t.Errorf("%d rows, want %d", n, want)
 	}
 }

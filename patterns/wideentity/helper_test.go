@@ -69,16 +69,6 @@ func same(x, y any) bool {
 	return x == y
 }
 
-func must[R any](t testing.TB) func(R, error) R {
-	return func(r R, err error) R {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-}
-
 // noise returns n bytes, the same for each call.
 func noise(n int) []byte {
 	b := make([]byte, n)
@@ -95,29 +85,10 @@ func text(n int) string {
 	return strings.Repeat(some, n/9) + strings.Repeat("x", n%9)
 }
 
-func wantRequests(t testing.TB, b *harness.Backend, want map[string]int) {
-	t.Helper()
-	got := map[string]int{}
-	for _, q := range b.Requests() {
-		got[string(q.Op)]++
-	}
-	if !maps.Equal(got, want) {
-		t.Errorf("requests %v, want %v", got, want)
-	}
-	b.ResetRequests()
-}
-
 // rawRows counts the rows of the table.
 func rawRows(t testing.TB, b *harness.Backend, client *aztables.Client) int {
 	t.Helper()
-	n := 0
-	for pager := client.NewListEntitiesPager(nil); pager.More(); {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		n += len(page.Entities)
-	}
+	n := len(harness.Rows(t, client))
 	b.ResetRequests()
 	return n
 }
@@ -145,5 +116,5 @@ func written(b *harness.Backend) int {
 // sweepNow sweeps one entity, including the rows of writes in progress.
 func sweepNow(t testing.TB, table *wideentity.Table[properties], key keys.Key) wideentity.SweepReport {
 	t.Helper()
-	return must[wideentity.SweepReport](t)(table.Sweep(t.Context(), &wideentity.SweepOptions{Entities: []keys.Key{key}, OlderThan: 1}))
+	return harness.Must(table.Sweep(t.Context(), &wideentity.SweepOptions{Entities: []keys.Key{key}, OlderThan: 1}))(t)
 }

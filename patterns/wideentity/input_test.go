@@ -28,7 +28,7 @@ func TestInvalidInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	heavy := properties{"Heavy": noise(18 << 20)}
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
-		read := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &many))
+		read := harness.Must(table.Insert(t.Context(), year, &many))(t)
 		b.ResetRequests()
 		put := func(v properties) func(context.Context) error {
 			return func(ctx context.Context) error { _, err := table.Put(ctx, wideKey("x"), &v); return err }
@@ -86,7 +86,7 @@ func TestInvalidInputIsRefusedBeforeAnyRequest(t *testing.T) {
 				t.Errorf("%s: the message contains the value", name)
 			}
 		}
-		wantRequests(t, b, map[string]int{})
+		b.WantRequests(t, map[string]int{})
 	})
 }
 
@@ -121,7 +121,7 @@ func TestSimilarIdsAreSeparateEntities(t *testing.T) {
 		ids := []string{"a", "a_", "a_01", "a_00", "aa", "a~", "a_~azp_0000000000000", "A", "a b", "å", "0"}
 		for _, id := range ids {
 			v := properties{"Id": id, "Other" + fmt.Sprint(len(id)): id}
-			must[wideentity.Item[properties]](t)(table.Insert(t.Context(), wideKey(id), &v))
+			harness.Must(table.Insert(t.Context(), wideKey(id), &v))(t)
 		}
 		for _, foreign := range []string{"a_2012", "a_1", "a_99", "a"} {
 			if _, err := client.AddEntity(t.Context(), []byte(`{"PartitionKey":"Sales","RowKey":"`+foreign+`","Id":"foreign"}`), nil); err != nil {
@@ -137,7 +137,7 @@ func TestSimilarIdsAreSeparateEntities(t *testing.T) {
 			}
 		}
 		for i, id := range ids {
-			item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), wideKey(id)))
+			item := harness.Must(table.Get(t.Context(), wideKey(id)))(t)
 			if item.Value["Id"] != id || item.Value["RowKey"] != id || len(item.Value) != 4 {
 				t.Errorf("entity %q is another one", id)
 			}
@@ -145,7 +145,7 @@ func TestSimilarIdsAreSeparateEntities(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, left := range ids[i+1:] {
-				must[wideentity.Item[properties]](t)(table.Get(t.Context(), wideKey(left)))
+				harness.Must(table.Get(t.Context(), wideKey(left)))(t)
 			}
 		}
 		if n := rawRows(t, b, client); n != 4 {
@@ -170,8 +170,8 @@ func TestEmptyPartitionKeysAndQuotesNeedTheAcceleratingPolicy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), key)).Value, v)
-			must[wideentity.Item[properties]](t)(table.Read(t.Context(), key, dayName(1), dayName(2)))
+			wantProperties(t, harness.Must(table.Get(t.Context(), key))(t).Value, v)
+			harness.Must(table.Read(t.Context(), key, dayName(1), dayName(2)))(t)
 			if err := table.Delete(t.Context(), key, ""); err != nil {
 				t.Error(err)
 			}
@@ -194,6 +194,6 @@ func TestACanceledContextEndsEveryOperation(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		}
-		wantRequests(t, b, map[string]int{})
+		b.WantRequests(t, map[string]int{})
 	})
 }

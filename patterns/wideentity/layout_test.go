@@ -86,27 +86,27 @@ func TestAStructMayHaveMoreThan252Fields(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := open[yearOfMessages](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
-		must[wideentity.Item[yearOfMessages]](t)(table.Insert(t.Context(), year, aYear()))
+		harness.Must(table.Insert(t.Context(), year, aYear()))(t)
 		for row, want := range map[string]string{"000123_01": "Day251", "000123_02": "Day252"} {
 			resp, err := client.GetEntity(t.Context(), year.Partition, row, nil)
 			if err != nil || !strings.Contains(string(resp.Value), `"`+want+`"`) {
 				t.Errorf("row %s has no %s: %v", row, want, err)
 			}
 		}
-		item := must[wideentity.Item[yearOfMessages]](t)(table.Get(t.Context(), year))
+		item := harness.Must(table.Get(t.Context(), year))(t)
 		want := aYear()
 		want.PartitionKey, want.RowKey = "Sales", "000123"
 		if !reflect.DeepEqual(&item.Value, want) {
 			t.Error("the entity is not what was written")
 		}
-		part := must[wideentity.Item[yearOfMessages]](t)(table.Read(t.Context(), year, "Day100"))
+		part := harness.Must(table.Read(t.Context(), year, "Day100"))(t)
 		if part.Value.Day100 != 100 || part.Value.Day101 != 0 || part.Value.Department != "" || !part.Projected() {
 			t.Errorf("a partial read returned other properties: %d %d", part.Value.Day100, part.Value.Day101)
 		}
 		if _, err := table.Replace(t.Context(), part); !errors.Is(err, patterns.ErrBadETag) {
 			t.Errorf("replace by an item that was read without its head: %v", err)
 		}
-		part = must[wideentity.Item[yearOfMessages]](t)(table.Read(t.Context(), year, "Day100", "Day300"))
+		part = harness.Must(table.Read(t.Context(), year, "Day100", "Day300"))(t)
 		if _, err := table.Replace(t.Context(), part); !errors.Is(err, patterns.ErrProjected) {
 			t.Errorf("replace by an item that was read in part: %v", err)
 		}
@@ -114,8 +114,8 @@ func TestAStructMayHaveMoreThan252Fields(t *testing.T) {
 			t.Errorf("merge of a property that was not read: %v", err)
 		}
 		part.Value.Day300 = -1
-		must[wideentity.Item[yearOfMessages]](t)(table.Merge(t.Context(), part, "Day300"))
-		if got := must[wideentity.Item[yearOfMessages]](t)(table.Get(t.Context(), year)); got.Value.Day300 != -1 || got.Value.Day299 != 299 {
+		harness.Must(table.Merge(t.Context(), part, "Day300"))(t)
+		if got := harness.Must(table.Get(t.Context(), year))(t); got.Value.Day300 != -1 || got.Value.Day299 != 299 {
 			t.Error("the merge was not applied")
 		}
 	})
@@ -128,17 +128,17 @@ func TestUnknownPropertiesSurviveUpdateAndReplace(t *testing.T) {
 		client := b.Table(t)
 		all, some := open[properties](t, client, nil), open[narrow](t, client, nil)
 		v := properties{"A": "a", "B": int64(5), "C": noise(100_000), "D": text(50_000), "E": 2.0, "F": [16]byte{1}}
-		must[wideentity.Item[properties]](t)(all.Insert(t.Context(), year, &v))
-		item := must[wideentity.Item[narrow]](t)(some.Update(t.Context(), year, func(n *narrow) error {
+		harness.Must(all.Insert(t.Context(), year, &v))(t)
+		item := harness.Must(some.Update(t.Context(), year, func(n *narrow) error {
 			n.A = "aa"
 			return nil
-		}))
+		}))(t)
 		v["A"] = "aa"
-		wantProperties(t, must[wideentity.Item[properties]](t)(all.Get(t.Context(), year)).Value, v)
+		wantProperties(t, harness.Must(all.Get(t.Context(), year))(t).Value, v)
 		item.Value.A = "aaa"
-		must[wideentity.Item[narrow]](t)(some.Replace(t.Context(), item))
+		harness.Must(some.Replace(t.Context(), item))(t)
 		v["A"] = "aaa"
-		wantProperties(t, must[wideentity.Item[properties]](t)(all.Get(t.Context(), year)).Value, v)
+		wantProperties(t, harness.Must(all.Get(t.Context(), year))(t).Value, v)
 	})
 }
 
@@ -150,23 +150,23 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 		old, table := open[properties](t, client, &wideentity.Options{Parts: 7}), open[properties](t, client, &wideentity.Options{Parts: 3})
 		v := days(300)
 		v["Photo"] = noise(150_000)
-		must[wideentity.Item[properties]](t)(old.Insert(t.Context(), year, &v))
+		harness.Must(old.Insert(t.Context(), year, &v))(t)
 		v[dayName(3)] = int32(-3)
 		if err := table.Set(t.Context(), year, &v, dayName(3)); err != nil {
 			t.Fatal(err)
 		}
 		check := func() {
 			t.Helper()
-			wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
+			wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
 			for _, names := range [][]string{{dayName(3)}, {dayName(1), dayName(3), dayName(4)}, {"Photo", dayName(3)}} {
-				wantProperties(t, must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, names...)).Value, only(v, names))
+				wantProperties(t, harness.Must(table.Read(t.Context(), year, names...))(t).Value, only(v, names))
 			}
 		}
 		check()
-		must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
+		harness.Must(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(3)] = int32(33)
 			return nil
-		}))
+		}))(t)
 		v[dayName(3)] = int32(33)
 		check()
 		if n := rawRows(t, b, client); n != 4 {
@@ -174,12 +174,12 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 		}
 		// Only a table with the same PartOf can read a part of an entity stored by it.
 		own := open[properties](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
-		wantProperties(t, must[wideentity.Item[properties]](t)(own.Read(t.Context(), year, dayName(3))).Value, only(v, []string{dayName(3)}))
-		must[wideentity.Item[properties]](t)(own.Update(t.Context(), year, func(b *properties) error {
+		wantProperties(t, harness.Must(own.Read(t.Context(), year, dayName(3)))(t).Value, only(v, []string{dayName(3)}))
+		harness.Must(own.Update(t.Context(), year, func(b *properties) error {
 			clear(*b)
 			(*b)["Day001"] = int32(1)
 			return nil
-		}))
+		}))(t)
 		v = properties{"Day001": int32(1)}
 		if err := table.Set(t.Context(), year, &v, "Day001"); !errors.Is(err, wideentity.ErrParts) {
 			t.Errorf("set by another rule: %v", err)
@@ -187,10 +187,10 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 		if _, err := table.Read(t.Context(), year, "Day001"); !errors.Is(err, wideentity.ErrParts) {
 			t.Errorf("read by another rule: %v", err)
 		}
-		item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+		item := harness.Must(table.Get(t.Context(), year))(t)
 		wantProperties(t, item.Value, v)
-		must[wideentity.Item[properties]](t)(table.Replace(t.Context(), item))
-		wantProperties(t, must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Day001")).Value, v)
+		harness.Must(table.Replace(t.Context(), item))(t)
+		wantProperties(t, harness.Must(table.Read(t.Context(), year, "Day001"))(t).Value, v)
 	})
 }
 
@@ -201,20 +201,14 @@ func TestTheStoredFormDoesNotChange(t *testing.T) {
 		table := open[properties](t, client, &wideentity.Options{Parts: 4})
 		v := properties{"Name": "n", "Count": int64(7), "Photo": make([]byte, 131_072)}
 		key := keys.Key{Partition: "Sales", Row: "a_b"}
-		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), key, &v))
+		harness.Must(table.Insert(t.Context(), key, &v))(t)
 		var got []string
-		for pager := client.NewListEntitiesPager(nil); pager.More(); {
-			page, err := pager.NextPage(t.Context())
-			if err != nil {
+		for _, raw := range harness.Rows(t, client) {
+			var e aztables.EDMEntity
+			if err := json.Unmarshal(raw, &e); err != nil {
 				t.Fatal(err)
 			}
-			for _, raw := range page.Entities {
-				var e aztables.EDMEntity
-				if err := json.Unmarshal(raw, &e); err != nil {
-					t.Fatal(err)
-				}
-				got = append(got, describe(e))
-			}
+			got = append(got, describe(e))
 		}
 		want := []string{ // "_" is escaped in an id
 			"a^\uffeeb_00: azp_layout=string hash:4, azp_parts=string 01:V;02:V;03:V;04:V, azp_splits=string Photo:3, azp_version=string V",
@@ -235,14 +229,14 @@ func TestATextThatGrowsOrShrinksByAPieceIsReadAsAWhole(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := properties{"Text": ""}
-		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		harness.Must(table.Insert(t.Context(), year, &v))(t)
 		for _, units := range []int{32768, 32769, 32768, 70_000, 32768} {
 			text := strings.Repeat("x", units)
-			must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
+			harness.Must(table.Update(t.Context(), year, func(b *properties) error {
 				(*b)["Text"] = text
 				return nil
-			}))
-			part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Text"))
+			}))(t)
+			part := harness.Must(table.Read(t.Context(), year, "Text"))(t)
 			wantProperties(t, part.Value, properties{"Text": text})
 		}
 	})
@@ -254,7 +248,7 @@ func TestAMergeEmptiesSurplusPieces(t *testing.T) {
 		client := b.Table(t)
 		table := open[properties](t, client, &wideentity.Options{Parts: 4})
 		v := properties{"Photo": make([]byte, 200_000)}
-		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		harness.Must(table.Insert(t.Context(), year, &v))(t)
 		v = properties{"Photo": make([]byte, 70_000)}
 		if err := table.Set(t.Context(), year, &v, "Photo"); err != nil {
 			t.Fatal(err)
@@ -269,8 +263,8 @@ func TestAMergeEmptiesSurplusPieces(t *testing.T) {
 				t.Errorf("row %s has %d bytes, for %d of the value", row, n, want)
 			}
 		}
-		wantProperties(t, must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Photo")).Value, v)
-		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
+		wantProperties(t, harness.Must(table.Read(t.Context(), year, "Photo"))(t).Value, v)
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }
 
@@ -301,7 +295,7 @@ func TestThePartOfAPropertyFollowsFromItsName(t *testing.T) {
 		client := b.Table(t)
 		table := open[properties](t, client, nil)
 		v := days(30)
-		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		harness.Must(table.Insert(t.Context(), year, &v))(t)
 		for name := range v {
 			row := fmt.Sprintf("000123_%02d", hashOf(name, 16)+1)
 			resp, err := client.GetEntity(t.Context(), "Sales", row, nil)

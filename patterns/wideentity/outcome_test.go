@@ -58,7 +58,7 @@ func TestAWriteSucceedsIfItsResponseIsLost(t *testing.T) {
 					table := open[properties](t, b.Table(t), nil)
 					wideentity.SetBatchBytes(table, smallBatch)
 					if c.before != nil {
-						must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &c.before))
+						harness.Must(table.Insert(t.Context(), year, &c.before))(t)
 					}
 					b.ClearFaults()
 					b.Fault(fault.On("Table.Batch").Nth(n + 1).LoseReply())
@@ -87,14 +87,14 @@ func TestAnOutcomeThatTheHeadDoesNotShowIsUnknown(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := properties{"A": "a"}
-		item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		item := harness.Must(table.Insert(t.Context(), year, &v))(t)
 		b.Fault(fault.On("Table.Batch").LoseReply(), fault.On("Table.Get").LoseRequest())
 		item.Value = properties{"A": "b"}
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrConflict) {
 			t.Errorf("the head cannot be read: %v", err)
 		}
 		b.ClearFaults()
-		item = must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+		item = harness.Must(table.Get(t.Context(), year))(t)
 		b.Fault(fault.On("Table.Batch").LoseReply())
 		if err := table.Delete(t.Context(), year, item.ETag); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("the entity does not exist: %v", err)
@@ -121,7 +121,7 @@ func TestOnlyAResponseProvesThatAWriteWasNotApplied(t *testing.T) {
 				for _, key := range all {
 					table := open[properties](t, b.Table(t), nil)
 					v := properties{"A": "a"}
-					item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), key, &v))
+					item := harness.Must(table.Insert(t.Context(), key, &v))(t)
 					b.Fault(c.rule)
 					item.Value = properties{"A": "b"}
 					if _, err := table.Replace(t.Context(), item); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) != c.unknown {
@@ -178,7 +178,7 @@ func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
 				theirs := properties{"A": "theirs"}
 				var item wideentity.Item[properties]
 				if c.exists {
-					item = must[wideentity.Item[properties]](t)(other.Insert(t.Context(), year, &theirs))
+					item = harness.Must(other.Insert(t.Context(), year, &theirs))(t)
 				}
 				b.Fault(fault.On("Table.Batch").Nth(1).LoseRequest())
 				lost := false
@@ -188,7 +188,7 @@ func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
 					}
 					lost = true
 					for range c.others {
-						must[wideentity.Item[properties]](t)(other.Put(t.Context(), year, &theirs))
+						harness.Must(other.Put(t.Context(), year, &theirs))(t)
 					}
 				}), nil)
 				err := c.run(t.Context(), table, item)
@@ -198,7 +198,7 @@ func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
 				if c.want == patterns.ErrOutcomeUnknown && (errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists)) {
 					t.Errorf("%v invites the caller to repeat the write", err)
 				}
-				wantProperties(t, must[wideentity.Item[properties]](t)(other.Get(t.Context(), year)).Value, theirs)
+				wantProperties(t, harness.Must(other.Get(t.Context(), year))(t).Value, theirs)
 			})
 		})
 	}
@@ -210,7 +210,7 @@ func TestAStagedWriteThatFailsBeforeItsHeadIsNotApplied(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		wideentity.SetBatchBytes(table, smallBatch)
 		small, big := properties{"A": "a"}, large("x")
-		item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &small))
+		item := harness.Must(table.Insert(t.Context(), year, &small))(t)
 		for n := 1; n <= 2; n++ {
 			b.Fault(fault.On("Table.Batch").Nth(n).Times(fault.Forever).LoseRequest())
 			item.Value = big
@@ -218,9 +218,9 @@ func TestAStagedWriteThatFailsBeforeItsHeadIsNotApplied(t *testing.T) {
 				t.Errorf("transaction %d: %v", n, err)
 			}
 			b.ClearFaults()
-			wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, small)
+			wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, small)
 		}
 		item.Value = big
-		must[wideentity.Item[properties]](t)(table.Replace(t.Context(), item))
+		harness.Must(table.Replace(t.Context(), item))(t)
 	})
 }

@@ -12,14 +12,14 @@ func TestPagesMayHaveAnySize(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := days(500)
-		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		harness.Must(table.Insert(t.Context(), year, &v))(t)
 		for _, rule := range []fault.Rule{
 			fault.On("Table.Query").ShortPage(1), fault.On("Table.Query").ShortPage(5), fault.On("Table.Query").EmptyPage(),
 		} {
 			b.ClearFaults()
 			b.Fault(rule)
-			wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
-			part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, dayName(1), dayName(2), dayName(3)))
+			wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+			part := harness.Must(table.Read(t.Context(), year, dayName(1), dayName(2), dayName(3)))(t)
 			wantProperties(t, part.Value, only(v, []string{dayName(1), dayName(2), dayName(3)}))
 		}
 	})
@@ -31,7 +31,7 @@ func TestAMissingRowIsAnError(t *testing.T) {
 		client := b.Table(t)
 		table := open[properties](t, client, &wideentity.Options{Parts: 3, Tries: 2})
 		v := days(50)
-		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		harness.Must(table.Insert(t.Context(), year, &v))(t)
 		if _, err := client.DeleteEntity(t.Context(), year.Partition, year.Row+"_02", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestAMissingRowIsAnError(t *testing.T) {
 			t.Errorf("set: %v", err)
 		}
 		few := properties{"X": int32(1)} // has no property in the missing row
-		must[wideentity.Item[properties]](t)(table.Put(t.Context(), year, &few))
-		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, few)
+		harness.Must(table.Put(t.Context(), year, &few))(t)
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, few)
 	})
 }

@@ -14,7 +14,7 @@ func TestAStagedWriteWhoseMarkerWasSweptFailsAndChangesNothing(t *testing.T) {
 		b.NamedTable(t, name)
 		other := open[properties](t, b.Direct(t, name), nil)
 		first := properties{"A": "first"}
-		must[wideentity.Item[properties]](t)(other.Insert(t.Context(), year, &first))
+		harness.Must(other.Insert(t.Context(), year, &first))(t)
 		swept := 0
 		table := open[properties](t, b.AfterEachTry(t, name, func(try int) {
 			if try == 2 {
@@ -22,7 +22,7 @@ func TestAStagedWriteWhoseMarkerWasSweptFailsAndChangesNothing(t *testing.T) {
 			}
 		}), nil)
 		wideentity.SetBatchBytes(table, smallBatch)
-		item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)) // try 1
+		item := harness.Must(table.Get(t.Context(), year))(t) // try 1
 		item.Value = large("x")
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrConflict) {
 			t.Errorf("got %v, want a conflict", err)
@@ -33,7 +33,7 @@ func TestAStagedWriteWhoseMarkerWasSweptFailsAndChangesNothing(t *testing.T) {
 		if r := sweepNow(t, other, year); r != (wideentity.SweepReport{}) {
 			t.Errorf("rows left over: %+v", r)
 		}
-		wantProperties(t, must[wideentity.Item[properties]](t)(other.Get(t.Context(), year)).Value, first)
+		wantProperties(t, harness.Must(other.Get(t.Context(), year))(t).Value, first)
 	})
 }
 
@@ -53,8 +53,8 @@ func TestASweepLeavesTheRowsOfAWriteInProgress(t *testing.T) {
 		wideentity.SetBatchBytes(table, smallBatch)
 		for _, mark := range []string{"x", "y"} {
 			v := large(mark)
-			must[wideentity.Item[properties]](t)(table.Put(t.Context(), year, &v))
-			wantProperties(t, must[wideentity.Item[properties]](t)(other.Get(t.Context(), year)).Value, v)
+			harness.Must(table.Put(t.Context(), year, &v))(t)
+			wantProperties(t, harness.Must(other.Get(t.Context(), year))(t).Value, v)
 			replaced = len(v)
 		}
 		if young != len(large(""))+1 {

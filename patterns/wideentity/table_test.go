@@ -18,10 +18,10 @@ func TestAnEntityIsReadAsItWasWritten(t *testing.T) {
 			table := open[properties](t, b.Table(t), nil)
 			v := days(n)
 			b.ResetRequests()
-			must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
-			wantRequests(t, b, map[string]int{"Table.Batch": 1})
-			item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
-			wantRequests(t, b, map[string]int{"Table.Query": 1})
+			harness.Must(table.Insert(t.Context(), year, &v))(t)
+			b.WantRequests(t, map[string]int{"Table.Batch": 1})
+			item := harness.Must(table.Get(t.Context(), year))(t)
+			b.WantRequests(t, map[string]int{"Table.Query": 1})
 			wantProperties(t, item.Value, v)
 			if item.ETag == "" || item.Timestamp.IsZero() || item.Value["RowKey"] != "000123" {
 				t.Errorf("item without ETag, Timestamp or keys: %q %v", item.ETag, item.Timestamp)
@@ -51,12 +51,12 @@ func TestLargeValuesAreSplitAndJoined(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		for _, n := range []int{65535, 65536, 65537, 131071, 400_000} {
 			v := properties{"Photo": noise(n), "Text": text(n / 2), "Small": "s"}
-			must[wideentity.Item[properties]](t)(table.Put(t.Context(), year, &v))
-			item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+			harness.Must(table.Put(t.Context(), year, &v))(t)
+			item := harness.Must(table.Get(t.Context(), year))(t)
 			wantProperties(t, item.Value, v)
-			part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Photo", "Text"))
+			part := harness.Must(table.Read(t.Context(), year, "Photo", "Text"))(t)
 			wantProperties(t, part.Value, properties{"Photo": v["Photo"], "Text": v["Text"]})
-			part = must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, "Text"))
+			part = harness.Must(table.Read(t.Context(), year, "Text"))(t)
 			wantProperties(t, part.Value, properties{"Text": v["Text"]})
 		}
 	})
@@ -67,35 +67,35 @@ func TestAnEntityOverTheLimitOfATransactionIsStaged(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		wideentity.SetBatchBytes(table, 200_000)
 		small := days(400)
-		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &small))
+		harness.Must(table.Insert(t.Context(), year, &small))(t)
 		large := days(100)
 		large["Photo"] = noise(200_000)
 		b.ResetRequests()
-		must[wideentity.Item[properties]](t)(table.Put(t.Context(), year, &large))
-		wantRequests(t, b, map[string]int{"Table.Get": 1, "Table.Batch": 3}) // two of rows, one of the head
-		item := must[wideentity.Item[properties]](t)(table.Get(t.Context(), year))
+		harness.Must(table.Put(t.Context(), year, &large))(t)
+		b.WantRequests(t, map[string]int{"Table.Get": 1, "Table.Batch": 3}) // two of rows, one of the head
+		item := harness.Must(table.Get(t.Context(), year))(t)
 		wantProperties(t, item.Value, large)
-		wantRequests(t, b, map[string]int{"Table.Query": 1})
+		b.WantRequests(t, map[string]int{"Table.Query": 1})
 		large["Photo"] = noise(300_000)
 		item.Value = large
-		item = must[wideentity.Item[properties]](t)(table.Replace(t.Context(), item))
-		wantRequests(t, b, map[string]int{"Table.Batch": 5}) // three of rows, one of the head, one of the replaced rows
-		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, large)
-		part := must[wideentity.Item[properties]](t)(table.Read(t.Context(), year, dayName(1), dayName(2), "Photo"))
+		item = harness.Must(table.Replace(t.Context(), item))(t)
+		b.WantRequests(t, map[string]int{"Table.Batch": 5}) // three of rows, one of the head, one of the replaced rows
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, large)
+		part := harness.Must(table.Read(t.Context(), year, dayName(1), dayName(2), "Photo"))(t)
 		wantProperties(t, part.Value, properties{dayName(1): int32(1), dayName(2): int32(2), "Photo": large["Photo"]})
 
 		// A small change is one transaction, on the staged rows.
 		b.ResetRequests()
-		item = must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
+		item = harness.Must(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(1)] = int32(-1)
 			return nil
-		}))
-		wantRequests(t, b, map[string]int{"Table.Query": 1, "Table.Batch": 1})
+		}))(t)
+		b.WantRequests(t, map[string]int{"Table.Query": 1, "Table.Batch": 1})
 		large[dayName(1)] = int32(-1)
-		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, large)
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, large)
 		item.Value = small
-		must[wideentity.Item[properties]](t)(table.Replace(t.Context(), item))
-		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, small)
+		harness.Must(table.Replace(t.Context(), item))(t)
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, small)
 	})
 }
 
@@ -106,8 +106,8 @@ func TestAnEntityMayHaveMoreThanFourMegabytes(t *testing.T) {
 	}
 	v := days(2000)
 	v["Photo"], v["Text"] = noise(8<<20), text(1<<20)
-	must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
-	wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
+	harness.Must(table.Insert(t.Context(), year, &v))(t)
+	wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
 }
 
 func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
@@ -119,7 +119,7 @@ func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
 		for _, name := range names {
 			parts[hashOf(name, 16)] = true
 		}
-		item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		item := harness.Must(table.Insert(t.Context(), year, &v))(t)
 		b.ResetRequests()
 		for _, c := range []struct {
 			name string
@@ -146,7 +146,7 @@ func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			t.Log(c.name)
-			wantRequests(t, b, c.want)
+			b.WantRequests(t, c.want)
 		}
 	})
 }
@@ -156,17 +156,17 @@ func TestAChangeOfOnePropertyWritesTwoRows(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := days(1000)
-		item := must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		item := harness.Must(table.Insert(t.Context(), year, &v))(t)
 		b.ResetRequests()
-		item = must[wideentity.Item[properties]](t)(table.Merge(t.Context(), item, dayName(7)))
+		item = harness.Must(table.Merge(t.Context(), item, dayName(7)))(t)
 		if n := written(b); n != 2 {
 			t.Errorf("a merge wrote %d rows, want 2", n)
 		}
 		b.ResetRequests()
-		must[wideentity.Item[properties]](t)(table.Update(t.Context(), year, func(b *properties) error {
+		harness.Must(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(7)] = int32(77)
 			return nil
-		}))
+		}))(t)
 		if n := written(b); n != 2 {
 			t.Errorf("an update wrote %d rows, want 2", n)
 		}
@@ -183,7 +183,7 @@ func TestConcurrentUpdatesOfACounterLoseNoIncrement(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), &wideentity.Options{Tries: 100})
 		v := days(100)
-		must[wideentity.Item[properties]](t)(table.Insert(t.Context(), year, &v))
+		harness.Must(table.Insert(t.Context(), year, &v))(t)
 		var g errgroup.Group
 		for range 4 {
 			g.Go(func() error {
@@ -202,7 +202,7 @@ func TestConcurrentUpdatesOfACounterLoseNoIncrement(t *testing.T) {
 			t.Fatal(err)
 		}
 		v[dayName(1)] = int32(21)
-		wantProperties(t, must[wideentity.Item[properties]](t)(table.Get(t.Context(), year)).Value, v)
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }
 

@@ -104,7 +104,7 @@ func (c *call) putBlockList() *reply.Error {
 	if e != nil {
 		return e
 	}
-	if len(list.Kids) > maxBlocks {
+	if len(list.Children) > maxBlocks {
 		return reply.New(http.StatusBadRequest, "BlockListTooLong", "The block list may not contain more than 50,000 blocks.")
 	}
 	c.Lock(&c.s.mu)
@@ -133,8 +133,8 @@ func (b *blob) pick(list *xmlservice.Node) ([]block, *reply.Error) {
 			}
 		}
 	}
-	blocks := make([]block, 0, len(list.Kids))
-	for _, n := range list.Kids {
+	blocks := make([]block, 0, len(list.Children))
+	for _, n := range list.Children {
 		id := strings.TrimSpace(n.Text)
 		if n, ok := blockIDLen(id); !ok || n > maxBlockID {
 			return nil, reply.New(http.StatusBadRequest, "InvalidBlockId", "The specified block ID is invalid. The block ID must be Base64-encoded.")

@@ -142,7 +142,7 @@ func TestNamesThatXMLDoesNotAllowAreListedEncoded(t *testing.T) {
 
 func TestATransportCanRequestShortAndEmptyPages(t *testing.T) {
 	s := filled(t)
-	list := func(marker string, page req.Page) servicetest.Answer {
+	list := func(marker string, page req.Page) servicetest.Reply {
 		r := request(t, "GET", "/c11?restype=container&comp=list&marker="+marker)
 		parsed, r := new(req.Parser).Parse(r.WithContext(req.WithService(t.Context(), op.Blob)))
 		parsed.Page = page

@@ -98,7 +98,7 @@ func (c *call) leaseAction() (func(l *lease, stamp func()) *reply.Error, *reply.
 		}
 		return nil
 	}
-	answer := func(l *lease, status int, stamp func()) *reply.Error {
+	replyWith := func(l *lease, status int, stamp func()) *reply.Error {
 		stamp()
 		c.Set("X-Ms-Lease-Id", l.id)
 		c.Empty(status)
@@ -114,14 +114,14 @@ func (c *call) leaseAction() (func(l *lease, stamp func()) *reply.Error, *reply.
 			if e := l.acquire(c.Now, proposed, d); e != nil {
 				return e
 			}
-			return answer(l, http.StatusCreated, stamp)
+			return replyWith(l, http.StatusCreated, stamp)
 		}, e
 	case "renew":
 		return func(l *lease, stamp func()) *reply.Error {
 			if e := l.renew(c.Now, id); e != nil {
 				return e
 			}
-			return answer(l, http.StatusOK, stamp)
+			return replyWith(l, http.StatusOK, stamp)
 		}, need(id != "", "x-ms-lease-id")
 	case "change":
 		e := need(id != "", "x-ms-lease-id")
@@ -132,14 +132,14 @@ func (c *call) leaseAction() (func(l *lease, stamp func()) *reply.Error, *reply.
 			if e := l.change(c.Now, id, proposed); e != nil {
 				return e
 			}
-			return answer(l, http.StatusOK, stamp)
+			return replyWith(l, http.StatusOK, stamp)
 		}, e
 	case "release":
 		return func(l *lease, stamp func()) *reply.Error {
 			if e := l.release(c.Now, id); e != nil {
 				return e
 			}
-			return answer(l, http.StatusOK, stamp)
+			return replyWith(l, http.StatusOK, stamp)
 		}, need(id != "", "x-ms-lease-id")
 	case "break":
 		period, e := c.leaseSeconds("X-Ms-Lease-Break-Period", 0, false)

@@ -70,16 +70,16 @@ func (c *call) setTags() *reply.Error {
 	if e != nil {
 		return e
 	}
-	set := root.Kid("TagSet")
+	set := root.Child("TagSet")
 	if set == nil {
 		return reply.MissingXML("TagSet")
 	}
 	var tags []tag
-	for _, k := range set.Kids {
-		if k.Name != "Tag" || k.Kid("Key") == nil || k.Kid("Value") == nil {
+	for _, k := range set.Children {
+		if k.Name != "Tag" || k.Child("Key") == nil || k.Child("Value") == nil {
 			return reply.InvalidXML()
 		}
-		tags = append(tags, tag{k.Kid("Key").Text, k.Kid("Value").Text})
+		tags = append(tags, tag{k.Child("Key").Text, k.Child("Value").Text})
 	}
 	if e := checkTags(tags); e != nil {
 		return e

@@ -22,12 +22,12 @@ func (a *attempt) run(req *http.Request) (*http.Response, error) {
 	}
 	switch a.effect.outcome {
 	case loseRequest:
-		Announce(req)
+		TraceRequest(req)
 		closeBody(req)
 		return nil, a.t.opts.Lost(a.q.Op)
 	case refuse:
-		Announce(req)
-		AnnounceReply(req)
+		TraceRequest(req)
+		TraceReply(req)
 		return a.refuse(req), nil
 	}
 	res, err := a.send(req)
@@ -52,8 +52,8 @@ func (a *attempt) run(req *http.Request) (*http.Response, error) {
 func (a *attempt) send(req *http.Request) (*http.Response, error) {
 	out := *req
 	if res := a.shape(&out); res != nil {
-		Announce(req)
-		AnnounceReply(req)
+		TraceRequest(req)
+		TraceReply(req)
 		closeBody(req)
 		res.Request = req
 		a.t.note(func() { a.q.Status, a.q.ReplyBytes = res.StatusCode, res.ContentLength })
@@ -100,7 +100,7 @@ func (a *attempt) shape(req *http.Request) *http.Response {
 	e := a.effect
 	shaped := *a.r // a copy, because an outer transport may send its request again
 	a.r = &shaped
-	shaped.Page = e.page.Or(shaped.Page)
+	shaped.Page = e.page.WithDefaults(shaped.Page)
 	shaped.Page.Empty = shaped.Page.Empty || e.empty // of a list; the reply to a query is created below
 	switch a.q.Op {
 	case op.TableQuery, op.TableList:
@@ -115,7 +115,7 @@ func (a *attempt) shape(req *http.Request) *http.Response {
 		fallthrough
 	case op.QueuePeek:
 		if e.late {
-			return answer(req, http.StatusOK, http.Header{"Content-Type": {"application/xml"}}, []byte(noMessages))
+			return newReply(req, http.StatusOK, http.Header{"Content-Type": {"application/xml"}}, []byte(noMessages))
 		}
 	}
 	return nil

@@ -153,7 +153,7 @@ func (e effect) String() string {
 func (e *effect) add(f effect) {
 	e.delay += f.delay
 	e.replyDelay += f.replyDelay
-	e.page = e.page.Or(f.page)
+	e.page = e.page.WithDefaults(f.page)
 	e.empty = e.empty || f.empty
 	e.late = e.late || f.late
 	e.redeliver = e.redeliver || f.redeliver

@@ -27,8 +27,8 @@ type service struct {
 }
 
 func (s *service) Do(req *http.Request) (*http.Response, error) {
-	fault.Announce(req)
-	defer fault.AnnounceReply(req)
+	fault.TraceRequest(req)
+	defer fault.TraceReply(req)
 	body := ""
 	if req.Body != nil {
 		b, err := io.ReadAll(req.Body)

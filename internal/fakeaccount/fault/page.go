@@ -60,5 +60,5 @@ func (a *attempt) emptyPage(req *http.Request) *http.Response {
 			h.Set("x-ms-continuation-NextRowKey", row)
 		}
 	}
-	return answer(req, http.StatusOK, h, []byte(`{"value":[]}`))
+	return newReply(req, http.StatusOK, h, []byte(`{"value":[]}`))
 }

@@ -22,7 +22,7 @@ func (a *attempt) keepReply(res *http.Response) error {
 	if a.t.repeats == nil {
 		a.t.repeats = map[string]*http.Response{}
 	}
-	a.t.repeats[a.q.Resource] = answer(nil, res.StatusCode, res.Header.Clone(), b)
+	a.t.repeats[a.q.Resource] = newReply(nil, res.StatusCode, res.Header.Clone(), b)
 	return nil
 }
 

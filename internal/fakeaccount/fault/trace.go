@@ -5,10 +5,10 @@ import (
 	"net/http/httptrace"
 )
 
-// Announce calls the hooks GetConn, GotConn and WroteRequest of the request's
+// TraceRequest calls the hooks GetConn, GotConn and WroteRequest of the request's
 // httptrace.ClientTrace, as net/http does. A transport without connections calls it so that
 // attempts can be counted in the same way.
-func Announce(req *http.Request) {
+func TraceRequest(req *http.Request) {
 	trace := httptrace.ContextClientTrace(req.Context())
 	if trace == nil {
 		return
@@ -31,9 +31,9 @@ func Announce(req *http.Request) {
 	}
 }
 
-// AnnounceReply calls the hook that net/http calls when the first byte of a reply
+// TraceReply calls the hook that net/http calls when the first byte of a reply
 // arrives.
-func AnnounceReply(req *http.Request) {
+func TraceReply(req *http.Request) {
 	if trace := httptrace.ContextClientTrace(req.Context()); trace != nil && trace.GotFirstResponseByte != nil {
 		trace.GotFirstResponseByte()
 	}

@@ -16,11 +16,11 @@ import (
 // https://learn.microsoft.com/rest/api/storageservices/get-messages; times are in
 // seconds.
 const (
-	week           = 7 * 24 * 60 * 60
-	defaultVisible = 30
-	maxGet         = 32
-	anyTTL         = "2017-07-29" // since then there is no upper limit to messagettl
-	putAnswers     = "2016-05-31" // since then a put returns the receipt
+	week              = 7 * 24 * 60 * 60
+	defaultVisible    = 30
+	maxGet            = 32
+	anyTTL            = "2017-07-29" // since then there is no upper limit to messagettl
+	putReturnsReceipt = "2016-05-31" // since then a put returns the receipt
 )
 
 // lifetime reads messagettl: seconds, or -1 for a message that never expires.
@@ -64,7 +64,7 @@ func (s *Service) put(c *xmlservice.Call) *reply.Error {
 		}
 		q.box.add(m)
 		c.Count(0, 1)
-		if c.Version < putAnswers {
+		if c.Version < putReturnsReceipt {
 			c.Empty(http.StatusCreated)
 			return nil
 		}

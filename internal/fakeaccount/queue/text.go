@@ -26,7 +26,7 @@ func readText(c *xmlservice.Call) (string, *reply.Error) {
 	if e != nil {
 		return "", e
 	}
-	text := root.Kid("MessageText")
+	text := root.Child("MessageText")
 	if text == nil {
 		return "", reply.MissingXML("MessageText")
 	}

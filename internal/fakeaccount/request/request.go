@@ -98,8 +98,8 @@ type Page struct {
 	Empty bool
 }
 
-// Or returns p with its zero fields set to those of q.
-func (p Page) Or(q Page) Page {
+// WithDefaults returns p with its zero fields set to those of q.
+func (p Page) WithDefaults(q Page) Page {
 	if p.Rows == 0 {
 		p.Rows = q.Rows
 	}

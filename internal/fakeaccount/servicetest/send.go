@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Answer is the reply of a handler, with its error code.
-type Answer struct {
+// Reply is what a handler sent, with the error code apart.
+type Reply struct {
 	Status int
 	Code   string // of an error
 	Header http.Header
@@ -21,7 +21,7 @@ type Answer struct {
 // Send sends one request. target is the path and query. head consists of name, value pairs;
 // a Content-Length in it overrides the length of the body, and -1 means that the length is
 // not declared.
-func Send(t testing.TB, h http.Handler, method, target, body string, head ...string) Answer {
+func Send(t testing.TB, h http.Handler, method, target, body string, head ...string) Reply {
 	t.Helper()
 	u, err := url.Parse("https://account.example" + target)
 	if err != nil {
@@ -48,14 +48,14 @@ func Send(t testing.TB, h http.Handler, method, target, body string, head ...str
 
 // Do is Send for an http.Request. It fails the test if the service would not send such a
 // reply: an internal error, an error without its code, missing headers, or a wrong length.
-func Do(t testing.TB, h http.Handler, r *http.Request) Answer {
+func Do(t testing.TB, h http.Handler, r *http.Request) Reply {
 	t.Helper()
 	if r.ContentLength == 0 {
 		r.Body = http.NoBody // as net/http does
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	a := Answer{Status: w.Code, Code: w.Header().Get("X-Ms-Error-Code"), Header: w.Header(), Body: w.Body.String()}
+	a := Reply{Status: w.Code, Code: w.Header().Get("X-Ms-Error-Code"), Header: w.Header(), Body: w.Body.String()}
 	if a.Status >= 500 && a.Status != http.StatusNotImplemented || a.Status < 200 {
 		t.Errorf("%s %s: status %d", r.Method, r.URL, a.Status)
 	}
@@ -80,7 +80,7 @@ func Do(t testing.TB, h http.Handler, r *http.Request) Answer {
 }
 
 // Want checks status and code.
-func (a Answer) Want(t testing.TB, status int, code string) Answer {
+func (a Reply) Want(t testing.TB, status int, code string) Reply {
 	t.Helper()
 	if a.Status != status || a.Code != code {
 		t.Errorf("got %d %s, want %d %s\n%s", a.Status, a.Code, status, code, a.Body)

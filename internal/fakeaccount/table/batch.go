@@ -28,13 +28,13 @@ func (s *Service) batch(c *call) *reply.Error {
 		if index < len(c.Batch.IDs) {
 			id = c.Batch.IDs[index]
 		}
-		c.answerSet(func(b []byte, open string) []byte {
+		c.replyChangeSet(func(b []byte, open string) []byte {
 			return c.appendFailure(append(b, open...), err, index, id)
 		})
 		return nil
 	}
 	c.Count(0, 0, len(writes))
-	c.answerSet(func(b []byte, open string) []byte {
+	c.replyChangeSet(func(b []byte, open string) []byte {
 		for i := range writes {
 			b = append(b, open...)
 			b = c.appendResult(b, t, &writes[i], done[i], c.Batch.IDs[i])
@@ -120,7 +120,7 @@ func (s *Service) batchGet(c *call, part *request.Request) *reply.Error {
 	}
 	id := c.Batch.IDs[0]
 	found, t, err := s.find(c, part)
-	c.answer(func(b []byte, open string) []byte {
+	c.replyBatch(func(b []byte, open string) []byte {
 		b = append(b, open...)
 		if err != nil {
 			c.Fail(err)
@@ -135,10 +135,10 @@ func (s *Service) batchGet(c *call, part *request.Request) *reply.Error {
 
 const partHead = "\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"
 
-// answerSet replies to a change set with the parts that write appends. write must append
+// replyChangeSet replies to a change set with the parts that write appends. write must append
 // open before each of them.
-func (c *call) answerSet(write func(b []byte, open string) []byte) {
-	c.answer(func(b []byte, _ string) []byte {
+func (c *call) replyChangeSet(write func(b []byte, open string) []byte) {
+	c.replyBatch(func(b []byte, _ string) []byte {
 		set := "changesetresponse_" + c.id
 		b = append(b, "--batchresponse_"+c.id+"\r\nContent-Type: multipart/mixed; boundary="+set+"\r\n\r\n"...)
 		b = write(b, "--"+set+partHead)
@@ -146,8 +146,8 @@ func (c *call) answerSet(write func(b []byte, open string) []byte) {
 	})
 }
 
-// answer replies to a batch with the parts that write appends.
-func (c *call) answer(write func(b []byte, open string) []byte) {
+// replyBatch replies to a batch with the parts that write appends.
+func (c *call) replyBatch(write func(b []byte, open string) []byte) {
 	boundary := "batchresponse_" + c.id
 	b := write(make([]byte, 0, 4096), "--"+boundary+partHead)
 	b = append(b, "--"+boundary+"--\r\n"...)

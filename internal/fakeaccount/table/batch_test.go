@@ -50,7 +50,7 @@ func (a *api) parts(p apiReply) (statuses []int, last string) {
 	a.t.Helper()
 	outer, err := request.SplitParts(p.Header.Get("Content-Type"), []byte(p.body))
 	if err != nil || len(outer) != 1 {
-		a.t.Fatalf("not a multipart answer of one part: %v\n%s", err, p.body)
+		a.t.Fatalf("not a multipart reply of one part: %v\n%s", err, p.body)
 	}
 	inner := outer
 	if kind := outer[0].Header.Get("Content-Type"); strings.HasPrefix(kind, "multipart/") {

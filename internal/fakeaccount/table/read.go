@@ -118,7 +118,7 @@ func (s *Service) query(c *call) *reply.Error {
 		}
 	}
 	var pg page
-	if err := s.read(t, func() { pg = t.page(partition, row, span, o, c.grant.Range(), c.Page.Or(s.page)) }); err != nil {
+	if err := s.read(t, func() { pg = t.page(partition, row, span, o, c.grant.Range(), c.Page.WithDefaults(s.page)) }); err != nil {
 		return err
 	}
 	c.Count(len(pg.rows), pg.scanned, 0)

@@ -134,7 +134,7 @@ func (s *Service) listTables(c *call) *reply.Error {
 			return errInvalidInput
 		}
 	}
-	shape := c.Page.Or(s.page)
+	shape := c.Page.WithDefaults(s.page)
 	limit := o.top
 	if shape.Rows > 0 {
 		limit = min(limit, shape.Rows)

@@ -44,11 +44,11 @@ func ParsePolicies(body []byte, allowed string) ([]Policy, *reply.Error) {
 	if e != nil {
 		return nil, e
 	}
-	if len(root.Kids) > maxPolicies {
+	if len(root.Children) > maxPolicies {
 		return nil, reply.InvalidXML()
 	}
 	var policies []Policy
-	for _, k := range root.Kids {
+	for _, k := range root.Children {
 		if k.Name != "SignedIdentifier" {
 			return nil, reply.New(http.StatusBadRequest, "UnsupportedXmlNode", "One of the XML nodes specified in the request body is not supported.", "XmlNodeName", k.Name)
 		}
@@ -74,7 +74,7 @@ func parsePolicy(n *Node, allowed string) (p Policy, e *reply.Error) {
 	if utf8.RuneCountInString(p.ID) > 64 {
 		return p, reply.InvalidXMLValue("Id", p.ID, "More than 64 characters.")
 	}
-	access := n.Kid("AccessPolicy")
+	access := n.Child("AccessPolicy")
 	if p.Start, e = policyTime(access, "Start"); e != nil {
 		return p, e
 	}

@@ -82,7 +82,7 @@ func ParseProperties(body []byte, blob bool) (Properties, *reply.Error) {
 		return p, e
 	}
 	p.roots = map[string]*Node{}
-	for _, k := range root.Kids {
+	for _, k := range root.Children {
 		known := false
 		for _, r := range rootOrder {
 			known = known || r.name == k.Name && (r.shared || blob)
@@ -126,10 +126,10 @@ func checkSetting(n *Node, bools ...string) *reply.Error {
 	if e := checkBools(n, bools...); e != nil {
 		return e
 	}
-	if n.Value("Enabled") == "true" && n.Kid("IncludeAPIs") == nil {
+	if n.Value("Enabled") == "true" && n.Child("IncludeAPIs") == nil {
 		return reply.MissingXML("IncludeAPIs")
 	}
-	retention := n.Kid("RetentionPolicy")
+	retention := n.Child("RetentionPolicy")
 	if retention == nil {
 		return reply.MissingXML("RetentionPolicy")
 	}
@@ -164,15 +164,15 @@ func checkRetention(n *Node) *reply.Error {
 }
 
 func checkCORS(n *Node) *reply.Error {
-	if len(n.Kids) > 5 {
+	if len(n.Children) > 5 {
 		return reply.InvalidXML()
 	}
-	for _, rule := range n.Kids {
+	for _, rule := range n.Children {
 		if rule.Name != "CorsRule" {
 			return reply.InvalidXML()
 		}
 		for _, name := range []string{"AllowedOrigins", "AllowedMethods", "MaxAgeInSeconds", "ExposedHeaders", "AllowedHeaders"} {
-			if rule.Kid(name) == nil {
+			if rule.Child(name) == nil {
 				return reply.MissingXML(name)
 			}
 		}
@@ -206,12 +206,12 @@ func (p Properties) xml(blob bool) *XML {
 }
 
 func (x *XML) node(n *Node) {
-	if len(n.Kids) == 0 {
+	if len(n.Children) == 0 {
 		x.Text(n.Name, strings.TrimSpace(n.Text))
 		return
 	}
 	x.Begin(n.Name)
-	for _, k := range n.Kids {
+	for _, k := range n.Children {
 		x.node(k)
 	}
 	x.End(n.Name)

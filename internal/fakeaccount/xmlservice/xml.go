@@ -56,9 +56,9 @@ func (x *XML) Maybe(name, value string) {
 
 // Node is an element of the document of a request.
 type Node struct {
-	Name string
-	Text string // all characters within, in order, without the markup
-	Kids []*Node
+	Name     string
+	Text     string // all characters within, in order, without the markup
+	Children []*Node
 
 	from, to int
 }
@@ -92,7 +92,7 @@ func ParseXML(body []byte, root string) (*Node, *reply.Error) {
 				top = n
 			} else {
 				parent := stack[len(stack)-1]
-				parent.Kids = append(parent.Kids, n)
+				parent.Children = append(parent.Children, n)
 			}
 			stack = append(stack, n)
 		case xml.EndElement:
@@ -118,17 +118,17 @@ func ParseXML(body []byte, root string) (*Node, *reply.Error) {
 
 func (n *Node) cut(text string) {
 	n.Text = text[n.from:n.to]
-	for _, k := range n.Kids {
+	for _, k := range n.Children {
 		k.cut(text)
 	}
 }
 
-// Kid returns the first child with that name, or nil.
-func (n *Node) Kid(name string) *Node {
+// Child returns the first child with that name, or nil.
+func (n *Node) Child(name string) *Node {
 	if n == nil {
 		return nil
 	}
-	for _, k := range n.Kids {
+	for _, k := range n.Children {
 		if k.Name == name {
 			return k
 		}
@@ -138,7 +138,7 @@ func (n *Node) Kid(name string) *Node {
 
 // Value returns the trimmed text of the first child with that name, "" if there is none.
 func (n *Node) Value(name string) string {
-	if k := n.Kid(name); k != nil {
+	if k := n.Child(name); k != nil {
 		return strings.TrimSpace(k.Text)
 	}
 	return ""

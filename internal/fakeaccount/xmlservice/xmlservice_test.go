@@ -65,7 +65,7 @@ func TestParseXMLReadsNodesInOrder(t *testing.T) {
 	if e != nil {
 		t.Fatal(e)
 	}
-	if len(n.Kids) != 3 || n.Value("a") != "1" || n.Kid("b").Value("c") != "2" || n.Kid("b").Text != " 2 " || n.Text != " 1 2 3" || n.Kids[2].Text != "3" || n.Kid("x") != nil || n.Kid("x").Value("y") != "" {
+	if len(n.Children) != 3 || n.Value("a") != "1" || n.Child("b").Value("c") != "2" || n.Child("b").Text != " 2 " || n.Text != " 1 2 3" || n.Children[2].Text != "3" || n.Child("x") != nil || n.Child("x").Value("y") != "" {
 		t.Errorf("%+v", n)
 	}
 }

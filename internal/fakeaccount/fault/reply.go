@@ -30,12 +30,13 @@ func (a *attempt) refuse(req *http.Request) *http.Response {
 		body = nil
 	}
 	closeBody(req)
-	res := answer(req, e.status, h, body)
+	res := newReply(req, e.status, h, body)
 	a.t.note(func() { a.q.Status, a.q.Code, a.q.ReplyBytes = e.status, e.code, res.ContentLength })
 	return res
 }
 
-func answer(req *http.Request, status int, h http.Header, body []byte) *http.Response {
+// newReply returns a response to req with a body.
+func newReply(req *http.Request, status int, h http.Header, body []byte) *http.Response {
 	return &http.Response{
 		Status: strconv.Itoa(status) + " " + http.StatusText(status), StatusCode: status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
