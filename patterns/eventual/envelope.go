@@ -74,8 +74,8 @@ var errForeign = errors.New("not written by Enqueue")
 func parse(text string) (envelope, error) {
 	var e envelope
 	b := Text(text)
-	if !bytes.HasPrefix(b, []byte(`{"azp":`)) {
-		return e, errForeign
+	if !bytes.HasPrefix(b, []byte(`{"azp":`)) || !utf8.Valid(b) {
+		return e, errForeign // Enqueue writes UTF-8; encoding/json does not check it in a RawMessage
 	}
 	var v struct {
 		Version int `json:"azp"`

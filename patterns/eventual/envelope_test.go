@@ -44,7 +44,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 		f.Add(base64.StdEncoding.EncodeToString([]byte(text)))
 	}
-	for _, text := range []string{"", "e30=", `{"azp":1}`, `{"azp":2}`, `{"azp":1,"id":"x","kind":"k","body":null,"free":-1}`, "abcd", "\xff"} {
+	for _, text := range []string{"", "e30=", `{"azp":1}`, `{"azp":2}`, `{"azp":1,"id":"x","kind":"k","body":null,"free":-1}`, "abcd", "\xff",
+		"{\"azp\":1,\"id\":\"0\",\"kind\":\"0\",\"body\":{\"\":\"\xfb\"}}"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
