@@ -1,0 +1,64 @@
+// Package servicetime measures time by the clock of a storage service, which its replies
+// contain in the header Date. The clock of this machine may differ from it by any amount.
+package servicetime
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Clock is the clock of one service, as far as its replies show it. The zero Clock is
+// ready to use, and knows no time yet. A Clock may be used concurrently.
+//
+// Between two replies a Clock adds the time that has passed on this machine. Because a
+// reply takes time to arrive and Date has full seconds only, a Clock may be slow, by up to
+// a second more than the delay of the reply, but it is never fast. So an [Clock.Age] is
+// never too large.
+type Clock struct{ last atomic.Pointer[reading] }
+
+type reading struct {
+	header string    // Date as it was received
+	date   time.Time // by the service
+	at     time.Time // by this machine
+}
+
+// Observe reads the header Date of a reply. It ignores one that is missing or malformed.
+func (c *Clock) Observe(h http.Header) {
+	dates := h["Date"]
+	if len(dates) == 0 {
+		return
+	}
+	if last := c.last.Load(); last != nil && last.header == dates[0] {
+		return
+	}
+	if date, err := http.ParseTime(dates[0]); err == nil {
+		c.last.Store(&reading{dates[0], date, time.Now()})
+	}
+}
+
+// ObserveDate is Observe for the Date of a response of an SDK, nil if it had none.
+func (c *Clock) ObserveDate(date *time.Time) {
+	if date != nil {
+		c.last.Store(&reading{date: *date, at: time.Now()})
+	}
+}
+
+// Now returns the time of the service. ok is false if no reply had a Date.
+func (c *Clock) Now() (now time.Time, ok bool) {
+	last := c.last.Load()
+	if last == nil {
+		return time.Time{}, false
+	}
+	return last.date.Add(time.Since(last.at)), true
+}
+
+// Age returns how long ago t was by the clock of the service, not less than zero. It is
+// zero if the time of the service is unknown, so that nothing is removed for its age.
+func (c *Clock) Age(t time.Time) time.Duration {
+	now, ok := c.Now()
+	if !ok {
+		return 0
+	}
+	return max(now.Sub(t), 0)
+}
