@@ -59,8 +59,9 @@ type process struct {
 	die   int  // the step at which the process is killed, 0 for never
 	after bool // it is killed after that step, else before
 	dead  bool
-	lost  int // the step whose reply is lost, 0 for none
-	tries int // StoreOptions.Tries
+	lost  int  // the step whose reply is lost, 0 for none
+	tries int  // StoreOptions.Tries
+	guard bool // StoreOptions.GuardInserts
 
 	chance  *rand.Rand    // nil for no delays and no losses
 	latency time.Duration // the longest of a request
@@ -84,7 +85,7 @@ func (c *cluster) start(pr *process) (*process, error) {
 		return nil, err
 	}
 	pr.Store, err = newHires(client.NewClient("hires"), patterns.StoreOptions[hire]{
-		Views: someViews(client.NewClient("other"), c.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: testExpiry, Tries: pr.tries,
+		Views: someViews(client.NewClient("other"), c.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: testExpiry, Tries: pr.tries, GuardInserts: pr.guard,
 	})
 	return pr, err
 }
