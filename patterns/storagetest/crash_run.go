@@ -24,8 +24,8 @@ type crash struct {
 	when when
 	op   string // of that call in the undisturbed run; "" for a later call
 
-	// arrives is the number of calls of the next process before which the request of a late
-	// crash arrives. Only Arrive carries it out if arrives is never.
+	// arrives is the number of calls of the next process after which the request of a late
+	// crash arrives, if it is not due before.
 	arrives int
 }
 
@@ -38,16 +38,13 @@ const (
 	late   when = "late"   // it arrives later
 )
 
-const never = math.MaxInt
-
-// inFlight is the longest time after which a late request arrives, if time passes.
-const inFlight = time.Minute
-
 func (c crash) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %d %s", c.when, c.at, c.op))
 }
 
-func (c crash) death() fault.Death {
+// death returns how the process dies. inFlight is the longest time in which a late request
+// arrives.
+func (c crash) death(inFlight time.Duration) fault.Death {
 	switch c.when {
 	case after:
 		return fault.After
@@ -66,6 +63,7 @@ type crashTest struct {
 	recover  func(context.Context, *Account) error
 	scenario func(context.Context, *Account) error
 	check    func(*testing.T, *Account)
+	inFlight time.Duration
 	arms     bool // the scenario calls Arm
 }
 
@@ -100,10 +98,10 @@ func (c *crashTest) explore(t *testing.T, plan []crash) outcome {
 		}
 		next.when = after
 		c.explore(t, with(next))
-		if op.Op(next.op).ReadOnly() {
-			continue // if it arrives late, it changes nothing
+		if c.inFlight < 0 || op.Op(next.op).ReadOnly() {
+			continue // a read that arrives late changes nothing
 		}
-		next.when, next.arrives = late, never
+		next.when, next.arrives = late, math.MaxInt
 		if c.recover != nil {
 			calls := o.calls // of the process that recovered from the previous crash
 			if len(plan) == 0 {
@@ -169,7 +167,7 @@ func (c *crashTest) run(t testing.TB, plan []crash, o *outcome, check func(*Acco
 		acct = acct.restarted()
 	}
 	next := func(title string, p *process) *process {
-		p.acct = acct
+		p.acct, p.inFlight = acct, c.inFlight
 		p.live(t)
 		if p.died.Load() {
 			title += ", killed " + p.at.String()
@@ -210,9 +208,8 @@ func (c *crashTest) run(t testing.TB, plan []crash, o *outcome, check func(*Acco
 		return
 	}
 	check(acct)
-	if c.recover == nil && isLate(plan) && !t.Failed() {
+	if c.recover == nil && isLate(plan) && !t.Failed() && acct.Arrive() > 0 {
 		restart("check, before the request arrives")
-		acct.Arrive()
 		check(acct)
 	}
 }
@@ -240,7 +237,10 @@ type process struct {
 	acct *Account
 	do   func(context.Context, *Account) error
 	at   *crash // when it dies; nil: never
-	arms bool   // its calls are crash points only after Arm
+
+	inFlight time.Duration
+
+	arms bool // its calls are crash points only after Arm
 
 	mayFail bool // it may return an error although it was not killed
 
@@ -257,7 +257,7 @@ func (p *process) live(t testing.TB) {
 	defer cancel(nil)
 	if p.at != nil {
 		kill := func() {
-			p.acct.script().Kill(p.acct.armed+p.at.at, p.at.death(), func() {
+			p.acct.script().Kill(p.acct.armed+p.at.at, p.at.death(p.inFlight), func() {
 				p.died.Store(true)
 				cancel(ErrKilled)
 			})
