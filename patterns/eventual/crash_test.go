@@ -67,7 +67,7 @@ func (s *fixture) process(t testing.TB) func() {
 func (s *fixture) drain(t testing.TB) func() {
 	return func() {
 		stop := s.start(t)
-		for range 1000 {
+		for range 5000 { // 14 hours: each duplicate of an outbox message takes an hour
 			if count(t, s.queue) == 0 {
 				break
 			}

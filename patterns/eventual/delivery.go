@@ -159,6 +159,7 @@ func (d *delivery) loadPayload(ctx context.Context) (err error) {
 
 // complete ends the delivery according to the result of the attempt.
 func (d *delivery) complete(ctx context.Context, err error, leaseLost bool) {
+	var late *lateCheckError
 	var snoozed *snoozeError
 	var cancelled *cancelError
 	switch {
@@ -166,6 +167,8 @@ func (d *delivery) complete(ctx context.Context, err error, leaseLost bool) {
 		d.report(Lost, err)
 	case err == nil:
 		d.succeed()
+	case errors.As(err, &late):
+		d.moveToLateChecks(late.after, err)
 	case errors.As(err, &snoozed):
 		d.postpone(Snoozed, snoozed.after, true, err)
 	case errors.As(err, &cancelled):

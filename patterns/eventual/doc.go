@@ -66,6 +66,7 @@
 //	a failed attempt        1
 //	move to poison          2
 //	replay, discard         2, 1, and one for each 32 messages that Take receives
+//	late check of a Store   1, and 1 more to move it to the queue for late checks
 //	Move                    3; 2 if the row was moved before
 //
 // # Failures
@@ -87,6 +88,45 @@
 // [Outbox] stores the outbox messages of a [patterns.Store] with rows outside the
 // partition of the entity. [HandleOutbox] and [HandleSweep] let a worker finish the
 // operations of processes that died.
+//
+// # Scalers
+//
+// A scaler such as KEDA starts workers when the queue contains messages and stops them when
+// it is empty. By
+// default KEDA's azure-queue trigger counts visible and hidden messages (queueLengthStrategy
+// "all", from ApproximateMessagesCount). That is the count to use: messages that handlers
+// are processing are hidden, and their worker should not be stopped.
+//
+// If a process dies during an operation of a Store, a worker finishes the operation, and
+// checks it once more after Expiry, an hour by default. With [Options.LateChecks] the
+// message of the check is on a queue of its own, so the work queue is empty within Grace of
+// the Store plus one poll. The scaler counts the work queue only, never the queue for late
+// checks:
+//
+//	w, err := eventual.NewWorker(work, &eventual.Options{Poison: poison, LateChecks: late}) // scaled
+//	eventual.HandleOutbox(w, "staff", store)
+//
+//	w, err := eventual.NewWorker(late, &eventual.Options{Poison: poison}) // once an hour, for a minute
+//	eventual.HandleOutbox(w, "staff", store)
+//	err = w.Run(ctx)
+//
+// The worker of the queue for late checks may run as rarely as you like, for example from
+// a Kubernetes CronJob or a timer of Azure Functions: pass a context with a timeout to Run. Late checks never expire. Until a check is done, the record of its
+// operation, a small row, remains in the partition of the entity, and derived rows remain
+// wrong if a second process died after it had written them late. Once a day is enough. Each
+// operation that a worker had to finish costs one request more than without the queue; each
+// run of the worker costs at least one poll.
+//
+// Without LateChecks the message stays hidden on the work queue for Expiry. A scaler that
+// counts hidden messages then runs a worker for an hour after each crash. One that counts
+// visible messages only (queueLengthStrategy "visibleonly") stops it earlier, but does not
+// see handlers that still run: a worker that is stopped makes their messages visible again
+// after [Options.Grace]. With 32 or more visible messages KEDA counts all of them in both
+// cases.
+//
+// Jobs that [Snooze] or [Options.Backoff] postpones, and those with [EnqueueOptions.Delay],
+// stay on the work queue and are counted. Outbox messages of operations in progress are
+// counted until the operation deletes them, usually after milliseconds.
 //
 // # When not to use it
 //

@@ -184,3 +184,56 @@ func ExampleEnqueue() {
 	// true
 	// <nil> [Blob.Put Queue.Put]
 }
+
+// A scaler counts the work queue, which is empty when the work is done. Late checks of
+// finished operations wait on a queue of their own, whose worker may run rarely.
+func ExampleHandleOutbox() {
+	ctx, stop := context.WithCancel(context.Background())
+	acct := storagetest.Start(nil)
+	work, late := newQueue(acct, "work"), newQueue(acct, "late")
+	outbox, err := eventual.NewOutbox(work, "staff")
+	if err != nil {
+		log.Fatal(err)
+	}
+	table, err := patterns.NewTable[Employee](acct.Tables().NewClient("Staff"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := table.Create(ctx); err != nil {
+		log.Fatal(err)
+	}
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{Outbox: outbox})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// A process dies after it has added the outbox message of an operation.
+	if _, err := outbox.Put(ctx, patterns.OutboxMessage{Partition: "Sales", ID: "op"}, 0); err != nil {
+		log.Fatal(err)
+	}
+
+	// This worker is started and stopped by the scaler.
+	w, err := eventual.NewWorker(work, &eventual.Options{
+		LateChecks: late,
+		Observe:    func(e eventual.Event) { fmt.Println(e.Outcome); stop() },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	eventual.HandleOutbox(w, "staff", store)
+	if err := w.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+
+	for _, queue := range []*azqueue.QueueClient{work, late} {
+		p, err := queue.GetProperties(context.Background(), nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(*p.ApproximateMessagesCount, "messages, visible or hidden")
+	}
+	// Output:
+	// snoozed
+	// 0 messages, visible or hidden
+	// 1 messages, visible or hidden
+}

@@ -23,6 +23,13 @@ type Options struct {
 	// lost, but only Logger and Observe report them, and there is no [PoisonQueue].
 	Poison *azqueue.QueueClient
 
+	// LateChecks is the queue to which outbox messages are moved when only their late
+	// check remains: see [HandleOutbox]. It must differ from the worker's queue and from
+	// Poison, and needs a worker of its own, which may run rarely. It is created when it is
+	// first needed. Without it such messages stay hidden on the worker's queue. The chapter
+	// about scalers in the package documentation explains when it is needed.
+	LateChecks *azqueue.QueueClient
+
 	// Container contains the payloads that are too large for a message: see
 	// [EnqueueOptions.Container].
 	Container *container.Client
@@ -82,7 +89,7 @@ type Outcome int
 const (
 	Done     Outcome = iota // processed, the message is deleted
 	Retrying                // failed, the message becomes visible again after the backoff
-	Snoozed                 // postponed by the handler
+	Snoozed                 // postponed by the handler, or for the late check of an outbox message
 	Poisoned                // moved to the poison queue
 	Parked                  // hidden for 7 days, because there is no poison queue to move it to
 	Lost                    // another worker has received the message, or will

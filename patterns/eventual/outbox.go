@@ -90,8 +90,9 @@ func (o *Outbox) Delete(ctx context.Context, r patterns.Receipt) error {
 
 // Drainer finishes operations that were interrupted. A [patterns.Store] is one.
 type Drainer interface {
-	// Handle processes an outbox message. If retryAfter is positive, the same message is
-	// to be delivered again after that time.
+	// Handle processes an outbox message. If retryAfter is positive, the work is done
+	// except for the late check, for which the same message is to be delivered again after
+	// that time. An error means that the message is to be delivered again soon.
 	Handle(ctx context.Context, w patterns.OutboxMessage) (retryAfter time.Duration, err error)
 }
 
@@ -104,6 +105,11 @@ const outboxAttempts = 100
 // name is the name of the store's [Outbox], which must use the worker's queue. The handler
 // finishes the operations that other processes left unfinished. A message has 100
 // attempts, regardless of [Options.MaxAttempts].
+//
+// An operation that a worker has finished is checked once more when Expiry of the Store's
+// options has passed; then its record is removed. Until then its message is hidden on the
+// worker's queue, or moved to [Options.LateChecks]. A worker of that queue needs the same
+// registrations. The Outcome of a delivery that leaves the late check is [Snoozed].
 func HandleOutbox(w *Worker, name string, store Drainer) {
 	kind, err := outboxKind(name)
 	if err == nil && store == nil {
@@ -116,7 +122,7 @@ func HandleOutbox(w *Worker, name string, store Drainer) {
 		}
 		retryAfter, err := store.Handle(ctx, m)
 		if err == nil && retryAfter > 0 {
-			return Snooze(retryAfter)
+			return &lateCheckError{snoozeError{retryAfter}}
 		}
 		return err
 	}})

@@ -41,7 +41,7 @@ func (d *delivery) putPoison(texts []string) error {
 			err = patterns.ErrTooLarge
 			continue
 		}
-		err = d.final(func(ctx context.Context) error { return putOrCreate(ctx, d.w.poison, text) })
+		err = d.final(func(ctx context.Context) error { return putOrCreate(ctx, d.w.poison, text, 0) })
 		if !errors.Is(err, patterns.ErrTooLarge) {
 			return err
 		}
@@ -49,16 +49,17 @@ func (d *delivery) putPoison(texts []string) error {
 	return err
 }
 
-// putOrCreate adds a message, and creates the queue if it does not exist.
-func putOrCreate(ctx context.Context, q queue, text string) error {
-	_, _, err := q.put(ctx, text, 0, 0)
+// putOrCreate adds a message that becomes visible after delay, and creates the queue if it
+// does not exist.
+func putOrCreate(ctx context.Context, q queue, text string, delay time.Duration) error {
+	_, _, err := q.put(ctx, text, delay, 0)
 	if !hasCode(err, "QueueNotFound") {
 		return err
 	}
 	if err := q.create(ctx); err != nil {
 		return err
 	}
-	_, _, err = q.put(ctx, text, 0, 0)
+	_, _, err = q.put(ctx, text, delay, 0)
 	return err
 }
 

@@ -26,6 +26,8 @@ type Worker struct {
 	opts   Options
 	tracer tracing.Tracer
 
+	lateChecks queue // without a client if late checks stay on the worker's queue
+
 	mu       sync.Mutex
 	handlers map[string]handler // by kind; not changed while the worker runs
 	tasks    []periodicTask
@@ -55,13 +57,21 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	if err := w.opts.complete(); err != nil {
 		return nil, fmt.Errorf("new worker: %w", err)
 	}
-	if w.opts.Poison != nil && w.opts.Poison.URL() == queueClient.URL() {
+	switch {
+	case sameQueue(w.opts.Poison, queueClient):
 		return nil, errors.New("new worker: Options.Poison: the worker's own queue")
+	case sameQueue(w.opts.LateChecks, queueClient):
+		return nil, errors.New("new worker: Options.LateChecks: the worker's own queue")
+	case sameQueue(w.opts.LateChecks, w.opts.Poison):
+		return nil, errors.New("new worker: Options.LateChecks: the poison queue")
 	}
-	w.poison = queue{w.opts.Poison}
+	w.poison, w.lateChecks = queue{w.opts.Poison}, queue{w.opts.LateChecks}
 	w.tracer = w.opts.Tracing.NewTracer("azpatterns/eventual", "")
 	return w, nil
 }
+
+// sameQueue reports whether both clients are for the same queue. nil is for none.
+func sameQueue(a, b *azqueue.QueueClient) bool { return a != nil && b != nil && a.URL() == b.URL() }
 
 // check returns an error if NewWorker did not create w.
 func (w *Worker) check() error {
@@ -79,16 +89,21 @@ func (w *Worker) Queue() *azqueue.QueueClient {
 	return w.queue.client
 }
 
-// Create creates the queue and, if the worker has one, the poison queue, unless they
-// exist. One request for each.
+// Create creates the queue and, if the worker has them, the poison queue and the queue for
+// late checks, unless they exist. One request for each.
 func (w *Worker) Create(ctx context.Context) error {
 	if err := w.check(); err != nil {
 		return fmt.Errorf("create: %w", err)
 	}
-	if err := w.queue.create(ctx); err != nil || w.poison.client == nil {
-		return err
+	for _, q := range []queue{w.queue, w.poison, w.lateChecks} {
+		if q.client == nil {
+			continue
+		}
+		if err := q.create(ctx); err != nil {
+			return err
+		}
 	}
-	return w.poison.create(ctx)
+	return nil
 }
 
 // register calls add, which changes the worker, and stores its error for Run. If NewWorker
@@ -141,7 +156,7 @@ func (w *Worker) handle(kind string, err error, h handler) {
 // handlers, at most 32. One for each job, to delete its message, and one more for each
 // third of the visibility timeout that it runs. If the payload is in a blob, one to read
 // it and one to delete it. A failed attempt takes one request, the move to the poison
-// queue two.
+// queue or to the queue for late checks two.
 func (w *Worker) Run(ctx context.Context) error {
 	if err := w.run(ctx); err != nil {
 		return fmt.Errorf("run: %w", err)
