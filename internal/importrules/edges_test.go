@@ -155,7 +155,15 @@ var edges = map[string][]string{
 	"patterns/dataseries":  {"internal/parallel", "keys", "patterns", "query"},
 	"patterns/denormalize": {"internal/view", "keys", "patterns"},
 	"patterns/entitytype":  {"internal/parallel", "internal/txn", "keys", "patterns", "query"},
-	"patterns/eventual":    {"internal/azerr", "internal/parallel", "internal/txn", "keys", "patterns", "query"},
+	"patterns/eventual": {
+		"internal/azerr",
+		"internal/parallel",
+		"internal/servicetime",
+		"internal/txn",
+		"keys",
+		"patterns",
+		"query",
+	},
 	"patterns/highvolumedelete": {
 		"internal/cursor",
 		"internal/fetch",

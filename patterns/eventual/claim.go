@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -110,7 +111,7 @@ func deletePayload(ctx context.Context, c *container.Client, cl *claim) error {
 // SweepOptions are the options of [SweepClaims]. nil and the zero value mean the
 // defaults.
 type SweepOptions struct {
-	// OlderThan is the age from which payloads are deleted. It must be greater than the
+	// OlderThan is the age from which payloads are deleted, by the clock of the service. It must be greater than the
 	// time that any message may wait, including the time in the poison queue: a message
 	// whose payload was deleted cannot be processed and becomes a poison message. Zero
 	// means 30 days.
@@ -149,13 +150,14 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 		return SweepReport{}, errors.New("sweep claims: SweepOptions.OlderThan: negative")
 	}
 	var report SweepReport
-	limit := time.Now().Add(-o.OlderThan)
+	var clock servicetime.Clock
 	pager := c.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: to.Ptr(claimPrefix)})
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {
 			return report, fmt.Errorf("sweep claims: %w", azerr.New("list blobs", err))
 		}
+		clock.ObserveDate(page.Date)
 		if page.Segment == nil {
 			continue
 		}
@@ -163,7 +165,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 			if b == nil || b.Properties == nil {
 				continue
 			}
-			if !deref(b.Properties.LastModified).Before(limit) {
+			if b.Properties.LastModified == nil || clock.Age(*b.Properties.LastModified) < o.OlderThan {
 				report.Young++
 				continue
 			}

@@ -33,14 +33,18 @@ func (d *delivery) final(request func(context.Context) error) error {
 	return request(ctx)
 }
 
-// process handles one message and decides its outcome. If poll has ended, it
-// releases the message without calling the handler. work is the parent of the handler's
+// process handles one message and decides its outcome. If poll has ended, or the message
+// is visible again, it releases the message without calling the handler. work is the parent of the handler's
 // context.
-func (w *Worker) process(poll, work context.Context, m *message, received time.Time, timers *sync.WaitGroup) {
-	d := &delivery{w: w, m: m, received: received, base: context.WithoutCancel(work)}
+func (w *Worker) process(poll, work context.Context, m *message, timers *sync.WaitGroup) {
+	d := &delivery{w: w, m: m, received: m.hidden, base: context.WithoutCancel(work)}
 	unreadable := d.open()
-	if poll.Err() != nil {
+	switch {
+	case poll.Err() != nil:
 		d.release(ErrStopped)
+		return
+	case m.overdue(): // the process was suspended since the poll
+		d.release(ErrLeaseLost)
 		return
 	}
 	h := w.handlers[d.env.Kind]
@@ -62,7 +66,7 @@ func (w *Worker) process(poll, work context.Context, m *message, received time.T
 	ctx, cancel := context.WithCancelCause(work)
 	defer cancel(nil)
 	l := &lease{queue: w.queue, visibility: w.opts.Visibility, log: w.opts.Logger, cancel: cancel, ctx: d.base, timers: timers, m: m}
-	l.start(received)
+	l.start()
 	err := errGoexit
 	defer func() { // also runs if the handler calls runtime.Goexit
 		lost := l.stop()
@@ -203,6 +207,17 @@ func (d *delivery) succeed() {
 
 func (d *delivery) delete() error {
 	return d.final(func(ctx context.Context) error { return d.w.queue.delete(ctx, d.m.id, d.m.popReceipt) })
+}
+
+// hold makes sure that no other worker has received the message. It makes a request only
+// if the lease is over, for example because the process was suspended.
+func (d *delivery) hold() error {
+	if !d.m.overdue() {
+		return nil
+	}
+	return d.final(func(ctx context.Context) error {
+		return d.w.queue.update(ctx, d.m, d.m.text, d.w.opts.Visibility)
+	})
 }
 
 func (d *delivery) deletePayload() {

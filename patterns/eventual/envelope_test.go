@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 )
 
 var at = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -57,7 +59,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		// What was parsed can be moved to poison and parsed again.
-		m := &message{id: "m", text: text, deliveries: 1}
+		m := &message{id: "m", text: text, deliveries: 1, clock: &servicetime.Clock{}}
 		texts := poisonTexts(m, &e, 5, errors.New("because"))
 		if len(text) > maxText {
 			return

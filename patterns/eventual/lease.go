@@ -22,7 +22,6 @@ type lease struct {
 	// durably blocked.
 	lock    chan struct{}
 	m       *message
-	until   time.Time // hidden at least until then
 	timer   *time.Timer
 	stopped bool
 	lost    bool // another client has the message, or may have it
@@ -31,13 +30,12 @@ type lease struct {
 func (l *lease) acquire() { l.lock <- struct{}{} }
 func (l *lease) release() { <-l.lock }
 
-// start begins to renew the lease of m, which was received at the given time.
-func (l *lease) start(received time.Time) {
+// start begins to renew the lease of m.
+func (l *lease) start() {
 	l.lock = make(chan struct{}, 1)
 	l.acquire()
 	defer l.release()
-	l.until = received.Add(l.visibility)
-	l.schedule(time.Until(received.Add(l.visibility / 3)))
+	l.schedule(time.Until(l.m.hidden.Add(l.visibility / 3)))
 }
 
 func (l *lease) schedule(after time.Duration) {
@@ -56,33 +54,41 @@ func (l *lease) renew() {
 	if l.stopped {
 		return
 	}
-	began := time.Now()
+	if l.m.overdue() { // the process may have been suspended
+		l.expire(nil)
+		return
+	}
+	until := l.m.hiddenUntil()
 	extension := l.m.untilExpiry(l.visibility)
-	if extension < time.Second || !began.Add(extension).After(l.until) {
+	if extension < time.Second || !time.Now().Add(extension).After(until) {
 		return // it is already hidden until it expires
 	}
 	// When the lease has expired, another worker may have received the message, so the
 	// request must end by then.
-	ctx, cancel := context.WithDeadlineCause(l.ctx, l.until, ErrLeaseLost)
+	ctx, cancel := context.WithDeadlineCause(l.ctx, until, ErrLeaseLost)
 	defer cancel()
 	err := l.queue.update(ctx, l.m, l.m.text, extension)
 	switch {
 	case err == nil:
-		l.until = began.Add(extension)
 		l.schedule(l.visibility / 3)
 	case errors.Is(err, ErrLeaseLost):
 		// An earlier try of this request may have renewed the lease and lost its response.
 		// The new pop receipt is then unknown, which has the same consequence.
 		l.lost = true
 		l.cancel(ErrLeaseLost)
-	case !time.Now().Before(l.until):
-		// The pop receipt stays valid until another worker receives the message.
-		l.log.Warn("eventual: message lease expired", "error", err)
-		l.cancel(ErrLeaseLost)
+	case l.m.overdue():
+		l.expire(err)
 	default:
 		l.log.Warn("eventual: message lease not renewed, trying again", "error", err)
-		l.schedule(max(min(l.visibility/12, time.Until(l.until)), time.Millisecond))
+		l.schedule(max(min(l.visibility/12, time.Until(until)), time.Millisecond))
 	}
+}
+
+// expire ends the handler's context, because the lease is over. The pop receipt stays valid
+// until another worker receives the message.
+func (l *lease) expire(err error) {
+	l.log.Warn("eventual: message lease expired", "error", err)
+	l.cancel(ErrLeaseLost)
 }
 
 // stop ends the renewals and waits for one that is under way. It reports whether the

@@ -12,11 +12,16 @@ import (
 )
 
 // moveToPoison moves the message to the poison queue: it adds the copy, then deletes
-// the original. After a crash in between the message is in both queues. Two requests.
-// Without a poison queue the message is hidden for as long as possible.
+// the original. After a crash in between the message is in both queues. Two requests,
+// three if the lease of the message is over. Without a poison queue the message is hidden for as long as possible.
 func (d *delivery) moveToPoison(reason error) {
 	if d.w.poison.client == nil {
 		d.postpone(Parked, maxVisibility, false, reason)
+		return
+	}
+	if err := d.hold(); err != nil {
+		d.logFailure("message not moved to the poison queue, another worker may have it", err)
+		d.report(Lost, reason)
 		return
 	}
 	err := d.putPoison(poisonTexts(d.m, &d.env, d.attempt, reason))
@@ -71,7 +76,7 @@ func poisonTexts(m *message, e *envelope, attempts int, reason error) []string {
 	if poison.Body == nil && poison.Claim == nil {
 		poison.Text = &m.text // the message was foreign or unreadable
 	}
-	poison.Poison = &poisonInfo{Message: m.id, Reason: shortReason(reason), Attempts: attempts, Inserted: m.inserted.UTC(), At: time.Now().UTC()}
+	poison.Poison = &poisonInfo{Message: m.id, Reason: shortReason(reason), Attempts: attempts, Inserted: m.inserted.UTC(), At: m.now().UTC()}
 	var texts []string
 	for {
 		b, err := marshal(&poison)

@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -88,15 +89,13 @@ type PoisonMessage struct {
 
 	m       message
 	env     envelope
-	text    *string   // to put back; nil if env is to be encoded
-	leased  time.Time // zero if it was peeked
-	handled bool      // replayed or discarded
+	text    *string // to put back; nil if env is to be encoded
+	handled bool    // replayed or discarded
 }
 
-// newPoisonMessage decodes a message of the poison queue, which was received at the
-// given time.
-func newPoisonMessage(m message, leased time.Time) *PoisonMessage {
-	pm := &PoisonMessage{ID: m.id, Enqueued: m.inserted, PoisonedAt: m.inserted, m: m, leased: leased}
+// newPoisonMessage decodes a message of the poison queue.
+func newPoisonMessage(m message) *PoisonMessage {
+	pm := &PoisonMessage{ID: m.id, Enqueued: m.inserted, PoisonedAt: m.inserted, m: m}
 	env, err := parse(m.text)
 	if err != nil || env.Poison == nil {
 		pm.text, pm.Payload = &m.text, Text(m.text)
@@ -131,7 +130,7 @@ func (p *PoisonQueue) Peek(ctx context.Context, n int) ([]*PoisonMessage, error)
 	}
 	pms := make([]*PoisonMessage, len(ms))
 	for i := range ms {
-		pms[i] = newPoisonMessage(ms[i], time.Time{})
+		pms[i] = newPoisonMessage(ms[i])
 	}
 	return pms, nil
 }
@@ -153,7 +152,6 @@ func (p *PoisonQueue) Take(ctx context.Context) iter.Seq2[*PoisonMessage, error]
 		defer func() { p.unlease(ctx, received) }()
 		yielded := map[string]bool{}
 		for {
-			now := time.Now()
 			ms, err := p.poison.receive(ctx, maxReceive, p.visibility)
 			if err != nil {
 				yield(nil, fmt.Errorf("take: %w", err))
@@ -161,7 +159,7 @@ func (p *PoisonQueue) Take(ctx context.Context) iter.Seq2[*PoisonMessage, error]
 			}
 			var fresh []*PoisonMessage
 			for i := range ms {
-				pm := newPoisonMessage(ms[i], now)
+				pm := newPoisonMessage(ms[i])
 				received = append(received, pm)
 				if !yielded[pm.m.id] {
 					fresh = append(fresh, pm)
@@ -246,7 +244,7 @@ func (p *PoisonQueue) leased(pm *PoisonMessage) (handled bool, err error) {
 		return false, err
 	case pm == nil:
 		return false, fmt.Errorf("message: %w", patterns.ErrNil)
-	case pm.leased.IsZero():
+	case pm.m.hidden.IsZero():
 		return false, ErrNotLeased
 	}
 	return pm.handled, nil
@@ -254,15 +252,10 @@ func (p *PoisonQueue) leased(pm *PoisonMessage) (handled bool, err error) {
 
 // renew extends the lease of a message if half of it is over.
 func (p *PoisonQueue) renew(ctx context.Context, pm *PoisonMessage) error {
-	now := time.Now()
-	if now.Sub(pm.leased) < p.visibility/2 {
+	if servicetime.Elapsed(pm.m.hidden) < p.visibility/2 {
 		return nil
 	}
-	if err := p.poison.update(ctx, &pm.m, pm.m.text, p.visibility); err != nil {
-		return err
-	}
-	pm.leased = now
-	return nil
+	return p.poison.update(ctx, &pm.m, pm.m.text, p.visibility)
 }
 
 // Discard deletes the message, and its payload if that is in a blob and

@@ -3,7 +3,6 @@ package eventual
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/parallel"
 )
@@ -20,7 +19,6 @@ func (w *Worker) poll(ctx, work context.Context, handlers, timers *sync.WaitGrou
 		}
 		// The end of ctx does not cancel a poll that is under way: the messages that it
 		// receives would stay invisible until their visibility timeout ends.
-		received := time.Now()
 		ms, err := w.queue.receive(work, n, w.opts.Visibility)
 		for range n - len(ms) {
 			<-slots
@@ -28,7 +26,7 @@ func (w *Worker) poll(ctx, work context.Context, handlers, timers *sync.WaitGrou
 		for i := range ms {
 			handlers.Go(func() {
 				defer func() { <-slots }()
-				w.process(ctx, work, &ms[i], received, timers)
+				w.process(ctx, work, &ms[i], timers)
 			})
 		}
 		if err != nil && ctx.Err() == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 )
 
 // Limits of the Queue service.
@@ -28,19 +29,40 @@ type message struct {
 	id, popReceipt, text string
 	deliveries           int64     // including this one
 	inserted             time.Time // by the service's clock
-	expires              time.Time // by this process's clock; zero if never or unknown
+	expires              time.Time // by the service's clock; zero if never
+	clock                *servicetime.Clock
+
+	// From hidden on, by the clock of this machine, the message is hidden from other
+	// clients for the time hiddenFor. Both are zero if it was peeked.
+	hidden    time.Time
+	hiddenFor time.Duration
 }
 
-// expirySlack allows for expiry times being reported in whole seconds.
+// hiddenUntil returns the time until which the message is hidden at least.
+func (m *message) hiddenUntil() time.Time { return m.hidden.Add(m.hiddenFor) }
+
+// now returns the time by the service's clock or, if that is unknown, by this machine's.
+func (m *message) now() time.Time {
+	if now, ok := m.clock.Now(); ok {
+		return now
+	}
+	return time.Now()
+}
+
+// overdue reports whether other clients may have received the message since this one did.
+func (m *message) overdue() bool { return servicetime.Elapsed(m.hidden) >= m.hiddenFor }
+
+// expirySlack allows for expiry times and the Date of a reply being in whole seconds.
 const expirySlack = 2 * time.Second
 
 // untilExpiry returns d, or the time to the message's expiry if that is shorter. The
 // service refuses to hide a message for longer than it lives.
 func (m *message) untilExpiry(d time.Duration) time.Duration {
-	if m.expires.IsZero() {
+	now, ok := m.clock.Now()
+	if !ok || m.expires.IsZero() {
 		return d
 	}
-	return max(min(d, time.Until(m.expires)-expirySlack), 0)
+	return max(min(d, m.expires.Sub(now)-expirySlack), 0)
 }
 
 // queue is a queue client whose errors match the sentinels of this package and of
@@ -78,6 +100,7 @@ func (q queue) put(ctx context.Context, text string, delay, ttl time.Duration) (
 
 // receive returns up to n messages and hides them from other clients. One request.
 func (q queue) receive(ctx context.Context, n int, visibility time.Duration) ([]message, error) {
+	hidden := time.Now()
 	resp, err := q.client.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
 		NumberOfMessages:  to.Ptr(int32(n)),
 		VisibilityTimeout: to.Ptr(seconds(visibility)),
@@ -85,25 +108,19 @@ func (q queue) receive(ctx context.Context, n int, visibility time.Duration) ([]
 	if err != nil {
 		return nil, azerr.New("get messages", err)
 	}
+	var clock servicetime.Clock
+	clock.ObserveDate(resp.Date)
 	ms := make([]message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {
 		if m != nil && len(ms) < n { // the caller has no room for more
 			ms = append(ms, message{
 				id: deref(m.MessageID), popReceipt: deref(m.PopReceipt), text: deref(m.MessageText), deliveries: deref(m.DequeueCount),
-				inserted: deref(m.InsertionTime), expires: localTime(m.ExpirationTime, resp.Date),
+				inserted: deref(m.InsertionTime), expires: deref(m.ExpirationTime), clock: &clock,
+				hidden: hidden, hiddenFor: visibility,
 			})
 		}
 	}
 	return ms, nil
-}
-
-// localTime converts a time of the service's clock, which reads now, to this process's
-// clock.
-func localTime(t, now *time.Time) time.Time {
-	if t == nil || now == nil {
-		return time.Time{}
-	}
-	return time.Now().Add(t.Sub(*now))
 }
 
 // peek returns the first n visible messages without hiding them. One request.
@@ -122,15 +139,19 @@ func (q queue) peek(ctx context.Context, n int) ([]message, error) {
 }
 
 // update replaces the text, and hides the message from now on for the given time or
-// until it expires. It stores the new pop receipt in m. One request.
+// until it expires. It stores the new pop receipt in m. A late attempt of the request is
+// refused, because its pop receipt is no longer valid. One request.
 func (q queue) update(ctx context.Context, m *message, text string, visibility time.Duration) error {
+	visibility = m.untilExpiry(visibility)
+	hidden := time.Now()
 	resp, err := q.client.UpdateMessage(ctx, m.id, m.popReceipt, text, &azqueue.UpdateMessageOptions{
-		VisibilityTimeout: to.Ptr(seconds(m.untilExpiry(visibility))),
+		VisibilityTimeout: to.Ptr(seconds(visibility)),
 	})
 	if err != nil {
 		return azerr.NewWrite("update message", err)
 	}
 	m.popReceipt, m.text = deref(resp.PopReceipt), text
+	m.hidden, m.hiddenFor = hidden, visibility
 	return nil
 }
 
