@@ -15,9 +15,11 @@
 package harness
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -45,6 +47,19 @@ func RunInProcess(t *testing.T, body func(t *testing.T, b *Backend)) {
 	t.Helper()
 	t.Run("storagetest", func(t *testing.T) {
 		inModes(t, body, func(t *testing.T) *Backend { return onAccount(storagetest.New(t)) })
+	})
+}
+
+// InSkewedTime is InVirtualTime with an account whose clock is ahead of the clock of the
+// process by skew, which may be negative.
+func InSkewedTime(t *testing.T, skew time.Duration, body func(t *testing.T, b *Backend)) {
+	t.Helper()
+	t.Run(fmt.Sprintf("storagetest ahead by %v", skew), func(t *testing.T) {
+		inModes(t, func(t *testing.T, b *Backend) {
+			synctest.Test(t, func(t *testing.T) { body(t, b) })
+		}, func(*testing.T) *Backend {
+			return onAccount(storagetest.Start(&storagetest.Options{ClockSkew: skew}))
+		})
 	})
 }
 

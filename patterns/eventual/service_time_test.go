@@ -11,21 +11,16 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// skewed runs body with the network of a process whose clock is behind that of the service,
-// and with that of one whose clock is ahead.
-func skewed(t *testing.T, body func(t *testing.T, b *harness.Backend, n *network)) {
-	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		for _, skew := range []time.Duration{2 * time.Hour, -2 * time.Hour} {
-			body(t, b, &network{b: b, skew: skew})
-			if t.Failed() {
-				t.Fatalf("the clock of the service was ahead by %v", skew)
-			}
-		}
-	})
+// skewed runs body in a process whose clock is behind that of the service, and in one whose
+// clock is ahead.
+func skewed(t *testing.T, body func(t *testing.T, b *harness.Backend, skew time.Duration)) {
+	for _, skew := range []time.Duration{2 * time.Hour, -2 * time.Hour} {
+		harness.InSkewedTime(t, skew, func(t *testing.T, b *harness.Backend) { body(t, b, skew) })
+	}
 }
 
 func TestSweepClaimsMeasuresAgesByTheClockOfTheService(t *testing.T) {
-	skewed(t, func(t *testing.T, b *harness.Backend, n *network) {
+	skewed(t, func(t *testing.T, b *harness.Backend, _ time.Duration) {
 		payloads, queue := b.Container(t), b.Queue(t)
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 		if err != nil {
@@ -33,7 +28,7 @@ func TestSweepClaimsMeasuresAgesByTheClockOfTheService(t *testing.T) {
 		}
 		opts := &eventual.SweepOptions{OlderThan: time.Hour}
 		for _, want := range []eventual.SweepReport{{Young: 1}, {Deleted: 1, Bytes: 60<<10 + 2}} {
-			report, err := eventual.SweepClaims(t.Context(), n.container(t, payloads), opts)
+			report, err := eventual.SweepClaims(t.Context(), payloads, opts)
 			if err != nil || report != want {
 				t.Errorf("got %+v, %v, want %+v", report, err, want)
 			}
@@ -43,9 +38,8 @@ func TestSweepClaimsMeasuresAgesByTheClockOfTheService(t *testing.T) {
 }
 
 func TestLeaseEndsWithTheLifeOfTheMessageByTheClockOfTheService(t *testing.T) {
-	skewed(t, func(t *testing.T, b *harness.Backend, n *network) {
-		queue, poison := b.Queue(t), b.Queue(t)
-		s := newFixtureOn(t, b, n.queue(t, queue), n.queue(t, poison), infrequentPolls)
+	skewed(t, func(t *testing.T, b *harness.Backend, _ time.Duration) {
+		s := newFixture(t, b, infrequentPolls)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, _ eventual.Job[letter]) error {
 			select {
 			case <-ctx.Done():
@@ -56,7 +50,7 @@ func TestLeaseEndsWithTheLifeOfTheMessageByTheClockOfTheService(t *testing.T) {
 		})
 		s.put(t, "letter", letter{}, &eventual.EnqueueOptions{TTL: 90 * time.Second})
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
-		wantEmpty(t, queue)
+		wantEmpty(t, s.queue)
 		for _, q := range b.Requests().Only("Queue.Update") {
 			if q.Status >= 300 {
 				t.Errorf("refused: %v", q)
@@ -66,12 +60,12 @@ func TestLeaseEndsWithTheLifeOfTheMessageByTheClockOfTheService(t *testing.T) {
 }
 
 func TestPoisonMessageHasTheTimesOfTheService(t *testing.T) {
-	skewed(t, func(t *testing.T, b *harness.Backend, n *network) {
-		s := newFixtureOn(t, b, n.queue(t, b.Queue(t)), n.queue(t, b.Queue(t)), infrequentPolls)
+	skewed(t, func(t *testing.T, b *harness.Backend, skew time.Duration) {
+		s := newFixture(t, b, infrequentPolls)
 		s.put(t, "letter", letter{}, nil) // there is no handler
 		time.Sleep(time.Minute)
 		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
-		now := time.Now().Add(n.skew)
+		now := time.Now().Add(skew)
 		if d := peek(t, s.poisonQueue(t))[0]; d.PoisonedAt.Before(now.Add(-2*time.Second)) || d.PoisonedAt.After(now) {
 			t.Errorf("moved at %v, now it is %v", d.PoisonedAt, now)
 		}
@@ -144,5 +138,29 @@ func TestMessageThatAnotherWorkerHasProcessedIsNotMovedToPoison(t *testing.T) {
 		stop()
 		wantEmpty(t, slow.queue)
 		wantEmpty(t, slow.poison)
+	})
+}
+
+func TestWorkersOfAStoreDoNoHarmIfTheirClocksAreWrong(t *testing.T) {
+	skewed(t, func(t *testing.T, b *harness.Backend, _ time.Duration) {
+		s := newLateFixture(t, b, infrequentPolls)
+		store := s.newStore(t)
+		b.Fault(crashBefore(4)...) // after put, reserve and transaction
+		_, _ = store.Insert(t.Context(), ken("ken"))
+		b.ClearFaults()
+		began := time.Now()
+		s.runFor(t, storeGrace+onePoll)
+		wantEmpty(t, s.queue)
+		wantCopy(t, store.Table(), "ken")
+
+		stop := s.late.start(t)
+		time.Sleep(storeExpiry - time.Since(began))
+		if n := records(t, store); n != 1 {
+			t.Errorf("%d records before Expiry", n)
+		}
+		time.Sleep(2 * time.Minute)
+		stop()
+		wantEmpty(t, s.late.queue)
+		wantFinished(t, store)
 	})
 }
