@@ -46,12 +46,13 @@ func storePayload(ctx context.Context, c *container.Client, payload []byte) (*cl
 
 // uploadJSON stores a blob under a condition. One request.
 func uploadJSON(ctx context.Context, c *container.Client, name string, body []byte, condition *blob.AccessConditions) (etag string, err error) {
+	ctx, tries := countTries(ctx)
 	resp, err := c.NewBlockBlobClient(name).Upload(ctx, streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
 		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
 		AccessConditions: condition,
 	})
 	if err != nil {
-		return "", azerr.NewWrite("put blob", err)
+		return "", tries.writeError("put blob", err)
 	}
 	return string(deref(resp.ETag)), nil
 }
@@ -93,8 +94,9 @@ func loadPayload(ctx context.Context, c *container.Client, cl *claim) ([]byte, e
 
 // deleteBlob deletes a blob under a condition. One request.
 func deleteBlob(ctx context.Context, c *container.Client, name string, condition *blob.AccessConditions) error {
+	ctx, tries := countTries(ctx)
 	if _, err := c.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{AccessConditions: condition}); err != nil {
-		return azerr.NewWrite("delete blob", err)
+		return tries.writeError("delete blob", err)
 	}
 	return nil
 }
@@ -133,7 +135,8 @@ const defaultSweepAge = 30 * 24 * time.Hour
 // SweepClaims deletes the payloads in container c that are older than
 // SweepOptions.OlderThan. Payloads without a message are left behind by a process that
 // died after storing the payload and before adding the message, or after deleting the
-// message and before deleting the payload. They do no harm. Other blobs of the container
+// message and before deleting the payload, and by a try to store a payload that arrived after
+// the payload was deleted. They do no harm. Other blobs of the container
 // are not touched.
 //
 // One request for each 5,000 blobs, and one for each payload deleted. After an error the

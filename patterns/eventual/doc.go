@@ -35,7 +35,13 @@
 // A message may be processed more than once, also by two workers concurrently: if a
 // worker died or lost its connection after the work and before the delete, if the
 // response to a put was lost and the SDK repeated it, or if the clocks of the service's
-// servers differ. Messages arrive in no particular order. Handlers have to be idempotent;
+// servers differ. A request for which no response arrived may still be carried out minutes
+// later. A put then adds a duplicate, also to the poison queue, which may contain a job that a
+// later attempt has processed; an update or delete is refused if the message was delivered
+// again. A worker that was suspended for longer than [Options.Visibility] releases what it has
+// received without calling the handler, and moves no message to the poison queue that another
+// worker has received. The clock of the worker's machine may be wrong: ages are measured by
+// the clock of the service. Messages arrive in no particular order. Handlers have to be idempotent;
 // [Job.ID], an ETag or a version in the message help with that.
 //
 // There is no isolation: between the steps, other processes see that some are done and

@@ -51,7 +51,8 @@ type EnqueueOptions struct {
 // [patterns.ErrOutcomeUnknown]: the message may be on the queue. In that case call
 // Enqueue again with the same EnqueueOptions.ID. That can lead to two messages with one
 // ID, as can a lost response after which the SDK repeated the request: delivery is at
-// least once.
+// least once. A try for which no response arrived may add its message minutes later, even
+// after the first one was processed.
 func Enqueue[M any](ctx context.Context, queue *azqueue.QueueClient, kind string, msg M, opts *EnqueueOptions) error {
 	var o EnqueueOptions
 	if opts != nil {

@@ -29,7 +29,7 @@ type Job[M any] struct {
 	// correction cannot be stored there.
 	Attempt int
 
-	// Enqueued is the time of the Enqueue.
+	// Enqueued is the time of the Enqueue, by the clock of the process that called it.
 	Enqueued time.Time
 }
 
@@ -88,7 +88,9 @@ func (d *delivery) decode(dst any) error {
 
 // Snooze returns an error with which a handler postpones a job: the message becomes
 // visible again after d, rounded up to seconds and at most 7 days. The attempt does not
-// count, with the exception described at [Job.Attempt].
+// count, with the exception described at [Job.Attempt]. If the response to the request that
+// postpones the job is lost, the request may hide the message again, for d from then on, until
+// a worker has received it; after that it is refused.
 func Snooze(d time.Duration) error { return &snoozeError{d} }
 
 type snoozeError struct{ after time.Duration }

@@ -55,8 +55,9 @@ func (r Row) filter() (query.Filter, error) {
 // still the version read. The row is in both tables for a moment, and always in at least
 // one of them.
 //
-// Move may be repeated, concurrently too, and in any process: a crash at any step, a late
-// call and a duplicate call lead to the same state. If the row is changed between the
+// Move may be repeated after any error, concurrently too, and in any process: a crash at any
+// step, a late call and a duplicate call lead to the same state, provided that ETag or Where
+// of [Row] distinguishes the row from one that is created later under the same key. If the row is changed between the
 // steps, Move starts again with the new version, provided that [Row] permits it. If the
 // target contains an older row with the key, which was archived earlier, Move replaces
 // it; it does not replace a newer one.
@@ -64,9 +65,18 @@ func (r Row) filter() (query.Filter, error) {
 // Move returns nil if the row is only in the target, because it was moved before, and
 // [patterns.ErrNotFound] if it is in neither table. It returns [ErrSuperseded] if the
 // row in the source is not the one that [Row] describes, because it was changed, or moved
-// before and created again; Move then leaves the target unchanged. It returns
-// [patterns.ErrOutcomeUnknown] if the response to its own delete was lost and the next try
-// finds such a row in the source; it then leaves the copy in the target.
+// before and created again; Move then leaves the target unchanged.
+//
+// If Move fails after a write for which no reply arrived, the error matches
+// [patterns.ErrOutcomeUnknown]: the row is in the source, in the target or in both. Call Move
+// again. If it then returns ErrSuperseded, the target contains the row or a copy of an earlier
+// version, which stays there. An attempt for which no reply arrived may still be carried out
+// minutes later, even after Move returned nil. All writes except one have a condition on a
+// version, so they are then refused or do what Move was to do. The exception is the insert
+// into the target: if the row was deleted there meanwhile, or moved on, it appears there again,
+// and the next Move of a row with that key replaces it. The service refuses requests that a
+// shared key signed more than 15 minutes ago, so a row that is deleted from the target later
+// than that stays deleted.
 //
 // Three requests; two if the row was moved before; two more for each conflict with
 // another writer, and up to three more if the target contains a row with the key.
@@ -104,6 +114,9 @@ func HandleMoveToBlob(w *Worker, kind string, from *aztables.Client, to *contain
 func handleMove(w *Worker, kind string, move func(context.Context, Row) error) {
 	Handle(w, kind, func(ctx context.Context, job Job[Row]) error {
 		err := move(ctx, job.Message)
+		if errors.Is(err, patterns.ErrOutcomeUnknown) {
+			return err // the next attempt finds out
+		}
 		if errors.Is(err, patterns.ErrNotFound) || errors.Is(err, ErrSuperseded) || errors.Is(err, patterns.ErrBadKey) {
 			return Cancel(err)
 		}
@@ -125,7 +138,7 @@ type move struct {
 
 	copyETag string     // version of the copy that this call stored; "" if none
 	replaced *storedRow // the row that the copy replaced; nil if none
-	unsure   bool       // an earlier try may have moved the row
+	unsure   bool       // a write may have been carried out, or may still be, although it failed
 }
 
 func runMove(ctx context.Context, from tableArchive, to archive, row Row) error {
@@ -134,10 +147,21 @@ func runMove(ctx context.Context, from tableArchive, to archive, row Row) error 
 	if err == nil {
 		err = m.run(ctx)
 	}
+	if m.unsure && err != nil && !errors.Is(err, patterns.ErrOutcomeUnknown) {
+		err = fmt.Errorf("%w: %w", patterns.ErrOutcomeUnknown, err)
+	}
 	if err != nil {
 		return fmt.Errorf("move: %w", err)
 	}
 	return nil
+}
+
+// doubtful records whether the outcome of a write is unknown, and reports it.
+func (m *move) doubtful(err error) bool {
+	var e *patterns.Error
+	doubtful := errors.As(err, &e) && e.Unsure
+	m.unsure = m.unsure || doubtful
+	return doubtful
 }
 
 func (m *move) run(ctx context.Context) error {
@@ -182,17 +206,20 @@ func (m *move) superseded(ctx context.Context) error {
 		}
 	}
 	if m.unsure {
-		return fmt.Errorf("%w: the row was moved, or changed", patterns.ErrOutcomeUnknown)
+		return fmt.Errorf("%w: the row was changed, or moved and created again", patterns.ErrOutcomeUnknown)
 	}
 	return ErrSuperseded
 }
 
 // undo restores what was in the target before this call.
 func (m *move) undo(ctx context.Context) error {
+	var err error
 	if m.replaced == nil {
-		return m.to.delete(ctx, m.row.key(), m.copyETag)
+		err = m.to.delete(ctx, m.row.key(), m.copyETag)
+	} else {
+		_, err = m.to.replace(ctx, *m.replaced, m.copyETag)
 	}
-	_, err := m.to.replace(ctx, *m.replaced, m.copyETag)
+	m.doubtful(err)
 	return err
 }
 
@@ -205,11 +232,10 @@ func (m *move) transfer(ctx context.Context, src storedRow) error {
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil // deleted by the same move in another process, or by an earlier try of this request
 	}
-	var e *patterns.Error
-	if errors.As(err, &e) && e.Unsure {
+	if m.doubtful(err) {
 		// The row may be deleted. If another row is created before the next try, the copy is
 		// all that is left, so it must not be undone.
-		m.copyETag, m.replaced, m.unsure = "", nil, true
+		m.copyETag, m.replaced = "", nil
 	}
 	return err
 }
@@ -221,6 +247,7 @@ func (m *move) store(ctx context.Context, src storedRow) error {
 		m.copyETag, m.replaced = etag, nil
 		return nil
 	}
+	m.doubtful(err)
 	if !errors.Is(err, patterns.ErrExists) {
 		return err
 	}
@@ -247,5 +274,6 @@ func (m *move) store(ctx context.Context, src storedRow) error {
 		}
 		m.copyETag = etag
 	}
+	m.doubtful(err)
 	return err
 }

@@ -193,7 +193,8 @@ func (p *PoisonQueue) unlease(ctx context.Context, received []*PoisonMessage) {
 // Replay adds the message to the main queue, with the full number of attempts, and then
 // deletes it from the poison queue. If the message does not come from Take, the error is
 // [ErrNotLeased]. Replaying a message a second time does nothing. After a crash between
-// the two steps the message is in both queues, with the same operation ID.
+// the two steps the message is in both queues, with the same operation ID. If no response
+// arrived, Replay may add the message to the main queue once more, minutes later.
 //
 // Two requests, and one more if half of PoisonQueueOptions.Visibility has passed since
 // Take received the message. If another client has received it by then, Replay returns

@@ -2,8 +2,6 @@ package eventual
 
 import (
 	"context"
-	"net/http/httptrace"
-	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
@@ -80,17 +78,10 @@ func (q queue) put(ctx context.Context, text string, delay, ttl time.Duration) (
 	if delay > 0 {
 		opts.VisibilityTimeout = to.Ptr(seconds(delay))
 	}
-	// The SDK reports the last try only, and an earlier one may have added the message.
-	// A transport that does not report its connections leaves the number of tries at 0,
-	// which means unknown.
-	var tries atomic.Int32
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { tries.Add(1) }})
-	resp, err := q.client.EnqueueMessage(traced, text, &opts)
-	switch {
-	case err != nil && tries.Load() == 1:
-		return "", "", azerr.NewWrite("put message", err)
-	case err != nil:
-		return "", "", unsureError("put message", err)
+	ctx, tries := countTries(ctx)
+	resp, err := q.client.EnqueueMessage(ctx, text, &opts)
+	if err != nil {
+		return "", "", tries.writeError("put message", err)
 	}
 	if len(resp.Messages) > 0 && resp.Messages[0] != nil {
 		id, popReceipt = deref(resp.Messages[0].MessageID), deref(resp.Messages[0].PopReceipt)
