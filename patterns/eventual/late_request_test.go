@@ -255,7 +255,7 @@ func TestLateRequestsOfAMoveDoNotConcernANewerRow(t *testing.T) {
 	})
 }
 
-// The process gives up on the delete of the source. The copy stays, and the late delete
+// The process abandons the delete of the source. The copy stays, and the late delete
 // completes the move.
 func TestLateDeleteOfAMoveLeavesTheRowInTheTarget(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
