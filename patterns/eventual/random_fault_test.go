@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// Several workers; any request may be lost, refused, delayed or carried out twice, and
+// Several workers; any request may be lost, refused, delayed or carried out twice or late, and
 // any message may be delivered twice.
 func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
@@ -22,6 +22,9 @@ func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
 			fault.On("*").Probability(0.08).LoseReply(),
 			fault.On("*").Probability(0.08).LoseRequest(),
 			fault.On("*").Probability(0.05).Status(503, "ServerBusy"),
+			fault.On("Queue.*").Probability(0.05).LateRequest(0, 10*time.Minute),
+			fault.On("Table.Insert").Probability(0.05).LateRequest(0, 10*time.Minute),
+			fault.On("Table.Delete").Probability(0.05).LateRequest(0, 10*time.Minute),
 			fault.On("*").Probability(0.05).Delay(45 * time.Second),
 			fault.On("Queue.Put").Probability(0.1).Twice(),
 			fault.On("Queue.Get").Probability(0.1).Redeliver(),
