@@ -148,6 +148,9 @@ func runMove(ctx context.Context, from tableArchive, to archive, row Row) error 
 		err = m.run(ctx)
 	}
 	if m.unsure && err != nil && !errors.Is(err, patterns.ErrOutcomeUnknown) {
+		if retryable(err) { // what the last request found is not the outcome
+			err = errors.New(err.Error())
+		}
 		err = fmt.Errorf("%w: %w", patterns.ErrOutcomeUnknown, err)
 	}
 	if err != nil {
