@@ -76,15 +76,12 @@ func onAccount(account *storagetest.Account) *Backend {
 }
 
 func onAzurite(a *azurite.Azurite) *Backend {
-	return &Backend{
-		connection: a.ConnectionString(),
-		script: fault.Wrap(loopback, &fault.Options{Services: map[string]op.Service{
-			host(a.TableURL()): op.Table,
-			host(a.QueueURL()): op.Queue,
-			host(a.BlobURL()):  op.Blob,
-		}}),
-		direct: loopback,
-	}
+	script := fault.Wrap(loopback, &fault.Options{Services: map[string]op.Service{
+		host(a.TableURL()): op.Table,
+		host(a.QueueURL()): op.Queue,
+		host(a.BlobURL()):  op.Blob,
+	}})
+	return &Backend{connection: a.ConnectionString(), script: script, direct: script.Inner()}
 }
 
 // host is the host and port of an http URL.
@@ -128,6 +125,9 @@ func (b *Backend) Arrive() int { return b.script.Arrive() }
 
 // ClearFaults removes all fault rules.
 func (b *Backend) ClearFaults() { b.script.Clear() }
+
+// Arrive carries out every late request that is pending, and returns how many these were.
+func (b *Backend) Arrive() int { return b.script.Arrive() }
 
 // Requests returns the requests so far, retries of the SDK included, in order.
 func (b *Backend) Requests() fault.Log { return b.script.Log() }
