@@ -126,9 +126,6 @@ func (b *Backend) Arrive() int { return b.script.Arrive() }
 // ClearFaults removes all fault rules.
 func (b *Backend) ClearFaults() { b.script.Clear() }
 
-// Arrive carries out every late request that is pending, and returns how many these were.
-func (b *Backend) Arrive() int { return b.script.Arrive() }
-
 // Requests returns the requests so far, retries of the SDK included, in order.
 func (b *Backend) Requests() fault.Log { return b.script.Log() }
 
