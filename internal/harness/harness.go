@@ -91,15 +91,12 @@ func onAccount(account *storagetest.Account) *Backend {
 }
 
 func onAzurite(a *azurite.Azurite) *Backend {
-	return &Backend{
-		connection: a.ConnectionString(),
-		script: fault.Wrap(loopback, &fault.Options{Services: map[string]op.Service{
-			host(a.TableURL()): op.Table,
-			host(a.QueueURL()): op.Queue,
-			host(a.BlobURL()):  op.Blob,
-		}}),
-		direct: loopback,
-	}
+	script := fault.Wrap(loopback, &fault.Options{Services: map[string]op.Service{
+		host(a.TableURL()): op.Table,
+		host(a.QueueURL()): op.Queue,
+		host(a.BlobURL()):  op.Blob,
+	}})
+	return &Backend{connection: a.ConnectionString(), script: script, direct: script.Inner()}
 }
 
 // host is the host and port of an http URL.

@@ -112,6 +112,25 @@ func TestALostRequestLeavesNoRow(t *testing.T) {
 	})
 }
 
+func TestALateRequestArrivesInEveryMode(t *testing.T) {
+	Run(t, func(t *testing.T, b *Backend) {
+		table := b.Table(t)
+		b.Fault(fault.On("Table.Insert").Nth(1).LateRequest(time.Hour, time.Hour))
+		if _, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.DeleteEntity(t.Context(), "p", "r", nil); err != nil {
+			t.Fatal(err)
+		}
+		if n := b.Arrive(); n != 1 {
+			t.Errorf("%d late requests", n)
+		}
+		if _, err := table.GetEntity(t.Context(), "p", "r", nil); err != nil {
+			t.Errorf("the late insert was not carried out: %v", err)
+		}
+	})
+}
+
 func TestTheInProcessBackendRunsInVirtualTime(t *testing.T) {
 	RunInProcess(t, func(t *testing.T, b *Backend) {
 		synctest.Test(t, func(t *testing.T) {

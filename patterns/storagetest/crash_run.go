@@ -159,11 +159,11 @@ func (quiet) Errorf(string, ...any) {}
 
 // run runs all processes, and then check, on one storage.
 func (c *crashTest) run(t testing.TB, plan []crash, o *outcome, check func(*Account)) {
-	var told story
+	var chapters story
 	acct := Start(&c.account)
 	acct.t = t
 	restart := func(title string) {
-		told = append(told, chapter{title, acct})
+		chapters = append(chapters, chapter{title, acct})
 		acct = acct.restarted()
 	}
 	next := func(title string, p *process) *process {
@@ -180,7 +180,7 @@ func (c *crashTest) run(t testing.TB, plan []crash, o *outcome, check func(*Acco
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("storagetest: seed %d\n%vcheck:\n%v", c.account.Seed, told, acct.Log())
+			t.Logf("storagetest: seed %d\n%vcheck:\n%v", c.account.Seed, chapters, acct.Log())
 		}
 	})
 	point := func(i int) *crash {

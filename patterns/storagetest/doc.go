@@ -27,7 +27,8 @@
 // The transport runs the service in the goroutine of the sender, and the service uses
 // package time. So everything works inside testing/synctest: the 40 seconds for which the
 // name of a deleted table is blocked, the visibility of messages, leases, and the backoff
-// of the SDK take no time.
+// of the SDK take no time. With [Options].ClockSkew, the clock of the account is ahead of that
+// of the process, or behind it.
 //
 // # Faults
 //
@@ -77,8 +78,9 @@
 // # Crashes
 //
 // [CrashPoints] runs a scenario repeatedly. It simulates that the process is killed just
-// before or just after each of its storage calls, and each time checks that the code
-// recovers. [CrashPointsWith] can also kill the process that recovers.
+// before or just after each of its storage calls, or while its request is in flight and
+// arrives later, and each time checks that the code recovers. [CrashPointsWith] can also kill
+// the process that recovers.
 //
 // # Cost
 //
@@ -128,6 +130,8 @@
 //   - One query request sees one state of the whole table; the service promises
 //     this within a partition.
 //   - A stored access policy takes effect immediately, not after up to 30 seconds.
+//   - With Options.ClockSkew, credentials are verified by the clock of the process, not of
+//     the account.
 //   - Any well-formed bearer token is accepted and permits everything. As in the service it
 //     requires https, so it is not accepted at the addresses of Serve.
 //   - The Table service ignores x-ms-version and always uses the JSON of version 2015-12-11.

@@ -166,6 +166,35 @@ func ExampleAccount_Queue() {
 	// pay the bill
 }
 
+// An attempt that the client abandoned may arrive later. Here the SDK retries the insert, the
+// row is deleted, and then the first attempt inserts the row again.
+func ExampleRule_LateRequest() {
+	ctx := context.Background()
+	acct := storagetest.Start(nil)
+	people := fill(acct, "people", 0)
+	acct.Fault(storagetest.On("Table.Insert").Nth(1).LateRequest(time.Minute, time.Minute))
+	if _, err := people.AddEntity(ctx, []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil); err != nil {
+		fmt.Println(err)
+	}
+	if _, err := people.DeleteEntity(ctx, "p", "r", nil); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(acct.Arrive(), "request arrived late") // a test in virtual time can wait instead
+	if _, err := people.GetEntity(ctx, "p", "r", nil); err == nil {
+		fmt.Println("the deleted row exists again")
+	}
+	for _, q := range acct.Log() {
+		fmt.Printf("%s -> %d%s\n", q.Op, q.Status, q.Fault)
+	}
+	// Output:
+	// 1 request arrived late
+	// the deleted row exists again
+	// Table.Insert -> 201.LateRequest(1m0s, 1m0s).Arrived
+	// Table.Insert -> 201
+	// Table.Delete -> 204
+	// Table.Get -> 200
+}
+
 // Other processes, in any language, use the connection string of the server.
 func ExampleAccount_Serve() {
 	server, err := storagetest.Start(nil).Serve()

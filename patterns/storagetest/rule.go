@@ -63,7 +63,7 @@ func (r Rule) LoseRequest() Rule { return Rule{r.rule.LoseRequest()} }
 // as for LoseRequest.
 func (r Rule) LoseReply() Rule { return Rule{r.rule.LoseReply()} }
 
-// LateRequest makes the request arrive late, as an attempt does that the client gave up on.
+// LateRequest makes the request arrive late, as an attempt that the client abandoned does.
 // The sender immediately receives a [*LostError], as for LoseRequest. The request, with its
 // headers and its complete body, is carried out after a delay from min to max, which
 // [Options].Seed determines; for a fixed delay, min and max are equal. It arrives even if the

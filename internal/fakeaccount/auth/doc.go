@@ -45,7 +45,8 @@
 // coming from 127.0.0.1. A request counts as https if it came over TLS or if its URL
 // has that scheme.
 //
-// The package does no I/O, starts no goroutines, and reads the time only from [Verifier.Now].
+// The package does no I/O, starts no goroutines, and reads the time only from [Verifier.Now] or
+// the request.
 //
 // Sources:
 // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key,

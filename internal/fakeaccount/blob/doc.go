@@ -2,7 +2,7 @@
 // including its limits and error codes
 // (https://learn.microsoft.com/rest/api/storageservices/blob-service-rest-api).
 //
-// The caller verifies credentials. The time is that of time.Now, so
+// The caller verifies credentials. The time is that of the request, so
 // testing/synctest controls leases, the 30 seconds for which the name of a deleted
 // container is blocked and the week for which uncommitted blocks are kept. The service
 // starts no goroutine. Content is not copied: a read sends the stored bytes, and a block

@@ -11,6 +11,7 @@
 //	On("Table.Batch").Nth(3).LoseReply()                // the third batch is carried out, the reply is lost
 //	On("Table.*").Probability(0.1).Status(503, "ServerBusy")
 //	On("Table.Query").Delay(2 * time.Second).LoseRequest()
+//	On("Table.Insert").Nth(1).LateRequest(time.Second, time.Minute)
 //	On("Queue.Put").Nth(2).Times(Forever).LoseRequest() // the process has died
 //
 // On selects operations, see [op.Op]; "*" matches any text. Nth, Times, Where and

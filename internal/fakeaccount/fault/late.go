@@ -29,7 +29,7 @@ type network struct {
 	late    []*held
 }
 
-// held is a request that its sender gave up on, and that arrives later.
+// held is a request that its sender abandoned, and that arrives later.
 type held struct {
 	attempt *attempt
 	req     *http.Request

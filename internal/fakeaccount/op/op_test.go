@@ -35,6 +35,22 @@ func TestEveryOperationIsInTheTable(t *testing.T) {
 	}
 }
 
+func TestAReadOnlyOperationHasTheNameOfARead(t *testing.T) {
+	for o := range table {
+		_, action, _ := strings.Cut(string(o), ".")
+		reads := o != QueueGet
+		switch {
+		case strings.HasPrefix(action, "Get"), strings.HasPrefix(action, "List"):
+		case action == "Query", action == "Peek", action == "Head", action == "Stats":
+		default:
+			reads = false
+		}
+		if o.ReadOnly() != reads {
+			t.Errorf("%s: %v", o, o.ReadOnly())
+		}
+	}
+}
+
 func TestOnlyTheseOperationsCannotBePermitted(t *testing.T) {
 	for o := range table {
 		reserved := strings.HasSuffix(string(o), "ACL") || strings.HasSuffix(string(o), ".Other") || o == Unknown || o == TableBatch

@@ -2,7 +2,7 @@
 // including its limits and error codes
 // (https://learn.microsoft.com/rest/api/storageservices/queue-service-rest-api).
 //
-// The caller verifies credentials. The time is that of time.Now, so
+// The caller verifies credentials. The time is that of the request, so
 // testing/synctest controls visibility, expiry and the 30 seconds for which the name
 // of a deleted queue is blocked. The service starts no goroutine; expired messages are
 // dropped by the next request to their queue.

@@ -3,5 +3,5 @@
 // parts are documents, headers of replies, parameters, metadata, stored access policies,
 // service properties, checksums and ETags.
 //
-// The package reads the time only from time.Now, so that testing/synctest controls it.
+// The time is that of the request, which testing/synctest controls.
 package xmlservice
