@@ -81,11 +81,11 @@ func (t *Table) insertStaged(ctx context.Context, inserts []txn.Change) (marker 
 // notApplied returns the cause of an unknown outcome of a transaction of staged rows. The
 // outcome of the whole write is known: no head points to the rows, so it changes nothing.
 func notApplied(err error) error {
-	var u *txn.UnknownOutcome
-	if !errors.As(err, &u) {
+	var e *azerr.Error
+	if !errors.As(err, &e) {
 		return err
 	}
-	certain := *u.Cause
+	certain := *e
 	certain.Unsure, certain.Unanswered = false, false
 	return &certain
 }
