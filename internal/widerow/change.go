@@ -91,7 +91,7 @@ func (h *head) over(rows entityRows, old *head) (txn.Change, error) {
 	if err != nil {
 		return txn.Change{}, err
 	}
-	c := txn.Change{ID: h.version(), Base: txn.InsertedStamp, Stamps: headStamps}
+	c := txn.Change{ID: h.version(), Stamps: headStamps}
 	var before txn.Row
 	if old != nil {
 		before.ETag, c.Base = old.etag, old.versions
