@@ -20,7 +20,7 @@ type UnknownOutcome struct {
 // occurred. If earlier matches [ErrOutcomeUnknown], so does the result, unless later is
 // nil, which means that the call has succeeded after all. earlier may be nil.
 func StillUnknown(earlier, later error) error {
-	if later == nil || earlier == nil || !errors.Is(earlier, ErrOutcomeUnknown) {
+	if later == nil || !errors.Is(earlier, ErrOutcomeUnknown) || errors.Is(later, ErrOutcomeUnknown) {
 		return later
 	}
 	var u *UnknownOutcome

@@ -157,6 +157,7 @@ var edges = map[string][]string{
 	"patterns/entitytype":  {"internal/parallel", "internal/txn", "keys", "patterns", "query"},
 	"patterns/eventual":    {"internal/azerr", "internal/parallel", "internal/txn", "keys", "patterns", "query"},
 	"patterns/highvolumedelete": {
+		"internal/azerr",
 		"internal/cursor",
 		"internal/fetch",
 		"internal/parallel",
@@ -175,7 +176,7 @@ var edges = map[string][]string{
 	},
 	"patterns/largeentity": {"internal/azerr", "internal/parallel", "internal/txn", "keys", "patterns", "query"},
 	"patterns/logdata":     {"internal/azerr", "internal/cursor", "internal/parallel", "patterns"},
-	"patterns/logtail":     {"internal/cursor", "internal/parallel", "keys", "patterns", "query"},
+	"patterns/logtail":     {"internal/azerr", "internal/cursor", "internal/parallel", "keys", "patterns", "query"},
 	"patterns/secondaryindex": {
 		"internal/indexed",
 		"internal/parallel",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -50,16 +51,17 @@ func (s *Tables[T]) write(ctx context.Context, v *T, op patterns.Op[T]) (pattern
 	}
 	seen := s.timesSeen(e)
 	item, err := e.table.Do(ctx, op)
+	var unknown error
 	if errors.Is(err, patterns.ErrTableNotFound) {
-		if err = s.recreate(ctx, e, seen, err); err != nil {
-			return item, err
+		unknown = err // it is, if an earlier attempt had no reply
+		if err = s.recreate(ctx, e, seen, err); err == nil {
+			item, err = e.table.Do(ctx, op)
 		}
-		item, err = e.table.Do(ctx, op)
 	}
 	if err == nil || errors.Is(err, patterns.ErrExists) {
 		s.setExists(e)
 	}
-	return item, err
+	return item, azerr.StillUnknown(unknown, err)
 }
 
 // Open returns the table for events of time t, for transactions and other operations of

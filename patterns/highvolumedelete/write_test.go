@@ -242,3 +242,21 @@ func TestTheOldestOfTooManyTableStatesIsForgotten(t *testing.T) {
 		open("the newest", known, 0)
 	})
 }
+
+// The first attempt gets no reply and may still arrive; the next one finds no table, which
+// cannot be created either.
+func TestAnInsertThatMayStillArriveIsNotReportedAsRefused(t *testing.T) {
+	for name, creation := range map[string]fault.Rule{
+		"no reply":  fault.On("Table.CreateTable").LoseReply(),
+		"forbidden": fault.On("Table.CreateTable").Status(403, "AuthorizationFailure"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+				s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+				b.Fault(fault.On("Table.Insert").Nth(1).LoseRequest(), creation)
+				_, err := s.Insert(t.Context(), &login{User: "donh", At: day(1)})
+				harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+			})
+		})
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -148,8 +149,10 @@ func (t *Table[T]) deleteOrMark(ctx context.Context, name string, changed time.T
 
 // deleteWithOutbox is Delete with an outbox. It reads the references of the row, sends
 // them in the outbox message, and deletes the row under the ETag that it read.
-func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azcore.ETag) error {
+func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azcore.ETag) (err error) {
 	unconditional := etag == "" || etag == azcore.ETagAny
+	var unknown error // of an earlier try
+	defer func() { err = azerr.StillUnknown(unknown, err) }()
 	for try := 1; ; try++ {
 		row, err := t.table.Get(ctx, key)
 		switch {
@@ -168,8 +171,10 @@ func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azco
 			return err
 		}
 		err = t.table.Delete(ctx, key, row.ETag)
-		retryable := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrNotFound) ||
-			etag == "" && errors.Is(err, patterns.ErrOutcomeUnknown) // the next read resolves it
+		retryable := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrNotFound)
+		if etag == "" && errors.Is(err, patterns.ErrOutcomeUnknown) {
+			unknown, retryable = err, true // the next read may resolve it
+		}
 		if err == nil || !unconditional || !retryable || try >= t.tries || ctx.Err() != nil {
 			return err
 		}
