@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -50,6 +51,9 @@ type Table struct {
 	// BatchBytes is the size above which a write is staged. Tests reduce it.
 	BatchBytes int
 
+	// Age returns how long ago t was by the clock of the service. Tests replace it.
+	Age func(t time.Time) time.Duration
+
 	typ      reflect.Type
 	codec    *edm.Codec
 	names    map[string]struct{} // of the type's properties; nil: any
@@ -71,6 +75,7 @@ func New(client *aztables.Client, typ reflect.Type, o Options) (*Table, error) {
 		Client: wire.NewClient(client), BatchBytes: wire.MaxBatchBytes,
 		typ: typ, codec: codec, tries: o.Tries, parallel: o.Parallel,
 	}
+	t.Age = t.Client.Age
 	if t.tries <= 0 {
 		t.tries = defaultTries
 	}

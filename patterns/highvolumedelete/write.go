@@ -45,7 +45,7 @@ func (s *Tables[T]) write(ctx context.Context, v *T, op patterns.Op[T]) (pattern
 	if err != nil {
 		return patterns.Item[T]{}, err
 	}
-	e, err := s.admit(start)
+	e, err := s.admit(ctx, start)
 	if err != nil {
 		return patterns.Item[T]{}, err
 	}
@@ -74,7 +74,7 @@ func (s *Tables[T]) Open(ctx context.Context, t time.Time) (*patterns.Table[T], 
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}
-	e, err := s.admit(start)
+	e, err := s.admit(ctx, start)
 	if err == nil {
 		err = s.ensure(ctx, e)
 	}
@@ -89,7 +89,7 @@ func (s *Tables[T]) Open(ctx context.Context, t time.Time) (*patterns.Table[T], 
 // throttles a new table until it has learned its load, and the first writers would have to
 // wait until the table exists. So call Prepare early, for example in the middle of a period.
 func (s *Tables[T]) Prepare(ctx context.Context, ahead int) error {
-	starts := []time.Time{s.names.period.Start(time.Now())}
+	starts := []time.Time{s.names.period.Start(s.now())}
 	for range ahead {
 		starts = append(starts, s.names.period.End(starts[len(starts)-1]))
 	}
