@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -125,7 +127,7 @@ type move struct {
 
 	copyETag string     // version of the copy that this call stored; "" if none
 	replaced *storedRow // the row that the copy replaced; nil if none
-	unsure   bool       // an earlier try may have moved the row
+	unknown  error      // of an earlier try, which may have moved the row
 }
 
 func runMove(ctx context.Context, from tableArchive, to archive, row Row) error {
@@ -133,6 +135,7 @@ func runMove(ctx context.Context, from tableArchive, to archive, row Row) error 
 	err := row.key().Validate()
 	if err == nil {
 		err = m.run(ctx)
+		err = azerr.StillUnknown(m.unknown, err)
 	}
 	if err != nil {
 		return fmt.Errorf("move: %w", err)
@@ -170,6 +173,10 @@ func (m *move) run(ctx context.Context) error {
 
 // retryable reports whether err is a conflict with another writer.
 func retryable(err error) bool {
+	var e *patterns.Error
+	if errors.As(err, &e) && e.Status == http.StatusPreconditionFailed {
+		return true // also if an earlier attempt of the request had no reply
+	}
 	return errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrNotFound)
 }
 
@@ -181,7 +188,7 @@ func (m *move) superseded(ctx context.Context) error {
 			return errors.Join(ErrSuperseded, fmt.Errorf("a copy stays in the target: %w", err))
 		}
 	}
-	if m.unsure {
+	if m.unknown != nil {
 		return fmt.Errorf("%w: the row was moved, or changed", patterns.ErrOutcomeUnknown)
 	}
 	return ErrSuperseded
@@ -209,7 +216,7 @@ func (m *move) transfer(ctx context.Context, src storedRow) error {
 	if errors.As(err, &e) && e.Unsure {
 		// The row may be deleted. If another row is created before the next try, the copy is
 		// all that is left, so it must not be undone.
-		m.copyETag, m.replaced, m.unsure = "", nil, true
+		m.copyETag, m.replaced, m.unknown = "", nil, err
 	}
 	return err
 }
