@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -108,6 +109,12 @@ func (t *Table[T]) URL() (url string, ok bool) {
 	a, ok := t.txn.Client.Address()
 	return a.Base, ok
 }
+
+// ServiceTime returns the time by the clock of the service, as its replies to t show it.
+// Compare [Item.Timestamp] with it, not with time.Now: the local clock may differ by any
+// amount. It may be a few seconds behind the service, but is never ahead of it. ok is false
+// if no request of t has got a reply yet. No request.
+func (t *Table[T]) ServiceTime() (now time.Time, ok bool) { return t.txn.Client.ServiceTime() }
 
 // Create creates the table; it is not an error if the table exists. One request.
 func (t *Table[T]) Create(ctx context.Context) error { return t.txn.Client.CreateTable(ctx) }

@@ -152,7 +152,7 @@ var edges = map[string][]string{
 	},
 	"patterns/access":      {"keys"},
 	"patterns/compoundkey": {"internal/parallel", "keys", "patterns", "query"},
-	"patterns/dataseries":  {"internal/parallel", "keys", "patterns", "query"},
+	"patterns/dataseries":  {"internal/azerr", "internal/parallel", "keys", "patterns", "query"},
 	"patterns/denormalize": {"internal/view", "keys", "patterns"},
 	"patterns/entitytype":  {"internal/parallel", "internal/txn", "keys", "patterns", "query"},
 	"patterns/eventual": {
@@ -165,6 +165,7 @@ var edges = map[string][]string{
 		"query",
 	},
 	"patterns/highvolumedelete": {
+		"internal/azerr",
 		"internal/cursor",
 		"internal/fetch",
 		"internal/parallel",
@@ -181,9 +182,17 @@ var edges = map[string][]string{
 		"keys",
 		"patterns",
 	},
-	"patterns/largeentity": {"internal/azerr", "internal/parallel", "internal/txn", "keys", "patterns", "query"},
-	"patterns/logdata":     {"internal/azerr", "internal/cursor", "internal/parallel", "patterns"},
-	"patterns/logtail":     {"internal/cursor", "internal/parallel", "keys", "patterns", "query"},
+	"patterns/largeentity": {
+		"internal/azerr",
+		"internal/parallel",
+		"internal/servicetime",
+		"internal/txn",
+		"keys",
+		"patterns",
+		"query",
+	},
+	"patterns/logdata": {"internal/azerr", "internal/cursor", "internal/parallel", "patterns"},
+	"patterns/logtail": {"internal/azerr", "internal/cursor", "internal/parallel", "keys", "patterns", "query"},
 	"patterns/secondaryindex": {
 		"internal/indexed",
 		"internal/parallel",

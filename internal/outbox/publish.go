@@ -116,7 +116,7 @@ func (op *operation) commitWithOutbox(ctx, within context.Context, changes []txn
 			derr = errSlow // a worker may have removed the record of a commit
 		}
 		if derr != nil {
-			return etags{}, &txn.UnknownOutcome{Cause: e, Then: derr}
+			return etags{}, &azerr.UnknownOutcome{Cause: e, Then: derr}
 		}
 		st.open = false
 		if r.committed() {

@@ -194,7 +194,12 @@ func (b *Batch) failed(ctx context.Context, err error) ([]string, error) {
 	var e *azerr.Error
 	if errors.As(err, &e) {
 		failed.Code, failed.Status = e.Code, e.Status
-		if e.Unsure || b.unknown {
+		if b.unknown { // an attempt of an earlier Commit may still arrive
+			late := *e
+			late.Unsure, late.Unanswered = true, true
+			e = &late
+		}
+		if e.Unsure {
 			etags, err := Resolve(ctx, b.client, b.changes, e)
 			if err == nil {
 				return etags, nil

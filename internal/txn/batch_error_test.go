@@ -224,3 +224,22 @@ func TestABatchOfUnknownOutcomeAcceptsNoMoreOperations(t *testing.T) {
 		}
 	})
 }
+
+// The row is unchanged, and the attempts of the first Commit may still arrive.
+func TestARefusalOfASecondCommitDoesNotDecideTheFirst(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[counter]{StampWrites: true})
+		item := harness.Insert(t, table, counter{"hits", "0", 1})
+		item.Value.N++
+		batch := table.Batch().Replace(item)
+		b.Fault(fault.On("Table.Batch").LoseRequest())
+		harness.WantError(t, harness.ErrorOf(batch.Commit(t.Context())), patterns.ErrOutcomeUnknown)
+		for code, status := range map[string]int{"ServerBusy": 503, "AuthorizationFailure": 403} {
+			b.ClearFaults()
+			b.Fault(fault.On("Table.Batch").Status(status, code))
+			harness.WantError(t, harness.ErrorOf(batch.Commit(t.Context())), patterns.ErrOutcomeUnknown)
+		}
+		b.ClearFaults()
+		harness.Must(batch.Commit(t.Context()))(t)
+	})
+}

@@ -56,7 +56,7 @@ func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *azer
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, &UnknownOutcome{Cause: e, Then: err}
+		return nil, &azerr.UnknownOutcome{Cause: e, Then: err}
 	}
 	var applied, refused, open bool
 	for i, f := range found {
@@ -81,7 +81,7 @@ func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *azer
 	case applied && !open:
 		return etagsOf(changes, found), nil
 	}
-	return nil, &UnknownOutcome{Cause: e}
+	return nil, &azerr.UnknownOutcome{Cause: e}
 }
 
 func etagsOf(changes []Change, found []finding) []string {

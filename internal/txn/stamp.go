@@ -54,16 +54,6 @@ func AddStamp(id, base string) string {
 // SplitStamps returns the single stamps of a row, newest first.
 func SplitStamps(stamps string) []string { return strings.Split(stamps, stampJoiner) }
 
-// WithInserted returns the stamps of a row all of whose writes had a condition, but whose
-// list does not name what the oldest write was based on. If there was room for more
-// writes, the oldest one was the insert.
-func WithInserted(stamps string) string {
-	if len(SplitStamps(stamps)) < maxStamps {
-		stamps += stampJoiner + InsertedStamp
-	}
-	return stamps
-}
-
 func hasStamp(stamps, id string) bool {
 	for s := range strings.SplitSeq(stamps, stampJoiner) {
 		if s == id {

@@ -48,8 +48,12 @@ func (t *Table) apply(ctx context.Context, c *change) (*head, error) {
 		err = t.stage(ctx, c, next)
 	}
 	var f *wire.BatchFailure
-	if errors.As(err, &f) && f.Index > 0 && errors.Is(err, azerr.ErrNotFound) {
+	switch {
+	case !errors.As(err, &f) || f.Index < 1:
+	case errors.Is(err, azerr.ErrNotFound):
 		return nil, fmt.Errorf("%w: row %d of the transaction is missing", ErrTorn, f.Index)
+	case errors.Is(err, azerr.ErrExists):
+		return nil, fmt.Errorf("%w: row %d of the transaction", ErrForeignRow, f.Index)
 	}
 	return next, err
 }
@@ -66,8 +70,11 @@ func (c *change) direct(next *head) ([]txn.Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, exists := c.old.part(i); exists && c.merge {
+		switch _, exists := c.old.part(i); {
+		case exists && c.merge:
 			w.Kind, w.ETag = wire.Merge, "*"
+		case exists: // the row may be missing; then the entity is torn, and this repairs it
+			w.Kind = wire.InsertOrReplace
 		}
 		changes = append(changes, txn.Change{Write: w})
 	}
@@ -84,7 +91,7 @@ func (h *head) over(rows entityRows, old *head) (txn.Change, error) {
 	if err != nil {
 		return txn.Change{}, err
 	}
-	c := txn.Change{ID: h.version(), Base: txn.InsertedStamp, Stamps: headStamps}
+	c := txn.Change{ID: h.version(), Stamps: headStamps}
 	var before txn.Row
 	if old != nil {
 		before.ETag, c.Base = old.etag, old.versions
@@ -93,10 +100,11 @@ func (h *head) over(rows entityRows, old *head) (txn.Change, error) {
 	return c, c.Check()
 }
 
-// partWrite returns the write of part i under the head next.
+// partWrite returns the insert of part i under the head next. If a row that is not a part
+// of the entity has its key, the insert fails, and so does its transaction.
 func (c *change) partWrite(i int, next *head) (wire.Write, error) {
 	key := c.rows.part(i, next.parts[i].staged)
-	w := wire.Write{Kind: wire.InsertOrReplace, PartitionKey: key.Partition, RowKey: key.Row}
+	w := wire.Write{Kind: wire.Insert, PartitionKey: key.Partition, RowKey: key.Row}
 	note := next.note(c.layout, i)
 	room := len(c.content.Members(i)) + 2*len(note) + len(w.PartitionKey) + len(w.RowKey) + 128
 	var err error

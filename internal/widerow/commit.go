@@ -27,11 +27,6 @@ func (t *Table) commit(ctx context.Context, changes []txn.Change, required int) 
 	var e *azerr.Error
 	if errors.As(err, &e) && e.Unsure {
 		etags, err = txn.Resolve(ctx, t.Client, changes[:1], e)
-		var u *txn.UnknownOutcome
-		if errors.As(err, &u) && changedSince(u.Cause) {
-			// These would invite the caller to repeat what may have been done already.
-			u.Cause = u.Cause.WithKind(nil)
-		}
 	}
 	if err != nil {
 		return "", err

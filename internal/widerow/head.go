@@ -163,7 +163,7 @@ func headStamps(body []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return txn.WithInserted(h.versions), nil
+	return h.versions, nil
 }
 
 // formatSplits lists the splits that only selects, or all of them.

@@ -65,13 +65,15 @@ func (t *Table) insertStaged(ctx context.Context, inserts []txn.Change) (marker 
 		for to < len(inserts) && t.fits(inserts[from:to+1]) {
 			to++
 		}
-		if from > 0 {
-			_, err = t.send(ctx, inserts[from:to], to-from)
-		} else if marker, err = t.commit(ctx, inserts[:to], to); errors.Is(err, azerr.ErrOutcomeUnknown) {
+		first, err := t.commit(ctx, inserts[from:to], to-from)
+		if errors.Is(err, azerr.ErrOutcomeUnknown) {
 			err = notApplied(err)
 		}
 		if err != nil {
 			return "", err
+		}
+		if from == 0 {
+			marker = first
 		}
 		from = to
 	}
@@ -81,11 +83,11 @@ func (t *Table) insertStaged(ctx context.Context, inserts []txn.Change) (marker 
 // notApplied returns the cause of an unknown outcome of a transaction of staged rows. The
 // outcome of the whole write is known: no head points to the rows, so it changes nothing.
 func notApplied(err error) error {
-	var u *txn.UnknownOutcome
-	if !errors.As(err, &u) {
+	var e *azerr.Error
+	if !errors.As(err, &e) {
 		return err
 	}
-	certain := *u.Cause
+	certain := *e
 	certain.Unsure, certain.Unanswered = false, false
 	return &certain
 }

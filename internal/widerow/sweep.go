@@ -121,7 +121,7 @@ func (s *sweep) entity(ctx context.Context, rows entityRows, found []stagedRow) 
 		if !r.marker {
 			continue
 		}
-		if inProgress[r.staged] = time.Since(r.timestamp) <= s.olderThan; inProgress[r.staged] {
+		if inProgress[r.staged] = s.table.Age(r.timestamp) <= s.olderThan; inProgress[r.staged] {
 			s.report.Young++
 			continue
 		}

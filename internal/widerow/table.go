@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -18,8 +19,9 @@ import (
 
 // Package wideentity publishes these errors and documents them.
 var (
-	ErrTorn  = errors.New("rows of the entity do not fit together")
-	ErrParts = errors.New("part out of range")
+	ErrTorn       = errors.New("rows of the entity do not fit together")
+	ErrForeignRow = errors.New("a row that is not a part of the entity has the key of one")
+	ErrParts      = errors.New("part out of range")
 )
 
 // MaxParts is the largest number of parts. With the head and the marker of a staged write
@@ -49,6 +51,9 @@ type Table struct {
 	// BatchBytes is the size above which a write is staged. Tests reduce it.
 	BatchBytes int
 
+	// Age returns how long ago t was by the clock of the service. Tests replace it.
+	Age func(t time.Time) time.Duration
+
 	typ      reflect.Type
 	codec    *edm.Codec
 	names    map[string]struct{} // of the type's properties; nil: any
@@ -70,6 +75,7 @@ func New(client *aztables.Client, typ reflect.Type, o Options) (*Table, error) {
 		Client: wire.NewClient(client), BatchBytes: wire.MaxBatchBytes,
 		typ: typ, codec: codec, tries: o.Tries, parallel: o.Parallel,
 	}
+	t.Age = t.Client.Age
 	if t.tries <= 0 {
 		t.tries = defaultTries
 	}

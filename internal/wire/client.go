@@ -43,6 +43,9 @@ func (c *Client) Table() *aztables.Client { return c.table }
 // client show. See [servicetime.Clock].
 func (c *Client) Age(t time.Time) time.Duration { return c.clock.Age(t) }
 
+// ServiceTime returns the time of the service; ok is false if no reply has shown it yet.
+func (c *Client) ServiceTime() (now time.Time, ok bool) { return c.clock.Now() }
+
 // run makes one call of the SDK and records in which mode it ran.
 func (c *Client) run(ctx context.Context, op string, k *call, send func(context.Context) error) error {
 	if err := checkContext(ctx, op); err != nil {

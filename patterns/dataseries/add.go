@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -90,6 +91,7 @@ type changing[V Value] struct {
 	// unresolved is the version that the last write was conditional on, as long as that
 	// write may have been or may still be carried out.
 	unresolved *version
+	unknown    error // of that write
 }
 
 // version is a row as it was read.
@@ -146,7 +148,7 @@ func (p *changing[V]) attempt(ctx context.Context) error {
 	case err == nil:
 		p.unresolved = nil
 	case errors.Is(err, patterns.ErrOutcomeUnknown):
-		p.unresolved = now
+		p.unresolved, p.unknown = now, err
 	}
 	return err
 }
@@ -186,8 +188,8 @@ func (p *changing[V]) value(now *version) (V, error) {
 // outcome returns err. If a write is still unresolved, the error matches
 // [patterns.ErrOutcomeUnknown].
 func (p *changing[V]) outcome(err error) error {
-	if err != nil && p.unresolved != nil && !errors.Is(err, patterns.ErrOutcomeUnknown) {
-		return fmt.Errorf("data series: %w: %w", patterns.ErrOutcomeUnknown, err)
+	if p.unresolved != nil {
+		return azerr.StillUnknown(p.unknown, err)
 	}
 	return err
 }

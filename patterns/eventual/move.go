@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -138,7 +140,7 @@ type move struct {
 
 	copyETag string     // version of the copy that this call stored; "" if none
 	replaced *storedRow // the row that the copy replaced; nil if none
-	unsure   bool       // a write may have been carried out, or may still be, although it failed
+	unknown  error      // of a write that may have been carried out, or may still be
 }
 
 func runMove(ctx context.Context, from tableArchive, to archive, row Row) error {
@@ -146,12 +148,7 @@ func runMove(ctx context.Context, from tableArchive, to archive, row Row) error 
 	err := row.key().Validate()
 	if err == nil {
 		err = m.run(ctx)
-	}
-	if m.unsure && err != nil && !errors.Is(err, patterns.ErrOutcomeUnknown) {
-		if retryable(err) { // what the last request found is not the outcome
-			err = errors.New(err.Error())
-		}
-		err = fmt.Errorf("%w: %w", patterns.ErrOutcomeUnknown, err)
+		err = azerr.StillUnknown(m.unknown, err)
 	}
 	if err != nil {
 		return fmt.Errorf("move: %w", err)
@@ -163,7 +160,9 @@ func runMove(ctx context.Context, from tableArchive, to archive, row Row) error 
 func (m *move) doubtful(err error) bool {
 	var e *patterns.Error
 	doubtful := errors.As(err, &e) && e.Unsure
-	m.unsure = m.unsure || doubtful
+	if doubtful {
+		m.unknown = &azerr.UnknownOutcome{Cause: err}
+	}
 	return doubtful
 }
 
@@ -197,6 +196,10 @@ func (m *move) run(ctx context.Context) error {
 
 // retryable reports whether err is a conflict with another writer.
 func retryable(err error) bool {
+	var e *patterns.Error
+	if errors.As(err, &e) && e.Status == http.StatusPreconditionFailed {
+		return true // also if an earlier attempt of the request had no reply
+	}
 	return errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrNotFound)
 }
 
@@ -208,7 +211,7 @@ func (m *move) superseded(ctx context.Context) error {
 			return errors.Join(ErrSuperseded, fmt.Errorf("a copy stays in the target: %w", err))
 		}
 	}
-	if m.unsure {
+	if m.unknown != nil {
 		return fmt.Errorf("%w: the row was changed, or moved and created again", patterns.ErrOutcomeUnknown)
 	}
 	return ErrSuperseded

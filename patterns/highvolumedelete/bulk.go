@@ -106,7 +106,7 @@ func (b *bulk[T]) flush(ctx context.Context) {
 // table and writes the values again.
 func (b *bulk[T]) write(ctx context.Context, g *group[T]) {
 	s := b.set
-	e, err := s.admit(g.start)
+	e, err := s.admit(ctx, g.start)
 	if err == nil {
 		err = s.ensure(ctx, e)
 	}

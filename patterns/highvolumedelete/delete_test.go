@@ -254,6 +254,18 @@ func TestDeleteWhereResolvesLostReplies(t *testing.T) {
 	})
 }
 
+// The attempts of the first transaction may still arrive when the second is refused.
+func TestARefusalAfterALostDeletionIsNotCertain(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table := notes(t, b.Table(t))
+		store(t, table, oldNotes("a", 30)...)
+		b.Fault(fault.On("Table.Batch").Nth(1).Times(4).LoseRequest(),
+			fault.On("Table.Batch").Nth(5).Times(fault.Forever).Status(403, "AuthorizationFailure"))
+		_, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{Allow: query.TableScan, Parallel: 1})
+		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+	})
+}
+
 func TestDeleteWhereContinuesFromItsCursor(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := notes(t, b.Table(t))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -17,8 +18,10 @@ const maxUnknown = 3
 
 // delete deletes rows of one partition in one transaction. It needs more if rows were deleted
 // or changed by other clients.
-func (d *deletion[T]) delete(ctx context.Context, rows []target) error {
+func (d *deletion[T]) delete(ctx context.Context, rows []target) (err error) {
 	unknown := 0
+	var open error // the last unknown outcome
+	defer func() { err = azerr.StillUnknown(open, err) }()
 	for len(rows) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -44,6 +47,7 @@ func (d *deletion[T]) delete(ctx context.Context, rows []target) error {
 			return err
 		case errors.Is(err, patterns.ErrOutcomeUnknown) && unknown < maxUnknown:
 			unknown++
+			open = err
 		case errors.Is(err, patterns.ErrOutcomeUnknown):
 			return err
 		case !errors.Is(err, patterns.ErrNotFound) && !errors.Is(err, patterns.ErrConflict):

@@ -1,6 +1,7 @@
 package highvolumedelete
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"sync"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -27,6 +29,7 @@ type Tables[T any] struct {
 	floor   time.Time                // periods before it were dropped
 	states  map[int64]*tableState[T] // by the start of the period
 	account string                   // address of the account, once known
+	asked   *patterns.Table[T]       // the table that has last got a reply; nil if none has
 }
 
 // Options are the options of [New]. nil and the zero value mean the defaults.
@@ -37,7 +40,8 @@ type Options[T any] struct {
 	Time func(*T) time.Time
 
 	// Keep is how long rows are kept: a write to a period that ended longer ago returns
-	// [ErrDropped] without a request. Zero means that writes are refused only to periods
+	// [ErrDropped] without a request, by the clock of the service: the first write of a
+	// Tables takes one request more, which determines its time. Zero means that writes are refused only to periods
 	// that this Tables knows to be dropped. All processes that write should use the same
 	// Keep, not longer than the age at which tables are dropped. It is the only limit that
 	// works in all processes, because a dropped table leaves no trace that others could see.
@@ -139,17 +143,55 @@ func (s *Tables[T]) Table(t time.Time) (*patterns.Table[T], error) {
 }
 
 // Limit returns the start of the oldest period that accepts writes: the later one of the
-// limits by [Options.Keep] and by [Tables.DropBefore]. It is zero if there is no limit.
+// limits by [Options.Keep] and by [Tables.DropBefore]. It is zero if there is no limit. The
+// limit by Keep depends on the clock of the service; before the first write, on that of
+// this machine.
 func (s *Tables[T]) Limit() time.Time {
 	s.mu.Lock()
 	limit := s.floor
 	s.mu.Unlock()
 	if s.keep > 0 {
-		if kept := s.names.period.Start(time.Now().Add(-s.keep)); kept.After(limit) {
+		if kept := s.names.period.Start(s.now().Add(-s.keep)); kept.After(limit) {
 			limit = kept
 		}
 	}
 	return limit
+}
+
+// now returns the time of the service; that of this machine if no reply has shown the time
+// of the service yet.
+func (s *Tables[T]) now() time.Time {
+	s.mu.Lock()
+	asked := s.asked
+	s.mu.Unlock()
+	if asked != nil {
+		if now, ok := asked.ServiceTime(); ok {
+			return now
+		}
+	}
+	return time.Now()
+}
+
+// learnTime makes one request if now would return the time of this machine.
+func (s *Tables[T]) learnTime(ctx context.Context) error {
+	s.mu.Lock()
+	known := s.asked != nil
+	s.mu.Unlock()
+	if known {
+		return nil
+	}
+	table, err := s.newTable(s.names.period.Start(time.Now()))
+	if err != nil {
+		return err
+	}
+	_, err = table.Get(ctx, keys.Key{Partition: "azp", Row: "azp"}) // neither the table nor the row need exist
+	if _, ok := table.ServiceTime(); !ok {
+		return err
+	}
+	s.mu.Lock()
+	s.asked = table
+	s.mu.Unlock()
+	return nil
 }
 
 // periodOf returns the start of v's period.

@@ -25,7 +25,12 @@ type tableState[T any] struct {
 const maxStates = 1024
 
 // admit returns the state for writes to the period that starts at start, or a DroppedError.
-func (s *Tables[T]) admit(start time.Time) (*tableState[T], error) {
+func (s *Tables[T]) admit(ctx context.Context, start time.Time) (*tableState[T], error) {
+	if s.keep > 0 {
+		if err := s.learnTime(ctx); err != nil {
+			return nil, err
+		}
+	}
 	limit := s.Limit()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,6 +101,9 @@ func (s *Tables[T]) timesSeen(e *tableState[T]) int {
 func (s *Tables[T]) setExists(e *tableState[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, ok := e.table.ServiceTime(); ok {
+		s.asked = e.table
+	}
 	if !e.exists {
 		e.exists = true
 		e.seen++
@@ -112,7 +120,7 @@ func (s *Tables[T]) ensure(ctx context.Context, e *tableState[T]) error {
 // another write has created the table since, and returns a DroppedError if the table was
 // dropped by another process.
 func (s *Tables[T]) recreate(ctx context.Context, e *tableState[T], seen int, missing error) error {
-	limit := s.Limit()
+	limit, now := s.Limit(), s.now()
 	return s.create(ctx, e, func() (bool, error) {
 		if e.seen != seen {
 			return false, nil
@@ -121,7 +129,7 @@ func (s *Tables[T]) recreate(ctx context.Context, e *tableState[T], seen int, mi
 		e.exists = false
 		// Without Keep this is the only sign of a drop: tables of past periods are not deleted
 		// for other reasons.
-		if vanished && s.keep == 0 && !s.names.period.End(e.start).After(time.Now()) {
+		if vanished && s.keep == 0 && !s.names.period.End(e.start).After(now) {
 			e.dropped = true
 		}
 		if e.dropped || isBeingDeleted(missing) {

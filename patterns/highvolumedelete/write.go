@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -44,22 +45,23 @@ func (s *Tables[T]) write(ctx context.Context, v *T, op patterns.Op[T]) (pattern
 	if err != nil {
 		return patterns.Item[T]{}, err
 	}
-	e, err := s.admit(start)
+	e, err := s.admit(ctx, start)
 	if err != nil {
 		return patterns.Item[T]{}, err
 	}
 	seen := s.timesSeen(e)
 	item, err := e.table.Do(ctx, op)
+	var unknown error
 	if errors.Is(err, patterns.ErrTableNotFound) {
-		if err = s.recreate(ctx, e, seen, err); err != nil {
-			return item, err
+		unknown = err // it is, if an earlier attempt had no reply
+		if err = s.recreate(ctx, e, seen, err); err == nil {
+			item, err = e.table.Do(ctx, op)
 		}
-		item, err = e.table.Do(ctx, op)
 	}
 	if err == nil || errors.Is(err, patterns.ErrExists) {
 		s.setExists(e)
 	}
-	return item, err
+	return item, azerr.StillUnknown(unknown, err)
 }
 
 // Open returns the table for events of time t, for transactions and other operations of
@@ -72,7 +74,7 @@ func (s *Tables[T]) Open(ctx context.Context, t time.Time) (*patterns.Table[T], 
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}
-	e, err := s.admit(start)
+	e, err := s.admit(ctx, start)
 	if err == nil {
 		err = s.ensure(ctx, e)
 	}
@@ -87,7 +89,7 @@ func (s *Tables[T]) Open(ctx context.Context, t time.Time) (*patterns.Table[T], 
 // throttles a new table until it has learned its load, and the first writers would have to
 // wait until the table exists. So call Prepare early, for example in the middle of a period.
 func (s *Tables[T]) Prepare(ctx context.Context, ahead int) error {
-	starts := []time.Time{s.names.period.Start(time.Now())}
+	starts := []time.Time{s.names.period.Start(s.now())}
 	for range ahead {
 		starts = append(starts, s.names.period.End(starts[len(starts)-1]))
 	}

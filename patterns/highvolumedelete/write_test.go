@@ -213,7 +213,7 @@ func TestKeepRefusesLateWritesInEveryProcess(t *testing.T) {
 		if _, err := s.Open(t.Context(), limit.Add(-1)); !errors.Is(err, highvolumedelete.ErrDropped) {
 			t.Errorf("open: %v", err)
 		}
-		b.WantRequests(t, nil)
+		b.WantRequests(t, map[string]int{"Table.Get": 1}) // for the time of the service
 		insert(t, s, "a", limit)
 	})
 }
@@ -241,4 +241,22 @@ func TestTheOldestOfTooManyTableStatesIsForgotten(t *testing.T) {
 		open("the second oldest, forgotten for the oldest", 1, 1)
 		open("the newest", known, 0)
 	})
+}
+
+// The first attempt gets no reply and may still arrive; the next one finds no table, which
+// cannot be created either.
+func TestAnInsertThatMayStillArriveIsNotReportedAsRefused(t *testing.T) {
+	for name, creation := range map[string]fault.Rule{
+		"no reply":  fault.On("Table.CreateTable").LoseReply(),
+		"forbidden": fault.On("Table.CreateTable").Status(403, "AuthorizationFailure"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+				s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
+				b.Fault(fault.On("Table.Insert").Nth(1).LoseRequest(), creation)
+				_, err := s.Insert(t.Context(), &login{User: "donh", At: day(1)})
+				harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+			})
+		})
+	}
 }

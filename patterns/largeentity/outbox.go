@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -36,7 +37,11 @@ func (t *Table[T]) sendMessage(ctx context.Context, key keys.Key, created []*pen
 	if t.outbox == nil || len(created)+len(dropped) == 0 {
 		return nil
 	}
-	m := patterns.OutboxMessage{Partition: key.Partition, Row: key.Row, ID: newMessageID(time.Now())}
+	sent, err := t.serviceTime(ctx, key)
+	if err != nil {
+		return err
+	}
+	m := patterns.OutboxMessage{Partition: key.Partition, Row: key.Row, ID: newMessageID(sent)}
 	for _, b := range created {
 		m.Reserved = append(m.Reserved, patterns.RowRef{View: blobView, Partition: t.container, Row: b.ref.Name})
 	}
@@ -54,21 +59,38 @@ func (t *Table[T]) sendMessage(ctx context.Context, key keys.Key, created []*pen
 	return nil
 }
 
+// serviceTime returns the time by the clock of the service. If no reply has shown it yet,
+// one request: a read of the row at key, which need not exist.
+func (t *Table[T]) serviceTime(ctx context.Context, key keys.Key) (time.Time, error) {
+	if now, ok := t.table.ServiceTime(); ok {
+		return now, nil
+	}
+	_, err := t.table.Get(ctx, key)
+	now, ok := t.table.ServiceTime()
+	switch {
+	case ok:
+		return now, nil
+	case err == nil:
+		err = patterns.ErrBadReply
+	}
+	return now, err
+}
+
 // newMessageID returns the id of an outbox message that is sent at that time.
 func newMessageID(sent time.Time) string {
 	return sent.UTC().Format(time.RFC3339) + "_" + uuid.NewString()
 }
 
-// untilWritten returns how long the write of the outbox message with that id may still be
-// in progress. Until then the row may refer to blobs that the write is about to drop. If
-// the clock of the writer is ahead, the message is handled several times.
-func (t *Table[T]) untilWritten(id string) time.Duration {
+// untilWritten returns how long, at the time now of the service, the write of the outbox
+// message with that id may still be in progress. Until then the row may refer to blobs that
+// the write is about to drop.
+func (t *Table[T]) untilWritten(id string, now time.Time) time.Duration {
 	prefix, _, _ := strings.Cut(id, "_")
 	sent, err := time.Parse(time.RFC3339, prefix)
 	if err != nil {
 		return 0
 	}
-	return min(t.grace-time.Since(sent), t.grace)
+	return min(t.grace-now.Sub(sent), t.grace)
 }
 
 // Handle processes an outbox message of [Options.Outbox]. A worker calls it; a worker of
@@ -81,15 +103,21 @@ func (t *Table[T]) untilWritten(id string) time.Duration {
 // marks the blob.
 //
 // One request, and two for each blob that is marked or deleted; none if the message is
-// handled within the grace period after it was sent.
+// handled within the grace period after it was sent. One more if this Table has made no
+// request yet, which determines the time of the service.
 func (t *Table[T]) Handle(ctx context.Context, m patterns.OutboxMessage) (retryAfter time.Duration, err error) {
 	if err := t.usable(); err != nil {
 		return 0, err
 	}
-	if wait := t.untilWritten(m.ID); wait > 0 {
+	key := keys.Key{Partition: m.Partition, Row: m.Row}
+	now, err := t.serviceTime(ctx, key)
+	if err != nil {
+		return 0, fmt.Errorf("delete blobs: %w", err)
+	}
+	if wait := t.untilWritten(m.ID, now); wait > 0 {
 		return wait, nil
 	}
-	refs, changed, err := t.currentReferences(ctx, keys.Key{Partition: m.Partition, Row: m.Row})
+	refs, changed, err := t.currentReferences(ctx, key)
 	if err != nil {
 		return 0, fmt.Errorf("delete blobs: %w", err)
 	}
@@ -148,8 +176,10 @@ func (t *Table[T]) deleteOrMark(ctx context.Context, name string, changed time.T
 
 // deleteWithOutbox is Delete with an outbox. It reads the references of the row, sends
 // them in the outbox message, and deletes the row under the ETag that it read.
-func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azcore.ETag) error {
+func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azcore.ETag) (err error) {
 	unconditional := etag == "" || etag == azcore.ETagAny
+	var unknown error // of an earlier try
+	defer func() { err = azerr.StillUnknown(unknown, err) }()
 	for try := 1; ; try++ {
 		row, err := t.table.Get(ctx, key)
 		switch {
@@ -168,8 +198,10 @@ func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azco
 			return err
 		}
 		err = t.table.Delete(ctx, key, row.ETag)
-		retryable := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrNotFound) ||
-			etag == "" && errors.Is(err, patterns.ErrOutcomeUnknown) // the next read resolves it
+		retryable := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrNotFound)
+		if etag == "" && errors.Is(err, patterns.ErrOutcomeUnknown) {
+			unknown, retryable = err, true // the next read may resolve it
+		}
 		if err == nil || !unconditional || !retryable || try >= t.tries || ctx.Err() != nil {
 			return err
 		}

@@ -305,6 +305,25 @@ func TestNothingIsWrittenIfTheOutboxFails(t *testing.T) {
 	}
 }
 
+// The reply to the request that deletes the row is lost, and nothing can be read afterwards.
+func TestADeletionThatMayHaveHappenedIsNotReportedAsRefused(t *testing.T) {
+	for name, then := range map[string]storagetest.Rule{
+		"connection lost": storagetest.On("Table.Get").Nth(2).Times(storagetest.Forever).LoseRequest(),
+		"throttled":       storagetest.On("Table.Get").Nth(2).Times(storagetest.Forever).Status(503, "ServerBusy"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, &largeentity.Options[employee]{Outbox: &harness.OutboxQueue{}}, func(t *testing.T, acct *storagetest.Account, table table) {
+				harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+				acct.Fault(storagetest.On("Table.Delete").LoseReply(), then)
+				err := table.Delete(t.Context(), jones, "")
+				acct.ClearFaults()
+				harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+				harness.WantError(t, harness.ErrorOf(table.Get(t.Context(), jones)), patterns.ErrNotFound)
+			})
+		})
+	}
+}
+
 // delayedOutbox is an outbox that delivers messages when they become visible.
 type delayedOutbox struct {
 	mu      sync.Mutex

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -95,7 +96,7 @@ func (t *Table[T]) plan(key keys.Key, v *T, old *Item[T], u *uploads) (*plan[T],
 			p.refs[f.property] = oldRef
 			continue
 		}
-		if done, ok := u.byContent[ref.digest()]; ok && time.Since(done.start) < t.grace/4 {
+		if done, ok := u.byContent[ref.digest()]; ok && servicetime.Elapsed(done.start) < t.grace/4 {
 			p.refs[f.property] = done.BlobRef
 			p.relyOn(done.start)
 			continue

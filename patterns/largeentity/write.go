@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -169,12 +170,12 @@ func (t *Table[T]) write(ctx context.Context, what string, key keys.Key, v *T, o
 		}
 	}
 	if !p.uploadStart.IsZero() {
-		deadline := p.uploadStart.Add(t.grace / 2)
-		if !time.Now().Before(deadline) {
+		left := t.grace/2 - servicetime.Elapsed(p.uploadStart)
+		if left <= 0 {
 			return Item[T]{}, fmt.Errorf("%s: %w", what, ErrTooSlow)
 		}
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, deadline, ErrTooSlow)
+		ctx, cancel = context.WithTimeoutCause(ctx, left, ErrTooSlow)
 		defer cancel()
 	}
 	row, err := t.table.Do(ctx, p.op(base))

@@ -160,8 +160,10 @@ func (w *Writer) append(ctx context.Context, o *blob, b *block) error {
 	case bloberror.HasCode(err, bloberror.BlobNotFound):
 		return errUnusable
 	case errors.As(err, &refused) && (refused.StatusCode == http.StatusConflict || refused.StatusCode == http.StatusPreconditionFailed):
-		if err := w.checkAppended(ctx, o, b); err != nil {
-			return err
+		if then := w.checkAppended(ctx, o, b); errors.Is(then, errUnusable) {
+			return errUnusable
+		} else if then != nil {
+			return &azerr.UnknownOutcome{Cause: blobError(o.name, azerr.NewWrite("append", err)), Then: then}
 		}
 	default:
 		return blobError(o.name, azerr.NewWrite("append", err))

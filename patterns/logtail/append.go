@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -30,7 +33,7 @@ func (l *Log[T]) Append(ctx context.Context, stream string, v *T) (Entry[T], err
 		return e, fmt.Errorf("append: %w", err)
 	}
 	item, err := l.table.Do(ctx, patterns.InsertOp(v).At(e.Key))
-	if errors.Is(err, patterns.ErrExists) {
+	if isStored(err) {
 		var etags []azcore.ETag
 		if etags, err = l.storedETags(ctx, e); err == nil {
 			item = e.Item
@@ -38,6 +41,7 @@ func (l *Log[T]) Append(ctx context.Context, stream string, v *T) (Entry[T], err
 		}
 	}
 	if err != nil {
+		e.failed(err)
 		return e, fmt.Errorf("append: %w", err)
 	}
 	e.Item = item
@@ -61,10 +65,13 @@ func (l *Log[T]) AppendAll(ctx context.Context, stream string, vs []T) ([]Entry[
 		es[i].Key.Partition = es[0].Key.Partition
 	}
 	etags, err := l.insert(ctx, es)
-	if errors.Is(err, patterns.ErrExists) {
+	if isStored(err) {
 		etags, err = l.storedETags(ctx, es...)
 	}
 	if err != nil {
+		for i := range es {
+			es[i].failed(err)
+		}
 		return es, fmt.Errorf("append: %w", err)
 	}
 	for i := range etags {
@@ -75,7 +82,8 @@ func (l *Log[T]) AppendAll(ctx context.Context, stream string, vs []T) ([]Entry[
 
 // Retry appends entries that Append or AppendAll returned with an error, under the same
 // keys. Entries that are already stored stay as they are. Retry can be repeated, also in
-// another process.
+// another process. Its error matches [patterns.ErrOutcomeUnknown] until Retry returns nil,
+// unless all requests so far to store the entries were refused.
 //
 // For one entry it makes one request. Several entries must be from one AppendAll: Retry
 // sends them in one transaction and, if one of them is already stored, sends each in a
@@ -87,28 +95,64 @@ func (l *Log[T]) Retry(ctx context.Context, entries ...Entry[T]) error {
 			return fmt.Errorf("retry: entry %d has no key: %w", i, err)
 		}
 	}
-	if len(entries) > 1 {
-		_, err := l.insert(ctx, entries)
-		if err == nil {
-			return nil
+	err := l.retry(ctx, entries)
+	if err == nil {
+		return nil
+	}
+	for i := range entries {
+		refused := entries[i].refused
+		if refused != nil && errors.Is(err, patterns.ErrOutcomeUnknown) {
+			refused.Store(false)
 		}
-		if !errors.Is(err, patterns.ErrExists) {
-			return fmt.Errorf("retry: %w", err)
+		if refused == nil || !refused.Load() {
+			err = azerr.StillUnknown(errMayBeStored, err)
+		}
+	}
+	return fmt.Errorf("retry: %w", err)
+}
+
+func (l *Log[T]) retry(ctx context.Context, entries []Entry[T]) error {
+	if len(entries) > 1 {
+		if _, err := l.insert(ctx, entries); !isStored(err) {
+			return err
 		}
 	}
 	window := parallel.Window{Start: l.parallel, Max: l.parallel}
 	for _, err := range parallel.Ordered(ctx, len(entries), window, func(ctx context.Context, i int) (struct{}, error) {
-		_, err := l.table.Do(ctx, patterns.InsertOp(&entries[i].Value).At(entries[i].Key))
-		if errors.Is(err, patterns.ErrExists) {
-			err = nil // it is this entry: no other Log generates its key
+		e := &entries[i]
+		_, err := l.table.Do(ctx, patterns.InsertOp(&e.Value).At(e.Key))
+		if isStored(err) {
+			err = nil
+		}
+		if err == nil && e.refused != nil {
+			e.refused.Store(false)
 		}
 		return struct{}{}, err
 	}) {
 		if err != nil {
-			return fmt.Errorf("retry: %w", err)
+			return err
 		}
 	}
 	return nil
+}
+
+// errMayBeStored is the reason that the outcome of an entry is unknown, if no request of the
+// present call left it open.
+var errMayBeStored = &azerr.UnknownOutcome{Cause: errors.New("an earlier request may have stored the entry")}
+
+// isStored reports whether err proves that a row with the key of the entry exists. It is
+// this entry, because no other Log generates its key.
+func isStored(err error) bool {
+	var e *patterns.Error
+	return errors.Is(err, patterns.ErrExists) || errors.As(err, &e) && e.Code == string(aztables.EntityAlreadyExists)
+}
+
+// failed records that the request to store e has failed with err.
+func (e *Entry[T]) failed(err error) {
+	if !errors.Is(err, patterns.ErrOutcomeUnknown) {
+		e.refused = new(atomic.Bool)
+		e.refused.Store(true)
+	}
 }
 
 // newEntry returns the entry of v with a new key and without an ETag.
@@ -151,7 +195,7 @@ func (l *Log[T]) storedETags(ctx context.Context, entries ...Entry[T]) ([]azcore
 	for i := range entries {
 		item, err := l.table.Get(ctx, entries[i].Key)
 		if err != nil && !errors.Is(err, patterns.ErrNotFound) {
-			return nil, err
+			return nil, azerr.StillUnknown(errMayBeStored, err)
 		}
 		etags[i] = item.ETag
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -268,5 +269,64 @@ func TestNewRefusesInvalidArguments(t *testing.T) {
 		if log.Client() != client || log.Table().Client() != client {
 			t.Error("Client does not return the client")
 		}
+	})
+}
+
+func TestAnUnknownOutcomeStaysUnknownUntilRetrySucceeds(t *testing.T) {
+	lost := fault.On("Table.*").Nth(1).Times(fault.Forever).LoseReply()
+	busy := fault.On("Table.*").Nth(1).Times(fault.Forever).Status(503, "ServerBusy")
+	forbidden := fault.On("Table.*").Nth(1).Times(fault.Forever).Status(403, "AuthorizationFailure")
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		for _, n := range []int{1, 3} {
+			log := newLog(t, b.Table(t), nil)
+			vs := make([]claim, n)
+			appendAll := func(rule fault.Rule) ([]logtail.Entry[claim], error) {
+				b.Fault(rule)
+				defer b.ClearFaults()
+				if n > 1 {
+					return log.AppendAll(t.Context(), "s", vs)
+				}
+				e, err := log.Append(t.Context(), "s", &vs[0])
+				return []logtail.Entry[claim]{e}, err
+			}
+			retry := func(es []logtail.Entry[claim], rule fault.Rule) error {
+				b.Fault(rule)
+				defer b.ClearFaults()
+				return log.Retry(t.Context(), slices.Clone(es)...)
+			}
+
+			es, err := appendAll(lost)
+			harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+			for range 2 {
+				err := retry(es, busy)
+				harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+				harness.WantError(t, err, patterns.ErrThrottled)
+			}
+			harness.NoError(t, log.Retry(t.Context(), es...))
+
+			es, err = appendAll(forbidden)
+			for range 2 {
+				if err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) {
+					t.Errorf("after nothing but refusals: %v", err)
+				}
+				err = retry(es, forbidden)
+			}
+			harness.WantError(t, retry(es, lost), patterns.ErrOutcomeUnknown)
+			harness.WantError(t, retry(es, busy), patterns.ErrOutcomeUnknown)
+			harness.NoError(t, log.Retry(t.Context(), es...))
+			if got := len(harness.All(t, log.Tail(t.Context(), "s", 10))); got != 2*n {
+				t.Errorf("%d entries, want %d", got, 2*n)
+			}
+		}
+	})
+}
+
+// The service reports the row of the entry as existing, and cannot be asked for its ETag.
+func TestAnEntryThatIsStoredIsNotReportedAsRefused(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		log := newLog(t, b.Table(t), nil)
+		b.Fault(fault.On("Table.Insert").Nth(1).Twice(), fault.On("Table.Get").LoseRequest())
+		_, err := log.Append(t.Context(), "s", &claim{What: "taxi"})
+		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 	})
 }

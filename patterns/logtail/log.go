@@ -2,6 +2,7 @@ package logtail
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -101,6 +102,11 @@ type Entry[T any] struct {
 	// Time is when the event happened, by the clock of the writer or by [Options.Time]: in
 	// UTC, cut to 100 ns. Item.Timestamp is when the service stored the row.
 	Time time.Time
+
+	// refused is set in an entry that could not be appended. It is true as long as every
+	// request to store the entry was refused. Copies of the entry share it. nil means that
+	// the entry may be stored.
+	refused *atomic.Bool
 }
 
 func entryOf[T any](item patterns.Item[T]) (Entry[T], error) {

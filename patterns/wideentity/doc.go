@@ -79,6 +79,10 @@
 // [patterns.ErrOutcomeUnknown]. If another program has changed or deleted single rows, the
 // error is [ErrTorn]; [Table.Put] repairs the entity.
 //
+// Parts are inserted, so that rows of other programs are never overwritten: if one has the
+// key that a new part needs, the error is [ErrForeignRow] and nothing is written. Staged
+// rows have keys of their own, next to such a row.
+//
 // # When not to use it
 //
 //   - Everything fits in one row: use [patterns.Table], at half the cost.

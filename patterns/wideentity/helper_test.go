@@ -116,5 +116,6 @@ func written(b *harness.Backend) int {
 // sweepNow sweeps one entity, including the rows of writes in progress.
 func sweepNow(t testing.TB, table *wideentity.Table[properties], key keys.Key) wideentity.SweepReport {
 	t.Helper()
-	return harness.Must(table.Sweep(t.Context(), &wideentity.SweepOptions{Entities: []keys.Key{key}, OlderThan: 1}))(t)
+	wideentity.SetOld(table)
+	return harness.Must(table.Sweep(t.Context(), &wideentity.SweepOptions{Entities: []keys.Key{key}}))(t)
 }

@@ -154,12 +154,13 @@ func TestSimilarIdsAreSeparateEntities(t *testing.T) {
 	})
 }
 
-// These keys need the accelerating policy, as in any transaction.
+// Changes of rows with these keys need the accelerating policy, as in any transaction.
 func TestEmptyPartitionKeysAndQuotesNeedTheAcceleratingPolicy(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := days(20)
 		for _, key := range []keys.Key{{Partition: "", Row: "x"}, {Partition: "O'Neil", Row: "x'y"}} {
+			harness.Must(table.Insert(t.Context(), key, &v))(t)
 			_, err := table.Put(t.Context(), key, &v)
 			if !b.Accelerated {
 				if !errors.Is(err, patterns.ErrNeedsAccelerate) {

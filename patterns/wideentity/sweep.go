@@ -17,9 +17,9 @@ type SweepOptions struct {
 	Entities   []keys.Key
 
 	// OlderThan is how long a staged write may take. A sweep leaves the rows of younger
-	// writes, by the clock of this machine and the Timestamp of the marker. If a write
-	// takes longer, it fails with [patterns.ErrConflict] and the entity is unchanged. Zero
-	// or less means an hour.
+	// writes, by the clock of the service and the Timestamp of the marker. If a write takes
+	// longer, it fails with [patterns.ErrConflict] and the entity is unchanged. Zero or
+	// less means an hour.
 	OlderThan time.Duration
 }
 

@@ -52,6 +52,12 @@ var (
 	// or deleted one of them; then [Table.Put] repairs the entity.
 	ErrTorn = widerow.ErrTorn
 
+	// ErrForeignRow: a row that does not belong to the entity has the key that one of its
+	// parts needs, for example a row of the guide's own layout, or a child of another
+	// pattern. Nothing was written. The row must be deleted or moved, or the entity stored
+	// under another id.
+	ErrForeignRow = widerow.ErrForeignRow
+
 	// ErrParts: [Options.Parts], or a result of [Options.PartOf], is out of range.
 	ErrParts = widerow.ErrParts
 )

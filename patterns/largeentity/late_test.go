@@ -1,0 +1,80 @@
+package largeentity_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/largeentity"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// The first attempt to insert the row arrives late, after another client's entity made the
+// second attempt fail, and was deleted.
+func TestABlobIsKeptWhileAnInsertThatRefersToItMayArrive(t *testing.T) {
+	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
+		theirs := harness.Must(table.Insert(t.Context(), newJones("theirs", 1)))(t)
+		acct.Fault(storagetest.On("Table.Insert").Nth(1).LateRequest(time.Minute, time.Minute))
+		_, err := table.Insert(t.Context(), newJones("mine", large))
+		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+		if errors.Is(err, patterns.ErrExists) {
+			t.Errorf("%v is a certain refusal", err)
+		}
+		harness.NoError(t, table.Delete(t.Context(), jones, theirs.ETag))
+		time.Sleep(2 * time.Minute)
+		acct.Arrive()
+		got := harness.Must(table.Get(t.Context(), jones))(t)
+		wantEmployee(t, got.Value, *newJones("mine", large))
+	})
+}
+
+// The clock of the process is two hours behind that of the service, or two hours ahead.
+func TestAgesAreMeasuredByTheClockOfTheService(t *testing.T) {
+	for _, skew := range []time.Duration{-2 * time.Hour, 2 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			acct := storagetest.Start(&storagetest.Options{ClockSkew: skew})
+			var queue harness.OutboxQueue
+			writer := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour})
+			harness.NoError(t, writer.Create(t.Context()))
+			item := harness.Must(writer.Insert(t.Context(), newJones("a", large)))(t)
+			item.Value.Photo = noise("b", large)
+			item = harness.Must(writer.Replace(t.Context(), item))(t)
+
+			worker := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour})
+			wait, err := worker.Handle(t.Context(), queue.Message(1))
+			if err != nil || wait < 59*time.Minute || wait > 61*time.Minute {
+				t.Errorf("skew %v: the message is to be handled again after %v, want the grace period: %v", skew, wait, err)
+			}
+			harness.Must(worker.Sweep(t.Context(), nil))(t)
+			if n := len(stored(t, worker.Container())); n != 2 {
+				t.Errorf("skew %v: %d blobs, want both within the grace period", skew, n)
+			}
+			time.Sleep(2 * time.Hour)
+			harness.NoError(t, queue.Work(t.Context(), worker.Handle))
+			if n := len(stored(t, worker.Container())); n != 1 {
+				t.Errorf("skew %v: %d blobs, want that of the entity", skew, n)
+			}
+			wantEmployee(t, harness.Must(worker.Get(t.Context(), jones))(t).Value, item.Value)
+		})
+	}
+}
+
+// A worker with another clock computes the age of the message.
+func TestAMessageNamesTheTimeOfTheService(t *testing.T) {
+	for _, skew := range []time.Duration{-2 * time.Hour, 2 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			acct := storagetest.Start(&storagetest.Options{ClockSkew: skew})
+			var queue harness.OutboxQueue
+			table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &queue})
+			harness.NoError(t, table.Create(t.Context()))
+			harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+			want := time.Now().Add(skew).UTC().Format("2006-01-02T15:04")
+			if got := queue.Message(0).ID[:len(want)]; got != want {
+				t.Errorf("the message was sent at %s, want %s", got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,171 @@
+package wideentity_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
+)
+
+// storeForeign stores rows at the keys of parts, as the guide's own layout has them.
+func storeForeign(t testing.TB, client *aztables.Client, suffixes ...string) {
+	t.Helper()
+	for _, suffix := range suffixes {
+		row := fmt.Sprintf(`{"PartitionKey":%q,"RowKey":"%s_%s","Mine":"%s"}`, year.Partition, year.Row, suffix, suffix)
+		harness.Must(client.UpsertEntity(t.Context(), []byte(row), nil))(t)
+	}
+}
+
+// wantForeign checks that the rows stored by storeForeign are unchanged.
+func wantForeign(t testing.TB, client *aztables.Client, suffixes ...string) {
+	t.Helper()
+	for _, suffix := range suffixes {
+		resp := harness.Must(client.GetEntity(t.Context(), year.Partition, year.Row+"_"+suffix, nil))(t)
+		var row map[string]any
+		harness.NoError(t, json.Unmarshal(resp.Value, &row))
+		if row["Mine"] != suffix || row["azp_part"] != nil {
+			t.Errorf("row %s was overwritten: %s", suffix, resp.Value)
+		}
+	}
+}
+
+func TestAnEntityIsNotWrittenOverRowsThatAreNotItsParts(t *testing.T) {
+	writes := map[string]func(context.Context, *wideentity.Table[properties], *properties) error{
+		"Insert": func(ctx context.Context, table *wideentity.Table[properties], v *properties) error {
+			return harness.ErrorOf(table.Insert(ctx, year, v))
+		},
+		"Put": func(ctx context.Context, table *wideentity.Table[properties], v *properties) error {
+			return harness.ErrorOf(table.Put(ctx, year, v))
+		},
+	}
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		for name, write := range writes {
+			client := b.Table(t)
+			table := open[properties](t, client, &wideentity.Options{Parts: 4})
+			storeForeign(t, client, "01", "02")
+			b.ResetRequests()
+			v := days(100)
+			err := write(t.Context(), table, &v)
+			harness.WantError(t, err, wideentity.ErrForeignRow)
+			if errors.Is(err, patterns.ErrOutcomeUnknown) {
+				t.Errorf("%s: a refusal is unknown: %v", name, err)
+			}
+			want := map[string]int{"Table.Batch": 1}
+			if name == "Put" {
+				want["Table.Get"] = 1
+			}
+			b.WantRequests(t, want)
+			if rows := harness.Rows(t, client); len(rows) != 2 {
+				t.Errorf("%s: %d rows, want the 2 foreign ones", name, len(rows))
+			}
+			wantForeign(t, client, "01", "02")
+		}
+	})
+}
+
+func TestAnEntityDoesNotGrowOverRowsThatAreNotItsParts(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		table := open[properties](t, client, &wideentity.Options{Parts: 2, PartOf: func(name string) int {
+			if strings.HasPrefix(name, "Late") {
+				return 2
+			}
+			return 1
+		}})
+		v := properties{"Early": int32(1)}
+		item := harness.Must(table.Insert(t.Context(), year, &v))(t)
+		storeForeign(t, client, "02")
+		more := properties{"Early": int32(2), "Late": int32(3)}
+		item.Value = more
+		for name, err := range map[string]error{
+			"Replace": harness.ErrorOf(table.Replace(t.Context(), item)),
+			"Merge":   harness.ErrorOf(table.Merge(t.Context(), item, "Late")),
+			"Set":     table.Set(t.Context(), year, &more, "Late"),
+			"Put":     harness.ErrorOf(table.Put(t.Context(), year, &more)),
+			"Update": harness.ErrorOf(table.Update(t.Context(), year, func(v *properties) error {
+				(*v)["Late"] = int32(3)
+				return nil
+			})),
+		} {
+			if !errors.Is(err, wideentity.ErrForeignRow) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		wantForeign(t, client, "02")
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+	})
+}
+
+func TestAStagedEntityLeavesRowsThatAreNotItsParts(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		table := open[properties](t, client, &wideentity.Options{Parts: 4})
+		wideentity.SetBatchBytes(table, 2000)
+		storeForeign(t, client, "01", "02", "03", "04")
+		v := days(200)
+		harness.Must(table.Insert(t.Context(), year, &v))(t)
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, harness.Must(table.Read(t.Context(), year, dayName(1)))(t).Value, properties{dayName(1): int32(1)})
+		v = days(150)
+		harness.Must(table.Put(t.Context(), year, &v))(t)
+		harness.NoError(t, table.Delete(t.Context(), year, ""))
+		wantForeign(t, client, "01", "02", "03", "04")
+		if rows := harness.Rows(t, client); len(rows) != 4 {
+			t.Errorf("%d rows, want the 4 foreign ones", len(rows))
+		}
+	})
+}
+
+// An attempt of a staged write arrives after the write has succeeded on a retry and a merge
+// has changed the staged rows.
+func TestALateAttemptToStagePartsDoesNotUndoALaterMerge(t *testing.T) {
+	var late func()
+	hold := 0 // the transaction to hold back, counted down
+	wrap := func(inner policy.Transporter) harness.Transport {
+		return func(req *http.Request) (*http.Response, error) {
+			if req.Method == http.MethodPost {
+				hold--
+			}
+			if hold != 0 || req.Method != http.MethodPost {
+				return inner.Do(req)
+			}
+			body, err := io.ReadAll(req.Body)
+			if err != nil {
+				return nil, err
+			}
+			late = func() {
+				req.Body = io.NopCloser(bytes.NewReader(body))
+				harness.MayFail(inner.Do(req.WithContext(context.Background())))
+			}
+			return nil, errors.New("connection reset")
+		}
+	}
+	harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, _ *storagetest.Account) {
+		table := open[properties](t, client, &wideentity.Options{Parts: 4})
+		wideentity.SetBatchBytes(table, smallBatch)
+		v := large("x")
+		hold = 2 // the first part; the first transaction inserts the marker
+		harness.Must(table.Insert(t.Context(), year, &v))(t)
+		for name := range v {
+			v[name] = "changed"
+			harness.NoError(t, table.Set(t.Context(), year, &v, name))
+		}
+		late()
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+		sweepNow(t, table, year)
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+	})
+}
