@@ -146,7 +146,7 @@ func TestJoinRefusesIncompleteEntities(t *testing.T) {
 	}
 	var p *PropertyError
 	var g StoredRows
-	_ = g.AddPage([]byte(`{"value":[{"A":"x"}]}`))
+	_ = g.AddPage([]byte(`{"value":[{"odata.etag":"\"e\"","A":"x"}]}`))
 	var got map[string]any
 	if err := codec.Join(&g, JoinSpec{Use: []int{0}, Splits: map[string]int{"A": 2}}, &got, nil); !errors.As(err, &p) || !errors.Is(err, azerr.ErrBadReply) {
 		t.Errorf("got %v, want a bad reply that names the property", err)

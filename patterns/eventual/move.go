@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -104,7 +105,7 @@ func HandleMoveToBlob(w *Worker, kind string, from *aztables.Client, to *contain
 func handleMove(w *Worker, kind string, move func(context.Context, Row) error) {
 	Handle(w, kind, func(ctx context.Context, job Job[Row]) error {
 		err := move(ctx, job.Message)
-		if errors.Is(err, patterns.ErrNotFound) || errors.Is(err, ErrSuperseded) || errors.Is(err, patterns.ErrBadKey) {
+		if errors.Is(err, patterns.ErrNotFound) || errors.Is(err, ErrSuperseded) || errors.Is(err, patterns.ErrBadKey) || errors.Is(err, patterns.ErrBadETag) {
 			return Cancel(err)
 		}
 		return err
@@ -131,6 +132,9 @@ type move struct {
 func runMove(ctx context.Context, from tableArchive, to archive, row Row) error {
 	m := move{from: from, to: to, row: row}
 	err := row.key().Validate()
+	if err == nil && row.ETag != "" {
+		err = azerr.CheckETag(string(row.ETag))
+	}
 	if err == nil {
 		err = m.run(ctx)
 	}
