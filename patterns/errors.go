@@ -49,7 +49,8 @@ var (
 	// the table (Cosmos DB for Table) returns them in no order.
 	ErrUnordered = azerr.ErrUnordered
 
-	// ErrBadReply: the response is not one that the service sends.
+	// ErrBadReply: the response is not one that the service sends, for example the error
+	// page of a gateway, a malformed ETag, or continuation tokens that go in a circle.
 	ErrBadReply = azerr.ErrBadReply
 
 	// ErrBadCursor: a cursor is damaged, or belongs to another table or query.
@@ -59,8 +60,8 @@ var (
 	// would delete the properties that were not read. Merge it instead.
 	ErrProjected = azerr.ErrProjected
 
-	// ErrBadETag: the ETag of a conditional write is empty, or not one that the service
-	// returns.
+	// ErrBadETag: the ETag of a conditional write is neither "*" nor of the form "…" or
+	// W/"…", with the quotes, as the service returns it. No request was made.
 	ErrBadETag = azerr.ErrBadETag
 
 	// ErrNeedsAccelerate: aztables cannot address the row of this write. Build the client

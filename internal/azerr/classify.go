@@ -1,6 +1,9 @@
 package azerr
 
-import "net/http"
+import (
+	"fmt"
+	"net/http"
+)
 
 // ServerBusy is the error code of a request that the service refused because of load,
 // without carrying it out.
@@ -48,41 +51,51 @@ var kinds = map[string]error{
 	"ContainerAlreadyExists": ErrExists,
 }
 
-// Classify returns the sentinel for a reply with this status and error code, nil if no
-// sentinel applies. It is the only place that decides this.
+// Classify returns the sentinel for a reply that is not the success of its request, with
+// this status and error code; nil if no sentinel applies. It is the only place that
+// decides this.
+//
+// The services send an error code with every refusal, for HEAD in a header. A reply
+// without one comes from something between the client and the service, for example a
+// gateway, and proves nothing about the row.
 func Classify(status int, code string) error {
 	if kind := kinds[code]; kind != nil {
 		return kind
 	}
-	switch status {
-	case http.StatusPreconditionFailed:
-		return ErrConflict
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+	switch {
+	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		return ErrThrottled
-	case http.StatusRequestEntityTooLarge:
+	case status == http.StatusRequestEntityTooLarge:
 		return ErrTooLarge
-	case http.StatusNotFound:
-		if code == "" {
-			return ErrNotFound
-		}
+	case code == "":
+		return ErrBadReply
+	case status == http.StatusPreconditionFailed:
+		return ErrConflict
 	}
 	return nil
 }
 
-// Definite reports whether a reply with this status and error code proves what became
-// of the request: it was carried out, or refused. ServerBusy is a refusal. After any
-// other 5xx, 501 excepted, and after 408 the request may have been carried out.
+// Definite reports whether a reply with this status and error code proves that the
+// service refused the request. ServerBusy is a refusal. After any other 5xx, 501
+// excepted, and after 408 the request may have been carried out. A reply without a code
+// is not from the service, which may have carried out the request before.
 func Definite(status int, code string) bool {
-	return status < 500 && status != http.StatusRequestTimeout ||
-		status == http.StatusNotImplemented || code == ServerBusy
+	return code != "" && (status < 500 && status != http.StatusRequestTimeout ||
+		status == http.StatusNotImplemented || code == ServerBusy)
 }
 
 // NewWrite is [New] for a request that writes. If the request may have been carried out,
-// Unsure is set, and an error without another sentinel matches [ErrOutcomeUnknown].
+// Unsure is set, and an error without another sentinel than [ErrBadReply] matches
+// [ErrOutcomeUnknown].
 func NewWrite(op string, err error) *Error {
 	e := New(op, err)
 	e.Unsure = e.Status == 0 || !Definite(e.Status, e.Code)
-	if e.Unsure && e.Kind == nil {
+	switch {
+	case !e.Unsure:
+	case e.Kind == ErrBadReply:
+		e.Err = fmt.Errorf("%w: %w", ErrBadReply, e.Err)
+		fallthrough
+	case e.Kind == nil:
 		e.Kind = ErrOutcomeUnknown
 	}
 	return e

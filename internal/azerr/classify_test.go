@@ -40,9 +40,12 @@ func TestClassifyReturnsTheSentinelOfStatusAndCode(t *testing.T) {
 		{503, "", ErrThrottled},
 		{429, "", ErrThrottled},
 		{413, "", ErrTooLarge},
-		{404, "", ErrNotFound},
 		{404, "UnknownCode", nil},
-		{200, "", nil},
+		{404, "", ErrBadReply},
+		{409, "", ErrBadReply},
+		{412, "", ErrBadReply},
+		{500, "", ErrBadReply},
+		{200, "", ErrBadReply},
 	} {
 		if got := Classify(c.status, c.code); got != c.want {
 			t.Errorf("%d %q: got %v, want %v", c.status, c.code, got, c.want)
@@ -56,10 +59,14 @@ func TestDefiniteIsFalseIfTheRequestMayHaveBeenCarriedOut(t *testing.T) {
 		code   string
 		want   bool
 	}{
-		{http.StatusNoContent, "", true},
+		{http.StatusOK, "", false},
+		{http.StatusNotFound, "", false},
+		{http.StatusConflict, "", false},
+		{http.StatusPreconditionFailed, "", false},
 		{http.StatusConflict, "EntityAlreadyExists", true},
 		{http.StatusRequestTimeout, "", false},
-		{http.StatusTooManyRequests, "", true},
+		{http.StatusTooManyRequests, "", false},
+		{http.StatusTooManyRequests, "TooManyRequests", true},
 		{http.StatusInternalServerError, "OperationTimedOut", false},
 		{http.StatusNotImplemented, "NotImplemented", true},
 		{http.StatusServiceUnavailable, "", false},
@@ -80,11 +87,12 @@ func TestAWriteWithoutADefiniteReplyHasAnUnknownOutcome(t *testing.T) {
 		unsure bool
 		kind   error
 	}{
-		"no reply":         {errors.New("connection reset"), true, ErrOutcomeUnknown},
-		"internal error":   {reply(http.StatusInternalServerError, "InternalError"), true, ErrOutcomeUnknown},
-		"server busy":      {reply(http.StatusServiceUnavailable, ServerBusy), false, ErrThrottled},
-		"forbidden":        {reply(http.StatusForbidden, "AuthorizationFailure"), false, nil},
-		"failed condition": {reply(http.StatusPreconditionFailed, "ConditionNotMet"), false, ErrConflict},
+		"no reply":          {errors.New("connection reset"), true, ErrOutcomeUnknown},
+		"internal error":    {reply(http.StatusInternalServerError, "InternalError"), true, ErrOutcomeUnknown},
+		"server busy":       {reply(http.StatusServiceUnavailable, ServerBusy), false, ErrThrottled},
+		"forbidden":         {reply(http.StatusForbidden, "AuthorizationFailure"), false, nil},
+		"page of a gateway": {reply(http.StatusNotFound, ""), true, ErrOutcomeUnknown},
+		"failed condition":  {reply(http.StatusPreconditionFailed, "ConditionNotMet"), false, ErrConflict},
 	} {
 		if e := NewWrite("insert", c.err); e.Unsure != c.unsure || e.Kind != c.kind {
 			t.Errorf("%s: unsure %v, kind %v", name, e.Unsure, e.Kind)

@@ -15,8 +15,7 @@ var (
 	ErrUnordered      = errors.New("results of this service have no order")
 	ErrBadReply       = errors.New("reply of the service cannot be read")
 
-	// ErrBadETag is a condition that cannot be sent: empty, or with characters that
-	// would end the header.
+	// ErrBadETag is a condition that must not be sent: see [CheckETag].
 	ErrBadETag = errors.New("ETag is empty or malformed")
 
 	// ErrNeedsAccelerate is a write that aztables cannot send correctly.

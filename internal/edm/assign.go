@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // assign fills the struct v and m from toks.
@@ -48,6 +50,11 @@ func (d *decoder) assignMeta(m *Meta) (err error) {
 	}
 	if m.ETag, err = d.textOf(etagName, &d.toks[slotETag]); err != nil {
 		return err
+	}
+	if d.toks[slotETag].kind != tokNone {
+		if err := azerr.CheckVersion(m.ETag); err != nil {
+			return err
+		}
 	}
 	if m.Stamp, err = d.textOf(stampName, &d.toks[slotStamp]); err != nil {
 		return err

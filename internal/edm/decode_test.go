@@ -283,9 +283,9 @@ func TestDecodeFillsSystemFields(t *testing.T) {
 		Age                  int64
 		AgeType              string `json:"Age@odata.type"`
 	}
-	body := `{"odata.etag":"e","odata.id":"T(1)","PartitionKey":"p","RowKey":"r","Timestamp":"2014-01-02T03:04:05Z","Age@odata.type":"Edm.Int64","Age":"4","azp_stamp":"s"}`
+	body := `{"odata.etag":"\"e\"","odata.id":"T(1)","PartitionKey":"p","RowKey":"r","Timestamp":"2014-01-02T03:04:05Z","Age@odata.type":"Edm.Int64","Age":"4","azp_stamp":"s"}`
 	got, m, unknown, err := decode[own](t, body)
-	want := own{"p", "r", time.Date(2014, 1, 2, 3, 4, 5, 0, time.UTC), "e", "T(1)", 4, "Edm.Int64"}
+	want := own{"p", "r", time.Date(2014, 1, 2, 3, 4, 5, 0, time.UTC), `"e"`, "T(1)", 4, "Edm.Int64"}
 	if err != nil || got != want || m.Stamp != "s" || !unknown.IsZero() {
 		t.Fatalf("%+v %+v %q %v", got, m, unknown.raw, err)
 	}
@@ -332,7 +332,7 @@ func TestDecodePageReadsRowsWhereverValueIs(t *testing.T) {
 		return rows, metas, err
 	}
 	// KEYS is replaced by the keys, which every row has.
-	keyed := strings.NewReplacer("KEYS", `"PartitionKey":"p","RowKey":"r"`)
+	keyed := strings.NewReplacer("KEYS", `"PartitionKey":"p","RowKey":"r","odata.etag":"\"e\""`)
 	for body, want := range map[string]int{
 		`{"value":[]}`: 0, ` { "value" : [ ] , "x":1 } `: 0,
 		`{"odata.metadata":"m","value":[{KEYS,"Name":"0"},{KEYS,"Name":"1","Age":1}]}`:                              2,
@@ -373,7 +373,10 @@ func TestDecodePageRefusesARowWithoutItsKeys(t *testing.T) {
 		`{"x":{"PartitionKey":"p","RowKey":"r"},"Name":""}`: false,
 	} {
 		// The keys of the row before must not be used.
-		body := []byte(`{"value":[{"PartitionKey":"p","RowKey":"r"},` + row + `]}`)
+		if whole {
+			row = strings.TrimSuffix(row, "}") + `,"odata.etag":"\"e\""}`
+		}
+		body := []byte(`{"value":[{"PartitionKey":"p","RowKey":"r","odata.etag":"\"e\""},` + row + `]}`)
 		err := c.DecodePage(body, func() (any, *Meta, *Unknown) { return new(narrow), new(Meta), nil })
 		if _, malformed := errors.AsType[*MalformedError](err); malformed == whole {
 			t.Errorf("%s: %v", row, err)
@@ -383,7 +386,7 @@ func TestDecodePageRefusesARowWithoutItsKeys(t *testing.T) {
 
 // TestDecodePageSharesNothingWithTheBody: the caller may reuse the buffer of the body.
 func TestDecodePageSharesNothingWithTheBody(t *testing.T) {
-	body := []byte(`{"value":[{"odata.etag":"e1","PartitionKey":"p1","RowKey":"r1","Name":"n1","X@odata.type":"Edm.Int64","X":"1"},{"odata.etag":"e2","PartitionKey":"p2","RowKey":"r2","Name":"n\u0032","X":"2"}]}`)
+	body := []byte(`{"value":[{"odata.etag":"\"e1\"","PartitionKey":"p1","RowKey":"r1","Name":"n1","X@odata.type":"Edm.Int64","X":"1"},{"odata.etag":"\"e2\"","PartitionKey":"p2","RowKey":"r2","Name":"n\u0032","X":"2"}]}`)
 	type row struct {
 		v       narrow
 		m       Meta
@@ -401,8 +404,8 @@ func TestDecodePageSharesNothingWithTheBody(t *testing.T) {
 	for i := range body {
 		body[i] = '#'
 	}
-	want := []row{{narrow{"n1", 0}, Meta{PartitionKey: "p1", RowKey: "r1", ETag: "e1"}, Unknown{[]byte(`,"X@odata.type":"Edm.Int64","X":"1"`)}},
-		{narrow{"n2", 0}, Meta{PartitionKey: "p2", RowKey: "r2", ETag: "e2"}, Unknown{[]byte(`,"X":"2"`)}}}
+	want := []row{{narrow{"n1", 0}, Meta{PartitionKey: "p1", RowKey: "r1", ETag: `"e1"`}, Unknown{[]byte(`,"X@odata.type":"Edm.Int64","X":"1"`)}},
+		{narrow{"n2", 0}, Meta{PartitionKey: "p2", RowKey: "r2", ETag: `"e2"`}, Unknown{[]byte(`,"X":"2"`)}}}
 	for i, r := range rows {
 		if !reflect.DeepEqual(*r, want[i]) {
 			t.Errorf("row %d: %+v", i, *r)

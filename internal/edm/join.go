@@ -41,7 +41,15 @@ func (r *StoredRow) Text(name string) string {
 // AddPage adds the rows of the reply to a query. body is copied.
 func (g *StoredRows) AddPage(body []byte) error {
 	return g.add(body, func(s *scanner) error {
-		return s.page(func() error { return s.row(g) })
+		return s.page(func() error {
+			at := s.pos
+			err := s.row(g)
+			if err == nil && azerr.CheckVersion(g.Rows[len(g.Rows)-1].ETag) != nil {
+				s.fail(at, "a row without a valid ETag")
+				return s.err
+			}
+			return err
+		})
 	})
 }
 

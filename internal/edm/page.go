@@ -2,7 +2,7 @@ package edm
 
 // DecodePage reads the reply to a query. For each row it calls next, which returns where
 // to decode the row, as in DecodeEntity; m and unknown may be nil. If m is not nil, the row
-// must have both keys. The rows before an error are filled.
+// must have both keys and an ETag. The rows before an error are filled.
 func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, unknown *Unknown)) error {
 	d := c.decoder(body)
 	defer c.release(d)
@@ -21,6 +21,10 @@ func (d *decoder) decodePage(next func() (any, *Meta, *Unknown)) error {
 		}
 		if m != nil && (d.toks[slotPartitionKey].kind != tokString || d.toks[slotRowKey].kind != tokString) {
 			d.fail(at, "a row without its keys")
+			return d.err
+		}
+		if m != nil && d.toks[slotETag].kind != tokString { // its form has been checked
+			d.fail(at, "a row without its ETag")
 			return d.err
 		}
 		return nil

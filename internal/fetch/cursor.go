@@ -30,11 +30,14 @@ import (
 //	    continuation token                             (hasToken)
 //
 // Numbers are uvarints, keys and tokens two texts each, a text its length and its bytes.
+// If a token is not the first of its read, the two numbers of its Loop follow it: in the
+// cursor of a page at the end, in that of a scan if hasLoop is set.
 const (
 	hasSpan = 1 << iota
 	hasEnd
 	hasLast
 	hasToken
+	hasLoop
 	hasAll = 1<<iota - 1
 )
 
@@ -92,7 +95,8 @@ func (p *Plan) openPageCursor(text string) (cursor.Cursor, position, error) {
 	if err != nil {
 		return c, position{}, err
 	}
-	pos := position{read: r.number(len(p.reads)), token: r.token()}
+	pos := position{read: r.number(len(p.reads))}
+	pos.token = r.token(func() bool { return len(r.rest) > 0 })
 	return c, pos, r.end(pageCursor)
 }
 
@@ -109,15 +113,15 @@ func (s *scan) sealCursor() (string, error) {
 }
 
 func (g *segment) append(b []byte) []byte {
-	last := g.resumedAfter
+	last, hasRow := g.resumedAfter, g.resumed
 	if g.seen {
-		last = g.last
+		last, hasRow = g.last, true
 	}
 	bits := 0
 	for _, f := range []struct {
 		has bool
 		bit int
-	}{{g.narrowed, hasSpan}, {g.isCut(), hasEnd}, {last != keys.Key{}, hasLast}, {g.token != wire.Position{}, hasToken}} {
+	}{{g.narrowed, hasSpan}, {g.isCut(), hasEnd}, {hasRow, hasLast}, {g.token != wire.Position{}, hasToken}, {storesLoop(g.token), hasLoop}} {
 		if f.has {
 			bits |= f.bit
 		}
@@ -177,11 +181,11 @@ func (s *scan) readSegment(r *positionReader) *segment {
 		g.end = r.key()
 	}
 	if bits&hasLast != 0 {
-		g.resumedAfter = r.key()
+		g.resumedAfter, g.resumed = r.key(), true
 		g.first, g.last, g.seen = g.resumedAfter, g.resumedAfter, true
 	}
 	if bits&hasToken != 0 {
-		g.token = r.token()
+		g.token = r.token(func() bool { return bits&hasLoop != 0 })
 	}
 	if !ok || r.bad {
 		return nil
@@ -196,7 +200,17 @@ func appendText(b []byte, s string) []byte {
 func appendKey(b []byte, k keys.Key) []byte { return appendText(appendText(b, k.Partition), k.Row) }
 
 func appendToken(b []byte, p wire.Position) []byte {
-	return appendText(appendText(b, p.PartitionKey), p.RowKey)
+	b = appendText(appendText(b, p.PartitionKey), p.RowKey)
+	if storesLoop(p) {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, p.Loop.Tokens), p.Loop.Mark)
+	}
+	return b
+}
+
+// storesLoop reports whether a cursor has the Loop of p. Without it, a token that is not
+// "" is the first of its read.
+func storesLoop(p wire.Position) bool {
+	return p.Loop.Tokens > 1 || p.Loop.Tokens == 1 && p.PartitionKey == "" && p.RowKey == ""
 }
 
 // positionReader decodes a position. After the first value that is missing or out of
@@ -208,13 +222,23 @@ type positionReader struct {
 
 // number is the next number, which must be less than limit.
 func (r *positionReader) number(limit int) int {
+	v := r.uint64()
+	if v >= uint64(limit) {
+		r.rest, r.bad = nil, true
+		return 0
+	}
+	return int(v)
+}
+
+// uint64 is the next number.
+func (r *positionReader) uint64() uint64 {
 	v, n := binary.Uvarint(r.rest)
-	if n <= 0 || v >= uint64(limit) {
+	if n <= 0 {
 		r.rest, r.bad = nil, true
 		return 0
 	}
 	r.rest = r.rest[n:]
-	return int(v)
+	return v
 }
 
 func (r *positionReader) text() string {
@@ -233,9 +257,17 @@ func (r *positionReader) key() keys.Key {
 	return keys.Key{Partition: partition, Row: r.text()}
 }
 
-func (r *positionReader) token() wire.Position {
-	partition := r.text()
-	return wire.Position{PartitionKey: partition, RowKey: r.text()}
+func (r *positionReader) token(loop func() bool) wire.Position {
+	var p wire.Position
+	p.PartitionKey, p.RowKey = r.text(), r.text()
+	switch {
+	case loop():
+		p.Loop.Tokens, p.Loop.Mark = r.uint64(), r.uint64()
+		r.bad = r.bad || p.Loop.Tokens == 0
+	case p != wire.Position{}:
+		p.Loop, _ = p.Loop.Next(p.PartitionKey, p.RowKey) // the first token is no circle
+	}
+	return p
 }
 
 // end checks that every value was present, and that nothing follows.

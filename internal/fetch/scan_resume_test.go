@@ -2,6 +2,7 @@ package fetch_test
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"net/http"
@@ -76,4 +77,46 @@ func TestAScanThatFailedResumes(t *testing.T) {
 	if len(got) != len(ks) || sum(got) != len(ks) {
 		t.Errorf("%d rows, %d different, want %d", sum(got), len(got), len(ks))
 	}
+}
+
+func TestAScanResumedAfterEmptyPagesReturnsTheRowWithEmptyKeysOnce(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.NewTable[mark](t, b.Table(t), nil)
+		all := []mark{{"", "", 1}}
+		for i := range 30 {
+			all = append(all, mark{fmt.Sprintf("p%02d", i), "r", int32(i)})
+		}
+		for _, m := range all {
+			harness.Insert(t, table, m)
+		}
+		b.Fault(emptyPages)
+		for _, parallel := range []int{1, 2, 3, 8} {
+			for _, length := range []int{1, 2, 3, 4, 5, 1000} {
+				got := make(map[keys.Key]int)
+				for cursor, runs := "", 0; cursor != "" || runs == 0; runs++ {
+					if runs > 500 {
+						t.Fatal("the scan does not end")
+					}
+					next, n := "", 0
+					for page, err := range table.Scan(t.Context(), query.Filter{}, cursor, &patterns.ScanOptions{PageSize: 1, Parallel: parallel}) {
+						if err != nil {
+							t.Fatal(err)
+						}
+						for _, item := range page.Items {
+							got[item.Key]++
+						}
+						if next, n = page.Cursor, n+1; runs == 0 || n == length {
+							break // the first run returns only the row with two empty keys
+						}
+					}
+					cursor = next
+				}
+				for _, m := range all {
+					if k := (keys.Key{Partition: m.PartitionKey, Row: m.RowKey}); got[k] != 1 {
+						t.Errorf("%d concurrent requests: %q returned %d times", parallel, k, got[k])
+					}
+				}
+			}
+		}
+	})
 }

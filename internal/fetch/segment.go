@@ -65,7 +65,8 @@ type segment struct {
 	narrowed     bool          // it began as a part of the read: filter is narrowed to requested
 	requested    span          // the keys that filter asks for
 	end          keys.Key      // where the segment ends, at or before requested.To
-	resumedAfter keys.Key      // rows up to this one were returned already; zero: none
+	resumed      bool          // rows up to resumedAfter were returned already
+	resumedAfter keys.Key      // may be the zero key, which a row can have
 	token        wire.Position // of the next page
 
 	filter  query.Filter
@@ -118,10 +119,10 @@ func (p *Plan) restart(g *segment) {
 		if rest.From = g.last; !rest.single() {
 			rest.From.Row = ""
 		}
-		g.resumedAfter = g.last
+		g.resumed, g.resumedAfter = true, g.last
 	}
 	f, ok := p.readFilter(g.read, true, rest)
-	if !ok || g.seen && g.last == (keys.Key{}) {
+	if !ok {
 		return
 	}
 	g.narrowed, g.requested, g.filter = true, rest, f
@@ -137,7 +138,7 @@ func (g *segment) advance(rows Rows, next wire.Position) (done bool) {
 	g.token = next
 	done = next == (wire.Position{})
 	from, to := 0, rows.Len()
-	for from < to && g.resumedAfter != (keys.Key{}) && rows.Key(from).Compare(g.resumedAfter) <= 0 {
+	for from < to && g.resumed && rows.Key(from).Compare(g.resumedAfter) <= 0 {
 		from++
 	}
 	own := span{To: g.end}

@@ -99,6 +99,7 @@ var edges = map[string][]string{
 		"internal/azerr",
 		"internal/cursor",
 		"internal/edm",
+		"internal/pages",
 		"internal/parallel",
 		"internal/wire",
 		"keys",
@@ -126,8 +127,9 @@ var edges = map[string][]string{
 		"keys",
 		"query",
 	},
-	"internal/txn":  {"internal/azerr", "internal/edm", "internal/parallel", "internal/wire", "keys"},
-	"internal/view": {"internal/azerr", "internal/edm", "internal/txn", "internal/wire", "keys"},
+	"internal/pages": {"internal/azerr"},
+	"internal/txn":   {"internal/azerr", "internal/edm", "internal/parallel", "internal/wire", "keys"},
+	"internal/view":  {"internal/azerr", "internal/edm", "internal/txn", "internal/wire", "keys"},
 	"internal/widerow": {
 		"internal/azerr",
 		"internal/edm",
@@ -138,7 +140,7 @@ var edges = map[string][]string{
 		"keys",
 		"query",
 	},
-	"internal/wire": {"internal/azerr", "internal/edm", "internal/servicetime"},
+	"internal/wire": {"internal/azerr", "internal/edm", "internal/pages", "internal/servicetime"},
 	"patterns": {
 		"internal/azerr",
 		"internal/edm",
@@ -157,6 +159,7 @@ var edges = map[string][]string{
 	"patterns/entitytype":  {"internal/parallel", "internal/txn", "keys", "patterns", "query"},
 	"patterns/eventual": {
 		"internal/azerr",
+		"internal/pages",
 		"internal/parallel",
 		"internal/servicetime",
 		"internal/txn",
@@ -184,6 +187,7 @@ var edges = map[string][]string{
 	},
 	"patterns/largeentity": {
 		"internal/azerr",
+		"internal/pages",
 		"internal/parallel",
 		"internal/servicetime",
 		"internal/txn",
@@ -191,7 +195,7 @@ var edges = map[string][]string{
 		"patterns",
 		"query",
 	},
-	"patterns/logdata": {"internal/azerr", "internal/cursor", "internal/parallel", "patterns"},
+	"patterns/logdata": {"internal/azerr", "internal/cursor", "internal/pages", "internal/parallel", "patterns"},
 	"patterns/logtail": {"internal/azerr", "internal/cursor", "internal/parallel", "keys", "patterns", "query"},
 	"patterns/secondaryindex": {
 		"internal/indexed",

@@ -23,12 +23,9 @@ func NewRawTable(client *aztables.Client) *RawTable {
 
 // Get reads the row at key, or fails with [azerr.ErrNotFound]. One request.
 func (t *RawTable) Get(ctx context.Context, key keys.Key) (c Content, etag string, err error) {
-	err = t.client.Get(ctx, key.Partition, key.Row, func(header string, body []byte) error {
+	err = t.client.Get(ctx, key.Partition, key.Row, func(version string, body []byte) error {
 		p, m, err := edm.ReadProperties(body)
-		c, etag = Content{p, m.Stamp, m.Timestamp}, header
-		if etag == "" {
-			etag = m.ETag
-		}
+		c, etag = Content{p, m.Stamp, m.Timestamp}, version
 		return err
 	})
 	return c, etag, err

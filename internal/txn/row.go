@@ -26,12 +26,7 @@ func ReadRow(ctx context.Context, c *wire.Client, key keys.Key) (Row, error) {
 	var r Row
 	err := c.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) error {
 		r.ETag, r.Body = etag, append([]byte(nil), body...)
-		if etag != "" {
-			return nil
-		}
-		_, m, err := edm.ReadProperties(body)
-		r.ETag = m.ETag
-		return err
+		return nil
 	})
 	if errors.Is(err, azerr.ErrNotFound) {
 		return Row{}, nil

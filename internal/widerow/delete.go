@@ -17,6 +17,9 @@ func (t *Table) Delete(ctx context.Context, key keys.Key, etag string) error {
 	if err != nil {
 		return err
 	}
+	if err := azerr.CheckETag(etag); etag != "" && err != nil {
+		return err
+	}
 	anyVersion := etag == "" || etag == "*"
 	return t.attempt(ctx, func() (bool, error) {
 		old, err := t.readHead(ctx, rows)

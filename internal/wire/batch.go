@@ -49,7 +49,7 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 	var reply batchReply
 	k := &call{client: c, write: true, again: repeatable(writes), batch: writes, rows: len(writes)}
 	k.receive = func(resp *http.Response, body []byte) (err error) {
-		reply, err = parseBatchReply(header(resp, "Content-Type"), body, len(writes))
+		reply, err = parseBatchReply(header(resp, "Content-Type"), body, writes)
 		if reply.failure != nil {
 			whole := *resp // its body has been read, and the buffer of body is reused
 			whole.Body = io.NopCloser(bytes.NewReader(bytes.Clone(body)))

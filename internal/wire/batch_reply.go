@@ -28,12 +28,13 @@ type partFailure struct {
 // which aztables treats as success.
 var cannedBatchReply = []byte("--b\r\n\r\n--c--\r\n\r\n--b--\r\n")
 
-// parseBatchReply parses the reply to a transaction of n operations. The outer status is 202
+// parseBatchReply parses the reply to the transaction of writes. The outer status is 202
 // for success and failure alike; the parts have their own. A truncated reply is an error,
 // even if every part that arrived is a success.
-func parseBatchReply(contentType string, body []byte, n int) (batchReply, error) {
+func parseBatchReply(contentType string, body []byte, writes []*Write) (batchReply, error) {
+	n := len(writes)
 	if len(bytes.TrimSpace(body)) > 0 && bytes.TrimSpace(body)[0] == '{' {
-		return jsonFailure(body)
+		return jsonFailure(body, n)
 	}
 	_, outer, ok := strings.Cut(contentType, "boundary=")
 	if !ok {
@@ -82,7 +83,7 @@ func parseBatchReply(contentType string, body []byte, n int) (batchReply, error)
 		}
 		part, next, complete := readPart(&p, open, end)
 		if part.status >= http.StatusBadRequest {
-			return failedPart(part)
+			return failedPart(part, n)
 		}
 		if !complete {
 			return batchReply{}, malformed("cut inside a part")
@@ -96,7 +97,15 @@ func parseBatchReply(contentType string, body []byte, n int) (batchReply, error)
 	if len(etags.ends) != n {
 		return batchReply{}, malformed(fmt.Sprintf("%d parts for %d operations", len(etags.ends), n))
 	}
-	return batchReply{etags: etags.strings()}, nil
+	reply := batchReply{etags: etags.strings()}
+	for i, w := range writes {
+		if w.Kind == Delete {
+			reply.etags[i] = ""
+		} else if err := azerr.CheckVersion(reply.etags[i]); err != nil {
+			return batchReply{}, err
+		}
+	}
+	return reply, nil
 }
 
 // textBuffer collects short texts, to convert them to strings in one allocation.
@@ -178,7 +187,7 @@ func readPart(p *lines, open, end []byte) (q part, next []byte, complete bool) {
 
 // failedPart parses the error of the operation that failed. Its message begins with the
 // operation's index and a colon.
-func failedPart(p part) (batchReply, error) {
+func failedPart(p part, n int) (batchReply, error) {
 	var e struct {
 		Error struct {
 			Code    string `json:"code"`
@@ -196,7 +205,7 @@ func failedPart(p part) (batchReply, error) {
 	}
 	f := &partFailure{index: -1, status: p.status, code: e.Error.Code}
 	if digits, _, ok := strings.Cut(e.Error.Message.Value, ":"); ok {
-		if i, err := strconv.Atoi(digits); err == nil && i >= 0 {
+		if i, err := strconv.Atoi(digits); err == nil && i >= 0 && i < n {
 			f.index = i
 		}
 	}
@@ -204,8 +213,8 @@ func failedPart(p part) (batchReply, error) {
 }
 
 // jsonFailure parses the refusal of the transaction as a whole.
-func jsonFailure(body []byte) (batchReply, error) {
-	return failedPart(part{status: http.StatusBadRequest, body: body})
+func jsonFailure(body []byte, n int) (batchReply, error) {
+	return failedPart(part{status: http.StatusBadRequest, body: body}, n)
 }
 
 func malformed(what string) error {

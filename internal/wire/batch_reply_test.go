@@ -21,6 +21,15 @@ func reply(parts ...string) string {
 	return b.String()
 }
 
+// inserts returns a transaction of n operations.
+func inserts(n int) []*Write {
+	writes := make([]*Write, n)
+	for i := range writes {
+		writes[i] = new(Write)
+	}
+	return writes
+}
+
 func okPart(etag string) string {
 	return "HTTP/1.1 204 No Content\r\nX-Content-Type-Options: nosniff\r\neTag: " + etag + "\r\n\r\n"
 }
@@ -36,7 +45,7 @@ func TestBatchReplyHasEveryETag(t *testing.T) {
 		strings.ReplaceAll(reply(okPart(`W/"a"`), okPart(`W/"b"`)), "\r\n", "\n"),
 		strings.TrimSuffix(reply(okPart(`W/"a"`), okPart(`W/"b"`)), "--batchresponse_1--\r\n"), // Cosmos DB leaves it out
 	} {
-		r, err := parseBatchReply(replyType, []byte(body), 2)
+		r, err := parseBatchReply(replyType, []byte(body), inserts(2))
 		if err != nil || r.failure != nil || len(r.etags) != 2 || r.etags[0] != `W/"a"` || r.etags[1] != `W/"b"` {
 			t.Errorf("got %+v, %v", r, err)
 		}
@@ -53,7 +62,7 @@ func TestBatchReplyNamesTheFailedOperation(t *testing.T) {
 		{failPart("409 Conflict", "EntityAlreadyExists", `The specified entity already exists.`), -1},
 		{failPart("409 Conflict", "EntityAlreadyExists", `99:x`), 99},
 	} {
-		r, err := parseBatchReply(replyType, []byte(reply(c.part)), 100)
+		r, err := parseBatchReply(replyType, []byte(reply(c.part)), inserts(100))
 		if err != nil || r.failure == nil || r.failure.index != c.index || r.failure.status != 409 || r.failure.code != "EntityAlreadyExists" {
 			t.Errorf("index %d: got %+v, %v", c.index, r.failure, err)
 		}
@@ -66,32 +75,34 @@ func TestATruncatedBatchReplyIsNeverSuccess(t *testing.T) {
 	whole := reply(okPart(`W/"a"`), okPart(`W/"b"`))
 	last := strings.Index(whole, "--changesetresponse_2--") + len("--changesetresponse_2--")
 	for i := range last {
-		if r, err := parseBatchReply(replyType, []byte(whole[:i]), 2); !errors.Is(err, azerr.ErrBadReply) {
+		if r, err := parseBatchReply(replyType, []byte(whole[:i]), inserts(2)); !errors.Is(err, azerr.ErrBadReply) {
 			t.Fatalf("cut at %d of %d: got %+v, %v; want azerr.ErrBadReply", i, len(whole), r, err)
 		}
 	}
 	failed := reply(failPart("412 Precondition Failed", "UpdateConditionNotSatisfied", "0:x"))
 	end := strings.LastIndexByte(failed, '}') + 1
 	for i := range end {
-		if r, err := parseBatchReply(replyType, []byte(failed[:i]), 2); !errors.Is(err, azerr.ErrBadReply) {
+		if r, err := parseBatchReply(replyType, []byte(failed[:i]), inserts(2)); !errors.Is(err, azerr.ErrBadReply) {
 			t.Fatalf("failure cut at %d of %d: got %+v, %v; want azerr.ErrBadReply", i, end, r, err)
 		}
 	}
 	for name, body := range map[string]string{
-		"part missing":    reply(okPart("x")),
-		"part too many":   reply(okPart("x"), okPart("y"), okPart("z")),
-		"no status":       reply(okPart("x"), "HTTP/1.1\r\n\r\n"),
-		"redirection":     reply(okPart("x"), strings.Replace(okPart("y"), "204 No Content", "302 Found", 1)),
-		"interim status":  reply(okPart("x"), strings.Replace(okPart("y"), "204 No Content", "100 Continue", 1)),
-		"words as status": reply(okPart("x"), "HTTP/1.1 abc no\r\n\r\n"),
+		"part missing":    reply(okPart(`W/"x"`)),
+		"part too many":   reply(okPart(`W/"x"`), okPart(`W/"y"`), okPart(`W/"z"`)),
+		"no status":       reply(okPart(`W/"x"`), "HTTP/1.1\r\n\r\n"),
+		"redirection":     reply(okPart(`W/"x"`), strings.Replace(okPart(`W/"y"`), "204 No Content", "302 Found", 1)),
+		"interim status":  reply(okPart(`W/"x"`), strings.Replace(okPart(`W/"y"`), "204 No Content", "100 Continue", 1)),
+		"words as status": reply(okPart(`W/"x"`), "HTTP/1.1 abc no\r\n\r\n"),
 		"no code":         reply(failPart("400 Bad Request", "", "0:x")),
+		"bad ETag":        reply(okPart(`W/"a"`), okPart("b")),
+		"blank ETag":      reply(okPart(`W/"a"`), okPart(" ")),
 		"html":            "<html></html>",
 	} {
-		if r, err := parseBatchReply(replyType, []byte(body), 2); !errors.Is(err, azerr.ErrBadReply) {
+		if r, err := parseBatchReply(replyType, []byte(body), inserts(2)); !errors.Is(err, azerr.ErrBadReply) {
 			t.Errorf("%s: got %+v, %v; want azerr.ErrBadReply", name, r, err)
 		}
 	}
-	if _, err := parseBatchReply("text/plain", []byte(whole), 2); !errors.Is(err, azerr.ErrBadReply) {
+	if _, err := parseBatchReply("text/plain", []byte(whole), inserts(2)); !errors.Is(err, azerr.ErrBadReply) {
 		t.Errorf("no boundary: %v", err)
 	}
 }
@@ -102,7 +113,7 @@ func FuzzBatchReply(f *testing.F) {
 	f.Add(replyType, []byte(`{"odata.error":{"code":"InvalidInput","message":{"value":"x"}}}`), 1)
 	f.Add("multipart/mixed; boundary=", []byte("--\r\n\r\n"), 0)
 	f.Fuzz(func(t *testing.T, contentType string, body []byte, n int) {
-		r, err := parseBatchReply(contentType, body, max(n, 0)%200)
+		r, err := parseBatchReply(contentType, body, inserts(max(n, 0)%200))
 		if err == nil && r.failure == nil && len(r.etags) != max(n, 0)%200 {
 			t.Fatalf("%d ETags for %d operations", len(r.etags), n)
 		}

@@ -99,15 +99,8 @@ func (c *call) lostReply() bool {
 	return c.replies.Load() < c.conns.Load() || ofGateway(c.resp)
 }
 
-// ofGateway reports whether resp was made by a gateway that stopped waiting for the
-// service, or by the service before it had the whole request.
+// ofGateway reports whether resp is an error that the service did not send: a gateway on
+// the way may have stopped waiting for the service.
 func ofGateway(resp *http.Response) bool {
-	if resp == nil {
-		return false
-	}
-	switch resp.StatusCode {
-	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
+	return resp != nil && resp.StatusCode >= http.StatusBadRequest && codeOf(resp) == ""
 }

@@ -14,7 +14,7 @@ import (
 func (c *call) fail(op string, err error) *azerr.Error {
 	e := azerr.New(op, err)
 	var m *edm.MalformedError
-	if e.Kind == nil && (errors.As(err, &m) || c.unreadable(err)) {
+	if e.Kind == nil && (errors.As(err, &m) || errors.Is(err, azerr.ErrBadReply) || c.unreadable(err)) {
 		e.Kind = azerr.ErrBadReply
 	}
 	e.Unsure = c.write && !c.unsent(err) && (c.earlierTryOpen() || !definite(e.Status, e.Code, err))

@@ -20,7 +20,11 @@ func (c *Client) Get(ctx context.Context, pk, rk string, receive func(etag strin
 		return c.getByQuery(ctx, rk, receive)
 	}
 	k := &call{client: c, receive: func(resp *http.Response, body []byte) error {
-		return receive(header(resp, "Etag"), body)
+		etag := header(resp, "Etag")
+		if err := azerr.CheckVersion(etag); err != nil {
+			return err
+		}
+		return receive(etag, body)
 	}}
 	return c.run(ctx, "get", k, func(ctx context.Context) error {
 		_, err := c.table.GetEntity(ctx, pk, rk, nil)
@@ -45,7 +49,7 @@ func (c *Client) getByQuery(ctx context.Context, rk string, receive func(etag st
 			if found = len(*page.Value) > 0; !found {
 				return nil
 			}
-			return receive("", (*page.Value)[0])
+			return receiveRow((*page.Value)[0], receive)
 		})
 		switch {
 		case err != nil || found:
@@ -55,4 +59,18 @@ func (c *Client) getByQuery(ctx context.Context, rk string, receive func(etag st
 		}
 		q.Next = next // a page may be empty although the row follows
 	}
+}
+
+// receiveRow passes a row of a page to receive, with the ETag that it contains.
+func receiveRow(row []byte, receive func(etag string, body []byte) error) error {
+	var r struct {
+		ETag string `json:"odata.etag"`
+	}
+	if err := json.Unmarshal(row, &r); err != nil {
+		return fmt.Errorf("%w: %w", azerr.ErrBadReply, err)
+	}
+	if err := azerr.CheckVersion(r.ETag); err != nil {
+		return err
+	}
+	return receive(r.ETag, row)
 }

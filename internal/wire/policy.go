@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -78,8 +79,8 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 		return resp, err
 	}
 	c.client.clock.Observe(resp.Header)
-	c.open = !definite(resp.StatusCode, busyCode(resp), nil)
-	c.noReply = c.noReply || ofGateway(resp)
+	c.open = resp.StatusCode >= http.StatusBadRequest && !definite(resp.StatusCode, codeOf(resp), nil)
+	c.noReply = c.noReply || c.open && ofGateway(resp)
 	if c.receive == nil || resp.StatusCode >= http.StatusBadRequest {
 		return resp, nil
 	}
@@ -100,14 +101,12 @@ func namesTables(path string) bool {
 	return strings.HasSuffix(path, "/Tables") || strings.Contains(path, "/Tables(")
 }
 
-// busyCode returns ServerBusy if that is the error code of the reply. The code is in the
-// body, which azcore has read already: the Table service sends no header with it.
-func busyCode(resp *http.Response) string {
-	if resp.StatusCode != http.StatusServiceUnavailable {
-		return ""
-	}
-	if body, err := runtime.Payload(resp); err == nil && bytes.Contains(body, []byte(azerr.ServerBusy)) {
-		return azerr.ServerBusy
+// codeOf returns the error code of a reply, "" if it has none. It is in the body, which
+// azcore has read already: the Table service sends no header with it.
+func codeOf(resp *http.Response) string {
+	var e *azcore.ResponseError
+	if errors.As(runtime.NewResponseError(resp), &e) {
+		return e.ErrorCode
 	}
 	return ""
 }

@@ -3,13 +3,12 @@ package wire
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/pages"
 )
 
 // Query is one page of a query.
@@ -21,8 +20,13 @@ type Query struct {
 }
 
 // Position is where the next page starts: the continuation token of the service. The zero
-// Position is the start of the first page, or the end after the last.
-type Position struct{ PartitionKey, RowKey string }
+// Position is the start of the first page, or the end after the last. No other Position is
+// equal to it, even if both keys are "": Azurite's token for the partition key "" is "".
+type Position struct {
+	PartitionKey, RowKey string
+
+	Loop pages.Loop // of the tokens up to this one
+}
 
 // RowFilter returns the filter for one row.
 func RowFilter(pk, rk string) string {
@@ -38,13 +42,14 @@ func RangeFilter(pk, from, to string) string {
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // Query reads one page, passes it to receive, and returns the position of the next. receive
-// must not retain body. A page may be empty although more pages follow. If the position
-// of the next page is that of this page, so that a caller would loop forever, the error
-// matches [azerr.ErrBadReply]. Query makes one request.
-func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) error) (Position, error) {
-	var next Position
-	k := &call{client: c, rows: cmp.Or(int(q.Top), maxPage), receive: func(resp *http.Response, body []byte) error {
-		next = Position{header(resp, nextPartitionKey), header(resp, nextRowKey)}
+// must not retain body. A page may be empty although more pages follow. If the positions
+// go in a circle, so that a caller would loop forever, the error matches
+// [azerr.ErrBadReply] after at most three rounds. Query makes one request.
+func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) error) (next Position, err error) {
+	k := &call{client: c, rows: cmp.Or(int(q.Top), maxPage), receive: func(resp *http.Response, body []byte) (err error) {
+		if next, err = q.Next.after(resp); err != nil {
+			return err
+		}
 		return receive(body)
 	}}
 	opts := &aztables.ListEntitiesOptions{}
@@ -58,23 +63,30 @@ func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) e
 		opts.Top = &q.Top
 	}
 	if q.Next != (Position{}) {
-		// Azurite's token for the partition key "" is "", which must be sent nevertheless.
 		opts.NextPartitionKey = &q.Next.PartitionKey
 	}
 	if q.Next.RowKey != "" {
 		opts.NextRowKey = &q.Next.RowKey
 	}
-	err := c.run(ctx, "query", k, func(ctx context.Context) error {
+	err = c.run(ctx, "query", k, func(ctx context.Context) error {
 		_, err := c.table.NewListEntitiesPager(opts).NextPage(ctx)
 		return err
 	})
-	if err == nil && next == q.Next && next != (Position{}) {
-		return Position{}, &azerr.Error{Op: "query", Kind: azerr.ErrBadReply, Err: errNoProgress}
+	if err != nil {
+		return Position{}, err
 	}
-	return next, err
+	return next, nil
 }
 
-var errNoProgress = errors.New("the next page starts where this one did")
+// after returns the position of the page after the one at p, from the reply to p.
+func (p Position) after(resp *http.Response) (next Position, err error) {
+	if len(resp.Header[nextPartitionKey])+len(resp.Header[nextRowKey]) == 0 {
+		return Position{}, nil
+	}
+	next.PartitionKey, next.RowKey = header(resp, nextPartitionKey), header(resp, nextRowKey)
+	next.Loop, err = p.Loop.Next(next.PartitionKey, next.RowKey)
+	return next, err
+}
 
 // maxPage is the maximum number of rows in a page.
 const maxPage = 1000

@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
@@ -36,7 +35,7 @@ func (c *Client) DropTable(ctx context.Context) error {
 		return nil
 	}
 	e := (&call{client: c}).fail("drop table", err)
-	if e.Status == http.StatusNotFound || errors.Is(e, azerr.ErrTableNotFound) {
+	if errors.Is(e, azerr.ErrNotFound) || errors.Is(e, azerr.ErrTableNotFound) {
 		return nil
 	}
 	return e

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -44,10 +43,7 @@ func (w *Write) Check() error {
 	if w.Kind < Merge {
 		return nil
 	}
-	if w.ETag == "" || strings.ContainsFunc(w.ETag, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return azerr.ErrBadETag
-	}
-	return nil
+	return azerr.CheckETag(w.ETag)
 }
 
 // Write carries out one write and returns the row's new ETag, "" after Delete. It makes one
@@ -66,8 +62,12 @@ func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 		k.body = fixedBody(w.Body)
 	}
 	k.receive = func(resp *http.Response, _ []byte) error {
+		etag = ""
+		if w.Kind == Delete {
+			return nil
+		}
 		etag = header(resp, "Etag")
-		return nil
+		return azerr.CheckVersion(etag)
 	}
 	// In accelerated mode aztables needs only the keys, for the address.
 	entity := w.Body

@@ -3,7 +3,6 @@ package eventual
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -118,6 +117,9 @@ func BlobName(key keys.Key) (string, error) {
 	return name, nil
 }
 
+// maxRow is more bytes than the JSON of any row has.
+const maxRow = 8 << 20
+
 // blobArchive is a container with one blob for each row.
 type blobArchive struct{ container *container.Client }
 
@@ -151,9 +153,12 @@ func (a blobArchive) get(ctx context.Context, key keys.Key) (storedRow, error) {
 	if err != nil {
 		return storedRow{}, err
 	}
-	body, etag, err := download(ctx, a.container, name, math.MaxInt64)
+	body, etag, err := download(ctx, a.container, name, maxRow+1)
 	if err != nil {
 		return storedRow{}, err
+	}
+	if len(body) > maxRow {
+		return storedRow{}, fmt.Errorf("get blob: %w: longer than any row", patterns.ErrBadReply)
 	}
 	content, err := txn.Row{ETag: etag, Body: body}.Content()
 	return newStoredRow(key, content, etag), err

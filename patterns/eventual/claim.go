@@ -20,6 +20,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -54,7 +55,11 @@ func uploadJSON(ctx context.Context, c *container.Client, name string, body []by
 	if err != nil {
 		return "", tries.writeError("put blob", err)
 	}
-	return string(deref(resp.ETag)), nil
+	etag = string(deref(resp.ETag))
+	if err := azerr.CheckVersion(etag); err != nil {
+		return "", azerr.NewWrite("put blob", err)
+	}
+	return etag, nil
 }
 
 // ifAbsent is the condition that the blob does not exist.
@@ -70,10 +75,14 @@ func download(ctx context.Context, c *container.Client, name string, limit int64
 	}
 	stream := resp.NewRetryReader(ctx, nil)
 	defer stream.Close()
+	etag = string(deref(resp.ETag))
+	if err := azerr.CheckVersion(etag); err != nil {
+		return nil, "", fmt.Errorf("get blob: %w", err)
+	}
 	if body, err = io.ReadAll(io.LimitReader(stream, limit)); err != nil {
 		return nil, "", azerr.New("get blob", err)
 	}
-	return body, string(deref(resp.ETag)), nil
+	return body, etag, nil
 }
 
 // loadPayload reads and verifies a payload. One request.
@@ -130,6 +139,9 @@ type SweepReport struct {
 	Bytes   int64 // size of the payloads deleted
 }
 
+// nextMarker returns the continuation token of a page of a list of blobs.
+func nextMarker(page *container.ListBlobsFlatResponse) *string { return page.NextMarker }
+
 const defaultSweepAge = 30 * 24 * time.Hour
 
 // SweepClaims deletes the payloads in container c that are older than
@@ -155,20 +167,19 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 	var report SweepReport
 	var clock servicetime.Clock
 	pager := c.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: to.Ptr(claimPrefix)})
-	for pager.More() {
-		page, err := pager.NextPage(ctx)
+	for page, err := range pages.List(ctx, "list blobs", pager, nextMarker) {
 		if err != nil {
-			return report, fmt.Errorf("sweep claims: %w", azerr.New("list blobs", err))
+			return report, fmt.Errorf("sweep claims: %w", err)
 		}
 		clock.ObserveDate(page.Date)
 		if page.Segment == nil {
-			continue
+			return report, fmt.Errorf("sweep claims: list blobs: %w", patterns.ErrBadReply)
 		}
 		for _, b := range page.Segment.BlobItems {
-			if b == nil || b.Properties == nil {
-				continue
+			if b == nil || b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil {
+				return report, fmt.Errorf("sweep claims: list blobs: %w", patterns.ErrBadReply)
 			}
-			if b.Properties.LastModified == nil || clock.Age(*b.Properties.LastModified) < o.OlderThan {
+			if clock.Age(*b.Properties.LastModified) < o.OlderThan {
 				report.Young++
 				continue
 			}

@@ -119,7 +119,7 @@ func handleMove(w *Worker, kind string, move func(context.Context, Row) error) {
 		if errors.Is(err, patterns.ErrOutcomeUnknown) {
 			return err // the next attempt finds out
 		}
-		if errors.Is(err, patterns.ErrNotFound) || errors.Is(err, ErrSuperseded) || errors.Is(err, patterns.ErrBadKey) {
+		if errors.Is(err, patterns.ErrNotFound) || errors.Is(err, ErrSuperseded) || errors.Is(err, patterns.ErrBadKey) || errors.Is(err, patterns.ErrBadETag) {
 			return Cancel(err)
 		}
 		return err
@@ -146,6 +146,9 @@ type move struct {
 func runMove(ctx context.Context, from tableArchive, to archive, row Row) error {
 	m := move{from: from, to: to, row: row}
 	err := row.key().Validate()
+	if err == nil && row.ETag != "" {
+		err = azerr.CheckETag(string(row.ETag))
+	}
 	if err == nil {
 		err = m.run(ctx)
 		err = azerr.StillUnknown(m.unknown, err)

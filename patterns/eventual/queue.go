@@ -2,6 +2,7 @@ package eventual
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/internal/pages"
 )
 
 // Limits of the Queue service.
@@ -92,18 +94,26 @@ func (q queue) put(ctx context.Context, text string, delay, ttl time.Duration) (
 // receive returns up to n messages and hides them from other clients. One request.
 func (q queue) receive(ctx context.Context, n int, visibility time.Duration) ([]message, error) {
 	hidden := time.Now()
-	resp, err := q.client.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
-		NumberOfMessages:  to.Ptr(int32(n)),
-		VisibilityTimeout: to.Ptr(seconds(visibility)),
+	const op = "get messages"
+	var resp azqueue.DequeueMessagesResponse
+	err := pages.Call(ctx, op, func(ctx context.Context) (err error) {
+		resp, err = q.client.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
+			NumberOfMessages:  to.Ptr(int32(n)),
+			VisibilityTimeout: to.Ptr(seconds(visibility)),
+		})
+		return err
 	})
 	if err != nil {
-		return nil, azerr.New("get messages", err)
+		return nil, err
 	}
 	var clock servicetime.Clock
 	clock.ObserveDate(resp.Date)
 	ms := make([]message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {
-		if m != nil && len(ms) < n { // the caller has no room for more
+		if m == nil || deref(m.MessageID) == "" || deref(m.PopReceipt) == "" {
+			return nil, fmt.Errorf("%s: %w: a message without its names", op, azerr.ErrBadReply)
+		}
+		if len(ms) < n { // the caller has no room for more
 			ms = append(ms, message{
 				id: deref(m.MessageID), popReceipt: deref(m.PopReceipt), text: deref(m.MessageText), deliveries: deref(m.DequeueCount),
 				inserted: deref(m.InsertionTime), expires: deref(m.ExpirationTime), clock: &clock,
@@ -116,9 +126,13 @@ func (q queue) receive(ctx context.Context, n int, visibility time.Duration) ([]
 
 // peek returns the first n visible messages without hiding them. One request.
 func (q queue) peek(ctx context.Context, n int) ([]message, error) {
-	resp, err := q.client.PeekMessages(ctx, &azqueue.PeekMessagesOptions{NumberOfMessages: to.Ptr(int32(n))})
+	var resp azqueue.PeekMessagesResponse
+	err := pages.Call(ctx, "peek messages", func(ctx context.Context) (err error) {
+		resp, err = q.client.PeekMessages(ctx, &azqueue.PeekMessagesOptions{NumberOfMessages: to.Ptr(int32(n))})
+		return err
+	})
 	if err != nil {
-		return nil, azerr.New("peek messages", err)
+		return nil, err
 	}
 	ms := make([]message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {
@@ -141,10 +155,15 @@ func (q queue) update(ctx context.Context, m *message, text string, visibility t
 	if err != nil {
 		return azerr.NewWrite("update message", err)
 	}
-	m.popReceipt, m.text = deref(resp.PopReceipt), text
+	if deref(resp.PopReceipt) == "" {
+		return azerr.NewWrite("update message", errNoReceipt)
+	}
+	m.popReceipt, m.text = *resp.PopReceipt, text
 	m.hidden, m.hiddenFor = hidden, visibility
 	return nil
 }
+
+var errNoReceipt = fmt.Errorf("%w: no pop receipt", azerr.ErrBadReply)
 
 // delete deletes a message. One request.
 func (q queue) delete(ctx context.Context, id, popReceipt string) error {

@@ -76,6 +76,9 @@ func isConflict(err error) bool {
 	return errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrNotFound)
 }
 
+// maxListBlob is the size of the largest list that is read or written, in bytes.
+const maxListBlob = 16 << 20
+
 // blob returns a client of the list at key. The suffix prevents a name that ends in a
 // dot, which the service advises against.
 func (b *blobTarget) blob(key keys.Key) *blockblob.Client {
@@ -95,9 +98,15 @@ func (b *blobTarget) read(ctx context.Context, key keys.Key) ([]string, *azcore.
 	}
 	body := resp.NewRetryReader(ctx, nil)
 	defer body.Close()
-	text, err := io.ReadAll(body)
+	if resp.ETag == nil || azerr.CheckVersion(string(*resp.ETag)) != nil {
+		return nil, nil, fmt.Errorf("%s: %w: no valid ETag", op, patterns.ErrBadReply)
+	}
+	text, err := io.ReadAll(io.LimitReader(body, maxListBlob+1))
 	if err != nil {
 		return nil, nil, azerr.New(op, err)
+	}
+	if len(text) > maxListBlob {
+		return nil, nil, fmt.Errorf("%s: %w", op, patterns.ErrTooLarge)
 	}
 	members, err := parseMembers(text)
 	if err != nil {
@@ -119,7 +128,11 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 		}
 		return nil
 	}
-	_, err := b.blob(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(formatMembers(members))), &blockblob.UploadOptions{
+	text := formatMembers(members)
+	if len(text) > maxListBlob {
+		return fmt.Errorf("put list blob: %w", patterns.ErrTooLarge)
+	}
+	_, err := b.blob(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(text)), &blockblob.UploadOptions{
 		AccessConditions: only,
 		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
 	})

@@ -159,7 +159,7 @@ func (t *Table[T]) deleteOrMark(ctx context.Context, name string, changed time.T
 	if err != nil {
 		return 0, blobError("delete blob", err)
 	}
-	if props.Date == nil || props.LastModified == nil {
+	if props.Date == nil || props.LastModified == nil || props.ETag == nil || azerr.CheckVersion(string(*props.ETag)) != nil {
 		return 0, fmt.Errorf("delete blob: %w", patterns.ErrBadReply)
 	}
 	// The service's times have a resolution of one second, so wait one second more.
@@ -177,6 +177,9 @@ func (t *Table[T]) deleteOrMark(ctx context.Context, name string, changed time.T
 // deleteWithOutbox is Delete with an outbox. It reads the references of the row, sends
 // them in the outbox message, and deletes the row under the ETag that it read.
 func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azcore.ETag) (err error) {
+	if err := azerr.CheckETag(string(etag)); etag != "" && err != nil {
+		return fmt.Errorf("delete: %w", err)
+	}
 	unconditional := etag == "" || etag == azcore.ETagAny
 	var unknown error // of an earlier try
 	defer func() { err = azerr.StillUnknown(unknown, err) }()

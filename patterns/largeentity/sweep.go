@@ -13,6 +13,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -131,10 +133,9 @@ func (s *sweep) listBlobs(ctx context.Context, prefix string) error {
 	pager := s.container.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{
 		Prefix: &prefix, Include: container.ListBlobsInclude{Metadata: true},
 	})
-	for pager.More() {
-		page, err := pager.NextPage(ctx)
+	for page, err := range pages.List(ctx, "list blobs", pager, nextMarker) {
 		if err != nil {
-			return blobError("list blobs", err)
+			return err
 		}
 		if page.Date == nil || page.Segment == nil {
 			return fmt.Errorf("list blobs: %w", patterns.ErrBadReply)
@@ -151,7 +152,11 @@ func (s *sweep) listBlobs(ctx context.Context, prefix string) error {
 			if !b.Properties.LastModified.Before(limit) {
 				continue
 			}
-			o := orphan{etag: b.Properties.ETag, marked: isMarked(b.Metadata)}
+			etag, err := listedETag(*b.Properties.ETag)
+			if err != nil {
+				return fmt.Errorf("list blobs: %w", err)
+			}
+			o := orphan{etag: &etag, marked: isMarked(b.Metadata)}
 			if b.Properties.ContentLength != nil {
 				o.size = *b.Properties.ContentLength
 			}
@@ -160,6 +165,18 @@ func (s *sweep) listBlobs(ctx context.Context, prefix string) error {
 		s.progress()
 	}
 	return nil
+}
+
+// nextMarker returns the continuation token of a page of a list of blobs.
+func nextMarker(page *container.ListBlobsFlatResponse) *string { return page.NextMarker }
+
+// listedETag returns the ETag of a blob in a list, which has no quotes there, as it is in
+// headers.
+func listedETag(etag azcore.ETag) (azcore.ETag, error) {
+	if !strings.Contains(string(etag), `"`) && etag != "" {
+		etag = `"` + etag + `"`
+	}
+	return etag, azerr.CheckVersion(string(etag))
 }
 
 // removeReferenced removes the blobs to which a row refers from s.orphans. It returns an

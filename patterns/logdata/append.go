@@ -136,6 +136,9 @@ func (w *Writer) nextFreeNumber(ctx context.Context, prefix string) (int, error)
 			return 0, err
 		}
 		for _, item := range page {
+			if item.Name == nil {
+				continue
+			}
 			if n, ok := numberOf(*item.Name, prefix); ok {
 				next = max(next, n+1)
 			}

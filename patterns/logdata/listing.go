@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/pages"
 )
 
 const (
@@ -102,14 +103,14 @@ func listPages(ctx context.Context, client *container.Client, prefix string, met
 			Prefix:  &prefix,
 			Include: container.ListBlobsInclude{Metadata: metadata},
 		})
-		for pager.More() {
-			page, err := pager.NextPage(ctx)
+		for page, err := range pages.List(ctx, "list", pager, nextMarker) {
 			if err != nil {
-				yield(nil, causeOr(ctx, azerr.New("list", err)))
+				yield(nil, causeOr(ctx, err))
 				return
 			}
 			if page.Segment == nil {
-				continue
+				yield(nil, fmt.Errorf("list: %w", azerr.ErrBadReply))
+				return
 			}
 			if !yield(page.Segment.BlobItems, nil) {
 				return
@@ -117,6 +118,9 @@ func listPages(ctx context.Context, client *container.Client, prefix string, met
 		}
 	}
 }
+
+// nextMarker returns the continuation token of a page of a list of blobs.
+func nextMarker(page *container.ListBlobsFlatResponse) *string { return page.NextMarker }
 
 // listedBlob is a blob of the log, as it was listed.
 type listedBlob struct {

@@ -1,0 +1,40 @@
+package azerr
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// CheckETag returns [ErrBadETag] if etag is neither "*" nor a version: a malformed ETag
+// could be sent as no condition, or end the header.
+func CheckETag(etag string) error {
+	if etag == "*" || isVersion(etag) {
+		return nil
+	}
+	return ErrBadETag
+}
+
+// CheckVersion returns [ErrBadReply] if etag, which a reply contains, does not name a
+// version. The caller must not use it as a condition.
+func CheckVersion(etag string) error {
+	if isVersion(etag) {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrBadReply, errNoVersion)
+}
+
+var errNoVersion = errors.New("an ETag that names no version")
+
+// isVersion reports whether etag has the form "…" or W/"…" with printable ASCII characters
+// other than quotes between the quotes.
+//
+// https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3
+func isVersion(etag string) bool {
+	tag, ok := strings.CutPrefix(strings.TrimPrefix(etag, "W/"), `"`)
+	if !ok {
+		return false
+	}
+	tag, ok = strings.CutSuffix(tag, `"`)
+	return ok && !strings.ContainsFunc(tag, func(r rune) bool { return r < ' ' || r > '~' || r == '"' })
+}
