@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -10,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-var errNoProgress = errors.New("a page that continues at its own beginning")
+var errNoProgress = azerr.Sentinel("a page that continues at its own beginning")
 
 // Tables lists the names of the account's tables that the OData filter matches; "" is
 // every table. The last pair has an error if the list cannot be read to its end. One

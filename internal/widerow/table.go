@@ -18,8 +18,8 @@ import (
 
 // Package wideentity publishes these errors and documents them.
 var (
-	ErrTorn  = errors.New("rows of the entity do not fit together")
-	ErrParts = errors.New("part out of range")
+	ErrTorn  = azerr.Sentinel("rows of the entity do not fit together")
+	ErrParts = azerr.Sentinel("part out of range")
 )
 
 // MaxParts is the largest number of parts. With the head and the marker of a staged write

@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 
@@ -74,7 +73,7 @@ func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) e
 	return next, err
 }
 
-var errNoProgress = errors.New("the next page starts where this one did")
+var errNoProgress = azerr.Sentinel("the next page starts where this one did")
 
 // maxPage is the maximum number of rows in a page.
 const maxPage = 1000

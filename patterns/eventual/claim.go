@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -144,7 +143,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 	}
 	switch setDefault(&o.OlderThan, defaultSweepAge); {
 	case c == nil:
-		return SweepReport{}, fmt.Errorf("sweep claims: container: %w", patterns.ErrNil)
+		return SweepReport{}, azerr.Errorf("sweep claims: container: %w", patterns.ErrNil)
 	case o.OlderThan < 0:
 		return SweepReport{}, errors.New("sweep claims: SweepOptions.OlderThan: negative")
 	}
@@ -154,7 +153,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {
-			return report, fmt.Errorf("sweep claims: %w", azerr.New("list blobs", err))
+			return report, azerr.Errorf("sweep claims: %w", azerr.New("list blobs", err))
 		}
 		if page.Segment == nil {
 			continue
@@ -169,7 +168,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 			}
 			if !o.DryRun {
 				if err := deletePayload(ctx, c, &claim{Name: deref(b.Name)}); err != nil {
-					return report, fmt.Errorf("sweep claims: %w", err)
+					return report, azerr.Errorf("sweep claims: %w", err)
 				}
 			}
 			report.Deleted++

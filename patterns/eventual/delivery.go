@@ -3,11 +3,12 @@ package eventual
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // delivery is one message that a worker received, until the worker is done with it.
@@ -52,10 +53,10 @@ func (w *Worker) process(poll, work context.Context, m *message, received time.T
 		d.moveToPoison(unreadable)
 		return
 	case d.exhausted():
-		d.moveToPoison(fmt.Errorf("no outcome after %d deliveries", d.attempt-1))
+		d.moveToPoison(azerr.Errorf("no outcome after %d deliveries", d.attempt-1))
 		return
 	case h.handle == nil:
-		d.moveToPoison(fmt.Errorf("no handler for kind %q", d.env.Kind))
+		d.moveToPoison(azerr.Errorf("no handler for kind %q", d.env.Kind))
 		return
 	}
 
@@ -103,7 +104,7 @@ func (d *delivery) openForeign() error {
 		return nil
 	}
 	if err := d.decodeForeign(); err != nil {
-		return fmt.Errorf("Options.Decode: %w", err)
+		return azerr.Errorf("Options.Decode: %w", d.w.seal(err))
 	}
 	return nil
 }
@@ -111,8 +112,8 @@ func (d *delivery) openForeign() error {
 func (d *delivery) decodeForeign() (err error) {
 	defer recoverPanic(&err)
 	d.env.Kind, d.body, err = d.w.opts.Decode(d.m.text)
-	if err == nil && d.env.Kind == "" {
-		err = fmt.Errorf("%w: empty", ErrBadKind)
+	if err == nil {
+		err = checkCharacters(d.env.Kind)
 	}
 	return err
 }
@@ -132,15 +133,18 @@ func (d *delivery) call(ctx context.Context, handle func(context.Context, *deliv
 			span.SetStatus(tracing.SpanStatusError, err.Error())
 		}
 	}()
+	defer func() { err = d.w.seal(err) }()
 	defer recoverPanic(&err)
 	if err := d.loadPayload(ctx); err != nil {
 		return err
 	}
 	if err = handle(ctx, d); err != nil {
-		_, _ = err.Error(), errors.Is(err, errGoexit) // an error that is a nil pointer panics here, where panics are recovered
+		_, _ = d.w.seal(err).Error(), errors.Is(err, errGoexit) // an error that is a nil pointer panics here, where panics are recovered
 	}
 	return err
 }
+
+var errNoContainer = azerr.Sentinel("claim check: worker has no Options.Container")
 
 // loadPayload reads the payload if it is in a blob.
 func (d *delivery) loadPayload(ctx context.Context) (err error) {
@@ -148,7 +152,7 @@ func (d *delivery) loadPayload(ctx context.Context) (err error) {
 	case d.env.Claim == nil:
 		return nil
 	case d.w.opts.Container == nil:
-		return errors.New("claim check: worker has no Options.Container")
+		return errNoContainer
 	}
 	d.body, err = loadPayload(ctx, d.w.opts.Container, d.env.Claim)
 	if errors.Is(err, ErrClaimGone) || errors.Is(err, ErrClaimDamaged) {
@@ -169,7 +173,7 @@ func (d *delivery) complete(ctx context.Context, err error, leaseLost bool) {
 	case errors.As(err, &snoozed):
 		d.postpone(Snoozed, snoozed.after, true, err)
 	case errors.As(err, &cancelled):
-		d.moveToPoison(cancelled.err)
+		d.moveToPoison(d.w.seal(cancelled.err))
 	case errors.Is(context.Cause(ctx), ErrStopped):
 		d.release(err)
 	case d.attempt >= d.maxAttempts:

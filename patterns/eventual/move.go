@@ -3,12 +3,12 @@ package eventual
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -26,7 +26,9 @@ type Row struct {
 	PartitionKey string `json:"pk"`
 	RowKey       string `json:"rk"`
 
-	// ETag is the only version that may be moved. A row that was changed since is not.
+	// ETag is the only version that may be moved: [Move] returns ErrSuperseded for a row
+	// that was changed or created again since. Empty means any version, also that of a row
+	// that was created again.
 	ETag azcore.ETag `json:"etag,omitempty"`
 
 	// Where is a filter, in the text form of package query, that the row must match. Use
@@ -44,7 +46,7 @@ func (r Row) filter() (query.Filter, error) {
 	}
 	f, err := query.Parse(r.Where)
 	if err != nil {
-		return f, fmt.Errorf("Row.Where: %w", err)
+		return f, azerr.Errorf("Row.Where: %w", err)
 	}
 	return f, nil
 }
@@ -61,12 +63,17 @@ func (r Row) filter() (query.Filter, error) {
 // target contains an older row with the key, which was archived earlier, Move replaces
 // it; it does not replace a newer one.
 //
-// Move returns nil if the row is only in the target, because it was moved before, and
-// [patterns.ErrNotFound] if it is in neither table. It returns [ErrSuperseded] if the
-// row in the source is not the one that [Row] describes, because it was changed, or moved
-// before and created again; Move then leaves the target unchanged. It returns
-// [patterns.ErrOutcomeUnknown] if the response to its own delete was lost and the next try
-// finds such a row in the source; it then leaves the copy in the target.
+// Move returns nil if a row with the key is only in the target: it was moved before, by this
+// call, another, or one whose response was lost. It returns [patterns.ErrNotFound] if there
+// is no row in either table. It returns [ErrSuperseded] if the row in the source is not the
+// one that [Row] describes, because it was changed, or moved before and created again; Move
+// then leaves the target unchanged. It returns [patterns.ErrOutcomeUnknown] if the response
+// to its own delete was lost and the next try finds such a row in the source: the row
+// described was moved, or changed before it was; the copy stays in the target.
+//
+// After any other error the row may be in both tables; a further Move completes it. The
+// delete from the source has the row's ETag as its condition, so a late attempt never
+// deletes another version.
 //
 // Three requests; two if the row was moved before; two more for each conflict with
 // another writer, and up to three more if the target contains a row with the key.
@@ -74,7 +81,7 @@ func (r Row) filter() (query.Filter, error) {
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#eventually-consistent-transactions-pattern
 func Move(ctx context.Context, from, to *aztables.Client, row Row) error {
 	if from == nil || to == nil {
-		return fmt.Errorf("move: table: %w", patterns.ErrNil)
+		return azerr.Errorf("move: table: %w", patterns.ErrNil)
 	}
 	return runMove(ctx, newTableArchive(from), newTableArchive(to), row)
 }
@@ -84,7 +91,7 @@ func Move(ctx context.Context, from, to *aztables.Client, row Row) error {
 // types of its properties. A container should contain the rows of one table only.
 func MoveToBlob(ctx context.Context, from *aztables.Client, to *container.Client, row Row) error {
 	if from == nil || to == nil {
-		return fmt.Errorf("move to blob: client: %w", patterns.ErrNil)
+		return azerr.Errorf("move to blob: client: %w", patterns.ErrNil)
 	}
 	return runMove(ctx, newTableArchive(from), blobArchive{to}, row)
 }
@@ -112,7 +119,7 @@ func handleMove(w *Worker, kind string, move func(context.Context, Row) error) {
 }
 
 // errSameTable prevents a move of a row onto itself, which would delete it.
-var errSameTable = errors.New("source and target are the same table")
+var errSameTable = azerr.Sentinel("source and target are the same table")
 
 // maxMoveTries is how often a move reads the source before it fails with ErrConflict.
 const maxMoveTries = 16
@@ -135,7 +142,7 @@ func runMove(ctx context.Context, from tableArchive, to archive, row Row) error 
 		err = m.run(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("move: %w", err)
+		return azerr.Errorf("move: %w", err)
 	}
 	return nil
 }
@@ -178,11 +185,11 @@ func retryable(err error) bool {
 func (m *move) superseded(ctx context.Context) error {
 	if m.copyETag != "" {
 		if err := m.undo(ctx); err != nil && !retryable(err) {
-			return errors.Join(ErrSuperseded, fmt.Errorf("a copy stays in the target: %w", err))
+			return errors.Join(ErrSuperseded, azerr.Errorf("a copy stays in the target: %w", err))
 		}
 	}
 	if m.unsure {
-		return fmt.Errorf("%w: the row was moved, or changed", patterns.ErrOutcomeUnknown)
+		return azerr.Errorf("%w: the row was moved, or changed", patterns.ErrOutcomeUnknown)
 	}
 	return ErrSuperseded
 }
