@@ -86,7 +86,7 @@ func parse(text string) (envelope, error) {
 		return e, errForeign
 	}
 	if v.Version > envelopeVersion {
-		return e, fmt.Errorf("message has version %d, this worker knows %d", v.Version, envelopeVersion)
+		return e, fmt.Errorf("message has a later version than %d, which this worker knows", envelopeVersion)
 	}
 	if err := json.Unmarshal(b, &e); err != nil {
 		return e, fmt.Errorf("message is damaged: %w", azerr.Seal(err))
