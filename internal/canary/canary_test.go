@@ -92,7 +92,7 @@ func TestTheSearchFindsEveryForm(t *testing.T) {
 		}
 	}
 	if b, _ := json.Marshal("no secret"); bytes.Contains(b, []byte(bird)) {
-		t.Error("found where there is none")
+		t.Error("found a secret in a text that has no secret")
 	}
 }
 

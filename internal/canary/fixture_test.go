@@ -1,7 +1,6 @@
 package canary_test
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"net/netip"
@@ -92,22 +91,20 @@ var (
 	badQuery = query.Prop("Name").Eq(struct{ X string }{bird})
 	cursor   = "azp" + bird
 	someTime = func() time.Time { t, _ := time.Parse(time.RFC3339, day); return t }()
-	errOwn   = errors.New("a text without values") // of a function of the caller, which is returned as it is
 )
 
-// env has the clients of one account, made while the network was healthy.
+// clients are the clients of one account, made while the network was healthy.
 type clients struct {
-	people   *patterns.Table[person]
-	stamped  *patterns.Table[person]
-	keyed    *patterns.Table[person] // its key function quotes the value
-	item     patterns.Item[person]
-	main     *azqueue.QueueClient
-	poison   *azqueue.QueueClient
-	bin      *container.Client
-	store    *patterns.Store[person]
-	outbox   *harness.OutboxQueue
-	pending  []error
-	prepared bool
+	people  *patterns.Table[person]
+	stamped *patterns.Table[person]
+	keyed   *patterns.Table[person] // its key function quotes the value
+	item    patterns.Item[person]
+	main    *azqueue.QueueClient
+	poison  *azqueue.QueueClient
+	bin     *container.Client
+	store   *patterns.Store[person]
+	outbox  *harness.OutboxQueue
+	pending []error
 }
 
 // prepare makes the tables and rows.
