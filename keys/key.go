@@ -12,8 +12,8 @@ import (
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model.
 const MaxUnits = 512
 
-// Key identifies one entity of a table. Either part can be empty; the zero Key is
-// legal.
+// Key identifies one entity of a table. Either part can be empty; the zero Key is legal.
+// A Key may be read concurrently.
 type Key struct{ Partition, Row string }
 
 // Validate returns an *Error if the service cannot store one of the parts. Its Part is

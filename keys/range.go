@@ -2,9 +2,10 @@ package keys
 
 import "unicode/utf8"
 
-// Range is the half-open interval [From, To) of key texts, in the order of Compare.
-// An empty To means no upper bound, so the zero Range contains every key. A Range
-// whose To is not empty and not above From is empty.
+// Range is the half-open interval [From, To) of key texts, in the order of Compare. An
+// empty To means no upper bound, so the zero Range contains every key. A Range whose To
+// is not empty and not above From is empty. A Range may be read
+// concurrently.
 type Range struct{ From, To string }
 
 // Contains reports whether s is in the range.

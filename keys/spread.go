@@ -15,10 +15,10 @@ const MaxBuckets = 10_000
 // merging all buckets. The zero Spread has one bucket. See
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#prependappend-anti-pattern.
 //
-// The number of buckets and the hash determine the stored keys: neither may change
-// while rows exist. The bucket of an id is h mod N, for N buckets and the 32-bit h
-// that is the upper half of the 64-bit FNV-1a hash of the id's UTF-8 bytes, xored
-// with the lower half.
+// The number of buckets and the hash determine the stored keys: neither may change while
+// rows exist. The bucket of an id is h mod N, for N buckets and the 32-bit h that is the
+// upper half of the 64-bit FNV-1a hash of the id's UTF-8 bytes, xored with the lower
+// half. A Spread is an immutable value and safe for concurrent use.
 type Spread struct{ buckets, width int }
 
 // NewSpread returns a Spread with 1 to MaxBuckets buckets. Any other number is an

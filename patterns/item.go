@@ -14,9 +14,10 @@ import (
 
 // Item is a row: the caller's value and its metadata.
 //
-// Items returned by a read also carry the row's unknown properties, those for which T
-// has no field; [Table.Replace] writes them back. An Item that the caller makes has
-// none.
+// Items returned by a read also carry the row's unknown properties, those for which T has
+// no field; [Table.Replace] writes them back. An Item that the caller makes has none. An
+// Item is a value: it may be read concurrently while no goroutine changes it or what its
+// Value refers to.
 type Item[T any] struct {
 	Value T
 	Key   keys.Key

@@ -19,7 +19,8 @@ const (
 )
 
 // Op is one change of one row, for [Table.Do], [Batch.Add] and [Table.Bulk]. Its value
-// must not change until it was sent or added to a Batch.
+// must not change until it was sent or added to a Batch. An Op is an immutable value and
+// safe for concurrent use as long as its value does not change.
 type Op[T any] struct{ op txn.Op }
 
 // InsertOp inserts v; it fails if the row exists.

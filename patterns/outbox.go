@@ -8,9 +8,10 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 )
 
-// OutboxQueue is the queue of a [Store]'s outbox messages. Package eventual implements
-// it on Azure Queue Storage. A message asks a worker to complete an operation that may
-// have been interrupted; it may be delivered late, early or more than once.
+// OutboxQueue is the queue of a [Store]'s outbox messages. Package eventual implements it
+// on Azure Queue Storage. A message asks a worker to complete an operation that may have
+// been interrupted; it may be delivered late, early or more than once. A Store calls its
+// methods concurrently.
 type OutboxQueue interface {
 	// Put adds a message that becomes visible after the given time, and never expires.
 	Put(ctx context.Context, m OutboxMessage, after time.Duration) (Receipt, error)

@@ -13,7 +13,7 @@ import (
 
 // Reader reads the rows of a table into a narrower type than the table's. It requests
 // only the properties that U has ($select), and keys, ETag and Timestamp. Its items are
-// [Item.Projected]. It cannot write. A Reader may be used by any number of goroutines.
+// [Item.Projected]. It cannot write. A Reader is safe for concurrent use.
 type Reader[U any] struct{ rows *rowReader[U] }
 
 // Project returns a Reader of U on t's table. The fields of U must be properties of T,

@@ -24,20 +24,22 @@ func (s *Store[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
 	return result[T](put(ctx, s.engine, pointer(v), outbox.Intent{Op: "insert", Known: true}))
 }
 
-// Put stores v whether or not the entity exists, and brings the rows derived from it up
-// to date. Unknown properties of the row stay. Two requests if all rows are copies in the
-// entity's partition.
+// Put stores v: it inserts the entity if there is none, and otherwise replaces it, whatever
+// its version. It brings the rows derived from it up to date. Unknown properties of the row
+// stay. Two requests if all rows are copies in the entity's partition, and two more for each
+// conflict with another writer.
 //
-// Put overwrites what other clients changed since the caller read the entity, or while Put
-// repeats a write whose outcome is unknown; use [Store.Update] for a change, or
-// [Store.PutItem].
+// Put overwrites what other clients changed since the caller read the entity. If a response
+// was lost, Put reads the entity and may store v again, also over a change that another
+// client made in between. Use [Store.Update] or [Store.PutItem], which write on the condition
+// that the entity is still the version that was read.
 func (s *Store[T]) Put(ctx context.Context, v *T) (Item[T], error) {
 	return result[T](put(ctx, s.engine, pointer(v), outbox.Intent{Op: "put", Reread: true, Repeatable: true}))
 }
 
 // PutItem is Put for an entity that was read, which saves the read: one request if all
-// rows are copies in the entity's partition. was must be unchanged since it was read.
-// [ErrConflict] if the entity was changed since, [ErrNotFound] if it was deleted.
+// rows are copies in the entity's partition. It returns [ErrConflict] if the entity was
+// changed since was was read, and [ErrNotFound] if it was deleted.
 func (s *Store[T]) PutItem(ctx context.Context, was Item[T], v *T) (Item[T], error) {
 	return result[T](putItem(ctx, s.engine, recordOf(was), pointer(v)))
 }
@@ -78,15 +80,19 @@ func (s *Store[T]) update(ctx context.Context, in outbox.Intent, change func(*T)
 	return result[T](run(ctx, s.engine, &in))
 }
 
-// Delete deletes the entity at key, if it exists, and the rows derived from it. Two
-// requests if all rows are copies in the entity's partition.
+// Delete deletes the entity at key, whatever its version, and the rows derived from it. It
+// returns nil if there is no entity. Two requests if all rows are copies in the entity's
+// partition, one if there is no entity, and two more for each conflict with another writer.
+//
+// If a response was lost, Delete reads the entity again and may delete one that another
+// client inserted in between. Use [Store.DeleteItem], which deletes only the version that was
+// read.
 func (s *Store[T]) Delete(ctx context.Context, key keys.Key) error {
 	return remove(ctx, s.engine, outbox.Intent{Key: key, Reread: true, Repeatable: true})
 }
 
-// DeleteItem is Delete for an entity that was read, which saves the read. was must be
-// unchanged since it was read. [ErrConflict] if the entity was changed since,
-// [ErrNotFound] if it was deleted.
+// DeleteItem deletes the entity that was read as was, which saves the read. It returns
+// [ErrConflict] if the entity was changed since, and [ErrNotFound] if it was deleted.
 func (s *Store[T]) DeleteItem(ctx context.Context, was Item[T]) error {
 	return remove(ctx, s.engine, outbox.Intent{Was: recordOf(was), Known: true})
 }

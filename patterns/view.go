@@ -14,7 +14,8 @@ import (
 // denormalize.
 //
 // A View may also have a method Shape() Shape, which [NewStore] calls once. A View
-// without it makes copies in the primary's own table.
+// without it makes copies in the primary's own table. A Store calls the methods of a View
+// concurrently, so they must not change anything.
 type View[T any] interface {
 	// Name identifies the view in its store: 1 to 64 letters, digits, '-', '_' and '.'. It
 	// is stored with the rows and must not change while there are any.
@@ -50,7 +51,7 @@ type Shape struct {
 
 // Target contains the rows of a view that are not in the primary's own table. Make one
 // with [TableTarget]; pattern packages bring others. Types from outside this module do
-// not work as a Target.
+// not work as a Target. A Target is safe for concurrent use.
 type Target interface {
 	// ID identifies the target: Targets with the same ID contain the same rows.
 	ID() string
@@ -91,7 +92,8 @@ func (v *viewFunc[T]) Shape() Shape                    { return v.shape }
 func (v *viewFunc[T]) Rows(e *T) ([]DerivedRow, error) { return v.rows(e) }
 
 // DerivedRow is one row, or one part of a row, that a primary implies. Make it with
-// [CopyRow], [MemberRow] or [MergeRow], as the view's [Shape] requires.
+// [CopyRow], [MemberRow] or [MergeRow], as the view's [Shape] requires. A DerivedRow is
+// an immutable value and safe for concurrent use.
 type DerivedRow struct{ row view.Row }
 
 // Key is the key of the row.
@@ -185,7 +187,8 @@ type List interface {
 	Len(row map[string]any) (int, error)
 }
 
-// RowRef identifies a row of a view.
+// RowRef identifies a row of a view. A RowRef may be read
+// concurrently.
 type RowRef struct {
 	View      string `json:"v"`
 	Partition string `json:"p"`

@@ -56,13 +56,18 @@ func (t *Table[T]) Merge(ctx context.Context, item Item[T]) (Item[T], error) {
 	return t.Do(ctx, MergeOp(item))
 }
 
-// Delete deletes the row at key. An empty etag means: if the row exists, whatever its
-// version; a missing row is not an error. azcore.ETagAny means: whatever its version, but
-// the row must exist. Any other etag must be the row's, otherwise Delete fails with
-// [ErrConflict]. One request.
+// Delete deletes the row at key. One request. The outcome depends on etag:
 //
-// If the response to a conditional Delete was lost and the row does not exist
-// afterwards, it cannot be determined who deleted it: the result is [ErrOutcomeUnknown].
+//   - An ETag of the row: Delete deletes this version. It returns [ErrConflict] if the row
+//     has another version, and [ErrNotFound] if there is no row.
+//   - azcore.ETagAny: Delete deletes any version. It returns [ErrNotFound] if there is no row.
+//   - Empty: Delete deletes any version, and returns nil if there is no row.
+//
+// If the response to a Delete with an ETag, or with ETagAny, was lost and the row does not
+// exist afterwards, it cannot be determined who deleted it: the result is
+// [ErrOutcomeUnknown]; with an empty etag it is nil. A Delete with an empty ETag or ETagAny has no condition on the version:
+// an attempt without a response may be applied late and then deletes a row that was inserted
+// since. Pass the row's ETag to exclude this.
 func (t *Table[T]) Delete(ctx context.Context, key keys.Key, etag azcore.ETag) error {
 	_, err := t.Do(ctx, DeleteOp[T](key, etag))
 	return err

@@ -11,7 +11,8 @@ import (
 // A Row provides the values for [Filter.Match]. Lookup returns the value of the named
 // property as string, int32, int64, float64, bool, time.Time, []byte or [16]byte, one Go
 // type per [Type]. ok is false if the row does not have the property. Every row has
-// PartitionKey and RowKey, as strings.
+// PartitionKey and RowKey, as strings. If one Row is matched concurrently, Lookup must be
+// safe for concurrent use.
 type Row interface {
 	Lookup(name string) (value any, ok bool)
 }

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -10,7 +9,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// A Plan describes how a filter is executed and what it costs.
+// A Plan describes how a filter is executed and what it costs. A Plan is not changed by
+// its methods, so it may be read concurrently.
 type Plan struct {
 	// Class is the class of the most expensive read of the rewritten filter. For a
 	// filter that no row can match it is Point, for an invalid filter TableScan.
@@ -94,7 +94,7 @@ func ExplainWith(f Filter, opts *ExplainOptions) Plan {
 func (p Plan) Reads() []Read { return p.reads }
 
 // ErrScan is matched by the error for a filter that costs more than the caller accepts.
-var ErrScan = errors.New("query: the filter would read more than is allowed")
+var ErrScan = azerr.Sentinel("query: the filter would read more than is allowed")
 
 // A ScanError is returned for a filter that costs more than the caller accepts, before
 // any request. Its text contains no values; the verb %+v adds the plan with the values.

@@ -19,7 +19,8 @@ const (
 // The Go type of the value determines the type of the literal, as the package
 // documentation describes. Note that untyped constants are ints: Eq(30) has an Int64
 // literal, which never matches an Int32 property. Write Eq(int32(30)) for that, or check
-// the filter with [Filter.Check].
+// the filter with [Filter.Check]. A Property is an immutable value and safe for
+// concurrent use.
 type Property struct {
 	name string
 	err  error

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 )
@@ -53,9 +52,9 @@ func (e *Error) Error() string {
 	case e.Status != 0:
 		return fmt.Sprintf("%s: refused by the service (%d %s)", e.Op, e.Status, e.Code)
 	case e.Kind != nil:
-		return fmt.Sprintf("%s: %v: %s", e.Op, e.Kind, withoutAddress(e.Err))
+		return fmt.Sprintf("%s: %v: %s", e.Op, e.Kind, Describe(e.Err))
 	}
-	return e.Op + ": " + withoutAddress(e.Err)
+	return e.Op + ": " + Describe(e.Err)
 }
 
 // Format prints the SDK's full text, keys included, for %+v only.
@@ -87,20 +86,4 @@ func (e *Error) WithKind(kind error) *Error {
 	c := *e
 	c.Kind = kind
 	return &c
-}
-
-// withoutAddress is the text of err without the request's address, which contains keys.
-func withoutAddress(err error) string {
-	var address *url.Error
-	if errors.As(err, &address) {
-		return address.Err.Error()
-	}
-	var reply *azcore.ResponseError
-	if errors.As(err, &reply) {
-		return fmt.Sprintf("%d %s", reply.StatusCode, reply.ErrorCode)
-	}
-	if err == nil {
-		return "failed"
-	}
-	return err.Error()
 }

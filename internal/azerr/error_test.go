@@ -3,6 +3,7 @@ package azerr
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -31,12 +32,12 @@ func TestAnErrorMatchesItsSentinelAndTheErrorOfTheSDK(t *testing.T) {
 }
 
 func TestMessagesContainNoKeys(t *testing.T) {
-	address := &url.Error{Op: "Get", URL: "https://account/T(PartitionKey='secret')", Err: errors.New("connection reset")}
+	address := &url.Error{Op: "Get", URL: "https://account/T(PartitionKey='secret')", Err: io.ErrUnexpectedEOF}
 	for want, e := range map[string]*Error{
-		"get: not found (404 ResourceNotFound)":                      New("get", reply()),
-		"get: refused by the service (404 ResourceNotFound)":         New("get", reply()).WithKind(nil),
-		"get: connection reset":                                      New("get", address),
-		"get: reply of the service cannot be read: connection reset": New("get", address).WithKind(ErrBadReply),
+		"get: not found (404 ResourceNotFound)":                    New("get", reply()),
+		"get: refused by the service (404 ResourceNotFound)":       New("get", reply()).WithKind(nil),
+		"get: unexpected EOF":                                      New("get", address),
+		"get: reply of the service cannot be read: unexpected EOF": New("get", address).WithKind(ErrBadReply),
 	} {
 		for _, verb := range []string{"%v", "%s"} {
 			if got := fmt.Sprintf(verb, e); got != want {

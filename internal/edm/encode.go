@@ -1,6 +1,7 @@
 package edm
 
 import (
+	"math"
 	"reflect"
 	"slices"
 )
@@ -124,7 +125,29 @@ func (f *field) omitted(v reflect.Value) bool {
 	if f.isZeroer {
 		return v.Addr().Interface().(zeroer).IsZero()
 	}
-	return v.IsZero()
+	return v.IsZero() && !hasNegativeZero(v)
+}
+
+// hasNegativeZero reports whether v, for which IsZero is true, contains a -0.0, which
+// reflect does not distinguish from the zero value.
+func hasNegativeZero(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Float32, reflect.Float64:
+		return math.Signbit(v.Float())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if hasNegativeZero(v.Field(i)) {
+				return true
+			}
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			if hasNegativeZero(v.Index(i)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var stampField = fieldNamed(stampName)

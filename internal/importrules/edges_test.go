@@ -35,6 +35,7 @@ var edges = map[string][]string{
 		"patterns/logtail",
 		"query",
 	},
+	"internal/azerr": {"keys"},
 	"internal/bench": {
 		"internal/azurite",
 		"keys",
@@ -153,10 +154,10 @@ var edges = map[string][]string{
 		"query",
 	},
 	"patterns/access":      {"keys"},
-	"patterns/compoundkey": {"internal/parallel", "keys", "patterns", "query"},
+	"patterns/compoundkey": {"internal/azerr", "internal/parallel", "keys", "patterns", "query"},
 	"patterns/dataseries":  {"internal/azerr", "internal/parallel", "keys", "patterns", "query"},
 	"patterns/denormalize": {"internal/view", "keys", "patterns"},
-	"patterns/entitytype":  {"internal/parallel", "internal/txn", "keys", "patterns", "query"},
+	"patterns/entitytype":  {"internal/azerr", "internal/parallel", "internal/txn", "keys", "patterns", "query"},
 	"patterns/eventual": {
 		"internal/azerr",
 		"internal/pages",
@@ -198,6 +199,7 @@ var edges = map[string][]string{
 	"patterns/logdata": {"internal/azerr", "internal/cursor", "internal/pages", "internal/parallel", "patterns"},
 	"patterns/logtail": {"internal/azerr", "internal/cursor", "internal/parallel", "keys", "patterns", "query"},
 	"patterns/secondaryindex": {
+		"internal/azerr",
 		"internal/indexed",
 		"internal/parallel",
 		"internal/view",

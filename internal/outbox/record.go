@@ -129,7 +129,7 @@ func (s *Store) fence(ctx context.Context, partition, id string) error {
 		return fmt.Errorf("a row is held by an operation: StoreOptions.Outbox: %w", azerr.ErrNil)
 	}
 	if _, err := s.Queue.Put(ctx, Message{Partition: partition, ID: id}, s.Grace); err != nil {
-		return fmt.Errorf("outbox message: %w", err)
+		return fmt.Errorf("outbox message: %w", azerr.Seal(err))
 	}
 	_, err := s.decide(ctx, partition, id)
 	return err

@@ -71,7 +71,7 @@ func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.
 	ctx = wire.TrackUnanswered(ctx, &late)
 	receipt, err := s.Queue.Put(ctx, Message{Partition: primary.Partition, ID: id}, s.Grace)
 	if err != nil {
-		return fmt.Errorf("outbox message: %w", err)
+		return fmt.Errorf("outbox message: %w", azerr.Seal(err))
 	}
 	r, err := s.insertRecord(ctx, row, recordKey(primary.Partition, id))
 	if err != nil {

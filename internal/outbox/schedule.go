@@ -68,7 +68,7 @@ func (op *operation) enqueue(ctx context.Context) error {
 	st.at = time.Now()
 	receipt, err := op.store.Queue.Put(ctx, m, op.store.Grace)
 	if err != nil {
-		return fmt.Errorf("%s: outbox message: %w", op.Op, err)
+		return fmt.Errorf("%s: outbox message: %w", op.Op, azerr.Seal(err))
 	}
 	st.receipt, st.put = receipt, true
 	return nil

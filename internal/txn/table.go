@@ -39,7 +39,7 @@ func (t *Table) KeyOf(entity any) (keys.Key, error) {
 		err = k.Validate()
 	}
 	if err != nil {
-		return keys.Key{}, fmt.Errorf("key: %w", err)
+		return keys.Key{}, fmt.Errorf("key: %w", azerr.Seal(err))
 	}
 	return k, nil
 }

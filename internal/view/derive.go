@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -98,7 +99,7 @@ func (v *View) call(entity any) (rows []Row, err error) {
 		}
 	}()
 	if rows, err = v.Rows(entity); err != nil {
-		return nil, &Error{v.Name, err}
+		return nil, &Error{v.Name, azerr.Seal(err)}
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return compareKeys(a.Key, b.Key) })
 	return rows, nil

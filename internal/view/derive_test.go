@@ -77,7 +77,7 @@ func TestAViewThatBreaksItsContractIsNamed(t *testing.T) {
 		"a reserved key":                 {[]*View{a.of(copyRow(at("~azp_x"), CopySpec{}))}, `begins with "~azp"`},
 		"the wrong kind":                 {[]*View{a.of(Row{Key: at("x"), Kind: Members})}, `a row is a member, but the kind of the view's shape is copy`},
 		"an unknown field":               {[]*View{a.of(copyRow(at("x"), CopySpec{Only: []string{"Nom"}}))}, `property Nom`},
-		"an error of its own":            {[]*View{a.returning(func(*pet) ([]Row, error) { return nil, errors.New("no") })}, `view "a": no`},
+		"an error of its own":            {[]*View{a.returning(func(*pet) ([]Row, error) { return nil, errors.New("no") })}, `view "a": error of type *errors.errorString`},
 		"a panic":                        {[]*View{a.returning(func(*pet) ([]Row, error) { panic("secret") })}, `panic of type string`},
 		"different results": {[]*View{a.returning(func(*pet) ([]Row, error) {
 			calls++

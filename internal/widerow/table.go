@@ -19,9 +19,9 @@ import (
 
 // Package wideentity publishes these errors and documents them.
 var (
-	ErrTorn       = errors.New("rows of the entity do not fit together")
-	ErrForeignRow = errors.New("a row that is not a part of the entity has the key of one")
-	ErrParts      = errors.New("part out of range")
+	ErrTorn       = azerr.Sentinel("rows of the entity do not fit together")
+	ErrForeignRow = azerr.Sentinel("a row that is not a part of the entity has the key of one")
+	ErrParts      = azerr.Sentinel("part out of range")
 )
 
 // MaxParts is the largest number of parts. With the head and the marker of a staged write

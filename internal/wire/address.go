@@ -2,10 +2,11 @@ package wire
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Address is the address of a table, as seen in its requests.
@@ -81,4 +82,4 @@ func firstOperation(req *http.Request) (string, error) {
 	return "", errNoOperation
 }
 
-var errNoOperation = errors.New("transaction without an operation")
+var errNoOperation = azerr.Sentinel("transaction without an operation")

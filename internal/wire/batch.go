@@ -3,8 +3,6 @@ package wire
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -158,9 +156,9 @@ func submit(ctx context.Context, table *aztables.Client, actions []aztables.Tran
 		return err
 	}
 	if _, perr := runtime.Payload(k.resp); perr != nil {
-		return fmt.Errorf("%w: %w", azerr.ErrBadReply, perr)
+		return azerr.Errorf("%w: %w", azerr.ErrBadReply, perr)
 	}
 	return nil
 }
 
-var errBatchReply = errors.New("malformed reply to a transaction")
+var errBatchReply = azerr.Sentinel("malformed reply to a transaction")

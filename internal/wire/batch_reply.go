@@ -218,7 +218,7 @@ func jsonFailure(body []byte, n int) (batchReply, error) {
 }
 
 func malformed(what string) error {
-	return fmt.Errorf("%w: %w: %s", azerr.ErrBadReply, errBatchReply, what)
+	return azerr.Errorf("%w: %w: %s", azerr.ErrBadReply, errBatchReply, what)
 }
 
 // lines iterates over lines that end in CR LF or LF. The last line needs no end.

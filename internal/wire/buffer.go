@@ -2,11 +2,12 @@ package wire
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Replies are read into pooled buffers. A buffer above keepBuffer bytes is not put back, so
@@ -58,7 +59,7 @@ func readAll(buf *[]byte, r io.Reader, limit int64) ([]byte, error) {
 	}
 }
 
-var errEndless = errors.New("longer than any reply of the service")
+var errEndless = azerr.Sentinel("longer than any reply of the service")
 
 // maxReply returns about the most bytes that the reply to c can have. A row has at most
 // 1 MiB, and less than 4 MiB as JSON, in which the two bytes of a UTF-16 unit are at most

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"time"
 
@@ -67,7 +66,7 @@ func (c *Client) run(ctx context.Context, op string, k *call, send func(context.
 		return nil
 	}
 	if k.resp == nil {
-		return &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errors.New("no reply was captured"), Unsure: k.write}
+		return &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoReply, Unsure: k.write}
 	}
 	body, err := runtime.Payload(k.resp)
 	if err == nil {
@@ -79,3 +78,6 @@ func (c *Client) run(ctx context.Context, op string, k *call, send func(context.
 	}
 	return nil
 }
+
+// errNoReply is a call that ended without an error and without a reply.
+var errNoReply = azerr.Sentinel("no reply was captured")

@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -41,10 +40,10 @@ func (c *Client) getByQuery(ctx context.Context, rk string, receive func(etag st
 				Value *[]json.RawMessage `json:"value"`
 			}
 			if err := json.Unmarshal(body, &page); err != nil {
-				return fmt.Errorf("%w: %w", azerr.ErrBadReply, err)
+				return azerr.Errorf("%w: %w", azerr.ErrBadReply, err)
 			}
 			if page.Value == nil { // not a page, so not proof that there is no row
-				return fmt.Errorf("%w: a page without value", azerr.ErrBadReply)
+				return azerr.Errorf("%w: a page without value", azerr.ErrBadReply)
 			}
 			if found = len(*page.Value) > 0; !found {
 				return nil
@@ -67,7 +66,7 @@ func receiveRow(row []byte, receive func(etag string, body []byte) error) error 
 		ETag string `json:"odata.etag"`
 	}
 	if err := json.Unmarshal(row, &r); err != nil {
-		return fmt.Errorf("%w: %w", azerr.ErrBadReply, err)
+		return azerr.Errorf("%w: %w", azerr.ErrBadReply, err)
 	}
 	if err := azerr.CheckVersion(r.ETag); err != nil {
 		return err

@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -132,7 +131,7 @@ func (c *call) take(resp *http.Response) error {
 	if err != nil {
 		c.open = true
 		tryAgain := !c.write && !errors.Is(err, errEndless)
-		err = fmt.Errorf("%w: %w", azerr.ErrBadReply, err)
+		err = azerr.Errorf("%w: %w", azerr.ErrBadReply, err)
 		if !tryAgain {
 			return &final{err}
 		}

@@ -8,7 +8,8 @@ import (
 
 // Range is the part of a table that a signature covers. The zero Range is the whole
 // table. The functions that build a Range return no error; if a range cannot be signed,
-// [Range.Err] and [Sign] report why.
+// [Range.Err] and [Sign] report why. A Range is an immutable value and safe for
+// concurrent use.
 type Range struct {
 	first, last keys.Key // inclusive; an empty key means no bound
 	err         error

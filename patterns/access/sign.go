@@ -97,7 +97,7 @@ func ip(a netip.Addr) net.IP {
 
 // Token is a signed [Scope]. Its URL and query grant access to anyone who has them, so
 // fmt and log/slog print neither, even if the Token is part of another value. The zero
-// Token has no signature.
+// Token has no signature. A Token is an immutable value and safe for concurrent use.
 type Token struct {
 	table string
 	// query is a pointer because fmt calls no String method of an unexported field: it

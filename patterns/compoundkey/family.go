@@ -1,11 +1,11 @@
 package compoundkey
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -47,7 +47,7 @@ var (
 
 	// ErrWrongParent means that a child does not belong to the parent with which it was
 	// to be stored.
-	ErrWrongParent = errors.New("child does not belong to this parent")
+	ErrWrongParent = azerr.Sentinel("child does not belong to this parent")
 )
 
 // New returns a Family on the client's table. parent returns the ID of a parent. child

@@ -17,7 +17,7 @@ import (
 
 // ErrOverflow means that the type of the values cannot represent a sum. Nothing was
 // stored.
-var ErrOverflow = errors.New("sum overflows the type of the values")
+var ErrOverflow = azerr.Sentinel("sum overflows the type of the values")
 
 // Add adds delta to the value of the slot that contains t. A slot without a value of that
 // turn counts as zero. If Add returns nil, delta was added exactly once, whatever replies
@@ -34,7 +34,31 @@ func (s *Series[V]) Add(ctx context.Context, id ID, t time.Time, delta V) error 
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, c, func(old V) (V, error) { return add(old, delta) })
+	return s.change(ctx, c, func(old V) (V, error) {
+		sum, err := add(old, delta)
+		if err != nil {
+			err = fmt.Errorf("data series: %w", err)
+		}
+		return sum, err
+	})
+}
+
+// Update stores what change returns for the value of the slot that contains t; a slot
+// without a value of that turn counts as zero. It is the conditional form of Set: the
+// value is stored only if the row is still the one that was read, so a late attempt neither
+// overwrites a later write nor hides a later turn. It makes as many requests as Add and has
+// the same errors. change may be called several times. An error from change ends the update
+// and is returned as it is; nothing was stored, unless the error also matches
+// [patterns.ErrOutcomeUnknown].
+func (s *Series[V]) Update(ctx context.Context, id ID, t time.Time, change func(old V) (V, error)) error {
+	if change == nil {
+		return fmt.Errorf("data series: function: %w", patterns.ErrNil)
+	}
+	c, err := s.cell(id, t)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, c, change)
 }
 
 // add returns a+b, or ErrOverflow.
@@ -112,7 +136,7 @@ func (v *version) remembersSince(w *version) bool {
 }
 
 // errForgotten means that the row no longer shows whether a write was carried out.
-var errForgotten = errors.New("too many other writes since")
+var errForgotten = azerr.Sentinel("too many other writes since")
 
 // attempt reads the row, and writes the cell unless the row shows that the change was
 // already made.
@@ -178,11 +202,7 @@ func (p *changing[V]) value(now *version) (V, error) {
 			return old, p.series.wrongType(p.cell.value, stored)
 		}
 	}
-	v, err := p.next(old)
-	if err != nil {
-		err = fmt.Errorf("data series: %w", err)
-	}
-	return v, err
+	return p.next(old)
 }
 
 // outcome returns err. If a write is still unresolved, the error matches

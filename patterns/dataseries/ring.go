@@ -1,9 +1,10 @@
 package dataseries
 
 import (
-	"errors"
 	"fmt"
 	"time"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Ring divides time into slots that repeat. One round of all slots is a turn. The zero
@@ -38,7 +39,7 @@ func DaysOfYear() Ring {
 // ErrBadRing means that a Ring is the zero Ring, or that the arguments of [Steps] are
 // invalid: fewer than 1 slot, more than 10,000, a step that is not a whole number of
 // milliseconds, or a turn of more than 146 years.
-var ErrBadRing = errors.New("invalid ring")
+var ErrBadRing = azerr.Sentinel("invalid ring")
 
 const (
 	maxSlots = 10_000

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -69,7 +70,7 @@ func (s *Series[V]) Client() *aztables.Client { return s.table.Client() }
 var ErrNoID = fmt.Errorf("%w: the name of the series is empty", patterns.ErrBadKey)
 
 // ErrLate means that the slot contains a value of a later turn. Nothing was stored.
-var ErrLate = errors.New("slot contains a later value")
+var ErrLate = azerr.Sentinel("slot contains a later value")
 
 // cell is the place where the value of a time is stored.
 type cell struct {
@@ -108,6 +109,12 @@ func (c *cell) properties(v any) map[string]any {
 // repeated. It makes one request and reads nothing. If the turn of t has ended by this
 // machine's clock, it makes two requests, and returns [ErrLate] if the slot already
 // contains a value of a later turn.
+//
+// The write of a turn that has not ended has no condition: it may be applied twice, or late,
+// after an attempt that got no response. It then overwrites what Set and Add have stored in
+// the slot since, and if the ring has come to the slot again, or this machine's clock is
+// slow, it hides the value of a later turn. Update writes only on the condition that the row
+// has not changed: Set is Update with a change that returns v.
 func (s *Series[V]) Set(ctx context.Context, id ID, t time.Time, v V) error {
 	c, err := s.cell(id, t)
 	if err != nil {
@@ -123,7 +130,8 @@ func (s *Series[V]) Set(ctx context.Context, id ID, t time.Time, v V) error {
 
 // SetAll stores several values, all or none. If two points are in the same slot, the later
 // one in points is stored. It makes one request. It returns [ErrLate] for values of a turn
-// that has ended by this machine's clock: use Set for those.
+// that has ended by this machine's clock: use Set for those. Like that of Set, the write has
+// no condition: it may be applied twice or late. Update is the conditional form.
 func (s *Series[V]) SetAll(ctx context.Context, id ID, points []Point[V]) error {
 	now, _ := s.ring.locate(time.Now())
 	rows := make(map[keys.Key]map[string]any)

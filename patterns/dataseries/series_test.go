@@ -427,3 +427,32 @@ func TestTheStoredFormDoesNotChange(t *testing.T) {
 		}
 	})
 }
+
+// The attempt that got no reply is applied after another writer has stored a value of the next turn.
+func TestALateUpdateDoesNotHideALaterTurn(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
+		harness.NoError(t, s.Add(ctx, ken, today(12), 1))
+		tomorrow := today(12).AddDate(0, 0, 1)
+		tries := 0
+		err := s.Update(ctx, ken, today(12), func(old int64) (int64, error) {
+			if tries++; tries == 1 { // between the read and the write
+				harness.NoError(t, s.Set(ctx, ken, tomorrow, 7))
+			}
+			return old + 5, nil
+		})
+		if !errors.Is(err, dataseries.ErrLate) || tries != 1 {
+			t.Errorf("%v after %d tries", err, tries)
+		}
+		if points, err := s.Read(ctx, ken, tomorrow); err != nil || len(points) != 1 || points[0].Value != 7 {
+			t.Errorf("got %v, %v", points, err)
+		}
+		own := errors.New("own")
+		if err := s.Update(ctx, ken, tomorrow, func(int64) (int64, error) { return 0, own }); err != own {
+			t.Errorf("the error of the function is returned as %v", err)
+		}
+		if err := s.Update(ctx, ken, tomorrow, nil); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("nil function: %v", err)
+		}
+	})
+}

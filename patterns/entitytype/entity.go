@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -77,7 +78,7 @@ func (r *Registry) newest(t registered, n typeName, value any) (any, error) {
 		next, err := t.upcast(value)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%w: %v: %w", ErrUpcast, n, err)
+			return nil, fmt.Errorf("%w: %v: %w", ErrUpcast, n, azerr.Seal(err))
 		case next == nil:
 			return value, nil
 		}

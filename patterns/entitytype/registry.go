@@ -1,11 +1,11 @@
 package entitytype
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"sync"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -60,21 +60,21 @@ func NewRegistry(opts *Options) (*Registry, error) {
 var (
 	// ErrBadType means that a type cannot be registered, or that [Options.Property] is not
 	// the name of a property; the message states why.
-	ErrBadType = errors.New("type cannot be registered")
+	ErrBadType = azerr.Sentinel("type cannot be registered")
 
 	// ErrRegistered means that a name and version, or a Go type, is already registered.
-	ErrRegistered = errors.New("already registered")
+	ErrRegistered = azerr.Sentinel("already registered")
 
 	// ErrUnknownType means that the Go type of a value is not registered.
-	ErrUnknownType = errors.New("type is not registered")
+	ErrUnknownType = azerr.Sentinel("type is not registered")
 
 	// ErrUpcast means that an upcaster failed, or that the value it returned does not
 	// belong to a later version of the same entity type.
-	ErrUpcast = errors.New("upcast failed")
+	ErrUpcast = azerr.Sentinel("upcast failed")
 
 	// ErrOtherType means that the Value of an [Entity] was replaced by one of another
 	// type, or that the Entity was not returned by a [Table].
-	ErrOtherType = errors.New("value does not have the type that was read")
+	ErrOtherType = azerr.Sentinel("value does not have the type that was read")
 
 	// ErrWrongKey means that a row key does not begin with the name of the value's type,
 	// although [Options.ByRowKey] is set. It matches [patterns.ErrBadKey].

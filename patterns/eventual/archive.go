@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -102,7 +103,7 @@ const maxBlobName = 1024
 // an invalid key and [patterns.ErrTooLarge] for a name of more than 1,024 characters.
 func BlobName(key keys.Key) (string, error) {
 	if err := key.Validate(); err != nil {
-		return "", fmt.Errorf("blob name: %w", err)
+		return "", azerr.Errorf("blob name: %w", err)
 	}
 	segment := func(s string) string {
 		if s = keys.Escape(s); s == "" || strings.HasSuffix(s, ".") {
@@ -112,7 +113,7 @@ func BlobName(key keys.Key) (string, error) {
 	}
 	name := segment(key.Partition) + "/" + segment(key.Row) + ".json"
 	if n := len([]rune(name)); n > maxBlobName {
-		return "", fmt.Errorf("blob name: %w: %d characters", patterns.ErrTooLarge, n)
+		return "", azerr.Errorf("blob name: %w: %d characters", patterns.ErrTooLarge, n)
 	}
 	return name, nil
 }

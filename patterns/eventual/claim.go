@@ -19,8 +19,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/pages"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -160,7 +160,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 	}
 	switch setDefault(&o.OlderThan, defaultSweepAge); {
 	case c == nil:
-		return SweepReport{}, fmt.Errorf("sweep claims: container: %w", patterns.ErrNil)
+		return SweepReport{}, azerr.Errorf("sweep claims: container: %w", patterns.ErrNil)
 	case o.OlderThan < 0:
 		return SweepReport{}, errors.New("sweep claims: SweepOptions.OlderThan: negative")
 	}
@@ -169,7 +169,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 	pager := c.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: to.Ptr(claimPrefix)})
 	for page, err := range pages.List(ctx, "list blobs", pager, nextMarker) {
 		if err != nil {
-			return report, fmt.Errorf("sweep claims: %w", err)
+			return report, azerr.Errorf("sweep claims: %w", err)
 		}
 		clock.ObserveDate(page.Date)
 		if page.Segment == nil {
@@ -185,7 +185,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 			}
 			if !o.DryRun {
 				if err := deletePayload(ctx, c, &claim{Name: deref(b.Name)}); err != nil {
-					return report, fmt.Errorf("sweep claims: %w", err)
+					return report, azerr.Errorf("sweep claims: %w", err)
 				}
 			}
 			report.Deleted++

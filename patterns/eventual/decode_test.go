@@ -116,7 +116,7 @@ func TestDecodeSelectsHandlerAndPayloadOfForeignMessages(t *testing.T) {
 		for _, d := range peek(t, s.poisonQueue(t)) {
 			reasons[d.Reason] = true
 		}
-		for _, r := range []string{"Options.Decode: no blank", "Options.Decode: handler panicked: panic", `no handler for kind "parcel"`, "Options.Decode: bad kind: empty"} {
+		for _, r := range []string{"Options.Decode: no blank", "Options.Decode: handler panicked: value of type string", `no handler for kind "parcel"`, "Options.Decode: bad kind: empty"} {
 			if !reasons[r] {
 				t.Errorf("no %q in %v", r, reasons)
 			}

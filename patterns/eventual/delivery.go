@@ -3,11 +3,12 @@ package eventual
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // delivery is one message that a worker received, until the worker is done with it.
@@ -56,10 +57,10 @@ func (w *Worker) process(poll, work context.Context, m *message, timers *sync.Wa
 		d.moveToPoison(unreadable)
 		return
 	case d.exhausted():
-		d.moveToPoison(fmt.Errorf("no outcome after %d deliveries", d.attempt-1))
+		d.moveToPoison(azerr.Errorf("no outcome after %d deliveries", d.attempt-1))
 		return
 	case h.handle == nil:
-		d.moveToPoison(fmt.Errorf("no handler for kind %q", d.env.Kind))
+		d.moveToPoison(azerr.Errorf("no handler for kind %q", d.env.Kind))
 		return
 	}
 
@@ -107,7 +108,7 @@ func (d *delivery) openForeign() error {
 		return nil
 	}
 	if err := d.decodeForeign(); err != nil {
-		return fmt.Errorf("Options.Decode: %w", err)
+		return azerr.Errorf("Options.Decode: %w", d.w.seal(err))
 	}
 	return nil
 }
@@ -115,8 +116,8 @@ func (d *delivery) openForeign() error {
 func (d *delivery) decodeForeign() (err error) {
 	defer recoverPanic(&err)
 	d.env.Kind, d.body, err = d.w.opts.Decode(d.m.text)
-	if err == nil && d.env.Kind == "" {
-		err = fmt.Errorf("%w: empty", ErrBadKind)
+	if err == nil {
+		err = checkCharacters(d.env.Kind)
 	}
 	return err
 }
@@ -136,15 +137,18 @@ func (d *delivery) call(ctx context.Context, handle func(context.Context, *deliv
 			span.SetStatus(tracing.SpanStatusError, err.Error())
 		}
 	}()
+	defer func() { err = d.w.seal(err) }()
 	defer recoverPanic(&err)
 	if err := d.loadPayload(ctx); err != nil {
 		return err
 	}
 	if err = handle(ctx, d); err != nil {
-		_, _ = err.Error(), errors.Is(err, errGoexit) // an error that is a nil pointer panics here, where panics are recovered
+		_, _ = d.w.seal(err).Error(), errors.Is(err, errGoexit) // an error that is a nil pointer panics here, where panics are recovered
 	}
 	return err
 }
+
+var errNoContainer = azerr.Sentinel("claim check: worker has no Options.Container")
 
 // loadPayload reads the payload if it is in a blob.
 func (d *delivery) loadPayload(ctx context.Context) (err error) {
@@ -152,7 +156,7 @@ func (d *delivery) loadPayload(ctx context.Context) (err error) {
 	case d.env.Claim == nil:
 		return nil
 	case d.w.opts.Container == nil:
-		return errors.New("claim check: worker has no Options.Container")
+		return errNoContainer
 	}
 	d.body, err = loadPayload(ctx, d.w.opts.Container, d.env.Claim)
 	if errors.Is(err, ErrClaimGone) || errors.Is(err, ErrClaimDamaged) {
@@ -176,7 +180,7 @@ func (d *delivery) complete(ctx context.Context, err error, leaseLost bool) {
 	case errors.As(err, &snoozed):
 		d.postpone(Snoozed, snoozed.after, true, err)
 	case errors.As(err, &cancelled):
-		d.moveToPoison(cancelled.err)
+		d.moveToPoison(d.w.seal(cancelled.err))
 	case errors.Is(context.Cause(ctx), ErrStopped):
 		d.release(err)
 	case d.attempt >= d.maxAttempts:

@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -76,7 +77,7 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 	}
 	body, err := marshal(msg)
 	if err != nil {
-		return fmt.Errorf("payload: %w", err)
+		return fmt.Errorf("payload: %w", azerr.Seal(err))
 	}
 	e := envelope{Version: envelopeVersion, ID: o.ID, Kind: kind, At: time.Now().UTC(), Body: body}
 	if e.ID == "" {
@@ -84,7 +85,7 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 	}
 	whole, err := marshal(&e)
 	if err != nil {
-		return fmt.Errorf("payload: %w", err)
+		return fmt.Errorf("payload: %w", azerr.Seal(err))
 	}
 	if excess := len(whole) - (maxJSON - poisonRoom); excess > 0 {
 		if o.Container == nil {
@@ -128,13 +129,19 @@ const (
 )
 
 func checkKind(kind string) error {
+	if strings.HasPrefix(kind, reservedKinds) {
+		return fmt.Errorf("%w: %q is reserved", ErrBadKind, reservedKinds)
+	}
+	return checkCharacters(kind)
+}
+
+// checkCharacters checks a kind that may be reserved.
+func checkCharacters(kind string) error {
 	switch {
 	case kind == "":
 		return fmt.Errorf("%w: empty", ErrBadKind)
 	case len(kind) > maxKind:
 		return fmt.Errorf("%w: more than %d bytes", ErrBadKind, maxKind)
-	case strings.HasPrefix(kind, reservedKinds):
-		return fmt.Errorf("%w: %q is reserved", ErrBadKind, reservedKinds)
 	}
 	for i := range len(kind) {
 		if c := kind[i]; !isLetter(c) && !strings.ContainsRune("0123456789-_.:/", rune(c)) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // envelopeVersion is the version of the messages written. Readers refuse later ones.
@@ -68,7 +70,7 @@ func marshal(v any) ([]byte, error) {
 }
 
 // errForeign means that a message was not written by Enqueue.
-var errForeign = errors.New("not written by Enqueue")
+var errForeign = azerr.Sentinel("not written by Enqueue")
 
 // parse decodes the text of a message. It returns errForeign if Enqueue did not write it.
 func parse(text string) (envelope, error) {
@@ -84,10 +86,10 @@ func parse(text string) (envelope, error) {
 		return e, errForeign
 	}
 	if v.Version > envelopeVersion {
-		return e, fmt.Errorf("message has version %d, this worker knows %d", v.Version, envelopeVersion)
+		return e, fmt.Errorf("message has a later version than %d, which this worker knows", envelopeVersion)
 	}
 	if err := json.Unmarshal(b, &e); err != nil {
-		return e, fmt.Errorf("message is damaged: %w", jsonError(err))
+		return e, fmt.Errorf("message is damaged: %w", azerr.Seal(err))
 	}
 	parts := 0
 	for _, set := range []bool{e.Body != nil, e.Text != nil, e.Claim != nil} {
@@ -95,8 +97,8 @@ func parse(text string) (envelope, error) {
 			parts++
 		}
 	}
-	if e.ID == "" || e.Kind == "" || parts != 1 || e.Free < 0 {
-		return e, errors.New("message is damaged: a member is missing")
+	if e.ID == "" || len(e.ID) > maxID || checkCharacters(e.Kind) != nil || parts != 1 || e.Free < 0 {
+		return e, errors.New("message is damaged: a member is missing or invalid")
 	}
 	return e, nil
 }
@@ -113,17 +115,4 @@ func Text(message string) []byte {
 		}
 	}
 	return []byte(message)
-}
-
-// jsonError returns err without the values that encoding/json quotes.
-func jsonError(err error) error {
-	var typed *json.UnmarshalTypeError
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &typed):
-		return fmt.Errorf("JSON: offset %d: no %v in field %q", typed.Offset, typed.Type, typed.Field)
-	case errors.As(err, &syntax):
-		return fmt.Errorf("JSON: offset %d: bad syntax", syntax.Offset)
-	}
-	return err
 }

@@ -26,27 +26,27 @@ var (
 	// before the handler returned. The message becomes visible to other workers
 	// immediately. The attempt does not count, with the exception described at
 	// [Job.Attempt].
-	ErrStopped = errors.New("worker stopped")
+	ErrStopped = azerr.Sentinel("worker stopped")
 
 	// ErrClaimGone means that the blob with the payload does not exist. The message is a
 	// duplicate of one that was processed already, or the blob was swept too early.
-	ErrClaimGone = errors.New("claim check: blob not found")
+	ErrClaimGone = azerr.Sentinel("claim check: blob not found")
 
 	// ErrClaimDamaged means that the length or SHA-256 of the blob with the payload
 	// differs from that in the message.
-	ErrClaimDamaged = errors.New("claim check: blob differs from what was stored")
+	ErrClaimDamaged = azerr.Sentinel("claim check: blob differs from what was stored")
 
 	// ErrNotLeased means that a [PoisonMessage] comes from [PoisonQueue.Peek], which
 	// does not lease messages. Only messages from [PoisonQueue.Take] can be changed.
-	ErrNotLeased = errors.New("message was peeked, not taken")
+	ErrNotLeased = azerr.Sentinel("message was peeked, not taken")
 
 	// ErrSuperseded means that the stored row is not the one that [Row] describes, because
 	// it was changed or created again. Nothing was moved.
-	ErrSuperseded = errors.New("row is not the one to be moved")
+	ErrSuperseded = azerr.Sentinel("row is not the one to be moved")
 
 	// ErrBadKind means that the kind of a job is empty, too long, reserved or registered
 	// already, that it was registered while the worker runs, or that its handler is nil.
-	ErrBadKind = errors.New("bad kind")
+	ErrBadKind = azerr.Sentinel("bad kind")
 )
 
 // tries counts the tries of a request. The SDK reports the last one only, and an earlier one

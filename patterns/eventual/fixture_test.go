@@ -51,6 +51,7 @@ func newFixtureOn(t testing.TB, b *harness.Backend, queue, poison *azqueue.Queue
 		Poison:  poison,
 		PollMin: 2 * time.Millisecond,
 		PollMax: 20 * time.Millisecond,
+		Reason:  error.Error,
 		Backoff: func(int) time.Duration { return 0 },
 		Observe: func(e eventual.Event) { s.events <- ended{e, time.Now().Add(-e.Took)} },
 	}

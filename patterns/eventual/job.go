@@ -3,11 +3,13 @@ package eventual
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -57,7 +59,7 @@ func Handle[M any](w *Worker, kind string, handle func(ctx context.Context, job 
 		err = checkKind(kind)
 	}
 	if err == nil && handle == nil {
-		err = fmt.Errorf("%w: handler: %w", ErrBadKind, patterns.ErrNil)
+		err = azerr.Errorf("%w: handler: %w", ErrBadKind, patterns.ErrNil)
 	}
 	w.handle(kind, err, handler{handle: func(ctx context.Context, d *delivery) error {
 		job := Job[M]{ID: d.env.ID, Kind: kind, Attempt: d.attempt, Enqueued: d.env.At}
@@ -81,7 +83,7 @@ func (d *delivery) decode(dst any) error {
 		}
 	}
 	if err := json.Unmarshal(d.body, dst); err != nil {
-		return fmt.Errorf("payload: %w", jsonError(err))
+		return azerr.Errorf("payload: %w", azerr.Seal(err))
 	}
 	return nil
 }
@@ -102,14 +104,16 @@ func (s *snoozeError) Error() string { return fmt.Sprintf("snoozed for %v", s.af
 // reason. Cancel(nil) has the reason "cancelled".
 func Cancel(err error) error {
 	if err == nil {
-		err = errors.New("cancelled")
+		err = errCancelled
 	}
 	return &cancelError{err}
 }
 
+var errCancelled = azerr.Sentinel("cancelled")
+
 type cancelError struct{ err error }
 
-func (c *cancelError) Error() string { return c.err.Error() }
+func (c *cancelError) Error() string { return azerr.Describe(c.err) }
 func (c *cancelError) Unwrap() error { return c.err }
 
 // PanicError is the error of an attempt whose handler panicked.
@@ -118,7 +122,26 @@ type PanicError struct {
 	Stack []byte // of the goroutine
 }
 
-func (p *PanicError) Error() string { return fmt.Sprintf("handler panicked: %v", p.Value) }
+// Error returns a text without the value: it contains the type, and what the worker would
+// log of an error.
+func (p *PanicError) Error() string {
+	if err, ok := p.Value.(error); ok {
+		return "handler panicked: " + azerr.Describe(err)
+	}
+	return fmt.Sprintf("handler panicked: value of type %T", p.Value)
+}
+
+// Format adds the value and the stack for %+v only.
+func (p *PanicError) Format(f fmt.State, verb rune) {
+	if verb == 'v' && f.Flag('+') {
+		fmt.Fprintf(f, "handler panicked: %+v\n%s", p.Value, p.Stack)
+		return
+	}
+	io.WriteString(f, p.Error())
+}
+
+// LogValue omits from logs what only %+v prints.
+func (p *PanicError) LogValue() slog.Value { return azerr.LogValue(p) }
 
 // Unwrap returns Value if it is an error.
 func (p *PanicError) Unwrap() error {
@@ -133,4 +156,4 @@ func recoverPanic(err *error) {
 	}
 }
 
-var errGoexit = errors.New("handler ended its goroutine")
+var errGoexit = azerr.Sentinel("handler ended its goroutine")

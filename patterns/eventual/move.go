@@ -3,7 +3,6 @@ package eventual
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -28,7 +27,9 @@ type Row struct {
 	PartitionKey string `json:"pk"`
 	RowKey       string `json:"rk"`
 
-	// ETag is the only version that may be moved. A row that was changed since is not.
+	// ETag is the only version that may be moved: [Move] returns ErrSuperseded for a row
+	// that was changed or created again since. Empty means any version, also that of a row
+	// that was created again.
 	ETag azcore.ETag `json:"etag,omitempty"`
 
 	// Where is a filter, in the text form of package query, that the row must match. Use
@@ -46,7 +47,7 @@ func (r Row) filter() (query.Filter, error) {
 	}
 	f, err := query.Parse(r.Where)
 	if err != nil {
-		return f, fmt.Errorf("Row.Where: %w", err)
+		return f, azerr.Errorf("Row.Where: %w", err)
 	}
 	return f, nil
 }
@@ -86,7 +87,7 @@ func (r Row) filter() (query.Filter, error) {
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#eventually-consistent-transactions-pattern
 func Move(ctx context.Context, from, to *aztables.Client, row Row) error {
 	if from == nil || to == nil {
-		return fmt.Errorf("move: table: %w", patterns.ErrNil)
+		return azerr.Errorf("move: table: %w", patterns.ErrNil)
 	}
 	return runMove(ctx, newTableArchive(from), newTableArchive(to), row)
 }
@@ -96,7 +97,7 @@ func Move(ctx context.Context, from, to *aztables.Client, row Row) error {
 // types of its properties. A container should contain the rows of one table only.
 func MoveToBlob(ctx context.Context, from *aztables.Client, to *container.Client, row Row) error {
 	if from == nil || to == nil {
-		return fmt.Errorf("move to blob: client: %w", patterns.ErrNil)
+		return azerr.Errorf("move to blob: client: %w", patterns.ErrNil)
 	}
 	return runMove(ctx, newTableArchive(from), blobArchive{to}, row)
 }
@@ -127,7 +128,7 @@ func handleMove(w *Worker, kind string, move func(context.Context, Row) error) {
 }
 
 // errSameTable prevents a move of a row onto itself, which would delete it.
-var errSameTable = errors.New("source and target are the same table")
+var errSameTable = azerr.Sentinel("source and target are the same table")
 
 // maxMoveTries is how often a move reads the source before it fails with ErrConflict.
 const maxMoveTries = 16
@@ -154,7 +155,7 @@ func runMove(ctx context.Context, from tableArchive, to archive, row Row) error 
 		err = azerr.StillUnknown(m.unknown, err)
 	}
 	if err != nil {
-		return fmt.Errorf("move: %w", err)
+		return azerr.Errorf("move: %w", err)
 	}
 	return nil
 }
@@ -211,11 +212,11 @@ func retryable(err error) bool {
 func (m *move) superseded(ctx context.Context) error {
 	if m.copyETag != "" {
 		if err := m.undo(ctx); err != nil && !retryable(err) {
-			return errors.Join(ErrSuperseded, fmt.Errorf("a copy stays in the target: %w", err))
+			return errors.Join(ErrSuperseded, azerr.Errorf("a copy stays in the target: %w", err))
 		}
 	}
 	if m.unknown != nil {
-		return fmt.Errorf("%w: the row was changed, or moved and created again", patterns.ErrOutcomeUnknown)
+		return azerr.Errorf("%w: the row was changed, or moved and created again", patterns.ErrOutcomeUnknown)
 	}
 	return ErrSuperseded
 }

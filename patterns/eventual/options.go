@@ -72,6 +72,24 @@ type Options struct {
 	// keys. If nil, nothing is logged.
 	Logger *slog.Logger
 
+	// Reason returns the text of an error of a handler, of a periodic task or of Decode, for
+	// Logger, [Event.Err], spans and the reason of a poison message; Cancel and PanicError
+	// are passed to it too. It must accept any error and be safe for concurrent use.
+	//
+	// nil means a text without payloads and keys: that of the errors of this module, of
+	// failed connections and ended contexts in the error, and the Go type of all others.
+	// Return texts that you know to be free of payloads:
+	//
+	//	Reason: func(err error) string {
+	//		if errors.Is(err, errNoStamps) {
+	//			return "no stamps left"
+	//		}
+	//		return fmt.Sprintf("%T", err)
+	//	}
+	//
+	// error.Error returns the whole text of every error, which then must not quote payloads.
+	Reason func(err error) string
+
 	// Observe is called at the end of each delivery, for metrics. It is called
 	// concurrently, from the goroutines of the handlers, and should return quickly.
 	Observe func(Event)
@@ -112,7 +130,22 @@ type Event struct {
 	ID      string // of the operation
 	Attempt int
 	Took    time.Duration // from the poll to the end of the request that ended the delivery
-	Err     error         // the handler's, or why it was not called; nil for Done
+
+	// Err matches the error of the handler, or describes why it was not called; nil for Done.
+	// Its text is that of [Options.Reason]. The verb %+v prints the handler's error in full.
+	Err error
+}
+
+// LogValue omits from logs what only %+v prints of Err.
+func (e Event) LogValue() slog.Value {
+	attrs := []slog.Attr{
+		slog.String("outcome", e.Outcome.String()), slog.String("kind", e.Kind), slog.String("id", e.ID),
+		slog.Int("attempt", e.Attempt), slog.Duration("took", e.Took),
+	}
+	if e.Err != nil {
+		attrs = append(attrs, slog.Any("error", e.Err))
+	}
+	return slog.GroupValue(attrs...)
 }
 
 const (

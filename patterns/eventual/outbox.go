@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -59,7 +60,7 @@ func (o *Outbox) Put(ctx context.Context, w patterns.OutboxMessage, delay time.D
 	}
 	body, err := marshal(w)
 	if err != nil {
-		return patterns.Receipt{}, fmt.Errorf("outbox: %w", err)
+		return patterns.Receipt{}, fmt.Errorf("outbox: %w", azerr.Seal(err))
 	}
 	e := envelope{Version: envelopeVersion, ID: w.ID, Kind: o.kind, At: time.Now().UTC(), Body: body}
 	text, err := e.encode()
@@ -88,7 +89,8 @@ func (o *Outbox) Delete(ctx context.Context, r patterns.Receipt) error {
 	return nil
 }
 
-// Drainer finishes operations that were interrupted. A [patterns.Store] is one.
+// Drainer finishes operations that were interrupted. A [patterns.Store] is one. A Worker
+// calls Handle concurrently.
 type Drainer interface {
 	// Handle processes an outbox message. If retryAfter is positive, the work is done
 	// except for the late check, for which the same message is to be delivered again after

@@ -45,7 +45,7 @@ func Every(w *Worker, name string, interval time.Duration, do func(context.Conte
 // repeat executes the task until ctx ends.
 func (w *Worker) repeat(ctx context.Context, t periodicTask) {
 	for next := rand.N(t.interval) + 1; parallel.Sleep(ctx, next) == nil; next = t.interval {
-		if err := t.run(ctx); err != nil && ctx.Err() == nil {
+		if err := w.seal(t.run(ctx)); err != nil && ctx.Err() == nil {
 			w.opts.Logger.Error("eventual: periodic task failed", "task", t.name, "error", err)
 		}
 	}
@@ -58,6 +58,7 @@ func (t *periodicTask) run(ctx context.Context) (err error) {
 }
 
 // Sweeper finds operations whose outbox messages were lost. A [patterns.Store] is one.
+// Workers may call Sweep concurrently.
 type Sweeper interface {
 	Sweep(ctx context.Context, opts *patterns.SweepOptions) (patterns.SweepReport, error)
 }

@@ -36,7 +36,7 @@ func TestPeriodicTaskRunsAgainAfterErrorsAndPanics(t *testing.T) {
 		if n != 10 {
 			t.Errorf("%d runs in 10 hours", n)
 		}
-		if text := log.b.String(); strings.Count(text, "task=task") != 2 || !strings.Contains(text, "handler panicked: oh") {
+		if text := log.b.String(); strings.Count(text, "task=task") != 2 || !strings.Contains(text, "handler panicked: value of type string") {
 			t.Errorf("log:\n%s", text)
 		}
 	})

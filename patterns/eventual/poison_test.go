@@ -43,14 +43,14 @@ func TestUnprocessableMessageIsMovedToPoisonWithItsReason(t *testing.T) {
 		payload  string
 	}{
 		"fails":        {job("letter", letter{To: "a"}), errFails.Error(), 5, "letter", "op", `{"To":"a","Text":""}`},
-		"panics":       {job("panic", 1), "handler panicked: oh", 5, "panic", "op", "1"},
+		"panics":       {job("panic", 1), "handler panicked: error of type *errors.errorString", 5, "panic", "op", "1"},
 		"nil pointer":  {job("nil", 1), "handler panicked: runtime error: invalid memory address or nil pointer dereference", 5, "nil", "op", "1"},
 		"Goexit":       {job("goexit", 1), "handler ended its goroutine", 5, "goexit", "op", "1"},
 		"cancelled":    {job("cancel", 1), "no such street", 1, "cancel", "op", "1"},
 		"no handler":   {job("parcel", 1), `no handler for kind "parcel"`, 1, "parcel", "op", "1"},
 		"other type":   {job("letter", []int{1}), `payload: JSON: offset 1: no eventual_test.letter in field ""`, 1, "letter", "op", "[1]"},
-		"newer":        {raw(`{"azp":2,"id":"x","kind":"letter"}`), "message has version 2, this worker knows 1", 1, eventual.Raw, "", `{"azp":2,"id":"x","kind":"letter"}`},
-		"damaged":      {raw(`{"azp":1,"id":"x","kind":"letter"}`), "message is damaged: a member is missing", 1, eventual.Raw, "", `{"azp":1,"id":"x","kind":"letter"}`},
+		"newer":        {raw(`{"azp":2,"id":"x","kind":"letter"}`), "message has a later version than 1, which this worker knows", 1, eventual.Raw, "", `{"azp":2,"id":"x","kind":"letter"}`},
+		"damaged":      {raw(`{"azp":1,"id":"x","kind":"letter"}`), "message is damaged: a member is missing or invalid", 1, eventual.Raw, "", `{"azp":1,"id":"x","kind":"letter"}`},
 		"damaged more": {raw(`{"azp":1,"id":7,"kind":"letter"}`), `message is damaged: JSON: offset 15: no string in field "id"`, 1, eventual.Raw, "", `{"azp":1,"id":7,"kind":"letter"}`},
 		"plain":        {raw("hello <you>"), `no handler for kind "azp.raw"`, 1, eventual.Raw, "", "hello <you>"},
 		"base64":       {raw("aGVsbG8gPHlvdT4="), `no handler for kind "azp.raw"`, 1, eventual.Raw, "", "hello <you>"},

@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -72,6 +73,15 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 
 // sameQueue reports whether both clients are for the same queue. nil is for none.
 func sameQueue(a, b *azqueue.QueueClient) bool { return a != nil && b != nil && a.URL() == b.URL() }
+
+// seal returns an error that matches err, which may be of a handler, with the text that may
+// be logged.
+func (w *Worker) seal(err error) error {
+	if err == nil || w.opts.Reason == nil {
+		return azerr.Seal(err)
+	}
+	return azerr.SealAs(err, w.opts.Reason(err))
+}
 
 // check returns an error if NewWorker did not create w.
 func (w *Worker) check() error {

@@ -5,19 +5,20 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
 var (
 	// ErrDropped means that the period of a write has been dropped, or may be dropped at any
 	// moment. See [DroppedError].
-	ErrDropped = errors.New("the period has been dropped")
+	ErrDropped = azerr.Sentinel("the period has been dropped")
 
 	// ErrBadName means that a prefix cannot be part of table names.
-	ErrBadName = errors.New("invalid prefix of table names")
+	ErrBadName = azerr.Sentinel("invalid prefix of table names")
 
 	// ErrBadOption means that an option is out of range or missing.
-	ErrBadOption = errors.New("bad option")
+	ErrBadOption = azerr.Sentinel("bad option")
 )
 
 // DroppedError reports a write that was refused because the table of its period has been

@@ -62,7 +62,7 @@ func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) error {
 			return err
 		}
 		if try == maxTries {
-			return fmt.Errorf("index in a blob: %w", patterns.ErrConflict)
+			return &azerr.Error{Op: "update list blob", Kind: azerr.ErrConflict, Err: errTries}
 		}
 		if err := parallel.Pause(ctx, try); err != nil {
 			return err
@@ -110,10 +110,19 @@ func (b *blobTarget) read(ctx context.Context, key keys.Key) ([]string, *azcore.
 	}
 	members, err := parseMembers(text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w: the list is not a JSON array of strings", op, patterns.ErrBadReply)
+		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNotList}
+	}
+	if resp.ETag == nil { // without it the list could not be changed on a condition
+		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoETag}
 	}
 	return asSet(members), resp.ETag, nil
 }
+
+var (
+	errTries   = azerr.Sentinel("in every try")
+	errNotList = azerr.Sentinel("the list is not a JSON array of strings")
+	errNoETag  = azerr.Sentinel("no ETag")
+)
 
 // write replaces the list if it still has the ETag, or is still missing if etag is nil.
 // An empty list is deleted.

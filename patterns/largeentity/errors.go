@@ -1,7 +1,6 @@
 package largeentity
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -13,33 +12,33 @@ var (
 	// ErrCorrupt means that stored data is not what was written: a blob has another
 	// length or SHA-256 than its reference, cannot be decompressed or decoded, or the
 	// references in the row cannot be read.
-	ErrCorrupt = errors.New("blob or reference is corrupt")
+	ErrCorrupt = azerr.Sentinel("blob or reference is corrupt")
 
 	// ErrBlobNotFound means that the entity refers to a blob that does not exist. After
 	// [Table.Load] or [Stream.Open] the usual reason is that the entity was changed, and
 	// the blob deleted a grace period later: read the entity again.
-	ErrBlobNotFound = errors.New("blob does not exist")
+	ErrBlobNotFound = azerr.Sentinel("blob does not exist")
 
 	// ErrContainerNotFound means that the container does not exist.
 	ErrContainerNotFound = azerr.ErrContainerNotFound
 
 	// ErrWrongContainer means that the blob is stored in another container than that of
 	// the [Table].
-	ErrWrongContainer = errors.New("blob is stored in another container")
+	ErrWrongContainer = azerr.Sentinel("blob is stored in another container")
 
 	// ErrTooSlow means that more than half of [Options.Grace] passed between the upload
 	// of a blob and the write of the entity, so that [Table.Sweep] might delete the blob.
 	// The entity was not written, unless the error also matches
 	// [patterns.ErrOutcomeUnknown].
-	ErrTooSlow = errors.New("half of the grace period passed before the entity could be written")
+	ErrTooSlow = azerr.Sentinel("half of the grace period passed before the entity could be written")
 
 	// ErrGraceTooShort means that [SweepOptions.Grace] is shorter than [Options.Grace].
-	ErrGraceTooShort = errors.New("grace period is shorter than that of the writers")
+	ErrGraceTooShort = azerr.Sentinel("grace period is shorter than that of the writers")
 
 	// ErrBadStream means that a [Stream] cannot be used: it was already read, is empty,
 	// or belongs to another entity or table. To copy a stored Stream, make a new one from
 	// what [Stream.Open] returns.
-	ErrBadStream = errors.New("stream was already used, is empty or belongs to another entity")
+	ErrBadStream = azerr.Sentinel("stream was already used, is empty or belongs to another entity")
 )
 
 // blobError returns the error of a request to the Blob service that ended with err; nil

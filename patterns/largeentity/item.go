@@ -15,7 +15,8 @@ import (
 
 // Item is an entity: its value and the data that the service keeps with it. An Item
 // returned by a read or write also contains the references to the entity's blobs, and
-// which of the blobs were read.
+// which of the blobs were read. An Item is a value: it may be read concurrently while no
+// goroutine changes it or what its Value refers to.
 type Item[T any] struct {
 	Value T
 	Key   keys.Key

@@ -26,6 +26,11 @@ func TestNewRefusesInvalidTypesAndOptions(t *testing.T) {
 		"threshold too low":  {harness.ErrorOf(largeentity.New(client, blobs, &options{Threshold: -2})), "Threshold"},
 		"long prefix":        {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: strings.Repeat("x", 513)})), "Prefix"},
 		"bad prefix":         {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "a\x01"})), "Prefix"},
+		"C1 control":         {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "a\u0081"})), "Prefix"},
+		"noncharacter":       {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "a\uffff"})), "Prefix"},
+		"dot segment":        {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "../other/"})), "Prefix"},
+		"segment with a dot": {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "hr./"})), "Prefix"},
+		"255 segments":       {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: strings.Repeat("x/", 254)})), "Prefix"},
 		"no tagged field":    {harness.ErrorOf(largeentity.New[struct{ PartitionKey, RowKey string }](client, blobs, nil)), "no field"},
 		"no key": {harness.ErrorOf(largeentity.New[struct {
 			X string `table:",blob"`

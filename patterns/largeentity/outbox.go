@@ -54,7 +54,7 @@ func (t *Table[T]) sendMessage(ctx context.Context, key keys.Key, created []*pen
 	// When the message becomes visible, the row has then been unchanged for a grace
 	// period, and the message needs to be handled only once.
 	if _, err := t.outbox.Put(ctx, m, t.grace+t.grace/2); err != nil {
-		return fmt.Errorf("outbox message: %w", err)
+		return fmt.Errorf("outbox message: %w", azerr.Seal(err))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -256,4 +257,4 @@ func (v *valueReader) Close() error {
 	return v.stored.body.Close()
 }
 
-var errClosed = errors.New("read after Close")
+var errClosed = azerr.Sentinel("read after Close")

@@ -2,7 +2,6 @@ package largeentity
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -11,12 +10,15 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
 // Stream is the type of a field for values larger than memory. It is always stored in a
-// blob. To write a value, set the field to the result of [NewStream]; to read the value of
-// an entity that was read or written, call [Stream.Open]. The zero Stream has no value.
+// blob. To write a value, set the field to the result of [NewStream]; to read the value
+// of an entity that was read or written, call [Stream.Open]. The zero Stream has no
+// value. A Stream may be opened concurrently. Its source is read by one write only: other
+// writes, concurrent or later, return [ErrBadStream].
 type Stream struct {
 	source *source       // to be written; nil for none
 	stored *storedStream // to be read; nil for none
@@ -86,7 +88,7 @@ func badStream(f *field) error {
 	return ofProperty(f.property, fmt.Errorf("write stream: %w", ErrBadStream))
 }
 
-var errOtherPackage = errors.New("a Stream can only be written by package largeentity")
+var errOtherPackage = azerr.Sentinel("a Stream can only be written by package largeentity")
 
 // MarshalJSON returns an error, because the content of a Stream is not part of its value.
 func (s Stream) MarshalJSON() ([]byte, error) { return nil, errOtherPackage }

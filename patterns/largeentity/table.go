@@ -7,8 +7,10 @@ import (
 	"net/url"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -52,6 +54,8 @@ const (
 
 	maxTextInRow = 32 << 10 // UTF-16 code units of a string property; no more than its bytes in UTF-8
 	maxPrefix    = 512      // characters, of the 1,024 of a blob's name
+
+	maxPrefixSegments = 250 // path segments, of the 254 of a blob's name
 )
 
 // Options are the options of [New]. The zero value means the defaults.
@@ -72,7 +76,7 @@ type Options[T any] struct {
 	Gzip bool
 
 	// Prefix is the beginning of the names of blobs, before the name of the table, of at
-	// most 512 characters. Tables with the same name, in two accounts, that share a
+	// most 512 characters and 250 path segments. A path segment must not end with a dot. Tables with the same name, in two accounts, that share a
 	// container need different prefixes: [Table.Sweep] deletes the unreferenced blobs
 	// whose name begins with its prefix and table name.
 	Prefix string
@@ -144,11 +148,8 @@ func newTable[T any](client *aztables.Client, blobs *container.Client, o Options
 	case t.threshold == 0:
 		t.threshold = defaultThreshold
 	}
-	if n := utf8.RuneCountInString(t.prefix); n > maxPrefix {
-		return nil, fmt.Errorf("option Prefix of %d characters: %w", n, patterns.ErrTooLarge)
-	}
-	if !utf8.ValidString(t.prefix) || strings.ContainsFunc(t.prefix, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }) {
-		return nil, errors.New("option Prefix must be UTF-8 without control characters and backslashes")
+	if err := checkPrefix(t.prefix); err != nil {
+		return nil, fmt.Errorf("option Prefix: %w", err)
 	}
 	if t.grace <= 0 {
 		t.grace = defaultGrace
@@ -157,6 +158,30 @@ func newTable[T any](client *aztables.Client, blobs *container.Client, o Options
 		t.tries = defaultTries
 	}
 	return t, nil
+}
+
+// checkPrefix returns an error for a prefix that no name of a blob can have, or that the
+// service would change.
+//
+// https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata
+func checkPrefix(prefix string) error {
+	segments := strings.Split(prefix, "/")
+	complete := segments[:len(segments)-1] // the name of the table continues the last one
+	switch n := utf8.RuneCountInString(prefix); {
+	case n > maxPrefix:
+		return fmt.Errorf("%d characters: %w", n, patterns.ErrTooLarge)
+	case len(complete) > maxPrefixSegments:
+		return fmt.Errorf("%d path segments: %w", len(complete), patterns.ErrTooLarge)
+	case !utf8.ValidString(prefix) || strings.ContainsFunc(prefix, notInBlobNames):
+		return errors.New("it must be UTF-8 without control characters, noncharacters and backslashes")
+	case slices.ContainsFunc(complete, func(s string) bool { return strings.HasSuffix(s, ".") }):
+		return errors.New("no path segment may end with a dot")
+	}
+	return nil
+}
+
+func notInBlobNames(r rune) bool {
+	return unicode.IsControl(r) || r == '\\' || r == 0xFFFE || r == 0xFFFF
 }
 
 // usable returns an error for a nil or zero Table.

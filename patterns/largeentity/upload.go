@@ -20,6 +20,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -122,7 +123,7 @@ func (t *Table[T]) putBlocks(ctx context.Context, b *pendingBlob, content io.Rea
 		n, err := io.ReadFull(content, block)
 		last := err == io.EOF || err == io.ErrUnexpectedEOF
 		if err != nil && !last {
-			return ofProperty(b.field.property, fmt.Errorf("read stream: %w", err))
+			return ofProperty(b.field.property, fmt.Errorf("read stream: %w", azerr.Seal(err)))
 		}
 		if last && len(ids) == 0 {
 			return t.put(ctx, b, block[:n])

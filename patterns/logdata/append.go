@@ -46,8 +46,8 @@ const (
 )
 
 var (
-	errUnusable = errors.New("blob cannot be appended to")
-	errNotSent  = errors.New("the SDK did not send the request")
+	errUnusable = azerr.Sentinel("blob cannot be appended to")
+	errNotSent  = azerr.Sentinel("the SDK did not send the request")
 )
 
 // store appends the block to a blob of its hour. Until the block is known to be stored,

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"io"
 
 	azblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
@@ -14,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-var errGone = errors.New("blob does not exist")
+var errGone = azerr.Sentinel("blob does not exist")
 
 // maxLine is the length of the longest line that is parsed. A longer line is passed on
 // as an empty one, which no format accepts.
@@ -52,7 +51,7 @@ func (r *rangeReader) Read(p []byte) (int, error) {
 		}
 		if err != nil && r.at < r.to {
 			if r.Close(); r.ctx.Err() != nil {
-				return n, context.Cause(r.ctx)
+				return n, azerr.Seal(context.Cause(r.ctx))
 			}
 			if r.breaks++; r.breaks > maxBreaks {
 				return n, truncatedError(r.name, io.ErrUnexpectedEOF)

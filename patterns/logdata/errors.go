@@ -2,7 +2,6 @@ package logdata
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -13,22 +12,22 @@ var (
 	ErrContainerNotFound = azerr.ErrContainerNotFound
 
 	// ErrClosed means that the Writer was closed. The record was not accepted.
-	ErrClosed = errors.New("log writer is closed")
+	ErrClosed = azerr.Sentinel("log writer is closed")
 
 	// ErrFull means that the buffer is full and a flush has not made room. The record was
 	// not accepted.
-	ErrFull = errors.New("log buffer is full")
+	ErrFull = azerr.Sentinel("log buffer is full")
 
 	// ErrPending means that the Writer accepted the record but has not stored it yet. A
 	// later flush will; writing it again would store it twice.
-	ErrPending = errors.New("record is buffered and not stored yet")
+	ErrPending = azerr.Sentinel("record is buffered and not stored yet")
 
 	// ErrTruncated means that a blob is shorter than when it was listed, or that its
 	// download broke off repeatedly.
-	ErrTruncated = errors.New("log blob is truncated")
+	ErrTruncated = azerr.Sentinel("log blob is truncated")
 
 	// ErrBadOption means that an option, a range or the name of a service is invalid.
-	ErrBadOption = errors.New("bad option")
+	ErrBadOption = azerr.Sentinel("bad option")
 )
 
 // RecordError reports a record that cannot be stored. It was not accepted. If the record
@@ -84,7 +83,7 @@ func truncatedError(blob string, err error) error {
 // causeOr returns the cause if ctx has ended, and err otherwise.
 func causeOr(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
-		return cause
+		return azerr.Seal(cause)
 	}
 	return err
 }

@@ -3,6 +3,8 @@ package logdata
 import (
 	"context"
 	"time"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // retryAfter is the delay before a failed flush is tried again in the background.
@@ -64,7 +66,7 @@ func (w *Writer) flush(ctx context.Context, allMetadata bool) error {
 	select {
 	case w.flushing <- struct{}{}:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return azerr.Seal(context.Cause(ctx))
 	}
 	defer func() { <-w.flushing }()
 	// Only the lines that are buffered now: others may write faster than this appends.

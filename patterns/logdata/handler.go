@@ -18,7 +18,8 @@ import (
 // Handler is a [slog.Handler] that writes to a [Writer]. The Type of a record is the
 // level, such as "ERROR" or "INFO+2". Its Attrs are the attributes as a JSON object, with
 // an object for each group and values encoded as by [slog.JSONHandler]. A slog record
-// without a time gets the time of the write, see [Record.Arrived].
+// without a time gets the time of the write, see [Record.Arrived]. A Handler is safe for
+// concurrent use.
 type Handler struct {
 	writer  *Writer
 	options HandlerOptions

@@ -67,7 +67,8 @@ type ReadOptions struct {
 	Stats *Stats
 }
 
-// Entry is a record and where it is stored.
+// Entry is a record and where it is stored. An Entry may be read
+// concurrently.
 type Entry struct {
 	Record
 	Blob   string // name of the blob

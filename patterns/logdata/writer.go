@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -132,7 +133,7 @@ func (w *Writer) encode(r *Record) (*line, error) {
 func (w *Writer) enqueue(ctx context.Context, l *line) error {
 	for {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return azerr.Seal(context.Cause(ctx))
 		}
 		accepted, err := w.tryEnqueue(l)
 		if accepted || err != nil {

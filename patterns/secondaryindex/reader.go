@@ -2,12 +2,12 @@ package secondaryindex
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/indexed"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
@@ -58,7 +58,7 @@ type Entry[T any] struct {
 }
 
 // ErrNonUnique means that [Reader.Get] was called for an index that is not unique.
-var ErrNonUnique = errors.New("the index is not unique")
+var ErrNonUnique = azerr.Sentinel("the index is not unique")
 
 // Get returns the entry of value. It fails with [patterns.ErrNotFound] if there is none,
 // and with [ErrNonUnique] if the index may have several: use [Reader.Query] with [Equal].

@@ -21,7 +21,8 @@ const Forever = math.MaxInt
 // CutReply replace one another. If several rules act on one request, their delays add up, and
 // of those six effects the one of the rule that was added first applies.
 //
-// An invalid argument, such as 0 for Nth, is reported by [Account.Fault].
+// An invalid argument, such as 0 for Nth, is reported by [Account.Fault]. A Rule is safe
+// for concurrent use.
 type Rule struct{ rule fault.Rule }
 
 // On returns a rule for the operations that pattern names: the name of an operation, or a

@@ -50,7 +50,8 @@ func (a *Account) handler(s op.Service) http.Handler {
 }
 
 // Server serves an account on loopback sockets, one for each service, to other processes
-// and other languages. As in Azurite, the account is part of the path.
+// and other languages. As in Azurite, the account is part of the path. A Server is safe
+// for concurrent use.
 type Server struct {
 	TablesURL string // http://127.0.0.1:port/devstoreaccount1
 	QueuesURL string

@@ -13,7 +13,9 @@ import (
 // Item is a wide entity: the caller's value and its metadata.
 //
 // Items returned by a read also carry the version of each row, and the entity's unknown
-// properties, those for which T has no field; [Table.Replace] writes them back.
+// properties, those for which T has no field; [Table.Replace] writes them back. An Item
+// is a value: it may be read concurrently while no goroutine changes it or what its Value
+// refers to.
 type Item[T any] struct {
 	Value T
 

@@ -1,0 +1,112 @@
+package canary_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// exceptions are exported functions that return errors and are in no table, with the reason.
+var exceptions = map[string]string{
+	"eventual.Snooze":                  "the error contains the duration that the caller passed, and nothing else",
+	"largeentity.Stream.MarshalJSON":   "always returns the same error",
+	"largeentity.Stream.UnmarshalJSON": "always returns the same error",
+	"storagetest.Account.Fault":        "test kit: its messages describe the rules of the test",
+	"storagetest.Account.Serve":        "test kit: its messages are about sockets",
+	"storagetest.Server.Close":         "test kit: its messages are about sockets",
+}
+
+func TestEveryExportedCallIsInATable(t *testing.T) {
+	inTable := map[string]bool{}
+	for _, c := range allCalls {
+		inTable[c.name] = true
+	}
+	exported := exportedCalls(t)
+	for _, name := range exported {
+		_, excepted := exceptions[name]
+		switch {
+		case !inTable[name] && !excepted:
+			t.Errorf("%s returns an error and is in no table of this package", name)
+		case inTable[name] && excepted:
+			t.Errorf("%s is in a table and in exceptions", name)
+		}
+	}
+	for name := range exceptions {
+		if !slices.Contains(exported, name) {
+			t.Errorf("exceptions: no %s", name)
+		}
+	}
+	for name := range inTable {
+		if !slices.Contains(exported, name) {
+			t.Errorf("tables: no %s", name)
+		}
+	}
+	if len(exported) < 150 {
+		t.Errorf("only %d calls were found", len(exported))
+	}
+}
+
+// exportedCalls returns the exported functions and methods of the public packages that return an error or a sequence
+// with errors.
+func exportedCalls(t *testing.T) []string {
+	var names []string
+	for _, root := range []string{"patterns", "keys", "query"} {
+		err := filepath.WalkDir(filepath.Join("../..", root), func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			set := token.NewFileSet()
+			parsed, err := parser.ParseFile(set, file, nil, 0)
+			if err != nil {
+				return err
+			}
+			for _, decl := range parsed.Decls {
+				f, ok := decl.(*ast.FuncDecl)
+				if !ok || !f.Name.IsExported() || f.Name.Name == "Unwrap" || f.Type.Results == nil {
+					continue
+				}
+				var types bytes.Buffer
+				for _, r := range f.Type.Results.List {
+					if err := printer.Fprint(&types, set, r.Type); err != nil {
+						return err
+					}
+				}
+				name := f.Name.Name
+				if f.Recv != nil {
+					receiver := typeName(f.Recv.List[0].Type)
+					if !ast.IsExported(receiver) {
+						continue
+					}
+					name = receiver + "." + name
+				}
+				if strings.Contains(types.String(), "error") {
+					names = append(names, parsed.Name.Name+"."+name)
+				}
+			}
+			return nil
+		})
+		must(t, err)
+	}
+	return names
+}
+
+func typeName(expr ast.Expr) string {
+	switch expr := expr.(type) {
+	case *ast.StarExpr:
+		return typeName(expr.X)
+	case *ast.IndexExpr:
+		return typeName(expr.X)
+	case *ast.IndexListExpr:
+		return typeName(expr.X)
+	case *ast.Ident:
+		return expr.Name
+	}
+	return ""
+}

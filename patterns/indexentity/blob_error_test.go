@@ -1,0 +1,56 @@
+package indexentity_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/indexentity"
+)
+
+func TestErrorsOfListBlobsNameTheOperation(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		blobs, outbox := b.Container(t), new(harness.OutboxQueue)
+		index, err := indexentity.InBlob("names", blobs, func(p *harness.Person) (string, bool) { return p.Name, true }, nil)
+		harness.NoError(t, err)
+		var pending error
+		store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[harness.Person]{Views: []patterns.View[harness.Person]{index}, Outbox: outbox,
+			OnPending: onPending(&pending)})
+		reader, err := index.On(store)
+		harness.NoError(t, err)
+		insert := func(name string) error {
+			pending = nil
+			p := harness.NewPerson(name)
+			_, err := store.Insert(t.Context(), &p)
+			harness.NoError(t, err)
+			return pending
+		}
+		harness.NoError(t, insert("Ann"))
+		b.Fault(fault.On("Blob.Put").Status(412, "ConditionNotMet"))
+		wantOp(t, insert("Bob"), "update list blob", patterns.ErrConflict)
+		b.ClearFaults()
+		b.Fault(fault.On("Blob.Put").Status(403, "AuthorizationFailure"))
+		wantOp(t, insert("Cid"), "put list blob", nil)
+		b.ClearFaults()
+		_, err = blobs.NewBlockBlobClient("names/Ann.json").UploadBuffer(t.Context(), []byte("{}"), nil)
+		harness.NoError(t, err)
+		_, err = reader.Get(t.Context(), "", "Ann")
+		wantOp(t, err, "get list blob", patterns.ErrBadReply)
+	})
+}
+
+func wantOp(t *testing.T, err error, op string, kind error) {
+	t.Helper()
+	var e *patterns.Error
+	if !errors.As(err, &e) || e.Op != op || kind != nil && !errors.Is(err, kind) {
+		t.Errorf("want the operation %q and %v, got %v", op, kind, err)
+	}
+}
+
+func onPending(pending *error) func(context.Context, keys.Key, error) {
+	return func(_ context.Context, _ keys.Key, err error) { *pending = err }
+}
