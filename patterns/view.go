@@ -156,8 +156,8 @@ type MergeSpec struct {
 	//
 	// In another partition or table the parts are stored next to the counter, one mark for
 	// each primary. A counter that is missing from its row, because it is new or was
-	// deleted, is added up from the marks by the next operation that concerns it, with one
-	// more request, and one for each 1000 of them. A counter in the primary's partition has
+	// deleted, is added up from the marks by the next operation that concerns it, with two
+	// more requests, and one for each 1000 of them. A counter in the primary's partition has
 	// no marks: there it starts from zero.
 	Add map[string]any
 

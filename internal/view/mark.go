@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -184,7 +185,8 @@ func sameParts(a, b map[string]any) bool {
 //
 // The sum row is read before the marks, and the marks never change without the sum row
 // while the counter is missing. So the sums are right if the row and the sum row are still
-// unchanged when they are written.
+// unchanged when they are written. A missing row is read again after the sum row: otherwise
+// it could have been created before, and be deleted after a change of the marks.
 func (t *Table) sumOthers(ctx context.Context, c *Claim, found *Found) error {
 	missing, err := c.lacksCounter(*found)
 	if err != nil || !missing {
@@ -193,6 +195,11 @@ func (t *Table) sumOthers(ctx context.Context, c *Claim, found *Found) error {
 	if found.Sum.Absent() {
 		if found.Sum, err = txn.ReadRow(ctx, t.Client, c.sumKey()); err != nil {
 			return err
+		}
+		if found.Row.Absent() {
+			if row, err := txn.ReadRow(ctx, t.Client, c.Key); err != nil || !row.Absent() {
+				return cmp.Or(err, ErrRaced)
+			}
 		}
 	}
 	own := c.markKey()

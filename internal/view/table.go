@@ -54,7 +54,8 @@ func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 // another primary and may not be taken over. sent reports whether it sent a write.
 //
 // One request at most. If a counter is missing, Write first reads the sum row and the
-// marks of the counter: one request, and one for each 1000 marks.
+// marks of the counter, and a missing row again: up to two requests, and one for each 1000
+// marks.
 func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, err error) {
 	if c.Kind == Merges {
 		if err = t.sumOthers(ctx, c, &found); err != nil {

@@ -138,7 +138,7 @@ func TestADeletedCounterIsComputedFromTheMarks(t *testing.T) {
 			t.Errorf("counted %v, want %v", p["Count"], want)
 		}
 	}
-	table.reconcile(count(ann, 1), 5) // row, mark, sum row, all marks, transaction
+	table.reconcile(count(ann, 1), 6) // row, mark, sum row, row, all marks, transaction
 	table.reconcile(count(bob, 2), 3)
 	table.reconcile(count(bob, 2), 2)
 	check(int64(3))
