@@ -1,0 +1,134 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// repeat calls do from time to time until stop is closed.
+func (r *storeRun) repeat(stop <-chan struct{}, number int, pause time.Duration, do func(*process, *rand.Rand) error) {
+	p, chance := r.process(number)
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Second + time.Duration(chance.Int64N(int64(pause))).Truncate(time.Second)):
+		}
+		err := do(p, chance)
+		number++
+		if p.Dead() {
+			p, chance = r.process(number)
+		} else if !expected(err) || errors.As(err, new(*patterns.DuplicateError)) {
+			r.Failf("process %d: %w", number, err)
+		}
+	}
+}
+
+// work handles one message, in some cases before its time, or while another worker does too.
+func (r *storeRun) work(ctx context.Context, p *process, chance *rand.Rand) error {
+	if chance.IntN(6) == 0 {
+		r.queue.ShowFirst()
+	}
+	hide := workerHides
+	if chance.IntN(6) == 0 {
+		hide = 1
+	}
+	_, err := r.queue.WorkOne(ctx, p, hide)
+	return err
+}
+
+// maintain sweeps, or repairs an entity.
+func (r *storeRun) maintain(ctx context.Context, p *process, chance *rand.Rand) error {
+	if chance.IntN(2) == 0 {
+		report, err := p.Sweep(ctx, nil)
+		for _, failure := range report.Failures {
+			err = errors.Join(err, failure.Err)
+		}
+		return err
+	}
+	h := drawHire(chance)
+	began := time.Now()
+	ctx, unanswered := harness.CountUnanswered(ctx)
+	err := p.Repair(ctx, h.key())
+	r.record(p, h, began, harness.Action{Kind: harness.TouchRow}, "", err, int(unanswered.Load()))
+	return err
+}
+
+// expected reports whether an operation of a schedule may return err.
+func expected(err error) bool {
+	for _, e := range []error{
+		patterns.ErrExists, patterns.ErrNotFound, patterns.ErrConflict, patterns.ErrOutcomeUnknown, patterns.ErrThrottled, harness.ErrLost, harness.ErrDead,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	var status *patterns.Error
+	return err == nil || errors.As(err, &status) && status.Status >= 500 || strings.HasSuffix(err.Error(), refused(503).Error()) || strings.HasSuffix(err.Error(), refused(500).Error())
+}
+
+// watch checks the invariants, after every transaction.
+func (r *storeRun) watch(ctx context.Context) {
+	if err := errors.Join(inPartition(ctx, r.cluster), r.checkBadges(ctx)); err != nil {
+		r.Failf("after a transaction: %w", err)
+	}
+}
+
+// checkBadges checks that no two primaries have the same badge, whose index is remote.
+func (c *cluster) checkBadges(ctx context.Context) error {
+	if !slices.Contains(c.views, "byBadge") {
+		return nil
+	}
+	rows, err := readTable(ctx, c.own)
+	if err != nil {
+		return err
+	}
+	seen := map[string]string{}
+	for key, p := range rows {
+		if !strings.Contains(key, "|id_") {
+			continue
+		}
+		badge := hireOf(key, p).Badge
+		if other, twice := seen[badge]; twice && badge != "" {
+			return fmt.Errorf("%s and %s have the badge %s", other, key, badge)
+		}
+		seen[badge] = key
+	}
+	return nil
+}
+
+// consistent checks all rows but reservations, which a sweep releases, and that no operation
+// has left a record.
+func (c *cluster) consistent(ctx context.Context) error {
+	rows, err := readTable(ctx, c.own)
+	if err != nil {
+		return err
+	}
+	for key := range rows {
+		if strings.Contains(key, "~azp_outbox_") {
+			return fmt.Errorf("%s remains", key)
+		}
+	}
+	return verify(ctx, c.own, c.other, c.views, func(table, key string) bool { return table == "own" && rows[key]["azp_op"] != nil })
+}
+
+// sweep sweeps once, without failures.
+func (c *cluster) sweep(ctx context.Context) error {
+	p, err := c.start(&process{})
+	if err != nil {
+		return err
+	}
+	report, err := p.Sweep(ctx, nil)
+	for _, failure := range report.Failures {
+		err = errors.Join(err, failure.Err)
+	}
+	return err
+}
