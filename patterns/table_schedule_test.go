@@ -204,7 +204,7 @@ func (r *tableRun) batch(ctx context.Context, p *harness.Process, t *patterns.Ta
 // record adds a write to the history. The service cannot distinguish the attempts of a write
 // without an ETag: an unanswered one may arrive, or be repeated, after another client has
 // undone the effect of the write, even if the operation has succeeded. The documentation of
-// these operations says so.
+// these operations states it.
 func (r *tableRun) record(began time.Time, c change, etag string, res harness.Outcome, unanswered int) {
 	again := 0
 	switch c.Kind {

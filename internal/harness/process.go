@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -62,6 +63,7 @@ type Process struct {
 	Decide func(method, path string) Fate
 	Skew   time.Duration   // how far its clock is ahead of the service's
 	Late   *sync.WaitGroup // of the requests that are still to arrive; needed for ArrivesLate
+	Log    func(string)    // if set, is called for each request that has ended
 
 	dead atomic.Bool
 }
@@ -109,7 +111,10 @@ func (p *Process) Step(ctx context.Context, method, path string, do func(answere
 	}
 	time.Sleep(f.After)
 	if f.Dies || p.Dead() {
-		return ErrDead
+		err = ErrDead
+	}
+	if p.Log != nil {
+		p.Log(fmt.Sprintf("%s %s %+v: %v", method, path, f, err))
 	}
 	return err
 }

@@ -34,11 +34,12 @@ type Schedule struct {
 	Seed   uint64
 	Inner  policy.Transporter // of the account, without faults
 	Faults Faults
-	Log    func(format string, args ...any) // prints only if one schedule is run alone
 
-	late sync.WaitGroup
-	mu   sync.Mutex
-	errs []error
+	t     testing.TB
+	alone bool
+	late  sync.WaitGroup
+	mu    sync.Mutex
+	errs  []error
 }
 
 // Faults are the probabilities of the faults of each request, and their longest times.
@@ -63,7 +64,11 @@ func (s *Schedule) DrawFaults(lateness time.Duration) {
 // Process starts the process with this number. The seed and the number determine its faults.
 func (s *Schedule) Process(number int) *Process {
 	d := &decider{Faults: s.Faults, seed: s.Seed, process: uint64(number), count: map[string]uint64{}}
-	return &Process{Inner: s.Inner, Decide: d.decide, Late: &s.late}
+	p := &Process{Inner: s.Inner, Decide: d.decide, Late: &s.late}
+	if s.alone {
+		p.Log = func(text string) { s.Log("process %d: %s", number, text) }
+	}
+	return p
 }
 
 // Reliable starts a process without faults.
@@ -71,6 +76,13 @@ func (s *Schedule) Reliable() *Process { return &Process{Inner: s.Inner} }
 
 // WaitLate waits until every late request has arrived.
 func (s *Schedule) WaitLate() { s.late.Wait() }
+
+// Log prints what a schedule does, if it is run alone.
+func (s *Schedule) Log(format string, args ...any) {
+	if s.alone {
+		s.t.Logf("%s "+format, append([]any{time.Now().UTC().Format("02 15:04:05.000")}, args...)...)
+	}
+}
 
 // Failf records a violation.
 func (s *Schedule) Failf(format string, args ...any) {
@@ -160,10 +172,8 @@ func Schedules(t *testing.T, modes []string, number int, run func(ctx context.Co
 // one runs one schedule.
 func one(t *testing.T, seed uint64, alone bool, mode string, run func(context.Context, string, *Schedule)) []error {
 	account := storagetest.Start(nil)
-	s := &Schedule{Rand: rand.New(rand.NewPCG(seed, 0)), Seed: seed, Inner: account.Transport().(*fault.Transport).Inner()}
-	s.Log = func(string, ...any) {}
-	if alone {
-		s.Log = t.Logf
+	s := &Schedule{
+		Rand: rand.New(rand.NewPCG(seed, 0)), Seed: seed, t: t, alone: alone, Inner: account.Transport().(*fault.Transport).Inner(),
 	}
 	synctest.Test(t, func(t *testing.T) {
 		run(t.Context(), mode, s)

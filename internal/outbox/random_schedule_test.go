@@ -194,7 +194,7 @@ func (r *storeRun) get(ctx context.Context, p *process, h *hire) (patterns.Item[
 // record adds a write to the history. A write with remote rows takes effect once at most,
 // because its outbox row identifies it. Without remote rows, an unanswered insert may be
 // carried out again after another client has deleted the entity, and Put, Delete and Repair
-// start over after an unknown outcome; their documentation says so.
+// start over after an unknown outcome; their documentation states it.
 func (r *storeRun) record(p *process, h *hire, began time.Time, a harness.Action, etag string, err error, unanswered int) {
 	res := harness.NeverRan
 	switch dup := new(*patterns.DuplicateError); {
@@ -214,6 +214,6 @@ func (r *storeRun) record(p *process, h *hire, began time.Time, a harness.Action
 		slices.Contains([]harness.Kind{harness.InsertRow, harness.PutRow, harness.Remove, harness.TouchRow}, a.Kind) {
 		again = unanswered
 	}
-	r.Log("%v %s%s %+v: %s %v, %d unanswered", time.Now().UTC().Format("15:04:05"), h.Dept, h.ID, *h, a.Kind, err, unanswered)
+	r.Log("%s%s %+v: %s %v, %d unanswered", h.Dept, h.ID, *h, a.Kind, err, unanswered)
 	r.Add(h.Dept+h.ID, began, a, harness.Result{Outcome: res, Row: harness.Row{ETag: etag}}, again)
 }

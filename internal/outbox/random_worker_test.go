@@ -24,6 +24,7 @@ func (r *storeRun) repeat(stop <-chan struct{}, number int, pause time.Duration,
 		}
 		err := do(p, chance)
 		number++
+		pause += pause / 4 // a writer may be paused for hours
 		if p.Dead() {
 			p, chance = r.process(number)
 		} else if !expected(err) || errors.As(err, new(*patterns.DuplicateError)) {
@@ -105,19 +106,21 @@ func (c *cluster) checkBadges(ctx context.Context) error {
 	return nil
 }
 
-// consistent checks all rows but reservations, which a sweep releases, and that no operation
-// has left a record.
+// consistent checks all rows but reservations, and that every operation that was applied is
+// complete. A process that was paused may have left a reservation or a fence to the sweep.
 func (c *cluster) consistent(ctx context.Context) error {
 	rows, err := readTable(ctx, c.own)
 	if err != nil {
 		return err
 	}
-	for key := range rows {
-		if strings.Contains(key, "~azp_outbox_") {
-			return fmt.Errorf("%s remains", key)
+	for key, p := range rows {
+		if p["azp_state"] == "pending" {
+			return fmt.Errorf("%s is pending", key)
 		}
 	}
-	return verify(ctx, c.own, c.other, c.views, func(table, key string) bool { return table == "own" && rows[key]["azp_op"] != nil })
+	return verify(ctx, c.own, c.other, c.views, func(table, key string) bool {
+		return table == "own" && (rows[key]["azp_op"] != nil || strings.Contains(key, "~azp_outbox_"))
+	})
 }
 
 // sweep sweeps once, without failures.
