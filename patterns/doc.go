@@ -38,12 +38,49 @@
 // in the entity's partition change with it in one transaction; rows elsewhere are updated
 // through an outbox that survives crashes. [Store.Explain] shows what an operation costs.
 //
-// # Outcomes
+// # The network
 //
-// A response can be lost after the service applied the request. The SDK then tries again,
-// and its second attempt conflicts with its first. Table notices this, reads the row, and
-// returns what is true: applied, not applied, or [ErrOutcomeUnknown] if the row does not
-// show it. With [TableOptions.StampWrites] rows do show it.
+// The promises of this module hold under these conditions:
+//
+//   - A request may be lost, or the reply to it. The SDK then sends the request again.
+//   - An attempt that the SDK no longer waits for may still arrive, seconds or minutes later, even
+//     after its process has ended.
+//   - A process may crash or pause at any point.
+//   - A queue message may be delivered twice, late, early, or never.
+//   - The clock of a machine may differ from that of the service by any amount. Ages are
+//     computed from the Date of replies.
+//
+// If an attempt had no reply, Table and Store read the row to find out what became of it. A
+// write returns nil only if it was applied. It returns [ErrExists], [ErrNotFound],
+// [ErrConflict] or [*DuplicateError] only if it was not applied, and none of its attempts
+// can be applied later. Otherwise it returns [ErrOutcomeUnknown], which then also holds for
+// every later error of the same call.
+//
+// What each write means if a reply does not arrive:
+//
+//	Table.Insert          The row is read. Equal content, or with StampWrites the stamp of
+//	                      this write, means applied; otherwise the outcome is unknown, as a
+//	                      row that was inserted may have been deleted. If another client
+//	                      deletes the row before a repeated or late attempt arrives, that
+//	                      attempt inserts it again.
+//	Table.Upsert          May be applied twice, or late, over what other clients wrote
+//	Table.Delete, no ETag meanwhile. Replace, Merge and Delete under an ETag cannot.
+//	Table.Replace, Merge  Applied at most once. With StampWrites the outcome is unknown only
+//	                      while an attempt may arrive and the row is still the same version;
+//	                      without, also if another client has changed the row.
+//	Table.Update          Like Replace. Starts over only if its change was not applied.
+//	Batch                 All or nothing; known if one of its operations shows it.
+//	Store.Insert          With rows elsewhere, or with GuardInserts: applied at most once,
+//	                      and its outbox row shows whether. Otherwise like Table.Insert.
+//	Store.Put, Delete     Read the entity and write under its ETag; repeated until the
+//	                      outcome is known. May overwrite, or delete, what other clients
+//	                      wrote meanwhile. PutItem and DeleteItem cannot.
+//	Store.Update          With rows elsewhere: applied exactly once, unless the record of
+//	                      the outcome cannot be read. Otherwise like Table.Update.
+//
+// No single request to a table can insert a row safely if other clients may delete it
+// meanwhile, because the service cannot distinguish a repeated attempt from a new one. If
+// that matters, use [Store.Insert] with [StoreOptions.GuardInserts].
 //
 // # Errors
 //

@@ -41,10 +41,18 @@ type StoreOptions[T any] struct {
 	// one minute. An operation that takes longer is not harmed; it may have to start over.
 	Grace time.Duration
 
-	// Expiry is how long the record of an operation that a worker completed is kept. It
-	// must be far longer than any retry, and longer than any pause of a process in the
-	// middle of an operation. Zero means one hour.
+	// Expiry is how long the record of an operation that a worker completed is kept. Half
+	// of it is the longest time that an operation may take once it has put its message: if
+	// its process was paused for longer, it starts over. The other half is the longest
+	// time that a request may be on its way to the service. Zero means one hour.
 	Expiry time.Duration
+
+	// GuardInserts makes every insert use the outbox, also those of entities without rows
+	// outside the partition, which takes 4 requests instead of 1. If the reply to such an
+	// insert is lost, its outbox row shows whether it was applied, and prevents that a
+	// retry or a late request inserts the entity again after it was deleted. Inserts of
+	// entities with rows outside the partition are always safe in this way.
+	GuardInserts bool
 
 	// Parallel is how many requests of one operation may be in flight. Zero means 8.
 	Parallel int
@@ -92,8 +100,11 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 			return nil, fmt.Errorf("new store: view %d: %w", i, err)
 		}
 	}
+	if o.GuardInserts && o.Outbox == nil {
+		return nil, fmt.Errorf("new store: GuardInserts without Outbox: %w", ErrNil)
+	}
 	engine, err := newEngine(outbox.Config{
-		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending,
+		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending, GuardInserts: o.GuardInserts,
 	}, o.Outbox, views, copyEntity[T])
 	if err != nil {
 		return nil, err

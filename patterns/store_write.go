@@ -13,6 +13,10 @@ import (
 // Insert stores a new entity and the rows derived from it, or fails with [ErrExists] or
 // [*DuplicateError] and changes nothing.
 //
+// If the entity has no rows outside its partition, and an attempt had no reply, a repeated
+// or late attempt inserts the entity again if another client has deleted it meanwhile.
+// [StoreOptions.GuardInserts] prevents that.
+//
 // One request if all rows are copies in the entity's partition. One more to read each
 // row that is a list or that is merged into. Remote rows are written afterwards; see
 // [Store.Explain].
@@ -24,8 +28,9 @@ func (s *Store[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
 // to date. Unknown properties of the row stay. Two requests if all rows are copies in the
 // entity's partition.
 //
-// Put overwrites what other clients changed since the caller read the entity; use
-// [Store.Update] for a change.
+// Put overwrites what other clients changed since the caller read the entity, or while Put
+// repeats a write whose outcome is unknown; use [Store.Update] for a change, or
+// [Store.PutItem].
 func (s *Store[T]) Put(ctx context.Context, v *T) (Item[T], error) {
 	return result[T](put(ctx, s.engine, pointer(v), outbox.Intent{Op: "put", Reread: true, Repeatable: true}))
 }

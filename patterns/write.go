@@ -23,14 +23,18 @@ func (t *Table[T]) Do(ctx context.Context, op Op[T]) (Item[T], error) {
 // If a response was lost, and the SDK's retry finds that the row exists, Insert reads the
 // row: a row that is equal in every property is taken as the result of this call. If two
 // writers may insert equal rows and only one of them may succeed, set
-// [TableOptions.StampWrites]; then [ErrExists] means that the row that exists now was
-// written by another client.
+// [TableOptions.StampWrites]. A row of other content does not prove that this call was not
+// applied, so the result is [ErrOutcomeUnknown].
+//
+// A repeated or late attempt inserts the row again if another client has deleted it
+// meanwhile; [Store.Insert] with [StoreOptions.GuardInserts] does not.
 func (t *Table[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
 	return t.Do(ctx, InsertOp(v))
 }
 
 // Upsert stores v whether or not the row exists. One request without a condition: a
-// change that another client made since v was read is lost. Use [Table.Update] to change
+// change that another client made since v was read is lost, and a repeated or late attempt
+// may overwrite what other clients write after this call. Use [Table.Update] to change
 // a row that others change too. The returned Item carries no unknown properties of the
 // earlier row.
 func (t *Table[T]) Upsert(ctx context.Context, v *T, mode Mode) (Item[T], error) {

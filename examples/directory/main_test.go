@@ -47,7 +47,7 @@ func TestTheTourPrintsEachStepAndItsRequests(t *testing.T) {
 }
 
 func TestAWorkerRepairsACrashAtAnyRequest(t *testing.T) {
-	storagetest.CrashPoints(t,
+	storagetest.CrashPointsWith(t,
 		func(ctx context.Context, acct *storagetest.Account) error {
 			_, d, err := newWithStaff(ctx, acct)
 			if err != nil {
@@ -67,7 +67,7 @@ func TestAWorkerRepairsACrashAtAnyRequest(t *testing.T) {
 			if err := d.checkAll(t.Context()); err != nil {
 				t.Error(err)
 			}
-		})
+		}, &storagetest.CrashOptions{InFlight: shortTimeouts().expiry / 2})
 }
 
 // Request 48 is in the middle of a transfer: the old row is leaving, the new one is already

@@ -16,6 +16,7 @@ package fakeaccount
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/auth"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/blob"
@@ -34,6 +35,7 @@ import (
 // safe for concurrent use.
 type Account struct {
 	name     string
+	skew     time.Duration
 	verifier *auth.Verifier
 	tables   *table.Service
 	queues   *queue.Service
@@ -41,9 +43,10 @@ type Account struct {
 }
 
 // New returns an empty account with a decoded key. page shortens every page of a query
-// to the Table service.
-func New(name string, key []byte, page request.Page) *Account {
-	a := &Account{name: name, tables: table.New(page), queues: queue.New(), blobs: blob.New()}
+// to the Table service. skew is how far the clock of the account is ahead of this process;
+// credentials are verified by the clock of the process.
+func New(name string, key []byte, page request.Page, skew time.Duration) *Account {
+	a := &Account{name: name, skew: skew, tables: table.New(page), queues: queue.New(), blobs: blob.New()}
 	a.verifier = &auth.Verifier{Account: name, Keys: [][]byte{key}, Policy: a.policy}
 	return a
 }
@@ -61,6 +64,7 @@ func (a *Account) Do(req *http.Request) (*http.Response, error) {
 		parser := request.Parser{Account: a.name}
 		r, req = parser.Parse(req)
 	}
+	r.ClockSkew = a.skew
 	var w reply.Recorder
 	fault.TraceRequest(req)
 	a.serve(&w, r)
@@ -85,7 +89,7 @@ func (a *Account) serve(w http.ResponseWriter, r *request.Request) {
 	case refusal == nil && r.Service == op.Queue:
 		refusal = grant.Allow(r.Op, r.Resource)
 	case refusal == nil && r.Service == op.Blob:
-		refusal = grant.AllowBlob(r, func() bool { return a.blobs.Exists(r.Resource, r.Name) })
+		refusal = grant.AllowBlob(r, func() bool { return a.blobs.Exists(r.Resource, r.Name, r.Time()) })
 	}
 	if refusal != nil {
 		r.Fail(refusal)

@@ -2,7 +2,6 @@ package fakeaccount
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
@@ -13,8 +12,8 @@ import (
 // element for the detail of an error, so it becomes a line of the message.
 func (a *Account) refuse(w http.ResponseWriter, r *request.Request, e *reply.Error) {
 	h := w.Header()
-	id := reply.Head(h, r.Header, "storagetest")
-	now := time.Now()
+	now := r.Time()
+	id := reply.Head(h, r.Header, "storagetest", now)
 	for name, values := range e.Header {
 		h[name] = values
 	}

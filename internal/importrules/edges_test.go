@@ -120,6 +120,7 @@ var edges = map[string][]string{
 		"internal/edm",
 		"internal/fetch",
 		"internal/parallel",
+		"internal/servicetime",
 		"internal/txn",
 		"internal/view",
 		"internal/wire",
@@ -138,7 +139,7 @@ var edges = map[string][]string{
 		"keys",
 		"query",
 	},
-	"internal/wire": {"internal/azerr", "internal/edm"},
+	"internal/wire": {"internal/azerr", "internal/edm", "internal/servicetime"},
 	"patterns": {
 		"internal/azerr",
 		"internal/edm",

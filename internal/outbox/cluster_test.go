@@ -27,6 +27,7 @@ type cluster struct {
 	views   []string // of the Store, by name
 	expiry  time.Duration
 	stamped bool
+	guard   bool                 // StoreOptions.GuardInserts
 	plain   bool                 // the clients are not accelerated
 	account *storagetest.Account // nil in a random schedule, which has no log
 	inner   policy.Transporter
@@ -72,6 +73,7 @@ type process struct {
 	after bool  // it is killed after that step, else before
 	lost  int   // the step whose reply is lost, 0 for none
 	tries int   // StoreOptions.Tries
+	guard bool  // StoreOptions.GuardInserts
 	again int32 // retries of the SDK, 0 for one
 
 	changed     func()                         // is called after each transaction that was sent
@@ -91,7 +93,7 @@ func (c *cluster) start(pr *process) (*process, error) {
 		return nil, err
 	}
 	opts := patterns.StoreOptions[hire]{
-		Views: someViews(service.NewClient("other"), c.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: c.expiry, Tries: pr.tries,
+		Views: someViews(service.NewClient("other"), c.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: c.expiry, Tries: pr.tries, GuardInserts: pr.guard || c.guard,
 	}
 	pr.Store, err = openHires(service.NewClient("hires"), c.stamped, opts)
 	return pr, err

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -18,6 +20,7 @@ type drain struct {
 	primary keys.Key
 	op      string // the operation
 	refs    []view.RowRef
+	began   time.Time // when it was certain last that the operation has a record
 
 	// What a writer knows right after the commit; for the first round only.
 	known    *version
@@ -39,19 +42,24 @@ func (s *Store) readVersion(ctx context.Context, key keys.Key) (*version, error)
 	return &version{r.Value, r.ETag}, nil
 }
 
-// drain works in rounds until no other client interferes with one.
-func (s *Store) drain(ctx context.Context, d *drain) error {
+// drain works in rounds until no other client interferes with one. It reports whether it
+// wrote any row. It ends [Store.limit] after d.began: later writes could be wrong after
+// the record, which leads to a correction, was removed.
+func (s *Store) drain(ctx context.Context, d *drain) (wrote bool, err error) {
+	ctx, cancel := context.WithDeadline(ctx, d.began.Add(s.limit()))
+	defer cancel()
 	for try := 1; ; try++ {
-		done, err := s.round(ctx, d)
+		done, wroteRow, err := s.round(ctx, d)
+		wrote = wrote || wroteRow
 		if err != nil || done {
-			return err
+			return wrote, err
 		}
 		if try >= s.Tries {
-			return fmt.Errorf("drain: %w", azerr.ErrConflict)
+			return wrote, fmt.Errorf("drain: %w", azerr.ErrConflict)
 		}
 		d.known, d.diffs, d.reserved = nil, nil, nil
 		if err := parallel.Pause(ctx, try); err != nil {
-			return err
+			return wrote, err
 		}
 	}
 }
@@ -60,13 +68,13 @@ func (s *Store) drain(ctx context.Context, d *drain) error {
 // changed, and reads the primary again. The rows are read first: a row that an
 // operation is about to need is marked by it before the primary changes, so a round
 // that did not see the change cannot delete the row.
-func (s *Store) round(ctx context.Context, d *drain) (done bool, err error) {
+func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err error) {
 	targets, err := s.targets(d)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	if err := s.readRows(ctx, targets); err != nil {
-		return false, err
+		return false, false, err
 	}
 	now := d.known
 	for i := range targets {
@@ -76,22 +84,25 @@ func (s *Store) round(ctx context.Context, d *drain) (done bool, err error) {
 	}
 	if now == nil {
 		if now, err = s.readVersion(ctx, d.primary); err != nil {
-			return false, err
+			return false, false, err
 		}
 	}
 	rows, err := s.Views.Derive(now.value, d.primary)
 	if err != nil {
-		return false, fmt.Errorf("drain: %w", err)
+		return false, false, fmt.Errorf("drain: %w", err)
 	}
 	for i := range targets {
 		targets[i].want(rows)
 	}
+	if servicetime.Elapsed(d.began) >= s.limit() { // the process may have been suspended
+		return false, false, fmt.Errorf("drain: %w", errSlow)
+	}
 	wrote, raced, err := s.writeRows(ctx, targets)
 	if err != nil || raced || !wrote {
-		return !raced, err
+		return !raced, wrote, err
 	}
 	after, err := s.readVersion(ctx, d.primary)
-	return err == nil && after.etag == now.etag, err
+	return err == nil && after.etag == now.etag, true, err
 }
 
 // writeRows writes the rows that are not up to date. A failure of one row does not stop

@@ -126,13 +126,17 @@ func (s *Store) explain(op string, key keys.Key, exists bool, local []view.Local
 		x.step(Before, "read", 1, StepRow{Action: "read primary", Key: key})
 	}
 	x.readLocal(local)
-	if len(remote) > 0 {
+	outbox := s.needsOutbox(!exists, remote)
+	if outbox {
 		x.step(Before, "put a message in the outbox queue", 1)
 		x.reserve(remote)
 	}
-	x.transaction(key, local, len(remote) > 0)
+	x.transaction(key, local, outbox)
 	if len(remote) > 0 {
 		x.drain(s, remote)
+	}
+	if outbox {
+		x.step(Eventual, "delete outbox row and message", 2)
 	}
 	return x
 }
@@ -214,7 +218,6 @@ func (x *Explanation) drain(s *Store, remote []view.Diff) {
 	}
 	x.step(Eventual, "write the rows elsewhere", len(writes), writes...)
 	x.step(Eventual, "check that the primary is unchanged", 1)
-	x.step(Eventual, "delete outbox row and message", 2)
 }
 
 // verbOf is what a change does to the row.

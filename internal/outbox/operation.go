@@ -35,6 +35,8 @@ type operation struct {
 	store *Store
 	check bool   // read every local row before writing it: one was not as expected
 	state *state // of the outbox, from the first attempt that needs it
+
+	late wire.Unanswered // a write of any attempt may still arrive
 }
 
 // retryable is the error of an attempt that may be repeated: it was not applied, or it
@@ -47,6 +49,7 @@ func (r *retryable) Unwrap() error { return r.err }
 // Run carries out in, in as many attempts as it takes.
 func (s *Store) Run(ctx context.Context, in *Intent) (txn.Record, error) {
 	op := &operation{store: s, Intent: in, check: in.Repair}
+	ctx = wire.TrackUnanswered(ctx, &op.late)
 	var unknown error // the outcome of an earlier attempt
 	for try := 1; ; try++ {
 		r, err := op.attempt(ctx)
@@ -94,7 +97,7 @@ func (op *operation) attempt(ctx context.Context) (txn.Record, error) {
 	if batch.Err() != nil {
 		return txn.Record{}, op.tooLarge(batch.Err(), p)
 	}
-	if len(p.remote) > 0 {
+	if op.store.needsOutbox(p.was == nil, p.remote) {
 		return op.throughOutbox(ctx, batch, p)
 	}
 	etags, err := op.commit(ctx, batch.Changes())
@@ -116,7 +119,7 @@ func (op *operation) commit(ctx context.Context, changes []txn.Change) ([]string
 	if e == nil {
 		return nil, err
 	}
-	if e.Unsure && !primaryPassed(index, e) {
+	if e.Unsure && !primaryPassed(&changes[0], index, e) {
 		// The outcome of the primary's change is that of the whole transaction.
 		etags, rerr := txn.Resolve(ctx, op.store.Table.Client, changes[:1], e)
 		if rerr == nil {
@@ -159,9 +162,14 @@ func failedChange(err error) (index int, e *azerr.Error) {
 	return 0, e
 }
 
-// primaryPassed reports whether the last attempt of a transaction got past the
-// primary's change. Its condition held then, so no earlier attempt had been applied.
-func primaryPassed(index int, e *azerr.Error) bool { return index > 0 && e.Status != 0 }
+// primaryPassed reports whether the last attempt of a transaction proves that it was not
+// applied, and will not be: it got past the primary's change, whose ETag was still valid, so
+// no earlier attempt had been applied, and none can still arrive. An insert proves nothing
+// in this way, because the primary may have been inserted and deleted meanwhile.
+func primaryPassed(primary *txn.Change, index int, e *azerr.Error) bool {
+	conditional := primary.Kind >= wire.Merge && primary.ETag != "*"
+	return index > 0 && e.Status != 0 && conditional && !e.Unanswered
+}
 
 // classify decides what a certain failure means: a *retryable error, or the end of the
 // operation.

@@ -11,11 +11,14 @@ import (
 )
 
 // testRaceInPartition runs body on a cluster whose views are all in the primary's
-// partition, and then checks their rows.
-func testRaceInPartition(t *testing.T, body func(r *race)) {
+// partition, and then checks their rows. If views is empty it takes all such views.
+func testRaceInPartition(t *testing.T, body func(r *race), views ...string) {
 	t.Helper()
+	if len(views) == 0 {
+		views = viewsHere
+	}
 	err := inVirtualTime(t, func(ctx context.Context) error {
-		c, err := newCluster(ctx, viewsHere)
+		c, err := newCluster(ctx, views)
 		if err != nil {
 			return err
 		}
@@ -27,22 +30,6 @@ func testRaceInPartition(t *testing.T, body func(r *race)) {
 	if err != nil {
 		t.Error(err)
 	}
-}
-
-// The first request of a transaction is lost. The second is refused because of a copy, so
-// neither was applied.
-func TestADuplicateIsCertainAfterALostTry(t *testing.T) {
-	testRaceInPartition(t, func(r *race) {
-		setup, a := r.process(), r.process()
-		var lost atomic.Bool
-		_, err := setup.Insert(r.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: jones().Email})
-		r.must(err)
-		a.loseRequest = func(_, path string) bool {
-			return strings.HasSuffix(path, "$batch") && lost.CompareAndSwap(false, true)
-		}
-		_, err = a.Insert(r.ctx, jones())
-		r.refused("the taken address", err)
-	})
 }
 
 // The replies to the transaction are lost.

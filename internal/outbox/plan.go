@@ -177,7 +177,8 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 		if err != nil {
 			return false, err
 		}
-		if !applied && age(owned.At) < s.Grace {
+		table, ok := s.tableOf(v)
+		if !applied && (!ok || table.Client.Age(owned.At) < s.Grace) {
 			return false, nil // the operation may be in progress
 		}
 		if !applied {

@@ -7,11 +7,17 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 )
 
-// throughOutbox carries out an operation that has remote rows: steps 1 to 4 of the
+// needsOutbox reports whether an operation has an outbox row.
+func (s *Store) needsOutbox(inserts bool, remote []view.Diff) bool {
+	return len(remote) > 0 || s.GuardInserts && inserts
+}
+
+// throughOutbox carries out an operation that has an outbox row: steps 1 to 4 of the
 // protocol.
 func (op *operation) throughOutbox(ctx context.Context, batch *txn.Batch, p *plan) (txn.Record, error) {
 	s := op.store
@@ -34,28 +40,31 @@ func (op *operation) throughOutbox(ctx context.Context, batch *txn.Batch, p *pla
 	if err := op.enqueue(ctx); err != nil {
 		return txn.Record{}, err
 	}
-	if err := op.reserve(ctx, p); err != nil {
-		return txn.Record{}, err
+	within, cancel := context.WithDeadline(ctx, op.state.at.Add(s.limit()))
+	defer cancel()
+	if err := op.reserve(within, p); err != nil {
+		return txn.Record{}, slow(ctx, within, err)
 	}
-	done, err := op.commitWithOutbox(ctx, batch.Changes(), p)
+	done, err := op.commitWithOutbox(ctx, within, batch.Changes(), p)
 	if err != nil {
 		return txn.Record{}, err
 	}
-	reserved := op.state.reserved
-	receipt := op.state.receipt
+	reserved, receipt, began := op.state.reserved, op.state.receipt, op.state.at
 	op.state = nil
 	r := p.record(op.Key, done.primary)
-	d := &drain{primary: op.Key, op: id, refs: refs, diffs: p.remote, reserved: reserved}
+	d := &drain{primary: op.Key, op: id, refs: refs, diffs: p.remote, reserved: reserved, began: began}
 	if done.primary != txn.SupersededETag {
 		d.known = &version{p.now, done.primary}
 	}
-	if err := s.drain(ctx, d); err != nil {
+	if _, err := s.drain(ctx, d); err != nil {
 		if s.OnPending != nil {
 			s.OnPending(ctx, op.Key, err)
 		}
 		return r, nil
 	}
-	s.finish(ctx, op.Key.Partition, id, done.outbox, receipt)
+	if !op.late.Any() {
+		s.finish(ctx, op.Key.Partition, id, done.outbox, receipt)
+	}
 	return r, nil
 }
 
@@ -84,22 +93,28 @@ type etags struct {
 }
 
 // commitWithOutbox is step 3: it writes the primary, the local rows and the outbox row
-// in one transaction. The outbox row shows what became of a transaction whose response
-// was lost.
-func (op *operation) commitWithOutbox(ctx context.Context, changes []txn.Change, p *plan) (etags, error) {
-	sent, err := op.send(ctx, changes)
+// in one transaction, which it sends before within ends. The outbox row shows what became
+// of a transaction whose response was lost.
+func (op *operation) commitWithOutbox(ctx, within context.Context, changes []txn.Change, p *plan) (etags, error) {
+	if servicetime.Elapsed(op.state.at) >= op.store.limit() { // the process may have been suspended
+		return etags{}, &retryable{errSlow}
+	}
+	sent, err := op.send(within, changes)
 	if err == nil {
 		return etags{sent[0], sent[len(sent)-1]}, nil
 	}
 	index, e := failedChange(err)
 	if e == nil {
-		return etags{}, err
+		return etags{}, slow(ctx, within, err)
 	}
 	fenced := index == len(changes)-1 && errors.Is(e, azerr.ErrExists)
 	if e.Unsure {
 		st := op.state
 		st.open = true
 		r, derr := op.store.decide(ctx, op.Key.Partition, st.id)
+		if derr == nil && !r.committed() && servicetime.Elapsed(st.at) >= op.store.Expiry {
+			derr = errSlow // a worker may have removed the record of a commit
+		}
 		if derr != nil {
 			return etags{}, &txn.UnknownOutcome{Cause: e, Then: derr}
 		}
@@ -114,6 +129,9 @@ func (op *operation) commitWithOutbox(ctx context.Context, changes []txn.Change,
 	if fenced {
 		op.state.fenced = true
 		return etags{}, &retryable{e}
+	}
+	if err := slow(ctx, within, e); err != error(e) {
+		return etags{}, err
 	}
 	return etags{}, op.classify(index, e)
 }
@@ -139,7 +157,9 @@ func (op *operation) resolvedETags(ctx context.Context, r *record, p *plan) etag
 
 // finish is step 5 of a writer: it deletes the outbox row, then the message. If a worker
 // has acquired the operation the row stays: the worker may be about to write what it
-// read long ago, and then only the row leads to a correction.
+// read long ago, and then only the row leads to a correction. It also stays if an attempt
+// of the writer was not answered and may still arrive: the row prevents that the
+// transaction is applied again, and leads to the correction of a remote row.
 func (s *Store) finish(ctx context.Context, partition, id, etag string, receipt Receipt) {
 	if etag == "" {
 		return

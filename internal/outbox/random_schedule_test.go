@@ -23,7 +23,7 @@ func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
 	harness.Schedules(t, []string{"all views", "few views", "local views", "some views"}, 1200, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour - time.Minute)
 		r := &storeRun{Schedule: s, watched: s.IntN(4) == 0, skewed: s.IntN(2) == 0}
-		r.cluster = &cluster{inner: s.Inner, expiry: time.Hour, stamped: s.IntN(2) == 0, plain: s.IntN(4) == 0}
+		r.cluster = &cluster{inner: s.Inner, expiry: time.Hour, stamped: s.IntN(2) == 0, guard: s.IntN(2) == 0, plain: s.IntN(4) == 0}
 		switch mode {
 		case "all views":
 			r.views = everyView
@@ -191,8 +191,8 @@ func (r *storeRun) get(ctx context.Context, p *process, h *hire) (patterns.Item[
 	return item, err
 }
 
-// record adds a write to the history. A write with remote rows takes effect once at most,
-// because its outbox row identifies it. Without remote rows, an unanswered insert may be
+// record adds a write to the history. A write with remote rows, and a guarded insert, takes
+// effect once at most, because its outbox row identifies it. Without an outbox row, an unanswered insert may be
 // carried out again after another client has deleted the entity, and Put, Delete and Repair
 // start over after an unknown outcome; their documentation states it.
 func (r *storeRun) record(p *process, h *hire, began time.Time, a harness.Action, etag string, err error, unanswered int) {
@@ -210,8 +210,10 @@ func (r *storeRun) record(p *process, h *hire, began time.Time, a harness.Action
 	}
 	remote := slices.Contains(r.views, "byName") || slices.Contains(r.views, "company") // every operation changes these rows
 	again := 0
-	if (res == harness.Applied || res == harness.Unknown) && (!remote || a.Kind == harness.TouchRow) &&
-		slices.Contains([]harness.Kind{harness.InsertRow, harness.PutRow, harness.Remove, harness.TouchRow}, a.Kind) {
+	switch {
+	case res != harness.Applied && res != harness.Unknown:
+	case a.Kind == harness.InsertRow && (remote || r.guard):
+	case a.Kind == harness.InsertRow, a.Kind == harness.TouchRow, !remote && (a.Kind == harness.PutRow || a.Kind == harness.Remove):
 		again = unanswered
 	}
 	r.Log("%s%s %+v: %s %v, %d unanswered", h.Dept, h.ID, *h, a.Kind, err, unanswered)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
@@ -65,7 +66,9 @@ func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.
 	if err != nil {
 		return err
 	}
-	id := txn.NewID()
+	id, began := txn.NewID(), time.Now()
+	var late wire.Unanswered
+	ctx = wire.TrackUnanswered(ctx, &late)
 	receipt, err := s.Queue.Put(ctx, Message{Partition: primary.Partition, ID: id}, s.Grace)
 	if err != nil {
 		return fmt.Errorf("outbox message: %w", err)
@@ -74,10 +77,12 @@ func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.
 	if err != nil {
 		return err
 	}
-	if err := s.drain(ctx, &drain{primary: primary, op: id, refs: refs}); err != nil {
+	if _, err := s.drain(ctx, &drain{primary: primary, op: id, refs: refs, began: began}); err != nil {
 		return err
 	}
-	s.finish(ctx, primary.Partition, id, r.ETag, receipt)
+	if !late.Any() {
+		s.finish(ctx, primary.Partition, id, r.ETag, receipt)
+	}
 	return nil
 }
 

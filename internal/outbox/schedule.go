@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 )
@@ -18,7 +19,7 @@ type state struct {
 	id       string
 	receipt  Receipt
 	put      bool                         // the message is in the queue
-	at       time.Time                    // when it was put
+	at       time.Time                    // just before it was put
 	named    []view.RowRef                // the rows to reserve that the message names
 	reserved map[view.RowRef]*reservation // the rows reserved so far
 	fenced   bool                         // no transaction with this id can succeed any more
@@ -43,7 +44,8 @@ func (op *operation) prepareState(ctx context.Context, p *plan) {
 	}
 	if st := op.state; st != nil {
 		unnamed := func(r view.RowRef) bool { return !slices.Contains(st.named, r) }
-		if !st.fenced && !st.unclear && (!st.put || time.Since(st.at) < op.store.Grace/2) &&
+		inTime := !st.put || servicetime.Elapsed(st.at) < min(op.store.Grace, op.store.limit())/2
+		if !st.fenced && !st.unclear && inTime &&
 			!slices.ContainsFunc(named, unnamed) {
 			return
 		}
@@ -63,12 +65,32 @@ func (op *operation) enqueue(ctx context.Context) error {
 	if len(st.named) > 0 {
 		m.Row = op.Key.Row
 	}
+	st.at = time.Now()
 	receipt, err := op.store.Queue.Put(ctx, m, op.store.Grace)
 	if err != nil {
 		return fmt.Errorf("%s: outbox message: %w", op.Op, err)
 	}
-	st.receipt, st.put, st.at = receipt, true, time.Now()
+	st.receipt, st.put = receipt, true
 	return nil
+}
+
+// limit is how long after its message was put an operation may still send requests that
+// depend on it. A worker that received the message immediately has fenced the operation,
+// or brought its rows up to date, and removes the record that shows this after Expiry. The
+// other half of Expiry is left for requests that arrive late.
+func (s *Store) limit() time.Duration { return s.Expiry / 2 }
+
+// errSlow is the error of an operation that was slower than [Store.limit], for example
+// because its process was suspended.
+var errSlow = errors.New("took longer than half of StoreOptions.Expiry")
+
+// slow converts err into a retryable one if the operation was not applied because within
+// ended, which has the limit of the operation as its deadline.
+func slow(ctx, within context.Context, err error) error {
+	if err != nil && ctx.Err() == nil && within.Err() != nil {
+		return &retryable{fmt.Errorf("%w: %w", errSlow, err)}
+	}
+	return err
 }
 
 // reserve is step 2: it inserts or marks every unique row that the transaction is going
@@ -161,16 +183,16 @@ func (op *operation) release(ctx context.Context) {
 	}
 	released := true
 	for ref, r := range st.reserved {
-		if err := op.releaseRow(ctx, st.id, ref, r); err != nil {
+		if err := op.releaseRow(ctx, st, ref, r); err != nil {
 			released = false
 		}
 	}
-	if released && !st.fenced && !st.unclear { // otherwise the message is still needed
+	if released && !st.fenced && !st.unclear && !op.late.Any() { // otherwise the message is still needed
 		_ = op.store.Queue.Delete(ctx, st.receipt)
 	}
 }
 
-func (op *operation) releaseRow(ctx context.Context, id string, ref view.RowRef, r *reservation) error {
+func (op *operation) releaseRow(ctx context.Context, st *state, ref view.RowRef, r *reservation) error {
 	s := op.store
 	if t, ok := s.tableOf(r.view); ok && r.etag != "" {
 		_, err := t.Client.Write(ctx, txn.Delete(ref.Key(), r.etag))
@@ -178,5 +200,6 @@ func (op *operation) releaseRow(ctx context.Context, id string, ref view.RowRef,
 			return nil
 		}
 	}
-	return s.drain(ctx, &drain{primary: op.Key, op: id, refs: []view.RowRef{ref}})
+	_, err := s.drain(ctx, &drain{primary: op.Key, op: st.id, refs: []view.RowRef{ref}, began: st.at})
+	return err
 }

@@ -19,11 +19,13 @@ type Config struct {
 	Table *txn.Table // the primaries
 	Views *view.Set
 
-	Queue    Queue         // nil: no view leaves the partition
-	Grace    time.Duration // how long a message stays invisible after it was put
-	Expiry   time.Duration // how long the record of a completed operation is kept
-	Parallel int           // requests of one operation in flight
-	Tries    int           // attempts of one operation
+	Queue  Queue         // nil: no view leaves the partition
+	Grace  time.Duration // how long a message stays invisible after it was put
+	Expiry time.Duration // how long the record of a completed operation is kept
+
+	GuardInserts bool // every insert has an outbox row
+	Parallel     int  // requests of one operation in flight
+	Tries        int  // attempts of one operation
 
 	// OnPending, if set, is called with the error of an operation that was applied, but
 	// whose remote rows could not all be written.

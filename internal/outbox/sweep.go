@@ -119,7 +119,7 @@ func (sw *sweep) otherTables(ctx context.Context) error {
 
 // record processes the operation of an outbox row.
 func (sw *sweep) record(ctx context.Context, row fetch.Entry) {
-	old := age(row.Timestamp)
+	old := sw.store.Table.Client.Age(row.Timestamp)
 	completed := row.Text(view.PropState) != statePending
 	if old < sw.OlderThan || completed && old < sw.store.Expiry {
 		sw.count(row.Key, nil, func(r *SweepReport) { r.Young++ })
@@ -127,12 +127,13 @@ func (sw *sweep) record(ctx context.Context, row fetch.Entry) {
 	}
 	gone := false
 	sw.do(row.Key, func() error {
+		began := time.Now()
 		m := Message{Partition: row.Key.Partition, ID: row.Key.Row[len(outboxPrefix):]}
 		r, ok, err := sw.store.readRecord(ctx, m.Partition, m.ID)
 		if gone = !ok; err != nil || gone {
 			return err // no fence is inserted, because nothing would remove it
 		}
-		_, err = sw.store.processRecord(ctx, m, &r)
+		_, err = sw.store.processRecord(ctx, m, &r, began)
 		return err
 	}, func(r *SweepReport) {
 		switch {
@@ -152,19 +153,22 @@ func (sw *sweep) reservation(ctx context.Context, t *view.Table, row fetch.Entry
 	if err != nil || v.TargetID() != t.ID() {
 		return // of another store
 	}
-	if age(row.Timestamp) < sw.OlderThan {
+	if t.Client.Age(row.Timestamp) < sw.OlderThan {
 		sw.count(row.Key, nil, func(r *SweepReport) { r.Young++ })
 		return
 	}
 	primary := keys.Key{Partition: row.Text(view.PropOwnerPK), Row: row.Text(view.PropOwnerRK)}
 	op := row.Text(view.PropOp)
 	sw.do(row.Key, func() error {
+		began := time.Now()
 		if err := sw.store.fence(ctx, primary.Partition, op); err != nil {
 			return err
 		}
-		return sw.store.drain(ctx, &drain{
-			primary: primary, op: op, refs: []view.RowRef{{View: v.Name, Partition: row.Key.Partition, Row: row.Key.Row}},
+		_, err := sw.store.drain(ctx, &drain{
+			primary: primary, op: op, began: began,
+			refs: []view.RowRef{{View: v.Name, Partition: row.Key.Partition, Row: row.Key.Row}},
 		})
+		return err
 	}, func(r *SweepReport) { r.Released++ })
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -18,9 +19,10 @@ import (
 // is zero and err is nil, the message is to be deleted. After an error the message is to
 // be delivered again with back-off.
 func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
+	began := time.Now()
 	r, err := s.decide(ctx, m.Partition, m.ID)
 	if err == nil {
-		retryAfter, err = s.processRecord(ctx, m, &r)
+		retryAfter, err = s.processRecord(ctx, m, &r, began)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("outbox message: %w", err)
@@ -28,26 +30,61 @@ func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duratio
 	return retryAfter, nil
 }
 
-// processRecord does what is due for an operation whose outbox row is known.
-func (s *Store) processRecord(ctx context.Context, m Message, r *record) (retryAfter time.Duration, err error) {
+// processRecord does what is due for an operation whose outbox row is known, and was not
+// before began. A record is removed Expiry after it was stored.
+func (s *Store) processRecord(ctx context.Context, m Message, r *record, began time.Time) (retryAfter time.Duration, err error) {
+	if r.State == statePending {
+		return s.Expiry, s.acquire(ctx, m, r, began)
+	}
 	left := s.Expiry
 	if !r.Timestamp.IsZero() { // it was read, not written just now
-		left = s.Expiry - age(r.Timestamp)
+		left = s.Expiry - s.Table.Client.Age(r.Timestamp)
+	}
+	if left > 0 {
+		if r.State == stateFence {
+			_, err = s.releaseReserved(ctx, m, began)
+		}
+		return left, err
+	}
+	return s.remove(ctx, m, r, began)
+}
+
+// acquire drains an operation and marks it done. It first stores its own name in the
+// row: from then on the writer, which may still be at work, does not delete the row.
+func (s *Store) acquire(ctx context.Context, m Message, r *record, began time.Time) error {
+	r.Worker = txn.NewID()
+	acquired, err := s.replaceRecord(ctx, *r)
+	if err != nil {
+		return err
+	}
+	if _, err := s.drainRecord(ctx, m, &acquired, began); err != nil {
+		return err
+	}
+	acquired.State = stateDone
+	_, err = s.replaceRecord(ctx, acquired)
+	return err
+}
+
+// remove is the late check, which deletes the record of an operation. Since the rows were
+// brought up to date, a late request, or another client that drained the operation
+// concurrently and crashed, may have changed a row. The limits of both are shorter than
+// Expiry. If there was a row to correct, the record stays for another Expiry, because the
+// correction may be subject to the same.
+func (s *Store) remove(ctx context.Context, m Message, r *record, began time.Time) (retryAfter time.Duration, err error) {
+	var late wire.Unanswered
+	ctx = wire.TrackUnanswered(ctx, &late)
+	var wrote bool
+	if r.State == stateFence {
+		wrote, err = s.releaseReserved(ctx, m, began)
+	} else {
+		wrote, err = s.drainRecord(ctx, m, r, began)
 	}
 	switch {
-	case r.State == stateFence:
-		err = s.releaseReserved(ctx, m)
-	case r.State == stateDone && left > 0:
-	case r.State == stateDone:
-		// A client that drained the operation concurrently with the worker that marked it
-		// may have written late, and crashed. Expiry is longer than that can take.
-		err = s.drainRecord(ctx, m, r)
-	default:
-		left = s.Expiry
-		err = s.acquire(ctx, m, r)
-	}
-	if err != nil || left > 0 {
-		return left, err
+	case err != nil:
+		return 0, err
+	case wrote || late.Any():
+		_, err = s.replaceRecord(ctx, *r)
+		return s.Expiry, err
 	}
 	err = s.deleteRecord(ctx, r.Key, r.ETag)
 	if errors.Is(err, azerr.ErrNotFound) { // another worker, or a sweep, was faster
@@ -56,39 +93,20 @@ func (s *Store) processRecord(ctx context.Context, m Message, r *record) (retryA
 	return 0, err
 }
 
-// acquire drains an operation and marks it done. It first stores its own name in the
-// row: from then on the writer, which may still be at work, does not delete the row.
-func (s *Store) acquire(ctx context.Context, m Message, r *record) error {
-	r.Worker = txn.NewID()
-	acquired, err := s.replaceRecord(ctx, *r)
-	if err != nil {
-		return err
-	}
-	if err := s.drainRecord(ctx, m, &acquired); err != nil {
-		return err
-	}
-	acquired.State = stateDone
-	_, err = s.replaceRecord(ctx, acquired)
-	return err
-}
-
 // drainRecord drains the operation of an outbox row.
-func (s *Store) drainRecord(ctx context.Context, m Message, r *record) error {
+func (s *Store) drainRecord(ctx context.Context, m Message, r *record, began time.Time) (wrote bool, err error) {
 	refs, err := r.refs()
 	if err != nil {
-		return err
+		return false, err
 	}
-	return s.drain(ctx, &drain{primary: keys.Key{Partition: m.Partition, Row: r.Row}, op: m.ID, refs: refs})
+	return s.drain(ctx, &drain{primary: keys.Key{Partition: m.Partition, Row: r.Row}, op: m.ID, refs: refs, began: began})
 }
 
 // releaseReserved brings the rows that a fenced operation may have reserved up to date
 // with their primary, which does not include the operation.
-func (s *Store) releaseReserved(ctx context.Context, m Message) error {
+func (s *Store) releaseReserved(ctx context.Context, m Message, began time.Time) (wrote bool, err error) {
 	if len(m.Reserved) == 0 {
-		return nil
+		return false, nil
 	}
-	return s.drain(ctx, &drain{primary: keys.Key{Partition: m.Partition, Row: m.Row}, op: m.ID, refs: m.Reserved})
+	return s.drain(ctx, &drain{primary: keys.Key{Partition: m.Partition, Row: m.Row}, op: m.ID, refs: m.Reserved, began: began})
 }
-
-// age is how long ago the service wrote a row, by this process's clock.
-func age(at time.Time) time.Duration { return time.Since(at) }

@@ -62,3 +62,10 @@ func (c *Clock) Age(t time.Time) time.Duration {
 	}
 	return max(now.Sub(t), 0)
 }
+
+// Elapsed returns how much time has passed on this machine since at, which is a result of
+// time.Now. Unlike time.Since it counts the time during which the machine was suspended.
+// If the clock of the machine was set meanwhile, the result may be too large.
+func Elapsed(at time.Time) time.Duration {
+	return max(time.Since(at), time.Now().Round(0).Sub(at.Round(0)))
+}

@@ -47,8 +47,9 @@ func TestOutcomesAreCorrectIfTheTransportReportsNoConnections(t *testing.T) {
 				t.Errorf("reply lost %d times: %v", row, err)
 			}
 			_, err := table.Insert(t.Context(), &counter{"hits", fmt.Sprint(row), 1})
-			if !errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrOutcomeUnknown) {
-				t.Errorf("the stamps prove that another client wrote the row: %v", err)
+			accelerated := strings.HasSuffix(t.Name(), "accelerated")
+			if errors.Is(err, patterns.ErrExists) != accelerated || errors.Is(err, patterns.ErrOutcomeUnknown) == accelerated {
+				t.Errorf("only the policy counts the attempts, and no row can rule out an insert: %v", err)
 			}
 		}
 	})

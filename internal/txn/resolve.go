@@ -20,7 +20,7 @@ const (
 	equal                    // the row has the content that was to be written
 	stamped                  // the row carries the write's stamp
 	unchanged                // the row is still the version that was to be changed
-	excluded                 // the row proves that the write was not applied and never will be
+	excluded                 // the row proves that the conditional write was not applied and never will be
 )
 
 // SupersededETag is the ETag of a row that was written, and then changed by another
@@ -150,9 +150,11 @@ func judgeStamps(c *Change, row Row) (finding, error) {
 			f.etag = row.ETag
 		}
 		return f, nil
-	case reachesBack(stamps, c.Base):
+	case c.Kind >= wire.Merge && c.ETag != "*" && reachesBack(stamps, c.Base):
 		return finding{verdict: excluded}, nil
 	}
+	// The stamps prove nothing about an insert: the row that it made may have been
+	// deleted, and inserted again by another client.
 	return finding{}, nil
 }
 

@@ -10,8 +10,9 @@ import (
 )
 
 // UnknownOutcome is [azerr.ErrOutcomeUnknown] with its causes. It matches the sentinels
-// of the service's response too, except ErrConflict: that one would invite the caller to
-// repeat what may have been done already.
+// of the service's response too, except those that describe the row, ErrExists,
+// ErrNotFound and ErrConflict: a caller that tests for one of them first would take the
+// write as refused.
 type UnknownOutcome struct {
 	Cause *azerr.Error // the response that leaves the outcome open
 	Then  error        // why the row could not be read again, or nil
@@ -41,8 +42,10 @@ func (u *UnknownOutcome) LogValue() slog.Value { return azerr.LogValue(u) }
 
 func (u *UnknownOutcome) Unwrap() []error {
 	cause := u.Cause
-	if errors.Is(cause, azerr.ErrConflict) {
-		cause = cause.WithKind(nil)
+	for _, kind := range []error{azerr.ErrExists, azerr.ErrNotFound, azerr.ErrConflict} {
+		if errors.Is(cause, kind) {
+			cause = cause.WithKind(nil)
+		}
 	}
 	errs := []error{azerr.ErrOutcomeUnknown, cause}
 	if u.Then != nil {

@@ -16,7 +16,8 @@ import (
 type call struct {
 	client *Client
 	write  bool
-	rows   int // the most rows in the reply; below 1 counts as 1
+	again  bool // a late attempt of the write can be carried out after another was
+	rows   int  // the most rows in the reply; below 1 counts as 1
 
 	// receive is called with a successful reply. body is valid only during that call.
 	receive func(resp *http.Response, body []byte) error
@@ -85,11 +86,28 @@ func (c *call) earlierTryOpen() bool {
 	return c.conns.Load() != 1
 }
 
-// unanswered reports whether a try got no reply, or may have got none: then the request may
-// still reach the service.
-func (c *call) unanswered() bool {
+// unanswered reports whether a try of a failed call got no reply, or may have got none: then
+// the request may still reach the service.
+func (c *call) unanswered() bool { return !c.seen && c.conns.Load() == 0 || c.lostReply() }
+
+// lostReply reports whether a try got no reply. In plain mode it returns false for a
+// transport that does not report its connections.
+func (c *call) lostReply() bool {
 	if c.seen {
 		return c.noReply
 	}
-	return c.conns.Load() == 0 || c.replies.Load() < c.conns.Load()
+	return c.replies.Load() < c.conns.Load() || ofGateway(c.resp)
+}
+
+// ofGateway reports whether resp was made by a gateway that stopped waiting for the
+// service, or by the service before it had the whole request.
+func ofGateway(resp *http.Response) bool {
+	if resp == nil {
+		return false
+	}
+	switch resp.StatusCode {
+	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
 }

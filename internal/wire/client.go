@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 )
 
 // Client makes requests to one table through an aztables client, in one of two modes. In
@@ -22,6 +24,7 @@ type Client struct {
 	mode      atomic.Int32
 	address   atomic.Pointer[Address]
 	lastReply atomic.Int64 // size of the last reply, the estimate for the next
+	clock     servicetime.Clock
 }
 
 const (
@@ -36,15 +39,23 @@ func NewClient(table *aztables.Client) *Client { return &Client{table: table} }
 // Table returns the client that was passed to NewClient.
 func (c *Client) Table() *aztables.Client { return c.table }
 
+// Age returns how long ago t was by the clock of the service, which the replies to this
+// client show. See [servicetime.Clock].
+func (c *Client) Age(t time.Time) time.Duration { return c.clock.Age(t) }
+
 // run makes one call of the SDK and records in which mode it ran.
 func (c *Client) run(ctx context.Context, op string, k *call, send func(context.Context) error) error {
 	if err := checkContext(ctx, op); err != nil {
 		return err
 	}
 	err := send(k.context(ctx))
+	if k.again && k.lostReply() {
+		MarkUnanswered(ctx)
+	}
 	if !k.seen && k.resp != nil {
 		c.mode.CompareAndSwap(unknownMode, plain)
 		_ = c.recordAddress(k.resp.Request) // fails for a transaction, whose body has been read
+		c.clock.Observe(k.resp.Header)
 	}
 	if err != nil {
 		return k.fail(op, err)

@@ -77,7 +77,9 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 		c.noReply = c.noReply || c.open && resp == nil
 		return resp, err
 	}
+	c.client.clock.Observe(resp.Header)
 	c.open = !definite(resp.StatusCode, busyCode(resp), nil)
+	c.noReply = c.noReply || ofGateway(resp)
 	if c.receive == nil || resp.StatusCode >= http.StatusBadRequest {
 		return resp, nil
 	}

@@ -61,7 +61,7 @@ func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 		// aztables does not accept an empty partition key in an address.
 		return c.writeInBatch(ctx, w)
 	}
-	k := &call{client: c, write: true, prefer: w.Kind == Insert}
+	k := &call{client: c, write: true, again: w.repeatable(), prefer: w.Kind == Insert}
 	if w.Kind != Delete {
 		k.body = fixedBody(w.Body)
 	}

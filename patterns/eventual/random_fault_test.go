@@ -25,7 +25,7 @@ func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
 			fault.On("*").Probability(0.05).Delay(45 * time.Second),
 			fault.On("Queue.Put").Probability(0.1).Twice(),
 			fault.On("Queue.Get").Probability(0.1).Redeliver(),
-			fault.On("Queue.Get").Probability(0.1).Late(),
+			fault.On("Queue.Get").Probability(0.1).NoMessages(),
 		}
 		b.Fault(faults...)
 		processed := make(chan string, 100_000)

@@ -3,6 +3,7 @@ package logdata_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -23,12 +24,16 @@ func (a *acknowledged) add(messages ...string) {
 	a.acks = append(a.acks, messages...)
 }
 
-func (a *acknowledged) take() []string {
+func (a *acknowledged) all() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	acks := a.acks
+	return slices.Clone(a.acks)
+}
+
+func (a *acknowledged) reset() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.acks = nil
-	return acks
 }
 
 // crashEverywhere crashes a process before and after each of its requests, and checks what
@@ -36,7 +41,7 @@ func (a *acknowledged) take() []string {
 func crashEverywhere(t *testing.T, faults ...storagetest.Rule) {
 	var stored acknowledged
 	scenario := func(ctx context.Context, acct *storagetest.Account) error {
-		stored.take()
+		stored.reset()
 		c := acct.Container("logs")
 		if _, err := c.Create(ctx, nil); err != nil {
 			return err
@@ -80,10 +85,10 @@ func crashEverywhere(t *testing.T, faults ...storagetest.Rule) {
 	}
 	storagetest.CrashPoints(t, scenario, func(t *testing.T, acct *storagetest.Account) {
 		c := acct.Container("logs")
-		acks := stored.take()
 		// The next process writes under the same name.
 		w := newWriter(t, c, logdata.WriterOptions{Name: "w"})
-		write(t, w, at(0), "next")
+		next := fmt.Sprint("next ", len(stored.all()))
+		write(t, w, at(0), next)
 		closeWriter(t, w)
 		times := map[string]int{}
 		for _, m := range messages(t, c, at(0), at(9000)) {
@@ -91,7 +96,8 @@ func crashEverywhere(t *testing.T, faults ...storagetest.Rule) {
 				t.Errorf("%q is stored twice", m)
 			}
 		}
-		for _, m := range append(acks, "next") {
+		stored.add(next)
+		for _, m := range stored.all() {
 			if times[m] != 1 {
 				t.Errorf("%q was acknowledged and is not stored", m)
 			}

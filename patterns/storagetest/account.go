@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
@@ -38,9 +39,16 @@ type Options struct {
 	// half is dropped. Zero means 20,000.
 	LogLimit int
 
-	// Seed determines on which requests rules with a probability act. Zero means a random
-	// seed, see [Account.Seed].
+	// Seed determines on which requests rules with a probability act, and random delays.
+	// Zero means a random seed, see [Account.Seed].
 	Seed uint64
+
+	// ClockSkew is how far the clock of the account is ahead of this process; it may be
+	// negative. The header Date, Timestamp, Last-Modified, ETags, and the times of queues and
+	// leases are by the clock of the account. Credentials are not: the service would refuse
+	// every Shared Key request if the clocks differ by more than 15 minutes, but the account
+	// verifies credentials by the clock of this process.
+	ClockSkew time.Duration
 }
 
 // Account is a storage account in this process. The zero value is an empty account with
@@ -48,6 +56,7 @@ type Options struct {
 type Account struct {
 	once   sync.Once
 	core   *fakeaccount.Account
+	skew   time.Duration
 	faults *fault.Transport
 	t      testing.TB // to report misuse; nil outside of tests
 
@@ -93,8 +102,9 @@ func (a *Account) open(opts *Options) {
 		o = *opts
 	}
 	key, _ := base64.StdEncoding.DecodeString(AccountKey) // a constant
-	a.core = fakeaccount.New(AccountName, key, request.Page{Rows: o.PageRows, Scan: o.PageScan, Boundary: o.PageBoundary})
-	a.faults = fault.Wrap(a.core, &fault.Options{Account: AccountName, Seed: o.Seed, LogLimit: o.LogLimit, Lost: lost})
+	a.core = fakeaccount.New(AccountName, key, request.Page{Rows: o.PageRows, Scan: o.PageScan, Boundary: o.PageBoundary}, o.ClockSkew)
+	a.skew = o.ClockSkew
+	a.faults = fault.Wrap(a.core, &fault.Options{Account: AccountName, Seed: o.Seed, LogLimit: o.LogLimit, ClockSkew: a.skew, Lost: lost})
 }
 
 // script returns the transport with the rules and the log.
@@ -103,12 +113,12 @@ func (a *Account) script() *fault.Transport {
 	return a.faults
 }
 
-// restarted returns the account for the next process: with the same storage, an empty log
-// and no rules.
+// restarted returns the account for the next process: with the same storage, the same late
+// requests, an empty log and no rules.
 func (a *Account) restarted() *Account {
-	next := &Account{core: a.core, t: a.t}
+	next := &Account{core: a.core, skew: a.skew, t: a.t}
 	next.once.Do(func() {
-		next.faults = fault.Wrap(a.core, &fault.Options{Account: AccountName, Seed: a.Seed(), Lost: lost})
+		next.faults = fault.Wrap(a.script().Inner(), &fault.Options{Account: AccountName, Seed: a.Seed(), ClockSkew: a.skew, Lost: lost})
 	})
 	return next
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 )
@@ -17,12 +18,23 @@ var ErrKilled = fault.ErrKilled
 // process at any of them.
 //
 // It first runs scenario on a new account without a crash, to count its storage calls. Then
-// it runs scenario twice for each call, each time on a new account: once with the process
-// killed just before the call, and once with the process killed just after it, when the
-// call was carried out and its reply is never delivered. After each run, check runs on the
-// resulting storage, without faults, as the process that is started next: it lets the code
-// under test recover, and asserts that the state is correct. check also runs after the
-// scenario without a crash, which must return nil.
+// it runs scenario three times for each call, each time on a new account:
+//
+//   - before: the process is killed just before the call;
+//   - after: the process is killed just after the call, which was carried out and whose reply
+//     is never delivered;
+//   - late: the process is killed while its request is in flight, and the request arrives
+//     later. A call that only reads has no such run.
+//
+// After each run, check runs on the resulting storage, without faults, as the process that is
+// started next: it lets the code under test recover, and asserts that the state is correct.
+// check also runs after the scenario without a crash, which must return nil.
+//
+// In a late run, the request arrives at the first request of check that is sent a minute or
+// more after the crash, see [CrashOptions].InFlight. If check waits less, the request arrives
+// at its end, and check runs again, as another process. So check must be repeatable, and must
+// not expect after a wait what it read before. With [CrashOptions].Recover, the request arrives
+// while Recover runs, and check runs once.
 //
 // A function cannot be stopped as a process can. Instead ctx ends, with the cause
 // [ErrKilled], and every later call fails immediately and is not carried out, whatever its
@@ -41,7 +53,7 @@ var ErrKilled = fault.ErrKilled
 // inside a bubble, and scenario and check must end the goroutines that they start, and use
 // the ctx and t that they receive, not those of the surrounding test.
 //
-// A subtest is named after its crash point, "before 3 Table.Insert", so that go test -run
+// A subtest is named after its crash point, "late 3 Table.Insert", so that go test -run
 // can select it. If it fails, it logs the seed and the requests of every process, up to the
 // crash and after it.
 //
@@ -108,12 +120,22 @@ type CrashOptions struct {
 	Account *Options
 
 	// Recover runs after the crash and before check, as the next process. It is also
-	// killed, before and after each of its calls, and then runs again. If it is not
+	// killed, before and after each of its calls and with a request in flight, and then runs
+	// again. If it is not
 	// killed, it must return nil. If Recover is nil, only check recovers.
 	//
+	// If a request arrives late, it arrives while Recover runs: after one of its calls, which
+	// the seed determines, or after InFlight if that is earlier, or at its end. This run of
+	// Recover may return an error. Then Recover runs once more, before check.
+	//
 	// Recover also runs after the scenario without a crash, when it has nothing to
-	// recover. n calls of the scenario and m calls of Recover take about 4·n·m runs.
+	// recover. n calls of the scenario and m calls of Recover take about 6·n·m runs.
 	Recover func(ctx context.Context, acct *Account) error
+
+	// InFlight is the longest time after the crash in which the request in flight arrives. It
+	// must not be longer than the code under test expects, such as the Expiry of an outbox.
+	// Zero means one minute. If InFlight is negative, no request arrives late.
+	InFlight time.Duration
 }
 
 // CrashPointsWith is [CrashPoints] with options. nil means the zero CrashOptions.
@@ -122,9 +144,12 @@ func CrashPointsWith[S Scenario, C Check](t *testing.T, scenario S, check C, opt
 	if reflect.ValueOf(scenario).IsNil() || reflect.ValueOf(check).IsNil() {
 		t.Fatal("storagetest: CrashPoints needs a scenario and a check")
 	}
-	c := &crashTest{scenario: fullScenario(scenario), check: fullCheck(check)}
+	c := &crashTest{scenario: fullScenario(scenario), check: fullCheck(check), inFlight: time.Minute}
 	if opts != nil {
 		c.recover = opts.Recover
+		if opts.InFlight != 0 {
+			c.inFlight = opts.InFlight
+		}
 		if opts.Account != nil {
 			c.account = *opts.Account
 		}

@@ -47,7 +47,9 @@ func TestTheCrashPointsBeginAtTheFirstArm(t *testing.T) {
 	want := [][]string{
 		{"one1", "setup", "two2"},    // undisturbed
 		{"setup"}, {"one1", "setup"}, // before and after the first
+		{"setup"}, {"one1", "setup"}, // before and after the first arrives late
 		{"one1", "setup"}, {"one1", "setup", "two2"}, // before and after the second
+		{"one1", "setup"}, {"one1", "setup", "two2"}, // before and after the second arrives late
 		{"one1", "setup", "two2"}, // there is no third call
 	}
 	for _, c := range []struct {

@@ -10,12 +10,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // create creates a table unless it exists.
 func create(ctx context.Context, acct *storagetest.Account, name string) error {
 	_, err := acct.Tables().CreateTable(ctx, name, nil)
+	return err
+}
+
+// existing returns err, unless it means that the table exists.
+func existing(err error) error {
+	var refused *azcore.ResponseError
+	if errors.As(err, &refused) && refused.ErrorCode == "TableAlreadyExists" {
+		return nil
+	}
 	return err
 }
 
@@ -33,7 +44,7 @@ func TestTheNumberOfCallsMayDifferBetweenRuns(t *testing.T) {
 		}
 		return nil
 	}, func(*testing.T, *storagetest.Account) { checked++ })
-	if most != 5 || checked != run || run != 1+2*5+1 {
+	if most != 5 || checked != run+5 || run != 1+3*5+1 { // a late crash has two checks
 		t.Errorf("%d calls at most, %d runs, %d checks", most, run, checked)
 	}
 }
@@ -69,7 +80,7 @@ func TestADeadProcessCannotWriteWhileTheNextOneRuns(t *testing.T) {
 		return <-late
 	}, func(t *testing.T, acct *storagetest.Account) {
 		time.Sleep(2 * time.Hour)
-		if err := create(t.Context(), acct, "check"); err != nil {
+		if err := existing(create(t.Context(), acct, "check")); err != nil {
 			t.Error(err)
 		}
 	})
@@ -83,7 +94,7 @@ func TestRulesDoNotApplyToTheNextProcess(t *testing.T) {
 		acct.Fault(storagetest.On("*").Status(500, "InternalError").Times(2))
 		return create(ctx, acct, "people")
 	}, func(t *testing.T, acct *storagetest.Account) {
-		if err := create(t.Context(), acct, "check"); err != nil || len(acct.Log()) != 1 {
+		if err := create(t.Context(), acct, "people"); existing(err) != nil || len(acct.Log()) != 1 {
 			t.Errorf("%v\n%v", err, acct.Log())
 		}
 	}, &storagetest.CrashOptions{Account: &storagetest.Options{Seed: 7}})

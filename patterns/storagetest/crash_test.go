@@ -86,7 +86,7 @@ func sum(t *testing.T, l ledger) int {
 	return a + b
 }
 
-func TestACrashPointIsBeforeAndAfterEachCall(t *testing.T) {
+func TestACrashPointIsBeforeAfterAndDuringEachCall(t *testing.T) {
 	var seen []string
 	storagetest.CrashPoints(t,
 		func(ctx context.Context, acct *storagetest.Account) error {
@@ -103,9 +103,12 @@ func TestACrashPointIsBeforeAndAfterEachCall(t *testing.T) {
 			b, _ := l.get(t.Context(), "b", "balance")
 			seen = append(seen, fmt.Sprintf("%d+%d", a, b))
 		})
-	// Without a crash; before and after the first call; before and after the second call;
-	// before the third call, which does not exist.
-	want := []string{"90+10", "100+0", "90+0", "90+0", "90+10", "90+10"}
+	want := []string{
+		"90+10",                          // without a crash
+		"100+0", "90+0", "100+0", "90+0", // before, after, late at the first call: before and after it arrives
+		"90+0", "90+10", "90+0", "90+10", // at the second call
+		"90+10", // before the third call, which does not exist
+	}
 	if !slices.Equal(seen, want) {
 		t.Errorf("%v, want %v", seen, want)
 	}
@@ -160,7 +163,7 @@ func TestCallsAfterTheCrashFailImmediately(t *testing.T) {
 			if n := len(acct.Log()); n != 0 {
 				t.Errorf("the next process begins with %d requests in its log", n)
 			}
-			if _, err := acct.Tables().NewClient("others").CreateTable(t.Context(), nil); err != nil {
+			if _, err := acct.Tables().NewClient("others").CreateTable(t.Context(), nil); existing(err) != nil {
 				t.Errorf("after the restart: %v", err)
 			}
 		})

@@ -44,6 +44,7 @@
 //
 //	.LoseRequest()      never carried out; the sender receives a [LostError]
 //	.LoseReply()        carried out; the sender receives the same error
+//	.LateRequest(a, b)  the sender receives the same error; carried out after a delay from a to b
 //	.Status(503, code)  refused with an error of the service
 //	.Twice()            carried out twice
 //	.CutReply(n)        carried out; the reply ends after n bytes
@@ -53,7 +54,7 @@
 //	.EmptyPage()        a query or list first returns no result, with a token
 //	.CutPage(n)         a query stops after it examined n rows, as after 5 s
 //	.BoundaryPage()     a query stops at the end of a partition
-//	.Late()             a Get of messages returns none
+//	.NoMessages()       a Get of messages returns none
 //	.Redeliver()        the messages of a Get are delivered twice
 //
 // Rules count every request that they match, including retries by the SDK. A rule that can

@@ -17,9 +17,9 @@ const Forever = math.MaxInt
 // Rule selects requests and describes what happens to them. Create it with [On], and add it
 // with [Account.Fault]. It is an immutable value: every method returns a changed copy.
 //
-// A rule may have several effects. LoseRequest, LoseReply, Status, Twice and CutReply
-// replace one another. If several rules act on one request, their delays add up, and of
-// those five effects the one of the rule that was added first applies.
+// A rule may have several effects. LoseRequest, LoseReply, LateRequest, Status, Twice and
+// CutReply replace one another. If several rules act on one request, their delays add up, and
+// of those six effects the one of the rule that was added first applies.
 //
 // An invalid argument, such as 0 for Nth, is reported by [Account.Fault].
 type Rule struct{ rule fault.Rule }
@@ -63,6 +63,22 @@ func (r Rule) LoseRequest() Rule { return Rule{r.rule.LoseRequest()} }
 // as for LoseRequest.
 func (r Rule) LoseReply() Rule { return Rule{r.rule.LoseReply()} }
 
+// LateRequest makes the request arrive late, as an attempt does that the client gave up on.
+// The sender immediately receives a [*LostError], as for LoseRequest. The request, with its
+// headers and its complete body, is carried out after a delay from min to max, which
+// [Options].Seed determines; for a fixed delay, min and max are equal. It arrives even if the
+// context of the sender has ended or, in [CrashPoints], its process was killed. A request that
+// was signed more than 15 minutes before it arrives is refused, as in the service.
+//
+// A late request that is due is carried out just before the next request that reaches the
+// account, with the time at which it was due, and [Account.Arrive] carries out all of them.
+// So without further requests it has no visible effect, and no goroutine waits for it.
+//
+// The log contains one entry for the attempt. When it has arrived, Sent is true, Status, Code
+// and Written describe the reply, which is not delivered, and Fault contains ".Arrived". The
+// Fault of the request before which it arrived contains ".After".
+func (r Rule) LateRequest(min, max time.Duration) Rule { return Rule{r.rule.LateRequest(min, max)} }
+
 // Status replies with an error of the service, for example Status(503, "ServerBusy"), and
 // does not carry the request out. The status is from 300 to 599.
 func (r Rule) Status(status int, code string) Rule { return Rule{r.rule.Status(status, code)} }
@@ -99,9 +115,9 @@ func (r Rule) CutPage(n int) Rule { return Rule{r.rule.CutPage(n)} }
 // BoundaryPage ends the page of a Table.Query at the end of a partition, with a token.
 func (r Rule) BoundaryPage() Rule { return Rule{r.rule.BoundaryPage()} }
 
-// Late makes a Queue.Get or Queue.Peek return no message, even if messages are visible. The
-// messages stay visible.
-func (r Rule) Late() Rule { return Rule{r.rule.Late()} }
+// NoMessages makes a Queue.Get or Queue.Peek return no message, even if messages are
+// visible. The messages stay visible.
+func (r Rule) NoMessages() Rule { return Rule{r.rule.NoMessages()} }
 
 // Redeliver delivers the messages of a Queue.Get twice: the next Get from the same queue
 // returns the same reply, including its pop receipts.
@@ -133,8 +149,12 @@ func (a *Account) Fault(rules ...Rule) error {
 	return err
 }
 
-// ClearFaults removes all rules.
+// ClearFaults removes all rules. Late requests still arrive.
 func (a *Account) ClearFaults() { a.script().Clear() }
+
+// Arrive carries out every late request that is pending, due or not, in the order in which
+// they are due, and returns how many these were. See [Rule.LateRequest].
+func (a *Account) Arrive() int { return a.script().Arrive() }
 
 // LostError is the error that the sender of a request receives if the request or its reply
 // was lost. It matches syscall.ECONNRESET, like the error of a broken connection, and does

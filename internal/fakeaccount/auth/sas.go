@@ -141,7 +141,7 @@ func (v *Verifier) checkFrame(r *request.Request, q url.Values, stored StoredPol
 	if !ok || expiry.IsZero() {
 		return unauthenticated("se is missing, malformed, or also set in the stored access policy")
 	}
-	if now := v.now(); now.Before(start) || !now.Before(expiry) {
+	if now := v.now(r); now.Before(start) || !now.Before(expiry) {
 		return unauthenticated("Signature not valid in the specified time frame: Start [" + start.UTC().Format(http.TimeFormat) +
 			"] - Expiry [" + expiry.UTC().Format(http.TimeFormat) + "] - Current [" + now.UTC().Format(http.TimeFormat) + "]")
 	}

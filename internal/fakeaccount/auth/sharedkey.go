@@ -36,7 +36,7 @@ func (v *Verifier) sharedKey(r *request.Request, lite bool, credential string) (
 	if err != nil {
 		return Grant{}, unauthenticated("the date header is malformed")
 	}
-	if off := v.now().Sub(at); off > Skew || off < -Skew {
+	if off := v.now(r).Sub(at); off > Skew || off < -Skew {
 		return Grant{}, unauthenticated("Request date header too old or too new: " + date)
 	}
 	texts := sharedKeyTexts(r, v.Account, lite)

@@ -33,7 +33,8 @@ type Verifier struct {
 	// Bearer reports whether a well-formed bearer token is accepted. If nil, all are
 	// accepted.
 	Bearer func(token string) bool
-	// Now returns the time of the service's clock. If nil, time.Now is used.
+	// Now returns the time. If nil, it is the LocalTime of the request: a client signs by
+	// its own clock.
 	Now func() time.Time
 }
 
@@ -57,11 +58,11 @@ func (v *Verifier) Verify(r *request.Request) (Grant, *reply.Error) {
 	return Grant{}, anonymous()
 }
 
-func (v *Verifier) now() time.Time {
+func (v *Verifier) now(r *request.Request) time.Time {
 	if v.Now != nil {
 		return v.Now()
 	}
-	return time.Now()
+	return r.LocalTime()
 }
 
 func (v *Verifier) bearer(r *request.Request, token string) (Grant, *reply.Error) {

@@ -45,15 +45,15 @@ func (s *Service) Serve(w http.ResponseWriter, r *request.Request) {
 	}
 }
 
-// Exists reports whether a container has a committed blob with that name.
-func (s *Service) Exists(container, name string) bool {
+// Exists reports whether a container has a committed blob with that name, now.
+func (s *Service) Exists(container, name string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ct := s.containers[container]
 	if ct == nil {
 		return false
 	}
-	b := ct.get(name, time.Now())
+	b := ct.get(name, now)
 	return b != nil && b.committed
 }
 

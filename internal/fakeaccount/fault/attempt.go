@@ -1,6 +1,8 @@
 package fault
 
 import (
+	"fmt"
+	"math"
 	"net/http"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
@@ -24,6 +26,12 @@ func (a *attempt) run(req *http.Request) (*http.Response, error) {
 	case loseRequest:
 		TraceRequest(req)
 		closeBody(req)
+		return nil, a.t.opts.Lost(a.q.Op)
+	case lateRequest:
+		TraceRequest(req)
+		if err := a.t.network.hold(a, req, a.effect.lateMin, math.MaxInt); err != nil {
+			return nil, err
+		}
 		return nil, a.t.opts.Lost(a.q.Op)
 	case refuse:
 		TraceRequest(req)
@@ -91,7 +99,11 @@ func (a *attempt) send(req *http.Request) (*http.Response, error) {
 func (a *attempt) carryOut(req *http.Request) (*http.Response, error) {
 	a.t.note(func() { a.q.Sent = true })
 	*a.r.Result = request.Result{}
-	return a.t.inner.Do(request.Bind(req, a.r))
+	res, before, err := a.t.network.do(request.Bind(req, a.r))
+	for _, l := range before {
+		a.t.note(func() { a.q.Fault += fmt.Sprintf(".After(%s #%d)", l.attempt.q.Op, l.attempt.q.Seq) })
+	}
+	return res, err
 }
 
 // shape changes a read as the rules require. It returns the reply if the request is not
@@ -114,7 +126,7 @@ func (a *attempt) shape(req *http.Request) *http.Response {
 		}
 		fallthrough
 	case op.QueuePeek:
-		if e.late {
+		if e.noMessages {
 			return newReply(req, http.StatusOK, http.Header{"Content-Type": {"application/xml"}}, []byte(noMessages))
 		}
 	}

@@ -19,8 +19,10 @@ type effect struct {
 	cut        int64
 	page       request.Page
 	empty      bool
-	late       bool
+	noMessages bool
 	redeliver  bool
+	lateMin    time.Duration // of lateRequest: when it arrives
+	lateMax    time.Duration
 	set        bool // there is an effect, if only a delay of 0
 }
 
@@ -30,6 +32,7 @@ const (
 	pass outcome = iota
 	loseRequest
 	loseReply
+	lateRequest
 	refuse
 	repeat
 	cutReply
@@ -42,6 +45,16 @@ func (r Rule) LoseRequest() Rule { return r.ends(loseRequest) }
 // LoseReply carries the request out and loses the reply. The sender receives the same error
 // as for LoseRequest.
 func (r Rule) LoseReply() Rule { return r.ends(loseReply) }
+
+// LateRequest makes the request arrive late: the sender receives the same error as for
+// LoseRequest immediately, and the request, with its complete body, is carried out after a
+// random delay from min to max, even if the sender was killed or its context has ended. See
+// [Transport.Arrive].
+func (r Rule) LateRequest(min, max time.Duration) Rule {
+	r = r.require(min >= 0 && min <= max, ".LateRequest(%v, %v): the delays are not negative, the smaller is first", min, max)
+	r.effect.lateMin, r.effect.lateMax = min, max
+	return r.ends(lateRequest)
+}
 
 // Status replies with an error in the format of the service, without carrying the
 // request out: Status(503, "ServerBusy"), Status(500, "InternalError").
@@ -100,10 +113,10 @@ func (r Rule) EmptyPage() Rule {
 	return r
 }
 
-// Late makes a Get or Peek of messages return no message, even if messages are visible. The
-// messages stay visible.
-func (r Rule) Late() Rule {
-	r.effect.late, r.effect.set = true, true
+// NoMessages makes a Get or Peek of messages return no message, even if messages are visible.
+// The messages stay visible.
+func (r Rule) NoMessages() Rule {
+	r.effect.noMessages, r.effect.set = true, true
 	return r
 }
 
@@ -138,10 +151,11 @@ func (e effect) String() string {
 	b.add(e.page.Scan > 0, ".CutPage(%d)", e.page.Scan)
 	b.add(e.page.Boundary, ".BoundaryPage()")
 	b.add(e.empty, ".EmptyPage()")
-	b.add(e.late, ".Late()")
+	b.add(e.noMessages, ".NoMessages()")
 	b.add(e.redeliver, ".Redeliver()")
 	b.add(e.outcome == loseRequest, ".LoseRequest()")
 	b.add(e.outcome == loseReply, ".LoseReply()")
+	b.add(e.outcome == lateRequest, ".LateRequest(%v, %v)", e.lateMin, e.lateMax)
 	b.add(e.outcome == refuse, ".Status(%d, %q)", e.status, e.code)
 	b.add(e.outcome == repeat, ".Twice()")
 	b.add(e.outcome == cutReply, ".CutReply(%d)", e.cut)
@@ -155,10 +169,11 @@ func (e *effect) add(f effect) {
 	e.replyDelay += f.replyDelay
 	e.page = e.page.WithDefaults(f.page)
 	e.empty = e.empty || f.empty
-	e.late = e.late || f.late
+	e.noMessages = e.noMessages || f.noMessages
 	e.redeliver = e.redeliver || f.redeliver
 	if e.outcome == pass {
 		e.outcome, e.status, e.code, e.cut = f.outcome, f.status, f.code, f.cut
+		e.lateMin, e.lateMax = f.lateMin, f.lateMax
 	}
 }
 
@@ -183,7 +198,7 @@ func (r Rule) checkEffect() error {
 		{e.page.Scan > 0, "CutPage", lists},
 		{e.page.Boundary, "BoundaryPage", queries},
 		{e.empty, "EmptyPage", lists},
-		{e.late, "Late", reads},
+		{e.noMessages, "NoMessages", reads},
 		{e.redeliver, "Redeliver", deliveries},
 	} {
 		if c.use && !slices.ContainsFunc(c.of, func(o op.Op) bool { return o.Matches(r.pattern) }) {

@@ -275,7 +275,7 @@ func TestPagesAreShortenedWithParametersOfEveryService(t *testing.T) {
 func TestMessagesAreDeliveredLateAndTwice(t *testing.T) {
 	s := &service{}
 	tr := fault.Wrap(s, nil)
-	script(t, tr, fault.On("Queue.Get").Nth(1).Late(), fault.On("Queue.Get").Nth(2).Redeliver())
+	script(t, tr, fault.On("Queue.Get").Nth(1).NoMessages(), fault.On("Queue.Get").Nth(2).Redeliver())
 	var got []string
 	for range 4 {
 		res, err := send(t, tr, "GET", "https://acct.queue.core.windows.net/jobs/messages?numofmessages=1", "")
@@ -357,11 +357,11 @@ func TestTheStringOfARuleIsAGoExpression(t *testing.T) {
 }
 
 func TestAKilledSenderReceivesOnlyErrors(t *testing.T) {
-	for _, after := range []bool{false, true} {
+	for after, how := range map[bool]fault.Death{false: fault.Before, true: fault.After} {
 		s := &service{}
 		tr := fault.Wrap(s, nil)
 		deaths := 0
-		tr.Kill(2, after, func() { deaths++ })
+		tr.Kill(2, how, func() { deaths++ })
 		for i := 1; i <= 4; i++ {
 			_, err := send(t, tr, "POST", base+"/People", fmt.Sprint(i))
 			if killed := errors.Is(err, fault.ErrKilled); killed != (i >= 2) {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
@@ -15,8 +14,8 @@ import (
 func (a *attempt) refuse(req *http.Request) *http.Response {
 	const message = "The request was refused by a scripted fault."
 	e, h := a.effect, http.Header{}
-	id := reply.Head(h, a.r.Header, "fault")
-	now := time.Now()
+	now := a.r.LocalTime().Add(a.t.opts.ClockSkew)
+	id := reply.Head(h, a.r.Header, "fault", now)
 	var body []byte
 	if a.q.Service == op.Table {
 		body = reply.ODataError(e.code, message, id, now)
@@ -60,7 +59,8 @@ func closeBody(req *http.Request) {
 	}
 }
 
-// rewindable reads the body of req, and returns a second request with the same body.
+// rewindable reads the body of req, and returns a second request with the same body, for
+// which req is not needed.
 func rewindable(req *http.Request) (*http.Request, error) {
 	again := new(http.Request)
 	*again = *req

@@ -34,7 +34,7 @@ func TestARuleThatCanNeverActIsRefused(t *testing.T) {
 	}
 	for _, rule := range []fault.Rule{
 		fault.On("Table.Insert").EmptyPage(), fault.On("Table.Get").ShortPage(1), fault.On("Queue.Get").CutPage(1),
-		fault.On("Blob.List").BoundaryPage(), fault.On("Table.*").Late(), fault.On("Queue.Peek").Redeliver(), fault.On("Table.Get").LoseReply().ShortPage(1),
+		fault.On("Blob.List").BoundaryPage(), fault.On("Table.*").NoMessages(), fault.On("Queue.Peek").Redeliver(), fault.On("Table.Get").LoseReply().ShortPage(1),
 	} {
 		if got := mistake(rule); !strings.Contains(got, rule.String()) || !strings.Contains(got, " is for ") {
 			t.Errorf("%v: %v", rule, got)
@@ -43,7 +43,7 @@ func TestARuleThatCanNeverActIsRefused(t *testing.T) {
 	if got := mistake(
 		fault.On("*").EmptyPage(), fault.On("Table.*").ShortPage(1), fault.On("Queue.ListQueues").EmptyPage(), fault.On("Blob.List").ShortPage(2), fault.On("Queue.*").Redeliver(),
 		fault.On("*").Where(func(fault.Request) bool { return false }),
-		fault.On("Table.Insert").Delay(0), fault.On("*").Late(), fault.On("Table.*").CutReply(0),
+		fault.On("Table.Insert").Delay(0), fault.On("*").NoMessages(), fault.On("Table.*").CutReply(0),
 	); got != "" {
 		t.Error(got)
 	}

@@ -26,13 +26,17 @@ type Options struct {
 	// contain it.
 	Services map[string]op.Service
 
-	// Seed determines on which requests rules with a probability act. Zero means a random
+	// Seed determines on which requests rules with a probability act, and random delays. Zero means a random
 	// seed, see [Transport.Seed].
 	Seed uint64
 
 	// LogLimit is the largest number of requests in the log. The oldest are dropped. Zero
 	// means 20,000.
 	LogLimit int
+
+	// ClockSkew is how far the clock of the service is ahead of this process, for the error
+	// replies of rules.
+	ClockSkew time.Duration
 
 	// Lost returns the error that the sender receives if a request or reply was lost. If
 	// nil, the error wraps ErrLost and ECONNRESET.
@@ -45,9 +49,9 @@ const defaultLogLimit = 20_000
 // logs them. It is safe for concurrent use and starts no goroutine. If the inner
 // transport blocks only on time, it works inside testing/synctest.
 type Transport struct {
-	inner  policy.Transporter
-	opts   Options
-	parser request.Parser
+	network *network
+	opts    Options
+	parser  request.Parser
 
 	mu      sync.Mutex
 	rules   []*counted
@@ -63,8 +67,9 @@ type Transport struct {
 var _ policy.Transporter = (*Transport)(nil)
 
 // Wrap returns a transport that sends requests through inner. nil means the zero Options.
+// If inner is the [Transport.Inner] of another transport, both share their late requests.
 func Wrap(inner policy.Transporter, opts *Options) *Transport {
-	t := &Transport{inner: inner}
+	t := &Transport{network: networkOf(inner)}
 	if opts != nil {
 		t.opts = *opts
 	}
@@ -83,8 +88,8 @@ func Wrap(inner policy.Transporter, opts *Options) *Transport {
 }
 
 // Inner returns the transport that carries requests out. Requests of a test's setup can use
-// it to bypass the rules and the log.
-func (t *Transport) Inner() policy.Transporter { return t.inner }
+// it to bypass the rules and the log. Late requests that are due arrive before them.
+func (t *Transport) Inner() policy.Transporter { return t.network }
 
 // Seed returns the seed of rules with a probability. If it is set in [Options], the rules
 // act on the same requests again.
@@ -106,7 +111,7 @@ func (t *Transport) Fault(rules ...Rule) error {
 	defer t.mu.Unlock()
 	for _, r := range rules {
 		t.rules = append(t.rules, &counted{Rule: r})
-		t.random = t.random || r.probability < 1
+		t.random = t.random || r.probability < 1 || r.effect.lateMin < r.effect.lateMax
 	}
 	return nil
 }
@@ -137,7 +142,7 @@ func (t *Transport) neverActed() []Rule {
 	return idle
 }
 
-// Random reports whether a rule with a probability is or was in use.
+// Random reports whether a rule with a probability or a random delay is or was in use.
 func (t *Transport) Random() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,6 +196,12 @@ func (t *Transport) Do(req *http.Request) (*http.Response, error) {
 		return t.killed(req, q)
 	}
 	a := &attempt{t: t, r: r, q: q, effect: e}
+	if fate == diesInFlight {
+		if err := t.holdFromDeath(a, req); err != nil {
+			return nil, err
+		}
+		return t.killed(req, q)
+	}
 	res, err := a.run(req)
 	if fate == diesAfter {
 		drop(res)
@@ -223,6 +234,9 @@ func (t *Transport) begin(q *Request) (effect, fate) {
 		}
 	}
 	q.Fault = strings.Join(acted, "")
+	if spread := e.lateMax - e.lateMin; e.outcome == lateRequest && spread > 0 {
+		e.lateMin += time.Duration(t.chance.Int64N(int64(spread) + 1))
+	}
 	return e, t.death.meet(q.Seq)
 }
 

@@ -128,6 +128,19 @@ func (o Op) Matches(pattern string) bool {
 	return ok && err == nil
 }
 
+// ReadOnly reports whether the operation changes nothing, whatever its request contains. A
+// Queue.Get hides messages, so it is not one.
+func (o Op) ReadOnly() bool {
+	switch o {
+	case TableGet, TableQuery, TableList, TableGetACL, TableGetProperties, TableStats,
+		QueuePeek, QueueList, QueueGetMetadata, QueueGetACL, QueueGetProperties, QueueStats,
+		BlobGet, BlobHead, BlobGetBlockList, BlobGetTags, BlobList, BlobGetContainer, BlobGetACL,
+		BlobListContainers, BlobGetAccountInfo, BlobGetProperties, BlobStats:
+		return true
+	}
+	return false
+}
+
 // Named reports whether pattern matches any operation.
 func Named(pattern string) bool {
 	for o := range table {

@@ -6,12 +6,13 @@ import (
 )
 
 // Head sets the headers that every reply contains, and returns the new id of the request.
-// asked are the headers of the request, with canonical names.
-func Head(h, asked http.Header, server string) string {
+// asked are the headers of the request, with canonical names, and now is the time of the
+// service.
+func Head(h, asked http.Header, server string, now time.Time) string {
 	id := RequestID()
 	h["X-Ms-Request-Id"] = []string{id}
 	h["Server"] = []string{server}
-	h["Date"] = []string{time.Now().UTC().Format(http.TimeFormat)}
+	h["Date"] = []string{now.UTC().Format(http.TimeFormat)}
 	if v := asked["X-Ms-Version"]; len(v) > 0 {
 		h["X-Ms-Version"] = v[:1:1]
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
@@ -58,6 +59,12 @@ type Request struct {
 	Address Address // the path of a request to the Table service
 	Verb    string  // Table service: the method, or that of X-HTTP-Method
 	Batch   *Batch  // of an entity group transaction, nil for other operations
+
+	// Arrival is when a late request arrived, by the clock of this process. Zero means now.
+	Arrival time.Time
+
+	// ClockSkew is how far the clock of the account is ahead of this process.
+	ClockSkew time.Duration
 
 	// Page shortens the page of results that a query or a list returns.
 	Page Page
@@ -110,6 +117,18 @@ func (p Page) WithDefaults(q Page) Page {
 	p.Empty = p.Empty || q.Empty
 	return p
 }
+
+// LocalTime returns the time at which the request is carried out, by the clock of this
+// process.
+func (r *Request) LocalTime() time.Time {
+	if !r.Arrival.IsZero() {
+		return r.Arrival
+	}
+	return time.Now()
+}
+
+// Time is LocalTime by the clock of the account.
+func (r *Request) Time() time.Time { return r.LocalTime().Add(r.ClockSkew) }
 
 // Count adds to the counts of the result.
 func (r *Request) Count(returned, scanned, written int) {

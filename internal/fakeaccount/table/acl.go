@@ -11,8 +11,8 @@ import (
 // Policies returns the stored access policies of a table, whose name may be in any case. It
 // returns nil if the table does not exist. The caller must not change the policies.
 func (s *Service) Policies(name string) []xmlservice.Policy {
-	t, err := s.lookup(name)
-	if err != nil {
+	t := s.named(name)
+	if t == nil {
 		return nil
 	}
 	t.mu.RLock()
@@ -25,7 +25,7 @@ func (s *Service) carryOutACL(c *call) *reply.Error {
 	if err := c.grant.Allow(c.Op, c.Resource); err != nil {
 		return err
 	}
-	t, err := s.lookup(c.Resource)
+	t, err := s.lookup(c.Resource, c.Time())
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Service) carryOutACL(c *call) *reply.Error {
 		return s.setPolicies(c, t)
 	}
 	var policies []xmlservice.Policy
-	if err := s.read(t, func() { policies = t.policies }); err != nil {
+	if err := s.read(t, c.Time(), func() { policies = t.policies }); err != nil {
 		return err
 	}
 	c.xml(xmlservice.PoliciesXML(policies))
@@ -53,7 +53,7 @@ func (s *Service) setPolicies(c *call, t *table) *reply.Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.gone {
-		return s.missing(t.name)
+		return s.missing(t.name, c.Time())
 	}
 	t.policies = policies
 	c.w.WriteHeader(http.StatusNoContent)

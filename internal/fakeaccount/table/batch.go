@@ -78,24 +78,24 @@ func (s *Service) transact(c *call) (writes []write, t *table, done []change, in
 		}
 		seen[w.row] = struct{}{}
 	}
-	if t, err = s.lookup(writes[0].table); err != nil {
+	if t, err = s.lookup(writes[0].table, c.Time()); err != nil {
 		return nil, nil, nil, 0, err
 	}
-	done, index, err = s.runAll(t, writes)
+	done, index, err = s.runAll(t, writes, c.Time())
 	return writes, t, done, index, err
 }
 
 // runAll plans all writes before it applies any of them. This is possible because no two of
 // them address the same row.
-func (s *store) runAll(t *table, writes []write) (done []change, index int, err *reply.Error) {
+func (s *store) runAll(t *table, writes []write, now time.Time) (done []change, index int, err *reply.Error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.gone {
-		return nil, 0, s.missing(t.name)
+		return nil, 0, s.missing(t.name, now)
 	}
 	done = make([]change, len(writes))
 	for i := range writes {
-		if done[i], err = s.plan(t, &writes[i]); err != nil {
+		if done[i], err = s.plan(t, &writes[i], now); err != nil {
 			return nil, i, err
 		}
 	}
@@ -177,7 +177,7 @@ func appendBody(b []byte, mediaType string, body []byte) []byte {
 func (c *call) appendFailure(b []byte, e *reply.Error, index int, contentID string) []byte {
 	b = appendStatus(b, e.Status, contentID)
 	message := strconv.Itoa(index) + ":" + e.Message
-	return appendBody(b, errorType[0], reply.ODataError(e.Code, message, c.id, time.Now()))
+	return appendBody(b, errorType[0], reply.ODataError(e.Code, message, c.id, c.Time()))
 }
 
 func (c *call) appendResult(b []byte, t *table, w *write, done change, contentID string) []byte {

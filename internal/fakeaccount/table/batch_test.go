@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
@@ -234,7 +235,7 @@ func FuzzBatch(f *testing.F) {
 	f.Add("multipart/mixed; boundary=b", []byte("--b\r\n\r\n--b--\r\n"))
 	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
 		s := New(request.Page{})
-		if err := s.create("T12"); err != nil {
+		if err := s.create("T12", time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		r := httptest.NewRequest("POST", "http://acct.table.example/$batch", bytes.NewReader(body))

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// clock returns unique, increasing times, at least one tick of 100 ns apart. It follows
-// time.Now, which testing/synctest controls.
+// clock returns unique, increasing times, at least one tick of 100 ns apart.
 type clock struct {
 	last atomic.Int64 // ticks since the Unix epoch
 }
 
-func (c *clock) next() time.Time {
-	now := time.Now().UnixNano() / 100
+// next returns the first unused time that is not before at.
+func (c *clock) next(at time.Time) time.Time {
+	now := at.UnixNano() / 100
 	for {
 		last := c.last.Load()
 		t := max(now, last+1)

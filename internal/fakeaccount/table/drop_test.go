@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
@@ -13,20 +14,20 @@ import (
 // table as empty.
 func TestADeletedTableIsNotReadAsEmpty(t *testing.T) {
 	a := newAPI(t)
-	found, err := a.s.lookup("T12")
+	found, err := a.s.lookup("T12", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.want(204, "", a.do("DELETE", "/Tables('T12')", ""))
 	looked := false
-	if err := a.s.read(found, func() { looked = true }); err != errTableDeleting || looked {
+	if err := a.s.read(found, time.Now(), func() { looked = true }); err != errTableDeleting || looked {
 		t.Errorf("%v, looked %v", err, looked)
 	}
 	w := write{op: op.TableUpsertReplace, partition: "p", row: "r"}
-	if _, err := a.s.run(found, &w); err != errTableDeleting {
+	if _, err := a.s.run(found, &w, time.Now()); err != errTableDeleting {
 		t.Errorf("a write: %v", err)
 	}
-	if _, _, err := a.s.runAll(found, []write{w}); err != errTableDeleting {
+	if _, _, err := a.s.runAll(found, []write{w}, time.Now()); err != errTableDeleting {
 		t.Errorf("a batch: %v", err)
 	}
 }
@@ -40,10 +41,10 @@ func TestATableIsCreatedOnceWhileItsNameIsBlocked(t *testing.T) {
 		for range 4 {
 			all.Go(func() {
 				for range 5 {
-					if s.create("people") == nil {
+					if s.create("people", time.Now()) == nil {
 						made.Add(1)
 					}
-					if s.drop("people") == nil {
+					if s.drop("people", time.Now()) == nil {
 						dropped.Add(1)
 					}
 				}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
@@ -28,10 +29,10 @@ func FuzzRequest(f *testing.F) {
 	f.Add("GET", "/T12()", "NextPartitionKey=1!4!YQ==&NextRowKey=1!0!", "", "", []byte(nil))
 	f.Fuzz(func(t *testing.T, method, path, query, accept, ifMatch string, body []byte) {
 		s := New(request.Page{})
-		if err := s.create("T12"); err != nil {
+		if err := s.create("T12", time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		seed := newRow("p", "r", s.clock.next(), nil)
+		seed := newRow("p", "r", s.clock.next(time.Now()), nil)
 		s.tables["t12"].rows.put(seed)
 		r := &http.Request{
 			Method: method, URL: &url.URL{Path: path, RawQuery: query}, Host: "acct.table.example",

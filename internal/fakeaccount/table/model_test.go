@@ -192,7 +192,7 @@ func TestWritesMatchTheModel(t *testing.T) {
 				rt.Fatalf("batch: %v, want %d", statuses, want)
 			}
 		}
-		tb, err := a.s.lookup("T12")
+		tb, err := a.s.lookup("T12", time.Now())
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -37,12 +37,12 @@ func (s *Service) find(c *call, r *request.Request) (*row, *table, *reply.Error)
 	if err := c.grant.AllowRow(op.TableGet, r.Resource, key.Partition, key.Row); err != nil {
 		return nil, nil, err
 	}
-	t, err := s.lookup(r.Resource)
+	t, err := s.lookup(r.Resource, c.Time())
 	if err != nil {
 		return nil, nil, err
 	}
 	var found *row
-	if err := s.read(t, func() { found = t.rows.get(key.Partition, key.Row) }); err != nil {
+	if err := s.read(t, c.Time(), func() { found = t.rows.get(key.Partition, key.Row) }); err != nil {
 		return nil, nil, err
 	}
 	if found == nil {
@@ -96,7 +96,7 @@ func (s *Service) query(c *call) *reply.Error {
 	if err := c.grant.Allow(op.TableQuery, c.Resource); err != nil {
 		return err
 	}
-	t, err := s.lookup(c.Resource)
+	t, err := s.lookup(c.Resource, c.Time())
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Service) query(c *call) *reply.Error {
 		}
 	}
 	var pg page
-	if err := s.read(t, func() { pg = t.page(partition, row, span, o, c.grant.Range(), c.Page.WithDefaults(s.page)) }); err != nil {
+	if err := s.read(t, c.Time(), func() { pg = t.page(partition, row, span, o, c.grant.Range(), c.Page.WithDefaults(s.page)) }); err != nil {
 		return err
 	}
 	c.Count(len(pg.rows), pg.scanned, 0)

@@ -44,7 +44,7 @@ type call struct {
 // Serve carries out one request, if grant permits it.
 func (s *Service) Serve(w http.ResponseWriter, r *request.Request, grant auth.Grant) {
 	h := w.Header()
-	c := &call{r, w, grant, reply.Head(h, r.Header, server)}
+	c := &call{r, w, grant, reply.Head(h, r.Header, server, r.Time())}
 	h["Cache-Control"] = noCache
 	h["X-Content-Type-Options"] = noSniff
 	h["Dataserviceversion"] = dataVersion
@@ -91,11 +91,11 @@ func (s *Service) write(c *call) *reply.Error {
 	if err := c.allowed(&w); err != nil {
 		return err
 	}
-	t, err := s.lookup(w.table)
+	t, err := s.lookup(w.table, c.Time())
 	if err != nil {
 		return err
 	}
-	done, err := s.run(t, &w)
+	done, err := s.run(t, &w, c.Time())
 	if err != nil {
 		return err
 	}
@@ -150,12 +150,12 @@ func (c *call) format() string {
 func (c *call) refuse(e *reply.Error) {
 	c.Fail(e)
 	h := c.w.Header()
-	b := reply.ODataError(e.Code, e.Message, c.id, time.Now())
+	b := reply.ODataError(e.Code, e.Message, c.id, c.Time())
 	if e.Status == http.StatusMethodNotAllowed {
 		h["Allow"] = []string{"GET, POST, PUT, DELETE, PATCH, MERGE"}
 	}
 	if c.Query.Has("comp") {
-		b = reply.ODataXMLError(e.Code, e.Message, c.id, time.Now())
+		b = reply.ODataXMLError(e.Code, e.Message, c.id, c.Time())
 		h["Content-Type"] = []string{"application/xml"}
 	} else {
 		h["Content-Type"] = errorType

@@ -31,34 +31,38 @@ type table struct {
 	gone     bool
 }
 
-// lookup returns the table with this name, in upper or lower case.
-func (s *store) lookup(name string) (*table, *reply.Error) {
-	s.mu.RLock()
-	t, ok := s.tables[name]
-	if !ok {
-		t, ok = s.tables[strings.ToLower(name)]
-	}
-	s.mu.RUnlock()
-	if ok {
+// lookup returns the table with this name, in upper or lower case, or the error for now.
+func (s *store) lookup(name string, now time.Time) (*table, *reply.Error) {
+	if t := s.named(name); t != nil {
 		return t, nil
 	}
-	return nil, s.missing(name)
+	return nil, s.missing(name, now)
+}
+
+// named returns the table with this name, in upper or lower case, nil if there is none.
+func (s *store) named(name string) *table {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if t, ok := s.tables[name]; ok {
+		return t
+	}
+	return s.tables[strings.ToLower(name)]
 }
 
 // missing returns the error for the name of a table that does not exist.
-func (s *store) missing(name string) *reply.Error {
+func (s *store) missing(name string, now time.Time) *reply.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.blocked(strings.ToLower(name)) {
+	if s.blocked(strings.ToLower(name), now) {
 		return errTableDeleting
 	}
 	return errTableNotFound
 }
 
 // blocked reports whether the name is blocked by a deleted table. The caller holds s.mu.
-func (s *store) blocked(lower string) bool {
+func (s *store) blocked(lower string, now time.Time) bool {
 	at, ok := s.deleted[lower]
-	if ok && time.Since(at) >= deleteTime {
+	if ok && now.Sub(at) >= deleteTime {
 		delete(s.deleted, lower)
 		return false
 	}
@@ -67,24 +71,24 @@ func (s *store) blocked(lower string) bool {
 
 // read calls do with the table locked for reading. It returns an error if the table was
 // deleted after it was looked up.
-func (s *store) read(t *table, do func()) *reply.Error {
+func (s *store) read(t *table, now time.Time, do func()) *reply.Error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if t.gone {
-		return s.missing(t.name)
+		return s.missing(t.name, now)
 	}
 	do()
 	return nil
 }
 
-func (s *store) create(name string) *reply.Error {
+func (s *store) create(name string, now time.Time) *reply.Error {
 	if err := checkTable(name); err != nil {
 		return err
 	}
 	lower := strings.ToLower(name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.blocked(lower) {
+	if s.blocked(lower, now) {
 		return errTableDeleting
 	}
 	if s.tables[lower] != nil {
@@ -94,10 +98,10 @@ func (s *store) create(name string) *reply.Error {
 	return nil
 }
 
-func (s *store) drop(name string) *reply.Error {
+func (s *store) drop(name string, now time.Time) *reply.Error {
 	lower := strings.ToLower(name)
 	s.mu.Lock()
-	if s.blocked(lower) {
+	if s.blocked(lower, now) {
 		s.mu.Unlock()
 		return errTableDeleting
 	}
@@ -107,7 +111,7 @@ func (s *store) drop(name string) *reply.Error {
 		return errResourceNotFound
 	}
 	delete(s.tables, lower)
-	s.deleted[lower] = time.Now()
+	s.deleted[lower] = now
 	s.mu.Unlock()
 
 	t.mu.Lock()

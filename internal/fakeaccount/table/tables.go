@@ -19,7 +19,7 @@ func (s *Service) carryOutOnTables(c *call) *reply.Error {
 	case c.Op == op.TableCreate:
 		return s.createTable(c)
 	case c.Op == op.TableDrop:
-		if err := s.drop(c.Address.Arg); err != nil {
+		if err := s.drop(c.Address.Arg, c.Time()); err != nil {
 			return err
 		}
 		c.w.WriteHeader(http.StatusNoContent)
@@ -53,7 +53,7 @@ func (s *Service) createTable(c *call) *reply.Error {
 		return errInvalidInput
 	}
 	name := members[i].Text
-	if err := s.create(name); err != nil {
+	if err := s.create(name, c.Time()); err != nil {
 		return err
 	}
 	h := c.w.Header()
@@ -76,7 +76,7 @@ func (s *Service) getTable(c *call, name string) *reply.Error {
 	if err != nil {
 		return err
 	}
-	t, err := s.lookup(name)
+	t, err := s.lookup(name, c.Time())
 	if err == errTableNotFound {
 		err = errResourceNotFound
 	}

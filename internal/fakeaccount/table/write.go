@@ -2,6 +2,7 @@ package table
 
 import (
 	"strings"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
@@ -95,7 +96,7 @@ func (w *write) parseChange(r *request.Request) *reply.Error {
 
 // plan returns the change that w makes to the stored row, without making it. The caller
 // holds the table's lock.
-func (s *store) plan(t *table, w *write) (change, *reply.Error) {
+func (s *store) plan(t *table, w *write, now time.Time) (change, *reply.Error) {
 	old := t.rows.get(w.partition, w.row)
 	switch {
 	case w.op == op.TableInsert && old != nil:
@@ -114,7 +115,7 @@ func (s *store) plan(t *table, w *write) (change, *reply.Error) {
 			return change{}, err
 		}
 	}
-	return change{newRow(w.partition, w.row, s.clock.next(), props)}, nil
+	return change{newRow(w.partition, w.row, s.clock.next(now), props)}, nil
 }
 
 func (t *table) apply(w *write, c change) {
@@ -126,13 +127,13 @@ func (t *table) apply(w *write, c change) {
 }
 
 // run carries out a single write.
-func (s *store) run(t *table, w *write) (change, *reply.Error) {
+func (s *store) run(t *table, w *write, now time.Time) (change, *reply.Error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.gone {
-		return change{}, s.missing(t.name)
+		return change{}, s.missing(t.name, now)
 	}
-	c, err := s.plan(t, w)
+	c, err := s.plan(t, w, now)
 	if err == nil {
 		t.apply(w, c)
 	}

@@ -27,7 +27,8 @@ type Call struct {
 // Call is never nil.
 func Begin(w http.ResponseWriter, r *request.Request) (*Call, *reply.Error) {
 	h := w.Header()
-	c := &Call{Request: r, W: w, Version: LatestVersion, Now: time.Now().UTC(), id: reply.Head(h, r.Header, "azpatterns-storagetest")}
+	now := r.Time().UTC()
+	c := &Call{Request: r, W: w, Version: LatestVersion, Now: now, id: reply.Head(h, r.Header, "azpatterns-storagetest", now)}
 	if version := c.Header("X-Ms-Version"); version != "" {
 		if _, err := time.Parse(time.DateOnly, version); err != nil {
 			h.Set("X-Ms-Version", LatestVersion)
@@ -87,7 +88,7 @@ func (c *Call) Empty(status int) {
 // which requests are carried out.
 func (c *Call) Lock(mu *sync.Mutex) {
 	mu.Lock()
-	c.Now = time.Now().UTC()
+	c.Now = c.Time().UTC()
 }
 
 // Count records how many messages, blobs, queues or containers the request
