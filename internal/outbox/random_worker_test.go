@@ -67,6 +67,7 @@ func (r *storeRun) maintain(ctx context.Context, p *process, chance *rand.Rand) 
 func expected(err error) bool {
 	for _, e := range []error{
 		patterns.ErrExists, patterns.ErrNotFound, patterns.ErrConflict, patterns.ErrOutcomeUnknown, patterns.ErrThrottled, harness.ErrLost, harness.ErrDead,
+		context.DeadlineExceeded, // of an operation that was suspended
 	} {
 		if errors.Is(err, e) {
 			return true
