@@ -149,8 +149,8 @@ type MergeSpec struct {
 	// In another partition or table the parts are stored next to the counter, one mark for
 	// each primary. A counter that is missing from its row, because it is new or was
 	// deleted, is added up from the marks by the next operation that concerns it, with one
-	// more request for each 1000 of them. A counter in the primary's partition has no
-	// marks: there it starts from zero.
+	// more request, and one for each 1000 of them. A counter in the primary's partition has
+	// no marks: there it starts from zero.
 	Add map[string]any
 
 	// Existing means that the row must exist. If it does not, an operation with a local

@@ -70,6 +70,7 @@ type process struct {
 
 	sending     func(method, path string)      // is called before each request
 	loseRequest func(method, path string) bool // reports whether a request is lost
+	holdBack    func(req *http.Request) bool   // reports whether a request is not sent now
 	loseReply   func(method, path string) bool // reports whether the reply to a request is lost
 }
 
@@ -160,6 +161,9 @@ func (p *process) Do(req *http.Request) (res *http.Response, err error) {
 			p.sending(req.Method, req.URL.Path)
 		}
 		if p.loseRequest != nil && p.loseRequest(req.Method, req.URL.Path) {
+			return errLost
+		}
+		if p.holdBack != nil && p.holdBack(req) {
 			return errLost
 		}
 		res, err = p.inner.Do(req)
