@@ -3,8 +3,8 @@ package outbox_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
