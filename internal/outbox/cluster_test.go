@@ -53,6 +53,7 @@ type process struct {
 	*patterns.Store[hire]
 	inner policy.Transporter
 	queue *harness.OutboxQueue
+	views []string // of its Store; nil for those of the cluster
 
 	mu    sync.Mutex
 	steps int  // requests so far, to tables and the queue
@@ -76,6 +77,9 @@ type process struct {
 
 func (c *cluster) start(pr *process) (*process, error) {
 	pr.inner, pr.queue = c.account.Transport(), c.queue
+	if pr.views == nil {
+		pr.views = c.views
+	}
 	retry := policy.RetryOptions{MaxRetries: 1, RetryDelay: time.Second}
 	if pr.die > 0 {
 		retry.MaxRetries = -1 // a killed process does not retry
@@ -86,7 +90,7 @@ func (c *cluster) start(pr *process) (*process, error) {
 		return nil, err
 	}
 	pr.Store, err = newHires(client.NewClient("hires"), patterns.StoreOptions[hire]{
-		Views: someViews(client.NewClient("other"), c.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: testExpiry, Tries: pr.tries, GuardInserts: pr.guard,
+		Views: someViews(client.NewClient("other"), pr.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: testExpiry, Tries: pr.tries, GuardInserts: pr.guard,
 	})
 	return pr, err
 }
