@@ -190,6 +190,18 @@ func (e *DuplicateError) LogValue() slog.Value { return azerr.LogValue(e) }
 
 func (e *DuplicateError) Unwrap() error { return ErrExists }
 
+// ViewMismatchError means that the entity was written by a program with another set of
+// views: it may have rows of a view that the Store does not have, or has with another
+// definition. See [StoreOptions.Views]. It matches [ErrBadView]. An operation that returns
+// it has changed nothing.
+type ViewMismatchError struct {
+	View    string // its name
+	Missing bool   // the Store does not have the view; otherwise its definition differs
+}
+
+func (e *ViewMismatchError) Error() string { return (*view.MismatchError)(e).Error() }
+func (e *ViewMismatchError) Unwrap() error { return ErrBadView }
+
 // The packages below this one have error types of their own, with the same fields.
 // errors.As finds them under the public types by this conversion.
 func init() {
@@ -210,6 +222,9 @@ func init() {
 		case **DuplicateError:
 			e, ok := err.(*view.DuplicateError)
 			return convert(target, (*DuplicateError)(e), ok)
+		case **ViewMismatchError:
+			e, ok := err.(*view.MismatchError)
+			return convert(target, (*ViewMismatchError)(e), ok)
 		}
 		return false
 	}

@@ -59,8 +59,11 @@ func (q engineQueue) Delete(ctx context.Context, r outbox.Receipt) error {
 //
 // If retryAfter is positive, deliver the same message again after that time. If it is
 // zero and err is nil, delete the message. After an error deliver it again with back-off;
-// move it to the poison queue if the error persists, for example because the store no
-// longer has a view that the message names.
+// move it to the poison queue if the error persists.
+//
+// A message that concerns a view which the Store does not have, or has with another
+// definition, is left to the version of the program that has it: retryAfter is
+// [StoreOptions.Grace].
 //
 // The remote rows of an operation that was applied are brought up to date. An operation
 // that was not applied is fenced, so that it can no longer be applied, and the rows that

@@ -31,7 +31,23 @@ type Store[T any] struct {
 // defaults.
 type StoreOptions[T any] struct {
 	// Views of the table. Their names must differ.
+	//
+	// Each entity lists the views that the program which wrote it has, with a fingerprint of
+	// their definitions. A Store refuses to change an entity that lists a view which the
+	// Store does not have, or has with another definition, with a [*ViewMismatchError]:
+	// otherwise rows of that view would become obsolete. So two versions of a program can
+	// run at the same time. If one of them has an additional view, the other cannot change
+	// an entity once the first has changed it, and leaves outbox messages that concern the
+	// view to the first. A view has no rows of entities that do not list it, until they are
+	// changed or repaired by a program that has the view.
+	//
+	// A changed definition needs a new name, because the rows of the old definition are
+	// still stored; see [Shape.Version].
 	Views []View[T]
+
+	// Retired names views that the program had in the past. Their rows are left alone, and
+	// entities that list them are changed as if they did not.
+	Retired []string
 
 	// Outbox is the queue of outbox messages. It is needed if a view has rows outside the
 	// primary's partition.
@@ -77,8 +93,8 @@ const (
 )
 
 // NewStore returns a Store on table. It makes no request. It refuses two views of the
-// same name, and a view with rows outside the partition if there is no outbox; the error
-// names the view.
+// same name, a view that is also retired, and a view with rows outside the partition if
+// there is no outbox; the error names the view.
 func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) {
 	if table == nil {
 		return nil, fmt.Errorf("new store: table: %w", ErrNil)
@@ -105,7 +121,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	}
 	engine, err := newEngine(outbox.Config{
 		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending, GuardInserts: o.GuardInserts,
-	}, o.Outbox, views, copyEntity[T])
+	}, o.Outbox, views, copyEntity[T], o.Retired)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +129,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 }
 
 // newEngine fills in the defaults of c.
-func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntity view.CopyEntity) (*outbox.Store, error) {
+func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntity view.CopyEntity, retired []string) (*outbox.Store, error) {
 	if queue != nil {
 		c.Queue = engineQueue{queue}
 	}
@@ -130,7 +146,7 @@ func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntit
 		c.Tries = defaultTries
 	}
 	var err error
-	if c.Views, err = view.NewSet(c.Table.Codec, views, c.Queue != nil, copyEntity); err != nil {
+	if c.Views, err = view.NewSet(c.Table.Codec, views, c.Queue != nil, copyEntity, slices.Clone(retired)...); err != nil {
 		return nil, fmt.Errorf("new store: %w", err)
 	}
 	engine, err := outbox.New(c)

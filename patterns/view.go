@@ -16,8 +16,10 @@ import (
 // A View may also have a method Shape() Shape, which [NewStore] calls once. A View
 // without it makes copies in the primary's own table.
 type View[T any] interface {
-	// Name identifies the view in its store: 1 to 64 letters, digits, '-', '_' and '.'. It
-	// is stored with the rows and must not change while there are any.
+	// Name identifies the view: 1 to 64 letters, digits, '-', '_' and '.'. It is stored with
+	// the rows. While there are any, neither the name nor the rows that the view derives
+	// from an entity may change: a changed definition needs a new name. Two stores whose
+	// views have rows in the same table must not use the same name.
 	Name() string
 
 	// Rows returns the rows that e implies, in any order; none is valid. It must be a pure
@@ -46,6 +48,12 @@ type Shape struct {
 
 	// List edits the lists of a view of kind Members.
 	List List
+
+	// Version identifies the definition of the view. Change it, together with the name, if
+	// Rows or List change, so that a program with the old definition and one with the new
+	// definition under the same name cannot change the same entity: see
+	// [StoreOptions.Views]. Kind and the ID of Target are part of the definition anyway.
+	Version string
 }
 
 // Target contains the rows of a view that are not in the primary's own table. Make one
@@ -149,8 +157,8 @@ type MergeSpec struct {
 	// In another partition or table the parts are stored next to the counter, one mark for
 	// each primary. A counter that is missing from its row, because it is new or was
 	// deleted, is added up from the marks by the next operation that concerns it, with one
-	// more request for each 1000 of them. A counter in the primary's partition has no
-	// marks: there it starts from zero.
+	// more request, and one for each 1000 of them. A counter in the primary's partition has
+	// no marks: there it starts from zero.
 	Add map[string]any
 
 	// Existing means that the row must exist. If it does not, an operation with a local
@@ -202,7 +210,7 @@ func engineView[T any](v View[T]) (*view.View, error) {
 		if shaped, ok := v.(interface{ Shape() Shape }); ok {
 			s = shaped.Shape()
 		}
-		return v.Name(), view.Shape{Kind: view.Kind(s.Kind), Target: s.Target, Remote: s.Remote, List: s.List}
+		return v.Name(), view.Shape{Kind: view.Kind(s.Kind), Target: s.Target, Remote: s.Remote, List: s.List, Version: s.Version}
 	}, func(e any) ([]view.Row, error) {
 		rows, err := v.Rows(e.(*T))
 		if err != nil {

@@ -123,6 +123,9 @@ func (b *Backend) Fault(rules ...fault.Rule) {
 	}
 }
 
+// Arrive carries out every late request that is pending, and returns how many these were. See fault.Rule.LateRequest.
+func (b *Backend) Arrive() int { return b.script.Arrive() }
+
 // ClearFaults removes all fault rules.
 func (b *Backend) ClearFaults() { b.script.Clear() }
 

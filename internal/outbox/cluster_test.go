@@ -66,6 +66,7 @@ type process struct {
 	*patterns.Store[hire]
 	*harness.Process // if nil, the process is reliable but for the fields below
 	queue            *harness.OutboxQueue
+	views            []string // of its Store; nil for those of the cluster
 
 	mu    sync.Mutex
 	steps int   // requests so far, to tables and the queue
@@ -79,11 +80,15 @@ type process struct {
 	changed     func()                         // is called after each transaction that was sent
 	sending     func(method, path string)      // is called before each request
 	loseRequest func(method, path string) bool // reports whether a request is lost
+	holdBack    func(req *http.Request) bool   // reports whether a request is not sent now
 	loseReply   func(method, path string) bool // reports whether the reply to a request is lost
 }
 
 func (c *cluster) start(pr *process) (*process, error) {
 	pr.queue = c.queue
+	if pr.views == nil {
+		pr.views = c.views
+	}
 	if pr.Process == nil {
 		pr.Process = &harness.Process{Decide: pr.decide}
 	}
@@ -93,7 +98,7 @@ func (c *cluster) start(pr *process) (*process, error) {
 		return nil, err
 	}
 	opts := patterns.StoreOptions[hire]{
-		Views: someViews(service.NewClient("other"), c.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: c.expiry, Tries: pr.tries, GuardInserts: pr.guard || c.guard,
+		Views: someViews(service.NewClient("other"), pr.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: c.expiry, Tries: pr.tries, GuardInserts: pr.guard || c.guard,
 	}
 	pr.Store, err = openHires(service.NewClient("hires"), c.stamped, opts)
 	return pr, err
@@ -120,6 +125,9 @@ func (p *process) send(inner policy.Transporter, req *http.Request) (*http.Respo
 		p.sending(req.Method, req.URL.Path)
 	}
 	if p.loseRequest != nil && p.loseRequest(req.Method, req.URL.Path) {
+		return nil, harness.ErrLost
+	}
+	if p.holdBack != nil && p.holdBack(req) {
 		return nil, harness.ErrLost
 	}
 	res, err := inner.Do(req)

@@ -20,6 +20,7 @@ type drain struct {
 	primary keys.Key
 	op      string // the operation
 	refs    []view.RowRef
+	stale   bool      // the primary does not list a view of refs: see [view.Listing]
 	began   time.Time // when it was certain last that the operation has a record
 
 	// What a writer knows right after the commit; for the first round only.
@@ -30,8 +31,9 @@ type drain struct {
 
 // version is a version of the primary.
 type version struct {
-	value any    // nil: there is none
-	etag  string // "" likewise
+	value   any    // nil: there is none
+	etag    string // "" likewise
+	listing view.Listing
 }
 
 func (s *Store) readVersion(ctx context.Context, key keys.Key) (*version, error) {
@@ -39,7 +41,7 @@ func (s *Store) readVersion(ctx context.Context, key keys.Key) (*version, error)
 	if err != nil || r == nil {
 		return &version{}, err
 	}
-	return &version{r.Value, r.ETag}, nil
+	return &version{r.Value, r.ETag, view.ListingOf(r.Origin)}, nil
 }
 
 // drain works in rounds until no other client interferes with one. It reports whether it
@@ -87,12 +89,19 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 			return false, false, err
 		}
 	}
+	if err := s.knows(d.refs, now.listing); err != nil {
+		return false, false, fmt.Errorf("drain: %w", err)
+	}
 	rows, err := s.Views.Derive(now.value, d.primary)
 	if err != nil {
 		return false, false, fmt.Errorf("drain: %w", err)
 	}
 	for i := range targets {
-		targets[i].want(rows)
+		if now.listing.Has(targets[i].view.Name) {
+			targets[i].want(rows)
+		} else if now.value != nil {
+			d.stale = true
+		}
 	}
 	if servicetime.Elapsed(d.began) >= s.limit() { // the process may have been suspended
 		return false, false, fmt.Errorf("drain: %w", errSlow)

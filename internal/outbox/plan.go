@@ -43,6 +43,11 @@ func (op *operation) plan(ctx context.Context) (*plan, error) {
 	if p.was != nil {
 		origin = p.was.Origin
 	}
+	listing := view.ListingOf(origin)
+	if err := s.Views.Check(listing); err != nil {
+		return nil, fmt.Errorf("%s: %w", op.Op, err)
+	}
+	op.check = op.check || !listing.Certain()          // another definition may have made the rows
 	old, err := s.Views.Derive(valueOf(p.was), op.Key) // before Next, which may change what was refers to
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
@@ -57,7 +62,7 @@ func (op *operation) plan(ctx context.Context) (*plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
-	local, remote := view.Differences(op.Key, old, now, view.TrackedViews(origin), op.Repair)
+	local, remote := view.Differences(op.Key, old, now, listing.Has, op.Repair)
 	p.local, p.remote = view.LocalRows(local), remote
 	if len(remote) > 0 && s.Queue == nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, view.NoOutbox(remote[0].View.Name))
@@ -90,8 +95,8 @@ func (op *operation) encode(p *plan, origin *txn.Origin) error {
 	if origin != nil {
 		*p.origin = *origin
 	}
-	if op.store.tracked != "" {
-		p.origin.Unknown = p.origin.Unknown.WithText(view.PropViews, op.store.tracked)
+	if l := op.store.Views.Listing(); l != view.ListingOf(origin) {
+		p.origin.Unknown = p.origin.Unknown.WithText(view.PropViews, string(l))
 	}
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: &p.origin.Unknown}
 	if t.Stamped {
@@ -191,12 +196,18 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 	if err != nil || owner == nil {
 		return err == nil, err
 	}
+	if s.Views.Retired(owned.As) {
+		return false, nil
+	}
+	if err := s.Views.CheckView(view.ListingOf(owner.Origin), owned.As); err != nil {
+		return false, err
+	}
 	rows, err := s.Views.Derive(owner.Value, owner.Key)
 	if err != nil {
 		return false, err
 	}
 	for i := range rows {
-		if rows[i].Key == key && rows[i].View.TargetID() == v.TargetID() {
+		if r := &rows[i]; r.Key == key && r.View.TargetID() == v.TargetID() && r.Holds(v) {
 			return false, nil
 		}
 	}

@@ -29,7 +29,7 @@ func (op *operation) throughOutbox(ctx context.Context, batch *txn.Batch, p *pla
 			refs = append(refs, ref)
 		}
 	}
-	row, err := pendingRow(op.Key.Row, refs)
+	row, err := pendingRow(op.Key.Row, refs, s.Views.Listing())
 	if err != nil {
 		return txn.Record{}, err
 	}
@@ -54,7 +54,7 @@ func (op *operation) throughOutbox(ctx context.Context, batch *txn.Batch, p *pla
 	r := p.record(op.Key, done.primary)
 	d := &drain{primary: op.Key, op: id, refs: refs, diffs: p.remote, reserved: reserved, began: began}
 	if done.primary != txn.SupersededETag {
-		d.known = &version{p.now, done.primary}
+		d.known = &version{p.now, done.primary, s.Views.Listing()}
 	}
 	if _, err := s.drain(ctx, d); err != nil {
 		if s.OnPending != nil {

@@ -22,6 +22,7 @@ type outboxRow struct {
 	Row    string `table:"azp_rk,reserved"`               // the primary's row key; "" on a fence
 	Places string `table:"azp_rows,reserved"`             // JSON: the remote rows affected, old and new
 	Worker string `table:"azp_worker,reserved,omitempty"` // the worker that acquired the operation
+	Views  string `table:"azp_views,reserved,omitempty"`  // the view.Listing of the writer
 }
 
 const (
@@ -47,9 +48,11 @@ func recordKey(partition, id string) keys.Key {
 	return keys.Key{Partition: partition, Row: outboxPrefix + id}
 }
 
-func pendingRow(row string, refs []view.RowRef) (*outboxRow, error) {
+func pendingRow(row string, refs []view.RowRef, views view.Listing) (*outboxRow, error) {
 	text, err := json.Marshal(refs)
-	return &outboxRow{Format: outboxFormat, State: statePending, Row: row, Places: string(text)}, err
+	return &outboxRow{
+		Format: outboxFormat, State: statePending, Row: row, Places: string(text), Views: string(views),
+	}, err
 }
 
 func fenceRow() *outboxRow {

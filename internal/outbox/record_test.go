@@ -12,7 +12,7 @@ import (
 // keep reading the old form, and raise outboxFormat.
 func TestStoredFormOfOutboxRows(t *testing.T) {
 	refs := []view.RowRef{{View: "byBadge", Partition: "badge", Row: "B7"}}
-	pending, err := pendingRow("000223", refs)
+	pending, err := pendingRow("000223", refs, "byBadge:12345678")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,8 +28,8 @@ func TestStoredFormOfOutboxRows(t *testing.T) {
 		row  *outboxRow
 		want string
 	}{
-		{pending, `{"PartitionKey":"Sales","RowKey":"~azp_outbox_ID","azp_outbox":1,"azp_state":"pending","azp_rk":"000223","azp_rows":"[{\"v\":\"byBadge\",\"p\":\"badge\",\"r\":\"B7\"}]"}`},
-		{&done, `{"PartitionKey":"Sales","RowKey":"~azp_outbox_ID","azp_outbox":1,"azp_state":"done","azp_rk":"000223","azp_rows":"[{\"v\":\"byBadge\",\"p\":\"badge\",\"r\":\"B7\"}]","azp_worker":"W"}`},
+		{pending, `{"PartitionKey":"Sales","RowKey":"~azp_outbox_ID","azp_outbox":1,"azp_state":"pending","azp_rk":"000223","azp_rows":"[{\"v\":\"byBadge\",\"p\":\"badge\",\"r\":\"B7\"}]","azp_views":"byBadge:12345678"}`},
+		{&done, `{"PartitionKey":"Sales","RowKey":"~azp_outbox_ID","azp_outbox":1,"azp_state":"done","azp_rk":"000223","azp_rows":"[{\"v\":\"byBadge\",\"p\":\"badge\",\"r\":\"B7\"}]","azp_worker":"W","azp_views":"byBadge:12345678"}`},
 		{fenceRow(), `{"PartitionKey":"Sales","RowKey":"~azp_outbox_ID","azp_outbox":1,"azp_state":"fence","azp_rk":"","azp_rows":"[]"}`},
 	} {
 		got, err := codec.Append(nil, c.row, e)

@@ -18,13 +18,17 @@ import (
 // Repair rewrites the rows derived from the entity at key: the named ones, or all of
 // them if none is named. Package patterns documents it.
 func (s *Store) Repair(ctx context.Context, key keys.Key, refs ...view.RowRef) error {
+	err := errStale
 	if len(refs) > 0 {
-		if err := s.repairRows(ctx, key, refs); err != nil {
-			return fmt.Errorf("repair: %w", err)
-		}
+		err = s.repairRows(ctx, key, refs)
+	}
+	if err == nil {
 		return nil
 	}
-	_, err := s.Run(ctx, &Intent{Op: "repair", Key: key, Reread: true, Repeatable: true, Repair: true, Next: func(was *txn.Record) (any, error) {
+	if !errors.Is(err, errStale) {
+		return fmt.Errorf("repair: %w", err)
+	}
+	_, err = s.Run(ctx, &Intent{Op: "repair", Key: key, Reread: true, Repeatable: true, Repair: true, Next: func(was *txn.Record) (any, error) {
 		if was == nil {
 			return nil, fmt.Errorf("repair: %w", azerr.ErrNotFound)
 		}
@@ -32,6 +36,10 @@ func (s *Store) Repair(ctx context.Context, key keys.Key, refs ...view.RowRef) e
 	}})
 	return err
 }
+
+// errStale means that the primary does not list the view of a row to repair, so a program
+// without the view may change the primary. Repair all rows, which stores a new listing.
+var errStale = errors.New("the primary does not list the view")
 
 func (s *Store) repairRows(ctx context.Context, primary keys.Key, refs []view.RowRef) error {
 	var remote []view.RowRef
@@ -62,7 +70,7 @@ func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.
 	if s.Queue == nil {
 		return view.NoOutbox(refs[0].View)
 	}
-	row, err := pendingRow(primary.Row, refs)
+	row, err := pendingRow(primary.Row, refs, s.Views.Listing())
 	if err != nil {
 		return err
 	}
@@ -77,11 +85,15 @@ func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.
 	if err != nil {
 		return err
 	}
-	if _, err := s.drain(ctx, &drain{primary: primary, op: id, refs: refs, began: began}); err != nil {
+	d := &drain{primary: primary, op: id, refs: refs, began: began}
+	if _, err := s.drain(ctx, d); err != nil {
 		return err
 	}
 	if !late.Any() {
 		s.finish(ctx, primary.Partition, id, r.ETag, receipt)
+	}
+	if d.stale {
+		return errStale
 	}
 	return nil
 }
@@ -116,6 +128,15 @@ func (s *Store) repairWrites(ctx context.Context, primary keys.Key, v *view.View
 	entity, err := s.find(ctx, primary)
 	if err != nil {
 		return nil, err
+	}
+	if entity != nil {
+		listing := view.ListingOf(entity.Origin)
+		if err := s.Views.CheckView(listing, v.Name); err != nil {
+			return nil, err
+		}
+		if !listing.Has(v.Name) {
+			return nil, errStale
+		}
 	}
 	rows, err := s.Views.Derive(valueOf(entity), primary)
 	if err != nil {

@@ -36,7 +36,6 @@ type Config struct {
 // concurrent use.
 type Store struct {
 	Config
-	tracked string      // the names of all views, as stored in azp_views
 	own     *view.Table // remote rows in the primaries' own table
 	records *txn.Table  // the outbox rows, in the same table
 }
@@ -49,7 +48,6 @@ func New(c Config) (*Store, error) {
 	}
 	return &Store{
 		Config:  c,
-		tracked: c.Views.Names(),
 		own:     view.NewTable("", c.Table.Client),
 		records: &txn.Table{Client: c.Table.Client, Codec: codec, Zero: func() any { return new(outboxRow) }},
 	}, nil

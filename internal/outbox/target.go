@@ -22,10 +22,27 @@ type target struct {
 	rereadPrimary bool   // the primary must be read after the row
 }
 
-// targets makes a target of each row of the drain.
+// knows fails with a [*view.MismatchError] if this Store cannot bring refs up to date,
+// because the program with that listing had other definitions of their views.
+func (s *Store) knows(refs []view.RowRef, listing view.Listing) error {
+	for _, ref := range refs {
+		if err := s.Views.CheckView(listing, ref.View); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// targets makes a target of each row of the drain. Rows of retired views are left alone.
 func (s *Store) targets(d *drain) ([]target, error) {
-	targets := make([]target, len(d.refs))
-	for i, ref := range d.refs {
+	if err := s.knows(d.refs, ""); err != nil {
+		return nil, err
+	}
+	var targets []target
+	for _, ref := range d.refs {
+		if s.Views.Retired(ref.View) {
+			continue
+		}
 		v, err := s.Views.View(ref.View)
 		if err != nil {
 			return nil, err
@@ -41,7 +58,7 @@ func (s *Store) targets(d *drain) ([]target, error) {
 		for k := range d.diffs {
 			t.useDiff(&d.diffs[k], d.reserved[ref])
 		}
-		targets[i] = t
+		targets = append(targets, t)
 	}
 	return targets, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -18,11 +19,21 @@ import (
 // If retryAfter is positive the message is to be delivered again after that time. If it
 // is zero and err is nil, the message is to be deleted. After an error the message is to
 // be delivered again with back-off.
+//
+// A message that concerns a view which the Store does not have, or has with another
+// definition, is left to another version of the program: it is to be delivered again after
+// the grace time, without an error.
 func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
 	began := time.Now()
-	r, err := s.decide(ctx, m.Partition, m.ID)
+	err = s.knows(m.Reserved, "")
 	if err == nil {
-		retryAfter, err = s.processRecord(ctx, m, &r, began)
+		var r record
+		if r, err = s.decide(ctx, m.Partition, m.ID); err == nil {
+			retryAfter, err = s.processRecord(ctx, m, &r, began)
+		}
+	}
+	if errors.As(err, new(*view.MismatchError)) {
+		return s.Grace, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("outbox message: %w", err)
@@ -33,6 +44,13 @@ func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duratio
 // processRecord does what is due for an operation whose outbox row is known, and was not
 // before began. A record is removed Expiry after it was stored.
 func (s *Store) processRecord(ctx context.Context, m Message, r *record, began time.Time) (retryAfter time.Duration, err error) {
+	refs, err := r.refs()
+	if err == nil {
+		err = s.knows(refs, view.Listing(r.Views))
+	}
+	if err != nil {
+		return 0, err
+	}
 	if r.State == statePending {
 		return s.Expiry, s.acquire(ctx, m, r, began)
 	}

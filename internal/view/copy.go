@@ -100,5 +100,5 @@ func (c *CopyClaim) Reservation(found txn.Row) (w wire.Write, needed bool, err e
 
 // ownedBy is the error of a row that c wants and cannot have.
 func (c *CopyClaim) ownedBy(owner Owner, known bool, row txn.Content) error {
-	return &OwnedByOther{View: c.View, Owner: owner.Primary, Known: known, Op: row.Text(PropOp), At: row.At}
+	return &OwnedByOther{View: c.View, Owner: owner.Primary, Known: known, As: owner.View, Op: row.Text(PropOp), At: row.At}
 }

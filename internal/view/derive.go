@@ -22,6 +22,12 @@ func (d *Derived) local(primary keys.Key) bool {
 	return !d.View.Foreign() && d.Key.Partition == primary.Partition
 }
 
+// Holds reports whether d keeps another primary from having a row of v at the same key. A
+// merge keeps it only from setting properties for the same view.
+func (d *Derived) Holds(v *View) bool {
+	return d.Kind != Merges || d.View == v && len(d.Merge.Set) > 0
+}
+
 // sameContent reports whether d and o, two versions of one row, have the same content.
 func (d *Derived) sameContent(o *Derived) bool {
 	return bytes.Equal(d.Body, o.Body) && edm.Properties(d.Merge.Set).Equal(o.Merge.Set) &&

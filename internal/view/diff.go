@@ -13,7 +13,7 @@ type Diff struct {
 	Old  *Derived // nil: the old version did not imply the row
 	New  *Derived // nil: the new version does not imply the row
 
-	// Tracked means that the view already existed when the old version was stored. Then
+	// Tracked means that the program that stored the old version had the view. Then
 	// the row that Old describes is stored, and belongs to the primary.
 	Tracked bool
 
@@ -52,8 +52,8 @@ func (d *Diff) Ref(v *View) RowRef {
 // included: [LocalRows] leaves those out. remote are the differences of all other rows,
 // without those that are unchanged.
 //
-// tracked reports whether a view existed when the old version was stored. With repair no
-// row counts as unchanged.
+// tracked reports whether the program that stored the old version had a view. With repair
+// no row counts as unchanged.
 func Differences(primary keys.Key, old, new []Derived, tracked func(view string) bool, repair bool) (local, remote []Diff) {
 	var all []Diff
 	for i := range old {

@@ -44,6 +44,16 @@ func (t *EntityType) MayHave(property string) bool {
 	return t.codec.Open() || slices.ContainsFunc(t.codec.Fields(), func(f edm.Field) bool { return f.Name == property })
 }
 
+// Names returns the names of the properties that entities can have, sorted; nil for a map.
+func (t *EntityType) Names() []string {
+	var names []string
+	for _, f := range t.codec.Fields() {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // IsEmpty reports whether entities can have no property at all.
 func (t *EntityType) IsEmpty() bool { return !t.codec.Open() && len(t.codec.Fields()) == 0 }
 

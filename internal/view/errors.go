@@ -63,6 +63,27 @@ func (e *DuplicateError) Unwrap() error { return azerr.ErrExists }
 // As lets [errors.As] find the public form of the error.
 func (e *DuplicateError) As(target any) bool { return azerr.Public(e, target) }
 
+// MismatchError means that a program with another set of views wrote a primary: with a
+// view that the [Set] does not have, or has with another definition. It matches
+// [azerr.ErrBadView].
+type MismatchError struct {
+	View    string
+	Missing bool // the Set does not have the view
+}
+
+func (e *MismatchError) Error() string {
+	reason := "the rows of the entity were derived by another definition: a changed definition needs a new name"
+	if e.Missing {
+		reason = "the entity may have rows of this view, which the store does not have: add it, or name it in StoreOptions.Retired"
+	}
+	return fmt.Sprintf("view %q: %s", e.View, reason)
+}
+
+func (e *MismatchError) Unwrap() error { return azerr.ErrBadView }
+
+// As lets [errors.As] find the public form of the error.
+func (e *MismatchError) As(target any) bool { return azerr.Public(e, target) }
+
 // OwnedByOther means that a row which a primary wants belongs to another primary, or is
 // held by another operation. The caller finds out whether that owner still
 // implies the row, and then tries again or returns [*DuplicateError].
@@ -70,6 +91,7 @@ type OwnedByOther struct {
 	View  string    // the view that wants the row
 	Owner keys.Key  // the other primary
 	Known bool      // the row names its Owner; otherwise it is not a row of a view of this kind
+	As    string    // the view of which it is a row of Owner
 	Op    string    // the operation that holds the row, "" for none
 	At    time.Time // when the row was last written
 }

@@ -23,7 +23,7 @@ func TestStoredFormat(t *testing.T) {
 	merge := &Claim{View: "company", Kind: Merges, Key: keys.Key{Partition: "company", Row: "all"}, Owner: primary, Wanted: true,
 		Merge: MergeSpec{Set: map[string]any{"Boss": "Ann"}, Add: map[string]any{"Count": int64(1)}}}
 	writes, err := merge.writes(Found{}, nil)
-	if err != nil || len(writes) != 2 {
+	if err != nil || len(writes) != 3 {
 		t.Fatal(writes, err)
 	}
 	list := &Claim{View: "byLast", Kind: Members, Key: keys.Key{Partition: "Sales", Row: "last_Jones"}, Owner: primary, Wanted: true, List: oneMember{}}
@@ -36,6 +36,7 @@ func TestStoredFormat(t *testing.T) {
 		{"list", body(list.memberWrite(txn.Row{})), `{"PartitionKey":"Sales","RowKey":"last_Jones","Who":"000223","azp_view":"byLast"}`},
 		{"merge", string(writes[0].Body), `{"PartitionKey":"company","RowKey":"all","Boss":"Ann","Count@odata.type":"Edm.Int64","Count":"1","azp_merged":"{\"company\":{\"p\":\"Sales\",\"r\":\"000223\",\"n\":[\"Boss\"]}}"}`},
 		{"mark", string(writes[1].Body), `{"PartitionKey":"company","RowKey":"~azp_count_company_hg-7Zwx0ZILFEOhGsDMG_uKN8hXJKShlkkfpMWoxf","azp_parts":"{\"Count\":1}","azp_pk":"Sales","azp_rk":"000223","azp_row":"all","azp_view":"company"}`},
+		{"sum row", string(writes[2].Body), `{"PartitionKey":"company","RowKey":"~azp_sum_company_hg-7Zwx0ZILFEOhGsDMG","azp_row":"all","azp_view":"company"}`},
 		{"row reference", string(ref), `{"v":"byBadge","p":"badge","r":"B7"}`},
 	} {
 		if c.got != c.want {
@@ -59,15 +60,15 @@ func (oneMember) Remove(row map[string]any, m keys.Key) (bool, error) {
 
 func (oneMember) Len(row map[string]any) (int, error) { return len(row), nil }
 
-// A part of zero leaves the counter, and so the condition on its row, out of the
-// transaction.
+// A part of zero does not change the counter. The transaction still has the condition that
+// the row is unchanged.
 func TestAMarkIsDeletedOnConditionThatItIsUnchanged(t *testing.T) {
 	c := &Claim{View: "orders", Kind: Merges, Key: keys.Key{Partition: "company", Row: "all"}, Owner: keys.Key{Partition: "Sales", Row: "1"}}
 	writes, err := c.writes(Found{
 		Row:  txn.Row{ETag: "row", Body: []byte(`{"Orders":7}`)},
 		Mark: txn.Row{ETag: "mark", Body: []byte(`{"azp_parts":"{\"Orders\":0}"}`)},
 	}, nil)
-	if err != nil || len(writes) != 1 || writes[0].Kind != wire.Delete || writes[0].ETag != "mark" {
+	if err != nil || len(writes) != 2 || writes[0].ETag != "row" || writes[1].Kind != wire.Delete || writes[1].ETag != "mark" {
 		t.Errorf("%+v, %v", writes, err)
 	}
 }

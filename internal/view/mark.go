@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -20,9 +21,15 @@ import (
 // in one transaction. So the counter is the sum of the marks at all times, no matter how
 // often or how late a claim is carried out. A counter that is missing in its row,
 // because it is new or was deleted, is computed from the marks.
+//
+// A mark changes only on condition that the counter's row is unchanged. If there is no
+// row, or if the counter is computed from the marks, the condition is on the sum row
+// instead, which the transaction changes as well. Nothing deletes the sum row, so even the
+// transaction that creates everything cannot be carried out twice.
 const (
 	markPrefix = ReservedRow + "_count_"
-	propRow    = "azp_row"   // of a mark: the row key of the counter's row
+	sumPrefix  = ReservedRow + "_sum_"
+	propRow    = "azp_row"   // of a mark or sum row: the row key of the counter's row
 	propParts  = "azp_parts" // of a mark: the part of each counter, as JSON
 )
 
@@ -38,6 +45,11 @@ func (c *Claim) markRowPrefix() string {
 	return markPrefix + c.View + "_" + hash(c.Key.Row) + "_"
 }
 
+// sumKey is the key of the sum row of the view for the claim's row.
+func (c *Claim) sumKey() keys.Key {
+	return keys.Key{Partition: c.Key.Partition, Row: sumPrefix + c.View + "_" + hash(c.Key.Row)}
+}
+
 // hash returns 20 characters for a list of texts.
 func hash(texts ...string) string {
 	h := sha256.New()
@@ -48,8 +60,8 @@ func hash(texts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:15])
 }
 
-// mergeWrites returns the writes of a claim of kind Merges: that of the row and that of
-// the mark, as far as they are necessary.
+// mergeWrites returns the writes of a claim of kind Merges: that of the row, that of the
+// mark and that of the sum row, as far as they are necessary.
 func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error) {
 	row, err := found.Row.Content()
 	if err != nil {
@@ -62,7 +74,7 @@ func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error
 	if found.Row.Absent() {
 		if !c.Wanted && !found.Mark.Absent() {
 			w := txn.Delete(c.markKey(), found.Mark.ETag)
-			return []*wire.Write{&w}, nil
+			return c.appendSum([]*wire.Write{&w}, found.Sum)
 		}
 		if !c.Wanted || c.Merge.Existing {
 			return nil, nil
@@ -85,36 +97,47 @@ func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error
 	if err != nil {
 		return nil, err
 	}
-	var writes []*wire.Write
-	if set || restored || added {
-		w, err := row.Over(c.Key, found.Row)
-		if err != nil {
-			return nil, err
-		}
-		writes = append(writes, &w)
+	mark, marked, err := c.markWrite(found.Mark, counted, parts, restored)
+	if err != nil || !set && !restored && !added && !marked {
+		return nil, err
 	}
-	return c.appendMark(writes, found.Mark, counted, parts)
-}
-
-// appendMark appends the write that makes the mark contain parts, if it does not.
-// counted is what the mark contains now.
-func (c *Claim) appendMark(writes []*wire.Write, mark txn.Row, counted, parts map[string]any) ([]*wire.Write, error) {
-	switch {
-	case len(parts) == 0 && mark.Absent():
-		return writes, nil
-	case len(parts) == 0:
-		w := txn.Delete(c.markKey(), mark.ETag)
-		return append(writes, &w), nil
-	case !mark.Absent() && sameParts(counted, parts):
-		return writes, nil
-	}
-	text, err := json.Marshal(parts)
+	w, err := row.Over(c.Key, found.Row)
 	if err != nil {
 		return nil, err
 	}
+	writes := []*wire.Write{&w}
+	if marked {
+		writes = append(writes, &mark)
+	}
+	if restored {
+		return c.appendSum(writes, found.Sum)
+	}
+	return writes, nil
+}
+
+// markWrite returns the write that makes the mark contain parts. counted is what the mark
+// contains now. needed is false if that is the same, unless confirm is set: then the mark
+// is written in any case, on condition that it is unchanged.
+func (c *Claim) markWrite(mark txn.Row, counted, parts map[string]any, confirm bool) (w wire.Write, needed bool, err error) {
+	switch {
+	case len(parts) == 0:
+		return txn.Delete(c.markKey(), mark.ETag), !mark.Absent(), nil
+	case !mark.Absent() && sameParts(counted, parts) && !confirm:
+		return w, false, nil
+	}
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return w, false, err
+	}
 	p := ownerProperties(c.Owner, c.View)
 	p[propRow], p[propParts] = c.Key.Row, string(text)
-	w, err := txn.Content{Properties: p}.Over(c.markKey(), mark)
+	w, err = txn.Content{Properties: p}.Over(c.markKey(), mark)
+	return w, true, err
+}
+
+// appendSum appends the write of the sum row, which was read as found.
+func (c *Claim) appendSum(writes []*wire.Write, found txn.Row) ([]*wire.Write, error) {
+	w, err := txn.Content{Properties: edm.Properties{PropView: c.View, propRow: c.Key.Row}}.Over(c.sumKey(), found)
 	return append(writes, &w), err
 }
 
@@ -155,21 +178,27 @@ func sameParts(a, b map[string]any) bool {
 	return true
 }
 
-// sumOthers returns the sums of the parts of all primaries but the owner, if a counter
-// that the claim concerns is missing in the row. Otherwise it returns nil and makes no
-// request.
+// sumOthers stores in found the sums of the parts of all primaries but the owner, and the
+// sum row, if a counter that the claim concerns is missing in the row. Otherwise it makes
+// no request.
 //
-// The marks are read after the row and never change without it. So the sums are right if
-// the row is still unchanged when it is written. There is one exception: if the row does
-// not exist, the mark of a primary that no longer implies it is deleted alone. A process
-// that adds up the marks at that moment includes that part in the new row.
-func (t *Table) sumOthers(ctx context.Context, c *Claim, found Found) (map[string]int64, error) {
-	if missing, err := c.lacksCounter(found); err != nil || !missing {
-		return nil, err
+// The sum row is read before the marks, and the marks never change without the sum row
+// while the counter is missing. So the sums are right if the row and the sum row are still
+// unchanged when they are written.
+func (t *Table) sumOthers(ctx context.Context, c *Claim, found *Found) error {
+	missing, err := c.lacksCounter(*found)
+	if err != nil || !missing {
+		return err
+	}
+	if found.Sum.Absent() {
+		if found.Sum, err = txn.ReadRow(ctx, t.Client, c.sumKey()); err != nil {
+			return err
+		}
 	}
 	own := c.markKey()
 	sums := map[string]int64{}
-	err := txn.ReadPrefix(ctx, t.Client, own.Partition, c.markRowPrefix(), propParts, func(row string, parts any) error {
+	found.others = sums
+	return txn.ReadPrefix(ctx, t.Client, own.Partition, c.markRowPrefix(), propParts, func(row string, parts any) error {
 		if row == own.Row {
 			return nil
 		}
@@ -180,7 +209,6 @@ func (t *Table) sumOthers(ctx context.Context, c *Claim, found Found) (map[strin
 		}
 		return err
 	})
-	return sums, err
 }
 
 // lacksCounter reports whether the row lacks a counter that the claim is about to change.

@@ -48,7 +48,7 @@ func editSet(row txn.Content, view string, primary keys.Key, want *MergeSpec, fo
 	sets := want != nil && len(want.Set) > 0
 	if taken && owner != primary && (former == nil || owner != *former) {
 		if sets {
-			err = &OwnedByOther{View: view, Owner: owner, Known: true, At: row.At}
+			err = &OwnedByOther{View: view, Owner: owner, Known: true, As: view, At: row.At}
 		}
 		return false, err
 	}

@@ -1,9 +1,6 @@
 package view
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
@@ -20,7 +17,7 @@ const (
 	PropView    = "azp_view"   // of a copy, list or mark: the view's name
 	PropOp      = "azp_op"     // of a copy: the operation that holds it until that is completed
 	PropState   = "azp_state"  // of a copy: "reserved" if it only holds its key; of an outbox row: its state
-	PropViews   = "azp_views"  // of a primary: the views that existed when it was written
+	PropViews   = "azp_views"  // of a primary or an outbox row: the views of the program that wrote it, a [Listing]
 	propMerged  = "azp_merged" // of a row merged into: who set which properties
 )
 
@@ -67,16 +64,4 @@ func ownerUnknown(primary keys.Key, view string) edm.Unknown {
 // ownerProperties returns the same as a map.
 func ownerProperties(primary keys.Key, view string) edm.Properties {
 	return edm.Properties{PropOwnerPK: primary.Partition, PropOwnerRK: primary.Row, PropView: view}
-}
-
-// TrackedViews returns a function that reports whether a view existed when the primary
-// with the given origin was last written. Rows of other views may be missing, or
-// may have been stored for another reason.
-func TrackedViews(origin *txn.Origin) func(view string) bool {
-	text := ""
-	if origin != nil {
-		text, _ = origin.Unknown.Text(PropViews)
-	}
-	names := strings.Split(text, ",")
-	return func(view string) bool { return slices.Contains(names, view) }
 }

@@ -16,7 +16,8 @@ type Set struct {
 	codec      *edm.Codec
 	copyEntity CopyEntity
 	fields     map[string]bool // the properties that a copy may name; nil: any
-	names      string
+	retired    []string
+	listing    Listing
 }
 
 // CopyEntity assigns *src to *dst and returns dst. Both point to entities of the
@@ -27,17 +28,18 @@ type CopyEntity func(dst, src any) any
 // reports whether the table has an outbox.
 //
 // NewSet fails if a view has no valid name, the name of another view, an invalid shape,
-// or rows outside the primary's partition while there is no outbox. The error is an
-// [*Error] and matches [azerr.ErrBadView].
-func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity) (*Set, error) {
-	s := &Set{Views: slices.Clone(views), codec: codec, copyEntity: copyEntity}
+// or rows outside the primary's partition while there is no outbox, or if it is one of the
+// retired views, which the program had in the past. The error is an [*Error] and matches
+// [azerr.ErrBadView].
+func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity, retired ...string) (*Set, error) {
+	s := &Set{Views: slices.Clone(views), codec: codec, copyEntity: copyEntity, retired: retired}
 	if !codec.Open() {
 		s.fields = map[string]bool{}
 		for _, f := range codec.Fields() {
 			s.fields[f.Name] = true
 		}
 	}
-	var names []string
+	var names, entries []string
 	for i, v := range views {
 		if v == nil {
 			return nil, fmt.Errorf("view %d: %w", i, azerr.ErrNil)
@@ -45,10 +47,14 @@ func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity)
 		if err := v.check(names, outbox); err != nil {
 			return nil, err
 		}
+		if s.Retired(v.Name) {
+			return nil, BadView(v.Name, "it is also a retired view")
+		}
 		names = append(names, v.Name)
+		entries = append(entries, v.Name+":"+v.fingerprint())
 	}
-	slices.Sort(names)
-	s.names = strings.Join(names, ",")
+	slices.Sort(entries)
+	s.listing = Listing(strings.Join(entries, ","))
 	return s, nil
 }
 
@@ -90,7 +96,3 @@ func (s *Set) View(name string) (*View, error) {
 	}
 	return nil, BadView(name, "the store has no view of this name")
 }
-
-// Names returns the names of all views as a primary stores them in [PropViews]: sorted
-// and joined by commas.
-func (s *Set) Names() string { return s.names }

@@ -56,7 +56,7 @@ func TestASetFindsItsViewsByName(t *testing.T) {
 	if _, err := s.View("c"); !errors.Is(err, azerr.ErrBadView) {
 		t.Error(err)
 	}
-	if s.Names() != "a,b" {
-		t.Error(s.Names())
+	if l := s.Listing(); !l.Has("a") || !l.Has("b") || l.Has("c") || !l.Certain() || l[:2] != "a:" {
+		t.Error(l)
 	}
 }

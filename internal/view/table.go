@@ -26,7 +26,7 @@ func NewTable(id string, client *wire.Client) *Table { return &Table{Client: cli
 func (t *Table) ID() string { return t.id }
 
 // Read reads what a claim needs to be carried out. One request; two concurrent ones for
-// a merge, and a third if the row is missing and the mark is not.
+// a merge, and two more if the row is missing and the mark is not.
 func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 	var f Found
 	g, gctx := errgroup.WithContext(ctx)
@@ -40,9 +40,11 @@ func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 	f.Row, err = txn.ReadRow(ctx, t.Client, c.Key)
 	err = errors.Join(err, g.Wait())
 	if err == nil && f.Row.Absent() && !f.Mark.Absent() {
-		// No write can be conditional on a missing row, so make sure that the row was
-		// missing while the mark existed.
-		f.Row, err = txn.ReadRow(ctx, t.Client, c.Key)
+		// A delete of the mark cannot be conditional on a missing row. It is conditional on
+		// the sum row, so make sure that the row was missing while that was unchanged.
+		if f.Sum, err = txn.ReadRow(ctx, t.Client, c.sumKey()); err == nil {
+			f.Row, err = txn.ReadRow(ctx, t.Client, c.Key)
+		}
 	}
 	return f, err
 }
@@ -51,11 +53,11 @@ func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 // [ErrRaced] if something has changed, and with [*DuplicateError] if the row belongs to
 // another primary and may not be taken over. sent reports whether it sent a write.
 //
-// One request at most. If a counter is missing, Write first reads the marks of the
-// counter: one request for each 1000 of them.
+// One request at most. If a counter is missing, Write first reads the sum row and the
+// marks of the counter: one request, and one for each 1000 marks.
 func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, err error) {
 	if c.Kind == Merges {
-		if found.others, err = t.sumOthers(ctx, c, found); err != nil {
+		if err = t.sumOthers(ctx, c, &found); err != nil {
 			return false, err
 		}
 	}

@@ -138,7 +138,7 @@ func TestADeletedCounterIsComputedFromTheMarks(t *testing.T) {
 			t.Errorf("counted %v, want %v", p["Count"], want)
 		}
 	}
-	table.reconcile(count(ann, 1), 4) // row, mark, all marks, transaction
+	table.reconcile(count(ann, 1), 5) // row, mark, sum row, all marks, transaction
 	table.reconcile(count(bob, 2), 3)
 	table.reconcile(count(bob, 2), 2)
 	check(int64(3))
@@ -149,7 +149,7 @@ func TestADeletedCounterIsComputedFromTheMarks(t *testing.T) {
 	if _, err := table.Client.Write(t.Context(), txn.Delete(company, row.ETag)); err != nil {
 		t.Fatal(err)
 	}
-	table.reconcile(count(ann, 2), 5) // the row twice, because there is a mark
+	table.reconcile(count(ann, 2), 6) // the row twice, because there is a mark
 	check(int64(7))
 	bobGone := gone(bob)
 	table.reconcile(bobGone, 3)

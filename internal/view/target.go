@@ -54,6 +54,7 @@ type Claim struct {
 type Found struct {
 	Row  txn.Row
 	Mark txn.Row // the owner's mark; only for Merges
+	Sum  txn.Row // the sum row; only for Merges whose row or counter is missing
 
 	// others are the sums of the parts of all other primaries, if they were added up.
 	others map[string]int64

@@ -58,6 +58,9 @@ type Shape struct {
 
 	// List edits the lists of a view of kind Members.
 	List List
+
+	// Version identifies the definition of the view, as far as Rows and List determine it.
+	Version string
 }
 
 // Kind is what the rows of a view are.

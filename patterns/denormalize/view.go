@@ -26,15 +26,24 @@ type Options struct {
 	// entity's partition, the operation then fails with [patterns.ErrNotFound]. By default
 	// a missing row is created with these properties alone.
 	Existing bool
+
+	// Version identifies the function, of which nothing else is known; see
+	// [patterns.Shape.Version]. The names of the properties and the other options are part
+	// of the definition anyway.
+	Version string
 }
 
-// newView returns a view whose rows are merged into the row that part returns.
-func newView[T any](name string, opts *Options, part func(*T) (at keys.Key, spec patterns.MergeSpec, ok bool, err error)) patterns.View[T] {
+// newView returns a view whose rows are merged into the row that part returns. properties
+// are the names of those that it sets or adds to.
+func newView[T any](name string, properties []string, opts *Options, part func(*T) (at keys.Key, spec patterns.MergeSpec, ok bool, err error)) patterns.View[T] {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
-	shape := patterns.Shape{Kind: patterns.Merges, Remote: o.Remote}
+	shape := patterns.Shape{
+		Kind: patterns.Merges, Remote: o.Remote,
+		Version: fmt.Sprintf("%q %t %q", properties, o.Existing, o.Version),
+	}
 	if o.Table != nil {
 		shape.Target = patterns.TableTarget(name, o.Table)
 	}
@@ -73,7 +82,7 @@ func Into[T, U any](name string, part func(*T) (at keys.Key, properties U, ok bo
 	case typ.IsEmpty():
 		return nil, fmt.Errorf("new part: %w: the part has no properties", patterns.ErrBadView)
 	}
-	return newView(name, opts, func(e *T) (at keys.Key, spec patterns.MergeSpec, ok bool, err error) {
+	return newView(name, typ.Names(), opts, func(e *T) (at keys.Key, spec patterns.MergeSpec, ok bool, err error) {
 		at, properties, ok := part(e)
 		if ok {
 			spec.Set, err = typ.Properties(&properties, at)
@@ -106,7 +115,7 @@ func Sum[T any](name, property string, value func(*T) (at keys.Key, v int64, ok 
 	if err := view.CheckPropertyName(property); err != nil {
 		return nil, fmt.Errorf("new sum: %w", err)
 	}
-	return newView(name, opts, func(e *T) (keys.Key, patterns.MergeSpec, bool, error) {
+	return newView(name, []string{property}, opts, func(e *T) (keys.Key, patterns.MergeSpec, bool, error) {
 		at, v, ok := value(e)
 		return at, patterns.MergeSpec{Add: map[string]any{property: v}}, ok, nil
 	}), nil

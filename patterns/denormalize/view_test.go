@@ -352,3 +352,22 @@ func TestInvalidArgumentsAreRefused(t *testing.T) {
 		}
 	})
 }
+
+func TestPropertiesAndOptionsArePartOfTheDefinition(t *testing.T) {
+	at := func(e *employee) (keys.Key, bool) { return key(e.ID), true }
+	count := func(property string, opts *denormalize.Options) patterns.View[employee] {
+		return harness.Must(denormalize.Count("count", property, at, opts))(t)
+	}
+	into := harness.Must(denormalize.Into("count", func(e *employee) (keys.Key, manager, bool) { return key(e.ID), manager{}, true }, nil))(t)
+	seen := map[string]string{}
+	for what, v := range map[string]patterns.View[employee]{
+		"count": count("Count", nil), "property": count("Number", nil), "into": into,
+		"existing": count("Count", &denormalize.Options{Existing: true}), "version": count("Count", &denormalize.Options{Version: "2"}),
+	} {
+		version := v.(interface{ Shape() patterns.Shape }).Shape().Version
+		if other, twice := seen[version]; twice {
+			t.Errorf("%s and %s have the version %s", what, other, version)
+		}
+		seen[version] = what
+	}
+}

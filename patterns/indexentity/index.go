@@ -17,6 +17,7 @@ import (
 // reader. An Index is immutable and safe for concurrent use.
 type Index[T any] struct {
 	def   indexed.Definition[T]
+	opts  string            // what defines the index, for the Version of its Shape
 	local bool              // lists are in the primaries' partitions
 	table *aztables.Client  // nil for the primaries' own
 	blobs *container.Client // nil for rows
@@ -41,6 +42,10 @@ type Options[T any] struct {
 	//
 	// If nil, the name is empty: one partition contains all lists.
 	Partition func(value string) string
+
+	// Version identifies the functions, of which nothing else is known; see
+	// [patterns.Shape.Version]. The other options are part of the definition anyway.
+	Version string
 }
 
 // SamePartition returns an index whose lists are in the primaries' own partitions and
@@ -103,6 +108,7 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 		o = *opts
 	}
 	ix := &Index[T]{def: indexed.Definition[T]{Name: name, Value: value, Fold: o.Fold, Key: o.Key, Partition: o.Partition}}
+	ix.opts = fmt.Sprintf("%t %t %q", o.Fold, o.Partition != nil, o.Version)
 	return ix, ix.def.Init()
 }
 
@@ -119,7 +125,7 @@ func (ix *Index[T]) Name() string { return ix.def.Name }
 
 // Shape returns what all lists have in common; see [patterns.View].
 func (ix *Index[T]) Shape() patterns.Shape {
-	s := patterns.Shape{Kind: patterns.Members, Remote: !ix.local, List: ix.list()}
+	s := patterns.Shape{Kind: patterns.Members, Remote: !ix.local, List: ix.list(), Version: fmt.Sprintf("%t %s", ix.local, ix.opts)}
 	switch {
 	case ix.blobs != nil:
 		s.Target = ix.blobTarget()

@@ -379,3 +379,23 @@ func TestInvalidArgumentsAreRefused(t *testing.T) {
 		b.WantRequestCount(t, 0)
 	})
 }
+
+func TestOptionsArePartOfTheDefinition(t *testing.T) {
+	type row struct{ PartitionKey, RowKey string }
+	type options = indexentity.Options[row]
+	value := func(*row) (string, bool) { return "", true }
+	seen := map[string]string{}
+	for what, opts := range map[string]*options{
+		"none": nil, "fold": {Fold: true}, "partition": {Partition: func(string) string { return "" }}, "version": {Version: "2"},
+	} {
+		ix, err := indexentity.OtherPartition("name", nil, value, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		version := ix.Shape().Version
+		if other, twice := seen[version]; twice {
+			t.Errorf("%s and %s have the version %s", what, other, version)
+		}
+		seen[version] = what
+	}
+}

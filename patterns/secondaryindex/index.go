@@ -18,6 +18,7 @@ type Index[T any] struct {
 	def    indexed.Definition[T]
 	only   []string
 	layout layout
+	opts   string // what defines the index, for the Version of its Shape
 	intra  bool
 	table  *aztables.Client // nil for the primaries' own
 }
@@ -50,6 +51,10 @@ type Options[T any] struct {
 	//
 	// If nil, the name is the primary's partition key.
 	Partition func(value string) string
+
+	// Version identifies the functions, of which nothing else is known; see
+	// [patterns.Shape.Version]. The other options are part of the definition anyway.
+	Version string
 }
 
 // Intra returns an index whose copies are in the primary's own partition and change in
@@ -95,6 +100,7 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 		only:   slices.Clone(o.Only),
 		layout: layout{fold: o.Fold, shared: o.NonUnique},
 	}
+	ix.opts = fmt.Sprintf("%t %t %t %t %q %q", o.NonUnique, o.Fold, o.Partition != nil, o.Only != nil, o.Only, o.Version)
 	if err := ix.def.Init(); err != nil {
 		return nil, err
 	}
@@ -117,7 +123,7 @@ func (ix *Index[T]) Name() string { return ix.def.Name }
 
 // Shape returns what all copies have in common; see [patterns.View].
 func (ix *Index[T]) Shape() patterns.Shape {
-	s := patterns.Shape{Kind: patterns.Copies, Remote: !ix.intra}
+	s := patterns.Shape{Kind: patterns.Copies, Remote: !ix.intra, Version: fmt.Sprintf("%t %s", ix.intra, ix.opts)}
 	if ix.table != nil {
 		s.Target = patterns.TableTarget(ix.def.Name, ix.table)
 	}

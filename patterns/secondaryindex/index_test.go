@@ -289,3 +289,32 @@ func TestWritesMakeTheDocumentedRequests(t *testing.T) {
 		}
 	})
 }
+
+// A program that folds the values of an index cannot change entities that a program wrote
+// which does not fold them: it would replace copies of other entities.
+func TestAnIndexWithOtherOptionsNeedsAnotherName(t *testing.T) {
+	type options = secondaryindex.Options[employee]
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx, client := t.Context(), b.Table(t)
+		store := func(opts *options) *patterns.Store[employee] {
+			table := harness.Must(patterns.NewTable[employee](client, nil))(t)
+			index := harness.Must(secondaryindex.Intra("email", emailOf, opts))(t)
+			return harness.Must(patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}}))(t)
+		}
+		plain := store(nil)
+		_, err := plain.Insert(ctx, jones())
+		harness.NoError(t, err)
+		change := func(e *employee) error { e.Age++; return nil }
+		for what, opts := range map[string]*options{
+			"fold": {Fold: true}, "not unique": {NonUnique: true}, "slim": {Only: []string{"Age"}}, "empty": {Only: []string{}}, "version": {Version: "2"},
+		} {
+			_, err := store(opts).Update(ctx, jones().key(), change)
+			var m *patterns.ViewMismatchError
+			if !errors.As(err, &m) || m.View != "email" || m.Missing {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		_, err = store(&options{}).Update(ctx, jones().key(), change)
+		harness.NoError(t, err)
+	})
+}

@@ -1,0 +1,112 @@
+package txn_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// late delays the first request of an operation until b.Arrive.
+func late(op string) fault.Rule { return fault.On(op).Nth(1).LateRequest(time.Hour, time.Hour) }
+
+func unknownOnly(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrNotFound) {
+		t.Errorf("%s: got %v, want an unknown outcome and nothing certain", what, err)
+	}
+}
+
+// atAnyStamps runs body on every account, with and without stamps.
+func atAnyStamps(t *testing.T, body func(t *testing.T, b *harness.Backend, name string, table, other *patterns.Table[counter])) {
+	t.Helper()
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		for name, stamped := range map[string]bool{"plain rows": false, "stamped rows": true} {
+			t.Run(name, func(t *testing.T) {
+				opts := &patterns.TableOptions[counter]{StampWrites: stamped}
+				table := harness.UniqueName()
+				client := b.NamedTable(t, table)
+				b.ClearFaults()
+				body(t, b, table, harness.NewTable(t, client, opts), harness.NewTable(t, b.Direct(t, table), opts))
+			})
+		}
+	})
+}
+
+func TestAnInsertIsNotRefusedWhileAnAttemptMayArrive(t *testing.T) {
+	atAnyStamps(t, func(t *testing.T, b *harness.Backend, _ string, table, other *patterns.Table[counter]) {
+		theirs, err := other.Insert(t.Context(), &counter{"hits", "0", 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Fault(late("Table.Insert"), late("Table.Batch"))
+		_, err = table.Insert(t.Context(), &counter{"hits", "0", 2})
+		unknownOnly(t, "insert", err)
+		_, err = table.Batch().Insert(&counter{"hits", "1", 2}).Insert(&counter{"hits", "0", 2}).Commit(t.Context())
+		unknownOnly(t, "batch", err)
+		if err := other.Delete(t.Context(), theirs.Key, theirs.ETag); err != nil {
+			t.Fatal(err)
+		}
+		if n := b.Arrive(); n != 2 {
+			t.Errorf("%d requests arrive", n)
+		}
+		if now, err := other.Get(t.Context(), theirs.Key); err != nil || now.Value.N != 2 {
+			t.Errorf("the late insert was not applied: %+v, %v", now.Value, err)
+		}
+	})
+}
+
+func TestARowThatWasReplacedDoesNotRuleOutAnInsert(t *testing.T) {
+	atAnyStamps(t, func(t *testing.T, b *harness.Backend, name string, _, other *patterns.Table[counter]) {
+		client := b.AfterEachTry(t, name, func(try int) {
+			if try > 1 {
+				return
+			}
+			if err := other.Delete(t.Context(), tally, ""); err != nil {
+				t.Error(err)
+			}
+			if _, err := other.Insert(t.Context(), &counter{"hits", "0", 1}); err != nil {
+				t.Error(err)
+			}
+		})
+		table := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
+		b.Fault(fault.On("Table.Insert").Nth(1).LoseReply())
+		_, err := table.Insert(t.Context(), &counter{"hits", "0", 2})
+		unknownOnly(t, "insert", err)
+	})
+}
+
+func TestALateAttemptUnderAnETagHasNoEffect(t *testing.T) {
+	atAnyStamps(t, func(t *testing.T, b *harness.Backend, _ string, table, other *patterns.Table[counter]) {
+		item, err := other.Insert(t.Context(), &counter{"hits", "0", 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Fault(late("Table.Replace"), late("Table.Delete"))
+		item.Value.N = 2
+		replaced, err := table.Replace(t.Context(), item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := table.Delete(t.Context(), item.Key, replaced.ETag); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Insert(t.Context(), &counter{"hits", "0", 3}); err != nil {
+			t.Fatal(err)
+		}
+		if n := b.Arrive(); n != 2 {
+			t.Errorf("%d requests arrive", n)
+		}
+		if now, err := other.Get(t.Context(), item.Key); err != nil || now.Value.N != 3 {
+			t.Errorf("have %+v, %v", now.Value, err)
+		}
+		if err := other.Delete(t.Context(), item.Key, azcore.ETagAny); err != nil {
+			t.Error(err)
+		}
+	})
+}
