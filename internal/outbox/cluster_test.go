@@ -65,6 +65,7 @@ const (
 type process struct {
 	*patterns.Store[hire]
 	*harness.Process // if nil, the process is reliable but for the fields below
+	inner            policy.Transporter
 	queue            *harness.OutboxQueue
 	views            []string // of its Store; nil for those of the cluster
 
@@ -85,14 +86,14 @@ type process struct {
 }
 
 func (c *cluster) start(pr *process) (*process, error) {
-	pr.queue = c.queue
+	pr.inner, pr.queue = c.inner, c.queue
 	if pr.views == nil {
 		pr.views = c.views
 	}
 	if pr.Process == nil {
 		pr.Process = &harness.Process{Decide: pr.decide}
 	}
-	pr.Inner = harness.Transport(func(req *http.Request) (*http.Response, error) { return pr.send(c.inner, req) })
+	pr.Inner = harness.Transport(pr.send)
 	service, err := pr.Tables(!c.plain, cmp.Or(pr.again, 1))
 	if err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ func (p *process) decide(string, string) (f harness.Fate) {
 }
 
 // send calls the functions of the test and carries a request out.
-func (p *process) send(inner policy.Transporter, req *http.Request) (*http.Response, error) {
+func (p *process) send(req *http.Request) (*http.Response, error) {
 	if p.sending != nil {
 		p.sending(req.Method, req.URL.Path)
 	}
@@ -130,7 +131,7 @@ func (p *process) send(inner policy.Transporter, req *http.Request) (*http.Respo
 	if p.holdBack != nil && p.holdBack(req) {
 		return nil, harness.ErrLost
 	}
-	res, err := inner.Do(req)
+	res, err := p.inner.Do(req)
 	if p.changed != nil && strings.HasSuffix(req.URL.Path, "$batch") {
 		p.changed()
 	}

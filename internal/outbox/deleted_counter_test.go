@@ -130,7 +130,7 @@ func TestALateFirstCountChangesNothing(t *testing.T) {
 		_, err3 := p.Insert(ctx, smith())
 		err4 := p.Delete(ctx, jones().key())
 		_, err5 := c.own.DeleteEntity(ctx, "company", "all", nil)
-		resp, err6 := p.Inner.Do(late)
+		resp, err6 := p.inner.Do(late)
 		if err6 == nil {
 			resp.Body.Close()
 		}

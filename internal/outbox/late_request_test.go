@@ -55,8 +55,8 @@ func (n *network) arrive(r *race) {
 // behind starts a process whose first attempt of a request that hold selects is delayed.
 func (r *race) behind(hold func(method, path string) bool) (*process, *network) {
 	p := r.process()
-	n := &network{Transporter: p.Inner, hold: hold}
-	p.Inner = n
+	n := &network{Transporter: p.inner, hold: hold}
+	p.inner = n
 	return p, n
 }
 
@@ -112,7 +112,7 @@ func TestAGuardedInsertDoesNotUndoADelete(t *testing.T) {
 			a, network := r.behind(func(method, path string) bool { return lose == "the request is late" && isTransaction(method, path) })
 			guarded, err := r.start(&process{guard: true})
 			r.must(err)
-			guarded.Inner, a = network, guarded
+			guarded.inner, a = network, guarded
 			deleted := false
 			a.loseReply = func(method, path string) bool {
 				if network.late != nil || !isTransaction(method, path) || deleted {
