@@ -133,8 +133,11 @@ func (r *storeRun) write(ctx context.Context, number int) {
 		time.Sleep(time.Duration(chance.IntN(60)) * time.Second)
 		h := drawHire(chance)
 		h.Age = int32(number + i + 1) // no two operations write equal entities
-		if r.added != "" && h.Email != "" {
-			h.Email += h.ID // the old version does not keep it unique
+		if r.added != "" { // the old version does not keep unique values so
+			h.Head = false
+			if h.Email != "" {
+				h.Email += h.ID
+			}
 		}
 		kind := chance.IntN(8)
 		if r.crowded {
