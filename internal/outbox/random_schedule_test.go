@@ -133,7 +133,7 @@ func (r *storeRun) write(ctx context.Context, number int) {
 		time.Sleep(time.Duration(chance.IntN(60)) * time.Second)
 		h := drawHire(chance)
 		h.Age = int32(number + i + 1) // no two operations write equal entities
-		if r.added != "" { // the old version does not keep unique values so
+		if r.added != "" {            // the old version does not keep unique values so
 			h.Head = false
 			if h.Email != "" {
 				h.Email += h.ID
