@@ -8,6 +8,7 @@ require (
 	github.com/Azure/azure-sdk-for-go/sdk/data/aztables v1.4.1
 	github.com/Azure/azure-sdk-for-go/sdk/storage/azblob v1.8.0
 	github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue v1.0.1
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/google/uuid v1.6.0
 	golang.org/x/sync v0.24.0
 	pgregory.net/rapid v1.3.0

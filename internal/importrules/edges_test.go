@@ -110,6 +110,7 @@ var edges = map[string][]string{
 		"internal/azurite",
 		"internal/fakeaccount/fault",
 		"internal/fakeaccount/op",
+		"internal/txn",
 		"internal/wire",
 		"keys",
 		"patterns",

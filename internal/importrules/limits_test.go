@@ -36,7 +36,8 @@ var heavy = map[string][]string{
 		"internal/harness",
 		"patterns/storagetest",
 	},
-	"pgregory.net/rapid": {},
+	"pgregory.net/rapid":                {},
+	"github.com/anishathalye/porcupine": {"internal/harness"},
 	module + "/internal/azurite": {
 		"examples/...",
 		"internal/azurite",

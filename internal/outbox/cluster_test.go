@@ -1,10 +1,10 @@
 package outbox_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -26,19 +25,33 @@ import (
 // in virtual time.
 type cluster struct {
 	views   []string // of the Store, by name
-	account *storagetest.Account
+	expiry  time.Duration
+	stamped bool
+	guard   bool                 // StoreOptions.GuardInserts
+	plain   bool                 // the clients are not accelerated
+	account *storagetest.Account // nil in a random schedule, which has no log
+	inner   policy.Transporter
 	queue   *harness.OutboxQueue
 	own     *aztables.Client // for the test itself; its requests never fail
 	other   *aztables.Client
 }
 
 func newCluster(ctx context.Context, views []string) (*cluster, error) {
-	c := &cluster{views: views, account: storagetest.Start(nil), queue: &harness.OutboxQueue{}}
-	c.own = c.account.Tables().NewClient("hires")
-	c.other = c.account.Tables().NewClient("other")
+	c := &cluster{views: views, expiry: testExpiry, account: storagetest.Start(nil)}
+	c.inner = c.account.Transport()
+	return c, c.create(ctx)
+}
+
+// create creates the tables and the queue.
+func (c *cluster) create(ctx context.Context) error {
+	service, err := (&harness.Process{Inner: c.inner}).Tables(false, 0)
+	if err != nil {
+		return err
+	}
+	c.queue, c.own, c.other = &harness.OutboxQueue{}, service.NewClient("hires"), service.NewClient("other")
 	_, err1 := c.own.CreateTable(ctx, nil)
 	_, err2 := c.other.CreateTable(ctx, nil)
-	return c, errors.Join(err1, err2)
+	return errors.Join(err1, err2)
 }
 
 const (
@@ -51,24 +64,21 @@ const (
 // its later requests is sent.
 type process struct {
 	*patterns.Store[hire]
-	inner policy.Transporter
-	queue *harness.OutboxQueue
-	views []string // of its Store; nil for those of the cluster
+	*harness.Process // if nil, the process is reliable but for the fields below
+	inner            policy.Transporter
+	queue            *harness.OutboxQueue
+	views            []string // of its Store; nil for those of the cluster
 
 	mu    sync.Mutex
-	steps int  // requests so far, to tables and the queue
-	die   int  // the step at which the process is killed, 0 for never
-	after bool // it is killed after that step, else before
-	dead  bool
-	lost  int  // the step whose reply is lost, 0 for none
-	tries int  // StoreOptions.Tries
-	guard bool // StoreOptions.GuardInserts
+	steps int   // requests so far, to tables and the queue
+	die   int   // the step at which the process is killed, 0 for never
+	after bool  // it is killed after that step, else before
+	lost  int   // the step whose reply is lost, 0 for none
+	tries int   // StoreOptions.Tries
+	guard bool  // StoreOptions.GuardInserts
+	again int32 // retries of the SDK, 0 for one
 
-	chance  *rand.Rand    // nil for no delays and no losses
-	latency time.Duration // the longest of a request
-	lose    float64       // the probability that a request, or a reply, is lost
-	changed func()        // is called after each transaction that was sent
-
+	changed     func()                         // is called after each transaction that was sent
 	sending     func(method, path string)      // is called before each request
 	loseRequest func(method, path string) bool // reports whether a request is lost
 	holdBack    func(req *http.Request) bool   // reports whether a request is not sent now
@@ -76,65 +86,59 @@ type process struct {
 }
 
 func (c *cluster) start(pr *process) (*process, error) {
-	pr.inner, pr.queue = c.account.Transport(), c.queue
+	pr.inner, pr.queue = c.inner, c.queue
 	if pr.views == nil {
 		pr.views = c.views
 	}
-	retry := policy.RetryOptions{MaxRetries: 1, RetryDelay: time.Second}
-	if pr.die > 0 {
-		retry.MaxRetries = -1 // a killed process does not retry
+	if pr.Process == nil {
+		pr.Process = &harness.Process{Decide: pr.decide}
 	}
-	client, err := aztables.NewServiceClientFromConnectionString(c.account.ConnectionString(),
-		patterns.Accelerate(&aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: pr, Retry: retry}}))
+	pr.Inner = harness.Transport(pr.send)
+	service, err := pr.Tables(!c.plain, cmp.Or(pr.again, 1))
 	if err != nil {
 		return nil, err
 	}
-	pr.Store, err = newHires(client.NewClient("hires"), patterns.StoreOptions[hire]{
-		Views: someViews(client.NewClient("other"), pr.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: testExpiry, Tries: pr.tries, GuardInserts: pr.guard,
-	})
+	opts := patterns.StoreOptions[hire]{
+		Views: someViews(service.NewClient("other"), pr.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: c.expiry, Tries: pr.tries, GuardInserts: pr.guard || c.guard,
+	}
+	pr.Store, err = openHires(service.NewClient("hires"), c.stamped, opts)
 	return pr, err
 }
 
-var (
-	errKilled = errors.New("the process is dead")
-	errLost   = errors.New("connection lost")
-)
-
-// step calls do, unless the process is dead or the request is lost, and returns its
-// error, unless the reply is lost.
-func (p *process) step(ctx context.Context, do func() error) error {
+// decide decides the fate of the requests of a process with scripted faults.
+func (p *process) decide(string, string) (f harness.Fate) {
 	p.mu.Lock()
-	if p.dead {
-		p.mu.Unlock()
-		return errKilled
-	}
+	defer p.mu.Unlock()
 	p.steps++
-	dies := p.steps == p.die
-	var before, after time.Duration
-	var requestLost, replyLost bool
-	if p.chance != nil {
-		before, after = time.Duration(p.chance.Int64N(int64(p.latency)))+1, time.Duration(p.chance.Int64N(int64(p.latency)))+1
-		requestLost, replyLost = p.chance.Float64() < p.lose, p.chance.Float64() < p.lose
+	f.Dies = p.steps == p.die
+	switch {
+	case f.Dies && !p.after:
+		f.What = harness.RequestLost
+	case f.Dies || p.steps == p.lost:
+		f.What = harness.ReplyLost
 	}
-	p.dead = dies
-	replyLost = replyLost || p.steps == p.lost
-	p.mu.Unlock()
-	time.Sleep(before)
-	if dies && !p.after {
-		return errKilled
+	return f
+}
+
+// send calls the functions of the test and carries a request out.
+func (p *process) send(req *http.Request) (*http.Response, error) {
+	if p.sending != nil {
+		p.sending(req.Method, req.URL.Path)
 	}
-	if requestLost {
-		return errLost
+	if p.loseRequest != nil && p.loseRequest(req.Method, req.URL.Path) {
+		return nil, harness.ErrLost
 	}
-	err := do()
-	time.Sleep(after)
-	if dies {
-		return errKilled
+	if p.holdBack != nil && p.holdBack(req) {
+		return nil, harness.ErrLost
 	}
-	if replyLost && err == nil {
-		return errLost
+	res, err := p.inner.Do(req)
+	if p.changed != nil && strings.HasSuffix(req.URL.Path, "$batch") {
+		p.changed()
 	}
-	return err
+	if p.loseReply != nil && p.loseReply(req.Method, req.URL.Path) {
+		return nil, harness.ErrLost
+	}
+	return res, err
 }
 
 // replyIsLost reports whether the reply of step lost has been lost.
@@ -144,60 +148,24 @@ func (p *process) replyIsLost() bool {
 	return p.lost != 0 && p.steps > p.lost
 }
 
-func (p *process) kill() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.dead = true
-}
-
-func (p *process) isDead() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.dead
-}
-
-func (p *process) Do(req *http.Request) (res *http.Response, err error) {
-	if err := req.Context().Err(); err != nil {
-		return nil, err
-	}
-	err = p.step(req.Context(), func() (err error) {
-		if p.sending != nil {
-			p.sending(req.Method, req.URL.Path)
-		}
-		if p.loseRequest != nil && p.loseRequest(req.Method, req.URL.Path) {
-			return errLost
-		}
-		if p.holdBack != nil && p.holdBack(req) {
-			return errLost
-		}
-		res, err = p.inner.Do(req)
-		if p.changed != nil && strings.HasSuffix(req.URL.Path, "$batch") {
-			p.changed()
-		}
-		if p.loseReply != nil && p.loseReply(req.Method, req.URL.Path) {
-			return errLost
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return res, nil
-}
-
 // processQueue is the queue of a process, whose requests are steps.
 type processQueue struct{ p *process }
 
+func refused(status int) error { return fmt.Errorf("status %d", status) }
+
 func (q processQueue) Put(ctx context.Context, w patterns.OutboxMessage, after time.Duration) (r patterns.Receipt, err error) {
-	err = q.p.step(ctx, func() (err error) {
-		r, err = q.p.queue.Put(ctx, w, after)
+	err = q.p.Step(ctx, "POST", "/queue", func(answered bool) error {
+		receipt, err := q.p.queue.Put(ctx, w, after)
+		if answered {
+			r = receipt
+		}
 		return err
-	})
+	}, refused)
 	return r, err
 }
 
 func (q processQueue) Delete(ctx context.Context, r patterns.Receipt) error {
-	return q.p.step(ctx, func() error { return q.p.queue.Delete(ctx, r) })
+	return q.p.Step(ctx, "DELETE", "/queue", func(bool) error { return q.p.queue.Delete(ctx, r) }, refused)
 }
 
 // recover runs a worker until the queue is empty, and lets time pass.

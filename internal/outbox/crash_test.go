@@ -135,7 +135,7 @@ func crash(ctx context.Context, sc scenario, at int, after bool) error {
 		return err
 	}
 	_ = sc.call(ctx, pr)
-	if !pr.isDead() {
+	if !pr.Dead() {
 		return errors.New("the process was not killed")
 	}
 	if err := inPartition(ctx, c); err != nil {
@@ -175,7 +175,7 @@ func crashWorker(ctx context.Context, sc scenario, at int, after bool) (killed b
 	if err != nil {
 		return false, err
 	}
-	pr.changed = pr.kill
+	pr.changed = pr.Kill
 	_ = sc.call(ctx, pr)
 	time.Sleep(testGrace)
 	w, err := c.start(&process{die: at, after: after})
@@ -183,10 +183,10 @@ func crashWorker(ctx context.Context, sc scenario, at int, after bool) (killed b
 		return false, err
 	}
 	for range 2 * int(testExpiry/time.Minute) {
-		if w.isDead() {
+		if w.Dead() {
 			break
 		}
-		if ok, err := c.queue.WorkOne(ctx, w, workerHides); err != nil && !w.isDead() {
+		if ok, err := c.queue.WorkOne(ctx, w, workerHides); err != nil && !w.Dead() {
 			return false, err
 		} else if !ok {
 			time.Sleep(time.Minute)
@@ -195,5 +195,5 @@ func crashWorker(ctx context.Context, sc scenario, at int, after bool) (killed b
 	if err := c.recover(ctx); err != nil {
 		return false, err
 	}
-	return w.isDead(), c.clean(ctx)
+	return w.Dead(), c.clean(ctx)
 }

@@ -6,17 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
-	"pgregory.net/rapid"
-
-	"github.com/azpatterns/azpatterns/patterns"
 )
 
 func smith() *hire { return &hire{Dept: "Sales", ID: "000224", Last: "Smith", Age: 40} }
@@ -145,78 +139,4 @@ func TestALateFirstCountChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-}
-
-// damage is a random schedule of inserts and deletes during which the counter's row is
-// deleted several times.
-type damage struct {
-	Clients, Acts, Deletions int
-	Lose                     float64
-}
-
-func (d *damage) run(ctx context.Context, seed uint64) error {
-	c, err := newCluster(ctx, []string{"company"})
-	if err != nil {
-		return err
-	}
-	errs := make([]error, d.Clients+1)
-	var wg sync.WaitGroup
-	for i := range d.Clients {
-		chance := rand.New(rand.NewPCG(seed, uint64(i)))
-		p, err := c.start(&process{chance: rand.New(rand.NewPCG(seed, uint64(i+100))), latency: time.Second, lose: d.Lose})
-		if err != nil {
-			return err
-		}
-		wg.Go(func() {
-			for range d.Acts {
-				h := jones()
-				h.ID = fmt.Sprint(chance.IntN(3))
-				var err error
-				if chance.IntN(2) == 0 {
-					_, err = p.Insert(ctx, h)
-				} else {
-					err = p.Delete(ctx, h.key())
-				}
-				if !expected(err) {
-					errs[i] = err
-				}
-			}
-		})
-	}
-	wg.Go(func() {
-		chance := rand.New(rand.NewPCG(seed, 1000))
-		for range d.Deletions {
-			time.Sleep(time.Duration(chance.Int64N(int64(20 * time.Second))))
-			if _, err := c.own.DeleteEntity(ctx, "company", "all", nil); err != nil && !strings.Contains(err.Error(), "ResourceNotFound") {
-				errs[d.Clients] = err
-			}
-		}
-	})
-	wg.Wait()
-	if err := errors.Join(append(errs, c.recover(ctx))...); err != nil {
-		return err
-	}
-	repairer, err := c.start(&process{})
-	for i := range 3 {
-		h := jones()
-		h.ID = fmt.Sprint(i)
-		if rerr := repairer.Repair(ctx, h.key()); rerr != nil && !errors.Is(rerr, patterns.ErrNotFound) {
-			err = errors.Join(err, rerr)
-		}
-	}
-	return errors.Join(err, counted(ctx, c.own))
-}
-
-func TestACounterIsTheSumOfItsMarksHoweverOftenItIsDeleted(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		d := &damage{
-			Clients: rapid.IntRange(2, 4).Draw(rt, "clients"), Acts: rapid.IntRange(2, 8).Draw(rt, "acts"),
-			Deletions: rapid.IntRange(1, 6).Draw(rt, "deletions"), Lose: rapid.SampledFrom([]float64{0, 0.05}).Draw(rt, "lose"),
-		}
-		seed := rapid.Uint64().Draw(rt, "seed")
-		if err := inVirtualTime(t, func(ctx context.Context) error { return d.run(ctx, seed) }); err != nil {
-			rt.Fatalf("seed %d: %v", seed, err)
-		}
-	})
 }

@@ -53,7 +53,7 @@ func TestALateWriteIsUndone(t *testing.T) {
 func TestTheExpiryOfARecordBeginsWhenTheOperationIsDone(t *testing.T) {
 	testRace(t, func(r *race) {
 		a, w := r.process(), r.process()
-		a.changed = a.kill
+		a.changed = a.Kill
 		_, _ = a.Insert(r.ctx, withBadge("B7"))
 		time.Sleep(2 * testExpiry)
 		retryAfter, err := w.Handle(r.ctx, r.queue.Message(0))
@@ -88,7 +88,7 @@ func TestTheOutboxMessageNamesEveryReservedRow(t *testing.T) {
 				r.must(err)
 				return false
 			}
-			a.kill()
+			a.Kill()
 			return true
 		}
 		badges := []string{"B7", "B8"}
@@ -130,7 +130,7 @@ func lateWorker(t *testing.T, lost bool) {
 			if isWrite(method, path) && paused.CompareAndSwap(false, true) {
 				reached <- true
 				<-resume
-				w.kill() // after this request
+				w.Kill() // after this request
 			}
 		}
 		begins := isWrite
@@ -160,7 +160,7 @@ func lateWorker(t *testing.T, lost bool) {
 func TestTwoWorkersMayRemoveOneRecord(t *testing.T) {
 	testRace(t, func(r *race) {
 		a, w := r.process(), r.process()
-		a.changed = a.kill
+		a.changed = a.Kill
 		_, _ = a.Insert(r.ctx, jones())
 		r.handle(0)
 		time.Sleep(2 * testExpiry)
@@ -183,18 +183,18 @@ func TestTwoWorkersMayRemoveOneRecord(t *testing.T) {
 func TestAWriteOfASlowWorkerAfterTheEndIsUndone(t *testing.T) {
 	testRace(t, func(r *race) {
 		a, slow, b := r.process(), r.process(), r.process()
-		a.changed = a.kill
+		a.changed = a.Kill
 		_, _ = a.Insert(r.ctx, withBadge(""))
 		var begun atomic.Bool // a drain sends requests concurrently
 		slow.sending = func(method, path string) {
 			if method == "POST" && strings.HasSuffix(path, "/other") && begun.CompareAndSwap(false, true) {
 				r.handle(0)
 				r.must(b.Delete(r.ctx, jones().key()))
-				slow.kill() // after this request
+				slow.Kill() // after this request
 			}
 		}
 		_, _ = slow.Handle(r.ctx, r.queue.Message(0))
-		if !slow.isDead() {
+		if !slow.Dead() {
 			r.must(errors.New("the slow worker wrote nothing"))
 		}
 	})

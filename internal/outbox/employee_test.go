@@ -132,7 +132,13 @@ func someViews(other *aztables.Client, names []string) []patterns.View[hire] {
 }
 
 func newHires(client *aztables.Client, opts patterns.StoreOptions[hire]) (*patterns.Store[hire], error) {
-	table, err := patterns.NewTable(client, &patterns.TableOptions[hire]{Key: func(h *hire) (keys.Key, error) { return h.key(), nil }})
+	return openHires(client, false, opts)
+}
+
+func openHires(client *aztables.Client, stamped bool, opts patterns.StoreOptions[hire]) (*patterns.Store[hire], error) {
+	table, err := patterns.NewTable(client, &patterns.TableOptions[hire]{
+		Key: func(h *hire) (keys.Key, error) { return h.key(), nil }, StampWrites: stamped,
+	})
 	if err != nil {
 		return nil, err
 	}

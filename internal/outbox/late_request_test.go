@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -35,7 +36,7 @@ func (n *network) Do(req *http.Request) (*http.Response, error) {
 		}
 		n.late.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	return nil, errLost
+	return nil, harness.ErrLost
 }
 
 // arrive carries out the delayed attempt.

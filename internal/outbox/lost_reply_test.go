@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -39,7 +39,7 @@ func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 					return err
 				}
 				pr.lost = at
-				if err := sc.call(ctx, pr); err != nil && !(errors.Is(err, errLost) && strings.Contains(err.Error(), "outbox message")) {
+				if err := sc.call(ctx, pr); err != nil && !(errors.Is(err, harness.ErrLost) && strings.Contains(err.Error(), "outbox message")) {
 					return err
 				} else if err != nil {
 					return errors.Join(c.recover(ctx), c.clean(ctx))
@@ -62,59 +62,6 @@ func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 		}
 	}
 	t.Logf("%d lost replies", points)
-}
-
-// Several writers increment one number while replies are lost. The outbox row shows
-// whether an update was applied.
-func TestNoUpdateIsLostOrAppliedTwice(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(20) {
-		err := inVirtualTime(t, func(ctx context.Context) error {
-			s := &schedule{script: script{latency: 50_000_000, lose: 0.1}, seed: seed}
-			var err error
-			if s.cluster, err = newCluster(ctx, everyView); err != nil {
-				return err
-			}
-			h := &hire{Dept: "Sales", ID: "1", Name: "Ann", Last: "Jones", Badge: "A"}
-			setup, err := s.start(&process{})
-			if err != nil {
-				return err
-			}
-			if _, err := setup.Insert(ctx, h); err != nil {
-				return err
-			}
-			var mu sync.Mutex
-			var wg sync.WaitGroup
-			sure, maybe := 0, 0
-			for range 4 {
-				wg.Go(func() {
-					p, _ := s.process()
-					for range 5 {
-						_, err := p.Update(ctx, h.key(), func(h *hire) error { h.Age++; return nil })
-						mu.Lock()
-						switch {
-						case err == nil:
-							sure++
-						case errors.Is(err, patterns.ErrOutcomeUnknown):
-							maybe++
-						case !expected(err):
-							s.failed("update: %w", err)
-						}
-						mu.Unlock()
-					}
-				})
-			}
-			wg.Wait()
-			item, err := setup.Get(ctx, h.key())
-			if n := int(item.Value.Age); n < sure || n > sure+maybe {
-				s.failed("incremented to %d by %d updates and %d that may have been applied", n, sure, maybe)
-			}
-			return errors.Join(append(s.errs, err, s.recover(ctx), s.clean(ctx))...)
-		})
-		if err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-		}
-	}
 }
 
 // Another writer changes the entity before the first writer, whose reply was lost, has

@@ -22,7 +22,7 @@ func TestAWorkerReadsTheRowBeforeThePrimary(t *testing.T) {
 		setup, a, b, q, w := r.process(), r.process(), r.process(), r.process(), r.process()
 		_, err := setup.Insert(r.ctx, withBadge("B7"))
 		r.must(err)
-		a.changed = a.kill
+		a.changed = a.Kill
 		_ = a.setBadge(r.ctx, "B8")
 		var back, gone atomic.Bool
 		w.sending = func(method, path string) {
@@ -74,7 +74,7 @@ func TestARowThatItsEntityTookBackIsNotFree(t *testing.T) {
 		setup, a, b, q := r.process(), r.process(), r.process(), r.process()
 		_, err := setup.Insert(r.ctx, withBadge("B7"))
 		r.must(err)
-		a.changed = a.kill
+		a.changed = a.Kill
 		_ = a.setBadge(r.ctx, "B8") // the row still exists
 		var back atomic.Bool
 		q.sending = func(method, path string) {

@@ -3,272 +3,249 @@ package outbox_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-var (
-	schedules = flag.Int("store.schedules", 20, "schedules for each script of TestEveryRandomScheduleEndsConsistent")
-	viewsOnly = flag.String("store.views", "", "the views of TestEveryRandomScheduleEndsConsistent, joined by commas, instead of many choices")
-)
-
-// script is what a rapid test draws: the operations of each process, and the faults.
-type script struct {
-	views   []string
-	writers [][]act
-	workers int
-	lose    float64       // the probability that a request, or a reply, is lost
-	die     int           // a process is killed at a step up to this, 0 for none
-	latency time.Duration // the longest of a request
-	twice   float64       // the probability that two workers receive a message
-	early   float64       // the probability that a message is received before its time
-}
-
-// act is one operation on one of a few entities that compete for a few values.
-type act struct {
-	Kind              int // insert, put, update, delete, update of a read item
-	ID, Email, Badge  int
-	Last, Name        int
-	Head, OtherBranch bool
-}
-
-var drawAct = rapid.Custom(func(t *rapid.T) act {
-	small := rapid.IntRange(0, 2)
-	return act{
-		Kind: rapid.IntRange(0, 5).Draw(t, "kind"), ID: small.Draw(t, "id"), Email: small.Draw(t, "email"), Badge: small.Draw(t, "badge"),
-		Last: rapid.IntRange(0, 1).Draw(t, "last"), Name: rapid.IntRange(0, 1).Draw(t, "name"),
-		Head: rapid.IntRange(0, 3).Draw(t, "head") == 0, OtherBranch: rapid.IntRange(0, 3).Draw(t, "branch") == 0,
-	}
-})
-
-// drawViews draws all views or fewer: a row that entities have in common ends races early,
-// and so hides errors.
-var drawViews = rapid.Custom(func(t *rapid.T) []string {
-	if known := rapid.SampledFrom([][]string{everyView, fewViews, nil}).Draw(t, "known"); known != nil {
-		return known
-	}
-	return rapid.SliceOfNDistinct(rapid.SampledFrom(everyView), 1, -1, rapid.ID[string]).Draw(t, "some")
-})
-
-var drawScript = rapid.Custom(func(t *rapid.T) script {
-	return script{
-		views:   drawViews.Draw(t, "views"),
-		writers: rapid.SliceOfN(rapid.SliceOfN(drawAct, 1, 4), 1, 3).Draw(t, "writers"),
-		workers: rapid.IntRange(1, 2).Draw(t, "workers"),
-		lose:    rapid.SampledFrom([]float64{0, 0.02, 0.1}).Draw(t, "lose"),
-		die:     rapid.SampledFrom([]int{0, 15, 60}).Draw(t, "die"),
-		latency: rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 20 * time.Second, 2 * time.Minute}).Draw(t, "latency"),
-		twice:   rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "twice"),
-		early:   rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "early"),
-	}
-})
-
-func (a *act) hire() *hire {
-	h := &hire{Dept: "Sales", ID: fmt.Sprint(a.ID), Name: []string{"Ann", "Bob"}[a.Name], Last: []string{"Jones", "Smith"}[a.Last], Head: a.Head}
-	if a.OtherBranch {
-		h.Dept = "Marketing"
-	}
-	if a.Email > 0 {
-		h.Email = fmt.Sprint("e", a.Email)
-	}
-	if a.Badge > 0 {
-		h.Badge = fmt.Sprint("b", a.Badge)
-	}
-	h.Age = int32(20 + a.ID)
-	return h
-}
-
-func (a *act) run(ctx context.Context, p *process) error {
-	h := a.hire()
-	change := func(now *hire) error { *now = *h; return nil }
-	var err error
-	switch a.Kind {
-	case 0:
-		_, err = p.Insert(ctx, h)
-	case 1:
-		_, err = p.Put(ctx, h)
-	case 2:
-		_, err = p.Update(ctx, h.key(), change)
-	case 3:
-		err = p.Delete(ctx, h.key())
-	default:
-		var was patterns.Item[hire]
-		if was, err = p.Get(ctx, h.key()); err != nil {
-			return err
+// Writers change a few entities that compete for a few values, next to workers, sweeps and
+// repairs, while requests are lost or arrive late, processes are killed or paused, and their
+// clocks are wrong. No two entities ever have the same badge, and what changes in one
+// transaction is never torn. In the end, all derived rows are correct, without a sweep, and
+// the results for each entity have an order.
+func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
+	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions"}, 900, func(ctx context.Context, mode string, s *harness.Schedule) {
+		s.DrawFaults(time.Hour - time.Minute)
+		r := &storeRun{Schedule: s, watched: s.IntN(4) == 0, skewed: s.IntN(2) == 0, crowded: s.IntN(3) == 0}
+		r.cluster = &cluster{inner: s.Inner, expiry: time.Hour, stamped: s.IntN(2) == 0, guard: s.IntN(2) == 0, plain: s.IntN(4) == 0}
+		switch mode {
+		case "all views":
+			r.views = everyView
+		case "few views":
+			r.views = fewViews
+		case "local views":
+			r.views = [][]string{viewsHere, {"byEmail"}}[s.IntN(2)] // the rows of the former stop most late inserts
+		case "a counter":
+			r.views = []string{"company"}
+		case "two versions":
+			r.views, r.added = everyView, []string{"byEmail", "byName", "lastHere", "lastAll", "department", "company"}[s.IntN(6)]
+		default:
+			r.views = slices.DeleteFunc(slices.Clone(everyView), func(string) bool { return s.IntN(2) == 0 })
 		}
-		if a.Kind == 4 {
-			_, err = p.UpdateItem(ctx, was, change)
-		} else if _, err = p.PutItem(ctx, was, h); err == nil {
-			err = p.Delete(ctx, h.key())
+		if err := r.create(ctx); err != nil {
+			s.Failf("create: %w", err)
 		}
-	}
-	return err
+		r.run(ctx)
+	})
 }
 
-// expected reports whether an operation of a schedule may return err.
-func expected(err error) bool {
-	for _, e := range []error{patterns.ErrExists, patterns.ErrNotFound, patterns.ErrConflict, patterns.ErrOutcomeUnknown, errLost, errKilled} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return err == nil
-}
-
-// schedule runs a script with delays, losses and kills that its seed determines.
-type schedule struct {
-	script
+// storeRun is one schedule of a Store.
+type storeRun struct {
+	*harness.Schedule
 	*cluster
-	seed uint64
-
-	mu      sync.Mutex
-	started uint64
-	errs    []error
+	harness.History
+	watched, skewed bool
+	crowded         bool        // the writers insert and delete one entity
+	added           string      // the view that half of the processes lack at first
+	uncounted       atomic.Bool // the row of a counter was deleted
 }
 
-func (s *schedule) failed(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.errs = append(s.errs, fmt.Errorf(format, args...))
+// every entity of a schedule.
+var every = []*hire{
+	{Dept: "Sales", ID: "0"}, {Dept: "Sales", ID: "1"}, {Dept: "Sales", ID: "2"},
+	{Dept: "Marketing", ID: "0"}, {Dept: "Marketing", ID: "1"}, {Dept: "Marketing", ID: "2"},
 }
 
-// process starts a process with random faults.
-func (s *schedule) process() (*process, *rand.Rand) {
-	s.mu.Lock()
-	s.started++
-	chance := rand.New(rand.NewPCG(s.seed, s.started))
-	s.mu.Unlock()
-	pr := &process{chance: rand.New(rand.NewPCG(chance.Uint64(), 1)), latency: s.latency, lose: s.lose}
-	pr.changed = func() { s.watch(context.Background()) }
-	if s.die > 0 && chance.IntN(3) > 0 {
-		pr.die, pr.after = 1+chance.IntN(s.die), chance.IntN(2) == 0
+// process starts the process with this number.
+func (r *storeRun) process(number int) (*process, *rand.Rand) {
+	chance := rand.New(rand.NewPCG(r.Seed, uint64(number)))
+	p := &process{Process: r.Process(number), again: int32(chance.IntN(4)) - 1}
+	if r.skewed {
+		p.Skew = time.Duration(chance.IntN(11)-5) * time.Hour
 	}
-	pr, err := s.start(pr)
+	if r.added != "" && number/100%2 == 1 {
+		p.views = slices.DeleteFunc(slices.Clone(r.views), func(view string) bool { return view == r.added })
+	}
+	if r.watched && r.added == "" {
+		p.changed = func() { r.watch(context.Background()) }
+	}
+	p, err := r.start(p)
 	if err != nil {
-		s.failed("start: %w", err)
+		r.Failf("start: %w", err)
 	}
-	return pr, chance
+	return p, chance
 }
 
-func (s *schedule) write(ctx context.Context, acts []act) {
-	p, chance := s.process()
-	for _, a := range acts {
-		time.Sleep(time.Duration(chance.Int64N(int64(3 * s.latency))))
-		if err := a.run(ctx, p); !expected(err) && !p.isDead() {
-			s.failed("%+v: %w", a, err)
-		}
-		if p.isDead() {
-			p, chance = s.process()
-		}
-	}
-}
-
-func (s *schedule) work(ctx context.Context, stop <-chan struct{}) {
-	p, chance := s.process()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-time.After(time.Duration(1 + chance.Int64N(int64(20*time.Second)))):
-		}
-		if chance.Float64() < s.early {
-			s.queue.ShowFirst()
-		}
-		hide := 30 * time.Second
-		if chance.Float64() < s.twice {
-			hide = 1
-		}
-		_, err := s.queue.WorkOne(ctx, p, hide)
-		if p.isDead() {
-			p, chance = s.process()
-		} else if !expected(err) || errors.As(err, new(*patterns.DuplicateError)) {
-			s.failed("worker: %w", err)
-		}
-	}
-}
-
-// watch checks the invariants, after every transaction.
-func (s *schedule) watch(ctx context.Context) {
-	if err := errors.Join(inPartition(ctx, s.cluster), s.checkBadges(ctx)); err != nil {
-		s.failed("after a transaction: %w", err)
-	}
-}
-
-// checkBadges checks that no two primaries have the same badge, whose index is remote.
-func (s *schedule) checkBadges(ctx context.Context) error {
-	if !slices.Contains(s.cluster.views, "byBadge") {
-		return nil
-	}
-	rows, err := readTable(ctx, s.own)
-	if err != nil {
-		return err
-	}
-	seen := map[string]string{}
-	for key, p := range rows {
-		if !strings.Contains(key, "|id_") {
-			continue
-		}
-		badge := hireOf(key, p).Badge
-		if other, twice := seen[badge]; twice && badge != "" {
-			return fmt.Errorf("%s and %s have the badge %s", other, key, badge)
-		}
-		seen[badge] = key
-	}
-	return nil
-}
-
-func (s *schedule) run(ctx context.Context) error {
-	c, err := newCluster(ctx, s.script.views)
-	if err != nil {
-		return err
-	}
-	s.cluster = c
+func (r *storeRun) run(ctx context.Context) {
 	stop := make(chan struct{})
 	var writers, others sync.WaitGroup
-	for _, acts := range s.writers {
-		writers.Go(func() { s.write(ctx, acts) })
+	for n := range 1 + r.IntN(3) {
+		writers.Go(func() { r.write(ctx, 100*n) })
 	}
-	for range s.workers {
-		others.Go(func() { s.work(ctx, stop) })
+	for n := range 1 + r.IntN(2) {
+		others.Go(func() {
+			r.repeat(stop, 1000+100*n, 20*time.Second, func(p *process, chance *rand.Rand) error { return r.work(ctx, p, chance) })
+		})
+	}
+	if r.IntN(2) == 0 {
+		others.Go(func() {
+			r.repeat(stop, 2000, 10*time.Minute, func(p *process, chance *rand.Rand) error { return r.maintain(ctx, p, chance) })
+		})
 	}
 	writers.Wait()
 	close(stop)
 	others.Wait()
-	if err := s.recover(ctx); err != nil {
-		s.failed("recovery: %w", err)
+	r.WaitLate()
+	check := func(what string, err error) {
+		if err != nil {
+			r.Failf("%s: %w", what, err)
+		}
 	}
-	if err := s.clean(ctx); err != nil {
-		s.failed("after recovery: %w", err)
+	check("recovery", r.recover(ctx))
+	if r.uncounted.Load() || r.added != "" {
+		check("repair", r.repairAll(ctx))
+		check("recovery from the repair", r.recover(ctx))
 	}
-	return errors.Join(s.errs...)
+	check("before the sweep", r.consistent(ctx))
+	time.Sleep(2 * r.expiry)
+	check("sweep", r.sweep(ctx))
+	check("recovery from the sweep", r.recover(ctx))
+	check("in the end", r.clean(ctx))
+	reliable, err := r.start(&process{})
+	check("start", err)
+	for _, h := range every {
+		_, _ = r.get(ctx, reliable, h)
+	}
+	check("linearizable", r.Check())
 }
 
-func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
-	t.Parallel()
-	ran := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		sc := drawScript.Draw(rt, "script")
-		if *viewsOnly != "" {
-			sc.views = strings.Split(*viewsOnly, ",")
-		}
-		first := rapid.Uint64().Draw(rt, "seed")
-		for i := range *schedules {
-			s := &schedule{script: sc, seed: first + uint64(i)}
-			ran++
-			if err := inVirtualTime(t, s.run); err != nil {
-				rt.Fatalf("seed %d: %v", s.seed, err)
+// write runs the operations of a client, and starts another process if its process is killed.
+func (r *storeRun) write(ctx context.Context, number int) {
+	p, chance := r.process(number)
+	for i := range 1 + chance.IntN(4) {
+		time.Sleep(time.Duration(chance.IntN(60)) * time.Second)
+		h := drawHire(chance)
+		h.Age = int32(number + i + 1) // no two operations write equal entities
+		if r.added != "" {            // the old version does not keep unique values so
+			h.Head = false
+			if h.Email != "" {
+				h.Email += h.ID
 			}
 		}
-	})
-	t.Logf("%d schedules", ran)
+		kind := chance.IntN(8)
+		if r.crowded {
+			h.Dept, h.ID = "Sales", "0"
+			kind = []int{0, 0, 4, 7}[chance.IntN(4)] // insert, delete
+		}
+		if err := r.act(ctx, p, h, kind); !r.expected(err) && !p.Dead() {
+			r.Failf("client %d, operation %d: %w", number, i, err)
+		}
+		if p.Dead() {
+			p, chance = r.process(number + i + 1)
+		}
+	}
+}
+
+// drawHire draws one of a few entities with a few values.
+func drawHire(chance *rand.Rand) *hire {
+	pick := func(values ...string) string { return values[chance.IntN(len(values))] }
+	return &hire{
+		Dept: pick("Sales", "Sales", "Sales", "Marketing"), ID: pick("0", "1", "2"), Name: pick("Ann", "Bob"), Last: pick("Jones", "Smith"),
+		Email: pick("", "e1", "e2"), Badge: pick("", "b1", "b2"), Head: chance.IntN(4) == 0,
+	}
+}
+
+// act runs one operation and records its result.
+func (r *storeRun) act(ctx context.Context, p *process, h *hire, kind int) error {
+	a := harness.Action{Kind: harness.InsertRow, A: fmt.Sprint(h.Age)}
+	change := func(now *hire) error {
+		a.Saw = fmt.Sprint(now.Age)
+		*now = *h
+		return nil
+	}
+	var was patterns.Item[hire]
+	if kind >= 5 {
+		var err error
+		if was, err = r.get(ctx, p, h); err != nil {
+			return err
+		}
+		a.ETag = string(was.ETag)
+	}
+	began := time.Now()
+	ctx, unanswered := harness.CountUnanswered(ctx)
+	var item patterns.Item[hire]
+	var err error
+	switch kind {
+	case 0, 1:
+		item, err = p.Insert(ctx, h)
+	case 2:
+		a.Kind = harness.PutRow
+		item, err = p.Put(ctx, h)
+	case 3:
+		a.Kind = harness.UpdateRow
+		item, err = p.Update(ctx, h.key(), change)
+	case 4:
+		a.Kind = harness.Remove
+		err = p.Delete(ctx, h.key())
+	case 5:
+		a.Kind = harness.UpdateRow
+		item, err = p.UpdateItem(ctx, was, change)
+	case 6:
+		a.Kind = harness.ReplaceRow
+		item, err = p.PutItem(ctx, was, h)
+	default:
+		a.Kind = harness.DeleteRow
+		err = p.DeleteItem(ctx, was)
+	}
+	r.record(p, h, began, a, string(item.ETag), err, int(unanswered.Load()))
+	return err
+}
+
+func (r *storeRun) get(ctx context.Context, p *process, h *hire) (patterns.Item[hire], error) {
+	began := time.Now()
+	item, err := p.Get(ctx, h.key())
+	row := harness.Row{Exists: true, A: fmt.Sprint(item.Value.Age), ETag: string(item.ETag)}
+	if errors.Is(err, patterns.ErrNotFound) {
+		row = harness.Row{}
+	}
+	if err == nil || !row.Exists {
+		r.Add(h.Dept+h.ID, began, harness.Action{Kind: harness.Read}, harness.Result{Outcome: harness.Applied, Row: row}, 0)
+	}
+	return item, err
+}
+
+// record adds a write to the history. A write with remote rows, and a guarded insert, takes
+// effect once at most, because its outbox row identifies it. Without an outbox row, an unanswered insert may be
+// carried out again after another client has deleted the entity, and Put, Delete and Repair
+// start over after an unknown outcome; their documentation states it.
+func (r *storeRun) record(p *process, h *hire, began time.Time, a harness.Action, etag string, err error, unanswered int) {
+	res := harness.NeverRan
+	switch dup := new(*patterns.DuplicateError); {
+	case p.Dead(), errors.Is(err, patterns.ErrOutcomeUnknown):
+		res = harness.Unknown
+	case err == nil:
+		res = harness.Applied
+	case errors.As(err, dup), errors.Is(err, patterns.ErrConflict): // of derived rows, or in every try
+	case errors.Is(err, patterns.ErrExists):
+		res = harness.Exists
+	case errors.Is(err, patterns.ErrNotFound):
+		res = harness.Missing
+	}
+	remote := slices.Contains(p.views, "byName") || slices.Contains(p.views, "company") // every operation changes these rows
+	again := 0
+	switch {
+	case res != harness.Applied && res != harness.Unknown:
+	case a.Kind == harness.InsertRow && (remote || r.guard):
+	case a.Kind == harness.InsertRow, a.Kind == harness.TouchRow, !remote && (a.Kind == harness.PutRow || a.Kind == harness.Remove):
+		again = unanswered
+	}
+	r.Log("%s%s %+v: %s %v, %d unanswered", h.Dept, h.ID, *h, a.Kind, err, unanswered)
+	r.Add(h.Dept+h.ID, began, a, harness.Result{Outcome: res, Row: harness.Row{ETag: etag}}, again)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -28,9 +29,9 @@ func testRace(t *testing.T, body func(r *race)) {
 		}
 		r := &race{cluster: c, ctx: ctx}
 		body(r)
-		r.must((&schedule{cluster: c}).checkBadges(ctx))
+		r.must(c.checkBadges(ctx))
 		r.must(c.recover(ctx))
-		r.must((&schedule{cluster: c}).checkBadges(ctx))
+		r.must(c.checkBadges(ctx))
 		r.must(verify(ctx, c.own, c.other, c.views, nil)) // and no record remains
 		return errors.Join(r.errs...)
 	})
@@ -103,7 +104,7 @@ func TestAReservedRowIsNeitherDeletedNorTaken(t *testing.T) {
 		setup, a, b, q := r.process(), r.process(), r.process(), r.process()
 		_, err := setup.Insert(r.ctx, withBadge("B7"))
 		r.must(err)
-		a.changed = a.kill
+		a.changed = a.Kill
 		_ = a.setBadge(r.ctx, "B8")
 		b.inside(1, func() {
 			r.handle(0) // of a's update
@@ -142,7 +143,7 @@ func TestTakingAnAbandonedRowLeavesNoRecord(t *testing.T) {
 			time.Sleep(2 * testGrace)
 			_, err := q.Insert(r.ctx, rival())
 			r.must(err)
-			b.kill()
+			b.Kill()
 		})
 		_, _ = b.Insert(r.ctx, withBadge("B7"))
 	})
@@ -185,7 +186,7 @@ func TestALateInsertKeepsItsReservation(t *testing.T) {
 func TestADrainKeepsTheReservationsOfOthers(t *testing.T) {
 	testRace(t, func(r *race) {
 		a, b, c, q := r.process(), r.process(), r.process(), r.process()
-		a.changed = a.kill
+		a.changed = a.Kill
 		_, _ = a.Insert(r.ctx, withBadge("B7"))
 		b.inside(1, func() {
 			r.handle(0) // of a's insert
@@ -297,7 +298,7 @@ func TestAWriterFencedByAWorkerReportsFailure(t *testing.T) {
 			}
 		}
 		_, err := a.Insert(r.ctx, withBadge("B7"))
-		if !fenced.Load() || !errors.Is(err, errLost) || errors.Is(err, patterns.ErrOutcomeUnknown) {
+		if !fenced.Load() || !errors.Is(err, harness.ErrLost) || errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("(fenced: %v) got %v", fenced.Load(), err)
 		}
 		_, err = r.process().Insert(r.ctx, withBadge("B7"))

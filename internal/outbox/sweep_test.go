@@ -23,7 +23,7 @@ func TestSweepRepairsAfterTheQueueIsLost(t *testing.T) {
 					return err
 				}
 				_ = sc.call(ctx, pr)
-				killed = pr.isDead()
+				killed = pr.Dead()
 				c.queue.Clear()
 				return sweepUntilClean(ctx, c)
 			})
@@ -132,7 +132,7 @@ func TestASweepFencesWhatItReleases(t *testing.T) {
 func TestASweepKeepsRecordsUntilTheyExpire(t *testing.T) {
 	testRace(t, func(r *race) {
 		a, sweeper := r.process(), r.process()
-		a.changed = a.kill
+		a.changed = a.Kill
 		_, _ = a.Insert(r.ctx, withBadge(""))
 		for i, want := range []patterns.SweepReport{{Drained: 1}, {Young: 1}} {
 			time.Sleep(5 * testGrace)

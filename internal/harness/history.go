@@ -1,0 +1,191 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/azpatterns/azpatterns/internal/txn"
+)
+
+// Row is a version of one row, as an operation wrote or read it. A missing row is the zero Row.
+type Row struct {
+	Exists bool
+	A, B   string
+	ETag   string // "" if no client knows it yet
+}
+
+// Kind is what an operation does with one row.
+type Kind string
+
+// The kinds of operations.
+const (
+	Read       Kind = "read"
+	InsertRow  Kind = "insert"  // if the row does not exist
+	ReplaceRow Kind = "replace" // if the row has ETag
+	MergeRow   Kind = "merge"   // likewise; B stays
+	DeleteRow  Kind = "delete"  // likewise
+	UpdateRow  Kind = "update"  // if A is Saw
+	PutRow     Kind = "put"     // without a condition
+	PutMerge   Kind = "put, merge"
+	Remove     Kind = "remove" // without a condition
+	TouchRow   Kind = "touch"  // if the row exists; changes its ETag only
+)
+
+// Action is an operation on one row: the input.
+type Action struct {
+	Kind      Kind
+	A, B      string
+	ETag, Saw string
+}
+
+// Result is what the client learned: the output.
+type Result struct {
+	Outcome
+	Row Row // that was read, or its new ETag
+}
+
+// Outcome is what a client knows of an operation that has ended.
+type Outcome string
+
+// The outcomes of operations.
+const (
+	Applied  Outcome = "ok"
+	Unknown  Outcome = "unknown" // it may take effect at any time from now on, or never
+	Exists   Outcome = "refused: the row exists"
+	Missing  Outcome = "refused: no such row"
+	Changed  Outcome = "refused: the row has another ETag"
+	NeverRan Outcome = "refused" // for another reason
+)
+
+// next returns the row after the action, and whether the action's condition holds.
+func (a *Action) next(r Row) (Row, bool) {
+	written := Row{Exists: true, A: a.A, B: a.B}
+	switch a.Kind {
+	case InsertRow:
+		return written, !r.Exists
+	case ReplaceRow, MergeRow, DeleteRow:
+		if !r.Exists || r.ETag != a.ETag {
+			return r, false
+		}
+	case UpdateRow:
+		if !r.Exists || r.A != a.Saw {
+			return r, false
+		}
+		written.B = r.B
+	case TouchRow:
+		return Row{Exists: r.Exists, A: r.A, B: r.B}, r.Exists
+	}
+	switch a.Kind {
+	case MergeRow, PutMerge:
+		written.B = r.B
+	case DeleteRow, Remove:
+		return Row{}, true
+	}
+	return written, true
+}
+
+// rowModel is one row of a table, whose writes are atomic.
+var rowModel = porcupine.Model{
+	Init: func() any { return Row{} },
+	Step: func(state, input, output any) (bool, any) {
+		row, a, res := state.(Row), input.(Action), output.(Result)
+		next, ok := a.next(row)
+		switch res.Outcome {
+		case Unknown:
+			if !ok {
+				return true, row
+			}
+			return true, next
+		case Exists:
+			return row.Exists, row
+		case Missing:
+			return !row.Exists, row
+		case Changed:
+			return row.Exists && row.ETag != a.ETag, row
+		case NeverRan:
+			return true, row
+		}
+		if a.Kind != Read {
+			next.ETag = res.Row.ETag
+			return ok, next
+		}
+		known := row
+		if row.Exists && row.ETag == "" {
+			known.ETag = res.Row.ETag
+		}
+		return known == res.Row, known
+	},
+	Equal: func(a, b any) bool { return a == b },
+}
+
+// History is what clients did with some rows, and what they learned. It may be used
+// concurrently.
+type History struct {
+	mu   sync.Mutex
+	rows map[string][]porcupine.Operation
+}
+
+// unansweredKey is the context key of the counter of [CountUnanswered].
+type unansweredKey struct{}
+
+// CountUnanswered returns a context in which n counts the deliveries of writes of which a
+// process learns nothing certain: those whose fate is not [Delivered].
+func CountUnanswered(ctx context.Context) (_ context.Context, n *atomic.Int32) {
+	n = new(atomic.Int32)
+	return context.WithValue(ctx, unansweredKey{}, n), n
+}
+
+// Add adds an operation that began at the given time and has ended now.
+//
+// again is how often the operation may take effect once more, at any time: an attempt of a
+// write that does not depend on an ETag may arrive after another client has undone an earlier
+// attempt.
+func (h *History) Add(key string, began time.Time, a Action, res Result, again int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.rows == nil {
+		h.rows = map[string][]porcupine.Operation{}
+	}
+	if res.Row.ETag == txn.SupersededETag {
+		res.Row.ETag = ""
+	}
+	op := porcupine.Operation{Input: a, Output: res, Call: began.UnixNano(), Return: time.Now().UnixNano()}
+	if res.Outcome == Unknown {
+		op.Return = math.MaxInt64
+	}
+	h.rows[key] = append(h.rows[key], op)
+	for range again {
+		h.rows[key] = append(h.rows[key], porcupine.Operation{
+			Input: a, Output: Result{Outcome: Unknown}, Call: op.Call, Return: math.MaxInt64,
+		})
+	}
+}
+
+// Check returns an error with the operations of a row if they have no order that explains
+// all results.
+func (h *History) Check() error {
+	for key, ops := range h.rows {
+		if porcupine.CheckOperations(rowModel, ops) {
+			continue
+		}
+		slices.SortFunc(ops, func(a, b porcupine.Operation) int { return int(min(max(a.Call-b.Call, -1), 1)) })
+		var text strings.Builder
+		for _, op := range ops {
+			until := "later"
+			if op.Return != math.MaxInt64 {
+				until = time.Unix(0, op.Return).UTC().Format("15:04:05.000")
+			}
+			fmt.Fprintf(&text, "\n%s to %s: %+v: %+v", time.Unix(0, op.Call).UTC().Format("15:04:05.000"), until, op.Input, op.Output)
+		}
+		return fmt.Errorf("the results for row %s have no order:%s", key, text.String())
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package harness
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// step is an operation of a history, from one second to another.
+type step struct {
+	from, to int
+	Action
+	Result
+	again int
+}
+
+func TestAHistoryHasAnOrderOnlyIfEachResultCanBeTrue(t *testing.T) {
+	insert, remove, read := Action{Kind: InsertRow, A: "a"}, Action{Kind: Remove}, Action{Kind: Read}
+	ok, exists, unknown := Result{Outcome: Applied}, Result{Outcome: Exists}, Result{Outcome: Unknown}
+	a, none := Result{Outcome: Applied, Row: Row{Exists: true, A: "a", ETag: "1"}}, Result{Outcome: Applied}
+	for name, c := range map[string]struct {
+		steps []step
+		valid bool
+	}{
+		"inserted, read":                          {[]step{{1, 2, insert, ok, 0}, {3, 4, read, Result{Outcome: Applied, Row: Row{Exists: true, A: "a"}}, 0}}, true},
+		"inserted, lost":                          {[]step{{1, 2, insert, ok, 0}, {3, 4, read, none, 0}}, false},
+		"refused, applied":                        {[]step{{1, 2, insert, exists, 0}, {3, 4, read, a, 0}}, false},
+		"unknown, applied late":                   {[]step{{1, 2, insert, unknown, 0}, {3, 4, read, none, 0}, {5, 6, read, a, 0}}, true},
+		"unknown, never applied":                  {[]step{{1, 2, insert, unknown, 0}, {3, 4, read, none, 0}}, true},
+		"applied again after a remove":            {[]step{{1, 2, insert, ok, 0}, {3, 4, remove, ok, 0}, {5, 6, read, a, 0}}, false},
+		"applied again, which is permitted":       {[]step{{1, 2, insert, ok, 1}, {3, 4, remove, ok, 0}, {5, 6, read, a, 0}}, true},
+		"replaced under the ETag of another row":  {[]step{{1, 2, insert, a, 0}, {3, 4, Action{Kind: ReplaceRow, A: "b", ETag: "0"}, ok, 0}}, false},
+		"replaced under the ETag of the row":      {[]step{{1, 2, insert, a, 0}, {3, 4, Action{Kind: ReplaceRow, A: "b", ETag: "1"}, ok, 0}}, true},
+		"an update of a version that was not met": {[]step{{1, 2, insert, a, 0}, {3, 4, Action{Kind: UpdateRow, A: "b", Saw: "c"}, ok, 0}}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var h History
+			start := time.Now()
+			for _, s := range c.steps {
+				time.Sleep(time.Until(start.Add(time.Duration(s.to) * time.Second)))
+				h.Add("x", start.Add(time.Duration(s.from)*time.Second), s.Action, s.Result, s.again)
+			}
+			if err := h.Check(); (err == nil) != c.valid {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+func TestALateRequestOfADeadProcessIsCarriedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var late sync.WaitGroup
+		p := &Process{Inner: storagetest.Start(nil).Transport(), Late: &late, Skew: time.Hour}
+		service, err := p.Tables(true, 0)
+		NoError(t, err)
+		table := service.NewClient("docs")
+		_, err = table.CreateTable(t.Context(), nil)
+		NoError(t, err)
+		p.Decide = func(string, string) Fate { return Fate{What: ArrivesLate, Late: time.Minute, Dies: true} }
+		_, err = table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil)
+		WantError(t, err, ErrDead)
+		_, err = table.GetEntity(t.Context(), "p", "r", nil)
+		WantError(t, err, ErrDead)
+
+		next, err := (&Process{Inner: p.Inner, Skew: time.Hour}).Tables(true, 0)
+		NoError(t, err)
+		_, err = next.NewClient("docs").GetEntity(t.Context(), "p", "r", nil)
+		if err == nil || !strings.Contains(err.Error(), "ResourceNotFound") {
+			t.Errorf("before the request arrives: %v", err)
+		}
+		late.Wait()
+		row, err := next.NewClient("docs").GetEntity(t.Context(), "p", "r", nil)
+		NoError(t, err)
+		if want := time.Now().Add(-time.Hour).UTC().Format(`"Timestamp":"2006-01-02T15:04`); !strings.Contains(string(row.Value), want) {
+			t.Errorf("by a clock that is an hour ahead: %s", row.Value)
+		}
+	})
+}
+
+func TestASeedRepeatsTheFaultsOfASchedule(t *testing.T) {
+	fates := func(seed uint64) (all []Fate) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &Schedule{Seed: seed, Faults: Faults{Lose: 0.3, Late: 0.3, Fail: 0.3, Lateness: time.Hour, Latency: time.Minute}}
+			p := s.Process(1)
+			for range 50 {
+				all = append(all, p.Decide(http.MethodPost, "/t"))
+			}
+		})
+		return all
+	}
+	first, other, seen := fates(1), fates(2), map[Delivery]bool{}
+	differ := false
+	for i, again := range fates(1) {
+		if again != first[i] {
+			t.Fatalf("request %d: %+v, then %+v", i, first[i], again)
+		}
+		differ = differ || other[i] != first[i]
+		seen[again.What] = true
+	}
+	if !differ || len(seen) < 5 {
+		t.Errorf("another seed differs: %v; %v", differ, seen)
+	}
+}
