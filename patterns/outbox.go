@@ -62,9 +62,9 @@ func (q engineQueue) Delete(ctx context.Context, r outbox.Receipt) error {
 // zero and err is nil, delete the message. After an error deliver it again with back-off;
 // move it to the poison queue if the error persists.
 //
-// A message that concerns a view which the Store does not have, or has with another
-// definition, is left to the version of the program that has it: retryAfter is
-// [StoreOptions.Grace].
+// The error is a [*ViewMismatchError] if the message concerns a view which the Store does
+// not have, or has with another definition. Leave the message to the version of the program
+// that has the view: do not count the attempt.
 //
 // The remote rows of an operation that was applied are brought up to date. An operation
 // that was not applied is fenced, so that it can no longer be applied, and the rows that

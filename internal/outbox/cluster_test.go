@@ -151,7 +151,10 @@ func (p *process) replyIsLost() bool {
 // processQueue is the queue of a process, whose requests are steps.
 type processQueue struct{ p *process }
 
-func refused(status int) error { return fmt.Errorf("status %d", status) }
+// errRefused is the error of a request to the queue that was answered with a status.
+var errRefused = errors.New("refused by the queue")
+
+func refused(status int) error { return fmt.Errorf("%w: status %d", errRefused, status) }
 
 func (q processQueue) Put(ctx context.Context, w patterns.OutboxMessage, after time.Duration) (r patterns.Receipt, err error) {
 	err = q.p.Step(ctx, "POST", "/queue", func(answered bool) error {

@@ -102,7 +102,7 @@ func (r *storeRun) expected(err error) bool {
 		return true // of a program that lacks the view
 	}
 	for _, e := range []error{
-		patterns.ErrExists, patterns.ErrNotFound, patterns.ErrConflict, patterns.ErrOutcomeUnknown, patterns.ErrThrottled, harness.ErrLost, harness.ErrDead,
+		patterns.ErrExists, patterns.ErrNotFound, patterns.ErrConflict, patterns.ErrOutcomeUnknown, patterns.ErrThrottled, harness.ErrLost, harness.ErrDead, errRefused,
 		context.DeadlineExceeded, // of an operation that was suspended
 	} {
 		if errors.Is(err, e) {
@@ -110,7 +110,7 @@ func (r *storeRun) expected(err error) bool {
 		}
 	}
 	var status *patterns.Error
-	return err == nil || errors.As(err, &status) && status.Status >= 500 || strings.HasSuffix(err.Error(), refused(503).Error()) || strings.HasSuffix(err.Error(), refused(500).Error())
+	return err == nil || errors.As(err, &status) && status.Status >= 500
 }
 
 // watch checks the invariants, after every transaction.

@@ -20,9 +20,8 @@ import (
 // is zero and err is nil, the message is to be deleted. After an error the message is to
 // be delivered again with back-off.
 //
-// A message that concerns a view which the Store does not have, or has with another
-// definition, is left to another version of the program: it is to be delivered again after
-// the grace time, without an error.
+// The error is a [*view.MismatchError] if the message concerns a view which the Store does
+// not have, or has with another definition: it is left to another version of the program.
 func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
 	began := time.Now()
 	err = s.knows(m.Reserved, "")
@@ -31,9 +30,6 @@ func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duratio
 		if r, err = s.decide(ctx, m.Partition, m.ID); err == nil {
 			retryAfter, err = s.processRecord(ctx, m, &r, began)
 		}
-	}
-	if errors.As(err, new(*view.MismatchError)) {
-		return s.Grace, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("outbox message: %w", err)

@@ -59,12 +59,15 @@ func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *azer
 		return nil, &azerr.UnknownOutcome{Cause: e, Then: err}
 	}
 	var applied, refused, open bool
+	gone := 0 // rows that were to be deleted if they exist, and do not
 	for i, f := range found {
 		switch {
 		case f.verdict == stamped:
 			return etagsOf(changes, found), nil
-		case f.verdict == equal, f.verdict == missing && changes[i].IfExists:
+		case f.verdict == equal:
 			applied = true
+		case f.verdict == missing && changes[i].IfExists:
+			gone++ // in a transaction, a row that is missing is a failure, or was deleted by it
 		case f.verdict == excluded, f.verdict == unchanged && !e.Unanswered:
 			// If an attempt had no response it may still arrive, and find the version that
 			// it needs.
@@ -73,6 +76,7 @@ func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *azer
 			open = true
 		}
 	}
+	applied = applied || gone == len(changes)
 	switch {
 	case refused:
 		certain := *e

@@ -103,6 +103,10 @@ type Drainer interface {
 // became poison is found only by the Sweep of the store.
 const outboxAttempts = 100
 
+// mismatchDelay is how long a message is left to the workers of another version of the
+// program, which has the views that the message names.
+const mismatchDelay = time.Minute
+
 // HandleOutbox registers the handler of the outbox messages of one store: see [Worker].
 // name is the name of the store's [Outbox], which must use the worker's queue. The handler
 // finishes the operations that other processes left unfinished. A message has 100
@@ -123,8 +127,11 @@ func HandleOutbox(w *Worker, name string, store Drainer) {
 			return Cancel(err)
 		}
 		retryAfter, err := store.Handle(ctx, m)
-		if err == nil && retryAfter > 0 {
+		switch {
+		case err == nil && retryAfter > 0:
 			return &lateCheckError{snoozeError{retryAfter}}
+		case errors.As(err, new(*patterns.ViewMismatchError)):
+			return Snooze(mismatchDelay)
 		}
 		return err
 	}})
