@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -222,4 +223,43 @@ func TestAnOperationThatWasSuspendedStartsOver(t *testing.T) {
 			r.must(errors.New("the process was not suspended"))
 		}
 	})
+}
+
+// The reply to a transaction is lost. Before the writer reads the outbox row, a worker
+// finishes the operation, and a sweeper runs several times.
+func TestAWrongClockDoesNotHideACommit(t *testing.T) {
+	for _, skew := range []time.Duration{-2 * time.Hour, 2 * testExpiry} {
+		testRace(t, func(r *race) {
+			a, sweeper := r.process(), &process{}
+			sweeper.Process = &harness.Process{Decide: sweeper.decide, Skew: skew}
+			_, err := r.start(sweeper)
+			r.must(err)
+			lost, swept := false, 0
+			a.loseReply = func(method, path string) bool {
+				first := !lost && isTransaction(method, path)
+				lost = lost || first
+				return first
+			}
+			a.sending = func(method, path string) {
+				if !lost || swept > 0 {
+					return
+				}
+				r.handle(0)
+				for swept < 3 {
+					swept++
+					time.Sleep(2 * testGrace)
+					report, err := sweeper.Sweep(r.ctx, nil)
+					r.must(err)
+					if report.Young == 0 {
+						r.must(fmt.Errorf("the record is not young: %+v", report))
+					}
+				}
+			}
+			_, err = a.Insert(r.ctx, withBadge("B7"))
+			r.must(err)
+			if swept == 0 {
+				r.must(errors.New("no reply was lost"))
+			}
+		})
+	}
 }
