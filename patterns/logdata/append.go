@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -48,7 +50,16 @@ const (
 var (
 	errUnusable = azerr.Sentinel("blob cannot be appended to")
 	errNotSent  = azerr.Sentinel("the SDK did not send the request")
+	// errEarlierTry is the reason that a refused append may be stored.
+	errEarlierTry = &azerr.UnknownOutcome{Cause: azerr.Sentinel("an earlier try may have been carried out")}
 )
+
+// lasting are the refusals after which no try at the same position can be carried out. A
+// lease, in contrast, ends.
+var lasting = []bloberror.Code{
+	bloberror.AppendPositionConditionNotMet, bloberror.BlockCountExceedsLimit, bloberror.InvalidBlobType,
+	bloberror.BlobImmutableDueToPolicy, "BlobIsSealed",
+}
 
 // store appends the block to a blob of its hour. Until the block is known to be stored,
 // every try uses the same bytes, blob and position, so that the service accepts the
@@ -148,28 +159,46 @@ func (w *Writer) nextFreeNumber(ctx context.Context, prefix string) (int, error)
 }
 
 // append appends the block at the known end of the blob. If the service refuses it,
-// append checks whether an earlier try, whose reply was lost, has already stored it.
+// append checks whether an earlier try, whose reply was lost, has already stored it. While
+// such a try may still be carried out, the blob remains that of the block.
 func (w *Writer) append(ctx context.Context, o *blob, b *block) error {
-	reply, err := o.client.AppendBlock(ctx, streaming.NopCloser(bytes.NewReader(b.data)), &appendblob.AppendBlockOptions{
+	var tries atomic.Int32
+	counted := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { tries.Add(1) }})
+	reply, err := o.client.AppendBlock(counted, streaming.NopCloser(bytes.NewReader(b.data)), &appendblob.AppendBlockOptions{
 		AppendPositionAccessConditions: &appendblob.AppendPositionAccessConditions{AppendPosition: to.Ptr(o.size)},
 	})
 	if err == nil && reply.BlobAppendOffset == nil {
 		// The SDK returns an empty reply and no error if it cannot measure the body.
 		err = errNotSent
 	}
+	if err != nil && tries.Load() != 1 {
+		b.open = errEarlierTry
+	}
 	var refused *azcore.ResponseError
 	switch {
 	case err == nil:
 	case bloberror.HasCode(err, bloberror.BlobNotFound):
+		b.open = nil
 		return errUnusable
 	case errors.As(err, &refused) && (refused.StatusCode == http.StatusConflict || refused.StatusCode == http.StatusPreconditionFailed):
-		if then := w.checkAppended(ctx, o, b); errors.Is(then, errUnusable) {
+		then := w.checkAppended(ctx, o, b)
+		switch unusable := errors.Is(then, errUnusable); {
+		case then == nil:
+		case unusable && (b.open == nil || bloberror.HasCode(err, lasting...)):
+			b.open = nil
 			return errUnusable
-		} else if then != nil {
-			return &azerr.UnknownOutcome{Cause: blobError(o.name, azerr.NewWrite("append", err)), Then: then}
+		case unusable:
+			return azerr.StillUnknown(b.open, blobError(o.name, azerr.NewWrite("append", err)))
+		default:
+			b.open = &azerr.UnknownOutcome{Cause: blobError(o.name, azerr.NewWrite("append", err)), Then: then}
+			return b.open
 		}
 	default:
-		return blobError(o.name, azerr.NewWrite("append", err))
+		err = azerr.StillUnknown(b.open, blobError(o.name, azerr.NewWrite("append", err)))
+		if errors.Is(err, patterns.ErrOutcomeUnknown) {
+			b.open = err
+		}
+		return err
 	}
 	if o.size > 0 { // create has already described the first block
 		o.summary.add(b.span, b.kinds)

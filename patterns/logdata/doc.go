@@ -91,7 +91,8 @@
 //     the error matches [patterns.ErrOutcomeUnknown]. Messages contain the names of blobs.
 //   - The container does not exist: [ErrContainerNotFound]. Records stay in the buffer.
 //   - The blob was deleted, sealed, leased or written to by another client: the Writer
-//     continues in a new blob.
+//     continues in a new blob. If a try of an append got no reply and a lease blocks the
+//     next one, the Writer retries that append until the lease has ended.
 //   - A blob is deleted during a read: it is skipped and counted in Stats.Gone.
 //   - A download breaks off: the Reader requests the rest, and returns [ErrTruncated]
 //     if that fails repeatedly.

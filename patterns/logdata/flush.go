@@ -58,6 +58,7 @@ type block struct {
 	lines []*line
 	span  span
 	kinds map[string]bool
+	open  error // the reason that an append of it may be carried out; nil if none may
 }
 
 // flush stores the pending block and the lines that are in the buffer now. Only one
@@ -82,7 +83,7 @@ func (w *Writer) flush(ctx context.Context, allMetadata bool) error {
 			left -= len(w.pending.lines)
 		}
 		if err := w.store(ctx, w.pending); err != nil {
-			return causeOr(ctx, err)
+			return azerr.StillUnknown(err, causeOr(ctx, err))
 		}
 		w.releasePending()
 	}

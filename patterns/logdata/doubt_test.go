@@ -1,0 +1,78 @@
+package logdata_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/lease"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/logdata"
+)
+
+// The first attempt of an append is still on its way when the service refuses the second one
+// because of a lease.
+func TestABlockIsNotStoredAgainWhileAnAttemptMayArriveAfterALease(t *testing.T) {
+	runInProcess(t, func(t *testing.T, b *harness.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.WriterOptions{Name: "w"})
+		write(t, w, at(0), "a")
+		flush(t, w)
+		l, err := lease.NewBlobClient(c.NewBlobClient("web/2014/07/31/1200/w-000000.log"), nil)
+		harness.NoError(t, err)
+		_, err = l.AcquireLease(t.Context(), -1, nil)
+		harness.NoError(t, err)
+		b.Fault(fault.On("Blob.Append").Nth(1).LateRequest(time.Hour, time.Hour))
+		write(t, w, at(1), "b")
+		if err := w.Flush(t.Context()); !errors.Is(err, patterns.ErrOutcomeUnknown) {
+			t.Errorf("got %v", err)
+		}
+		_, err = l.ReleaseLease(t.Context(), nil)
+		harness.NoError(t, err)
+		if n := b.Arrive(); n != 1 {
+			t.Errorf("%d late requests", n)
+		}
+		closeWriter(t, w)
+		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b")
+	})
+}
+
+// refuse is a refusal that the SDK does not repeat.
+func refuse(nth int) fault.Rule {
+	return fault.On("Blob.Append").Nth(nth).Status(http.StatusForbidden, "AuthorizationFailure")
+}
+
+func TestARefusalAfterAnUnansweredAttemptIsNotCertain(t *testing.T) {
+	run(t, func(t *testing.T, b *harness.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.WriterOptions{})
+		write(t, w, at(0), "a")
+		b.Fault(fault.On("Blob.Append").Nth(1).LoseReply(), refuse(2), refuse(3))
+		for _, flush := range []string{"first", "second"} { // the second flush is refused without doubt of its own
+			if err := w.Flush(t.Context()); !errors.Is(err, patterns.ErrOutcomeUnknown) {
+				t.Errorf("%s flush: %v", flush, err)
+			}
+		}
+		b.ClearFaults()
+		closeWriter(t, w)
+		wantTexts(t, messages(t, c, at(0), at(9)), "a")
+	})
+}
+
+func TestARefusalOfTheOnlyAttemptIsCertain(t *testing.T) {
+	run(t, func(t *testing.T, b *harness.Backend) {
+		c := b.Container(t)
+		w := newWriter(t, c, logdata.WriterOptions{})
+		write(t, w, at(0), "a")
+		b.Fault(refuse(1))
+		if err := w.Flush(t.Context()); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) {
+			t.Errorf("got %v", err)
+		}
+		b.ClearFaults()
+		closeWriter(t, w)
+	})
+}
