@@ -44,6 +44,7 @@ const (
 	Twice                // it is carried out two times in succession; the first reply is delivered
 	Busy                 // status 503; it is not carried out
 	Failed               // status 500; it is carried out all the same
+	Denied               // status 403; it is not carried out
 )
 
 // The errors of requests without a reply.
@@ -110,6 +111,8 @@ func (p *Process) Step(ctx context.Context, method, path string, do func(answere
 	case Failed:
 		_ = do(false)
 		err = refuse(http.StatusInternalServerError)
+	case Denied:
+		err = refuse(http.StatusForbidden)
 	}
 	time.Sleep(f.After)
 	if f.Dies || p.Dead() {
@@ -134,7 +137,7 @@ func (p *Process) Do(req *http.Request) (res *http.Response, err error) {
 	}
 	err = p.Step(req.Context(), req.Method, req.URL.Path, func(answered bool) error {
 		out := req.Clone(context.Background()) // the context may have ended when the request arrives
-		out.Body = http.NoBody // with another empty body the length would be unknown
+		out.Body = http.NoBody                 // with another empty body the length would be unknown
 		if len(body) > 0 {
 			out.Body = io.NopCloser(bytes.NewReader(body))
 		}
@@ -156,16 +159,15 @@ func (p *Process) Do(req *http.Request) (res *http.Response, err error) {
 	return res, nil
 }
 
-// refusal is the reply of an overloaded service.
+// refusal is the reply of a service that is overloaded or does not permit the request.
 func refusal(req *http.Request, status int) *http.Response {
-	code := "ServerBusy"
-	if status == http.StatusInternalServerError {
-		code = "InternalError"
-	}
+	code := map[int]string{
+		http.StatusServiceUnavailable: "ServerBusy", http.StatusInternalServerError: "InternalError", http.StatusForbidden: "AuthorizationFailure",
+	}[status]
 	body := `{"odata.error":{"code":"` + code + `","message":{"lang":"en-US","value":"A fault of the test."}}}`
 	return &http.Response{
 		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
-		Header: http.Header{"Content-Type": {"application/json"}, "Date": {time.Now().UTC().Format(http.TimeFormat)}},
+		Header: http.Header{"Content-Type": {"application/json"}, "Date": {time.Now().UTC().Format(http.TimeFormat)}, "X-Ms-Error-Code": {code}},
 		Body:   io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body)),
 	}
 }

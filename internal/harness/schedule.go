@@ -45,6 +45,7 @@ type Schedule struct {
 // Faults are the probabilities of the faults of each request, and their longest times.
 type Faults struct {
 	Lose, Late, Twice, Fail, Die, Pause float64
+	Deny                                float64 // DrawFaults leaves it 0
 
 	Latency, Lateness, PauseTime time.Duration
 }
@@ -132,6 +133,8 @@ func (d *decider) decide(method, path string) Fate {
 		f.What = Twice
 	case hit(d.Fail):
 		f.What = []Delivery{Busy, Failed}[chance.IntN(2)]
+	case d.Deny > 0 && hit(d.Deny):
+		f.What = Denied
 	}
 	if hit(d.Pause) {
 		f.After += upTo([]time.Duration{3 * time.Minute, d.PauseTime}[chance.IntN(2)])

@@ -25,6 +25,7 @@ func TestTheResultsOfASeriesHaveAnOrder(t *testing.T) {
 	modes := []string{"plain", "accelerated", "plain, with Set", "accelerated, with Set"}
 	harness.Schedules(t, modes, 500, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
+		s.Faults.Deny = float64(s.IntN(3)) / 20
 		r := &seriesRun{Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1, slots: map[int][]porcupine.Operation{}, turns: map[int64]bool{}}
 		ring, err := dataseries.Steps(2, slotLength)
 		if err != nil {

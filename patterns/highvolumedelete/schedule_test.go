@@ -28,6 +28,7 @@ func TestEveryInsertOfARandomScheduleIsThereUnlessItsTableWasDropped(t *testing.
 	modes := []string{"plain", "accelerated", "accelerated, with Keep"}
 	harness.Schedules(t, modes, 400, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
+		s.Faults.Deny = float64(s.IntN(3)) / 20
 		r := &dropRun{Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1, skewed: s.IntN(2) == 0, drops: map[string][]time.Time{}, rows: map[string]*inserted{}}
 		s.Inner = &dropLog{s.Inner, r}
 		stop := make(chan struct{})

@@ -25,6 +25,7 @@ func TestEveryAcknowledgedRecordOfARandomScheduleIsStoredOnce(t *testing.T) {
 	modes := []string{"sync", "flush", "in the background"}
 	harness.Schedules(t, modes, 400, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
+		s.Faults.Deny = float64(s.IntN(3)) / 20
 		r := &logRun{Schedule: s, mode: mode, start: time.Now(), retries: int32(s.IntN(4)) - 1, promises: map[string]promise{}}
 		if _, err := r.container(s.Reliable()).Create(ctx, nil); err != nil {
 			s.Failf("create: %w", err)
