@@ -70,6 +70,10 @@ type DeleteProgress struct {
 // beginning is correct too. Concurrent runs are safe: a row that another run has deleted
 // counts as Gone, and its transaction is repeated after another read.
 //
+// Without [DeleteOptions.IfUnchanged] a transaction may be carried out twice, or late, after
+// an attempt without a reply: it then deletes rows that were inserted again with the same
+// keys.
+//
 // Rows that are inserted before the current position of the read are kept. Do not use DeleteWhere on
 // the table of a [patterns.Store]: its views would not be updated.
 func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.Filter, opts *DeleteOptions) (DeleteProgress, error) {

@@ -24,7 +24,7 @@ func TestEveryAppendOfARandomScheduleIsThereOnceOrAsItsErrorStates(t *testing.T)
 	modes := []string{"plain", "accelerated", "plain, buckets"}
 	harness.Schedules(t, modes, 500, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
-		s.Faults.Deny = float64(s.IntN(3)) / 20
+		s.Faults.Deny = float64(s.IntN(4)) / 8
 		r := &tailRun{Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1, promises: map[string]promise{}}
 		setup := r.log(s.Reliable(), 999)
 		if err := setup.Table().Create(ctx); err != nil {

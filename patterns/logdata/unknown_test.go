@@ -52,7 +52,7 @@ func TestARefusalAfterAnUnansweredAttemptIsNotCertain(t *testing.T) {
 		w := newWriter(t, c, logdata.WriterOptions{})
 		write(t, w, at(0), "a")
 		b.Fault(fault.On("Blob.Append").Nth(1).LoseReply(), refuse(2), refuse(3))
-		for _, flush := range []string{"first", "second"} { // the second flush is refused without doubt of its own
+		for _, flush := range []string{"first", "second"} { // the second flush is refused without an unanswered try
 			if err := w.Flush(t.Context()); !errors.Is(err, patterns.ErrOutcomeUnknown) {
 				t.Errorf("%s flush: %v", flush, err)
 			}
