@@ -97,6 +97,9 @@ func (r *logRun) write(ctx context.Context, number int, chance *rand.Rand) {
 	var pending []string // accepted by w, not known to be stored
 	for i := range 2 + chance.IntN(6) {
 		if p == nil || p.Dead() {
+			if w != nil {
+				_ = w.Close(ctx) // waits for a flush in the background; a dead process sends nothing
+			}
 			p, pending = r.Process(number+i), nil
 			w = r.writer(p)
 		}
