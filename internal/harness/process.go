@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -160,39 +163,59 @@ func refusal(req *http.Request, status int) *http.Response {
 	body := `{"odata.error":{"code":"` + code + `","message":{"lang":"en-US","value":"A fault of the test."}}}`
 	return &http.Response{
 		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
-		Header: http.Header{"Content-Type": {"application/json"}, "Date": {time.Now().UTC().Format(http.TimeFormat)}},
+		Header: http.Header{"Content-Type": {"application/json"}, "X-Ms-Error-Code": {code}, "Date": {time.Now().UTC().Format(http.TimeFormat)}},
 		Body:   io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body)),
 	}
 }
 
 // shift changes the times in a reply to those of a service whose clock is behind that of the
-// process by Skew: the header Date, and the timestamps of rows.
+// process by Skew: the headers Date and Last-Modified, and the times in the body of a row, a
+// page of rows, or a list of blobs.
 func (p *Process) shift(res *http.Response) {
 	if p.Skew == 0 {
 		return
 	}
-	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
-		res.Header.Set("Date", date.Add(-p.Skew).UTC().Format(http.TimeFormat))
-	}
-	const name, layout = `"Timestamp":"`, "2006-01-02T15:04:05.9999999Z"
-	ReplaceBody(res, func(body []byte) []byte {
-		parts := bytes.Split(body, []byte(name))
-		for i, part := range parts[1:] {
-			text, rest, _ := bytes.Cut(part, []byte(`"`))
-			if at, err := time.Parse(layout, string(text)); err == nil {
-				parts[i+1] = append(at.Add(-p.Skew).AppendFormat(nil, layout+`"`), rest...)
-			}
+	for _, name := range []string{"Date", "Last-Modified"} {
+		if at, err := http.ParseTime(res.Header.Get(name)); err == nil {
+			res.Header.Set(name, at.Add(-p.Skew).UTC().Format(http.TimeFormat))
 		}
-		return bytes.Join(parts, []byte(name))
-	})
+	}
+	switch kind := res.Header.Get("Content-Type"); {
+	case strings.HasPrefix(kind, "application/json"):
+		ReplaceBody(res, func(body []byte) []byte {
+			return p.shiftTimes(body, `"Timestamp":"`, `"`, "2006-01-02T15:04:05.9999999Z")
+		})
+	case strings.HasPrefix(kind, "application/xml"):
+		ReplaceBody(res, func(body []byte) []byte {
+			return p.shiftTimes(body, "<Last-Modified>", "<", http.TimeFormat)
+		})
+	}
+}
+
+// shiftTimes shifts the times in body between the texts before and after.
+func (p *Process) shiftTimes(body []byte, before, after, layout string) []byte {
+	parts := bytes.Split(body, []byte(before))
+	for i, part := range parts[1:] {
+		text, rest, _ := bytes.Cut(part, []byte(after))
+		if at, err := time.Parse(layout, string(text)); err == nil {
+			parts[i+1] = append([]byte(at.Add(-p.Skew).Format(layout)+after), rest...)
+		}
+	}
+	return bytes.Join(parts, []byte(before))
+}
+
+// client returns client options with which requests are sent through p, and are sent again up
+// to the given number of times, immediately.
+func (p *Process) client(retries int32) azcore.ClientOptions {
+	return azcore.ClientOptions{
+		Transport: p, Retry: policy.RetryOptions{MaxRetries: retries, RetryDelay: time.Microsecond, MaxRetryDelay: time.Millisecond},
+	}
 }
 
 // Tables returns a client of the account that sends through p and retries up to the given
 // number of times, immediately.
 func (p *Process) Tables(accelerated bool, retries int32) (*aztables.ServiceClient, error) {
-	opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{
-		Transport: p, Retry: policy.RetryOptions{MaxRetries: retries, RetryDelay: time.Microsecond, MaxRetryDelay: time.Millisecond},
-	}}
+	opts := &aztables.ClientOptions{ClientOptions: p.client(retries)}
 	if accelerated {
 		opts = wire.Accelerate(opts)
 	}
@@ -201,4 +224,14 @@ func (p *Process) Tables(accelerated bool, retries int32) (*aztables.ServiceClie
 		return nil, err
 	}
 	return aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, cred, opts)
+}
+
+// Container returns a client of a container of the account, with the same retries as Tables.
+func (p *Process) Container(name string, retries int32) (*container.Client, error) {
+	cred, err := azblob.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
+	if err != nil {
+		return nil, err
+	}
+	opts := &container.ClientOptions{ClientOptions: p.client(retries)}
+	return container.NewClientWithSharedKeyCredential(storagetest.BlobsURL+"/"+name, cred, opts)
 }
