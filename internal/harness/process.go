@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -173,25 +174,39 @@ func refusal(req *http.Request, status int) *http.Response {
 }
 
 // shift changes the times in a reply to those of a service whose clock is behind that of the
-// process by Skew: the header Date, and the timestamps of rows.
+// process by Skew: the headers Date and Last-Modified, and the times in the body of a row, a
+// page of rows, or a list of blobs.
 func (p *Process) shift(res *http.Response) {
 	if p.Skew == 0 {
 		return
 	}
-	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
-		res.Header.Set("Date", date.Add(-p.Skew).UTC().Format(http.TimeFormat))
-	}
-	const name, layout = `"Timestamp":"`, "2006-01-02T15:04:05.9999999Z"
-	ReplaceBody(res, func(body []byte) []byte {
-		parts := bytes.Split(body, []byte(name))
-		for i, part := range parts[1:] {
-			text, rest, _ := bytes.Cut(part, []byte(`"`))
-			if at, err := time.Parse(layout, string(text)); err == nil {
-				parts[i+1] = append(at.Add(-p.Skew).AppendFormat(nil, layout+`"`), rest...)
-			}
+	for _, name := range []string{"Date", "Last-Modified"} {
+		if at, err := http.ParseTime(res.Header.Get(name)); err == nil {
+			res.Header.Set(name, at.Add(-p.Skew).UTC().Format(http.TimeFormat))
 		}
-		return bytes.Join(parts, []byte(name))
-	})
+	}
+	switch kind := res.Header.Get("Content-Type"); {
+	case strings.HasPrefix(kind, "application/json"):
+		ReplaceBody(res, func(body []byte) []byte {
+			return p.shiftTimes(body, `"Timestamp":"`, `"`, "2006-01-02T15:04:05.9999999Z")
+		})
+	case strings.HasPrefix(kind, "application/xml"):
+		ReplaceBody(res, func(body []byte) []byte {
+			return p.shiftTimes(body, "<Last-Modified>", "<", http.TimeFormat)
+		})
+	}
+}
+
+// shiftTimes shifts the times in body between the texts before and after.
+func (p *Process) shiftTimes(body []byte, before, after, layout string) []byte {
+	parts := bytes.Split(body, []byte(before))
+	for i, part := range parts[1:] {
+		text, rest, _ := bytes.Cut(part, []byte(after))
+		if at, err := time.Parse(layout, string(text)); err == nil {
+			parts[i+1] = append([]byte(at.Add(-p.Skew).Format(layout)+after), rest...)
+		}
+	}
+	return bytes.Join(parts, []byte(before))
 }
 
 // Tables returns a client of the account that sends through p and retries up to the given

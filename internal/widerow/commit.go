@@ -35,13 +35,16 @@ func (t *Table) commit(ctx context.Context, changes []txn.Change, required int) 
 }
 
 // send carries out a transaction. If a delete after the required changes fails because its
-// row does not exist, send repeats the transaction without it, so that a row that another
-// program deleted does not prevent writing the entity anew.
+// row does not exist, or is not the version to be deleted, send repeats the transaction
+// without it, so that a row that another program deleted does not prevent writing the
+// entity anew.
 func (t *Table) send(ctx context.Context, changes []txn.Change, required int) ([]string, error) {
 	for len(changes) > 0 {
 		etags, err := t.Client.Batch(ctx, txn.Writes(changes))
 		var f *wire.BatchFailure
-		if err == nil || !errors.As(err, &f) || f.Cause.Unsure || !errors.Is(err, azerr.ErrNotFound) {
+		// If nothing is required, it does not matter whether an earlier attempt deleted the row.
+		if err == nil || !errors.As(err, &f) || f.Cause.Unsure && required > 0 ||
+			!errors.Is(err, azerr.ErrNotFound) && !errors.Is(err, azerr.ErrConflict) {
 			return etags, err
 		}
 		if f.Index < required || f.Index < 0 || f.Index >= len(changes) || changes[f.Index].Kind != wire.Delete {

@@ -127,10 +127,15 @@ func (s *sweep) entity(ctx context.Context, rows entityRows, found []stagedRow) 
 		}
 		// Without the marker, no head can begin to point to the staged rows.
 		_, err := txn.Send(ctx, s.table.Client, txn.Change{Write: txn.Delete(r.key, r.etag), IfExists: true})
-		if err != nil && !errors.Is(err, azerr.ErrNotFound) {
+		switch {
+		case errors.Is(err, azerr.ErrConflict): // deleted by another sweep, and inserted again by a late request
+			inProgress[r.staged] = true
+			s.report.Young++
+		case err != nil && !errors.Is(err, azerr.ErrNotFound):
 			return err
+		default:
+			s.report.Deleted++
 		}
-		s.report.Deleted++
 	}
 	found = slices.DeleteFunc(found, func(r stagedRow) bool {
 		if inProgress[r.staged] && !r.marker {
@@ -148,7 +153,9 @@ func (s *sweep) entity(ctx context.Context, rows entityRows, found []stagedRow) 
 	var deletes []txn.Change
 	for _, r := range found {
 		if p, ok := h.part(r.part); !ok || p.staged != r.staged {
-			deletes = append(deletes, txn.Change{Write: txn.Delete(r.key, "*")})
+			// Under its ETag: the request may be late, and until then another sweep may
+			// delete the row, and the write that is in progress insert it again.
+			deletes = append(deletes, txn.Change{Write: txn.Delete(r.key, r.etag)})
 		}
 	}
 	for some := range slices.Chunk(deletes, wire.MaxBatchOps) {

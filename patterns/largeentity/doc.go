@@ -68,9 +68,10 @@
 // was lost.
 //
 // A slow writer cannot refer to a blob that was swept. If it is not ready to write the
-// row within half of [Options.Grace] after the start of the upload, it fails with
-// [ErrTooSlow], and its request to write the row ends by then. The other half is for
-// requests that are still on their way to the service.
+// row within half of [Options.Grace] after the outbox message, or without one after the
+// start of the upload, it fails with [ErrTooSlow], and its request to write the row ends by
+// then. The other half is for requests that are still on their way to the service. For the
+// same reason Delete with an outbox fails with [ErrTooSlow].
 //
 // # Reads
 //

@@ -27,8 +27,9 @@ var (
 	ErrWrongContainer = azerr.Sentinel("blob is stored in another container")
 
 	// ErrTooSlow means that more than half of [Options.Grace] passed between the upload
-	// of a blob and the write of the entity, so that [Table.Sweep] might delete the blob.
-	// The entity was not written, unless the error also matches
+	// of a blob, or the outbox message of [Options.Outbox], and the write of the entity.
+	// [Table.Sweep] might delete the blob, or a worker might already have handled the
+	// message. The entity was not written or deleted, unless the error also matches
 	// [patterns.ErrOutcomeUnknown].
 	ErrTooSlow = azerr.Sentinel("half of the grace period passed before the entity could be written")
 

@@ -78,3 +78,40 @@ func TestAMessageNamesTheTimeOfTheService(t *testing.T) {
 		})
 	}
 }
+
+// A process pauses after it has sent the outbox message, until a worker has handled it.
+func TestAWriteWhoseMessageWasHandledBeforeItFails(t *testing.T) {
+	for name, write := range map[string]func(t *testing.T, table table, item largeentity.Item[employee]) error{
+		"insert": func(t *testing.T, table table, _ largeentity.Item[employee]) error {
+			v := newJones("b", large)
+			v.Email = "other"
+			return harness.ErrorOf(table.Insert(t.Context(), v))
+		},
+		"replace": func(t *testing.T, table table, item largeentity.Item[employee]) error {
+			item.Value.Photo = nil
+			return harness.ErrorOf(table.Replace(t.Context(), item))
+		},
+		"delete": func(t *testing.T, table table, item largeentity.Item[employee]) error {
+			return table.Delete(t.Context(), jones, item.ETag)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var queue delayedOutbox
+			inVirtualTime(t, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour}, func(t *testing.T, acct *storagetest.Account, table table) {
+				item := harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+				queue.until(t, time.Now().Add(5*time.Hour), false, table.Handle)
+				queue.onPut = func(m patterns.OutboxMessage) time.Duration {
+					time.Sleep(3 * time.Hour)
+					return harness.Must(table.Handle(t.Context(), m))(t)
+				}
+				if err := write(t, table, item); !errors.Is(err, largeentity.ErrTooSlow) {
+					t.Errorf("got %v, want %v", err, largeentity.ErrTooSlow)
+				}
+				if n := len(stored(t, table.Container())); n != 1 || acct.Log().Count("Blob.Put") != 1 {
+					t.Errorf("%d blobs, want that of the entity only", n)
+				}
+				wantEmployee(t, harness.Must(table.Get(t.Context(), jones))(t).Value, *newJones("a", large))
+			})
+		})
+	}
+}

@@ -50,7 +50,7 @@ func (t *Table[T]) sendMessage(ctx context.Context, key keys.Key, created []*pen
 			m.Reserved = append(m.Reserved, patterns.RowRef{View: blobView, Partition: t.container, Row: ref.Name})
 		}
 	}
-	// The row is normally written within half a grace period from now, see [ErrTooSlow].
+	// The row is written within half a grace period from now, see [ErrTooSlow].
 	// When the message becomes visible, the row has then been unchanged for a grace
 	// period, and the message needs to be handled only once.
 	if _, err := t.outbox.Put(ctx, m, t.grace+t.grace/2); err != nil {
@@ -197,10 +197,7 @@ func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azco
 		if err != nil {
 			return err
 		}
-		if err := t.sendMessage(ctx, key, nil, refs); err != nil {
-			return err
-		}
-		err = t.table.Delete(ctx, key, row.ETag)
+		err = t.deleteRow(ctx, key, row.ETag, refs)
 		retryable := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrNotFound)
 		if etag == "" && errors.Is(err, patterns.ErrOutcomeUnknown) {
 			unknown, retryable = err, true // the next read may resolve it
@@ -209,4 +206,18 @@ func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azco
 			return err
 		}
 	}
+}
+
+// deleteRow sends the outbox message for refs, and deletes the row at key under its ETag.
+func (t *Table[T]) deleteRow(ctx context.Context, key keys.Key, etag azcore.ETag, refs references) error {
+	start := time.Now()
+	if err := t.sendMessage(ctx, key, nil, refs); err != nil {
+		return err
+	}
+	ctx, cancel, err := t.inTime(ctx, start)
+	defer cancel()
+	if err != nil {
+		return fmt.Errorf("delete: %w", err)
+	}
+	return t.table.Delete(ctx, key, etag)
 }

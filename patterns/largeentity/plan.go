@@ -21,7 +21,7 @@ type plan[T any] struct {
 	refs          references
 	hadReferences bool // the row to be replaced has references
 	pending       []*pendingBlob
-	uploadStart   time.Time // of the oldest upload that the write relies on; zero for none
+	start         time.Time // of the oldest upload or outbox message that the write relies on; zero for none
 }
 
 // pendingBlob is a blob that has to be uploaded.
@@ -143,10 +143,11 @@ func (t *Table[T]) planStream(p *plan[T], f *field, oldRef BlobRef) error {
 	return nil
 }
 
-// relyOn records that the write relies on an upload that started at that time.
+// relyOn records that the write relies on an upload or outbox message that started at that
+// time.
 func (p *plan[T]) relyOn(start time.Time) {
-	if p.uploadStart.IsZero() || start.Before(p.uploadStart) {
-		p.uploadStart = start
+	if p.start.IsZero() || start.Before(p.start) {
+		p.start = start
 	}
 }
 

@@ -4,198 +4,217 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
 	"github.com/azpatterns/azpatterns/internal/harness"
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
-	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Writers, readers, a worker and a sweeper run concurrently on a service that is slow,
-// refuses requests and loses replies. In every schedule the blobs of an entity can be read
-// for the grace period after the entity was read, no reference dangles, and in the end no
-// unreferenced blob exists.
+const grace = time.Hour
+
+// Clients write and read two entities, next to workers and a sweeper, while requests for
+// rows, blobs and messages are lost or arrive late, processes are killed or paused, and
+// clocks are wrong. The blobs of an entity can be read for the grace period after it was
+// read, no reference dangles, the results for each entity have an order, and in the end just
+// the blobs exist to which an entity refers: with an outbox, without a sweep.
 func TestRandomSchedulesLeaveNoDanglingReferenceAndNoOrphan(t *testing.T) {
-	for seed := range uint64(16) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { newSchedule(t, seed).run() })
-		})
-	}
+	harness.Schedules(t, []string{"swept", "outbox", "both"}, 450, func(ctx context.Context, mode string, s *harness.Schedule) {
+		s.DrawFaults(grace/2 - time.Minute)
+		r := &filmRun{
+			Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1, accelerated: s.IntN(2) == 0, skewed: s.IntN(2) == 0,
+			pause: []time.Duration{time.Minute, 45 * time.Minute}[s.IntN(2)],
+		}
+		films, _ := r.open(s.Reliable())
+		if err := films.Create(ctx); err != nil {
+			s.Failf("create: %w", err)
+		}
+		r.run(ctx)
+	})
 }
 
-const (
-	grace   = 10 * time.Minute
-	slowest = 4 * time.Minute // delay of a request or reply
-)
-
-type schedule struct {
-	*testing.T
-	seed   uint64
-	acct   *storagetest.Account
-	outbox *delayedOutbox // nil for a table that is only swept
-	films  *largeentity.Table[film]
+// filmRun is one schedule.
+type filmRun struct {
+	*harness.Schedule
+	harness.History
+	mode                string
+	retries             int32
+	accelerated, skewed bool
+	pause               time.Duration // between the operations of a client
+	queue               harness.OutboxQueue
 }
 
-func newSchedule(t *testing.T, seed uint64) *schedule {
-	s := &schedule{T: t, seed: seed, acct: storagetest.Start(&storagetest.Options{Seed: seed + 1})}
-	if seed%3 != 0 {
-		s.outbox = new(delayedOutbox)
-	}
-	s.films = s.process()
-	if err := s.films.Create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return s
+// faultyQueue is the queue as a process reaches it.
+type faultyQueue struct {
+	patterns.OutboxQueue
+	p *harness.Process
 }
 
-// process opens the table as another process would.
-func (s *schedule) process() *largeentity.Table[film] {
+func (q faultyQueue) Put(ctx context.Context, m patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
+	return patterns.Receipt{}, q.p.Step(ctx, "POST", "/queue", func(bool) error {
+		_, err := q.OutboxQueue.Put(ctx, m, after)
+		return err
+	}, func(status int) error { return fmt.Errorf("refused by the queue: status %d", status) })
+}
+
+func (r *filmRun) open(p *harness.Process) (*largeentity.Table[film], *container.Client) {
+	service, err := p.Tables(r.accelerated, r.retries)
+	if err != nil {
+		panic(err)
+	}
+	blobs, err := p.Container("photos", r.retries)
+	if err != nil {
+		panic(err)
+	}
 	o := &largeentity.Options[film]{Grace: grace, Threshold: largeentity.Always}
-	if s.outbox != nil {
-		o.Outbox = s.outbox
+	if r.mode != "swept" {
+		o.Outbox = faultyQueue{&r.queue, p}
 	}
-	return open(s.T, s.acct.Tables().NewClient("Films"), s.acct.Container("photos"), o)
+	films, err := largeentity.New(service.NewClient("Films"), blobs, o)
+	if err != nil {
+		panic(err)
+	}
+	largeentity.SetBlockSize(films, 1<<10) // blocks of 8 MiB take most of the time
+	return films, blobs
 }
 
-func (s *schedule) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(s.seed, stream)) }
+// program is a process that uses the table.
+type program struct {
+	*harness.Process
+	films *largeentity.Table[film]
+}
 
-func (s *schedule) run() {
-	sometimes := func(op string, p float64) storagetest.Rule {
-		return storagetest.On(op).Probability(p).Times(storagetest.Forever)
+// process starts the process with this number.
+func (r *filmRun) process(number int) (*program, *rand.Rand) {
+	chance := rand.New(rand.NewPCG(r.Seed, uint64(number+1)))
+	p := r.Process(number)
+	if r.skewed {
+		p.Skew = time.Duration(chance.IntN(11)-5) * time.Hour
 	}
-	s.acct.Fault(
-		sometimes("Blob.Put", 0.1).DelayReply(slowest), sometimes("Blob.Put", 0.05).LoseReply(),
-		sometimes("Blob.Delete", 0.1).LoseReply(), sometimes("Blob.SetMetadata", 0.1).LoseReply(), sometimes("Blob.Get", 0.1).CutReply(3),
-		sometimes("Table.Insert", 0.1).LoseReply(), sometimes("Table.Replace", 0.1).LoseReply(), sometimes("Table.Delete", 0.1).LoseReply(),
-		sometimes("Table.Insert", 0.1).Delay(slowest), sometimes("Table.Replace", 0.1).Delay(slowest),
-		sometimes("Table.Replace", 0.05).Status(403, "AuthorizationFailure"), sometimes("Table.*", 0.05).Status(503, "ServerBusy"),
-	)
-	var clients, services sync.WaitGroup
-	for n := range uint64(4) {
-		clients.Go(func() { s.client(s.process(), s.random(n)) })
+	decide := p.Decide
+	p.Decide = func(method, path string) harness.Fate {
+		path, _, _ = strings.Cut(path, "/films/") // the name of the blob is random
+		return decide(method, path)
 	}
+	films, _ := r.open(p)
+	return &program{p, films}, chance
+}
+
+func (r *filmRun) run(ctx context.Context) {
 	stop := make(chan struct{})
-	every := func(d time.Duration, do func()) {
-		services.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				case <-time.After(d):
-					do()
-				}
-			}
+	var clients, others sync.WaitGroup
+	for c := range 2 + r.IntN(2) {
+		clients.Go(func() { r.client(ctx, 8*c) })
+	}
+	if r.mode != "swept" {
+		for w := range 1 + r.IntN(2) {
+			others.Go(func() {
+				r.repeat(stop, 1000+100*w, 7*time.Minute, func(p *program, early bool) { r.work(ctx, p.films, early) })
+			})
+		}
+	}
+	if r.mode != "outbox" {
+		others.Go(func() {
+			r.repeat(stop, 2000, 25*time.Minute, func(p *program, _ bool) {
+				report, err := p.films.Sweep(ctx, nil) // the next sweep repeats what failed
+				r.Log("sweep: %+v %v", report, err)
+			})
 		})
 	}
-	chance := s.random(99)
-	every(time.Minute, func() { s.work(chance.IntN(5) == 0) })
-	every(3*time.Minute, func() { _, _ = s.films.Sweep(s.Context(), nil) }) // the next sweep repeats what failed
 	clients.Wait()
 	close(stop)
-	services.Wait()
-
-	s.acct.ClearFaults()
-	referenced := map[string]bool{}
-	for row, err := range s.films.Table().Query(s.Context(), query.PartitionKey.Eq("films"), nil) {
-		if err != nil {
-			s.Fatal(err)
+	others.Wait()
+	r.WaitLate()
+	films, blobs := r.open(r.Reliable())
+	for n := 0; r.queue.Len() > 0; n++ {
+		if time.Sleep(10 * time.Minute); n == 100 {
+			r.Failf("the queue does not become empty")
+			return
 		}
-		item := harness.Must(s.films.FromRow(row))(s.T)
+		r.work(ctx, films, false)
+	}
+	if r.mode == "outbox" {
+		r.checkBlobs(ctx, "after recovery", films, blobs)
+	}
+	for range 2 {
+		time.Sleep(grace + time.Minute)
+		if _, err := films.Sweep(ctx, nil); err != nil {
+			r.Failf("sweep: %w", err)
+		}
+	}
+	r.checkBlobs(ctx, "after sweeps", films, blobs)
+	for _, id := range []string{"x", "y"} {
+		r.get(ctx, &program{r.Reliable(), films}, id)
+	}
+	if err := r.Check(); err != nil {
+		r.Failf("%w", err)
+	}
+}
+
+// repeat calls do repeatedly, in another process if the process was killed.
+func (r *filmRun) repeat(stop <-chan struct{}, number int, every time.Duration, do func(p *program, early bool)) {
+	p, chance := r.process(number)
+	for n := 1; ; n++ {
+		select {
+		case <-stop:
+			return
+		case <-time.After(every):
+		}
+		if do(p, chance.IntN(5) == 0); p.Dead() {
+			p, _ = r.process(number + n)
+		}
+	}
+}
+
+// work handles the visible messages. Another worker may receive them at the same time.
+func (r *filmRun) work(ctx context.Context, films *largeentity.Table[film], early bool) {
+	if early {
+		r.queue.ShowFirst()
+	}
+	for range 10 {
+		if ok, err := r.queue.WorkOne(ctx, films, time.Minute); !ok || err != nil {
+			r.Log("work: %v", err)
+			return
+		}
+	}
+}
+
+// checkBlobs checks that the blobs are those to which the entities refer.
+func (r *filmRun) checkBlobs(ctx context.Context, when string, films *largeentity.Table[film], blobs *container.Client) {
+	referenced := map[string]bool{}
+	for row, err := range films.Table().Query(ctx, query.PartitionKey.Eq("films"), nil) {
+		item, ferr := films.FromRow(row)
+		if err = errors.Join(err, ferr); err != nil {
+			r.Failf("%s: %w", when, err)
+			return
+		}
 		for _, property := range []string{"Video", "Poster"} {
 			if b, ok := item.Blob(property); ok {
 				referenced[b.Name] = true
 			}
 		}
-		s.readBlobs(s.films, item)
 	}
-	for range 6 {
-		time.Sleep(2 * grace)
-		s.work(false)
-		if s.outbox == nil {
-			harness.Must(s.films.Sweep(s.Context(), nil))(s.T)
-		}
-	}
-	if n := len(stored(s.T, s.acct.Container("photos"))); n != len(referenced) {
-		s.Errorf("%d blobs, %d of them referenced", n, len(referenced))
-	}
-}
-
-// client changes random entities, and repeatedly reads the blobs of the entities that it read
-// recently.
-func (s *schedule) client(films *largeentity.Table[film], r *rand.Rand) {
-	type reading struct {
-		item largeentity.Item[film]
-		at   time.Time
-	}
-	var readings []reading
-	for n := range 25 {
-		key := keys.Key{Partition: "films", Row: fmt.Sprint(r.IntN(2))}
-		content := fmt.Sprint(key.Row, n, r.IntN(3))
-		stream := largeentity.NewStream(strings.NewReader(content))
-		var err error
-		switch r.IntN(7) {
-		case 0:
-			_, err = films.Insert(s.Context(), &film{PartitionKey: key.Partition, RowKey: key.Row, Video: stream, Poster: []byte(content)})
-		case 1:
-			_, err = films.UpdateMeta(s.Context(), key, func(f *film) error { f.Poster = []byte(content); return nil })
-		case 2:
-			_, err = films.Update(s.Context(), key, func(f *film) error { f.Video = stream; return nil })
-		case 3:
-			_, err = films.Update(s.Context(), key, func(f *film) error { f.Poster = nil; return nil })
-		case 4:
-			err = films.Delete(s.Context(), key, "")
-		default:
-			var item largeentity.Item[film]
-			if item, err = films.GetMeta(s.Context(), key); err == nil {
-				readings = append(readings, reading{item, time.Now()})
-			}
-		}
-		if errors.Is(err, largeentity.ErrBlobNotFound) || errors.Is(err, largeentity.ErrCorrupt) {
-			s.Error(err)
-		}
-		time.Sleep(time.Duration(r.Int64N(int64(slowest))))
-		for _, seen := range readings[max(0, len(readings)-4):] {
-			if time.Since(seen.at) < grace-slowest { // reading the blobs takes up to slowest
-				s.readBlobs(films, seen.item)
-			}
-		}
-	}
-}
-
-// readBlobs reads all blobs of an entity.
-func (s *schedule) readBlobs(films *largeentity.Table[film], item largeentity.Item[film]) {
-	item, err := films.Load(s.Context(), item)
-	if err == nil && !item.Value.Video.IsZero() {
-		var video io.ReadCloser
-		if video, err = item.Value.Video.Open(s.Context()); err == nil {
-			_, err = io.Copy(io.Discard, video)
-			video.Close()
-		}
-	}
-	if errors.Is(err, largeentity.ErrBlobNotFound) || errors.Is(err, largeentity.ErrCorrupt) {
-		s.Errorf("blobs of an entity that was read: %v", err)
-	}
-}
-
-// work handles the messages that are visible, or all messages if early is true.
-func (s *schedule) work(early bool) {
-	if s.outbox == nil {
-		return
-	}
-	s.outbox.deliver(early, func(w patterns.OutboxMessage) time.Duration {
-		retryAfter, err := s.films.Handle(context.WithoutCancel(s.Context()), w)
+	for pager := blobs.NewListBlobsFlatPager(nil); pager.More(); {
+		page, err := pager.NextPage(ctx)
 		if err != nil {
-			retryAfter = time.Minute
+			r.Failf("%s: %w", when, err)
+			return
 		}
-		return retryAfter
-	})
+		for _, b := range page.Segment.BlobItems {
+			if !referenced[*b.Name] {
+				r.Failf("%s: no entity refers to a blob of %v", when, *b.Properties.CreationTime)
+			}
+			delete(referenced, *b.Name)
+		}
+	}
+	if len(referenced) > 0 {
+		r.Failf("%s: %d blobs do not exist to which an entity refers", when, len(referenced))
+	}
 }

@@ -83,7 +83,8 @@ type Options[T any] struct {
 
 	// Grace is the grace period: how long a blob is kept to which no entity refers, for
 	// readers that have the old row. A writer that takes longer than half of it between
-	// the upload of a blob and the write of the entity fails with [ErrTooSlow]. All
+	// the upload of a blob, or its outbox message, and the write of the entity fails with
+	// [ErrTooSlow]. All
 	// programs that use the table must have the same value, or Sweep the longest of
 	// them. Zero means 24 hours.
 	Grace time.Duration

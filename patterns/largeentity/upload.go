@@ -40,7 +40,6 @@ const (
 // upload creates the pending blobs of p and records them in u.
 func (t *Table[T]) upload(ctx context.Context, p *plan[T], u *uploads) error {
 	start := time.Now()
-	p.relyOn(start)
 	i := 0
 	for _, err := range parallel.Ordered(ctx, len(p.pending), parallel.Window{Start: parallelBlobs, Max: parallelBlobs},
 		func(ctx context.Context, i int) (struct{}, error) {

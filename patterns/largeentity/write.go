@@ -161,22 +161,22 @@ func (t *Table[T]) write(ctx context.Context, what string, key keys.Key, v *T, o
 			return Item[T]{}, fmt.Errorf("%s: %w", what, err)
 		}
 	}
+	if t.outbox != nil || len(p.pending) > 0 {
+		p.relyOn(time.Now())
+	}
 	if err := t.sendMessage(ctx, key, p.pending, droppedBy(p, old)); err != nil {
 		return Item[T]{}, fmt.Errorf("%s: %w", what, err)
 	}
-	if len(p.pending) > 0 {
-		if err := t.upload(ctx, p, u); err != nil {
-			return Item[T]{}, fmt.Errorf("%s: %w", what, err)
+	ctx, cancel, err := t.inTime(ctx, p.start)
+	defer cancel()
+	if err == nil && len(p.pending) > 0 {
+		err = t.upload(ctx, p, u)
+		if late := t.checkTime(p.start); late != nil {
+			err = late
 		}
 	}
-	if !p.uploadStart.IsZero() {
-		left := t.grace/2 - servicetime.Elapsed(p.uploadStart)
-		if left <= 0 {
-			return Item[T]{}, fmt.Errorf("%s: %w", what, ErrTooSlow)
-		}
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, left, ErrTooSlow)
-		defer cancel()
+	if err != nil {
+		return Item[T]{}, fmt.Errorf("%s: %w", what, err)
 	}
 	row, err := t.table.Do(ctx, p.op(base))
 	if err != nil {
@@ -184,6 +184,25 @@ func (t *Table[T]) write(ctx context.Context, what string, key keys.Key, v *T, o
 	}
 	u.referenced(p.refs)
 	return t.writtenItem(v, row, p), nil
+}
+
+// inTime returns a context that ends half a grace period after start, the time of the
+// outbox message or of the oldest upload that a write relies on; zero for none. The other
+// half is for requests that are late. It returns [ErrTooSlow] if that time has passed.
+func (t *Table[T]) inTime(ctx context.Context, start time.Time) (context.Context, context.CancelFunc, error) {
+	if start.IsZero() {
+		return ctx, func() {}, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, t.grace/2-servicetime.Elapsed(start), ErrTooSlow)
+	return ctx, cancel, t.checkTime(start)
+}
+
+// checkTime returns [ErrTooSlow] if half a grace period has passed since start.
+func (t *Table[T]) checkTime(start time.Time) error {
+	if servicetime.Elapsed(start) >= t.grace/2 {
+		return ErrTooSlow
+	}
+	return nil
 }
 
 // prepare names the pending blobs. It returns an error if the row would be refused, so that

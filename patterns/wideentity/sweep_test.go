@@ -2,10 +2,13 @@ package wideentity_test
 
 import (
 	"errors"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
-	"testing"
 )
 
 func TestAStagedWriteWhoseMarkerWasSweptFailsAndChangesNothing(t *testing.T) {
@@ -60,5 +63,57 @@ func TestASweepLeavesTheRowsOfAWriteInProgress(t *testing.T) {
 		if young != len(large(""))+1 {
 			t.Errorf("%d young rows, want those of the write and its marker", young)
 		}
+	})
+}
+
+// abandon stages a write whose process is killed before the head changes.
+func abandon(t *testing.T, b *harness.Backend, name string) {
+	t.Helper()
+	table := open[properties](t, b.Service(t).NewClient(name), nil)
+	wideentity.SetBatchBytes(table, smallBatch)
+	v := large("x")
+	b.Fault(fault.On("Table.Batch").Nth(2).Times(fault.Forever).LoseRequest())
+	if _, err := table.Insert(t.Context(), year, &v); err == nil {
+		t.Fatal("the write was not abandoned")
+	}
+	b.ClearFaults()
+}
+
+func TestASweepWhoseReplyIsLostSucceeds(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
+		b.NamedTable(t, name)
+		abandon(t, b, name)
+		b.Fault(fault.On("Table.Delete").Nth(1).LoseReply(), fault.On("Table.Batch").Nth(1).LoseReply())
+		if r := sweepNow(t, open[properties](t, b.Service(t).NewClient(name), nil), year); r.Deleted == 0 {
+			t.Errorf("%+v", r)
+		}
+		if n := rawRows(t, b, b.Direct(t, name)); n != 0 {
+			t.Errorf("%d rows left over", n)
+		}
+	})
+}
+
+// The reply to the first transaction of a staged write is lost. Before it is repeated, a
+// sweep deletes its rows, and an attempt of the sweep arrives after the write has
+// succeeded.
+func TestALateRequestOfASweepDeletesNoRowThatWasInsertedAgain(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
+		b.NamedTable(t, name)
+		sweeper := open[properties](t, b.Service(t).NewClient(name), nil)
+		table := open[properties](t, b.AfterEachTry(t, name, func(try int) {
+			if try == 1 {
+				sweepNow(t, sweeper, year)
+			}
+		}), nil)
+		wideentity.SetBatchBytes(table, smallBatch)
+		v := large("x")
+		b.Fault(fault.On("Table.Batch").Nth(1).LoseReply(), fault.On("Table.Batch").Nth(2).LateRequest(time.Hour, time.Hour))
+		harness.Must(table.Insert(t.Context(), year, &v))(t)
+		if b.Arrive() != 1 {
+			t.Error("no request of the sweep was late")
+		}
+		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }

@@ -20,6 +20,10 @@ import (
 
 // Insert stores v as a new entity, or fails with [patterns.ErrExists] and changes nothing.
 // One request.
+//
+// If a request of Insert or Put gets no reply, it may insert the entity a second time, or
+// late, after another client has deleted it; a write that is staged cannot. [Table.Replace]
+// is applied once at most.
 func (t *Table[T]) Insert(ctx context.Context, key keys.Key, v *T) (Item[T], error) {
 	r, err := t.engine.Insert(ctx, key, pointer(v))
 	return itemOf[T]("insert", r, err)
