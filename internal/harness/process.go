@@ -14,6 +14,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -190,9 +192,7 @@ func (p *Process) shift(res *http.Response) {
 // Tables returns a client of the account that sends through p and retries up to the given
 // number of times, immediately.
 func (p *Process) Tables(accelerated bool, retries int32) (*aztables.ServiceClient, error) {
-	opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{
-		Transport: p, Retry: policy.RetryOptions{MaxRetries: retries, RetryDelay: time.Microsecond, MaxRetryDelay: time.Millisecond},
-	}}
+	opts := &aztables.ClientOptions{ClientOptions: p.options(retries)}
 	if accelerated {
 		opts = wire.Accelerate(opts)
 	}
@@ -201,4 +201,20 @@ func (p *Process) Tables(accelerated bool, retries int32) (*aztables.ServiceClie
 		return nil, err
 	}
 	return aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, cred, opts)
+}
+
+// Container is [Process.Tables] for a container.
+func (p *Process) Container(name string, retries int32) (*container.Client, error) {
+	cred, err := azblob.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
+	if err != nil {
+		return nil, err
+	}
+	opts := &container.ClientOptions{ClientOptions: p.options(retries)}
+	return container.NewClientWithSharedKeyCredential(storagetest.BlobsURL+"/"+name, cred, opts)
+}
+
+func (p *Process) options(retries int32) azcore.ClientOptions {
+	return azcore.ClientOptions{
+		Transport: p, Retry: policy.RetryOptions{MaxRetries: retries, RetryDelay: time.Microsecond, MaxRetryDelay: time.Millisecond},
+	}
 }
