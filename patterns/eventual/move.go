@@ -68,7 +68,9 @@ func (r Row) filter() (query.Filter, error) {
 // Move returns nil if the row is only in the target, because it was moved before, and
 // [patterns.ErrNotFound] if it is in neither table. It returns [ErrSuperseded] if the
 // row in the source is not the one that [Row] describes, because it was changed, or moved
-// before and created again; Move then leaves the target unchanged.
+// before and created again; Move then leaves the target unchanged. A concurrent call that finds
+// the copy of this one there writes it again before it deletes the source, so that this one
+// cannot undo it.
 //
 // If Move fails after a write for which no reply arrived, the error matches
 // [patterns.ErrOutcomeUnknown]: the row is in the source, in the target or in both. Call Move
@@ -265,8 +267,11 @@ func (m *move) store(ctx context.Context, src storedRow) error {
 		return errSameTable
 	}
 	old, err := m.to.get(ctx, src.key)
-	if err != nil || old.equal(src) {
-		return err // stored before a crash, or by a request whose response was lost
+	if err != nil {
+		return err
+	}
+	if old.equal(src) { // stored before a crash, or by a request whose response was lost, or by another worker
+		return m.adopt(ctx, old)
 	}
 	// If this call was delayed since it read the source, the row in the target may be newer
 	// than src. It is not if the source is unchanged: a newer row can be in the target only
@@ -284,6 +289,19 @@ func (m *move) store(ctx context.Context, src storedRow) error {
 		}
 		m.copyETag = etag
 	}
+	m.doubtful(err)
+	return err
+}
+
+// adopt takes over a copy that may be that of another call, which may undo it: it writes the
+// copy again, so that the undo fails. This call does not undo it, because the row may have been
+// archived earlier.
+func (m *move) adopt(ctx context.Context, copied storedRow) error {
+	if copied.etag == m.copyETag {
+		return nil
+	}
+	m.copyETag, m.replaced = "", nil
+	_, err := m.to.replace(ctx, copied, copied.etag)
 	m.doubtful(err)
 	return err
 }

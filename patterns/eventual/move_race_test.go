@@ -246,3 +246,35 @@ func TestMoveKeepsTheCopyIfTheResponseToItsDeleteIsLost(t *testing.T) {
 		}
 	})
 }
+
+// While this worker is delayed after a request to the archive, another one completes the move,
+// with the copy that it finds there, and the employee is hired again.
+func TestDelayedMoveDoesNotUndoTheCopyOfAnother(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		for try := 1; try <= 3; try++ {
+			for _, earlier := range []string{"", employee("0", "long ago")} {
+				name := harness.UniqueName()
+				current, old := b.Table(t), b.NamedTable(t, name)
+				if earlier != "" {
+					putRow(t, old, earlier)
+				}
+				putRow(t, current, employee("1", "Ken"))
+				row := eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"}
+				slow := b.AfterEachTry(t, name, func(n int) {
+					if n == try {
+						harness.NoError(t, eventual.Move(t.Context(), current, old, row))
+						putRow(t, current, employee("2", "is back"))
+					}
+				})
+				if err := eventual.Move(t.Context(), current, slow, row); err != nil && !errors.Is(err, eventual.ErrSuperseded) {
+					t.Error(err)
+				}
+				a := &archive{current: current, read: func(t testing.TB) (string, bool) { return readRow(t, old) }}
+				if earlier == "" && try > 1 {
+					continue // there is one request
+				}
+				a.want(t, employee("2", "is back"), employee("1", "Ken"))
+			}
+		}
+	})
+}

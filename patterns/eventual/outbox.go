@@ -110,7 +110,9 @@ const mismatchDelay = time.Minute
 // HandleOutbox registers the handler of the outbox messages of one store: see [Worker].
 // name is the name of the store's [Outbox], which must use the worker's queue. The handler
 // finishes the operations that other processes left unfinished. A message has 100
-// attempts, regardless of [Options.MaxAttempts].
+// attempts, regardless of [Options.MaxAttempts]. A delivery that fails with a
+// [*patterns.ViewMismatchError] is not an attempt: the message is hidden for a minute, for a
+// worker of another version of the program. Its Outcome is [Snoozed].
 //
 // An operation that a worker has finished is checked once more when Expiry of the Store's
 // options has passed; then its record is removed. Until then its message is hidden on the

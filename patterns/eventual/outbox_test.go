@@ -152,6 +152,33 @@ func TestOutboxMessageIsDeliveredAgainIfTheStoreAsks(t *testing.T) {
 	})
 }
 
+// During an upgrade, workers of the old version of a program receive messages that concern a
+// view which they do not have.
+func TestOutboxMessageForAnotherVersionWaitsForItsWorkers(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		table := b.Table(t)
+		s := newFixture(t, b, infrequentPolls)
+		store := s.newStore(t, table, "")
+		b.Fault(crashBefore(4)...) // crash after put, reserve and transaction
+		_, _ = store.Insert(t.Context(), ken("ken"))
+		b.ClearFaults()
+
+		old := newFixtureOn(t, b, s.queue, s.poison, infrequentPolls)
+		eventual.HandleOutbox(old.worker, "", harness.NewStore(t, table, &patterns.StoreOptions[member]{Outbox: newOutbox(t, s.queue, "")}))
+		for i, e := range old.until(t, 150) {
+			if e.Outcome != eventual.Snoozed || e.Attempt != 1 {
+				t.Fatalf("delivery %d: %+v", i+1, e)
+			}
+		}
+		if n := records(t, store); n != 1 {
+			t.Errorf("%d records", n)
+		}
+		s.drain(t)()
+		wantFinished(t, store)
+		wantEmpty(t, s.poison)
+	})
+}
+
 // fakeDrainer fails some times, then asks for the message again some times, then is done.
 type fakeDrainer struct {
 	t                   testing.TB

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
@@ -40,9 +41,9 @@ const maxTries = 64
 // Reconcile implements [view.Target]: it adds the owner to the list or removes it, on
 // condition that the blob is still as it was read. Two requests, one if nothing changes,
 // and two more for each conflict.
-func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) error {
+func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) (changed bool, err error) {
 	if c.Kind != view.Members {
-		return fmt.Errorf("index in a blob: %w", patterns.ErrBadView)
+		return false, fmt.Errorf("index in a blob: %w", patterns.ErrBadView)
 	}
 	edit := remove
 	if c.Wanted {
@@ -51,21 +52,21 @@ func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) error {
 	for try := 1; ; try++ {
 		members, etag, err := b.read(ctx, c.Key)
 		if err != nil {
-			return err
+			return false, err
 		}
 		members, changed := edit(members, list{}.text(c.Owner))
 		if !changed {
-			return nil
+			return false, nil
 		}
 		err = b.write(ctx, c.Key, members, etag)
 		if !isConflict(err) {
-			return err
+			return true, err
 		}
 		if try == maxTries {
-			return &azerr.Error{Op: "update list blob", Kind: azerr.ErrConflict, Err: errTries}
+			return false, &azerr.Error{Op: "update list blob", Kind: azerr.ErrConflict, Err: errTries}
 		}
 		if err := parallel.Pause(ctx, try); err != nil {
-			return err
+			return false, err
 		}
 	}
 }
@@ -126,10 +127,16 @@ var (
 
 // write replaces the list if it still has the ETag, or is still missing if etag is nil.
 // An empty list is deleted.
+//
+// A list is created in one attempt. An attempt without a reply may arrive after the list was
+// deleted, and create it again. If the SDK had repeated it, the call would succeed, and the
+// caller would remove the record of its operation. After an error it keeps the record, and a
+// worker corrects the list when such an attempt can no longer arrive.
 func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, etag *azcore.ETag) error {
 	only := &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: etag}}
 	if etag == nil {
 		only.ModifiedAccessConditions.IfNoneMatch = to.Ptr(azcore.ETagAny)
+		ctx = policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1})
 	}
 	if len(members) == 0 {
 		if _, err := b.blob(key).Delete(ctx, &blob.DeleteOptions{AccessConditions: only}); err != nil {
