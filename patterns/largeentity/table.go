@@ -76,9 +76,10 @@ type Options[T any] struct {
 	Gzip bool
 
 	// Prefix is the beginning of the names of blobs, before the name of the table, of at
-	// most 512 characters and 250 path segments. A path segment must not end with a dot. Tables with the same name, in two accounts, that share a
-	// container need different prefixes: [Table.Sweep] deletes the unreferenced blobs
-	// whose name begins with its prefix and table name.
+	// most 512 characters and 250 path segments. A path segment must not end with a dot.
+	// Tables with the same name, in two accounts, that share a container need different
+	// prefixes: [Table.Sweep] deletes the unreferenced blobs whose name begins with its
+	// prefix and table name.
 	Prefix string
 
 	// Grace is the grace period: how long a blob is kept to which no entity refers, for
