@@ -64,19 +64,32 @@
 //	                      deletes the row before a repeated or late attempt arrives, that
 //	                      attempt inserts it again.
 //	Table.Upsert          May be applied twice, or late, over what other clients wrote
-//	Table.Delete, no ETag meanwhile. Replace, Merge and Delete under an ETag cannot.
-//	Table.Replace, Merge  Applied at most once. With StampWrites the outcome is unknown only
-//	                      while an attempt may arrive and the row is still the same version;
-//	                      without, also if another client has changed the row.
+//	                      meanwhile. So may Replace, Merge and Delete with ETagAny, and
+//	                      Delete with an empty ETag.
+//	Table.Replace, Merge  Under an ETag: applied at most once. With StampWrites the outcome
+//	                      is unknown only while an attempt may arrive and the row is still
+//	                      the same version; without, also if another client has changed it.
+//	Table.Delete          Under an ETag: applied at most once. If the row does not exist
+//	                      afterwards, the outcome is unknown.
 //	Table.Update          Like Replace. Starts over only if its change was not applied.
-//	Batch                 All or nothing; known if one of its operations shows it.
+//	Table.Do              Like the method for the operation.
+//	Batch.Commit          All operations or none, also of a repeated or late attempt, whose
+//	                      conditions must all hold. Known if one of the operations shows it.
+//	Table.Bulk            Each of its transactions like a Batch; the report contains the
+//	                      operations whose outcome is unknown.
+//	Table.Create, Drop    Return nil if an attempt was applied. A late attempt creates, or
+//	                      drops, a table that was dropped, or created, meanwhile.
 //	Store.Insert          With rows elsewhere, or with GuardInserts: applied at most once,
 //	                      and its outbox row shows whether. Otherwise like Table.Insert.
 //	Store.Put, Delete     Read the entity and write under its ETag; repeated until the
 //	                      outcome is known. May overwrite, or delete, what other clients
-//	                      wrote meanwhile. PutItem and DeleteItem cannot.
-//	Store.Update          With rows elsewhere: applied exactly once, unless the record of
-//	                      the outcome cannot be read. Otherwise like Table.Update.
+//	                      wrote meanwhile. A Put that inserts is like Store.Insert.
+//	Store.PutItem,        With rows elsewhere: applied at most once, and the outbox row shows
+//	DeleteItem            whether. Otherwise like Table.Replace and Delete under an ETag.
+//	Store.Update,         With rows elsewhere: applied exactly once, unless the record of
+//	UpdateItem            the outcome cannot be read. Otherwise like Table.Update.
+//	Store.Repair, Sweep,  May be repeated after any error.
+//	Handle
 //
 // No single request to a table can insert a row safely if other clients may delete it
 // meanwhile, because the service cannot distinguish a repeated attempt from a new one. If

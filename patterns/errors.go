@@ -32,8 +32,10 @@ var (
 	ErrThrottled = azerr.ErrThrottled
 
 	// ErrOutcomeUnknown: a write may or may not have been applied. No definite response
-	// arrived, and the rows do not show it. If the write may be applied twice, repeat it;
-	// otherwise set [TableOptions.StampWrites], with which rows do show it.
+	// arrived, and the rows do not show it, or an attempt may still arrive. If the write may
+	// be applied twice, repeat it; otherwise read the row and decide again. With
+	// [TableOptions.StampWrites] rows show the outcome of most writes. The package
+	// documentation has a table of all writes.
 	ErrOutcomeUnknown = azerr.ErrOutcomeUnknown
 
 	// ErrTooLarge: a value, a row or a transaction exceeds a limit of the service. It is

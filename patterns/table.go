@@ -51,7 +51,8 @@ type TableOptions[T any] struct {
 	// StampWrites adds a property azp_stamp to every row written: the identities of its
 	// last eight writes, about 110 bytes. The row then shows whether a write whose
 	// response was lost was applied, also if the content cannot show it, for example if two
-	// writers both add one to a counter. A blind [Table.Upsert] starts the list anew.
+	// writers both add one to a counter. It cannot show whether an attempt will still
+	// arrive. A blind [Table.Upsert] starts the list anew.
 	StampWrites bool
 
 	// UpdateTries is how often [Table.Update] reads and writes before it fails with

@@ -195,8 +195,7 @@ type List interface {
 	Len(row map[string]any) (int, error)
 }
 
-// RowRef identifies a row of a view. A RowRef may be read
-// concurrently.
+// RowRef identifies a row of a view. A RowRef may be read concurrently.
 type RowRef struct {
 	View      string `json:"v"`
 	Partition string `json:"p"`

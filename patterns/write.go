@@ -65,9 +65,9 @@ func (t *Table[T]) Merge(ctx context.Context, item Item[T]) (Item[T], error) {
 //
 // If the response to a Delete with an ETag, or with ETagAny, was lost and the row does not
 // exist afterwards, it cannot be determined who deleted it: the result is
-// [ErrOutcomeUnknown]; with an empty etag it is nil. A Delete with an empty ETag or ETagAny has no condition on the version:
-// an attempt without a response may be applied late and then deletes a row that was inserted
-// since. Pass the row's ETag to exclude this.
+// [ErrOutcomeUnknown]; with an empty etag it is nil. A Delete with an empty etag or ETagAny
+// has no condition on the version: an attempt without a response may be applied late and then
+// deletes a row that was inserted since. Pass the row's ETag to exclude this.
 func (t *Table[T]) Delete(ctx context.Context, key keys.Key, etag azcore.ETag) error {
 	_, err := t.Do(ctx, DeleteOp[T](key, etag))
 	return err

@@ -81,7 +81,11 @@ func describeKnown(err error) (text string, ok bool) {
 	case *json.SyntaxError:
 		return fmt.Sprintf("JSON: offset %d: bad syntax", e.Offset), true
 	case *json.UnmarshalTypeError:
-		return fmt.Sprintf("JSON: offset %d: no %v in field %q", e.Offset, e.Type, e.Field), true
+		text := fmt.Sprintf("JSON: offset %d: no %v", e.Offset, e.Type)
+		if e.Field != "" {
+			text += fmt.Sprintf(" in field %q", e.Field)
+		}
+		return text, true
 	case *json.MarshalerError:
 		return fmt.Sprintf("JSON of %v: %s", e.Type, Describe(e.Err)), true
 	case *json.UnsupportedTypeError:

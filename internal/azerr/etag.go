@@ -1,7 +1,6 @@
 package azerr
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -24,7 +23,7 @@ func CheckVersion(etag string) error {
 	return fmt.Errorf("%w: %w", ErrBadReply, errNoVersion)
 }
 
-var errNoVersion = errors.New("an ETag that names no version")
+var errNoVersion = Sentinel("an ETag that names no version")
 
 // isVersion reports whether etag has the form "…" or W/"…" with printable ASCII characters
 // other than quotes between the quotes.

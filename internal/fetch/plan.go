@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -47,9 +46,9 @@ type Options struct {
 func (o *Options) check() error {
 	switch {
 	case o.Limit < 0:
-		return errors.New("negative Limit")
+		return azerr.Errorf("negative Limit")
 	case o.PageSize < 0:
-		return errors.New("negative PageSize")
+		return azerr.Errorf("negative PageSize")
 	case o.PageSize > maxPage:
 		return fmt.Errorf("PageSize: %w: more than %d rows", azerr.ErrTooLarge, maxPage)
 	}

@@ -81,7 +81,6 @@ type process struct {
 	changed     func()                         // is called after each transaction that was sent
 	sending     func(method, path string)      // is called before each request
 	loseRequest func(method, path string) bool // reports whether a request is lost
-	holdBack    func(req *http.Request) bool   // reports whether a request is not sent now
 	loseReply   func(method, path string) bool // reports whether the reply to a request is lost
 }
 
@@ -126,9 +125,6 @@ func (p *process) send(req *http.Request) (*http.Response, error) {
 		p.sending(req.Method, req.URL.Path)
 	}
 	if p.loseRequest != nil && p.loseRequest(req.Method, req.URL.Path) {
-		return nil, harness.ErrLost
-	}
-	if p.holdBack != nil && p.holdBack(req) {
 		return nil, harness.ErrLost
 	}
 	res, err := p.inner.Do(req)

@@ -1,65 +1,34 @@
 package outbox_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// network is the network between a process and the account. It delays the first attempt
-// that hold selects: the process gets an error, and tries again.
-type network struct {
-	policy.Transporter
-	hold func(method, path string) bool
-	late *http.Request
+// delay makes the next request that rule selects late: the process gets an error, and tries
+// again.
+func (c *cluster) delay(rule storagetest.Rule) error {
+	const after = 10 * time.Minute // longer than any test here waits before it calls arrive
+	return c.account.Fault(rule.LateRequest(after, after))
 }
 
-func (n *network) Do(req *http.Request) (*http.Response, error) {
-	if n.late != nil || !n.hold(req.Method, req.URL.Path) {
-		return n.Transporter.Do(req)
+// arrive carries out the delayed request.
+func (c *cluster) arrive() error {
+	if n := c.account.Arrive(); n != 1 {
+		return fmt.Errorf("%d requests were delayed", n)
 	}
-	n.late = req.Clone(context.WithoutCancel(req.Context()))
-	if req.Body != nil {
-		body, err := io.ReadAll(req.Body)
-		if err != nil {
-			return nil, err
-		}
-		n.late.Body = io.NopCloser(bytes.NewReader(body))
-	}
-	return nil, harness.ErrLost
+	return nil
 }
 
-// arrive carries out the delayed attempt.
-func (n *network) arrive(r *race) {
-	if n.late == nil {
-		r.must(errors.New("no request was delayed"))
-		return
-	}
-	res, err := n.Transporter.Do(n.late)
-	r.must(err)
-	if err == nil {
-		_ = res.Body.Close()
-	}
-}
-
-// behind starts a process whose first attempt of a request that hold selects is delayed.
-func (r *race) behind(hold func(method, path string) bool) (*process, *network) {
-	p := r.process()
-	n := &network{Transporter: p.inner, hold: hold}
-	p.inner = n
-	return p, n
-}
+var transaction = storagetest.On("Table.Batch").Nth(1)
 
 func isTransaction(_, path string) bool { return strings.HasSuffix(path, "$batch") }
 
@@ -72,62 +41,70 @@ func (r *race) absent() {
 
 func TestALateInsertDoesNotTakeBackAUniqueValue(t *testing.T) {
 	testRace(t, func(r *race) {
-		a, network := r.behind(isTransaction)
+		a := r.process()
+		r.must(r.delay(transaction))
 		_, err := a.Insert(r.ctx, withBadge("B7"))
 		r.must(err)
 		r.must(a.Delete(r.ctx, jones().key()))
 		_, err = r.process().Insert(r.ctx, rival())
 		r.must(err)
-		network.arrive(r)
+		r.must(r.arrive())
 		r.absent()
 	})
 }
 
 func TestALateInsertOfARemoteRowIsCorrected(t *testing.T) {
-	for _, table := range []string{"/other", "/other("} {
+	other := storagetest.On("Table.*").Resource("other").Nth(1)
+	for _, rule := range []storagetest.Rule{
+		other.Where(func(q storagetest.Request) bool { return q.Op == "Table.Insert" }),
+		other.Where(func(q storagetest.Request) bool {
+			return q.Op != "Table.Insert" && q.Op != "Table.Get" && q.Op != "Table.Query"
+		}),
+	} {
 		testRace(t, func(r *race) {
-			a, network := r.behind(func(method, path string) bool {
-				return method != http.MethodGet && strings.Contains(path, table)
-			})
+			a := r.process()
+			r.must(r.delay(rule))
 			_, err := a.Insert(r.ctx, withBadge("B7"))
 			r.must(err)
 			r.must(a.Delete(r.ctx, jones().key()))
-			network.arrive(r)
+			r.must(r.arrive())
 		})
 	}
 }
 
 func TestALateInsertOfAReservationIsCorrected(t *testing.T) {
 	testRace(t, func(r *race) {
-		a, network := r.behind(func(method, path string) bool { return method == http.MethodPost && !isTransaction("", path) })
+		a := r.process()
+		r.must(r.delay(storagetest.On("Table.Insert").Nth(1)))
 		_, err := a.Insert(r.ctx, withBadge("B7"))
 		r.must(err)
 		r.must(a.Delete(r.ctx, jones().key()))
-		network.arrive(r)
+		r.must(r.arrive())
 	})
 }
 
 func TestAGuardedInsertDoesNotUndoADelete(t *testing.T) {
-	for _, lose := range []string{"the request is late", "the reply is lost"} {
+	for _, late := range []bool{true, false} { // the request is late, or the reply is lost
 		testRaceInPartition(t, func(r *race) {
-			a, network := r.behind(func(method, path string) bool { return lose == "the request is late" && isTransaction(method, path) })
-			guarded, err := r.start(&process{guard: true})
+			a, err := r.start(&process{guard: true})
 			r.must(err)
-			guarded.inner, a = network, guarded
-			deleted := false
+			deleted := late
 			a.loseReply = func(method, path string) bool {
-				if network.late != nil || !isTransaction(method, path) || deleted {
+				if deleted || !isTransaction(method, path) {
 					return false
 				}
 				deleted = true
 				r.must(r.process().Delete(r.ctx, jones().key()))
 				return true
 			}
+			if late {
+				r.must(r.delay(transaction))
+			}
 			_, err = a.Insert(r.ctx, jones())
 			r.must(err)
-			if network.late != nil {
+			if late {
 				r.must(r.process().Delete(r.ctx, jones().key()))
-				network.arrive(r)
+				r.must(r.arrive())
 			}
 			r.absent()
 			r.must(r.recover(r.ctx))
@@ -143,25 +120,27 @@ func TestADuplicateIsUncertainWhileAnAttemptMayArrive(t *testing.T) {
 		smith := &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: jones().Email}
 		_, err := setup.Insert(r.ctx, smith)
 		r.must(err)
-		a, network := r.behind(isTransaction)
+		a := r.process()
+		r.must(r.delay(transaction))
 		_, err = a.Insert(r.ctx, jones())
 		if !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrExists) {
 			t.Errorf("insert: got %v", err)
 		}
 		r.must(setup.Delete(r.ctx, smith.key()))
-		network.arrive(r) // and is applied
+		r.must(r.arrive()) // and is applied
 		_, err = r.process().Get(r.ctx, jones().key())
 		r.must(err)
 
 		_, err = setup.Insert(r.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: "taken"})
 		r.must(err)
-		b, network := r.behind(isTransaction)
+		b := r.process()
+		r.must(r.delay(transaction))
 		_, err = b.Update(r.ctx, jones().key(), func(h *hire) error { h.Email = "taken"; return nil })
 		if !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.As(err, new(*patterns.DuplicateError)) {
 			t.Errorf("update: got %v", err)
 		}
 		r.must(setup.Delete(r.ctx, smith.key()))
-		network.arrive(r)
+		r.must(r.arrive())
 	}, "byEmail")
 }
 
@@ -172,11 +151,12 @@ func TestADuplicateIsCertainIfTheOutboxRowDecides(t *testing.T) {
 		smith := &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: jones().Email}
 		_, err := setup.Insert(r.ctx, smith)
 		r.must(err)
-		a, network := r.behind(isTransaction)
+		a := r.process()
+		r.must(r.delay(transaction))
 		_, err = a.Insert(r.ctx, withBadge("B7"))
 		r.refused("the taken address", err)
 		r.must(setup.Delete(r.ctx, smith.key()))
-		network.arrive(r)
+		r.must(r.arrive())
 		r.absent()
 	})
 }

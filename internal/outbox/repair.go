@@ -39,7 +39,7 @@ func (s *Store) Repair(ctx context.Context, key keys.Key, refs ...view.RowRef) e
 
 // errStale means that the primary does not list the view of a row to repair, so a program
 // without the view may change the primary. Repair all rows, which stores a new listing.
-var errStale = errors.New("the primary does not list the view")
+var errStale = azerr.Sentinel("the primary does not list the view")
 
 func (s *Store) repairRows(ctx context.Context, primary keys.Key, refs []view.RowRef) error {
 	var remote []view.RowRef

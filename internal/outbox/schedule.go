@@ -82,7 +82,7 @@ func (s *Store) limit() time.Duration { return s.Expiry / 2 }
 
 // errSlow is the error of an operation that was slower than [Store.limit], for example
 // because its process was suspended.
-var errSlow = errors.New("took longer than half of StoreOptions.Expiry")
+var errSlow = azerr.Sentinel("took longer than half of StoreOptions.Expiry")
 
 // slow converts err into a retryable one if the operation was not applied because within
 // ended, which has the limit of the operation as its deadline.

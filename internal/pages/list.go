@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -14,8 +13,8 @@ import (
 )
 
 var (
-	errCircle = errors.New("continuation tokens that go in a circle")
-	errPanic  = errors.New("a page that the SDK cannot decode")
+	errCircle = azerr.Sentinel("continuation tokens that go in a circle")
+	errPanic  = azerr.Sentinel("a page that the SDK cannot decode")
 )
 
 // List reads the pages of pager to the end. marker returns the continuation token of a

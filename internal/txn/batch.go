@@ -30,7 +30,7 @@ type Batch struct {
 // NewBatch returns an empty transaction.
 func NewBatch(client *wire.Client) *Batch { return &Batch{client: client} }
 
-var errNoTable = fmt.Errorf("batch: table: %w", azerr.ErrNil)
+var errNoTable = azerr.Errorf("batch: table: %w", azerr.ErrNil)
 
 // Err is the error of the first operation that was refused.
 func (b *Batch) Err() error { return b.err }

@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -50,7 +49,7 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 		return fmt.Errorf("value: %w", azerr.ErrNil)
 	}
 	if op.BadMode {
-		return errors.New("mode is neither Merge nor Replace")
+		return azerr.Errorf("mode is neither Merge nor Replace")
 	}
 	if op.Kind == wire.Replace && op.projected() {
 		return azerr.ErrProjected

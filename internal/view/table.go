@@ -107,7 +107,7 @@ func (t *Table) Send(ctx context.Context, writes []*wire.Write) (err error) {
 
 // ErrRaced means that a row has changed since it was read, or that the outcome of a
 // write is unknown. Read the row again. It matches [azerr.ErrConflict].
-var ErrRaced = fmt.Errorf("raced: %w", azerr.ErrConflict)
+var ErrRaced = azerr.Errorf("raced: %w", azerr.ErrConflict)
 
 // Raced converts the error of a conditional write into [ErrRaced], if reading the row
 // again shows what to do. It leaves other errors, and all errors after ctx has ended,

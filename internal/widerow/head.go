@@ -111,11 +111,15 @@ func (h *head) body(rows entityRows) ([]byte, error) {
 	}, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row})
 }
 
-// parseHead returns the head in a stored row.
+// parseHead returns the head in a stored row, or [ErrForeignRow] if another program wrote the
+// row.
 func parseHead(r *edm.StoredRow) (*head, error) {
 	h := &head{
 		etag: r.ETag, timestamp: r.Timestamp,
 		versions: r.Text("azp_version"), layout: r.Text("azp_layout"), parts: map[int]part{},
+	}
+	if h.layout == "" && h.versions == "" {
+		return nil, fmt.Errorf("head of the entity: %w", ErrForeignRow)
 	}
 	ok := h.layout != "" && !slices.ContainsFunc(txn.SplitStamps(h.versions), func(v string) bool { return !isVersion(v) })
 	for entry := range strings.SplitSeq(r.Text("azp_parts"), ";") {

@@ -101,7 +101,7 @@ func New(client *aztables.Client, typ reflect.Type, o Options) (*Table, error) {
 	return t, nil
 }
 
-var errNoTable = fmt.Errorf("table: %w", azerr.ErrNil)
+var errNoTable = azerr.Errorf("table: %w", azerr.ErrNil)
 
 // rowsOf checks key and returns the rows of its entity.
 func (t *Table) rowsOf(key keys.Key) (entityRows, error) {

@@ -3,14 +3,13 @@ package widerow
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-var errNoValue = fmt.Errorf("value: %w", azerr.ErrNil)
+var errNoValue = azerr.Errorf("value: %w", azerr.ErrNil)
 
 // Insert stores *v as a new entity. One request.
 func (t *Table) Insert(ctx context.Context, key keys.Key, v any) (Record, error) {

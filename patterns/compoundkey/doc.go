@@ -39,6 +39,13 @@
 // family, and of all families in its partition, share that partition's limit of 2,000
 // entities per second.
 //
+// # Lost replies
+//
+// Insert, AddChild and a [Transaction] mean what [patterns.Batch] and [patterns.Table.Insert]
+// mean if a reply does not arrive; [Options.StampWrites] stamps both types. Update writes
+// under the ETags that it read and is applied at most once. Delete has no condition: a late
+// attempt deletes rows that were inserted again under the same keys.
+//
 // # When not to use it
 //
 // If children are rarely read with their parent, if parents are often read alone, or if

@@ -43,7 +43,7 @@ type Options struct {
 var (
 	// ErrNoID means that the ID of a parent or child is empty. It matches
 	// [patterns.ErrBadKey].
-	ErrNoID = fmt.Errorf("%w: the ID of a parent or child is empty", patterns.ErrBadKey)
+	ErrNoID = azerr.Errorf("%w: the ID of a parent or child is empty", patterns.ErrBadKey)
 
 	// ErrWrongParent means that a child does not belong to the parent with which it was
 	// to be stored.

@@ -47,9 +47,9 @@ func (s *Series[V]) Add(ctx context.Context, id ID, t time.Time, delta V) error 
 // without a value of that turn counts as zero. It is the conditional form of Set: the
 // value is stored only if the row is still the one that was read, so a late attempt neither
 // overwrites a later write nor hides a later turn. It makes as many requests as Add and has
-// the same errors. change may be called several times. An error from change ends the update
-// and is returned as it is; nothing was stored, unless the error also matches
-// [patterns.ErrOutcomeUnknown].
+// the same errors, except ErrOverflow. change may be called several times. An error from
+// change ends the update and is returned as it is; nothing was stored, unless the error also
+// matches [patterns.ErrOutcomeUnknown].
 func (s *Series[V]) Update(ctx context.Context, id ID, t time.Time, change func(old V) (V, error)) error {
 	if change == nil {
 		return fmt.Errorf("data series: function: %w", patterns.ErrNil)

@@ -26,6 +26,7 @@
 //	Set late  2 requests: the value of an earlier turn must not overwrite a later one
 //	SetAll    1 request: a transaction if there are several rows
 //	Add       2 requests without conflicts: a read and a conditional merge
+//	Update    the same
 //	Read      1 request for all rows of the ring
 //
 // # Exactly-once additions
@@ -36,6 +37,15 @@
 // addition whose reply was lost was carried out, so it is neither lost nor made twice.
 // Writers of different slots do not overwrite one another's values. Concurrent additions
 // to one row conflict and are repeated.
+//
+// # Lost replies
+//
+// Add and Update write on the condition that the row has not changed, so a late attempt
+// changes nothing that was written since; only the insert of a new row may come late, and
+// creates it again if it was deleted meanwhile. Add and Update return
+// [patterns.ErrOutcomeUnknown] only if the row no longer shows the outcome or cannot be read.
+// Set and SetAll have no condition: an attempt whose reply did not arrive may be applied
+// twice, or late, over a newer value of the slot.
 //
 // # When not to use it
 //

@@ -67,7 +67,7 @@ func New[V Value](client *aztables.Client, ring Ring) (*Series[V], error) {
 func (s *Series[V]) Client() *aztables.Client { return s.table.Client() }
 
 // ErrNoID means that the name of a series is empty. It matches [patterns.ErrBadKey].
-var ErrNoID = fmt.Errorf("%w: the name of the series is empty", patterns.ErrBadKey)
+var ErrNoID = azerr.Errorf("%w: the name of the series is empty", patterns.ErrBadKey)
 
 // ErrLate means that the slot contains a value of a later turn. Nothing was stored.
 var ErrLate = azerr.Sentinel("slot contains a later value")

@@ -34,6 +34,11 @@
 // each, a query is one for each 1,000 rows. An Update is two requests without a conflict.
 // The property adds its name, the name of the type and the version to every row.
 //
+// # Lost replies
+//
+// Every write means what the method of the same name of [patterns.Table] means if its reply
+// does not arrive, and a transaction what [patterns.Batch] means; rows have no stamps.
+//
 // # When not to use it
 //
 // If a table contains entities of one type whose fields rarely change, use a

@@ -78,7 +78,7 @@ var (
 
 	// ErrWrongKey means that a row key does not begin with the name of the value's type,
 	// although [Options.ByRowKey] is set. It matches [patterns.ErrBadKey].
-	ErrWrongKey = fmt.Errorf("%w: the row key does not begin with the name of the type", patterns.ErrBadKey)
+	ErrWrongKey = azerr.Errorf("%w: the row key does not begin with the name of the type", patterns.ErrBadKey)
 )
 
 // Register makes T the Go type of a version of the entity type called name. The name is 1

@@ -122,10 +122,10 @@ func deletePayload(ctx context.Context, c *container.Client, cl *claim) error {
 // SweepOptions are the options of [SweepClaims]. nil and the zero value mean the
 // defaults.
 type SweepOptions struct {
-	// OlderThan is the age from which payloads are deleted, by the clock of the service. It must be greater than the
-	// time that any message may wait, including the time in the poison queue: a message
-	// whose payload was deleted cannot be processed and becomes a poison message. Zero
-	// means 30 days.
+	// OlderThan is the age from which payloads are deleted, by the clock of the service. It
+	// must be greater than the time that any message may wait, including the time in the
+	// poison queue: a message whose payload was deleted cannot be processed and becomes a
+	// poison message. Zero means 30 days.
 	OlderThan time.Duration
 
 	// DryRun counts what a sweep would delete, and deletes nothing.
@@ -147,9 +147,9 @@ const defaultSweepAge = 30 * 24 * time.Hour
 // SweepClaims deletes the payloads in container c that are older than
 // SweepOptions.OlderThan. Payloads without a message are left behind by a process that
 // died after storing the payload and before adding the message, or after deleting the
-// message and before deleting the payload, and by a try to store a payload that arrived after
-// the payload was deleted. They do no harm. Other blobs of the container
-// are not touched.
+// message and before deleting the payload, and by a try to store a payload that arrived
+// after the payload was deleted. They do no harm. Other blobs of the container are not
+// touched.
 //
 // One request for each 5,000 blobs, and one for each payload deleted. After an error the
 // report describes what was done until then.
@@ -162,7 +162,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 	case c == nil:
 		return SweepReport{}, azerr.Errorf("sweep claims: container: %w", patterns.ErrNil)
 	case o.OlderThan < 0:
-		return SweepReport{}, errors.New("sweep claims: SweepOptions.OlderThan: negative")
+		return SweepReport{}, azerr.Errorf("sweep claims: SweepOptions.OlderThan: negative")
 	}
 	var report SweepReport
 	var clock servicetime.Clock

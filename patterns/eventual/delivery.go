@@ -35,8 +35,8 @@ func (d *delivery) final(request func(context.Context) error) error {
 }
 
 // process handles one message and decides its outcome. If poll has ended, or the message
-// is visible again, it releases the message without calling the handler. work is the parent of the handler's
-// context.
+// is visible again, it releases the message without calling the handler. work is the parent
+// of the handler's context.
 func (w *Worker) process(poll, work context.Context, m *message, timers *sync.WaitGroup) {
 	d := &delivery{w: w, m: m, received: m.hidden, base: context.WithoutCancel(work)}
 	unreadable := d.open()

@@ -41,8 +41,8 @@
 // again. A worker that was suspended for longer than [Options.Visibility] releases what it has
 // received without calling the handler, and moves no message to the poison queue that another
 // worker has received. The clock of the worker's machine may be wrong: ages are measured by
-// the clock of the service. Messages arrive in no particular order. Handlers have to be idempotent;
-// [Job.ID], an ETag or a version in the message help with that.
+// the clock of the service. Messages arrive in no particular order. Handlers have to be
+// idempotent; [Job.ID], an ETag or a version in the message help with that.
 //
 // There is no isolation: between the steps, other processes see that some are done and
 // others are not.
@@ -98,10 +98,9 @@
 // # Scalers
 //
 // A scaler such as KEDA starts workers when the queue contains messages and stops them when
-// it is empty. By
-// default KEDA's azure-queue trigger counts visible and hidden messages (queueLengthStrategy
-// "all", from ApproximateMessagesCount). That is the count to use: messages that handlers
-// are processing are hidden, and their worker should not be stopped.
+// it is empty. By default KEDA's azure-queue trigger counts visible and hidden messages
+// (queueLengthStrategy "all", from ApproximateMessagesCount). That is the count to use:
+// messages that handlers are processing are hidden, and their worker should not be stopped.
 //
 // If a process dies during an operation of a Store, a worker finishes the operation, and
 // checks it once more after Expiry, an hour by default. With [Options.LateChecks] the
@@ -117,11 +116,12 @@
 //	err = w.Run(ctx)
 //
 // The worker of the queue for late checks may run as rarely as you like, for example from
-// a Kubernetes CronJob or a timer of Azure Functions: pass a context with a timeout to Run. Late checks never expire. Until a check is done, the record of its
-// operation, a small row, remains in the partition of the entity, and derived rows remain
-// wrong if a second process died after it had written them late. Once a day is enough. Each
-// operation that a worker had to finish costs one request more than without the queue; each
-// run of the worker costs at least one poll.
+// a Kubernetes CronJob or a timer of Azure Functions: pass a context with a timeout to Run.
+// Late checks never expire. Until a check is done, the record of its operation, a small row,
+// remains in the partition of the entity, and derived rows remain wrong if a second process
+// died after it had written them late. Once a day is enough. Each operation that a worker
+// had to finish costs one request more than without the queue; each run of the worker costs
+// at least one poll.
 //
 // Without LateChecks the message stays hidden on the work queue for Expiry. A scaler that
 // counts hidden messages then runs a worker for an hour after each crash. One that counts

@@ -3,7 +3,6 @@ package eventual
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -60,14 +59,14 @@ func Enqueue[M any](ctx context.Context, queue *azqueue.QueueClient, kind string
 		o = *opts
 	}
 	if err := enqueue(ctx, queue, kind, msg, o); err != nil {
-		return fmt.Errorf("enqueue: %w", err)
+		return azerr.Errorf("enqueue: %w", err)
 	}
 	return nil
 }
 
 func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg any, o EnqueueOptions) error {
 	if client == nil {
-		return fmt.Errorf("queue: %w", patterns.ErrNil)
+		return azerr.Errorf("queue: %w", patterns.ErrNil)
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -77,7 +76,7 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 	}
 	body, err := marshal(msg)
 	if err != nil {
-		return fmt.Errorf("payload: %w", azerr.Seal(err))
+		return azerr.Errorf("payload: %w", azerr.Seal(err))
 	}
 	e := envelope{Version: envelopeVersion, ID: o.ID, Kind: kind, At: time.Now().UTC(), Body: body}
 	if e.ID == "" {
@@ -85,11 +84,11 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 	}
 	whole, err := marshal(&e)
 	if err != nil {
-		return fmt.Errorf("payload: %w", azerr.Seal(err))
+		return azerr.Errorf("payload: %w", azerr.Seal(err))
 	}
 	if excess := len(whole) - (maxJSON - poisonRoom); excess > 0 {
 		if o.Container == nil {
-			return fmt.Errorf("%w: payload of %d bytes; payloads of %d bytes or more need EnqueueOptions.Container",
+			return azerr.Errorf("%w: payload of %d bytes; payloads of %d bytes or more need EnqueueOptions.Container",
 				patterns.ErrTooLarge, len(body), len(body)-excess+1)
 		}
 		e.Body = nil
@@ -110,13 +109,13 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 func (o *EnqueueOptions) check() error {
 	switch {
 	case len(o.ID) > maxID:
-		return fmt.Errorf("EnqueueOptions.ID: %w: more than %d bytes", patterns.ErrTooLarge, maxID)
+		return azerr.Errorf("EnqueueOptions.ID: %w: more than %d bytes", patterns.ErrTooLarge, maxID)
 	case !utf8.ValidString(o.ID):
-		return errors.New("EnqueueOptions.ID: not UTF-8")
+		return azerr.Errorf("EnqueueOptions.ID: not UTF-8")
 	case o.Delay < 0 || o.Delay > maxVisibility:
-		return errors.New("EnqueueOptions.Delay: not from 0 to 7 days")
+		return azerr.Errorf("EnqueueOptions.Delay: not from 0 to 7 days")
 	case o.TTL != 0 && seconds(o.TTL) <= seconds(o.Delay):
-		return errors.New("EnqueueOptions.TTL: not longer than Delay, in seconds")
+		return azerr.Errorf("EnqueueOptions.TTL: not longer than Delay, in seconds")
 	}
 	return nil
 }
@@ -130,7 +129,7 @@ const (
 
 func checkKind(kind string) error {
 	if strings.HasPrefix(kind, reservedKinds) {
-		return fmt.Errorf("%w: %q is reserved", ErrBadKind, reservedKinds)
+		return azerr.Errorf("%w: %q is reserved", ErrBadKind, reservedKinds)
 	}
 	return checkCharacters(kind)
 }
@@ -139,13 +138,13 @@ func checkKind(kind string) error {
 func checkCharacters(kind string) error {
 	switch {
 	case kind == "":
-		return fmt.Errorf("%w: empty", ErrBadKind)
+		return azerr.Errorf("%w: empty", ErrBadKind)
 	case len(kind) > maxKind:
-		return fmt.Errorf("%w: more than %d bytes", ErrBadKind, maxKind)
+		return azerr.Errorf("%w: more than %d bytes", ErrBadKind, maxKind)
 	}
 	for i := range len(kind) {
 		if c := kind[i]; !isLetter(c) && !strings.ContainsRune("0123456789-_.:/", rune(c)) {
-			return fmt.Errorf("%w: a character at offset %d", ErrBadKind, i)
+			return azerr.Errorf("%w: a character at offset %d", ErrBadKind, i)
 		}
 	}
 	return nil

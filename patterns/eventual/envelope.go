@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -98,7 +97,7 @@ func parse(text string) (envelope, error) {
 		}
 	}
 	if e.ID == "" || len(e.ID) > maxID || checkCharacters(e.Kind) != nil || parts != 1 || e.Free < 0 {
-		return e, errors.New("message is damaged: a member is missing or invalid")
+		return e, azerr.Errorf("message is damaged: a member is missing or invalid")
 	}
 	return e, nil
 }

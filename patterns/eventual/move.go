@@ -60,10 +60,10 @@ func (r Row) filter() (query.Filter, error) {
 //
 // Move may be repeated after any error, concurrently too, and in any process: a crash at any
 // step, a late call and a duplicate call lead to the same state, provided that ETag or Where
-// of [Row] distinguishes the row from one that is created later under the same key. If the row is changed between the
-// steps, Move starts again with the new version, provided that [Row] permits it. If the
-// target contains an older row with the key, which was archived earlier, Move replaces
-// it; it does not replace a newer one.
+// of [Row] distinguishes the row from one that is created later under the same key. If the
+// row is changed between the steps, Move starts again with the new version, provided that
+// [Row] permits it. If the target contains an older row with the key, which was archived
+// earlier, Move replaces it; it does not replace a newer one.
 //
 // Move returns nil if the row is only in the target, because it was moved before, and
 // [patterns.ErrNotFound] if it is in neither table. It returns [ErrSuperseded] if the

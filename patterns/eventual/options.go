@@ -1,7 +1,6 @@
 package eventual
 
 import (
-	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -9,6 +8,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // Options are the options of [NewWorker]. nil and the zero value mean the defaults.
@@ -181,13 +182,13 @@ func (o *Options) complete() error {
 	}
 	switch {
 	case o.Parallel < 1:
-		return errors.New("Options.Parallel: negative")
+		return azerr.Errorf("Options.Parallel: negative")
 	case o.Visibility < time.Second || o.Visibility > maxVisibility:
-		return errors.New("Options.Visibility: not from 1 second to 7 days")
+		return azerr.Errorf("Options.Visibility: not from 1 second to 7 days")
 	case o.MaxAttempts < 1:
-		return errors.New("Options.MaxAttempts: negative")
+		return azerr.Errorf("Options.MaxAttempts: negative")
 	case o.PollMin < 0 || o.PollMax < o.PollMin:
-		return errors.New("Options.PollMin, PollMax: not 0 < PollMin <= PollMax")
+		return azerr.Errorf("Options.PollMin, PollMax: not 0 < PollMin <= PollMax")
 	}
 	return nil
 }

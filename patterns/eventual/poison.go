@@ -13,7 +13,8 @@ import (
 
 // moveToPoison moves the message to the poison queue: it adds the copy, then deletes
 // the original. After a crash in between the message is in both queues. Two requests,
-// three if the lease of the message is over. Without a poison queue the message is hidden for as long as possible.
+// three if the lease of the message is over. Without a poison queue the message is hidden
+// for as long as possible.
 func (d *delivery) moveToPoison(reason error) {
 	if d.w.poison.client == nil {
 		d.postpone(Parked, maxVisibility, false, reason)

@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -43,7 +44,7 @@ func NewPoisonQueue(main, poison *azqueue.QueueClient, opts *PoisonQueueOptions)
 		return nil, fmt.Errorf("new poison queue: queue: %w", patterns.ErrNil)
 	}
 	if main.URL() == poison.URL() { // Take would receive replayed messages again, endlessly
-		return nil, errors.New("new poison queue: the two queues are the same")
+		return nil, azerr.Errorf("new poison queue: the two queues are the same")
 	}
 	p := &PoisonQueue{main: queue{main}, poison: queue{poison}}
 	if opts != nil {
@@ -51,7 +52,7 @@ func NewPoisonQueue(main, poison *azqueue.QueueClient, opts *PoisonQueueOptions)
 	}
 	setDefault(&p.visibility, 5*time.Minute)
 	if p.visibility < time.Second || p.visibility > maxVisibility {
-		return nil, errors.New("new poison queue: PoisonQueueOptions.Visibility: not from 1 second to 7 days")
+		return nil, azerr.Errorf("new poison queue: PoisonQueueOptions.Visibility: not from 1 second to 7 days")
 	}
 	return p, nil
 }

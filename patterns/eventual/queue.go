@@ -163,7 +163,7 @@ func (q queue) update(ctx context.Context, m *message, text string, visibility t
 	return nil
 }
 
-var errNoReceipt = fmt.Errorf("%w: no pop receipt", azerr.ErrBadReply)
+var errNoReceipt = azerr.Errorf("%w: no pop receipt", azerr.ErrBadReply)
 
 // delete deletes a message. One request.
 func (q queue) delete(ctx context.Context, id, popReceipt string) error {

@@ -60,11 +60,11 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	}
 	switch {
 	case sameQueue(w.opts.Poison, queueClient):
-		return nil, errors.New("new worker: Options.Poison: the worker's own queue")
+		return nil, azerr.Errorf("new worker: Options.Poison: the worker's own queue")
 	case sameQueue(w.opts.LateChecks, queueClient):
-		return nil, errors.New("new worker: Options.LateChecks: the worker's own queue")
+		return nil, azerr.Errorf("new worker: Options.LateChecks: the worker's own queue")
 	case sameQueue(w.opts.LateChecks, w.opts.Poison):
-		return nil, errors.New("new worker: Options.LateChecks: the poison queue")
+		return nil, azerr.Errorf("new worker: Options.LateChecks: the poison queue")
 	}
 	w.poison, w.lateChecks = queue{w.opts.Poison}, queue{w.opts.LateChecks}
 	w.tracer = w.opts.Tracing.NewTracer("azpatterns/eventual", "")
@@ -241,7 +241,7 @@ func (w *Worker) begin(abort func()) error {
 	case w.err != nil:
 		return w.err
 	case w.running:
-		return errors.New("worker is running already")
+		return azerr.Errorf("worker is running already")
 	}
 	w.running, w.abort = true, abort
 	return nil

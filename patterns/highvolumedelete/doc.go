@@ -32,7 +32,8 @@
 //
 // Requests:
 //
-//	Insert, Upsert     1; 3 for the first write to a period without a table
+//	Insert, Upsert     1; 3 for the first write to a period without a table; with Keep
+//	                   1 more for the first write of a Tables
 //	Bulk               1 for each transaction and for each table not known to exist
 //	Open, Prepare      1 for each table not known to exist
 //	Get                1
@@ -47,16 +48,20 @@
 // The service blocks the name of a dropped table for 40 seconds or more. After that, a late
 // event would create the table again, and it would remain until the next DropBefore.
 // Therefore writes to dropped periods return [ErrDropped]. [Options.Keep] makes this
-// reliable: with it, every process refuses late writes by its clock. Without it, a process
-// knows only the periods that its own [Tables.DropBefore] has dropped, and the tables that
-// its own writes have first found and later missed. If a dropped table is created again
-// in spite of this, the next DropBefore drops it.
+// reliable: with it, every process refuses late events by the clock of the service. Without
+// it, a process knows only the periods that its own [Tables.DropBefore] has dropped, and the
+// tables that its own writes have first found and later missed. If a dropped table is
+// created again in spite of this, the next DropBefore drops it.
 //
 // # Failures
 //
 // Every method can be repeated. A write whose reply was lost is recognised as by
-// [patterns.Table]. If DropBefore is interrupted, the next call drops the remaining tables.
-// Reads treat a table that does not exist or is being deleted as empty.
+// [patterns.Table], and may be applied late as there; to a dropped table it is refused. If
+// DropBefore is interrupted, the next call drops the remaining tables. A late attempt of a
+// drop deletes a table that was created again meanwhile, which writes with Keep never do.
+// [DeleteWhere] repeats a transaction whose outcome is unknown after another read; without
+// IfUnchanged, a late attempt of one deletes rows that were inserted again under the same
+// keys. Reads treat a table that does not exist or is being deleted as empty.
 //
 // # Limits
 //

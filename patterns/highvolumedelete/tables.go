@@ -39,12 +39,13 @@ type Options[T any] struct {
 	// the table of the first. nil means T's only exported field of type time.Time.
 	Time func(*T) time.Time
 
-	// Keep is how long rows are kept: a write to a period that ended longer ago returns
-	// [ErrDropped] without a request, by the clock of the service: the first write of a
-	// Tables takes one request more, which determines its time. Zero means that writes are refused only to periods
-	// that this Tables knows to be dropped. All processes that write should use the same
-	// Keep, not longer than the age at which tables are dropped. It is the only limit that
-	// works in all processes, because a dropped table leaves no trace that others could see.
+	// Keep is how long rows are kept: a write to a period that ended longer ago, by the
+	// clock of the service, returns [ErrDropped] without a request. The first write of a
+	// Tables takes one request more, which determines the time of the service. Zero means
+	// that writes are refused only to periods that this Tables knows to be dropped. All
+	// processes that write should use the same Keep, not longer than the age at which tables
+	// are dropped. It is the only limit that works in all processes, because a dropped table
+	// leaves no trace that others could see.
 	Keep time.Duration
 
 	// Table are the options of every table, in particular the key.

@@ -15,7 +15,8 @@ import (
 // [patterns.ErrExists], as [patterns.Table.Insert] does.
 //
 // It makes one request. The first write to a period without a table creates the table and
-// makes three requests. [Tables.Prepare] creates tables ahead.
+// makes three requests. [Tables.Prepare] creates tables ahead. With [Options.Keep] the first
+// write of s makes one more.
 //
 // Insert returns a [*DroppedError] without a request if the period is before
 // [Tables.Limit]. It also returns one if another process has dropped the table, as far as

@@ -99,30 +99,28 @@ func (b *blobTarget) read(ctx context.Context, key keys.Key) ([]string, *azcore.
 	}
 	body := resp.NewRetryReader(ctx, nil)
 	defer body.Close()
-	if resp.ETag == nil || azerr.CheckVersion(string(*resp.ETag)) != nil {
-		return nil, nil, fmt.Errorf("%s: %w: no valid ETag", op, patterns.ErrBadReply)
+	if resp.ETag == nil || azerr.CheckVersion(string(*resp.ETag)) != nil { // the list could not be changed on a condition
+		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoETag}
 	}
 	text, err := io.ReadAll(io.LimitReader(body, maxListBlob+1))
 	if err != nil {
 		return nil, nil, azerr.New(op, err)
 	}
 	if len(text) > maxListBlob {
-		return nil, nil, fmt.Errorf("%s: %w", op, patterns.ErrTooLarge)
+		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
 	}
 	members, err := parseMembers(text)
 	if err != nil {
 		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNotList}
 	}
-	if resp.ETag == nil { // without it the list could not be changed on a condition
-		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoETag}
-	}
 	return asSet(members), resp.ETag, nil
 }
 
 var (
-	errTries   = azerr.Sentinel("in every try")
-	errNotList = azerr.Sentinel("the list is not a JSON array of strings")
-	errNoETag  = azerr.Sentinel("no ETag")
+	errTries    = azerr.Sentinel("in every try")
+	errNotList  = azerr.Sentinel("the list is not a JSON array of strings")
+	errNoETag   = azerr.Sentinel("no valid ETag")
+	errListSize = azerr.Errorf("a list has more than %d MiB", maxListBlob>>20)
 )
 
 // write replaces the list if it still has the ETag, or is still missing if etag is nil.
@@ -146,7 +144,7 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 	}
 	text := formatMembers(members)
 	if len(text) > maxListBlob {
-		return fmt.Errorf("put list blob: %w", patterns.ErrTooLarge)
+		return &azerr.Error{Op: "put list blob", Kind: azerr.ErrTooLarge, Err: errListSize}
 	}
 	_, err := b.blob(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(text)), &blockblob.UploadOptions{
 		AccessConditions: only,

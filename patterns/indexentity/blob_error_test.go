@@ -40,6 +40,10 @@ func TestErrorsOfListBlobsNameTheOperation(t *testing.T) {
 		harness.NoError(t, err)
 		_, err = reader.Get(t.Context(), "", "Ann")
 		wantOp(t, err, "get list blob", patterns.ErrBadReply)
+		_, err = blobs.NewBlockBlobClient("names/Ann.json").UploadBuffer(t.Context(), make([]byte, 17<<20), nil)
+		harness.NoError(t, err)
+		_, err = reader.Get(t.Context(), "", "Ann")
+		wantOp(t, err, "get list blob", patterns.ErrTooLarge)
 	})
 }
 

@@ -1,12 +1,12 @@
 package indexentity
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/indexed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -115,7 +115,7 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 // hasOnePartition refuses an option that would have no effect.
 func (ix *Index[T]) hasOnePartition() error {
 	if ix.def.Partition != nil {
-		return errors.New("Options.Partition is for OtherPartition")
+		return azerr.Errorf("Options.Partition is for OtherPartition")
 	}
 	return nil
 }

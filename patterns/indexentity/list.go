@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -29,7 +30,7 @@ const (
 )
 
 // errFull is the error of a list that is too long, and names the remedies.
-var errFull = fmt.Errorf("%w: the list of members is full: keep it in a blob, or use a secondary index that is not unique", patterns.ErrTooLarge)
+var errFull = azerr.Errorf("%w: the list of members is full: keep it in a blob, or use a secondary index that is not unique", patterns.ErrTooLarge)
 
 // property returns the name of the i-th property of a list.
 func property(i int) string {

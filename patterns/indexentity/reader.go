@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/cursor"
 	"github.com/azpatterns/azpatterns/internal/indexed"
 	"github.com/azpatterns/azpatterns/internal/parallel"
@@ -106,7 +107,7 @@ func (o *QueryOptions) withDefaults() (QueryOptions, error) {
 		q.Parallel = defaultParallel
 	}
 	if q.Limit < 0 {
-		return q, errors.New("negative Limit")
+		return q, azerr.Errorf("negative Limit")
 	}
 	return q, nil
 }

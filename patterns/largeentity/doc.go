@@ -116,9 +116,12 @@
 //
 // A lost reply to an upload is harmless: only the same call can have created a blob of
 // that name. For a lost reply to the write of the row, [patterns.Table] determines the
-// outcome; if it cannot, the error is [patterns.ErrOutcomeUnknown]. If the container does
-// not exist, the error is [ErrContainerNotFound]. If the source of a Stream fails, its
-// error is returned. In both cases the row is not written.
+// outcome; if it cannot, the error is [patterns.ErrOutcomeUnknown], and the blobs that the
+// row may refer to stay until Sweep or Handle has read it. Replace and Update write under an
+// ETag and are applied at most once; a late Insert stores the entity again if it was deleted
+// meanwhile, like [patterns.Table.Insert]. If the container does not exist, the error is
+// [ErrContainerNotFound]. If the source of a Stream fails, its error is returned. In both
+// cases the row is not written.
 //
 // Do not delete blobs by other means, such as lifecycle rules. Tables with the same name
 // must not share a container and prefix.

@@ -2,7 +2,6 @@ package largeentity
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -17,6 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -76,9 +76,10 @@ type Options[T any] struct {
 	Gzip bool
 
 	// Prefix is the beginning of the names of blobs, before the name of the table, of at
-	// most 512 characters and 250 path segments. A path segment must not end with a dot. Tables with the same name, in two accounts, that share a
-	// container need different prefixes: [Table.Sweep] deletes the unreferenced blobs
-	// whose name begins with its prefix and table name.
+	// most 512 characters and 250 path segments. A path segment must not end with a dot.
+	// Tables with the same name, in two accounts, that share a container need different
+	// prefixes: [Table.Sweep] deletes the unreferenced blobs whose name begins with its
+	// prefix and table name.
 	Prefix string
 
 	// Grace is the grace period: how long a blob is kept to which no entity refers, for
@@ -132,7 +133,7 @@ func newTable[T any](client *aztables.Client, blobs *container.Client, o Options
 	}
 	address, err := url.Parse(blobs.URL())
 	if err != nil {
-		return nil, errors.New("the URL of the container cannot be parsed")
+		return nil, azerr.Errorf("the URL of the container cannot be parsed")
 	}
 	t := &Table[T]{blobs: blobs, container: path.Base(address.Path),
 		threshold: o.Threshold, gzip: o.Gzip, prefix: o.Prefix, grace: o.Grace, outbox: o.Outbox, tries: o.Tries,
@@ -174,9 +175,9 @@ func checkPrefix(prefix string) error {
 	case len(complete) > maxPrefixSegments:
 		return fmt.Errorf("%d path segments: %w", len(complete), patterns.ErrTooLarge)
 	case !utf8.ValidString(prefix) || strings.ContainsFunc(prefix, notInBlobNames):
-		return errors.New("it must be UTF-8 without control characters, noncharacters and backslashes")
+		return azerr.Errorf("it must be UTF-8 without control characters, noncharacters and backslashes")
 	case slices.ContainsFunc(complete, func(s string) bool { return strings.HasSuffix(s, ".") }):
-		return errors.New("no path segment may end with a dot")
+		return azerr.Errorf("no path segment may end with a dot")
 	}
 	return nil
 }

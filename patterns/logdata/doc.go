@@ -55,8 +55,9 @@
 // repeats the request, the service refuses the repetition, and the Writer reads that
 // part of the blob to recognise its own bytes. If no reply arrives at all, the next
 // flush first appends the same bytes at the same position. As long as its Writer lives,
-// a record is therefore stored exactly once. If the process dies, a record that Write
-// has not acknowledged may be stored or not.
+// a record is therefore stored exactly once: a late attempt is refused, because the blob is
+// longer by then. If the process dies, a record that Write has not acknowledged may be
+// stored or not, also minutes later.
 //
 // The Writer sets the metadata when it creates a blob, for the first block. It updates
 // them after later appends at most once a minute, and in Flush and Close. Metadata may

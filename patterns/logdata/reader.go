@@ -67,8 +67,7 @@ type ReadOptions struct {
 	Stats *Stats
 }
 
-// Entry is a record and where it is stored. An Entry may be read
-// concurrently.
+// Entry is a record and where it is stored. An Entry may be read concurrently.
 type Entry struct {
 	Record
 	Blob   string // name of the blob

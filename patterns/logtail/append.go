@@ -138,7 +138,7 @@ func (l *Log[T]) retry(ctx context.Context, entries []Entry[T]) error {
 
 // errMayBeStored is the reason that the outcome of an entry is unknown, if no request of the
 // present call left it open.
-var errMayBeStored = &azerr.UnknownOutcome{Cause: errors.New("an earlier request may have stored the entry")}
+var errMayBeStored = &azerr.UnknownOutcome{Cause: azerr.Sentinel("an earlier request may have stored the entry")}
 
 // isStored reports whether err proves that a row with the key of the entry exists. It is
 // this entry, because no other Log generates its key.

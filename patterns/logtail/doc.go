@@ -71,7 +71,8 @@
 // the SDK repeats the request, the service reports that the row exists, and Append
 // recognises the row as its own. So the entry is stored once, whatever was lost. If no
 // attempt gets a reply, Append returns [patterns.ErrOutcomeUnknown], and [Log.Retry]
-// completes it under the same key. Another call of Append would choose another key.
+// completes it under the same key. Another call of Append would choose another key. A late
+// attempt stores the entry minutes later; if the entry was deleted by then, it appears again.
 //
 // Cosmos DB for Table does not return rows in order. Reads from it fail with
 // [patterns.ErrUnordered].

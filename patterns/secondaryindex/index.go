@@ -1,12 +1,12 @@
 package secondaryindex
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/indexed"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -67,7 +67,7 @@ type Options[T any] struct {
 func Intra[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
 	ix, err := newIndex(name, value, opts)
 	if err == nil && ix.def.Partition != nil {
-		err = errors.New("Options.Partition is for Inter")
+		err = azerr.Errorf("Options.Partition is for Inter")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)

@@ -121,8 +121,7 @@ type CrashOptions struct {
 
 	// Recover runs after the crash and before check, as the next process. It is also
 	// killed, before and after each of its calls and with a request in flight, and then runs
-	// again. If it is not
-	// killed, it must return nil. If Recover is nil, only check recovers.
+	// again. If it is not killed, it must return nil. If Recover is nil, only check recovers.
 	//
 	// If a request arrives late, it arrives while Recover runs: after one of its calls, which
 	// the seed determines, or after InFlight if that is earlier, or at its end. This run of

@@ -76,8 +76,12 @@
 //
 // If a response is lost, the head shows whether the write was applied: it lists the last
 // eight. If there were more writes in between, or the entity was deleted, the error is
-// [patterns.ErrOutcomeUnknown]. If another program has changed or deleted single rows, the
-// error is [ErrTorn]; [Table.Put] repairs the entity.
+// [patterns.ErrOutcomeUnknown]. Every write of an existing entity is conditional on the ETag
+// of its head, so a late attempt of it is refused. A late attempt of the insert of a new one,
+// by Insert or Put, inserts the entity again if it was deleted meanwhile. Put and Set, and
+// Delete without an ETag, read the head and may be applied over what other clients wrote
+// meanwhile. If another program has changed or deleted single rows, the error is [ErrTorn];
+// [Table.Put] repairs the entity.
 //
 // Parts are inserted, so that rows of other programs are never overwritten: if one has the
 // key that a new part needs, the error is [ErrForeignRow] and nothing is written. Staged

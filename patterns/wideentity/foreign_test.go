@@ -76,6 +76,26 @@ func TestAnEntityIsNotWrittenOverRowsThatAreNotItsParts(t *testing.T) {
 	})
 }
 
+func TestARowOfAnotherProgramAtTheKeyOfTheHeadIsLeftAlone(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		table := open[properties](t, client, nil)
+		storeForeign(t, client, "00")
+		v := days(3)
+		for name, err := range map[string]error{
+			"Put":    harness.ErrorOf(table.Put(t.Context(), year, &v)),
+			"Get":    harness.ErrorOf(table.Get(t.Context(), year)),
+			"Delete": table.Delete(t.Context(), year, ""),
+		} {
+			if !errors.Is(err, wideentity.ErrForeignRow) || errors.Is(err, patterns.ErrBadReply) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		harness.WantError(t, harness.ErrorOf(table.Insert(t.Context(), year, &v)), patterns.ErrExists)
+		wantForeign(t, client, "00")
+	})
+}
+
 func TestAnEntityDoesNotGrowOverRowsThatAreNotItsParts(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)

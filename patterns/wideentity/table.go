@@ -55,7 +55,8 @@ var (
 	// ErrForeignRow: a row that does not belong to the entity has the key that one of its
 	// parts needs, for example a row of the guide's own layout, or a child of another
 	// pattern. Nothing was written. The row must be deleted or moved, or the entity stored
-	// under another id.
+	// under another id. If it has the key of the head, row 00, reads return the error too, and
+	// Insert returns [patterns.ErrExists].
 	ErrForeignRow = widerow.ErrForeignRow
 
 	// ErrParts: [Options.Parts], or a result of [Options.PartOf], is out of range.
