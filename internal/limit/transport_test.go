@@ -18,7 +18,9 @@ func (f fixed) Do(req *http.Request) (*http.Response, error) { return f(req), ni
 func read(t *testing.T, status int, req *http.Request, size int64) (int64, error) {
 	t.Helper()
 	zeros := io.LimitReader(zero{}, size)
-	inner := fixed(func(*http.Request) *http.Response { return &http.Response{StatusCode: status, Body: io.NopCloser(zeros)} })
+	inner := fixed(func(*http.Request) *http.Response {
+		return &http.Response{StatusCode: status, Body: io.NopCloser(zeros)}
+	})
 	resp, err := Transport(inner).Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +90,9 @@ func TestLimitsAreNotAddedTwice(t *testing.T) {
 
 func TestAReplyWithoutABodyIsNotChanged(t *testing.T) {
 	for _, body := range []io.ReadCloser{nil, http.NoBody} {
-		inner := fixed(func(*http.Request) *http.Response { return &http.Response{StatusCode: http.StatusNoContent, Body: body} })
+		inner := fixed(func(*http.Request) *http.Response {
+			return &http.Response{StatusCode: http.StatusNoContent, Body: body}
+		})
 		resp, _ := Transport(inner).Do(request(http.MethodGet, "https://x", ""))
 		if resp.Body != body {
 			t.Error("another body")
