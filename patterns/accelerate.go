@@ -21,9 +21,10 @@ import (
 // replaces a policy.WithCaptureResponse in the context, and an Insert replaces a
 // policy.WithHTTPHeader.
 //
-// The policy does not touch other requests of the client. Credentials, retries, tracing
-// and transport remain those of opts. nil means the zero options. Options that already
-// have the policy do not get it twice.
+// The policy does not touch other requests of the client. Credentials, retries and tracing
+// remain those of opts. Requests are sent through the transport of opts, whose replies are
+// limited by [LimitReplies]; a transport that is set later needs LimitReplies again. nil
+// means the zero options. Options that already have the policy do not get it twice.
 func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	return wire.Accelerate(opts)
 }

@@ -24,6 +24,10 @@
 // string: 32,768 UTF-16 units), 1 MiB per entity, keys of 512 UTF-16 units without / \ # ?
 // and control characters, 100 operations and 4 MiB per transaction.
 //
+// A client that is built with [Accelerate] or [LimitReplies] reads at most 16 MiB of a reply:
+// that is what a page, a row or a list can occupy while it is read, apart from its decoded
+// rows. A page of Table has at most 1,000 rows.
+//
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model
 //
 // # Queries

@@ -109,3 +109,29 @@ func TestAMalformedPropertyIsNamed(t *testing.T) {
 		}
 	})
 }
+
+func TestAWriteWithAMalformedReplyOfSuccessIsResolved(t *testing.T) {
+	wrap := func(inner policy.Transporter) harness.Transport {
+		return func(req *http.Request) (*http.Response, error) {
+			resp, err := inner.Do(req)
+			if err == nil && req.Method != http.MethodGet {
+				resp.Header.Set("Etag", "0x1")
+				harness.ReplaceBody(resp, func(b []byte) []byte { return b[:len(b)/2] })
+			}
+			return resp, err
+		}
+	}
+	harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, _ *storagetest.Account) {
+		table := harness.NewTable[counter](t, client, nil)
+		item, err := table.Insert(t.Context(), &counter{"hits", "0", 1})
+		if err != nil || item.ETag == "" || item.ETag == "0x1" {
+			t.Errorf("insert: %v, %v", item, err)
+		}
+		if _, err := table.Batch().Insert(&counter{"hits", "1", 1}).Commit(t.Context()); err != nil {
+			t.Errorf("batch: %v", err)
+		}
+		if _, err := table.Replace(t.Context(), item); err != nil && !errors.Is(err, patterns.ErrOutcomeUnknown) {
+			t.Errorf("replace: %v", err)
+		}
+	})
+}

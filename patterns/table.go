@@ -66,7 +66,8 @@ const (
 )
 
 // NewTable returns a Table on client. It makes no request. The error names the field of
-// T that cannot be stored.
+// T that cannot be stored. The memory for a reply is limited only if client was built with
+// [Accelerate] or [LimitReplies].
 func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T], error) {
 	if client == nil {
 		return nil, fmt.Errorf("new table: client: %w", ErrNil)

@@ -78,6 +78,11 @@ func (s *scanner) page(row func() error) error {
 	return nil
 }
 
+// maxRows is the maximum number of rows in a page, whatever $top is. Many rows of a few bytes
+// each would take much more memory than the page.
+// https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination
+const maxRows = 1000
+
 // rows reads the array of the rows of a page.
 func (s *scanner) rows(row func() error) error {
 	if !s.expect('[') {
@@ -87,9 +92,13 @@ func (s *scanner) rows(row func() error) error {
 		s.pos++
 		return nil
 	}
-	for {
+	for n := 0; ; n++ {
 		if s.peek() != '{' {
 			s.unexpected()
+			return s.err
+		}
+		if n == maxRows {
+			s.fail(s.pos, "more rows than a page can have")
 			return s.err
 		}
 		if err := row(); err != nil {

@@ -117,6 +117,7 @@ var edges = map[string][]string{
 		"patterns/storagetest",
 	},
 	"internal/indexed": {"internal/view", "keys", "patterns"},
+	"internal/limit":   {"internal/azerr"},
 	"internal/outbox": {
 		"internal/azerr",
 		"internal/edm",
@@ -142,11 +143,18 @@ var edges = map[string][]string{
 		"keys",
 		"query",
 	},
-	"internal/wire": {"internal/azerr", "internal/edm", "internal/pages", "internal/servicetime"},
+	"internal/wire": {
+		"internal/azerr",
+		"internal/edm",
+		"internal/limit",
+		"internal/pages",
+		"internal/servicetime",
+	},
 	"patterns": {
 		"internal/azerr",
 		"internal/edm",
 		"internal/fetch",
+		"internal/limit",
 		"internal/outbox",
 		"internal/txn",
 		"internal/view",

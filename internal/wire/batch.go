@@ -45,7 +45,7 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 		return nil, err
 	}
 	var reply batchReply
-	k := &call{client: c, write: true, again: repeatable(writes), batch: writes, rows: len(writes)}
+	k := &call{client: c, write: true, again: repeatable(writes), batch: writes}
 	k.receive = func(resp *http.Response, body []byte) (err error) {
 		reply, err = parseBatchReply(header(resp, "Content-Type"), body, writes)
 		if reply.failure != nil {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/limit"
 )
 
 // Replies are read into pooled buffers. A buffer above keepBuffer bytes is not put back, so
@@ -36,14 +36,15 @@ func putBuffer(b *[]byte) {
 	}
 }
 
-// readAll reads r to its end into *buf, which it grows as needed, but not beyond the limit:
-// an endless reply must not exhaust memory.
-func readAll(buf *[]byte, r io.Reader, limit int64) ([]byte, error) {
+// readAll reads r to its end into *buf, which it grows as needed. It fails with
+// [limit.ErrTooLong] if there are more than most bytes, also if the transport does not
+// limit replies.
+func readAll(buf *[]byte, r io.Reader, most int) ([]byte, error) {
 	b := (*buf)[:0]
 	for {
 		if len(b) == cap(b) {
-			if int64(len(b)) >= limit {
-				return b, errEndless
+			if len(b) > most {
+				return b, limit.ErrTooLong
 			}
 			b = append(b, 0)[:len(b)]
 		}
@@ -58,13 +59,6 @@ func readAll(buf *[]byte, r io.Reader, limit int64) ([]byte, error) {
 		}
 	}
 }
-
-var errEndless = azerr.Sentinel("longer than any reply of the service")
-
-// maxReply returns about the most bytes that the reply to c can have. A row has at most
-// 1 MiB, and less than 4 MiB as JSON, in which the two bytes of a UTF-16 unit are at most
-// six. Cosmos DB permits twice as much. The codec cannot decode more than 2 GiB.
-func (c *call) maxReply() int64 { return min(int64(max(c.rows, 1))*(8<<20), 2<<30) }
 
 // replySize returns the size of the buffer for a reply.
 func (c *Client) replySize(contentLength int64) int {

@@ -17,7 +17,6 @@ type call struct {
 	client *Client
 	write  bool
 	again  bool // a late attempt of the write can be carried out after another was
-	rows   int  // the most rows in the reply; below 1 counts as 1
 
 	// receive is called with a successful reply. body is valid only during that call.
 	receive func(resp *http.Response, body []byte) error

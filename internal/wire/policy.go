@@ -15,10 +15,11 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/limit"
 )
 
-// Accelerate returns a copy of opts with the accelerating policy. If opts has the policy
-// already, it is not added again. nil means the zero options.
+// Accelerate returns a copy of opts with the accelerating policy and with a transport that
+// limits replies. What opts has already is not added again. nil means the zero options.
 func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	var o aztables.ClientOptions
 	if opts != nil {
@@ -27,6 +28,7 @@ func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	if !slices.Contains(o.PerRetryPolicies, policy.Policy(accelerator{})) {
 		o.PerRetryPolicies = append(slices.Clip(slices.Clone(o.PerRetryPolicies)), accelerator{})
 	}
+	o.Transport = limit.Transport(o.Transport)
 	return &o
 }
 
@@ -126,11 +128,11 @@ func setBody(raw *http.Request, b *body) {
 func (c *call) take(resp *http.Response) error {
 	buf := getBuffer(c.client.replySize(resp.ContentLength))
 	defer putBuffer(buf)
-	body, err := readAll(buf, resp.Body, c.maxReply())
+	body, err := readAll(buf, resp.Body, limit.MaxReply)
 	resp.Body.Close()
 	if err != nil {
 		c.open = true
-		tryAgain := !c.write && !errors.Is(err, errEndless)
+		tryAgain := !c.write && !errors.Is(err, limit.ErrTooLong)
 		err = azerr.Errorf("%w: %w", azerr.ErrBadReply, err)
 		if !tryAgain {
 			return &final{err}

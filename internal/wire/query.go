@@ -3,11 +3,13 @@ package wire
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/limit"
 	"github.com/azpatterns/azpatterns/internal/pages"
 )
 
@@ -44,9 +46,27 @@ func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + 
 // Query reads one page, passes it to receive, and returns the position of the next. receive
 // must not retain body. A page may be empty although more pages follow. If the positions
 // go in a circle, so that a caller would loop forever, the error matches
-// [azerr.ErrBadReply] after at most three rounds. Query makes one request.
-func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) error) (next Position, err error) {
-	k := &call{client: c, rows: cmp.Or(int(q.Top), maxPage), receive: func(resp *http.Response, body []byte) (err error) {
+// [azerr.ErrBadReply] after at most three rounds. Query makes one request, and one more for
+// each time that the page is longer than [limit.MaxReply]: then it requests fewer rows.
+func (c *Client) Query(ctx context.Context, q Query, receive func(body []byte) error) (Position, error) {
+	for {
+		next, err := c.page(ctx, q, receive)
+		rows := cmp.Or(q.Top, maxPage)
+		if rows == 1 || !errors.Is(err, limit.ErrTooLong) {
+			return next, err
+		}
+		q.Top = max(rows/fewerRows, 1)
+	}
+}
+
+// fewerRows divides the number of rows after a page that is too long: 1000, 62, 3, 1. The
+// pages of the service itself are never so long, but those of emulators are, if rows are
+// large.
+const fewerRows = 16
+
+// page makes one request of [Client.Query].
+func (c *Client) page(ctx context.Context, q Query, receive func(body []byte) error) (next Position, err error) {
+	k := &call{client: c, receive: func(resp *http.Response, body []byte) (err error) {
 		if next, err = q.Next.after(resp); err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func (c *Client) CreateTable(ctx context.Context) error {
 	if _, err = c.table.CreateTable(ctx, nil); err == nil {
 		return nil
 	}
-	e := (&call{client: c}).fail("create table", err)
+	e := tableError("create table", err)
 	if e.Code == "TableAlreadyExists" {
 		return nil
 	}
@@ -34,9 +34,17 @@ func (c *Client) DropTable(ctx context.Context) error {
 	if _, err = c.table.Delete(ctx, nil); err == nil {
 		return nil
 	}
-	e := (&call{client: c}).fail("drop table", err)
+	e := tableError("drop table", err)
 	if errors.Is(e, azerr.ErrNotFound) || errors.Is(e, azerr.ErrTableNotFound) {
 		return nil
 	}
 	return e
+}
+
+// tableError returns the error of a request that changes the table itself.
+func tableError(op string, err error) *azerr.Error {
+	if e := azerr.New(op, err); definite(e.Status, e.Code, err) {
+		return e
+	}
+	return azerr.NewWrite(op, err)
 }

@@ -43,7 +43,8 @@ type handler struct {
 	handle      func(context.Context, *delivery) error
 }
 
-// NewWorker returns a Worker for a queue. It makes no request and starts nothing.
+// NewWorker returns a Worker for a queue. It makes no request and starts nothing. The memory
+// for a reply is limited only if the clients were built with [patterns.LimitReplies].
 //
 // Set [Options.Poison]. Without a poison queue, as with nil options, messages that
 // cannot be processed stay on the queue permanently.

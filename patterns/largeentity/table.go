@@ -106,7 +106,8 @@ type Options[T any] struct {
 
 // New returns a Table that uses a table and a container. Both must exist before the first
 // write; [Table.Create] creates them. New makes no request. Its error names the field of
-// T that cannot be stored, or the option that is out of range.
+// T that cannot be stored, or the option that is out of range. The memory for a reply is
+// limited only if both clients were built with [patterns.Accelerate] or [patterns.LimitReplies].
 //
 // T is a struct that is mapped to a row as by [patterns.Table], with at least one field
 // tagged

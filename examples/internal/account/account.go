@@ -149,5 +149,8 @@ func (a *Account) tableOptions() *aztables.ClientOptions {
 }
 
 func (a *Account) queueOptions() *azqueue.ClientOptions {
-	return &azqueue.ClientOptions{ClientOptions: azcore.ClientOptions{PerRetryPolicies: []policy.Policy{&a.requests}}}
+	return &azqueue.ClientOptions{ClientOptions: azcore.ClientOptions{
+		Transport:        patterns.LimitReplies(nil),
+		PerRetryPolicies: []policy.Policy{&a.requests},
+	}}
 }

@@ -1,0 +1,92 @@
+// Package limit bounds the memory that a reply can occupy, whatever arrives. Only the
+// transport can do that: azcore downloads bodies below every policy.
+package limit
+
+import (
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+)
+
+const (
+	// MaxReply is the most bytes of a reply of success, decompressed. A list of 5,000
+	// blobs, a page of 1,000 small rows, a row of 1 MiB as JSON, and 32 messages are smaller.
+	MaxReply = 16 << 20
+
+	// maxError is the most bytes that are read of a reply of failure.
+	maxError = 1 << 20
+)
+
+// ErrTooLong is the error of a body of more than [MaxReply] bytes. It matches
+// [azerr.ErrBadReply]. azcore does not try again after it: the next reply would be as long.
+var ErrTooLong error = &tooLong{azerr.Errorf("%w: %w", azerr.ErrBadReply, azerr.Sentinel("longer than any reply of the service"))}
+
+type tooLong struct{ error }
+
+func (e *tooLong) Unwrap() error { return e.error }
+func (*tooLong) NonRetriable()   {}
+
+// Transport returns a transport that sends through t and limits the bodies of replies. A
+// longer body of a reply of failure ends at the limit, so that its status still counts;
+// reading a longer body of a reply of success fails with [ErrTooLong]. The content of blobs
+// is not limited, because callers read it as a stream. nil means a transport like the one
+// that azcore has by default. A transport that has the limits already is returned unchanged.
+func Transport(t policy.Transporter) policy.Transporter {
+	switch limited := t.(type) {
+	case nil:
+		return &transport{defaultClient}
+	case *transport:
+		return limited
+	}
+	return &transport{t}
+}
+
+type transport struct{ inner policy.Transporter }
+
+func (t *transport) Do(req *http.Request) (*http.Response, error) {
+	resp, err := t.inner.Do(req)
+	switch {
+	case err != nil || resp == nil || resp.Body == nil || resp.Body == http.NoBody:
+	case resp.StatusCode >= http.StatusBadRequest:
+		resp.Body = &body{ReadCloser: resp.Body, left: maxError, then: io.EOF}
+	case !isContent(req):
+		resp.Body = &body{ReadCloser: resp.Body, left: MaxReply, then: ErrTooLong}
+	}
+	return resp, err
+}
+
+// isContent reports whether req reads the content of a blob. All other requests of azblob
+// and azqueue that read bodies have one of the parameters, and aztables reads JSON.
+func isContent(req *http.Request) bool {
+	if req.Method != http.MethodGet || strings.HasPrefix(req.Header.Get("Accept"), "application/json") {
+		return false
+	}
+	q := req.URL.Query()
+	return !q.Has("comp") && !q.Has("numofmessages") && !q.Has("peekonly")
+}
+
+// body ends with the error then if more than left bytes follow.
+type body struct {
+	io.ReadCloser
+	left int64
+	then error
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, b.then
+	}
+	// One byte more than permitted shows that the body goes on.
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return n - 1, b.then
+	}
+	return n, err
+}
