@@ -23,6 +23,10 @@ type network struct {
 	policy.Transporter
 	hold func(method, path string) bool
 	late *http.Request
+
+	// reply is the body of the reply with status 500 that the process gets for the delayed
+	// attempt; "" for no reply.
+	reply string
 }
 
 func (n *network) Do(req *http.Request) (*http.Response, error) {
@@ -36,6 +40,9 @@ func (n *network) Do(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		n.late.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if n.reply != "" {
+		return &http.Response{StatusCode: http.StatusInternalServerError, Body: io.NopCloser(strings.NewReader(n.reply)), Request: req}, nil
 	}
 	return nil, harness.ErrLost
 }

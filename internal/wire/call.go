@@ -86,17 +86,14 @@ func (c *call) earlierTryOpen() bool {
 	return c.conns.Load() != 1
 }
 
-// unanswered reports whether a try of a failed call got no reply, or may have got none: then
-// the request may still reach the service.
-func (c *call) unanswered() bool { return !c.seen && c.conns.Load() == 0 || c.lostReply() }
-
-// lostReply reports whether a try got no reply. In plain mode it returns false for a
-// transport that does not report its connections.
-func (c *call) lostReply() bool {
+// unanswered reports whether a try of a failed call got no reply of the service, or may have
+// got none: then the request may still reach the service. In plain mode only the last reply
+// can be seen, so unanswered returns true if there were several tries.
+func (c *call) unanswered() bool {
 	if c.seen {
 		return c.noReply
 	}
-	return c.replies.Load() < c.conns.Load() || ofGateway(c.resp)
+	return c.conns.Load() != 1 || c.replies.Load() == 0 || ofGateway(c.resp)
 }
 
 // ofGateway reports whether resp is an error that the service did not send: a gateway on
