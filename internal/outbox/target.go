@@ -120,7 +120,7 @@ func (t *target) want(rows []view.Derived) {
 func (t *target) write(ctx context.Context) (wrote bool, err error) {
 	switch {
 	case t.table == nil:
-		return true, t.view.Shape.Target.(view.Reconciler).Reconcile(ctx, t.claim)
+		return t.view.Shape.Target.(view.Reconciler).Reconcile(ctx, t.claim)
 	case t.reservedETag != "" && t.claim.Wanted:
 		w := txn.Over(t.claim.Key, txn.Row{ETag: t.reservedETag}, t.claim.Body)
 		return true, t.table.Send(ctx, []*wire.Write{&w})

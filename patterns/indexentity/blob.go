@@ -18,6 +18,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -40,9 +41,9 @@ const maxTries = 64
 // Reconcile implements [view.Target]: it adds the owner to the list or removes it, on
 // condition that the blob is still as it was read. Two requests, one if nothing changes,
 // and two more for each conflict.
-func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) error {
+func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) (wrote bool, err error) {
 	if c.Kind != view.Members {
-		return fmt.Errorf("index in a blob: %w", patterns.ErrBadView)
+		return false, fmt.Errorf("index in a blob: %w", patterns.ErrBadView)
 	}
 	edit := remove
 	if c.Wanted {
@@ -51,21 +52,22 @@ func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) error {
 	for try := 1; ; try++ {
 		members, etag, err := b.read(ctx, c.Key)
 		if err != nil {
-			return err
+			return wrote, err
 		}
 		members, changed := edit(members, list{}.text(c.Owner))
 		if !changed {
-			return nil
+			return wrote, nil
 		}
+		wrote = true
 		err = b.write(ctx, c.Key, members, etag)
 		if !isConflict(err) {
-			return err
+			return wrote, err
 		}
 		if try == maxTries {
-			return &azerr.Error{Op: "update list blob", Kind: azerr.ErrConflict, Err: errTries}
+			return wrote, &azerr.Error{Op: "update list blob", Kind: azerr.ErrConflict, Err: errTries}
 		}
 		if err := parallel.Pause(ctx, try); err != nil {
-			return err
+			return wrote, err
 		}
 	}
 }
@@ -131,22 +133,30 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 	if etag == nil {
 		only.ModifiedAccessConditions.IfNoneMatch = to.Ptr(azcore.ETagAny)
 	}
+	var tries wire.Tries
+	op, err := "put list blob", error(nil)
 	if len(members) == 0 {
-		if _, err := b.blob(key).Delete(ctx, &blob.DeleteOptions{AccessConditions: only}); err != nil {
-			return azerr.NewWrite("delete list blob", err)
+		op = "delete list blob"
+		_, err = b.blob(key).Delete(tries.Context(ctx), &blob.DeleteOptions{AccessConditions: only})
+	} else {
+		text := formatMembers(members)
+		if len(text) > maxListBlob {
+			return fmt.Errorf("%s: %w", op, patterns.ErrTooLarge)
+		}
+		_, err = b.blob(key).Upload(tries.Context(ctx), streaming.NopCloser(bytes.NewReader(text)), &blockblob.UploadOptions{
+			AccessConditions: only,
+			HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
+		})
+	}
+	if err == nil {
+		if etag == nil && tries.EarlierOpen() { // a late attempt may create the list again
+			wire.MarkUnanswered(ctx)
 		}
 		return nil
 	}
-	text := formatMembers(members)
-	if len(text) > maxListBlob {
-		return fmt.Errorf("put list blob: %w", patterns.ErrTooLarge)
+	e := azerr.NewWrite(op, err)
+	if e.Unsure || tries.EarlierOpen() {
+		wire.MarkUnanswered(ctx)
 	}
-	_, err := b.blob(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(text)), &blockblob.UploadOptions{
-		AccessConditions: only,
-		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
-	})
-	if err != nil {
-		return azerr.NewWrite("put list blob", err)
-	}
-	return nil
+	return e
 }
