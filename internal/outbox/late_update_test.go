@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // isCopy selects writes of jones's copy in another table.
@@ -60,4 +61,33 @@ func TestALateInsertAfterAnErrorOfTheServerIsNotApplied(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The copy of an operation in its late check is missing. A worker inserts it and is killed;
+// its request arrives after the entity was deleted and another worker has done the check.
+func TestALateInsertOfAKilledLateCheckIsCorrected(t *testing.T) {
+	testRace(t, func(r *race) {
+		a, _ := r.behind(isTransaction) // its record stays
+		_, err := a.Insert(r.ctx, jones())
+		r.must(err)
+		time.Sleep(2 * testGrace)
+		work := func(p *process) {
+			_, err := r.queue.WorkOne(r.ctx, p, workerHides)
+			r.must(err)
+		}
+		work(r.process())
+		_, err = r.other.DeleteEntity(r.ctx, "name_Ann Jones", "Sales_000223", nil)
+		r.must(err)
+		time.Sleep(testExpiry + time.Minute)
+
+		insertsCopy := func(method, path string) bool { return method == http.MethodPost && strings.HasSuffix(path, "/other") }
+		killed, network := r.behind(insertsCopy)
+		killed.loseRequest = func(string, string) bool { return network.late != nil }
+		_, _ = r.queue.WorkOne(r.ctx, killed, workerHides)
+		killed.Kill()
+		r.must(a.Delete(r.ctx, jones().key()))
+		time.Sleep(2 * workerHides)
+		work(r.process())
+		network.arrive(r)
+	})
 }
