@@ -9,6 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -80,6 +81,9 @@ func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.
 	receipt, err := s.Queue.Put(ctx, Message{Partition: primary.Partition, ID: id}, s.Grace)
 	if err != nil {
 		return fmt.Errorf("outbox message: %w", azerr.Seal(err))
+	}
+	if servicetime.Elapsed(began) >= s.limit() { // the process may have been suspended
+		return errSlow
 	}
 	r, err := s.insertRecord(ctx, row, recordKey(primary.Partition, id))
 	if err != nil {
