@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
@@ -76,8 +77,8 @@ func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.
 		return err
 	}
 	id, began := txn.NewID(), time.Now()
-	var late wire.Unanswered
-	ctx = wire.TrackUnanswered(ctx, &late)
+	var late attempts.Unanswered
+	ctx = attempts.Track(ctx, &late)
 	receipt, err := s.Queue.Put(ctx, Message{Partition: primary.Partition, ID: id}, s.Grace)
 	if err != nil {
 		return fmt.Errorf("outbox message: %w", azerr.Seal(err))

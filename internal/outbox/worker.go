@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -93,8 +93,8 @@ func (s *Store) remove(ctx context.Context, m Message, r *record, began time.Tim
 	if err != nil {
 		return 0, err
 	}
-	var late wire.Unanswered
-	ctx = wire.TrackUnanswered(ctx, &late)
+	var late attempts.Unanswered
+	ctx = attempts.Track(ctx, &late)
 	var wrote bool
 	if r.State == stateFence {
 		wrote, err = s.releaseReserved(ctx, m, began)

@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/azpatterns/azpatterns/internal/attempts"
 )
 
 // call is one logical request with all the tries that azcore makes of it. It is a value in
@@ -33,7 +35,7 @@ type call struct {
 	earlierOpen bool // the outcome of an earlier try is not known
 	noReply     bool // a try got no reply at all
 
-	sent Tries // of a write in plain mode
+	sent attempts.Tries // of a write in plain mode
 }
 
 type callKey struct{}
@@ -58,9 +60,9 @@ func (c *call) context(ctx context.Context) context.Context {
 // unsent reports whether the call failed with err before anything was sent.
 func (c *call) unsent(err error) bool {
 	switch {
-	case c.seen, c.resp != nil, c.sent.conns.Load() > 0:
+	case c.seen, c.resp != nil, c.sent.Conns.Load() > 0:
 		return false
-	case c.client.mode.Load() == accelerated, c.sent.asked.Load() > 0:
+	case c.client.mode.Load() == accelerated, c.sent.Asked.Load() > 0:
 		return true // the call did not reach the policy, or there was no connection
 	}
 	// Credentials return such errors. Others of this kind come with a reply.
@@ -84,7 +86,7 @@ func (c *call) unanswered() bool {
 	if c.seen {
 		return c.noReply
 	}
-	return c.sent.EarlierOpen() || c.sent.replies.Load() == 0 || ofGateway(c.resp)
+	return c.sent.EarlierOpen() || c.sent.Replies.Load() == 0 || ofGateway(c.resp)
 }
 
 // ofGateway reports whether resp is an error that the service did not send: a gateway on

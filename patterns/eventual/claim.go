@@ -18,10 +18,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -48,7 +48,7 @@ func storePayload(ctx context.Context, c *container.Client, payload []byte) (*cl
 
 // uploadJSON stores a blob under a condition. One request.
 func uploadJSON(ctx context.Context, c *container.Client, name string, body []byte, condition *blob.AccessConditions) (etag string, err error) {
-	var tries wire.Tries
+	var tries attempts.Tries
 	resp, err := c.NewBlockBlobClient(name).Upload(tries.Context(ctx), streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
 		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
 		AccessConditions: condition,
@@ -104,7 +104,7 @@ func loadPayload(ctx context.Context, c *container.Client, cl *claim) ([]byte, e
 
 // deleteBlob deletes a blob under a condition. One request.
 func deleteBlob(ctx context.Context, c *container.Client, name string, condition *blob.AccessConditions) error {
-	var tries wire.Tries
+	var tries attempts.Tries
 	if _, err := c.NewBlobClient(name).Delete(tries.Context(ctx), &blob.DeleteOptions{AccessConditions: condition}); err != nil {
 		return writeError(&tries, "delete blob", err)
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
-	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
 // Limits of the Queue service.
@@ -81,7 +81,7 @@ func (q queue) put(ctx context.Context, text string, delay, ttl time.Duration) (
 	if delay > 0 {
 		opts.VisibilityTimeout = to.Ptr(seconds(delay))
 	}
-	var tries wire.Tries
+	var tries attempts.Tries
 	resp, err := q.client.EnqueueMessage(tries.Context(ctx), text, &opts)
 	if err != nil {
 		return "", "", writeError(&tries, "put message", err)

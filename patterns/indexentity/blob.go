@@ -15,10 +15,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -133,7 +133,7 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 	if etag == nil {
 		only.ModifiedAccessConditions.IfNoneMatch = to.Ptr(azcore.ETagAny)
 	}
-	var tries wire.Tries
+	var tries attempts.Tries
 	op, err := "put list blob", error(nil)
 	if len(members) == 0 {
 		op = "delete list blob"
@@ -150,13 +150,13 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 	}
 	if err == nil {
 		if etag == nil && tries.EarlierOpen() { // a late attempt may create the list again
-			wire.MarkUnanswered(ctx)
+			attempts.MarkUnanswered(ctx)
 		}
 		return nil
 	}
 	e := azerr.NewWrite(op, err)
 	if e.Unsure || tries.EarlierOpen() {
-		wire.MarkUnanswered(ctx)
+		attempts.MarkUnanswered(ctx)
 	}
 	return e
 }

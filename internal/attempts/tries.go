@@ -1,4 +1,6 @@
-package wire
+// Package attempts counts the attempts that an SDK makes of a request, and records those that
+// may still be carried out.
+package attempts
 
 import (
 	"context"
@@ -9,17 +11,17 @@ import (
 // Tries counts the tries that an SDK makes of one request, by the connections that net/http
 // requested and got, and the replies that arrived. net/http sends nothing without a
 // connection, and at most once on each. Other transports may report no connections.
-type Tries struct{ asked, conns, replies atomic.Int32 }
+type Tries struct{ Asked, Conns, Replies atomic.Int32 }
 
 // Context returns the context for the call of the SDK.
 func (t *Tries) Context(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn:              func(string) { t.asked.Add(1) },
-		GotConn:              func(httptrace.GotConnInfo) { t.conns.Add(1) },
-		GotFirstResponseByte: func() { t.replies.Add(1) },
+		GetConn:              func(string) { t.Asked.Add(1) },
+		GotConn:              func(httptrace.GotConnInfo) { t.Conns.Add(1) },
+		GotFirstResponseByte: func() { t.Replies.Add(1) },
 	})
 }
 
 // EarlierOpen reports whether a try before the last may have been carried out. It returns
 // true for a transport that does not report its connections.
-func (t *Tries) EarlierOpen() bool { return t.conns.Load() != 1 }
+func (t *Tries) EarlierOpen() bool { return t.Conns.Load() != 1 }
