@@ -114,16 +114,12 @@ func (b *blobTarget) read(ctx context.Context, key keys.Key) ([]string, *azcore.
 	if err != nil {
 		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNotList}
 	}
-	if resp.ETag == nil { // without it the list could not be changed on a condition
-		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoETag}
-	}
 	return asSet(members), resp.ETag, nil
 }
 
 var (
 	errTries   = azerr.Sentinel("in every try")
 	errNotList = azerr.Sentinel("the list is not a JSON array of strings")
-	errNoETag  = azerr.Sentinel("no ETag")
 )
 
 // write replaces the list if it still has the ETag, or is still missing if etag is nil.
