@@ -119,6 +119,7 @@ var edges = map[string][]string{
 	"internal/indexed": {"internal/view", "keys", "patterns"},
 	"internal/limit":   {"internal/azerr"},
 	"internal/outbox": {
+		"internal/attempts",
 		"internal/azerr",
 		"internal/edm",
 		"internal/fetch",
@@ -144,6 +145,7 @@ var edges = map[string][]string{
 		"query",
 	},
 	"internal/wire": {
+		"internal/attempts",
 		"internal/azerr",
 		"internal/edm",
 		"internal/limit",
@@ -168,6 +170,7 @@ var edges = map[string][]string{
 	"patterns/denormalize": {"internal/view", "keys", "patterns"},
 	"patterns/entitytype":  {"internal/azerr", "internal/parallel", "internal/txn", "keys", "patterns", "query"},
 	"patterns/eventual": {
+		"internal/attempts",
 		"internal/azerr",
 		"internal/pages",
 		"internal/parallel",
@@ -187,6 +190,7 @@ var edges = map[string][]string{
 		"query",
 	},
 	"patterns/indexentity": {
+		"internal/attempts",
 		"internal/azerr",
 		"internal/cursor",
 		"internal/indexed",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
@@ -36,7 +37,7 @@ type operation struct {
 	check bool   // read every local row before writing it: one was not as expected
 	state *state // of the outbox, from the first attempt that needs it
 
-	late wire.Unanswered // a write of any attempt may still arrive
+	late attempts.Unanswered // a write of any attempt may still arrive
 }
 
 // retryable is the error of an attempt that may be repeated: it was not applied, or it
@@ -49,7 +50,7 @@ func (r *retryable) Unwrap() error { return r.err }
 // Run carries out in, in as many attempts as it takes.
 func (s *Store) Run(ctx context.Context, in *Intent) (txn.Record, error) {
 	op := &operation{store: s, Intent: in, check: in.Repair}
-	ctx = wire.TrackUnanswered(ctx, &op.late)
+	ctx = attempts.Track(ctx, &op.late)
 	var unknown error // the outcome of an earlier attempt
 	for try := 1; ; try++ {
 		r, err := op.attempt(ctx)

@@ -178,16 +178,16 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 		return false, nil
 	}
 	if owned.Op != "" {
-		_, applied, err := s.readRecord(ctx, owned.Owner.Partition, owned.Op)
+		_, decided, err := s.readRecord(ctx, owned.Owner.Partition, owned.Op)
 		if err != nil {
 			return false, err
 		}
 		table, ok := s.tableOf(v)
-		if !applied && (!ok || table.Client.Age(owned.At) < s.Grace) {
+		if !decided && (!ok || table.Client.Age(owned.At) < s.Grace) {
 			return false, nil // the operation may be in progress
 		}
-		if !applied {
-			if err := s.fence(ctx, owned.Owner.Partition, owned.Op); err != nil {
+		if !decided {
+			if err := s.fence(ctx, Message{Partition: owned.Owner.Partition, ID: owned.Op}); err != nil {
 				return false, err
 			}
 		}

@@ -124,25 +124,25 @@ func (s *Store) decide(ctx context.Context, partition, id string) (record, error
 	}
 }
 
-// fence makes sure that an operation which was not applied never will be. It puts a
-// message first, because the operation's own may be gone: the message removes the fence
-// later.
-func (s *Store) fence(ctx context.Context, partition, id string) error {
+// fence makes sure that the operation of m, which was not applied, never will be. It puts m
+// first, because the operation's own message may be gone: m removes the fence later, and
+// corrects the rows that it names.
+func (s *Store) fence(ctx context.Context, m Message) error {
 	if s.Queue == nil {
 		return fmt.Errorf("a row is held by an operation: StoreOptions.Outbox: %w", azerr.ErrNil)
 	}
-	if _, err := s.Queue.Put(ctx, Message{Partition: partition, ID: id}, s.Grace); err != nil {
+	if _, err := s.Queue.Put(ctx, m, s.Grace); err != nil {
 		return fmt.Errorf("outbox message: %w", azerr.Seal(err))
 	}
-	_, err := s.decide(ctx, partition, id)
+	_, err := s.decide(ctx, m.Partition, m.ID)
 	return err
 }
 
 // fenceIfUndecided makes sure that an operation was applied, or never will be.
 func (s *Store) fenceIfUndecided(ctx context.Context, partition, id string) error {
-	_, applied, err := s.readRecord(ctx, partition, id)
-	if err != nil || applied {
+	_, decided, err := s.readRecord(ctx, partition, id)
+	if err != nil || decided {
 		return err
 	}
-	return s.fence(ctx, partition, id)
+	return s.fence(ctx, Message{Partition: partition, ID: id})
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -75,11 +77,14 @@ func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.
 		return err
 	}
 	id, began := txn.NewID(), time.Now()
-	var late wire.Unanswered
-	ctx = wire.TrackUnanswered(ctx, &late)
+	var late attempts.Unanswered
+	ctx = attempts.Track(ctx, &late)
 	receipt, err := s.Queue.Put(ctx, Message{Partition: primary.Partition, ID: id}, s.Grace)
 	if err != nil {
 		return fmt.Errorf("outbox message: %w", azerr.Seal(err))
+	}
+	if servicetime.Elapsed(began) >= s.limit() { // the process may have been suspended
+		return errSlow
 	}
 	r, err := s.insertRecord(ctx, row, recordKey(primary.Partition, id))
 	if err != nil {

@@ -159,15 +159,13 @@ func (sw *sweep) reservation(ctx context.Context, t *view.Table, row fetch.Entry
 	}
 	primary := keys.Key{Partition: row.Text(view.PropOwnerPK), Row: row.Text(view.PropOwnerRK)}
 	op := row.Text(view.PropOp)
+	refs := []view.RowRef{{View: v.Name, Partition: row.Key.Partition, Row: row.Key.Row}}
 	sw.do(row.Key, func() error {
 		began := time.Now()
-		if err := sw.store.fence(ctx, primary.Partition, op); err != nil {
+		if err := sw.store.fence(ctx, Message{Partition: primary.Partition, ID: op, Reserved: refs, Row: primary.Row}); err != nil {
 			return err
 		}
-		_, err := sw.store.drain(ctx, &drain{
-			primary: primary, op: op, began: began,
-			refs: []view.RowRef{{View: v.Name, Partition: row.Key.Partition, Row: row.Key.Row}},
-		})
+		_, err := sw.store.drain(ctx, &drain{primary: primary, op: op, began: began, refs: refs})
 		return err
 	}, func(r *SweepReport) { r.Released++ })
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -82,11 +82,19 @@ func (s *Store) acquire(ctx context.Context, m Message, r *record, began time.Ti
 // remove is the late check, which deletes the record of an operation. Since the rows were
 // brought up to date, a late request, or another client that drained the operation
 // concurrently and crashed, may have changed a row. The limits of both are shorter than
-// Expiry. If there was a row to correct, the record stays for another Expiry, because the
-// correction may be subject to the same.
+// Expiry. The check may leave such a request itself, so it stores the record again before it
+// writes anything: the record stays for another Expiry if the worker crashes, or if there
+// was a row to correct.
 func (s *Store) remove(ctx context.Context, m Message, r *record, began time.Time) (retryAfter time.Duration, err error) {
-	var late wire.Unanswered
-	ctx = wire.TrackUnanswered(ctx, &late)
+	renewed, err := s.replaceRecord(ctx, *r)
+	if errors.Is(err, azerr.ErrNotFound) { // another worker, or a sweep, was faster
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var late attempts.Unanswered
+	ctx = attempts.Track(ctx, &late)
 	var wrote bool
 	if r.State == stateFence {
 		wrote, err = s.releaseReserved(ctx, m, began)
@@ -97,11 +105,10 @@ func (s *Store) remove(ctx context.Context, m Message, r *record, began time.Tim
 	case err != nil:
 		return 0, err
 	case wrote || late.Any():
-		_, err = s.replaceRecord(ctx, *r)
-		return s.Expiry, err
+		return s.Expiry, nil
 	}
-	err = s.deleteRecord(ctx, r.Key, r.ETag)
-	if errors.Is(err, azerr.ErrNotFound) { // another worker, or a sweep, was faster
+	err = s.deleteRecord(ctx, r.Key, renewed.ETag)
+	if errors.Is(err, azerr.ErrNotFound) { // a sweep was faster
 		err = nil
 	}
 	return 0, err

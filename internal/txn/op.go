@@ -77,8 +77,6 @@ func (o *Op) unknown(rest edm.Unknown) edm.Unknown {
 // base returns the stamps of the version that op changes, "" if it has no condition.
 func (o *Op) base() string {
 	switch {
-	case o.Kind == wire.Insert:
-		return InsertedStamp
 	case o.Kind < wire.Merge || o.ETag == "*":
 		return ""
 	case o.Origin != nil && o.Origin.Stamp != "" && o.Origin.Version == o.ETag:

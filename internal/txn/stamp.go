@@ -10,17 +10,13 @@ import (
 // The stamps of a row are the identities of its last writes, newest first, joined by
 // dots. A writer keeps the stamps of the version that it changes, so the list shows
 // whether a given write is among those that made the row what it is. The last element
-// names what the oldest write was based on: InsertedStamp for an insert, versionStamp
-// if the row had no stamps. It is missing if the write had no condition, because such a
-// write hides what the row was before.
+// is the versionStamp of the version that the oldest write changed, if that had no stamps.
+// It is missing after an insert, and after a write without a condition.
 const (
 	maxStamps   = 8
 	stampBytes  = 9 // 72 bits, 12 characters
 	stampJoiner = "."
 )
-
-// InsertedStamp is the base of an insert.
-const InsertedStamp = "new"
 
 // versionStamp replaces the stamps of a version that has none.
 func versionStamp(etag string) string {

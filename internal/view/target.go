@@ -22,10 +22,10 @@ type Reconciler interface {
 
 	// Reconcile makes the row at c.Key agree with what c.Owner implies now. It must be
 	// idempotent. It must write only on condition that the row is still as it was read,
-	// and read again if it is not. It must not change what other primaries have there. An
-	// attempt that can create the row must not be repeated after a reply was lost: the error
-	// keeps the record of the operation. changed reports whether the row was not as implied.
-	Reconcile(ctx context.Context, c Claim) (changed bool, err error)
+	// and read again if it is not. It must not change what other primaries have there. wrote
+	// reports whether it sent a write. It calls attempts.MarkUnanswered if a write may still be
+	// carried out afterwards.
+	Reconcile(ctx context.Context, c Claim) (wrote bool, err error)
 }
 
 // Claim is what one primary implies, or no longer implies, for one remote row.

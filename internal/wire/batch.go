@@ -69,16 +69,20 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 		k.body.release()
 	}
 	if err != nil {
+		k.track(ctx, err, nil)
 		return nil, err
 	}
 	if f := reply.failure; f != nil {
 		unsure := k.earlierTryOpen() || !definite(f.status, f.code, nil)
-		return nil, &BatchFailure{&azerr.Error{
+		failure := &BatchFailure{&azerr.Error{
 			Op: "batch", Status: f.status, Code: f.code, Kind: azerr.Classify(f.status, f.code),
 			Unsure: unsure, Unanswered: unsure && k.unanswered(),
 			Err: &azcore.ResponseError{StatusCode: f.status, ErrorCode: f.code, RawResponse: reply.resp},
 		}, f.index}
+		k.track(ctx, failure, at(writes, f.index))
+		return nil, failure
 	}
+	k.track(ctx, nil, nil)
 	return reply.etags, nil
 }
 

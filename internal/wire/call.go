@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptrace"
-	"sync/atomic"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/azpatterns/azpatterns/internal/attempts"
 )
 
 // call is one logical request with all the tries that azcore makes of it. It is a value in
@@ -34,10 +34,7 @@ type call struct {
 	earlierOpen bool // the outcome of an earlier try is not known
 	noReply     bool // a try got no reply at all
 
-	// Plain mode: the connections that net/http requested and got for a write, and the
-	// replies that arrived. It sends nothing without a connection, and at most once on
-	// each.
-	asked, conns, replies atomic.Int32
+	sent attempts.Tries // of a write in plain mode
 }
 
 type callKey struct{}
@@ -54,11 +51,7 @@ func (c *call) context(ctx context.Context) context.Context {
 	}
 	if c.write {
 		// Without the policy, only net/http reports how often azcore tried.
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			GetConn:              func(string) { c.asked.Add(1) },
-			GotConn:              func(httptrace.GotConnInfo) { c.conns.Add(1) },
-			GotFirstResponseByte: func() { c.replies.Add(1) },
-		})
+		ctx = c.sent.Context(ctx)
 	}
 	return ctx
 }
@@ -66,9 +59,9 @@ func (c *call) context(ctx context.Context) context.Context {
 // unsent reports whether the call failed with err before anything was sent.
 func (c *call) unsent(err error) bool {
 	switch {
-	case c.seen, c.resp != nil, c.conns.Load() > 0:
+	case c.seen, c.resp != nil, c.sent.Conns.Load() > 0:
 		return false
-	case c.client.mode.Load() == accelerated, c.asked.Load() > 0:
+	case c.client.mode.Load() == accelerated, c.sent.Asked.Load() > 0:
 		return true // the call did not reach the policy, or there was no connection
 	}
 	// Credentials return such errors. Others of this kind come with a reply.
@@ -82,20 +75,17 @@ func (c *call) earlierTryOpen() bool {
 	if c.seen {
 		return c.earlierOpen
 	}
-	return c.conns.Load() != 1
+	return c.sent.EarlierOpen()
 }
 
-// unanswered reports whether a try of a failed call got no reply, or may have got none: then
-// the request may still reach the service.
-func (c *call) unanswered() bool { return !c.seen && c.conns.Load() == 0 || c.lostReply() }
-
-// lostReply reports whether a try got no reply. In plain mode it returns false for a
-// transport that does not report its connections.
-func (c *call) lostReply() bool {
+// unanswered reports whether a try of a failed call got no reply of the service, or may have
+// got none: then the request may still reach the service. In plain mode only the last reply
+// can be seen, so unanswered returns true if there were several tries.
+func (c *call) unanswered() bool {
 	if c.seen {
 		return c.noReply
 	}
-	return c.replies.Load() < c.conns.Load() || ofGateway(c.resp)
+	return c.sent.EarlierOpen() || c.sent.Replies.Load() == 0 || ofGateway(c.resp)
 }
 
 // ofGateway reports whether resp is an error that the service did not send: a gateway on

@@ -87,6 +87,7 @@ func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 		}
 		return err
 	})
+	k.track(ctx, err, &w)
 	if err != nil {
 		return "", err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
@@ -47,13 +48,13 @@ func storePayload(ctx context.Context, c *container.Client, payload []byte) (*cl
 
 // uploadJSON stores a blob under a condition. One request.
 func uploadJSON(ctx context.Context, c *container.Client, name string, body []byte, condition *blob.AccessConditions) (etag string, err error) {
-	ctx, tries := countTries(ctx)
-	resp, err := c.NewBlockBlobClient(name).Upload(ctx, streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
+	var tries attempts.Tries
+	resp, err := c.NewBlockBlobClient(name).Upload(tries.Context(ctx), streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
 		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
 		AccessConditions: condition,
 	})
 	if err != nil {
-		return "", tries.writeError("put blob", err)
+		return "", writeError(&tries, "put blob", err)
 	}
 	etag = string(deref(resp.ETag))
 	if err := azerr.CheckVersion(etag); err != nil {
@@ -103,9 +104,9 @@ func loadPayload(ctx context.Context, c *container.Client, cl *claim) ([]byte, e
 
 // deleteBlob deletes a blob under a condition. One request.
 func deleteBlob(ctx context.Context, c *container.Client, name string, condition *blob.AccessConditions) error {
-	ctx, tries := countTries(ctx)
-	if _, err := c.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{AccessConditions: condition}); err != nil {
-		return tries.writeError("delete blob", err)
+	var tries attempts.Tries
+	if _, err := c.NewBlobClient(name).Delete(tries.Context(ctx), &blob.DeleteOptions{AccessConditions: condition}); err != nil {
+		return writeError(&tries, "delete blob", err)
 	}
 	return nil
 }

@@ -1,13 +1,11 @@
 package eventual
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptrace"
-	"sync/atomic"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -49,22 +47,13 @@ var (
 	ErrBadKind = azerr.Sentinel("bad kind")
 )
 
-// tries counts the tries of a request. The SDK reports the last one only, and an earlier one
-// may have been carried out. A transport that does not report its connections leaves the
-// number at 0, which means unknown.
-type tries struct{ n atomic.Int32 }
-
-func countTries(ctx context.Context) (context.Context, *tries) {
-	t := new(tries)
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { t.n.Add(1) }}), t
-}
-
-// writeError returns the error of a write.
-func (t *tries) writeError(op string, err error) error {
-	if t.n.Load() == 1 {
-		return azerr.NewWrite(op, err)
+// writeError returns the error of a write. The SDK reports its last try only, and an earlier
+// one may have been carried out.
+func writeError(tries *attempts.Tries, op string, err error) error {
+	if tries.EarlierOpen() {
+		return unsureError(op, err)
 	}
-	return unsureError(op, err)
+	return azerr.NewWrite(op, err)
 }
 
 // unsureError returns the error of a write if an earlier try may have been carried out,

@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
@@ -80,10 +81,10 @@ func (q queue) put(ctx context.Context, text string, delay, ttl time.Duration) (
 	if delay > 0 {
 		opts.VisibilityTimeout = to.Ptr(seconds(delay))
 	}
-	ctx, tries := countTries(ctx)
-	resp, err := q.client.EnqueueMessage(ctx, text, &opts)
+	var tries attempts.Tries
+	resp, err := q.client.EnqueueMessage(tries.Context(ctx), text, &opts)
 	if err != nil {
-		return "", "", tries.writeError("put message", err)
+		return "", "", writeError(&tries, "put message", err)
 	}
 	if len(resp.Messages) > 0 && resp.Messages[0] != nil {
 		id, popReceipt = deref(resp.Messages[0].MessageID), deref(resp.Messages[0].PopReceipt)

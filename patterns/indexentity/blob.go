@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
@@ -16,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/view"
@@ -41,7 +41,7 @@ const maxTries = 64
 // Reconcile implements [view.Target]: it adds the owner to the list or removes it, on
 // condition that the blob is still as it was read. Two requests, one if nothing changes,
 // and two more for each conflict.
-func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) (changed bool, err error) {
+func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) (wrote bool, err error) {
 	if c.Kind != view.Members {
 		return false, fmt.Errorf("index in a blob: %w", patterns.ErrBadView)
 	}
@@ -52,21 +52,22 @@ func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) (changed bool,
 	for try := 1; ; try++ {
 		members, etag, err := b.read(ctx, c.Key)
 		if err != nil {
-			return false, err
+			return wrote, err
 		}
 		members, changed := edit(members, list{}.text(c.Owner))
 		if !changed {
-			return false, nil
+			return wrote, nil
 		}
+		wrote = true
 		err = b.write(ctx, c.Key, members, etag)
 		if !isConflict(err) {
-			return true, err
+			return wrote, err
 		}
 		if try == maxTries {
-			return false, &azerr.Error{Op: "update list blob", Kind: azerr.ErrConflict, Err: errTries}
+			return wrote, &azerr.Error{Op: "update list blob", Kind: azerr.ErrConflict, Err: errTries}
 		}
 		if err := parallel.Pause(ctx, try); err != nil {
-			return false, err
+			return wrote, err
 		}
 	}
 }
@@ -125,33 +126,35 @@ var (
 
 // write replaces the list if it still has the ETag, or is still missing if etag is nil.
 // An empty list is deleted.
-//
-// A list is created in one attempt. An attempt without a reply may arrive after the list was
-// deleted, and create it again. If the SDK had repeated it, the call would succeed, and the
-// caller would remove the record of its operation. After an error it keeps the record, and a
-// worker corrects the list when such an attempt can no longer arrive.
 func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, etag *azcore.ETag) error {
 	only := &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: etag}}
 	if etag == nil {
 		only.ModifiedAccessConditions.IfNoneMatch = to.Ptr(azcore.ETagAny)
-		ctx = policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1})
 	}
+	var tries attempts.Tries
+	op, err := "put list blob", error(nil)
 	if len(members) == 0 {
-		if _, err := b.blob(key).Delete(ctx, &blob.DeleteOptions{AccessConditions: only}); err != nil {
-			return azerr.NewWrite("delete list blob", err)
+		op = "delete list blob"
+		_, err = b.blob(key).Delete(tries.Context(ctx), &blob.DeleteOptions{AccessConditions: only})
+	} else {
+		text := formatMembers(members)
+		if len(text) > maxListBlob {
+			return &azerr.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
+		}
+		_, err = b.blob(key).Upload(tries.Context(ctx), streaming.NopCloser(bytes.NewReader(text)), &blockblob.UploadOptions{
+			AccessConditions: only,
+			HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
+		})
+	}
+	if err == nil {
+		if etag == nil && tries.EarlierOpen() { // a late attempt may create the list again
+			attempts.MarkUnanswered(ctx)
 		}
 		return nil
 	}
-	text := formatMembers(members)
-	if len(text) > maxListBlob {
-		return &azerr.Error{Op: "put list blob", Kind: azerr.ErrTooLarge, Err: errListSize}
+	e := azerr.NewWrite(op, err)
+	if e.Unsure || tries.EarlierOpen() {
+		attempts.MarkUnanswered(ctx)
 	}
-	_, err := b.blob(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(text)), &blockblob.UploadOptions{
-		AccessConditions: only,
-		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
-	})
-	if err != nil {
-		return azerr.NewWrite("put list blob", err)
-	}
-	return nil
+	return e
 }
