@@ -72,6 +72,32 @@ func TestALateInsertOfARemoteRowIsCorrected(t *testing.T) {
 	}
 }
 
+// The only attempt to add an entity to a list has no reply. The entity is deleted before its
+// writer reads the list again, so nothing changes the list until the attempt arrives.
+func TestALateUpdateOfARemoteRowIsCorrected(t *testing.T) {
+	testRace(t, func(r *race) {
+		_, err := r.process().Insert(r.ctx, &hire{Dept: "Sales", ID: "3", Last: jones().Last})
+		r.must(err)
+		a, err := r.start(&process{again: -1})
+		r.must(err)
+		r.must(r.delay(storagetest.On("Table.Replace").Resource("other").Nth(1)))
+		written, deleted := false, false
+		a.sending = func(method, path string) {
+			if !strings.HasSuffix(path, "(PartitionKey='lastnames',RowKey='Jones')") || deleted {
+				return
+			}
+			deleted = written && method == http.MethodGet
+			written = written || method == http.MethodPut
+			if deleted {
+				r.must(r.process().Delete(r.ctx, jones().key()))
+			}
+		}
+		_, err = a.Insert(r.ctx, jones())
+		r.must(err)
+		r.must(r.arrive())
+	})
+}
+
 func TestALateInsertOfAReservationIsCorrected(t *testing.T) {
 	testRace(t, func(r *race) {
 		a := r.process()

@@ -68,16 +68,21 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 	if k.body != nil {
 		k.body.release()
 	}
-	if err != nil {
-		return nil, err
-	}
-	if f := reply.failure; f != nil {
+	var failed *Write
+	if f := reply.failure; err == nil && f != nil {
+		if f.index >= 0 {
+			failed = writes[f.index]
+		}
 		unsure := k.earlierTryOpen() || !definite(f.status, f.code, nil)
-		return nil, &BatchFailure{&azerr.Error{
+		err = &BatchFailure{&azerr.Error{
 			Op: "batch", Status: f.status, Code: f.code, Kind: azerr.Classify(f.status, f.code),
 			Unsure: unsure, Unanswered: unsure && k.unanswered(),
 			Err: &azcore.ResponseError{StatusCode: f.status, ErrorCode: f.code, RawResponse: reply.resp},
 		}, f.index}
+	}
+	k.track(ctx, failed, err)
+	if err != nil {
+		return nil, err
 	}
 	return reply.etags, nil
 }

@@ -51,9 +51,6 @@ func (c *Client) run(ctx context.Context, op string, k *call, send func(context.
 		return err
 	}
 	err := send(k.context(ctx))
-	if k.again && k.lostReply() {
-		MarkUnanswered(ctx)
-	}
 	if !k.seen && k.resp != nil {
 		c.mode.CompareAndSwap(unknownMode, plain)
 		_ = c.recordAddress(k.resp.Request) // fails for a transaction, whose body has been read

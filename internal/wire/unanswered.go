@@ -2,14 +2,19 @@ package wire
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"sync/atomic"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// Unanswered records whether an unconditional write, or one on condition that the row
-// does not exist, made an attempt that got no reply. Such an attempt may still reach the
-// service after its call has returned, even if the call succeeded, and if the row was
-// deleted meanwhile, the attempt creates it again. A write on condition of an ETag cannot
-// do that, because no row has the same ETag twice.
+// Unanswered records whether a write made an attempt that got no reply and may still be
+// carried out after its call has returned. Such an attempt of an unconditional write, or of
+// one on condition that the row does not exist, may be carried out even if the call
+// succeeded: if the row was deleted meanwhile, the attempt creates it again. An attempt on
+// condition of an ETag can be carried out only as long as the row has that ETag: not after
+// the call has succeeded, and not after the service has refused the ETag.
 type Unanswered struct{ any atomic.Bool }
 
 // Any reports whether an attempt was recorded.
@@ -26,6 +31,22 @@ func TrackUnanswered(ctx context.Context, u *Unanswered) context.Context {
 func MarkUnanswered(ctx context.Context) {
 	if u, _ := ctx.Value(unansweredKey{}).(*Unanswered); u != nil {
 		u.any.Store(true)
+	}
+}
+
+// track records in ctx whether an attempt of the call may still be carried out. err is the
+// result of the call, and failed is the write that the service refused, nil if unknown.
+func (c *call) track(ctx context.Context, failed *Write, err error) {
+	if !c.lostReply() {
+		return
+	}
+	var e *azerr.Error
+	used := err == nil
+	if failed != nil && !failed.repeatable() && errors.As(err, &e) {
+		used = e.Status == http.StatusPreconditionFailed || e.Status == http.StatusNotFound
+	}
+	if c.again || !used {
+		MarkUnanswered(ctx)
 	}
 }
 

@@ -87,6 +87,7 @@ func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 		}
 		return err
 	})
+	k.track(ctx, &w, err)
 	if err != nil {
 		return "", err
 	}
