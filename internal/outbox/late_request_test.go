@@ -109,6 +109,18 @@ func TestALateInsertOfAReservationIsCorrected(t *testing.T) {
 	})
 }
 
+// The operation is refused, and a delayed attempt of its reservation arrives afterwards.
+func TestALateReservationOfARefusedOperationIsReleased(t *testing.T) {
+	testRace(t, func(r *race) {
+		_, err := r.process().Insert(r.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: jones().Email})
+		r.must(err)
+		a, network := r.behind(func(method, path string) bool { return method == http.MethodPost && !isTransaction("", path) })
+		_, err = a.Insert(r.ctx, withBadge("B7"))
+		r.refused("the taken address", err)
+		network.arrive(r)
+	})
+}
+
 func TestAGuardedInsertDoesNotUndoADelete(t *testing.T) {
 	for _, late := range []bool{true, false} { // the request is late, or the reply is lost
 		testRaceInPartition(t, func(r *race) {
@@ -268,4 +280,56 @@ func TestAWrongClockDoesNotHideACommit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The reply to the transaction is lost, and the process is suspended before it reads the
+// outbox row, until a worker has removed it.
+func TestAnOutcomeThatIsReadTooLateIsUnknown(t *testing.T) {
+	testRace(t, func(r *race) {
+		a, err := r.start(&process{again: -1})
+		r.must(err)
+		suspended := false
+		a.loseReply = func(method, path string) bool {
+			if suspended || !isTransaction(method, path) {
+				return false
+			}
+			suspended = true
+			r.must(r.recover(r.ctx))
+			return true
+		}
+		_, err = a.Insert(r.ctx, withBadge("B7"))
+		if !suspended || !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrExists) {
+			t.Errorf("(suspended: %v) got %v", suspended, err)
+		}
+		time.Sleep(2 * testExpiry)
+		r.must(r.sweep(r.ctx)) // of the fence
+	})
+}
+
+// The first try fails because of another change, and the process is suspended in the second.
+func TestATryAfterASuspensionStartsOver(t *testing.T) {
+	testRace(t, func(r *race) {
+		a, b := r.process(), r.process()
+		_, err := b.Insert(r.ctx, withBadge(""))
+		r.must(err)
+		changed, suspended := false, false
+		a.sending = func(method, path string) {
+			if isTransaction(method, path) && !changed {
+				changed = true
+				_, err := b.Update(r.ctx, jones().key(), func(h *hire) error { h.Age++; return nil })
+				r.must(err)
+			}
+		}
+		a.loseReply = func(method, _ string) bool {
+			if method == http.MethodGet && changed && !suspended {
+				suspended = true
+				time.Sleep(2 * testExpiry)
+			}
+			return false
+		}
+		_, err = a.Update(r.ctx, jones().key(), func(h *hire) error { h.Name = "Ann Smith"; return nil })
+		if err != nil || !suspended {
+			t.Errorf("(suspended: %v) got %v", suspended, err)
+		}
+	})
 }

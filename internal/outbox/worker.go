@@ -9,7 +9,6 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -85,8 +84,6 @@ func (s *Store) acquire(ctx context.Context, m Message, r *record, began time.Ti
 // Expiry. If there was a row to correct, the record stays for another Expiry, because the
 // correction may be subject to the same.
 func (s *Store) remove(ctx context.Context, m Message, r *record, began time.Time) (retryAfter time.Duration, err error) {
-	var late wire.Unanswered
-	ctx = wire.TrackUnanswered(ctx, &late)
 	var wrote bool
 	if r.State == stateFence {
 		wrote, err = s.releaseReserved(ctx, m, began)
@@ -96,7 +93,7 @@ func (s *Store) remove(ctx context.Context, m Message, r *record, began time.Tim
 	switch {
 	case err != nil:
 		return 0, err
-	case wrote || late.Any():
+	case wrote: // or sent a write that may still arrive
 		_, err = s.replaceRecord(ctx, *r)
 		return s.Expiry, err
 	}
