@@ -202,32 +202,3 @@ func TestAWriteOfASlowWorkerAfterTheEndIsUndone(t *testing.T) {
 		}
 	})
 }
-
-// A worker is suspended between a read and a write, until the record of the operation has
-// been removed. It is killed when it would notice that the entity has changed.
-func TestAWorkerThatWasSuspendedWritesNothing(t *testing.T) {
-	testRace(t, func(r *race) {
-		a, slow, b := r.process(), r.process(), r.process()
-		a.changed = a.Kill
-		_, _ = a.Insert(r.ctx, withBadge(""))
-		suspended := false
-		slow.loseReply = func(_, path string) bool {
-			if strings.HasSuffix(path, "(PartitionKey='Sales',RowKey='id_000223')") && !suspended {
-				suspended = true
-				r.must(r.recover(r.ctx))
-				r.must(b.Delete(r.ctx, jones().key()))
-				r.must(r.recover(r.ctx))
-			}
-			return false
-		}
-		slow.sending = func(method, path string) {
-			if method == "POST" && strings.HasSuffix(path, "/other") {
-				slow.Kill() // after this request
-			}
-		}
-		_, err := slow.Handle(r.ctx, r.queue.Message(0))
-		if !suspended || slow.Dead() || err == nil {
-			t.Errorf("(suspended: %v, wrote: %v) got %v", suspended, slow.Dead(), err)
-		}
-	})
-}
