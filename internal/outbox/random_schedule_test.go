@@ -63,7 +63,7 @@ type crowd int
 const (
 	forAll    crowd = iota // a few entities with a few values
 	forEntity              // they insert and delete one entity
-	forBadge               // they give one badge to two entities, and take it back
+	forBadge               // they assign one badge to two entities, and remove it
 )
 
 // every entity of a schedule.
