@@ -56,18 +56,21 @@ func TestTheExpiryOfARecordBeginsWhenTheOperationIsDone(t *testing.T) {
 		a.changed = a.Kill
 		_, _ = a.Insert(r.ctx, withBadge("B7"))
 		time.Sleep(2 * testExpiry)
-		retryAfter, err := w.Handle(r.ctx, r.queue.Message(0))
-		r.must(err)
-		rows, err := readTable(r.ctx, r.own)
-		r.must(err)
-		left := 0
-		for key, p := range rows {
-			if strings.Contains(key, "~azp_outbox_") && p["azp_state"] == "done" {
-				left++
+		for _, want := range []time.Duration{testExpiry, time.Minute} { // the message comes early
+			retryAfter, err := w.Handle(r.ctx, r.queue.Message(0))
+			r.must(err)
+			rows, err := readTable(r.ctx, r.own)
+			r.must(err)
+			left := 0
+			for key, p := range rows {
+				if strings.Contains(key, "~azp_outbox_") && p["azp_state"] == "done" {
+					left++
+				}
 			}
-		}
-		if retryAfter != testExpiry || left != 1 {
-			t.Errorf("retry after %v, %d records in state done", retryAfter, left)
+			if retryAfter.Round(10*time.Second) != want || left != 1 {
+				t.Errorf("retry after %v, want %v; %d records in state done", retryAfter, want, left)
+			}
+			time.Sleep(testExpiry - time.Minute)
 		}
 	})
 }

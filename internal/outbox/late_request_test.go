@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -72,6 +71,32 @@ func TestALateInsertOfARemoteRowIsCorrected(t *testing.T) {
 	}
 }
 
+// The only attempt to add an entity to a list has no reply. The entity is deleted before its
+// writer reads the list again, so nothing changes the list until the attempt arrives.
+func TestALateUpdateOfARemoteRowIsCorrected(t *testing.T) {
+	testRace(t, func(r *race) {
+		_, err := r.process().Insert(r.ctx, &hire{Dept: "Sales", ID: "3", Last: jones().Last})
+		r.must(err)
+		a, err := r.start(&process{again: -1})
+		r.must(err)
+		r.must(r.delay(storagetest.On("Table.Replace").Resource("other").Nth(1)))
+		written, deleted := false, false
+		a.sending = func(method, path string) {
+			if !strings.HasSuffix(path, "(PartitionKey='lastnames',RowKey='Jones')") || deleted {
+				return
+			}
+			deleted = written && method == http.MethodGet
+			written = written || method == http.MethodPut
+			if deleted {
+				r.must(r.process().Delete(r.ctx, jones().key()))
+			}
+		}
+		_, err = a.Insert(r.ctx, jones())
+		r.must(err)
+		r.must(r.arrive())
+	})
+}
+
 func TestALateInsertOfAReservationIsCorrected(t *testing.T) {
 	testRace(t, func(r *race) {
 		a := r.process()
@@ -79,6 +104,37 @@ func TestALateInsertOfAReservationIsCorrected(t *testing.T) {
 		_, err := a.Insert(r.ctx, withBadge("B7"))
 		r.must(err)
 		r.must(a.Delete(r.ctx, jones().key()))
+		r.must(r.arrive())
+	})
+}
+
+// The operation is refused, and a delayed attempt of its reservation arrives afterwards.
+func TestALateReservationOfARefusedOperationIsReleased(t *testing.T) {
+	testRace(t, func(r *race) {
+		_, err := r.process().Insert(r.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: jones().Email})
+		r.must(err)
+		r.must(r.delay(storagetest.On("Table.Insert").Nth(1)))
+		_, err = r.process().Insert(r.ctx, withBadge("B7"))
+		r.refused("the taken address", err)
+		r.must(r.arrive())
+	})
+}
+
+// A worker inserts a missing row when it is about to remove the record. The first attempt is
+// delayed, and arrives after the entity was deleted.
+func TestALateCorrectionIsCorrected(t *testing.T) {
+	testRace(t, func(r *race) {
+		a := r.process()
+		a.changed = a.Kill
+		_, _ = a.Insert(r.ctx, withBadge("B7"))
+		r.handle(0)
+		_, err := r.other.DeleteEntity(r.ctx, "name_Ann Jones", "Sales_000223", nil)
+		r.must(err)
+		time.Sleep(testExpiry + time.Minute)
+		r.must(r.delay(storagetest.On("Table.Insert").Resource("other").Nth(1)))
+		_, err = r.process().Handle(r.ctx, r.queue.Message(0))
+		r.must(err)
+		r.must(r.process().Delete(r.ctx, jones().key()))
 		r.must(r.arrive())
 	})
 }
@@ -182,64 +238,4 @@ func TestAnotherClientsEntityDoesNotRuleOutAnInsert(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-}
-
-// A process is suspended after it has put its message.
-func TestAnOperationThatWasSuspendedStartsOver(t *testing.T) {
-	testRace(t, func(r *race) {
-		a := r.process()
-		suspended := false
-		a.sending = func(method, path string) {
-			if method != http.MethodPost || isTransaction(method, path) || suspended {
-				return
-			}
-			suspended = true // in the reservation
-			time.Sleep(2 * testExpiry)
-			r.must(r.recover(r.ctx))
-		}
-		_, err := a.Insert(r.ctx, withBadge("B7"))
-		r.must(err)
-		if !suspended {
-			r.must(errors.New("the process was not suspended"))
-		}
-	})
-}
-
-// The reply to a transaction is lost. Before the writer reads the outbox row, a worker
-// finishes the operation, and a sweeper runs several times.
-func TestAWrongClockDoesNotHideACommit(t *testing.T) {
-	for _, skew := range []time.Duration{-2 * time.Hour, 2 * testExpiry} {
-		testRace(t, func(r *race) {
-			a, sweeper := r.process(), &process{}
-			sweeper.Process = &harness.Process{Decide: sweeper.decide, Skew: skew}
-			_, err := r.start(sweeper)
-			r.must(err)
-			lost, swept := false, 0
-			a.loseReply = func(method, path string) bool {
-				first := !lost && isTransaction(method, path)
-				lost = lost || first
-				return first
-			}
-			a.sending = func(method, path string) {
-				if !lost || swept > 0 {
-					return
-				}
-				r.handle(0)
-				for swept < 3 {
-					swept++
-					time.Sleep(2 * testGrace)
-					report, err := sweeper.Sweep(r.ctx, nil)
-					r.must(err)
-					if report.Young == 0 {
-						r.must(fmt.Errorf("the record is not young: %+v", report))
-					}
-				}
-			}
-			_, err = a.Insert(r.ctx, withBadge("B7"))
-			r.must(err)
-			if swept == 0 {
-				r.must(errors.New("no reply was lost"))
-			}
-		})
-	}
 }

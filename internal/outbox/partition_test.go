@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -96,4 +97,35 @@ func TestARepairWritesNoRowOfAChangedEntity(t *testing.T) {
 			r.must(errors.New("nothing was repaired"))
 		}
 	})
+}
+
+// An insert is applied with status 500. Before the next attempt the entity is deleted, and
+// another one gets its address, so the attempt is refused because of a copy.
+func TestADuplicateIsUncertainAfterAnInsertThatMayBeApplied(t *testing.T) {
+	testRaceInPartition(t, func(r *race) {
+		sent := 0
+		a, err := r.start(&process{Process: &harness.Process{Decide: func(_, path string) (f harness.Fate) {
+			if isTransaction("", path) {
+				if sent++; sent == 1 {
+					f.What = harness.Failed
+				}
+			}
+			return f
+		}}})
+		r.must(err)
+		replaced := false
+		a.sending = func(_, path string) {
+			if sent == 2 && !replaced {
+				replaced = true
+				b := r.process()
+				r.must(b.Delete(r.ctx, jones().key()))
+				_, err := b.Insert(r.ctx, &hire{Dept: "Sales", ID: "3", Last: "Smith", Email: jones().Email})
+				r.must(err)
+			}
+		}
+		_, err = a.Insert(r.ctx, jones())
+		if !replaced || !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.As(err, new(*patterns.DuplicateError)) {
+			t.Errorf("(replaced: %v) got %v", replaced, err)
+		}
+	}, "byEmail")
 }

@@ -23,7 +23,7 @@ import (
 func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
 	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions"}, 900, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour - time.Minute)
-		r := &storeRun{Schedule: s, watched: s.IntN(4) == 0, skewed: s.IntN(2) == 0, crowded: s.IntN(3) == 0}
+		r := &storeRun{Schedule: s, watched: s.IntN(4) == 0, skewed: s.IntN(2) == 0, crowd: crowd(s.IntN(3))}
 		r.cluster = &cluster{inner: s.Inner, expiry: time.Hour, stamped: s.IntN(2) == 0, guard: s.IntN(2) == 0, plain: s.IntN(4) == 0}
 		switch mode {
 		case "all views":
@@ -52,10 +52,19 @@ type storeRun struct {
 	*cluster
 	harness.History
 	watched, skewed bool
-	crowded         bool        // the writers insert and delete one entity
+	crowd           crowd       // what the writers compete for
 	added           string      // the view that half of the processes lack at first
 	uncounted       atomic.Bool // the row of a counter was deleted
 }
+
+// crowd is what the writers of a schedule compete for.
+type crowd int
+
+const (
+	forAll    crowd = iota // a few entities with a few values
+	forEntity              // they insert and delete one entity
+	forBadge               // they assign one badge to two entities, and remove it
+)
 
 // every entity of a schedule.
 var every = []*hire{
@@ -117,7 +126,7 @@ func (r *storeRun) run(ctx context.Context) {
 	time.Sleep(2 * r.expiry)
 	check("sweep", r.sweep(ctx))
 	check("recovery from the sweep", r.recover(ctx))
-	check("in the end", r.clean(ctx))
+	check("in the end", errors.Join(r.clean(ctx), r.checkBadges(ctx)))
 	reliable, err := r.start(&process{})
 	check("start", err)
 	for _, h := range every {
@@ -140,9 +149,14 @@ func (r *storeRun) write(ctx context.Context, number int) {
 			}
 		}
 		kind := chance.IntN(8)
-		if r.crowded {
+		switch r.crowd {
+		case forEntity:
 			h.Dept, h.ID = "Sales", "0"
 			kind = []int{0, 0, 4, 7}[chance.IntN(4)] // insert, delete
+		case forBadge:
+			h.Dept, h.ID, h.Name, h.Email = []string{"Sales", "Marketing"}[chance.IntN(2)], "0", "Ann", ""
+			h.Badge = []string{"", "b1"}[chance.IntN(2)]
+			kind = []int{2, 2, 2, 4}[chance.IntN(4)] // put, delete
 		}
 		if err := r.act(ctx, p, h, kind); !r.expected(err) && !p.Dead() {
 			r.Failf("client %d, operation %d: %w", number, i, err)

@@ -45,8 +45,7 @@ func (op *operation) prepareState(ctx context.Context, p *plan) {
 	if st := op.state; st != nil {
 		unnamed := func(r view.RowRef) bool { return !slices.Contains(st.named, r) }
 		inTime := !st.put || servicetime.Elapsed(st.at) < min(op.store.Grace, op.store.limit())/2
-		if !st.fenced && !st.unclear && inTime &&
-			!slices.ContainsFunc(named, unnamed) {
+		if !st.fenced && inTime && !slices.ContainsFunc(named, unnamed) {
 			return
 		}
 		op.release(ctx)

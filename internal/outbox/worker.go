@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
@@ -93,8 +92,6 @@ func (s *Store) remove(ctx context.Context, m Message, r *record, began time.Tim
 	if err != nil {
 		return 0, err
 	}
-	var late attempts.Unanswered
-	ctx = attempts.Track(ctx, &late)
 	var wrote bool
 	if r.State == stateFence {
 		wrote, err = s.releaseReserved(ctx, m, began)
@@ -104,7 +101,7 @@ func (s *Store) remove(ctx context.Context, m Message, r *record, began time.Tim
 	switch {
 	case err != nil:
 		return 0, err
-	case wrote || late.Any():
+	case wrote: // or sent a write that may still arrive
 		return s.Expiry, nil
 	}
 	err = s.deleteRecord(ctx, r.Key, renewed.ETag)
