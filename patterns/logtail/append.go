@@ -96,15 +96,14 @@ func (l *Log[T]) Retry(ctx context.Context, entries ...Entry[T]) error {
 		}
 	}
 	err := l.retry(ctx, entries)
+	if err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) {
+		mayBeStored(entries)
+	}
 	if err == nil {
 		return nil
 	}
 	for i := range entries {
-		refused := entries[i].refused
-		if refused != nil && errors.Is(err, patterns.ErrOutcomeUnknown) {
-			refused.Store(false)
-		}
-		if refused == nil || !refused.Load() {
+		if refused := entries[i].refused; refused == nil || !refused.Load() {
 			err = azerr.StillUnknown(errMayBeStored, err)
 		}
 	}
@@ -116,6 +115,8 @@ func (l *Log[T]) retry(ctx context.Context, entries []Entry[T]) error {
 		if _, err := l.insert(ctx, entries); !isStored(err) {
 			return err
 		}
+		// One of the entries is stored, so a transaction with all of them may be.
+		mayBeStored(entries)
 	}
 	window := parallel.Window{Start: l.parallel, Max: l.parallel}
 	for _, err := range parallel.Ordered(ctx, len(entries), window, func(ctx context.Context, i int) (struct{}, error) {
@@ -123,9 +124,6 @@ func (l *Log[T]) retry(ctx context.Context, entries []Entry[T]) error {
 		_, err := l.table.Do(ctx, patterns.InsertOp(&e.Value).At(e.Key))
 		if isStored(err) {
 			err = nil
-		}
-		if err == nil && e.refused != nil {
-			e.refused.Store(false)
 		}
 		return struct{}{}, err
 	}) {
@@ -152,6 +150,15 @@ func (e *Entry[T]) failed(err error) {
 	if !errors.Is(err, patterns.ErrOutcomeUnknown) {
 		e.refused = new(atomic.Bool)
 		e.refused.Store(true)
+	}
+}
+
+// mayBeStored records that not every request to store the entries was refused.
+func mayBeStored[T any](entries []Entry[T]) {
+	for i := range entries {
+		if refused := entries[i].refused; refused != nil {
+			refused.Store(false)
+		}
 	}
 }
 

@@ -330,3 +330,72 @@ func TestAnEntryThatIsStoredIsNotReportedAsRefused(t *testing.T) {
 		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 	})
 }
+
+// A refused AppendAll is repeated and stored, but the caller cannot learn it, because from
+// then on the service refuses the requests that Retry makes.
+func TestRetryDoesNotReportAnEntryAsRefusedThatItHasStored(t *testing.T) {
+	forbidden := func(op string) fault.Rule {
+		return fault.On(op).Nth(1).Times(fault.Forever).Status(403, "AuthorizationFailure")
+	}
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		for _, c := range []struct {
+			name  string
+			rules []fault.Rule // during the first Retry
+			want  error
+		}{
+			{"stored without a reply", []fault.Rule{
+				fault.On("Table.Batch").Nth(1).LoseReply(), forbidden("Table.Get"), forbidden("Table.Insert"),
+			}, patterns.ErrOutcomeUnknown},
+			{"stored", nil, nil},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				log := newLog(t, b.Table(t), nil)
+				b.Fault(forbidden("Table.*"))
+				es, err := log.AppendAll(t.Context(), "s", []claim{{What: "a"}, {What: "b"}})
+				b.ClearFaults()
+				if err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) {
+					t.Fatalf("got %v, want a refusal", err)
+				}
+				b.Fault(c.rules...)
+				if err := log.Retry(t.Context(), es...); !errors.Is(err, c.want) {
+					t.Errorf("got %v, want %v", err, c.want)
+				}
+				b.ClearFaults()
+				wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 10)), "b", "a")
+				b.Fault(forbidden("Table.*"))
+				defer b.ClearFaults()
+				harness.WantError(t, log.Retry(t.Context(), es...), patterns.ErrOutcomeUnknown)
+				for _, e := range es {
+					harness.WantError(t, log.Retry(t.Context(), e), patterns.ErrOutcomeUnknown)
+				}
+			})
+		}
+	})
+}
+
+// Retry sends the entries one by one, because the last one is stored. The request for the
+// second is lost, and then the service refuses the first, whose error Retry returns.
+func TestRetryRemembersTheUnknownOutcomeOfALaterEntry(t *testing.T) {
+	forbidden := fault.On("Table.*").Status(403, "AuthorizationFailure")
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		log := newLog(t, b.Table(t), nil)
+		b.Fault(forbidden)
+		es, err := log.AppendAll(t.Context(), "s", make([]claim, 3))
+		b.ClearFaults()
+		if err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) {
+			t.Fatalf("got %v, want a refusal", err)
+		}
+		harness.NoError(t, log.Retry(t.Context(), es[2]))
+
+		isFirst := func(r fault.Request) bool { return r.Rows[0].Row == es[0].Key.Row }
+		isSecond := func(r fault.Request) bool { return r.Rows[0].Row == es[1].Key.Row }
+		b.Fault(
+			fault.On("Table.Insert").Where(isFirst).Delay(10*time.Minute).Status(403, "AuthorizationFailure"),
+			fault.On("Table.Insert").Where(isSecond).LoseRequest(),
+		)
+		harness.WantError(t, log.Retry(t.Context(), es...), patterns.ErrOutcomeUnknown)
+		b.ClearFaults()
+		b.Fault(forbidden)
+		harness.WantError(t, log.Retry(t.Context(), es[1]), patterns.ErrOutcomeUnknown)
+	})
+}

@@ -104,8 +104,8 @@ type Entry[T any] struct {
 	Time time.Time
 
 	// refused is set in an entry that could not be appended. It is true as long as every
-	// request to store the entry was refused. Copies of the entry share it. nil means that
-	// the entry may be stored.
+	// request to store the entry was refused. Copies of the entry share it. nil and
+	// false mean that the entry may be stored.
 	refused *atomic.Bool
 }
 
