@@ -114,9 +114,18 @@ func (t *Table[T]) URL() (url string, ok bool) {
 
 // ServiceTime returns the time by the clock of the service, as its replies to t show it.
 // Compare [Item.Timestamp] with it, not with time.Now: the local clock may differ by any
-// amount. It may be a few seconds behind the service, but is never ahead of it. ok is false
+// amount. It is behind the service by the delay of the last reply, but is never ahead of it.
+// It is also behind by the time during which this machine was suspended. ok is false
 // if no request of t has got a reply yet. No request.
 func (t *Table[T]) ServiceTime() (now time.Time, ok bool) { return t.txn.Client.ServiceTime() }
+
+// LatestServiceTime returns the latest time that the service may have now: unlike the
+// result of [Table.ServiceTime] it is never behind the service. It may be any amount ahead
+// of the service if the last reply was delayed, or if the clock of this machine was set. ok
+// is false if no request of t has got a reply yet. No request.
+func (t *Table[T]) LatestServiceTime() (latest time.Time, ok bool) {
+	return t.txn.Client.LatestServiceTime()
+}
 
 // Create creates the table; it is not an error if the table exists. One request.
 func (t *Table[T]) Create(ctx context.Context) error { return t.txn.Client.CreateTable(ctx) }

@@ -137,7 +137,8 @@ type History struct {
 type unansweredKey struct{}
 
 // CountUnanswered returns a context in which n counts the deliveries of writes of which a
-// process learns nothing certain: those whose fate is not [Delivered].
+// process learns nothing certain: those whose fate is not [Delivered], and those whose context
+// has ended when the reply arrives.
 func CountUnanswered(ctx context.Context) (_ context.Context, n *atomic.Int32) {
 	n = new(atomic.Int32)
 	return context.WithValue(ctx, unansweredKey{}, n), n

@@ -89,9 +89,6 @@ func (p *Process) Step(ctx context.Context, method, path string, do func(answere
 	if p.Decide != nil {
 		f = p.Decide(method, path)
 	}
-	if n, ok := ctx.Value(unansweredKey{}).(*atomic.Int32); ok && f.What != Delivered && method != http.MethodGet {
-		n.Add(1)
-	}
 	if f.Dies {
 		p.Kill()
 	}
@@ -116,6 +113,9 @@ func (p *Process) Step(ctx context.Context, method, path string, do func(answere
 		err = refuse(http.StatusForbidden)
 	}
 	time.Sleep(f.After)
+	if n, ok := ctx.Value(unansweredKey{}).(*atomic.Int32); ok && (f.What != Delivered || ctx.Err() != nil) && method != http.MethodGet {
+		n.Add(1)
+	}
 	if f.Dies || p.Dead() {
 		err = ErrDead
 	}

@@ -20,11 +20,13 @@ type Clock struct{ last atomic.Pointer[reading] }
 type reading struct {
 	header string    // Date as it was received
 	date   time.Time // by the service
-	at     time.Time // by this machine
+	asked  time.Time // when the request was sent, by this machine
+	at     time.Time // when the reply was received, by this machine
 }
 
-// Observe reads the header Date of a reply. It ignores one that is missing or malformed.
-func (c *Clock) Observe(h http.Header) {
+// Observe reads the header Date of a reply to a request that was sent at the time asked by
+// this machine. It ignores one that is missing or malformed.
+func (c *Clock) Observe(h http.Header, asked time.Time) {
 	dates := h["Date"]
 	if len(dates) == 0 {
 		return
@@ -33,14 +35,16 @@ func (c *Clock) Observe(h http.Header) {
 		return
 	}
 	if date, err := http.ParseTime(dates[0]); err == nil {
-		c.last.Store(&reading{dates[0], date, time.Now()})
+		c.last.Store(&reading{dates[0], date, asked, time.Now()})
 	}
 }
 
-// ObserveDate is Observe for the Date of a response of an SDK, nil if it had none.
+// ObserveDate is Observe for the Date of a response of an SDK, nil if it had none, and for
+// a request that took no time.
 func (c *Clock) ObserveDate(date *time.Time) {
 	if date != nil {
-		c.last.Store(&reading{date: *date, at: time.Now()})
+		now := time.Now()
+		c.last.Store(&reading{date: *date, asked: now, at: now})
 	}
 }
 
@@ -51,6 +55,17 @@ func (c *Clock) Now() (now time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	return last.date.Add(time.Since(last.at)), true
+}
+
+// Latest returns the latest time that the service may have now, which is not before Now
+// even if a reply was delayed or this machine was suspended. If the clock of this machine
+// was set, it may be any amount too late. ok is false if no reply had a Date.
+func (c *Clock) Latest() (latest time.Time, ok bool) {
+	last := c.last.Load()
+	if last == nil {
+		return time.Time{}, false
+	}
+	return last.date.Add(time.Second + Elapsed(last.asked)), true
 }
 
 // Age returns how long ago t was by the clock of the service, not less than zero. It is

@@ -45,16 +45,21 @@ func (c *Client) Age(t time.Time) time.Duration { return c.clock.Age(t) }
 // ServiceTime returns the time of the service; ok is false if no reply has shown it yet.
 func (c *Client) ServiceTime() (now time.Time, ok bool) { return c.clock.Now() }
 
+// LatestServiceTime returns the latest time that the service may have now; ok is false if
+// no reply has shown its time yet. See [servicetime.Clock.Latest].
+func (c *Client) LatestServiceTime() (latest time.Time, ok bool) { return c.clock.Latest() }
+
 // run makes one call of the SDK and records in which mode it ran.
 func (c *Client) run(ctx context.Context, op string, k *call, send func(context.Context) error) error {
 	if err := checkContext(ctx, op); err != nil {
 		return err
 	}
+	asked := time.Now()
 	err := send(k.context(ctx))
 	if !k.seen && k.resp != nil {
 		c.mode.CompareAndSwap(unknownMode, plain)
 		_ = c.recordAddress(k.resp.Request) // fails for a transaction, whose body has been read
-		c.clock.Observe(k.resp.Header)
+		c.clock.Observe(k.resp.Header, asked)
 	}
 	if err != nil {
 		return k.fail(op, err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -73,13 +74,14 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 	if c.receive != nil {
 		runtime.SkipBodyDownload(req)
 	}
+	asked := time.Now()
 	resp, err := req.Next()
 	if err != nil {
 		c.open = !definite(0, "", err)
 		c.noReply = c.noReply || c.open && resp == nil
 		return resp, err
 	}
-	c.client.clock.Observe(resp.Header)
+	c.client.clock.Observe(resp.Header, asked)
 	c.open = resp.StatusCode >= http.StatusBadRequest && !definite(resp.StatusCode, codeOf(resp), nil)
 	c.noReply = c.noReply || c.open && ofGateway(resp)
 	if c.receive == nil || resp.StatusCode >= http.StatusBadRequest {

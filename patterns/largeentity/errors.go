@@ -29,7 +29,8 @@ var (
 	// ErrTooSlow means that more than half of [Options.Grace] passed between the upload
 	// of a blob, or the outbox message of [Options.Outbox], and the write of the entity.
 	// [Table.Sweep] might delete the blob, or a worker might already have handled the
-	// message. The entity was not written or deleted, unless the error also matches
+	// message. It also means that a reply before the outbox message took that long, so that
+	// the time of the message is not known. The entity was not written or deleted, unless the error also matches
 	// [patterns.ErrOutcomeUnknown].
 	ErrTooSlow = azerr.Sentinel("half of the grace period passed before the entity could be written")
 

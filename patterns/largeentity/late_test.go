@@ -115,3 +115,25 @@ func TestAWriteWhoseMessageWasHandledBeforeItFails(t *testing.T) {
 		})
 	}
 }
+
+// The reply that shows the time of the service is delayed for longer than the grace period,
+// because the process is suspended. The message of the next write arrives before the write.
+func TestAMessageIsNotOlderThanItsWriteIfAReplyWasDelayed(t *testing.T) {
+	var queue delayedOutbox
+	inVirtualTime(t, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour}, func(t *testing.T, acct *storagetest.Account, table table) {
+		harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+		queue.until(t, time.Now().Add(5*time.Hour), false, table.Handle)
+		worker := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour})
+		acct.Fault(storagetest.On("Table.Get").Nth(1).DelayReply(3 * time.Hour))
+		item := harness.Must(table.GetMeta(t.Context(), jones))(t)
+		queue.onPut = func(m patterns.OutboxMessage) time.Duration {
+			return harness.Must(worker.Handle(t.Context(), m))(t)
+		}
+		item.Value.Photo = noise("b", large)
+		harness.Must(table.Replace(t.Context(), item))(t)
+		queue.until(t, time.Now().Add(5*time.Hour), false, worker.Handle)
+		if n := len(stored(t, table.Container())); n != 1 {
+			t.Errorf("%d blobs, want that of the entity", n)
+		}
+	})
+}

@@ -37,7 +37,7 @@ func (t *Table[T]) sendMessage(ctx context.Context, key keys.Key, created []*pen
 	if t.outbox == nil || len(created)+len(dropped) == 0 {
 		return nil
 	}
-	sent, err := t.serviceTime(ctx, key)
+	sent, err := t.latestServiceTime(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -74,6 +74,28 @@ func (t *Table[T]) serviceTime(ctx context.Context, key keys.Key) (time.Time, er
 		err = patterns.ErrBadReply
 	}
 	return now, err
+}
+
+// latestServiceTime returns a time by the clock of the service that is not in the past, and
+// is at most half a grace period and two seconds in the future. One request if no reply has shown the time
+// so exactly yet. It returns [ErrTooSlow] if the reply to that request was delayed, too.
+func (t *Table[T]) latestServiceTime(ctx context.Context, key keys.Key) (time.Time, error) {
+	for try := 1; ; try++ {
+		now, err := t.serviceTime(ctx, key)
+		if err != nil {
+			return now, err
+		}
+		latest, _ := t.table.LatestServiceTime()
+		switch {
+		case latest.Sub(now) < t.grace/2+2*time.Second:
+			return latest, nil
+		case try == 2:
+			return now, ErrTooSlow
+		}
+		if _, err := t.table.Get(ctx, key); err != nil && !errors.Is(err, patterns.ErrNotFound) {
+			return now, err
+		}
+	}
 }
 
 // newMessageID returns the id of an outbox message that is sent at that time.

@@ -51,17 +51,38 @@ type filmRun struct {
 	queue               harness.OutboxQueue
 }
 
-// faultyQueue is the queue as a process reaches it.
+// faultyQueue is the queue as a process reaches it. A Process sees times of the service that
+// are earlier by its Skew, so it writes such times into its messages. The queue contains
+// the times of the service.
 type faultyQueue struct {
 	patterns.OutboxQueue
 	p *harness.Process
 }
 
 func (q faultyQueue) Put(ctx context.Context, m patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
+	m = shiftMessage(m, q.p.Skew)
 	return patterns.Receipt{}, q.p.Step(ctx, "POST", "/queue", func(bool) error {
 		_, err := q.OutboxQueue.Put(ctx, m, after)
 		return err
 	}, func(status int) error { return fmt.Errorf("refused by the queue: status %d", status) })
+}
+
+// skewedHandler handles the messages of the queue in a process that sees earlier times.
+type skewedHandler struct{ *program }
+
+func (h skewedHandler) Handle(ctx context.Context, m patterns.OutboxMessage) (time.Duration, error) {
+	return h.films.Handle(ctx, shiftMessage(m, -h.Skew))
+}
+
+// shiftMessage returns m with the time in its ID shifted.
+func shiftMessage(m patterns.OutboxMessage, by time.Duration) patterns.OutboxMessage {
+	sent, unique, _ := strings.Cut(m.ID, "_")
+	at, err := time.Parse(time.RFC3339, sent)
+	if err != nil {
+		panic(err)
+	}
+	m.ID = at.Add(by).Format(time.RFC3339) + "_" + unique
+	return m
 }
 
 func (r *filmRun) open(p *harness.Process) (*largeentity.Table[film], *container.Client) {
@@ -116,7 +137,7 @@ func (r *filmRun) run(ctx context.Context) {
 	if r.mode != "swept" {
 		for w := range 1 + r.IntN(2) {
 			others.Go(func() {
-				r.repeat(stop, 1000+100*w, 7*time.Minute, func(p *program, early bool) { r.work(ctx, p.films, early) })
+				r.repeat(stop, 1000+100*w, 7*time.Minute, func(p *program, early bool) { r.work(ctx, p, early) })
 			})
 		}
 	}
@@ -132,13 +153,14 @@ func (r *filmRun) run(ctx context.Context) {
 	close(stop)
 	others.Wait()
 	r.WaitLate()
-	films, blobs := r.open(r.Reliable())
+	reliable := r.Reliable()
+	films, blobs := r.open(reliable)
 	for n := 0; r.queue.Len() > 0; n++ {
 		if time.Sleep(10 * time.Minute); n == 100 {
 			r.Failf("the queue does not become empty")
 			return
 		}
-		r.work(ctx, films, false)
+		r.work(ctx, &program{reliable, films}, false)
 	}
 	if r.mode == "outbox" {
 		r.checkBlobs(ctx, "after recovery", films, blobs)
@@ -151,7 +173,7 @@ func (r *filmRun) run(ctx context.Context) {
 	}
 	r.checkBlobs(ctx, "after sweeps", films, blobs)
 	for _, id := range []string{"x", "y"} {
-		r.get(ctx, &program{r.Reliable(), films}, id)
+		r.get(ctx, &program{reliable, films}, id)
 	}
 	if err := r.Check(); err != nil {
 		r.Failf("%w", err)
@@ -174,12 +196,12 @@ func (r *filmRun) repeat(stop <-chan struct{}, number int, every time.Duration, 
 }
 
 // work handles the visible messages. Another worker may receive them at the same time.
-func (r *filmRun) work(ctx context.Context, films *largeentity.Table[film], early bool) {
+func (r *filmRun) work(ctx context.Context, p *program, early bool) {
 	if early {
 		r.queue.ShowFirst()
 	}
 	for range 10 {
-		if ok, err := r.queue.WorkOne(ctx, films, time.Minute); !ok || err != nil {
+		if ok, err := r.queue.WorkOne(ctx, skewedHandler{p}, time.Minute); !ok || err != nil {
 			r.Log("work: %v", err)
 			return
 		}
