@@ -100,7 +100,9 @@ func (op *operation) encode(p *plan, origin *txn.Origin) error {
 	}
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: &p.origin.Unknown}
 	if t.Stamped {
-		c.Base = p.origin.Stamp
+		if p.was != nil {
+			c.Base = txn.BaseStamps(p.was.ETag, p.origin.Stamp)
+		}
 		c.ID, e.Stamp = txn.NextStamps(c.Base)
 		p.origin.Stamp = e.Stamp
 	}

@@ -110,3 +110,26 @@ func TestALateAttemptUnderAnETagHasNoEffect(t *testing.T) {
 		}
 	})
 }
+
+// A late attempt of a write without a condition makes the row once more the version that an
+// update was based on, after the update was applied.
+func TestARowThatWasMadeAgainDoesNotRuleOutAnUpdate(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
+		stamped := &patterns.TableOptions[counter]{StampWrites: true}
+		table := harness.NewTable(t, b.NamedTable(t, name), stamped)
+		b.Fault(late("Table.*"))
+		_, err := table.Upsert(t.Context(), &counter{"hits", "0", 1}, patterns.Replace)
+		harness.NoError(t, err)
+		b.ClearFaults()
+
+		client := b.AfterEachTry(t, name, func(try int) {
+			if try == 2 { // of the update, after its read
+				b.Arrive()
+			}
+		})
+		b.Fault(fault.On("Table.Replace").LoseReply())
+		_, err = harness.NewTable(t, client, stamped).Update(t.Context(), tally, addOne)
+		unknownOnly(t, "update", err)
+	})
+}

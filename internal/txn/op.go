@@ -80,9 +80,9 @@ func (o *Op) base() string {
 	case o.Kind < wire.Merge || o.ETag == "*":
 		return ""
 	case o.Origin != nil && o.Origin.Stamp != "" && o.Origin.Version == o.ETag:
-		return o.Origin.Stamp
+		return BaseStamps(o.ETag, o.Origin.Stamp)
 	}
-	return versionStamp(o.ETag)
+	return BaseStamps(o.ETag, "")
 }
 
 // CheckETag refuses the ETag of an op that must have that of a version that was read.

@@ -9,16 +9,34 @@ import (
 
 // The stamps of a row are the identities of its last writes, newest first, joined by
 // dots. A writer keeps the stamps of the version that it changes, so the list shows
-// whether a given write is among those that made the row what it is. The last element
-// is the versionStamp of the version that the oldest write changed, if that had no stamps.
-// It is missing after an insert, and after a write without a condition.
+// whether a given write is among those that made the row what it is.
+//
+// An attempt of an insert, or of a write without a condition, may arrive late and make the
+// row once more what that write made it, so their identities do not identify a version. The
+// first write under an ETag after one of them puts the versionStamp of the version that it
+// changed between the two, and so does a write to a version without stamps.
 const (
 	maxStamps   = 8
 	stampBytes  = 9 // 72 bits, 12 characters
 	stampJoiner = "."
 )
 
-// versionStamp replaces the stamps of a version that has none.
+// BaseStamps returns the stamps that a write under etag is based on, from the stamps of
+// the version with that ETag.
+func BaseStamps(etag, stamps string) string {
+	switch newest, older, _ := strings.Cut(stamps, stampJoiner); {
+	case stamps == "":
+		return versionStamp(etag)
+	case older == "" || older == insertedStamp:
+		return versionStamp(etag) + stampJoiner + newest
+	}
+	return stamps
+}
+
+// insertedStamp follows the identity of an insert in rows of earlier versions.
+const insertedStamp = "new"
+
+// versionStamp identifies the version with that ETag.
 func versionStamp(etag string) string {
 	sum := sha256.Sum256([]byte(etag))
 	return base64.RawURLEncoding.EncodeToString(sum[:stampBytes])
@@ -59,8 +77,8 @@ func hasStamp(stamps, id string) bool {
 	return false
 }
 
-// reachesBack reports whether stamps list every write since the version that had the
-// stamps base.
+// reachesBack reports whether stamps list every write since the version that has the
+// [BaseStamps] base.
 func reachesBack(stamps, base string) bool {
 	newest, _, _ := strings.Cut(base, stampJoiner)
 	return newest != "" && hasStamp(stamps, newest)

@@ -94,7 +94,7 @@ func (h *head) over(rows entityRows, old *head) (txn.Change, error) {
 	c := txn.Change{ID: h.version(), Stamps: headStamps}
 	var before txn.Row
 	if old != nil {
-		before.ETag, c.Base = old.etag, old.versions
+		before.ETag, c.Base = old.etag, old.base()
 	}
 	c.Write = txn.Over(rows.head(), before, body)
 	return c, c.Check()

@@ -42,7 +42,7 @@ func (t *Table) Delete(ctx context.Context, key keys.Key, etag string) error {
 func (t *Table) deleteVersion(ctx context.Context, rows entityRows, old *head, ifExists bool) error {
 	changes := []txn.Change{{
 		Write: txn.Delete(rows.head(), old.etag),
-		Base:  old.versions, Stamps: headStamps, IfExists: ifExists,
+		Base:  old.base(), Stamps: headStamps, IfExists: ifExists,
 	}}
 	for i, p := range old.parts {
 		changes = append(changes, txn.Change{Write: txn.Delete(rows.part(i, p.staged), "*")})

@@ -3,6 +3,7 @@ package widerow
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"reflect"
@@ -51,10 +52,16 @@ const (
 func newVersion() string {
 	var b [versionLength]byte
 	rand.Read(b[:]) // never fails
-	for i := range b {
-		b[i] = versionDigits[b[i]%32]
+	return asVersion(b[:])
+}
+
+// asVersion returns the version that the first bytes of b are made into.
+func asVersion(b []byte) string {
+	var v [versionLength]byte
+	for i := range v {
+		v[i] = versionDigits[b[i]%32]
 	}
-	return string(b[:])
+	return string(v[:])
 }
 
 func isVersion(s string) bool {
@@ -68,11 +75,22 @@ func (h *head) next(version, layout string) *head {
 		return &head{versions: version, layout: layout, parts: map[int]part{}}
 	}
 	return &head{
-		versions: txn.AddStamp(version, h.versions),
+		versions: txn.AddStamp(version, h.base()),
 		layout:   layout,
 		parts:    maps.Clone(h.parts),
 		splits:   maps.Clone(h.splits),
 	}
+}
+
+// base returns the versions that a write under the head's ETag is based on. An attempt of
+// an insert may arrive late and make the head once more what it was, so the version of an
+// insert does not identify the head. One that is made of the ETag takes its place.
+func (h *head) base() string {
+	if len(txn.SplitStamps(h.versions)) > 1 {
+		return h.versions
+	}
+	sum := sha256.Sum256([]byte(h.etag))
+	return txn.AddStamp(asVersion(sum[:]), h.versions)
 }
 
 // version is that of the newest write.

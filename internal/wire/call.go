@@ -78,14 +78,15 @@ func (c *call) earlierTryOpen() bool {
 	return c.sent.EarlierOpen()
 }
 
-// unanswered reports whether a try of a failed call got no reply of the service, or may have
-// got none: then the request may still reach the service. In plain mode only the last reply
-// can be seen, so unanswered returns true if there were several tries.
+// unanswered reports whether a try of a failed call got no reply, or may have got none: then
+// the request may still reach the service. In plain mode only the last reply can be seen; any
+// other is taken as one of the service.
 func (c *call) unanswered() bool {
 	if c.seen {
 		return c.noReply
 	}
-	return c.sent.EarlierOpen() || c.sent.Replies.Load() == 0 || ofGateway(c.resp)
+	conns := c.sent.Conns.Load()
+	return conns == 0 || c.sent.Replies.Load() < conns || ofGateway(c.resp)
 }
 
 // ofGateway reports whether resp is an error that the service did not send: a gateway on
