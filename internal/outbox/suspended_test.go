@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,19 +43,16 @@ func TestAWrongClockDoesNotHideACommit(t *testing.T) {
 			sweeper.Process = &harness.Process{Decide: sweeper.decide, Skew: skew}
 			_, err := r.start(sweeper)
 			r.must(err)
-			lost, swept := false, 0
+			var lost, swept atomic.Bool
 			a.loseReply = func(method, path string) bool {
-				first := !lost && isTransaction(method, path)
-				lost = lost || first
-				return first
+				return isTransaction(method, path) && lost.CompareAndSwap(false, true)
 			}
-			a.sending = func(method, path string) {
-				if !lost || swept > 0 {
+			a.sending = func(string, string) {
+				if !lost.Load() || !swept.CompareAndSwap(false, true) {
 					return
 				}
 				r.handle(0)
-				for swept < 3 {
-					swept++
+				for range 3 {
 					time.Sleep(2 * testGrace)
 					report, err := sweeper.Sweep(r.ctx, nil)
 					r.must(err)
@@ -65,7 +63,7 @@ func TestAWrongClockDoesNotHideACommit(t *testing.T) {
 			}
 			_, err = a.Insert(r.ctx, withBadge("B7"))
 			r.must(err)
-			if swept == 0 {
+			if !swept.Load() {
 				r.must(errors.New("no reply was lost"))
 			}
 		})
