@@ -26,7 +26,12 @@ func (t *Table) commit(ctx context.Context, changes []txn.Change, required int) 
 	etags, err := t.send(ctx, changes, required)
 	var e *azerr.Error
 	if errors.As(err, &e) && e.Unsure {
+		var f *wire.BatchFailure
+		named := errors.As(err, &f)
 		etags, err = txn.Resolve(ctx, t.Client, changes[:1], e)
+		if named && errors.As(err, &e) && !e.Unsure {
+			err = &wire.BatchFailure{Cause: e, Index: f.Index} // refused because of that row
+		}
 	}
 	if err != nil {
 		return "", err

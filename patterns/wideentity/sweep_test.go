@@ -2,6 +2,8 @@ package wideentity_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,20 @@ import (
 )
 
 func TestAStagedWriteWhoseMarkerWasSweptFailsAndChangesNothing(t *testing.T) {
+	testSweptMarker(t, func(*harness.Backend) {})
+}
+
+// An earlier attempt of the transaction that changes the head was answered with an error.
+func TestAStagedWriteWhoseMarkerWasSweptIsAConflictAfterAnErrorOfTheServer(t *testing.T) {
+	testSweptMarker(t, func(b *harness.Backend) {
+		b.Fault(fault.On("Table.Batch").Where(func(q fault.Request) bool {
+			return strings.Contains(fmt.Sprint(q.Rows), year.Row+"_00")
+		}).Nth(1).Status(500, "InternalError"))
+	})
+}
+
+func testSweptMarker(t *testing.T, prepare func(b *harness.Backend)) {
+	t.Helper()
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		name := harness.UniqueName()
 		b.NamedTable(t, name)
@@ -27,6 +43,7 @@ func TestAStagedWriteWhoseMarkerWasSweptFailsAndChangesNothing(t *testing.T) {
 		wideentity.SetBatchBytes(table, smallBatch)
 		item := harness.Must(table.Get(t.Context(), year))(t) // try 1
 		item.Value = large("x")
+		prepare(b)
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrConflict) {
 			t.Errorf("got %v, want a conflict", err)
 		}
