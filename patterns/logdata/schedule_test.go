@@ -121,7 +121,7 @@ func (r *logRun) write(ctx context.Context, number int, chance *rand.Rand) {
 			r.acknowledge(p, pending...)
 		}
 	}
-	for range 60 { // until a lease has ended
+	for range 600 { // until a lease has ended and a request gets through
 		err := w.Close(ctx)
 		if err == nil {
 			r.acknowledge(p, pending...)
