@@ -193,7 +193,11 @@ func (t *Table[T]) deleteOrMark(ctx context.Context, name string, changed time.T
 	if !o.marked && !unchanged {
 		return t.grace + time.Second, o.mark(ctx, t.blobs, name)
 	}
-	return 0, o.delete(ctx, t.blobs, name)
+	gone, err := o.delete(ctx, t.blobs, name)
+	if err == nil && !gone { // a worker that has received the message too has marked the blob
+		wait = t.grace + time.Second
+	}
+	return wait, err
 }
 
 // deleteWithOutbox is Delete with an outbox. It reads the references of the row, sends

@@ -219,7 +219,7 @@ func (s *sweep) deleteOrMark(ctx context.Context, name string, o orphan) (err er
 	switch {
 	case s.DryRun:
 	case o.marked:
-		err = o.delete(ctx, s.container, name)
+		_, err = o.delete(ctx, s.container, name)
 	default:
 		err = o.mark(ctx, s.container, name)
 	}
@@ -272,11 +272,15 @@ func (o orphan) setMetadata(ctx context.Context, c *container.Client, name strin
 	return changeError("mark blob", err)
 }
 
-func (o orphan) delete(ctx context.Context, c *container.Client, name string) error {
-	_, err := c.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{
+// delete deletes the blob. It reports whether the blob is gone: it is not if another process
+// has changed it.
+func (o orphan) delete(ctx context.Context, c *container.Client, name string) (gone bool, err error) {
+	_, err = c.NewBlobClient(name).Delete(ctx, &blob.DeleteOptions{
 		DeleteSnapshots: to.Ptr(blob.DeleteSnapshotsOptionTypeInclude), AccessConditions: o.ifUnchanged(),
 	})
-	return changeError("delete blob", err)
+	changed := bloberror.HasCode(err, bloberror.ConditionNotMet)
+	err = changeError("delete blob", err)
+	return err == nil && !changed, err
 }
 
 func (o orphan) ifUnchanged() *blob.AccessConditions {
