@@ -137,3 +137,32 @@ func TestAMessageIsNotOlderThanItsWriteIfAReplyWasDelayed(t *testing.T) {
 		}
 	})
 }
+
+// A message is delivered to two workers. One changes the metadata of the blob after the other
+// has read its properties.
+func TestABlobThatChangedBeforeItsDeleteIsHandledAgain(t *testing.T) {
+	var queue harness.OutboxQueue
+	inVirtualTime(t, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour}, func(t *testing.T, acct *storagetest.Account, table table) {
+		item := harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+		item.Value.Photo = noise("b", large)
+		harness.Must(table.Replace(t.Context(), item))(t)
+		time.Sleep(3 * time.Hour)
+		acct.Fault(storagetest.On("Blob.Delete").Nth(1).Delay(time.Minute))
+		wait := make(chan time.Duration)
+		go func() {
+			after, err := table.Handle(t.Context(), queue.Message(1))
+			if err != nil {
+				t.Error(err)
+			}
+			wait <- after
+		}()
+		time.Sleep(30 * time.Second)
+		for _, name := range stored(t, table.Container()) {
+			_, err := table.Container().NewBlobClient(name).SetMetadata(t.Context(), nil, nil)
+			harness.NoError(t, err)
+		}
+		if after := <-wait; after <= 0 {
+			t.Error("the message is not delivered again, although the blob still exists")
+		}
+	})
+}
