@@ -65,10 +65,10 @@ func (r *race) refused(what string, err error) {
 
 // inside calls do immediately before the nth transaction of the process.
 func (p *process) inside(nth int, do func()) {
-	n := 0
+	var n atomic.Int32
 	p.sending = func(_, path string) {
 		if strings.HasSuffix(path, "$batch") {
-			if n++; n == nth {
+			if n.Add(1) == int32(nth) {
 				do()
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -146,15 +147,7 @@ func TestAnOperationOfAnUnknownViewIsLeftToOthers(t *testing.T) {
 		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
-		transactions := 0
-		crashed.sending = func(_, path string) {
-			if transactions > 0 {
-				crashed.Kill()
-			}
-			if strings.HasSuffix(path, "$batch") {
-				transactions++
-			}
-		}
+		crashed.sending = killAfterTransaction(crashed)
 		_, _ = crashed.Insert(ctx, jones())
 		before, err := readTable(ctx, c.own)
 		if err != nil {
@@ -237,13 +230,7 @@ func TestARowIsNotStoredForAnEntityThatDoesNotListItsView(t *testing.T) {
 		if err := errors.Join(err1, err2, err3, err4); err != nil {
 			return err
 		}
-		committed := false
-		crashed.sending = func(_, path string) {
-			if committed {
-				crashed.Kill()
-			}
-			committed = committed || strings.HasSuffix(path, "$batch")
-		}
+		crashed.sending = killAfterTransaction(crashed)
 		_ = crashed.Delete(ctx, jones().key())
 		_, err5 := old.Insert(ctx, &hire{Dept: "Sales", ID: jones().ID, Name: "Ann Jones"})
 		err6 := c.recover(ctx)
@@ -257,5 +244,19 @@ func TestARowIsNotStoredForAnEntityThatDoesNotListItsView(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// killAfterTransaction kills p before the request that follows its first transaction. A drain
+// sends requests concurrently.
+func killAfterTransaction(p *process) func(method, path string) {
+	var committed atomic.Bool
+	return func(_, path string) {
+		if committed.Load() {
+			p.Kill()
+		}
+		if strings.HasSuffix(path, "$batch") {
+			committed.Store(true)
+		}
 	}
 }
