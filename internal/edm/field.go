@@ -39,7 +39,10 @@ type field struct {
 	ptr          bool  // typ is a pointer to the value
 	shape        shape
 	bits         int
-	edm          Type
+	edm          Type // with which the property is written
+	native       Type // of the Go type
+	declared     bool // the tag, or the Go type, requires the type edm
+	kept         bool // the row stores the property with the type edm
 	nameSize     int  // what the property counts, apart from its value, against the size of an entity
 	acceptsText  bool // an integer that clients without annotations stored as text
 	annotationAt int  // index in plan.system, plus one, of the field for its annotation
@@ -150,7 +153,9 @@ func (f *field) resolve() (reason string) {
 			return reason
 		}
 	}
+	f.native = f.edm
 	f.acceptsText = f.quoted || t == edmInt64Type
+	f.declared = t == edmInt64Type
 	if f.quoted {
 		switch f.shape {
 		case shapeBool, shapeFloat:
@@ -165,6 +170,14 @@ func (f *field) resolve() (reason string) {
 		default:
 			f.quoted = false
 		}
+	}
+	if f.stored != 0 {
+		if !f.canStore(f.stored) {
+			return "a " + t.String() + " cannot be stored as " + f.stored.String()
+		}
+		f.edm, f.declared = f.stored, true
+		f.quoted = f.quoted || f.edm == String
+		f.acceptsText = f.quoted
 	}
 	f.isZeroer = (f.omitEmpty || f.omitZero) && reflect.PointerTo(f.typ).Implements(zeroerType)
 	f.prefix, f.altPrefix = prefixes(f.name, f.edm)
