@@ -115,7 +115,7 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 // hasOnePartition refuses an option that would have no effect.
 func (ix *Index[T]) hasOnePartition() error {
 	if ix.def.Partition != nil {
-		return azerr.Errorf("Options.Partition is for OtherPartition")
+		return azerr.Errorf("%w: Options.Partition is for OtherPartition", azerr.ErrBadOption)
 	}
 	return nil
 }

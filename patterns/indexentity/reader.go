@@ -107,7 +107,7 @@ func (o *QueryOptions) withDefaults() (QueryOptions, error) {
 		q.Parallel = defaultParallel
 	}
 	if q.Limit < 0 {
-		return q, azerr.Errorf("negative Limit")
+		return q, azerr.Errorf("%w: negative Limit", azerr.ErrBadOption)
 	}
 	return q, nil
 }

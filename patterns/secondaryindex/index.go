@@ -67,7 +67,7 @@ type Options[T any] struct {
 func Intra[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
 	ix, err := newIndex(name, value, opts)
 	if err == nil && ix.def.Partition != nil {
-		err = azerr.Errorf("Options.Partition is for Inter")
+		err = azerr.Errorf("%w: Options.Partition is for Inter", azerr.ErrBadOption)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)

@@ -215,8 +215,8 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 				t.Errorf("%v: the cursor of other values: %v", values, err)
 			}
 		}
-		if _, err := r.Page(t.Context(), "Sales", secondaryindex.Values{}, "", &secondaryindex.QueryOptions{Limit: -1}); err == nil {
-			t.Error("a negative limit was accepted")
+		if _, err := r.Page(t.Context(), "Sales", secondaryindex.Values{}, "", &secondaryindex.QueryOptions{Limit: -1}); !errors.Is(err, patterns.ErrBadOption) {
+			t.Errorf("a negative limit: %v", err)
 		}
 	})
 }
