@@ -45,6 +45,9 @@ func (d *decoder) set(f *field, t *token, v reflect.Value) bool {
 		v.SetBool(b)
 		return ok
 	}
+	if f.shape == shapeScalar {
+		return d.setScalar(t, v)
+	}
 	if t.kind != tokString || t.edm != 0 && t.edm != String && t.edm != f.native {
 		return false
 	}

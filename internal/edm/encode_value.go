@@ -52,6 +52,8 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 		w.guid(f, &g)
 	case shapeText:
 		return w.marshaled(f, v)
+	case shapeScalar:
+		return w.jsonScalar(f, v)
 	case shapeJSON:
 		text, err := json.Marshal(v.Interface())
 		if err != nil {

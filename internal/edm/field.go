@@ -26,6 +26,7 @@ const (
 	shapeEDMGUID       // aztables.EDMGUID
 	shapeText          // encoding.TextMarshaler and TextUnmarshaler
 	shapeJSON          // table:",json"
+	shapeScalar        // json.Marshaler and Unmarshaler
 	shapeMap           // map[string]any for unknown properties
 )
 
@@ -85,7 +86,7 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 	case rawJSONType:
 		return shapeJSON, String, 0, ""
 	case numberType:
-		return 0, 0, 0, "a json.Number has no one property type"
+		return 0, 0, 0, "a json.Number has no one property type: use int64 or float64"
 	}
 	if t.Kind() == reflect.Array && t.Len() == 16 && t.Elem().Kind() == reflect.Uint8 {
 		return shapeGUID, Guid, 0, ""
@@ -97,8 +98,15 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 		return shapeText, String, 0, ""
 	case writes || reads:
 		return 0, 0, 0, "needs both MarshalText and UnmarshalText"
-	case p.Implements(jsonMarshalerType) || p.Implements(jsonUnmarshalerType):
-		return 0, 0, 0, `has JSON methods, which only the tag table:",json" uses`
+	}
+	switch writes, reads = p.Implements(jsonMarshalerType), p.Implements(jsonUnmarshalerType); {
+	case writes && reads:
+		if edm = scalarType(t); edm == 0 {
+			return 0, 0, 0, "its MarshalJSON returns nested JSON" + nestedJSON
+		}
+		return shapeScalar, edm, 64, ""
+	case writes || reads:
+		return 0, 0, 0, "needs both MarshalJSON and UnmarshalJSON"
 	}
 	switch k := t.Kind(); k {
 	case reflect.String:
@@ -119,15 +127,18 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 		if t.Elem().Kind() == reflect.Uint8 {
 			return shapeBytes, Binary, 0, ""
 		}
-		return 0, 0, 0, `a slice needs the tag table:",json"`
-	case reflect.Struct, reflect.Map:
-		return 0, 0, 0, "a " + k.String() + ` needs the tag table:",json"`
-	case reflect.Array:
-		return 0, 0, 0, `an array needs the tag table:",json"`
+		return 0, 0, 0, "a slice is nested JSON" + nestedJSON
+	case reflect.Struct, reflect.Map, reflect.Array:
+		return 0, 0, 0, "a " + k.String() + " is nested JSON" + nestedJSON
+	case reflect.Interface:
+		return 0, 0, 0, `an interface has no one property type: use a concrete type, or add the tag table:",json"`
 	default:
 		return 0, 0, 0, "no property type for kind " + k.String()
 	}
 }
+
+// nestedJSON ends the reason why a field cannot be stored as encoding/json writes it.
+const nestedJSON = `, which the service refuses: add the tag table:",json" to store it as text, or table:"-" to omit it`
 
 // resolve determines how the field is read and written. If it cannot be, reason is why.
 func (f *field) resolve() (reason string) {

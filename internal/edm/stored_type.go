@@ -29,6 +29,8 @@ func (f *field) canStore(t Type) bool {
 		return t == String || t == Int64 || t >= DateTime
 	case shapeInt, shapeUint:
 		return t == String || t == Int32 || t == Int64 || t == Double
+	case shapeScalar:
+		return true
 	case shapeText, shapeJSON, shapeMap:
 		return t == String
 	}

@@ -88,13 +88,14 @@ func flatten(t reflect.Type) ([]field, error) {
 }
 
 // isContainer reports whether the fields of an embedded struct of type t are mapped. They
-// are not if the struct is itself a value, such as time.Time.
+// are not if the struct is itself a value, such as time.Time. JSON methods do not make it one,
+// because those of an embedded struct would be the methods of the entity.
 func isContainer(t reflect.Type) bool {
 	if t == edmEntityType {
 		return true
 	}
 	s, _, _, _ := classify(t)
-	return s == shapeNone
+	return s == shapeNone || s == shapeScalar
 }
 
 // isSystem reports whether the member is set by the service, or is one of the keys, and
