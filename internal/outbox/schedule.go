@@ -93,10 +93,16 @@ func slow(ctx, within context.Context, err error) error {
 }
 
 // reserve is step 2: it inserts or marks every unique row that the transaction is going
-// to imply, so that no other primary can have it.
+// to imply, so that no other primary can have it. It also adopts the rows of the old version
+// that have no marker: after the transaction a worker could not recognize them.
 func (op *operation) reserve(ctx context.Context, p *plan) error {
 	for i := range p.remote {
 		d := &p.remote[i]
+		if d.Adopts() {
+			if err := op.adoptRow(ctx, d); err != nil {
+				return fmt.Errorf("%s: %w", op.Op, err)
+			}
+		}
 		if !d.Unique() {
 			continue
 		}
@@ -111,10 +117,35 @@ func (op *operation) reserve(ctx context.Context, p *plan) error {
 	return nil
 }
 
+// adoptRow adds the marker to a row of the old version that has none. One request, two if
+// there is such a row, two more for each conflict.
+func (op *operation) adoptRow(ctx context.Context, d *view.Diff) error {
+	t, ok := op.store.tableOf(d.View)
+	if !ok {
+		return nil
+	}
+	c := d.Claim(op.Key)
+	for try := 1; ; try++ {
+		found, err := txn.ReadRow(ctx, t.Client, d.Key)
+		if err != nil {
+			return err
+		}
+		w, needed, err := c.Adoption(found)
+		if err != nil || !needed {
+			return err
+		}
+		_, err = t.Client.Write(ctx, w)
+		if err = view.Raced(ctx, err); !errors.Is(err, view.ErrRaced) || try >= op.store.Tries {
+			return err
+		}
+	}
+}
+
 // reserveRow reserves one row. One request if the row is free, two more for each
 // conflict.
 func (op *operation) reserveRow(ctx context.Context, t *view.Table, d *view.Diff) error {
-	c := view.CopyClaim{Key: d.Key, Primary: op.Key, View: d.View.Name, Op: op.state.id}
+	c := d.Claim(op.Key)
+	c.Op = op.state.id
 	ref := d.Ref(d.View)
 	var found txn.Row // assume at first that there is no row
 	for try := 1; ; try++ {

@@ -62,10 +62,12 @@ func (s *Store) find(ctx context.Context, key keys.Key) (*txn.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Origin != nil {
-		if name, ok := r.Origin.Unknown.Text(view.PropView); ok {
-			return nil, &view.Error{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
-		}
+	name, err := s.Views.ViewOf(&r)
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		return nil, &view.Error{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
 	}
 	return &r, s.CheckKey(&r)
 }

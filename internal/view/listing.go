@@ -96,5 +96,9 @@ func (s *Set) Listing() Listing { return s.listing }
 
 // fingerprint identifies the definition of v, as far as it is known.
 func (v *View) fingerprint() string {
-	return hash(strconv.Itoa(int(v.Shape.Kind)), v.TargetID(), v.Shape.Version)[:8]
+	kind := strconv.Itoa(int(v.Shape.Kind))
+	if v.Shape.Plain {
+		kind += " plain"
+	}
+	return hash(kind, v.TargetID(), v.Shape.Version)[:8]
 }

@@ -40,7 +40,8 @@ func LocalRows(local []Diff) []LocalRow {
 // and the primary's old version determines what is stored.
 func (r *LocalRow) Blind() bool {
 	d := &r.Diffs[0]
-	return d.View.Shape.Kind == Copies && (d.Old == nil || d.Tracked)
+	mayDiffer := d.View.Shape.Adopt == AdoptLeave // a row of someone else may have been left there
+	return d.View.Shape.Kind == Copies && (d.Old == nil || d.Tracked && !mayDiffer)
 }
 
 // BlindWrite returns the write of a row that is [LocalRow.Blind]. The write fails, and
@@ -65,11 +66,12 @@ func (r *LocalRow) BlindWrite() wire.Write {
 // its part of the row, may be overwritten.
 func (r *LocalRow) Write(primary keys.Key, found txn.Row, former *keys.Key) (w wire.Write, needed bool, err error) {
 	if d := &r.Diffs[0]; d.View.Shape.Kind == Copies {
-		c := CopyClaim{View: d.View.Name, Key: r.Key, Primary: primary, Over: former}
-		if d.New != nil {
-			c.Body = d.New.Body
-		}
+		c := d.Claim(primary)
+		c.Over = former
 		w, needed, err = c.write(found)
+		if err == errLeave {
+			return w, false, nil
+		}
 		return w, needed || err == nil && d.confirm(), withView(d.View.Name, err)
 	}
 	row, err := found.Content()
@@ -80,6 +82,9 @@ func (r *LocalRow) Write(primary keys.Key, found txn.Row, former *keys.Key) (w w
 	for i := range r.Diffs {
 		d := &r.Diffs[i]
 		changed, err := d.edit(row, primary, found.Absent(), former)
+		if err == errLeave {
+			return w, false, nil // a list has one difference
+		}
 		if err != nil {
 			return w, false, withView(d.View.Name, err)
 		}
@@ -116,7 +121,7 @@ func (d *Diff) confirm() bool {
 // that the row does not exist.
 func (d *Diff) edit(row txn.Content, primary keys.Key, absent bool, former *keys.Key) (bool, error) {
 	if d.View.Shape.Kind == Members {
-		return editList(row, d.View.Name, d.View.Shape.List, primary, d.New != nil)
+		return editList(row, d.View, d.Key, primary, d.New != nil)
 	}
 	var before, after map[string]any
 	var want *MergeSpec

@@ -71,6 +71,12 @@ func (v *View) check(names []string, outbox bool) error {
 		return BadView(v.Name, "its shape has an unknown kind")
 	case v.Shape.Kind == Members && v.Shape.List == nil && (isTable || !v.Foreign()):
 		return BadView(v.Name, "its shape has no List")
+	case v.Shape.Plain && v.Shape.Owner == nil:
+		return BadView(v.Name, "its shape is Plain and has no Owner")
+	case v.Shape.Plain && v.Shape.Kind == Merges:
+		return BadView(v.Name, "its shape is Plain, which merges cannot be")
+	case v.Shape.Adopt < AdoptEqual || v.Shape.Adopt > AdoptLeave:
+		return BadView(v.Name, "its shape has an unknown Adopt")
 	case (v.Foreign() || v.Shape.Remote) && !outbox:
 		return NoOutbox(v.Name)
 	case v.Foreign() && !isTable && !reconciles:
