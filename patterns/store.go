@@ -45,8 +45,17 @@ type StoreOptions[T any] struct {
 	// still stored; see [Shape.Version].
 	Views []View[T]
 
-	// Retired names views that the program had in the past. Their rows are left alone, and
-	// entities that list them are changed as if they did not.
+	// Building names views in Views that a running program may not have yet. A change of an
+	// entity keeps its rows of such a view up to date if the entity lists the view, but does
+	// not add the view to an entity. So a program with a building view can run at the same
+	// time as one without the view, and as one for which the view is no longer building.
+	// See [Store.ViewStates] for the steps in which a view is added and removed.
+	Building []string
+
+	// Retired names views that are being removed, or that the program had in the past. If
+	// such a view is in Views, a change of an entity removes the entity's rows of the view.
+	// If it is not, these rows are left alone. In both cases the entity does not list the
+	// view afterwards.
 	Retired []string
 
 	// Outbox is the queue of outbox messages. It is needed if a view has rows outside the
@@ -93,8 +102,8 @@ const (
 )
 
 // NewStore returns a Store on table. It makes no request. It refuses two views of the
-// same name, a view that is also retired, and a view with rows outside the partition if
-// there is no outbox; the error names the view.
+// same name, a building view that is retired or not in Views, and a view with rows outside
+// the partition if there is no outbox; the error names the view.
 func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) {
 	if table == nil {
 		return nil, fmt.Errorf("new store: table: %w", ErrNil)
@@ -121,7 +130,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	}
 	engine, err := newEngine(outbox.Config{
 		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending, GuardInserts: o.GuardInserts,
-	}, o.Outbox, views, copyEntity[T], o.Retired)
+	}, o.Outbox, views, copyEntity[T], o.Building, o.Retired)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +138,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 }
 
 // newEngine fills in the defaults of c.
-func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntity view.CopyEntity, retired []string) (*outbox.Store, error) {
+func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntity view.CopyEntity, building, retired []string) (*outbox.Store, error) {
 	if queue != nil {
 		c.Queue = engineQueue{queue}
 	}
@@ -146,7 +155,7 @@ func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntit
 		c.Tries = defaultTries
 	}
 	var err error
-	if c.Views, err = view.NewSet(c.Table.Codec, views, c.Queue != nil, copyEntity, slices.Clone(retired)...); err != nil {
+	if c.Views, err = view.NewSet(c.Table.Codec, views, c.Queue != nil, copyEntity, slices.Clone(building), slices.Clone(retired)); err != nil {
 		return nil, fmt.Errorf("new store: %w", err)
 	}
 	engine, err := outbox.New(c)

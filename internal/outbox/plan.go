@@ -24,6 +24,7 @@ type plan struct {
 	remote  []view.Diff
 	primary txn.Change
 	origin  *txn.Origin // of the record that results
+	views   *view.Set   // that have rows of the new version
 }
 
 // plan reads the primary, if necessary, and derives the rows of both versions.
@@ -47,8 +48,9 @@ func (op *operation) plan(ctx context.Context) (*plan, error) {
 	if err := s.Views.Check(listing); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
-	op.check = op.check || !listing.Certain()          // another definition may have made the rows
-	old, err := s.Views.Derive(valueOf(p.was), op.Key) // before Next, which may change what was refers to
+	op.check = op.check || !listing.Certain() // another definition may have made the rows
+	p.views = s.Views.After(listing)
+	old, err := s.Views.Before(listing).Derive(valueOf(p.was), op.Key) // before Next, which may change what was refers to
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
@@ -58,7 +60,7 @@ func (op *operation) plan(ctx context.Context) (*plan, error) {
 	if err := op.encode(p, origin); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
-	now, err := s.Views.Derive(p.now, op.Key)
+	now, err := p.views.Derive(p.now, op.Key)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
@@ -95,7 +97,7 @@ func (op *operation) encode(p *plan, origin *txn.Origin) error {
 	if origin != nil {
 		*p.origin = *origin
 	}
-	if l := op.store.Views.Listing(); l != view.ListingOf(origin) {
+	if l := p.views.Listing(); l != view.ListingOf(origin) {
 		p.origin.Unknown = p.origin.Unknown.WithText(view.PropViews, string(l))
 	}
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: &p.origin.Unknown}
@@ -198,13 +200,14 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 	if err != nil || owner == nil {
 		return err == nil, err
 	}
-	if s.Views.Retired(owned.As) {
+	if s.Views.Gone(owned.As) {
 		return false, nil
 	}
-	if err := s.Views.CheckView(view.ListingOf(owner.Origin), owned.As); err != nil {
+	listing := view.ListingOf(owner.Origin)
+	if err := s.Views.CheckView(listing, owned.As); err != nil {
 		return false, err
 	}
-	rows, err := s.Views.Derive(owner.Value, owner.Key)
+	rows, err := s.Views.Before(listing).Derive(owner.Value, owner.Key)
 	if err != nil {
 		return false, err
 	}

@@ -54,7 +54,7 @@ func (op *operation) throughOutbox(ctx context.Context, batch *txn.Batch, p *pla
 	r := p.record(op.Key, done.primary)
 	d := &drain{primary: op.Key, op: id, refs: refs, diffs: p.remote, reserved: reserved, began: began}
 	if done.primary != txn.SupersededETag {
-		d.known = &version{p.now, done.primary, s.Views.Listing()}
+		d.known = &version{p.now, done.primary, p.views.Listing()}
 	}
 	if _, err := s.drain(ctx, d); err != nil {
 		if s.OnPending != nil {

@@ -75,7 +75,7 @@ func (s *Set) CheckView(l Listing, view string) error {
 }
 
 func (s *Set) checkEntry(name, fingerprint string) error {
-	if s.Retired(name) {
+	if s.Gone(name) {
 		return nil
 	}
 	v, err := s.View(name)
@@ -88,11 +88,59 @@ func (s *Set) checkEntry(name, fingerprint string) error {
 	return nil
 }
 
-// Retired reports whether the program no longer has the view. Its rows are left alone.
-func (s *Set) Retired(view string) bool { return slices.Contains(s.retired, view) }
+// Gone reports whether the view is retired and s does not have it. Its rows are left alone.
+func (s *Set) Gone(view string) bool {
+	_, err := s.View(view)
+	return err != nil && slices.Contains(s.retired, view)
+}
 
 // Listing returns the Listing of all views of s.
 func (s *Set) Listing() Listing { return s.listing }
+
+// Before returns the views that may have rows of a primary with the Listing l. Building and
+// retired views have rows only of primaries that list them.
+func (s *Set) Before(l Listing) *Set {
+	return s.only(func(view string) bool { return s.isFull(view) || l.Has(view) })
+}
+
+// After returns the views that have rows of a primary which had the Listing l once s has
+// changed it. Its Listing is that of the changed primary. A change keeps the rows of a
+// building view up to date if there are any, but does not add them; it removes the rows of a
+// retired view. So a program that adds a view and a program without it never change the same
+// primary, if a third one, for which the view is building, runs between the two.
+func (s *Set) After(l Listing) *Set {
+	return s.only(func(view string) bool {
+		return s.isFull(view) || l.Has(view) && !slices.Contains(s.retired, view)
+	})
+}
+
+// Adds reports whether a change of a primary with the Listing l adds the view's rows.
+func (s *Set) Adds(view string, l Listing) bool { return s.isFull(view) && !l.Has(view) }
+
+// isFull reports whether every primary that s changes gets the rows of the view.
+func (s *Set) isFull(view string) bool {
+	return !slices.Contains(s.building, view) && !slices.Contains(s.retired, view)
+}
+
+// only returns s with those of its views that keep accepts.
+func (s *Set) only(keep func(view string) bool) *Set {
+	if len(s.building) == 0 && len(s.retired) == 0 {
+		return s
+	}
+	some := *s
+	some.Views = slices.DeleteFunc(slices.Clone(s.Views), func(v *View) bool { return !keep(v.Name) })
+	some.listing = listingOf(some.Views)
+	return &some
+}
+
+func listingOf(views []*View) Listing {
+	entries := make([]string, len(views))
+	for i, v := range views {
+		entries[i] = v.Name + ":" + v.fingerprint()
+	}
+	slices.Sort(entries)
+	return Listing(strings.Join(entries, ","))
+}
 
 // fingerprint identifies the definition of v, as far as it is known.
 func (v *View) fingerprint() string {

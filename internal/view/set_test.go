@@ -30,7 +30,7 @@ func TestASetNamesTheViewItRefuses(t *testing.T) {
 		`view "a": view breaks its contract: its shape has an unknown kind`:     {[]*View{named("a", Shape{Kind: 7})}, true},
 		`view 1: nil`: {[]*View{named("a", Shape{}), nil}, true},
 	} {
-		_, err := NewSet(codec, c.views, c.outbox, nil)
+		_, err := NewSet(codec, c.views, c.outbox, nil, nil, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
