@@ -19,8 +19,9 @@ import (
 // are eventually consistent: normally they are updated immediately after the
 // transaction, after a crash by a worker (see [Store.Handle]).
 //
-// All changes of primaries must go through a Store with the same views. Row keys that
-// begin with "~azp", and properties that begin with "azp_", are reserved for the Store.
+// All changes of primaries must go through a Store with the same views, except for views
+// that are being added or removed as [ViewState] describes. Row keys that begin with "~azp",
+// and properties that begin with "azp_", are reserved for the Store.
 type Store[T any] struct {
 	table  *Table[T]
 	views  []View[T]
@@ -32,24 +33,25 @@ type Store[T any] struct {
 type StoreOptions[T any] struct {
 	// Views of the table. Their names must differ.
 	//
-	// Each entity lists the views that the program which wrote it has, with a fingerprint of
-	// their definitions. A Store refuses to change an entity that lists a view which the
-	// Store does not have, or has with another definition, with a [*ViewMismatchError]:
-	// otherwise rows of that view would become obsolete. So two versions of a program can
-	// run at the same time. If one of them has an additional view, the other cannot change
-	// an entity once the first has changed it, and leaves outbox messages that concern the
-	// view to the first. A view has no rows of entities that do not list it, until they are
-	// changed or repaired by a program that has the view.
+	// Each entity lists the views that may have rows of it, with a fingerprint of their
+	// definitions: those of the program which wrote it, without building and retired views.
+	// A Store refuses to change an entity that lists a view which the Store does not have, or
+	// has with another definition, with a [*ViewMismatchError]: otherwise rows of that view
+	// would become obsolete. It leaves outbox messages that concern such a view to the other
+	// program. A view has no rows of entities that do not list it, until they are changed or
+	// repaired by a program that adds the view.
 	//
-	// A changed definition needs a new name, because the rows of the old definition are
-	// still stored; see [Shape.Version].
+	// [ViewState] describes the steps in which a view is added, changed or removed while
+	// programs of two versions run, so that neither ever meets such an entity. A changed
+	// definition needs a new name, because the rows of the old definition are still stored;
+	// see [Shape.Version].
 	Views []View[T]
 
 	// Building names views in Views that a running program may not have yet. A change of an
-	// entity keeps its rows of such a view up to date if the entity lists the view, but does
+	// entity keeps the rows of such a view up to date if the entity lists the view. It does
 	// not add the view to an entity. So a program with a building view can run at the same
 	// time as one without the view, and as one for which the view is no longer building.
-	// See [Store.ViewStates] for the steps in which a view is added and removed.
+	// See [ViewState] for the steps in which a view is added and removed.
 	Building []string
 
 	// Retired names views that are being removed, or that the program had in the past. If

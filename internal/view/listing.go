@@ -8,9 +8,10 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 )
 
-// Listing is the value of [PropViews]: the views that a program had when it wrote a primary
-// or an outbox row, sorted and separated by commas. Each is a name, a colon and the
-// fingerprint of the view's definition. Early versions of the library stored names only.
+// Listing is the value of [PropViews]: the views whose rows a program kept up to date when it
+// wrote a primary, or that it had when it wrote an outbox row, sorted and separated by
+// commas. Each is a name, a colon and the fingerprint of the view's definition. Early
+// versions of the library stored names only.
 //
 // A primary has no rows of views that it does not list, or they are obsolete: the program
 // that wrote it did not maintain them.
@@ -88,10 +89,36 @@ func (s *Set) checkEntry(name, fingerprint string) error {
 	return nil
 }
 
+// IsRetired reports whether the view is retired.
+func (s *Set) IsRetired(view string) bool { return slices.Contains(s.retired, view) }
+
 // Gone reports whether the view is retired and s does not have it. Its rows are left alone.
 func (s *Set) Gone(view string) bool {
 	_, err := s.View(view)
-	return err != nil && slices.Contains(s.retired, view)
+	return err != nil && s.IsRetired(view)
+}
+
+// Names returns the names of the views of s, then of those that are gone.
+func (s *Set) Names() []string {
+	var names []string
+	for _, v := range s.Views {
+		names = append(names, v.Name)
+	}
+	for _, name := range s.retired {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Entry returns the Listing of one view, with no fingerprint if s does not have it.
+func (s *Set) Entry(view string) Listing {
+	v, err := s.View(view)
+	if err != nil {
+		return Listing(view)
+	}
+	return listingOf([]*View{v})
 }
 
 // Listing returns the Listing of all views of s.
@@ -110,7 +137,7 @@ func (s *Set) Before(l Listing) *Set {
 // primary, if a third one, for which the view is building, runs between the two.
 func (s *Set) After(l Listing) *Set {
 	return s.only(func(view string) bool {
-		return s.isFull(view) || l.Has(view) && !slices.Contains(s.retired, view)
+		return s.isFull(view) || l.Has(view) && !s.IsRetired(view)
 	})
 }
 
@@ -119,7 +146,7 @@ func (s *Set) Adds(view string, l Listing) bool { return s.isFull(view) && !l.Ha
 
 // isFull reports whether every primary that s changes gets the rows of the view.
 func (s *Set) isFull(view string) bool {
-	return !slices.Contains(s.building, view) && !slices.Contains(s.retired, view)
+	return !slices.Contains(s.building, view) && !s.IsRetired(view)
 }
 
 // only returns s with those of its views that keep accepts.
