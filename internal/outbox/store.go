@@ -38,6 +38,7 @@ type Store struct {
 	Config
 	own     *view.Table // remote rows in the primaries' own table
 	records *txn.Table  // the outbox rows, in the same table
+	states  *txn.Table  // the states of the views, in the same table
 }
 
 // New returns a Store.
@@ -46,8 +47,13 @@ func New(c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	states, err := stateTable(c.Table.Client)
+	if err != nil {
+		return nil, err
+	}
 	return &Store{
 		Config:  c,
+		states:  states,
 		own:     view.NewTable("", c.Table.Client),
 		records: &txn.Table{Client: c.Table.Client, Codec: codec, Zero: func() any { return new(outboxRow) }},
 	}, nil

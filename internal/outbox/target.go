@@ -33,14 +33,14 @@ func (s *Store) knows(refs []view.RowRef, listing view.Listing) error {
 	return nil
 }
 
-// targets makes a target of each row of the drain. Rows of retired views are left alone.
+// targets makes a target of each row of the drain. Rows of views that are gone are left alone.
 func (s *Store) targets(d *drain) ([]target, error) {
 	if err := s.knows(d.refs, ""); err != nil {
 		return nil, err
 	}
 	var targets []target
 	for _, ref := range d.refs {
-		if s.Views.Retired(ref.View) {
+		if s.Views.Gone(ref.View) {
 			continue
 		}
 		v, err := s.Views.View(ref.View)
