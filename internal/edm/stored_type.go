@@ -40,7 +40,7 @@ func (f *field) canStore(t Type) bool {
 // storedType returns the type of the value t of the field f if it is not the type with which the
 // field is written. Otherwise it returns 0.
 func (d *decoder) storedType(f *field, t *token) Type {
-	if t.edm == f.edm || f.declared || f.annotationAt > 0 {
+	if f.declared || f.annotationAt > 0 || f.shape == shapeScalar && t.edm == 0 {
 		return 0
 	}
 	if t.edm == 0 {
@@ -50,7 +50,7 @@ func (d *decoder) storedType(f *field, t *token) Type {
 				return 0
 			}
 		case tokString:
-			if f.edm == String || d.untyped() {
+			if d.untyped() {
 				return 0
 			}
 		case tokNumber:
@@ -72,10 +72,10 @@ func (d *decoder) storedTypes() []storedType {
 	d.types = d.types[:0]
 	for i := range d.plan.fields {
 		t := &d.toks[firstFieldSlot+i]
-		if t.kind == tokNone || t.kind == tokNull {
-			continue
-		}
 		f := &d.plan.fields[i]
+		if t.kind == tokNone || t.kind == tokNull || t.edm == f.edm || t.edm == 0 && t.kind == tokString && f.edm == String {
+			continue // the usual case
+		}
 		if stored := d.storedType(f, t); stored != 0 {
 			d.types = append(d.types, storedType{f.name, stored})
 		}
