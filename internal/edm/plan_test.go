@@ -84,6 +84,9 @@ func TestCodecForNamesTheFieldThatCannotBeStored(t *testing.T) {
 		{reflect.TypeFor[struct{ J onlyJSON }](), "J"},
 		{reflect.TypeFor[struct{ J nestedInJSON }](), "J"},
 		{reflect.TypeFor[struct {
+			X noZeroInJSON `table:",int32"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
 			X bool `table:",int32"`
 		}](), "X"},
 		{reflect.TypeFor[struct {
