@@ -166,7 +166,7 @@ func (t *Table[T]) currentReferences(ctx context.Context, key keys.Key) (referen
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	refs, _, err := rowReferences(row)
+	refs, err := t.references(row.Property)
 	return refs, row.Timestamp, err
 }
 
@@ -219,7 +219,7 @@ func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azco
 		case !unconditional && row.ETag != etag:
 			return fmt.Errorf("delete: %w", patterns.ErrConflict)
 		}
-		refs, _, err := rowReferences(row)
+		refs, err := t.references(row.Property)
 		if err != nil {
 			return err
 		}
