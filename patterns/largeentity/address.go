@@ -68,14 +68,15 @@ func (t *Table[T]) refAt(address string) BlobRef {
 
 // references returns the references of a row whose properties are those that property
 // returns. The address of a blob counts if azp_blobs refers to another one, because
-// other programs write only the address.
-func (t *Table[T]) references(property func(name string) (any, bool)) (references, error) {
-	refs := references{}
+// other programs write only the address. replaced are the references that do not count for
+// this reason. Nothing may delete their blobs while the row contains them, because a program
+// without [Options.Addresses] may have written them after the address.
+func (t *Table[T]) references(property func(name string) (any, bool)) (refs, replaced references, err error) {
+	refs, replaced = references{}, references{}
 	if value, ok := property(referencesProperty); ok {
 		text, _ := value.(string) // "" is not JSON either: parseReferences returns the error
-		var err error
 		if refs, err = parseReferences(text); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for i := range t.fields {
@@ -84,20 +85,23 @@ func (t *Table[T]) references(property func(name string) (any, bool)) (reference
 			continue
 		}
 		value, ok := property(f.address)
+		old, inBlob := refs[f.property]
 		text, isText := value.(string)
 		switch {
 		case !ok:
 			continue
 		case !isText:
-			return nil, ofProperty(f.property, fmt.Errorf("read references: %w", corrupt("the address is not text")))
+			return nil, nil, ofProperty(f.property, fmt.Errorf("read references: %w", corrupt("the address is not text")))
 		case text == "":
 			delete(refs, f.property)
-			continue
+		default:
+			if ref := t.refAt(text); !inBlob || ref.Name != old.Name { // not only the host has changed
+				refs[f.property] = ref
+			}
 		}
-		ref := t.refAt(text)
-		if old, ok := refs[f.property]; !ok || ref.Name != old.Name { // not only the host has changed
-			refs[f.property] = ref
+		if inBlob && !refs.has(old.Name) {
+			replaced[f.property] = old
 		}
 	}
-	return refs, nil
+	return refs, replaced, nil
 }

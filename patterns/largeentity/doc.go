@@ -63,8 +63,9 @@
 //
 // Every write stores the address, a URL without a signature, and azp_blobs for the blobs
 // that this package created. If the two differ, another program has changed the address,
-// and the address counts; an empty address means no blob. Therefore all programs that use
-// this package for the table need the same option. The content of such a blob is
+// and the address counts; an empty address means no blob. The blob in azp_blobs is kept until
+// the next write of this package. All programs that use this package for the table need the
+// same option. The content of such a blob is
 // returned without a check of its SHA-256, because other programs may overwrite it. If it
 // changes while it is read after a broken connection, the error is [ErrCorrupt].
 //

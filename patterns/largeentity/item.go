@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -28,8 +29,13 @@ type Item[T any] struct {
 	// write, because the service does not return it there.
 	Timestamp time.Time
 
-	row    patterns.Item[T] // its Value is zero
-	blobs  references
+	row   patterns.Item[T] // its Value is zero
+	blobs references
+
+	// replaced are references in the row that do not count: their blobs are dropped by the
+	// next write.
+	replaced references
+
 	loaded map[string]bool // the properties in blobs that Value contains
 
 	// unchecked are the contents, as the field encodes them, that were loaded from blobs
@@ -87,7 +93,7 @@ func (t *Table[T]) FromRow(row patterns.Item[T]) (Item[T], error) {
 	var zero T
 	item.row.Value = zero
 	var err error
-	if item.blobs, err = t.references(row.Property); err != nil {
+	if item.blobs, item.replaced, err = t.references(row.Property); err != nil {
 		return Item[T]{}, err
 	}
 	for i := range t.fields {
@@ -202,6 +208,8 @@ func (r references) has(name string) bool {
 	}
 	return false
 }
+
+func (r references) list() []BlobRef { return slices.Collect(maps.Values(r)) }
 
 func (r references) clone() references {
 	if r == nil {

@@ -218,12 +218,12 @@ func (t *Table[T]) op(p *plan[T], base patterns.Op[T]) patterns.Op[T] {
 }
 
 // droppedBy returns the references of old that are not part of p.
-func droppedBy[T any](p *plan[T], old *Item[T]) references {
-	dropped := references{}
+func droppedBy[T any](p *plan[T], old *Item[T]) []BlobRef {
+	var dropped []BlobRef
 	if old != nil {
-		for property, ref := range old.blobs {
+		for _, ref := range append(old.blobs.list(), old.replaced.list()...) {
 			if !p.refs.has(ref.Name) {
-				dropped[property] = ref
+				dropped = append(dropped, ref)
 			}
 		}
 	}

@@ -190,7 +190,7 @@ func (t *Table[T]) removeReferenced(ctx context.Context, s *sweep) error {
 		if s.report.Rows++; s.report.Rows%1000 == 0 {
 			s.progress()
 		}
-		refs, err := t.references(func(name string) (any, bool) {
+		refs, replaced, err := t.references(func(name string) (any, bool) {
 			if value, ok := row.Value[name]; ok {
 				return value, true
 			}
@@ -199,7 +199,7 @@ func (t *Table[T]) removeReferenced(ctx context.Context, s *sweep) error {
 		if err != nil {
 			return err
 		}
-		for _, ref := range refs {
+		for _, ref := range append(refs.list(), replaced.list()...) {
 			if err := s.keep(ctx, ref); err != nil {
 				return err
 			}
