@@ -97,11 +97,9 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 		return false, false, fmt.Errorf("drain: %w", err)
 	}
 	for i := range targets {
-		if now.listing.Has(targets[i].view.Name) {
-			targets[i].want(rows)
-		} else if now.value != nil {
-			d.stale = true
-		}
+		listed := now.listing.Has(targets[i].view.Name)
+		targets[i].want(rows, listed)
+		d.stale = d.stale || !listed && now.value != nil
 	}
 	if servicetime.Elapsed(d.began) >= s.limit() { // the process may have been suspended
 		return false, false, fmt.Errorf("drain: %w", errSlow)
