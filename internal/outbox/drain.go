@@ -98,7 +98,7 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 	}
 	for i := range targets {
 		listed := now.listing.Has(targets[i].view.Name)
-		targets[i].want(rows, listed)
+		targets[i].want(rows, listed, now.listing == "")
 		d.stale = d.stale || !listed && now.value != nil
 	}
 	if servicetime.Elapsed(d.began) >= s.limit() { // the process may have been suspended

@@ -38,9 +38,9 @@ type Claim struct {
 	// may remain in the row.
 	Wanted bool
 
-	// Keep means that the primary implies the row, but was written by a program that does
-	// not have the view. That program may maintain the row itself: a copy or a list is
-	// neither stored nor removed. Only a reservation is.
+	// Keep means that the primary implies the row, but was written without a Store. That
+	// program may maintain the row itself: a copy or a list is neither stored nor removed.
+	// Only a reservation is.
 	Keep bool
 
 	Op    string    // the operation that is being completed
