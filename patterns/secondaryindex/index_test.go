@@ -303,6 +303,7 @@ func TestAnIndexWithOtherOptionsNeedsAnotherName(t *testing.T) {
 		change := func(e *employee) error { e.Age++; return nil }
 		for what, opts := range map[string]*options{
 			"fold": {Fold: true}, "not unique": {NonUnique: true}, "slim": {Only: []string{"Age"}}, "empty": {Only: []string{}}, "version": {Version: "2"},
+			"copy": {Copy: func(e *employee) employee { return *e }},
 		} {
 			_, err := store(opts).Update(ctx, jones().key(), change)
 			var m *patterns.ViewMismatchError
