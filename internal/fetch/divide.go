@@ -148,6 +148,10 @@ func (d *division) probes() (all []*probe) {
 	}
 	for _, q := range open {
 		room, ok := q.room()
+		if !ok && q.first != q.last { // the page ended in another partition than it began in
+			q.first = q.last
+			room, ok = q.room()
+		}
 		n := min((d.want-large)/len(open)+1, d.parallel, d.left/2-len(all))
 		if !ok || n <= 0 {
 			continue

@@ -64,7 +64,9 @@ var (
 	// parts needs, for example a row of the guide's own layout, or a child of another
 	// pattern. Nothing was written. The row must be deleted or moved, or the entity stored
 	// under another id. If it has the key of the head, row 00, reads return the error too, and
-	// Insert returns [patterns.ErrExists].
+	// Insert returns [patterns.ErrExists]. With [Options.Plain] all rows with keys of parts
+	// belong to the entity, and the error means that one has a property that belongs to
+	// another.
 	ErrForeignRow = widerow.ErrForeignRow
 
 	// ErrParts: [Options.Parts], or a result of [Options.PartOf], is out of range.
