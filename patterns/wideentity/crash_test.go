@@ -71,7 +71,7 @@ func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
 			return table.Delete(ctx, year, "")
 		}},
 	} {
-		for layout, opts := range map[string]*wideentity.Options{"noted": nil, "plain": {Plain: true}, "by hand": {Plain: true}} {
+		for layout, opts := range map[string]*wideentity.Options{"annotated": nil, "plain": {Plain: true}, "by hand": {Plain: true}} {
 			client := func(acct *storagetest.Account) table {
 				table := open[properties](t, acct.TablesWith(patterns.Accelerate(nil)).NewClient("Wide"), opts)
 				if opts == nil {

@@ -277,26 +277,26 @@ func TestPlainRowsAreForeignToOtherTables(t *testing.T) {
 		want := storeYear(t, client)
 		opts := guideOptions()
 		opts.Plain = false
-		noted, plain := open[properties](t, client, opts), open[properties](t, client, guideOptions())
-		harness.WantError(t, harness.ErrorOf(noted.Get(t.Context(), year)), patterns.ErrNotFound)
+		annotated, plain := open[properties](t, client, opts), open[properties](t, client, guideOptions())
+		harness.WantError(t, harness.ErrorOf(annotated.Get(t.Context(), year)), patterns.ErrNotFound)
 		v := properties{guideDay(1): int32(1)}
-		harness.WantError(t, harness.ErrorOf(noted.Insert(t.Context(), year, &v)), wideentity.ErrForeignRow)
+		harness.WantError(t, harness.ErrorOf(annotated.Insert(t.Context(), year, &v)), wideentity.ErrForeignRow)
 
 		// Once they have a head, other tables read them as a whole, and move them.
 		harness.NoError(t, plain.Set(t.Context(), year, &v, guideDay(1)))
-		item := harness.Must(noted.Get(t.Context(), year))(t)
+		item := harness.Must(annotated.Get(t.Context(), year))(t)
 		wantProperties(t, item.Value, want)
 		some := []string{guideDay(252), guideDay(300)}
-		wantProperties(t, harness.Must(noted.Read(t.Context(), year, some...))(t).Value, only(want, some))
-		wantProperties(t, harness.Must(noted.Read(t.Context(), year, guideDay(1)))(t).Value, v)
+		wantProperties(t, harness.Must(annotated.Read(t.Context(), year, some...))(t).Value, only(want, some))
+		wantProperties(t, harness.Must(annotated.Read(t.Context(), year, guideDay(1)))(t).Value, v)
 		delete(item.Value, guideDay(252)) // 251 have room, with the note
 		delete(want, guideDay(252))
-		harness.Must(noted.Replace(t.Context(), item))(t)
-		wantProperties(t, harness.Must(noted.Get(t.Context(), year))(t).Value, want)
+		harness.Must(annotated.Replace(t.Context(), item))(t)
+		wantProperties(t, harness.Must(annotated.Get(t.Context(), year))(t).Value, want)
 		// And back.
 		wantProperties(t, harness.Must(plain.Get(t.Context(), year))(t).Value, want)
-		wideentity.SetBatchBytes(noted, 1)
-		harness.Must(noted.Put(t.Context(), year, &want))(t) // staged
+		wideentity.SetBatchBytes(annotated, 1)
+		harness.Must(annotated.Put(t.Context(), year, &want))(t) // staged
 		wantProperties(t, harness.Must(plain.Read(t.Context(), year, guideDay(1), guideDay(300)))(t).Value, only(want, []string{guideDay(1), guideDay(300)}))
 		harness.Must(plain.Put(t.Context(), year, &want))(t)
 		wantProperties(t, readYear(t, client, "000123"), want)
