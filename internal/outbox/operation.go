@@ -24,6 +24,7 @@ type transaction struct {
 	changed []*operation    // those that change their entity in this attempt
 	local   []view.LocalRow // the rows derived from them that change in this attempt
 
+	sent int                 // how often the transaction was sent
 	late attempts.Unanswered // a write of any attempt may still arrive
 }
 
