@@ -26,16 +26,16 @@ type Bulk struct {
 	store    *Store
 	progress func(txn.BulkCounts)
 	failed   func(index int, key keys.Key, source any, err error)
-	slots    chan struct{} // one token for each partition whose operations are being carried out
-	running  sync.WaitGroup
+	slots    chan struct{} // one token for each queue that is worked off
+	working  sync.WaitGroup
 
+	mu      sync.Mutex // guards what follows, and serializes calls of progress and failed
+	taken   *sync.Cond // some operations were taken from a queue
 	queues  map[string]*bulkQueue
 	pruneAt int // how many queues there may be before idle ones are removed
 	queued  int
-
-	mu     sync.Mutex // guards the following fields, and serializes calls of progress and failed
-	counts txn.BulkCounts
-	fit    int // how many operations are likely to fit into a transaction
+	counts  txn.BulkCounts
+	fit     int // how many operations are likely to fit into a transaction
 }
 
 // bulkOp is an operation of the input.
@@ -45,112 +45,140 @@ type bulkOp struct {
 	source any
 }
 
-// bulkQueue holds the operations of one partition that are not carried out yet, each on
-// another entity.
+// bulkQueue holds the operations of one partition that are not carried out yet.
 type bulkQueue struct {
-	ops  []bulkOp
-	rows map[string]bool // their row keys
-
-	// busy has a token while operations of the partition are being carried out. It is not a
-	// mutex, because testing/synctest does not advance time for a goroutine that waits for
-	// one.
-	busy chan struct{}
+	ops     []bulkOp
+	working bool // a goroutine works it off
+	all     bool // also the last operations, which do not fill a transaction
 }
 
 // NewBulk returns a Bulk that carries out operations of at most parallel partitions at a
 // time. It calls progress after each transaction, and failed for each operation that was not
 // applied or whose outcome is unknown. Calls do not overlap.
 func NewBulk(s *Store, parallel int, progress func(txn.BulkCounts), failed func(index int, key keys.Key, source any, err error)) *Bulk {
-	return &Bulk{
+	b := &Bulk{
 		store: s, progress: progress, failed: failed, slots: make(chan struct{}, parallel),
 		queues: map[string]*bulkQueue{}, pruneAt: 2 * wire.MaxBatchOps, fit: wire.MaxBatchOps,
 	}
+	b.taken = sync.NewCond(&b.mu)
+	return b
 }
 
 // Add adds an operation to its partition's queue and starts what is full. err is why it
 // cannot be carried out, if it cannot. Add blocks while as many partitions as allowed are
-// being changed.
+// being changed, or too many operations are queued.
 func (b *Bulk) Add(ctx context.Context, in *Intent, source any, err error) {
 	b.mu.Lock()
-	op, fit := bulkOp{b.counts.Taken, in, source}, b.fit
+	defer b.mu.Unlock()
+	op := bulkOp{b.counts.Taken, in, source}
 	b.counts.Taken++
-	b.mu.Unlock()
 	if err != nil {
 		b.fail([]bulkOp{op}, err)
+		b.progress(b.counts)
 		return
 	}
 	q := b.queues[in.Key.Partition]
 	if q == nil {
 		if len(b.queues) >= b.pruneAt {
-			maps.DeleteFunc(b.queues, func(_ string, q *bulkQueue) bool { return len(q.ops) == 0 && len(q.busy) == 0 })
+			maps.DeleteFunc(b.queues, func(_ string, q *bulkQueue) bool { return len(q.ops) == 0 && !q.working })
 			b.pruneAt = 2 * max(len(b.queues), wire.MaxBatchOps)
 		}
-		q = &bulkQueue{rows: map[string]bool{}, busy: make(chan struct{}, 1)}
+		q = &bulkQueue{}
 		b.queues[in.Key.Partition] = q
 	}
-	if q.rows[in.Key.Row] {
-		b.flush(ctx, q)
-	}
 	q.ops = append(q.ops, op)
-	q.rows[in.Key.Row] = true
 	b.queued++
-	if len(q.ops) >= fit {
-		b.flush(ctx, q)
-	} else if b.queued >= maxQueued {
-		b.flushLongest(ctx)
+	if len(q.ops) >= b.fit {
+		b.start(ctx, q)
+	}
+	if b.queued >= maxQueued {
+		b.startLongest(ctx)
+	}
+	for b.queued >= maxQueued {
+		b.taken.Wait()
 	}
 }
 
 // Flush carries out what is queued and waits until all is done.
 func (b *Bulk) Flush(ctx context.Context) {
+	b.mu.Lock()
 	for _, q := range b.queues {
-		b.flush(ctx, q)
+		q.all = true
+		b.start(ctx, q)
 	}
-	b.running.Wait()
+	b.mu.Unlock()
+	b.working.Wait()
 }
 
 // Wait waits for the transactions in flight.
-func (b *Bulk) Wait() { b.running.Wait() }
+func (b *Bulk) Wait() { b.working.Wait() }
 
-// flushLongest carries out about half of what is queued, the longest queues first.
-func (b *Bulk) flushLongest(ctx context.Context) {
+// startLongest starts about half of what is queued, the longest queues first.
+func (b *Bulk) startLongest(ctx context.Context) {
 	longest := slices.SortedFunc(maps.Values(b.queues), func(x, y *bulkQueue) int { return cmp.Compare(len(y.ops), len(x.ops)) })
-	for _, q := range longest {
-		if b.queued <= maxQueued/2 {
-			return
-		}
-		b.flush(ctx, q)
+	for started := 0; started <= maxQueued/2 && len(longest) > 0; longest = longest[1:] {
+		started += len(longest[0].ops)
+		longest[0].all = true
+		b.start(ctx, longest[0])
 	}
 }
 
-// flush carries out what is in q. It blocks while all slots are taken, or operations of the
-// same partition are being carried out.
-func (b *Bulk) flush(ctx context.Context, q *bulkQueue) {
-	ops := q.ops
-	b.queued -= len(ops)
-	q.ops, q.rows = nil, map[string]bool{}
-	if len(ops) == 0 {
+// start works off q, unless that is being done. It blocks while all slots are taken, and
+// unlocks the mutex meanwhile.
+func (b *Bulk) start(ctx context.Context, q *bulkQueue) {
+	if q.working || len(q.ops) == 0 {
 		return
 	}
-	q.busy <- struct{}{}
+	q.working = true
+	b.mu.Unlock()
 	b.slots <- struct{}{}
-	b.running.Go(func() {
-		defer func() { <-b.slots; <-q.busy }()
-		for len(ops) > 0 {
-			b.mu.Lock()
-			n := min(b.fit, len(ops))
-			b.mu.Unlock()
-			ops = slices.Concat(b.carryOut(ctx, ops[:n]), ops[n:])
+	b.mu.Lock()
+	b.working.Go(func() {
+		defer func() { <-b.slots }()
+		for ops := b.take(q); ops != nil; ops = b.take(q) {
+			b.requeue(q, b.carryOut(ctx, ops))
 		}
 	})
 }
 
+// take takes the operations of the next transaction from q, each on another entity: nil if
+// they do not fill one.
+func (b *Bulk) take(q *bulkQueue) []bulkOp {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(q.ops) == 0 || len(q.ops) < b.fit && !q.all {
+		q.working, q.all = false, false
+		return nil
+	}
+	n, seen := 0, map[string]bool{}
+	for n < min(b.fit, len(q.ops)) && !seen[q.ops[n].in.Key.Row] {
+		seen[q.ops[n].in.Key.Row] = true
+		n++
+	}
+	ops := q.ops[:n:n]
+	q.ops = q.ops[n:]
+	b.queued -= n
+	b.taken.Signal()
+	return ops
+}
+
+// requeue puts operations back that were taken and not carried out.
+func (b *Bulk) requeue(q *bulkQueue, ops []bulkOp) {
+	if len(ops) == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q.ops = slices.Concat(ops, q.ops)
+	b.queued += len(ops)
+}
+
 // carryOut carries out operations in one transaction. It returns those that are still to be
-// carried out: all but one if the transaction failed because of that one, and the second part
-// if they do not go together.
+// carried out: all but one if the transaction failed because of that one, and some if they
+// do not go together, or do not fit.
 func (b *Bulk) carryOut(ctx context.Context, ops []bulkOp) (rest []bulkOp) {
 	if err := ctx.Err(); err != nil {
-		b.fail(ops, fmt.Errorf("not carried out: %w", err))
+		b.record(0, func() { b.fail(ops, fmt.Errorf("not carried out: %w", err)) })
 		return nil
 	}
 	ins := make([]*Intent, len(ops))
@@ -160,47 +188,47 @@ func (b *Bulk) carryOut(ctx context.Context, ops []bulkOp) (rest []bulkOp) {
 	}
 	t := b.store.newTransaction(ins)
 	_, err := t.run(ctx)
+	n := len(ops)
 	if err == nil {
 		b.record(t.sent, func() {
-			b.counts.Applied += len(ops)
-			b.fit = t.fit(len(ops), b.fit)
+			b.counts.Applied += n
+			b.fit = t.fit(n, b.fit)
 		})
 		return nil
 	}
-	b.record(t.sent, func() {})
-	n := len(ops)
 	var batch *txn.BatchError
 	var apart *notTogether
+	alone, first := n == 1, 0 // the operations to carry out first, 0 for none
 	switch errors.As(err, &batch); {
-	case n == 1:
-	case errors.Is(err, azerr.ErrOutcomeUnknown), !isolated(err):
+	case alone, errors.Is(err, azerr.ErrOutcomeUnknown), !isolated(err):
 	case errors.As(err, &apart):
-		return b.split(ctx, ops, max(1, batch.Index))
+		first = max(1, batch.Index)
 	case batch.Index >= 0:
-		b.fail(ops[batch.Index:batch.Index+1], batch.Err)
-		return slices.Delete(slices.Clone(ops), batch.Index, batch.Index+1)
+		i := batch.Index
+		b.record(t.sent, func() { b.fail(ops[i:i+1], batch.Err) })
+		return slices.Concat(ops[:i], ops[i+1:])
 	case errors.Is(err, azerr.ErrTooLarge):
 		for i, op := range t.ops {
 			if !op.Computed { // they have been read, and nothing was sent
 				ops[i].in.Was, ops[i].in.Known = op.was, true
 			}
 		}
-		fits := t.fit(n, 0)
-		b.record(0, func() { b.fit = fits })
-		return b.split(ctx, ops, fits)
+		first = t.fit(n, 0)
 	default:
-		return b.split(ctx, ops, n/2)
+		first = n / 2
 	}
-	b.fail(ops, err)
-	return nil
-}
-
-// split carries out the first n operations and returns the others.
-func (b *Bulk) split(ctx context.Context, ops []bulkOp, n int) (rest []bulkOp) {
-	for first := ops[:n]; len(first) > 0; {
-		first = b.carryOut(ctx, first)
+	b.record(t.sent, func() {
+		switch {
+		case first == 0:
+			b.fail(ops, err)
+		case errors.Is(err, azerr.ErrTooLarge):
+			b.fit = min(b.fit, first)
+		}
+	})
+	if first == 0 {
+		return nil
 	}
-	return ops[n:]
+	return slices.Concat(b.carryOut(ctx, ops[:first]), ops[first:])
 }
 
 // isolated reports whether a transaction may have failed because of one of its operations, so
@@ -232,23 +260,17 @@ func (t *transaction) fit(n, least int) int {
 
 // fail reports operations that were not applied.
 func (b *Bulk) fail(ops []bulkOp, err error) {
-	b.record(0, func() {
-		b.counts.Failed += len(ops)
-		for _, op := range ops {
-			var key keys.Key
-			if op.in != nil {
-				key = op.in.Key
-			}
-			b.failed(op.index, key, op.source, err)
-		}
-	})
+	b.counts.Failed += len(ops)
+	for _, op := range ops {
+		b.failed(op.index, op.in.Key, op.source, err)
+	}
 }
 
 // record adds a result, and so many transactions, to the counts and reports progress.
 func (b *Bulk) record(sent int, add func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	add()
 	b.counts.Requests += sent
+	add()
 	b.progress(b.counts)
 }
