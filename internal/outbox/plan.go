@@ -108,7 +108,7 @@ func (e *notTogether) Unwrap() error { return e.err }
 
 // checkTogether fails if an operation cannot be in one transaction with another: it changes
 // the row of the other's entity, both imply the same remote copy, or it needs a unique
-// remote copy that the other gives up, which cannot be reserved before that.
+// remote copy that the other releases, which cannot be reserved before that.
 func (t *transaction) checkTogether() error {
 	if len(t.ops) == 1 {
 		return nil
