@@ -251,6 +251,13 @@ func TestABatchThatIsTooLargeIsRefusedWithItsPlan(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		b.WantRequestCount(t, 0)
+		puts := s.Batch()
+		for _, h := range people(101) {
+			puts.Put(h)
+		}
+		_, err = puts.Commit(ctx)
+		harness.WantError(t, err, patterns.ErrTooLarge)
+		b.WantRequestCount(t, 0)
 	})
 }
 

@@ -214,7 +214,7 @@ func (b *Bulk) carryOut(ctx context.Context, ops []bulkOp) (rest []bulkOp) {
 			}
 		}
 		first = t.fit(n, 0)
-	default:
+	case errors.Is(err, azerr.ErrConflict), errors.Is(err, azerr.ErrExists), errors.Is(err, azerr.ErrNotFound):
 		first = n / 2
 	}
 	b.record(t.sent, func() {
