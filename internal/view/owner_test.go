@@ -64,7 +64,7 @@ func TestSetsRefuseShapesThatAreIncomplete(t *testing.T) {
 		"plain merges":        {Plain: true, Owner: byContent, Kind: Merges},
 		"unknown Adopt":       {Adopt: AdoptLeave + 1},
 	} {
-		if _, err := NewSet(codec, []*View{{Name: "v", Shape: s}}, false, nil); !errors.Is(err, azerr.ErrBadView) {
+		if _, err := NewSet(codec, []*View{{Name: "v", Shape: s}}, false, nil, nil, nil); !errors.Is(err, azerr.ErrBadView) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
