@@ -67,11 +67,11 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 	}
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
 	var rest edm.Unknown
-	if o := op.Origin; o != nil {
-		if op.Kind == wire.Replace {
-			rest = o.Unknown // a merge keeps unknown properties without sending them
-		}
-		e.Only = o.Selected
+	if o := op.Origin; o != nil && op.Kind == wire.Replace {
+		rest = o.Unknown // a merge keeps unknown properties without sending them
+	}
+	if e.Only, err = op.properties(t.Codec); err != nil {
+		return err
 	}
 	rest = op.unknown(rest)
 	e.Unknown = &rest
