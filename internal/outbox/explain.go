@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -52,59 +53,66 @@ func (e *TooLargeError) Unwrap() error { return e.Err }
 
 // tooLarge adds the plan to the error of a transaction.
 func (op *operation) tooLarge(err error, p *plan) error {
-	return &TooLargeError{op.store.explain(op.Op, op.Key, p.was != nil, p.local, p.remote), err}
+	s := scenario{op: op.Op, key: op.Key, read: !op.Known, inserts: p.was == nil, deletes: p.now == nil, local: p.local, remote: p.remote}
+	return &TooLargeError{op.store.explain(&s), err}
 }
 
-// ExplainDelete explains the deletion of a primary whose content is unknown.
-func ExplainDelete(primary keys.Key) *Explanation {
-	x := &Explanation{Op: "delete"}
-	x.step(Before, "read the primary", 1)
-	x.step(Atomic, "transaction", 1, StepRow{Action: "delete primary", Key: primary},
-		StepRow{Action: "delete each row derived from it", Key: primary})
-	return x
+// Question is an operation to explain.
+type Question struct {
+	Op       string
+	Key      keys.Key // of a delete; otherwise that of Now
+	Was, Now any      // the versions of the entity; nil: there is none
+
+	// Read means that the operation reads the primary first.
+	Read bool
+
+	// Assume means that Was is not known. It is assumed to exist, and to imply rows at the
+	// same keys as Now, with other properties.
+	Assume bool
 }
 
-// ExplainChange explains the change of a primary from was to now; nil was is an insert,
-// nil now a delete. If both are the same pointer the versions are taken to imply the
-// same rows, all of which are written.
-func (s *Store) ExplainChange(was, now any) (*Explanation, error) {
-	some := now
-	if some == nil {
-		some = was
-	}
-	key, err := s.Table.KeyOf(some)
-	if err != nil {
-		return nil, fmt.Errorf("explain: %w", err)
-	}
-	if was != nil && now != nil {
-		before, err := s.Table.KeyOf(was)
-		if err == nil && before != key {
+// scenario is an operation whose rows are known.
+type scenario struct {
+	op                     string
+	key                    keys.Key
+	read, inserts, deletes bool
+	local                  []view.LocalRow
+	remote                 []view.Diff
+}
+
+// Explain returns how the operation is carried out. It makes no request.
+func (s *Store) Explain(q *Question) (*Explanation, error) {
+	x := scenario{op: q.Op, key: q.Key, read: q.Read, inserts: q.Was == nil && !q.Assume, deletes: q.Now == nil}
+	for _, version := range []any{q.Was, q.Now} {
+		if version == nil {
+			continue
+		}
+		key, err := s.Table.KeyOf(version)
+		if err == nil && x.key != (keys.Key{}) && key != x.key {
 			err = azerr.ErrKeyChanged
 		}
 		if err != nil {
 			return nil, fmt.Errorf("explain: %w", err)
 		}
+		x.key = key
 	}
-	oldRows, err := s.Views.Derive(was, key)
+	now, err := s.Views.Derive(q.Now, x.key)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	newRows, err := s.Views.Derive(now, key)
-	if err != nil {
-		return nil, fmt.Errorf("explain: %w", err)
+	was := now
+	if !q.Assume {
+		if was, err = s.Views.Derive(q.Was, x.key); err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
 	}
-	op := "put"
-	if was == nil {
-		op = "insert"
-	} else if now == nil {
-		op = "delete"
+	local, remote := view.Differences(x.key, was, now, func(string) bool { return true }, q.Assume)
+	if q.Assume { // a membership has no properties
+		isMember := func(d view.Diff) bool { return d.View.Shape.Kind == view.Members }
+		local, remote = slices.DeleteFunc(local, isMember), slices.DeleteFunc(remote, isMember)
 	}
-	all := was != nil && was == now
-	local, remote := view.Differences(key, oldRows, newRows, func(string) bool { return true }, all)
-	for i := range local {
-		local[i].Repair = local[i].Repair || all
-	}
-	return s.explain(op, key, was != nil, view.LocalRows(local), remote), nil
+	x.local, x.remote = view.LocalRows(local), remote
+	return s.explain(&x), nil
 }
 
 func (x *Explanation) step(when When, title string, requests int, rows ...StepRow) {
@@ -120,20 +128,23 @@ func (x *Explanation) step(when When, title string, requests int, rows ...StepRo
 }
 
 // explain lists the steps of an operation.
-func (s *Store) explain(op string, key keys.Key, exists bool, local []view.LocalRow, remote []view.Diff) *Explanation {
-	x := &Explanation{Op: op}
-	if exists {
-		x.step(Before, "read", 1, StepRow{Action: "read primary", Key: key})
+func (s *Store) explain(o *scenario) *Explanation {
+	x := &Explanation{Op: o.op}
+	if o.read {
+		x.step(Before, "read", 1, StepRow{Action: "read primary", Key: o.key})
 	}
-	x.readLocal(local)
-	outbox := s.needsOutbox(!exists, remote)
+	if o.inserts && o.deletes {
+		return x // there is nothing to delete
+	}
+	x.readLocal(o.local)
+	outbox := s.needsOutbox(o.inserts, o.remote)
 	if outbox {
 		x.step(Before, "put a message in the outbox queue", 1)
-		x.reserve(remote)
+		x.reserve(o.remote)
 	}
-	x.transaction(key, local, outbox)
-	if len(remote) > 0 {
-		x.drain(s, remote)
+	x.transaction(o, outbox)
+	if len(o.remote) > 0 {
+		x.drain(s, o.remote)
 	}
 	if outbox {
 		x.step(Eventual, "delete outbox row and message", 2)
@@ -166,18 +177,21 @@ func (x *Explanation) reserve(remote []view.Diff) {
 	}
 }
 
-func (x *Explanation) transaction(primary keys.Key, local []view.LocalRow, outbox bool) {
-	verb := map[string]string{"insert": "insert", "delete": "delete"}[x.Op]
-	if verb == "" {
-		verb = "replace"
+func (x *Explanation) transaction(o *scenario, outbox bool) {
+	verb := "replace"
+	switch {
+	case o.inserts:
+		verb = "insert"
+	case o.deletes:
+		verb = "delete"
 	}
-	rows := []StepRow{{Action: verb + " primary", Key: primary}}
-	for i := range local {
-		d := &local[i].Diffs[0]
+	rows := []StepRow{{Action: verb + " primary", Key: o.key}}
+	for i := range o.local {
+		d := &o.local[i].Diffs[0]
 		rows = append(rows, StepRow{d.View.Name, verbOf(d) + " " + rowName(d.View), d.Key})
 	}
 	if outbox {
-		rows = append(rows, StepRow{Action: "insert outbox row", Key: recordKey(primary.Partition, "…")})
+		rows = append(rows, StepRow{Action: "insert outbox row", Key: recordKey(o.key.Partition, "…")})
 	}
 	noun := "rows"
 	if len(rows) == 1 {
