@@ -94,6 +94,7 @@ func (op *operation) encode(p *plan, origin *txn.Origin) error {
 	p.origin = &txn.Origin{}
 	if origin != nil {
 		*p.origin = *origin
+		p.origin.Unknown = view.Unpart(origin.Unknown)
 	}
 	if l := op.store.Views.Listing(); l != view.ListingOf(origin) {
 		p.origin.Unknown = p.origin.Unknown.WithText(view.PropViews, string(l))

@@ -134,6 +134,7 @@ func (d *Diff) edit(row txn.Content, primary keys.Key, absent bool, former *keys
 		if want.Existing {
 			return false, azerr.ErrNotFound
 		}
+		row.Properties[PropState] = statePart
 	}
 	set, err := editSet(row, d.View.Name, primary, want, former)
 	if err != nil {
