@@ -2,6 +2,7 @@ package canary_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
