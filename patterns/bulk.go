@@ -16,8 +16,8 @@ type BulkOptions struct {
 	// means 8.
 	Parallel int
 
-	// Progress, if set, is called with the counts so far after each transaction. Calls do
-	// not overlap.
+	// Progress, if set, is called with the counts so far after each request. Calls do not
+	// overlap.
 	Progress func(BulkProgress)
 }
 
@@ -26,20 +26,22 @@ type BulkProgress struct {
 	Taken    int // operations taken from the input
 	Applied  int // operations applied
 	Failed   int // operations not applied, or whose outcome is unknown
-	Requests int // transactions sent, repeated ones included
+	Requests int // transactions and single operations sent, repeated ones included
 }
 
-// BulkReport is the result of [Table.Bulk].
-type BulkReport struct {
+// BulkReport is the result of [Table.Bulk]. Its size grows with the number of failures, not
+// with the number of operations.
+type BulkReport[T any] struct {
 	BulkProgress
-	Failures []BulkFailure // in no order
+	Failures []BulkFailure[T] // in no order
 }
 
 // BulkFailure is an operation that was not applied. Err matches [ErrOutcomeUnknown] if it
 // may have been applied.
-type BulkFailure struct {
-	Index int // of the operation in the input, from 0
-	Key   keys.Key
+type BulkFailure[T any] struct {
+	Index int      // of the operation in the input, from 0
+	Key   keys.Key // zero if the operation has no valid key
+	Op    Op[T]    // as it was in the input: it refers to the same value
 	Err   error
 }
 
@@ -49,14 +51,19 @@ type BulkFailure struct {
 // are two on the same row, in two transactions. At most 51,200 operations, or 64 MiB of
 // rows, wait for their transactions to fill.
 //
+// A row that aztables cannot address in a transaction, because its key contains a quote, is
+// sent in a request of its own, after the operations before it and before those after it. A
+// client with [Accelerate] needs no such requests. While it is not known yet whether the client
+// has it, one read finds out.
+//
 // Bulk as a whole is not atomic. If a transaction fails because of one operation, that
 // one is reported and the others are sent again without it, so every operation succeeds
 // or fails by itself. The error is nil if all were applied; otherwise it matches the
 // first failure. When ctx ends, Bulk stops taking operations and reports those that it
 // took but did not send.
-func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOptions) (BulkReport, error) {
+func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOptions) (BulkReport[T], error) {
 	if ops == nil {
-		return BulkReport{}, fmt.Errorf("bulk: operations: %w", ErrNil)
+		return BulkReport[T]{}, fmt.Errorf("bulk: operations: %w", ErrNil)
 	}
 	b := newBulk(t.txn, opts)
 	defer b.Wait() // also if ops panics
@@ -68,7 +75,7 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 		b.Add(ctx, &op.op)
 	}
 	b.Flush(ctx)
-	return bulkReport(b.Report(), ended)
+	return bulkReport[T](b.Report(), ended)
 }
 
 func newBulk(t *txn.Table, opts *BulkOptions) *txn.Bulk {
@@ -87,10 +94,10 @@ func newBulk(t *txn.Table, opts *BulkOptions) *txn.Bulk {
 }
 
 // bulkReport is the result of a Bulk; ended is why it stopped taking operations.
-func bulkReport(r txn.BulkReport, ended error) (BulkReport, error) {
-	report := BulkReport{BulkProgress: BulkProgress(r.BulkCounts)}
+func bulkReport[T any](r txn.BulkReport, ended error) (BulkReport[T], error) {
+	report := BulkReport[T]{BulkProgress: BulkProgress(r.BulkCounts)}
 	for _, f := range r.Failures {
-		report.Failures = append(report.Failures, BulkFailure(f))
+		report.Failures = append(report.Failures, BulkFailure[T]{Index: f.Index, Key: f.Key, Op: Op[T]{*f.Op}, Err: f.Err})
 	}
 	if len(report.Failures) > 0 {
 		return report, fmt.Errorf("bulk: %d of %d operations not applied, one of them: %w",

@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -16,6 +18,10 @@ import (
 type rowDecoder[T any] struct {
 	codec   *edm.Codec
 	stamped bool // items remember the row's write stamps
+
+	// primaries, if set, are the rows of a Store that [fetch.View] will keep. Rows that are
+	// not among them need not fit the type.
+	primaries *view.Set
 
 	buffers  sync.Pool    // of *itemBuffer[T], for pages whose items are yielded one by one
 	lastSize atomic.Int64 // rows of the last page, the guess for the next
@@ -64,7 +70,7 @@ func (d *rowDecoder[T]) release(b *itemBuffer[T]) {
 func (d *rowDecoder[T]) Page(body []byte, size int, selected []string) (fetch.Rows, error) {
 	b := d.buffer(size)
 	b.selected = selected
-	if err := d.codec.DecodePage(body, b.next); err != nil {
+	if err := d.codec.DecodeMixedPage(body, b.next, b.misfit); err != nil {
 		return nil, err
 	}
 	b.finish()
@@ -92,6 +98,19 @@ func (b *itemBuffer[T]) finish() {
 	b.meta, b.unknown = edm.Meta{}, edm.Unknown{}
 }
 
+// misfit decides about err, with which decoding the last item failed: it is nil if the row
+// is not a primary of the Store that reads it, and therefore dropped later.
+func (b *itemBuffer[T]) misfit(err error) error {
+	set := b.decoder.primaries
+	if _, ok := errors.AsType[*edm.PropertyError](err); !ok || set == nil {
+		return err
+	}
+	if set.IsPrimary(keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey}, b.unknown.Text, nil) {
+		return err
+	}
+	return nil
+}
+
 func (d *rowDecoder[T]) Entity(etag string, body []byte) (fetch.Rows, error) {
 	one := new(struct {
 		itemBuffer[T]
@@ -99,7 +118,11 @@ func (d *rowDecoder[T]) Entity(etag string, body []byte) (fetch.Rows, error) {
 	})
 	b := &one.itemBuffer
 	b.decoder, b.items = d, one.item[:]
-	if err := d.codec.DecodeEntity(body, &b.items[0].Value, &b.meta, &b.unknown); err != nil {
+	err := d.codec.DecodeEntity(body, &b.items[0].Value, &b.meta, &b.unknown)
+	if err != nil {
+		err = b.misfit(err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if etag != "" {

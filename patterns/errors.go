@@ -63,8 +63,9 @@ var (
 	// ErrBadCursor: a cursor is damaged, or belongs to another table or query.
 	ErrBadCursor = azerr.ErrBadCursor
 
-	// ErrProjected: an item that was read in part was to replace the whole row, which
-	// would delete the properties that were not read. Merge it instead.
+	// ErrProjected: a part of an entity, an item that was read in part or an operation with
+	// [Op.Only], was to replace the whole row, which would delete its other properties. Merge
+	// it instead.
 	ErrProjected = azerr.ErrProjected
 
 	// ErrBadETag: the ETag of a conditional write is neither "*" nor of the form "…" or

@@ -68,6 +68,25 @@ func (o Op[T]) At(key keys.Key) Op[T] {
 	return o
 }
 
+// Only restricts an operation to the named properties of its value. A merge, or an upsert
+// that merges, writes these and leaves the row's other properties as they are, also if the
+// value has fields for them. An insert stores a row that has no others. It replaces the
+// properties of an earlier Only and those of a partly read [Item]. Keys are always written,
+// and what [Op.With] and [TableOptions.StampWrites] add. Only without names writes nothing
+// else.
+//
+// A zero value is written like any other, unless the field's tag has omitempty or omitzero: a
+// merge then leaves the property as it is.
+//
+// A name that the value has no property of is a [*PropertyError], and an operation that
+// replaces the row is refused with [ErrProjected], because it would delete the other
+// properties; both before any request. The Item of the result is [Item.Projected]. Only has
+// no effect on a delete.
+func (o Op[T]) Only(properties ...string) Op[T] {
+	o.op.Only(properties)
+	return o
+}
+
 // With adds a text property for which T has no field, such as the name of the entity's
 // type. If T has a field of that name, the field is written instead. With has no effect
 // on a delete.

@@ -11,7 +11,8 @@ import (
 // OutboxQueue is the queue of a [Store]'s outbox messages. Package eventual implements it
 // on Azure Queue Storage. A message asks a worker to complete an operation that may have
 // been interrupted; it may be delivered late, early or more than once. A Store calls its
-// methods concurrently.
+// methods concurrently. If it also has a method Create(ctx context.Context) error,
+// [Store.Create] calls it.
 type OutboxQueue interface {
 	// Put adds a message that becomes visible after the given time, and never expires.
 	Put(ctx context.Context, m OutboxMessage, after time.Duration) (Receipt, error)

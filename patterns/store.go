@@ -9,6 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // Store is a [Table] that keeps its views up to date: every change of a primary entity
@@ -27,6 +28,8 @@ type Store[T any] struct {
 	table  *Table[T]
 	views  []View[T]
 	engine *outbox.Store
+	rows   *rowReader[T] // of primaries
+	queue  OutboxQueue
 }
 
 // StoreOptions are the options of [NewStore]. nil and the zero value select the
@@ -47,6 +50,12 @@ type StoreOptions[T any] struct {
 	// definition needs a new name, because the rows of the old definition are still stored;
 	// see [Shape.Version].
 	Views []View[T]
+
+	// Primaries is matched by every primary. Set it if the table also has entities of other
+	// types: [Store.Query], [Store.Page] and [Store.Scan] send it to the service together with
+	// their own filter, so such rows are not even read. It may name keys, Timestamp and
+	// properties of T. The zero Filter matches every row. Writes do not check it.
+	Primaries query.Filter
 
 	// Building names views in Views that a running program may not have yet. A change of an
 	// entity keeps the rows of such a view up to date if the entity lists the view. It does
@@ -139,7 +148,11 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Store[T]{table: table, views: slices.Clone(o.Views), engine: engine}, nil
+	rows, err := primariesOf(table, engine.Views, o.Primaries)
+	if err != nil {
+		return nil, fmt.Errorf("new store: Primaries: %w", err)
+	}
+	return &Store[T]{table: table, views: slices.Clone(o.Views), engine: engine, rows: rows, queue: o.Outbox}, nil
 }
 
 // newEngine fills in the defaults of c.

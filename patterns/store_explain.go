@@ -16,7 +16,7 @@ import (
 // client interferes. Print it: it reads like a database's EXPLAIN. The verb %+v also
 // prints the rows' keys.
 type Explanation struct {
-	Op    string // "insert", "put", "update" or "delete"
+	Op    string // "insert", "put", "update", "delete" or "repair"
 	Steps []Step // in order
 
 	// Requests made by the steps. Each is billed as one transaction, and so is an entity
@@ -112,37 +112,68 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Explain returns what op would do, without a request: [InsertOp] is Insert, [UpsertOp]
-// is Put, [ReplaceOp] is PutItem, [DeleteOp] is Delete. What op replaces is not known
-// here: it is assumed to imply rows of the same views at the same keys, and those of a
-// delete are not listed. [Store.ExplainChange] takes both versions.
-func (s *Store[T]) Explain(op Op[T]) (*Explanation, error) {
+// Explain returns what op would do, without a request. [InsertOp] is Insert, [UpsertOp] is
+// Put, [ReplaceOp] is PutItem and UpdateItem, [MergeOp] is Update, and [DeleteOp] is
+// DeleteItem if it has an ETag, otherwise Delete.
+//
+// stored is the version of the entity that is stored, nil if there is none. If op would fail
+// because of it, Explain fails with the same error, [ErrExists] or [ErrNotFound]. Without
+// stored, an entity is assumed to be stored, unless op is an insert, and to imply rows at the
+// same keys, all of which have other properties. Of a delete without stored the rows are not
+// known: Requests and Entities are then those of an entity without derived rows.
+//
+// Requests are those that are made if the rows that views merge properties into have their
+// counters already; see [MergeSpec.Add].
+func (s *Store[T]) Explain(op Op[T], stored ...*T) (*Explanation, error) {
+	q := outbox.Question{Op: "put", Now: op.op.Value, Read: true}
+	known := len(stored) > 0
+	if known {
+		q.Was = pointer(stored[0])
+	}
+	mustExist := true
 	switch op.op.Kind {
 	case wire.Insert:
-		return s.explain(nil, op.op.Value)
+		q.Op, q.Read, mustExist = "insert", false, false
+		if q.Was != nil {
+			return nil, fmt.Errorf("insert: %w", ErrExists)
+		}
+		known = true
+	case wire.InsertOrMerge, wire.InsertOrReplace:
+		mustExist = false
+	case wire.Merge:
+		q.Op = "update"
+	case wire.Replace: // the caller has read the entity
+		q.Read = false
 	case wire.Delete:
-		return explanation(outbox.ExplainDelete(op.op.Key)), nil
+		q.Op, q.Key, q.Read, mustExist = "delete", op.op.Key, op.op.IfExists, !op.op.IfExists
 	}
-	e, err := s.explain(op.op.Value, op.op.Value)
-	if err == nil && op.op.Kind == wire.Replace { // PutItem needs no read
-		e.Requests -= e.Steps[0].Requests
-		e.Steps = e.Steps[1:]
+	if known && mustExist && q.Was == nil {
+		return nil, fmt.Errorf("%s: %w", q.Op, ErrNotFound)
 	}
-	return e, err
+	if q.Now == nil && op.op.Kind != wire.Delete {
+		return nil, fmt.Errorf("explain: value: %w", ErrNil)
+	}
+	q.Assume = !known
+	return s.explain(&q)
 }
 
 // ExplainChange returns what changing a primary from was to now takes, without a
 // request: nil was is Insert, nil now is Delete, otherwise it is Put or Update. The forms
 // that take an Item save the first read.
 func (s *Store[T]) ExplainChange(was, now *T) (*Explanation, error) {
-	return s.explain(pointer(was), pointer(now))
-}
-
-func (s *Store[T]) explain(was, now any) (*Explanation, error) {
-	if was == nil && now == nil {
+	switch {
+	case now != nil && was != nil:
+		return s.Explain(UpsertOp(now, Replace), was)
+	case now != nil:
+		return s.Explain(InsertOp(now))
+	case was == nil:
 		return nil, fmt.Errorf("explain: value: %w", ErrNil)
 	}
-	e, err := s.engine.ExplainChange(was, now)
+	return s.explain(&outbox.Question{Op: "delete", Was: was, Read: true})
+}
+
+func (s *Store[T]) explain(q *outbox.Question) (*Explanation, error) {
+	e, err := s.engine.Explain(q)
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,7 @@ type Table[T any] struct {
 	rows    *rowReader[T]
 	txn     *txn.Table
 	keyless bool
+	keyFunc bool // TableOptions.Key determines the keys, not fields of T
 	tries   int
 }
 
@@ -114,6 +115,7 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 	switch {
 	case o.Keyless:
 	case o.Key != nil:
+		t.keyFunc = true
 		t.txn.Key = func(v any) (keys.Key, error) { return o.Key(v.(*T)) }
 	case !codec.HasKeys():
 		return nil, fmt.Errorf("new table: %v has no fields PartitionKey and RowKey, and TableOptions.Key is not set: %w", reflect.TypeFor[T](), ErrBadKey)

@@ -218,7 +218,9 @@ type MergeSpec struct {
 
 // MergeRow merges properties into the row at key, which belongs to another entity: its
 // other properties stay. The row gets a property azp_merged that records which primary
-// set which properties.
+// set which properties. A row that does not exist is created with a property azp_state, "part",
+// which the Store removes when it writes an entity there: such a row is no result of
+// [Store.Query].
 func MergeRow(key keys.Key, spec MergeSpec) DerivedRow {
 	return DerivedRow{view.Row{Key: key, Kind: view.Merges, Merge: view.MergeSpec(spec)}}
 }

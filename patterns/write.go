@@ -34,7 +34,13 @@ func (t *Table[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
 
 // Upsert stores v whether or not the row exists. One request without a condition: a
 // change that another client made since v was read is lost, and a repeated or late attempt
-// may overwrite what other clients write after this call. Use [Table.Update] to change
+// may overwrite what other clients write after this call.
+//
+// Zero values are written like all others: a merge of a value in which few fields are set
+// overwrites all properties for which T has a field, unless its tag has omitempty or omitzero.
+// To merge single properties use [Table.Do] with [UpsertOp] and [Op.Only].
+//
+// Use [Table.Update] to change
 // a row that others change too. The returned Item carries no unknown properties of the
 // earlier row.
 func (t *Table[T]) Upsert(ctx context.Context, v *T, mode Mode) (Item[T], error) {

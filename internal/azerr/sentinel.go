@@ -38,8 +38,8 @@ var (
 	// ErrBadCursor is a cursor that is damaged, or of another table or query.
 	ErrBadCursor = Sentinel("cursor does not belong to this query")
 
-	// ErrProjected is an item that was read in part and was to replace the whole row.
-	ErrProjected = Sentinel("item was read in part and must not replace the row")
+	// ErrProjected is a part of an entity that was to replace the whole row.
+	ErrProjected = Sentinel("a part of an entity must not replace the row")
 
 	// ErrMixedPartitions is a transaction with more than one partition key.
 	ErrMixedPartitions = Sentinel("transaction spans partitions")

@@ -51,6 +51,9 @@ var queueCalls = []call{
 	{"eventual.Outbox.Put", func(e *env) []any {
 		return results(failure(outbox(e).Put(e.t.Context(), patterns.OutboxMessage{Partition: bird, ID: bird, Row: repeated(1 << 16)}, 0)), failure(outbox(e).Put(e.t.Context(), patterns.OutboxMessage{Partition: bird, ID: "x"}, 0)))
 	}},
+	{"eventual.Outbox.Create", func(e *env) []any {
+		return results(outbox(e).Create(e.t.Context()), new(eventual.Outbox).Create(e.t.Context()))
+	}},
 	{"eventual.Outbox.Delete", func(e *env) []any {
 		return results(outbox(e).Delete(e.t.Context(), patterns.Receipt{ID: bird, PopReceipt: bird}))
 	}},

@@ -2,6 +2,7 @@ package canary_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -123,6 +124,24 @@ var storeCalls = []call{
 	}},
 	{"patterns.Store.Handle", func(e *env) []any {
 		return results(failure(e.store.Handle(e.t.Context(), patterns.OutboxMessage{Partition: bird, ID: bird})), failure(e.store.Handle(e.t.Context(), patterns.OutboxMessage{Partition: badKey.Row, ID: bird})))
+	}},
+	{"patterns.Store.Query", func(e *env) []any {
+		return stores(e, func(s *patterns.Store[person]) error {
+			return errors.Join(failures(s.Query(e.t.Context(), byName, nil)), failures(s.Query(e.t.Context(), badQuery, nil)))
+		})
+	}},
+	{"patterns.Store.Page", func(e *env) []any {
+		return stores(e, func(s *patterns.Store[person]) error {
+			return errors.Join(failure(s.Page(e.t.Context(), byName, cursor, nil)), failure(s.Page(e.t.Context(), badQuery, "", nil)))
+		})
+	}},
+	{"patterns.Store.Scan", func(e *env) []any {
+		return stores(e, func(s *patterns.Store[person]) error {
+			return errors.Join(failures(s.Scan(e.t.Context(), byName, cursor, nil)), failures(s.Scan(e.t.Context(), badQuery, "", nil)))
+		})
+	}},
+	{"patterns.Store.Create", func(e *env) []any {
+		return stores(e, func(s *patterns.Store[person]) error { return s.Create(e.t.Context()) })
 	}},
 	{"patterns.Store.Repair", func(e *env) []any {
 		return each(someKeys, func(k keys.Key) error { return e.store.Repair(e.t.Context(), k) })

@@ -2,6 +2,7 @@ package edm
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 )
@@ -20,7 +21,7 @@ type Envelope struct {
 	Unknown              *Unknown // nil for none
 	Stamp                string   // "" for none
 	Reserved             bool     // maps may contain names that begin with azp_
-	Only                 []string // the fields to write, nil for all
+	Only                 []string // the properties of the value to write, nil for all
 }
 
 // A Field is a property that a Go type has a field for. Keys, Timestamp and ETag are not
@@ -160,6 +161,16 @@ func (c *Codec) Fields() []Field {
 			Index: f.index, Blob: f.blob, JSON: f.shape == shapeJSON})
 	}
 	return fields
+}
+
+// Has reports whether *entity can have a property of that name: its type has a field for it,
+// or its map has a value for it.
+func (c *Codec) Has(entity any, name string) bool {
+	if slices.ContainsFunc(c.plan.fields, func(f field) bool { return f.name == name }) {
+		return true
+	}
+	_, ok := c.plan.unknownIn(reflect.ValueOf(entity).Elem())[name]
+	return ok && !isSystem(name)
 }
 
 // Open reports whether the type can store every property of a row, because it is a map or

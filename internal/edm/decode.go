@@ -1,6 +1,7 @@
 package edm
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -97,8 +98,11 @@ func (d *decoder) entity(dst any, m *Meta, unknown *Unknown) error {
 		m = &d.meta
 	}
 	err := d.assign(v, m)
-	if err == nil && (unknown != nil || d.plan.open()) {
-		err = d.assignUnknown(v, unknown, m)
+	if err != nil {
+		_ = d.assignMeta(m) // the caller may recognize the row by its keys
+	}
+	if unknown != nil || d.plan.open() {
+		err = cmp.Or(err, d.assignUnknown(v, unknown, m))
 	}
 	d.buffer.Reset()
 	return err

@@ -52,7 +52,7 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 			return err
 		}
 	}
-	if err := w.mapProperties(p, v, e.Reserved); err != nil {
+	if err := w.mapProperties(p, v, e); err != nil {
 		return err
 	}
 	if e.Unknown != nil && len(e.Unknown.raw) > 0 {

@@ -166,10 +166,13 @@ func (d *decoder) unknownMap(v reflect.Value, m *Meta) map[string]any {
 
 // mapProperties writes the properties of a map type, or those in a struct's map for
 // unknown properties, in order of names.
-func (w *encoder) mapProperties(p *plan, v reflect.Value, reserved bool) error {
+func (w *encoder) mapProperties(p *plan, v reflect.Value, e *Envelope) error {
 	m := p.unknownIn(v)
 	for _, name := range propertyNames(m) {
-		if err := w.mapProperty(p, m, name, reserved); err != nil {
+		if e.Only != nil && !slices.Contains(e.Only, name) {
+			continue
+		}
+		if err := w.mapProperty(p, m, name, e.Reserved); err != nil {
 			return err
 		}
 	}

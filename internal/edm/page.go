@@ -6,17 +6,31 @@ package edm
 func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, unknown *Unknown)) error {
 	d := c.decoder(body)
 	defer c.release(d)
-	return d.decodePage(next)
+	return d.decodePage(next, nil)
 }
 
-func (d *decoder) decodePage(next func() (any, *Meta, *Unknown)) error {
+// DecodeMixedPage is DecodePage of rows of which some may be of other types. If a row does
+// not fit, it calls other with the error. The m and unknown of the row are filled then, and
+// its value is filled in part. If other returns nil, DecodeMixedPage continues with the next
+// row, otherwise it returns the error.
+func (c *Codec) DecodeMixedPage(body []byte, next func() (dst any, m *Meta, unknown *Unknown), other func(error) error) error {
+	d := c.decoder(body)
+	defer c.release(d)
+	return d.decodePage(next, other)
+}
+
+func (d *decoder) decodePage(next func() (any, *Meta, *Unknown), other func(error) error) error {
 	if !d.start('{') {
 		return d.err
 	}
 	return d.page(func() error {
 		at := d.pos
 		dst, m, unknown := next()
-		if err := d.entity(dst, m, unknown); err != nil {
+		err := d.entity(dst, m, unknown)
+		if err != nil && d.err == nil && other != nil {
+			err = other(err)
+		}
+		if err != nil {
 			return err
 		}
 		if m != nil && (d.toks[slotPartitionKey].kind != tokString || d.toks[slotRowKey].kind != tokString) {

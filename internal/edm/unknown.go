@@ -165,22 +165,12 @@ func (p *unknownProperty) text() (text string, ok bool) {
 
 // WithText returns a copy of u with a text property, which replaces one of the same name.
 func (u *Unknown) WithText(name, text string) Unknown {
-	e := encoder{dst: u.without(name)}
+	e := encoder{dst: u.Keep(func(n string) bool { return n != name }).raw}
 	e.dst = append(e.dst, ',')
 	e.quote(name)
 	e.dst = append(e.dst, ':')
 	e.quote(text)
 	return Unknown{raw: e.dst, types: u.types}
-}
-
-func (u *Unknown) without(name string) []byte {
-	var raw []byte
-	u.each(func(p *unknownProperty) {
-		if string(p.name) != name {
-			raw = append(raw, p.member...)
-		}
-	})
-	return raw
 }
 
 // assignUnknown stores the properties that have no field in the map of v, or in unknown.

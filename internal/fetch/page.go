@@ -37,6 +37,9 @@ func (p *Plan) Page(ctx context.Context, d Decoder, text string) (rows Rows, nex
 	if wrong := p.checkTable(from); wrong != nil {
 		err = wrong // the rows are of another table
 	}
+	if err == nil {
+		p.drop(rows)
+	}
 	if err == nil && pos.read < len(p.reads) {
 		next, err = p.sealPageCursor(pos)
 	}
@@ -103,7 +106,7 @@ type firstPage struct {
 
 // readFirst makes the first request of a read.
 func (p *Plan) readFirst(ctx context.Context, d Decoder, read, size int) (firstPage, error) {
-	if p.reads[read].Point && p.selected == nil {
+	if p.reads[read].Point && p.requested == nil {
 		rows, err := p.source.Get(ctx, p.reads[read].Key, d)
 		if errors.Is(err, azerr.ErrNotFound) {
 			err = nil

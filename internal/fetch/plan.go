@@ -63,7 +63,8 @@ type Plan struct {
 	explained  query.Plan
 	reads      []query.Read
 	selected   []string // nil: whole rows
-	selectText string
+	requested  []string // the same, and what the View needs
+	selectText string   // of requested
 	limit      int
 	size       int // of pages, as requested by the caller
 	parallel   int
@@ -81,6 +82,9 @@ func (s *Source) Plan(f query.Filter, opts *Options) (*Plan, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
+	if s.view != nil {
+		f = query.And(f, s.view.Filter)
+	}
 	p := &Plan{source: s, filter: f, limit: o.Limit, size: o.PageSize, parallel: o.Parallel, ordered: o.Ordered}
 	if p.parallel <= 0 {
 		p.parallel = defaultParallel
@@ -96,7 +100,8 @@ func (s *Source) Plan(f query.Filter, opts *Options) (*Plan, error) {
 	if p.selected, err = s.selection(o.Select); err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	p.selectText = selectText(p.selected)
+	p.requested = s.request(p.selected)
+	p.selectText = selectText(p.requested)
 
 	p.explained = query.ExplainWith(f, &query.ExplainOptions{Schema: s.schema})
 	if err := p.explained.Check(o.Allow); err != nil {
@@ -113,6 +118,13 @@ func (s *Source) Plan(f query.Filter, opts *Options) (*Plan, error) {
 
 // Explain returns the query plan that p runs by.
 func (p *Plan) Explain() query.Plan { return p.explained }
+
+// drop removes the rows that are not in the View of p's Source.
+func (p *Plan) drop(rows Rows) {
+	if v := p.source.view; v != nil {
+		v.Drop(rows, p.selected)
+	}
+}
 
 // pageSize is the number of rows that one request returns at most.
 func (p *Plan) pageSize() int {

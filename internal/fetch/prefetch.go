@@ -25,8 +25,9 @@ func (p *Plan) Run(ctx context.Context, d Decoder, yield func(Rows, error) bool)
 		return
 	}
 	received := 0 // rows
+	short := false
 	size := func() int {
-		if p.limit == 0 {
+		if p.limit == 0 || short {
 			return p.pageSize()
 		}
 		return min(p.pageSize(), p.limit-received)
@@ -51,6 +52,8 @@ func (p *Plan) Run(ctx context.Context, d Decoder, yield func(Rows, error) bool)
 				return
 			}
 			if page.rows != nil {
+				p.drop(page.rows)
+				short = p.source.view != nil // nothing limits how many rows are dropped
 				n := page.rows.Len()
 				if received += n; p.limit > 0 && received >= p.limit {
 					page.rows.Trim(0, n-(received-p.limit))

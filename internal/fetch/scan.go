@@ -176,14 +176,15 @@ func (s *scan) received(g *segment, rows Rows, next wire.Position) {
 	g.reading = false
 	s.pages++
 	done := g.advance(rows, next)
-	n := rows.Len()
-	s.progress.Rows += n
+	n := rows.Len() // before the View drops any, because all keys serve the choice of cut points
 	if n > 0 {
 		for i := 0; i < n; i += max(n/16, 1) { // a sample: keys consist of few characters
 			s.known.add(g.first, rows.Key(i))
 		}
 		s.known.add(g.first, g.last)
 	}
+	s.drop(rows)
+	s.progress.Rows += rows.Len()
 	switch {
 	case done:
 		s.remove(g)

@@ -69,6 +69,17 @@ func (s *Source) selection(names []string) ([]string, error) {
 	return selected, nil
 }
 
+// request returns the properties to request for a selection; nil is the whole row.
+func (s *Source) request(selected []string) []string {
+	if s.view == nil || selected == nil {
+		return selected
+	}
+	if s.view.Whole || len(selected)+len(s.view.Needs)+len(systemProperties) > maxSelect {
+		return nil
+	}
+	return append(slices.Clip(selected), s.view.Needs...)
+}
+
 // has reports whether rows that are read with the codec can have a property of that name.
 func (s *Source) has(name string) bool {
 	if anyProperty(s.codec) {

@@ -54,6 +54,7 @@ type Source struct {
 	schema query.Schema // what filters may name; nil: any property
 	codec  *edm.Codec
 	only   []string // the properties to request; nil: all
+	view   *View    // nil: all rows
 }
 
 // NewSource returns the Source of the whole rows of client's table. Filters may name
@@ -79,6 +80,35 @@ func (s *Source) Project(codec *edm.Codec) (*Source, error) {
 		p.only = append(p.only, f.Name)
 	}
 	return p, nil
+}
+
+// A View restricts a Source to some of the rows of its table. It must be a function of the
+// row alone, so that a row that does not change is always in the View or never.
+type View struct {
+	// Filter is matched by all rows of the View. The service evaluates it.
+	Filter query.Filter
+
+	// Whole means that Drop needs whole rows, Needs that it needs these properties. A plan
+	// that selects properties reads them too.
+	Whole bool
+	Needs []string
+
+	// Drop removes the rows that are not in the View. Of the others it removes what was read
+	// in addition to selected; nil means that nothing was.
+	Drop func(rows Rows, selected []string)
+}
+
+// Restrict returns the Source of the rows of v. The number of rows in a page, and the Limit of
+// a plan, count these rows only. A page can be shorter than requested, or empty, although more
+// rows follow. [Source.Get] ignores the View. The error is that of the View's filter.
+func (s *Source) Restrict(v *View) (*Source, error) {
+	err := v.Filter.Err()
+	if err == nil && s.schema != nil {
+		err = v.Filter.Check(s.schema)
+	}
+	r := *s
+	r.view = v
+	return &r, err
 }
 
 // Get reads the row at key, as Rows of length one. If the row does not exist, the error

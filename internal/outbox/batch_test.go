@@ -132,7 +132,7 @@ func TestABatchWithRemoteRowsPutsOneMessage(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFullStore(t, b, func(_ context.Context, _ keys.Key, err error) { t.Errorf("pending: %v", err) })
 		ctx, puts := t.Context(), 0
-		counted := harness.Must(newHires(s.client, patterns.StoreOptions[hire]{Views: allViews(s.other), Outbox: countingQueue{s.queue, &puts}}))(t)
+		counted := harness.Must(newHires(s.client, patterns.StoreOptions[hire]{Views: allViews(s.other), Outbox: putCounter{s.queue, &puts}}))(t)
 		check := func(err error) {
 			t.Helper()
 			harness.NoError(t, err)
@@ -153,13 +153,13 @@ func TestABatchWithRemoteRowsPutsOneMessage(t *testing.T) {
 	})
 }
 
-// countingQueue counts messages.
-type countingQueue struct {
+// putCounter counts the messages that are put.
+type putCounter struct {
 	patterns.OutboxQueue
 	puts *int
 }
 
-func (q countingQueue) Put(ctx context.Context, m patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
+func (q putCounter) Put(ctx context.Context, m patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
 	*q.puts++
 	return q.OutboxQueue.Put(ctx, m, after)
 }

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -56,62 +57,61 @@ func (t *transaction) tooLarge(err error) error {
 	return &TooLargeError{t.explain(), err}
 }
 
-// ExplainDelete explains the deletion of a primary whose content is unknown.
-func ExplainDelete(primary keys.Key) *Explanation {
-	x := &Explanation{Op: "delete"}
-	x.step(Before, "read the primary", 1)
-	x.step(Atomic, "transaction", 1, StepRow{Action: "delete primary", Key: primary},
-		StepRow{Action: "delete each row derived from it", Key: primary})
-	return x
+// Question is an operation to explain.
+type Question struct {
+	Op       string
+	Key      keys.Key // of a delete; otherwise that of Now
+	Was, Now any      // the versions of the entity; nil: there is none
+
+	// Read means that the operation reads the primary first.
+	Read bool
+
+	// Assume means that Was is not known. It is assumed to exist, and to imply rows at the
+	// same keys as Now, with other properties.
+	Assume bool
 }
 
-// ExplainChange explains the change of a primary from was to now; nil was is an insert,
-// nil now a delete. If both are the same pointer the versions are taken to imply the
-// same rows, all of which are written.
-func (s *Store) ExplainChange(was, now any) (*Explanation, error) {
-	some := now
-	if some == nil {
-		some = was
+// Explain returns how the operation is carried out. It makes no request.
+func (s *Store) Explain(q *Question) (*Explanation, error) {
+	op := &operation{Intent: &Intent{Op: q.Op, Key: q.Key, Known: !q.Read}}
+	op.now = q.Now
+	if q.Was != nil || q.Assume {
+		op.was = &txn.Record{Value: q.Was}
 	}
-	key, err := s.Table.KeyOf(some)
-	if err != nil {
-		return nil, fmt.Errorf("explain: %w", err)
-	}
-	if was != nil && now != nil {
-		before, err := s.Table.KeyOf(was)
-		if err == nil && before != key {
+	for _, version := range []any{q.Was, q.Now} {
+		if version == nil {
+			continue
+		}
+		key, err := s.Table.KeyOf(version)
+		if err == nil && op.Key != (keys.Key{}) && key != op.Key {
 			err = azerr.ErrKeyChanged
 		}
 		if err != nil {
 			return nil, fmt.Errorf("explain: %w", err)
 		}
+		op.Key = key
 	}
 	views := s.Views.After("")
-	oldRows, err := views.Derive(was, key)
+	now, err := views.Derive(q.Now, op.Key)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	newRows, err := views.Derive(now, key)
-	if err != nil {
-		return nil, fmt.Errorf("explain: %w", err)
+	was := now
+	if !q.Assume {
+		if was, err = views.Derive(q.Was, op.Key); err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
 	}
-	op := "put"
-	if was == nil {
-		op = "insert"
-	} else if now == nil {
-		op = "delete"
+	local, remote := view.Differences(op.Key, was, now, func(string) bool { return true }, q.Assume)
+	if q.Assume { // a membership has no properties
+		isMember := func(d view.Diff) bool { return d.View.Shape.Kind == view.Members }
+		local, remote = slices.DeleteFunc(local, isMember), slices.DeleteFunc(remote, isMember)
 	}
-	all := was != nil && was == now
-	local, remote := view.Differences(key, oldRows, newRows, func(string) bool { return true }, all)
-	for i := range local {
-		local[i].Repair = local[i].Repair || all
+	op.remote = remote
+	t := &transaction{store: s, ops: []*operation{op}}
+	if op.was != nil || op.now != nil {
+		t.changed = t.ops
 	}
-	p := plan{now: now, remote: remote}
-	if was != nil {
-		p.was = new(txn.Record)
-	}
-	t := &transaction{store: s, changed: []*operation{{Intent: &Intent{Op: op, Key: key}, plan: p}}}
-	t.ops = t.changed
 	if t.local, err = view.LocalRows(local); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -135,14 +135,17 @@ func (t *transaction) explain() *Explanation {
 	x := &Explanation{Op: t.name()}
 	var read []StepRow
 	var remote []view.Diff
-	for _, op := range t.changed {
-		if op.was != nil {
+	for _, op := range t.ops {
+		if !op.Known {
 			read = append(read, StepRow{Action: "read primary", Key: op.Key})
 		}
 		remote = append(remote, op.remote...)
 	}
 	if len(read) > 0 {
 		x.step(Before, "read", len(read), read...)
+	}
+	if len(t.changed) == 0 {
+		return x // there is nothing to delete
 	}
 	x.readLocal(t.local)
 	outbox := t.needOutbox()
@@ -192,9 +195,12 @@ func (x *Explanation) reserve(remote []view.Diff) {
 func (x *Explanation) transaction(t *transaction, outbox []*operation) {
 	var rows []StepRow
 	for _, op := range t.changed {
-		verb := map[string]string{"insert": "insert", "delete": "delete"}[op.Op]
-		if verb == "" {
-			verb = "replace"
+		verb := "replace"
+		switch {
+		case op.was == nil:
+			verb = "insert"
+		case op.now == nil:
+			verb = "delete"
 		}
 		rows = append(rows, StepRow{Action: verb + " primary", Key: op.Key})
 	}

@@ -168,6 +168,7 @@ func (op *operation) encode(s *Store, origin *txn.Origin) error {
 	op.origin = &txn.Origin{}
 	if origin != nil {
 		*op.origin = *origin
+		op.origin.Unknown = view.Unpart(origin.Unknown)
 	}
 	if l := op.views.Listing(); l != view.ListingOf(origin) {
 		op.origin.Unknown = op.origin.Unknown.WithText(view.PropViews, string(l))

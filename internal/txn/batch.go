@@ -139,11 +139,17 @@ func (b *Batch) remove(i int) {
 	b.changes = slices.Delete(b.changes, i, i+1)
 }
 
-// keepFirst removes all operations except the first n.
-func (b *Batch) keepFirst(n int) {
+// splitOff removes all operations except the first n, and returns them as another
+// transaction. Their rows must not be in the memory of b.
+func (b *Batch) splitOff(n int) *Batch {
+	tail := NewBatch(b.client)
+	for _, c := range b.changes[n:] {
+		tail.AddChange(c, nil)
+	}
 	for len(b.changes) > n {
 		b.remove(len(b.changes) - 1)
 	}
+	return tail
 }
 
 // Commit carries out the transaction and returns the new ETags in the order of the

@@ -41,7 +41,7 @@ type BulkCounts struct {
 	Taken    int // operations taken from the input
 	Applied  int // operations applied
 	Failed   int // operations not applied, or whose outcome is unknown
-	Requests int // transactions sent, repeated ones included
+	Requests int // transactions and single operations sent, repeated ones included
 }
 
 // BulkReport is the result of a Bulk.
@@ -54,13 +54,20 @@ type BulkReport struct {
 type BulkFailure struct {
 	Index int // of the operation in the input, from 0
 	Key   keys.Key
+	Op    *Op
 	Err   error
+}
+
+// queuedOp is an operation of the input that was neither applied nor reported yet.
+type queuedOp struct {
+	index int
+	op    *Op
 }
 
 // partitionQueue holds the operations of one partition that are not sent yet.
 type partitionQueue struct {
-	batch   *Batch
-	indexes []int
+	batch *Batch
+	ops   []queuedOp // of batch
 
 	// busy has a token while a transaction of the partition is in flight. It is not a
 	// mutex, because testing/synctest does not advance time for a goroutine that waits for
@@ -69,10 +76,10 @@ type partitionQueue struct {
 }
 
 // idle reports whether q can be removed: no later operation has to wait for it.
-func (q *partitionQueue) idle() bool { return len(q.indexes) == 0 && len(q.busy) == 0 }
+func (q *partitionQueue) idle() bool { return len(q.ops) == 0 && len(q.busy) == 0 }
 
-// NewBulk returns a Bulk that has at most parallel transactions in flight. After each
-// transaction it calls progress, if that is not nil; calls do not overlap.
+// NewBulk returns a Bulk that has at most parallel requests in flight. After each request
+// it calls progress, if that is not nil; calls do not overlap.
 func NewBulk(t *Table, parallel int, progress func(BulkCounts)) *Bulk {
 	return &Bulk{
 		table: t, progress: progress, slots: make(chan struct{}, parallel),
@@ -81,17 +88,18 @@ func NewBulk(t *Table, parallel int, progress func(BulkCounts)) *Bulk {
 }
 
 // Add adds op to its partition's queue and sends what is full. It blocks while as many
-// transactions as allowed are in flight.
+// transactions as allowed are in flight. op must not change until it was applied or
+// reported.
 func (b *Bulk) Add(ctx context.Context, op *Op) {
 	b.mu.Lock()
-	index := b.report.Taken
+	o := queuedOp{b.report.Taken, op}
 	b.report.Taken++
 	b.mu.Unlock()
 
 	c, err := b.table.Prepare(op, nil)
 	key := c.Key()
 	if err != nil {
-		b.fail(key, index, err)
+		b.fail(key, o, err)
 		return
 	}
 	q := b.queues[key.Partition]
@@ -104,11 +112,11 @@ func (b *Bulk) Add(ctx context.Context, op *Op) {
 		q.batch.AddChange(c, nil)
 	}
 	if q.batch.err != nil { // too large even alone
-		b.fail(key, index, q.batch.err)
+		b.fail(key, o, q.batch.err)
 		q.batch = NewBatch(b.table.Client)
 		return
 	}
-	q.indexes = append(q.indexes, index)
+	q.ops = append(q.ops, o)
 	b.queued++
 	b.queuedBytes += len(c.Body)
 	if q.batch.Len() == wire.MaxBatchOps {
@@ -150,71 +158,91 @@ func (b *Bulk) flushLargest(ctx context.Context) {
 // flush sends what is in q. It blocks while all slots are taken, or a transaction of
 // the same partition is in flight.
 func (b *Bulk) flush(ctx context.Context, q *partitionQueue) {
-	batch, indexes := q.batch, q.indexes
+	batch, ops := q.batch, q.ops
 	batch.err = nil // of the operation that did not fit
-	b.queued -= len(indexes)
+	b.queued -= len(ops)
 	for i := range batch.changes {
 		b.queuedBytes -= len(batch.changes[i].Body)
 	}
-	q.batch, q.indexes = NewBatch(b.table.Client), nil
-	if len(indexes) == 0 {
+	q.batch, q.ops = NewBatch(b.table.Client), nil
+	if len(ops) == 0 {
 		return
 	}
 	q.busy <- struct{}{}
 	b.slots <- struct{}{}
 	b.running.Go(func() {
 		defer func() { <-b.slots; <-q.busy }()
-		b.commit(ctx, batch, indexes)
+		b.commit(ctx, batch, ops)
 	})
 }
 
 // commit sends a transaction. If it fails because of single operations it is sent again
-// without them; if the service finds it too large, in two halves.
-func (b *Bulk) commit(ctx context.Context, batch *Batch, indexes []int) {
+// without them; if the service finds it too large, in two halves. A row that aztables
+// cannot address in a transaction is sent alone, between the operations before and after it.
+func (b *Bulk) commit(ctx context.Context, batch *Batch, ops []queuedOp) {
 	for len(batch.changes) > 0 {
 		if err := ctx.Err(); err != nil {
-			b.failAll(batch, indexes, fmt.Errorf("not sent: %w", err), false)
+			b.failAll(batch, ops, fmt.Errorf("not sent: %w", err), false)
 			return
 		}
 		_, err := batch.Commit(ctx)
 		if err == nil {
-			b.record(func(r *BulkReport) { r.Applied += len(indexes) }, true)
+			b.record(func(r *BulkReport) { r.Applied += len(ops) }, true)
 			return
 		}
 		f := new(BatchError) // err is of another type if nothing was sent
 		errors.As(err, &f)
-		switch n := len(indexes); {
+		switch n := len(ops); {
+		case errors.Is(f.Err, azerr.ErrNeedsAccelerate):
+			i := f.Index
+			alone := batch.splitOff(i)
+			b.commit(ctx, batch, ops[:i])
+			batch = alone.splitOff(1)
+			b.send(ctx, &alone.changes[0], ops[i])
+			ops = ops[i+1:]
 		case f.oneRow():
 			i := f.Index
-			b.record(func(r *BulkReport) { r.addFailure(indexes[i], f.Key, f.Err) }, f.Status != 0)
+			b.record(func(r *BulkReport) { r.addFailure(ops[i], f.Key, f.Err) }, f.Status != 0)
 			batch.remove(i)
-			indexes = append(indexes[:i:i], indexes[i+1:]...)
+			ops = append(ops[:i:i], ops[i+1:]...)
 		case n > 1 && f.Index < 0 && errors.Is(err, azerr.ErrTooLarge) && !errors.Is(err, azerr.ErrOutcomeUnknown):
 			b.record(func(*BulkReport) {}, true)
-			tail := NewBatch(b.table.Client)
-			for _, c := range batch.changes[n/2:] {
-				tail.AddChange(c, nil)
-			}
-			batch.keepFirst(n / 2)
-			b.commit(ctx, batch, indexes[:n/2])
-			batch, indexes = tail, indexes[n/2:]
+			tail := batch.splitOff(n / 2)
+			b.commit(ctx, batch, ops[:n/2])
+			batch, ops = tail, ops[n/2:]
 		default:
-			b.failAll(batch, indexes, err, true)
+			b.failAll(batch, ops, err, true)
 			return
 		}
 	}
 }
 
-func (b *Bulk) failAll(batch *Batch, indexes []int, err error, sent bool) {
+// send sends one operation outside a transaction.
+func (b *Bulk) send(ctx context.Context, c *Change, o queuedOp) {
+	if err := ctx.Err(); err != nil {
+		b.fail(c.Key(), o, fmt.Errorf("not sent: %w", err))
+		return
+	}
+	_, err := Send(ctx, b.table.Client, *c)
+	b.record(func(r *BulkReport) {
+		if err != nil {
+			r.addFailure(o, c.Key(), err)
+		} else {
+			r.Applied++
+		}
+	}, !errors.Is(err, azerr.ErrNeedsAccelerate))
+}
+
+func (b *Bulk) failAll(batch *Batch, ops []queuedOp, err error, sent bool) {
 	b.record(func(r *BulkReport) {
 		for i := range batch.changes {
-			r.addFailure(indexes[i], batch.changes[i].Key(), err)
+			r.addFailure(ops[i], batch.changes[i].Key(), err)
 		}
 	}, sent)
 }
 
-func (b *Bulk) fail(key keys.Key, index int, err error) {
-	b.record(func(r *BulkReport) { r.addFailure(index, key, err) }, false)
+func (b *Bulk) fail(key keys.Key, o queuedOp, err error) {
+	b.record(func(r *BulkReport) { r.addFailure(o, key, err) }, false)
 }
 
 // record adds a result to the report and reports progress.
@@ -230,7 +258,7 @@ func (b *Bulk) record(add func(*BulkReport), sent bool) {
 	}
 }
 
-func (r *BulkReport) addFailure(index int, key keys.Key, err error) {
+func (r *BulkReport) addFailure(o queuedOp, key keys.Key, err error) {
 	r.Failed++
-	r.Failures = append(r.Failures, BulkFailure{index, key, err})
+	r.Failures = append(r.Failures, BulkFailure{o.index, key, o.op, err})
 }

@@ -71,7 +71,9 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 		if rest = o.Unknown.OnlyTypes(); op.Kind == wire.Replace {
 			rest = o.Unknown // a merge keeps unknown properties without sending them
 		}
-		e.Only = o.Selected
+	}
+	if e.Only, err = op.properties(t.Codec); err != nil {
+		return err
 	}
 	rest = op.unknown(rest)
 	e.Unknown = &rest

@@ -50,7 +50,8 @@ type Op struct {
 	// BadMode marks an upsert whose mode is neither merge nor replace.
 	BadMode bool
 
-	placed bool // the key was set by At
+	placed bool     // the key was set by At
+	only   []string // the properties of the value to write, nil for all
 	texts  []textProperty
 }
 
@@ -62,6 +63,28 @@ func (o *Op) At(key keys.Key) { o.Key, o.placed = key, true }
 // With adds a text property to the row.
 func (o *Op) With(name, text string) {
 	o.texts = append(slices.Clip(o.texts), textProperty{name, text})
+}
+
+// Only restricts the row to the named properties of the value.
+func (o *Op) Only(properties []string) { o.only = append([]string{}, properties...) }
+
+// properties returns the properties of the value to write, nil for all.
+func (o *Op) properties(codec *edm.Codec) ([]string, error) {
+	if o.only == nil {
+		if o.Origin == nil {
+			return nil, nil
+		}
+		return o.Origin.Selected, nil
+	}
+	if o.Kind == wire.Replace || o.Kind == wire.InsertOrReplace {
+		return nil, azerr.ErrProjected
+	}
+	for _, name := range o.only {
+		if !codec.Has(o.Value, name) {
+			return nil, &edm.PropertyError{Property: name, Want: "a property of the value", Got: "an unknown name"}
+		}
+	}
+	return o.only, nil
 }
 
 func (o *Op) projected() bool { return o.Origin != nil && o.Origin.Selected != nil }

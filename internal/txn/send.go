@@ -62,7 +62,7 @@ func (t *Table) do(ctx context.Context, op *Op, computed bool) (Record, error) {
 // written is the record of a row that was just written.
 func (t *Table) written(op *Op, c *Change, etag string) Record {
 	r := Record{Value: op.Value, Key: c.Key(), ETag: etag, Origin: op.Origin}
-	if op.Value == nil || !t.Stamped && len(op.texts) == 0 {
+	if op.Value == nil || !t.Stamped && len(op.texts) == 0 && op.only == nil {
 		return r
 	}
 	var o Origin
@@ -70,6 +70,9 @@ func (t *Table) written(op *Op, c *Change, etag string) Record {
 		o = *op.Origin
 	}
 	o.Unknown = op.unknown(o.Unknown)
+	if op.only != nil {
+		o.Selected = op.only
+	}
 	if t.Stamped {
 		o.Stamp, o.Version = AddStamp(c.ID, c.Base), etag
 	}

@@ -34,7 +34,7 @@ func TestStoredFormat(t *testing.T) {
 	for _, c := range []struct{ what, got, want string }{
 		{"reservation", body(unique.Reservation(txn.Row{})), `{"PartitionKey":"badge","RowKey":"B7","azp_op":"ID","azp_pk":"Sales","azp_rk":"000223","azp_state":"reserved","azp_view":"byBadge"}`},
 		{"list", body(list.memberWrite(txn.Row{})), `{"PartitionKey":"Sales","RowKey":"last_Jones","Who":"000223","azp_view":"byLast"}`},
-		{"merge", string(writes[0].Body), `{"PartitionKey":"company","RowKey":"all","Boss":"Ann","Count@odata.type":"Edm.Int64","Count":"1","azp_merged":"{\"company\":{\"p\":\"Sales\",\"r\":\"000223\",\"n\":[\"Boss\"]}}"}`},
+		{"merge", string(writes[0].Body), `{"PartitionKey":"company","RowKey":"all","Boss":"Ann","Count@odata.type":"Edm.Int64","Count":"1","azp_merged":"{\"company\":{\"p\":\"Sales\",\"r\":\"000223\",\"n\":[\"Boss\"]}}","azp_state":"part"}`},
 		{"mark", string(writes[1].Body), `{"PartitionKey":"company","RowKey":"~azp_count_company_hg-7Zwx0ZILFEOhGsDMG_uKN8hXJKShlkkfpMWoxf","azp_parts":"{\"Count\":1}","azp_pk":"Sales","azp_rk":"000223","azp_row":"all","azp_view":"company"}`},
 		{"sum row", string(writes[2].Body), `{"PartitionKey":"company","RowKey":"~azp_sum_company_hg-7Zwx0ZILFEOhGsDMG","azp_row":"all","azp_view":"company"}`},
 		{"row reference", string(ref), `{"v":"byBadge","p":"badge","r":"B7"}`},

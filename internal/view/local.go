@@ -220,6 +220,7 @@ func (d *Diff) edit(row txn.Content, absent bool, former *keys.Key) (bool, error
 		if want.Existing {
 			return false, azerr.ErrNotFound
 		}
+		row.Properties[PropState] = statePart
 	}
 	set, err := editSet(row, d.View.Name, d.Primary, want, former)
 	if err != nil {

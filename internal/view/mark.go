@@ -80,6 +80,7 @@ func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error
 		if !c.Wanted || c.Merge.Existing {
 			return nil, nil
 		}
+		row.Properties[PropState] = statePart
 	}
 	var want *MergeSpec
 	var parts map[string]any

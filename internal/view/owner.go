@@ -21,12 +21,18 @@ const (
 	PropOwnerRK = "azp_rk"     // of a copy or mark: the primary's RowKey
 	PropView    = "azp_view"   // of a copy, list or mark: the view's name
 	PropOp      = "azp_op"     // of a copy: the operation that holds it until that is completed
-	PropState   = "azp_state"  // of a copy: "reserved" if it only holds its key; of an outbox row: its state
+	PropState   = "azp_state"  // of a copy: "reserved" if it only holds its key; of a row that a merge created: "part"; of an outbox row: its state
 	PropViews   = "azp_views"  // of a primary or an outbox row: the views of the program that wrote it, a [Listing]
 	propMerged  = "azp_merged" // of a row merged into: who set which properties
 )
 
-const stateReserved = "reserved"
+const (
+	stateReserved = "reserved"
+
+	// statePart means that the row was created by a merge, and has no entity of its own. A
+	// Store that writes an entity there removes it.
+	statePart = "part"
+)
 
 // Owner is what a copy states about its origin.
 type Owner struct {

@@ -7,11 +7,16 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/keys"
 )
 
 // Set is the views of one table. It is immutable, and safe for concurrent use.
 type Set struct {
 	Views []*View // must not be changed
+
+	// KeyOf returns the key of an entity, or fails if it has none. It is nil if every entity
+	// has the key that it is stored under. Set it before the first use of the Set.
+	KeyOf func(entity any) (keys.Key, error)
 
 	codec      *edm.Codec
 	copyEntity CopyEntity

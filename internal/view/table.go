@@ -25,6 +25,9 @@ func NewTable(id string, client *wire.Client) *Table { return &Table{Client: cli
 // ID returns the ID passed to NewTable.
 func (t *Table) ID() string { return t.id }
 
+// Create creates the table; it is not an error if the table exists. One request.
+func (t *Table) Create(ctx context.Context) error { return t.Client.CreateTable(ctx) }
+
 // Read reads what a claim needs to be carried out. One request; two concurrent ones for
 // a merge, and two more if the row is missing and the mark is not.
 func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {

@@ -51,6 +51,18 @@ func outboxKind(name string) (string, error) {
 	return reservedKinds + kind, checkKind(kind)
 }
 
+// Create creates the queue; it is not an error if the queue exists. One request.
+// [patterns.Store.Create] calls it.
+func (o *Outbox) Create(ctx context.Context) error {
+	if o == nil || o.queue.client == nil {
+		return fmt.Errorf("outbox: queue: %w", patterns.ErrNil)
+	}
+	if err := o.queue.create(ctx); err != nil {
+		return fmt.Errorf("outbox: %w", err)
+	}
+	return nil
+}
+
 // Put adds an outbox message that becomes visible after delay and never expires. One
 // request. If its response is lost, the SDK adds a second message, which is processed
 // like a duplicate.

@@ -28,15 +28,15 @@ const maxQueued = 512 * patterns.MaxBatchOps
 // request. The error is nil if all values were written, and otherwise matches the first
 // failure.
 //
-// Bulk makes one request for each transaction, and one for each table that is not known to
+// Bulk makes the requests of [patterns.Table.Bulk], and one for each table that is not known to
 // exist.
-func (s *Tables[T]) Bulk(ctx context.Context, values iter.Seq[T], op func(*T) patterns.Op[T], options *patterns.BulkOptions) (patterns.BulkReport, error) {
+func (s *Tables[T]) Bulk(ctx context.Context, values iter.Seq[T], op func(*T) patterns.Op[T], options *patterns.BulkOptions) (patterns.BulkReport[T], error) {
 	var o patterns.BulkOptions
 	if options != nil {
 		o = *options
 	}
 	if values == nil || op == nil {
-		return patterns.BulkReport{}, fmt.Errorf("bulk: values or operation: %w", patterns.ErrNil)
+		return patterns.BulkReport[T]{}, fmt.Errorf("bulk: values or operation: %w", patterns.ErrNil)
 	}
 	b := &bulk[T]{set: s, op: op, options: o, groups: make(map[int64]*group[T])}
 	var ended error
@@ -62,7 +62,7 @@ type bulk[T any] struct {
 	options patterns.BulkOptions
 	groups  map[int64]*group[T] // by the start of the period
 	queued  int                 // values in groups
-	report  patterns.BulkReport
+	report  patterns.BulkReport[T]
 }
 
 // group contains the values of one period.
@@ -78,7 +78,7 @@ func (b *bulk[T]) add(v T) {
 	b.report.Taken++
 	start, err := b.set.periodOf(&v)
 	if err != nil {
-		b.fail(index, &v, err)
+		b.fail(index, v, err)
 		b.progress(patterns.BulkProgress{})
 		return
 	}
@@ -149,27 +149,27 @@ func (b *bulk[T]) send(ctx context.Context, e *tableState[T], g *group[T]) (unse
 			missing = f.Err
 			continue
 		}
-		f.Index = g.indexes[f.Index]
-		b.report.Failed++
-		b.report.Failures = append(b.report.Failures, f)
+		b.fail(g.indexes[f.Index], g.values[f.Index], f.Err)
 	}
 	for i := r.Taken; i < len(g.values); i++ { // ctx has ended
-		b.fail(g.indexes[i], &g.values[i], err)
+		b.fail(g.indexes[i], g.values[i], err)
 	}
 	return unsent, missing
 }
 
 func (b *bulk[T]) failAll(g *group[T], err error) {
 	for i := range g.values {
-		b.fail(g.indexes[i], &g.values[i], err)
+		b.fail(g.indexes[i], g.values[i], err)
 	}
 	b.progress(patterns.BulkProgress{})
 }
 
-func (b *bulk[T]) fail(index int, v *T, err error) {
-	key, _ := b.set.model.Key(v) // zero if the key is the problem
+// fail records a failure. It refers to a copy of the value, so that the values of the group
+// are not kept.
+func (b *bulk[T]) fail(index int, v T, err error) {
+	key, _ := b.set.model.Key(&v) // zero if the key is the problem
 	b.report.Failed++
-	b.report.Failures = append(b.report.Failures, patterns.BulkFailure{Index: index, Key: key, Err: err})
+	b.report.Failures = append(b.report.Failures, patterns.BulkFailure[T]{Index: index, Key: key, Op: b.op(&v), Err: err})
 }
 
 // progress reports the counts so far, including those of the table being written.

@@ -35,6 +35,15 @@ var _ view.Target = (*blobTarget)(nil)
 // ID implements [view.Target].
 func (b *blobTarget) ID() string { return "blob-" + b.name }
 
+// Create creates the container; it is not an error if the container exists. One request.
+func (b *blobTarget) Create(ctx context.Context) error {
+	_, err := b.container.Create(ctx, nil)
+	if err == nil || bloberror.HasCode(err, bloberror.ContainerAlreadyExists) {
+		return nil
+	}
+	return azerr.New("create container", err)
+}
+
 // maxTries limits the conflicts of one Reconcile.
 const maxTries = 64
 

@@ -1,0 +1,179 @@
+package outbox_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// countingQueue counts the requests that its methods would make.
+type countingQueue struct {
+	harness.OutboxQueue
+	requests atomic.Int64
+}
+
+func (q *countingQueue) Put(ctx context.Context, m patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
+	q.requests.Add(1)
+	return q.OutboxQueue.Put(ctx, m, after)
+}
+
+func (q *countingQueue) Delete(ctx context.Context, r patterns.Receipt) error {
+	q.requests.Add(1)
+	return q.OutboxQueue.Delete(ctx, r)
+}
+
+type hireStore = patterns.Store[hire]
+
+// explainedOps are all operations of a Store on the entity jones, which is stored before
+// unless missing is set. now is what they store.
+var explainedOps = map[string]struct {
+	missing bool
+	op      func(stored patterns.Item[hire], now *hire) patterns.Op[hire]
+	do      func(ctx context.Context, s *hireStore, stored patterns.Item[hire], now *hire) error
+}{
+	"Insert": {true, insertOf, func(ctx context.Context, s *hireStore, _ patterns.Item[hire], now *hire) error {
+		return drop(s.Insert(ctx, now))
+	}},
+	"Insert, exists": {false, insertOf, func(ctx context.Context, s *hireStore, _ patterns.Item[hire], now *hire) error {
+		return drop(s.Insert(ctx, now))
+	}},
+	"Put, new": {true, upsertOf, func(ctx context.Context, s *hireStore, _ patterns.Item[hire], now *hire) error {
+		return drop(s.Put(ctx, now))
+	}},
+	"Put": {false, upsertOf, func(ctx context.Context, s *hireStore, _ patterns.Item[hire], now *hire) error {
+		return drop(s.Put(ctx, now))
+	}},
+	"PutItem": {false, replaceOf, func(ctx context.Context, s *hireStore, stored patterns.Item[hire], now *hire) error {
+		return drop(s.PutItem(ctx, stored, now))
+	}},
+	"Update": {false, mergeOf, func(ctx context.Context, s *hireStore, _ patterns.Item[hire], now *hire) error {
+		return drop(s.Update(ctx, now.key(), func(h *hire) error { *h = *now; return nil }))
+	}},
+	"Update, missing": {true, mergeOf, func(ctx context.Context, s *hireStore, _ patterns.Item[hire], now *hire) error {
+		return drop(s.Update(ctx, now.key(), func(h *hire) error { *h = *now; return nil }))
+	}},
+	"UpdateItem": {false, replaceOf, func(ctx context.Context, s *hireStore, stored patterns.Item[hire], now *hire) error {
+		return drop(s.UpdateItem(ctx, stored, func(h *hire) error { *h = *now; return nil }))
+	}},
+	"Delete": {false, deleteOf, func(ctx context.Context, s *hireStore, _ patterns.Item[hire], now *hire) error {
+		return s.Delete(ctx, now.key())
+	}},
+	"Delete, missing": {true, deleteOf, func(ctx context.Context, s *hireStore, _ patterns.Item[hire], now *hire) error {
+		return s.Delete(ctx, now.key())
+	}},
+	"DeleteItem": {false, deleteItemOf, func(ctx context.Context, s *hireStore, stored patterns.Item[hire], _ *hire) error {
+		return s.DeleteItem(ctx, stored)
+	}},
+	"DeleteItem, missing": {true, deleteItemOf, func(ctx context.Context, s *hireStore, _ patterns.Item[hire], now *hire) error {
+		return s.DeleteItem(ctx, patterns.Item[hire]{Value: *now, Key: now.key(), ETag: `W/"x"`})
+	}},
+}
+
+func insertOf(_ patterns.Item[hire], now *hire) patterns.Op[hire] { return patterns.InsertOp(now) }
+func upsertOf(_ patterns.Item[hire], now *hire) patterns.Op[hire] {
+	return patterns.UpsertOp(now, patterns.Replace)
+}
+func replaceOf(stored patterns.Item[hire], now *hire) patterns.Op[hire] {
+	stored.Value = *now
+	return patterns.ReplaceOp(stored)
+}
+func mergeOf(stored patterns.Item[hire], now *hire) patterns.Op[hire] {
+	stored.Value = *now
+	return patterns.MergeOp(stored)
+}
+func deleteOf(_ patterns.Item[hire], now *hire) patterns.Op[hire] {
+	return patterns.DeleteOp[hire](now.key(), "")
+}
+func deleteItemOf(_ patterns.Item[hire], now *hire) patterns.Op[hire] {
+	return patterns.DeleteOp[hire](now.key(), azcore.ETag(`W/"x"`))
+}
+
+func drop[R any](_ R, err error) error { return err }
+
+// hireVersions are changes of jones: of no row's key, of all rows' keys, of nothing.
+func hireVersions() map[string]*hire {
+	older, other := jones(), jones()
+	older.Age = 35
+	other.Name, other.Email, other.Badge, other.Last, other.Head = "Ann Smith", "smitha@contoso.com", "B8", "Smith", true
+	return map[string]*hire{"older": older, "other keys": other, "equal": jones()}
+}
+
+func TestExplainPredictsTheRequestsOfEveryOperation(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		versions := hireVersions()
+		if !b.InProcess() {
+			versions = map[string]*hire{"other keys": versions["other keys"]} // the requests are the same
+		}
+		for _, views := range [][]string{nil, {"byEmail"}, {"lastHere"}, {"department"}, {"byBadge"}, {"byName"}, {"lastAll"}, {"company"}, everyView} {
+			for version, now := range versions {
+				for name, c := range explainedOps {
+					what := fmt.Sprintf("%s with %v, %s", name, views, version)
+					s, queue, item := storedHire(t, b, views, c.missing)
+					var stored *hire
+					if !c.missing {
+						stored = &item.Value
+					}
+					plan, planned := s.Explain(c.op(item, now), stored)
+					b.WantRequestCount(t, 0)
+					queue.requests.Store(0)
+					err := c.do(t.Context(), s, item, now)
+					requests := len(b.Requests()) + int(queue.requests.Load())
+					switch {
+					case planned != nil:
+						harness.WantError(t, err, planned.(interface{ Unwrap() error }).Unwrap())
+					case err != nil:
+						t.Errorf("%s: %v", what, err)
+					case requests != plan.Requests:
+						t.Errorf("%s: %d requests\n%v\n%v", what, requests, plan, b.Requests())
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestExplainWithoutTheStoredVersionAssumesOtherProperties(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		now := hireVersions()["older"]
+		for _, view := range []string{"byEmail", "lastHere", "byName", "lastAll", "company"} {
+			for _, name := range []string{"Put", "PutItem", "Update", "UpdateItem"} {
+				c := explainedOps[name]
+				s, queue, item := storedHire(t, b, []string{view}, false)
+				plan, err := s.Explain(c.op(item, now))
+				harness.NoError(t, err)
+				queue.requests.Store(0)
+				harness.NoError(t, c.do(t.Context(), s, item, now))
+				if requests := len(b.Requests()) + int(queue.requests.Load()); requests != plan.Requests {
+					t.Errorf("%s with %v: %d requests\n%v\n%v", name, view, requests, plan, b.Requests())
+				}
+			}
+		}
+	})
+}
+
+// storedHire returns a new Store with some views. Other entities are in its lists and
+// counters, and jones is stored unless missing is set.
+func storedHire(t *testing.T, b *harness.Backend, views []string, missing bool) (*hireStore, *countingQueue, patterns.Item[hire]) {
+	t.Helper()
+	queue := &countingQueue{}
+	s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: someViews(b.Table(t), views), Outbox: queue})
+	harness.NoError(t, err)
+	for _, last := range []string{"Jones", "Smith"} {
+		_, err := s.Insert(t.Context(), &hire{Dept: "Sales", ID: "other" + last, Last: last})
+		harness.NoError(t, err)
+	}
+	var item patterns.Item[hire]
+	if !missing {
+		item, err = s.Insert(t.Context(), jones())
+		harness.NoError(t, err)
+	}
+	b.ResetRequests()
+	return s, queue, item
+}
