@@ -47,6 +47,16 @@ type retryable struct{ err error }
 func (r *retryable) Error() string { return r.err.Error() }
 func (r *retryable) Unwrap() error { return r.err }
 
+// RunAll carries out intents on entities of one partition in one transaction. So far it
+// takes a single intent.
+func (s *Store) RunAll(ctx context.Context, ins []*Intent) ([]txn.Record, error) {
+	if len(ins) != 1 {
+		return nil, azerr.ErrMixedPartitions
+	}
+	r, err := s.Run(ctx, ins[0])
+	return []txn.Record{r}, err
+}
+
 // Run carries out in, in as many attempts as it takes.
 func (s *Store) Run(ctx context.Context, in *Intent) (txn.Record, error) {
 	op := &operation{store: s, Intent: in, check: in.Repair}
