@@ -209,3 +209,12 @@ func (s *Sketch) UnmarshalBinary(b []byte) error {
 	s.cells = cells
 	return nil
 }
+
+// clone returns a copy of s.
+func (s *Sketch) clone() *Sketch {
+	c := &Sketch{slices.Clone(s.cells)}
+	for i := range c.cells {
+		c.cells[i].bytes = slices.Clone(c.cells[i].bytes)
+	}
+	return c
+}
