@@ -121,8 +121,7 @@ func (w *world) fill(t testing.TB, n int, derived bool) {
 		}
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(cities), keys.Key.Compare) {
-		members, _ := json.Marshal(cities[k])
-		tables[0] = append(tables[0], at(k, row{"azp_view": "city", "Members": string(members)}))
+		tables[0] = append(tables[0], at(k, row{"azp_view": "city", "Members": format(t, cities[k])}))
 	}
 	plant(t, w.people, tables[0])
 	plant(t, w.badges, tables[1])
@@ -197,4 +196,19 @@ func size(t testing.TB, usual int) int {
 	n, err := strconv.Atoi(text)
 	harness.NoError(t, err)
 	return n
+}
+
+// parse parses the members of a list.
+func parse(t testing.TB, text string) (members []string) {
+	t.Helper()
+	harness.NoError(t, json.Unmarshal([]byte(text), &members))
+	return members
+}
+
+// format returns the members as a list contains them.
+func format(t testing.TB, members []string) string {
+	t.Helper()
+	text, err := json.Marshal(members)
+	harness.NoError(t, err)
+	return string(text)
 }
