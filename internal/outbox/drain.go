@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -64,6 +65,48 @@ func (s *Store) drain(ctx context.Context, d *drain) (wrote bool, err error) {
 			return wrote, err
 		}
 	}
+}
+
+// drainAll carries out drains of different primaries and returns the error of each.
+func (s *Store) drainAll(ctx context.Context, drains []*drain) []error {
+	errs := make([]error, len(drains))
+	refs := make([][]view.RowRef, len(drains))
+	for i, d := range drains {
+		refs[i] = d.refs
+	}
+	s.eachApart(refs, func(i int) { _, errs[i] = s.drain(ctx, drains[i]) })
+	return errs
+}
+
+// eachApart calls do(0) to do(len(refs)-1) concurrently, but one after the other for those
+// whose refs have a row in common, which would make each other repeat a round.
+func (s *Store) eachApart(refs [][]view.RowRef, do func(i int)) {
+	var groups [][]int
+	groupOf := map[keys.Key]int{}
+	for i, of := range refs {
+		g := len(groups)
+		groups = append(groups, []int{i})
+		for _, ref := range of {
+			other, shared := groupOf[ref.Key()]
+			if shared && other != g { // join the two groups
+				groups[other], groups[g] = append(groups[other], groups[g]...), nil
+				for key, of := range groupOf {
+					if of == g {
+						groupOf[key] = other
+					}
+				}
+				g = other
+			}
+			groupOf[ref.Key()] = g
+		}
+	}
+	groups = slices.DeleteFunc(groups, func(g []int) bool { return g == nil })
+	s.each(len(groups), func(g int) {
+		slices.Sort(groups[g])
+		for _, i := range groups[g] {
+			do(i)
+		}
+	})
 }
 
 // round reads the rows, then the primary, writes each row on condition that it has not

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -51,8 +52,8 @@ func (e *TooLargeError) Error() string { return e.Plan.Op + ": " + e.Err.Error()
 func (e *TooLargeError) Unwrap() error { return e.Err }
 
 // tooLarge adds the plan to the error of a transaction.
-func (op *operation) tooLarge(err error, p *plan) error {
-	return &TooLargeError{op.store.explain(op.Op, op.Key, p.was != nil, p.local, p.remote), err}
+func (t *transaction) tooLarge(err error) error {
+	return &TooLargeError{t.explain(), err}
 }
 
 // ExplainDelete explains the deletion of a primary whose content is unknown.
@@ -104,7 +105,16 @@ func (s *Store) ExplainChange(was, now any) (*Explanation, error) {
 	for i := range local {
 		local[i].Repair = local[i].Repair || all
 	}
-	return s.explain(op, key, was != nil, view.LocalRows(local), remote), nil
+	p := plan{now: now, remote: remote}
+	if was != nil {
+		p.was = new(txn.Record)
+	}
+	t := &transaction{store: s, changed: []*operation{{Intent: &Intent{Op: op, Key: key}, plan: p}}}
+	t.ops = t.changed
+	if t.local, err = view.LocalRows(local); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	return t.explain(), nil
 }
 
 func (x *Explanation) step(when When, title string, requests int, rows ...StepRow) {
@@ -119,24 +129,36 @@ func (x *Explanation) step(when When, title string, requests int, rows ...StepRo
 	}
 }
 
-// explain lists the steps of an operation.
-func (s *Store) explain(op string, key keys.Key, exists bool, local []view.LocalRow, remote []view.Diff) *Explanation {
-	x := &Explanation{Op: op}
-	if exists {
-		x.step(Before, "read", 1, StepRow{Action: "read primary", Key: key})
+// explain lists the steps of the transaction.
+func (t *transaction) explain() *Explanation {
+	x := &Explanation{Op: t.name()}
+	var read []StepRow
+	var remote []view.Diff
+	for _, op := range t.changed {
+		if op.was != nil {
+			read = append(read, StepRow{Action: "read primary", Key: op.Key})
+		}
+		remote = append(remote, op.remote...)
 	}
-	x.readLocal(local)
-	outbox := s.needsOutbox(!exists, remote)
-	if outbox {
+	if len(read) > 0 {
+		x.step(Before, "read", len(read), read...)
+	}
+	x.readLocal(t.local)
+	outbox := t.needOutbox()
+	if len(outbox) > 0 {
 		x.step(Before, "put a message in the outbox queue", 1)
 		x.reserve(remote)
 	}
-	x.transaction(key, local, outbox)
+	x.transaction(t, outbox)
 	if len(remote) > 0 {
-		x.drain(s, remote)
+		x.drain(t.store, remote, len(outbox))
 	}
-	if outbox {
+	switch len(outbox) {
+	case 0:
+	case 1:
 		x.step(Eventual, "delete outbox row and message", 2)
+	default:
+		x.step(Eventual, "delete outbox rows and message", 2)
 	}
 	return x
 }
@@ -166,18 +188,21 @@ func (x *Explanation) reserve(remote []view.Diff) {
 	}
 }
 
-func (x *Explanation) transaction(primary keys.Key, local []view.LocalRow, outbox bool) {
-	verb := map[string]string{"insert": "insert", "delete": "delete"}[x.Op]
-	if verb == "" {
-		verb = "replace"
+func (x *Explanation) transaction(t *transaction, outbox []*operation) {
+	var rows []StepRow
+	for _, op := range t.changed {
+		verb := map[string]string{"insert": "insert", "delete": "delete"}[op.Op]
+		if verb == "" {
+			verb = "replace"
+		}
+		rows = append(rows, StepRow{Action: verb + " primary", Key: op.Key})
 	}
-	rows := []StepRow{{Action: verb + " primary", Key: primary}}
-	for i := range local {
-		d := &local[i].Diffs[0]
+	for i := range t.local {
+		d := &t.local[i].Diffs[0]
 		rows = append(rows, StepRow{d.View.Name, verbOf(d) + " " + rowName(d.View), d.Key})
 	}
-	if outbox {
-		rows = append(rows, StepRow{Action: "insert outbox row", Key: recordKey(primary.Partition, "…")})
+	for _, op := range outbox {
+		rows = append(rows, StepRow{Action: "insert outbox row", Key: recordKey(op.Key.Partition, "…")})
 	}
 	noun := "rows"
 	if len(rows) == 1 {
@@ -186,10 +211,11 @@ func (x *Explanation) transaction(primary keys.Key, local []view.LocalRow, outbo
 	x.step(Atomic, fmt.Sprintf("transaction of %d %s", len(rows), noun), 1, rows...)
 }
 
-// drain lists what a writer does if no other client interferes.
-func (x *Explanation) drain(s *Store, remote []view.Diff) {
+// drain lists what a writer does for the remote rows of so many primaries if no other client
+// interferes.
+func (x *Explanation) drain(s *Store, remote []view.Diff, primaries int) {
 	var reads, writes []StepRow
-	readPrimary := false
+	released := map[keys.Key]bool{} // the primaries that give up a unique row
 	for i := range remote {
 		d := &remote[i]
 		name := rowName(d.View)
@@ -208,16 +234,18 @@ func (x *Explanation) drain(s *Store, remote []view.Diff) {
 		default:
 			reads = append(reads, row)
 		}
-		readPrimary = readPrimary || d.New == nil && d.Old.Copy.Unique && !d.Repair
+		if d.New == nil && d.Old.Copy.Unique && !d.Repair {
+			released[d.Primary] = true
+		}
 	}
 	if len(reads) > 0 {
 		x.step(Eventual, "read what is to be changed", len(reads), reads...)
 	}
-	if readPrimary {
-		x.step(Eventual, "read the primary, to release unique rows", 1)
+	if len(released) > 0 {
+		x.step(Eventual, "read the primary, to release unique rows", len(released))
 	}
 	x.step(Eventual, "write the rows elsewhere", len(writes), writes...)
-	x.step(Eventual, "check that the primary is unchanged", 1)
+	x.step(Eventual, "check that the primary is unchanged", primaries)
 }
 
 // verbOf is what a change does to the row.

@@ -20,7 +20,8 @@ type Queue interface {
 // Receipt identifies a message that was put and not received since.
 type Receipt struct{ ID, PopReceipt string }
 
-// Message asks a worker to complete one operation. It contains keys and no other data.
+// Message asks a worker to complete the operations of one transaction. It contains keys and
+// no other data.
 type Message struct {
 	Partition string `json:"p"`  // of the primary
 	ID        string `json:"id"` // of the operation
@@ -30,4 +31,18 @@ type Message struct {
 
 	// Row is the primary's row key if rows are reserved.
 	Row string `json:"k,omitempty"`
+
+	// Others are the other operations of the transaction, in the same partition: their
+	// Partition is "".
+	Others []Message `json:"o,omitempty"`
+}
+
+// operations returns a message for each operation that m names.
+func (m Message) operations() []Message {
+	all := append([]Message{m}, m.Others...)
+	all[0].Others = nil
+	for i := range all {
+		all[i].Partition = m.Partition
+	}
+	return all
 }

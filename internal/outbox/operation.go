@@ -9,35 +9,48 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
-	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Intent is what an operation is to do to one primary.
-type Intent struct {
-	Op  string // "insert", "put", …
-	Key keys.Key
-
-	Was   *txn.Record // the current version, if Known
-	Known bool        // Was is given, nil for no row; otherwise the primary is read first
-
-	Reread     bool // after a conflict the primary is read again
-	Repeatable bool // applying it twice has the same effect as applying it once
-	Repair     bool // rows are checked even if they need no change
-
-	// Next returns the new version of the entity, nil to delete it.
-	Next     func(was *txn.Record) (any, error)
-	Computed bool // Next depends on was, so equal content does not prove that it was applied
-}
-
-// operation is an intent that is being carried out.
-type operation struct {
-	*Intent
+// transaction is a set of operations on entities of one partition that is being carried
+// out: all of them are applied or none.
+type transaction struct {
 	store *Store
+	ops   []*operation
 	check bool   // read every local row before writing it: one was not as expected
 	state *state // of the outbox, from the first attempt that needs it
 
+	changed []*operation    // those that change their entity in this attempt
+	local   []view.LocalRow // the rows derived from them that change in this attempt
+
 	late attempts.Unanswered // a write of any attempt may still arrive
+}
+
+// operation is an intent of a transaction.
+type operation struct {
+	*Intent
+	index int  // in the transaction
+	alone bool // it is the only one
+	plan       // of the present attempt
+	part  *part
+}
+
+// opError is the error of one of several operations. Its message is that of err.
+type opError struct {
+	op  *operation
+	err error
+}
+
+func (e *opError) Error() string { return e.err.Error() }
+func (e *opError) Unwrap() error { return e.err }
+
+// failed returns err as the error of the operation.
+func (op *operation) failed(err error) error {
+	if err == nil || op.alone {
+		return err
+	}
+	return &opError{op, err}
 }
 
 // retryable is the error of an attempt that may be repeated: it was not applied, or it
@@ -47,154 +60,165 @@ type retryable struct{ err error }
 func (r *retryable) Error() string { return r.err.Error() }
 func (r *retryable) Unwrap() error { return r.err }
 
-// RunAll carries out intents on entities of one partition in one transaction. So far it
-// takes a single intent.
-func (s *Store) RunAll(ctx context.Context, ins []*Intent) ([]txn.Record, error) {
-	if len(ins) != 1 {
-		return nil, azerr.ErrMixedPartitions
-	}
-	r, err := s.Run(ctx, ins[0])
-	return []txn.Record{r}, err
-}
-
 // Run carries out in, in as many attempts as it takes.
 func (s *Store) Run(ctx context.Context, in *Intent) (txn.Record, error) {
-	op := &operation{store: s, Intent: in, check: in.Repair}
-	ctx = attempts.Track(ctx, &op.late)
+	records, err := s.RunAll(ctx, []*Intent{in})
+	if err != nil {
+		return txn.Record{}, err
+	}
+	return records[0], nil
+}
+
+// RunAll carries out intents on entities of one partition in one transaction, in as many
+// attempts as it takes, and returns the primaries in the order of the intents. Either all
+// of them are applied or none. The keys must differ.
+//
+// The error of several intents is a [*txn.BatchError]. Its Index is that of the intent that
+// failed, -1 if no single one did.
+func (s *Store) RunAll(ctx context.Context, ins []*Intent) ([]txn.Record, error) {
+	t := s.newTransaction(ins)
+	return t.run(ctx)
+}
+
+func (s *Store) newTransaction(ins []*Intent) *transaction {
+	t := &transaction{store: s}
+	for i, in := range ins {
+		t.ops = append(t.ops, &operation{Intent: in, index: i, alone: len(ins) == 1})
+		t.check = t.check || in.Repair
+	}
+	return t
+}
+
+func (t *transaction) run(ctx context.Context) ([]txn.Record, error) {
+	if err := t.checkKeys(); err != nil {
+		return nil, t.batchError(err, err)
+	}
+	ctx = attempts.Track(ctx, &t.late)
 	var unknown error // the outcome of an earlier attempt
 	for try := 1; ; try++ {
-		r, err := op.attempt(ctx)
+		records, err := t.attempt(ctx)
 		if err == nil {
-			return r, nil
+			return records, nil
 		}
+		cause := err
 		var again *retryable
 		if errors.As(err, &again) {
 			if errors.Is(again.err, azerr.ErrOutcomeUnknown) {
 				unknown = again.err
 			}
-			if in.Computed { // Next may have changed what Was refers to
-				in.Was, in.Known = nil, false
+			for _, op := range t.ops {
+				if op.Computed { // Next may have changed what Was refers to
+					op.Was, op.Known = nil, false
+				}
 			}
-			err = fmt.Errorf("%s: %w: %v", in.Op, azerr.ErrConflict, again.err)
-			if try < s.Tries && ctx.Err() == nil {
+			err = fmt.Errorf("%s: %w: %v", t.name(), azerr.ErrConflict, again.err)
+			if try < t.store.Tries && ctx.Err() == nil {
 				if perr := parallel.Pause(ctx, try); perr == nil {
 					continue
 				}
 			}
 		}
-		op.release(ctx)
+		t.release(ctx)
 		if unknown != nil {
-			err = fmt.Errorf("%s: %w; the last try: %v", in.Op, unknown, err)
+			err = fmt.Errorf("%s: %w; the last try: %v", t.name(), unknown, err)
+			cause = unknown
 		}
-		return txn.Record{}, err
+		return nil, t.batchError(err, cause)
 	}
 }
 
-// attempt carries the operation out once. A *retryable error allows another attempt.
-func (op *operation) attempt(ctx context.Context) (txn.Record, error) {
-	p, err := op.plan(ctx)
-	if err != nil {
-		return txn.Record{}, err
+// name is the name of the transaction in errors.
+func (t *transaction) name() string {
+	if len(t.ops) == 1 {
+		return t.ops[0].Op
 	}
-	if p.was == nil && p.now == nil {
-		op.release(ctx)
-		return txn.Record{Key: op.Key}, nil
-	}
-	batch := txn.NewBatch(op.store.Table.Client)
-	batch.AddChange(p.primary, nil)
-	if err := op.addLocal(ctx, batch, p); err != nil {
-		return txn.Record{}, err
-	}
-	if batch.Err() != nil {
-		return txn.Record{}, op.tooLarge(batch.Err(), p)
-	}
-	if op.store.needsOutbox(p.was == nil, p.remote) {
-		return op.throughOutbox(ctx, batch, p)
-	}
-	etags, err := op.commit(ctx, batch.Changes())
-	if err != nil {
-		return txn.Record{}, err
-	}
-	op.release(ctx) // an earlier attempt may have needed the outbox
-	return p.record(op.Key, etags[0]), nil
+	return "batch"
 }
 
-// commit sends a transaction without an outbox row, the primary's change first, and
-// returns its ETags.
-func (op *operation) commit(ctx context.Context, changes []txn.Change) ([]string, error) {
-	etags, err := op.send(ctx, changes)
-	if err == nil {
-		return etags, nil
+// checkKeys fails if the operations are not on different entities of one partition.
+func (t *transaction) checkKeys() error {
+	seen := make(map[string]bool, len(t.ops))
+	for _, op := range t.ops {
+		switch {
+		case op.Key.Partition != t.ops[0].Key.Partition:
+			return op.failed(azerr.ErrMixedPartitions)
+		case seen[op.Key.Row]:
+			return op.failed(azerr.ErrDuplicateRow)
+		}
+		seen[op.Key.Row] = true
 	}
-	index, e := failedChange(err)
-	if e == nil {
+	return nil
+}
+
+// batchError returns err as the error of the transaction. cause contains the operation
+// that failed, if it is known.
+func (t *transaction) batchError(err, cause error) error {
+	if len(t.ops) == 1 {
+		return err
+	}
+	b := &txn.BatchError{Index: -1, Op: "batch", Err: err}
+	var failed *opError
+	if errors.As(cause, &failed) {
+		b.Index, b.Op, b.Key = failed.op.index, failed.op.Op, failed.op.Key
+	}
+	var e *azerr.Error
+	if errors.As(cause, &e) {
+		b.Code, b.Status = e.Code, e.Status
+	}
+	return b
+}
+
+// partition is the partition key of all operations.
+func (t *transaction) partition() string { return t.ops[0].Key.Partition }
+
+// of returns the operation on the primary at key, nil if there is none.
+func (t *transaction) of(primary keys.Key) *operation {
+	for _, op := range t.ops {
+		if op.Key == primary {
+			return op
+		}
+	}
+	return nil
+}
+
+// attempt carries the transaction out once. A *retryable error allows another attempt.
+func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
+	if err := t.plan(ctx); err != nil {
 		return nil, err
 	}
-	if e.Unsure && !primaryPassed(&changes[0], index, e) {
-		// The outcome of the primary's change is that of the whole transaction.
-		etags, rerr := txn.Resolve(ctx, op.store.Table.Client, changes[:1], e)
-		if rerr == nil {
-			return etags, nil
-		}
-		if errors.Is(rerr, azerr.ErrOutcomeUnknown) {
-			if op.Repeatable && ctx.Err() == nil {
-				return nil, &retryable{rerr}
-			}
-			return nil, rerr
-		}
-		errors.As(rerr, &e) // certain now
+	if len(t.changed) == 0 {
+		t.release(ctx)
+		return t.records(nil), nil
 	}
-	return nil, op.classify(index, e)
+	batch := txn.NewBatch(t.store.Table.Client)
+	for _, op := range t.changed {
+		batch.AddChange(op.primary, nil)
+	}
+	if err := t.addLocal(ctx, batch); err != nil {
+		return nil, err
+	}
+	if batch.Err() != nil {
+		return nil, t.tooLarge(batch.Err())
+	}
+	if t.needsOutbox() {
+		return t.throughOutbox(ctx, batch)
+	}
+	etags, err := t.commit(ctx, batch.Changes())
+	if err != nil {
+		return nil, err
+	}
+	t.release(ctx) // an earlier attempt may have needed the outbox
+	return t.records(etags), nil
 }
 
-// send is the one request of a transaction.
-func (op *operation) send(ctx context.Context, changes []txn.Change) ([]string, error) {
-	client := op.store.Table.Client
-	if len(changes) == 1 {
-		etag, err := client.Write(ctx, changes[0].Write)
-		return []string{etag}, err
+// records returns the primaries after the transaction. etags are those of the changed ones.
+func (t *transaction) records(etags []string) []txn.Record {
+	all := make([]txn.Record, len(t.ops))
+	for i, op := range t.ops {
+		all[i].Key = op.Key
 	}
-	return client.Batch(ctx, txn.Writes(changes))
-}
-
-// failedChange returns the index of the change that made a transaction fail, -1 if the
-// service named none, and why; e is nil if err is not the result of a request.
-func failedChange(err error) (index int, e *azerr.Error) {
-	var f *wire.BatchFailure
-	if errors.As(err, &f) {
-		return f.Index, f.Cause
+	for i, op := range t.changed {
+		all[op.index] = op.record(op.Key, etags[i])
 	}
-	if !errors.As(err, &e) {
-		return -1, nil
-	}
-	if e.Op == "batch" {
-		return -1, e
-	}
-	return 0, e
-}
-
-// primaryPassed reports whether the last attempt of a transaction proves that it was not
-// applied, and will not be: it got past the primary's change, whose ETag was still valid, so
-// no earlier attempt had been applied, and none can still arrive. An insert proves nothing
-// in this way, because the primary may have been inserted and deleted meanwhile.
-func primaryPassed(primary *txn.Change, index int, e *azerr.Error) bool {
-	conditional := primary.Kind >= wire.Merge && primary.ETag != "*"
-	return index > 0 && e.Status != 0 && conditional && !e.Unanswered
-}
-
-// classify decides what a certain failure means: a *retryable error, or the end of the
-// operation.
-func (op *operation) classify(index int, e *azerr.Error) error {
-	conflict := errors.Is(e, azerr.ErrExists) || errors.Is(e, azerr.ErrConflict) || errors.Is(e, azerr.ErrNotFound)
-	switch {
-	case !conflict:
-		return e
-	case index > 0:
-		op.check = true // some row is not what the primary's version implies
-		return &retryable{e}
-	case !op.Reread:
-		return e
-	}
-	op.Was, op.Known = nil, false
-	return &retryable{e}
+	return all
 }

@@ -10,62 +10,96 @@ import (
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
 )
 
-// needsOutbox reports whether an operation has an outbox row.
+// needsOutbox reports whether a change has an outbox row.
 func (s *Store) needsOutbox(inserts bool, remote []view.Diff) bool {
 	return len(remote) > 0 || s.GuardInserts && inserts
 }
 
-// throughOutbox carries out an operation that has an outbox row: steps 1 to 4 of the
+// needsOutbox reports whether the transaction has outbox rows.
+func (t *transaction) needsOutbox() bool { return len(t.needOutbox()) > 0 }
+
+// needOutbox returns the operations that need an outbox row: those with remote rows. If there
+// is none, the outbox row of one insert guards the transaction.
+func (t *transaction) needOutbox() []*operation {
+	var ops []*operation
+	for _, op := range t.changed {
+		if len(op.remote) > 0 {
+			ops = append(ops, op)
+		}
+	}
+	for _, op := range t.changed {
+		if len(ops) == 0 && t.store.needsOutbox(op.was == nil, nil) {
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+// throughOutbox carries out a transaction that has outbox rows: steps 1 to 4 of the
 // protocol.
-func (op *operation) throughOutbox(ctx context.Context, batch *txn.Batch, p *plan) (txn.Record, error) {
-	s := op.store
-	op.prepareState(ctx, p)
-	id := op.state.id
-	refs := p.refs()
-	for ref := range op.state.reserved { // by an earlier attempt
-		if !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
+func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]txn.Record, error) {
+	s := t.store
+	t.prepareState(ctx)
+	st := t.state
+	var drains []*drain // of the operations with an outbox row
+	for _, pt := range st.parts {
+		op := t.of(pt.primary)
+		d := &drain{primary: op.Key, op: pt.id, refs: op.refs(), diffs: op.remote, reserved: pt.reserved}
+		for ref := range pt.reserved { // by an earlier attempt
+			if !slices.Contains(d.refs, ref) {
+				d.refs = append(d.refs, ref)
+			}
 		}
+		drains = append(drains, d)
+		row, err := pendingRow(op.Key.Row, d.refs, s.Views.Listing())
+		if err != nil {
+			return nil, op.failed(err)
+		}
+		batch.Add(s.records, insertOp(row, recordKey(op.Key.Partition, pt.id)))
 	}
-	row, err := pendingRow(op.Key.Row, refs, s.Views.Listing())
-	if err != nil {
-		return txn.Record{}, err
-	}
-	batch.Add(s.records, insertOp(row, recordKey(op.Key.Partition, id)))
 	if batch.Err() != nil {
-		return txn.Record{}, op.tooLarge(batch.Err(), p)
+		return nil, t.tooLarge(batch.Err())
 	}
-	if err := op.enqueue(ctx); err != nil {
-		return txn.Record{}, err
+	if err := t.enqueue(ctx); err != nil {
+		return nil, err
 	}
-	within, cancel := context.WithDeadline(ctx, op.state.at.Add(s.limit()))
+	within, cancel := context.WithDeadline(ctx, st.at.Add(s.limit()))
 	defer cancel()
-	if err := op.reserve(within, p); err != nil {
-		return txn.Record{}, slow(ctx, within, err)
+	if err := t.reserve(within); err != nil {
+		return nil, slow(ctx, within, err)
 	}
-	done, err := op.commitWithOutbox(ctx, within, batch.Changes(), p)
+	done, err := t.commitWithOutbox(ctx, within, batch.Changes())
 	if err != nil {
-		return txn.Record{}, err
+		return nil, err
 	}
-	reserved, receipt, began := op.state.reserved, op.state.receipt, op.state.at
-	op.state = nil
-	r := p.record(op.Key, done.primary)
-	d := &drain{primary: op.Key, op: id, refs: refs, diffs: p.remote, reserved: reserved, began: began}
-	if done.primary != txn.SupersededETag {
-		d.known = &version{p.now, done.primary, s.Views.Listing()}
+	t.state = nil
+	etagOf := map[keys.Key]string{}
+	for i, op := range t.changed {
+		etagOf[op.Key] = done.primaries[i]
 	}
-	if _, err := s.drain(ctx, d); err != nil {
-		if s.OnPending != nil {
-			s.OnPending(ctx, op.Key, err)
+	for _, d := range drains {
+		d.began = st.at
+		if etag, changed := etagOf[d.primary]; changed && etag != txn.SupersededETag {
+			d.known = &version{t.of(d.primary).now, etag, s.Views.Listing()}
 		}
-		return r, nil
 	}
-	if !op.late.Any() {
-		s.finish(ctx, op.Key.Partition, id, done.outbox, receipt)
+	complete := true
+	for i, err := range s.drainAll(ctx, drains) {
+		if err == nil {
+			continue
+		}
+		complete = false
+		if s.OnPending != nil {
+			s.OnPending(ctx, drains[i].primary, err)
+		}
 	}
-	return r, nil
+	if complete && !t.late.Any() {
+		s.finish(ctx, done.outbox, st.receipt)
+	}
+	return t.records(done.primaries), nil
 }
 
 // refs are the remote rows that the operation affects, old and new.
@@ -86,86 +120,113 @@ func (p *plan) refs() []view.RowRef {
 	return refs
 }
 
-// etags are those of a transaction with an outbox row.
-type etags struct {
-	primary string // "" for a deleted primary
-	outbox  string // "" if a worker has acquired the operation
+// committed is what was written by a transaction with outbox rows.
+type committed struct {
+	primaries []string    // the ETags of the changed primaries, "" for deleted ones
+	outbox    []outboxRef // the outbox rows
 }
 
-// commitWithOutbox is step 3: it writes the primary, the local rows and the outbox row
-// in one transaction, which it sends before within ends. The outbox row shows what became
-// of a transaction whose response was lost.
-func (op *operation) commitWithOutbox(ctx, within context.Context, changes []txn.Change, p *plan) (etags, error) {
-	if servicetime.Elapsed(op.state.at) >= op.store.limit() { // the process may have been suspended
-		return etags{}, &retryable{errSlow}
+// outboxRef is a version of an outbox row.
+type outboxRef struct {
+	key  keys.Key
+	etag string // "" if a worker has acquired the operation
+}
+
+// commitWithOutbox is step 3: it writes the primaries, the local rows and the outbox rows
+// in one transaction, which it sends before within ends. The outbox rows, which are the
+// last changes, show what became of a transaction whose response was lost: one shows it
+// for all.
+func (t *transaction) commitWithOutbox(ctx, within context.Context, changes []txn.Change) (committed, error) {
+	st := t.state
+	if servicetime.Elapsed(st.at) >= t.store.limit() { // the process may have been suspended
+		return committed{}, &retryable{errSlow}
 	}
-	sent, err := op.send(within, changes)
+	first := len(changes) - len(st.parts) // of the outbox rows
+	sent, err := t.send(within, changes)
 	if err == nil {
-		return etags{sent[0], sent[len(sent)-1]}, nil
+		c := committed{primaries: sent[:len(t.changed)]}
+		for i := first; i < len(changes); i++ {
+			c.outbox = append(c.outbox, outboxRef{changes[i].Key(), sent[i]})
+		}
+		return c, nil
 	}
 	index, e := failedChange(err)
 	if e == nil {
-		return etags{}, slow(ctx, within, err)
+		return committed{}, slow(ctx, within, err)
 	}
-	fenced := index == len(changes)-1 && errors.Is(e, azerr.ErrExists)
+	fenced := index >= first && errors.Is(e, azerr.ErrExists)
 	if e.Unsure {
-		st := op.state
 		st.open = true
-		r, derr := op.store.decide(ctx, op.Key.Partition, st.id)
-		if derr == nil && !r.committed() && servicetime.Elapsed(st.at) >= op.store.Expiry {
+		r, derr := t.store.decide(ctx, t.partition(), st.parts[0].id)
+		if derr == nil && !r.committed() && servicetime.Elapsed(st.at) >= t.store.Expiry {
 			derr = errSlow // a worker may have removed the record of a commit
 		}
 		if derr != nil {
-			return etags{}, &azerr.UnknownOutcome{Cause: e, Then: derr}
+			return committed{}, &azerr.UnknownOutcome{Cause: e, Then: derr}
 		}
 		st.open = false
 		if r.committed() {
-			return op.resolvedETags(ctx, &r, p), nil
+			return t.resolved(ctx, &r), nil
 		}
 		certain := *e
 		certain.Unsure = false
 		e, st.fenced = &certain, true
 	}
 	if fenced {
-		op.state.fenced = true
-		return etags{}, &retryable{e}
+		st.fenced = true
+		return committed{}, &retryable{e}
 	}
 	if err := slow(ctx, within, e); err != error(e) {
-		return etags{}, err
+		return committed{}, err
 	}
-	return etags{}, op.classify(index, e)
+	return committed{}, t.classify(index, e)
 }
 
-// resolvedETags returns the ETags of a transaction whose response was lost. That of a
-// primary which was changed since can no longer be found out.
-func (op *operation) resolvedETags(ctx context.Context, r *record, p *plan) etags {
-	var e etags
-	if r.Worker == "" {
-		e.outbox = r.ETag
+// resolved returns the ETags of a transaction whose response was lost; r is its first outbox
+// row. The ETag of a primary which was changed since can no longer be found out.
+func (t *transaction) resolved(ctx context.Context, r *record) committed {
+	var c committed
+	for i, pt := range t.state.parts {
+		ref := outboxRef{key: recordKey(t.partition(), pt.id)}
+		if i > 0 {
+			other, ok, err := t.store.readRecord(ctx, t.partition(), pt.id)
+			if r = &other; err != nil || !ok {
+				r = &record{outboxRow: outboxRow{Worker: "unknown"}}
+			}
+		}
+		if r.Worker == "" {
+			ref.etag = r.ETag
+		}
+		c.outbox = append(c.outbox, ref)
 	}
-	if p.now == nil {
-		return e
+	for _, op := range t.changed {
+		etag := ""
+		if op.now != nil {
+			etag = txn.SupersededETag
+			if now, err := txn.ReadRow(ctx, t.store.Table.Client, op.Key); err == nil && !now.Absent() {
+				if same, err := edm.EqualContent(op.primary.Body, now.Body); err == nil && same {
+					etag = now.ETag
+				}
+			}
+		}
+		c.primaries = append(c.primaries, etag)
 	}
-	e.primary = txn.SupersededETag
-	if now, err := txn.ReadRow(ctx, op.store.Table.Client, op.Key); err == nil && !now.Absent() {
-		if same, err := edm.EqualContent(p.primary.Body, now.Body); err == nil && same {
-			e.primary = now.ETag
+	return c
+}
+
+// finish is step 5 of a writer: it deletes the outbox rows, in one transaction, then the
+// message. If a worker has acquired an operation the rows stay: the worker may be about to
+// write what it read long ago, and then only the row leads to a correction. They also stay if
+// an attempt of the writer was not answered and may still arrive: a row prevents that the
+// transaction is applied again, and leads to the correction of a remote row.
+func (s *Store) finish(ctx context.Context, rows []outboxRef, receipt Receipt) {
+	for _, r := range rows {
+		if r.etag == "" {
+			return
 		}
 	}
-	return e
-}
-
-// finish is step 5 of a writer: it deletes the outbox row, then the message. If a worker
-// has acquired the operation the row stays: the worker may be about to write what it
-// read long ago, and then only the row leads to a correction. It also stays if an attempt
-// of the writer was not answered and may still arrive: the row prevents that the
-// transaction is applied again, and leads to the correction of a remote row.
-func (s *Store) finish(ctx context.Context, partition, id, etag string, receipt Receipt) {
-	if etag == "" {
-		return
-	}
-	err := s.deleteRecord(ctx, recordKey(partition, id), etag)
-	if err == nil || errors.Is(err, azerr.ErrNotFound) {
+	err := s.deleteRecords(ctx, rows)
+	if err == nil || len(rows) == 1 && errors.Is(err, azerr.ErrNotFound) {
 		_ = s.Queue.Delete(ctx, receipt)
 	}
 }

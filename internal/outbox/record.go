@@ -93,8 +93,21 @@ func (s *Store) replaceRecord(ctx context.Context, r record) (record, error) {
 	return record{r.outboxRow, stored}, err
 }
 
-func (s *Store) deleteRecord(ctx context.Context, key keys.Key, etag string) error {
-	_, err := s.records.Do(ctx, &txn.Op{Kind: wire.Delete, Name: "delete", Key: key, ETag: etag})
+// deleteRecords deletes outbox rows of one partition on condition that they have not
+// changed: all of them or none. One request.
+func (s *Store) deleteRecords(ctx context.Context, rows []outboxRef) error {
+	remove := func(r outboxRef) *txn.Op {
+		return &txn.Op{Kind: wire.Delete, Name: "delete", Key: r.key, ETag: r.etag}
+	}
+	if len(rows) == 1 {
+		_, err := s.records.Do(ctx, remove(rows[0]))
+		return err
+	}
+	batch := txn.NewBatch(s.records.Client)
+	for _, r := range rows {
+		batch.Add(s.records, remove(r))
+	}
+	_, err := batch.Commit(ctx)
 	return err
 }
 

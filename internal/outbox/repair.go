@@ -95,7 +95,7 @@ func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.
 		return err
 	}
 	if !late.Any() {
-		s.finish(ctx, primary.Partition, id, r.ETag, receipt)
+		s.finish(ctx, []outboxRef{{r.Key, r.ETag}}, receipt)
 	}
 	if d.stale {
 		return errStale
@@ -147,14 +147,14 @@ func (s *Store) repairWrites(ctx context.Context, primary keys.Key, v *view.View
 	if err != nil {
 		return nil, err
 	}
-	diff := view.Diff{View: v, Key: key, Repair: true}
+	diff := view.Diff{Primary: primary, View: v, Key: key, Repair: true}
 	for i := range rows {
 		if rows[i].View == v && rows[i].Key == key {
 			diff.New = &rows[i]
 		}
 	}
 	local := view.LocalRow{Key: key, Diffs: []view.Diff{diff}}
-	w, changed, err := local.Write(primary, found, nil)
+	w, changed, err := local.Write(found)
 	var owned *view.OwnedByOther
 	if errors.As(err, &owned) {
 		return nil, &view.DuplicateError{View: v.Name, Key: key}

@@ -11,20 +11,27 @@ import (
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
 )
 
-// state is what an operation has in the outbox before it is committed: its message and
+// state is what a transaction has in the outbox before it is committed: its message and
 // the rows that it has reserved.
 type state struct {
+	receipt Receipt
+	put     bool      // the message is in the queue
+	at      time.Time // just before it was put
+	parts   []*part
+	fenced  bool // no transaction with these ids can succeed any more
+	open    bool // the transaction may have been applied
+	unclear bool // a reservation may still be made that its part does not show
+}
+
+// part is the state of one operation, which has an outbox row.
+type part struct {
 	id       string
-	receipt  Receipt
-	put      bool                         // the message is in the queue
-	at       time.Time                    // just before it was put
+	primary  keys.Key
 	named    []view.RowRef                // the rows to reserve that the message names
 	reserved map[view.RowRef]*reservation // the rows reserved so far
-	fenced   bool                         // no transaction with this id can succeed any more
-	open     bool                         // the transaction may have been applied
-	unclear  bool                         // a reservation may still be made that reserved does not show
 }
 
 // reservation is a row that an operation has reserved.
@@ -33,41 +40,79 @@ type reservation struct {
 	etag string // "" unless the operation inserted the row
 }
 
-// prepareState assigns an id to the operation. That of an earlier attempt is used again if
-// its message names all rows to be reserved now, and is not about to become visible.
-func (op *operation) prepareState(ctx context.Context, p *plan) {
-	var named []view.RowRef
-	for i := range p.remote {
-		if d := &p.remote[i]; d.Unique() {
-			named = append(named, d.Ref(d.View))
+// prepareState assigns an id to each operation that needs an outbox row. Those of an earlier
+// attempt are used again if its message names all rows to be reserved now, and is not about
+// to become visible.
+func (t *transaction) prepareState(ctx context.Context) {
+	var parts []*part
+	for _, op := range t.needOutbox() {
+		pt := &part{id: txn.NewID(), primary: op.Key, reserved: map[view.RowRef]*reservation{}}
+		for i := range op.remote {
+			if d := &op.remote[i]; d.Unique() {
+				pt.named = append(pt.named, d.Ref(d.View))
+			}
 		}
+		parts = append(parts, pt)
 	}
-	if st := op.state; st != nil {
-		unnamed := func(r view.RowRef) bool { return !slices.Contains(st.named, r) }
-		inTime := !st.put || servicetime.Elapsed(st.at) < min(op.store.Grace, op.store.limit())/2
-		if !st.fenced && inTime && !slices.ContainsFunc(named, unnamed) {
-			return
-		}
-		op.release(ctx)
+	if st := t.state; st != nil && !t.reusable(st, parts) {
+		t.release(ctx)
 	}
-	op.state = &state{id: txn.NewID(), named: named, reserved: map[view.RowRef]*reservation{}}
+	if t.state == nil {
+		t.state = &state{parts: parts}
+	}
+	for _, pt := range t.state.parts {
+		t.of(pt.primary).part = pt
+	}
 }
 
-// enqueue is step 1: it puts the operation's message in the queue, invisible for the
+// reusable reports whether the state of an earlier attempt covers parts.
+func (t *transaction) reusable(st *state, parts []*part) bool {
+	inTime := !st.put || servicetime.Elapsed(st.at) < min(t.store.Grace, t.store.limit())/2
+	if st.fenced || !inTime {
+		return false
+	}
+	for _, pt := range parts {
+		i := slices.IndexFunc(st.parts, func(o *part) bool { return o.primary == pt.primary })
+		if i < 0 {
+			return false
+		}
+		unnamed := func(r view.RowRef) bool { return !slices.Contains(st.parts[i].named, r) }
+		if slices.ContainsFunc(pt.named, unnamed) {
+			return false
+		}
+	}
+	return true
+}
+
+// message is the outbox message of a transaction, which names all operations.
+func (st *state) message(partition string) Message {
+	var m Message
+	for i, pt := range st.parts {
+		one := Message{ID: pt.id, Reserved: pt.named}
+		if len(pt.named) > 0 {
+			one.Row = pt.primary.Row
+		}
+		if i == 0 {
+			m = one
+			m.Partition = partition
+		} else {
+			m.Others = append(m.Others, one)
+		}
+	}
+	return m
+}
+
+// enqueue is step 1: it puts the transaction's message in the queue, invisible for the
 // grace time.
-func (op *operation) enqueue(ctx context.Context) error {
-	st := op.state
+func (t *transaction) enqueue(ctx context.Context) error {
+	st := t.state
 	if st.put {
 		return nil
 	}
-	m := Message{Partition: op.Key.Partition, ID: st.id, Reserved: st.named}
-	if len(st.named) > 0 {
-		m.Row = op.Key.Row
-	}
 	st.at = time.Now()
-	receipt, err := op.store.Queue.Put(ctx, m, op.store.Grace)
+	receipt, err := t.store.Queue.Put(ctx, st.message(t.partition()), t.store.Grace)
 	if err != nil {
-		return fmt.Errorf("%s: outbox message: %w", op.Op, azerr.Seal(err))
+		return fmt.Errorf("%s: outbox message: %w", t.name(), azerr.Seal(err))
 	}
 	st.receipt, st.put = receipt, true
 	return nil
@@ -94,18 +139,20 @@ func slow(ctx, within context.Context, err error) error {
 
 // reserve is step 2: it inserts or marks every unique row that the transaction is going
 // to imply, so that no other primary can have it.
-func (op *operation) reserve(ctx context.Context, p *plan) error {
-	for i := range p.remote {
-		d := &p.remote[i]
-		if !d.Unique() {
-			continue
-		}
-		t, ok := op.store.tableOf(d.View)
-		if !ok {
-			return fmt.Errorf("%s: %w", op.Op, view.BadView(d.View.Name, "its target takes no unique rows"))
-		}
-		if err := op.reserveRow(ctx, t, d); err != nil {
-			return fmt.Errorf("%s: %w", op.Op, err)
+func (t *transaction) reserve(ctx context.Context) error {
+	for _, op := range t.changed {
+		for i := range op.remote {
+			d := &op.remote[i]
+			if !d.Unique() {
+				continue
+			}
+			table, ok := t.store.tableOf(d.View)
+			if !ok {
+				return op.failed(fmt.Errorf("%s: %w", op.Op, view.BadView(d.View.Name, "its target takes no unique rows")))
+			}
+			if err := t.reserveRow(ctx, table, op, d); err != nil {
+				return op.failed(fmt.Errorf("%s: %w", op.Op, err))
+			}
 		}
 	}
 	return nil
@@ -113,15 +160,15 @@ func (op *operation) reserve(ctx context.Context, p *plan) error {
 
 // reserveRow reserves one row. One request if the row is free, two more for each
 // conflict.
-func (op *operation) reserveRow(ctx context.Context, t *view.Table, d *view.Diff) error {
-	c := view.CopyClaim{Key: d.Key, Primary: op.Key, View: d.View.Name, Op: op.state.id}
+func (t *transaction) reserveRow(ctx context.Context, table *view.Table, op *operation, d *view.Diff) error {
+	c := view.CopyClaim{Key: d.Key, Primary: op.Key, View: d.View.Name, Op: op.part.id}
 	ref := d.Ref(d.View)
 	var found txn.Row // assume at first that there is no row
 	for try := 1; ; try++ {
 		w, changed, err := c.Reservation(found)
 		var owned *view.OwnedByOther
 		if errors.As(err, &owned) {
-			if err := op.resolveOwner(ctx, d, owned, &c); err != nil {
+			if err := t.store.resolveOwner(ctx, d, owned, &c); err != nil {
 				return err
 			}
 			w, changed, err = c.Reservation(found)
@@ -132,25 +179,25 @@ func (op *operation) reserveRow(ctx context.Context, t *view.Table, d *view.Diff
 		r := &reservation{view: d.View}
 		inserts := found.Absent()
 		if changed {
-			r.etag, err = t.Client.Write(ctx, w)
+			r.etag, err = table.Client.Write(ctx, w)
 		}
 		if err == nil {
 			if !inserts {
 				r.etag = ""
 			}
-			op.state.reserved[ref] = r
+			op.part.reserved[ref] = r
 			return nil
 		}
 		var e *azerr.Error
 		if errors.As(err, &e) && e.Unsure {
-			op.state.unclear = true
-			op.state.reserved[ref] = &reservation{view: d.View}
+			t.state.unclear = true
+			op.part.reserved[ref] = &reservation{view: d.View}
 		}
-		if err = view.Raced(ctx, err); !errors.Is(err, view.ErrRaced) || try >= op.store.Tries {
+		if err = view.Raced(ctx, err); !errors.Is(err, view.ErrRaced) || try >= t.store.Tries {
 			return err
 		}
 		c.Over = nil
-		if found, err = txn.ReadRow(ctx, t.Client, d.Key); err != nil {
+		if found, err = txn.ReadRow(ctx, table.Client, d.Key); err != nil {
 			return err
 		}
 	}
@@ -159,12 +206,12 @@ func (op *operation) reserveRow(ctx context.Context, t *view.Table, d *view.Diff
 // resolveOwner decides whether c may have a row that belongs to another primary, or to
 // another operation of the same primary. That operation must be decided before its mark
 // is removed, because nothing would hold the row for it afterwards.
-func (op *operation) resolveOwner(ctx context.Context, d *view.Diff, owned *view.OwnedByOther, c *view.CopyClaim) error {
-	if owned.Known && owned.Owner == op.Key {
+func (s *Store) resolveOwner(ctx context.Context, d *view.Diff, owned *view.OwnedByOther, c *view.CopyClaim) error {
+	if owned.Known && owned.Owner == c.Primary {
 		c.Decided = owned.Op
-		return op.store.fenceIfUndecided(ctx, op.Key.Partition, owned.Op)
+		return s.fenceIfUndecided(ctx, c.Primary.Partition, owned.Op)
 	}
-	free, err := op.store.mayOverwrite(ctx, d.View, d.Key, owned)
+	free, err := s.mayOverwrite(ctx, d.View, d.Key, owned)
 	if err == nil && !free {
 		err = &view.DuplicateError{View: d.View.Name, Key: d.Key}
 	}
@@ -172,33 +219,34 @@ func (op *operation) resolveOwner(ctx context.Context, d *view.Diff, owned *view
 	return err
 }
 
-// release removes the reservations and the message of an operation that was not
-// applied and will not be under its present id. What fails here, a worker completes.
-func (op *operation) release(ctx context.Context) {
-	st := op.state
-	op.state = nil
+// release removes the reservations and the message of a transaction that was not
+// applied and will not be under its present ids. What fails here, a worker completes.
+func (t *transaction) release(ctx context.Context) {
+	st := t.state
+	t.state = nil
 	if st == nil || !st.put || st.open || ctx.Err() != nil {
 		return
 	}
 	released := true
-	for ref, r := range st.reserved {
-		if err := op.releaseRow(ctx, st, ref, r); err != nil {
-			released = false
+	for _, pt := range st.parts {
+		for ref, r := range pt.reserved {
+			if err := t.store.releaseRow(ctx, st, pt, ref, r); err != nil {
+				released = false
+			}
 		}
 	}
-	if released && !st.fenced && !st.unclear && !op.late.Any() { // otherwise the message is still needed
-		_ = op.store.Queue.Delete(ctx, st.receipt)
+	if released && !st.fenced && !st.unclear && !t.late.Any() { // otherwise the message is still needed
+		_ = t.store.Queue.Delete(ctx, st.receipt)
 	}
 }
 
-func (op *operation) releaseRow(ctx context.Context, st *state, ref view.RowRef, r *reservation) error {
-	s := op.store
+func (s *Store) releaseRow(ctx context.Context, st *state, pt *part, ref view.RowRef, r *reservation) error {
 	if t, ok := s.tableOf(r.view); ok && r.etag != "" {
 		_, err := t.Client.Write(ctx, txn.Delete(ref.Key(), r.etag))
 		if err == nil || errors.Is(err, azerr.ErrNotFound) {
 			return nil
 		}
 	}
-	_, err := s.drain(ctx, &drain{primary: op.Key, op: st.id, refs: []view.RowRef{ref}, began: st.at})
+	_, err := s.drain(ctx, &drain{primary: pt.primary, op: pt.id, refs: []view.RowRef{ref}, began: st.at})
 	return err
 }

@@ -133,7 +133,7 @@ func (sw *sweep) record(ctx context.Context, row fetch.Entry) {
 		if gone = !ok; err != nil || gone {
 			return err // no fence is inserted, because nothing would remove it
 		}
-		_, err = sw.store.processRecord(ctx, m, &r, began)
+		_, err = sw.store.processRecords(ctx, []found{{m, r}}, began)
 		return err
 	}, func(r *SweepReport) {
 		switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -23,12 +24,17 @@ import (
 // not have, or has with another definition: it is left to another version of the program.
 func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
 	began := time.Now()
-	err = s.knows(m.Reserved, "")
-	if err == nil {
-		var r record
-		if r, err = s.decide(ctx, m.Partition, m.ID); err == nil {
-			retryAfter, err = s.processRecord(ctx, m, &r, began)
+	ops := m.operations()
+	all := make([]found, len(ops))
+	errs := make([]error, len(ops))
+	s.each(len(ops), func(i int) {
+		if errs[i] = s.knows(ops[i].Reserved, ""); errs[i] == nil {
+			all[i].Message = ops[i]
+			all[i].record, errs[i] = s.decide(ctx, m.Partition, ops[i].ID)
 		}
+	})
+	if err = errors.Join(errs...); err == nil {
+		retryAfter, err = s.processRecords(ctx, all, began)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("outbox message: %w", err)
@@ -36,41 +42,63 @@ func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duratio
 	return retryAfter, nil
 }
 
-// processRecord does what is due for an operation whose outbox row is known, and was not
-// before began. A record is removed Expiry after it was stored.
-func (s *Store) processRecord(ctx context.Context, m Message, r *record, began time.Time) (retryAfter time.Duration, err error) {
-	refs, err := r.refs()
-	if err == nil {
-		err = s.knows(refs, view.Listing(r.Views))
+// found is an operation whose outbox row is known.
+type found struct {
+	Message // of this operation only
+	record
+}
+
+// processRecords does what is due for the operations of a message whose outbox rows were
+// found, not before began. Each record is removed when all have been stored for Expiry: the
+// message leads to a new fence if it is delivered again after the removal of only some.
+func (s *Store) processRecords(ctx context.Context, all []found, began time.Time) (retryAfter time.Duration, err error) {
+	refs := make([][]view.RowRef, len(all))
+	for i := range all {
+		f := &all[i]
+		if refs[i], err = f.refs(); err == nil {
+			err = s.knows(refs[i], view.Listing(f.Views))
+		}
+		if f.State == stateFence {
+			refs[i] = f.Reserved
+		}
+		if err != nil {
+			return 0, err
+		}
 	}
-	if err != nil {
+	left := make([]time.Duration, len(all))
+	errs := make([]error, len(all))
+	s.eachApart(refs, func(i int) {
+		f := &all[i]
+		left[i] = s.Expiry
+		if f.State == statePending {
+			errs[i] = s.acquire(ctx, f, began)
+			return
+		}
+		if !f.Timestamp.IsZero() { // it was read, not written just now
+			left[i] -= s.Table.Client.Age(f.Timestamp)
+		}
+		if left[i] > 0 && f.State == stateFence {
+			_, errs[i] = s.releaseReserved(ctx, f.Message, began)
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
 		return 0, err
 	}
-	if r.State == statePending {
-		return s.Expiry, s.acquire(ctx, m, r, began)
+	if longest := slices.Max(left); longest > 0 {
+		return longest, nil
 	}
-	left := s.Expiry
-	if !r.Timestamp.IsZero() { // it was read, not written just now
-		left = s.Expiry - s.Table.Client.Age(r.Timestamp)
-	}
-	if left > 0 {
-		if r.State == stateFence {
-			_, err = s.releaseReserved(ctx, m, began)
-		}
-		return left, err
-	}
-	return s.remove(ctx, m, r, began)
+	return s.remove(ctx, all, refs, began)
 }
 
 // acquire drains an operation and marks it done. It first stores its own name in the
 // row: from then on the writer, which may still be at work, does not delete the row.
-func (s *Store) acquire(ctx context.Context, m Message, r *record, began time.Time) error {
-	r.Worker = txn.NewID()
-	acquired, err := s.replaceRecord(ctx, *r)
+func (s *Store) acquire(ctx context.Context, f *found, began time.Time) error {
+	f.Worker = txn.NewID()
+	acquired, err := s.replaceRecord(ctx, f.record)
 	if err != nil {
 		return err
 	}
-	if _, err := s.drainRecord(ctx, m, &acquired, began); err != nil {
+	if _, err := s.drainRecord(ctx, f, began); err != nil {
 		return err
 	}
 	acquired.State = stateDone
@@ -78,46 +106,58 @@ func (s *Store) acquire(ctx context.Context, m Message, r *record, began time.Ti
 	return err
 }
 
-// remove is the late check, which deletes the record of an operation. Since the rows were
-// brought up to date, a late request, or another client that drained the operation
-// concurrently and crashed, may have changed a row. The limits of both are shorter than
-// Expiry. The check may leave such a request itself, so it stores the record again before it
-// writes anything: the record stays for another Expiry if the worker crashes, or if there
+// remove is the late check, which deletes the records of the operations of a message. Since
+// the rows were brought up to date, a late request, or another client that drained an
+// operation concurrently and crashed, may have changed a row. The limits of both are shorter
+// than Expiry. The check may leave such a request itself, so it stores a record again before
+// it writes anything: the record stays for another Expiry if the worker crashes, or if there
 // was a row to correct.
-func (s *Store) remove(ctx context.Context, m Message, r *record, began time.Time) (retryAfter time.Duration, err error) {
-	renewed, err := s.replaceRecord(ctx, *r)
-	if errors.Is(err, azerr.ErrNotFound) { // another worker, or a sweep, was faster
-		return 0, nil
-	}
-	if err != nil {
+func (s *Store) remove(ctx context.Context, all []found, refs [][]view.RowRef, began time.Time) (retryAfter time.Duration, err error) {
+	rows := make([]outboxRef, len(all))
+	wrote := make([]bool, len(all))
+	errs := make([]error, len(all))
+	s.eachApart(refs, func(i int) {
+		f := &all[i]
+		renewed, err := s.replaceRecord(ctx, f.record)
+		switch {
+		case errors.Is(err, azerr.ErrNotFound): // another worker, or a sweep, was faster
+		case err != nil:
+			errs[i] = err
+		case f.State == stateFence:
+			wrote[i], errs[i] = s.releaseReserved(ctx, f.Message, began)
+		default:
+			wrote[i], errs[i] = s.drainRecord(ctx, f, began)
+		}
+		if err == nil {
+			rows[i] = outboxRef{f.Key, renewed.ETag}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
 		return 0, err
 	}
-	var wrote bool
-	if r.State == stateFence {
-		wrote, err = s.releaseReserved(ctx, m, began)
-	} else {
-		wrote, err = s.drainRecord(ctx, m, r, began)
-	}
-	switch {
-	case err != nil:
-		return 0, err
-	case wrote: // or sent a write that may still arrive
+	if slices.Contains(wrote, true) { // or sent a write that may still arrive
 		return s.Expiry, nil
 	}
-	err = s.deleteRecord(ctx, r.Key, renewed.ETag)
+	rows = slices.DeleteFunc(rows, func(r outboxRef) bool { return r.etag == "" })
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	err = s.deleteRecords(ctx, rows)
 	if errors.Is(err, azerr.ErrNotFound) { // a sweep was faster
-		err = nil
+		if err = nil; len(rows) > 1 {
+			return s.Expiry, nil // the other records were stored again just now
+		}
 	}
 	return 0, err
 }
 
 // drainRecord drains the operation of an outbox row.
-func (s *Store) drainRecord(ctx context.Context, m Message, r *record, began time.Time) (wrote bool, err error) {
-	refs, err := r.refs()
+func (s *Store) drainRecord(ctx context.Context, f *found, began time.Time) (wrote bool, err error) {
+	refs, err := f.refs()
 	if err != nil {
 		return false, err
 	}
-	return s.drain(ctx, &drain{primary: keys.Key{Partition: m.Partition, Row: r.Row}, op: m.ID, refs: refs, began: began})
+	return s.drain(ctx, &drain{primary: keys.Key{Partition: f.Partition, Row: f.outboxRow.Row}, op: f.ID, refs: refs, began: began})
 }
 
 // releaseReserved brings the rows that a fenced operation may have reserved up to date

@@ -8,10 +8,11 @@ import (
 
 // Diff is what a change of a primary means for one row.
 type Diff struct {
-	View *View // of New if there is one, otherwise of Old
-	Key  keys.Key
-	Old  *Derived // nil: the old version did not imply the row
-	New  *Derived // nil: the new version does not imply the row
+	Primary keys.Key // of New if there is one, otherwise of Old
+	View    *View    // likewise
+	Key     keys.Key
+	Old     *Derived // nil: the old version did not imply the row
+	New     *Derived // nil: the new version does not imply the row
 
 	// Tracked means that the program that stored the old version had the view. Then
 	// the row that Old describes is stored, and belongs to the primary.
@@ -58,7 +59,7 @@ func Differences(primary keys.Key, old, new []Derived, tracked func(view string)
 	var all []Diff
 	for i := range old {
 		o := &old[i]
-		all = append(all, Diff{View: o.View, Key: o.Key, Old: o, Tracked: tracked(o.View.Name), Repair: repair})
+		all = append(all, Diff{Primary: primary, View: o.View, Key: o.Key, Old: o, Tracked: tracked(o.View.Name), Repair: repair})
 	}
 	for i := range new {
 		n := &new[i]
@@ -66,7 +67,7 @@ func Differences(primary keys.Key, old, new []Derived, tracked func(view string)
 			all[j].View, all[j].New = n.View, n
 			continue
 		}
-		all = append(all, Diff{View: n.View, Key: n.Key, New: n, Tracked: tracked(n.View.Name), Repair: repair})
+		all = append(all, Diff{Primary: primary, View: n.View, Key: n.Key, New: n, Tracked: tracked(n.View.Name), Repair: repair})
 	}
 	for _, d := range all {
 		row := d.New

@@ -73,8 +73,8 @@ func TestAnUnchangedRowIsWrittenOnlyIfItMayBeMissing(t *testing.T) {
 	}{{true, false, 0, 0}, {false, false, 1, 1}, {true, true, 1, 1}} {
 		rows := implied(views, "a:p/x=1 a:q/x=1")
 		local, remote := Differences(primary, rows, rows, func(string) bool { return c.tracked }, c.repair)
-		if n := len(LocalRows(local)); n != c.local || len(remote) != c.remote {
-			t.Errorf("tracked %v, repair %v: %d local, %d remote", c.tracked, c.repair, n, len(remote))
+		if changed, err := LocalRows(local); err != nil || len(changed) != c.local || len(remote) != c.remote {
+			t.Errorf("tracked %v, repair %v: %d local, %d remote, %v", c.tracked, c.repair, len(changed), len(remote), err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -10,16 +11,21 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// LocalRow is a row in the primary's partition and everything that a change of the
-// primary means for it: one difference, or several merges of different views.
+// LocalRow is a row in the partition of the primaries that a transaction changes, and
+// everything that it means for the row: one difference of a copy, or the differences of
+// a list or of merges, of several primaries and views.
 type LocalRow struct {
 	Key   keys.Key
 	Diffs []Diff
 }
 
-// LocalRows groups local differences by row, in key order. It leaves out differences
-// that need no write.
-func LocalRows(local []Diff) []LocalRow {
+// LocalRows groups local differences of one or several primaries by row, in key order. It
+// leaves out differences that need no write. A copy that one primary no longer implies and
+// another one does is one difference, which changes the owner.
+//
+// LocalRows fails with [*DiffError] if two primaries imply the same copy, or rows of
+// different kinds at the same key.
+func LocalRows(local []Diff) ([]LocalRow, error) {
 	var all []LocalRow
 	for _, d := range local {
 		if d.unchanged() {
@@ -27,17 +33,48 @@ func LocalRows(local []Diff) []LocalRow {
 		}
 		i := slices.IndexFunc(all, func(r LocalRow) bool { return r.Key == d.Key })
 		if i < 0 {
-			i = len(all)
-			all = append(all, LocalRow{Key: d.Key})
+			all = append(all, LocalRow{d.Key, []Diff{d}})
+			continue
 		}
-		all[i].Diffs = append(all[i].Diffs, d)
+		if err := all[i].add(d); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(all, func(a, b LocalRow) int { return compareKeys(a.Key, b.Key) })
-	return all
+	return all, nil
 }
 
+// add adds another difference of the row.
+func (r *LocalRow) add(d Diff) error {
+	o, kind := &r.Diffs[0], d.View.Shape.Kind
+	switch {
+	case o.View.Shape.Kind != kind, kind == Copies && o.New != nil && d.New != nil:
+		return &DiffError{d.Primary, &DuplicateError{d.View.Name, d.Key}}
+	case kind != Copies:
+		r.Diffs = append(r.Diffs, d)
+		return nil
+	}
+	if d.New == nil {
+		*o, d = d, *o
+	}
+	if d.Old == nil || o.Tracked && !d.Tracked {
+		d.Old, d.Tracked = o.Old, o.Tracked
+	}
+	*o = d
+	return nil
+}
+
+// DiffError is the error of one difference. Its message is that of Err.
+type DiffError struct {
+	Primary keys.Key // of the difference
+	Err     error
+}
+
+func (e *DiffError) Error() string { return e.Err.Error() }
+func (e *DiffError) Unwrap() error { return e.Err }
+
 // Blind reports whether the row can be written without being read first: it is a copy,
-// and the primary's old version determines what is stored.
+// and the old version of its primary determines what is stored.
 func (r *LocalRow) Blind() bool {
 	d := &r.Diffs[0]
 	return d.View.Shape.Kind == Copies && (d.Old == nil || d.Tracked)
@@ -56,33 +93,50 @@ func (r *LocalRow) BlindWrite() wire.Write {
 	return txn.Over(r.Key, txn.Row{ETag: "*"}, d.New.Body)
 }
 
+// Former is a primary that no longer implies a row of a view, so that its row, or its part
+// of the row, may be overwritten.
+type Former struct {
+	View  string // the view that wants the row
+	Owner keys.Key
+}
+
+// formerOf returns the former owner for a view, nil if there is none.
+func formerOf(formers []Former, view string) *keys.Key {
+	for i := range formers {
+		if formers[i].View == view {
+			return &formers[i].Owner
+		}
+	}
+	return nil
+}
+
 // Write returns the write that makes the row, which was read as found, what the new
-// version of the primary implies. The write is conditional on found. needed is false if
+// versions of the primaries imply. The write is conditional on found. needed is false if
 // no write is necessary.
 //
-// Write fails with [*OwnedByOther] if the row belongs to another primary than former.
-// former, if not nil, is a primary that no longer implies the row, so that its row, or
-// its part of the row, may be overwritten.
-func (r *LocalRow) Write(primary keys.Key, found txn.Row, former *keys.Key) (w wire.Write, needed bool, err error) {
+// The error is a [*DiffError]. It contains an [*OwnedByOther] if the row belongs to
+// another primary that is not one of formers.
+func (r *LocalRow) Write(found txn.Row, formers ...Former) (w wire.Write, needed bool, err error) {
 	if d := &r.Diffs[0]; d.View.Shape.Kind == Copies {
-		c := CopyClaim{View: d.View.Name, Key: r.Key, Primary: primary, Over: former}
+		c := CopyClaim{View: d.View.Name, Key: r.Key, Primary: d.Primary, Over: formerOf(formers, d.View.Name)}
 		if d.New != nil {
 			c.Body = d.New.Body
 		}
 		w, needed, err = c.write(found)
-		return w, needed || err == nil && d.confirm(), withView(d.View.Name, err)
+		return w, needed || err == nil && d.confirm(), d.failed(err)
 	}
 	row, err := found.Content()
 	if err != nil {
-		return w, false, err
+		return w, false, r.Diffs[0].failed(err)
 	}
 	var list *View
-	for i := range r.Diffs {
-		d := &r.Diffs[i]
-		changed, err := d.edit(row, primary, found.Absent(), former)
+	missing := found.Absent()
+	for _, d := range r.inOrder() {
+		changed, err := d.edit(row, missing, formerOf(formers, d.View.Name))
 		if err != nil {
-			return w, false, withView(d.View.Name, err)
+			return w, false, d.failed(err)
 		}
+		missing = missing && !changed
 		needed = needed || changed || d.confirm()
 		if d.View.Shape.Kind == Members {
 			list = d.View
@@ -94,14 +148,41 @@ func (r *LocalRow) Write(primary keys.Key, found txn.Row, former *keys.Key) (w w
 	if list != nil {
 		empty, err := isEmptyList(row, list.Shape.List)
 		if err != nil {
-			return w, false, err
+			return w, false, r.Diffs[0].failed(err)
 		}
 		if empty {
 			return txn.Delete(r.Key, found.ETag), !found.Absent(), nil
 		}
 	}
-	w, err = row.Over(r.Key, found)
+	if w, err = row.Over(r.Key, found); err != nil {
+		err = r.Diffs[0].failed(err)
+	}
 	return w, true, err
+}
+
+// inOrder returns the differences in an order in which each can be carried out: what one
+// primary gives up is free before another takes it, and a row is created before a merge
+// that needs it to exist.
+func (r *LocalRow) inOrder() []*Diff {
+	all := make([]*Diff, len(r.Diffs))
+	for i := range r.Diffs {
+		all[i] = &r.Diffs[i]
+	}
+	step := func(d *Diff) int {
+		switch {
+		case d.New == nil:
+			return 0
+		case len(d.New.Merge.Set) == 0 && !d.New.Merge.Existing:
+			return 1
+		case len(d.New.Merge.Set) == 0:
+			return 2
+		case !d.New.Merge.Existing:
+			return 3
+		}
+		return 4
+	}
+	slices.SortStableFunc(all, func(a, b *Diff) int { return cmp.Compare(step(a), step(b)) })
+	return all
 }
 
 // confirm reports whether the row is written even if its content is already right. That
@@ -114,9 +195,9 @@ func (d *Diff) confirm() bool {
 
 // edit makes row what d implies and reports whether that changed anything. absent means
 // that the row does not exist.
-func (d *Diff) edit(row txn.Content, primary keys.Key, absent bool, former *keys.Key) (bool, error) {
+func (d *Diff) edit(row txn.Content, absent bool, former *keys.Key) (bool, error) {
 	if d.View.Shape.Kind == Members {
-		return editList(row, d.View.Name, d.View.Shape.List, primary, d.New != nil)
+		return editList(row, d.View.Name, d.View.Shape.List, d.Primary, d.New != nil)
 	}
 	var before, after map[string]any
 	var want *MergeSpec
@@ -135,7 +216,7 @@ func (d *Diff) edit(row txn.Content, primary keys.Key, absent bool, former *keys
 			return false, azerr.ErrNotFound
 		}
 	}
-	set, err := editSet(row, d.View.Name, primary, want, former)
+	set, err := editSet(row, d.View.Name, d.Primary, want, former)
 	if err != nil {
 		return false, err
 	}
@@ -143,11 +224,14 @@ func (d *Diff) edit(row txn.Content, primary keys.Key, absent bool, former *keys
 	return set || counted, err
 }
 
-// withView wraps err in an [*Error], unless it names its view already.
-func withView(view string, err error) error {
+// failed returns err as the error of d. It names the view, unless err names it already.
+func (d *Diff) failed(err error) error {
 	var other *OwnedByOther
-	if err == nil || errors.As(err, &other) {
-		return err
+	if err == nil {
+		return nil
 	}
-	return &Error{view, err}
+	if !errors.As(err, &other) {
+		err = &Error{d.View.Name, err}
+	}
+	return &DiffError{d.Primary, err}
 }

@@ -1,0 +1,23 @@
+package outbox
+
+import (
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Intent is what an operation is to do to one primary.
+type Intent struct {
+	Op  string // "insert", "put", …
+	Key keys.Key
+
+	Was   *txn.Record // the current version, if Known
+	Known bool        // Was is given, nil for no row; otherwise the primary is read first
+
+	Reread     bool // after a conflict the primary is read again
+	Repeatable bool // applying it twice has the same effect as applying it once
+	Repair     bool // rows are checked even if they need no change
+
+	// Next returns the new version of the entity, nil to delete it.
+	Next     func(was *txn.Record) (any, error)
+	Computed bool // Next depends on was, so equal content does not prove that it was applied
+}
