@@ -65,7 +65,7 @@ func (r *run) fillRows(ctx context.Context, name string, rows []fetch.Entry) err
 		if primary == nil || view.ListingOf(primary.Origin).Has(name) {
 			continue
 		}
-		in := &outbox.Intent{Op: "backfill", Key: primary.Key, Was: primary, Known: true, Reread: true, Repeatable: true, Next: unchanged}
+		in := &outbox.Intent{Op: "backfill", Key: primary.Key, Was: primary, Known: true, Reread: true, Repeatable: true, Fill: true, Next: unchanged}
 		n := len(all)
 		if n == 0 || len(all[n-1]) == maxIntents || all[n-1][0].Key.Partition != in.Key.Partition {
 			all = append(all, nil)
@@ -99,10 +99,13 @@ type filled struct {
 
 // fillTogether changes primaries in one transaction or, if it fails, each in its own.
 func (r *run) fillTogether(ctx context.Context, ins []*outbox.Intent) (res filled, err error) {
-	_, err = r.store.RunAll(ctx, ins)
+	requests, err := r.store.Requests(ctx, ins)
+	if err == nil {
+		_, err = r.store.RunAll(ctx, ins)
+	}
 	switch {
 	case err == nil:
-		res.done = len(ins)
+		res.done, res.requests = len(ins), requests
 		return res, nil
 	case interrupts(ctx, err):
 		return res, err
@@ -111,12 +114,12 @@ func (r *run) fillTogether(ctx context.Context, ins []*outbox.Intent) (res fille
 		return res, nil
 	}
 	for _, in := range ins {
-		in.Was, in.Known = nil, false
 		one, err := r.fillTogether(ctx, []*outbox.Intent{in})
 		if err != nil {
 			return res, err
 		}
 		res.done += one.done
+		res.requests += one.requests
 		res.failures = append(res.failures, one.failures...)
 	}
 	return res, nil

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/fnv"
+	"io"
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -112,6 +114,7 @@ func (r *run) confirmAll(ctx context.Context, all []Difference) error {
 
 // process confirms one group and repairs it.
 func (r *run) process(ctx context.Context, g *group) (res result, err error) {
+	defer r.lock(g)()
 	c := &confirmation{run: r, group: g}
 	primary, err := c.confirm(ctx)
 	if err == nil {
@@ -128,6 +131,26 @@ func (r *run) process(ctx context.Context, g *group) (res result, err error) {
 	}
 	res.requests.Repair, err = r.repair(ctx, c, primary, res.findings)
 	return res, err
+}
+
+// lock prevents that two groups with a row in common make each other start over.
+func (r *run) lock(g *group) (unlock func()) {
+	var mine []int
+	for _, s := range g.rows {
+		h := fnv.New32a()
+		_, _ = io.WriteString(h, s.ref.Partition+"\x00"+s.ref.Row)
+		mine = append(mine, int(h.Sum32()%uint32(len(r.locks))))
+	}
+	slices.Sort(mine)
+	mine = slices.Compact(mine)
+	for _, i := range mine {
+		r.locks[i].Lock()
+	}
+	return func() {
+		for _, i := range mine {
+			r.locks[i].Unlock()
+		}
+	}
 }
 
 // interrupts reports whether err, of a request, means that the run should be continued
@@ -281,7 +304,7 @@ func (c *confirmation) dropPending(ctx context.Context) error {
 		return nil
 	}
 	c.requests++
-	pending, err := c.store.Pending(ctx, c.primary.Partition)
+	pending, err := c.store.Pending(ctx, c.primary)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -31,6 +32,7 @@ type run struct {
 
 	state  state
 	sketch *Sketch
+	locks  [64]sync.Mutex // of rows that several primaries share, by hash
 	began  time.Time
 	sent   int // requests of this run
 }
