@@ -144,11 +144,11 @@ func (r *run) lock(g *group) (unlock func()) {
 	slices.Sort(mine)
 	mine = slices.Compact(mine)
 	for _, i := range mine {
-		r.locks[i].Lock()
+		r.locks[i] <- struct{}{}
 	}
 	return func() {
 		for _, i := range mine {
-			r.locks[i].Unlock()
+			<-r.locks[i]
 		}
 	}
 }

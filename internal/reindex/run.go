@@ -1,11 +1,11 @@
 package reindex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -32,7 +32,7 @@ type run struct {
 
 	state  state
 	sketch *Sketch
-	locks  [64]sync.Mutex // of rows that several primaries share, by hash
+	locks  [64]chan struct{} // of rows that several primaries share, by hash
 	began  time.Time
 	sent   int // requests of this run
 }
@@ -80,6 +80,9 @@ func newRun(s *outbox.Store, o Options, yield func(Finding) bool) (*run, error) 
 		default:
 			r.views[v.Name] = v
 		}
+	}
+	for i := range r.locks {
+		r.locks[i] = make(chan struct{}, 1)
 	}
 	err := r.resume()
 	r.state.Report.Unverified = unverified
@@ -148,10 +151,14 @@ func (r *run) scan(ctx context.Context, c class) error {
 		}
 		st.Table++
 		st.Scan, st.Page = "", fetch.Progress{}
+		if st.Scanning = st.Table < len(r.tables); !st.Scanning {
+			st.Report.Passes++
+		}
+		if err := cmp.Or(r.checkpoint(), r.pace(ctx)); err != nil {
+			return err
+		}
 	}
-	st.Scanning = false
-	st.Report.Passes++
-	return r.checkpoint()
+	return nil
 }
 
 // scanTable reads what is left of one table.

