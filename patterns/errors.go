@@ -55,6 +55,11 @@ var (
 	// page of a gateway, a malformed ETag, or continuation tokens that go in a circle.
 	ErrBadReply = azerr.ErrBadReply
 
+	// ErrBadOption: an option is out of range, for example a negative Limit, or is missing,
+	// or would have no effect. No request was made. An option that exceeds a limit of the
+	// service is an ErrTooLarge.
+	ErrBadOption = azerr.ErrBadOption
+
 	// ErrBadCursor: a cursor is damaged, or belongs to another table or query.
 	ErrBadCursor = azerr.ErrBadCursor
 

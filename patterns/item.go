@@ -52,9 +52,10 @@ func WithValue[U, T any](item Item[T], value U) Item[U] {
 	return Item[U]{Value: value, Key: item.Key, ETag: item.ETag, Timestamp: item.Timestamp, origin: item.origin}
 }
 
-// Row is a row whose type is not known before it is read. A Table of Row, which must be
-// [TableOptions.Keyless], reads rows of any types in one query; all their properties are
-// unknown properties. [Item.Property] returns one of them, [Decode] all of them.
+// Row is a row whose type is not known before it is read. A Table of Row reads rows of any
+// types in one query; all their properties are unknown properties. [Item.Property] returns
+// one of them, [Decode] all of them. Filters and [QueryOptions.Select] may name any property.
+// Without a [TableOptions.Key], the table is [TableOptions.Keyless].
 type Row struct{}
 
 // Decode returns row as an Item of T, as if it had been read from a Table of T.

@@ -17,7 +17,7 @@ type QueryOptions struct { // the fields are those of fetch.Options
 	//
 	// A selection saves bytes, not work of the service. The items are [Item.Projected]:
 	// they can be merged, but must not replace a row. A name that T does not have is a
-	// [*PropertyError]; more than 252 names are [ErrTooLarge].
+	// [*PropertyError], unless T has no fields for properties, such as [Row]; more than 252 names are [ErrTooLarge].
 	Select []string
 
 	// Limit is the largest number of rows to return. Zero means all; for Page, as many
@@ -61,7 +61,8 @@ func (t *Table[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 // f is planned first, see [query.Explain]: exact keys become point reads, and several
 // partitions become one range each, up to [QueryOptions.Parallel] of them concurrently.
 // A scan of the whole table fails unless [QueryOptions.Allow] permits it. A name or type
-// in f that T does not have is an error before any request.
+// in f that T does not have is an error before any request. f may name any property if T is
+// a map, has a map for unknown properties, or has no fields for properties, such as [Row].
 func (t *Table[T]) Query(ctx context.Context, f query.Filter, opts *QueryOptions) iter.Seq2[Item[T], error] {
 	return t.rows.query(ctx, f, opts)
 }

@@ -19,8 +19,9 @@ import (
 // are eventually consistent: normally they are updated immediately after the
 // transaction, after a crash by a worker (see [Store.Handle]).
 //
-// All changes of primaries must go through a Store with the same views. Row keys that
-// begin with "~azp", and properties that begin with "azp_", are reserved for the Store.
+// All changes of primaries must go through a Store with the same views, except for views
+// that are being added or removed as [ViewState] describes. Row keys that begin with "~azp",
+// and properties that begin with "azp_", are reserved for the Store.
 type Store[T any] struct {
 	table  *Table[T]
 	views  []View[T]
@@ -32,21 +33,31 @@ type Store[T any] struct {
 type StoreOptions[T any] struct {
 	// Views of the table. Their names must differ.
 	//
-	// Each entity lists the views that the program which wrote it has, with a fingerprint of
-	// their definitions. A Store refuses to change an entity that lists a view which the
-	// Store does not have, or has with another definition, with a [*ViewMismatchError]:
-	// otherwise rows of that view would become obsolete. So two versions of a program can
-	// run at the same time. If one of them has an additional view, the other cannot change
-	// an entity once the first has changed it, and leaves outbox messages that concern the
-	// view to the first. A view has no rows of entities that do not list it, until they are
-	// changed or repaired by a program that has the view.
+	// Each entity lists the views that may have rows of it, with a fingerprint of their
+	// definitions: those of the program which wrote it, without building and retired views.
+	// A Store refuses to change an entity that lists a view which the Store does not have, or
+	// has with another definition, with a [*ViewMismatchError]: otherwise rows of that view
+	// would become obsolete. It leaves outbox messages that concern such a view to the other
+	// program. A view has no rows of entities that do not list it, until they are changed or
+	// repaired by a program that adds the view.
 	//
-	// A changed definition needs a new name, because the rows of the old definition are
-	// still stored; see [Shape.Version].
+	// [ViewState] describes the steps in which a view is added, changed or removed while
+	// programs of two versions run, so that neither ever meets such an entity. A changed
+	// definition needs a new name, because the rows of the old definition are still stored;
+	// see [Shape.Version].
 	Views []View[T]
 
-	// Retired names views that the program had in the past. Their rows are left alone, and
-	// entities that list them are changed as if they did not.
+	// Building names views in Views that a running program may not have yet. A change of an
+	// entity keeps the rows of such a view up to date if the entity lists the view. It does
+	// not add the view to an entity. So a program with a building view can run at the same
+	// time as one without the view, and as one for which the view is no longer building.
+	// See [ViewState] for the steps in which a view is added and removed.
+	Building []string
+
+	// Retired names views that are being removed, or that the program had in the past. If
+	// such a view is in Views, a change of an entity removes the entity's rows of the view.
+	// If it is not, these rows are left alone. In both cases the entity does not list the
+	// view afterwards.
 	Retired []string
 
 	// Outbox is the queue of outbox messages. It is needed if a view has rows outside the
@@ -93,8 +104,8 @@ const (
 )
 
 // NewStore returns a Store on table. It makes no request. It refuses two views of the
-// same name, a view that is also retired, and a view with rows outside the partition if
-// there is no outbox; the error names the view.
+// same name, a building view that is retired or not in Views, and a view with rows outside
+// the partition if there is no outbox; the error names the view.
 func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) {
 	if table == nil {
 		return nil, fmt.Errorf("new store: table: %w", ErrNil)
@@ -121,7 +132,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	}
 	engine, err := newEngine(outbox.Config{
 		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending, GuardInserts: o.GuardInserts,
-	}, o.Outbox, views, copyEntity[T], o.Retired)
+	}, o.Outbox, views, copyEntity[T], o.Building, o.Retired)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +140,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 }
 
 // newEngine fills in the defaults of c.
-func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntity view.CopyEntity, retired []string) (*outbox.Store, error) {
+func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntity view.CopyEntity, building, retired []string) (*outbox.Store, error) {
 	if queue != nil {
 		c.Queue = engineQueue{queue}
 	}
@@ -146,7 +157,7 @@ func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntit
 		c.Tries = defaultTries
 	}
 	var err error
-	if c.Views, err = view.NewSet(c.Table.Codec, views, c.Queue != nil, copyEntity, slices.Clone(retired)...); err != nil {
+	if c.Views, err = view.NewSet(c.Table.Codec, views, c.Queue != nil, copyEntity, slices.Clone(building), slices.Clone(retired)); err != nil {
 		return nil, fmt.Errorf("new store: %w", err)
 	}
 	engine, err := outbox.New(c)

@@ -76,6 +76,7 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 	if opts != nil {
 		o = *opts
 	}
+	o.Keyless = o.Keyless || o.Key == nil && reflect.TypeFor[T]() == reflect.TypeFor[Row]()
 	codec, err := edm.CodecFor(reflect.TypeFor[T]())
 	if err != nil {
 		return nil, fmt.Errorf("new table: %w", err)

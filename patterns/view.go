@@ -1,6 +1,8 @@
 package patterns
 
 import (
+	"fmt"
+
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/view"
@@ -50,12 +52,52 @@ type Shape struct {
 	// List edits the lists of a view of kind Members.
 	List List
 
+	// Plain means that copies and lists are stored without the properties of the Store, in
+	// the layout of programs that were written by hand. Owner is then required. While a
+	// unique copy outside the primary's partition is reserved, it has those properties.
+	Plain bool
+
+	// Owner recognizes the rows of the view that have no azp_view: it returns the primary
+	// of the copy at key, or the zero Key for a list. ok is false if the row is not one of
+	// the view. Call row, which returns the properties as for [List], only if the key does
+	// not decide that. Owner must be a pure function, and safe for concurrent use.
+	//
+	// Without Owner, Adopt alone decides about rows that have no azp_view.
+	Owner func(key keys.Key, row func() map[string]any) (primary keys.Key, ok bool)
+
+	// Adopt selects what becomes of rows that another program has stored at the keys of
+	// the view.
+	Adopt Adopt
+
 	// Version identifies the definition of the view. Change it, together with the name, if
 	// Rows or List change, so that a program with the old definition and one with the new
 	// definition under the same name cannot change the same entity: see
 	// [StoreOptions.Views]. Kind and the ID of Target are part of the definition anyway.
 	Version string
 }
+
+// Adopt selects what becomes of a row that has no property of the Store and is stored at a
+// key of a view, usually because a program that was written by hand has stored it.
+//
+// A copy that has the properties and values which the primary implies, in its old or its
+// new version, is adopted in any case: it becomes a row of the view. Properties with the
+// zero value count as missing. So is a list that [Shape.Owner] recognizes; its members stay.
+// Adopt selects what becomes of a copy that differs. A row that is no list never becomes one.
+type Adopt int
+
+const (
+	// AdoptEqual refuses a row that differs, with [*DuplicateError].
+	AdoptEqual Adopt = iota
+
+	// AdoptOverwrite overwrites a copy that differs. It loses what is stored there, even if
+	// that is a row of another primary or no copy at all.
+	AdoptOverwrite
+
+	// AdoptLeave does not touch a row that differs, and the operation succeeds. The primary
+	// is then missing from the index, whose readers skip the row. A local copy is read
+	// before it is changed, which is one request more for each.
+	AdoptLeave
+)
 
 // Target contains the rows of a view that are not in the primary's own table. Make one
 // with [TableTarget]; pattern packages bring others. Types from outside this module do
@@ -112,6 +154,10 @@ func (d DerivedRow) Kind() RowKind { return RowKind(d.row.Kind) }
 
 // CopySpec is how much of the primary a copy contains, and whether its key is unique.
 type CopySpec struct {
+	// Entity is what is copied, a pointer to the primary's type. nil means the primary
+	// itself.
+	Entity any
+
 	// Only names the properties to copy. nil means all that T has. Unknown properties are
 	// not copied.
 	Only []string
@@ -212,7 +258,10 @@ func engineView[T any](v View[T]) (*view.View, error) {
 		if shaped, ok := v.(interface{ Shape() Shape }); ok {
 			s = shaped.Shape()
 		}
-		return v.Name(), view.Shape{Kind: view.Kind(s.Kind), Target: s.Target, Remote: s.Remote, List: s.List, Version: s.Version}
+		return v.Name(), view.Shape{
+			Kind: view.Kind(s.Kind), Target: s.Target, Remote: s.Remote, List: s.List,
+			Plain: s.Plain, Owner: s.Owner, Adopt: view.Adopt(s.Adopt), Version: s.Version,
+		}
 	}, func(e any) ([]view.Row, error) {
 		rows, err := v.Rows(e.(*T))
 		if err != nil {
@@ -221,6 +270,11 @@ func engineView[T any](v View[T]) (*view.View, error) {
 		out := make([]view.Row, len(rows))
 		for i := range rows {
 			out[i] = rows[i].row
+			if copied := out[i].Copy.Entity; copied != nil {
+				if e, ok := copied.(*T); !ok || e == nil {
+					return nil, fmt.Errorf("%w: CopySpec.Entity is no %T", ErrBadView, e)
+				}
+			}
 		}
 		return out, nil
 	})

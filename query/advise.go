@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -208,14 +210,14 @@ func (a *adviser) siblingsIn(name string, r keys.Range) {
 	a.warn(Warning{
 		Code:     WarnPrefixSiblings,
 		Property: name,
-		Problem:  "a prefix without its separator also matches rows of other types and longer ids",
+		Problem:  "a prefix without its separator also matches rows of other types with longer names",
 		Remedy:   "End the prefix with the separator, as in " + `"empid_".`,
 	})
 }
 
 // covers reports whether a range of keys contains more than one kind of row. If the
-// prefixes of all kinds are known, it counts them. If not, it assumes so for a prefix
-// without a separator.
+// prefixes of all kinds are known, it counts them. If not, it assumes so for a prefix that
+// may be the name of a kind without its separator.
 func (a *adviser) covers(r keys.Range) bool {
 	if len(a.opts.Siblings) > 0 {
 		kinds := 0
@@ -226,7 +228,15 @@ func (a *adviser) covers(r keys.Range) bool {
 		}
 		return kinds > 1
 	}
-	return r.From != "" && r == keys.Prefix(r.From) && !strings.ContainsFunc(r.From, separates)
+	return r == keys.Prefix(r.From) && isName(r.From)
+}
+
+// isName reports whether a prefix may be the name of a kind of row. A single letter is
+// the beginning of a name or word, as in the range from "B" to "C". A prefix that ends
+// with a digit is an id, whose length is usually fixed.
+func isName(prefix string) bool {
+	last, n := utf8.DecodeLastRuneInString(prefix)
+	return n < len(prefix) && !unicode.IsDigit(last) && !strings.ContainsFunc(prefix, separates)
 }
 
 func separates(r rune) bool { return r == '_' || !namePart(r) }

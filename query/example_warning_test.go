@@ -73,7 +73,7 @@ func ExampleWarning_prefixSiblings() {
 	f := query.And(sales, query.RowKey.Prefix("empid"))
 	printWarnings(query.Explain(f))
 	// Output:
-	// prefix-covers-siblings: a prefix without its separator also matches rows of other types and longer ids. End the prefix with the separator, as in "empid_".
+	// prefix-covers-siblings: a prefix without its separator also matches rows of other types with longer names. End the prefix with the separator, as in "empid_".
 }
 
 func ExampleWarning_notEqual() {

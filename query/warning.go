@@ -25,8 +25,9 @@ const (
 	WarnUnboundedProperty WarningCode = "unbounded-property"
 	// WarnUnboundedKeys: the partition keys have no lower or no upper bound.
 	WarnUnboundedKeys WarningCode = "unbounded-keys"
-	// WarnPrefixSiblings: a range of keys also contains rows of other types, or of
-	// longer ids.
+	// WarnPrefixSiblings: a range of keys also contains rows of other types. Without
+	// [ExplainOptions.Siblings] that is assumed of a prefix that may be the name of a type,
+	// such as "empid": more than one character, no separator, and no digit at its end.
 	WarnPrefixSiblings WarningCode = "prefix-covers-siblings"
 	// WarnNotEqual: the filter has a ne, which no index supports.
 	WarnNotEqual WarningCode = "not-equal"

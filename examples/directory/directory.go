@@ -69,7 +69,7 @@ func (d *Directory) declare() error {
 	// table, so they cannot change in one transaction with the employee.
 	badge, err2 := secondaryindex.Inter("badge", d.badges, func(e *Employee) (string, bool) {
 		return e.Badge, e.Badge != "" && e.active()
-	}, &secondaryindex.Options[Employee]{Partition: func(string) string { return "" }})
+	}, &secondaryindex.Options[Employee]{Partition: func(_, _ string) string { return "badge_" }})
 	// Last names are not unique. A lookup returns all employees of the company.
 	lastName, err3 := indexentity.OtherPartition("lastname", nil, func(e *Employee) (string, bool) {
 		return e.LastName, e.active()

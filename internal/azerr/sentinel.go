@@ -32,6 +32,9 @@ var (
 	// ErrNil is a value, function, sequence, table or client that is nil.
 	ErrNil = Sentinel("nil where a value is needed")
 
+	// ErrBadOption is an option that is out of range, missing, or without effect.
+	ErrBadOption = Sentinel("bad option")
+
 	// ErrBadCursor is a cursor that is damaged, or of another table or query.
 	ErrBadCursor = Sentinel("cursor does not belong to this query")
 

@@ -33,7 +33,7 @@ var (
 )
 
 func seriesOf(e *env) *dataseries.Series[int64] {
-	s, err := dataseries.New[int64](e.people.Client(), dataseries.HoursOfDay())
+	s, err := dataseries.New[int64](e.people.Client(), dataseries.HoursOfDay(), nil)
 	must(e.t, err)
 	return s
 }
@@ -121,7 +121,10 @@ var patternCalls = []call{
 		})
 	}},
 
-	{"dataseries.New", func(e *env) []any { return results(failure(dataseries.New[int64](nil, dataseries.Ring{}))) }},
+	{"dataseries.New", func(e *env) []any {
+		return results(failure(dataseries.New[int64](nil, dataseries.Ring{}, nil)),
+			failure(dataseries.New[int64](e.people.Client(), dataseries.HoursOfDay(), &dataseries.Options{Property: bird + " "})))
+	}},
 	{"dataseries.Steps", func(*env) []any { return results(failure(dataseries.Steps(-1, time.Second))) }},
 	{"dataseries.Series.Set", func(e *env) []any {
 		return append(each(series, func(id dataseries.ID) error { return seriesOf(e).Set(e.t.Context(), id, someTime, 8675309421) }), seriesOf(e).Set(e.t.Context(), series[0], farTime, 1),

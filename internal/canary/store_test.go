@@ -103,6 +103,14 @@ var storeCalls = []call{
 	{"patterns.Store.Repair", func(e *env) []any {
 		return each(someKeys, func(k keys.Key) error { return e.store.Repair(e.t.Context(), k) })
 	}},
+	{"patterns.Store.ViewStates", func(e *env) []any {
+		states, err := e.store.ViewStates(e.t.Context())
+		return []any{states, err}
+	}},
+	{"patterns.Store.SetViewState", func(e *env) []any {
+		return results(e.store.SetViewState(e.t.Context(), "missing", patterns.ViewReady), e.store.SetViewState(e.t.Context(), e.store.Views()[0].Name(), bird),
+			e.store.SetViewState(e.t.Context(), e.store.Views()[0].Name(), patterns.ViewReady))
+	}},
 	{"patterns.Store.Explain", func(e *env) []any {
 		plan, err := e.store.Explain(patterns.InsertOp(good("stored")))
 		return append(stores(e, func(s *patterns.Store[person]) error { return failure(s.Explain(patterns.InsertOp(good("stored")))) }), plan, err)

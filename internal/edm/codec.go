@@ -40,13 +40,15 @@ type Field struct {
 //
 // The type is a struct or a map[string]any. Each exported field of a struct is a property.
 // Embedded structs are flattened as in encoding/json. Names and options come from the tag
-// "table", or from the tag "json" if there is no tag "table":
+// "table", or from the tag "json" if there is no tag "table". If the tag "table" has no name, the
+// name and the options omitempty and omitzero of the tag "json" count too:
 //
 //	table:"Name"       the property's name
 //	table:"-"          not a property
 //	table:",omitempty" omitted if zero or empty
 //	table:",omitzero"  omitted if zero, or if its IsZero method returns true
 //	table:",json"      any value, as JSON in an Edm.String
+//	table:",int32"     the property type; also int64, double, string, datetime, guid, binary
 //	table:",blob"      a string, byte slice, or any other value as JSON; omitted if zero.
 //	                   Package largeentity moves it to a blob if it is large
 //	table:",bag"       a map[string]any for all properties that have no field
@@ -75,8 +77,19 @@ type Field struct {
 // so; aztables.EDMInt64 does too. In a reply without metadata, an int64 field accepts a
 // string of digits.
 //
-// The zero time is outside the range of Edm.DateTime and therefore an error unless the
-// field has the option omitempty or omitzero. A nil byte slice is omitted, as is a nil
+// Each of these can be declared as another type: integers as Edm.Int32, Edm.Int64, Edm.Double and
+// Edm.String; strings as a type that is text in JSON; the others as Edm.String, in the form
+// of encoding/json. A field with a declared type is always written as this type. A value that
+// the type cannot represent is a *PropertyError.
+//
+// A property that was read with another type than the field's, and whose type is not declared,
+// is written back with the type that it had, if the Unknown of the read is passed to Append.
+// An integer that an Edm.Int32 cannot represent is then a *PropertyError, so that the
+// property's type never changes unnoticed. A float64 that was stored as an Edm.Int32 becomes
+// an Edm.Double if it is not whole.
+//
+// The zero time is outside the range of Edm.DateTime and therefore omitted. As an
+// Edm.String it is written. A nil byte slice is omitted, as is a nil
 // pointer, map or slice with the option json. The json option string stores what
 // encoding/json writes, as an Edm.String, except that an Edm.Int64 remains an Edm.Int64.
 //

@@ -44,8 +44,10 @@ type decoder struct {
 	buffer        strings.Builder
 	scratch       []byte
 	level         metadataLevel
-	meta          Meta      // used if the caller passes nil
-	time          time.Time // to be copied into a field
+	types         []storedType // of the current row
+	sharedTypes   []storedType // of an earlier row, shared by rows that have the same
+	meta          Meta         // used if the caller passes nil
+	time          time.Time    // to be copied into a field
 	timeVal       reflect.Value
 }
 

@@ -404,8 +404,8 @@ func TestDecodePageSharesNothingWithTheBody(t *testing.T) {
 	for i := range body {
 		body[i] = '#'
 	}
-	want := []row{{narrow{"n1", 0}, Meta{PartitionKey: "p1", RowKey: "r1", ETag: `"e1"`}, Unknown{[]byte(`,"X@odata.type":"Edm.Int64","X":"1"`)}},
-		{narrow{"n2", 0}, Meta{PartitionKey: "p2", RowKey: "r2", ETag: `"e2"`}, Unknown{[]byte(`,"X":"2"`)}}}
+	want := []row{{narrow{"n1", 0}, Meta{PartitionKey: "p1", RowKey: "r1", ETag: `"e1"`}, Unknown{raw: []byte(`,"X@odata.type":"Edm.Int64","X":"1"`)}},
+		{narrow{"n2", 0}, Meta{PartitionKey: "p2", RowKey: "r2", ETag: `"e2"`}, Unknown{raw: []byte(`,"X":"2"`)}}}
 	for i, r := range rows {
 		if !reflect.DeepEqual(*r, want[i]) {
 			t.Errorf("row %d: %+v", i, *r)

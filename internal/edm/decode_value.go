@@ -14,7 +14,7 @@ import (
 func (d *decoder) set(f *field, t *token, v reflect.Value) bool {
 	switch f.shape {
 	case shapeString:
-		if t.kind != tokString || t.edm != 0 && t.edm != String && f.annotationAt == 0 {
+		if t.kind != tokString || t.edm != 0 && t.edm != String && t.edm != f.edm && f.annotationAt == 0 {
 			return false
 		}
 		text, ok := d.bufferText(t)
@@ -45,7 +45,10 @@ func (d *decoder) set(f *field, t *token, v reflect.Value) bool {
 		v.SetBool(b)
 		return ok
 	}
-	if t.kind != tokString || t.edm != 0 && t.edm != String && t.edm != f.edm {
+	if f.shape == shapeScalar {
+		return d.setScalar(t, v)
+	}
+	if t.kind != tokString || t.edm != 0 && t.edm != String && t.edm != f.native {
 		return false
 	}
 	return d.setText(f, t, v)
@@ -104,6 +107,9 @@ func (d *decoder) boolean(f *field, t *token) (b, ok bool) {
 func (d *decoder) integer(f *field, t *token) (int64, bool) {
 	switch t.kind {
 	case tokNumber:
+		if f.edm == Double && t.wireType(d.data[t.start:t.end]) == Double {
+			return wholeNumber(d.data[t.start:t.end])
+		}
 		if !t.integer || t.edm != 0 && t.edm != Int32 && t.edm != Int64 {
 			return 0, false
 		}

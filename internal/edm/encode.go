@@ -10,6 +10,7 @@ import (
 type encoder struct {
 	dst     []byte
 	sizer   sizer
+	stored  *Unknown // has the types that the row stores its properties with; nil for none
 	scratch []byte
 	split   *SplitEntity // the rows that values are split over; nil for a single row
 }
@@ -39,6 +40,7 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 		return err
 	}
 	w.sizer.size.Bytes += entityOverhead
+	w.stored = e.Unknown
 	p := c.plan
 	for i := range p.fields {
 		f := &p.fields[i]
@@ -75,6 +77,11 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 func (w *encoder) property(p *plan, f *field, v, entity reflect.Value) error {
 	if f.annotationAt > 0 && f.shape == shapeString {
 		return w.annotated(f, v, &p.system[f.annotationAt-1].field, entity)
+	}
+	if w.stored != nil {
+		if t := w.stored.typeOf(f.name); t != 0 {
+			f = f.as(t, v)
+		}
 	}
 	return w.field(f, v)
 }

@@ -70,6 +70,38 @@ func TestGoldenRows(t *testing.T) {
 		}{-1, math.MinInt64, math.MaxUint32, 1, math.MaxInt64, time.Second},
 			`"A@odata.type":"Edm.Int64","A":"-1","B@odata.type":"Edm.Int64","B":"-9223372036854775808","C@odata.type":"Edm.Int64","C":"4294967295",` +
 				`"D@odata.type":"Edm.Int64","D":"1","E@odata.type":"Edm.Int64","E":"9223372036854775807","F@odata.type":"Edm.Int64","F":"1000000000"`},
+		{"zero times", &struct {
+			A time.Time
+			B *time.Time
+			C aztables.EDMDateTime
+			D int32
+		}{B: new(time.Time)}, `"D":0`},
+		{"declared types", &struct {
+			A int       `table:",int32"`
+			B int32     `table:",int64"`
+			C uint64    `table:",double"`
+			D int       `table:",string"`
+			E bool      `table:",string"`
+			F float64   `table:",string"`
+			G time.Time `table:",string"`
+			H []byte    `table:",string"`
+			I [16]byte  `table:",string"`
+			J string    `table:",guid"`
+			K string    `table:",datetime"`
+			L string    `table:",binary"`
+			M string    `table:",int64"`
+			N time.Time `table:",string"`
+		}{1, 2, 3, 4, true, 2.5, time.Time{}, []byte("ab"), guid, guid.String(), "2013-08-22T01:12:06Z", "YWI=", "-7", when},
+			`"A":1,"B@odata.type":"Edm.Int64","B":"2","C@odata.type":"Edm.Double","C":3.0,"D":"4","E":"true","F":"2.5","G":"0001-01-01T00:00:00Z","H":"YWI=",` +
+				`"I":"c9da6455-213d-42c9-9a79-3e9149a57833","J@odata.type":"Edm.Guid","J":"c9da6455-213d-42c9-9a79-3e9149a57833",` +
+				`"K@odata.type":"Edm.DateTime","K":"2013-08-22T01:12:06.0000000Z","L@odata.type":"Edm.Binary","L":"YWI=","M@odata.type":"Edm.Int64","M":"-7","N":"2013-08-22T01:12:06.260859599Z"`},
+		{"json names of table tags without a name", &struct {
+			A []int    `table:",json" json:"tags,omitempty"`
+			B int      `table:",int32" json:"b,string"`
+			C string   `table:",omitempty" json:"c"`
+			D []string `table:",json" json:"d"`
+			E []string `table:",json" json:"-"`
+		}{B: 1, D: []string{"x"}, E: []string{"y"}}, `"b":1,"d":"[\"x\"]","E":"[\"y\"]"`},
 		{"double", &struct {
 			A, B, C, D, E float64
 			F             float32
@@ -179,10 +211,17 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 		}{func() {}}, "Value", false},
 		{"bad raw json", &one[json.RawMessage]{json.RawMessage("secret")}, "Value", false},
 		{"uint64", &one[uint64]{1 << 63}, "Value", false},
-		{"zero time", &one[time.Time]{}, "Value", false},
 		{"early time", &one[time.Time]{time.Date(1600, 12, 31, 23, 59, 59, 0, time.UTC)}, "Value", false},
 		{"late time", &one[*time.Time]{ptr(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))}, "Value", false},
-		{"zero DateTime", &one[aztables.EDMDateTime]{}, "Value", false},
+		{"declared Int32", &struct {
+			Value int `table:",int32"`
+		}{1 << 31}, "Value", false},
+		{"declared Double", &struct {
+			Value int64 `table:",double"`
+		}{1<<53 + 1}, "Value", false},
+		{"declared Guid", &struct {
+			Value string `table:",guid"`
+		}{"secret"}, "Value", false},
 		{"EDMGUID", &one[aztables.EDMGUID]{"secret"}, "Value", false},
 		{"annotation", &struct {
 			Value string

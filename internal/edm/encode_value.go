@@ -9,35 +9,35 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
 // field writes one property. v is addressable.
 func (w *encoder) field(f *field, v reflect.Value) error {
 	switch f.shape {
 	case shapeString:
+		if f.edm != String {
+			return w.annotatedText(f, v.String(), f.edm.String())
+		}
 		w.dst = append(w.dst, f.prefix...)
 		return w.text(f, v.String())
 	case shapeBool:
 		w.dst = append(w.dst, f.prefix...)
 		w.scalar(f, func(b []byte) []byte { return strconv.AppendBool(b, v.Bool()) })
 	case shapeInt:
-		w.dst = append(w.dst, f.prefix...)
-		w.integer(f, v.Int())
+		return w.number(f, v.Int())
 	case shapeUint:
 		u := v.Uint()
 		if u > math.MaxInt64 {
 			return &PropertyError{Property: f.name, Want: Int64.String(), Got: "a number over 1<<63-1"}
 		}
-		w.dst = append(w.dst, f.prefix...)
-		w.integer(f, int64(u))
+		return w.number(f, int64(u))
 	case shapeFloat:
+		if f.edm == Int32 {
+			return w.number(f, int64(v.Float()))
+		}
 		return w.double(f, v.Float())
-	case shapeTime:
-		return w.dateTime(f, *v.Addr().Interface().(*time.Time))
-	case shapeEDMTime:
-		return w.dateTime(f, time.Time(*v.Addr().Interface().(*aztables.EDMDateTime)))
+	case shapeTime, shapeEDMTime:
+		return w.dateTime(f, f.timeOf(v))
 	case shapeBytes:
 		return w.binary(f, v.Bytes())
 	case shapeGUID:
@@ -52,6 +52,8 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 		w.guid(f, &g)
 	case shapeText:
 		return w.marshaled(f, v)
+	case shapeScalar:
+		return w.jsonScalar(f, v)
 	case shapeJSON:
 		text, err := json.Marshal(v.Interface())
 		if err != nil {
@@ -159,14 +161,17 @@ func hasPoint(number []byte) bool {
 	return false
 }
 
+// dateTime writes a time. An Edm.DateTime cannot represent the zero time, which is omitted.
 func (w *encoder) dateTime(f *field, t time.Time) error {
+	switch {
+	case f.edm == String:
+		return w.timeText(f, t)
+	case t.IsZero():
+		return nil
+	}
 	dst, ok := appendDateTime(append(append(w.dst, f.prefix...), '"'), t)
 	if !ok {
-		got := "a year outside it"
-		if t.IsZero() {
-			got = "the zero time (which omitempty omits)"
-		}
-		return &PropertyError{Property: f.name, Want: "a year from 1601 to 9999", Got: got}
+		return &PropertyError{Property: f.name, Want: "a year from 1601 to 9999", Got: "a year outside it"}
 	}
 	w.dst = append(dst, '"')
 	w.sizer.add(f, 8)
@@ -174,6 +179,9 @@ func (w *encoder) dateTime(f *field, t time.Time) error {
 }
 
 func (w *encoder) binary(f *field, b []byte) error {
+	if n := base64.StdEncoding.EncodedLen(len(b)); f.edm == String && n > maxTextUnits {
+		return tooLarge(f.name, wantText, n)
+	}
 	if len(b) > maxBinary {
 		if w.split != nil {
 			return w.splitBinary(f, b)
@@ -183,6 +191,10 @@ func (w *encoder) binary(f *field, b []byte) error {
 	w.dst = append(append(w.dst, f.prefix...), '"')
 	w.dst = base64.StdEncoding.AppendEncode(w.dst, b)
 	w.dst = append(w.dst, '"')
+	if f.edm == String {
+		w.sizer.add(f, 4+2*base64.StdEncoding.EncodedLen(len(b)))
+		return nil
+	}
 	w.sizer.add(f, 4+len(b))
 	return nil
 }
@@ -191,6 +203,10 @@ func (w *encoder) guid(f *field, g *[16]byte) {
 	w.dst = append(w.dst, '"')
 	w.dst = appendGUID(w.dst, g)
 	w.dst = append(w.dst, '"')
+	if f.edm == String {
+		w.sizer.add(f, 4+2*36)
+		return
+	}
 	w.sizer.add(f, 16)
 }
 

@@ -26,6 +26,7 @@ const (
 	shapeEDMGUID       // aztables.EDMGUID
 	shapeText          // encoding.TextMarshaler and TextUnmarshaler
 	shapeJSON          // table:",json"
+	shapeScalar        // json.Marshaler and Unmarshaler
 	shapeMap           // map[string]any for unknown properties
 )
 
@@ -39,7 +40,10 @@ type field struct {
 	ptr          bool  // typ is a pointer to the value
 	shape        shape
 	bits         int
-	edm          Type
+	edm          Type // with which the property is written
+	native       Type // of the Go type
+	declared     bool // the tag, or the Go type, requires the type edm
+	kept         bool // the row stores the property with the type edm
 	nameSize     int  // what the property counts, apart from its value, against the size of an entity
 	acceptsText  bool // an integer that clients without annotations stored as text
 	annotationAt int  // index in plan.system, plus one, of the field for its annotation
@@ -82,7 +86,7 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 	case rawJSONType:
 		return shapeJSON, String, 0, ""
 	case numberType:
-		return 0, 0, 0, "a json.Number has no one property type"
+		return 0, 0, 0, "a json.Number has no one property type: use int64 or float64"
 	}
 	if t.Kind() == reflect.Array && t.Len() == 16 && t.Elem().Kind() == reflect.Uint8 {
 		return shapeGUID, Guid, 0, ""
@@ -94,8 +98,15 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 		return shapeText, String, 0, ""
 	case writes || reads:
 		return 0, 0, 0, "needs both MarshalText and UnmarshalText"
-	case p.Implements(jsonMarshalerType) || p.Implements(jsonUnmarshalerType):
-		return 0, 0, 0, `has JSON methods, which only the tag table:",json" uses`
+	}
+	switch writes, reads = p.Implements(jsonMarshalerType), p.Implements(jsonUnmarshalerType); {
+	case writes && reads:
+		if edm = scalarType(t); edm == 0 {
+			return 0, 0, 0, "its MarshalJSON returns nested JSON" + nestedJSON
+		}
+		return shapeScalar, edm, 64, ""
+	case writes || reads:
+		return 0, 0, 0, "needs both MarshalJSON and UnmarshalJSON"
 	}
 	switch k := t.Kind(); k {
 	case reflect.String:
@@ -116,15 +127,18 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 		if t.Elem().Kind() == reflect.Uint8 {
 			return shapeBytes, Binary, 0, ""
 		}
-		return 0, 0, 0, `a slice needs the tag table:",json"`
-	case reflect.Struct, reflect.Map:
-		return 0, 0, 0, "a " + k.String() + ` needs the tag table:",json"`
-	case reflect.Array:
-		return 0, 0, 0, `an array needs the tag table:",json"`
+		return 0, 0, 0, "a slice is nested JSON" + nestedJSON
+	case reflect.Struct, reflect.Map, reflect.Array:
+		return 0, 0, 0, "a " + k.String() + " is nested JSON" + nestedJSON
+	case reflect.Interface:
+		return 0, 0, 0, `an interface has no one property type: use a concrete type, or add the tag table:",json"`
 	default:
 		return 0, 0, 0, "no property type for kind " + k.String()
 	}
 }
+
+// nestedJSON ends the reason why a field cannot be stored as encoding/json writes it.
+const nestedJSON = `, which the service refuses: add the tag table:",json" to store it as text, or table:"-" to omit it`
 
 // resolve determines how the field is read and written. If it cannot be, reason is why.
 func (f *field) resolve() (reason string) {
@@ -150,7 +164,9 @@ func (f *field) resolve() (reason string) {
 			return reason
 		}
 	}
+	f.native = f.edm
 	f.acceptsText = f.quoted || t == edmInt64Type
+	f.declared = t == edmInt64Type
 	if f.quoted {
 		switch f.shape {
 		case shapeBool, shapeFloat:
@@ -165,6 +181,14 @@ func (f *field) resolve() (reason string) {
 		default:
 			f.quoted = false
 		}
+	}
+	if f.stored != 0 {
+		if !f.canStore(f.stored) {
+			return "a " + t.String() + " cannot be stored as " + f.stored.String()
+		}
+		f.edm, f.declared = f.stored, true
+		f.quoted = f.quoted || f.edm == String
+		f.acceptsText = f.quoted
 	}
 	f.isZeroer = (f.omitEmpty || f.omitZero) && reflect.PointerTo(f.typ).Implements(zeroerType)
 	f.prefix, f.altPrefix = prefixes(f.name, f.edm)

@@ -46,7 +46,7 @@ func (c *Codec) Split(entity any, s SplitSpec) (*SplitEntity, error) {
 	for i := range out.rows {
 		out.rows[i].sizer.size = entitySize{Properties: 1, Bytes: entityOverhead + nameSize(s.Note) + 4}
 	}
-	w := encoder{split: out}
+	w := encoder{split: out, stored: s.Unknown}
 	w.sizer = out.rows[0].sizer
 	err := w.splitEntity(c.plan, reflect.ValueOf(entity).Elem())
 	out.rows[out.at] = splitRow{w.dst, w.sizer}

@@ -88,13 +88,14 @@ func flatten(t reflect.Type) ([]field, error) {
 }
 
 // isContainer reports whether the fields of an embedded struct of type t are mapped. They
-// are not if the struct is itself a value, such as time.Time.
+// are not if the struct is itself a value, such as time.Time. JSON methods do not make it one,
+// because those of an embedded struct would be the methods of the entity.
 func isContainer(t reflect.Type) bool {
 	if t == edmEntityType {
 		return true
 	}
 	s, _, _, _ := classify(t)
-	return s == shapeNone
+	return s == shapeNone || s == shapeScalar
 }
 
 // isSystem reports whether the member is set by the service, or is one of the keys, and
@@ -166,18 +167,37 @@ type tagOptions struct {
 	blob      bool // table:",blob"
 	unknown   bool // table:",bag"
 	reserved  bool // table:",reserved": an azp_ name of the library itself
+	stored    Type // table:",int32" and so on: the property type
 }
 
+// parseTag parses the tag "table". If that has no name, the name and the options that omit
+// a field are those of the tag "json".
 func parseTag(f reflect.StructField) (o tagOptions, reason string) {
-	text, table := f.Tag.Lookup("table")
-	if !table {
-		text = f.Tag.Get("json")
-	}
 	o.name = f.Name
+	text, table := f.Tag.Lookup("table")
 	if text == "-" {
 		o.skip = true
 		return o, ""
 	}
+	if name, _, _ := strings.Cut(text, ","); name == "" {
+		json := f.Tag.Get("json")
+		switch {
+		case json != "-":
+			o.parse(json, false)
+		case !table:
+			o.skip = true
+			return o, ""
+		}
+	}
+	if table {
+		o.quoted = false
+		reason = o.parse(text, true)
+	}
+	return o, reason
+}
+
+// parse parses the tag "table", or the tag "json".
+func (o *tagOptions) parse(text string, table bool) (reason string) {
 	name, rest, _ := strings.Cut(text, ",")
 	if name != "" {
 		o.name, o.named = name, true
@@ -200,9 +220,12 @@ func parseTag(f reflect.StructField) (o tagOptions, reason string) {
 			o.unknown = true
 		case option == "reserved" && table:
 			o.reserved = true
+		case table && typeOptions[option] != 0:
+			o.stored = typeOptions[option]
 		case table:
-			return o, "the options of the table tag are omitempty, omitzero, json, blob, bag and reserved"
+			return "the options of the table tag are omitempty, omitzero, json, blob, bag, reserved, " +
+				"and the types string, int32, int64, double, datetime, guid and binary"
 		}
 	}
-	return o, ""
+	return ""
 }

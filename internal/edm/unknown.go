@@ -10,12 +10,16 @@ import (
 // they were read, with their types and in the order of the body. The zero Unknown has no
 // properties. It shares no memory with the body that it was read from. A reply without
 // metadata has no types, so Unknown from such a reply must not be written back.
+//
+// Unknown also records which properties with fields the row stores with another type than
+// that of the field, so that Append keeps these types.
 type Unknown struct {
-	raw []byte // members of a JSON object, each after a comma
+	raw   []byte       // members of a JSON object, each after a comma
+	types []storedType // shared, must not be changed
 }
 
-// IsZero reports whether there are no properties.
-func (u *Unknown) IsZero() bool { return len(u.raw) == 0 }
+// IsZero reports whether u affects nothing that is written.
+func (u *Unknown) IsZero() bool { return len(u.raw) == 0 && len(u.types) == 0 }
 
 type unknownProperty struct {
 	name   []byte
@@ -166,7 +170,7 @@ func (u *Unknown) WithText(name, text string) Unknown {
 	e.quote(name)
 	e.dst = append(e.dst, ':')
 	e.quote(text)
-	return Unknown{raw: e.dst}
+	return Unknown{raw: e.dst, types: u.types}
 }
 
 func (u *Unknown) without(name string) []byte {
@@ -184,7 +188,7 @@ func (d *decoder) assignUnknown(v reflect.Value, unknown *Unknown, m *Meta) erro
 	p := d.plan
 	properties := d.unknownMap(v, m)
 	if unknown != nil {
-		unknown.raw = nil
+		*unknown = Unknown{types: d.storedTypes()}
 	}
 	for _, slot := range d.unknown {
 		t := &d.toks[slot]

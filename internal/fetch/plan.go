@@ -46,9 +46,9 @@ type Options struct {
 func (o *Options) check() error {
 	switch {
 	case o.Limit < 0:
-		return azerr.Errorf("negative Limit")
+		return azerr.Errorf("%w: negative Limit", azerr.ErrBadOption)
 	case o.PageSize < 0:
-		return azerr.Errorf("negative PageSize")
+		return azerr.Errorf("%w: negative PageSize", azerr.ErrBadOption)
 	case o.PageSize > maxPage:
 		return fmt.Errorf("PageSize: %w: more than %d rows", azerr.ErrTooLarge, maxPage)
 	}

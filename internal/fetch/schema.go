@@ -20,10 +20,14 @@ var queryTypes = map[edm.Type]query.Type{
 	edm.Guid:     query.GUID,
 }
 
+// anyProperty reports whether the rows that are read with the codec may have any property:
+// the type can store them all, or has no field for any of them.
+func anyProperty(c *edm.Codec) bool { return c.Open() || len(c.Fields()) == 0 }
+
 // schemaOf returns the properties that a filter may name if rows are of the codec's
 // type. It is nil if rows may have any property.
 func schemaOf(c *edm.Codec) query.Schema {
-	if c.Open() {
+	if anyProperty(c) {
 		return nil
 	}
 	s := make(query.Schema)
@@ -65,9 +69,9 @@ func (s *Source) selection(names []string) ([]string, error) {
 	return selected, nil
 }
 
-// has reports whether values of the codec's type can have a property of that name.
+// has reports whether rows that are read with the codec can have a property of that name.
 func (s *Source) has(name string) bool {
-	if s.codec.Open() {
+	if anyProperty(s.codec) {
 		return query.Prop(name).Eq("").Err() == nil
 	}
 	return slices.ContainsFunc(s.codec.Fields(), func(f edm.Field) bool { return f.Name == name })

@@ -166,7 +166,7 @@ var edges = map[string][]string{
 	},
 	"patterns/access":      {"keys"},
 	"patterns/compoundkey": {"internal/azerr", "internal/parallel", "keys", "patterns", "query"},
-	"patterns/dataseries":  {"internal/azerr", "internal/parallel", "keys", "patterns", "query"},
+	"patterns/dataseries":  {"internal/azerr", "internal/parallel", "internal/txn", "keys", "patterns", "query"},
 	"patterns/denormalize": {"internal/view", "keys", "patterns"},
 	"patterns/entitytype":  {"internal/azerr", "internal/parallel", "internal/txn", "keys", "patterns", "query"},
 	"patterns/eventual": {

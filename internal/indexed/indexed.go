@@ -26,8 +26,8 @@ type Definition[T any] struct {
 	Name      string
 	Value     func(*T) (string, bool)
 	Fold      bool
-	Key       func(*T) (keys.Key, error) // may be nil
-	Partition func(value string) string  // may be nil
+	Key       func(*T) (keys.Key, error)           // may be nil
+	Partition func(partition, value string) string // may be nil
 
 	Type *view.EntityType
 }
@@ -87,19 +87,13 @@ func (d *Definition[T]) Normalize(value string) string {
 	return value
 }
 
-// PartitionOf returns the partition of the index that contains value: what Partition
-// returns for it, or otherwise if there is no such function.
-func (d *Definition[T]) PartitionOf(value, otherwise string) string {
+// PartitionOf returns the partition key of the row of value: what Partition returns for it
+// and the partition key of the primaries, or otherwise if there is no such function.
+func (d *Definition[T]) PartitionOf(partition, value, otherwise string) string {
 	if d.Partition == nil {
 		return otherwise
 	}
-	return d.Partition(d.Normalize(value))
-}
-
-// PartitionKey returns the partition key of a partition of the index that is not the
-// primaries' own.
-func (d *Definition[T]) PartitionKey(partition string) string {
-	return d.Name + Separator + partition
+	return d.Partition(partition, d.Normalize(value))
 }
 
 // Fold returns value in lower case. Invalid UTF-8 is returned unchanged, because

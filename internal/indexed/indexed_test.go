@@ -47,12 +47,12 @@ func TestNamesAreChecked(t *testing.T) {
 }
 
 func TestPartitionReceivesTheFoldedValue(t *testing.T) {
-	d := Definition[struct{}]{Fold: true, Partition: func(value string) string { return value[:1] }}
-	if p := d.PartitionOf("Jones", "Sales"); p != "j" {
+	d := Definition[struct{}]{Fold: true, Partition: func(partition, value string) string { return partition + value[:1] }}
+	if p := d.PartitionOf("Sales_", "Jones", "other"); p != "Sales_j" {
 		t.Errorf("got %q", p)
 	}
 	d.Partition = nil
-	if p := d.PartitionOf("Jones", "Sales"); p != "Sales" {
+	if p := d.PartitionOf("Sales_", "Jones", "other"); p != "other" {
 		t.Errorf("without a function: got %q", p)
 	}
 }

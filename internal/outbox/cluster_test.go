@@ -60,6 +60,9 @@ const (
 	testExpiry  = 12 * time.Hour
 )
 
+// version is a version of a program: the views of its Store.
+type version struct{ views, building, retired []string }
+
 // process is a program with a Store of its own. At any request it can be killed: none of
 // its later requests is sent.
 type process struct {
@@ -67,7 +70,7 @@ type process struct {
 	*harness.Process // if nil, the process is reliable but for the fields below
 	inner            policy.Transporter
 	queue            *harness.OutboxQueue
-	views            []string // of its Store; nil for those of the cluster
+	version          // of the program; without views it has those of the cluster
 
 	mu    sync.Mutex
 	steps int   // requests so far, to tables and the queue
@@ -99,6 +102,7 @@ func (c *cluster) start(pr *process) (*process, error) {
 	}
 	opts := patterns.StoreOptions[hire]{
 		Views: someViews(service.NewClient("other"), pr.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: c.expiry, Tries: pr.tries, GuardInserts: pr.guard || c.guard,
+		Building: pr.building, Retired: pr.retired,
 	}
 	pr.Store, err = openHires(service.NewClient("hires"), c.stamped, opts)
 	return pr, err
@@ -168,8 +172,10 @@ func (q processQueue) Delete(ctx context.Context, r patterns.Receipt) error {
 }
 
 // recover runs a worker until the queue is empty, and lets time pass.
-func (c *cluster) recover(ctx context.Context) error {
-	w, err := c.start(&process{})
+func (c *cluster) recover(ctx context.Context) error { return c.recoverAs(ctx, version{}) }
+
+func (c *cluster) recoverAs(ctx context.Context, v version) error {
+	w, err := c.start(&process{version: v})
 	if err != nil {
 		return err
 	}

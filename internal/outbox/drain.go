@@ -21,7 +21,7 @@ type drain struct {
 	primary keys.Key
 	op      string // the operation
 	refs    []view.RowRef
-	stale   bool      // the primary does not list a view of refs: see [view.Listing]
+	stale   bool      // the primary lacks a view of refs: see [view.Set.Adds]
 	began   time.Time // when it was certain last that the operation has a record
 
 	// What a writer knows right after the commit; for the first round only.
@@ -135,14 +135,14 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 	if err := s.knows(d.refs, now.listing); err != nil {
 		return false, false, fmt.Errorf("drain: %w", err)
 	}
-	rows, err := s.Views.Derive(now.value, d.primary)
+	rows, err := s.Views.Before(now.listing).Derive(now.value, d.primary)
 	if err != nil {
 		return false, false, fmt.Errorf("drain: %w", err)
 	}
 	for i := range targets {
 		if now.listing.Has(targets[i].view.Name) {
 			targets[i].want(rows)
-		} else if now.value != nil {
+		} else if now.value != nil && s.Views.Adds(targets[i].view.Name, now.listing) {
 			d.stale = true
 		}
 	}

@@ -86,11 +86,12 @@ func (s *Store) ExplainChange(was, now any) (*Explanation, error) {
 			return nil, fmt.Errorf("explain: %w", err)
 		}
 	}
-	oldRows, err := s.Views.Derive(was, key)
+	views := s.Views.After("")
+	oldRows, err := views.Derive(was, key)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	newRows, err := s.Views.Derive(now, key)
+	newRows, err := views.Derive(now, key)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}

@@ -152,7 +152,7 @@ func verify(ctx context.Context, own, other *aztables.Client, views []string, sk
 		case strings.HasPrefix(row, "~azp_count_"):
 			marks++
 			delete(rows, key)
-		case strings.HasPrefix(row, "~azp_sum_"):
+		case strings.HasPrefix(row, "~azp_sum_"), strings.HasPrefix(row, "~azp_view_"):
 			delete(rows, key)
 		case p["Count"] == 0.0 && len(p) == 1, p["Count"] == "0" && p["Years"] == "0":
 			delete(rows, key) // a counter of no entity

@@ -25,6 +25,7 @@ type plan struct {
 	remote  []view.Diff
 	primary txn.Change
 	origin  *txn.Origin // of the record that results
+	views   *view.Set   // that have rows of the new version
 }
 
 // plan reads the primaries, if necessary, and derives the rows of both versions of each.
@@ -77,8 +78,9 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	if err := s.Views.Check(listing); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
-	t.check = t.check || !listing.Certain()             // another definition may have made the rows
-	old, err := s.Views.Derive(valueOf(op.was), op.Key) // before Next, which may change what was refers to
+	t.check = t.check || !listing.Certain() // another definition may have made the rows
+	op.views = s.Views.After(listing)
+	old, err := s.Views.Before(listing).Derive(valueOf(op.was), op.Key) // before Next, which may change what was refers to
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
@@ -88,7 +90,7 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	if err := op.encode(s, origin); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
-	if op.rows, err = s.Views.Derive(op.now, op.Key); err != nil {
+	if op.rows, err = op.views.Derive(op.now, op.Key); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
 	if op.Fill {
@@ -172,7 +174,7 @@ func (op *operation) encode(s *Store, origin *txn.Origin) error {
 	if origin != nil {
 		*op.origin = *origin
 	}
-	if l := s.Views.Listing(); l != view.ListingOf(origin) {
+	if l := op.views.Listing(); l != view.ListingOf(origin) {
 		op.origin.Unknown = op.origin.Unknown.WithText(view.PropViews, string(l))
 	}
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: &op.origin.Unknown}
@@ -312,13 +314,14 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 	if err != nil || owner == nil {
 		return err == nil, err
 	}
-	if s.Views.Retired(owned.As) {
+	if s.Views.Gone(owned.As) {
 		return false, nil
 	}
-	if err := s.Views.CheckView(view.ListingOf(owner.Origin), owned.As); err != nil {
+	listing := view.ListingOf(owner.Origin)
+	if err := s.Views.CheckView(listing, owned.As); err != nil {
 		return false, err
 	}
-	rows, err := s.Views.Derive(owner.Value, owner.Key)
+	rows, err := s.Views.Before(listing).Derive(owner.Value, owner.Key)
 	if err != nil {
 		return false, err
 	}

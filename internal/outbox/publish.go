@@ -83,7 +83,8 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 	for _, d := range drains {
 		d.began = st.at
 		if etag, changed := etagOf[d.primary]; changed && etag != txn.SupersededETag {
-			d.known = &version{t.of(d.primary).now, etag, s.Views.Listing()}
+			op := t.of(d.primary)
+			d.known = &version{op.now, etag, op.views.Listing()}
 		}
 	}
 	complete := true

@@ -21,7 +21,7 @@ import (
 // transaction is never torn. In the end, all derived rows are correct, without a sweep, and
 // the results for each entity have an order.
 func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
-	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions"}, 900, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions", "a view comes and goes"}, 900, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour - time.Minute)
 		r := &storeRun{Schedule: s, watched: s.IntN(4) == 0, skewed: s.IntN(2) == 0, crowd: crowd(s.IntN(3))}
 		r.cluster = &cluster{inner: s.Inner, expiry: time.Hour, stamped: s.IntN(2) == 0, guard: s.IntN(2) == 0, plain: s.IntN(4) == 0}
@@ -36,11 +36,17 @@ func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
 			r.views = []string{"company"}
 		case "two versions":
 			r.views, r.added = everyView, []string{"byEmail", "byName", "lastHere", "lastAll", "department", "company"}[s.IntN(6)]
+			r.versions = []version{{}, r.without()}
+		case "a view comes and goes":
+			r.views, r.added, r.crowd = everyView, everyView[s.IntN(len(everyView))], crowd(s.IntN(2))
 		default:
 			r.views = slices.DeleteFunc(slices.Clone(everyView), func(string) bool { return s.IntN(2) == 0 })
 		}
 		if err := r.create(ctx); err != nil {
 			s.Failf("create: %w", err)
+		}
+		if r.added != "" && r.versions == nil {
+			r.rollOut(ctx)
 		}
 		r.run(ctx)
 	})
@@ -53,7 +59,9 @@ type storeRun struct {
 	harness.History
 	watched, skewed bool
 	crowd           crowd       // what the writers compete for
-	added           string      // the view that half of the processes lack at first
+	versions        []version   // of the programs that run at the same time, two or nil
+	phase           int         // how many pairs of versions have run before
+	added           string      // the view that not all versions have
 	uncounted       atomic.Bool // the row of a counter was deleted
 }
 
@@ -79,8 +87,8 @@ func (r *storeRun) process(number int) (*process, *rand.Rand) {
 	if r.skewed {
 		p.Skew = time.Duration(chance.IntN(11)-5) * time.Hour
 	}
-	if r.added != "" && number/100%2 == 1 {
-		p.views = slices.DeleteFunc(slices.Clone(r.views), func(view string) bool { return view == r.added })
+	if r.versions != nil {
+		p.version = r.versions[number/100%2]
 	}
 	if r.watched && r.added == "" {
 		p.changed = func() { r.watch(context.Background()) }
@@ -92,31 +100,40 @@ func (r *storeRun) process(number int) (*process, *rand.Rand) {
 	return p, chance
 }
 
-func (r *storeRun) run(ctx context.Context) {
+// compete runs writers, workers and sweeps at the same time, until the writers end.
+func (r *storeRun) compete(ctx context.Context) {
 	stop := make(chan struct{})
 	var writers, others sync.WaitGroup
+	first := 10_000 * r.phase
 	for n := range 1 + r.IntN(3) {
-		writers.Go(func() { r.write(ctx, 100*n) })
+		writers.Go(func() { r.write(ctx, first+100*n) })
 	}
 	for n := range 1 + r.IntN(2) {
 		others.Go(func() {
-			r.repeat(stop, 1000+100*n, 20*time.Second, func(p *process, chance *rand.Rand) error { return r.work(ctx, p, chance) })
+			r.repeat(stop, first+1000+100*n, 20*time.Second, func(p *process, chance *rand.Rand) error { return r.work(ctx, p, chance) })
 		})
 	}
 	if r.IntN(2) == 0 {
 		others.Go(func() {
-			r.repeat(stop, 2000, 10*time.Minute, func(p *process, chance *rand.Rand) error { return r.maintain(ctx, p, chance) })
+			r.repeat(stop, first+2000, 10*time.Minute, func(p *process, chance *rand.Rand) error { return r.maintain(ctx, p, chance) })
 		})
 	}
 	writers.Wait()
 	close(stop)
 	others.Wait()
-	r.WaitLate()
-	check := func(what string, err error) {
-		if err != nil {
-			r.Failf("%s: %w", what, err)
-		}
+}
+
+// check records a failure of a step without faults.
+func (r *storeRun) check(what string, err error) {
+	if err != nil {
+		r.Failf("%s: %w", what, err)
 	}
+}
+
+func (r *storeRun) run(ctx context.Context) {
+	r.compete(ctx)
+	r.WaitLate()
+	check := r.check
 	check("recovery", r.recover(ctx))
 	if r.uncounted.Load() || r.added != "" {
 		check("repair", r.repairAll(ctx))
@@ -143,9 +160,12 @@ func (r *storeRun) write(ctx context.Context, number int) {
 		h := drawHire(chance)
 		h.Age = int32(number + i + 1) // no two operations write equal entities
 		if r.added != "" {            // the old version does not keep unique values so
-			h.Head = false
+			h.Head = h.Head && h.ID == "0"
 			if h.Email != "" {
 				h.Email += h.ID
+			}
+			if h.Badge != "" && r.added == "byBadge" {
+				h.Badge += h.Dept + h.ID
 			}
 		}
 		kind := chance.IntN(8)

@@ -64,7 +64,7 @@ func (r *storeRun) maintain(ctx context.Context, p *process, chance *rand.Rand) 
 	case 1, 2:
 		report, err := p.Sweep(ctx, nil)
 		for _, failure := range report.Failures {
-			if r.added == "" || !errors.Is(failure.Err, patterns.ErrBadView) {
+			if !r.refuses() || !errors.Is(failure.Err, patterns.ErrBadView) {
 				err = errors.Join(err, failure.Err)
 			}
 		}
@@ -98,8 +98,12 @@ func (r *storeRun) repairAll(ctx context.Context) error {
 
 // expected reports whether an operation of a schedule may return err.
 func (r *storeRun) expected(err error) bool {
-	if r.added != "" && errors.Is(err, patterns.ErrBadView) {
-		return true // of a program that lacks the view
+	var duplicate *patterns.DuplicateError
+	switch {
+	case r.refuses() && errors.Is(err, patterns.ErrBadView):
+		return true
+	case !r.refuses() && errors.As(err, &duplicate) && duplicate.View == r.added:
+		return false // no two entities have such a row in common
 	}
 	for _, e := range []error{
 		patterns.ErrExists, patterns.ErrNotFound, patterns.ErrConflict, patterns.ErrOutcomeUnknown, patterns.ErrThrottled, harness.ErrLost, harness.ErrDead, errRefused,

@@ -134,16 +134,17 @@ func (s *Store) repairWrites(ctx context.Context, primary keys.Key, v *view.View
 	if err != nil {
 		return nil, err
 	}
+	var listing view.Listing
 	if entity != nil {
-		listing := view.ListingOf(entity.Origin)
+		listing = view.ListingOf(entity.Origin)
 		if err := s.Views.CheckView(listing, v.Name); err != nil {
 			return nil, err
 		}
-		if !listing.Has(v.Name) {
+		if s.Views.Adds(v.Name, listing) {
 			return nil, errStale
 		}
 	}
-	rows, err := s.Views.Derive(valueOf(entity), primary)
+	rows, err := s.Views.Before(listing).Derive(valueOf(entity), primary)
 	if err != nil {
 		return nil, err
 	}

@@ -138,11 +138,17 @@ func slow(ctx, within context.Context, err error) error {
 }
 
 // reserve is step 2: it inserts or marks every unique row that the transaction is going
-// to imply, so that no other primary can have it.
+// to imply, so that no other primary can have it. It also adopts the rows of the old version
+// that have no marker: after the transaction a worker could not recognize them.
 func (t *transaction) reserve(ctx context.Context) error {
 	for _, op := range t.changed {
 		for i := range op.remote {
 			d := &op.remote[i]
+			if d.Adopts() {
+				if err := t.adoptRow(ctx, d); err != nil {
+					return op.failed(fmt.Errorf("%s: %w", op.Op, err))
+				}
+			}
 			if !d.Unique() {
 				continue
 			}
@@ -158,10 +164,35 @@ func (t *transaction) reserve(ctx context.Context) error {
 	return nil
 }
 
+// adoptRow adds the marker to a row of the old version that has none. One request, two if
+// there is such a row, two more for each conflict.
+func (t *transaction) adoptRow(ctx context.Context, d *view.Diff) error {
+	table, ok := t.store.tableOf(d.View)
+	if !ok {
+		return nil
+	}
+	c := d.Claim()
+	for try := 1; ; try++ {
+		found, err := txn.ReadRow(ctx, table.Client, d.Key)
+		if err != nil {
+			return err
+		}
+		w, needed, err := c.Adoption(found)
+		if err != nil || !needed {
+			return err
+		}
+		_, err = table.Client.Write(ctx, w)
+		if err = view.Raced(ctx, err); !errors.Is(err, view.ErrRaced) || try >= t.store.Tries {
+			return err
+		}
+	}
+}
+
 // reserveRow reserves one row. One request if the row is free, two more for each
 // conflict.
 func (t *transaction) reserveRow(ctx context.Context, table *view.Table, op *operation, d *view.Diff) error {
-	c := view.CopyClaim{Key: d.Key, Primary: op.Key, View: d.View.Name, Op: op.part.id}
+	c := d.Claim()
+	c.Op = op.part.id
 	ref := d.Ref(d.View)
 	var found txn.Row // assume at first that there is no row
 	for try := 1; ; try++ {

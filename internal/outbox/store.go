@@ -38,6 +38,7 @@ type Store struct {
 	Config
 	own     *view.Table // remote rows in the primaries' own table
 	records *txn.Table  // the outbox rows, in the same table
+	states  *txn.Table  // the states of the views, in the same table
 }
 
 // New returns a Store.
@@ -46,8 +47,13 @@ func New(c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	states, err := stateTable(c.Table.Client)
+	if err != nil {
+		return nil, err
+	}
 	return &Store{
 		Config:  c,
+		states:  states,
 		own:     view.NewTable("", c.Table.Client),
 		records: &txn.Table{Client: c.Table.Client, Codec: codec, Zero: func() any { return new(outboxRow) }},
 	}, nil
@@ -62,10 +68,12 @@ func (s *Store) find(ctx context.Context, key keys.Key) (*txn.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Origin != nil {
-		if name, ok := r.Origin.Unknown.Text(view.PropView); ok {
-			return nil, &view.Error{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
-		}
+	name, err := s.Views.ViewOf(&r)
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		return nil, &view.Error{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
 	}
 	return &r, s.CheckKey(&r)
 }

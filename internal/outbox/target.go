@@ -33,14 +33,14 @@ func (s *Store) knows(refs []view.RowRef, listing view.Listing) error {
 	return nil
 }
 
-// targets makes a target of each row of the drain. Rows of retired views are left alone.
+// targets makes a target of each row of the drain. Rows of views that are gone are left alone.
 func (s *Store) targets(d *drain) ([]target, error) {
 	if err := s.knows(d.refs, ""); err != nil {
 		return nil, err
 	}
 	var targets []target
 	for _, ref := range d.refs {
-		if s.Views.Retired(ref.View) {
+		if s.Views.Gone(ref.View) {
 			continue
 		}
 		v, err := s.Views.View(ref.View)
@@ -48,7 +48,7 @@ func (s *Store) targets(d *drain) ([]target, error) {
 			return nil, err
 		}
 		t := target{view: v, claim: view.Claim{
-			View: v.Name, Kind: v.Shape.Kind, Key: ref.Key(), Owner: d.primary, List: v.Shape.List, Op: d.op,
+			View: v, Key: ref.Key(), Owner: d.primary, Op: d.op,
 			MayOverwrite: func(ctx context.Context, owned *view.OwnedByOther) (bool, error) {
 				return s.mayOverwrite(ctx, v, ref.Key(), owned)
 			},
@@ -68,6 +68,9 @@ func (s *Store) targets(d *drain) ([]target, error) {
 func (t *target) useDiff(d *view.Diff, r *reservation) {
 	if d.Key != t.claim.Key || d.View.TargetID() != t.view.TargetID() || d.View.Shape.Kind != view.Copies || d.Repair {
 		return
+	}
+	if d.Old != nil {
+		t.claim.Old = d.Old.Body
 	}
 	switch {
 	case d.View != t.view:

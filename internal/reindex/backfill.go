@@ -15,8 +15,8 @@ import (
 // one for each local row of the view.
 const maxIntents = 49
 
-// Backfill stores the rows of a view for all primaries that do not list it, and then
-// repairs the rows of the view.
+// Backfill stores the rows of a view for all primaries that do not list it, or removes those of
+// a retired view, and then repairs the rows of the view.
 func Backfill(ctx context.Context, s *outbox.Store, name string, o Options) (Report, error) {
 	o.Views, o.Repair = []string{name}, true
 	r, err := newRun(s, o, func(Finding) bool { return true })
@@ -62,7 +62,7 @@ func (r *run) fillRows(ctx context.Context, name string, rows []fetch.Entry) err
 	var all [][]*outbox.Intent
 	for i := range rows {
 		primary := primaryOf(r.store, &rows[i])
-		if primary == nil || view.ListingOf(primary.Origin).Has(name) {
+		if primary == nil || !r.changes(name, view.ListingOf(primary.Origin)) {
 			continue
 		}
 		in := &outbox.Intent{Op: "backfill", Key: primary.Key, Was: primary, Known: true, Reread: true, Repeatable: true, Fill: true, Next: unchanged}
@@ -89,6 +89,12 @@ func (r *run) fillRows(ctx context.Context, name string, rows []fetch.Entry) err
 		r.sent += res.requests
 	}
 	return nil
+}
+
+// changes reports whether a change of a primary with that listing adds the rows of the view,
+// or removes those of a retired view.
+func (r *run) changes(name string, listing view.Listing) bool {
+	return r.store.Views.Adds(name, listing) || listing.Has(name) && r.store.Views.IsRetired(name)
 }
 
 // filled is what became of some primaries.

@@ -210,7 +210,7 @@ func (c *confirmation) confirm(ctx context.Context) (*txn.Record, error) {
 			}
 		}
 		if stable {
-			return was, nil
+			return was, c.dropYoung(was)
 		}
 		if try == c.store.Tries {
 			c.undecided += len(c.rows)
@@ -249,7 +249,7 @@ func (c *confirmation) claim(primary *txn.Record) error {
 		if v == nil {
 			return errState
 		}
-		s.claim = view.Claim{View: v.Name, Kind: v.Shape.Kind, Key: s.ref.Key(), Owner: c.primary, List: v.Shape.List}
+		s.claim = view.Claim{View: v, Key: s.ref.Key(), Owner: c.primary}
 		for j := range rows {
 			if d := &rows[j]; d.View == v && d.Key == s.claim.Key {
 				s.claim.Wanted, s.claim.Body, s.claim.Merge = true, d.Body, d.Merge
@@ -273,7 +273,7 @@ func (c *confirmation) readRows(ctx context.Context) (map[view.RowRef]view.Found
 	for _, s := range c.rows {
 		t, _ := c.store.TableOf(c.views[s.ref.View])
 		c.requests++
-		if s.claim.Kind == view.Merges {
+		if s.claim.View.Shape.Kind == view.Merges {
 			c.requests++
 		}
 		var err error
@@ -311,6 +311,31 @@ func (c *confirmation) dropPending(ctx context.Context) error {
 	n := len(c.rows)
 	c.rows = slices.DeleteFunc(c.rows, func(s suspect) bool { return pending[s.ref] })
 	c.undecided += n - len(c.rows)
+	return nil
+}
+
+// dropYoung drops the rows that changed less than Grace ago, or whose primary did.
+func (c *confirmation) dropYoung(primary *txn.Record) error {
+	if c.Grace <= 0 {
+		return nil
+	}
+	n := len(c.rows)
+	if primary != nil && c.store.Table.Client.Age(primary.Timestamp) < c.Grace {
+		c.rows = nil
+	}
+	var kept []suspect
+	for _, s := range c.rows {
+		row, err := s.found.Row.Content()
+		if err != nil {
+			return err
+		}
+		t, _ := c.store.TableOf(s.claim.View)
+		if s.found.Row.Absent() || t.Client.Age(row.At) >= c.Grace {
+			kept = append(kept, s)
+		}
+	}
+	c.rows = kept
+	c.undecided += n - len(kept)
 	return nil
 }
 

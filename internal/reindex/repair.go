@@ -38,7 +38,7 @@ func (r *run) repair(ctx context.Context, c *confirmation, primary *txn.Record, 
 		refs = append(refs, ref)
 		v := r.views[f.View]
 		localMerge := v.Shape.Kind == view.Merges && !v.Foreign() && f.Row.Partition == f.Primary.Partition
-		if primary != nil && f.Kind != Orphan && (localMerge || !view.ListingOf(primary.Origin).Has(f.View)) {
+		if primary != nil && f.Kind != Orphan && (localMerge || r.store.Views.Adds(f.View, view.ListingOf(primary.Origin))) {
 			whole = true
 		}
 	}

@@ -75,6 +75,9 @@ func primaryOf(s *outbox.Store, e *fetch.Entry) *txn.Record {
 	}
 	meta.ETag = e.ETag
 	r.Origin = txn.NewOrigin(&meta, &unknown, nil, s.Table.Stamped)
+	if name, err := s.Views.ViewOf(r); name != "" || err != nil {
+		return nil
+	}
 	return r
 }
 
@@ -83,5 +86,5 @@ func implied(s *outbox.Store, r *txn.Record, key keys.Key) ([]view.Derived, erro
 	if r == nil {
 		return nil, nil
 	}
-	return s.Views.Derive(r.Value, key)
+	return s.Views.Before(view.ListingOf(r.Origin)).Derive(r.Value, key)
 }

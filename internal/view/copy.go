@@ -1,6 +1,9 @@
 package view
 
 import (
+	"errors"
+	"maps"
+
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -9,7 +12,7 @@ import (
 
 // CopyClaim is what a primary wants of the row of a copy.
 type CopyClaim struct {
-	View    string
+	View    *View
 	Key     keys.Key // of the row
 	Primary keys.Key
 
@@ -18,6 +21,9 @@ type CopyClaim struct {
 
 	// Body is the row wanted, nil to delete it.
 	Body []byte
+
+	// Old is the row that an earlier version of the primary implied, if that is known.
+	Old []byte
 
 	// Over, if not nil, is another primary, which no longer implies the row: its row may be
 	// overwritten.
@@ -31,24 +37,23 @@ type CopyClaim struct {
 // write returns the write that makes the row, which was read as found, what c wants.
 // The write is conditional on found. needed is false if no write is necessary. A row
 // that belongs to another primary is an [*OwnedByOther] if c wants the row, and
-// is left alone otherwise.
+// is left alone otherwise. The error is [errLeave] if c wants a row that stays as it is.
 func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) {
 	if found.Absent() {
 		return txn.Over(c.Key, found, c.Body), c.Body != nil, nil
 	}
-	row, err := found.Content()
+	row, owner, known, err := c.owner(found)
 	if err != nil {
 		return w, false, err
 	}
-	owner, known := ownerOf(row)
 	own := known && owner.Primary == c.Primary
 	op := row.Text(PropOp)
 	heldByOther := op != "" && op != c.Op // then that operation removes its mark, or the row
 	if c.Body == nil {
-		return txn.Delete(c.Key, found.ETag), own && owner.View == c.View && !heldByOther, nil
+		return txn.Delete(c.Key, found.ETag), own && owner.View == c.View.Name && !heldByOther, nil
 	}
 	if !own && (c.Over == nil || !known || owner.Primary != *c.Over) {
-		return w, false, c.ownedBy(owner, known, row)
+		return w, false, c.refused(owner, known, row)
 	}
 	body := c.Body
 	if own && heldByOther {
@@ -58,6 +63,60 @@ func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) 
 	}
 	same, err := edm.EqualContent(body, found.Body)
 	return txn.Over(c.Key, found, body), !same, err
+}
+
+// owner returns the content of the row that was read as found, and its owner. A row that c
+// adopts has the owner that its marker is going to state.
+func (c *CopyClaim) owner(found txn.Row) (row txn.Content, owner Owner, known bool, err error) {
+	if row, err = found.Content(); err != nil {
+		return row, owner, false, err
+	}
+	owner, known, err = c.View.ownerOf(c.Key, row.Properties)
+	if known || err != nil || found.Absent() {
+		return row, owner, known, err
+	}
+	adopted, err := c.adopts(row)
+	if adopted {
+		owner = Owner{Primary: c.Primary, View: c.View.Name}
+	}
+	return row, owner, adopted, err
+}
+
+// adopts reports whether c takes over a row that states no owner: it has no property of the
+// library, and equals what the primary implies or implied, or may be overwritten.
+func (c *CopyClaim) adopts(row txn.Content) (bool, error) {
+	if !isUnmarked(row.Properties) || c.Body == nil && c.Old == nil {
+		return false, nil
+	}
+	if c.View.Shape.Adopt == AdoptOverwrite {
+		return true, nil
+	}
+	for _, body := range [][]byte{c.Body, c.Old} {
+		if body == nil {
+			continue
+		}
+		implied, _, err := edm.ReadProperties(body)
+		if err != nil {
+			return false, err
+		}
+		if nonZero(row.Properties).Equal(nonZero(implied)) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Adoption returns the write that adds the marker to the row, which was read as found, so
+// that a process which does not know the old version of the primary can recognize the row.
+// The write is conditional on found. needed is false if c does not adopt the row.
+func (c *CopyClaim) Adoption(found txn.Row) (w wire.Write, needed bool, err error) {
+	row, owner, known, err := c.owner(found)
+	if err != nil || !known || owner.Primary != c.Primary || !isUnmarked(row.Properties) || c.View.Shape.Plain {
+		return w, false, err
+	}
+	maps.Copy(row.Properties, ownerProperties(c.Primary, c.View.Name))
+	w, err = row.Over(c.Key, found)
+	return w, true, err
 }
 
 // withMark returns body, the row at key, with the mark of the operation that holds it.
@@ -78,27 +137,38 @@ func withMark(op string, key keys.Key, body []byte) ([]byte, error) {
 // Reservation fails with [*OwnedByOther] if the row belongs to another primary, or if
 // another operation of Primary holds it and is not c.Decided.
 func (c *CopyClaim) Reservation(found txn.Row) (w wire.Write, needed bool, err error) {
-	row, err := found.Content()
+	row, owner, known, err := c.owner(found)
 	if err != nil {
 		return w, false, err
 	}
-	owner, known := ownerOf(row)
 	op := row.Text(PropOp)
 	switch {
 	case found.Absent() || c.Over != nil && known && owner.Primary == *c.Over:
-		row = txn.Content{Properties: ownerProperties(c.Primary, c.View)}
+		row = txn.Content{Properties: ownerProperties(c.Primary, c.View.Name)}
 		row.Properties[PropState] = stateReserved
 	case known && owner.Primary == c.Primary && op == c.Op:
 		return w, false, nil
 	case !known || owner.Primary != c.Primary || op != "" && op != c.Decided:
-		return w, false, c.ownedBy(owner, known, row)
+		if err = c.refused(owner, known, row); err == errLeave {
+			err = nil
+		}
+		return w, false, err
+	}
+	if isUnmarked(row.Properties) {
+		maps.Copy(row.Properties, ownerProperties(c.Primary, c.View.Name))
 	}
 	row.Properties[PropOp] = c.Op
 	w, err = row.Over(c.Key, found)
 	return w, true, err
 }
 
-// ownedBy is the error of a row that c wants and cannot have.
-func (c *CopyClaim) ownedBy(owner Owner, known bool, row txn.Content) error {
-	return &OwnedByOther{View: c.View, Owner: owner.Primary, Known: known, As: owner.View, Op: row.Text(PropOp), At: row.At}
+// refused is the error of a row that c wants and cannot have.
+func (c *CopyClaim) refused(owner Owner, known bool, row txn.Content) error {
+	if !known && c.View.Shape.Adopt == AdoptLeave {
+		return errLeave
+	}
+	return &OwnedByOther{View: c.View.Name, Owner: owner.Primary, Known: known, As: owner.View, Op: row.Text(PropOp), At: row.At}
 }
+
+// errLeave means that a row stays as it is, because of [AdoptLeave].
+var errLeave = errors.New("the row is left alone")

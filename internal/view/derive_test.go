@@ -34,7 +34,7 @@ func set[T any](t *testing.T, views ...*View) *Set {
 		}
 		*d = *src.(*T)
 		return d
-	})
+	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,28 @@ func (d *Diff) Unique() bool {
 	return d.New != nil && d.New.Copy.Unique && d.stored() == nil
 }
 
+// Claim is what the primary wants of the row of a copy.
+func (d *Diff) Claim() CopyClaim {
+	c := CopyClaim{View: d.View, Key: d.Key, Primary: d.Primary}
+	if d.New != nil {
+		c.Body = d.New.Body
+	}
+	if d.Old != nil {
+		c.Old = d.Old.Body
+	}
+	return c
+}
+
+// Adopts reports whether the row, if it is remote, must get its marker before the
+// primary's transaction. The program that stored the old version did not have the view, so
+// the row may be one without a marker, which is recognized only while the old version is
+// known.
+func (d *Diff) Adopts() bool {
+	shape := d.View.Shape
+	return !d.Tracked && d.Old != nil && shape.Kind == Copies && !shape.Plain && !d.Unique() &&
+		(d.New == nil || !d.Old.sameContent(d.New))
+}
+
 // Ref identifies the row as a row of v: a copy may change from the view of Old to that
 // of New.
 func (d *Diff) Ref(v *View) RowRef {

@@ -12,7 +12,10 @@ import (
 // EntityType describes how the entities of one Go type are stored: their keys and their
 // properties. Makers of views use it. It is safe for concurrent use. Entities are passed
 // as non-nil pointers to the type.
-type EntityType struct{ codec *edm.Codec }
+type EntityType struct {
+	typ   reflect.Type
+	codec *edm.Codec
+}
 
 // EntityTypeOf returns the EntityType of a struct or map type. The error names the field
 // that cannot be stored.
@@ -21,7 +24,7 @@ func EntityTypeOf(t reflect.Type) (*EntityType, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &EntityType{codec}, nil
+	return &EntityType{t, codec}, nil
 }
 
 // MayHaveKeys reports whether entities can contain their own key: the type has fields for
@@ -67,13 +70,25 @@ func (t *EntityType) Properties(entity any, at keys.Key) (map[string]any, error)
 	return properties, err
 }
 
+// FromProperties returns a new entity with the properties of the row at key.
+func (t *EntityType) FromProperties(properties map[string]any, at keys.Key) (any, error) {
+	body, err := edm.AppendProperties(nil, properties, edm.Envelope{PartitionKey: at.Partition, RowKey: at.Row})
+	if err != nil {
+		return nil, err
+	}
+	entity := reflect.New(t.typ).Interface()
+	var m edm.Meta
+	var unknown edm.Unknown
+	return entity, t.codec.DecodeEntity(body, entity, &m, &unknown)
+}
+
 // EqualCopies reports whether a copy of a at key has the same content as a copy of b.
 // only lists the properties that copies have; nil means all.
 func (t *EntityType) EqualCopies(a, b any, key keys.Key, only []string) (bool, error) {
 	var bodies [2][]byte
 	for i, entity := range []any{a, b} {
 		var err error
-		if bodies[i], err = encodeCopy(t.codec, entity, key, only, Owner{}); err != nil {
+		if bodies[i], err = encodeCopy(t.codec, entity, key, only, nil); err != nil {
 			return false, err
 		}
 	}
@@ -98,13 +113,16 @@ func CheckPropertyName(name string) error {
 	return nil
 }
 
-// encodeCopy returns the body of a copy of entity at key, which states owner as its
-// origin. only lists the properties to copy; nil means all.
-func encodeCopy(codec *edm.Codec, entity any, key keys.Key, only []string, owner Owner) ([]byte, error) {
+// encodeCopy returns the body of a copy of entity at key, with the properties of marker.
+// only lists the properties to copy; nil means all.
+func encodeCopy(codec *edm.Codec, entity any, key keys.Key, only []string, marker *Owner) ([]byte, error) {
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
 	if only == nil || !codec.Open() {
-		origin := ownerUnknown(owner.Primary, owner.View)
-		e.Unknown, e.Only = &origin, only
+		if marker != nil {
+			origin := ownerUnknown(marker.Primary, marker.View)
+			e.Unknown = &origin
+		}
+		e.Only = only
 		return codec.Append(nil, entity, e)
 	}
 	// The codec cannot restrict dynamic fields to only, so encode all of them and pick
@@ -117,7 +135,10 @@ func encodeCopy(codec *edm.Codec, entity any, key keys.Key, only []string, owner
 	if err != nil {
 		return nil, err
 	}
-	picked := ownerProperties(owner.Primary, owner.View)
+	picked := edm.Properties{}
+	if marker != nil {
+		picked = ownerProperties(marker.Primary, marker.View)
+	}
 	for _, name := range only {
 		if value, ok := all[name]; ok {
 			picked[name] = value

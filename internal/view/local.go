@@ -77,7 +77,8 @@ func (e *DiffError) Unwrap() error { return e.Err }
 // and the old version of its primary determines what is stored.
 func (r *LocalRow) Blind() bool {
 	d := &r.Diffs[0]
-	return d.View.Shape.Kind == Copies && (d.Old == nil || d.Tracked)
+	mayDiffer := d.View.Shape.Adopt == AdoptLeave // a row of someone else may have been left there
+	return d.View.Shape.Kind == Copies && (d.Old == nil || d.Tracked && !mayDiffer)
 }
 
 // BlindWrite returns the write of a row that is [LocalRow.Blind]. The write fails, and
@@ -118,11 +119,12 @@ func formerOf(formers []Former, view string) *keys.Key {
 // another primary that is not one of formers.
 func (r *LocalRow) Write(found txn.Row, formers ...Former) (w wire.Write, needed bool, err error) {
 	if d := &r.Diffs[0]; d.View.Shape.Kind == Copies {
-		c := CopyClaim{View: d.View.Name, Key: r.Key, Primary: d.Primary, Over: formerOf(formers, d.View.Name)}
-		if d.New != nil {
-			c.Body = d.New.Body
-		}
+		c := d.Claim()
+		c.Over = formerOf(formers, d.View.Name)
 		w, needed, err = c.write(found)
+		if err == errLeave {
+			return w, false, nil
+		}
 		return w, needed || err == nil && d.confirm(), d.failed(err)
 	}
 	row, err := found.Content()
@@ -133,6 +135,9 @@ func (r *LocalRow) Write(found txn.Row, formers ...Former) (w wire.Write, needed
 	missing := found.Absent()
 	for _, d := range r.inOrder() {
 		changed, err := d.edit(row, missing, formerOf(formers, d.View.Name))
+		if err == errLeave {
+			return w, false, nil // the row is not a list: no difference concerns it
+		}
 		if err != nil {
 			return w, false, d.failed(err)
 		}
@@ -197,7 +202,7 @@ func (d *Diff) confirm() bool {
 // that the row does not exist.
 func (d *Diff) edit(row txn.Content, absent bool, former *keys.Key) (bool, error) {
 	if d.View.Shape.Kind == Members {
-		return editList(row, d.View.Name, d.View.Shape.List, d.Primary, d.New != nil)
+		return editList(row, d.View, d.Key, d.Primary, d.New != nil)
 	}
 	var before, after map[string]any
 	var want *MergeSpec

@@ -43,12 +43,12 @@ func (c *Claim) markKey() keys.Key {
 // row. It contains a hash of the row key, and each mark a hash of the primary's key,
 // because the two keys may together be longer than a key may be.
 func (c *Claim) markRowPrefix() string {
-	return markPrefix + c.View + "_" + hash(c.Key.Row) + "_"
+	return markPrefix + c.View.Name + "_" + hash(c.Key.Row) + "_"
 }
 
 // sumKey is the key of the sum row of the view for the claim's row.
 func (c *Claim) sumKey() keys.Key {
-	return keys.Key{Partition: c.Key.Partition, Row: sumPrefix + c.View + "_" + hash(c.Key.Row)}
+	return keys.Key{Partition: c.Key.Partition, Row: sumPrefix + c.View.Name + "_" + hash(c.Key.Row)}
 }
 
 // hash returns 20 characters for a list of texts.
@@ -86,7 +86,7 @@ func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error
 	if c.Wanted {
 		want, parts = &c.Merge, c.Merge.Add
 	}
-	set, err := editSet(row, c.View, c.Owner, want, former)
+	set, err := editSet(row, c.View.Name, c.Owner, want, former)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (c *Claim) markWrite(mark txn.Row, counted, parts map[string]any, confirm b
 	if err != nil {
 		return w, false, err
 	}
-	p := ownerProperties(c.Owner, c.View)
+	p := ownerProperties(c.Owner, c.View.Name)
 	p[propRow], p[propParts] = c.Key.Row, string(text)
 	w, err = txn.Content{Properties: p}.Over(c.markKey(), mark)
 	return w, true, err
@@ -138,7 +138,7 @@ func (c *Claim) markWrite(mark txn.Row, counted, parts map[string]any, confirm b
 
 // appendSum appends the write of the sum row, which was read as found.
 func (c *Claim) appendSum(writes []*wire.Write, found txn.Row) ([]*wire.Write, error) {
-	w, err := txn.Content{Properties: edm.Properties{PropView: c.View, propRow: c.Key.Row}}.Over(c.sumKey(), found)
+	w, err := txn.Content{Properties: edm.Properties{PropView: c.View.Name, propRow: c.Key.Row}}.Over(c.sumKey(), found)
 	return append(writes, &w), err
 }
 

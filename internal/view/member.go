@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
@@ -28,10 +29,25 @@ type List interface {
 	Len(row map[string]any) (int, error)
 }
 
-// editList adds the primary to the list in row, or removes it, and reports whether that
-// changed anything. If the row is not a list of the view, editList fails with
-// [*OwnedByOther] if the primary is to be added, and otherwise does nothing.
-func editList(row txn.Content, view string, list List, primary keys.Key, wanted bool) (changed bool, err error) {
+// editList adds the primary to the list in the row at key, or removes it, and reports
+// whether that changed anything. A list without a marker gets one if the primary is added.
+// If the row is not a list of the view, editList fails with [*OwnedByOther] or [errLeave]
+// if the primary is to be added, and otherwise does nothing.
+func editList(row txn.Content, v *View, key, primary keys.Key, wanted bool) (changed bool, err error) {
+	empty := len(row.Properties) == 0
+	owner, ok, err := v.ownerOf(key, row.Properties)
+	if err != nil {
+		return false, err
+	}
+	if !empty && (!ok || owner.View != v.Name) {
+		switch {
+		case !wanted:
+			return false, nil
+		case v.Shape.Adopt == AdoptLeave && isUnmarked(row.Properties):
+			return false, errLeave
+		}
+		return false, &OwnedByOther{View: v.Name}
+	}
 	reserved := edm.Properties{}
 	for name, v := range row.Properties {
 		if edm.IsReserved(name) {
@@ -39,39 +55,28 @@ func editList(row txn.Content, view string, list List, primary keys.Key, wanted 
 			delete(row.Properties, name)
 		}
 	}
-	defer func() {
-		for name, v := range reserved {
-			row.Properties[name] = v
-		}
-	}()
-	empty := len(reserved) == 0 && len(row.Properties) == 0
-	if owner, _ := reserved[PropView].(string); owner != view && !empty {
-		if wanted {
-			err = &OwnedByOther{View: view}
-		}
-		return false, err
+	defer maps.Copy(row.Properties, reserved)
+	_, marked := reserved[PropView]
+	if v.Shape.Plain {
+		delete(reserved, PropView)
+	} else {
+		reserved[PropView] = v.Name
 	}
-	reserved[PropView] = view
 	defer func() {
 		if p := recover(); p != nil {
-			changed, err = false, BadView(view, "the list panicked with a %T", p)
+			changed, err = false, BadView(v.Name, "the list panicked with a %T", p)
 		}
 	}()
-	if wanted {
-		return list.Add(row.Properties, primary)
+	if !wanted {
+		return v.Shape.List.Remove(row.Properties, primary)
 	}
-	return list.Remove(row.Properties, primary)
+	changed, err = v.Shape.List.Add(row.Properties, primary)
+	return changed || err == nil && !empty && marked == v.Shape.Plain, err
 }
 
 // isEmptyList reports whether the list in row has no members.
 func isEmptyList(row txn.Content, list List) (bool, error) {
-	own := edm.Properties{}
-	for name, v := range row.Properties {
-		if !edm.IsReserved(name) {
-			own[name] = v
-		}
-	}
-	n, err := list.Len(own)
+	n, err := list.Len(withoutReserved(row.Properties))
 	if err != nil {
 		return false, fmt.Errorf("list: %w", err)
 	}
@@ -85,10 +90,10 @@ func (c *Claim) memberWrite(found txn.Row) (w wire.Write, needed bool, err error
 	if err != nil {
 		return w, false, err
 	}
-	if changed, err := editList(row, c.View, c.List, c.Owner, c.Wanted); err != nil || !changed {
+	if changed, err := editList(row, c.View, c.Key, c.Owner, c.Wanted); err != nil || !changed {
 		return w, false, err
 	}
-	empty, err := isEmptyList(row, c.List)
+	empty, err := isEmptyList(row, c.View.Shape.List)
 	if err != nil {
 		return w, false, err
 	}

@@ -1,6 +1,11 @@
 package view
 
 import (
+	"cmp"
+	"maps"
+	"reflect"
+	"strings"
+
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
@@ -46,11 +51,139 @@ func OwnerOf(text func(property string) (value string, ok bool)) (owner Owner, o
 	return Owner{Primary: keys.Key{Partition: pk, Row: rk}, View: view, Reserved: state == stateReserved}, true
 }
 
-func ownerOf(row txn.Content) (Owner, bool) {
-	return OwnerOf(func(property string) (string, bool) {
-		text, ok := row.Properties[property].(string)
+// Claims reports whether the row at key, in the table that contains the rows of v, is a
+// row of v, and returns its owner: by its marker if it has one, otherwise by
+// [Shape.Owner]. The owner of a list has no Primary. row contains all properties of the
+// row. No row of kind Merges is claimed, because it belongs to another entity.
+//
+// Claims fails if Shape.Owner panics. It makes no request.
+func (v *View) Claims(key keys.Key, row edm.Properties) (owner Owner, ok bool, err error) {
+	if v.Shape.Kind == Merges || strings.HasPrefix(key.Row, ReservedRow) {
+		return Owner{}, false, nil
+	}
+	owner, ok, err = v.ownerOf(key, row)
+	return owner, ok && owner.View == v.Name, err
+}
+
+// ownerOf returns the owner of the row at key, which may be a row of another view.
+func (v *View) ownerOf(key keys.Key, row edm.Properties) (owner Owner, ok bool, err error) {
+	view, marked := row[PropView].(string)
+	if !marked {
+		if _, isPrimary := row[PropViews]; isPrimary {
+			return Owner{}, false, nil
+		}
+		owner.View = v.Name
+		owner.Primary, ok, err = v.unmarkedOwner(key, func() map[string]any { return withoutReserved(row) })
+		return owner, ok, err
+	}
+	if v.Shape.Kind == Members {
+		return Owner{View: view}, true, nil
+	}
+	owner, ok = OwnerOf(func(property string) (string, bool) {
+		text, ok := row[property].(string)
 		return text, ok
 	})
+	return owner, ok, nil
+}
+
+// unmarkedOwner calls [Shape.Owner].
+func (v *View) unmarkedOwner(key keys.Key, row func() map[string]any) (primary keys.Key, ok bool, err error) {
+	if v.Shape.Owner == nil {
+		return keys.Key{}, false, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			primary, ok, err = keys.Key{}, false, BadView(v.Name, "Owner panicked with a %T", p)
+		}
+	}()
+	primary, ok = v.Shape.Owner(key, row)
+	return primary, ok, nil
+}
+
+// withoutReserved returns the properties of a row that the library did not add.
+func withoutReserved(row edm.Properties) map[string]any {
+	own := make(map[string]any, len(row))
+	for name, v := range row {
+		if !edm.IsReserved(name) {
+			own[name] = v
+		}
+	}
+	return own
+}
+
+// isUnmarked reports whether the library has added nothing to the row.
+func isUnmarked(row edm.Properties) bool {
+	for name := range row {
+		if edm.IsReserved(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// nonZero returns the properties of a row that the library did not add, without those that
+// have the zero value: whether a program stores those depends on its type.
+func nonZero(row edm.Properties) edm.Properties {
+	own := edm.Properties(withoutReserved(row))
+	maps.DeleteFunc(own, func(_ string, v any) bool {
+		b, isBinary := v.([]byte)
+		return isBinary && len(b) == 0 || !isBinary && reflect.ValueOf(v).IsZero()
+	})
+	return own
+}
+
+// ViewOf returns the name of the view whose row r is, read from the primaries' table as a
+// primary; "" if it is no row of a view. It makes no request.
+func (s *Set) ViewOf(r *txn.Record) (string, error) {
+	if r.Origin != nil {
+		name, ok := r.Origin.Unknown.Text(PropView)
+		if _, isPrimary := r.Origin.Unknown.Text(PropViews); ok || isPrimary {
+			return name, nil
+		}
+	}
+	var all map[string]any
+	var failed error
+	row := func() map[string]any {
+		if all == nil {
+			all, failed = s.propertiesOf(r)
+		}
+		return maps.Clone(all)
+	}
+	for _, v := range s.Views {
+		if v.Foreign() {
+			continue
+		}
+		_, ok, err := v.unmarkedOwner(r.Key, row)
+		if err = cmp.Or(err, failed); err != nil {
+			return "", err
+		}
+		if ok {
+			return v.Name, nil
+		}
+	}
+	return "", nil
+}
+
+// propertiesOf returns the properties of r that the library did not add.
+func (s *Set) propertiesOf(r *txn.Record) (map[string]any, error) {
+	e := edm.Envelope{PartitionKey: r.Key.Partition, RowKey: r.Key.Row}
+	if r.Origin != nil {
+		e.Unknown = &r.Origin.Unknown
+	}
+	body, err := s.codec.Append(nil, r.Value, e)
+	if err != nil {
+		return nil, err
+	}
+	p, _, err := edm.ReadProperties(body)
+	return withoutReserved(p), err
+}
+
+// marker returns the owner that copies of primary state, nil if the view is plain.
+func (v *View) marker(primary keys.Key) *Owner {
+	if v.Shape.Plain {
+		return nil
+	}
+	return &Owner{Primary: primary, View: v.Name}
 }
 
 // ownerUnknown returns the properties that make a row a copy of primary.

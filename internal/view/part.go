@@ -12,6 +12,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -83,85 +84,65 @@ func ImpliedParts(d *Derived, primary keys.Key) ([]Part, error) {
 // StoredParts returns the parts in the row at key, of the views that use reports. A copy
 // that is only reserved is none.
 func (s *Set) StoredParts(key keys.Key, row edm.Properties, use func(*View) bool) (all []Part, err error) {
-	text := func(name string) (string, bool) {
-		text, ok := row[name].(string)
-		return text, ok
-	}
-	if name, ok := text(PropView); ok {
-		if v, err := s.View(name); err == nil && use(v) {
-			if all, err = v.storedParts(key, row, text); err != nil {
-				return nil, &Error{name, err}
-			}
-		}
-	}
-	if _, merged := text(propMerged); !merged {
-		return all, nil
-	}
 	setters, err := settersOf(row)
 	if err != nil {
 		return nil, err
 	}
-	for name, from := range setters {
-		if v, err := s.View(name); err == nil && use(v) {
-			p := Part{Kind: PartSet, View: name, Key: key, Primary: keys.Key{Partition: from.Partition, Row: from.Row}}
+	for _, v := range s.Views {
+		if !use(v) {
+			continue
+		}
+		p := Part{View: v.Name, Key: key}
+		switch from, sets := setters[v.Name]; {
+		case v.Shape.Kind != Merges:
+			all, err = v.appendStored(all, p, row)
+		case sets:
+			p.Kind, p.Primary = PartSet, keys.Key{Partition: from.Partition, Row: from.Row}
 			p.Content = contentOf(row, from.Names)
 			all = append(all, p)
+		case row[PropView] == v.Name && strings.HasPrefix(key.Row, markPrefix):
+			all, err = appendMark(all, p, row)
+		}
+		if err != nil {
+			return nil, &Error{v.Name, err}
 		}
 	}
 	return all, nil
 }
 
-// storedParts returns the parts in a row of v.
-func (v *View) storedParts(key keys.Key, row edm.Properties, text func(string) (string, bool)) ([]Part, error) {
-	p := Part{View: v.Name, Key: key}
-	switch {
-	case strings.HasPrefix(key.Row, sumPrefix):
-		return nil, nil
-	case v.Shape.Kind == Members:
-		lister, ok := v.Shape.List.(MemberLister)
-		if !ok {
-			return nil, nil
-		}
-		members, err := lister.Members(ownProperties(row), key)
-		all := make([]Part, len(members))
-		for i, member := range members {
-			p.Kind, p.Primary = PartMember, member
-			all[i] = p
-		}
+// appendStored appends the copy or the members in a row, if it is one of v.
+func (v *View) appendStored(all []Part, p Part, row edm.Properties) ([]Part, error) {
+	owner, ok, err := v.Claims(p.Key, row)
+	if err != nil || !ok || owner.Reserved {
 		return all, err
 	}
-	owner, ok := OwnerOf(text)
-	if !ok || owner.Reserved {
-		return nil, nil
-	}
-	p.Kind, p.Primary = PartCopy, owner.Primary
 	if v.Shape.Kind == Copies {
-		p.Content = contentOf(ownProperties(row), nil)
-		return []Part{p}, nil
+		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(row, nil)
+		return append(all, p), nil
 	}
-	rowKey, isMark := text(propRow)
-	parts, _ := text(propParts)
-	numbers, err := parseParts(parts)
-	if !isMark || err != nil {
-		return nil, err
+	lister, ok := v.Shape.List.(MemberLister)
+	if !ok {
+		return all, nil
 	}
-	counted := map[string]any{}
+	members, err := lister.Members(withoutReserved(row), p.Key)
+	for _, member := range members {
+		p.Kind, p.Primary = PartMember, member
+		all = append(all, p)
+	}
+	return all, err
+}
+
+// appendMark appends what a mark counts.
+func appendMark(all []Part, p Part, row edm.Properties) ([]Part, error) {
+	mark := txn.Content{Properties: row}
+	numbers, err := parseParts(mark.Text(propParts))
+	counted := edm.Properties{}
 	for name, n := range numbers {
 		counted[name] = n
 	}
-	p.Kind, p.Key.Row, p.Content = PartMark, rowKey, contentOf(counted, nil)
-	return []Part{p}, nil
-}
-
-// ownProperties returns the properties of a row that the library did not add.
-func ownProperties(row edm.Properties) edm.Properties {
-	own := make(edm.Properties, len(row))
-	for name, v := range row {
-		if !edm.IsReserved(name) {
-			own[name] = v
-		}
-	}
-	return own
+	p.Kind, p.Content = PartMark, contentOf(counted, nil)
+	p.Key.Row, p.Primary = mark.Text(propRow), keys.Key{Partition: mark.Text(PropOwnerPK), Row: mark.Text(PropOwnerRK)}
+	return append(all, p), err
 }
 
 // contentOf returns a hash of the named properties, of all but the reserved ones if names

@@ -16,6 +16,7 @@ type Set struct {
 	codec      *edm.Codec
 	copyEntity CopyEntity
 	fields     map[string]bool // the properties that a copy may name; nil: any
+	building   []string
 	retired    []string
 	listing    Listing
 }
@@ -27,19 +28,21 @@ type CopyEntity func(dst, src any) any
 // NewSet returns the Set of the views of a table whose entities codec encodes. outbox
 // reports whether the table has an outbox.
 //
+// building and retired are names of views that not every running program has: see
+// [Set.Before] and [Set.After]. A building view must be one of views; a retired view need not.
+//
 // NewSet fails if a view has no valid name, the name of another view, an invalid shape,
-// or rows outside the primary's partition while there is no outbox, or if it is one of the
-// retired views, which the program had in the past. The error is an [*Error] and matches
-// [azerr.ErrBadView].
-func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity, retired ...string) (*Set, error) {
-	s := &Set{Views: slices.Clone(views), codec: codec, copyEntity: copyEntity, retired: retired}
+// or rows outside the primary's partition while there is no outbox, or if a building view is
+// missing or also retired. The error is an [*Error] and matches [azerr.ErrBadView].
+func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity, building, retired []string) (*Set, error) {
+	s := &Set{Views: slices.Clone(views), codec: codec, copyEntity: copyEntity, building: building, retired: retired}
 	if !codec.Open() {
 		s.fields = map[string]bool{}
 		for _, f := range codec.Fields() {
 			s.fields[f.Name] = true
 		}
 	}
-	var names, entries []string
+	var names []string
 	for i, v := range views {
 		if v == nil {
 			return nil, fmt.Errorf("view %d: %w", i, azerr.ErrNil)
@@ -47,14 +50,17 @@ func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity,
 		if err := v.check(names, outbox); err != nil {
 			return nil, err
 		}
-		if s.Retired(v.Name) {
-			return nil, BadView(v.Name, "it is also a retired view")
-		}
 		names = append(names, v.Name)
-		entries = append(entries, v.Name+":"+v.fingerprint())
 	}
-	slices.Sort(entries)
-	s.listing = Listing(strings.Join(entries, ","))
+	for _, name := range building {
+		switch {
+		case !slices.Contains(names, name):
+			return nil, BadView(name, "it is building, but not a view of the store")
+		case slices.Contains(retired, name):
+			return nil, BadView(name, "it is building and retired")
+		}
+	}
+	s.listing = listingOf(s.Views)
 	return s, nil
 }
 
@@ -71,6 +77,12 @@ func (v *View) check(names []string, outbox bool) error {
 		return BadView(v.Name, "its shape has an unknown kind")
 	case v.Shape.Kind == Members && v.Shape.List == nil && (isTable || !v.Foreign()):
 		return BadView(v.Name, "its shape has no List")
+	case v.Shape.Plain && v.Shape.Owner == nil:
+		return BadView(v.Name, "its shape is Plain and has no Owner")
+	case v.Shape.Plain && v.Shape.Kind == Merges:
+		return BadView(v.Name, "its shape is Plain, which merges cannot be")
+	case v.Shape.Adopt < AdoptEqual || v.Shape.Adopt > AdoptLeave:
+		return BadView(v.Name, "its shape has an unknown Adopt")
 	case (v.Foreign() || v.Shape.Remote) && !outbox:
 		return NoOutbox(v.Name)
 	case v.Foreign() && !isTable && !reconciles:

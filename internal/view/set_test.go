@@ -3,6 +3,7 @@ package view
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestASetNamesTheViewItRefuses(t *testing.T) {
 		`view "a": view breaks its contract: its shape has an unknown kind`:     {[]*View{named("a", Shape{Kind: 7})}, true},
 		`view 1: nil`: {[]*View{named("a", Shape{}), nil}, true},
 	} {
-		_, err := NewSet(codec, c.views, c.outbox, nil)
+		_, err := NewSet(codec, c.views, c.outbox, nil, nil, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
@@ -58,5 +59,33 @@ func TestASetFindsItsViewsByName(t *testing.T) {
 	}
 	if l := s.Listing(); !l.Has("a") || !l.Has("b") || l.Has("c") || !l.Certain() || l[:2] != "a:" {
 		t.Error(l)
+	}
+}
+
+func TestTheStateOfAViewDecidesWhichEntitiesHaveItsRows(t *testing.T) {
+	s := set[pet](t, &View{Name: "full"}, &View{Name: "building"}, &View{Name: "retired"})
+	s.building, s.retired = []string{"building"}, []string{"retired", "gone"}
+	for listing, want := range map[Listing]struct{ before, after string }{
+		"":                               {"full", "full"},
+		"building:x":                     {"full building", "full building"},
+		"retired:x":                      {"full retired", "full"},
+		"building:x,full:x,gone,retired": {"full building retired", "full building"},
+	} {
+		before, after := s.Before(listing), s.After(listing)
+		if got := strings.Join(before.Names()[:len(before.Views)], " "); got != want.before {
+			t.Errorf("%q: before %s, want %s", listing, got, want.before)
+		}
+		names := strings.Fields(want.after)
+		if got := strings.Join(after.Names()[:len(after.Views)], " "); got != want.after {
+			t.Errorf("%q: after %s, want %s", listing, got, want.after)
+		}
+		for _, name := range s.Names() {
+			if after.Listing().Has(name) != slices.Contains(names, name) {
+				t.Errorf("%q: %s", listing, after.Listing())
+			}
+		}
+	}
+	if !slices.Equal(s.Names(), []string{"full", "building", "retired", "gone"}) || !s.Gone("gone") || s.Gone("retired") || s.Gone("full") {
+		t.Error(s.Names())
 	}
 }

@@ -30,7 +30,7 @@ func (t *Table) ID() string { return t.id }
 func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 	var f Found
 	g, gctx := errgroup.WithContext(ctx)
-	if c.Kind == Merges {
+	if c.View.Shape.Kind == Merges {
 		g.Go(func() (err error) {
 			f.Mark, err = txn.ReadRow(gctx, t.Client, c.markKey())
 			return err
@@ -57,7 +57,7 @@ func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 // marks of the counter, and a missing row again: up to two requests, and one for each 1000
 // marks.
 func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, err error) {
-	if c.Kind == Merges {
+	if c.View.Shape.Kind == Merges {
 		if err = t.sumOthers(ctx, c, &found); err != nil {
 			return false, err
 		}
@@ -70,11 +70,11 @@ func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, er
 		}
 		writes, err = c.writes(found, &other.Owner)
 		if errors.As(err, &other) {
-			return false, &DuplicateError{c.View, c.Key}
+			return false, &DuplicateError{c.View.Name, c.Key}
 		}
 	}
 	if err != nil {
-		return false, &Error{c.View, err}
+		return false, &Error{c.View.Name, err}
 	}
 	return len(writes) > 0, t.Send(ctx, writes)
 }
@@ -82,11 +82,11 @@ func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, er
 // resolveOwner fails if the claim may not have a row that belongs to another.
 func (c *Claim) resolveOwner(ctx context.Context, other *OwnedByOther) error {
 	if c.MayOverwrite == nil {
-		return &DuplicateError{c.View, c.Key}
+		return &DuplicateError{c.View.Name, c.Key}
 	}
 	may, err := c.MayOverwrite(ctx, other)
 	if err == nil && !may {
-		err = &DuplicateError{c.View, c.Key}
+		err = &DuplicateError{c.View.Name, c.Key}
 	}
 	return err
 }

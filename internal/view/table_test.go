@@ -64,9 +64,9 @@ func (t *claims) read(key keys.Key) (txn.Row, edm.Properties) {
 func TestACopyOfAnotherPrimaryIsOverwrittenOnlyIfItMayBeTakenOver(t *testing.T) {
 	table := newClaims(t)
 	copyOf := func(primary keys.Key, wanted bool) Claim {
-		c := Claim{View: "byBadge", Kind: Copies, Key: keys.Key{Partition: "badge", Row: "B7"}, Owner: primary, Wanted: wanted}
+		c := Claim{View: &View{Name: "byBadge", Shape: Shape{Kind: Copies}}, Key: keys.Key{Partition: "badge", Row: "B7"}, Owner: primary, Wanted: wanted}
 		if wanted {
-			row := txn.Content{Properties: ownerProperties(primary, c.View)}
+			row := txn.Content{Properties: ownerProperties(primary, c.View.Name)}
 			w, err := row.Over(c.Key, txn.Row{})
 			if err != nil {
 				t.Fatal(err)
@@ -107,13 +107,13 @@ func TestACopyOfAnotherPrimaryIsOverwrittenOnlyIfItMayBeTakenOver(t *testing.T) 
 
 func TestAListIsDeletedWithItsLastMember(t *testing.T) {
 	table := newClaims(t)
-	c := Claim{View: "byLast", Kind: Members, Key: keys.Key{Partition: "last", Row: "Jones"}, Owner: ann, Wanted: true, List: oneMember{}}
+	c := Claim{View: &View{Name: "byLast", Shape: Shape{Kind: Members, List: oneMember{}}}, Key: keys.Key{Partition: "last", Row: "Jones"}, Owner: ann, Wanted: true}
 	table.reconcile(c, 2)
 	if _, p := table.read(c.Key); p["Who"] != "ann" || p[PropView] != "byLast" {
 		t.Error(p)
 	}
 	other := c
-	other.View = "byFirst"
+	other.View = &View{Name: "byFirst", Shape: c.View.Shape}
 	if err := reconcile(t.Context(), table.Table, other); !errors.Is(err, azerr.ErrExists) {
 		t.Errorf("a list of another view: %v", err)
 	}
@@ -128,10 +128,10 @@ func TestADeletedCounterIsComputedFromTheMarks(t *testing.T) {
 	table := newClaims(t)
 	company := keys.Key{Partition: "company", Row: "all"}
 	count := func(owner keys.Key, part int64) Claim {
-		return Claim{View: "company", Kind: Merges, Key: company, Owner: owner, Wanted: part > 0,
+		return Claim{View: &View{Name: "company", Shape: Shape{Kind: Merges}}, Key: company, Owner: owner, Wanted: part > 0,
 			Merge: MergeSpec{Add: map[string]any{"Count": part}}}
 	}
-	gone := func(owner keys.Key) Claim { return Claim{View: "company", Kind: Merges, Key: company, Owner: owner} }
+	gone := func(owner keys.Key) Claim { return Claim{View: &View{Name: "company", Shape: Shape{Kind: Merges}}, Key: company, Owner: owner} }
 	check := func(want any) {
 		t.Helper()
 		if _, p := table.read(company); p["Count"] != want {
@@ -162,7 +162,7 @@ func TestADeletedCounterIsComputedFromTheMarks(t *testing.T) {
 func TestPropertiesThatTwoPrimariesSetBelongToTheFirst(t *testing.T) {
 	table := newClaims(t)
 	set := func(owner keys.Key, wanted bool) Claim {
-		c := Claim{View: "boss", Kind: Merges, Key: keys.Key{Partition: "company", Row: "all"}, Owner: owner, Wanted: wanted}
+		c := Claim{View: &View{Name: "boss", Shape: Shape{Kind: Merges}}, Key: keys.Key{Partition: "company", Row: "all"}, Owner: owner, Wanted: wanted}
 		if wanted {
 			c.Merge.Set = map[string]any{"Boss": owner.Row}
 		}
@@ -186,7 +186,7 @@ func TestPropertiesThatTwoPrimariesSetBelongToTheFirst(t *testing.T) {
 
 func TestAConflictIsRaced(t *testing.T) {
 	table := newClaims(t)
-	c := &Claim{View: "byLast", Kind: Members, Key: keys.Key{Partition: "last", Row: "Jones"}, Owner: ann, Wanted: true, List: oneMember{}}
+	c := &Claim{View: &View{Name: "byLast", Shape: Shape{Kind: Members, List: oneMember{}}}, Key: keys.Key{Partition: "last", Row: "Jones"}, Owner: ann, Wanted: true}
 	table.reconcile(*c, 2)
 	sent, err := table.Write(t.Context(), c, Found{}) // the row was missing, and no longer is
 	if !sent || !errors.Is(err, ErrRaced) || !errors.Is(err, azerr.ErrConflict) {

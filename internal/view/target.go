@@ -30,8 +30,7 @@ type Reconciler interface {
 
 // Claim is what one primary implies, or no longer implies, for one remote row.
 type Claim struct {
-	View  string // name of the view
-	Kind  Kind   // of the view's rows
+	View  *View
 	Key   keys.Key
 	Owner keys.Key // the primary's key
 
@@ -39,11 +38,9 @@ type Claim struct {
 	// may remain in the row.
 	Wanted bool
 
-	// List edits the row if Kind is Members.
-	List List
-
 	Op    string    // the operation that is being completed
 	Body  []byte    // of a wanted copy: the whole row
+	Old   []byte    // of a copy: the row that an earlier version implied, if known
 	Merge MergeSpec // of a wanted merge
 
 	// MayOverwrite reports whether a row that belongs to another primary may be
@@ -68,17 +65,17 @@ func (c *Claim) writes(found Found, former *keys.Key) ([]*wire.Write, error) {
 	var w wire.Write
 	var needed bool
 	var err error
-	switch c.Kind {
+	switch c.View.Shape.Kind {
 	case Copies:
-		cc := CopyClaim{View: c.View, Key: c.Key, Primary: c.Owner, Op: c.Op, Body: c.Body, Over: former}
+		cc := CopyClaim{View: c.View, Key: c.Key, Primary: c.Owner, Op: c.Op, Body: c.Body, Old: c.Old, Over: former}
 		w, needed, err = cc.write(found.Row)
 	case Members:
-		if c.List == nil {
-			return nil, BadView(c.View, "its shape has no List")
-		}
 		w, needed, err = c.memberWrite(found.Row)
 	default:
 		return c.mergeWrites(found, former)
+	}
+	if err == errLeave {
+		return nil, nil
 	}
 	if err != nil || !needed {
 		return nil, err

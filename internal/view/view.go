@@ -59,9 +59,37 @@ type Shape struct {
 	// List edits the lists of a view of kind Members.
 	List List
 
+	// Plain means that copies and lists are stored without the properties of the library,
+	// so that Owner must recognize them. Only a reservation adds them for a time.
+	Plain bool
+
+	// Owner recognizes rows that have no marker: those of a Plain view, and those that
+	// another program wrote. May be nil.
+	Owner OwnerFunc
+
+	// Adopt selects what becomes of rows that have no marker and that Owner does not
+	// recognize.
+	Adopt Adopt
+
 	// Version identifies the definition of the view, as far as Rows and List determine it.
 	Version string
 }
+
+// OwnerFunc reports whether the row at key is one of a view, and which primary a copy
+// belongs to; the primary of a list is the zero Key. row returns the properties without
+// those of the library, as for [List]. The function must be pure, and safe for concurrent
+// use.
+type OwnerFunc func(key keys.Key, row func() map[string]any) (primary keys.Key, ok bool)
+
+// Adopt selects what becomes of a row that a view asks for, that has no marker, and that
+// differs from what the primary implies. A row that is equal becomes a row of the view.
+type Adopt int
+
+const (
+	AdoptEqual     Adopt = iota // the row is refused with [*DuplicateError]
+	AdoptOverwrite              // the row is overwritten; a row that is no list is refused
+	AdoptLeave                  // the row stays as it is, and the primary has no row there
+)
 
 // Kind is what the rows of a view are.
 type Kind int
@@ -92,6 +120,9 @@ type Row struct {
 
 // CopySpec is what a copy contains, and whether several primaries may ask for its key.
 type CopySpec struct {
+	// Entity is a pointer to the entity to copy, of the primary's type. nil is the primary.
+	Entity any
+
 	// Only lists the properties to copy. nil copies all properties that the entity's type
 	// has. Unknown properties are not copied.
 	Only []string

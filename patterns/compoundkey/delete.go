@@ -16,8 +16,7 @@ import (
 // added meanwhile may remain.
 //
 // One request for each 1,000 rows to find them, one for each 100 rows to delete them, and
-// one more for each row that another client deletes meanwhile. A bare parent that does not
-// exist counts as such a row.
+// one more for each row that another client deletes meanwhile.
 func (f *Family[P, C]) Delete(ctx context.Context, id ID) error {
 	if err := f.usable(); err != nil {
 		return err
@@ -26,20 +25,16 @@ func (f *Family[P, C]) Delete(ctx context.Context, id ID) error {
 	if err != nil {
 		return err
 	}
-	hasParent := f.bare // the query does not find a bare parent, so it may exist
 	var rows []keys.Key
-	for row, err := range f.rows.Query(ctx, familyFilter(id), &patterns.QueryOptions{Select: []string{}}) {
-		if err != nil {
+	for row, err := range f.rows.Query(ctx, familyFilter(id, parent), &patterns.QueryOptions{Select: []string{}}) {
+		switch {
+		case err != nil:
 			return err
+		case row.Key == parent:
+			rows = slices.Insert(rows, 0, parent)
+		case isFamily(id, parent, row.Key):
+			rows = append(rows, row.Key)
 		}
-		if row.Key == parent {
-			hasParent = true
-			continue
-		}
-		rows = append(rows, row.Key)
-	}
-	if hasParent {
-		rows = slices.Insert(rows, 0, parent)
 	}
 	for len(rows) > 0 { // from the end
 		n := max(0, len(rows)-patterns.MaxBatchOps)

@@ -16,17 +16,26 @@
 //
 // The IDs are escaped by [keys.Escape], so that they contain no "_": the rows of 000123
 // are those that begin with "000123_", and rows of 0001230 or 000124 are not among them,
-// whatever characters IDs contain. The design guide stores the parent under 000123,
-// without the separator; then no range contains exactly the parent and its children.
-// [Options.BareParent] reads and writes that form, for tables that exist. [Family.Read]
-// then makes two concurrent requests.
+// whatever characters IDs contain.
+//
+// The design guide stores the parent without the separator. [Options.BareParent] reads and
+// writes that form, for tables that exist:
+//
+//	PartitionKey  RowKey        properties
+//	Sales         000123        FirstName, LastName, Age, EmailAddress
+//	Sales         000123_2012   ManagerRating, PeerRating, Comments
+//
+//	compoundkey.New(client, parentID, childID, &compoundkey.Options{BareParent: true})
+//
+// Rows of 0001230 are then between those of 000123. [Family.Read] and [Family.Delete] read
+// and drop them; if all IDs have the same length there are none.
 //
 // # Cost
 //
 //	Insert, Commit              1 request, a transaction of up to 100 rows
 //	AddChild                    1 request
 //	Parent, Child               1 request, a point read
-//	Read                        1 request for each 1,000 rows (BareParent: one more)
+//	Read                        1 request for each 1,000 rows
 //	Children                    1 request for each 1,000 rows
 //	Page                        1 request
 //	Update                      3 requests without a conflict: two reads, one transaction

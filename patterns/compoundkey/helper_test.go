@@ -67,11 +67,11 @@ func yearsOf(t testing.TB, f *family, id compoundkey.ID, span compoundkey.Span) 
 	return years
 }
 
-// modes runs body with both forms of the parent's key. bare is 1 if the parent is bare.
-func modes(t *testing.T, body func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, bare int)) {
+// modes runs body with both forms of the parent's key.
+func modes(t *testing.T, body func(t *testing.T, b *harness.Backend, opts *compoundkey.Options)) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		t.Run("separated parent", func(t *testing.T) { body(t, b, nil, 0) })
-		t.Run("bare parent", func(t *testing.T) { body(t, b, &compoundkey.Options{BareParent: true}, 1) })
+		t.Run("separated parent", func(t *testing.T) { body(t, b, nil) })
+		t.Run("bare parent", func(t *testing.T) { body(t, b, &compoundkey.Options{BareParent: true}) })
 	})
 }
 

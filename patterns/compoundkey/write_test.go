@@ -11,7 +11,7 @@ import (
 )
 
 func TestInsertStoresAllRowsOrNone(t *testing.T) {
-	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, _ int) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options) {
 		f := newFamily(t, b, opts)
 		if _, err := f.AddChild(t.Context(), &review{Department: "Sales", EmployeeID: "1", Year: "2012"}); err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func TestInsertStoresAllRowsOrNone(t *testing.T) {
 }
 
 func TestInsertReturnsTheStoredItems(t *testing.T) {
-	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, _ int) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options) {
 		f := newFamily(t, b, opts)
 		inserted, err := f.Insert(t.Context(), &employee{Department: "Sales", ID: "1", FirstName: "Ken"},
 			&review{Department: "Sales", EmployeeID: "1", Year: "2011"}, &review{Department: "Sales", EmployeeID: "1", Year: "2012"})
@@ -56,7 +56,7 @@ func TestInsertReturnsTheStoredItems(t *testing.T) {
 }
 
 func TestInsertSucceedsIfItsResponseIsLost(t *testing.T) {
-	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, _ int) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options) {
 		f := newFamily(t, b, opts)
 		defer b.ClearFaults()
 		b.Fault(fault.On("Table.Batch").Nth(1).LoseReply())
@@ -68,7 +68,7 @@ func TestInsertSucceedsIfItsResponseIsLost(t *testing.T) {
 }
 
 func TestUpdateChangesParentAndChildTogether(t *testing.T) {
-	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options, _ int) {
+	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options) {
 		f := newFamily(t, b, opts)
 		hire(t, f, "000123", "2012")
 		b.ResetRequests()

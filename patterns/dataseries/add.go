@@ -28,7 +28,8 @@ var ErrOverflow = azerr.Sentinel("sum overflows the type of the values")
 // It returns [ErrLate] if the slot contains a value of a later turn, and [ErrOverflow] if
 // the sum cannot be represented. It returns [patterns.ErrConflict] after 64 conflicts in a
 // row. It returns [patterns.ErrOutcomeUnknown] if a reply was lost and either the row could
-// not be read afterwards, or other writers made more than 48 changes before it was read.
+// not be read afterwards, or other writers made more than 48 changes before it was read. With
+// [Options.Property] one change may be enough, see the package documentation.
 func (s *Series[V]) Add(ctx context.Context, id ID, t time.Time, delta V) error {
 	c, err := s.cell(id, t)
 	if err != nil {
@@ -127,10 +128,11 @@ type version struct {
 
 func (v *version) same(w *version) bool { return v.missing == w.missing && v.item.ETag == w.item.ETag }
 
-// remembersSince reports whether v contains the IDs of all changes after w.
-func (v *version) remembersSince(w *version) bool {
+// remembersSince reports whether v contains the IDs of all changes after w. shared means
+// that a program that does not know the IDs may have removed them.
+func (v *version) remembersSince(w *version, shared bool) bool {
 	if len(w.ids) == 0 {
-		return len(v.ids) < keptIDs
+		return !shared && len(v.ids) < keptIDs
 	}
 	return slices.Contains(v.ids, w.ids[0])
 }
@@ -152,7 +154,7 @@ func (p *changing[V]) attempt(ctx context.Context) error {
 	if p.unresolved != nil && !p.unresolved.same(now) {
 		// The row has changed, so a write on the condition of the earlier version can no longer
 		// be carried out. The IDs in the row show whether it was.
-		if !now.remembersSince(p.unresolved) {
+		if !now.remembersSince(p.unresolved, p.series.shared) {
 			return errForgotten
 		}
 		p.unresolved = nil
@@ -161,13 +163,17 @@ func (p *changing[V]) attempt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	properties := p.cell.properties(v)
+	properties := map[string]any{}
+	p.cell.set(properties, v)
 	op := patterns.InsertOp(&properties).At(p.cell.key)
 	if !now.missing {
 		op = patterns.MergeOp(patterns.WithValue(now.item, properties))
 	}
-	ids := append([]string{p.id}, now.ids[:min(len(now.ids), keptIDs-1)]...)
-	_, err = p.series.table.Do(ctx, op.With(addsProperty, strings.Join(ids, ".")))
+	if p.cell.logged {
+		ids := append([]string{p.id}, now.ids[:min(len(now.ids), keptIDs-1)]...)
+		op = op.With(addsProperty, strings.Join(ids, "."))
+	}
+	_, err = p.series.table.Do(ctx, op)
 	switch {
 	case err == nil:
 		p.unresolved = nil
@@ -193,11 +199,12 @@ func (p *changing[V]) read(ctx context.Context) (*version, error) {
 // value returns the new value of the cell.
 func (p *changing[V]) value(now *version) (V, error) {
 	var old V
-	switch turn, ok := valueOf[int64](now.item.Value[p.cell.turn]); {
-	case ok && turn > p.cell.turnAt:
+	switch turn, found := p.cell.turnIn(now.item.Value, p.cell.turnAt); {
+	case found && turn > p.cell.turnAt:
 		return old, fmt.Errorf("data series: %w", ErrLate)
-	case ok && turn == p.cell.turnAt:
+	case found && turn == p.cell.turnAt:
 		stored := now.item.Value[p.cell.value]
+		var ok bool
 		if old, ok = valueOf[V](stored); !ok {
 			return old, p.series.wrongType(p.cell.value, stored)
 		}

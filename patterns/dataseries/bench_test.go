@@ -42,7 +42,7 @@ func BenchmarkRead(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			series, err := dataseries.New[int64](ring, c.ring)
+			series, err := dataseries.New[int64](ring, c.ring, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -20,6 +20,26 @@
 // today's. Slot numbers have three digits or more, so that property names sort. A ring of
 // more than 125 slots needs several rows of up to 125 slots: 000123_, 000123_01, …
 //
+// # The layout of the design guide
+//
+// Other programs may store a series as the design guide prints it: one property for each
+// slot, numbered from 1, in the row that has the name of the series as its key.
+// [Options.Property] reads and writes that form:
+//
+//	PartitionKey  RowKey  MessageCountHour01  …  MessageCountHour24
+//	Sales         000123  12                     40
+//
+//	dataseries.New[int32](client, dataseries.HoursOfDay(),
+//		&dataseries.Options{Property: "MessageCountHour"})
+//
+// A ring of more than 252 slots has several rows of up to 252 slots, with MessageCountDay001
+// in 000123_01 and MessageCountDay253 in 000123_02. Such a row does not store the turn: a
+// slot contains the value that was written last, which is returned for every turn. For one
+// row for each day, put the day into [ID.Series]. Nothing is late: Set and SetAll make one
+// request, and ErrLate does not occur. Add and Update add the property azp_adds, see below,
+// unless the row has 252 slots; they add no other. Other programs may drop it. Their writes
+// without an ETag may overwrite an addition, as those of Set do.
+//
 // # Cost
 //
 //	Set       1 request: merges one slot without a read
@@ -44,6 +64,8 @@
 // changes nothing that was written since; only the insert of a new row may come late, and
 // creates it again if it was deleted meanwhile. Add and Update return
 // [patterns.ErrOutcomeUnknown] only if the row no longer shows the outcome or cannot be read.
+// With [Options.Property] the row does not show the outcome after a change by another writer
+// if it had no azp_adds before, or if another program has dropped that property.
 // Set and SetAll have no condition: an attempt whose reply did not arrive may be applied
 // twice, or late, over a newer value of the slot.
 //

@@ -15,7 +15,7 @@ func Example() {
 	client := storagetest.Start(nil).Tables().NewClient("Messages")
 	client.CreateTable(ctx, nil)
 
-	messages, err := dataseries.New[int64](client, dataseries.HoursOfDay())
+	messages, err := dataseries.New[int64](client, dataseries.HoursOfDay(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

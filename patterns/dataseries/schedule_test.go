@@ -22,7 +22,7 @@ import (
 // which each successful change takes effect once, between its call and its return, a refused
 // one never, and one of unknown outcome once at most.
 func TestTheResultsOfASeriesHaveAnOrder(t *testing.T) {
-	modes := []string{"plain", "accelerated", "plain, with Set", "accelerated, with Set"}
+	modes := []string{"plain", "accelerated", "plain, with Set", "accelerated, with Set", "accelerated, guide's layout, with Set"}
 	harness.Schedules(t, modes, 500, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
 		s.Faults.Deny = float64(s.IntN(3)) / 20
@@ -117,16 +117,26 @@ func (r *seriesRun) series(p *harness.Process) *dataseries.Series[int64] {
 	if err != nil {
 		panic(err)
 	}
-	s, err := dataseries.New[int64](service.NewClient("series"), r.ring)
+	var opts dataseries.Options
+	if r.withoutTurns() {
+		opts.Property = "MessageCount"
+	}
+	s, err := dataseries.New[int64](service.NewClient("series"), r.ring, &opts)
 	if err != nil {
 		panic(err)
 	}
 	return s
 }
 
+// withoutTurns reports whether the rows do not store turns: then there is only one, 0.
+func (r *seriesRun) withoutTurns() bool { return strings.Contains(r.mode, "guide") }
+
 // locate returns the turn and the slot of a time, independently of package dataseries.
-func locate(t time.Time) (turn int64, slot int) {
-	return t.Unix() / 60, int(t.Unix() / 30 % 2)
+func (r *seriesRun) locate(t time.Time) (turn int64, slot int) {
+	if !r.withoutTurns() {
+		turn = t.Unix() / 60
+	}
+	return turn, int(t.Unix() / 30 % 2)
 }
 
 func (r *seriesRun) add(slot int, began time.Time, op slotOp, res slotResult) {
@@ -161,14 +171,14 @@ func (r *seriesRun) client(ctx context.Context, number int, chance *rand.Rand) {
 
 func (r *seriesRun) read(ctx context.Context, s *dataseries.Series[int64], t time.Time) {
 	began := time.Now()
-	turn, _ := locate(t)
+	turn, _ := r.locate(t)
 	points, err := s.Read(ctx, ken, t)
 	if err != nil {
 		return
 	}
 	var values [2]int64
 	for _, point := range points {
-		of, slot := locate(point.Time)
+		of, slot := r.locate(point.Time)
 		if of != turn || values[slot] != 0 {
 			r.Failf("read of turn %d returned %v", turn, points)
 		}
@@ -186,7 +196,7 @@ func (r *seriesRun) read(ctx context.Context, s *dataseries.Series[int64], t tim
 // take effect once more, at any time. The documentation of Set states it.
 func (r *seriesRun) change(ctx context.Context, p *harness.Process, s *dataseries.Series[int64], t time.Time, v int64, kind int) {
 	began := time.Now()
-	turn, slot := locate(t)
+	turn, slot := r.locate(t)
 	op := slotOp{turn: turn, value: v}
 	ctx, unanswered := harness.CountUnanswered(ctx)
 	var saw int64
@@ -201,7 +211,7 @@ func (r *seriesRun) change(ctx context.Context, p *harness.Process, s *dataserie
 		})
 	case kind == 1 && strings.HasSuffix(r.mode, "with Set"):
 		op.kind = "set"
-		if now, _ := locate(began); turn < now {
+		if now, _ := r.locate(began); turn < now {
 			op.kind = "set late"
 		}
 		err = s.Set(ctx, ken, t, v)

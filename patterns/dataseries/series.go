@@ -22,12 +22,8 @@ type Value interface{ int32 | int64 | float64 }
 type Series[V Value] struct {
 	table *patterns.Table[map[string]any]
 	ring  Ring
-	names []slotNames
-	rows  int // of each series
+	layout
 }
-
-// slotNames are the names of a slot's properties.
-type slotNames struct{ value, turn string }
 
 // ID identifies a series.
 type ID struct {
@@ -41,26 +37,35 @@ type Point[V Value] struct {
 	Value V
 }
 
-// slotsPerRow leaves room for two properties per slot among the 252 of a row, and for
-// azp_adds.
-const slotsPerRow = 125
+// Options are the options of [New]. nil and the zero value select the layout of this
+// package.
+type Options struct {
+	// Property is for tables that other programs use: the values are the properties with
+	// this name and the number of the slot, such as MessageCountHour01 to
+	// MessageCountHour24, as in the design guide. See the package documentation. The type V
+	// must be the one that is stored: int32 for Edm.Int32. Properties with other names are
+	// not changed.
+	Property string
+}
 
-// New returns a Series on the client's table. The ring determines the stored form and must
-// not change while the table contains rows. New makes no request. Its error matches
-// [ErrBadRing] or [patterns.ErrNil].
-func New[V Value](client *aztables.Client, ring Ring) (*Series[V], error) {
+// New returns a Series on the client's table. The ring and the options determine the stored
+// form and must not change while the table contains rows. New makes no request. Its error
+// matches [ErrBadRing], [ErrBadProperty] or [patterns.ErrNil].
+func New[V Value](client *aztables.Client, ring Ring, opts *Options) (*Series[V], error) {
 	if ring.slots == 0 {
 		return nil, fmt.Errorf("new series: %w", ErrBadRing)
+	}
+	l := ownLayout(ring.slots)
+	if opts != nil && opts.Property != "" {
+		if l = guideLayout(opts.Property, ring.slots); !l.valid() {
+			return nil, fmt.Errorf("new series: option Property: %w", ErrBadProperty)
+		}
 	}
 	table, err := patterns.NewTable(client, &patterns.TableOptions[map[string]any]{Keyless: true})
 	if err != nil {
 		return nil, fmt.Errorf("new series: %w", err)
 	}
-	names := make([]slotNames, ring.slots)
-	for i := range names {
-		names[i] = slotNames{fmt.Sprintf("Value%03d", i), fmt.Sprintf("Turn%03d", i)}
-	}
-	return &Series[V]{table, ring, names, (ring.slots + slotsPerRow - 1) / slotsPerRow}, nil
+	return &Series[V]{table, ring, l}, nil
 }
 
 // Client returns the client that was passed to New.
@@ -72,11 +77,15 @@ var ErrNoID = azerr.Errorf("%w: the name of the series is empty", patterns.ErrBa
 // ErrLate means that the slot contains a value of a later turn. Nothing was stored.
 var ErrLate = azerr.Sentinel("slot contains a later value")
 
+// ErrBadProperty means that [Options.Property] and a number are not the name of a property.
+var ErrBadProperty = azerr.Sentinel("name cannot be that of a property")
+
 // cell is the place where the value of a time is stored.
 type cell struct {
 	slotNames
 	key    keys.Key
 	turnAt int64
+	logged bool // the row has room for the IDs of changes
 }
 
 func (s *Series[V]) cell(id ID, t time.Time) (cell, error) {
@@ -84,25 +93,23 @@ func (s *Series[V]) cell(id ID, t time.Time) (cell, error) {
 		return cell{}, fmt.Errorf("data series: the year is outside 1 to 9999: %w", patterns.ErrBadKey)
 	}
 	turn, slot := s.ring.locate(t)
-	key, err := s.rowKey(id, slot/slotsPerRow)
-	return cell{s.names[slot], key, turn}, err
+	key, err := s.rowKey(id, slot/s.perRow)
+	return cell{s.names[slot], key, turn, s.logged(slot / s.perRow)}, err
 }
 
-// rowKey returns the key of the n-th row of the series. The key of row 0 is a prefix of the
-// keys of all rows.
-func (s *Series[V]) rowKey(id ID, n int) (keys.Key, error) {
-	if id.Series == "" {
-		return keys.Key{}, ErrNoID
+// set stores v as the value of the cell in row.
+func (c *cell) set(row map[string]any, v any) {
+	row[c.value] = v
+	if c.turn != "" {
+		row[c.turn] = c.turnAt
 	}
-	k := keys.Key{Partition: id.Partition, Row: keys.Escape(id.Series) + "_"}
-	if n > 0 {
-		k.Row += fmt.Sprintf("%02d", n)
-	}
-	return k, k.Validate()
 }
 
-func (c *cell) properties(v any) map[string]any {
-	return map[string]any{c.value: v, c.turn: c.turnAt}
+// ended reports whether the row stores turns and that of the cell has ended: its value must
+// not overwrite a later one.
+func (s *Series[V]) ended(c *cell) bool {
+	now, _ := s.ring.locate(time.Now())
+	return c.turn != "" && c.turnAt < now
 }
 
 // Set stores v as the value of the slot that contains t. Because v is absolute, Set can be
@@ -120,10 +127,11 @@ func (s *Series[V]) Set(ctx context.Context, id ID, t time.Time, v V) error {
 	if err != nil {
 		return err
 	}
-	if now, _ := s.ring.locate(time.Now()); c.turnAt < now {
+	if s.ended(&c) {
 		return s.change(ctx, c, func(V) (V, error) { return v, nil })
 	}
-	properties := c.properties(v)
+	properties := map[string]any{}
+	c.set(properties, v)
 	_, err = s.table.Do(ctx, patterns.UpsertOp(&properties, patterns.Merge).At(c.key))
 	return err
 }
@@ -133,11 +141,10 @@ func (s *Series[V]) Set(ctx context.Context, id ID, t time.Time, v V) error {
 // that has ended by this machine's clock: use Set for those. Like that of Set, the write has
 // no condition: it may be applied twice or late. Update is the conditional form.
 func (s *Series[V]) SetAll(ctx context.Context, id ID, points []Point[V]) error {
-	now, _ := s.ring.locate(time.Now())
 	rows := make(map[keys.Key]map[string]any)
 	for i, point := range points {
 		c, err := s.cell(id, point.Time)
-		if err == nil && c.turnAt < now {
+		if err == nil && s.ended(&c) {
 			err = ErrLate
 		}
 		if err != nil {
@@ -151,7 +158,7 @@ func (s *Series[V]) SetAll(ctx context.Context, id ID, points []Point[V]) error 
 		if turn, ok := row[c.turn].(int64); ok && turn > c.turnAt {
 			return fmt.Errorf("set all: point %d: %w", i, ErrLate)
 		}
-		row[c.value], row[c.turn] = point.Value, c.turnAt
+		c.set(row, point.Value)
 	}
 	batch := s.table.Batch()
 	for key, row := range rows {
@@ -165,7 +172,7 @@ func (s *Series[V]) SetAll(ctx context.Context, id ID, points []Point[V]) error 
 // a value are omitted. A series that does not exist has no values. Read makes one request.
 func (s *Series[V]) Read(ctx context.Context, id ID, t time.Time) ([]Point[V], error) {
 	turn, _ := s.ring.locate(t)
-	return s.read(ctx, id, func(of int64, _ int) bool { return of == turn })
+	return s.read(ctx, id, func(int) int64 { return turn })
 }
 
 // Last returns the values of the last round of the ring up to t, in the order of time. For
@@ -173,8 +180,11 @@ func (s *Series[V]) Read(ctx context.Context, id ID, t time.Time) ([]Point[V], e
 // one request.
 func (s *Series[V]) Last(ctx context.Context, id ID, t time.Time) ([]Point[V], error) {
 	turn, slot := s.ring.locate(t)
-	points, err := s.read(ctx, id, func(of int64, n int) bool {
-		return of == turn && n <= slot || of == turn-1 && n > slot
+	points, err := s.read(ctx, id, func(n int) int64 {
+		if n > slot {
+			return turn - 1
+		}
+		return turn
 	})
 	// The points are in the order of slots: those of the previous turn come last.
 	for i := range points {
@@ -185,17 +195,17 @@ func (s *Series[V]) Last(ctx context.Context, id ID, t time.Time) ([]Point[V], e
 	return points, err
 }
 
-// read returns the wanted values in the order of slots.
-func (s *Series[V]) read(ctx context.Context, id ID, want func(turn int64, slot int) bool) ([]Point[V], error) {
+// read returns the values of the wanted turn of each slot, in the order of slots.
+func (s *Series[V]) read(ctx context.Context, id ID, want func(slot int) int64) ([]Point[V], error) {
 	rows, err := s.readRows(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	var points []Point[V]
 	for slot, names := range s.names {
-		row := rows[slot/slotsPerRow]
-		turn, ok := valueOf[int64](row[names.turn])
-		if !ok || !want(turn, slot) {
+		row, turn := rows[slot/s.perRow], want(slot)
+		stored, found := names.turnIn(row, turn)
+		if !found || stored != turn {
 			continue
 		}
 		v, ok := valueOf[V](row[names.value])
@@ -214,6 +224,10 @@ func (s *Series[V]) readRows(ctx context.Context, id ID) ([]map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
+	last, err := s.rowKey(id, s.rows-1)
+	if err != nil {
+		return nil, err
+	}
 	if s.rows == 1 {
 		item, err := s.table.Get(ctx, first)
 		if err != nil && !errors.Is(err, patterns.ErrNotFound) {
@@ -223,7 +237,7 @@ func (s *Series[V]) readRows(ctx context.Context, id ID) ([]map[string]any, erro
 		return rows, nil
 	}
 	byKey := make(map[keys.Key]map[string]any, s.rows)
-	filter := query.And(query.PartitionKey.Eq(id.Partition), query.RowKey.Within(keys.Prefix(first.Row)))
+	filter := query.And(query.PartitionKey.Eq(id.Partition), query.RowKey.Ge(first.Row), query.RowKey.Le(last.Row))
 	for item, err := range s.table.Query(ctx, filter, nil) {
 		if err != nil {
 			return nil, err

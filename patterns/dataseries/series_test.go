@@ -22,7 +22,7 @@ var ken = dataseries.ID{Partition: "Sales", Series: "000123"}
 
 func open[V dataseries.Value](t testing.TB, b *harness.Backend, ring dataseries.Ring) *dataseries.Series[V] {
 	t.Helper()
-	s, err := dataseries.New[V](b.Table(t), ring)
+	s, err := dataseries.New[V](b.Table(t), ring, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestAdditionsAreExactUnderConflictsAndLostReplies(t *testing.T) {
 
 func TestACrashNeverAddsTwice(t *testing.T) {
 	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
-		s, err := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay())
+		s, err := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay(), nil)
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func TestACrashNeverAddsTwice(t *testing.T) {
 		}
 		return nil
 	}, func(t *testing.T, acct *storagetest.Account) {
-		s, _ := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay())
+		s, _ := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay(), nil)
 		points, err := s.Read(t.Context(), ken, today(9))
 		if err != nil || len(points) > 1 || len(points) == 1 && points[0].Value > 3 {
 			t.Errorf("got %v, %v", points, err)
@@ -310,7 +310,7 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 			"slash":        {ints.Set(ctx, dataseries.ID{Partition: "a/b", Series: "s"}, today(1), 1), patterns.ErrBadKey},
 			"year 0":       {ints.Add(ctx, ken, time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), 1), patterns.ErrBadKey},
 			"year 10000":   {ints.SetAll(ctx, ken, []dataseries.Point[int32]{{Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}}), patterns.ErrBadKey},
-			"no ring":      {func() error { _, err := dataseries.New[int32](b.Table(t), dataseries.Ring{}); return err }(), dataseries.ErrBadRing},
+			"no ring":      {func() error { _, err := dataseries.New[int32](b.Table(t), dataseries.Ring{}, nil); return err }(), dataseries.ErrBadRing},
 			"no slots":     {func() error { _, err := dataseries.Steps(0, time.Hour); return err }(), dataseries.ErrBadRing},
 			"long turn":    {func() error { _, err := dataseries.Steps(10_000, 147*365*24*time.Hour/10_000); return err }(), dataseries.ErrBadRing},
 			"broken steps": {func() error { _, err := dataseries.Steps(5, time.Millisecond+1); return err }(), dataseries.ErrBadRing},
@@ -360,7 +360,7 @@ func TestAStoredValueOfAnotherTypeIsAnError(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		floats, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
 		harness.NoError(t, floats.Set(ctx, ken, today(1), 1.5))
-		other, _ := dataseries.New[int32](floats.Client(), dataseries.HoursOfDay())
+		other, _ := dataseries.New[int32](floats.Client(), dataseries.HoursOfDay(), nil)
 		var p *patterns.PropertyError
 		if _, err := other.Read(ctx, ken, today(0)); !errors.As(err, &p) || p.Property != "Value001" {
 			t.Errorf("got %v", err)

@@ -14,7 +14,9 @@ import (
 type Entity struct {
 	// Item contains the row's key, ETag and Timestamp. Its Value is a pointer to a
 	// registered Go type or an *[Unknown]. The Go type is that of the newest version to
-	// which upcasters convert the stored one.
+	// which upcasters convert the stored one. If the entity was read in part, by
+	// [patterns.QueryOptions.Select], it is that of the stored version, because upcasters need
+	// whole values; the entity can then be merged, but must not replace the row.
 	patterns.Item[any]
 
 	// Name and Version are the type that is stored in the row. They are zero if the row
@@ -64,6 +66,9 @@ func (r *Registry) decode(row patterns.Item[patterns.Row]) (Entity, error) {
 	item, err := t.decode(row)
 	if err != nil {
 		return Entity{}, err
+	}
+	if item.Projected() {
+		return newEntity(item, n), nil
 	}
 	value, err := r.newest(t, n, item.Value)
 	if err != nil {

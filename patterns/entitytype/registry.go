@@ -14,8 +14,9 @@ import (
 // [NewRegistry], and call [Register] for all types before [New]. It is safe for concurrent
 // use.
 type Registry struct {
-	property string
-	byRowKey bool
+	property    string
+	byRowKey    bool
+	unversioned int // the version of a name without one; 0 if it is not a type
 
 	mu      sync.RWMutex
 	types   map[typeName]registered
@@ -31,12 +32,20 @@ type Options struct {
 	// ByRowKey derives the name of the type from the part of the row key before the first
 	// "_". The property then contains only the version.
 	ByRowKey bool
+
+	// Unversioned is the version of a row that contains the name of its type alone, as
+	// hand-written programs store it: EntityType="Employee". An entity of that version is
+	// written in the same form. With ByRowKey it is the version of a row without the
+	// property; a written row has the property. 0 means that a name without a version is
+	// not a type, and with ByRowKey 1.
+	Unversioned int
 }
 
 const defaultProperty = "EntityType"
 
 // NewRegistry returns an empty Registry. The error matches [ErrBadType] if
-// [Options.Property] is not a name that a property of the caller can have.
+// [Options.Property] is not a name that a property of the caller can have, or if
+// [Options.Unversioned] is negative.
 func NewRegistry(opts *Options) (*Registry, error) {
 	var o Options
 	if opts != nil {
@@ -48,18 +57,25 @@ func NewRegistry(opts *Options) (*Registry, error) {
 	if !txn.IsOwnName(o.Property) {
 		return nil, fmt.Errorf("new registry: %w: Options.Property is not a valid name for a property", ErrBadType)
 	}
+	if o.Unversioned < 0 {
+		return nil, fmt.Errorf("new registry: %w: Options.Unversioned is negative", ErrBadType)
+	}
+	if o.ByRowKey && o.Unversioned == 0 {
+		o.Unversioned = 1
+	}
 	return &Registry{
-		property: o.Property,
-		byRowKey: o.ByRowKey,
-		types:    make(map[typeName]registered),
-		goTypes:  make(map[reflect.Type]typeName),
+		property:    o.Property,
+		byRowKey:    o.ByRowKey,
+		unversioned: o.Unversioned,
+		types:       make(map[typeName]registered),
+		goTypes:     make(map[reflect.Type]typeName),
 	}, nil
 }
 
 // The sentinels of this package; match them with [errors.Is].
 var (
-	// ErrBadType means that a type cannot be registered, or that [Options.Property] is not
-	// the name of a property; the message states why.
+	// ErrBadType means that a type cannot be registered, or that an option of a Registry is
+	// invalid; the message states why.
 	ErrBadType = azerr.Sentinel("type cannot be registered")
 
 	// ErrRegistered means that a name and version, or a Go type, is already registered.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -27,7 +28,7 @@ func New(client *aztables.Client, registry *Registry) (*Table, error) {
 	if registry == nil || registry.types == nil {
 		return nil, fmt.Errorf("new entity table: registry: %w", patterns.ErrNil)
 	}
-	rows, err := patterns.NewTable[patterns.Row](client, &patterns.TableOptions[patterns.Row]{Keyless: true})
+	rows, err := patterns.NewTable[patterns.Row](client, nil)
 	if err != nil {
 		return nil, fmt.Errorf("new entity table: %w", err)
 	}
@@ -70,16 +71,16 @@ func (t *Table) Get(ctx context.Context, key keys.Key) (Entity, error) {
 }
 
 // Query returns the entities of all types that f matches, as [patterns.Table.Query] does.
-// f may name any property. [patterns.QueryOptions.Select] must be nil, otherwise the error
-// is [patterns.ErrProjected]. A row that does not fit its type, or that an upcaster cannot
+// f and [patterns.QueryOptions.Select] may name any property; the one that contains the type
+// is always read. A row that does not fit its type, or that an upcaster cannot
 // convert, ends the sequence with an error.
 func (t *Table) Query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[Entity, error] {
 	return func(yield func(Entity, error) bool) {
-		if err := t.checkQuery(opts); err != nil {
+		if err := t.usable(); err != nil {
 			yield(Entity{}, err)
 			return
 		}
-		for row, err := range t.rows.Query(ctx, f, opts) {
+		for row, err := range t.rows.Query(ctx, f, t.withType(opts)) {
 			var e Entity
 			if err == nil {
 				e, err = t.registry.decode(row)
@@ -105,10 +106,10 @@ type Page struct {
 // otherwise the one after the page that returned cursor. It makes the requests of
 // [patterns.Table.Page], and returns the errors of [Table.Query].
 func (t *Table) Page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (Page, error) {
-	if err := t.checkQuery(opts); err != nil {
+	if err := t.usable(); err != nil {
 		return Page{}, err
 	}
-	rows, err := t.rows.Page(ctx, f, cursor, opts)
+	rows, err := t.rows.Page(ctx, f, cursor, t.withType(opts))
 	if err != nil {
 		return Page{}, err
 	}
@@ -121,12 +122,12 @@ func (t *Table) Page(ctx context.Context, f query.Filter, cursor string, opts *p
 	return page, nil
 }
 
-func (t *Table) checkQuery(opts *patterns.QueryOptions) error {
-	if err := t.usable(); err != nil {
-		return err
+// withType returns opts with a selection that includes the property that contains the type.
+func (t *Table) withType(opts *patterns.QueryOptions) *patterns.QueryOptions {
+	if opts == nil || opts.Select == nil {
+		return opts
 	}
-	if opts != nil && opts.Select != nil {
-		return fmt.Errorf("query entities: %w: QueryOptions.Select is set, but entities of several types are read as a whole", patterns.ErrProjected)
-	}
-	return nil
+	o := *opts
+	o.Select = append(slices.Clone(o.Select), t.registry.property)
+	return &o
 }

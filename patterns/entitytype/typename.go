@@ -39,24 +39,32 @@ func (r *Registry) stored(rowKey string, property any) typeName {
 	if property != nil && !isText {
 		return typeName{}
 	}
-	name, version, found := strings.Cut(text, ":")
+	name, version, _ := strings.Cut(text, ":")
 	if r.byRowKey {
-		name, _, found = strings.Cut(rowKey, separator)
-		if version = text; version == "" {
-			version = "1"
+		version = text
+		var found bool
+		if name, _, found = strings.Cut(rowKey, separator); !found {
+			return typeName{}
 		}
 	}
-	number, err := strconv.Atoi(version)
-	if !found || err != nil || number < 1 {
+	if version == "" && !strings.Contains(text, ":") { // the name alone
+		version = strconv.Itoa(r.unversioned)
+	}
+	n := typeName{name: name}
+	n.version, _ = strconv.Atoi(version)
+	if !n.valid() {
 		return typeName{}
 	}
-	return typeName{name, number}
+	return n
 }
 
 // text returns what the registry's property contains for a type.
 func (r *Registry) text(n typeName) string {
-	if r.byRowKey {
+	switch {
+	case r.byRowKey:
 		return strconv.Itoa(n.version)
+	case n.version == r.unversioned:
+		return n.name
 	}
 	return n.String()
 }

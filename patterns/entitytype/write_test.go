@@ -9,7 +9,6 @@ import (
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 func TestAWriteReturnsTheEntityForTheNextWrite(t *testing.T) {
@@ -210,14 +209,6 @@ func TestWritesRefuseInvalidValuesBeforeARequest(t *testing.T) {
 		} {
 			if !errors.Is(c.err, c.want) {
 				t.Errorf("%s: got %v, want %v", c.what, c.err, c.want)
-			}
-		}
-		if _, err := table.Page(ctx, query.PartitionKey.Eq("Sales"), "", &patterns.QueryOptions{Select: []string{}}); !errors.Is(err, patterns.ErrProjected) {
-			t.Errorf("page with a selection: %v", err)
-		}
-		for _, err := range table.Query(ctx, query.PartitionKey.Eq("Sales"), &patterns.QueryOptions{Select: []string{"A"}}) {
-			if !errors.Is(err, patterns.ErrProjected) {
-				t.Errorf("query with a selection: %v", err)
 			}
 		}
 		b.WantRequestCount(t, 0)

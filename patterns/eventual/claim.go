@@ -163,7 +163,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 	case c == nil:
 		return SweepReport{}, azerr.Errorf("sweep claims: container: %w", patterns.ErrNil)
 	case o.OlderThan < 0:
-		return SweepReport{}, azerr.Errorf("sweep claims: SweepOptions.OlderThan: negative")
+		return SweepReport{}, azerr.Errorf("sweep claims: %w: SweepOptions.OlderThan: negative", azerr.ErrBadOption)
 	}
 	var report SweepReport
 	var clock servicetime.Clock

@@ -111,11 +111,11 @@ func (o *EnqueueOptions) check() error {
 	case len(o.ID) > maxID:
 		return azerr.Errorf("EnqueueOptions.ID: %w: more than %d bytes", patterns.ErrTooLarge, maxID)
 	case !utf8.ValidString(o.ID):
-		return azerr.Errorf("EnqueueOptions.ID: not UTF-8")
+		return azerr.Errorf("%w: EnqueueOptions.ID: not UTF-8", azerr.ErrBadOption)
 	case o.Delay < 0 || o.Delay > maxVisibility:
-		return azerr.Errorf("EnqueueOptions.Delay: not from 0 to 7 days")
+		return azerr.Errorf("%w: EnqueueOptions.Delay: not from 0 to 7 days", azerr.ErrBadOption)
 	case o.TTL != 0 && seconds(o.TTL) <= seconds(o.Delay):
-		return azerr.Errorf("EnqueueOptions.TTL: not longer than Delay, in seconds")
+		return azerr.Errorf("%w: EnqueueOptions.TTL: not longer than Delay, in seconds", azerr.ErrBadOption)
 	}
 	return nil
 }

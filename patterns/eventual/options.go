@@ -182,13 +182,13 @@ func (o *Options) complete() error {
 	}
 	switch {
 	case o.Parallel < 1:
-		return azerr.Errorf("Options.Parallel: negative")
+		return azerr.Errorf("%w: Options.Parallel: negative", azerr.ErrBadOption)
 	case o.Visibility < time.Second || o.Visibility > maxVisibility:
-		return azerr.Errorf("Options.Visibility: not from 1 second to 7 days")
+		return azerr.Errorf("%w: Options.Visibility: not from 1 second to 7 days", azerr.ErrBadOption)
 	case o.MaxAttempts < 1:
-		return azerr.Errorf("Options.MaxAttempts: negative")
+		return azerr.Errorf("%w: Options.MaxAttempts: negative", azerr.ErrBadOption)
 	case o.PollMin < 0 || o.PollMax < o.PollMin:
-		return azerr.Errorf("Options.PollMin, PollMax: not 0 < PollMin <= PollMax")
+		return azerr.Errorf("%w: Options.PollMin, PollMax: not 0 < PollMin <= PollMax", azerr.ErrBadOption)
 	}
 	return nil
 }

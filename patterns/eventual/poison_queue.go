@@ -44,7 +44,7 @@ func NewPoisonQueue(main, poison *azqueue.QueueClient, opts *PoisonQueueOptions)
 		return nil, fmt.Errorf("new poison queue: queue: %w", patterns.ErrNil)
 	}
 	if main.URL() == poison.URL() { // Take would receive replayed messages again, endlessly
-		return nil, azerr.Errorf("new poison queue: the two queues are the same")
+		return nil, azerr.Errorf("new poison queue: %w: the two queues are the same", azerr.ErrBadOption)
 	}
 	p := &PoisonQueue{main: queue{main}, poison: queue{poison}}
 	if opts != nil {
@@ -52,7 +52,7 @@ func NewPoisonQueue(main, poison *azqueue.QueueClient, opts *PoisonQueueOptions)
 	}
 	setDefault(&p.visibility, 5*time.Minute)
 	if p.visibility < time.Second || p.visibility > maxVisibility {
-		return nil, azerr.Errorf("new poison queue: PoisonQueueOptions.Visibility: not from 1 second to 7 days")
+		return nil, azerr.Errorf("new poison queue: %w: PoisonQueueOptions.Visibility: not from 1 second to 7 days", azerr.ErrBadOption)
 	}
 	return p, nil
 }

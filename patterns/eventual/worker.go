@@ -61,11 +61,11 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	}
 	switch {
 	case sameQueue(w.opts.Poison, queueClient):
-		return nil, azerr.Errorf("new worker: Options.Poison: the worker's own queue")
+		return nil, azerr.Errorf("new worker: %w: Options.Poison: the worker's own queue", azerr.ErrBadOption)
 	case sameQueue(w.opts.LateChecks, queueClient):
-		return nil, azerr.Errorf("new worker: Options.LateChecks: the worker's own queue")
+		return nil, azerr.Errorf("new worker: %w: Options.LateChecks: the worker's own queue", azerr.ErrBadOption)
 	case sameQueue(w.opts.LateChecks, w.opts.Poison):
-		return nil, azerr.Errorf("new worker: Options.LateChecks: the poison queue")
+		return nil, azerr.Errorf("new worker: %w: Options.LateChecks: the poison queue", azerr.ErrBadOption)
 	}
 	w.poison, w.lateChecks = queue{w.opts.Poison}, queue{w.opts.LateChecks}
 	w.tracer = w.opts.Tracing.NewTracer("azpatterns/eventual", "")

@@ -42,7 +42,7 @@ const maxTries = 64
 // condition that the blob is still as it was read. Two requests, one if nothing changes,
 // and two more for each conflict.
 func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) (wrote bool, err error) {
-	if c.Kind != view.Members {
+	if c.View.Shape.Kind != view.Members {
 		return false, fmt.Errorf("index in a blob: %w", patterns.ErrBadView)
 	}
 	edit := remove

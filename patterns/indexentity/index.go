@@ -2,12 +2,14 @@ package indexentity
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -17,8 +19,12 @@ import (
 // reader. An Index is immutable and safe for concurrent use.
 type Index[T any] struct {
 	def   indexed.Definition[T]
-	opts  string            // what defines the index, for the Version of its Shape
-	local bool              // lists are in the primaries' partitions
+	opts  string // what defines the index, for the Version of its Shape
+	local bool   // lists are in the primaries' partitions
+	bare  bool   // row keys of local lists do not contain the name
+	plain bool   // rows do not contain azp_view
+	adopt patterns.Adopt
+	list  list
 	table *aztables.Client  // nil for the primaries' own
 	blobs *container.Client // nil for rows
 }
@@ -30,18 +36,41 @@ type Options[T any] struct {
 	// [strings.ToLower], in the names of lists and in lookups.
 	Fold bool
 
-	// Key, for SamePartition, returns the key of an entity; set it to what
-	// [patterns.TableOptions.Key] is. If nil, T needs string fields named, or tagged,
+	// Key, for SamePartition, Partition and Separator, returns the key of an entity; set it to
+	// what [patterns.TableOptions.Key] is. If nil, T needs string fields named, or tagged,
 	// PartitionKey and RowKey.
 	Key func(*T) (keys.Key, error)
 
-	// Partition, for OtherPartition only, returns the name of the partition of the index
-	// that contains a value, for example its first letter or a hash. It must be a pure
-	// function. If Fold is set, it receives the folded value. The partition key is the
-	// index's name, "_" and the result.
+	// Partition, for OtherPartition only, returns the partition key of the row that contains
+	// a value, for example the index's name and the first letter of the value, or the guide's
+	// constant "indexentities". partition is the partition key of the primary. If Fold is
+	// set, Partition receives the folded value. It must be a pure function. Package
+	// secondaryindex has the same option.
 	//
-	// If nil, the name is empty: one partition contains all lists.
-	Partition func(value string) string
+	// If nil, the partition key is the index's name and "_": one partition contains all lists.
+	Partition func(partition, value string) string
+
+	// Property is the name of the property that contains a list, "Members" if empty. A list
+	// that is longer than a property permits continues in others, with the suffixes 02, 03, …
+	Property string
+
+	// Separator, if not empty, separates the members in the property, as in
+	// "000152,000231". An entity whose key contains the separator is refused with
+	// [keys.ErrBadKey]. If empty, the members are a JSON array.
+	Separator string
+
+	// Bare, for SamePartition only, omits the index's name and "_" from row keys. An entity
+	// and a list cannot have the same row key then.
+	Bare bool
+
+	// Plain stores lists without the property azp_view.
+	Plain bool
+
+	// Adopt selects what becomes of a row at the key of a list that has no azp_view and is
+	// no list of the index: with [patterns.AdoptLeave] the operation succeeds and the entity
+	// is missing from the list, otherwise the row is refused. A list without azp_view, a row
+	// that has only the properties of a list, is always adopted.
+	Adopt patterns.Adopt
 
 	// Version identifies the functions, of which nothing else is known; see
 	// [patterns.Shape.Version]. The other options are part of the definition anyway.
@@ -66,7 +95,7 @@ func SamePartition[T any](name string, value func(*T) (string, bool), opts *Opti
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)
 	}
-	ix.local = true
+	ix.local, ix.list.local = true, true
 	return ix, nil
 }
 
@@ -76,6 +105,15 @@ func SamePartition[T any](name string, value func(*T) (string, bool), opts *Opti
 // the partition keys. Otherwise OtherPartition is like [SamePartition].
 func OtherPartition[T any](name string, table *aztables.Client, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
 	ix, err := newIndex(name, value, opts)
+	if err == nil && ix.bare {
+		err = azerr.Errorf("Options.Bare is for SamePartition")
+	}
+	if err == nil && strings.Contains(ix.list.separator, memberSeparator) {
+		err = azerr.Errorf("Options.Separator contains %q, which separates the parts of a key", memberSeparator)
+	}
+	if err == nil && ix.needsKey() {
+		err = ix.def.NeedsKey()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)
 	}
@@ -95,6 +133,9 @@ func InBlob[T any](name string, blobs *container.Client, value func(*T) (string,
 	if err == nil {
 		err = ix.hasOnePartition()
 	}
+	if err == nil && (ix.bare || ix.plain || ix.list != list{} || ix.adopt != patterns.AdoptEqual) {
+		err = azerr.Errorf("Options.Property, Separator, Bare, Plain and Adopt are for rows")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)
 	}
@@ -107,15 +148,33 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 	if opts != nil {
 		o = *opts
 	}
-	ix := &Index[T]{def: indexed.Definition[T]{Name: name, Value: value, Fold: o.Fold, Key: o.Key, Partition: o.Partition}}
-	ix.opts = fmt.Sprintf("%t %t %q", o.Fold, o.Partition != nil, o.Version)
+	ix := &Index[T]{
+		def:   indexed.Definition[T]{Name: name, Value: value, Fold: o.Fold, Key: o.Key, Partition: o.Partition},
+		list:  list{name: o.Property, separator: o.Separator},
+		bare:  o.Bare,
+		plain: o.Plain,
+		adopt: o.Adopt,
+	}
+	partition := "false"
+	if o.Partition != nil {
+		partition = "key"
+	}
+	ix.opts = fmt.Sprintf("%t %s %q", o.Fold, partition, o.Version)
+	if o.Bare || o.Property != "" || o.Separator != "" {
+		ix.opts += fmt.Sprintf(" %t %q %q", o.Bare, o.Property, o.Separator)
+	}
+	if o.Property != "" {
+		if err := view.CheckPropertyName(o.Property); err != nil {
+			return nil, fmt.Errorf("Options.Property: %w", err)
+		}
+	}
 	return ix, ix.def.Init()
 }
 
 // hasOnePartition refuses an option that would have no effect.
 func (ix *Index[T]) hasOnePartition() error {
 	if ix.def.Partition != nil {
-		return azerr.Errorf("Options.Partition is for OtherPartition")
+		return azerr.Errorf("%w: Options.Partition is for OtherPartition", azerr.ErrBadOption)
 	}
 	return nil
 }
@@ -125,7 +184,11 @@ func (ix *Index[T]) Name() string { return ix.def.Name }
 
 // Shape returns what all lists have in common; see [patterns.View].
 func (ix *Index[T]) Shape() patterns.Shape {
-	s := patterns.Shape{Kind: patterns.Members, Remote: !ix.local, List: ix.list(), Version: fmt.Sprintf("%t %s", ix.local, ix.opts)}
+	s := patterns.Shape{
+		Kind: patterns.Members, Remote: !ix.local, List: ix.list,
+		Plain: ix.plain, Owner: ix.isList, Adopt: ix.adopt,
+		Version: fmt.Sprintf("%t %s", ix.local, ix.opts),
+	}
 	switch {
 	case ix.blobs != nil:
 		s.Target = ix.blobTarget()
@@ -135,7 +198,31 @@ func (ix *Index[T]) Shape() patterns.Shape {
 	return s
 }
 
-func (ix *Index[T]) list() list { return list{local: ix.local} }
+// isList is the Owner of the Shape: it reports whether the row has only the properties of a
+// list, and its key is one of the index.
+func (ix *Index[T]) isList(key keys.Key, row func() map[string]any) (keys.Key, bool) {
+	switch {
+	case ix.local && !strings.HasPrefix(key.Row, ix.lead()):
+		return keys.Key{}, false
+	case !ix.local && ix.def.Partition == nil && key.Partition != ix.lead():
+		return keys.Key{}, false
+	}
+	return keys.Key{}, ix.list.isIn(row())
+}
+
+// lead begins the row keys of local lists. It is the partition key of other lists if there
+// is no Options.Partition.
+func (ix *Index[T]) lead() string {
+	if ix.bare {
+		return ""
+	}
+	return ix.def.Name + indexed.Separator
+}
+
+// needsKey reports whether the list of an entity depends on the entity's key.
+func (ix *Index[T]) needsKey() bool {
+	return ix.local || ix.def.Partition != nil || ix.list.separator != ""
+}
 
 func (ix *Index[T]) blobTarget() *blobTarget { return &blobTarget{ix.def.Name, ix.blobs} }
 
@@ -147,8 +234,11 @@ func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
 		return nil, nil
 	}
 	partition := ""
-	if ix.local {
+	if ix.needsKey() {
 		primary, err := ix.def.Primary(e)
+		if err == nil {
+			err = ix.list.check(primary)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -166,13 +256,12 @@ func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
 func (ix *Index[T]) key(partition, value string) (keys.Key, error) {
 	row := keys.Escape(ix.def.Normalize(value))
 	if ix.local {
-		row = ix.def.Name + indexed.Separator + row
+		row = ix.lead() + row
+	} else {
+		partition = ix.def.PartitionOf(partition, value, ix.lead())
 	}
 	if err := keys.Check("indexed value", row); err != nil {
 		return keys.Key{}, err
-	}
-	if !ix.local {
-		partition = ix.def.PartitionKey(ix.def.PartitionOf(value, ""))
 	}
 	key := keys.Key{Partition: partition, Row: row}
 	return key, key.Validate()

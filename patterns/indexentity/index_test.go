@@ -40,7 +40,7 @@ var homes = map[string]func(c *aztables.Client, blobs *container.Client) (*index
 	},
 	"other table": func(c *aztables.Client, _ *container.Client) (*indexentity.Index[employee], error) {
 		return indexentity.OtherPartition("lastname", c, lastName, &indexentity.Options[employee]{
-			Partition: func(value string) string { return value[:1] }, Fold: true})
+			Partition: func(_, value string) string { return "lastname_" + value[:1] }, Fold: true})
 	},
 	"blob": func(_ *aztables.Client, blobs *container.Client) (*indexentity.Index[employee], error) {
 		return indexentity.InBlob("lastname", blobs, lastName, nil)
@@ -354,9 +354,9 @@ func TestInvalidArgumentsAreRefused(t *testing.T) {
 		"no function":  {harness.ErrorOf(indexentity.SamePartition[employee]("n", nil, nil)), patterns.ErrNil},
 		"no container": {harness.ErrorOf(indexentity.InBlob("n", nil, lastName, nil)), patterns.ErrNil},
 		"partition": {harness.ErrorOf(indexentity.SamePartition("n", lastName, &indexentity.Options[employee]{
-			Partition: func(string) string { return "" }})), nil},
+			Partition: func(_, _ string) string { return "lastname_" }})), nil},
 		"partition of a blob": {harness.ErrorOf(indexentity.InBlob("n", new(container.Client), lastName, &indexentity.Options[employee]{
-			Partition: func(string) string { return "" }})), nil},
+			Partition: func(_, _ string) string { return "lastname_" }})), nil},
 		"no key": {harness.ErrorOf(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true }, nil)), patterns.ErrBadKey},
 	} {
 		if c.err == nil || c.want != nil && !errors.Is(c.err, c.want) {
@@ -386,7 +386,7 @@ func TestOptionsArePartOfTheDefinition(t *testing.T) {
 	value := func(*row) (string, bool) { return "", true }
 	seen := map[string]string{}
 	for what, opts := range map[string]*options{
-		"none": nil, "fold": {Fold: true}, "partition": {Partition: func(string) string { return "" }}, "version": {Version: "2"},
+		"none": nil, "fold": {Fold: true}, "partition": {Partition: func(_, _ string) string { return "lastname_" }}, "version": {Version: "2"},
 	} {
 		ix, err := indexentity.OtherPartition("name", nil, value, opts)
 		if err != nil {

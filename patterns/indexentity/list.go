@@ -1,6 +1,7 @@
 package indexentity
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,8 +18,13 @@ import (
 // key or, if members have different partition keys, partition key, "/" and row key. No
 // key contains a "/".
 type list struct {
-	local bool // all members are in one partition
+	local     bool   // all members are in one partition
+	name      string // of the first property, "" for Members
+	separator string // of the members, "" for a JSON array
 }
+
+// memberSeparator separates the parts of the key of a member.
+const memberSeparator = "/"
 
 const (
 	// textUnits is the size limit of a string property, in UTF-16 code units.
@@ -33,11 +39,12 @@ const (
 var errFull = azerr.Errorf("%w: the list of members is full: keep it in a blob, or use a secondary index that is not unique", patterns.ErrTooLarge)
 
 // property returns the name of the i-th property of a list.
-func property(i int) string {
-	if i == 0 {
-		return "Members"
+func (l list) property(i int) string {
+	name := cmp.Or(l.name, "Members")
+	if i > 0 {
+		name += fmt.Sprintf("%02d", i+1)
 	}
-	return fmt.Sprintf("Members%02d", i+1)
+	return name
 }
 
 // text returns the text of a member.
@@ -45,7 +52,7 @@ func (l list) text(member keys.Key) string {
 	if l.local {
 		return member.Row
 	}
-	return member.Partition + "/" + member.Row
+	return member.Partition + memberSeparator + member.Row
 }
 
 // key returns the member with the given text. partition is that of a local list.
@@ -53,7 +60,7 @@ func (l list) key(text, partition string) keys.Key {
 	if l.local {
 		return keys.Key{Partition: partition, Row: text}
 	}
-	pk, rk, _ := strings.Cut(text, "/")
+	pk, rk, _ := strings.Cut(text, memberSeparator)
 	return keys.Key{Partition: pk, Row: rk}
 }
 
@@ -61,13 +68,13 @@ func (l list) key(text, partition string) keys.Key {
 func (l list) read(row map[string]any) ([]string, error) {
 	var members []string
 	for i := range maxTexts {
-		text, ok := row[property(i)].(string)
+		text, ok := row[l.property(i)].(string)
 		if !ok {
 			break
 		}
-		part, err := parseMembers([]byte(text))
+		part, err := l.parse(text)
 		if err != nil {
-			return nil, &patterns.PropertyError{Property: property(i), Want: "a JSON array of strings", Got: "other text"}
+			return nil, &patterns.PropertyError{Property: l.property(i), Want: "a JSON array of strings", Got: "other text"}
 		}
 		members = append(members, part...)
 	}
@@ -77,13 +84,13 @@ func (l list) read(row map[string]any) ([]string, error) {
 // write stores the members in as few properties as possible.
 func (l list) write(row map[string]any, members []string) error {
 	for i := range maxTexts {
-		delete(row, property(i))
+		delete(row, l.property(i))
 	}
 	total, n := 0, 0
 	for start := 0; start < len(members); n++ {
 		end, units := start, len("[]")
 		for end < len(members) {
-			more := jsonUnits(members[end]) + len(",")
+			more := l.units(members[end])
 			if units+more > textUnits {
 				break
 			}
@@ -93,7 +100,7 @@ func (l list) write(row map[string]any, members []string) error {
 		if total += units; total > listUnits || n == maxTexts {
 			return errFull
 		}
-		row[property(n)] = string(formatMembers(members[start:end]))
+		row[l.property(n)] = l.format(members[start:end])
 		start = end
 	}
 	return nil
@@ -109,8 +116,69 @@ func (l list) Members(row map[string]any, key keys.Key) ([]keys.Key, error) {
 	return members, err
 }
 
+// parse returns the members in the text of a property.
+func (l list) parse(text string) ([]string, error) {
+	switch {
+	case l.separator == "":
+		return parseMembers([]byte(text))
+	case text == "":
+		return nil, nil
+	}
+	return strings.Split(text, l.separator), nil
+}
+
+// format is the reverse of parse.
+func (l list) format(members []string) string {
+	if l.separator == "" {
+		return string(formatMembers(members))
+	}
+	return strings.Join(members, l.separator)
+}
+
+// units returns the length of a member in the text of a property, with what separates it
+// from the next one, in UTF-16 code units.
+func (l list) units(member string) int {
+	if l.separator == "" {
+		return jsonUnits(member) + len(",")
+	}
+	return utf16Units(member) + utf16Units(l.separator)
+}
+
+func utf16Units(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// check refuses a member that the text of a property cannot contain.
+func (l list) check(member keys.Key) error {
+	if text := l.text(member); l.separator != "" && (text == "" || strings.Contains(text, l.separator)) {
+		return fmt.Errorf("%w: it is empty, or contains Options.Separator", keys.ErrBadKey)
+	}
+	return nil
+}
+
+// isIn reports whether row is a list: it has the properties of a list that is not empty,
+// and no others.
+func (l list) isIn(row map[string]any) bool {
+	n := 0
+	for n < maxTexts {
+		if _, ok := row[l.property(n)].(string); !ok {
+			break
+		}
+		n++
+	}
+	members, err := l.read(row)
+	return n > 0 && n == len(row) && err == nil && len(members) > 0
+}
+
 // Add implements [patterns.List].
 func (l list) Add(row map[string]any, member keys.Key) (bool, error) {
+	if err := l.check(member); err != nil {
+		return false, err
+	}
 	return l.change(row, member, insert)
 }
 

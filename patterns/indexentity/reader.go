@@ -19,7 +19,8 @@ import (
 // Reader reads an index. It is safe for concurrent use.
 //
 // The parameter partition of its methods is the partition key of the primaries in an
-// index made by [SamePartition]. Other indexes do not use it.
+// index made by [SamePartition]. An index with [Options.Partition] passes it to that
+// function. Other indexes do not use it.
 type Reader[T any] struct {
 	index *Index[T]
 	store *patterns.Store[T]
@@ -63,7 +64,7 @@ func (r *Reader[T]) members(ctx context.Context, key keys.Key) ([]keys.Key, erro
 	}
 	members := make([]keys.Key, len(texts))
 	for i, text := range texts {
-		members[i] = r.index.list().key(text, key.Partition)
+		members[i] = r.index.list.key(text, key.Partition)
 	}
 	return members, nil
 }
@@ -80,7 +81,7 @@ func (r *Reader[T]) read(ctx context.Context, key keys.Key) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.index.list().read(item.Value)
+	return r.index.list.read(item.Value)
 }
 
 // QueryOptions are the options of [Reader.Query] and [Reader.Page]. nil and the zero
@@ -107,7 +108,7 @@ func (o *QueryOptions) withDefaults() (QueryOptions, error) {
 		q.Parallel = defaultParallel
 	}
 	if q.Limit < 0 {
-		return q, azerr.Errorf("negative Limit")
+		return q, azerr.Errorf("%w: negative Limit", azerr.ErrBadOption)
 	}
 	return q, nil
 }

@@ -26,8 +26,9 @@ var (
 	// download broke off repeatedly.
 	ErrTruncated = azerr.Sentinel("log blob is truncated")
 
-	// ErrBadOption means that an option, a range or the name of a service is invalid.
-	ErrBadOption = azerr.Sentinel("bad option")
+	// ErrBadOption means that an option, a range or the name of a service is invalid. It
+	// is patterns.ErrBadOption.
+	ErrBadOption = azerr.ErrBadOption
 )
 
 // RecordError reports a record that cannot be stored. It was not accepted. If the record

@@ -46,7 +46,7 @@ func views(t testing.TB, badges *aztables.Client) []patterns.View[person] {
 	t.Helper()
 	email := harness.Must(secondaryindex.Intra("email", func(p *person) (string, bool) { return p.Email, p.Email != "" }, nil))(t)
 	badge := harness.Must(secondaryindex.Inter("badge", badges, func(p *person) (string, bool) { return p.Badge, p.Badge != "" },
-		&secondaryindex.Options[person]{Partition: func(value string) string { return value[:3] }}))(t)
+		&secondaryindex.Options[person]{Partition: func(_, value string) string { return value[:3] }}))(t)
 	city := harness.Must(indexentity.OtherPartition("city", nil, func(p *person) (string, bool) { return p.City, p.City != "" }, nil))(t)
 	return []patterns.View[person]{email, badge, city}
 }

@@ -198,7 +198,7 @@ func (ix *Index[T]) compare(primary *T, e Entry[T]) (comparison, error) {
 	if len(rows) != 1 || rows[0].Key() != e.Key {
 		return notImplied, nil
 	}
-	equal, err := ix.def.Type.EqualCopies(primary, &e.Value, e.Key, ix.only)
+	equal, err := ix.def.Type.EqualCopies(ix.content(primary), &e.Value, e.Key, ix.only)
 	if err != nil {
 		return notImplied, err
 	}

@@ -54,7 +54,7 @@ func newIndexes(t testing.TB, other *aztables.Client) indexes {
 		email: harness.Must(secondaryindex.Intra("email", emailOf, nil))(t),
 		last:  harness.Must(secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true}))(t),
 		badge: harness.Must(secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
-			Partition: func(string) string { return "" },
+			Partition: func(_, _ string) string { return "badge_" },
 		}))(t),
 		byLast: harness.Must(secondaryindex.Inter("lastname", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true}))(t),
 		slim: harness.Must(secondaryindex.Intra("mail", emailOf, &secondaryindex.Options[employee]{

@@ -17,6 +17,9 @@ import (
 type Index[T any] struct {
 	def    indexed.Definition[T]
 	only   []string
+	copied func(*T) T                          // may be nil
+	owner  func(*T, keys.Key) (keys.Key, bool) // may be nil
+	adopt  patterns.Adopt
 	layout layout
 	opts   string // what defines the index, for the Version of its Shape
 	intra  bool
@@ -44,13 +47,31 @@ type Options[T any] struct {
 	// nil, T needs string fields named, or tagged, PartitionKey and RowKey.
 	Key func(*T) (keys.Key, error)
 
-	// Partition, for Inter only, returns the name of the partition of the index that
-	// contains a value, for example its first letter or a hash. It must be a pure
-	// function. If Fold is set, it receives the folded value. The partition key is the
-	// index's name, "_" and the result.
+	// Partition, for Inter only, returns the partition key of the row that contains a value,
+	// for example the index's name and the first letter of the value. partition is the
+	// partition key of the primary. If Fold is set, Partition receives the folded value. It
+	// must be a pure function. Package indexentity has the same option.
 	//
-	// If nil, the name is the primary's partition key.
-	Partition func(value string) string
+	// If nil, the partition key is the index's name, "_" and the primary's partition key.
+	Partition func(partition, value string) string
+
+	// Copy returns what the copy of a primary contains, if that is not the primary itself:
+	// for example a property that is part of the primary's key. Only then selects from the
+	// result. It must be a pure function, and must not change what primary refers to.
+	Copy func(primary *T) T
+
+	// Owner selects the layout of programs that were written by hand: copies have no
+	// properties azp_pk, azp_rk and azp_view. It returns the key of the primary of the copy
+	// at the key at, usually from a property of the copy, and false if copy does not
+	// contain it. It must be a pure function.
+	//
+	// While a value is reserved, a copy outside the primary's partition has those properties
+	// nevertheless; see [patterns.CopySpec].
+	Owner func(copy *T, at keys.Key) (primary keys.Key, ok bool)
+
+	// Adopt selects what becomes of rows that another program has stored at the keys of
+	// copies, that have no azp_view, and that Owner does not recognize.
+	Adopt patterns.Adopt
 
 	// Version identifies the functions, of which nothing else is known; see
 	// [patterns.Shape.Version]. The other options are part of the definition anyway.
@@ -67,7 +88,7 @@ type Options[T any] struct {
 func Intra[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
 	ix, err := newIndex(name, value, opts)
 	if err == nil && ix.def.Partition != nil {
-		err = azerr.Errorf("Options.Partition is for Inter")
+		err = azerr.Errorf("%w: Options.Partition is for Inter", azerr.ErrBadOption)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("new index: %w", err)
@@ -98,9 +119,19 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 	ix := &Index[T]{
 		def:    indexed.Definition[T]{Name: name, Value: value, Fold: o.Fold, Key: o.Key, Partition: o.Partition},
 		only:   slices.Clone(o.Only),
+		copied: o.Copy,
+		owner:  o.Owner,
+		adopt:  o.Adopt,
 		layout: layout{fold: o.Fold, shared: o.NonUnique},
 	}
-	ix.opts = fmt.Sprintf("%t %t %t %t %q %q", o.NonUnique, o.Fold, o.Partition != nil, o.Only != nil, o.Only, o.Version)
+	partition := "false"
+	if o.Partition != nil {
+		partition = "key"
+	}
+	ix.opts = fmt.Sprintf("%t %t %s %t %q %q", o.NonUnique, o.Fold, partition, o.Only != nil, o.Only, o.Version)
+	if o.Copy != nil {
+		ix.opts += " copy"
+	}
 	if err := ix.def.Init(); err != nil {
 		return nil, err
 	}
@@ -109,21 +140,18 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 			return nil, fmt.Errorf("Options.Only: %w", &patterns.PropertyError{Property: property, Want: "a property of the type", Got: "an unknown name"})
 		}
 	}
-	if ix.needsKey() {
-		return ix, ix.def.NeedsKey()
-	}
-	return ix, nil
+	return ix, ix.def.NeedsKey()
 }
-
-// needsKey reports whether a copy's key depends on the primary's.
-func (ix *Index[T]) needsKey() bool { return ix.def.Partition == nil || ix.layout.shared }
 
 // Name returns the name of the index, which is also that of the view.
 func (ix *Index[T]) Name() string { return ix.def.Name }
 
 // Shape returns what all copies have in common; see [patterns.View].
 func (ix *Index[T]) Shape() patterns.Shape {
-	s := patterns.Shape{Kind: patterns.Copies, Remote: !ix.intra, Version: fmt.Sprintf("%t %s", ix.intra, ix.opts)}
+	s := patterns.Shape{Kind: patterns.Copies, Remote: !ix.intra, Adopt: ix.adopt, Version: fmt.Sprintf("%t %s", ix.intra, ix.opts)}
+	if ix.owner != nil {
+		s.Plain, s.Owner = true, ix.ownerOfRow
+	}
 	if ix.table != nil {
 		s.Target = patterns.TableTarget(ix.def.Name, ix.table)
 	}
@@ -140,17 +168,27 @@ func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []patterns.DerivedRow{patterns.CopyRow(key, patterns.CopySpec{Only: ix.only, Unique: !ix.layout.shared})}, nil
+	spec := patterns.CopySpec{Only: ix.only, Unique: !ix.layout.shared}
+	if ix.copied != nil {
+		spec.Entity = ix.content(e)
+	}
+	return []patterns.DerivedRow{patterns.CopyRow(key, spec)}, nil
+}
+
+// content returns what the copy of e contains.
+func (ix *Index[T]) content(e *T) *T {
+	if ix.copied == nil {
+		return e
+	}
+	content := ix.copied(e)
+	return &content
 }
 
 // key returns the key of e's copy.
 func (ix *Index[T]) key(e *T, value string) (keys.Key, error) {
-	var primary keys.Key
-	if ix.needsKey() {
-		var err error
-		if primary, err = ix.def.Primary(e); err != nil {
-			return keys.Key{}, err
-		}
+	primary, err := ix.def.Primary(e)
+	if err != nil {
+		return keys.Key{}, err
 	}
 	suffix := primary.Row
 	if ix.def.Partition != nil {
@@ -160,13 +198,45 @@ func (ix *Index[T]) key(e *T, value string) (keys.Key, error) {
 	if err != nil {
 		return keys.Key{}, err
 	}
-	return keys.Key{Partition: ix.partitionKey(ix.def.PartitionOf(value, primary.Partition)), Row: row}, nil
+	return keys.Key{Partition: ix.partitionOf(primary.Partition, value), Row: row}, nil
 }
 
-// partitionKey returns the partition key of the named partition of the index.
+// partitionOf returns the partition key of the row of value. partition is that of the
+// primaries.
+func (ix *Index[T]) partitionOf(partition, value string) string {
+	return ix.def.PartitionOf(partition, value, ix.partitionKey(partition))
+}
+
+// partitionKey returns the partition key of the rows of a partition, which the callers of a
+// [Reader] name.
 func (ix *Index[T]) partitionKey(partition string) string {
-	if ix.intra {
+	if ix.intra || ix.def.Partition != nil {
 		return partition
 	}
-	return ix.def.PartitionKey(partition)
+	return ix.def.Name + indexed.Separator + partition
+}
+
+// ownerOfRow is the Owner of the Shape of a plain index.
+func (ix *Index[T]) ownerOfRow(key keys.Key, row func() map[string]any) (primary keys.Key, ok bool) {
+	if _, ok := ix.layout.value(key.Row); !ok {
+		return primary, false
+	}
+	e, err := ix.def.Type.FromProperties(row(), key)
+	if err != nil {
+		return primary, false
+	}
+	return ix.ownerOf(e.(*T), key)
+}
+
+// ownerOf returns the primary of a copy without azp_pk and azp_rk. ok is false if a row at
+// that key is not a copy of that primary.
+func (ix *Index[T]) ownerOf(row *T, key keys.Key) (primary keys.Key, ok bool) {
+	value, ok := ix.layout.value(key.Row)
+	if !ok || ix.owner == nil {
+		return primary, false
+	}
+	if primary, ok = ix.owner(row, key); !ok || primary == key {
+		return primary, false
+	}
+	return primary, ix.partitionOf(primary.Partition, value) == key.Partition
 }

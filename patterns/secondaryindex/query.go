@@ -146,8 +146,9 @@ func (r *Reader[T]) plan(partition string, values Values, opts *QueryOptions) (q
 	if err != nil {
 		return query.Filter{}, q, err
 	}
+	partition = r.index.partitionKey(partition)
 	if values.kind == equal {
-		partition = r.index.def.PartitionOf(values.from, partition)
+		partition = r.index.def.PartitionOf(partition, values.from, partition)
 	}
-	return query.And(query.PartitionKey.Eq(r.index.partitionKey(partition)), query.RowKey.Within(rows)), q, nil
+	return query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(rows)), q, nil
 }

@@ -17,9 +17,9 @@ import (
 // Reader reads an index. It is safe for concurrent use.
 //
 // The parameter partition of its methods is the partition key of the primaries. In an
-// index with [Options.Partition] it is what that function returned, so a query for a
-// [Prefix] or a [Range] covers one partition of the index. There [Reader.Get],
-// [Reader.GetFresh] and queries for [Equal] call the function and do not use partition.
+// index with [Options.Partition], [Reader.Get], [Reader.GetFresh] and queries for [Equal]
+// pass it to that function. A query for a [Prefix] or a [Range] covers one partition of the
+// index: there it is what the function returned.
 type Reader[T any] struct {
 	index  *Index[T]
 	store  *patterns.Store[T]
@@ -71,8 +71,7 @@ func (r *Reader[T]) Get(ctx context.Context, partition, value string) (Entry[T],
 	if err != nil {
 		return Entry[T]{}, r.fail("get", err)
 	}
-	partition = r.index.def.PartitionOf(value, partition)
-	e, err := r.at(ctx, keys.Key{Partition: r.index.partitionKey(partition), Row: row})
+	e, err := r.at(ctx, keys.Key{Partition: r.index.partitionOf(partition, value), Row: row})
 	if err != nil {
 		return Entry[T]{}, r.fail("get", err)
 	}
@@ -95,11 +94,16 @@ func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
 // entry converts a row to an entry. ok is false if the row only reserves its key, or is
 // not a row of the index.
 func (r *Reader[T]) entry(item patterns.Item[T]) (e Entry[T], ok bool) {
-	owner, ok := view.OwnerOf(func(name string) (string, bool) {
+	text := func(name string) (string, bool) {
 		value, _ := item.Property(name)
 		text, ok := value.(string)
 		return text, ok
-	})
+	}
+	owner, ok := view.OwnerOf(text)
+	if _, marked := text(view.PropView); !marked {
+		owner.View = r.index.def.Name
+		owner.Primary, ok = r.index.ownerOf(&item.Value, item.Key)
+	}
 	if !ok || owner.Reserved || owner.View != r.index.def.Name {
 		return e, false
 	}

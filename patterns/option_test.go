@@ -1,0 +1,43 @@
+package patterns_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/patterns/logdata"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// A service that passes on a limit from its own callers answers 400 to a bad one.
+func TestABadOptionMatchesOneSentinelInAllPackages(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		table := harness.People(t, b)
+		rows, err := patterns.NewTable[patterns.Row](table.Client(), nil)
+		harness.NoError(t, err)
+		queue := b.Queue(t)
+		sales := query.PartitionKey.Eq("sales")
+		b.ResetRequests()
+		for name, err := range map[string]error{
+			"Query":            harness.Failure(t, table.Query(ctx, sales, &patterns.QueryOptions{Limit: -1})),
+			"Query of Row":     harness.Failure(t, rows.Query(ctx, sales, &patterns.QueryOptions{PageSize: -1})),
+			"Page":             harness.ErrorOf(table.Page(ctx, sales, "", &patterns.QueryOptions{Limit: -1})),
+			"Scan":             harness.Failure(t, table.Scan(ctx, sales, "", &patterns.ScanOptions{PageSize: -1})),
+			"Explain":          harness.ErrorOf(table.Explain(sales, &patterns.QueryOptions{PageSize: -1})),
+			"Worker":           harness.ErrorOf(eventual.NewWorker(queue, &eventual.Options{Parallel: -1})),
+			"Enqueue":          eventual.Enqueue(ctx, queue, "k", 1, &eventual.EnqueueOptions{Delay: -time.Second}),
+			"highvolumedelete": highvolumedelete.ErrBadOption,
+			"logdata":          logdata.ErrBadOption,
+		} {
+			if !errors.Is(err, patterns.ErrBadOption) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		b.WantRequestCount(t, 0)
+	})
+}
