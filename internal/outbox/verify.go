@@ -11,7 +11,7 @@ import (
 )
 
 // EngineOf returns the Store in a patterns.Store, nil if there is none. Package patterns
-// sets it, so that packages beside it reach the engine without an exported method.
+// sets it, so that its subpackages reach the engine without an exported method.
 var EngineOf func(store any) *Store
 
 // Find reads the primary at key, nil if there is none. It fails if the row at key is not a

@@ -160,7 +160,7 @@ func interrupts(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, azerr.ErrThrottled) || errors.As(err, &e) && (e.Status == 0 || e.Status >= 500 || e.Status == 403)
 }
 
-// confirmation tells the differences that last from those of the moment.
+// confirmation distinguishes the differences that last from those of the moment.
 type confirmation struct {
 	*run
 	*group

@@ -4,5 +4,5 @@
 // A run scans each table once, in any order, without reading any row by its key. It adds
 // each part that a primary implies to a [Sketch], and subtracts each part that is stored. What
 // the sketch contains afterwards are the differences, and rows that changed during the scan.
-// Point reads tell these apart.
+// Point reads distinguish these.
 package reindex

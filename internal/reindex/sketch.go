@@ -114,7 +114,7 @@ type Difference struct {
 }
 
 // Decode empties the sketch and returns the differences, in the order of their elements.
-// complete is false if there are too many to tell all of them apart.
+// complete is false if there are too many to distinguish all of them.
 func (s *Sketch) Decode() (all []Difference, complete bool) {
 	queue := make([]int, len(s.cells))
 	for i := range queue {

@@ -114,7 +114,8 @@ type Report struct {
 	Failures []Failure
 }
 
-// Requests counts requests by their purpose, without the retries of the SDK.
+// Requests counts requests by their purpose, without the retries of the SDK. It may be read
+// concurrently.
 type Requests struct {
 	Scan    int // to read the tables
 	Confirm int // to confirm findings

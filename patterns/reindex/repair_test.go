@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -59,7 +60,8 @@ func (w *world) damage(t testing.TB, n, errors int) map[reindex.Finding]bool {
 
 func TestEveryPlantedErrorIsFoundAndRepairedAndNothingElseIsTouched(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		n, errors := size(t, 1000), 100
+		n := size(t, 1000)
+		errors := max(100, n/100)
 		w := newWorld(t, b)
 		w.fill(t, n, true)
 		people, badges := w.rows(t, w.people), w.rows(t, w.badges)
@@ -83,7 +85,9 @@ func TestEveryPlantedErrorIsFoundAndRepairedAndNothingElseIsTouched(t *testing.T
 		if requests := w.requests(); requests != planned.Requests.Total()-planned.Requests.Repair || planned.Repaired != 0 {
 			t.Errorf("a dry run of %d requests: %+v", requests, planned)
 		}
+		began := time.Now()
 		report := harness.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+		t.Logf("%d primaries, %d errors: %v, %+v", n, errors, time.Since(began), report.Requests)
 		if report.Repaired != len(want) || report.Failed != 0 || report.Undecided != 0 {
 			t.Errorf("%+v, want %d repairs", report, len(want))
 		}
@@ -125,7 +129,9 @@ func TestBackfillStoresTheRowsOfAView(t *testing.T) {
 		for i := range all {
 			w.Store = w.open(t, all[:i+1]...)
 			w.requests()
+			began := time.Now()
 			report := harness.Must(reindex.Backfill(t.Context(), w.Store, all[i].Name(), nil))(t)
+			t.Logf("%s, %d primaries: %v, %+v", all[i].Name(), n, time.Since(began), report.Requests)
 			if report.Filled != n || report.Failed != 0 || report.Missing+report.Wrong+report.Orphan+report.Duplicate != 0 {
 				t.Errorf("%+v", report)
 			}
