@@ -108,3 +108,31 @@ func FuzzSketchState(f *testing.F) {
 		s.Decode()
 	})
 }
+
+func TestASketchTakesTheSameMemoryForAnyNumberOfElements(t *testing.T) {
+	element := func(i int) []byte { return fmt.Appendf(nil, "view/partition/row %08d/partition/primary", i) }
+	var least, most int
+	for _, n := range []int{10_000, 100_000} {
+		s := NewSketch(4096)
+		for i := range n {
+			s.Add(element(i), 1)
+		}
+		b, _ := s.MarshalBinary() // as large as it gets: nothing was subtracted yet
+		for i := range n {
+			if i%(n/1000) != 0 {
+				s.Add(element(i), -1)
+			}
+		}
+		if all, complete := s.Decode(); !complete || len(all) != 1000 {
+			t.Errorf("%d elements: %d of 1000 differences", n, len(all))
+		}
+		t.Logf("%d elements: %d bytes", n, len(b))
+		if least == 0 {
+			least = len(b)
+		}
+		most = len(b)
+	}
+	if most > least+least/10 || most > 2<<20 {
+		t.Errorf("%d bytes for ten times the elements, instead of %d", most, least)
+	}
+}
