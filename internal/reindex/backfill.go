@@ -2,6 +2,7 @@ package reindex
 
 import (
 	"context"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
@@ -57,7 +58,8 @@ func (r *run) fill(ctx context.Context, name string) (err error) {
 }
 
 // fillRows changes the primaries of a page that do not list the view, in transactions of
-// several primaries of one partition.
+// several primaries of one partition, one after the other for each partition: the service
+// carries them out one after the other, and lists often have members of one partition.
 func (r *run) fillRows(ctx context.Context, name string, rows []fetch.Entry) error {
 	var all [][]*outbox.Intent
 	for i := range rows {
@@ -67,7 +69,7 @@ func (r *run) fillRows(ctx context.Context, name string, rows []fetch.Entry) err
 		}
 		in := &outbox.Intent{Op: "backfill", Key: primary.Key, Was: primary, Known: true, Reread: true, Repeatable: true, Fill: true, Next: unchanged}
 		n := len(all)
-		if n == 0 || len(all[n-1]) == maxIntents || all[n-1][0].Key.Partition != in.Key.Partition {
+		if n == 0 || all[n-1][0].Key.Partition != in.Key.Partition {
 			all = append(all, nil)
 			n++
 		}
@@ -75,11 +77,8 @@ func (r *run) fillRows(ctx context.Context, name string, rows []fetch.Entry) err
 	}
 	window := parallel.Window{Start: r.Parallel, Max: r.Parallel}
 	for res, err := range parallel.Ordered(ctx, len(all), window, func(ctx context.Context, i int) (filled, error) {
-		return r.fillTogether(ctx, all[i])
+		return r.fillPartition(ctx, all[i])
 	}) {
-		if err != nil {
-			return err
-		}
 		st := &r.state.Report
 		st.Filled += res.done
 		st.Requests.Fill += res.requests
@@ -87,8 +86,23 @@ func (r *run) fillRows(ctx context.Context, name string, rows []fetch.Entry) err
 			st.fail(f.Primary, f.Err)
 		}
 		r.sent += res.requests
+		if err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// fillPartition changes primaries of one partition.
+func (r *run) fillPartition(ctx context.Context, ins []*outbox.Intent) (all filled, err error) {
+	for some := range slices.Chunk(ins, maxIntents) {
+		one, err := r.fillTogether(ctx, some)
+		all.add(one)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
 }
 
 // changes reports whether a change of a primary with that listing adds the rows of the view,
@@ -101,6 +115,12 @@ func (r *run) changes(name string, listing view.Listing) bool {
 type filled struct {
 	done, requests int
 	failures       []Failure
+}
+
+func (f *filled) add(o filled) {
+	f.done += o.done
+	f.requests += o.requests
+	f.failures = append(f.failures, o.failures...)
 }
 
 // fillTogether changes primaries in one transaction or, if it fails, each in its own.
@@ -121,12 +141,10 @@ func (r *run) fillTogether(ctx context.Context, ins []*outbox.Intent) (res fille
 	}
 	for _, in := range ins {
 		one, err := r.fillTogether(ctx, []*outbox.Intent{in})
+		res.add(one)
 		if err != nil {
 			return res, err
 		}
-		res.done += one.done
-		res.requests += one.requests
-		res.failures = append(res.failures, one.failures...)
 	}
 	return res, nil
 }

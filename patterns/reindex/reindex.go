@@ -53,8 +53,13 @@ type Options struct {
 	// Checkpoint. An error ends the run.
 	Checkpoint func(save func() ([]byte, error)) error
 
-	// Progress, if set, is called with the counts so far when Checkpoint would be.
+	// Progress, if set, is called before the first request, and then with the counts so far
+	// when Checkpoint would be.
 	Progress func(Report)
+
+	// Previous is the report of an earlier run, or one with nothing but the number of Rows. It
+	// is what the run estimates its requests by, in [Report.Estimate].
+	Previous *Report
 }
 
 // Kind is what is wrong with a derived row.
@@ -105,6 +110,11 @@ type Report struct {
 	Passes int
 
 	Requests Requests
+
+	// Estimate is what the whole run will take if it reads as many rows, and finds as much, as
+	// [Options.Previous]. It does not include the extra passes and short pages that Previous
+	// does not show. It is zero without Previous.
+	Estimate Requests
 
 	// Unverified names the views that cannot be verified: their rows are in blobs, or in a
 	// list whose [patterns.List] has no method Members.
@@ -162,7 +172,7 @@ func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 		o.Repair = opts == nil || !opts.DryRun
 		r, err = reindex.Run(ctx, s, o, func(reindex.Finding) bool { return true })
 	}
-	return report(r), failed("repair", err)
+	return opts.report(r), failed("repair", err)
 }
 
 // Backfill stores the rows of a view that was added to the store, for all primaries that a
@@ -177,7 +187,7 @@ func Backfill[T any](ctx context.Context, store *patterns.Store[T], view string,
 	if err == nil {
 		r, err = reindex.Backfill(ctx, s, view, o)
 	}
-	return report(r), failed("backfill", err)
+	return opts.report(r), failed("backfill", err)
 }
 
 func engine(store any, opts *Options) (*outbox.Store, reindex.Options, error) {
@@ -189,14 +199,25 @@ func engine(store any, opts *Options) (*outbox.Store, reindex.Options, error) {
 		Views: o.Views, Parallel: o.Parallel, PerSecond: o.RequestsPerSecond, Differences: o.Differences, Grace: o.Grace,
 		Cursor: o.Cursor, Checkpoint: o.Checkpoint,
 	}
-	if o.Progress != nil {
-		eo.Progress = func(r reindex.Report) { o.Progress(report(r)) }
-	}
 	s := outbox.EngineOf(store)
 	if s == nil {
 		return nil, eo, fmt.Errorf("store: %w", patterns.ErrNil)
 	}
+	if o.Progress != nil {
+		eo.Progress = func(r reindex.Report) { o.Progress(o.report(r)) }
+		eo.Progress(reindex.Report{})
+	}
 	return s, eo, nil
+}
+
+// report returns r in its public form. o may be nil.
+func (o *Options) report(r reindex.Report) Report {
+	p := report(r)
+	if o != nil && o.Previous != nil {
+		p.Estimate = o.Previous.Requests
+		p.Estimate.Scan = max(p.Estimate.Scan, o.Previous.Rows*105/100/1000+1)
+	}
+	return p
 }
 
 func finding(f reindex.Finding) Finding {
