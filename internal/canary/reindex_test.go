@@ -5,11 +5,9 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 )
 
-// damaged returns a store in whose table an entity and no copy is stored.
-func damaged(e *env) *patterns.Store[person] {
-	_, err := e.stamped.Upsert(e.t.Context(), good("damaged"), patterns.Replace)
-	must(e.t, err)
-	return e.store
+// damage stores an entity without its copies.
+func damage(e *env) []any {
+	return results(failure(e.stamped.Upsert(e.t.Context(), good("damaged"), patterns.Replace)))
 }
 
 // reportErrors returns the errors of a run. Findings and failures have keys in fields of their own, for the program.
@@ -31,14 +29,12 @@ var reindexCalls = []call{
 		})
 	}},
 	{"reindex.Repair", func(e *env) []any {
-		damaged(e)
-		found := reportErrors(reindex.Repair(e.t.Context(), e.newStore(true, e.outbox), nil))
+		found := append(damage(e), reportErrors(reindex.Repair(e.t.Context(), e.newStore(true, e.outbox), nil))...)
 		found = append(found, reportErrors(reindex.Repair(e.t.Context(), e.newStore(false, quotingQueue{e.outbox}), nil))...)
 		return append(found, reportErrors(reindex.Repair(e.t.Context(), e.store, &reindex.Options{Cursor: []byte(bird)}))...)
 	}},
 	{"reindex.Backfill", func(e *env) []any {
-		damaged(e)
-		found := reportErrors(reindex.Backfill(e.t.Context(), e.newStore(false, quotingQueue{e.outbox}), "remote", nil))
+		found := append(damage(e), reportErrors(reindex.Backfill(e.t.Context(), e.newStore(false, quotingQueue{e.outbox}), "remote", nil))...)
 		return append(found, reportErrors(reindex.Backfill(e.t.Context(), e.store, "missing", nil))...)
 	}},
 }
