@@ -32,7 +32,7 @@ type Options struct {
 	// Differences is how many differences a pass can hold, rows that are written during the
 	// scan included. If there are more, the run makes further passes, each of which reads all
 	// rows again and verifies half as many. A difference takes about 1.5 × (100 bytes + the
-	// keys of row and primary). Zero means 4096: about 2 MB. A run that continues keeps
+	// keys of row and primary). Zero means 4096: about 1 MB if keys are short. A run that continues keeps
 	// the number that it began with.
 	Differences int
 
@@ -48,7 +48,7 @@ type Options struct {
 	Cursor []byte
 
 	// Checkpoint, if set, is called after each page and after the findings of each primary.
-	// save returns the state of the run as JSON, some megabytes in size; it is valid
+	// save returns the state of the run as JSON, about as large as Differences takes; it is valid
 	// during the call only. A run that continues repeats at most what came after
 	// Checkpoint. An error ends the run.
 	Checkpoint func(save func() ([]byte, error)) error
