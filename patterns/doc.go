@@ -92,6 +92,11 @@
 //	DeleteItem            whether. Otherwise like Table.Replace and Delete under an ETag.
 //	Store.Update,         With rows elsewhere: applied exactly once, unless the record of
 //	UpdateItem            the outcome cannot be read. Otherwise like Table.Update.
+//	StoreBatch.Commit     All operations or none. With rows elsewhere: applied at most once,
+//	                      and an outbox row shows whether. Otherwise like Batch.Commit; if all
+//	                      operations are Put and Delete, repeated until the outcome is known.
+//	Store.Bulk            Each of its transactions like a StoreBatch; the report contains the
+//	                      operations whose outcome is unknown.
 //	Store.Repair, Sweep,  May be repeated after any error.
 //	Handle
 //

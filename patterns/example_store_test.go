@@ -1,6 +1,7 @@
 package patterns_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/keys"
@@ -78,4 +79,47 @@ func ExampleStore_ExplainChange() {
 	//              replace copy of byBadge
 	// 6. eventual  check that the primary is unchanged: 1 request
 	// 7. eventual  delete outbox row and message: 2 requests
+}
+
+// Two employees swap their addresses. All rows change in one transaction.
+func ExampleStore_Batch() {
+	byEmail := patterns.NewView("byEmail", patterns.Shape{}, func(m *Member) ([]patterns.DerivedRow, error) {
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: m.Department, Row: "email_" + m.Email}, patterns.CopySpec{})}, nil
+	})
+	account := storagetest.Start(nil)
+	ctx := context.Background()
+	table, err := patterns.NewTable(account.Tables().NewClient("staff"), &patterns.TableOptions[Member]{Key: memberKey})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Member]{Views: []patterns.View[Member]{byEmail}})
+	if err == nil {
+		err = table.Create(ctx)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	items, err := staff.Batch().
+		Insert(&Member{"Sales", "000223", "ann@contoso.com", "B7"}).
+		Insert(&Member{"Sales", "000224", "bob@contoso.com", "B8"}).
+		Commit(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ann, bob := items[0].Value, items[1].Value
+	ann.Email, bob.Email = bob.Email, ann.Email
+	swapped, err := staff.Batch().PutItem(items[0], &ann).PutItem(items[1], &bob).Commit(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, item := range swapped {
+		fmt.Println(item.Value.ID, item.Value.Email)
+	}
+	// Output:
+	// 000223 bob@contoso.com
+	// 000224 ann@contoso.com
 }

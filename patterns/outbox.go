@@ -24,8 +24,8 @@ type OutboxQueue interface {
 // Receipt identifies a message that was put and has not been received since.
 type Receipt struct{ ID, PopReceipt string }
 
-// OutboxMessage asks a worker to complete one operation. It contains keys and no other
-// data.
+// OutboxMessage asks a worker to complete the operations of one transaction. It contains keys
+// and no other data.
 type OutboxMessage struct {
 	Partition string `json:"p"`  // of the primary
 	ID        string `json:"id"` // of the operation
@@ -36,17 +36,41 @@ type OutboxMessage struct {
 
 	// Row is the primary's row key if rows are reserved.
 	Row string `json:"k,omitempty"`
+
+	// Others are the other operations of a transaction over several entities. They are in the
+	// same partition; their Partition is "".
+	Others []OutboxMessage `json:"o,omitempty"`
+}
+
+// publicMessage returns the public form of m.
+func publicMessage(m outbox.Message) OutboxMessage {
+	public := OutboxMessage{Partition: m.Partition, ID: m.ID, Row: m.Row}
+	for _, r := range m.Reserved {
+		public.Reserved = append(public.Reserved, RowRef(r))
+	}
+	for _, o := range m.Others {
+		public.Others = append(public.Others, publicMessage(o))
+	}
+	return public
+}
+
+// engineMessage is the reverse of publicMessage.
+func engineMessage(m OutboxMessage) outbox.Message {
+	engine := outbox.Message{Partition: m.Partition, ID: m.ID, Row: m.Row}
+	for _, r := range m.Reserved {
+		engine.Reserved = append(engine.Reserved, view.RowRef(r))
+	}
+	for _, o := range m.Others {
+		engine.Others = append(engine.Others, engineMessage(o))
+	}
+	return engine
 }
 
 // engineQueue is an OutboxQueue as the engine uses it.
 type engineQueue struct{ queue OutboxQueue }
 
 func (q engineQueue) Put(ctx context.Context, m outbox.Message, after time.Duration) (outbox.Receipt, error) {
-	public := OutboxMessage{Partition: m.Partition, ID: m.ID, Row: m.Row}
-	for _, r := range m.Reserved {
-		public.Reserved = append(public.Reserved, RowRef(r))
-	}
-	r, err := q.queue.Put(ctx, public, after)
+	r, err := q.queue.Put(ctx, publicMessage(m), after)
 	return outbox.Receipt(r), err
 }
 
@@ -70,9 +94,5 @@ func (q engineQueue) Delete(ctx context.Context, r outbox.Receipt) error {
 // that was not applied is fenced, so that it can no longer be applied, and the rows that
 // it reserved are released.
 func (s *Store[T]) Handle(ctx context.Context, m OutboxMessage) (retryAfter time.Duration, err error) {
-	engine := outbox.Message{Partition: m.Partition, ID: m.ID, Row: m.Row}
-	for _, r := range m.Reserved {
-		engine.Reserved = append(engine.Reserved, view.RowRef(r))
-	}
-	return s.engine.Process(ctx, engine)
+	return s.engine.Process(ctx, engineMessage(m))
 }

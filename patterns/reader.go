@@ -53,3 +53,8 @@ func (r *Reader[U]) Page(ctx context.Context, f query.Filter, cursor string, opt
 func (r *Reader[U]) Scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[U], error] {
 	return r.rows.scan(ctx, f, cursor, opts)
 }
+
+// Segments is [Table.Segments].
+func (r *Reader[U]) Segments(ctx context.Context, f query.Filter, n int, opts *ScanOptions) ([]string, error) {
+	return r.rows.segments(ctx, f, n, opts)
+}

@@ -78,13 +78,44 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 	return t.rows.scan(ctx, f, cursor, opts)
 }
 
-func (r *rowReader[T]) scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
+// Segments divides what Scan reads with the same f and opts into up to n segments, so that
+// any number of machines can share a scan. Each is a cursor of Scan, to be stored or sent:
+// Scan reads from it the rows of this segment only, and the cursors of its pages resume
+// within the segment. Every row belongs to exactly one segment, whether it exists now or is
+// inserted later.
+//
+// The segments are ranges of keys, chosen so that they are of similar size if the keys are
+// spread evenly. Otherwise they are not: a large partition among many small ones may be in
+// one segment. So use several times as many segments as machines. Each has about a page of
+// rows ([ScanOptions.PageSize]) or more, so a small table has fewer than n: one of a single
+// page, or of none, is one segment, and so is a table of Cosmos DB. There are none if f
+// matches no key. An n below 1 means 1.
+//
+// At most 4n+32 requests, of keys only: one page of each segment, and probes of one row.
+// ScanOptions.Parallel limits the concurrent ones.
+func (t *Table[T]) Segments(ctx context.Context, f query.Filter, n int, opts *ScanOptions) ([]string, error) {
+	return t.rows.segments(ctx, f, n, opts)
+}
+
+func (r *rowReader[T]) segments(ctx context.Context, f query.Filter, n int, opts *ScanOptions) ([]string, error) {
+	p, err := r.scanPlan(f, opts)
+	if err != nil {
+		return nil, err
+	}
+	return p.Divide(ctx, n)
+}
+
+func (r *rowReader[T]) scanPlan(f query.Filter, opts *ScanOptions) (*fetch.Plan, error) {
 	var o ScanOptions
 	if opts != nil {
 		o = *opts
 	}
+	return r.source.Plan(f, &fetch.Options{Select: o.Select, PageSize: o.PageSize, Parallel: o.Parallel, Allow: query.TableScan})
+}
+
+func (r *rowReader[T]) scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
 	return func(yield func(ScanPage[T], error) bool) {
-		p, err := r.source.Plan(f, &fetch.Options{Select: o.Select, PageSize: o.PageSize, Parallel: o.Parallel, Allow: query.TableScan})
+		p, err := r.scanPlan(f, opts)
 		if err != nil {
 			yield(ScanPage[T]{}, err)
 			return

@@ -18,6 +18,7 @@ import (
 // Rows in the primary's own partition change in one transaction with it. Rows elsewhere
 // are eventually consistent: normally they are updated immediately after the
 // transaction, after a crash by a worker (see [Store.Handle]).
+// [Store.Batch] changes several entities of a partition in one transaction.
 //
 // All changes of primaries must go through a Store with the same views, except for views
 // that are being added or removed as [ViewState] describes. Row keys that begin with "~azp",
@@ -81,7 +82,9 @@ type StoreOptions[T any] struct {
 	// Inserts of entities with rows outside the partition are always safe in this way.
 	GuardInserts bool
 
-	// Parallel is how many requests of one operation may be in flight. Zero means 8.
+	// Parallel is how many requests of one operation may be in flight. Zero means 8. A
+	// transaction over several entities writes the remote rows of as many entities
+	// concurrently.
 	Parallel int
 
 	// Tries is how often an operation starts over after a conflict before it fails with

@@ -2,11 +2,7 @@ package patterns
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/internal/txn"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -21,7 +17,7 @@ import (
 // row that is a list or that is merged into. Remote rows are written afterwards; see
 // [Store.Explain].
 func (s *Store[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
-	return result[T](put(ctx, s.engine, pointer(v), outbox.Intent{Op: "insert", Known: true}))
+	return s.do(ctx, InsertEntity(v))
 }
 
 // Put stores v: it inserts the entity if there is none, and otherwise replaces it, whatever
@@ -34,14 +30,14 @@ func (s *Store[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
 // client made in between. Use [Store.Update] or [Store.PutItem], which write on the condition
 // that the entity is still the version that was read.
 func (s *Store[T]) Put(ctx context.Context, v *T) (Item[T], error) {
-	return result[T](put(ctx, s.engine, pointer(v), outbox.Intent{Op: "put", Reread: true, Repeatable: true}))
+	return s.do(ctx, PutEntity(v))
 }
 
 // PutItem is Put for an entity that was read, which saves the read: one request if all
 // rows are copies in the entity's partition. It returns [ErrConflict] if the entity was
 // changed since was was read, and [ErrNotFound] if it was deleted.
 func (s *Store[T]) PutItem(ctx context.Context, was Item[T], v *T) (Item[T], error) {
-	return result[T](putItem(ctx, s.engine, recordOf(was), pointer(v)))
+	return s.do(ctx, PutEntity(v).Was(was))
 }
 
 // Update reads the entity at key, calls change to modify it, and stores it together with
@@ -53,31 +49,13 @@ func (s *Store[T]) PutItem(ctx context.Context, was Item[T], v *T) (Item[T], err
 // Two requests if all rows are copies in the entity's partition. [ErrNotFound] if there
 // is no entity.
 func (s *Store[T]) Update(ctx context.Context, key keys.Key, change func(*T) error) (Item[T], error) {
-	return s.update(ctx, outbox.Intent{Key: key}, change)
+	return s.do(ctx, UpdateEntity(key, change))
 }
 
 // UpdateItem is Update that uses was instead of its first read. was must be unchanged
 // since it was read.
 func (s *Store[T]) UpdateItem(ctx context.Context, was Item[T], change func(*T) error) (Item[T], error) {
-	return s.update(ctx, outbox.Intent{Was: recordOf(was), Known: true}, change)
-}
-
-func (s *Store[T]) update(ctx context.Context, in outbox.Intent, change func(*T) error) (Item[T], error) {
-	if change == nil {
-		return Item[T]{}, fmt.Errorf("update: function: %w", ErrNil)
-	}
-	in.Next = func(was *txn.Record) (any, error) {
-		if was == nil {
-			return nil, fmt.Errorf("update: %w", ErrNotFound)
-		}
-		v := *was.Value.(*T)
-		if err := change(&v); err != nil {
-			return nil, err
-		}
-		return &v, nil
-	}
-	in.Op, in.Reread, in.Computed = "update", true, true
-	return result[T](run(ctx, s.engine, &in))
+	return s.do(ctx, UpdateEntity(was.Key, change).Was(was))
 }
 
 // Delete deletes the entity at key, whatever its version, and the rows derived from it. It
@@ -88,61 +66,13 @@ func (s *Store[T]) update(ctx context.Context, in outbox.Intent, change func(*T)
 // client inserted in between. Use [Store.DeleteItem], which deletes only the version that was
 // read.
 func (s *Store[T]) Delete(ctx context.Context, key keys.Key) error {
-	return remove(ctx, s.engine, outbox.Intent{Key: key, Reread: true, Repeatable: true})
+	_, err := s.do(ctx, DeleteEntity[T](key))
+	return err
 }
 
 // DeleteItem deletes the entity that was read as was, which saves the read. It returns
 // [ErrConflict] if the entity was changed since, and [ErrNotFound] if it was deleted.
 func (s *Store[T]) DeleteItem(ctx context.Context, was Item[T]) error {
-	return remove(ctx, s.engine, outbox.Intent{Was: recordOf(was), Known: true})
-}
-
-// put stores v, a pointer to the entity or nil, under its own key.
-func put(ctx context.Context, engine *outbox.Store, v any, in outbox.Intent) (txn.Record, error) {
-	if v == nil {
-		return txn.Record{}, fmt.Errorf("%s: value: %w", in.Op, ErrNil)
-	}
-	if in.Was == nil {
-		var err error
-		if in.Key, err = engine.Table.KeyOf(v); err != nil {
-			return txn.Record{}, fmt.Errorf("%s: %w", in.Op, err)
-		}
-	}
-	in.Next = func(*txn.Record) (any, error) { return v, nil }
-	return run(ctx, engine, &in)
-}
-
-func putItem(ctx context.Context, engine *outbox.Store, was *txn.Record, v any) (txn.Record, error) {
-	return put(ctx, engine, v, outbox.Intent{Op: "put", Was: was, Known: true})
-}
-
-func remove(ctx context.Context, engine *outbox.Store, in outbox.Intent) error {
-	in.Op = "delete"
-	in.Next = func(*txn.Record) (any, error) { return nil, nil }
-	_, err := run(ctx, engine, &in)
+	_, err := s.do(ctx, DeleteEntity[T](was.Key).Was(was))
 	return err
-}
-
-// run carries out an intent. If it has an item that the caller read, it first checks
-// that the item can be the result of a read.
-func run(ctx context.Context, engine *outbox.Store, in *outbox.Intent) (txn.Record, error) {
-	if in.Was != nil {
-		in.Key = in.Was.Key
-		if err := readInFull(engine, in.Was); err != nil {
-			return txn.Record{}, fmt.Errorf("%s: %w", in.Op, err)
-		}
-	}
-	r, err := engine.Run(ctx, in)
-	return r, withPlan(err)
-}
-
-// readInFull refuses an item that cannot be the result of a read.
-func readInFull(engine *outbox.Store, was *txn.Record) error {
-	if was.Origin != nil && was.Origin.Selected != nil {
-		return ErrProjected
-	}
-	if err := (txn.Op{Kind: wire.Replace, ETag: was.ETag}).CheckETag(); err != nil {
-		return err
-	}
-	return engine.CheckKey(was)
 }

@@ -22,8 +22,28 @@ import (
 // names a property, `table:",omitempty"` leaves the field out if it is zero, `table:"-"`
 // skips it, `table:",json"` stores a nested value as JSON text. If a field has no table
 // tag, its json tag is used, and an embedded aztables.Entity is understood, so structs
-// written for aztables work unchanged. MarshalJSON and UnmarshalJSON of T itself are not
-// called: the fields and tags decide.
+// written for aztables work unchanged. A table tag without a name keeps the name, omitempty
+// and omitzero of the json tag. MarshalJSON and UnmarshalJSON of T itself are not called: the
+// fields and tags decide. Those of a field's type are called if they are for a string, a
+// number or a boolean.
+//
+// An int or int64 is stored as Edm.Int64, which is text in JSON, a time.Time as Edm.DateTime,
+// and a []byte as Edm.Binary. Programs that pass the same struct through encoding/json to
+// aztables store an Edm.Int32 and two Edm.Strings instead, and cannot decode an Edm.Int64 into
+// an int. While both programs write:
+//
+//   - A property that an Item was read with keeps its stored type when the Item, or the value
+//     in [Table.Update] and [Store.Update], is written back. An integer that does not fit a
+//     stored Edm.Int32 is a [*PropertyError].
+//   - New properties, and rows written by [Table.Insert] and [Table.Upsert], have the types of
+//     the fields. Declare them: `table:",int32"`, and `table:",string"` for times and byte
+//     slices. The other types are int64, double, datetime, guid and binary. A declared type is
+//     always written, also in place of another stored type.
+//   - Filters compare values of the field's type, declared or not. They do not match a
+//     property that is stored with another type.
+//
+// A zero time.Time is omitted, because Edm.DateTime begins in 1601. As an Edm.String it is
+// stored.
 //
 // T may also be aztables.EDMEntity, or a map[string]any with Go values of the exact
 // property types (an int counts as an int64), whose keys [TableOptions.Key] returns.

@@ -173,8 +173,9 @@ type CopySpec struct {
 // CopyRow is a copy of the primary at key.
 //
 // In addition to the copied properties the row has azp_pk and azp_rk, the primary's key,
-// and azp_view, the view's name. A row at that key without them, or with those of another
-// primary, is never overwritten or deleted: [*DuplicateError]. If the copy is remote and
+// and azp_view, the view's name, unless the view is [Shape.Plain]. A row at that key with
+// those of another primary is never overwritten or deleted: [*DuplicateError]. [Adopt]
+// selects what becomes of a row without them. If the copy is remote and
 // not [CopySpec.Unique], this is found only after the primary was changed: the operation
 // succeeds, [StoreOptions.OnPending] and then the worker receive the error, and the copy
 // is missing until the other row is deleted. In the primary's own partition an existing

@@ -50,7 +50,8 @@ func (t *Table[T]) Replace(ctx context.Context, item Item[T]) (Item[T], error) {
 }
 
 // Merge writes item's properties over those of the row if it still has item's ETag, and
-// keeps the row's other properties. It cannot remove a property. An item that was read in
+// keeps the row's other properties. It cannot remove a property: the row keeps the stored
+// value of a field that is omitted, such as a zero time. An item that was read in
 // part writes only that part. One request.
 func (t *Table[T]) Merge(ctx context.Context, item Item[T]) (Item[T], error) {
 	return t.Do(ctx, MergeOp(item))

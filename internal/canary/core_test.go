@@ -57,6 +57,12 @@ var coreCalls = []call{
 	{"patterns.Reader.Page", func(e *env) []any {
 		return results(failure(reader(e).Page(e.t.Context(), byName, "", nil)), failure(reader(e).Page(e.t.Context(), byName, cursor, nil)))
 	}},
+	{"patterns.Table.Segments", func(e *env) []any {
+		return results(failure(e.people.Segments(e.t.Context(), byName, 4, nil)), failure(e.people.Segments(e.t.Context(), badQuery, 4, nil)))
+	}},
+	{"patterns.Reader.Segments", func(e *env) []any {
+		return results(failure(reader(e).Segments(e.t.Context(), byName, 4, nil)), failure(reader(e).Segments(e.t.Context(), badQuery, 4, nil)))
+	}},
 	{"patterns.Reader.Scan", func(e *env) []any {
 		return results(failures(reader(e).Scan(e.t.Context(), byName, "", nil)), failures(reader(e).Scan(e.t.Context(), byName, cursor, nil)))
 	}},

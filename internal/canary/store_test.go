@@ -3,6 +3,7 @@ package canary_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
@@ -96,6 +97,29 @@ var storeCalls = []call{
 	}},
 	{"patterns.Store.DeleteItem", func(e *env) []any {
 		return each(items(e), func(i patterns.Item[person]) error { return e.store.DeleteItem(e.t.Context(), i) })
+	}},
+	{"patterns.StoreBatch.Commit", func(e *env) []any {
+		commit := func(b *patterns.StoreBatch[person]) error { return failure(b.Commit(e.t.Context())) }
+		found := each(bad(), func(p *person) error { return commit(e.store.Batch().Insert(good("batch")).Put(p)) })
+		found = append(found, each(items(e), func(i patterns.Item[person]) error {
+			return commit(e.store.Batch().Insert(good("batch")).DeleteItem(i))
+		})...)
+		found = append(found, results(commit(e.store.Batch().Insert(good("batch")).Insert(good("duplicate"))), commit(e.store.Batch().Insert(good("a")).Insert(good("b"))))...)
+		return append(found, stores(e, func(s *patterns.Store[person]) error {
+			return commit(s.Batch().Update(storedKey, func(p *person) error { p.Name += digits; return nil }).Delete(theKey))
+		})...)
+	}},
+	{"patterns.Store.Bulk", func(e *env) []any {
+		var ops []patterns.StoreOp[person]
+		for _, p := range append(bad(), good("duplicate"), good("stored"), good("bulk")) {
+			ops = append(ops, patterns.InsertEntity(p))
+		}
+		var found []any
+		report, err := e.store.Bulk(e.t.Context(), slices.Values(ops), &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) { found = append(found, p) }})
+		for _, f := range report.Failures { // a failure has the key in a field of its own, for the program
+			found = append(found, f.Err)
+		}
+		return append(found, err)
 	}},
 	{"patterns.Store.Handle", func(e *env) []any {
 		return results(failure(e.store.Handle(e.t.Context(), patterns.OutboxMessage{Partition: bird, ID: bird})), failure(e.store.Handle(e.t.Context(), patterns.OutboxMessage{Partition: badKey.Row, ID: bird})))

@@ -67,6 +67,7 @@ type Field struct {
 //	arrays of 16 bytes                   Edm.Guid
 //	EDMInt64, EDMDateTime, EDMGUID, EDMBinary of aztables, likewise
 //	text marshalers and unmarshalers     Edm.String
+//	JSON marshalers and unmarshalers     as the string, number or boolean that MarshalJSON returns
 //	json.RawMessage, table:",json"       Edm.String
 //	pointers to these                    the same; nil is omitted
 //

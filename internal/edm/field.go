@@ -104,7 +104,7 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 		if edm = scalarType(t); edm == 0 {
 			return 0, 0, 0, "its MarshalJSON returns nested JSON" + nestedJSON
 		}
-		return shapeScalar, edm, 64, ""
+		return shapeScalar, edm, 0, ""
 	case writes || reads:
 		return 0, 0, 0, "needs both MarshalJSON and UnmarshalJSON"
 	}

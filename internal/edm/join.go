@@ -70,6 +70,22 @@ func (g *StoredRows) AddEntity(etag string, body []byte) error {
 	return err
 }
 
+// Names returns the names of the properties of row i that have a value and are of the
+// entity: neither reserved, nor keys or Timestamp.
+func (g *StoredRows) Names(i int) (names []string) {
+	s := scanner{data: g.data, pos: g.Rows[i].start}
+	_ = s.members(func(name, value *token) { // add has read the row without an error
+		text := s.data[name.start:name.end]
+		if name.escaped {
+			text, _ = unescape(nil, text)
+		}
+		if n := string(text); value.kind != tokNull && IsOwnName(n) {
+			names = append(names, n)
+		}
+	})
+	return names
+}
+
 // AddFrom adds the first row of other, which must have one, and returns its index in Rows.
 func (g *StoredRows) AddFrom(other *StoredRows) int {
 	row := other.Rows[0]
@@ -101,12 +117,24 @@ func (g *StoredRows) add(body []byte, read func(*scanner) error) error {
 
 // row reads one row: its position, and the texts that are not properties of the entity.
 func (s *scanner) row(g *StoredRows) error {
-	if s.peek() != '{' {
-		s.unexpected()
+	s.skipSpace()
+	r := StoredRow{start: s.pos}
+	if err := s.members(func(name, value *token) {
+		if value.kind == tokString {
+			r.addText(s.data[name.start:name.end], s.data[value.start:value.end], value.escaped)
+		}
+	}); err != nil {
+		return err
+	}
+	g.Rows = append(g.Rows, r)
+	return nil
+}
+
+// members reads an object and calls f with each of its members.
+func (s *scanner) members(f func(name, value *token)) error {
+	if !s.expect('{') {
 		return s.err
 	}
-	r := StoredRow{start: s.pos}
-	s.pos++
 	for s.peek() != '}' {
 		var name, value token
 		if s.peek() != '"' {
@@ -116,15 +144,12 @@ func (s *scanner) row(g *StoredRows) error {
 		if !s.text(&name) || !s.expect(':') || !s.value(&value, 1) {
 			return s.err
 		}
-		if value.kind == tokString {
-			r.addText(s.data[name.start:name.end], s.data[value.start:value.end], value.escaped)
-		}
+		f(&name, &value)
 		if s.peek() != ',' {
 			break
 		}
 		s.pos++
 	}
-	g.Rows = append(g.Rows, r)
 	if !s.expect('}') {
 		return s.err
 	}

@@ -9,8 +9,13 @@ import (
 // returns, as aztables stores it.
 
 // scalarType returns the property type of the zero value of a type with JSON methods, and
-// Edm.String if that is null or an error. It returns 0 for nested JSON.
-func scalarType(t reflect.Type) Type {
+// Edm.String if that is null, an error or a panic. It returns 0 for nested JSON.
+func scalarType(t reflect.Type) (edm Type) {
+	defer func() {
+		if recover() != nil { // the method need not accept a zero value
+			edm = String
+		}
+	}()
 	text, err := json.Marshal(reflect.New(t).Interface())
 	if err != nil {
 		return String

@@ -32,6 +32,25 @@ type onlyJSON struct{ X int }
 
 func (onlyJSON) MarshalJSON() ([]byte, error) { return nil, nil }
 
+type nestedInJSON struct{ X int }
+
+func (nestedInJSON) MarshalJSON() ([]byte, error) { return []byte("[1]"), nil }
+func (*nestedInJSON) UnmarshalJSON([]byte) error  { return nil }
+
+type noZeroInJSON struct{ X *int }
+
+func (v noZeroInJSON) MarshalJSON() ([]byte, error)  { return json.Marshal(*v.X) }
+func (v *noZeroInJSON) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &v.X) }
+
+func TestAJSONMethodNeedNotAcceptTheZeroValue(t *testing.T) {
+	type row struct{ N noZeroInJSON }
+	roundTrip(t, row{noZeroInJSON{ptr(7)}}, func(got row) {
+		if *got.N.X != 7 {
+			t.Errorf("read %d", *got.N.X)
+		}
+	})
+}
+
 type recursive struct {
 	Name string
 	*recursiveInner
@@ -63,6 +82,22 @@ func TestCodecForNamesTheFieldThatCannotBeStored(t *testing.T) {
 		{reflect.TypeFor[struct{ N json.Number }](), "N"},
 		{reflect.TypeFor[struct{ T onlyText }](), "T"},
 		{reflect.TypeFor[struct{ J onlyJSON }](), "J"},
+		{reflect.TypeFor[struct{ J nestedInJSON }](), "J"},
+		{reflect.TypeFor[struct {
+			X noZeroInJSON `table:",int32"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X bool `table:",int32"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X time.Time `table:",guid"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X []string `table:",string"`
+		}](), "X"},
+		{reflect.TypeFor[struct {
+			X []string `table:",json,int32"`
+		}](), "X"},
 		{reflect.TypeFor[struct {
 			X string `table:"with-dash"`
 		}](), "X"},

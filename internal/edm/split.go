@@ -14,7 +14,7 @@ type SplitSpec struct {
 	RowOf   func(name string, piece int) int // the row of a property, 0 to Rows-1
 	Only    []string                         // the properties to write, nil for all
 	Unknown *Unknown                         // nil for none; not written if Only is set
-	Note    string                           // name of a text property that AppendRow adds to each row
+	Note    string                           // name of a text property that AppendRow adds to each row, "" for none
 }
 
 // SplitEntity is an entity that is distributed over rows. Only one goroutine may use it.
@@ -44,7 +44,11 @@ type splitRow struct {
 func (c *Codec) Split(entity any, s SplitSpec) (*SplitEntity, error) {
 	out := &SplitEntity{spec: s, rows: make([]splitRow, s.Rows)}
 	for i := range out.rows {
-		out.rows[i].sizer.size = entitySize{Properties: 1, Bytes: entityOverhead + nameSize(s.Note) + 4}
+		size := entitySize{Bytes: entityOverhead}
+		if s.Note != "" {
+			size = entitySize{Properties: 1, Bytes: entityOverhead + nameSize(s.Note) + 4}
+		}
+		out.rows[i].sizer.size = size
 	}
 	w := encoder{split: out, stored: s.Unknown}
 	w.sizer = out.rows[0].sizer
@@ -252,15 +256,17 @@ func (s *SplitEntity) AppendRow(dst []byte, row int, pk, rk, note string) ([]byt
 		return dst, err
 	}
 	w.dst = append(w.dst, r.members...)
-	w.dst = append(append(append(w.dst, `,"`...), s.spec.Note...), `":`...)
-	units, ok := w.quote(note)
-	switch {
-	case !ok:
-		return dst, &PropertyError{Property: s.spec.Note, Want: "UTF-8", Got: "other bytes"}
-	case units > maxTextUnits:
-		return dst, tooLarge(s.spec.Note, wantText, units)
+	if s.spec.Note != "" {
+		w.dst = append(append(append(w.dst, `,"`...), s.spec.Note...), `":`...)
+		units, ok := w.quote(note)
+		switch {
+		case !ok:
+			return dst, &PropertyError{Property: s.spec.Note, Want: "UTF-8", Got: "other bytes"}
+		case units > maxTextUnits:
+			return dst, tooLarge(s.spec.Note, wantText, units)
+		}
+		w.sizer.size.Bytes += 2 * units
 	}
-	w.sizer.size.Bytes += 2 * units
 	w.dst = append(w.dst, '}')
 	if err := w.sizer.check(); err != nil {
 		return dst, err

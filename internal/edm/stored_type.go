@@ -30,8 +30,8 @@ func (f *field) canStore(t Type) bool {
 	case shapeInt, shapeUint:
 		return t == String || t == Int32 || t == Int64 || t == Double
 	case shapeScalar:
-		return true
-	case shapeText, shapeJSON, shapeMap:
+		return false // MarshalJSON decides
+	case shapeText, shapeJSON:
 		return t == String
 	}
 	return t == f.native || t == String
@@ -40,7 +40,7 @@ func (f *field) canStore(t Type) bool {
 // storedType returns the type of the value t of the field f if it is not the type with which the
 // field is written. Otherwise it returns 0.
 func (d *decoder) storedType(f *field, t *token) Type {
-	if t.edm == f.edm || f.declared || f.annotationAt > 0 {
+	if f.declared || f.annotationAt > 0 || f.shape == shapeScalar && t.edm == 0 {
 		return 0
 	}
 	if t.edm == 0 {
@@ -50,7 +50,7 @@ func (d *decoder) storedType(f *field, t *token) Type {
 				return 0
 			}
 		case tokString:
-			if f.edm == String || d.untyped() {
+			if d.untyped() {
 				return 0
 			}
 		case tokNumber:
@@ -72,10 +72,10 @@ func (d *decoder) storedTypes() []storedType {
 	d.types = d.types[:0]
 	for i := range d.plan.fields {
 		t := &d.toks[firstFieldSlot+i]
-		if t.kind == tokNone || t.kind == tokNull {
-			continue
-		}
 		f := &d.plan.fields[i]
+		if t.kind == tokNone || t.kind == tokNull || t.edm == f.edm || t.edm == 0 && t.kind == tokString && f.edm == String {
+			continue // the usual case
+		}
 		if stored := d.storedType(f, t); stored != 0 {
 			d.types = append(d.types, storedType{f.name, stored})
 		}
@@ -98,10 +98,10 @@ func (f *field) as(t Type, v reflect.Value) *field {
 	}
 	if f.shape == shapeFloat && t == Int32 {
 		x := v.Float()
-		if x != math.Trunc(x) || !fitsFloat(x, Int32) || x == 0 && math.Signbit(x) {
+		if x != math.Trunc(x) || x < math.MinInt32 || x > math.MaxInt32 || x == 0 && math.Signbit(x) {
 			return f
 		}
-	} else if f.shape == shapeString || !f.canStore(t) {
+	} else if f.shape == shapeString || f.shape != shapeScalar && !f.canStore(t) {
 		return f // the item was read as another Go type
 	}
 	as := *f
@@ -130,14 +130,6 @@ func (f *field) unfit() error {
 		e.Want += ", as the row stores it (a tag such as `table:\",int64\"` changes the type)"
 	}
 	return e
-}
-
-// fitsFloat reports whether a whole number is in the range of the integer type t.
-func fitsFloat(x float64, t Type) bool {
-	if t == Int32 {
-		return x >= math.MinInt32 && x <= math.MaxInt32
-	}
-	return x >= math.MinInt64 && x < 1<<63
 }
 
 // maxExact is the largest integer up to which a double represents every integer.

@@ -8,6 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // probe looks for the first row of a span, whether or not it matches the scan's filter:
@@ -25,28 +26,37 @@ var keyCodec = sync.OnceValues(func() (*edm.Codec, error) { return edm.CodecFor(
 
 // probe requests the keys of one row. One request.
 func (s *scan) probe(ctx context.Context, p *probe) error {
-	codec, err := keyCodec()
-	if err != nil {
+	found, more, err := s.readKeys(ctx, p.span.filter(), 1)
+	switch {
+	case err != nil:
 		return err
-	}
-	next, err := s.source.client.Query(ctx, wire.Query{
-		Filter: p.span.filter().String(),
-		Select: "PartitionKey,RowKey",
-		Top:    1,
-	}, func(body []byte) error {
-		var meta edm.Meta
-		p.found = false
-		err := codec.DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
-			p.found = true
-			return new(struct{}), &meta, nil
-		})
-		p.row = keys.Key{Partition: meta.PartitionKey, Row: meta.RowKey}
-		return err
-	})
-	if err == nil && !p.found && next != (wire.Position{}) {
+	case len(found) > 0:
+		p.found, p.row = true, found[0]
+	case more:
 		p.found, p.row = true, p.key // an empty page before others proves nothing
 	}
-	return err
+	return nil
+}
+
+// readKeys requests the keys of up to top rows that f matches, and reports whether more
+// may follow. One request.
+func (p *Plan) readKeys(ctx context.Context, f query.Filter, top int) (found []keys.Key, more bool, err error) {
+	codec, err := keyCodec()
+	if err != nil {
+		return nil, false, err
+	}
+	var rows []*edm.Meta
+	next, err := p.source.client.Query(ctx, wire.Query{Filter: f.String(), Select: "PartitionKey,RowKey", Top: int32(top)}, func(body []byte) error {
+		rows = nil // this may be a second attempt
+		return codec.DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
+			rows = append(rows, new(edm.Meta))
+			return new(struct{}), rows[len(rows)-1], nil
+		})
+	})
+	for _, r := range rows {
+		found = append(found, keys.Key{Partition: r.PartitionKey, Row: r.RowKey})
+	}
+	return found, next != (wire.Position{}), err
 }
 
 // toCut chooses the segment to cut, and up to n points in it to probe: the segment with

@@ -50,6 +50,7 @@ func (t *transaction) repeatable() bool {
 
 // send is the one request of a transaction.
 func (t *transaction) send(ctx context.Context, changes []txn.Change) ([]string, error) {
+	t.sent++
 	client := t.store.Table.Client
 	if len(changes) == 1 {
 		etag, err := client.Write(ctx, changes[0].Write)

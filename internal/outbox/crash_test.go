@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // scenario is one call, and what is stored before it.
@@ -69,9 +71,80 @@ func scenarios() map[string]scenario {
 			}
 			return fmt.Errorf("not refused: %w", err)
 		}},
+		"batch of inserts": {insert(bob()), func(ctx context.Context, p *process) error {
+			carl := &hire{Dept: "Sales", ID: "3", Name: "Ann", Email: "c@x", Badge: "C", Last: "Jones"}
+			_, err := p.Batch().Insert(ann()).Insert(carl).Commit(ctx)
+			return err
+		}},
+		"batch of three": {insert(ann(), bob()), func(ctx context.Context, p *process) error {
+			carl := &hire{Dept: "Sales", ID: "3", Name: "Ann", Email: "a@x", Badge: "C", Last: "Smith", Head: true}
+			_, err := p.Batch().Update(ann().key(), move).Insert(carl).Delete(bob().key()).Commit(ctx)
+			return err
+		}},
+		"batch that swaps": {insert(ann(), bob()), func(ctx context.Context, p *process) error {
+			_, err := p.Batch().
+				Update(ann().key(), func(h *hire) error { h.Email, h.Head = "b@x", false; return nil }).
+				Update(bob().key(), func(h *hire) error { h.Email, h.Head = "a@x", true; return nil }).
+				Commit(ctx)
+			return err
+		}},
+		"batch with a taken badge": {insert(ann(), bob()), func(ctx context.Context, p *process) error {
+			_, err := p.Batch().
+				Insert(&hire{Dept: "Sales", ID: "3", Badge: "C"}).
+				Insert(&hire{Dept: "Sales", ID: "4", Badge: "B"}).
+				Commit(ctx)
+			if errors.As(err, new(*patterns.DuplicateError)) {
+				return nil
+			}
+			return fmt.Errorf("not refused: %w", err)
+		}},
 		"delete":          {insert(ann(), bob()), func(ctx context.Context, p *process) error { return p.Delete(ctx, ann().key()) }},
 		"delete the last": {insert(ann()), func(ctx context.Context, p *process) error { return p.Delete(ctx, ann().key()) }},
 	}
+}
+
+// A batch of three entities with local and remote rows and lists is killed at each request,
+// also while a request is in flight, which arrives later.
+func TestACrashOfABatchIsRepaired(t *testing.T) {
+	var queue *harness.OutboxQueue // outlives the process; the runs come one after the other
+	open := func(account *storagetest.Account) (*cluster, *patterns.Store[hire], error) {
+		tables := account.TablesWith(patterns.Accelerate(nil))
+		c := &cluster{views: everyView, queue: queue, own: tables.NewClient("hires"), other: tables.NewClient("other")}
+		s, err := newHires(c.own, patterns.StoreOptions[hire]{Views: allViews(c.other), Outbox: queue, Grace: testGrace})
+		return c, s, err
+	}
+	storagetest.CrashPoints(t,
+		func(ctx context.Context, account *storagetest.Account) error {
+			queue = &harness.OutboxQueue{}
+			for _, name := range []string{"hires", "other"} {
+				if _, err := account.Tables().CreateTable(ctx, name, nil); err != nil {
+					return err
+				}
+			}
+			_, s, err := open(account)
+			if err != nil {
+				return err
+			}
+			hires := people(4)
+			if err := insertAll(ctx, s, hires[:2]); err != nil {
+				return err
+			}
+			account.Arm()
+			_, err = s.Batch().Insert(hires[2]).Delete(hires[0].key()).
+				Update(hires[1].key(), func(h *hire) error { h.Email, h.Badge, h.Last = "e0", "new", "Smith"; return nil }).
+				Commit(ctx)
+			return err
+		},
+		func(t *testing.T, account *storagetest.Account) {
+			c, s, err := open(account)
+			harness.NoError(t, err)
+			harness.NoError(t, inPartition(t.Context(), c))
+			for queue.Len() != 0 {
+				time.Sleep(time.Minute)
+				harness.NoError(t, queue.Work(t.Context(), s.Handle))
+			}
+			harness.NoError(t, c.clean(t.Context()))
+		})
 }
 
 // prepared returns a cluster on which sc is ready to run, and a process that is killed at
@@ -148,7 +221,14 @@ func crash(ctx context.Context, sc scenario, at int, after bool) error {
 }
 
 func TestACrashOfAWorkerAtAnyRequestIsRepaired(t *testing.T) {
-	sc := scenarios()["update of every key"]
+	t.Parallel()
+	for _, name := range []string{"update of every key", "batch of three"} {
+		t.Run(name, func(t *testing.T) { crashWorkers(t, scenarios()[name]) })
+	}
+}
+
+// crashWorkers kills a worker at each of its requests.
+func crashWorkers(t *testing.T, sc scenario) {
 	points := 0
 	for at := 1; ; at++ {
 		var killed bool

@@ -140,11 +140,10 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 		return false, false, fmt.Errorf("drain: %w", err)
 	}
 	for i := range targets {
-		if now.listing.Has(targets[i].view.Name) {
-			targets[i].want(rows)
-		} else if now.value != nil && s.Views.Adds(targets[i].view.Name, now.listing) {
-			d.stale = true
-		}
+		name := targets[i].view.Name
+		listed := now.listing.Has(name)
+		targets[i].want(rows, listed, now.listing == "")
+		d.stale = d.stale || !listed && now.value != nil && s.Views.Adds(name, now.listing)
 	}
 	if servicetime.Elapsed(d.began) >= s.limit() { // the process may have been suspended
 		return false, false, fmt.Errorf("drain: %w", errSlow)

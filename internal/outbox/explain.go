@@ -216,7 +216,7 @@ func (x *Explanation) transaction(t *transaction, outbox []*operation) {
 // interferes.
 func (x *Explanation) drain(s *Store, remote []view.Diff, primaries int) {
 	var reads, writes []StepRow
-	released := map[keys.Key]bool{} // the primaries that give up a unique row
+	released := map[keys.Key]bool{} // the primaries that release a unique row
 	for i := range remote {
 		d := &remote[i]
 		name := rowName(d.View)

@@ -10,6 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -24,6 +25,7 @@ type transaction struct {
 	changed []*operation    // those that change their entity in this attempt
 	local   []view.LocalRow // the rows derived from them that change in this attempt
 
+	sent int                 // how often the transaction was sent
 	late attempts.Unanswered // a write of any attempt may still arrive
 }
 
@@ -76,8 +78,10 @@ func (s *Store) Run(ctx context.Context, in *Intent) (txn.Record, error) {
 // The error of several intents is a [*txn.BatchError]. Its Index is that of the intent that
 // failed, -1 if no single one did.
 func (s *Store) RunAll(ctx context.Context, ins []*Intent) ([]txn.Record, error) {
-	t := s.newTransaction(ins)
-	return t.run(ctx)
+	if len(ins) == 0 {
+		return nil, ctx.Err()
+	}
+	return s.newTransaction(ins).run(ctx)
 }
 
 func (s *Store) newTransaction(ins []*Intent) *transaction {
@@ -135,11 +139,14 @@ func (t *transaction) name() string {
 	return "batch"
 }
 
-// checkKeys fails if the operations are not on different entities of one partition.
+// checkKeys fails if the operations are not on different entities of one partition, or are too
+// many for a transaction in any case.
 func (t *transaction) checkKeys() error {
 	seen := make(map[string]bool, len(t.ops))
 	for _, op := range t.ops {
 		switch {
+		case op.index >= wire.MaxBatchOps:
+			return op.failed(fmt.Errorf("%w: more than %d operations in one transaction", azerr.ErrTooLarge, wire.MaxBatchOps))
 		case op.Key.Partition != t.ops[0].Key.Partition:
 			return op.failed(azerr.ErrMixedPartitions)
 		case seen[op.Key.Row]:

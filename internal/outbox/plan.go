@@ -2,9 +2,7 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -113,7 +111,7 @@ func (e *notTogether) Unwrap() error { return e.err }
 
 // checkTogether fails if an operation cannot be in one transaction with another: it changes
 // the row of the other's entity, both imply the same remote copy, or it needs a unique
-// remote copy that the other gives up, which cannot be reserved before that.
+// remote copy that the other releases, which cannot be reserved before that.
 func (t *transaction) checkTogether() error {
 	if len(t.ops) == 1 {
 		return nil
@@ -193,137 +191,4 @@ func (op *operation) encode(s *Store, origin *txn.Origin) error {
 // record is the primary after the operation.
 func (p *plan) record(key keys.Key, etag string) txn.Record {
 	return txn.Record{Value: p.now, Key: key, ETag: etag, Origin: p.origin}
-}
-
-// addLocal adds the changes of the local rows to the transaction.
-func (t *transaction) addLocal(ctx context.Context, batch *txn.Batch) error {
-	s := t.store
-	found := make([]*txn.Row, len(t.local))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.Parallel)
-	for i := range t.local {
-		if r := &t.local[i]; t.check || !r.Blind() {
-			g.Go(func() error {
-				row, err := txn.ReadRow(gctx, s.Table.Client, r.Key)
-				found[i] = &row
-				return err
-			})
-		}
-	}
-	if err := g.Wait(); err != nil {
-		return fmt.Errorf("%s: %w", t.name(), err)
-	}
-	for i := range t.local {
-		w, changed, err := t.localWrite(ctx, &t.local[i], found[i])
-		if err != nil {
-			return t.failedDiff(err)
-		}
-		if changed {
-			batch.AddChange(txn.Change{Write: w, Op: w.Kind.String(), Computed: true}, nil)
-		}
-	}
-	return nil
-}
-
-// failedDiff returns the error of a local row as that of the operation that caused it.
-func (t *transaction) failedDiff(err error) error {
-	var diff *view.DiffError
-	if !errors.As(err, &diff) {
-		return fmt.Errorf("%s: %w", t.name(), err)
-	}
-	op := t.of(diff.Primary)
-	return op.failed(fmt.Errorf("%s: %w", op.Op, err))
-}
-
-// localWrite returns the write of one local row; found is nil if the row was not read.
-func (t *transaction) localWrite(ctx context.Context, r *view.LocalRow, found *txn.Row) (wire.Write, bool, error) {
-	if found == nil {
-		return r.BlindWrite(), true, nil
-	}
-	var formers []view.Former
-	for {
-		w, changed, err := r.Write(*found, formers...)
-		var diff *view.DiffError
-		var owned *view.OwnedByOther
-		if !errors.As(err, &diff) || !errors.As(err, &owned) {
-			return w, changed, err
-		}
-		v, err := t.store.Views.View(owned.View)
-		if err != nil {
-			return w, false, &view.DiffError{Primary: diff.Primary, Err: err}
-		}
-		former := view.Former{View: owned.View, Owner: owned.Owner}
-		free := false
-		if !slices.Contains(formers, former) {
-			free, err = t.mayOverwrite(ctx, v, r.Key, owned)
-		}
-		if err == nil && !free {
-			err = &view.DuplicateError{View: owned.View, Key: r.Key}
-		}
-		if err != nil {
-			return w, false, &view.DiffError{Primary: diff.Primary, Err: err}
-		}
-		formers = append(formers, former)
-	}
-}
-
-// mayOverwrite is [Store.mayOverwrite] for a local row. What an entity of the transaction
-// implies is determined by its new version.
-func (t *transaction) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
-	if owned.Known && owned.Op == "" {
-		if op := t.of(owned.Owner); op != nil {
-			return !holds(op.rows, v, key), nil
-		}
-	}
-	return t.store.mayOverwrite(ctx, v, key, owned)
-}
-
-// holds reports whether a primary that implies rows keeps others from having the row of v
-// at key.
-func holds(rows []view.Derived, v *view.View, key keys.Key) bool {
-	for i := range rows {
-		if r := &rows[i]; r.Key == key && r.View.TargetID() == v.TargetID() && r.Holds(v) {
-			return true
-		}
-	}
-	return false
-}
-
-// mayOverwrite reports whether a row that belongs to another primary may be taken from
-// it: that primary no longer implies the row, and no operation is about to make it.
-func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
-	if !owned.Known {
-		return false, nil
-	}
-	if owned.Op != "" {
-		_, decided, err := s.readRecord(ctx, owned.Owner.Partition, owned.Op)
-		if err != nil {
-			return false, err
-		}
-		table, ok := s.tableOf(v)
-		if !decided && (!ok || table.Client.Age(owned.At) < s.Grace) {
-			return false, nil // the operation may be in progress
-		}
-		if !decided {
-			if err := s.fence(ctx, Message{Partition: owned.Owner.Partition, ID: owned.Op}); err != nil {
-				return false, err
-			}
-		}
-	}
-	owner, err := s.find(ctx, owned.Owner)
-	if err != nil || owner == nil {
-		return err == nil, err
-	}
-	if s.Views.Gone(owned.As) {
-		return false, nil
-	}
-	listing := view.ListingOf(owner.Origin)
-	if err := s.Views.CheckView(listing, owned.As); err != nil {
-		return false, err
-	}
-	rows, err := s.Views.Before(listing).Derive(owner.Value, owner.Key)
-	if err != nil {
-		return false, err
-	}
-	return !holds(rows, v, key), nil
 }

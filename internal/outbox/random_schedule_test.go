@@ -15,13 +15,13 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Writers change a few entities that compete for a few values, next to workers, sweeps and
+// Writers change a few entities, or several in one transaction, that compete for a few values, next to workers, sweeps and
 // repairs, while requests are lost or arrive late, processes are killed or paused, and their
 // clocks are wrong. No two entities ever have the same badge, and what changes in one
 // transaction is never torn. In the end, all derived rows are correct, without a sweep, and
 // the results for each entity have an order.
 func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
-	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions", "a view comes and goes"}, 900, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions", "a view comes and goes", "transactions over several entities"}, 900, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour - time.Minute)
 		r := &storeRun{Schedule: s, watched: s.IntN(4) == 0, skewed: s.IntN(2) == 0, crowd: crowd(s.IntN(3))}
 		r.cluster = &cluster{inner: s.Inner, expiry: time.Hour, stamped: s.IntN(2) == 0, guard: s.IntN(2) == 0, plain: s.IntN(4) == 0}
@@ -34,6 +34,8 @@ func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
 			r.views = [][]string{viewsHere, {"byEmail"}}[s.IntN(2)] // the rows of the former stop most late inserts
 		case "a counter":
 			r.views = []string{"company"}
+		case "transactions over several entities":
+			r.views, r.crowd = [][]string{everyView, everyView, viewsHere, fewViews}[s.IntN(4)], forGroup
 		case "two versions":
 			r.views, r.added = everyView, []string{"byEmail", "byName", "lastHere", "lastAll", "department", "company"}[s.IntN(6)]
 			r.versions = []version{{}, r.without()}
@@ -63,6 +65,7 @@ type storeRun struct {
 	phase           int         // how many pairs of versions have run before
 	added           string      // the view that not all versions have
 	uncounted       atomic.Bool // the row of a counter was deleted
+	wholes          wholes
 }
 
 // crowd is what the writers of a schedule compete for.
@@ -72,6 +75,7 @@ const (
 	forAll    crowd = iota // a few entities with a few values
 	forEntity              // they insert and delete one entity
 	forBadge               // they assign one badge to two entities, and remove it
+	forGroup               // they change three entities, mostly several in one transaction
 )
 
 // every entity of a schedule.
@@ -131,6 +135,15 @@ func (r *storeRun) check(what string, err error) {
 }
 
 func (r *storeRun) run(ctx context.Context) {
+	if r.crowd == forGroup {
+		for i, h := range every[:3] {
+			hired := *h
+			hired.Name, hired.Last, hired.Age, hired.Email = "Ann", "Jones", int32(-i-1), []string{"", "e1", "e2"}[i]
+			if p, err := r.start(&process{}); err != nil || r.act(ctx, p, &hired, 0) != nil {
+				r.Failf("start: %w", err)
+			}
+		}
+	}
 	r.compete(ctx)
 	r.WaitLate()
 	check := r.check
@@ -178,7 +191,11 @@ func (r *storeRun) write(ctx context.Context, number int) {
 			h.Badge = []string{"", "b1"}[chance.IntN(2)]
 			kind = []int{2, 2, 2, 4}[chance.IntN(4)] // put, delete
 		}
-		if err := r.act(ctx, p, h, kind); !r.expected(err) && !p.Dead() {
+		act := func() error { return r.act(ctx, p, h, kind) }
+		if r.crowd == forAll && chance.IntN(3) == 0 || r.crowd == forGroup && chance.IntN(4) != 0 {
+			act = func() error { return r.batch(ctx, p, chance, h) }
+		}
+		if err := act(); !r.expected(err) && !p.Dead() {
 			r.Failf("client %d, operation %d: %w", number, i, err)
 		}
 		if p.Dead() {

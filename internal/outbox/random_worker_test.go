@@ -119,7 +119,8 @@ func (r *storeRun) expected(err error) bool {
 
 // watch checks the invariants, after every transaction.
 func (r *storeRun) watch(ctx context.Context) {
-	if err := errors.Join(inPartition(ctx, r.cluster), r.checkBadges(ctx)); err != nil {
+	rows, err := readTable(ctx, r.own)
+	if err := errors.Join(err, inPartition(ctx, r.cluster), r.checkBadges(ctx), r.wholes.check(rows)); err != nil {
 		r.Failf("after a transaction: %w", err)
 	}
 }

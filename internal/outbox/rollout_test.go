@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,28 +61,47 @@ func (r *storeRun) rollOut(ctx context.Context) {
 }
 
 // changeAll changes every entity as a program of the given version does, which adds its views
-// and removes those that are retired, and completes all operations.
+// and removes those that are retired, while other programs of this version write. Then it
+// completes all operations.
 func (r *storeRun) changeAll(ctx context.Context, v version) {
-	p, err := r.start(&process{version: v})
+	p, err := r.start(&process{version: v, sending: func(string, string) { time.Sleep(5 * time.Second) }})
 	r.check("start", err)
 	first, last := patterns.ViewBuilding, patterns.ViewReady
 	if v.retired != nil {
 		first, last = patterns.ViewRetiring, ""
 	}
 	r.check("first state", p.SetViewState(ctx, r.added, first))
-	for _, h := range every {
-		began := time.Now()
-		if r.IntN(2) == 0 || r.uncounted.Load() { // a repair adds up a deleted counter
-			err = p.Repair(ctx, h.key())
-		} else {
-			_, err = p.Update(ctx, h.key(), func(*hire) error { return nil })
-		}
-		r.record(p, h, began, harness.Action{Kind: harness.TouchRow}, "", err, 0)
-		if !errors.Is(err, patterns.ErrNotFound) {
-			r.check("change", err)
+	r.phase++
+	r.versions = []version{v, v}
+	change := func(h *hire) error {
+		_, err := p.Update(ctx, h.key(), func(*hire) error { return nil })
+		return err
+	}
+	repair := func(h *hire) error { return p.Repair(ctx, h.key()) }
+	each := func(do func(*hire) error) {
+		for _, h := range every {
+			began := time.Now()
+			err := do(h)
+			r.record(p, h, began, harness.Action{Kind: harness.TouchRow}, "", err, 0)
+			if !errors.Is(err, patterns.ErrNotFound) {
+				r.check("change", err)
+			}
 		}
 	}
+	do := change
+	if r.IntN(2) == 0 {
+		do = repair
+	}
+	var pass sync.WaitGroup
+	pass.Go(func() { each(do) })
+	r.compete(ctx)
+	pass.Wait()
+	r.WaitLate()
 	r.check("recovery of the change", r.recoverAs(ctx, v))
+	if r.uncounted.Load() {
+		each(repair) // adds up a counter whose row was deleted
+		r.check("recovery of the repair", r.recoverAs(ctx, v))
+	}
 	r.check("last state", p.SetViewState(ctx, r.added, last))
 }
 

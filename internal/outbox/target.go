@@ -110,11 +110,16 @@ func (s *Store) each(n int, do func(i int)) {
 	_ = g.Wait() // do returns no error
 }
 
-// want fills in what the primary implies for the row.
-func (t *target) want(rows []view.Derived) {
+// want fills in what the primary implies for the row. listed means that the primary lists
+// the view, byHand that it lists no view at all, so that no Store has written it.
+func (t *target) want(rows []view.Derived, listed, byHand bool) {
 	for i := range rows {
-		if r := &rows[i]; r.View == t.view && r.Key == t.claim.Key {
+		switch r := &rows[i]; {
+		case r.View != t.view || r.Key != t.claim.Key:
+		case listed:
 			t.claim.Wanted, t.claim.Body, t.claim.Merge = true, r.Body, r.Merge
+		case byHand && r.Kind != view.Merges:
+			t.claim.Keep = true
 		}
 	}
 }

@@ -25,6 +25,10 @@ type CopyClaim struct {
 	// Old is the row that an earlier version of the primary implied, if that is known.
 	Old []byte
 
+	// Keep means that a row which is to be deleted stays, without the mark of Op, unless it
+	// only holds its key; see [Claim.Keep].
+	Keep bool
+
 	// Over, if not nil, is another primary, which no longer implies the row: its row may be
 	// overwritten.
 	Over *keys.Key
@@ -49,6 +53,17 @@ func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) 
 	own := known && owner.Primary == c.Primary
 	op := row.Text(PropOp)
 	heldByOther := op != "" && op != c.Op // then that operation removes its mark, or the row
+	if c.Body == nil && c.Keep && !owner.Reserved {
+		if !own || op == "" || op != c.Op {
+			return w, false, nil
+		}
+		delete(row.Properties, PropOp)
+		if c.View.Shape.Plain {
+			row.Properties = withoutReserved(row.Properties)
+		}
+		w, err = row.Over(c.Key, found)
+		return w, true, err
+	}
 	if c.Body == nil {
 		return txn.Delete(c.Key, found.ETag), own && owner.View == c.View.Name && !heldByOther, nil
 	}

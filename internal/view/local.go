@@ -166,7 +166,7 @@ func (r *LocalRow) Write(found txn.Row, formers ...Former) (w wire.Write, needed
 }
 
 // inOrder returns the differences in an order in which each can be carried out: what one
-// primary gives up is free before another takes it, and a row is created before a merge
+// primary releases is free before another takes it, and a row is created before a merge
 // that needs it to exist.
 func (r *LocalRow) inOrder() []*Diff {
 	all := make([]*Diff, len(r.Diffs))

@@ -86,6 +86,9 @@ func isEmptyList(row txn.Content, list List) (bool, error) {
 // memberWrite returns the write that adds the owner to the list which was read as found,
 // or removes it. needed is false if no write is necessary.
 func (c *Claim) memberWrite(found txn.Row) (w wire.Write, needed bool, err error) {
+	if c.Keep {
+		return w, false, nil
+	}
 	row, err := found.Content()
 	if err != nil {
 		return w, false, err

@@ -164,7 +164,8 @@ func (s *Set) ViewOf(r *txn.Record) (string, error) {
 	return "", nil
 }
 
-// propertiesOf returns the properties of r that the library did not add.
+// propertiesOf returns the properties of r that the library did not add, without those that
+// have the zero value: r does not show whether they are stored.
 func (s *Set) propertiesOf(r *txn.Record) (map[string]any, error) {
 	e := edm.Envelope{PartitionKey: r.Key.Partition, RowKey: r.Key.Row}
 	if r.Origin != nil {
@@ -175,7 +176,7 @@ func (s *Set) propertiesOf(r *txn.Record) (map[string]any, error) {
 		return nil, err
 	}
 	p, _, err := edm.ReadProperties(body)
-	return withoutReserved(p), err
+	return nonZero(p), err
 }
 
 // marker returns the owner that copies of primary state, nil if the view is plain.

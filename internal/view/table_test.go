@@ -131,7 +131,9 @@ func TestADeletedCounterIsComputedFromTheMarks(t *testing.T) {
 		return Claim{View: &View{Name: "company", Shape: Shape{Kind: Merges}}, Key: company, Owner: owner, Wanted: part > 0,
 			Merge: MergeSpec{Add: map[string]any{"Count": part}}}
 	}
-	gone := func(owner keys.Key) Claim { return Claim{View: &View{Name: "company", Shape: Shape{Kind: Merges}}, Key: company, Owner: owner} }
+	gone := func(owner keys.Key) Claim {
+		return Claim{View: &View{Name: "company", Shape: Shape{Kind: Merges}}, Key: company, Owner: owner}
+	}
 	check := func(want any) {
 		t.Helper()
 		if _, p := table.read(company); p["Count"] != want {

@@ -38,6 +38,11 @@ type Claim struct {
 	// may remain in the row.
 	Wanted bool
 
+	// Keep means that the primary implies the row, but was written without a Store. That
+	// program may maintain the row itself: a copy or a list is neither stored nor removed.
+	// Only a reservation is.
+	Keep bool
+
 	Op    string    // the operation that is being completed
 	Body  []byte    // of a wanted copy: the whole row
 	Old   []byte    // of a copy: the row that an earlier version implied, if known
@@ -67,7 +72,7 @@ func (c *Claim) writes(found Found, former *keys.Key) ([]*wire.Write, error) {
 	var err error
 	switch c.View.Shape.Kind {
 	case Copies:
-		cc := CopyClaim{View: c.View, Key: c.Key, Primary: c.Owner, Op: c.Op, Body: c.Body, Old: c.Old, Over: former}
+		cc := CopyClaim{View: c.View, Key: c.Key, Primary: c.Owner, Op: c.Op, Body: c.Body, Old: c.Old, Keep: c.Keep, Over: former}
 		w, needed, err = cc.write(found.Row)
 	case Members:
 		w, needed, err = c.memberWrite(found.Row)

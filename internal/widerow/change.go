@@ -33,7 +33,10 @@ func (t *Table) apply(ctx context.Context, c *change) (*head, error) {
 	}
 	for _, i := range c.write {
 		p, _ := c.old.part(i)
-		next.parts[i] = part{next.version(), p.staged}
+		next.parts[i] = part{version: next.version()}
+		if !c.layout.plain {
+			next.parts[i] = part{version: next.version(), staged: p.staged}
+		}
 	}
 	changes, err := c.direct(next)
 	if err != nil {
@@ -41,15 +44,23 @@ func (t *Table) apply(ctx context.Context, c *change) (*head, error) {
 	}
 	switch {
 	case t.fits(changes):
-		next.etag, err = t.commit(ctx, changes, 1)
-	case c.merge:
-		return nil, tooLargeMerge(c.content)
+		var etags []string
+		if etags, err = t.commit(ctx, changes, c.old.required(1, len(changes))); err == nil {
+			c.written(next, etags)
+		}
+	case c.merge || c.layout.plain:
+		return nil, tooLarge(c.content)
 	default:
 		err = t.stage(ctx, c, next)
 	}
 	var f *wire.BatchFailure
 	switch {
-	case !errors.As(err, &f) || f.Index < 1:
+	case !errors.As(err, &f):
+	case c.old.plain() && (f.Index > 0 && errors.Is(err, azerr.ErrNotFound) || errors.Is(err, azerr.ErrExists)):
+		return nil, fmt.Errorf("row %d of the transaction was changed meanwhile: %w", f.Index, azerr.ErrConflict)
+	case c.layout.plain && errors.Is(err, azerr.ErrExists):
+		return nil, fmt.Errorf("row %d of the transaction: %w", f.Index, azerr.ErrExists)
+	case f.Index < 1:
 	case errors.Is(err, azerr.ErrNotFound):
 		return nil, fmt.Errorf("%w: row %d of the transaction is missing", ErrTorn, f.Index)
 	case errors.Is(err, azerr.ErrExists):
@@ -58,9 +69,37 @@ func (t *Table) apply(ctx context.Context, c *change) (*head, error) {
 	return next, err
 }
 
+// written stores the ETags of the rows that direct's transaction wrote in next. If only
+// that of the head is known, another program may have changed the other rows since.
+func (c *change) written(next *head, etags []string) {
+	next.etag = etags[0]
+	for n, i := range c.write {
+		p := next.parts[i]
+		switch {
+		case !c.layout.plain:
+			continue
+		case len(etags) > 1:
+			p.etag = etags[1+n]
+		default:
+			p.etag = txn.SupersededETag
+		}
+		next.parts[i] = p
+	}
+}
+
+// required is the number of changes of h that a transaction of n must apply. Those of a
+// plain entity are all conditional.
+func (h *head) required(least, n int) int {
+	if h.plain() {
+		return n
+	}
+	return least
+}
+
 // direct returns the transaction that makes next of c.old: the head's change first.
 func (c *change) direct(next *head) ([]txn.Change, error) {
 	changes := make([]txn.Change, 1, 1+len(c.write)+len(c.remove))
+	var moved []txn.Change
 	var err error
 	if changes[0], err = next.over(c.rows, c.old); err != nil {
 		return nil, err
@@ -70,9 +109,13 @@ func (c *change) direct(next *head) ([]txn.Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch _, exists := c.old.part(i); {
+		switch p, exists := c.old.part(i); {
 		case exists && c.merge:
-			w.Kind, w.ETag = wire.Merge, "*"
+			w.Kind, w.ETag = wire.Merge, p.condition()
+		case exists && p.staged != next.parts[i].staged: // what was staged is inserted in place
+			moved = append(moved, txn.Change{Write: txn.Delete(c.rows.part(i, p.staged), "*")})
+		case exists && p.etag != "":
+			w.Kind, w.ETag = wire.Replace, p.etag
 		case exists: // the row may be missing; then the entity is torn, and this repairs it
 			w.Kind = wire.InsertOrReplace
 		}
@@ -80,9 +123,9 @@ func (c *change) direct(next *head) ([]txn.Change, error) {
 	}
 	for _, i := range c.remove {
 		p, _ := c.old.part(i)
-		changes = append(changes, txn.Change{Write: txn.Delete(c.rows.part(i, p.staged), "*")})
+		changes = append(changes, txn.Change{Write: txn.Delete(c.rows.part(i, p.staged), p.condition())})
 	}
-	return changes, nil
+	return append(changes, moved...), nil
 }
 
 // over returns the change of the head from old to h; a nil old means an insert.
@@ -105,7 +148,10 @@ func (h *head) over(rows entityRows, old *head) (txn.Change, error) {
 func (c *change) partWrite(i int, next *head) (wire.Write, error) {
 	key := c.rows.part(i, next.parts[i].staged)
 	w := wire.Write{Kind: wire.Insert, PartitionKey: key.Partition, RowKey: key.Row}
-	note := next.note(c.layout, i)
+	note := ""
+	if !c.layout.plain {
+		note = next.note(c.layout, i)
+	}
 	room := len(c.content.Members(i)) + 2*len(note) + len(w.PartitionKey) + len(w.RowKey) + 128
 	var err error
 	w.Body, err = c.content.AppendRow(make([]byte, 0, room), i, w.PartitionKey, w.RowKey, note)

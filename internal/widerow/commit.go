@@ -19,24 +19,26 @@ func (t *Table) fits(changes []txn.Change) bool {
 	return len(changes) <= wire.MaxBatchOps && n <= t.BatchBytes
 }
 
-// commit carries out a transaction and returns the ETag of its first row, "" for a delete.
-// The first required changes must be applied. If the response leaves the outcome open, the
-// first row proves it: one more request.
-func (t *Table) commit(ctx context.Context, changes []txn.Change, required int) (etag string, err error) {
-	etags, err := t.send(ctx, changes, required)
+// commit carries out a transaction and returns the ETags of its rows, "" for a delete. The
+// first required changes must be applied. If the response leaves the outcome open, the
+// first row proves it and is the only one whose ETag is returned: one more request. A
+// deletion of rows without a head has to read them all.
+func (t *Table) commit(ctx context.Context, changes []txn.Change, required int) (etags []string, err error) {
+	etags, err = t.send(ctx, changes, required)
 	var e *azerr.Error
 	if errors.As(err, &e) && e.Unsure {
 		var f *wire.BatchFailure
 		named := errors.As(err, &f)
-		etags, err = txn.Resolve(ctx, t.Client, changes[:1], e)
+		proof := changes[:1]
+		if changes[0].Kind == wire.Delete && changes[0].Stamps == nil {
+			proof = changes
+		}
+		etags, err = txn.Resolve(ctx, t.Client, proof, e)
 		if named && errors.As(err, &e) && !e.Unsure {
 			err = &wire.BatchFailure{Cause: e, Index: f.Index} // refused because of that row
 		}
 	}
-	if err != nil {
-		return "", err
-	}
-	return etags[0], nil
+	return etags, err
 }
 
 // send carries out a transaction. If a delete after the required changes fails because its

@@ -3,6 +3,8 @@ package widerow
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
@@ -28,7 +30,9 @@ func (t *Table) Delete(ctx context.Context, key keys.Key, etag string) error {
 			return false, nil
 		case err != nil:
 			return false, err
-		case !anyVersion && etag != old.etag:
+		case old.gone() && etag != "":
+			return false, azerr.ErrNotFound
+		case !anyVersion && etag != old.tag():
 			return false, azerr.ErrConflict
 		}
 		err = t.deleteVersion(ctx, rows, old, etag == "")
@@ -40,13 +44,17 @@ func (t *Table) Delete(ctx context.Context, key keys.Key, etag string) error {
 // deleteVersion deletes the rows of the version old. ifExists means that it succeeds if
 // another client deletes the entity at the same time.
 func (t *Table) deleteVersion(ctx context.Context, rows entityRows, old *head, ifExists bool) error {
-	changes := []txn.Change{{
-		Write: txn.Delete(rows.head(), old.etag),
-		Base:  old.base(), Stamps: headStamps, IfExists: ifExists,
-	}}
-	for i, p := range old.parts {
-		changes = append(changes, txn.Change{Write: txn.Delete(rows.part(i, p.staged), "*")})
+	var changes []txn.Change
+	if old.etag != "" {
+		changes = append(changes, txn.Change{
+			Write: txn.Delete(rows.head(), old.etag),
+			Base:  old.base(), Stamps: headStamps, IfExists: ifExists,
+		})
 	}
-	_, err := t.commit(ctx, changes, 1)
+	for _, i := range slices.Sorted(maps.Keys(old.parts)) {
+		p := old.parts[i]
+		changes = append(changes, txn.Change{Write: txn.Delete(rows.part(i, p.staged), p.condition()), IfExists: ifExists})
+	}
+	_, err := t.commit(ctx, changes, old.required(1, len(changes)))
 	return err
 }

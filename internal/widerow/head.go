@@ -33,6 +33,15 @@ type head struct {
 type part struct {
 	version string // the write that it is the result of
 	staged  string // the write that staged it, "" for a row in place
+	etag    string // of the row, if the entity is plain
+}
+
+// condition is the ETag under which a write changes the part's row.
+func (p part) condition() string {
+	if p.etag == "" {
+		return "*"
+	}
+	return p.etag
 }
 
 // headRow is the stored form of a head.
@@ -86,6 +95,9 @@ func (h *head) next(version, layout string) *head {
 // an insert may arrive late and make the head once more what it was, so the version of an
 // insert does not identify the head. One that is made of the ETag takes its place.
 func (h *head) base() string {
+	if h.etag == "" {
+		return "" // the head does not exist
+	}
 	if len(txn.SplitStamps(h.versions)) > 1 {
 		return h.versions
 	}
@@ -113,6 +125,9 @@ func (h *head) body(rows entityRows) ([]byte, error) {
 	}
 	var parts []string
 	for _, i := range slices.Sorted(maps.Keys(h.parts)) {
+		if h.plain() {
+			break
+		}
 		p := h.parts[i]
 		text := partNumber(i) + ":" + p.version
 		if p.staged != "" {
@@ -148,7 +163,7 @@ func parseHead(r *edm.StoredRow) (*head, error) {
 		version, staged, isStaged := strings.Cut(rest, ":")
 		k, isPart := kindOf(number)
 		ok = ok && isPart && k == (rowKind{part: k.part}) && isVersion(version) && (!isStaged || isVersion(staged))
-		h.parts[k.part] = part{version, staged}
+		h.parts[k.part] = part{version: version, staged: staged}
 	}
 	var err error
 	if h.splits, err = parseSplits(r.Text("azp_splits")); err != nil {
@@ -161,8 +176,12 @@ func parseHead(r *edm.StoredRow) (*head, error) {
 }
 
 // readHead reads the head alone. If it does not exist, the error is [azerr.ErrNotFound].
-// One request.
-func (t *Table) readHead(ctx context.Context, rows entityRows) (*head, error) {
+// If the entity is plain, the head includes the parts, and the named properties must be
+// in their parts. One request; one more if a plain entity is stored in a table of others.
+func (t *Table) readHead(ctx context.Context, rows entityRows, names ...string) (*head, error) {
+	if t.layout.plain {
+		return t.readPlainHead(ctx, rows, names)
+	}
 	var g edm.StoredRows
 	key := rows.head()
 	err := t.Client.Get(ctx, key.Partition, key.Row, func(etag string, body []byte) error {
@@ -172,7 +191,11 @@ func (t *Table) readHead(ctx context.Context, rows entityRows) (*head, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseHead(&g.Rows[0])
+	h, err := parseHead(&g.Rows[0])
+	if err == nil && h.plain() {
+		return t.readPlainHead(ctx, rows, names)
+	}
+	return h, err
 }
 
 // headStamps is the [txn.Change.Stamps] of heads.

@@ -12,40 +12,47 @@ import (
 type layout struct {
 	name   string // as it is stored: "hash:16"
 	parts  int
+	plain  bool                      // see [head.plain]
 	partOf func(property string) int // from 0
 }
 
 const (
-	hashLayout = "hash:"
-	ownLayout  = "own:"
+	hashLayout  = "hash:"
+	ownLayout   = "own:"
+	plainLayout = "plain:" // before one of the others
 )
 
-func newLayout(parts int, own func(string) int) (layout, error) {
+func newLayout(parts int, own func(string) int, plain bool) (layout, error) {
 	if parts < 1 || parts > MaxParts {
 		return layout{}, fmt.Errorf("%w: %d parts; an entity has 1 to %d", ErrParts, parts, MaxParts)
 	}
+	l := layout{parts: parts, plain: plain}
 	if own != nil {
-		return layout{
-			name:   ownLayout + strconv.Itoa(parts),
-			parts:  parts,
-			partOf: func(property string) int { return own(property) - 1 },
-		}, nil
+		l.name, l.partOf = ownLayout, func(property string) int { return own(property) - 1 }
+	} else {
+		spread, err := keys.NewSpread(parts)
+		if err != nil {
+			return layout{}, err
+		}
+		l.name, l.partOf = hashLayout, spread.Bucket
 	}
-	spread, err := keys.NewSpread(parts)
-	if err != nil {
-		return layout{}, err
+	l.name += strconv.Itoa(parts)
+	if plain {
+		l.name = plainLayout + l.name
 	}
-	return layout{name: hashLayout + strconv.Itoa(parts), parts: parts, partOf: spread.Bucket}, nil
+	return l, nil
 }
 
 // stored returns the layout of an entity that was stored under that name.
 func (l layout) stored(name string) (layout, error) {
-	if name == l.name {
+	rule, plain := strings.CutPrefix(name, plainLayout)
+	if rule == strings.TrimPrefix(l.name, plainLayout) {
+		l.name, l.plain = name, plain
 		return l, nil
 	}
-	if digits, ok := strings.CutPrefix(name, hashLayout); ok {
+	if digits, ok := strings.CutPrefix(rule, hashLayout); ok {
 		if parts, err := strconv.Atoi(digits); err == nil {
-			return newLayout(parts, nil)
+			return newLayout(parts, nil, plain)
 		}
 	}
 	return layout{}, fmt.Errorf("%w: the entity was stored by another rule; Get and Replace it", ErrParts)

@@ -45,7 +45,10 @@ func (t *Table) Set(ctx context.Context, key keys.Key, v any, names []string) er
 		return err
 	}
 	return t.attempt(ctx, func() (bool, error) {
-		old, err := t.readHead(ctx, rows)
+		old, err := t.readHead(ctx, rows, names...)
+		if err == nil && old.gone() {
+			err = azerr.ErrNotFound
+		}
 		if err != nil {
 			return false, err
 		}
@@ -107,14 +110,15 @@ func (t *Table) splitNamed(v any, l layout, names []string) (*edm.SplitEntity, e
 		size += len(content.Members(i))
 	}
 	if size > t.BatchBytes {
-		return nil, tooLargeMerge(content)
+		return nil, tooLarge(content)
 	}
 	return content, content.Check(0)
 }
 
-func tooLargeMerge(content *edm.SplitEntity) error {
+// tooLarge is the error of a write that is never staged and too large for one transaction.
+func tooLarge(content *edm.SplitEntity) error {
 	return &edm.PropertyError{
-		Property: content.Largest(), Want: "a merge of at most 4 MiB in one transaction", Got: "more",
+		Property: content.Largest(), Want: "at most 4 MiB in one transaction", Got: "more",
 		Err: azerr.ErrTooLarge,
 	}
 }

@@ -38,6 +38,9 @@ func parseNote(r *edm.StoredRow) (n note, err error) {
 
 // matches reports whether the row has the version that the head names for the part.
 func (p part) matches(r *edm.StoredRow) bool {
+	if p.etag != "" {
+		return r.ETag == p.etag
+	}
 	n, err := parseNote(r)
 	return err == nil && n.version == p.version
 }

@@ -65,19 +65,26 @@ func (p *partial) read(ctx context.Context) (Record, error) {
 		i := p.table.layout.partOf(name)
 		expected[i] = expected[i].with(name)
 	}
-	single := len(expected) == 1
-	if err := p.fetch(ctx, expected, !single); err != nil {
+	single, plain := len(expected) == 1, p.table.layout.plain
+	if err := p.fetch(ctx, expected, !single && !plain); err != nil {
 		return Record{}, err
 	}
 	if single {
 		if r, ok, err := p.withoutHead(); ok || err != nil {
 			return r, err
 		}
-		if err := p.fetch(ctx, nil, true); err != nil {
+		if err := p.fetch(ctx, nil, !plain); err != nil {
 			return Record{}, err
 		}
 	}
-	if p.head == nil {
+	if plain || p.head.plain() {
+		// The rows belong together if they have the same ETags after all were read.
+		var err error
+		if p.head, err = p.table.readHead(ctx, p.rows); err != nil {
+			return Record{}, err
+		}
+	}
+	if p.head == nil || p.head.gone() {
 		return Record{}, azerr.ErrNotFound
 	}
 	return p.withHead(ctx, expected)
@@ -87,19 +94,27 @@ func (p *partial) read(ctx context.Context) (Record, error) {
 // that row does not have the properties, or not as a whole.
 func (p *partial) withoutHead() (r Record, ok bool, err error) {
 	for _, row := range p.at {
-		n, err := parseNote(&p.found.Rows[row])
-		if err != nil || n.layout != p.table.layout.name {
+		if !p.isComplete(row) {
 			return Record{}, false, nil
-		}
-		for _, name := range p.names {
-			if n.splits[name] > 0 {
-				return Record{}, false, nil
-			}
 		}
 		r, err = p.table.join(&p.found, []int{row}, nil, p.key, p.names)
 		return r, true, err
 	}
 	return Record{}, false, nil
+}
+
+// isComplete reports whether the row that was read is known to have the properties, as a
+// whole, or to be the one that would have them. A plain row has no note of the layout: it
+// is known to have what it has.
+func (p *partial) isComplete(row int) bool {
+	stored := &p.found.Rows[row]
+	if p.table.layout.plain && stored.Text(noteProperty) == "" {
+		has := p.found.Names(row)
+		return !slices.ContainsFunc(p.names, func(name string) bool { return !slices.Contains(has, name) })
+	}
+	n, err := parseNote(stored)
+	return err == nil && n.layout == p.table.layout.name &&
+		!slices.ContainsFunc(p.names, func(name string) bool { return n.splits[name] > 0 })
 }
 
 // withHead reads the parts that the head names and that were not read as expected, and
@@ -169,10 +184,12 @@ func (p *partial) fetch(ctx context.Context, parts map[int]selection, withHead b
 	window := parallel.Window{Start: p.table.parallel, Max: p.table.parallel}
 	n := 0
 	for g, err := range parallel.Ordered(ctx, len(order), window, func(ctx context.Context, n int) (*edm.StoredRows, error) {
+		q := wire.Query{Filter: exactly(p.rows.head()).String()}
 		if i := order[n]; i != head {
-			return p.table.query(ctx, p.partQuery(i, parts[i]))
+			q = p.partQuery(i, parts[i])
 		}
-		return p.table.query(ctx, wire.Query{Filter: exactly(p.rows.head()).String()})
+		g, _, err := p.table.query(ctx, q)
+		return g, err
 	}) {
 		if err != nil {
 			return err
@@ -197,10 +214,16 @@ func (p *partial) fetch(ctx context.Context, parts map[int]selection, withHead b
 const maxSelect = 2000
 
 func (p *partial) partQuery(i int, s selection) wire.Query {
-	q := wire.Query{Filter: exactly(p.rows.part(i, s.staged)).String()}
-	names := "RowKey," + noteProperty + "," + strings.Join(s.stored, ",")
-	if len(names) <= maxSelect {
-		q.Select = names
+	return wire.Query{
+		Filter: exactly(p.rows.part(i, s.staged)).String(),
+		Select: selectNames(append([]string{noteProperty}, s.stored...)),
 	}
-	return q
+}
+
+// selectNames returns the selection of the row key and the names, "" if that is too long.
+func selectNames(names []string) string {
+	if s := "RowKey," + strings.Join(names, ","); len(s) <= maxSelect {
+		return s
+	}
+	return ""
 }

@@ -28,52 +28,73 @@ func (t *Table) Get(ctx context.Context, key keys.Key) (Record, error) {
 
 // readWhole reads the entity once.
 func (t *Table) readWhole(ctx context.Context, rows entityRows, key keys.Key) (Record, error) {
-	g, err := t.query(ctx, wire.Query{Filter: rows.all().String()})
-	if err != nil {
-		return Record{}, err
+	s, err := t.readRows(ctx, rows, nil)
+	h := s.head
+	if err == nil && h.gone() {
+		err = azerr.ErrNotFound
 	}
-	at := make(map[string]int, len(g.Rows))
-	for i := range g.Rows {
-		at[g.Rows[i].RowKey] = i
-	}
-	i, ok := at[rows.head().Row]
-	if !ok {
-		return Record{}, azerr.ErrNotFound
-	}
-	h, err := parseHead(&g.Rows[i])
 	if err != nil {
 		return Record{}, err
 	}
 	use := make([]int, 0, len(h.parts))
 	for i, p := range h.parts {
-		row, ok := at[rows.part(i, p.staged).Row]
-		if !ok || !p.matches(&g.Rows[row]) {
+		row, ok := s.at[rows.part(i, p.staged).Row]
+		if !ok || !p.matches(&s.Rows[row]) {
 			return Record{}, ErrTorn
 		}
 		use = append(use, row)
 	}
 	slices.Sort(use)
-	r, err := t.join(g, use, h.splits, key, nil)
+	r, err := t.join(s.StoredRows, use, h.splits, key, nil)
 	if err != nil {
 		return Record{}, err
 	}
 	return r.at(h), nil
 }
 
+// readRows reads the rows of an entity, of the parts only the named properties if names is
+// not nil. If the entity is plain, they belong together: several pages prove that if the
+// ETags are still the same afterwards.
+func (t *Table) readRows(ctx context.Context, rows entityRows, names []string) (storedEntity, error) {
+	q := wire.Query{Filter: rows.all().String()}
+	if names != nil {
+		q.Select = selectNames(append([]string{noteProperty, "azp_layout", "azp_parts", "azp_splits", "azp_version"}, names...))
+	}
+	g, pages, err := t.query(ctx, q)
+	if err != nil {
+		return storedEntity{}, err
+	}
+	s, err := t.headOf(g, rows)
+	if err != nil || pages == 1 || !s.head.plain() {
+		return s, err
+	}
+	q.Select = "RowKey"
+	again, _, err := t.query(ctx, q)
+	if err != nil {
+		return storedEntity{}, err
+	}
+	same := func(a, b edm.StoredRow) bool { return a.RowKey == b.RowKey && a.ETag == b.ETag }
+	if !slices.EqualFunc(g.Rows, again.Rows, same) {
+		return storedEntity{}, ErrTorn
+	}
+	return s, nil
+}
+
 // query reads all pages of a query.
-func (t *Table) query(ctx context.Context, q wire.Query) (*edm.StoredRows, error) {
-	g := new(edm.StoredRows)
+func (t *Table) query(ctx context.Context, q wire.Query) (g *edm.StoredRows, pages int, err error) {
+	g = new(edm.StoredRows)
 	for {
+		pages++
 		before := len(g.Rows)
 		next, err := t.Client.Query(ctx, q, func(body []byte) error {
 			g.Rows = g.Rows[:before] // this may be a second attempt
 			return g.AddPage(body)
 		})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if next == (wire.Position{}) {
-			return g, nil
+			return g, pages, nil
 		}
 		q.Next = next
 	}

@@ -14,7 +14,7 @@ import (
 type Record struct {
 	Value     any      // a pointer to the entity
 	Key       keys.Key // its Row is the entity's id
-	ETag      string   // of the head, "" if the head was not read
+	ETag      string   // [head.tag], "" if the head was not read
 	Timestamp time.Time
 	Origin    *Origin // nil for an entity that was neither read nor written
 }
@@ -33,7 +33,7 @@ func (r Record) at(h *head) Record {
 	if r.Origin != nil {
 		o.Selected, o.unknown = r.Origin.Selected, r.Origin.unknown
 	}
-	r.ETag, r.Timestamp, r.Origin = h.etag, h.timestamp, &o
+	r.ETag, r.Timestamp, r.Origin = h.tag(), h.timestamp, &o
 	return r
 }
 
@@ -47,7 +47,7 @@ func (r *Record) unknown() *edm.Unknown {
 
 // version returns the head of the version that r was read from, which is to be changed.
 func (r *Record) version() (*head, error) {
-	if r.Origin == nil || r.Origin.head == nil || r.Origin.head.etag != r.ETag {
+	if r.Origin == nil || r.Origin.head == nil || r.ETag == "" || r.Origin.head.tag() != r.ETag {
 		return nil, fmt.Errorf("%w: the item was not read together with its head", azerr.ErrBadETag)
 	}
 	return r.Origin.head, nil

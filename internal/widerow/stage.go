@@ -17,7 +17,7 @@ func (t *Table) stage(ctx context.Context, c *change, next *head) error {
 	staged := next.version()
 	inserts := []txn.Change{{Write: insertEmpty(c.rows.marker(staged))}}
 	for _, i := range c.write {
-		next.parts[i] = part{staged, staged}
+		next.parts[i] = part{version: staged, staged: staged}
 		w, err := c.partWrite(i, next)
 		if err != nil {
 			return err
@@ -32,7 +32,7 @@ func (t *Table) stage(ctx context.Context, c *change, next *head) error {
 	for _, parts := range [][]int{c.write, c.remove} {
 		for _, i := range parts {
 			p, ok := c.old.part(i)
-			d := txn.Change{Write: txn.Delete(c.rows.part(i, p.staged), "*")}
+			d := txn.Change{Write: txn.Delete(c.rows.part(i, p.staged), p.condition())}
 			switch {
 			case ok && p.staged == "":
 				flip = append(flip, d)
@@ -44,7 +44,10 @@ func (t *Table) stage(ctx context.Context, c *change, next *head) error {
 	marker, err := t.insertStaged(ctx, inserts)
 	if err == nil {
 		flip[1].Write = txn.Delete(c.rows.marker(staged), marker)
-		next.etag, err = t.commit(ctx, flip, 2)
+		var etags []string
+		if etags, err = t.commit(ctx, flip, c.old.required(2, len(flip))); err == nil {
+			next.etag = etags[0]
+		}
 	}
 	if err != nil {
 		if !errors.Is(err, azerr.ErrOutcomeUnknown) {
@@ -73,7 +76,7 @@ func (t *Table) insertStaged(ctx context.Context, inserts []txn.Change) (marker 
 			return "", err
 		}
 		if from == 0 {
-			marker = first
+			marker = first[0]
 		}
 		from = to
 	}

@@ -38,6 +38,7 @@ const (
 type Options struct {
 	Parts    int
 	PartOf   func(property string) int
+	Plain    bool
 	Tries    int
 	Parallel int
 }
@@ -85,7 +86,7 @@ func New(client *aztables.Client, typ reflect.Type, o Options) (*Table, error) {
 	if o.Parts == 0 {
 		o.Parts = defaultParts
 	}
-	if t.layout, err = newLayout(o.Parts, o.PartOf); err != nil {
+	if t.layout, err = newLayout(o.Parts, o.PartOf, o.Plain); err != nil {
 		return nil, err
 	}
 	if codec.Open() {

@@ -3,6 +3,8 @@ package widerow
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
@@ -11,7 +13,8 @@ import (
 
 var errNoValue = azerr.Errorf("value: %w", azerr.ErrNil)
 
-// Insert stores *v as a new entity. One request.
+// Insert stores *v as a new entity. One request; two if t stores plain entities, of which
+// rows may exist without a head.
 func (t *Table) Insert(ctx context.Context, key keys.Key, v any) (Record, error) {
 	rows, err := t.rowsOf(key)
 	if err == nil && v == nil {
@@ -20,7 +23,18 @@ func (t *Table) Insert(ctx context.Context, key keys.Key, v any) (Record, error)
 	if err != nil {
 		return Record{}, err
 	}
-	return t.writeWhole(ctx, rows, nil, Record{Value: v, Key: key})
+	var old *head
+	if t.layout.plain {
+		switch old, err = t.readHead(ctx, rows); {
+		case errors.Is(err, azerr.ErrNotFound):
+			old = nil
+		case err != nil:
+			return Record{}, err
+		case !old.gone():
+			return Record{}, azerr.ErrExists
+		}
+	}
+	return t.writeWhole(ctx, rows, old, Record{Value: v, Key: key})
 }
 
 // Replace stores r's value in place of the entity, on condition that this still has r's
@@ -58,7 +72,10 @@ func (t *Table) Put(ctx context.Context, key keys.Key, v any) (Record, error) {
 	var r Record
 	err = t.attempt(ctx, func() (bool, error) {
 		old, err := t.readHead(ctx, rows)
-		if err != nil && !errors.Is(err, azerr.ErrNotFound) {
+		switch {
+		case errors.Is(err, azerr.ErrNotFound):
+			old = nil
+		case err != nil:
 			return false, err
 		}
 		r, err = t.writeWhole(ctx, rows, old, Record{Value: v, Key: key})
@@ -91,9 +108,10 @@ func (t *Table) writeWhole(ctx context.Context, rows entityRows, old *head, r Re
 	return r.at(h), nil
 }
 
-// hasContent reports whether content, split by t.layout, has properties in part i.
+// hasContent reports whether content, split by t.layout, has properties in part i. The
+// rows of a plain entity show that it exists, so it always has the first.
 func (t *Table) hasContent(content *edm.SplitEntity, i int) bool {
-	return i < t.layout.parts && len(content.Members(i)) > 0
+	return i < t.layout.parts && (len(content.Members(i)) > 0 || t.layout.plain && i == 0)
 }
 
 // split distributes the properties of *v over the parts of l; only, if not nil, names
@@ -107,9 +125,17 @@ func (t *Table) split(v any, l layout, only []string, unknown *edm.Unknown) (*ed
 		}
 		return l.partOfPiece(name, piece)
 	}
-	content, err := t.codec.Split(v, edm.SplitSpec{Rows: l.parts, RowOf: rowOf, Only: only, Unknown: unknown, Note: noteProperty})
-	if outOfRange != nil {
+	spec := edm.SplitSpec{Rows: l.parts, RowOf: rowOf, Only: only, Unknown: unknown, Note: noteProperty}
+	if l.plain {
+		spec.Note = ""
+	}
+	content, err := t.codec.Split(v, spec)
+	switch {
+	case outOfRange != nil:
 		err = outOfRange
+	case err == nil && l.plain && len(content.Splits) > 0:
+		name := slices.Sorted(maps.Keys(content.Splits))[0]
+		err = &edm.PropertyError{Property: name, Want: "at most 64 KiB in a plain row", Got: "more", Err: azerr.ErrTooLarge}
 	}
 	return content, err
 }

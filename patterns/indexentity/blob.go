@@ -45,6 +45,9 @@ func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) (wrote bool, e
 	if c.View.Shape.Kind != view.Members {
 		return false, fmt.Errorf("index in a blob: %w", patterns.ErrBadView)
 	}
+	if c.Keep {
+		return false, nil
+	}
 	edit := remove
 	if c.Wanted {
 		edit = insert

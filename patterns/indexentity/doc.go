@@ -27,6 +27,24 @@
 // Members are sorted, without duplicates. Values are escaped by [keys.Escape], and the
 // name of the index distinguishes a list from an entity whose row key is "Jones".
 //
+// # The layout of the guide
+//
+// The guide prints lists with a separator, and without azp_view and the name of the index:
+//
+//	PartitionKey   RowKey  Properties
+//	Sales          Jones   EmployeeIDs "000152,000231"
+//	indexentities  Jones   EmployeeDetails "Marketing/000010,Sales/000152"
+//
+//	&indexentity.Options[Employee]{Property: "EmployeeIDs", Separator: ",", Bare: true, Plain: true}
+//	&indexentity.Options[Employee]{Property: "EmployeeDetails", Separator: ",", Plain: true,
+//		Partition: func(_, _ string) string { return "indexentities" }}
+//
+// The guide does not print the text of a pair of department and id. Here it is the partition
+// key, "/", which no key contains, and the row key. In both layouts a program that was
+// written by hand can add and remove members. A list without azp_view is recognized by its
+// properties: it has no others. Readers return it, and the Store adopts it with all its
+// members.
+//
 // # Use
 //
 // Make the indexes, pass them to [patterns.NewStore] as views, and change entities through

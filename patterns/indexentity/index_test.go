@@ -357,7 +357,12 @@ func TestInvalidArgumentsAreRefused(t *testing.T) {
 			Partition: func(_, _ string) string { return "lastname_" }})), nil},
 		"partition of a blob": {harness.ErrorOf(indexentity.InBlob("n", new(container.Client), lastName, &indexentity.Options[employee]{
 			Partition: func(_, _ string) string { return "lastname_" }})), nil},
-		"no key": {harness.ErrorOf(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true }, nil)), patterns.ErrBadKey},
+		"property":               {harness.ErrorOf(indexentity.SamePartition("n", lastName, &indexentity.Options[employee]{Property: "azp_x"})), nil},
+		"bare rows of one list":  {harness.ErrorOf(indexentity.OtherPartition("n", nil, lastName, &indexentity.Options[employee]{Bare: true})), nil},
+		"separator of keys":      {harness.ErrorOf(indexentity.OtherPartition("n", nil, lastName, &indexentity.Options[employee]{Separator: "/"})), nil},
+		"layout of a blob":       {harness.ErrorOf(indexentity.InBlob("n", new(container.Client), lastName, &indexentity.Options[employee]{Plain: true})), nil},
+		"separator without keys": {harness.ErrorOf(indexentity.OtherPartition("n", nil, func(k *keyless) (string, bool) { return k.Name, true }, &indexentity.Options[keyless]{Separator: ","})), patterns.ErrBadKey},
+		"no key":                 {harness.ErrorOf(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true }, nil)), patterns.ErrBadKey},
 	} {
 		if c.err == nil || c.want != nil && !errors.Is(c.err, c.want) {
 			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
@@ -387,6 +392,7 @@ func TestOptionsArePartOfTheDefinition(t *testing.T) {
 	seen := map[string]string{}
 	for what, opts := range map[string]*options{
 		"none": nil, "fold": {Fold: true}, "partition": {Partition: func(_, _ string) string { return "lastname_" }}, "version": {Version: "2"},
+		"property": {Property: "IDs"}, "separator": {Separator: ","},
 	} {
 		ix, err := indexentity.OtherPartition("name", nil, value, opts)
 		if err != nil {

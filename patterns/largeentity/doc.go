@@ -46,6 +46,36 @@
 // Rows written by other programs can be read. If a row has both the property and a
 // reference for it, the property counts.
 //
+// # The layout of the design guide
+//
+// Other programs may store the address of the blob in a property, as the design guide
+// prints it:
+//
+//	PartitionKey  RowKey            Properties
+//	Sales         kenk@contoso.com  FirstName LastName Age Photo=https://…/photos/ken.jpg
+//
+// [Options.Addresses] names that property for a tagged field. The field has another name,
+// because its value is the content:
+//
+//	Photo []byte `table:"PhotoContent,blob"`
+//
+//	&largeentity.Options[Employee]{Addresses: map[string]string{"PhotoContent": "Photo"}}
+//
+// Every write stores the address, a URL without a signature, and azp_blobs for the blobs
+// that this package created. If the two differ, another program has changed the address,
+// and the address counts; an empty address means no blob. The blob in azp_blobs is kept until
+// the next write of this package. All programs that use this package for the table need the
+// same option. The content of such a blob is
+// returned without a check of its SHA-256, because other programs may overwrite it. If it
+// changes while it is read after a broken connection, the error is [ErrCorrupt].
+//
+// A blob in the container is this table's own, and is deleted after its address was
+// replaced: no two entities may share one. Of the blobs of other programs only an outbox
+// message deletes one; Sweep does not find it, unless it is named like those of this package.
+// Sweep keeps every blob whose address a row contains in one of these properties, whatever
+// the host. An address outside the container is kept and never deleted; its content cannot
+// be read ([ErrWrongContainer]), so change such an entity with UpdateMeta.
+//
 // # Order of writes
 //
 //	1  With Options.Outbox: send an outbox message that names the entity, its new blobs

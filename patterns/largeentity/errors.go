@@ -23,7 +23,7 @@ var (
 	ErrContainerNotFound = azerr.ErrContainerNotFound
 
 	// ErrWrongContainer means that the blob is stored in another container than that of
-	// the [Table].
+	// the [Table], or that the address in the row is not one of that container.
 	ErrWrongContainer = azerr.Sentinel("blob is stored in another container")
 
 	// ErrTooSlow means that more than half of [Options.Grace] passed between the upload

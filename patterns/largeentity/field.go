@@ -16,6 +16,7 @@ type field struct {
 	property string
 	index    []int
 	kind     fieldKind
+	address  string // the property that contains the address of the blob, "" for none
 }
 
 // fieldKind determines how the value of a field is converted to the content of a blob.

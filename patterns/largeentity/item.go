@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -28,9 +29,18 @@ type Item[T any] struct {
 	// write, because the service does not return it there.
 	Timestamp time.Time
 
-	row    patterns.Item[T] // its Value is zero
-	blobs  references
+	row   patterns.Item[T] // its Value is zero
+	blobs references
+
+	// replaced are references in the row that do not count: their blobs are dropped by the
+	// next write.
+	replaced references
+
 	loaded map[string]bool // the properties in blobs that Value contains
+
+	// unchecked are the contents, as the field encodes them, that were loaded from blobs
+	// whose references have no checksum.
+	unchecked map[string]digest
 }
 
 // Blob returns the reference to the blob in which the property is stored. ok is false if
@@ -47,12 +57,24 @@ func (i Item[T]) Loaded(property string) bool {
 	return !inBlob || i.loaded[property]
 }
 
+// contentOf returns the digest of the content of the property's blob, zero if it is not
+// known.
+func (i *Item[T]) contentOf(property string) digest {
+	if ref := i.blobs[property]; ref.checked() {
+		return ref.digest()
+	}
+	return i.unchecked[property]
+}
+
 // copy returns i with its own maps.
 func (i Item[T]) copy() Item[T] {
 	i.blobs = i.blobs.clone()
 	loaded := map[string]bool{}
 	maps.Copy(loaded, i.loaded)
 	i.loaded = loaded
+	unchecked := map[string]digest{}
+	maps.Copy(unchecked, i.unchecked)
+	i.unchecked = unchecked
 	return i
 }
 
@@ -70,11 +92,10 @@ func (t *Table[T]) FromRow(row patterns.Item[T]) (Item[T], error) {
 	item := Item[T]{Value: row.Value, Key: row.Key, ETag: row.ETag, Timestamp: row.Timestamp, row: row, loaded: map[string]bool{}}
 	var zero T
 	item.row.Value = zero
-	refs, _, err := rowReferences(row)
-	if err != nil {
+	var err error
+	if item.blobs, item.replaced, err = t.references(row.Property); err != nil {
 		return Item[T]{}, err
 	}
-	item.blobs = refs.clone()
 	for i := range t.fields {
 		f := &t.fields[i]
 		if !f.isZero(&item.Value) {
@@ -116,7 +137,15 @@ type BlobRef struct {
 	Length    int64  `json:"length"`             // of the value, in bytes before compression
 	SHA256    string `json:"sha256"`             // of the value, hexadecimal
 	Encoding  string `json:"encoding,omitempty"` // "gzip", or "" if not compressed
+
+	// URL is the address in the row if another program has written it, see
+	// [Options.Addresses]; otherwise "". Length and SHA256 are then zero, because they are
+	// not known. If the blob is not in the container of the Table, Container is "".
+	URL string `json:"-"`
 }
+
+// checked reports whether the content of the blob is known.
+func (b BlobRef) checked() bool { return b.SHA256 != "" }
 
 // references are the references of one row, by property. They are stored as JSON:
 //
@@ -124,12 +153,19 @@ type BlobRef struct {
 type references map[string]BlobRef
 
 type referencesJSON struct {
-	Version int                `json:"version"`
-	Blobs   map[string]BlobRef `json:"blobs,omitempty"`
+	Version int        `json:"version"`
+	Blobs   references `json:"blobs,omitempty"`
 }
 
+// marshal omits the references that are only stored as an address.
 func (r references) marshal() string {
-	text, _ := json.Marshal(referencesJSON{referencesVersion, r}) // strings and numbers cannot fail
+	checked := references{}
+	for property, ref := range r {
+		if ref.checked() {
+			checked[property] = ref
+		}
+	}
+	text, _ := json.Marshal(referencesJSON{referencesVersion, checked}) // strings and numbers cannot fail
 	return string(text)
 }
 
@@ -151,21 +187,16 @@ func parseReferences(text string) (references, error) {
 			return nil, invalid("a reference has an unknown encoding")
 		}
 	}
-	return form.Blobs, nil
+	return form.Blobs.clone(), nil
 }
 
-// rowReferences returns the references of a row. ok is false if it has none.
-func rowReferences[T any](row patterns.Item[T]) (refs references, ok bool, err error) {
-	value, ok := row.Property(referencesProperty)
-	if !ok {
-		return nil, false, nil
+func (r references) anyChecked() bool {
+	for _, ref := range r {
+		if ref.checked() {
+			return true
+		}
 	}
-	text, isText := value.(string)
-	if !isText {
-		text = "" // not JSON either: parseReferences returns the error
-	}
-	refs, err = parseReferences(text)
-	return refs, true, err
+	return false
 }
 
 // has reports whether r contains a reference to the blob with that name.
@@ -177,6 +208,8 @@ func (r references) has(name string) bool {
 	}
 	return false
 }
+
+func (r references) list() []BlobRef { return slices.Collect(maps.Values(r)) }
 
 func (r references) clone() references {
 	if r == nil {

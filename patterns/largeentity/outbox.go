@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ const blobView = "blob"
 
 // sendMessage sends the outbox message for a write of the entity at key. One request; none
 // without an outbox, or if there are no blobs.
-func (t *Table[T]) sendMessage(ctx context.Context, key keys.Key, created []*pendingBlob, dropped references) error {
+func (t *Table[T]) sendMessage(ctx context.Context, key keys.Key, created []*pendingBlob, dropped []BlobRef) error {
 	if t.outbox == nil || len(created)+len(dropped) == 0 {
 		return nil
 	}
@@ -144,7 +145,7 @@ func (t *Table[T]) Handle(ctx context.Context, m patterns.OutboxMessage) (retryA
 		return 0, fmt.Errorf("delete blobs: %w", err)
 	}
 	for _, named := range m.Reserved {
-		if named.View != blobView || named.Partition != t.container || refs.has(named.Row) {
+		if named.View != blobView || named.Partition != t.container || slices.ContainsFunc(refs, func(r BlobRef) bool { return r.Name == named.Row }) {
 			continue
 		}
 		wait, err := t.deleteOrMark(ctx, named.Row, changed)
@@ -158,7 +159,7 @@ func (t *Table[T]) Handle(ctx context.Context, m patterns.OutboxMessage) (retryA
 
 // currentReferences returns the references of the entity at key, and the time of its last
 // change. If there is no entity, both are zero.
-func (t *Table[T]) currentReferences(ctx context.Context, key keys.Key) (references, time.Time, error) {
+func (t *Table[T]) currentReferences(ctx context.Context, key keys.Key) ([]BlobRef, time.Time, error) {
 	row, err := t.table.Get(ctx, key)
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil, time.Time{}, nil
@@ -166,8 +167,8 @@ func (t *Table[T]) currentReferences(ctx context.Context, key keys.Key) (referen
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	refs, _, err := rowReferences(row)
-	return refs, row.Timestamp, err
+	refs, replaced, err := t.references(row.Property)
+	return append(refs.list(), replaced.list()...), row.Timestamp, err
 }
 
 // deleteOrMark deletes a blob to which its entity, last changed at that time, does not
@@ -219,11 +220,11 @@ func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azco
 		case !unconditional && row.ETag != etag:
 			return fmt.Errorf("delete: %w", patterns.ErrConflict)
 		}
-		refs, _, err := rowReferences(row)
+		refs, replaced, err := t.references(row.Property)
 		if err != nil {
 			return err
 		}
-		err = t.deleteRow(ctx, key, row.ETag, refs)
+		err = t.deleteRow(ctx, key, row.ETag, append(refs.list(), replaced.list()...))
 		retryable := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrNotFound)
 		if etag == "" && errors.Is(err, patterns.ErrOutcomeUnknown) {
 			unknown, retryable = err, true // the next read may resolve it
@@ -235,7 +236,7 @@ func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azco
 }
 
 // deleteRow sends the outbox message for refs, and deletes the row at key under its ETag.
-func (t *Table[T]) deleteRow(ctx context.Context, key keys.Key, etag azcore.ETag, refs references) error {
+func (t *Table[T]) deleteRow(ctx context.Context, key keys.Key, etag azcore.ETag, refs []BlobRef) error {
 	start := time.Now()
 	if err := t.sendMessage(ctx, key, nil, refs); err != nil {
 		return err

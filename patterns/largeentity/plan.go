@@ -16,12 +16,16 @@ import (
 
 // plan is the content of one write: the blobs to upload first, and then the row.
 type plan[T any] struct {
-	key           keys.Key
-	value         T // as stored in the row: without the fields in blobs
-	refs          references
-	hadReferences bool // the row to be replaced has references
-	pending       []*pendingBlob
-	start         time.Time // of the oldest upload or outbox message that the write relies on; zero for none
+	key     keys.Key
+	value   T // as stored in the row: without the fields in blobs
+	refs    references
+	old     patterns.Item[T] // the row to be replaced, zero for none
+	pending []*pendingBlob
+
+	// unchecked are those of [Item] that stay in their blobs.
+	unchecked map[string]digest
+
+	start time.Time // of the oldest upload or outbox message that the write relies on; zero for none
 }
 
 // pendingBlob is a blob that has to be uploaded.
@@ -58,9 +62,9 @@ func newUploads() *uploads {
 // plan determines where each field of v, the entity with that key, is stored. old is the
 // item to be replaced, nil if there is none. No request.
 func (t *Table[T]) plan(key keys.Key, v *T, old *Item[T], u *uploads) (*plan[T], error) {
-	p := &plan[T]{key: key, value: *v, refs: references{}}
+	p := &plan[T]{key: key, value: *v, refs: references{}, unchecked: map[string]digest{}}
 	if old != nil {
-		_, p.hadReferences = old.row.Property(referencesProperty)
+		p.old = old.row
 	}
 	for i := range t.fields {
 		f := &t.fields[i]
@@ -92,8 +96,11 @@ func (t *Table[T]) plan(key keys.Key, v *T, old *Item[T], u *uploads) (*plan[T],
 		f.clear(&p.value)
 		sum := sha256.Sum256(content)
 		ref := BlobRef{Container: t.container, Length: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
-		if hadRef && oldRef.digest() == ref.digest() {
+		if hadRef && old.contentOf(f.property) == ref.digest() {
 			p.refs[f.property] = oldRef
+			if !oldRef.checked() {
+				p.unchecked[f.property] = ref.digest()
+			}
 			continue
 		}
 		if done, ok := u.byContent[ref.digest()]; ok && servicetime.Elapsed(done.start) < t.grace/4 {
@@ -154,6 +161,9 @@ func (p *plan[T]) relyOn(start time.Time) {
 // inBlob reports whether content is stored in a blob.
 func (t *Table[T]) inBlob(f *field, content []byte) bool {
 	limit := t.threshold
+	if f.address != "" {
+		return true
+	}
 	if f.kind != bytesField {
 		limit = min(limit, maxTextInRow)
 	}
@@ -179,25 +189,41 @@ func (p *plan[T]) nameBlobs(prefix string) {
 	}
 }
 
-// op returns base with the references as a property of the row.
-func (p *plan[T]) op(base patterns.Op[T]) patterns.Op[T] {
+// op returns base with the references as properties of the row.
+func (t *Table[T]) op(p *plan[T], base patterns.Op[T]) patterns.Op[T] {
 	refs := p.refs.clone()
 	for _, b := range p.pending {
 		refs[b.field.property] = b.ref
 	}
-	if len(refs) == 0 && !p.hadReferences {
-		return base
+	if _, had := p.old.Property(referencesProperty); had || refs.anyChecked() {
+		base = base.With(referencesProperty, refs.marshal())
 	}
-	return base.With(referencesProperty, refs.marshal())
+	for i := range t.fields {
+		f := &t.fields[i]
+		if f.address == "" {
+			continue
+		}
+		ref, ok := refs[f.property]
+		_, had := p.old.Property(f.address)
+		switch {
+		case ok && ref.URL != "":
+			base = base.With(f.address, ref.URL)
+		case ok:
+			base = base.With(f.address, t.address(ref.Name))
+		case had:
+			base = base.With(f.address, "")
+		}
+	}
+	return base
 }
 
 // droppedBy returns the references of old that are not part of p.
-func droppedBy[T any](p *plan[T], old *Item[T]) references {
-	dropped := references{}
+func droppedBy[T any](p *plan[T], old *Item[T]) []BlobRef {
+	var dropped []BlobRef
 	if old != nil {
-		for property, ref := range old.blobs {
+		for _, ref := range append(old.blobs.list(), old.replaced.list()...) {
 			if !p.refs.has(ref.Name) {
-				dropped[property] = ref
+				dropped = append(dropped, ref)
 			}
 		}
 	}

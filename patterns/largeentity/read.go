@@ -11,6 +11,7 @@ import (
 	"hash"
 	"io"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
@@ -94,6 +95,13 @@ func (t *Table[T]) Load(ctx context.Context, item Item[T], properties ...string)
 		if err != nil {
 			return Item[T]{}, fmt.Errorf("load: %w", err)
 		}
+		if f := wanted[i]; !item.blobs[f.property].checked() {
+			if content, err = f.encode(&item.Value); err != nil {
+				return Item[T]{}, fmt.Errorf("load: %w", err)
+			}
+			sum := sha256.Sum256(content)
+			item.unchecked[f.property] = digest{hex.EncodeToString(sum[:]), int64(len(content))}
+		}
 		item.loaded[wanted[i].property] = true
 		i++
 	}
@@ -127,7 +135,7 @@ func openBlob(ctx context.Context, c *container.Client, containerName, property 
 	if ref.Container != containerName {
 		return nil, ofProperty(property, fmt.Errorf("get blob: %w", ErrWrongContainer))
 	}
-	stored := &blobReader{ctx: ctx, blob: c.NewBlobClient(ref.Name), property: property}
+	stored := &blobReader{ctx: ctx, blob: c.NewBlobClient(ref.Name), property: property, mutable: !ref.checked()}
 	if err := stored.open(); err != nil {
 		return nil, err
 	}
@@ -138,12 +146,14 @@ func openBlob(ctx context.Context, c *container.Client, containerName, property 
 const maxResumes = 5
 
 // blobReader reads the stored bytes of a blob. If the connection breaks it resumes at the
-// same position. This is correct because a blob never changes, and valueReader verifies
-// the checksum in any case.
+// same position. A blob never changes, and valueReader verifies the checksum in any case.
+// The blob of another program may change: then the read ends with an error.
 type blobReader struct {
 	ctx      context.Context
 	blob     *blob.Client
 	property string
+	mutable  bool         // the blob may change
+	etag     *azcore.ETag // of the blob when it was opened first, if it is mutable
 
 	body   io.ReadCloser
 	offset int64 // bytes read
@@ -155,11 +165,20 @@ type blobReader struct {
 func (r *blobReader) open() error {
 	var opts blob.DownloadStreamOptions
 	opts.Range.Offset = r.offset
+	if r.etag != nil {
+		opts.AccessConditions = &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: r.etag}}
+	}
 	resp, err := r.blob.DownloadStream(r.ctx, &opts)
+	if r.etag != nil && bloberror.HasCode(err, bloberror.ConditionNotMet) {
+		return ofProperty(r.property, fmt.Errorf("get blob: %w", corrupt("it was changed while it was read")))
+	}
 	if err != nil {
 		return ofProperty(r.property, blobError("get blob", err))
 	}
 	r.opened++
+	if r.mutable {
+		r.etag = resp.ETag
+	}
 	r.body, r.end = resp.Body, -1
 	if resp.ContentLength != nil {
 		r.end = r.offset + *resp.ContentLength
@@ -196,7 +215,7 @@ func (r *blobReader) Read(p []byte) (int, error) {
 }
 
 // valueReader reads the value in a blob, decompressed. It returns io.EOF only if the value
-// matches the reference.
+// matches the reference, or if the reference has no checksum.
 type valueReader struct {
 	stored *blobReader
 	value  io.Reader // decompressed; nil before the first Read
@@ -217,6 +236,9 @@ func (v *valueReader) Read(p []byte) (int, error) {
 	switch {
 	case v.stored.err != nil:
 		v.err = v.stored.err
+	case !v.ref.checked() && err != nil:
+		v.err = err
+	case !v.ref.checked():
 	case v.length > v.ref.Length:
 		n, reason = 0, "it is longer than its reference"
 	case err == io.EOF && v.length < v.ref.Length:

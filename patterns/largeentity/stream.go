@@ -60,9 +60,10 @@ func NewStream(r io.Reader) Stream {
 // IsZero reports whether s has no value.
 func (s Stream) IsZero() bool { return s.source == nil && s.stored == nil }
 
-// Length returns the number of bytes of a stored Stream. ok is false if s is not stored.
+// Length returns the number of bytes of a stored Stream. ok is false if s is not stored, or
+// if another program has stored it, see [Options.Addresses].
 func (s Stream) Length() (n int64, ok bool) {
-	if s.stored == nil {
+	if s.stored == nil || !s.stored.ref.checked() {
 		return 0, false
 	}
 	return s.stored.ref.Length, true

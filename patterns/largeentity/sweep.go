@@ -93,11 +93,7 @@ func (t *Table[T]) sweep(ctx context.Context, s *sweep) error {
 	if err := s.listBlobs(ctx, prefix); err != nil || len(s.orphans) == 0 {
 		return err
 	}
-	rows, err := patterns.NewTable(t.Client(), &patterns.TableOptions[referencesRow]{Keyless: true})
-	if err != nil {
-		return err
-	}
-	if err := s.removeReferenced(ctx, rows, t.container); err != nil {
+	if err := t.removeReferenced(ctx, s); err != nil {
 		return err
 	}
 	for name, o := range s.orphans {
@@ -106,11 +102,6 @@ func (t *Table[T]) sweep(ctx context.Context, s *sweep) error {
 		}
 	}
 	return nil
-}
-
-// referencesRow is the part of any row that Sweep reads.
-type referencesRow struct {
-	Blobs string `table:"azp_blobs,reserved"`
 }
 
 // sweep is one run of Sweep.
@@ -181,37 +172,54 @@ func listedETag(etag azcore.ETag) (azcore.ETag, error) {
 
 // removeReferenced removes the blobs to which a row refers from s.orphans. It returns an
 // error if the references of a row cannot be read, because they might be to any blob.
-func (s *sweep) removeReferenced(ctx context.Context, rows *patterns.Table[referencesRow], containerName string) error {
-	for row, err := range rows.Query(ctx, query.Filter{}, &patterns.QueryOptions{
-		Select: []string{referencesProperty}, Allow: query.TableScan,
-	}) {
+func (t *Table[T]) removeReferenced(ctx context.Context, s *sweep) error {
+	rows, err := patterns.NewTable(t.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
+	if err != nil {
+		return err
+	}
+	selected := []string{referencesProperty}
+	for i := range t.fields {
+		if address := t.fields[i].address; address != "" {
+			selected = append(selected, address)
+		}
+	}
+	for row, err := range rows.Query(ctx, query.Filter{}, &patterns.QueryOptions{Select: selected, Allow: query.TableScan}) {
 		if err != nil {
 			return err
 		}
 		if s.report.Rows++; s.report.Rows%1000 == 0 {
 			s.progress()
 		}
-		if row.Value.Blobs == "" {
-			continue
-		}
-		refs, err := parseReferences(row.Value.Blobs)
+		refs, replaced, err := t.references(func(name string) (any, bool) {
+			if value, ok := row.Value[name]; ok {
+				return value, true
+			}
+			return row.Property(name)
+		})
 		if err != nil {
 			return err
 		}
-		for _, ref := range refs {
-			o, ok := s.orphans[ref.Name]
-			if !ok || ref.Container != containerName {
-				continue
-			}
-			delete(s.orphans, ref.Name)
-			if o.marked && !s.DryRun { // for example after the table was restored from a backup
-				if err := o.unmark(ctx, s.container, ref.Name); err != nil {
-					return err
-				}
+		for _, ref := range append(refs.list(), replaced.list()...) {
+			if err := s.keep(ctx, ref); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// keep removes the blob from s.orphans. The container of ref is not compared: its account may
+// have other addresses.
+func (s *sweep) keep(ctx context.Context, ref BlobRef) error {
+	o, ok := s.orphans[ref.Name]
+	if !ok {
+		return nil
+	}
+	delete(s.orphans, ref.Name)
+	if !o.marked || s.DryRun {
+		return nil
+	}
+	return o.unmark(ctx, s.container, ref.Name) // for example after the table was restored from a backup
 }
 
 // deleteOrMark deletes a blob that is marked, and marks one that is not.

@@ -28,7 +28,8 @@ import (
 type Table[T any] struct {
 	table     *patterns.Table[T]
 	blobs     *container.Client
-	container string // name
+	container string   // name
+	base      *url.URL // of the container, with a slash at the end, without a signature
 	fields    []field
 	threshold int
 	gzip      bool
@@ -99,6 +100,13 @@ type Options[T any] struct {
 	// blobs.
 	Outbox patterns.OutboxQueue
 
+	// Addresses is for tables in which a property contains the address of a blob, as in
+	// the design guide. It maps the property of a tagged field to the property that contains
+	// the address: {"Content": "Photo"} for a field tagged table:"Content,blob". Such a field
+	// is stored in a blob whatever its size. T has no field for the address. See the
+	// package documentation.
+	Addresses map[string]string
+
 	// Tries is the number of times that [Table.Update] and [Table.UpdateMeta] read and
 	// write before they return [patterns.ErrConflict]. Zero means 16.
 	Tries int
@@ -136,7 +144,8 @@ func newTable[T any](client *aztables.Client, blobs *container.Client, o Options
 	if err != nil {
 		return nil, azerr.Errorf("the URL of the container cannot be parsed")
 	}
-	t := &Table[T]{blobs: blobs, container: path.Base(address.Path),
+	base := &url.URL{Scheme: address.Scheme, Host: address.Host, Path: strings.TrimSuffix(address.Path, "/") + "/"}
+	t := &Table[T]{blobs: blobs, container: path.Base(address.Path), base: base,
 		threshold: o.Threshold, gzip: o.Gzip, prefix: o.Prefix, grace: o.Grace, outbox: o.Outbox, tries: o.Tries,
 		blockSize: defaultBlockSize, maxBlocks: defaultMaxBlocks}
 	if t.table, err = patterns.NewTable(client, &patterns.TableOptions[T]{Key: o.Key, StampWrites: true}); err != nil {
@@ -145,7 +154,12 @@ func newTable[T any](client *aztables.Client, blobs *container.Client, o Options
 	if t.fields, err = blobFields(reflect.TypeFor[T]()); err != nil {
 		return nil, err
 	}
+	if err := t.setAddresses(o.Addresses); err != nil {
+		return nil, fmt.Errorf("option Addresses: %w", err)
+	}
 	switch {
+	case t.gzip && len(o.Addresses) > 0:
+		return nil, azerr.Errorf("option Gzip: programs that read a blob by its address do not decompress it")
 	case t.threshold < Always || t.threshold > MaxThreshold:
 		return nil, fmt.Errorf("option Threshold %d: %w", t.threshold, patterns.ErrTooLarge)
 	case t.threshold == 0:

@@ -178,7 +178,7 @@ func (t *Table[T]) write(ctx context.Context, what string, key keys.Key, v *T, o
 	if err != nil {
 		return Item[T]{}, fmt.Errorf("%s: %w", what, err)
 	}
-	row, err := t.table.Do(ctx, p.op(base))
+	row, err := t.table.Do(ctx, t.op(p, base))
 	if err != nil {
 		return Item[T]{}, err
 	}
@@ -210,7 +210,7 @@ func (t *Table[T]) checkTime(start time.Time) error {
 func (t *Table[T]) prepare(ctx context.Context, key keys.Key, p *plan[T], base patterns.Op[T], insert bool) error {
 	prefix, known := t.blobPrefix()
 	p.nameBlobs(prefix)
-	if b := t.table.Batch().Add(p.op(base)); b.Len() == 0 {
+	if b := t.table.Batch().Add(t.op(p, base)); b.Len() == 0 {
 		_, err := b.Commit(ctx) // returns the reason, without a request
 		return err
 	}
@@ -232,7 +232,7 @@ func (t *Table[T]) prepare(ctx context.Context, key keys.Key, p *plan[T], base p
 
 // writtenItem returns the Item of an entity that was written with value v.
 func (t *Table[T]) writtenItem(v *T, row patterns.Item[T], p *plan[T]) Item[T] {
-	item := Item[T]{Value: *v, Key: row.Key, ETag: row.ETag, row: row, blobs: p.refs, loaded: map[string]bool{}}
+	item := Item[T]{Value: *v, Key: row.Key, ETag: row.ETag, row: row, blobs: p.refs, loaded: map[string]bool{}, unchecked: p.unchecked}
 	var zero T
 	item.row.Value = zero
 	for i := range t.fields {

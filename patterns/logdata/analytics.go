@@ -65,6 +65,11 @@ const (
 
 // ParseAnalytics parses a line in format 1.0 or 2.0, without its newline. The error is a
 // [*LineError] that names the field.
+//
+// Of fields with a quote, a semicolon or an ampersand it accepts the documented form,
+// HTML-encoded in double quotes, and those of the documented sample lines: raw quotes
+// within the double quotes, as in ""0x8D4"" for an ETag and in the JSON of Authorization,
+// and HTML-encoded without quotes, as in URLs.
 func ParseAnalytics(line []byte) (AnalyticsEntry, error) {
 	var e AnalyticsEntry
 	fields, err := splitFields(line)

@@ -3,6 +3,7 @@ package logdata
 import (
 	"encoding/json"
 	"html"
+	"regexp"
 	"strings"
 )
 
@@ -61,33 +62,68 @@ func appendField(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// splitFields returns the decoded fields of a delimited line. Only a quoted field is
-// HTML-encoded. The line is split before fields are decoded, because HTML entities end
-// in semicolons.
+// splitFields returns the decoded fields of a delimited line.
+//
+// If a line follows the documented rule, a quoted field is HTML-encoded and contains no
+// quote, and any other field contains no character reference. The documented sample lines
+// break the rule in both ways. So a quoted field ends at a quote before a semicolon or the
+// end of the line. Any other field ends at a semicolon that does not end a reference.
 func splitFields(line []byte) ([]string, error) {
 	rest := string(line)
 	var fields []string
 	for {
-		quoted, isQuoted := strings.CutPrefix(rest, `"`)
-		if !isQuoted {
-			field, after, more := strings.Cut(rest, ";")
-			if fields = append(fields, field); !more {
-				return fields, nil
+		end := unquotedEnd(rest)
+		field := rest[:end]
+		if quoted, ok := strings.CutPrefix(rest, `"`); ok {
+			n := quotedEnd(quoted)
+			if n < 0 {
+				return nil, badLine("", "contains an unclosed quote")
 			}
-			rest = after
-			continue
+			field, end = quoted[:n], n+2
 		}
-		field, after, closed := strings.Cut(quoted, `"`)
-		if !closed {
-			return nil, badLine("", "contains an unclosed quote")
-		}
-		fields = append(fields, html.UnescapeString(field))
-		if after == "" {
+		fields = append(fields, decodeReferences(field))
+		if end == len(rest) {
 			return fields, nil
 		}
-		var more bool
-		if rest, more = strings.CutPrefix(after, ";"); !more {
-			return nil, badLine("", "has no semicolon after a closing quote")
+		rest = rest[end+1:]
+	}
+}
+
+// quotedEnd returns the index of the quote that closes a field, -1 if there is none.
+func quotedEnd(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '"' && (i+1 == len(s) || s[i+1] == ';') {
+			return i
 		}
 	}
+	return -1
+}
+
+// unquotedEnd returns the length of the field that s begins with.
+func unquotedEnd(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] == ';' && !endsInReference.MatchString(s[max(0, i+1-maxReference):i+1]) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// HTML knows many more references by name. The service writes only these, and the others
+// occur in URLs: "?a=1&copy=2".
+const (
+	reference    = `&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});`
+	maxReference = len("&#1114111;")
+)
+
+var (
+	references      = regexp.MustCompile(reference)
+	endsInReference = regexp.MustCompile(reference + `$`)
+)
+
+func decodeReferences(s string) string {
+	if !strings.Contains(s, "&") {
+		return s
+	}
+	return references.ReplaceAllStringFunc(s, html.UnescapeString)
 }

@@ -97,7 +97,7 @@
 //   - A blob is deleted during a read: it is skipped and counted in Stats.Gone.
 //   - A download breaks off: the Reader requests the rest, and returns [ErrTruncated]
 //     if that fails repeatedly.
-//   - A line is not in the format: [*LineError], or skipped by [ReaderOptions.BadLine].
+//   - A line is not in the format: the read yields a [*LineError] and goes on.
 //   - Text is not valid UTF-8: each invalid run of bytes is stored as U+FFFD.
 //
 // # When not to use it

@@ -95,9 +95,10 @@ func (r *rangeReader) Close() error {
 }
 
 // eachLine calls f with each line that is not empty, without its newline, and with the
-// offset of the line in the blob. The text is valid only during the call.
-func eachLine(r *rangeReader, f func(text []byte, offset int64) error) error {
-	offset := r.at
+// number of the line, counted from where r begins, and its offset in the blob. The text is
+// valid only during the call.
+func eachLine(r *rangeReader, f func(text []byte, number, offset int64)) error {
+	offset, number := r.at, int64(1)
 	in := bufio.NewReaderSize(r, 64<<10)
 	var long []byte
 	var size int64 // of the line
@@ -123,14 +124,13 @@ func eachLine(r *rangeReader, f func(text []byte, offset int64) error) error {
 			text = bytes.TrimRight(text, "\r\n")
 		}
 		if len(text) > 0 || size > maxLine {
-			if err := f(text, offset); err != nil {
-				return err
-			}
+			f(text, number, offset)
 		}
 		if err == io.EOF {
 			return nil
 		}
 		offset += size
+		number++
 		long, size = long[:0], 0
 	}
 }

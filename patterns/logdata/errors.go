@@ -49,9 +49,10 @@ func (e *RecordError) Error() string {
 // Unwrap returns the sentinel, or nil.
 func (e *RecordError) Unwrap() error { return e.kind }
 
-// LineError reports a line that is not in the format.
+// LineError reports a line that is not in the format. A read yields it and goes on.
 type LineError struct {
 	Blob   string // name of the blob, "" if the line was not read from a blob
+	Line   int64  // its number in the blob, from 1; 0 if a part of the blob was read that begins later
 	Offset int64  // of the line's first byte in the blob
 	Field  string // the invalid field, "" for the whole line
 	Reason string
@@ -59,8 +60,11 @@ type LineError struct {
 
 func (e *LineError) Error() string {
 	text := "log line"
-	if e.Blob != "" {
-		text = fmt.Sprintf("log line at %d of %s", e.Offset, e.Blob)
+	switch {
+	case e.Line > 0:
+		text = fmt.Sprintf("log line %d of %s", e.Line, e.Blob)
+	case e.Blob != "":
+		text = fmt.Sprintf("log line at offset %d of %s", e.Offset, e.Blob)
 	}
 	if e.Field != "" {
 		text += ": " + e.Field

@@ -77,12 +77,6 @@ type ReaderOptions struct {
 	// entries of one Slice. It must be at least one second and divide an hour evenly.
 	// Zero means one hour. A shorter Slice needs less memory and more requests.
 	Slice time.Duration
-
-	// BadLine, if not nil, is called for each line that is not in the format, from the
-	// goroutine that runs the loop. The line is skipped if BadLine returns nil;
-	// otherwise the read ends with the returned error. If BadLine is nil, the read ends
-	// with the [*LineError] of the first such line.
-	BadLine func(*LineError) error
 }
 
 // intOption is an option with a default and a range.

@@ -87,18 +87,22 @@ func (e *Entry) Cursor() string {
 
 // Read yields the records with from <= Time < to in the order of their times. Records of
 // the same time are ordered by the name of their blob and then by offset. Both from and
-// to must be set, and to must not be after the start of the year 10000. The sequence
-// ends after the first error, which is yielded with a zero Entry. The caller may leave the
-// loop at any time.
+// to must be set, and to must not be after the start of the year 10000. The caller may
+// leave the loop at any time.
+//
+// An error is yielded with a zero Entry, and the sequence ends, with one exception: for
+// each line that is not in the format, Read yields a [*LineError], skips the line and goes
+// on. It yields these errors once each, before the records of the same
+// [ReaderOptions.Slice]; a read with a Cursor may yield them again.
 //
 // Read makes one request for each hour of the range, or for each whole day, one for each
 // further 5,000 blobs, and one for each part of a blob that by its metadata may contain
 // wanted records, [ReaderOptions.Parallel] of them concurrently. It holds the matching
-// records of one [ReaderOptions.Slice] in memory. A blob that is deleted during the read
+// records of one [ReaderOptions.Slice], and the errors of its lines, in memory. A blob that is deleted during the read
 // is skipped and counted in Stats.Gone.
 //
-// Errors are [*LineError], [*patterns.Error] for a failed request, [patterns.ErrBadCursor],
-// and [ErrBadOption] for an invalid range.
+// Errors that end the sequence are [*patterns.Error] for a failed request,
+// [patterns.ErrBadCursor], and [ErrBadOption] for an invalid range.
 //
 // Read may miss a record that is written during the read. After a Cursor it may miss a
 // record that was written late. To follow a log, read up to a time in the past: Writers
@@ -130,11 +134,11 @@ func (r *Reader) Read(ctx context.Context, from, to time.Time, opts *ReadOptions
 		*stats = Stats{}
 		seal := func(position []byte) string { return cursor.Seal(position, address, identity...) }
 		for f, err := range r.search(&o).run(ctx, from, to, after, stats) {
+			e := Entry{f.value, f.at.blob, f.at.offset, seal}
 			if err != nil {
-				fail(err)
-				return
+				e, err = Entry{}, fmt.Errorf("read log: %w", err)
 			}
-			if !yield(Entry{f.value, f.at.blob, f.at.offset, seal}, nil) {
+			if !yield(e, err) {
 				return
 			}
 		}

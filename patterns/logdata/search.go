@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ type Stats struct {
 	Bytes    int64 // that were read
 	Lines    int64 // that were read
 	Matched  int64 // entries that were yielded
-	BadLines int64 // that were skipped
+	BadLines int64 // that were not in the format
 }
 
 // position is the place of an entry in the order by time, blob and offset.
@@ -57,23 +58,35 @@ type search[T any] struct {
 	same     func(a, b *T) bool // reports duplicates; nil if there are none
 }
 
-// run yields the entries of [from, to) after the position.
+// run yields the entries of [from, to) after the position. The entries of a slice follow
+// the errors of its lines.
 func (s *search[T]) run(ctx context.Context, from, to time.Time, after position, stats *Stats) iter.Seq2[found[T], error] {
 	return func(yield func(found[T], error) bool) {
 		if after.time.After(from) {
 			from = after.time
 		}
 		list := newListing(s.container, s.service, from, to.Add(s.maxDelay), stats)
+		reported := map[lineAt]time.Time{} // and the hour of the blob; adjacent slices may read the same lines
 		for from.Before(to) {
 			end := hourOf(from)
 			end = end.Add(from.Sub(end).Truncate(s.options.Slice) + s.options.Slice)
 			if to.Before(end) {
 				end = to
 			}
-			entries, err := s.readSlice(ctx, list, from, end, stats)
+			entries, bad, err := s.readSlice(ctx, list, from, end, stats)
 			if err != nil {
 				yield(found[T]{}, err)
 				return
+			}
+			for _, e := range bad {
+				at := lineAt{e.Blob, e.Offset}
+				if _, ok := reported[at]; ok {
+					continue
+				}
+				reported[at] = e.hour
+				if stats.BadLines++; !yield(found[T]{}, e.LineError) {
+					return
+				}
 			}
 			for _, e := range entries {
 				if e.at.compare(after) <= 0 {
@@ -85,8 +98,21 @@ func (s *search[T]) run(ctx context.Context, from, to time.Time, after position,
 			}
 			from = end
 			list.forgetBefore(hourOf(from))
+			maps.DeleteFunc(reported, func(_ lineAt, h time.Time) bool { return h.Before(hourOf(from)) })
 		}
 	}
+}
+
+// lineAt is the place of a line.
+type lineAt struct {
+	blob   string
+	offset int64
+}
+
+// badLineOf is the error of a line, and the hour of its blob.
+type badLineOf struct {
+	*LineError
+	hour time.Time
 }
 
 // download is a part of a blob to read.
@@ -95,19 +121,19 @@ type download struct {
 	byteRange
 }
 
-// readSlice returns the entries of [from, to), sorted and without duplicates.
-func (s *search[T]) readSlice(ctx context.Context, list *listing, from, to time.Time, stats *Stats) ([]found[T], error) {
+// readSlice returns the entries of [from, to), sorted and without duplicates, and the
+// errors of the lines that it read.
+func (s *search[T]) readSlice(ctx context.Context, list *listing, from, to time.Time, stats *Stats) (entries []found[T], bad []badLineOf, err error) {
 	downloads, err := s.plan(ctx, list, from, to, stats)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var entries []found[T]
 	window := parallel.Window{Start: s.options.Parallel, Max: s.options.Parallel}
 	for part, err := range parallel.Ordered(ctx, len(downloads), window, func(ctx context.Context, i int) (content[T], error) {
 		return s.read(ctx, downloads[i], from, to)
 	}) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		stats.Gets++
 		stats.Bytes += part.bytes
@@ -115,16 +141,11 @@ func (s *search[T]) readSlice(ctx context.Context, list *listing, from, to time.
 		if part.gone {
 			stats.Gone++
 		}
-		for _, bad := range part.bad {
-			if err := s.options.BadLine(bad); err != nil {
-				return nil, err
-			}
-			stats.BadLines++
-		}
+		bad = append(bad, part.bad...)
 		entries = append(entries, part.entries...)
 	}
 	slices.SortFunc(entries, func(a, b found[T]) int { return a.at.compare(b.at) })
-	return s.distinct(entries), nil
+	return s.distinct(entries), bad, nil
 }
 
 // plan lists the blobs and returns the parts that may contain entries of [from, to).
@@ -172,7 +193,7 @@ func (s *search[T]) distinct(entries []found[T]) []found[T] {
 // content is what was found in a part of a blob.
 type content[T any] struct {
 	entries []found[T]
-	bad     []*LineError
+	bad     []badLineOf
 	bytes   int64
 	lines   int64
 	gone    bool
@@ -181,24 +202,23 @@ type content[T any] struct {
 func (s *search[T]) read(ctx context.Context, d download, from, to time.Time) (c content[T], err error) {
 	r := newRangeReader(ctx, s.container, d.blob.name, d.byteRange)
 	defer r.Close()
-	err = eachLine(r, func(text []byte, offset int64) error {
+	err = eachLine(r, func(text []byte, number, offset int64) {
 		c.lines++
 		v, err := s.parse(text)
 		if err != nil {
 			bad := &LineError{Reason: err.Error()}
 			errors.As(err, &bad)
 			bad.Blob, bad.Offset = d.blob.name, offset
-			if s.options.BadLine == nil {
-				return bad
+			if d.from == 0 {
+				bad.Line = number
 			}
-			c.bad = append(c.bad, bad)
-			return nil
+			c.bad = append(c.bad, badLineOf{bad, d.blob.hour})
+			return
 		}
 		t := s.time(&v)
 		if !t.Before(from) && t.Before(to) && s.match(&v) {
 			c.entries = append(c.entries, found[T]{v, position{t, d.blob.name, offset}})
 		}
-		return nil
 	})
 	c.bytes = r.at - d.from
 	if errors.Is(err, errGone) {

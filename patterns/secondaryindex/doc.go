@@ -34,8 +34,40 @@
 //	Sales         last_Jones  empid_000152
 //	Sales         last_Jones  empid_000223
 //
-// If [Options.Partition] selects the partition, the primary's partition key, escaped, and
-// "_" precede the primary's row key.
+// With [Options.Partition], the primary's partition key, escaped, and "_" precede the primary's row key.
+//
+// # The layout of the guide
+//
+// The guide prints copies without azp_ properties, which contain the employee's id instead
+// of the e-mail address. [Options.Owner] selects that layout, [Options.Copy] the content:
+//
+//	PartitionKey  RowKey                    Properties
+//	Sales         empid_000223              FirstName, LastName, Age, EmailAddress
+//	Sales         email_jonesj@contoso.com  FirstName, LastName, Age, EmployeeId
+//
+//	&secondaryindex.Options[Employee]{
+//		Copy: func(e *Employee) Employee {
+//			c := *e
+//			c.EmployeeID, c.EmailAddress = strings.TrimPrefix(e.RowKey, "empid_"), ""
+//			return c
+//		},
+//		Owner: func(c *Employee, at keys.Key) (keys.Key, bool) {
+//			return keys.Key{Partition: at.Partition, Row: "empid_" + c.EmployeeID}, c.EmployeeID != ""
+//		},
+//	}
+//
+// EmployeeID and EmailAddress have the option omitempty. If the partition keys of primaries
+// begin with "empid_", as the guide has it for the copies of Inter, [Options.Partition]
+// replaces that by "email_". Readers find rows that programs written by hand have stored,
+// and those programs can read and replace the rows of a Store. The guide does not keep
+// values unique over partitions: a value in an index made by Inter can be reserved only if
+// all programs that assign values are Stores.
+//
+// Without Owner, rows that have no azp_view are adopted when the Store changes their entity,
+// if they are equal to the copy that the entity implies. [Options.Adopt] selects what becomes
+// of others. Until then readers skip them. While a program that was written by hand merges
+// changes into entities instead of replacing them, an index made by Inter needs Owner: the
+// worker cannot recognize a row without azp_view whose entity has changed since.
 //
 // An index is sparse if its function returns false for some entities. A slim index copies
 // only the properties named in [Options.Only]. The guide prefers full copies, which answer
@@ -104,8 +136,8 @@
 //
 // # Failures
 //
-// A row at a copy's key that does not belong to the index is never overwritten or deleted;
-// the operation fails with [*patterns.DuplicateError]. Rows of other programs within the
+// A row at a copy's key that does not belong to the index is not overwritten or deleted,
+// unless [Options.Adopt] permits that; the operation fails with [*patterns.DuplicateError]. Rows of other programs within the
 // range of an index are skipped when reading. Writing without the Store leaves stale
 // copies: the methods that check find them and, with [CheckOptions.Repair], repair them.
 // An index that is added to a table with rows is filled by [patterns.Store.Repair] of each

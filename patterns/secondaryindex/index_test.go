@@ -190,7 +190,7 @@ func TestATakenValueWritesNothing(t *testing.T) {
 				t.Errorf("%s has %d entries", ix.Name(), len(got))
 			}
 		}
-		wantIDs(t, on(t, x.badge, store).Query(t.Context(), "", secondaryindex.Values{}, nil), "000223", "000224")
+		wantIDs(t, on(t, x.badge, store).Query(t.Context(), "badge_", secondaryindex.Values{}, nil), "000223", "000224")
 		if q.Len() != 0 {
 			t.Error("messages are left")
 		}
@@ -243,7 +243,7 @@ func TestCopiesInOtherPartitionsAndTablesAreUpdated(t *testing.T) {
 		if err := store.DeleteItem(t.Context(), c.Item); err != nil {
 			t.Fatal(err)
 		}
-		wantIDs(t, r.Query(t.Context(), "", secondaryindex.Values{}, nil))
+		wantIDs(t, r.Query(t.Context(), "badge_", secondaryindex.Values{}, nil))
 		if c, err := r.Check(t.Context(), got, nil); err != nil || c.Found {
 			t.Errorf("check after delete: %+v, %v", c, err)
 		}
@@ -303,6 +303,7 @@ func TestAnIndexWithOtherOptionsNeedsAnotherName(t *testing.T) {
 		change := func(e *employee) error { e.Age++; return nil }
 		for what, opts := range map[string]*options{
 			"fold": {Fold: true}, "not unique": {NonUnique: true}, "slim": {Only: []string{"Age"}}, "empty": {Only: []string{}}, "version": {Version: "2"},
+			"copy": {Copy: func(e *employee) employee { return *e }},
 		} {
 			_, err := store(opts).Update(ctx, jones().key(), change)
 			var m *patterns.ViewMismatchError

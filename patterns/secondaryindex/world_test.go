@@ -62,7 +62,7 @@ func (w *world) all() []*secondaryindex.Index[employee] {
 
 func (w *world) partitions(ix *secondaryindex.Index[employee]) []string {
 	if ix == w.x.badge {
-		return []string{""}
+		return []string{"badge_"}
 	}
 	return []string{"Sales", "Marketing"}
 }

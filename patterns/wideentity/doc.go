@@ -48,11 +48,43 @@
 // or after that one transaction. If the process crashes, its rows are invisible to
 // readers, and [Table.Sweep] deletes them. A merge is never staged.
 //
+// # Rows of the guide
+//
+// With [Options.Plain] the rows are those that the guide prints, and that programs without
+// this package read and write:
+//
+//	PartitionKey  RowKey     Properties
+//	Sales         000123_00  azp_layout=plain:own:2 azp_version=…
+//	Sales         000123_01  MessageCountDay001 … MessageCountDay252
+//	Sales         000123_02  MessageCountDay253 … MessageCountDay365
+//
+// PartOf is the rule of these programs, here (day-1)/252+1. Rows that they have stored are
+// an entity without row 00; the first write adds row 00, in the same transaction, and
+// changes only the rows that it would change anyway.
+//
+// The ETags of the rows take the place of the versions. Every write, Set included, changes
+// each row under its ETag, so it never overwrites what another program has changed since
+// the row was read: Update, Set and Put start over, the others fail with
+// [patterns.ErrConflict]. Reads of several pages or rows prove by the ETags that the rows
+// belong together. The ETag of the entity is a hash of those of its rows. If the response
+// to a write is lost, the ETags of the rows are unknown: the item that the write returns
+// has to be read again before it is replaced or merged.
+//
+// The rows show that the entity exists: if another program has deleted all of them, it does
+// not, whether or not row 00 is left. An entity without properties has an empty row 01. A
+// value is at most 64 KiB and a write at most 4 MiB, because other programs do not read
+// pieces and staged rows: otherwise the error is [patterns.ErrTooLarge]. Insert takes two
+// requests, because rows may exist without row 00. Read takes one more if the row that it
+// reads lacks a property.
+//
+// Entities of both kinds are read by tables of both kinds, and take the table's kind when
+// they are written as a whole.
+//
 // # Cost
 //
 // Requests:
 //
-//	Insert, Replace, Merge   1
+//	Insert, Replace, Merge   1; Insert of plain rows 2
 //	Put, Set, Update         2, and 2 for each retry after a conflict
 //	Get                      1
 //	Read                     1 for properties in one row, k+1 for properties in k rows
@@ -65,7 +97,7 @@
 //
 // # Limits
 //
-// At most 98 parts, of 251 properties and 1 MiB each. If a part exceeds them, the error is
+// At most 98 parts, of 251 properties, or 252 in plain rows, and 1 MiB each. If a part exceeds them, the error is
 // [patterns.ErrTooLarge], names the property and is returned before any request: use more
 // parts. The names of the properties and the version count towards the 1 MiB. If a merge
 // makes a large value smaller, its surplus pieces stay, empty, until the whole entity is

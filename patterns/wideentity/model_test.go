@@ -49,18 +49,25 @@ func TestAnEntityBehavesLikeAMap(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
 			client := b.Table(t)
 			tables := map[int]*wideentity.Table[properties]{}
-			for _, parts := range []int{1, 3, 16} {
-				tables[parts] = open[properties](t, client, &wideentity.Options{Parts: parts})
+			for _, parts := range someParts {
+				tables[parts] = open[properties](t, client, &wideentity.Options{Parts: max(parts, -parts), Plain: parts < 0})
 				wideentity.SetBatchBytes(tables[parts], rapid.SampledFrom([]int{smallBatch, 200_000, 4 << 20}).Draw(r, "limit"))
 			}
+			// A plain entity holds no large value and is never staged.
+			refused := func(parts int, err error) bool { return parts < 0 && errors.Is(err, patterns.ErrTooLarge) }
 			var model properties // nil: the entity does not exist
 			actions := map[string]func(){
 				"put": func() {
 					v := drawProperties(r, modelNames)
-					if _, err := tables[pick(r)].Put(t.Context(), year, &v); err != nil {
+					parts := pick(r)
+					_, err := tables[parts].Put(t.Context(), year, &v)
+					switch {
+					case refused(parts, err):
+					case err != nil:
 						r.Fatal(err)
+					default:
+						model = v
 					}
-					model = v
 				},
 				"set": func() {
 					v := drawProperties(r, modelNames)
@@ -80,7 +87,8 @@ func TestAnEntityBehavesLikeAMap(t *testing.T) {
 				},
 				"update": func() {
 					v := drawProperties(r, modelNames[:4])
-					_, err := tables[pick(r)].Update(t.Context(), year, func(b *properties) error {
+					parts := pick(r)
+					_, err := tables[parts].Update(t.Context(), year, func(b *properties) error {
 						for _, name := range modelNames[:4] {
 							delete(*b, name)
 						}
@@ -88,7 +96,7 @@ func TestAnEntityBehavesLikeAMap(t *testing.T) {
 						return nil
 					})
 					switch {
-					case model == nil && errors.Is(err, patterns.ErrNotFound):
+					case model == nil && errors.Is(err, patterns.ErrNotFound), refused(parts, err):
 					case err != nil:
 						r.Fatal(err)
 					default:
@@ -140,7 +148,10 @@ func TestAnEntityBehavesLikeAMap(t *testing.T) {
 	})
 }
 
-func pick(r *rapid.T) int { return rapid.SampledFrom([]int{1, 3, 16}).Draw(r, "parts") }
+// someParts are numbers of parts; negative ones are of plain entities.
+var someParts = []int{1, 3, 16, -1, -3}
+
+func pick(r *rapid.T) int { return rapid.SampledFrom(someParts).Draw(r, "parts") }
 
 func only(b properties, names []string) properties {
 	some := properties{}
@@ -168,9 +179,11 @@ func TestAReaderNeverSeesAMixOfVersions(t *testing.T) {
 				b.NamedTable(t, name)
 				b.ClearFaults()
 				b.Fault(fault.On("Table.Query").ShortPage(rapid.IntRange(1, 4).Draw(r, "page")))
-				writer := open[properties](t, b.Direct(t, name), &wideentity.Options{Parts: 5})
-				limit := rapid.SampledFrom([]int{smallBatch, 4 << 20}).Draw(r, "limit")
-				wideentity.SetBatchBytes(writer, limit)
+				plain := rapid.Bool().Draw(r, "plain")
+				writer := open[properties](t, b.Direct(t, name), &wideentity.Options{Parts: 5, Plain: plain})
+				if limit := rapid.SampledFrom([]int{smallBatch, 4 << 20}).Draw(r, "limit"); !plain {
+					wideentity.SetBatchBytes(writer, limit)
+				}
 				random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
 				states := []properties{nil}
 				write := func() {
@@ -206,7 +219,7 @@ func TestAReaderNeverSeesAMixOfVersions(t *testing.T) {
 						left--
 						write()
 					}
-				}), &wideentity.Options{Parts: 5, Parallel: 1})
+				}), &wideentity.Options{Parts: 5, Plain: plain, Parallel: 1})
 				for range 4 {
 					left = 6
 					from, asked := len(states)-1, b.Requests().Count("Table.Query")

@@ -32,6 +32,14 @@ type Options struct {
 	// pure function. Its result for a name in use must not change unless Parts changes too.
 	PartOf func(property string) int
 
+	// Plain stores rows as the guide prints them, which programs without this package can
+	// read and write: all 252 properties of a row belong to the entity, and only row 00 is
+	// added, by the first write. Rows that such a program has stored are an entity without
+	// row 00, which is read, changed and deleted like any other. Every property must be in
+	// the row that PartOf returns; otherwise reads, Set and Update return [ErrForeignRow],
+	// and only Put and Delete are possible. The package documentation describes the rows.
+	Plain bool
+
 	// Tries is how often a read that found parts of different versions reads before it
 	// fails with [ErrTorn], and how often Put, Set, Update and Delete run before they fail
 	// with [patterns.ErrConflict]. Zero means 16.
@@ -56,7 +64,9 @@ var (
 	// parts needs, for example a row of the guide's own layout, or a child of another
 	// pattern. Nothing was written. The row must be deleted or moved, or the entity stored
 	// under another id. If it has the key of the head, row 00, reads return the error too, and
-	// Insert returns [patterns.ErrExists].
+	// Insert returns [patterns.ErrExists]. With [Options.Plain] all rows with keys of parts
+	// belong to the entity, and the error means that one has a property that belongs to
+	// another.
 	ErrForeignRow = widerow.ErrForeignRow
 
 	// ErrParts: [Options.Parts], or a result of [Options.PartOf], is out of range.

@@ -19,7 +19,7 @@ import (
 // more request.
 
 // Insert stores v as a new entity, or fails with [patterns.ErrExists] and changes nothing.
-// One request.
+// One request; two with [Options.Plain].
 //
 // If a request of Insert or Put gets no reply, it may insert the entity a second time, or
 // late, after another client has deleted it; a write that is staged cannot. [Table.Replace]

@@ -1,0 +1,188 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+func inserts(hires []*hire) []patterns.StoreOp[hire] {
+	var ops []patterns.StoreOp[hire]
+	for _, h := range hires {
+		ops = append(ops, patterns.InsertEntity(h))
+	}
+	return ops
+}
+
+func TestBulkFillsTransactionsWithEntitiesAndTheirRows(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		for _, c := range []struct {
+			views    []patterns.View[hire]
+			names    []string
+			requests map[string]int // of 250 inserts
+		}{
+			{nil, nil, map[string]int{"Table.Batch": 3}},
+			{[]patterns.View[hire]{byEmail()}, []string{"byEmail"}, map[string]int{"Table.Batch": 5}},
+			// The list is read before each transaction, and takes one of its 100 rows.
+			{[]patterns.View[hire]{lastHere()}, []string{"lastHere"}, map[string]int{"Table.Batch": 3, "Table.Get": 4}},
+		} {
+			client := b.Table(t)
+			s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: c.views}))(t)
+			b.ResetRequests()
+			report, err := s.Bulk(ctx, slices.Values(inserts(people(250))), nil)
+			harness.NoError(t, err)
+			if report.Applied != 250 || report.Taken != 250 || report.Failed != 0 || report.Requests != c.requests["Table.Batch"] {
+				t.Errorf("%v: report %+v", c.names, report)
+			}
+			b.WantRequests(t, c.requests)
+			harness.NoError(t, verify(ctx, client, nil, c.names, nil))
+		}
+	})
+}
+
+func TestBulkKeepsEveryViewUpToDate(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		s, ctx := newFullStore(t, b, func(_ context.Context, _ keys.Key, err error) { t.Errorf("pending: %v", err) }), t.Context()
+		hires := people(20)
+		for i, h := range hires {
+			if i%3 == 0 {
+				h.Dept = "Marketing"
+			}
+		}
+		ops := inserts(hires)
+		ops = append(ops, patterns.DeleteEntity[hire](hires[1].key())) // its badge passes to the next one
+		ops = append(ops, patterns.UpdateEntity(hires[2].key(), func(h *hire) error { h.Badge, h.Last = "b1", "Smith"; return nil }))
+		ops = append(ops, patterns.PutEntity(&hire{Dept: "Sales", ID: "4", Name: "Zoe", Head: true}))
+		report, err := s.Bulk(ctx, slices.Values(ops), nil)
+		harness.NoError(t, err)
+		if report.Applied != len(ops) || s.queue.Len() != 0 {
+			t.Errorf("report %+v, %d messages", report, s.queue.Len())
+		}
+		harness.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
+	})
+}
+
+func TestBulkReportsTheEntityThatFails(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		s, ctx := newFullStore(t, b, nil), t.Context()
+		hires := people(12)
+		harness.NoError(t, insertAll(ctx, s.Store, hires[:3]))
+		stale := harness.Must(s.Get(ctx, hires[2].key()))(t)
+		_, err := s.Update(ctx, stale.Key, func(h *hire) error { h.Age++; return nil })
+		harness.NoError(t, err)
+		mine := errors.New("mine")
+		change := func(*hire) error { return mine }
+		ops := inserts(hires[3:])
+		want := map[int]error{}
+		for _, c := range []struct {
+			op   patterns.StoreOp[hire]
+			want error
+		}{
+			{patterns.InsertEntity(hires[0]), patterns.ErrExists},
+			{patterns.InsertEntity(&hire{Dept: "Sales", ID: "20", Email: "e1"}), patterns.ErrExists},
+			{patterns.InsertEntity(&hire{Dept: "Sales", ID: "21", Badge: "b1"}), patterns.ErrExists},
+			{patterns.InsertEntity(&hire{Dept: "Sales", ID: "22", Badge: "b5"}), patterns.ErrExists}, // that of an insert before it
+			{patterns.PutEntity(&stale.Value).Was(stale), patterns.ErrConflict},
+			{patterns.UpdateEntity(hires[1].key(), change), mine},
+			{patterns.UpdateEntity(keys.Key{Partition: "Sales", Row: "id_none"}, change), patterns.ErrNotFound},
+			{patterns.InsertEntity[hire](nil), patterns.ErrNil},
+			{patterns.InsertEntity(&hire{Dept: "a/b", ID: "1"}), patterns.ErrBadKey},
+			{patterns.InsertEntity(&hire{Dept: "Sales", ID: "23", Name: strings.Repeat("x", 40_000)}), patterns.ErrTooLarge},
+		} {
+			want[len(ops)] = c.want
+			ops = append(ops, c.op)
+		}
+		report, err := s.Bulk(ctx, slices.Values(ops), nil)
+		if err == nil || report.Applied != len(ops)-len(want) || report.Failed != len(want) || len(report.Failures) != len(want) {
+			t.Errorf("%v, report %+v", err, report)
+		}
+		for _, f := range report.Failures {
+			if !errors.Is(f.Err, want[f.Index]) || fmt.Sprint(f.Op) != fmt.Sprint(ops[f.Index]) {
+				t.Errorf("operation %d (%v): got %v, want %v", f.Index, f.Op, f.Err, want[f.Index])
+			}
+		}
+		harness.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
+		if s.queue.Len() != 0 {
+			t.Errorf("%d messages remain", s.queue.Len())
+		}
+	})
+}
+
+func TestBulkAppliesOperationsOnOneEntityInOrder(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client, ctx := b.Table(t), t.Context()
+		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: localViews()}))(t)
+		h := people(1)[0]
+		var ops []patterns.StoreOp[hire]
+		for i := range 5 {
+			ops = append(ops, patterns.InsertEntity(h), patterns.UpdateEntity(h.key(), func(h *hire) error {
+				h.Email, h.Age = fmt.Sprint("x", i), h.Age+1
+				return nil
+			}))
+			if i < 4 {
+				ops = append(ops, patterns.DeleteEntity[hire](h.key()))
+			}
+		}
+		report, err := s.Bulk(ctx, slices.Values(ops), &patterns.BulkOptions{Parallel: 3})
+		harness.NoError(t, err)
+		got := harness.Must(s.Get(ctx, h.key()))(t)
+		if got.Value.Email != "x4" || got.Value.Age != h.Age+1 || report.Applied != len(ops) || report.Requests != len(ops) {
+			t.Errorf("%+v after %+v", got.Value, report)
+		}
+		harness.NoError(t, verify(ctx, client, nil, viewsHere, nil))
+	})
+}
+
+func TestBulkStopsWhenItsContextEnds(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: localViews()}))(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		taken := 0
+		report, err := s.Bulk(ctx, func(yield func(patterns.StoreOp[hire]) bool) {
+			for _, op := range inserts(people(10)) {
+				if taken++; taken == 5 {
+					cancel()
+				}
+				if !yield(op) {
+					return
+				}
+			}
+		}, nil)
+		if !errors.Is(err, context.Canceled) || report.Taken != 4 || report.Failed != 4 || report.Applied != 0 {
+			t.Errorf("%v, report %+v", err, report)
+		}
+		b.WantRequestCount(t, 0)
+		_, err = s.Bulk(ctx, nil, nil)
+		harness.WantError(t, err, patterns.ErrNil)
+	})
+}
+
+// Each partition has few entities; their transactions are sent concurrently.
+func TestBulkChangesPartitionsConcurrently(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}}))(t)
+		hires := people(40)
+		for i, h := range hires {
+			h.Dept = fmt.Sprint("d", i%20)
+		}
+		b.Fault(fault.On("Table.Batch").Delay(time.Second))
+		began := time.Now()
+		report, err := s.Bulk(t.Context(), slices.Values(inserts(hires)), &patterns.BulkOptions{Parallel: 10})
+		harness.NoError(t, err)
+		if took := time.Since(began); took != 2*time.Second || report.Requests != 20 {
+			t.Errorf("%v, report %+v", took, report)
+		}
+	})
+}

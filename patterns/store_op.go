@@ -1,0 +1,156 @@
+package patterns
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/outbox"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// StoreOp is one change of an entity of a [Store] and the rows derived from it, for
+// [StoreBatch.Add] and [Store.Bulk]. Its value must not change until it was carried out.
+// The zero StoreOp is refused with [ErrNil]. A StoreOp is an immutable value and safe for
+// concurrent use as long as its value does not change.
+type StoreOp[T any] struct{ op storeOp }
+
+// storeOp is a StoreOp of any type.
+type storeOp struct {
+	name   string
+	key    keys.Key // of an operation without a value
+	value  any
+	was    *txn.Record
+	change func(was any) (any, error) // of an update
+}
+
+const (
+	opInsert = "insert"
+	opPut    = "put"
+	opUpdate = "update"
+	opDelete = "delete"
+)
+
+// InsertEntity is [Store.Insert].
+func InsertEntity[T any](v *T) StoreOp[T] {
+	return StoreOp[T]{storeOp{name: opInsert, value: pointer(v)}}
+}
+
+// PutEntity is [Store.Put]; with [StoreOp.Was] it is [Store.PutItem].
+func PutEntity[T any](v *T) StoreOp[T] {
+	return StoreOp[T]{storeOp{name: opPut, value: pointer(v)}}
+}
+
+// UpdateEntity is [Store.Update]; with [StoreOp.Was] it is [Store.UpdateItem].
+func UpdateEntity[T any](key keys.Key, change func(*T) error) StoreOp[T] {
+	op := storeOp{name: opUpdate, key: key}
+	if change != nil {
+		op.change = func(was any) (any, error) {
+			v := *was.(*T)
+			if err := change(&v); err != nil {
+				return nil, err
+			}
+			return &v, nil
+		}
+	}
+	return StoreOp[T]{op}
+}
+
+// DeleteEntity is [Store.Delete]; with [StoreOp.Was] it is [Store.DeleteItem].
+func DeleteEntity[T any](key keys.Key) StoreOp[T] {
+	return StoreOp[T]{storeOp{name: opDelete, key: key}}
+}
+
+// Was names the version of the entity that was read, which saves the read. A put or a delete
+// fails with [ErrConflict] if the entity was changed since, and with [ErrNotFound] if it was
+// deleted; an update starts over. An insert is refused with [ErrExists]. was must be
+// unchanged since it was read, and have the key of the operation.
+func (o StoreOp[T]) Was(was Item[T]) StoreOp[T] {
+	o.op.was = recordOf(was)
+	return o
+}
+
+// intent returns what the engine is to do. It refuses an operation that cannot be carried
+// out, without a request.
+func (o *storeOp) intent(engine *outbox.Store) (*outbox.Intent, error) {
+	in := &outbox.Intent{Op: o.name, Key: o.key, Was: o.was, Known: o.was != nil}
+	var err error
+	switch o.name {
+	case opInsert, opPut:
+		err = o.put(engine, in)
+	case opUpdate:
+		in.Reread, in.Computed = true, true
+		if o.change == nil {
+			err = fmt.Errorf("function: %w", ErrNil)
+		}
+		in.Next = func(was *txn.Record) (any, error) {
+			if was == nil {
+				return nil, fmt.Errorf("update: %w", ErrNotFound)
+			}
+			return o.change(was.Value)
+		}
+	case opDelete:
+		in.Reread, in.Repeatable = o.was == nil, o.was == nil
+		in.Next = func(*txn.Record) (any, error) { return nil, nil }
+	default:
+		return in, fmt.Errorf("operation: %w", ErrNil)
+	}
+	if err == nil && o.was != nil {
+		err = readInFull(engine, o.was)
+		if err == nil && in.Key != o.was.Key {
+			err = ErrKeyChanged
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", o.name, err)
+	}
+	return in, err
+}
+
+// put completes the intent of an insert or a put.
+func (o *storeOp) put(engine *outbox.Store, in *outbox.Intent) (err error) {
+	if o.value == nil {
+		return fmt.Errorf("value: %w", ErrNil)
+	}
+	in.Next = func(*txn.Record) (any, error) { return o.value, nil }
+	switch {
+	case o.was == nil:
+		in.Key, err = engine.Table.KeyOf(o.value)
+		if o.name == opInsert {
+			in.Known = true
+		} else {
+			in.Reread, in.Repeatable = true, true
+		}
+	case o.name == opInsert:
+		return ErrExists
+	default:
+		in.Key = o.was.Key
+	}
+	return err
+}
+
+// readInFull refuses an item that cannot be the result of a read.
+func readInFull(engine *outbox.Store, was *txn.Record) error {
+	if was.Origin != nil && was.Origin.Selected != nil {
+		return ErrProjected
+	}
+	if err := (txn.Op{Kind: wire.Replace, ETag: was.ETag}).CheckETag(); err != nil {
+		return err
+	}
+	return engine.CheckKey(was)
+}
+
+// do carries out one operation.
+func (s *Store[T]) do(ctx context.Context, op StoreOp[T]) (Item[T], error) {
+	return result[T](doOp(ctx, s.engine, &op.op))
+}
+
+func doOp(ctx context.Context, engine *outbox.Store, op *storeOp) (txn.Record, error) {
+	in, err := op.intent(engine)
+	if err != nil {
+		return txn.Record{}, err
+	}
+	r, err := engine.Run(ctx, in)
+	return r, withPlan(err)
+}
