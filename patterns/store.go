@@ -183,6 +183,23 @@ func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntit
 	return engine, nil
 }
 
+// outboxStore returns the engine, whatever T is.
+func (s *Store[T]) outboxStore() *outbox.Store {
+	if s == nil {
+		return nil
+	}
+	return s.engine
+}
+
+func init() {
+	outbox.EngineOf = func(store any) *outbox.Store {
+		if s, ok := store.(interface{ outboxStore() *outbox.Store }); ok {
+			return s.outboxStore()
+		}
+		return nil
+	}
+}
+
 // copyEntity is a [view.CopyEntity].
 func copyEntity[T any](dst, src any) any {
 	if dst == nil {

@@ -228,6 +228,10 @@ func MergeRow(key keys.Key, spec MergeSpec) DerivedRow {
 // List is how a row stores the members of a list. Implementations are pure functions,
 // and safe for concurrent use.
 //
+// Package reindex verifies lists whose List also has the method
+// Members(row map[string]any, key keys.Key) ([]keys.Key, error), which returns the members of
+// the list in a row that is stored at key.
+//
 // A row is a map of its properties by name, with values of type string, bool, int32,
 // int64, float64, time.Time, []byte or [16]byte, without the keys, Timestamp, and the
 // properties of the Store itself. A missing row is an empty map.

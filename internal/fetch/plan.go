@@ -68,6 +68,7 @@ type Plan struct {
 	limit      int
 	size       int // of pages, as requested by the caller
 	parallel   int
+	maxExtra   int // in a hundred requests of Run, the other requests of a scan; 0: the usual limit
 	ordered    bool
 }
 

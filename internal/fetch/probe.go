@@ -101,6 +101,9 @@ func (s *scan) rereads() (pages int) {
 // Run. It grows with the pages read, so that a small table causes few. The quarter is of
 // the requests that Run would need too, so that extra requests do not permit more.
 func (s *scan) extraAllowed() int {
+	if s.maxExtra > 0 {
+		return max(s.sent-s.extra, 0) * s.maxExtra / 100
+	}
 	return min(4+4*s.pages, 16*s.parallel) + max(s.sent-s.extra, 0)/4
 }
 

@@ -15,6 +15,7 @@ import (
 type Entry struct {
 	Key        keys.Key
 	ETag       string
+	Stamp      string // the write stamps
 	Timestamp  time.Time
 	Properties edm.Properties
 }
@@ -48,6 +49,24 @@ func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *Optio
 			return true
 		})
 	}
+}
+
+// ScanProperties reads the same rows as [Properties], as [Plan.Scan] does, and calls yield
+// for each page. Of a hundred requests, at most five are to divide the table.
+func ScanProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options, cursor string, yield func([]Entry, ScanPage, error) bool) {
+	codec := edm.PropertiesCodec()
+	p, err := NewSource(c, codec).Plan(f, opts)
+	if err != nil {
+		yield(nil, ScanPage{}, err)
+		return
+	}
+	p.maxExtra = 5
+	p.Scan(ctx, entryDecoder{codec}, cursor, func(page ScanPage, err error) bool {
+		if err != nil {
+			return yield(nil, page, err)
+		}
+		return yield(*page.Rows.(*entries), page, nil)
+	})
 }
 
 // entries are Rows.
@@ -109,6 +128,7 @@ func (b *entryBuffer) entry() Entry {
 	return Entry{
 		Key:        keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey},
 		ETag:       b.meta.ETag,
+		Stamp:      b.meta.Stamp,
 		Timestamp:  b.meta.Timestamp,
 		Properties: b.properties,
 	}

@@ -17,6 +17,11 @@ type Intent struct {
 	Repeatable bool // applying it twice has the same effect as applying it once
 	Repair     bool // rows are checked even if they need no change
 
+	// Fill means that Next returns the entity unchanged, to get rows of views that it does
+	// not list. These are inserted without reading them first; if one exists, the next
+	// attempt reads them.
+	Fill bool
+
 	// Next returns the new version of the entity, nil to delete it.
 	Next     func(was *txn.Record) (any, error)
 	Computed bool // Next depends on was, so equal content does not prove that it was applied

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -90,6 +91,9 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	}
 	if op.rows, err = op.views.Derive(op.now, op.Key); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
+	}
+	if op.Fill {
+		old = slices.DeleteFunc(old, func(d view.Derived) bool { return !listing.Has(d.View.Name) })
 	}
 	local, remote := view.Differences(op.Key, old, op.rows, listing.Has, op.Repair)
 	op.remote = remote

@@ -29,6 +29,7 @@ const (
 	outboxPrefix = view.ReservedRow + "_outbox_"
 	outboxFormat = 1
 	propFormat   = "azp_outbox" // the property of outboxRow.Format
+	propRows     = "azp_rows"   // the property of outboxRow.Places
 
 	statePending = "pending" // the operation was applied; its remote rows may not be up to date
 	stateDone    = "done"    // a worker has brought the remote rows up to date

@@ -22,9 +22,9 @@ type setter struct {
 	Names     []string `json:"n"`
 }
 
-func settersOf(row txn.Content) (map[string]setter, error) {
+func settersOf(row edm.Properties) (map[string]setter, error) {
 	setters := map[string]setter{}
-	text := row.Text(propMerged)
+	text, _ := row[propMerged].(string)
 	if text == "" {
 		return setters, nil
 	}
@@ -39,7 +39,7 @@ func settersOf(row txn.Content) (map[string]setter, error) {
 // another primary than former has set properties for the view, editSet fails with
 // [*OwnedByOther] if want sets some, and otherwise does nothing.
 func editSet(row txn.Content, view string, primary keys.Key, want *MergeSpec, former *keys.Key) (changed bool, err error) {
-	setters, err := settersOf(row)
+	setters, err := settersOf(row.Properties)
 	if err != nil {
 		return false, err
 	}

@@ -106,6 +106,16 @@ func (l list) write(row map[string]any, members []string) error {
 	return nil
 }
 
+// Members returns the members in a row, which is stored at key, for package reindex.
+func (l list) Members(row map[string]any, key keys.Key) ([]keys.Key, error) {
+	texts, err := l.read(row)
+	members := make([]keys.Key, len(texts))
+	for i, text := range texts {
+		members[i] = l.key(text, key.Partition)
+	}
+	return members, err
+}
+
 // parse returns the members in the text of a property.
 func (l list) parse(text string) ([]string, error) {
 	switch {

@@ -1,0 +1,388 @@
+package reindex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/fnv"
+	"io"
+	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// group is the differences of one primary.
+type group struct {
+	primary keys.Key
+	rows    []suspect
+}
+
+// suspect is a row in which a primary has other parts than it implies, according to a scan.
+type suspect struct {
+	ref    view.RowRef
+	stored bool // the scan found a part of the primary in it
+	claim  view.Claim
+	found  view.Found
+	other  *view.OwnedByOther // the row belongs to another
+}
+
+// groups groups differences by primary and row.
+func groups(all []Difference) ([]group, error) {
+	type part struct {
+		view.Part
+		stored bool
+	}
+	parts := make([]part, len(all))
+	for i, d := range all {
+		p, err := view.ParsePart(d.Element)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = part{p, d.Sign < 0}
+	}
+	slices.SortFunc(parts, func(a, b part) int {
+		return cmp.Or(a.Primary.Compare(b.Primary), cmp.Compare(a.View, b.View), a.Key.Compare(b.Key))
+	})
+	var gs []group
+	for _, p := range parts {
+		if n := len(gs); n == 0 || gs[n-1].primary != p.Primary {
+			gs = append(gs, group{primary: p.Primary})
+		}
+		g := &gs[len(gs)-1]
+		ref := view.RowRef{View: p.View, Partition: p.Key.Partition, Row: p.Key.Row}
+		if n := len(g.rows); n == 0 || g.rows[n-1].ref != ref {
+			g.rows = append(g.rows, suspect{ref: ref})
+		}
+		last := &g.rows[len(g.rows)-1]
+		last.stored = last.stored || p.stored
+	}
+	return gs, nil
+}
+
+// result is what became of a group.
+type result struct {
+	findings  []Finding
+	undecided int
+	requests  Requests
+	failure   error // why the primary could not be checked
+}
+
+// confirmAll confirms the differences and, if asked to, repairs them.
+func (r *run) confirmAll(ctx context.Context, all []Difference) error {
+	gs, err := groups(all)
+	if err != nil || r.state.Confirmed > len(gs) {
+		return cmp.Or(err, errState)
+	}
+	gs = gs[r.state.Confirmed:]
+	window := parallel.Window{Start: r.Parallel, Max: r.Parallel}
+	at := 0
+	for res, err := range parallel.Ordered(ctx, len(gs), window, func(ctx context.Context, i int) (result, error) {
+		return r.process(ctx, &gs[i])
+	}) {
+		if err != nil {
+			return err
+		}
+		st := &r.state.Report
+		st.Undecided += res.undecided
+		st.Requests.Confirm += res.requests.Confirm
+		st.Requests.Repair += res.requests.Repair
+		if res.failure != nil {
+			st.fail(gs[at].primary, res.failure)
+		}
+		at++
+		for i := range res.findings {
+			st.add(&res.findings[i])
+			if !r.yield(res.findings[i]) {
+				return errStopped
+			}
+		}
+		r.state.Confirmed++
+		r.sent += res.requests.Confirm
+		if r.Repair {
+			r.sent += res.requests.Repair
+		}
+		if err := cmp.Or(r.checkpoint(), r.pace(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// process confirms one group and repairs it.
+func (r *run) process(ctx context.Context, g *group) (res result, err error) {
+	defer r.lock(g)()
+	c := &confirmation{run: r, group: g}
+	primary, err := c.confirm(ctx)
+	if err == nil {
+		err = c.classify(ctx)
+	}
+	res = result{findings: c.findings, undecided: c.undecided}
+	res.requests.Confirm = c.requests
+	if err != nil {
+		if interrupts(ctx, err) {
+			return res, err
+		}
+		res.failure = err
+		return res, nil
+	}
+	res.requests.Repair, err = r.repair(ctx, c, primary, res.findings)
+	return res, err
+}
+
+// lock prevents that two groups with a row in common make each other start over.
+func (r *run) lock(g *group) (unlock func()) {
+	var mine []int
+	for _, s := range g.rows {
+		h := fnv.New32a()
+		_, _ = io.WriteString(h, s.ref.Partition+"\x00"+s.ref.Row)
+		mine = append(mine, int(h.Sum32()%uint32(len(r.locks))))
+	}
+	slices.Sort(mine)
+	mine = slices.Compact(mine)
+	for _, i := range mine {
+		r.locks[i] <- struct{}{}
+	}
+	return func() {
+		for _, i := range mine {
+			<-r.locks[i]
+		}
+	}
+}
+
+// interrupts reports whether err, of a request, means that the run should be continued
+// later, rather than with the next group.
+func interrupts(ctx context.Context, err error) bool {
+	var e *azerr.Error
+	return ctx.Err() != nil || errors.Is(err, azerr.ErrThrottled) || errors.As(err, &e) && (e.Status == 0 || e.Status >= 500 || e.Status == 403)
+}
+
+// confirmation distinguishes the differences that last from those of the moment.
+type confirmation struct {
+	*run
+	*group
+	requests  int
+	undecided int // rows that changed in each try, or that an operation is about to change
+	findings  []Finding
+	blockers  []*keys.Key // by finding: a primary that no longer implies its row
+}
+
+// confirm reads the primary, the rows, the outbox rows, and the primary and the rows again,
+// and leaves in c.rows the rows that differ from what the primary implies.
+//
+// The two reads of a version of the primary prove that it was the current one while the
+// rows were read. So a local row that differs is wrong. A remote row may be about to be
+// written, but then its operation had an outbox row. It was deleted only after the row was
+// written. If there is no outbox row, and the row still differs after that was found out, the
+// row is wrong. If there is no primary, the row is read twice instead, around the second read
+// of the primary.
+func (c *confirmation) confirm(ctx context.Context) (*txn.Record, error) {
+	for try := 1; ; try++ {
+		was, err := c.readPrimary(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.claim(was); err != nil {
+			return nil, err
+		}
+		before, err := c.readRows(ctx)
+		if err != nil || len(c.rows) == 0 {
+			return was, err
+		}
+		if err := c.dropPending(ctx); err != nil || len(c.rows) == 0 {
+			return was, err
+		}
+		is, err := c.readPrimary(ctx)
+		if err != nil {
+			return nil, err
+		}
+		after, err := c.readRows(ctx)
+		if err != nil || len(c.rows) == 0 {
+			return was, err
+		}
+		stable := (was == nil) == (is == nil) && (was == nil || was.ETag == is.ETag)
+		for ref, found := range after {
+			if was == nil && (found.Row.ETag != before[ref].Row.ETag || found.Mark.ETag != before[ref].Mark.ETag) {
+				stable = false
+			}
+		}
+		if stable {
+			return was, c.dropYoung(was)
+		}
+		if try == c.store.Tries {
+			c.undecided += len(c.rows)
+			c.rows = nil
+			return was, nil
+		}
+		if err := parallel.Pause(ctx, try); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// readPrimary reads the primary; a row that is not one is nil.
+func (c *confirmation) readPrimary(ctx context.Context) (*txn.Record, error) {
+	c.requests++
+	return find(ctx, c.run, c.primary)
+}
+
+func find(ctx context.Context, r *run, key keys.Key) (*txn.Record, error) {
+	p, err := r.store.Find(ctx, key)
+	if errors.Is(err, keys.ErrBadKey) || errors.Is(err, azerr.ErrKeyChanged) {
+		return nil, nil // a row of another kind
+	}
+	return p, err
+}
+
+// claim fills in what the primary implies for the rows.
+func (c *confirmation) claim(primary *txn.Record) error {
+	rows, err := implied(c.store, primary, c.primary)
+	if err != nil {
+		return err
+	}
+	for i := range c.rows {
+		s := &c.rows[i]
+		v := c.views[s.ref.View]
+		if v == nil {
+			return errState
+		}
+		s.claim = view.Claim{View: v, Key: s.ref.Key(), Owner: c.primary}
+		for j := range rows {
+			if d := &rows[j]; d.View == v && d.Key == s.claim.Key {
+				s.claim.Wanted, s.claim.Body, s.claim.Merge = true, d.Body, d.Merge
+			}
+		}
+		if !c.remote(s) {
+			s.claim.Merge.Add = nil // nothing shows what was counted
+		}
+	}
+	return nil
+}
+
+func (c *confirmation) remote(s *suspect) bool {
+	return c.views[s.ref.View].Foreign() || s.ref.Partition != c.primary.Partition
+}
+
+// readRows reads the rows and drops those that agree with the primary.
+func (c *confirmation) readRows(ctx context.Context) (map[view.RowRef]view.Found, error) {
+	all := map[view.RowRef]view.Found{}
+	var differ []suspect
+	for _, s := range c.rows {
+		t, _ := c.store.TableOf(c.views[s.ref.View])
+		c.requests++
+		if s.claim.View.Shape.Kind == view.Merges {
+			c.requests++
+		}
+		var err error
+		if s.found, err = t.Read(ctx, &s.claim); err != nil {
+			return nil, err
+		}
+		if s.found.Row.Absent() && !s.found.Mark.Absent() {
+			c.requests += 2
+		}
+		agrees, other, err := s.claim.Agrees(s.found)
+		if err != nil {
+			return nil, &view.Error{View: s.ref.View, Err: err}
+		}
+		if agrees {
+			continue
+		}
+		s.other = other
+		all[s.ref] = s.found
+		differ = append(differ, s)
+	}
+	c.rows = differ
+	return all, nil
+}
+
+// dropPending drops the rows that an operation in progress may be about to write.
+func (c *confirmation) dropPending(ctx context.Context) error {
+	if !slices.ContainsFunc(c.rows, func(s suspect) bool { return c.remote(&s) }) {
+		return nil
+	}
+	c.requests++
+	pending, err := c.store.Pending(ctx, c.primary)
+	if err != nil {
+		return err
+	}
+	n := len(c.rows)
+	c.rows = slices.DeleteFunc(c.rows, func(s suspect) bool { return pending[s.ref] })
+	c.undecided += n - len(c.rows)
+	return nil
+}
+
+// dropYoung drops the rows that changed less than Grace ago, or whose primary did.
+func (c *confirmation) dropYoung(primary *txn.Record) error {
+	if c.Grace <= 0 {
+		return nil
+	}
+	n := len(c.rows)
+	if primary != nil && c.store.Table.Client.Age(primary.Timestamp) < c.Grace {
+		c.rows = nil
+	}
+	var kept []suspect
+	for _, s := range c.rows {
+		row, err := s.found.Row.Content()
+		if err != nil {
+			return err
+		}
+		t, _ := c.store.TableOf(s.claim.View)
+		if s.found.Row.Absent() || t.Client.Age(row.At) >= c.Grace {
+			kept = append(kept, s)
+		}
+	}
+	c.rows = kept
+	c.undecided += n - len(kept)
+	return nil
+}
+
+// classify makes findings of the rows that are left.
+func (c *confirmation) classify(ctx context.Context) error {
+	for i := range c.rows {
+		s := &c.rows[i]
+		f := Finding{View: s.ref.View, Row: s.ref.Key(), Primary: c.primary}
+		var blocker *keys.Key
+		switch {
+		case !s.claim.Wanted:
+			f.Kind = Orphan
+		case s.other != nil:
+			taken, err := c.implies(ctx, s)
+			if err != nil {
+				return err
+			}
+			f.Kind = Duplicate
+			if !taken {
+				f.Kind, blocker = Missing, &s.other.Owner
+			}
+		case s.stored && !s.found.Row.Absent():
+			f.Kind = Wrong
+		}
+		c.findings = append(c.findings, f)
+		c.blockers = append(c.blockers, blocker)
+	}
+	return nil
+}
+
+// implies reports whether the primary to which a row belongs implies it, or whether the row
+// belongs to no primary at all.
+func (c *confirmation) implies(ctx context.Context, s *suspect) (bool, error) {
+	if !s.other.Known {
+		return true, nil
+	}
+	c.requests++
+	owner, err := find(ctx, c.run, s.other.Owner)
+	if err != nil {
+		return false, err
+	}
+	rows, err := implied(c.store, owner, s.other.Owner)
+	if err != nil {
+		return false, err
+	}
+	v := c.views[s.ref.View]
+	return slices.ContainsFunc(rows, func(d view.Derived) bool {
+		return d.Key == s.claim.Key && d.View.TargetID() == v.TargetID() && d.Holds(v)
+	}), nil
+}

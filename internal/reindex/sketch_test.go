@@ -1,0 +1,138 @@
+package reindex
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// sets draws two sets with some elements in common.
+func sets(t *rapid.T) (common, added, subtracted []string) {
+	all := rapid.SliceOfNDistinct(rapid.StringN(0, 40, 400), 0, 300, rapid.ID[string]).Draw(t, "elements")
+	for _, e := range all {
+		switch rapid.IntRange(0, 3).Draw(t, "set") {
+		case 0:
+			added = append(added, e)
+		case 1:
+			subtracted = append(subtracted, e)
+		default:
+			common = append(common, e)
+		}
+	}
+	return common, added, subtracted
+}
+
+func TestASketchDecodesExactlyTheDifference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		common, added, subtracted := sets(t)
+		parts := [3]*Sketch{NewSketch(300), NewSketch(300), NewSketch(300)}
+		put := func(elements []string, sign int64) {
+			for _, e := range elements {
+				parts[rapid.IntRange(0, 2).Draw(t, "part")].Add([]byte(e), sign)
+			}
+		}
+		put(common, 1)
+		put(subtracted, -1)
+		put(added, 1)
+		put(common, -1)
+
+		sum := new(Sketch)
+		b, _ := parts[0].MarshalBinary()
+		if err := sum.UnmarshalBinary(b); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range parts[1:] {
+			if err := sum.Merge(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, complete := sum.Decode()
+		if !complete {
+			t.Fatalf("%d differences of a sketch for 300 were not decoded", len(added)+len(subtracted))
+		}
+		var got, want []string
+		for _, d := range all {
+			got = append(got, fmt.Sprint(d.Sign, string(d.Element)))
+		}
+		for _, e := range added {
+			want = append(want, fmt.Sprint(1, e))
+		}
+		for _, e := range subtracted {
+			want = append(want, fmt.Sprint(-1, e))
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("decoded %q, want %q", got, want)
+		}
+	})
+}
+
+func TestASketchReportsThatItHasTooManyDifferences(t *testing.T) {
+	s := NewSketch(0)
+	added := map[string]bool{}
+	for i := range 1000 {
+		e := fmt.Sprint("element ", i)
+		added[e] = true
+		s.Add([]byte(e), 1)
+	}
+	all, complete := s.Decode()
+	if complete {
+		t.Error("1000 differences were decoded by a sketch for 64")
+	}
+	for _, d := range all {
+		if !added[string(d.Element)] || d.Sign != 1 {
+			t.Errorf("decoded %q, which was not added", d.Element)
+		}
+	}
+}
+
+func FuzzSketchState(f *testing.F) {
+	s := NewSketch(0)
+	s.Add([]byte("element"), 1)
+	b, _ := s.MarshalBinary()
+	f.Add(b)
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := new(Sketch)
+		if s.UnmarshalBinary(b) != nil {
+			return
+		}
+		again, _ := s.MarshalBinary()
+		o := new(Sketch)
+		if err := o.UnmarshalBinary(again); err != nil {
+			t.Fatal(err)
+		}
+		s.Decode()
+	})
+}
+
+func TestASketchTakesTheSameMemoryForAnyNumberOfElements(t *testing.T) {
+	element := func(i int) []byte { return fmt.Appendf(nil, "view/partition/row %08d/partition/primary", i) }
+	var least, most int
+	for _, n := range []int{10_000, 100_000} {
+		s := NewSketch(4096)
+		for i := range n {
+			s.Add(element(i), 1)
+		}
+		b, _ := s.MarshalBinary() // as large as it gets: nothing was subtracted yet
+		for i := range n {
+			if i%(n/1000) != 0 {
+				s.Add(element(i), -1)
+			}
+		}
+		if all, complete := s.Decode(); !complete || len(all) != 1000 {
+			t.Errorf("%d elements: %d of 1000 differences", n, len(all))
+		}
+		t.Logf("%d elements: %d bytes", n, len(b))
+		if least == 0 {
+			least = len(b)
+		}
+		most = len(b)
+	}
+	if most > least+least/10 || most > 2<<20 {
+		t.Errorf("%d bytes for ten times the elements, instead of %d", most, least)
+	}
+}

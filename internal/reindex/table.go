@@ -1,0 +1,90 @@
+package reindex
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/outbox"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// table is a table that a run scans, and what it contains.
+type table struct {
+	client  *wire.Client
+	primary bool            // it contains the primaries
+	views   map[string]bool // that have rows in it
+}
+
+// tables returns the tables of the selected views, that of the primaries first. If there are
+// several clients it makes one request for each, to find out whether two of them are
+// clients of one table.
+func tables(ctx context.Context, s *outbox.Store, views []*view.View) (all []*table, requests int, err error) {
+	all = []*table{{client: s.Table.Client, primary: true, views: map[string]bool{}}}
+	for _, v := range views {
+		t, _ := s.TableOf(v)
+		i := slices.IndexFunc(all, func(o *table) bool { return o.client.Table() == t.Client.Table() })
+		if i < 0 && len(all) == 1 {
+			requests++
+			err = learnAddress(ctx, all[0].client)
+		}
+		if i < 0 && err == nil {
+			requests++
+			if err = learnAddress(ctx, t.Client); err == nil {
+				at, _ := t.Client.Address()
+				i = slices.IndexFunc(all, func(o *table) bool { a, _ := o.client.Address(); return a == at })
+			}
+		}
+		if err != nil {
+			return nil, requests, err
+		}
+		if i < 0 {
+			i = len(all)
+			all = append(all, &table{client: t.Client, views: map[string]bool{}})
+		}
+		all[i].views[v.Name] = true
+	}
+	return all, requests, nil
+}
+
+// learnAddress reads a row that does not exist.
+func learnAddress(ctx context.Context, c *wire.Client) error {
+	_, err := txn.ReadRow(ctx, c, keys.Key{Partition: view.ReservedRow, Row: view.ReservedRow})
+	return err
+}
+
+// primaryOf returns the primary in a row of the primaries' table, nil if it is another row.
+func primaryOf(s *outbox.Store, e *fetch.Entry) *txn.Record {
+	if strings.HasPrefix(e.Key.Row, view.ReservedRow) || e.Properties[view.PropView] != nil {
+		return nil
+	}
+	body, err := edm.AppendProperties(nil, e.Properties, edm.Envelope{PartitionKey: e.Key.Partition, RowKey: e.Key.Row, Stamp: e.Stamp})
+	if err != nil {
+		return nil
+	}
+	r := &txn.Record{Value: s.Table.Zero(), Key: e.Key, ETag: e.ETag, Timestamp: e.Timestamp}
+	var meta edm.Meta
+	var unknown edm.Unknown
+	if err := s.Table.Codec.DecodeEntity(body, r.Value, &meta, &unknown); err != nil || s.CheckKey(r) != nil {
+		return nil // of another type
+	}
+	meta.ETag = e.ETag
+	r.Origin = txn.NewOrigin(&meta, &unknown, nil, s.Table.Stamped)
+	if name, err := s.Views.ViewOf(r); name != "" || err != nil {
+		return nil
+	}
+	return r
+}
+
+// implied returns the rows that a primary implies; nil implies none.
+func implied(s *outbox.Store, r *txn.Record, key keys.Key) ([]view.Derived, error) {
+	if r == nil {
+		return nil, nil
+	}
+	return s.Views.Before(view.ListingOf(r.Origin)).Derive(r.Value, key)
+}

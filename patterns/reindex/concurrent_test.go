@@ -1,0 +1,230 @@
+package reindex_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/reindex"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// account returns an account with the tables of the world, and pages of a few rows.
+func account(t testing.TB) *storagetest.Account {
+	t.Helper()
+	a := storagetest.Start(&storagetest.Options{PageRows: 20})
+	for _, name := range []string{"people", "badges"} {
+		harness.Must(a.Tables().CreateTable(t.Context(), name, nil))(t)
+	}
+	return a
+}
+
+// content returns all rows but those of the outbox.
+func (w *world) content(t testing.TB) map[keys.Key]row {
+	t.Helper()
+	all := w.rows(t, w.badges)
+	for k, r := range w.rows(t, w.people) {
+		if !strings.HasPrefix(k.Row, "~azp_outbox_") {
+			all[k] = r
+		}
+	}
+	return all
+}
+
+// complete runs a worker until no message is left.
+func (w *world) complete(t testing.TB) {
+	t.Helper()
+	for w.queue.Len() > 0 {
+		if ok, err := w.queue.WorkOne(t.Context(), w, time.Minute); err != nil {
+			t.Fatal(err)
+		} else if !ok {
+			time.Sleep(time.Minute)
+		}
+	}
+}
+
+func TestARunThatIsKilledAtAnyRequestContinuesFromItsCheckpoint(t *testing.T) {
+	const n, errors = 40, 9
+	alone := 0 // pages that a run reads that is not killed
+	for kill, ended := 0, false; !ended; kill++ {
+		synctest.Test(t, func(t *testing.T) {
+			a := account(t)
+			queue := new(countedQueue)
+			reliable := &harness.Process{Inner: a.Transport()}
+			w := start(t, reliable, queue)
+			w.fill(t, n, true)
+			want := w.content(t)
+			w.damage(t, n, errors)
+
+			pages := 0
+			var mu sync.Mutex
+			run := func(die int, cursor []byte) (saved []byte, r reindex.Report, err error) {
+				requests := 0
+				p := &harness.Process{Inner: a.Transport(), Decide: func(method, path string) (f harness.Fate) {
+					mu.Lock()
+					defer mu.Unlock()
+					requests++
+					if f.Dies = requests == die; f.Dies {
+						f.What = []harness.Delivery{harness.RequestLost, harness.ReplyLost}[die%2]
+					}
+					if method == "GET" && strings.HasSuffix(path, "()") {
+						pages++
+					}
+					return f
+				}}
+				r, err = reindex.Repair(t.Context(), start(t, p, queue).Store, &reindex.Options{Parallel: 1, Cursor: cursor, Checkpoint: func(save func() ([]byte, error)) (err error) {
+					saved, err = save()
+					return err
+				}})
+				return saved, r, err
+			}
+			saved, r, err := run(kill, nil)
+			switch {
+			case kill == 0:
+				alone = pages
+			case err == nil:
+				ended = true
+			default:
+				if _, r, err = run(0, saved); err != nil {
+					t.Fatalf("killed at request %d: %v", kill, err)
+				}
+				if pages > alone+1 {
+					t.Errorf("killed at request %d: %d pages, %d without that", kill, pages, alone)
+				}
+			}
+			if r.Rows != len(want) && r.Rows < len(want)-errors || r.Passes != 1 || r.Failed > 0 {
+				t.Errorf("killed at request %d: %+v", kill, r)
+			}
+			w.complete(t)
+			checkContent(t, kill, w.content(t), want)
+		})
+	}
+}
+
+func checkContent(t testing.TB, kill int, got, want map[keys.Key]row) {
+	t.Helper()
+	for k, r := range got {
+		if !reflect.DeepEqual(r, want[k]) {
+			t.Errorf("killed at request %d: row %v, want %v", kill, r, want[k])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("killed at request %d: %d rows, want %d", kill, len(got), len(want))
+	}
+}
+
+func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := account(t)
+		queue := new(countedQueue)
+		start(t, &harness.Process{Inner: a.Transport()}, queue).fill(t, 200, true)
+
+		// process returns a process whose requests take some time and, if it may crash, the last
+		// of which is lost, or its reply is.
+		seed := uint64(0)
+		process := func(crashes bool) (*world, *harness.Process, *rand.Rand) {
+			seed++
+			chance := rand.New(rand.NewPCG(seed, 1))
+			var mu sync.Mutex
+			p := &harness.Process{Inner: a.Transport(), Decide: func(string, string) harness.Fate {
+				mu.Lock()
+				defer mu.Unlock()
+				f := harness.Fate{Before: time.Duration(chance.IntN(20)) * time.Millisecond, After: time.Duration(chance.IntN(20)) * time.Millisecond}
+				if f.Dies = crashes && chance.IntN(50) == 0; f.Dies {
+					f.What = []harness.Delivery{harness.RequestLost, harness.ReplyLost}[chance.IntN(2)]
+				}
+				return f
+			}}
+			return start(t, p, queue), p, rand.New(rand.NewPCG(seed, 2))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var writers sync.WaitGroup
+		written := 0
+		for range 4 {
+			writers.Go(func() {
+				for ctx.Err() == nil {
+					w, p, chance := process(true)
+					for ctx.Err() == nil && !p.Dead() {
+						if w.change(ctx, chance) == nil {
+							written++
+						}
+					}
+				}
+			})
+		}
+		writers.Go(func() {
+			for ctx.Err() == nil {
+				w, p, _ := process(true)
+				for ctx.Err() == nil && !p.Dead() {
+					if ok, _ := queue.WorkOne(ctx, w, 10*time.Second); !ok {
+						_ = sleep(ctx, time.Second)
+					}
+				}
+			}
+		})
+		w, _, _ := process(false)
+		suspects := 0
+		for range 20 {
+			for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) { suspects = max(suspects, r.Requests.Confirm) }}) {
+				harness.NoError(t, err)
+				t.Errorf("%+v", f)
+			}
+		}
+		stop()
+		writers.Wait()
+		if written < 1000 || suspects < 100 {
+			t.Errorf("%d writes, and %d reads of suspects in one run: too few", written, suspects)
+		}
+		w.complete(t)
+		for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) {
+			if r.Undecided > 0 {
+				t.Errorf("after the last operation: %+v", r)
+			}
+		}}) {
+			t.Errorf("after the last operation: %+v, %v", f, err)
+		}
+	})
+}
+
+// change changes one person.
+func (w *world) change(ctx context.Context, chance *rand.Rand) error {
+	p := personOf(chance.IntN(200))
+	switch chance.IntN(6) {
+	case 0:
+		return w.Delete(ctx, p.key())
+	case 1:
+		_, err := w.Put(ctx, p)
+		return err
+	}
+	_, err := w.Update(ctx, p.key(), func(q *person) error {
+		if chance.IntN(2) == 0 {
+			q.City = personOf(chance.IntN(200)).City
+		}
+		q.Name += "."
+		q.Badge = p.Badge + []string{"", "a", "b"}[chance.IntN(3)]
+		q.Email = p.Email + []string{"", "a", "b"}[chance.IntN(3)]
+		return nil
+	})
+	if errors.Is(err, patterns.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,65 @@
+// Package reindex verifies, repairs and adds the views of a [patterns.Store] while programs
+// write to it.
+//
+// # Problem
+//
+// A derived row can be missing, wrong or left over: a program wrote the table without the
+// Store, a restore from a backup mixed two points in time, or rows existed before the view
+// was added. [patterns.Store.Repair] corrects the rows of one entity, if its key is known. It
+// takes two or more requests for each entity, and does not find a row that no entity implies.
+//
+// # Functions
+//
+// [Verify] reports every row that differs from what the entities imply, in both directions.
+// [Repair] also corrects it. [Backfill] stores the rows of a view for entities that a program
+// without the view has written, and removes those of a view that is in
+// [patterns.StoreOptions.Retired] and in Views. All three may run at any time, in
+// several processes, while writers and workers are running.
+//
+// # How it works
+//
+// A run scans every table of the store's views once. It adds a hash of each row that an
+// entity implies to a small table in memory, with the keys, and subtracts that of each row that
+// is stored. What agrees cancels out, so what remains are the differences: see
+// https://arxiv.org/abs/1101.2245 on invertible Bloom lookup tables.
+//
+// A scan is no snapshot, so rows that are written meanwhile differ too. Each difference is
+// confirmed by point reads: of the entity, the row, the outbox rows of the entity's partition
+// if the row is remote, and the entity and the row again. It is a [Finding] only if the entity
+// did not change between its reads, the row differs, and no operation that was applied is
+// still to write the row. So a correct table has no findings, however much is written.
+// Programs without a Store have no outbox rows: set [Options.Grace] while they write.
+//
+// # Cost
+//
+//   - The scan takes one request for each page of up to 1000 rows, and at most 5 in a hundred
+//     to divide the tables among concurrent requests. If the views have several tables, each
+//     takes one more. The service may return shorter pages.
+//   - A difference that is confirmed takes 4 requests, one more if its row is remote; one that
+//     was only of the moment takes 2. Rows of one entity share the reads of the entity. A row
+//     that a view merges properties into counts as two.
+//   - The repair of a row in the entity's partition takes 3 requests, that of remote rows of
+//     one entity 6, and 2 for each row. [Report.Requests] of a dry run is what a repair takes.
+//   - Backfill takes one transaction for up to 49 entities if the view is in their
+//     partitions and makes copies. A remote copy takes 2 requests, 3 if it is unique, and a
+//     member of a list 3.
+//
+// Memory does not depend on the size of the tables: see [Options.Differences]. If more rows
+// differ, the run needs further passes. In the worst case a run with d differences reads the
+// tables 4 × d / Differences times. So run Backfill, not Repair, after a view was added, and
+// choose a larger number for a table with many writes.
+//
+// # What is not verified
+//
+// Lists in blobs, and lists of a [patterns.List] without the method Members, are named in
+// [Report.Unverified]. Of counters in other partitions the part of each entity is verified,
+// but not the sum; counters in the entities' own partition are not verified at all, because
+// nothing shows which entities they count. Rows of views that the store does not have are
+// ignored.
+//
+// # When not to use it
+//
+// To check single rows that a reader has found stale, use the readers of package
+// secondaryindex. After a crash, workers and [patterns.Store.Sweep] complete what was
+// interrupted, at a lower cost.
+package reindex

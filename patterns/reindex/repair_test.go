@@ -1,0 +1,173 @@
+package reindex_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/reindex"
+)
+
+// damage plants errors of every kind in a correct world of n persons, and returns the
+// findings that they are.
+func (w *world) damage(t testing.TB, n, errors int) map[reindex.Finding]bool {
+	t.Helper()
+	chance := rand.New(rand.NewPCG(1, uint64(n)))
+	want := map[reindex.Finding]bool{}
+	tables := []*aztables.Client{w.people, w.badges}
+	content := []map[keys.Key]row{w.rows(t, w.people), w.rows(t, w.badges)}
+	people := chance.Perm(n)[:errors]
+	for i, number := range people {
+		p := personOf(number)
+		v := i % 3
+		d := harness.Must(w.Views()[v].Rows(p))(t)[0]
+		table, view := tables[v%2], w.Views()[v].Name()
+		stored := content[v%2][d.Key()]
+		f := reindex.Finding{View: view, Row: d.Key(), Primary: p.key()}
+		switch kind := i / 3 % 3; {
+		case v == 2 && kind == 2: // a member that is no primary
+			f.Kind, f.Primary.Row = reindex.Orphan, fmt.Sprintf("id_x%05d", i)
+			stored["Members"] = stored["Members"].(string)[:len(stored["Members"].(string))-1] + `,"` + f.Primary.Partition + "/" + f.Primary.Row + `"]`
+			plant(t, table, []row{stored})
+		case v == 2: // a member is missing
+			stored["Members"] = without(t, stored["Members"].(string), p.PartitionKey+"/"+p.RowKey)
+			plant(t, table, []row{stored})
+		case kind == 0:
+			_, err := table.DeleteEntity(t.Context(), d.Key().Partition, d.Key().Row, nil)
+			harness.NoError(t, err)
+		case kind == 1:
+			f.Kind = reindex.Wrong
+			wrong := maps.Clone(stored)
+			wrong["Name"] = "changed"
+			plant(t, table, []row{wrong})
+		default:
+			f.Kind = reindex.Orphan
+			f.Row.Row += "x"
+			plant(t, table, []row{at(f.Row, stored)})
+		}
+		want[f] = true
+	}
+	return want
+}
+
+func TestEveryPlantedErrorIsFoundAndRepairedAndNothingElseIsTouched(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		n := size(t, 1000)
+		errors := max(100, n/100)
+		w := newWorld(t, b)
+		w.fill(t, n, true)
+		people, badges := w.rows(t, w.people), w.rows(t, w.badges)
+		want := w.damage(t, n, errors)
+
+		got := map[reindex.Finding]bool{}
+		for f, err := range reindex.Verify(t.Context(), w.Store, nil) {
+			harness.NoError(t, err)
+			if got[f] || !want[f] {
+				t.Errorf("%v, which is no planted error or was yielded twice", f)
+			}
+			got[f] = true
+		}
+		for f := range want {
+			if !got[f] {
+				t.Errorf("not found: %v", f)
+			}
+		}
+		w.requests()
+		planned := harness.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true}))(t)
+		if requests := w.requests(); requests != planned.Requests.Total()-planned.Requests.Repair || planned.Repaired != 0 {
+			t.Errorf("a dry run of %d requests: %+v", requests, planned)
+		}
+		began := time.Now()
+		var first *reindex.Report
+		report := harness.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{Previous: &planned, Progress: func(r reindex.Report) {
+			if first == nil {
+				first = &r
+				if n := w.requests(); n != 0 || r.Estimate != planned.Requests {
+					t.Errorf("%d requests before the estimate %+v, want %+v", n, r.Estimate, planned.Requests)
+				}
+			}
+		}}))(t)
+		t.Logf("%d primaries, %d errors: %v, %+v", n, errors, time.Since(began), report.Requests)
+		if report.Repaired != len(want) || report.Failed != 0 || report.Undecided != 0 {
+			t.Errorf("%+v, want %d repairs", report, len(want))
+		}
+		if requests := w.requests(); requests != report.Requests.Total() || report.Requests != planned.Requests {
+			t.Errorf("%d requests, reported %+v, planned %+v", requests, report.Requests, planned.Requests)
+		}
+		if !reflect.DeepEqual(w.rows(t, w.people), people) || !reflect.DeepEqual(w.rows(t, w.badges), badges) {
+			t.Error("the tables differ from those before the errors were planted")
+		}
+	})
+}
+
+// without returns a JSON array of texts without one of them.
+func without(t testing.TB, members, member string) string {
+	t.Helper()
+	all := parse(t, members)
+	kept := []string{}
+	for _, m := range all {
+		if m != member {
+			kept = append(kept, m)
+		}
+	}
+	if len(kept) != len(all)-1 {
+		t.Fatalf("%q is no member", member)
+	}
+	return format(t, kept)
+}
+
+func TestBackfillStoresTheRowsOfAView(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		n := size(t, 200)
+		w := newWorld(t, b)
+		w.fill(t, n, true)
+		people, badges := w.rows(t, w.people), w.rows(t, w.badges)
+
+		w = newWorld(t, b)
+		all := w.Views()
+		w.fill(t, n, false)
+		for i := range all {
+			w.Store = w.open(t, all[:i+1]...)
+			w.requests()
+			began := time.Now()
+			report := harness.Must(reindex.Backfill(t.Context(), w.Store, all[i].Name(), nil))(t)
+			t.Logf("%s, %d primaries: %v, %+v", all[i].Name(), n, time.Since(began), report.Requests)
+			if report.Filled != n || report.Failed != 0 || report.Missing+report.Wrong+report.Orphan+report.Duplicate != 0 {
+				t.Errorf("%+v", report)
+			}
+			if requests := w.requests(); requests != report.Requests.Total() && n < 1000 { // the log forgets the requests of a large test
+				t.Errorf("%s: %d requests, reported %+v", all[i].Name(), requests, report.Requests)
+			}
+		}
+		if !reflect.DeepEqual(w.rows(t, w.people), people) || !reflect.DeepEqual(w.rows(t, w.badges), badges) {
+			t.Error("the tables differ from those that a Store has written")
+		}
+	})
+}
+
+func TestAViewThatAnotherPrimaryHasTheRowOfIsADuplicate(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		w := newWorld(t, b)
+		for i := range 2 {
+			harness.Must(w.Insert(t.Context(), personOf(i)))(t)
+		}
+		same := personOf(1)
+		same.Email = personOf(0).Email
+		harness.NoError(t, w.Delete(t.Context(), same.key()))
+		only := w.open(t, w.Views()[1:]...) // a program that lacks the view
+		harness.Must(only.Insert(t.Context(), same))(t)
+		report := harness.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+		if report.Duplicate != 1 || report.Failed != 1 || report.Repaired != 0 {
+			t.Errorf("%+v", report)
+		}
+		harness.WantError(t, report.Failures[0].Err, patterns.ErrExists)
+	})
+}
