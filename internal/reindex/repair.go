@@ -3,6 +3,7 @@ package reindex
 import (
 	"context"
 
+	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
@@ -46,7 +47,7 @@ func (r *run) repair(ctx context.Context, c *confirmation, primary *txn.Record, 
 		return requests, nil
 	}
 	if whole {
-		plan, err := r.store.ExplainChange(primary.Value, primary.Value)
+		plan, err := r.store.Explain(&outbox.Question{Op: "repair", Was: primary.Value, Now: primary.Value, Read: true, Assume: true})
 		if err != nil {
 			return requests, err
 		}
