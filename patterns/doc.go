@@ -132,6 +132,7 @@
 //	largeentity        values in blobs, the reference in the row
 //	logdata            log records in blobs, and a reader of time ranges
 //	entitytype         several types and versions in one table
+//	reindex            verifies, repairs and adds the views of a Store
 //	access             signed access to the key ranges of a schema
 //	storagetest        a storage account in the process, for tests
 //

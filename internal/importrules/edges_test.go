@@ -18,6 +18,16 @@ var edges = map[string][]string{
 	"examples/hotpartition":     {"examples/internal/cmdline", "keys", "patterns", "patterns/storagetest", "query"},
 	"examples/internal/account": {"internal/azurite", "patterns", "patterns/storagetest"},
 	"examples/logs":             {"examples/internal/cmdline", "patterns/logdata", "patterns/storagetest"},
+	"examples/migrate": {
+		"examples/internal/account",
+		"examples/internal/cmdline",
+		"examples/migrate/after",
+		"examples/migrate/before",
+		"keys",
+		"patterns/eventual",
+		"patterns/reindex",
+	},
+	"examples/migrate/after": {"keys", "patterns", "patterns/secondaryindex", "query"},
 	"examples/photos": {
 		"examples/internal/cmdline",
 		"keys",

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/examples/internal/account"
+	"github.com/azpatterns/azpatterns/examples/migrate/after"
+	"github.com/azpatterns/azpatterns/examples/migrate/before"
+	"github.com/azpatterns/azpatterns/internal/azurite"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func TestTheMigrationPrintsEachStepAndItsRequests(t *testing.T) {
+	t.Run("in process", func(t *testing.T) { migrate(t, "") })
+	t.Run("azurite", func(t *testing.T) { migrate(t, azurite.Shared(t).ConnectionString()) })
+}
+
+func migrate(t *testing.T, connection string) {
+	t.Setenv(account.Connection, connection)
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, account.Flags{}); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	// The number of requests varies if services compete, and if requests are concurrent.
+	for _, want := range []string{
+		`by hand: created the table and added 200 products +201 requests`,
+		`by hand: found 20 products of a supplier, by reading the whole table +1 request`,
+		`both services sold 25 pieces concurrently, and read stocks of 950 and 950 +[0-9]+ requests`,
+		`each service added a product +2 requests`,
+		`by hand there are 2 products in the category, by azpatterns 2 +2 requests`,
+		`the last writer on aztables has ended; added a product, but not its index row +4 requests`,
+		`by hand there are 4 products, the last one with the row key ~azp_outbox… +1 request`,
+		`by hand, with RowKey lt '~azp', there are 3 products +1 request`,
+		`created the table of the index +3 requests`,
+		`completed the operation +[0-9]+ requests`,
+		`stored the index rows of 202 products +4[0-9]{2} requests`,
+		`verified both tables: 0 rows are wrong +[1-9] requests`,
+		`found 23 products of the supplier by the index +1 request`,
+	} {
+		if !regexp.MustCompile(want + `\n`).MatchString(out.String()) {
+			t.Errorf("the output lacks %s:\n%s", want, &out)
+		}
+	}
+}
+
+// services returns both services on a new table, whose client repeats requests quickly.
+func services(t *testing.T) (*storagetest.Account, *before.Catalogue, *after.Catalogue) {
+	t.Helper()
+	acct := storagetest.New(t)
+	opts := &aztables.ClientOptions{}
+	opts.Retry = policy.RetryOptions{RetryDelay: time.Millisecond}
+	tables := acct.TablesWith(opts)
+	outbox, err := eventual.NewOutbox(acct.Queue("products"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	products := tables.NewClient("Products")
+	migrated, err := after.New(products, tables.NewClient("BySupplier"), outbox, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := migrated.Store.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return acct, before.New(products), migrated
+}
+
+func TestTheMistakesAreRealAndTheMigratedServiceDoesNotMakeThem(t *testing.T) {
+	ctx := t.Context()
+	acct, byHand, migrated := services(t)
+
+	acct.Fault(storagetest.On("Table.Insert").Nth(1).LoseReply())
+	if err := byHand.Add(ctx, before.Product{PartitionKey: "screws", RowKey: "1", Price: 3, Stock: 100, Supplier: "O'Hara"}); !errors.Is(err, before.ErrExists) {
+		t.Errorf("by hand, a product that was added: %v", err)
+	}
+	acct.ClearFaults()
+	acct.Fault(storagetest.On("Table.Insert").Nth(1).LoseReply())
+	if err := migrated.Add(ctx, after.Product{Category: "screws", Article: "2", Price: 3, Stock: 100, Supplier: "O'Hara"}); err != nil {
+		t.Errorf("migrated, a product that was added: %v", err)
+	}
+	acct.ClearFaults()
+
+	for article, want := range map[string]string{"1": "int32", "2": "float64"} {
+		if got := priceType(t, acct, article); got != want {
+			t.Errorf("the price of product %s is of type %s, want %s", article, got, want)
+		}
+	}
+
+	for name, s := range map[string]struct {
+		sell func(context.Context, string, string, int) error
+		want int
+	}{"1": {byHand.Sell, 80}, "2": {migrated.Sell, 90}} {
+		acct.Fault(storagetest.On("Table.*").Nth(2).LoseReply())
+		if err := s.sell(ctx, "screws", name, 10); err != nil {
+			t.Error(err)
+		}
+		acct.ClearFaults()
+		if p, err := migrated.Get(ctx, "screws", name); err != nil || p.Stock != s.want {
+			t.Errorf("sold 10 of 100 pieces of product %s: there are %d, want %d, %v", name, p.Stock, s.want, err)
+		}
+	}
+
+	if _, err := byHand.InCategory(ctx, "' or PartitionKey ne '"); err != nil {
+		t.Errorf("by hand, a quote in the category: %v", err)
+	} else if all, _ := byHand.InCategory(ctx, "' or PartitionKey ne '"); len(all) != 2 {
+		t.Errorf("by hand, a quote in the category: %d products", len(all))
+	}
+	if found, err := migrated.InCategory(ctx, "' or PartitionKey ne '"); err != nil || len(found) != 0 {
+		t.Errorf("migrated, a quote in the category: %d products, %v", len(found), err)
+	}
+
+	acct.ResetLog()
+	if _, err := byHand.BySupplier(ctx, "nobody"); err != nil || acct.Log().Scanned() != 2 {
+		t.Errorf("by hand, the rows that a search by supplier reads: %d, %v", acct.Log().Scanned(), err)
+	}
+	acct.ResetLog()
+	if _, err := migrated.BySupplier(ctx, "nobody"); err != nil || acct.Log().Scanned() != 0 {
+		t.Errorf("migrated, the rows that a search by supplier reads: %d, %v", acct.Log().Scanned(), err)
+	}
+}
+
+// priceType returns the type of the property Price that the service has stored. aztables
+// does not show it: a Double that is whole arrives as an int32.
+func priceType(t *testing.T, acct *storagetest.Account, article string) string {
+	t.Helper()
+	rows, err := patterns.NewTable[patterns.Row](acct.Tables().NewClient("Products"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item, err := rows.Get(t.Context(), keys.Key{Partition: "screws", Row: article})
+	if err != nil {
+		t.Fatal(err)
+	}
+	price, _ := item.Property("Price")
+	return fmt.Sprintf("%T", price)
+}
+
+// The chapter of the README is an extract of package after, which the compiler checks.
+func TestTheReadmePrintsTheMigratedService(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source []byte
+	for _, name := range []string{filepath.Join("after", "service.go"), "step.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source = append(source, text...)
+	}
+	_, chapter, found := strings.Cut(string(readme), "\n## Coming from aztables\n")
+	chapter, _, closed := strings.Cut(chapter, "\n## ")
+	if !found || !closed {
+		t.Fatal("README.md has no such chapter")
+	}
+	blocks := strings.Split(chapter, "```go\n")[1:]
+	if len(blocks) == 0 {
+		t.Error("the chapter has no code")
+	}
+	for _, block := range blocks {
+		code, _, _ := strings.Cut(block, "```")
+		// Parts of the service that are not printed are replaced by "…".
+		for part := range strings.SplitSeq(code, "…\n") {
+			if !strings.Contains(undented(string(source)), undented(part)) {
+				t.Errorf("not in package after:\n%s", part)
+			}
+		}
+	}
+}
+
+var indent = regexp.MustCompile(`(?m)^[\t ]+`)
+
+// undented returns code without the indentation of its lines.
+func undented(code string) string { return indent.ReplaceAllString(code, "") }

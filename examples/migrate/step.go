@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/azpatterns/azpatterns/examples/migrate/after"
+	"github.com/azpatterns/azpatterns/examples/migrate/before"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/reindex"
+)
+
+// The catalogue: so many products in each category, from so many suppliers.
+const perCategory, suppliers = 100, 10
+
+var categories = []string{"screws", "nuts"}
+
+// sales is how many pieces each service sells of the same product.
+const sales = 25
+
+// supplier is the one whose products are listed.
+const supplier = "Contoso 3"
+
+func (m *migration) run(ctx context.Context) error {
+	for _, do := range []func(context.Context) (string, error){
+		m.fill, m.scan, m.sell, m.addBoth, m.readBoth,
+		m.interrupt, m.readReserved, m.skipReserved,
+		m.create, m.complete, m.backfill, m.verify, m.lookUp,
+	} {
+		start := m.account.Requests()
+		text, err := do(ctx)
+		if err != nil {
+			return err
+		}
+		n := m.account.Requests() - start
+		plural := "s"
+		if n == 1 {
+			plural = ""
+		}
+		fmt.Fprintf(m.out, "%-80s %4d request%s\n", text, n, plural)
+	}
+	return nil
+}
+
+// fill is the state before the migration.
+func (m *migration) fill(ctx context.Context) (string, error) {
+	if _, err := m.products.CreateTable(ctx, nil); err != nil {
+		return "", err
+	}
+	m.created = append(m.created, dropTable(m.products))
+	for _, category := range categories {
+		for i := range perCategory {
+			p := before.Product{
+				PartitionKey: category,
+				RowKey:       fmt.Sprintf("%05d", i),
+				Name:         fmt.Sprintf("%s, %d mm", category, i+1),
+				Price:        float64(i) / 4,
+				Stock:        1000,
+				Supplier:     fmt.Sprintf("Contoso %d", i%suppliers),
+			}
+			if err := m.byHand.Add(ctx, p); err != nil {
+				return "", err
+			}
+		}
+	}
+	return fmt.Sprintf("by hand: created the table and added %d products", len(categories)*perCategory), nil
+}
+
+func (m *migration) scan(ctx context.Context) (string, error) {
+	found, err := m.byHand.BySupplier(ctx, supplier)
+	return fmt.Sprintf("by hand: found %d products of a supplier, by reading the whole table", len(found)), err
+}
+
+// sell is the time in which processes of both services are running.
+func (m *migration) sell(ctx context.Context) (string, error) {
+	services, serving := errgroup.WithContext(ctx)
+	for _, sell := range []func(context.Context, string, string, int) error{m.byHand.Sell, m.first.Sell} {
+		services.Go(func() error {
+			for range sales {
+				if err := sell(serving, "screws", "00012", 1); err != nil { // its price is 3.0
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := services.Wait(); err != nil {
+		return "", err
+	}
+	byHand, err1 := m.byHand.Get(ctx, "screws", "00012")
+	migrated, err2 := m.first.Get(ctx, "screws", "00012")
+	return fmt.Sprintf("both services sold %d pieces concurrently, and read stocks of %d and %d",
+		sales, byHand.Stock, migrated.Stock), errors.Join(err1, err2)
+}
+
+func (m *migration) addBoth(ctx context.Context) (string, error) {
+	err1 := m.byHand.Add(ctx, before.Product{PartitionKey: "bolts", RowKey: "00001", Name: "by hand", Price: 3, Stock: 5, Supplier: supplier})
+	err2 := m.first.Add(ctx, after.Product{Category: "bolts", Article: "00002", Name: "by azpatterns", Price: 3, Stock: 5, Supplier: supplier})
+	return "each service added a product", errors.Join(err1, err2)
+}
+
+func (m *migration) readBoth(ctx context.Context) (string, error) {
+	byHand, err1 := m.byHand.InCategory(ctx, "bolts")
+	migrated, err2 := m.first.InCategory(ctx, "bolts")
+	return fmt.Sprintf("by hand there are %d products in the category, by azpatterns %d", len(byHand), len(migrated)), errors.Join(err1, err2)
+}
+
+// unfinished is the key of a product whose index row is not written.
+var unfinished = keys.Key{Partition: "bolts", Row: "00003"}
+
+// interrupt runs the first operation of the second version. From here on the processes on
+// aztables only read. The table of the index has not been created, so the operation is
+// applied, but not completed: its outbox row stays in the partition.
+func (m *migration) interrupt(ctx context.Context) (string, error) {
+	if _, err := m.queue.Create(ctx, nil); err != nil {
+		return "", err
+	}
+	m.created = append(m.created, dropQueue(m.queue))
+	err := m.second.Add(ctx, after.Product{Category: unfinished.Partition, Article: unfinished.Row, Name: "by azpatterns", Price: 3, Stock: 5, Supplier: supplier})
+	return "the last writer on aztables has ended; added a product, but not its index row", err
+}
+
+func (m *migration) readReserved(ctx context.Context) (string, error) {
+	found, err := m.byHand.InCategory(ctx, "bolts")
+	if len(found) == 0 {
+		return "", errors.Join(err, errors.New("the category is empty"))
+	}
+	row := found[len(found)-1].RowKey
+	return fmt.Sprintf("by hand there are %d products, the last one with the row key %.11s…", len(found), row), err
+}
+
+func (m *migration) skipReserved(ctx context.Context) (string, error) {
+	m.byHand.SkipReserved = true
+	found, err := m.byHand.InCategory(ctx, "bolts")
+	return fmt.Sprintf("by hand, with RowKey lt '~azp', there are %d products", len(found)), err
+}
+
+func (m *migration) create(ctx context.Context) (string, error) {
+	m.created = append(m.created, dropTable(m.index))
+	return "created the table of the index", m.second.Store.Create(ctx)
+}
+
+// complete does what the worker of a service does when the outbox message becomes visible, a
+// minute after the operation.
+func (m *migration) complete(ctx context.Context) (string, error) {
+	return "completed the operation", m.second.Store.Repair(ctx, unfinished)
+}
+
+func (m *migration) backfill(ctx context.Context) (string, error) {
+	report, err := reindex.Backfill(ctx, m.second.Store, after.Index, nil)
+	return fmt.Sprintf("stored the index rows of %d products", report.Filled), err
+}
+
+func (m *migration) verify(ctx context.Context) (string, error) {
+	findings := 0
+	for _, err := range reindex.Verify(ctx, m.second.Store, nil) {
+		if err != nil {
+			return "", err
+		}
+		findings++
+	}
+	return fmt.Sprintf("verified both tables: %d rows are wrong", findings), nil
+}
+
+func (m *migration) lookUp(ctx context.Context) (string, error) {
+	found, err := m.second.BySupplier(ctx, supplier)
+	return fmt.Sprintf("found %d products of the supplier by the index", len(found)), err
+}
