@@ -39,6 +39,9 @@
 // whole, or deletes it, removes the counter, which then starts from zero. Change the row's
 // own properties with [patterns.Table.Update] or a merge.
 //
+// An entity that is older than the view is counted when a Store adds the view to it. So
+// before that, set a counter that another program has kept to zero. It keeps its type.
+//
 // # When not to use it
 //
 // If the properties are rarely read, or if one change would concern many rows: with the
