@@ -51,8 +51,8 @@ func TestTheTablesOfTheGuideAreAdoptedChangedAndReadByHand(t *testing.T) {
 				g.change(t, client)
 				after, own := readGuideRows(t, client)
 				for key, want := range g.after {
-					if !maps.Equal(after[key], want) {
-						t.Errorf("row %s\ngot  %v\nwant %v", key, after[key], want)
+					if got, found := after[key]; !found || !maps.Equal(got, want) {
+						t.Errorf("row %s\ngot  %v\nwant %v", key, got, want)
 					}
 					delete(after, key)
 				}
