@@ -172,15 +172,7 @@ func (r *storeRun) write(ctx context.Context, number int) {
 		time.Sleep(time.Duration(chance.IntN(60)) * time.Second)
 		h := drawHire(chance)
 		h.Age = int32(number + i + 1) // no two operations write equal entities
-		if r.added != "" {            // the old version does not keep unique values so
-			h.Head = h.Head && h.ID == "0"
-			if h.Email != "" {
-				h.Email += h.ID
-			}
-			if h.Badge != "" && r.added == "byBadge" {
-				h.Badge += h.Dept + h.ID
-			}
-		}
+		r.keepApart(h)
 		kind := chance.IntN(8)
 		switch r.crowd {
 		case forEntity:
@@ -201,6 +193,21 @@ func (r *storeRun) write(ctx context.Context, number int) {
 		if p.Dead() {
 			p, chance = r.process(number + i + 1)
 		}
+	}
+}
+
+// keepApart makes the values of h differ from those of other entities if a version of the
+// program does not have all views: it would not keep them unique.
+func (r *storeRun) keepApart(h *hire) {
+	if r.added == "" {
+		return
+	}
+	h.Head = h.Head && h.ID == "0"
+	if h.Email != "" {
+		h.Email += h.ID
+	}
+	if h.Badge != "" && r.added == "byBadge" {
+		h.Badge += h.Dept + h.ID
 	}
 }
 
