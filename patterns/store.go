@@ -216,9 +216,11 @@ func (s *Store[T]) Table() *Table[T] { return s.table }
 // Views returns the views that NewStore took.
 func (s *Store[T]) Views() []View[T] { return slices.Clone(s.views) }
 
-// Get is [Table.Get].
+// Get is [Table.Get] of a primary. [ErrNotFound] if there is none, also if the row has only
+// what views have merged into it. A row of a view is refused with [ErrBadKey], one from which
+// [TableOptions.Key] makes another key with [ErrKeyChanged].
 func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
-	return s.table.Get(ctx, key)
+	return result[T](s.engine.Get(ctx, key))
 }
 
 // Repair rewrites the rows derived from the entity at key, including rows that look

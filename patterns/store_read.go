@@ -63,7 +63,7 @@ func primariesOf[T any](table *Table[T], views *view.Set, filter query.Filter) (
 	if table.keyFunc {
 		views.KeyOf = table.txn.KeyOf
 	}
-	whole := table.keyFunc && filter.IsZero()
+	whole := table.keyFunc && filter.IsZero() || views.HasOwner()
 	var err error
 	r.source, err = table.rows.source.Restrict(&fetch.View{
 		Filter: filter,
@@ -84,17 +84,11 @@ func primariesOf[T any](table *Table[T], views *view.Set, filter query.Filter) (
 // properties.
 func (b *itemBuffer[T]) keepPrimaries(views *view.Set, inFull bool) {
 	kept := b.items[:0]
+	var r txn.Record
 	for i := range b.items {
 		item := &b.items[i]
-		text := func(string) (string, bool) { return "", false }
-		if item.origin != nil {
-			text = item.origin.Unknown.Text
-		}
-		var entity any
-		if inFull {
-			entity = &item.Value
-		}
-		if views.IsPrimary(item.Key, text, entity) {
+		r.Value, r.Key, r.Origin = &item.Value, item.Key, item.origin
+		if ok, err := views.IsPrimary(&r, inFull); ok || err != nil { // a write returns the error
 			kept = append(kept, *item)
 		}
 	}
