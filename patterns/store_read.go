@@ -17,6 +17,7 @@ import (
 //
 //   - its row key begins with "~azp", or it has azp_view: it belongs to a Store or a view, also
 //     of another program;
+//   - [Shape.Owner] of one of the Store's views recognizes it as a row of the view;
 //   - it has only what views have merged into it, because no entity has been stored there: see
 //     [MergeRow];
 //   - it does not match [StoreOptions.Primaries];
@@ -33,9 +34,10 @@ import (
 // full pages.
 //
 // With [QueryOptions.Select] two more properties are requested, but not returned. If
-// TableOptions.Key is set and Primaries is not, whole rows are read, because the key may
-// depend on any property, and the others are removed from the result. If both are set, the
-// keys of a selection are not compared.
+// TableOptions.Key is set and Primaries is not, or if a view with rows in the table has an
+// Owner, whole rows are read, because the key, or the owner, may depend on any property; the
+// others are removed from the result. Otherwise, if Key and Primaries are both set, the keys
+// of a selection are not compared.
 func (s *Store[T]) Query(ctx context.Context, f query.Filter, opts *QueryOptions) iter.Seq2[Item[T], error] {
 	return s.rows.query(ctx, f, opts)
 }

@@ -39,6 +39,17 @@
 // whole, or deletes it, removes the counter, which then starts from zero. Change the row's
 // own properties with [patterns.Table.Update] or a merge.
 //
+// # Stores of both types
+//
+// The departments may have a Store of their own. If employees were hired first, the row of
+// their department has only what was merged into it, and is no entity yet: Store.Get returns
+// [patterns.ErrNotFound]. Insert and Put of the department keep what was merged, also in
+// properties for which the department's type has fields; the item that they return has these
+// values. Later, change the department with Update or PutItem, or leave out such fields: a
+// Put with other values overwrites them. A delete of the department removes the whole row. A
+// counter elsewhere than in the employees' partition is then added up again with the next
+// change of an employee; one in their partition is lost.
+//
 // # When not to use it
 //
 // If the properties are rarely read, or if one change would concern many rows: with the
