@@ -69,7 +69,7 @@ func (s *Set) HasOwner() bool {
 
 // OverPart returns entity as it is stored over part, a row for which [IsPart] is true. What
 // was merged into the row stays: origin has the properties for which the entity has no fields,
-// and the result those for which it has. It is entity if there are none of the latter.
+// and the result those for which it has. If the latter do not exist, the result is entity.
 func (s *Set) OverPart(entity any, part *txn.Record, zero func() any) (now any, origin *txn.Origin, err error) {
 	o := *part.Origin
 	o.Unknown = o.Unknown.Keep(func(name string) bool { return name != PropState })

@@ -226,7 +226,7 @@ func TestADepartmentIsInsertedWhileItsEmployeesAreCounted(t *testing.T) {
 				staff := map[string]employee{}
 				for item, err := range w.store.Query(t.Context(), query.PartitionKey.Eq("Sales"), nil) {
 					harness.NoError(t, err)
-					if item.Key != w.at { // its type has fields for its keys, so it is not told apart from the department
+					if item.Key != w.at { // every row has the key that fields for keys imply
 						staff[item.Value.ID] = item.Value
 					}
 				}
