@@ -62,6 +62,9 @@ type StoreOptions[T any] struct {
 	// not add the view to an entity. So a program with a building view can run at the same
 	// time as one without the view, and as one for which the view is no longer building.
 	// See [ViewState] for the steps in which a view is added and removed.
+	//
+	// Rows that a program written by hand has stored are not adopted meanwhile, and become
+	// obsolete if that program does not update them: to adopt rows, let no view be building.
 	Building []string
 
 	// Retired names views that are being removed, or that the program had in the past. If

@@ -37,7 +37,10 @@
 //
 // A counter in the entity's partition has no marks. A client that replaces its row as a
 // whole, or deletes it, removes the counter, which then starts from zero. Change the row's
-// own properties with [patterns.Table.Update] or a merge.
+// own properties with [patterns.Table.Update] or a merge. Likewise a program written by hand that
+// replaces an employee removes azp_views, so the Store cannot know that the employee is counted
+// there, and counts it again with its next change. Let such programs merge into employees, or
+// store the counter elsewhere: there the mark prevents it.
 //
 // # Stores of both types
 //
