@@ -209,3 +209,36 @@ func TestAnEntityThatWasReplacedByHandIsCountedAgainOnlyInItsPartition(t *testin
 		}
 	})
 }
+
+// The slim copies of two entities of one name and badge are equal, so a copy without a marker
+// does not show whose it is.
+func TestACopyOfAnotherEntityIsNotAdoptedBecauseItIsEqual(t *testing.T) {
+	slim := patterns.NewView("byEmail", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
+		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: "email_" + h.Email}, patterns.CopySpec{Only: []string{"Name"}})}, nil
+	})
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		for name, v := range map[string]patterns.View[hire]{"local": slim, "remote": byBadge()} {
+			ctx, client := t.Context(), b.Table(t)
+			s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{v}, Outbox: &harness.OutboxQueue{}}))(t)
+			ann, other := jones(), jones()
+			other.ID = "2"
+			byHand(t, client, ann.key(), ann.fields())
+			at := keys.Key{Partition: "badge", Row: ann.Badge}
+			row := map[string]any{"Name": ann.Name, "Badge": ann.Badge}
+			if name == "local" {
+				at = keys.Key{Partition: ann.Dept, Row: "email_" + ann.Email}
+				delete(row, "Badge")
+			}
+			byHand(t, client, at, row)
+			_, err := s.Insert(ctx, other)
+			if !errors.As(err, new(*patterns.DuplicateError)) {
+				t.Errorf("%s: %v", name, err)
+			}
+			harness.Must(s.Update(ctx, ann.key(), func(h *hire) error { h.Age++; return nil }))(t)
+			rows := harness.Must(readTable(ctx, client))(t)
+			if got := rows[at.Partition+"|"+at.Row]; got["azp_rk"] != ann.key().Row {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+	})
+}

@@ -106,6 +106,13 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 		old = slices.DeleteFunc(old, func(d view.Derived) bool { return !listing.Has(d.View.Name) })
 	}
 	local, remote := view.Differences(op.Key, old, op.rows, listing.Has, op.Repair)
+	if op.Fill {
+		for _, diffs := range [][]view.Diff{local, remote} {
+			for i := range diffs {
+				diffs[i].Unlisted = diffs[i].Old == nil
+			}
+		}
+	}
 	op.remote = remote
 	if len(remote) > 0 && s.Queue == nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, view.NoOutbox(remote[0].View.Name))
