@@ -105,7 +105,8 @@ func (b *itemBuffer[T]) misfit(err error) error {
 	if _, ok := errors.AsType[*edm.PropertyError](err); !ok || set == nil {
 		return err
 	}
-	if set.IsPrimary(keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey}, b.unknown.Text, nil) {
+	r := &txn.Record{Key: keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey}, Origin: &txn.Origin{Unknown: b.unknown}}
+	if ok, failed := set.IsPrimary(r, false); ok || failed != nil {
 		return err
 	}
 	return nil

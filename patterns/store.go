@@ -62,6 +62,9 @@ type StoreOptions[T any] struct {
 	// not add the view to an entity. So a program with a building view can run at the same
 	// time as one without the view, and as one for which the view is no longer building.
 	// See [ViewState] for the steps in which a view is added and removed.
+	//
+	// Rows that a program written by hand has stored are not adopted meanwhile, and become
+	// obsolete if that program does not update them: to adopt rows, let no view be building.
 	Building []string
 
 	// Retired names views that are being removed, or that the program had in the past. If
@@ -216,9 +219,11 @@ func (s *Store[T]) Table() *Table[T] { return s.table }
 // Views returns the views that NewStore took.
 func (s *Store[T]) Views() []View[T] { return slices.Clone(s.views) }
 
-// Get is [Table.Get].
+// Get is [Table.Get] of a primary. [ErrNotFound] if there is none, also if the row has only
+// what views have merged into it. A row of a view is refused with [ErrBadKey], one from which
+// [TableOptions.Key] makes another key with [ErrKeyChanged].
 func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
-	return s.table.Get(ctx, key)
+	return result[T](s.engine.Get(ctx, key))
 }
 
 // Repair rewrites the rows derived from the entity at key, including rows that look

@@ -6,6 +6,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -137,6 +138,9 @@ func readInFull(engine *outbox.Store, was *txn.Record) error {
 	}
 	if err := (txn.Op{Kind: wire.Replace, ETag: was.ETag}).CheckETag(); err != nil {
 		return err
+	}
+	if view.IsPart(was) {
+		return ErrNotFound
 	}
 	return engine.CheckKey(was)
 }

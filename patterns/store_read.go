@@ -17,6 +17,7 @@ import (
 //
 //   - its row key begins with "~azp", or it has azp_view: it belongs to a Store or a view, also
 //     of another program;
+//   - [Shape.Owner] of one of the Store's views recognizes it as a row of the view;
 //   - it has only what views have merged into it, because no entity has been stored there: see
 //     [MergeRow];
 //   - it does not match [StoreOptions.Primaries];
@@ -33,9 +34,10 @@ import (
 // full pages.
 //
 // With [QueryOptions.Select] two more properties are requested, but not returned. If
-// TableOptions.Key is set and Primaries is not, whole rows are read, because the key may
-// depend on any property, and the others are removed from the result. If both are set, the
-// keys of a selection are not compared.
+// TableOptions.Key is set and Primaries is not, or if a view with rows in the table has an
+// Owner, whole rows are read, because the key, or the owner, may depend on any property; the
+// others are removed from the result. Otherwise, if Key and Primaries are both set, the keys
+// of a selection are not compared.
 func (s *Store[T]) Query(ctx context.Context, f query.Filter, opts *QueryOptions) iter.Seq2[Item[T], error] {
 	return s.rows.query(ctx, f, opts)
 }
@@ -63,7 +65,7 @@ func primariesOf[T any](table *Table[T], views *view.Set, filter query.Filter) (
 	if table.keyFunc {
 		views.KeyOf = table.txn.KeyOf
 	}
-	whole := table.keyFunc && filter.IsZero()
+	whole := table.keyFunc && filter.IsZero() || views.HasOwner()
 	var err error
 	r.source, err = table.rows.source.Restrict(&fetch.View{
 		Filter: filter,
@@ -84,17 +86,11 @@ func primariesOf[T any](table *Table[T], views *view.Set, filter query.Filter) (
 // properties.
 func (b *itemBuffer[T]) keepPrimaries(views *view.Set, inFull bool) {
 	kept := b.items[:0]
+	var r txn.Record
 	for i := range b.items {
 		item := &b.items[i]
-		text := func(string) (string, bool) { return "", false }
-		if item.origin != nil {
-			text = item.origin.Unknown.Text
-		}
-		var entity any
-		if inFull {
-			entity = &item.Value
-		}
-		if views.IsPrimary(item.Key, text, entity) {
+		r.Value, r.Key, r.Origin = &item.Value, item.Key, item.origin
+		if ok, err := views.IsPrimary(&r, inFull); ok || err != nil { // a write returns the error
 			kept = append(kept, *item)
 		}
 	}

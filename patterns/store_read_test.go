@@ -388,7 +388,9 @@ func TestARowThatAMergeCreatedIsNoPrimaryUntilTheStoreWritesOne(t *testing.T) {
 			p.Dept = partition
 			harness.Must(s.Insert(t.Context(), &p))(t)
 			key := harness.NewPerson("boss").Key()
-			row := harness.Must(s.Get(t.Context(), key))(t)
+			_, err := s.Get(t.Context(), key)
+			harness.WantError(t, err, patterns.ErrNotFound)
+			row := harness.Must(s.Table().Get(t.Context(), key))(t)
 			if state, _ := row.Property("azp_state"); state != "part" {
 				t.Errorf("%s: state %v", what, state)
 			}
@@ -397,9 +399,18 @@ func TestARowThatAMergeCreatedIsNoPrimaryUntilTheStoreWritesOne(t *testing.T) {
 				t.Errorf("%s: %+v", what, got)
 			}
 			v := harness.NewPerson("boss")
-			_, err := s.Insert(t.Context(), &v)
+			_, err1 := s.PutItem(t.Context(), row, &v)
+			_, err2 := s.UpdateItem(t.Context(), row, func(*harness.Person) error { return nil })
+			for _, err := range []error{err1, err2, s.DeleteItem(t.Context(), row), s.Repair(t.Context(), key)} {
+				harness.WantError(t, err, patterns.ErrNotFound)
+			}
+			if what == "local" {
+				harness.Must(s.Insert(t.Context(), &v))(t)
+			} else {
+				harness.Must(s.Put(t.Context(), &v))(t)
+			}
+			_, err = s.Insert(t.Context(), &v)
 			harness.WantError(t, err, patterns.ErrExists)
-			harness.Must(s.Put(t.Context(), &v))(t)
 			got := collect(t, s, f, nil)
 			if len(got) != 1 || got[0].Value.Age != v.Age {
 				t.Fatalf("%s: %+v", what, got)

@@ -15,7 +15,9 @@ import (
 //
 // One request if all rows are copies in the entity's partition. One more to read each
 // row that is a list or that is merged into. Remote rows are written afterwards; see
-// [Store.Explain].
+// [Store.Explain]. If a row exists at the key of the entity, one more request to read it: if
+// it has only what views have merged into it, Insert stores the entity there and keeps what
+// was merged.
 func (s *Store[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
 	return s.do(ctx, InsertEntity(v))
 }

@@ -80,7 +80,9 @@ type Shape struct {
 // key of a view, usually because a program that was written by hand has stored it.
 //
 // A copy that has the properties and values which the primary implies, in its old or its
-// new version, is adopted in any case: it becomes a row of the view. Properties with the
+// new version, is adopted in any case: it becomes a row of the view. If the old version does
+// not imply the row, that holds only for a remote copy that is not unique: any other could be
+// that of another primary with the same properties. Properties with the
 // zero value count as missing. So is a list that [Shape.Owner] recognizes; its members stay.
 // Adopt selects what becomes of a copy that differs. A row that is no list never becomes one.
 type Adopt int

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
@@ -34,7 +35,7 @@ func (t *transaction) commit(ctx context.Context, changes []txn.Change) ([]strin
 		}
 		errors.As(rerr, &e) // certain now
 	}
-	return nil, t.classify(index, e)
+	return nil, t.classify(ctx, index, e)
 }
 
 // repeatable reports whether applying the transaction twice has the same effect as applying
@@ -93,7 +94,7 @@ func primaryPassed(primaries []txn.Change, index int, e *azerr.Error) bool {
 
 // classify decides what a certain failure means: a *retryable error, or the end of the
 // transaction. index is that of the change that failed, -1 if it is not known.
-func (t *transaction) classify(index int, e *azerr.Error) error {
+func (t *transaction) classify(ctx context.Context, index int, e *azerr.Error) error {
 	conflict := errors.Is(e, azerr.ErrExists) || errors.Is(e, azerr.ErrConflict) || errors.Is(e, azerr.ErrNotFound)
 	if conflict && index >= len(t.changed) {
 		t.check = true // some row is not what the primaries' versions imply
@@ -116,9 +117,35 @@ func (t *transaction) classify(index int, e *azerr.Error) error {
 		if op.Reread {
 			op.Was, op.Known, reread = nil, false, true
 		}
+		if op.Known && op.Was == nil {
+			again, failed := t.meet(ctx, op, e)
+			if !again && failed != error(e) {
+				return op.failed(failed)
+			}
+			reread = reread || again
+		}
 	}
 	if !reread {
 		return err
 	}
 	return &retryable{err}
+}
+
+// meet reads the row at which an insert failed with e. It reports whether the insert is to be
+// repeated, because there is no entity; otherwise err is why it failed.
+func (t *transaction) meet(ctx context.Context, op *operation, e error) (again bool, err error) {
+	before := op.met
+	if before == nil && !errors.Is(e, azerr.ErrExists) {
+		return false, e
+	}
+	primary, part, err := t.store.read(ctx, op.Key)
+	switch op.met = part; {
+	case part != nil:
+		return true, nil
+	case before == nil:
+		return false, e
+	case primary != nil: // the row was changed into an entity
+		return false, fmt.Errorf("%s: %w", op.Op, azerr.ErrExists)
+	}
+	return errors.Is(err, azerr.ErrNotFound), e
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -72,13 +73,13 @@ func byEmail() patterns.View[hire] { // local, unique, sparse, full
 	})
 }
 
-func byBadge() patterns.View[hire] { // another partition, unique, slim
+func byBadge(more ...string) patterns.View[hire] { // another partition, unique, slim
 	return patterns.NewView("byBadge", patterns.Shape{Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
 		if h.Badge == "" {
 			return nil, nil
 		}
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "badge", Row: h.Badge},
-			patterns.CopySpec{Only: []string{"Name", "Badge"}, Unique: true})}, nil
+			patterns.CopySpec{Only: append([]string{"Name", "Badge"}, more...), Unique: true})}, nil
 	})
 }
 
@@ -126,9 +127,44 @@ func allViews(other *aztables.Client) []patterns.View[hire] {
 	return append(localViews(), byBadge(), byName(other), lastAll(other), company())
 }
 
+// unmarked among the names of views means that copies and lists have no marker.
+const unmarked = "unmarked"
+
 // someViews returns those of allViews that names contains.
 func someViews(other *aztables.Client, names []string) []patterns.View[hire] {
-	return slices.DeleteFunc(allViews(other), func(v patterns.View[hire]) bool { return !slices.Contains(names, v.Name()) })
+	views := slices.DeleteFunc(allViews(other), func(v patterns.View[hire]) bool { return !slices.Contains(names, v.Name()) })
+	for i, v := range views {
+		if slices.Contains(names, unmarked) {
+			views[i] = withoutMarker(v)
+		}
+	}
+	return views
+}
+
+// withoutMarker returns v with rows that have no marker, if its rows may lack it.
+func withoutMarker(v patterns.View[hire]) patterns.View[hire] {
+	lead := map[string]string{"byEmail": "|email_", "byBadge": "badge|", "byName": "name_", "lastHere": "|last_", "lastAll": "lastnames|"}[v.Name()]
+	if lead == "" {
+		return v
+	}
+	if v.Name() == "byBadge" {
+		v = byBadge("Dept", "ID")
+	}
+	s := v.(interface{ Shape() patterns.Shape }).Shape()
+	s.Plain = true
+	s.Owner = func(key keys.Key, row func() map[string]any) (keys.Key, bool) {
+		if at := key.Partition + "|" + key.Row; !strings.Contains(at, lead) {
+			return keys.Key{}, false
+		}
+		if s.Kind == patterns.Members {
+			return keys.Key{}, true
+		}
+		p := row()
+		dept, _ := p["Dept"].(string)
+		id, _ := p["ID"].(string)
+		return keys.Key{Partition: dept, Row: "id_" + id}, id != ""
+	}
+	return patterns.NewView(v.Name(), s, v.Rows)
 }
 
 func newHires(client *aztables.Client, opts patterns.StoreOptions[hire]) (*patterns.Store[hire], error) {

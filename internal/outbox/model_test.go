@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -116,8 +117,23 @@ func implied(hires []hire, views []string) (own, other rowTexts) {
 	if len(hires) > 0 && on("company") {
 		own["company|all"] = fmt.Sprintf(`{"Count":"%d","Years":"%d","azp_state":"part"}`, len(hires), years)
 	}
+	if on(unmarked) {
+		for _, h := range hires {
+			if _, ok := own["badge|"+h.Badge]; ok {
+				own["badge|"+h.Badge] = fmt.Sprintf(`{"Badge":%q,"Dept":%q,"ID":%q,"Name":%q}`, h.Badge, h.Dept, h.ID, h.Name)
+			}
+		}
+		for _, rows := range []rowTexts{own, other} {
+			for key, text := range rows {
+				rows[key] = marker.ReplaceAllString(text, "")
+			}
+		}
+	}
 	return own, other
 }
+
+// marker is what the marker of a row adds to its text.
+var marker = regexp.MustCompile(`(,"azp_pk":"[^"]*","azp_rk":"[^"]*")?,"azp_view":"[^"]*"`)
 
 func quote(text []byte) string {
 	q, _ := json.Marshal(string(text))

@@ -36,6 +36,7 @@ type operation struct {
 	alone bool // it is the only one
 	plan       // of the present attempt
 	part  *part
+	met   *txn.Record // the row without an entity that an insert has met
 }
 
 // opError is the error of one of several operations. Its message is that of err.

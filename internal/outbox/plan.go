@@ -1,7 +1,9 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +21,7 @@ import (
 // plan is what an attempt found out about one primary, and what it is going to write.
 type plan struct {
 	was     *txn.Record
+	over    *txn.Record    // if there is no entity, but what views have merged into its row
 	now     any            // the new version of the entity, nil to delete it
 	rows    []view.Derived // of the new version
 	remote  []view.Diff
@@ -33,13 +36,15 @@ func (t *transaction) plan(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(s.Parallel)
 	for _, op := range t.ops {
-		op.plan, op.part = plan{was: op.Was}, nil
+		op.plan, op.part = plan{was: op.Was, over: op.met}, nil
 		if strings.HasPrefix(op.Key.Row, view.ReservedRow) {
 			return op.failed(fmt.Errorf("%s: %w: a row key begins with %q", op.Op, keys.ErrBadKey, view.ReservedRow))
 		}
 		if !op.Known {
 			g.Go(func() (err error) {
-				op.was, err = s.find(gctx, op.Key)
+				if op.was, op.over, err = s.read(gctx, op.Key); errors.Is(err, azerr.ErrNotFound) {
+					err = nil
+				}
 				return op.failed(err)
 			})
 		}
@@ -86,6 +91,11 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	if op.now, err = op.Next(op.was); err != nil {
 		return nil, err
 	}
+	if op.over != nil && op.now != nil {
+		if op.now, origin, err = s.Views.OverPart(op.now, op.over, s.Table.Zero); err != nil {
+			return nil, fmt.Errorf("%s: %w", op.Op, err)
+		}
+	}
 	if err := op.encode(s, origin); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
@@ -96,6 +106,13 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 		old = slices.DeleteFunc(old, func(d view.Derived) bool { return !listing.Has(d.View.Name) })
 	}
 	local, remote := view.Differences(op.Key, old, op.rows, listing.Has, op.Repair)
+	if op.Fill {
+		for _, diffs := range [][]view.Diff{local, remote} {
+			for i := range diffs {
+				diffs[i].Unlisted = diffs[i].Old == nil
+			}
+		}
+	}
 	op.remote = remote
 	if len(remote) > 0 && s.Queue == nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, view.NoOutbox(remote[0].View.Name))
@@ -154,8 +171,9 @@ func (op *operation) encode(s *Store, origin *txn.Origin) error {
 	c := txn.Change{Op: op.Op, Computed: op.Computed}
 	c.PartitionKey, c.RowKey = op.Key.Partition, op.Key.Row
 	c.Kind = wire.Insert
-	if op.was != nil {
-		c.Kind, c.ETag = wire.Replace, op.was.ETag
+	stored := cmp.Or(op.was, op.over)
+	if stored != nil {
+		c.Kind, c.ETag = wire.Replace, stored.ETag
 	}
 	if op.now == nil {
 		c.Kind = wire.Delete
@@ -172,15 +190,14 @@ func (op *operation) encode(s *Store, origin *txn.Origin) error {
 	op.origin = &txn.Origin{}
 	if origin != nil {
 		*op.origin = *origin
-		op.origin.Unknown = view.Unpart(origin.Unknown)
 	}
 	if l := op.views.Listing(); l != view.ListingOf(origin) {
 		op.origin.Unknown = op.origin.Unknown.WithText(view.PropViews, string(l))
 	}
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: &op.origin.Unknown}
 	if s.Table.Stamped {
-		if op.was != nil {
-			c.Base = txn.BaseStamps(op.was.ETag, op.origin.Stamp)
+		if stored != nil {
+			c.Base = txn.BaseStamps(stored.ETag, op.origin.Stamp)
 		}
 		c.ID, e.Stamp = txn.NextStamps(c.Base)
 		op.origin.Stamp = e.Stamp

@@ -180,7 +180,7 @@ func (t *transaction) commitWithOutbox(ctx, within context.Context, changes []tx
 	if err := slow(ctx, within, e); err != error(e) {
 		return committed{}, err
 	}
-	return committed{}, t.classify(index, e)
+	return committed{}, t.classify(ctx, index, e)
 }
 
 // resolved returns the ETags of a transaction whose response was lost; r is its first outbox

@@ -68,9 +68,7 @@ func (r *storeRun) together(chance *rand.Rand, first *hire) []*hire {
 				continue
 			}
 		}
-		if r.added != "" {
-			h.Head, h.Email = false, ""
-		}
+		r.keepApart(h)
 		if !slices.ContainsFunc(hires, func(o *hire) bool { return o.ID == h.ID }) {
 			hires = append(hires, h)
 		}

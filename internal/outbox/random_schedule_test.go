@@ -21,7 +21,7 @@ import (
 // transaction is never torn. In the end, all derived rows are correct, without a sweep, and
 // the results for each entity have an order.
 func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
-	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions", "a view comes and goes", "transactions over several entities"}, 900, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions", "a view comes and goes", "transactions over several entities", "rows without markers"}, 900, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour - time.Minute)
 		r := &storeRun{Schedule: s, watched: s.IntN(4) == 0, skewed: s.IntN(2) == 0, crowd: crowd(s.IntN(3))}
 		r.cluster = &cluster{inner: s.Inner, expiry: time.Hour, stamped: s.IntN(2) == 0, guard: s.IntN(2) == 0, plain: s.IntN(4) == 0}
@@ -36,6 +36,11 @@ func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
 			r.views = []string{"company"}
 		case "transactions over several entities":
 			r.views, r.crowd = [][]string{everyView, everyView, viewsHere, fewViews}[s.IntN(4)], forGroup
+		case "rows without markers":
+			layout := [][]string{{unmarked}, {unmarked}, nil}[s.IntN(3)]
+			r.views = append(slices.DeleteFunc(slices.Clone(everyView), func(string) bool { return s.IntN(4) == 0 }), layout...)
+			r.byHand = layout == nil || s.IntN(2) == 0
+			r.watched = r.watched && !r.byHand // a counter does not include these entities yet
 		case "two versions":
 			r.views, r.added = everyView, []string{"byEmail", "byName", "lastHere", "lastAll", "department", "company"}[s.IntN(6)]
 			r.versions = []version{{}, r.without()}
@@ -65,6 +70,7 @@ type storeRun struct {
 	phase           int         // how many pairs of versions have run before
 	added           string      // the view that not all versions have
 	uncounted       atomic.Bool // the row of a counter was deleted
+	byHand          bool        // the first entities were written by hand, with their copies
 	wholes          wholes
 }
 
@@ -144,11 +150,14 @@ func (r *storeRun) run(ctx context.Context) {
 			}
 		}
 	}
+	if r.byHand {
+		r.hireByHand(ctx)
+	}
 	r.compete(ctx)
 	r.WaitLate()
 	check := r.check
 	check("recovery", r.recover(ctx))
-	if r.uncounted.Load() || r.added != "" {
+	if r.uncounted.Load() || r.added != "" || r.byHand {
 		check("repair", r.repairAll(ctx))
 		check("recovery from the repair", r.recover(ctx))
 	}
@@ -172,15 +181,7 @@ func (r *storeRun) write(ctx context.Context, number int) {
 		time.Sleep(time.Duration(chance.IntN(60)) * time.Second)
 		h := drawHire(chance)
 		h.Age = int32(number + i + 1) // no two operations write equal entities
-		if r.added != "" {            // the old version does not keep unique values so
-			h.Head = h.Head && h.ID == "0"
-			if h.Email != "" {
-				h.Email += h.ID
-			}
-			if h.Badge != "" && r.added == "byBadge" {
-				h.Badge += h.Dept + h.ID
-			}
-		}
+		r.keepApart(h)
 		kind := chance.IntN(8)
 		switch r.crowd {
 		case forEntity:
@@ -201,6 +202,21 @@ func (r *storeRun) write(ctx context.Context, number int) {
 		if p.Dead() {
 			p, chance = r.process(number + i + 1)
 		}
+	}
+}
+
+// keepApart makes the values of h differ from those of other entities if a version of the
+// program does not have all views: it would not keep them unique.
+func (r *storeRun) keepApart(h *hire) {
+	if r.added == "" {
+		return
+	}
+	h.Head = h.Head && h.ID == "0"
+	if h.Email != "" {
+		h.Email += h.ID
+	}
+	if h.Badge != "" && r.added == "byBadge" {
+		h.Badge += h.Dept + h.ID
 	}
 }
 

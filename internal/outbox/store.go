@@ -59,29 +59,52 @@ func New(c Config) (*Store, error) {
 	}, nil
 }
 
+// Get reads the primary at key, or fails with [azerr.ErrNotFound]. It fails if the row at key
+// is one of a view, or not of the table's type. One request.
+func (s *Store) Get(ctx context.Context, key keys.Key) (txn.Record, error) {
+	r, _, err := s.read(ctx, key)
+	if err != nil {
+		return txn.Record{}, err
+	}
+	return *r, nil
+}
+
 // find reads the primary at key; nil if there is none.
 func (s *Store) find(ctx context.Context, key keys.Key) (*txn.Record, error) {
-	r, err := s.Table.Get(ctx, key)
+	r, _, err := s.read(ctx, key)
 	if errors.Is(err, azerr.ErrNotFound) {
-		return nil, nil
+		err = nil
 	}
+	return r, err
+}
+
+// read is Get. If there is no primary because the row has only what views have merged into
+// it, part is that row.
+func (s *Store) read(ctx context.Context, key keys.Key) (primary, part *txn.Record, err error) {
+	r, err := s.Table.Get(ctx, key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if view.IsPart(&r) {
+		return nil, &r, fmt.Errorf("get: %w: the row has only what views have merged into it", azerr.ErrNotFound)
 	}
 	name, err := s.Views.ViewOf(&r)
+	if err == nil && name != "" {
+		err = &view.Error{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
+	}
+	if err == nil {
+		err = s.CheckKey(&r)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if name != "" {
-		return nil, &view.Error{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
-	}
-	return &r, s.CheckKey(&r)
+	return &r, nil, nil
 }
 
 // CheckKey refuses a value that does not imply its own key: its derived rows would be
 // made from the wrong fields.
 func (s *Store) CheckKey(r *txn.Record) error {
-	key, err := s.Table.KeyOf(r.Value)
+	key, err := view.KeyOf(s.Table.KeyOf, r.Value)
 	if err == nil && key != r.Key {
 		err = fmt.Errorf("%w: a value that was read must imply its key, so all fields that the key is made of must be stored", azerr.ErrKeyChanged)
 	}

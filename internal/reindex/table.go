@@ -3,7 +3,6 @@ package reindex
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
@@ -60,9 +59,6 @@ func learnAddress(ctx context.Context, c *wire.Client) error {
 
 // primaryOf returns the primary in a row of the primaries' table, nil if it is another row.
 func primaryOf(s *outbox.Store, e *fetch.Entry) *txn.Record {
-	if strings.HasPrefix(e.Key.Row, view.ReservedRow) || e.Properties[view.PropView] != nil {
-		return nil
-	}
 	body, err := edm.AppendProperties(nil, e.Properties, edm.Envelope{PartitionKey: e.Key.Partition, RowKey: e.Key.Row, Stamp: e.Stamp})
 	if err != nil {
 		return nil
@@ -70,12 +66,12 @@ func primaryOf(s *outbox.Store, e *fetch.Entry) *txn.Record {
 	r := &txn.Record{Value: s.Table.Zero(), Key: e.Key, ETag: e.ETag, Timestamp: e.Timestamp}
 	var meta edm.Meta
 	var unknown edm.Unknown
-	if err := s.Table.Codec.DecodeEntity(body, r.Value, &meta, &unknown); err != nil || s.CheckKey(r) != nil {
+	if err := s.Table.Codec.DecodeEntity(body, r.Value, &meta, &unknown); err != nil {
 		return nil // of another type
 	}
 	meta.ETag = e.ETag
 	r.Origin = txn.NewOrigin(&meta, &unknown, nil, s.Table.Stamped)
-	if name, err := s.Views.ViewOf(r); name != "" || err != nil {
+	if ok, err := s.Views.IsPrimary(r, true); !ok || err != nil || s.CheckKey(r) != nil {
 		return nil
 	}
 	return r

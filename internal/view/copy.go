@@ -25,6 +25,10 @@ type CopyClaim struct {
 	// Old is the row that an earlier version of the primary implied, if that is known.
 	Old []byte
 
+	// New means that the primary has not implied the row before, and that other primaries may
+	// imply it too. A row without a marker that equals Body may then belong to one of them.
+	New bool
+
 	// Keep means that a row which is to be deleted stays, without the mark of Op, unless it
 	// only holds its key; see [Claim.Keep].
 	Keep bool
@@ -98,13 +102,17 @@ func (c *CopyClaim) owner(found txn.Row) (row txn.Content, owner Owner, known bo
 }
 
 // adopts reports whether c takes over a row that states no owner: it has no property of the
-// library, and equals what the primary implies or implied, or may be overwritten.
+// library, and equals what the primary implies or implied, unless c is New, or may be
+// overwritten.
 func (c *CopyClaim) adopts(row txn.Content) (bool, error) {
 	if !isUnmarked(row.Properties) || c.Body == nil && c.Old == nil {
 		return false, nil
 	}
 	if c.View.Shape.Adopt == AdoptOverwrite {
 		return true, nil
+	}
+	if c.New {
+		return false, nil
 	}
 	for _, body := range [][]byte{c.Body, c.Old} {
 		if body == nil {

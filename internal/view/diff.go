@@ -18,6 +18,10 @@ type Diff struct {
 	// the row that Old describes is stored, and belongs to the primary.
 	Tracked bool
 
+	// Unlisted means that the old version implied the row as New does, although Old is nil: the
+	// program that stored it did not have the view.
+	Unlisted bool
+
 	// Repair means that the row is checked even if it need not change.
 	Repair bool
 }
@@ -47,6 +51,7 @@ func (d *Diff) Claim() CopyClaim {
 	c := CopyClaim{View: d.View, Key: d.Key, Primary: d.Primary}
 	if d.New != nil {
 		c.Body = d.New.Body
+		c.New = d.Old == nil && !d.Repair && !d.Unlisted && (d.New.Copy.Unique || d.New.local(d.Primary))
 	}
 	if d.Old != nil {
 		c.Old = d.Old.Body

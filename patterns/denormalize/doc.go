@@ -37,7 +37,21 @@
 //
 // A counter in the entity's partition has no marks. A client that replaces its row as a
 // whole, or deletes it, removes the counter, which then starts from zero. Change the row's
-// own properties with [patterns.Table.Update] or a merge.
+// own properties with [patterns.Table.Update] or a merge. Likewise a program written by hand that
+// replaces an employee removes azp_views, so the Store cannot know that the employee is counted
+// there, and counts it again with its next change. Let such programs merge into employees, or
+// store the counter elsewhere: there the mark prevents it.
+//
+// # Stores of both types
+//
+// The departments may have a Store of their own. If employees were hired first, the row of
+// their department has only what was merged into it, and is no entity yet: Store.Get returns
+// [patterns.ErrNotFound]. Insert and Put of the department keep what was merged, also in
+// properties for which the department's type has fields; the item that they return has these
+// values. Later, change the department with Update or PutItem, or leave out such fields: a
+// Put with other values overwrites them. A delete of the department removes the whole row. A
+// counter elsewhere than in the employees' partition is then added up again with the next
+// change of an employee; one in their partition is lost.
 //
 // An entity that is older than the view is counted when a Store adds the view to it. So
 // before that, set a counter that another program has kept to zero. It keeps its type.

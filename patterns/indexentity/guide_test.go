@@ -14,6 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // person is an employee of the figures 14 and 15.
@@ -169,6 +170,32 @@ func TestAnEntityAndAListOfTheGuideDoNotShareARow(t *testing.T) {
 		}
 		if _, err := store.Insert(ctx, &person{"Sales", "Lee", "Kwok"}); err == nil {
 			t.Error("the list was overwritten")
+		}
+	})
+}
+
+// The lists of figure 14 have no marker, and are next to the primaries.
+func TestAStoreReadsNoPlainListAsAPrimary(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx, client := t.Context(), b.Table(t)
+		s := harness.NewStore(t, client, &patterns.StoreOptions[person]{Views: []patterns.View[person]{figure14(t, patterns.AdoptEqual)}})
+		put(t, client, `{"PartitionKey":"Sales","RowKey":"000152","LastName":"Jones"}`)
+		put(t, client, `{"PartitionKey":"Sales","RowKey":"Jones","EmployeeIDs":"000152"}`)
+		harness.Must(s.Insert(ctx, &person{PartitionKey: "Sales", RowKey: "000153", LastName: "Smith"}))(t)
+		for what, opts := range map[string]*patterns.QueryOptions{"whole": nil, "selected": {Select: []string{"LastName"}}} {
+			var got []string
+			for item, err := range s.Query(ctx, query.PartitionKey.Eq("Sales"), opts) {
+				harness.NoError(t, err)
+				got = append(got, item.Key.Row+item.Value.LastName)
+			}
+			if strings.Join(got, " ") != "000152Jones 000153Smith" {
+				t.Errorf("%s: %v", what, got)
+			}
+		}
+		for _, row := range []string{"Jones", "Smith"} {
+			if _, err := s.Get(ctx, keys.Key{Partition: "Sales", Row: row}); !errors.Is(err, patterns.ErrBadKey) {
+				t.Error(err)
+			}
 		}
 	})
 }

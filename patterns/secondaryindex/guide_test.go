@@ -13,6 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // person is an employee as the figures 07 and 10 print it: EmailAddress is a property of
@@ -269,4 +270,57 @@ func TestTheFirstChangeOfAnEntityWrittenByHandReadsItsCopy(t *testing.T) {
 func newPersonStore(t testing.TB, client *aztables.Client, index *secondaryindex.Index[person]) *patterns.Store[person] {
 	t.Helper()
 	return harness.NewStore(t, client, &patterns.StoreOptions[person]{Views: []patterns.View[person]{index}, Outbox: &harness.OutboxQueue{}})
+}
+
+// The copies of figure 07 have no marker, and are next to the primaries.
+func TestAStoreReadsNoPlainCopyAsAPrimary(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx, client := t.Context(), b.Table(t)
+		s := harness.NewStore(t, client, &patterns.StoreOptions[person]{Views: []patterns.View[person]{figure07(t)}})
+		put(t, client, `{"PartitionKey":"Sales","RowKey":"empid_000223","FirstName":"Mary","EmailAddress":"jonesj@contoso.com"}`)
+		put(t, client, `{"PartitionKey":"Sales","RowKey":"email_jonesj@contoso.com","FirstName":"Mary","EmployeeId":"000223"}`)
+		put(t, client, `{"PartitionKey":"Sales","RowKey":"email_","FirstName":"no copy"}`)
+		for _, id := range []string{"000224", "000225"} {
+			harness.Must(s.Insert(ctx, &person{PartitionKey: "Sales", RowKey: "empid_" + id, FirstName: "Bob", EmailAddress: id + "@contoso.com"}))(t)
+		}
+		const want = "email_ empid_000223 empid_000224 empid_000225"
+		all := query.PartitionKey.Eq("Sales")
+		for what, opts := range map[string]*patterns.QueryOptions{"whole": nil, "selected": {Select: []string{"FirstName"}}, "small pages": {PageSize: 2}} {
+			var got []string
+			b.ResetRequests()
+			for item, err := range s.Query(ctx, all, opts) {
+				harness.NoError(t, err)
+				got = append(got, item.Key.Row)
+				if item.Value.FirstName == "" || opts != nil && opts.Select != nil && item.Value.EmailAddress != "" {
+					t.Errorf("%s: %+v", what, item.Value)
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s: got %v, want %s", what, got, want)
+			}
+			if what != "small pages" {
+				b.WantRequestCount(t, 1)
+			}
+		}
+		page, err := s.Page(ctx, all, "", nil)
+		harness.NoError(t, err)
+		scanned := 0
+		for p, err := range s.Scan(ctx, query.Filter{}, "", nil) {
+			harness.NoError(t, err)
+			scanned += len(p.Items)
+		}
+		if len(page.Items) != 4 || scanned != 4 {
+			t.Errorf("a page of %d, a scan of %d", len(page.Items), scanned)
+		}
+		for _, email := range []string{"jonesj", "000224"} {
+			at := keys.Key{Partition: "Sales", Row: "email_" + email + "@contoso.com"}
+			_, err := s.Get(ctx, at)
+			for _, err := range []error{err, s.Delete(ctx, at)} {
+				var v *patterns.ViewError
+				if !errors.Is(err, patterns.ErrBadKey) || !errors.As(err, &v) || v.View != "email" {
+					t.Error(err)
+				}
+			}
+		}
+	})
 }
