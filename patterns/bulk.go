@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -66,7 +67,10 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 	if ops == nil {
 		return BulkReport[Op[T]]{}, fmt.Errorf("bulk: operations: %w", ErrNil)
 	}
-	parallel, progress := opts.values()
+	parallel, progress, err := opts.values()
+	if err != nil {
+		return BulkReport[Op[T]]{}, fmt.Errorf("bulk: %w", err)
+	}
 	b := txn.NewBulk(t.txn, parallel, progress)
 	defer b.Wait() // also if ops panics
 	var ended error
@@ -86,18 +90,16 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 }
 
 // values returns the options with their defaults; progress may be nil.
-func (o *BulkOptions) values() (parallel int, progress func(txn.BulkCounts)) {
-	parallel = defaultParallel
+func (o *BulkOptions) values() (parallel int, progress func(txn.BulkCounts), err error) {
 	if o == nil {
-		return parallel, nil
-	}
-	if o.Parallel > 0 {
-		parallel = o.Parallel
+		return defaultParallel, nil, nil
 	}
 	if report := o.Progress; report != nil {
 		progress = func(c txn.BulkCounts) { report(BulkProgress(c)) }
 	}
-	return parallel, progress
+	parallel = o.Parallel
+	err = azerr.Default(&parallel, defaultParallel, "Parallel")
+	return parallel, progress, err
 }
 
 // failure returns the error of a Bulk; ended is why it stopped taking operations.

@@ -1,11 +1,13 @@
 package patterns
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
@@ -160,19 +162,12 @@ func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntit
 	if queue != nil {
 		c.Queue = engineQueue{queue}
 	}
-	if c.Grace <= 0 {
-		c.Grace = defaultGrace
+	err := cmp.Or(
+		azerr.Default(&c.Grace, defaultGrace, "Grace"), azerr.Default(&c.Expiry, defaultExpiry, "Expiry"),
+		azerr.Default(&c.Parallel, defaultParallel, "Parallel"), azerr.Default(&c.Tries, defaultTries, "Tries"))
+	if err != nil {
+		return nil, fmt.Errorf("new store: %w", err)
 	}
-	if c.Expiry <= 0 {
-		c.Expiry = defaultExpiry
-	}
-	if c.Parallel <= 0 {
-		c.Parallel = defaultParallel
-	}
-	if c.Tries <= 0 {
-		c.Tries = defaultTries
-	}
-	var err error
 	if c.Views, err = view.NewSet(c.Table.Codec, views, c.Queue != nil, copyEntity, slices.Clone(building), slices.Clone(retired)); err != nil {
 		return nil, fmt.Errorf("new store: %w", err)
 	}

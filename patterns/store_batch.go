@@ -174,7 +174,10 @@ func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *Bul
 	if ops == nil {
 		return BulkReport[StoreOp[T]]{}, fmt.Errorf("bulk: operations: %w", ErrNil)
 	}
-	parallel, progress := opts.values()
+	parallel, progress, err := opts.values()
+	if err != nil {
+		return BulkReport[StoreOp[T]]{}, fmt.Errorf("bulk: %w", err)
+	}
 	var report BulkReport[StoreOp[T]]
 	b := outbox.NewBulk(s.engine, parallel, func(c txn.BulkCounts) {
 		if report.BulkProgress = BulkProgress(c); progress != nil {
