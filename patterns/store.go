@@ -219,7 +219,8 @@ func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 // Repair rewrites the rows derived from the entity at key, including rows that look
 // correct: after a view was added to a table that has rows, or after the table was
 // written without the Store. It rewrites the entity itself as well, unchanged, so its
-// ETag changes. [ErrNotFound] if there is no entity.
+// ETag changes. [ErrNotFound] if there is no entity. Package reindex does both for whole
+// tables, with fewer requests.
 //
 // If rows are named, Repair checks only those, and changes only what is wrong: rows that
 // the entity implies are written, and rows that it no longer implies, or that belong to
