@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// BulkOptions are the options of [Table.Bulk]. nil and the zero value select the
+// BulkOptions are the options of [Table.Bulk] and [Store.Bulk]. nil and the zero value select the
 // defaults.
 type BulkOptions struct {
 	// Parallel is how many transactions may be in flight, each of another partition. Zero
@@ -29,19 +30,20 @@ type BulkProgress struct {
 	Requests int // transactions and single operations sent, repeated ones included
 }
 
-// BulkReport is the result of [Table.Bulk]. Its size grows with the number of failures, not
-// with the number of operations.
-type BulkReport[T any] struct {
+// BulkReport is the result of [Table.Bulk], whose operations O are of type [Op], or of
+// [Store.Bulk], whose operations are of type [StoreOp]. Its size grows with the number of
+// failures, not with the number of operations.
+type BulkReport[O any] struct {
 	BulkProgress
-	Failures []BulkFailure[T] // in no order
+	Failures []BulkFailure[O] // in no order
 }
 
 // BulkFailure is an operation that was not applied. Err matches [ErrOutcomeUnknown] if it
 // may have been applied.
-type BulkFailure[T any] struct {
+type BulkFailure[O any] struct {
 	Index int      // of the operation in the input, from 0
 	Key   keys.Key // zero if the operation has no valid key
-	Op    Op[T]    // as it was in the input: it refers to the same value
+	Op    O        // as it was in the input: it refers to the same value
 	Err   error
 }
 
@@ -61,11 +63,15 @@ type BulkFailure[T any] struct {
 // or fails by itself. The error is nil if all were applied; otherwise it matches the
 // first failure. When ctx ends, Bulk stops taking operations and reports those that it
 // took but did not send.
-func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOptions) (BulkReport[T], error) {
+func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOptions) (BulkReport[Op[T]], error) {
 	if ops == nil {
-		return BulkReport[T]{}, fmt.Errorf("bulk: operations: %w", ErrNil)
+		return BulkReport[Op[T]]{}, fmt.Errorf("bulk: operations: %w", ErrNil)
 	}
-	b := newBulk(t.txn, opts)
+	parallel, progress, err := opts.values()
+	if err != nil {
+		return BulkReport[Op[T]]{}, fmt.Errorf("bulk: %w", err)
+	}
+	b := txn.NewBulk(t.txn, parallel, progress)
 	defer b.Wait() // also if ops panics
 	var ended error
 	for op := range ops {
@@ -75,33 +81,31 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 		b.Add(ctx, &op.op)
 	}
 	b.Flush(ctx)
-	return bulkReport[T](b.Report(), ended)
-}
-
-func newBulk(t *txn.Table, opts *BulkOptions) *txn.Bulk {
-	var o BulkOptions
-	if opts != nil {
-		o = *opts
-	}
-	if o.Parallel <= 0 {
-		o.Parallel = defaultParallel
-	}
-	var progress func(txn.BulkCounts)
-	if o.Progress != nil {
-		progress = func(c txn.BulkCounts) { o.Progress(BulkProgress(c)) }
-	}
-	return txn.NewBulk(t, o.Parallel, progress)
-}
-
-// bulkReport is the result of a Bulk; ended is why it stopped taking operations.
-func bulkReport[T any](r txn.BulkReport, ended error) (BulkReport[T], error) {
-	report := BulkReport[T]{BulkProgress: BulkProgress(r.BulkCounts)}
+	r := b.Report()
+	report := BulkReport[Op[T]]{BulkProgress: BulkProgress(r.BulkCounts)}
 	for _, f := range r.Failures {
-		report.Failures = append(report.Failures, BulkFailure[T]{Index: f.Index, Key: f.Key, Op: Op[T]{*f.Op}, Err: f.Err})
+		report.Failures = append(report.Failures, BulkFailure[Op[T]]{Index: f.Index, Key: f.Key, Op: Op[T]{*f.Op}, Err: f.Err})
 	}
-	if len(report.Failures) > 0 {
-		return report, fmt.Errorf("bulk: %d of %d operations not applied, one of them: %w",
-			len(report.Failures), report.Taken, report.Failures[0].Err)
+	return report, report.failure(ended)
+}
+
+// values returns the options with their defaults; progress may be nil.
+func (o *BulkOptions) values() (parallel int, progress func(txn.BulkCounts), err error) {
+	if o == nil {
+		return defaultParallel, nil, nil
 	}
-	return report, ended
+	if report := o.Progress; report != nil {
+		progress = func(c txn.BulkCounts) { report(BulkProgress(c)) }
+	}
+	parallel = o.Parallel
+	err = azerr.Default(&parallel, defaultParallel, "Parallel")
+	return parallel, progress, err
+}
+
+// failure returns the error of a Bulk; ended is why it stopped taking operations.
+func (r *BulkReport[O]) failure(ended error) error {
+	if n := len(r.Failures); n > 0 {
+		return fmt.Errorf("bulk: %d of %d operations not applied, one of them: %w", n, r.Taken, r.Failures[0].Err)
+	}
+	return ended
 }

@@ -20,6 +20,9 @@ func TestABadOptionMatchesOneSentinelInAllPackages(t *testing.T) {
 		table := harness.People(t, b)
 		rows, err := patterns.NewTable[patterns.Row](table.Client(), nil)
 		harness.NoError(t, err)
+		store, err := patterns.NewStore(table, nil)
+		harness.NoError(t, err)
+		none, noEntities := func(func(patterns.Op[harness.Person]) bool) {}, func(func(patterns.StoreOp[harness.Person]) bool) {}
 		queue := b.Queue(t)
 		sales := query.PartitionKey.Eq("sales")
 		b.ResetRequests()
@@ -29,6 +32,14 @@ func TestABadOptionMatchesOneSentinelInAllPackages(t *testing.T) {
 			"Page":             harness.ErrorOf(table.Page(ctx, sales, "", &patterns.QueryOptions{Limit: -1})),
 			"Scan":             harness.Failure(t, table.Scan(ctx, sales, "", &patterns.ScanOptions{PageSize: -1})),
 			"Explain":          harness.ErrorOf(table.Explain(sales, &patterns.QueryOptions{PageSize: -1})),
+			"NewTable":         harness.ErrorOf(patterns.NewTable[patterns.Row](table.Client(), &patterns.TableOptions[patterns.Row]{UpdateTries: -1})),
+			"Parallel":         harness.Failure(t, table.Query(ctx, sales, &patterns.QueryOptions{Parallel: -1})),
+			"Segments":         harness.ErrorOf(table.Segments(ctx, sales, 2, &patterns.ScanOptions{Parallel: -1})),
+			"Bulk":             harness.ErrorOf(table.Bulk(ctx, none, &patterns.BulkOptions{Parallel: -1})),
+			"Store.Bulk":       harness.ErrorOf(store.Bulk(ctx, noEntities, &patterns.BulkOptions{Parallel: -1})),
+			"Grace":            harness.ErrorOf(patterns.NewStore(table, &patterns.StoreOptions[harness.Person]{Grace: -1})),
+			"Tries":            harness.ErrorOf(patterns.NewStore(table, &patterns.StoreOptions[harness.Person]{Tries: -1})),
+			"DeleteWhere":      harness.ErrorOf(highvolumedelete.DeleteWhere(ctx, table, sales, &highvolumedelete.DeleteOptions{Parallel: -1})),
 			"Worker":           harness.ErrorOf(eventual.NewWorker(queue, &eventual.Options{Parallel: -1})),
 			"Enqueue":          eventual.Enqueue(ctx, queue, "k", 1, &eventual.EnqueueOptions{Delay: -time.Second}),
 			"highvolumedelete": highvolumedelete.ErrBadOption,

@@ -1,11 +1,13 @@
 package patterns
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
@@ -163,19 +165,12 @@ func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntit
 	if queue != nil {
 		c.Queue = engineQueue{queue}
 	}
-	if c.Grace <= 0 {
-		c.Grace = defaultGrace
+	err := cmp.Or(
+		azerr.Default(&c.Grace, defaultGrace, "Grace"), azerr.Default(&c.Expiry, defaultExpiry, "Expiry"),
+		azerr.Default(&c.Parallel, defaultParallel, "Parallel"), azerr.Default(&c.Tries, defaultTries, "Tries"))
+	if err != nil {
+		return nil, fmt.Errorf("new store: %w", err)
 	}
-	if c.Expiry <= 0 {
-		c.Expiry = defaultExpiry
-	}
-	if c.Parallel <= 0 {
-		c.Parallel = defaultParallel
-	}
-	if c.Tries <= 0 {
-		c.Tries = defaultTries
-	}
-	var err error
 	if c.Views, err = view.NewSet(c.Table.Codec, views, c.Queue != nil, copyEntity, slices.Clone(building), slices.Clone(retired)); err != nil {
 		return nil, fmt.Errorf("new store: %w", err)
 	}
@@ -229,7 +224,8 @@ func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 // Repair rewrites the rows derived from the entity at key, including rows that look
 // correct: after a view was added to a table that has rows, or after the table was
 // written without the Store. It rewrites the entity itself as well, unchanged, so its
-// ETag changes. [ErrNotFound] if there is no entity.
+// ETag changes. [ErrNotFound] if there is no entity. Package reindex does both for whole
+// tables, with fewer requests.
 //
 // If rows are named, Repair checks only those, and changes only what is wrong: rows that
 // the entity implies are written, and rows that it no longer implies, or that belong to

@@ -155,22 +155,6 @@ func (b *storeBatch) commit(ctx context.Context) ([]txn.Record, error) {
 	return nil, failed
 }
 
-// StoreBulkReport is the result of [Store.Bulk]. Its size grows with the number of failures,
-// not with the number of operations.
-type StoreBulkReport[T any] struct {
-	BulkProgress
-	Failures []StoreBulkFailure[T] // in no order
-}
-
-// StoreBulkFailure is an operation that was not applied. Err matches [ErrOutcomeUnknown] if it
-// may have been applied.
-type StoreBulkFailure[T any] struct {
-	Index int        // of the operation in the input, from 0
-	Key   keys.Key   // zero if the operation has no valid key
-	Op    StoreOp[T] // as it was in the input: it refers to the same value
-	Err   error
-}
-
 // Bulk carries out any number of operations on entities, with the rows derived from them. It
 // groups them by partition; entities of a partition share transactions, as many as fit into
 // 100 rows and 4 MiB, see [StoreBatch]. Those of different partitions are sent concurrently.
@@ -186,24 +170,21 @@ type StoreBulkFailure[T any] struct {
 //
 // [BulkProgress.Requests] counts transactions of entities only: not the reads before them, nor
 // the requests for rows outside the partition, which are those of [Store.Explain].
-func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *BulkOptions) (StoreBulkReport[T], error) {
+func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *BulkOptions) (BulkReport[StoreOp[T]], error) {
 	if ops == nil {
-		return StoreBulkReport[T]{}, fmt.Errorf("bulk: operations: %w", ErrNil)
+		return BulkReport[StoreOp[T]]{}, fmt.Errorf("bulk: operations: %w", ErrNil)
 	}
-	var o BulkOptions
-	if opts != nil {
-		o = *opts
+	parallel, progress, err := opts.values()
+	if err != nil {
+		return BulkReport[StoreOp[T]]{}, fmt.Errorf("bulk: %w", err)
 	}
-	if o.Parallel <= 0 {
-		o.Parallel = defaultParallel
-	}
-	var report StoreBulkReport[T]
-	b := outbox.NewBulk(s.engine, o.Parallel, func(c txn.BulkCounts) {
-		if report.BulkProgress = BulkProgress(c); o.Progress != nil {
-			o.Progress(report.BulkProgress)
+	var report BulkReport[StoreOp[T]]
+	b := outbox.NewBulk(s.engine, parallel, func(c txn.BulkCounts) {
+		if report.BulkProgress = BulkProgress(c); progress != nil {
+			progress(c)
 		}
 	}, func(index int, key keys.Key, source any, err error) {
-		report.Failures = append(report.Failures, StoreBulkFailure[T]{index, key, StoreOp[T]{source.(storeOp)}, withPlan(err)})
+		report.Failures = append(report.Failures, BulkFailure[StoreOp[T]]{index, key, StoreOp[T]{source.(storeOp)}, withPlan(err)})
 	})
 	defer b.Wait() // also if ops panics
 	var ended error
@@ -215,8 +196,5 @@ func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *Bul
 		b.Add(ctx, in, op.op, err)
 	}
 	b.Flush(ctx)
-	if n := len(report.Failures); n > 0 {
-		return report, fmt.Errorf("bulk: %d of %d operations not applied, one of them: %w", n, report.Taken, report.Failures[0].Err)
-	}
-	return report, ended
+	return report, report.failure(ended)
 }

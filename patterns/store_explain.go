@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -112,46 +111,41 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Explain returns what op would do, without a request. [InsertOp] is Insert, [UpsertOp] is
-// Put, [ReplaceOp] is PutItem and UpdateItem, [MergeOp] is Update, and [DeleteOp] is
-// DeleteItem if it has an ETag, otherwise Delete.
+// Explain returns what op would do, without a request.
 //
-// stored is the version of the entity that is stored, nil if there is none. If op would fail
-// because of it, Explain fails with the same error, [ErrExists] or [ErrNotFound]. Without
-// stored, an entity is assumed to be stored, unless op is an insert, and to imply rows at the
-// same keys, all of which have other properties. Of a delete without stored the rows are not
-// known: Requests and Entities are then those of an entity without derived rows.
+// stored is the version of the entity that is stored, nil if there is none. Without it, it is
+// the version of [StoreOp.Was]. If op would fail because of it, Explain fails with the same
+// error, [ErrExists] or [ErrNotFound]. Without both, a put is assumed to replace an entity
+// that implies rows at the same keys, all of which have other properties. Of a delete the rows
+// are then not known: Requests and Entities are those of an entity without derived rows. An
+// update is refused with [ErrNil], because its function needs the stored version.
 //
 // Requests are those that are made if the rows that views merge properties into have their
 // counters already; see [MergeSpec.Add].
-func (s *Store[T]) Explain(op Op[T], stored ...*T) (*Explanation, error) {
-	q := outbox.Question{Op: "put", Now: op.op.Value, Read: true}
-	known := len(stored) > 0
-	if known {
+func (s *Store[T]) Explain(op StoreOp[T], stored ...*T) (*Explanation, error) {
+	in, err := op.op.intent(s.engine)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	q := outbox.Question{Op: in.Op, Key: in.Key, Now: op.op.value, Read: !in.Known}
+	known := len(stored) > 0 || op.op.was != nil || in.Op == opInsert
+	switch {
+	case len(stored) > 0:
 		q.Was = pointer(stored[0])
+	case op.op.was != nil:
+		q.Was = op.op.was.Value
 	}
-	mustExist := true
-	switch op.op.Kind {
-	case wire.Insert:
-		q.Op, q.Read, mustExist = "insert", false, false
-		if q.Was != nil {
-			return nil, fmt.Errorf("insert: %w", ErrExists)
+	switch {
+	case in.Op == opInsert && q.Was != nil:
+		return nil, fmt.Errorf("insert: %w", ErrExists)
+	case known && q.Was == nil && (in.Op == opUpdate || op.op.was != nil):
+		return nil, fmt.Errorf("%s: %w", in.Op, ErrNotFound)
+	case in.Op == opUpdate && !known:
+		return nil, fmt.Errorf("explain: update: stored version: %w", ErrNil)
+	case in.Op == opUpdate:
+		if q.Now, err = op.op.change(q.Was); err != nil {
+			return nil, err
 		}
-		known = true
-	case wire.InsertOrMerge, wire.InsertOrReplace:
-		mustExist = false
-	case wire.Merge:
-		q.Op = "update"
-	case wire.Replace: // the caller has read the entity
-		q.Read = false
-	case wire.Delete:
-		q.Op, q.Key, q.Read, mustExist = "delete", op.op.Key, op.op.IfExists, !op.op.IfExists
-	}
-	if known && mustExist && q.Was == nil {
-		return nil, fmt.Errorf("%s: %w", q.Op, ErrNotFound)
-	}
-	if q.Now == nil && op.op.Kind != wire.Delete {
-		return nil, fmt.Errorf("explain: value: %w", ErrNil)
 	}
 	q.Assume = !known
 	return s.explain(&q)
@@ -163,13 +157,13 @@ func (s *Store[T]) Explain(op Op[T], stored ...*T) (*Explanation, error) {
 func (s *Store[T]) ExplainChange(was, now *T) (*Explanation, error) {
 	switch {
 	case now != nil && was != nil:
-		return s.Explain(UpsertOp(now, Replace), was)
+		return s.Explain(PutEntity(now), was)
 	case now != nil:
-		return s.Explain(InsertOp(now))
+		return s.Explain(InsertEntity(now))
 	case was == nil:
 		return nil, fmt.Errorf("explain: value: %w", ErrNil)
 	}
-	return s.explain(&outbox.Question{Op: "delete", Was: was, Read: true})
+	return s.explain(&outbox.Question{Op: opDelete, Was: was, Read: true})
 }
 
 func (s *Store[T]) explain(q *outbox.Question) (*Explanation, error) {

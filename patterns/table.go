@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/txn"
@@ -109,8 +110,8 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 		txn:     &txn.Table{Client: c, Codec: codec, Zero: func() any { return new(T) }, Stamped: o.StampWrites},
 	}
 	t.rows = newRowReader[T](fetch.NewSource(c, codec), codec, o.StampWrites)
-	if t.tries <= 0 {
-		t.tries = defaultTries
+	if err := azerr.Default(&t.tries, defaultTries, "UpdateTries"); err != nil {
+		return nil, fmt.Errorf("new table: %w", err)
 	}
 	switch {
 	case o.Keyless:

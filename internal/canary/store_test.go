@@ -155,8 +155,10 @@ var storeCalls = []call{
 			e.store.SetViewState(e.t.Context(), e.store.Views()[0].Name(), patterns.ViewReady))
 	}},
 	{"patterns.Store.Explain", func(e *env) []any {
-		plan, err := e.store.Explain(patterns.InsertOp(good("stored")))
-		return append(stores(e, func(s *patterns.Store[person]) error { return failure(s.Explain(patterns.InsertOp(good("stored")))) }), plan, err)
+		plan, err := e.store.Explain(patterns.InsertEntity(good("stored")))
+		return append(stores(e, func(s *patterns.Store[person]) error {
+			return failure(s.Explain(patterns.InsertEntity(good("stored"))))
+		}), plan, err)
 	}},
 	{"patterns.Store.ExplainChange", func(e *env) []any {
 		return append(each(bad(), func(p *person) error { return failure(e.store.ExplainChange(nil, p)) }), failure(e.store.ExplainChange(good("a"), good("b"))))

@@ -49,6 +49,8 @@ func (o *Options) check() error {
 		return azerr.Errorf("%w: negative Limit", azerr.ErrBadOption)
 	case o.PageSize < 0:
 		return azerr.Errorf("%w: negative PageSize", azerr.ErrBadOption)
+	case o.Parallel < 0:
+		return azerr.Errorf("%w: negative Parallel", azerr.ErrBadOption)
 	case o.PageSize > maxPage:
 		return fmt.Errorf("PageSize: %w: more than %d rows", azerr.ErrTooLarge, maxPage)
 	}

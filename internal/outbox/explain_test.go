@@ -78,9 +78,10 @@ func TestExplainPrintsKeysOnlyWithPlusV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, op := range []patterns.Op[hire]{
-		patterns.InsertOp(jones()), patterns.UpsertOp(jones(), patterns.Replace),
-		patterns.ReplaceOp(patterns.Item[hire]{Value: *jones(), Key: jones().key()}), patterns.DeleteOp[hire](jones().key(), ""),
+	stored := patterns.Item[hire]{Value: *jones(), Key: jones().key(), ETag: `W/"x"`}
+	for _, op := range []patterns.StoreOp[hire]{
+		patterns.InsertEntity(jones()), patterns.PutEntity(jones()),
+		patterns.PutEntity(jones()).Was(stored), patterns.DeleteEntity[hire](jones().key()),
 	} {
 		plan, err := s.Explain(op)
 		if err != nil {
@@ -115,7 +116,7 @@ func TestExplainCombinesEqualSteps(t *testing.T) {
 	if !errors.Is(err, patterns.ErrTooLarge) || !strings.HasSuffix(fmt.Sprint(err), "insert primary\n             insert copy of many, 120 times\n") {
 		t.Errorf("%v", err)
 	}
-	plan, err := s.Explain(patterns.InsertOp(jones()))
+	plan, err := s.Explain(patterns.InsertEntity(jones()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,13 +30,13 @@ const maxQueued = 512 * patterns.MaxBatchOps
 //
 // Bulk makes the requests of [patterns.Table.Bulk], and one for each table that is not known to
 // exist.
-func (s *Tables[T]) Bulk(ctx context.Context, values iter.Seq[T], op func(*T) patterns.Op[T], options *patterns.BulkOptions) (patterns.BulkReport[T], error) {
+func (s *Tables[T]) Bulk(ctx context.Context, values iter.Seq[T], op func(*T) patterns.Op[T], options *patterns.BulkOptions) (patterns.BulkReport[patterns.Op[T]], error) {
 	var o patterns.BulkOptions
 	if options != nil {
 		o = *options
 	}
 	if values == nil || op == nil {
-		return patterns.BulkReport[T]{}, fmt.Errorf("bulk: values or operation: %w", patterns.ErrNil)
+		return patterns.BulkReport[patterns.Op[T]]{}, fmt.Errorf("bulk: values or operation: %w", patterns.ErrNil)
 	}
 	b := &bulk[T]{set: s, op: op, options: o, groups: make(map[int64]*group[T])}
 	var ended error
@@ -62,7 +62,7 @@ type bulk[T any] struct {
 	options patterns.BulkOptions
 	groups  map[int64]*group[T] // by the start of the period
 	queued  int                 // values in groups
-	report  patterns.BulkReport[T]
+	report  patterns.BulkReport[patterns.Op[T]]
 }
 
 // group contains the values of one period.
@@ -169,7 +169,7 @@ func (b *bulk[T]) failAll(g *group[T], err error) {
 func (b *bulk[T]) fail(index int, v T, err error) {
 	key, _ := b.set.model.Key(&v) // zero if the key is the problem
 	b.report.Failed++
-	b.report.Failures = append(b.report.Failures, patterns.BulkFailure[T]{Index: index, Key: key, Op: b.op(&v), Err: err})
+	b.report.Failures = append(b.report.Failures, patterns.BulkFailure[patterns.Op[T]]{Index: index, Key: key, Op: b.op(&v), Err: err})
 }
 
 // progress reports the counts so far, including those of the table being written.

@@ -84,7 +84,10 @@ func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.F
 	if table == nil {
 		return DeleteProgress{}, fmt.Errorf("delete: table: %w", patterns.ErrNil)
 	}
-	if o.Parallel <= 0 {
+	if o.Parallel < 0 {
+		return DeleteProgress{}, fmt.Errorf("delete: %w: negative Parallel", ErrBadOption)
+	}
+	if o.Parallel == 0 {
 		o.Parallel = defaultParallel
 	}
 	d := &deletion[T]{table: table, filter: f, options: o}

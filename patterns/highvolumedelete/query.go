@@ -132,7 +132,7 @@ func (s *Tables[T]) newRead(from, to time.Time, f query.Filter, opts *QueryOptio
 	}
 	r := &read[T]{set: s, filter: f, options: o.QueryOptions, newest: o.NewestFirst}
 	r.low, r.high = s.periods(from, to)
-	if r.options.Parallel <= 0 {
+	if r.options.Parallel == 0 {
 		r.options.Parallel = defaultParallel
 	}
 	if r.options.PageSize == 0 {

@@ -104,8 +104,8 @@ func (o *QueryOptions) withDefaults() (QueryOptions, error) {
 	if o != nil {
 		q = *o
 	}
-	if q.Parallel <= 0 {
-		q.Parallel = defaultParallel
+	if err := azerr.Default(&q.Parallel, defaultParallel, "Parallel"); err != nil {
+		return q, err
 	}
 	if q.Limit < 0 {
 		return q, azerr.Errorf("%w: negative Limit", azerr.ErrBadOption)

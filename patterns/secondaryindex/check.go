@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -97,10 +98,12 @@ func (r *Reader[T]) CheckAll(ctx context.Context, entries iter.Seq2[Entry[T], er
 	if opts != nil {
 		o = *opts
 	}
-	if o.Parallel <= 0 {
-		o.Parallel = defaultParallel
-	}
+	bad := azerr.Default(&o.Parallel, defaultParallel, "Parallel")
 	return func(yield func(Checked[T], error) bool) {
+		if bad != nil {
+			yield(Checked[T]{}, azerr.Errorf("check: %w", bad))
+			return
+		}
 		// Entries are read in pages, so collecting some of them costs no further request.
 		var batch []Entry[T]
 		flush := func() bool {

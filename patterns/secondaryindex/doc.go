@@ -137,11 +137,11 @@
 // # Failures
 //
 // A row at a copy's key that does not belong to the index is not overwritten or deleted,
-// unless [Options.Adopt] permits that; the operation fails with [*patterns.DuplicateError]. Rows of other programs within the
-// range of an index are skipped when reading. Writing without the Store leaves stale
-// copies: the methods that check find them and, with [CheckOptions.Repair], repair them.
-// An index that is added to a table with rows is filled by [patterns.Store.Repair] of each
-// entity.
+// unless [Options.Adopt] permits that; the operation fails with [*patterns.DuplicateError].
+// Rows of other programs within the range of an index are skipped when reading. Writing
+// without the Store leaves stale copies: the methods that check find them and, with
+// [CheckOptions.Repair], repair them. Package reindex finds missing copies too, and fills an
+// index that is added to a table with rows.
 //
 // # When not to use it
 //
