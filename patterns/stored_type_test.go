@@ -15,6 +15,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // insertByHand stores a row as a program on aztables does.
@@ -72,6 +73,31 @@ func TestANumberThatTheStoredTypeCannotRepresentIsRefused(t *testing.T) {
 		}
 		if types := readByHand(t, b.Direct(t, name), new(map[string]any)); types["Stock"] != "Edm.Int64" {
 			t.Errorf("stored as %v", types)
+		}
+	})
+}
+
+// A selection that a Store reads contains the key properties too, which it then removes.
+func TestAMergeOfASelectionOfAStoreKeepsTheStoredType(t *testing.T) {
+	type stock struct {
+		PartitionKey, RowKey string
+		Stock, Other         int
+	}
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
+		table := harness.NewTable[stock](t, b.NamedTable(t, name), nil)
+		insertByHand(t, b.Direct(t, name), stock{"p", "r", 1, 2}) // two Edm.Int32
+		store, err := patterns.NewStore(table, nil)
+		harness.NoError(t, err)
+		for item, err := range store.Query(t.Context(), query.PartitionKey.Eq("p"), &patterns.QueryOptions{Select: []string{"Stock"}}) {
+			harness.NoError(t, err)
+			item.Value.Stock++
+			_, err = table.Merge(t.Context(), item)
+			harness.NoError(t, err)
+		}
+		var after stock
+		if types := readByHand(t, b.Direct(t, name), &after); after.Stock != 2 || types["Stock"] != "Edm.Int32" {
+			t.Errorf("got %v, stored as %v", after, types)
 		}
 	})
 }

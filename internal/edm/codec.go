@@ -273,10 +273,10 @@ func (c *Codec) Keep(entity any, names []string) {
 // Keep returns the properties of u whose names keep returns true for.
 func (u *Unknown) Keep(keep func(name string) bool) Unknown {
 	var raw []byte
-	u.each(func(p *unknownProperty) {
+	u.each(func(p unknownProperty) {
 		if keep(string(p.name)) {
 			raw = append(raw, p.member...)
 		}
 	})
-	return Unknown{raw: raw}
+	return Unknown{raw: raw, types: u.types}
 }

@@ -10,7 +10,7 @@ import (
 type encoder struct {
 	dst     []byte
 	sizer   sizer
-	stored  *Unknown // has the types that the row stores its properties with; nil for none
+	stored  []storedType // the types that the row stores its properties with, if they differ
 	scratch []byte
 	split   *SplitEntity // the rows that values are split over; nil for a single row
 }
@@ -40,7 +40,9 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 		return err
 	}
 	w.sizer.size.Bytes += entityOverhead
-	w.stored = e.Unknown
+	if e.Unknown != nil {
+		w.stored = e.Unknown.types
+	}
 	p := c.plan
 	for i := range p.fields {
 		f := &p.fields[i]
@@ -78,9 +80,10 @@ func (w *encoder) property(p *plan, f *field, v, entity reflect.Value) error {
 	if f.annotationAt > 0 && f.shape == shapeString {
 		return w.annotated(f, v, &p.system[f.annotationAt-1].field, entity)
 	}
-	if w.stored != nil {
-		if t := w.stored.typeOf(f.name); t != 0 {
-			f = f.as(t, v)
+	for i := range w.stored {
+		if s := &w.stored[i]; s.name == f.name {
+			f = f.as(s.edm, v)
+			break
 		}
 	}
 	return w.field(f, v)

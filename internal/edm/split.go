@@ -50,7 +50,10 @@ func (c *Codec) Split(entity any, s SplitSpec) (*SplitEntity, error) {
 		}
 		out.rows[i].sizer.size = size
 	}
-	w := encoder{split: out, stored: s.Unknown}
+	w := encoder{split: out}
+	if s.Unknown != nil {
+		w.stored = s.Unknown.types
+	}
 	w.sizer = out.rows[0].sizer
 	err := w.splitEntity(c.plan, reflect.ValueOf(entity).Elem())
 	out.rows[out.at] = splitRow{w.dst, w.sizer}
@@ -105,7 +108,7 @@ func (w *encoder) splitEntity(p *plan, v reflect.Value) error {
 		return nil
 	}
 	var err error
-	s.spec.Unknown.each(func(r *unknownProperty) {
+	s.spec.Unknown.each(func(r unknownProperty) {
 		name := string(r.name)
 		_, isField := p.index[name]
 		if _, ok := inMap[name]; err != nil || isField || ok || IsReserved(name) {
@@ -180,7 +183,7 @@ func (w *encoder) splitBinary(f *field, b []byte) error {
 }
 
 // splitUnknown writes a property as it was read, in pieces if it is too large.
-func (w *encoder) splitUnknown(r *unknownProperty) error {
+func (w *encoder) splitUnknown(r unknownProperty) error {
 	name := string(r.name)
 	f := fieldNamed(name)
 	if len(r.value) > maxTextUnits {

@@ -110,16 +110,6 @@ func (f *field) as(t Type, v reflect.Value) *field {
 	return &as
 }
 
-// typeOf returns the type that the row stores the property with, 0 for that of its field.
-func (u *Unknown) typeOf(name string) Type {
-	for i := range u.types {
-		if u.types[i].name == name {
-			return u.types[i].edm
-		}
-	}
-	return 0
-}
-
 // OnlyTypes returns what a merge needs of u: the stored types of properties with fields.
 func (u *Unknown) OnlyTypes() Unknown { return Unknown{types: u.types} }
 

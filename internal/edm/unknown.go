@@ -28,9 +28,8 @@ type unknownProperty struct {
 	member []byte // with annotation and leading comma
 }
 
-// each calls yield for each property; yield must not keep it. raw was written by this
-// package and is well-formed.
-func (u *Unknown) each(yield func(*unknownProperty)) {
+// each calls yield for each property. raw was written by this package and is well-formed.
+func (u *Unknown) each(yield func(unknownProperty)) {
 	s := scanner{data: u.raw}
 	var p unknownProperty
 	for s.pos < len(s.data) {
@@ -56,7 +55,7 @@ func (u *Unknown) each(yield func(*unknownProperty)) {
 		p.name, p.tok = text, value
 		p.value = u.raw[value.start:value.end]
 		p.member = u.raw[from:s.pos]
-		yield(&p)
+		yield(p)
 	}
 }
 
@@ -64,7 +63,7 @@ func (u *Unknown) each(yield func(*unknownProperty)) {
 func (w *encoder) unknown(c *Codec, v reflect.Value, r *Unknown) error {
 	own := c.plan.unknownIn(v)
 	var err error
-	r.each(func(p *unknownProperty) {
+	r.each(func(p unknownProperty) {
 		if _, ok := own[string(p.name)]; ok || err != nil {
 			return
 		}
@@ -122,7 +121,7 @@ func (u *Unknown) DecodeAs(c *Codec, pk, rk string, dst any, unknown *Unknown) e
 
 // Value returns one property of u as the Go value of its type.
 func (u *Unknown) Value(name string) (value any, ok bool, err error) {
-	u.each(func(p *unknownProperty) {
+	u.each(func(p unknownProperty) {
 		if string(p.name) != name || ok || err != nil {
 			return
 		}
@@ -143,7 +142,7 @@ func (u *Unknown) Value(name string) (value any, ok bool, err error) {
 
 // Text returns the value of a text property of u.
 func (u *Unknown) Text(name string) (text string, ok bool) {
-	u.each(func(p *unknownProperty) {
+	u.each(func(p unknownProperty) {
 		if !ok && string(p.name) == name {
 			text, ok = p.text()
 		}
@@ -165,7 +164,12 @@ func (p *unknownProperty) text() (text string, ok bool) {
 
 // WithText returns a copy of u with a text property, which replaces one of the same name.
 func (u *Unknown) WithText(name, text string) Unknown {
-	e := encoder{dst: u.Keep(func(n string) bool { return n != name }).raw}
+	e := encoder{dst: make([]byte, 0, len(u.raw)+len(`,"":""`)+len(name)+len(text))}
+	u.each(func(p unknownProperty) {
+		if string(p.name) != name {
+			e.dst = append(e.dst, p.member...)
+		}
+	})
 	e.dst = append(e.dst, ',')
 	e.quote(name)
 	e.dst = append(e.dst, ':')

@@ -23,7 +23,7 @@ const fullRow = `{"odata.metadata":"m","odata.etag":"\"e\"","PartitionKey":"p","
 // names returns the names of the properties of u.
 func names(u *Unknown) []string {
 	var names []string
-	u.each(func(p *unknownProperty) { names = append(names, string(p.name)) })
+	u.each(func(p unknownProperty) { names = append(names, string(p.name)) })
 	return names
 }
 

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -18,18 +17,18 @@ import (
 func (t *transaction) addLocal(ctx context.Context, batch *txn.Batch) error {
 	s := t.store
 	found := make([]*txn.Row, len(t.local))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.Parallel)
+	var read []int
 	for i := range t.local {
-		if r := &t.local[i]; t.check || !r.Blind() {
-			g.Go(func() error {
-				row, err := txn.ReadRow(gctx, s.Table.Client, r.Key)
-				found[i] = &row
-				return err
-			})
+		if t.check || !t.local[i].Blind() {
+			read = append(read, i)
 		}
 	}
-	if err := g.Wait(); err != nil {
+	err := parallel.Each(ctx, len(read), s.Parallel, func(ctx context.Context, i int) error {
+		row, err := txn.ReadRow(ctx, s.Table.Client, t.local[read[i]].Key)
+		found[read[i]] = &row
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("%s: %w", t.name(), err)
 	}
 	for i := range t.local {

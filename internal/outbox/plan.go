@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -32,24 +31,24 @@ type plan struct {
 
 // plan reads the primaries, if necessary, and derives the rows of both versions of each.
 func (t *transaction) plan(ctx context.Context) error {
-	s := t.store
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.Parallel)
+	var read []*operation
 	for _, op := range t.ops {
 		op.plan, op.part = plan{was: op.Was, over: op.met}, nil
 		if strings.HasPrefix(op.Key.Row, view.ReservedRow) {
 			return op.failed(fmt.Errorf("%s: %w: a row key begins with %q", op.Op, keys.ErrBadKey, view.ReservedRow))
 		}
 		if !op.Known {
-			g.Go(func() (err error) {
-				if op.was, op.over, err = s.read(gctx, op.Key); errors.Is(err, azerr.ErrNotFound) {
-					err = nil
-				}
-				return op.failed(err)
-			})
+			read = append(read, op)
 		}
 	}
-	if err := g.Wait(); err != nil {
+	err := parallel.Each(ctx, len(read), t.store.Parallel, func(ctx context.Context, i int) (err error) {
+		op := read[i]
+		if op.was, op.over, err = t.store.read(ctx, op.Key); errors.Is(err, azerr.ErrNotFound) {
+			err = nil
+		}
+		return op.failed(err)
+	})
+	if err != nil {
 		return err
 	}
 	t.changed = nil
@@ -64,7 +63,6 @@ func (t *transaction) plan(ctx context.Context) error {
 			local = append(local, diffs...)
 		}
 	}
-	var err error
 	if t.local, err = view.LocalRows(local); err != nil {
 		return t.failedDiff(err)
 	}

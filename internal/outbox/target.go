@@ -3,8 +3,7 @@ package outbox
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -84,30 +83,24 @@ func (t *target) useDiff(d *view.Diff, r *reservation) {
 }
 
 func (s *Store) readRows(ctx context.Context, targets []target) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.Parallel)
+	var read []*target
 	for i := range targets {
-		if t := &targets[i]; t.read {
-			g.Go(func() (err error) {
-				t.found, err = t.table.Read(ctx, &t.claim)
-				return err
-			})
+		if targets[i].read {
+			read = append(read, &targets[i])
 		}
 	}
-	return g.Wait()
+	return parallel.Each(ctx, len(read), s.Parallel, func(ctx context.Context, i int) (err error) {
+		read[i].found, err = read[i].table.Read(ctx, &read[i].claim)
+		return err
+	})
 }
 
 // each calls do(0) to do(n-1) concurrently, within the limit of the Store.
 func (s *Store) each(n int, do func(i int)) {
-	var g errgroup.Group
-	g.SetLimit(s.Parallel)
-	for i := range n {
-		g.Go(func() error {
-			do(i)
-			return nil
-		})
-	}
-	_ = g.Wait() // do returns no error
+	_ = parallel.Each(context.Background(), n, s.Parallel, func(_ context.Context, i int) error {
+		do(i)
+		return nil
+	})
 }
 
 // want fills in what the primary implies for the row. listed means that the primary lists

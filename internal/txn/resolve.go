@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
@@ -47,15 +46,11 @@ type finding struct {
 // row.
 func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *azerr.Error) ([]string, error) {
 	found := make([]finding, len(changes))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(maxReads)
-	for i := range changes {
-		g.Go(func() (err error) {
-			found[i], err = inspect(gctx, client, &changes[i])
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	err := parallel.Each(ctx, len(changes), maxReads, func(ctx context.Context, i int) (err error) {
+		found[i], err = inspect(ctx, client, &changes[i])
+		return err
+	})
+	if err != nil {
 		return nil, &azerr.UnknownOutcome{Cause: e, Then: err}
 	}
 	var applied, refused, open bool

@@ -116,33 +116,9 @@ func CheckPropertyName(name string) error {
 // encodeCopy returns the body of a copy of entity at key, with the properties of marker.
 // only lists the properties to copy; nil means all.
 func encodeCopy(codec *edm.Codec, entity any, key keys.Key, only []string, marker *Owner) ([]byte, error) {
-	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
-	if only == nil || !codec.Open() {
-		if marker != nil {
-			origin := ownerUnknown(marker.Primary, marker.View)
-			e.Unknown = &origin
-		}
-		e.Only = only
-		return codec.Append(nil, entity, e)
-	}
-	// The codec cannot restrict dynamic fields to only, so encode all of them and pick
-	// from the result.
-	whole, err := codec.Append(nil, entity, e)
-	if err != nil {
-		return nil, err
-	}
-	all, _, err := edm.ReadProperties(whole)
-	if err != nil {
-		return nil, err
-	}
-	picked := edm.Properties{}
+	var origin edm.Unknown
 	if marker != nil {
-		picked = ownerProperties(marker.Primary, marker.View)
+		origin = ownerUnknown(marker.Primary, marker.View)
 	}
-	for _, name := range only {
-		if value, ok := all[name]; ok {
-			picked[name] = value
-		}
-	}
-	return edm.AppendProperties(nil, picked, e)
+	return codec.Append(nil, entity, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: &origin, Only: only})
 }

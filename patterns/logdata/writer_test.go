@@ -275,7 +275,8 @@ func TestTheLargestRecordFits(t *testing.T) {
 
 func TestContainerReturnsTheClient(t *testing.T) {
 	c := storagetest.New(t).Container("logs")
-	if newWriter(t, c, logdata.WriterOptions{}).Container() != c || newReader(t, c, nil).Container() != c {
+	analytics := harness.Must(logdata.NewAnalyticsReader(c, "table", nil))(t)
+	if newWriter(t, c, logdata.WriterOptions{}).Container() != c || newReader(t, c, nil).Container() != c || analytics.Container() != c {
 		t.Error("not the client that New took")
 	}
 }

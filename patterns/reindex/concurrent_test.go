@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,9 +131,9 @@ func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T)
 
 		// process returns a process whose requests take some time and, if it may crash, the last
 		// of which is lost, or its reply is.
-		seed := uint64(0)
+		var seeds atomic.Uint64
 		process := func(crashes bool) (*world, *harness.Process, *rand.Rand) {
-			seed++
+			seed := seeds.Add(1)
 			chance := rand.New(rand.NewPCG(seed, 1))
 			var mu sync.Mutex
 			p := &harness.Process{Inner: a.Transport(), Decide: func(string, string) harness.Fate {
@@ -148,14 +149,14 @@ func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var writers sync.WaitGroup
-		written := 0
+		var written atomic.Int32
 		for range 4 {
 			writers.Go(func() {
 				for ctx.Err() == nil {
 					w, p, chance := process(true)
 					for ctx.Err() == nil && !p.Dead() {
 						if w.change(ctx, chance) == nil {
-							written++
+							written.Add(1)
 						}
 					}
 				}
@@ -181,8 +182,8 @@ func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T)
 		}
 		stop()
 		writers.Wait()
-		if written < 1000 || suspects < 100 {
-			t.Errorf("%d writes, and %d reads of suspects in one run: too few", written, suspects)
+		if written.Load() < 1000 || suspects < 100 {
+			t.Errorf("%d writes, and %d reads of suspects in one run: too few", written.Load(), suspects)
 		}
 		w.complete(t)
 		for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) {

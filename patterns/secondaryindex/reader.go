@@ -100,9 +100,11 @@ func (r *Reader[T]) entry(item patterns.Item[T]) (e Entry[T], ok bool) {
 		return text, ok
 	}
 	owner, ok := view.OwnerOf(text)
-	if _, marked := text(view.PropView); !marked {
-		owner.View = r.index.def.Name
-		owner.Primary, ok = r.index.ownerOf(&item.Value, item.Key)
+	if !ok {
+		if _, marked := text(view.PropView); !marked {
+			owner.View = r.index.def.Name
+			owner.Primary, ok = r.index.ownerOf(&item.Value, item.Key)
+		}
 	}
 	if !ok || owner.Reserved || owner.View != r.index.def.Name {
 		return e, false
