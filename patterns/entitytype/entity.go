@@ -36,8 +36,9 @@ type readAs struct {
 // Unknown is a row whose type is not registered, or which does not contain its type. When
 // it is written, its properties keep their types.
 type Unknown struct {
-	// Properties by name, including the one that contains the type: string, bool, int32,
-	// int64, float64, time.Time, []byte or [16]byte.
+	// Properties by name, including the one that contains the type and, after a read,
+	// PartitionKey and RowKey: string, bool, int32, int64, float64, time.Time, []byte or
+	// [16]byte.
 	Properties map[string]any
 }
 
