@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // layouts returns views of the kinds that world does not have.
@@ -90,6 +91,24 @@ func TestUnmarkedAndPlainRowsAndMergedPropertiesAreVerifiedAndRepaired(t *testin
 					t.Errorf("%s %v: %v, want %v", damage, k, got[k], r)
 				}
 			}
+		}
+	})
+}
+
+func TestEntitiesOfOtherTypesAreNoPrimaries(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		w := newWorld(t, b)
+		w.Store = harness.NewStore(t, w.people, &patterns.StoreOptions[person]{
+			Views: w.Views(), Outbox: w.queue, Primaries: query.RowKey.Prefix("id_"),
+		})
+		harness.Must(w.Insert(t.Context(), personOf(0)))(t)
+		plant(t, w.people, []row{
+			{"PartitionKey": "dept0000", "RowKey": "budget", "Name": "a budget", "Email": "budget@contoso.com"},
+			{"PartitionKey": "dept0000", "RowKey": "id_damaged", "Name": 7},
+		})
+		report := harness.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true}))(t)
+		if report.Primaries != 1 || report.Missing != 0 || report.Failed != 1 || report.Failures[0].Primary.Row != "id_damaged" {
+			t.Errorf("%+v", report)
 		}
 	})
 }
