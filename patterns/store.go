@@ -24,7 +24,7 @@ import (
 // [Store.Batch] changes several entities of a partition in one transaction.
 //
 // All changes of primaries must go through a Store with the same views, except for views
-// that are being added or removed as [ViewState] describes. Row keys that begin with "~azp",
+// that are being added or removed as package reindex describes. Row keys that begin with "~azp",
 // and properties that begin with "azp_", are reserved for the Store.
 type Store[T any] struct {
 	table  *Table[T]
@@ -47,7 +47,7 @@ type StoreOptions[T any] struct {
 	// program. A view has no rows of entities that do not list it, until they are changed or
 	// repaired by a program that adds the view.
 	//
-	// [ViewState] describes the steps in which a view is added, changed or removed while
+	// Package reindex describes the steps in which a view is added, changed or removed while
 	// programs of two versions run, so that neither ever meets such an entity. A changed
 	// definition needs a new name, because the rows of the old definition are still stored;
 	// see [Shape.Version].
@@ -63,7 +63,7 @@ type StoreOptions[T any] struct {
 	// entity keeps the rows of such a view up to date if the entity lists the view. It does
 	// not add the view to an entity. So a program with a building view can run at the same
 	// time as one without the view, and as one for which the view is no longer building.
-	// See [ViewState] for the steps in which a view is added and removed.
+	// See package reindex for the steps in which a view is added and removed.
 	//
 	// Rows that a program written by hand has stored are not adopted meanwhile, and become
 	// obsolete if that program does not update them: to adopt rows, let no view be building.
@@ -149,6 +149,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	}
 	engine, err := newEngine(outbox.Config{
 		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending, GuardInserts: o.GuardInserts,
+		Primaries: o.Primaries,
 	}, o.Outbox, views, copyEntity[T], o.Building, o.Retired)
 	if err != nil {
 		return nil, err

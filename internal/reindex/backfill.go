@@ -9,20 +9,31 @@ import (
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 // maxIntents is how many primaries a transaction fills. Each takes a row of it, and another
 // one for each local row of the view.
 const maxIntents = 49
 
+// perState is how many requests a change of the state of a view takes.
+const perState = 2
+
 // Backfill stores the rows of a view for all primaries that do not list it, or removes those of
-// a retired view, and then repairs the rows of the view.
+// a retired view, and then repairs the rows of the view. It records the state of the view.
 func Backfill(ctx context.Context, s *outbox.Store, name string, o Options) (Report, error) {
 	o.Views, o.Repair = []string{name}, true
 	r, err := newRun(s, o, func(Finding) bool { return true })
 	if err != nil {
 		return Report{}, err
+	}
+	first, last := outbox.ViewBuilding, outbox.ViewReady
+	if s.Views.IsRetired(name) {
+		first, last = outbox.ViewRetiring, ""
+	}
+	if len(r.Cursor) == 0 {
+		if err := r.record(ctx, name, first); err != nil {
+			return Report{}, err
+		}
 	}
 	if !r.state.Filled {
 		if err := r.fill(ctx, name); err != nil {
@@ -32,29 +43,31 @@ func Backfill(ctx context.Context, s *outbox.Store, name string, o Options) (Rep
 		r.restart()
 		r.state.Report.Rows, r.state.Report.Primaries = 0, 0 // counted again
 	}
-	return r.finish(r.verify(ctx))
+	if err = r.verify(ctx); err == nil && r.state.Report.Failed == 0 {
+		err = r.record(ctx, name, last)
+	}
+	return r.finish(err)
+}
+
+// record records the state of the view.
+func (r *run) record(ctx context.Context, name, state string) error {
+	r.state.Report.Requests.Fill += perState
+	r.sent += perState
+	return r.store.SetViewState(ctx, name, state)
 }
 
 // fill reads all primaries, and changes those that do not list the view.
-func (r *run) fill(ctx context.Context, name string) (err error) {
-	opts := &fetch.Options{Parallel: r.Parallel, Allow: query.TableScan}
-	fetch.ScanProperties(ctx, r.store.Table.Client, query.Filter{}, opts, r.state.Scan, func(rows []fetch.Entry, page fetch.ScanPage, failed error) bool {
-		if err = failed; err != nil {
-			return false
+func (r *run) fill(ctx context.Context, name string) error {
+	if r.state.Parts == nil {
+		r.state.Parts = []Part{{}}
+	}
+	for st := &r.state; len(st.Parts) > 0; st.Parts = st.Parts[1:] {
+		err := r.read(ctx, r.store.Table.Client, &st.Parts[0], class{}, func(rows []fetch.Entry) error { return r.fillRows(ctx, name, rows) })
+		if err != nil {
+			return err
 		}
-		if err = r.fillRows(ctx, name, rows); err != nil {
-			return false
-		}
-		r.countPage(page, class{})
-		if page.Cursor != "" {
-			err = r.checkpoint()
-		}
-		if err == nil {
-			err = r.pace(ctx)
-		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 // fillRows changes the primaries of a page that do not list the view, in transactions of
@@ -63,7 +76,7 @@ func (r *run) fill(ctx context.Context, name string) (err error) {
 func (r *run) fillRows(ctx context.Context, name string, rows []fetch.Entry) error {
 	var all [][]*outbox.Intent
 	for i := range rows {
-		primary := primaryOf(r.store, &rows[i])
+		primary, _ := primaryOf(r.store, &rows[i]) // the scan that follows reports the error
 		if primary == nil || !r.changes(name, view.ListingOf(primary.Origin)) {
 			continue
 		}

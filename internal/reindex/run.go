@@ -13,6 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -142,16 +143,21 @@ func (r *run) pass(ctx context.Context) error {
 	return r.checkpoint()
 }
 
-// scan reads what is left of the tables.
+// scan reads what is left of the parts.
 func (r *run) scan(ctx context.Context, c class) error {
 	st := &r.state
-	for st.Table < len(r.tables) {
-		if err := r.scanTable(ctx, r.tables[st.Table], c); err != nil {
+	if st.Parts == nil {
+		st.Parts = make([]Part, len(r.tables))
+		for i := range st.Parts {
+			st.Parts[i].Table = i
+		}
+	}
+	for len(st.Parts) > 0 {
+		if err := r.scanPart(ctx, &st.Parts[0], c); err != nil {
 			return err
 		}
-		st.Table++
-		st.Scan, st.Page = "", fetch.Progress{}
-		if st.Scanning = st.Table < len(r.tables); !st.Scanning {
+		st.Parts = st.Parts[1:]
+		if st.Scanning = len(st.Parts) > 0; !st.Scanning {
 			st.Report.Passes++
 		}
 		if err := cmp.Or(r.checkpoint(), r.pace(ctx)); err != nil {
@@ -161,21 +167,32 @@ func (r *run) scan(ctx context.Context, c class) error {
 	return nil
 }
 
-// scanTable reads what is left of one table.
-func (r *run) scanTable(ctx context.Context, t *table, c class) (err error) {
-	opts := &fetch.Options{Parallel: r.Parallel, Allow: query.TableScan}
-	fetch.ScanProperties(ctx, t.client, query.Filter{}, opts, r.state.Scan, func(rows []fetch.Entry, page fetch.ScanPage, failed error) bool {
-		if err = failed; err != nil {
-			return false
-		}
+// scanPart reads what is left of one part. What it adds to the sketch does not depend on other
+// parts, so the sum of the sketches of all parts is that of the tables.
+func (r *run) scanPart(ctx context.Context, p *Part, c class) error {
+	t := r.tables[p.Table]
+	return r.read(ctx, t.client, p, c, func(rows []fetch.Entry) error {
 		for i := range rows {
 			r.addRow(t, &rows[i], c)
 		}
-		r.countPage(page, c)
-		if page.Cursor == "" {
-			return true
+		return nil
+	})
+}
+
+// read calls use for each page of what is left of a part, and counts and records it.
+func (r *run) read(ctx context.Context, client *wire.Client, p *Part, c class, use func([]fetch.Entry) error) (err error) {
+	fetch.ScanProperties(ctx, client, query.Filter{}, r.scanOptions(), p.Cursor, func(rows []fetch.Entry, page fetch.ScanPage, failed error) bool {
+		if err = failed; err == nil {
+			err = use(rows)
 		}
-		if err = r.checkpoint(); err == nil {
+		if err != nil {
+			return false
+		}
+		r.countPage(p, page, c)
+		if page.Cursor != "" {
+			err = r.checkpoint()
+		}
+		if err == nil {
 			err = r.pace(ctx)
 		}
 		return err == nil
@@ -183,16 +200,16 @@ func (r *run) scanTable(ctx context.Context, t *table, c class) (err error) {
 	return err
 }
 
-// countPage records that the rows of a page were added.
-func (r *run) countPage(page fetch.ScanPage, c class) {
-	st := &r.state
-	requests := page.Progress.Requests - st.Page.Requests
+// countPage records that the rows of a page were used.
+func (r *run) countPage(p *Part, page fetch.ScanPage, c class) {
+	report := &r.state.Report
+	requests := page.Progress.Requests - p.Progress.Requests
 	if c.Depth == 0 { // later passes read the same rows
-		st.Report.Rows += page.Progress.Rows - st.Page.Rows
+		report.Rows += page.Progress.Rows - p.Progress.Rows
 	}
-	st.Report.Requests.Scan += requests
+	report.Requests.Scan += requests
 	r.sent += requests
-	st.Page, st.Scan = page.Progress, page.Cursor
+	p.Progress, p.Cursor = page.Progress, page.Cursor
 }
 
 // addRow adds what a row implies to the sketch, and subtracts what it contains.
@@ -209,7 +226,10 @@ func (r *run) addRow(t *table, e *fetch.Entry, c class) {
 	if !t.primary {
 		return
 	}
-	primary := primaryOf(r.store, e)
+	primary, err := primaryOf(r.store, e)
+	if err != nil {
+		st.fail(e.Key, err)
+	}
 	if primary == nil {
 		return
 	}

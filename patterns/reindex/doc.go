@@ -12,9 +12,48 @@
 //
 // [Verify] reports every row that differs from what the entities imply, in both directions.
 // [Repair] also corrects it. [Backfill] stores the rows of a view for entities that a program
-// without the view has written, and removes those of a view that is in
-// [patterns.StoreOptions.Retired] and in Views. All three may run at any time, in
+// without the view has written, or removes those of a view that is in
+// [patterns.StoreOptions.Retired] and in Views, and records the state of the view. All three may run at any time, in
 // several processes, while writers and workers are running.
+//
+// # Adding, changing and removing a view
+//
+// Programs of two versions change entities while a new version is deployed. To add a view
+// to a table that has rows, follow these steps. In each, programs of two consecutive versions
+// can run at the same time, and neither fails because of the other. Wait until all programs
+// run the new version before the next step.
+//
+//  1. Deploy a version that has the view in [patterns.StoreOptions.Views] and in
+//     [patterns.StoreOptions.Building]. It does not add rows of the view.
+//  2. Deploy a version in which the view is no longer building. It adds the rows of each
+//     entity that it changes.
+//  3. Wait until no request of an older version can still be on its way, at most half of
+//     [patterns.StoreOptions.Expiry]. Then run [Backfill]. Until then unique rows are unique only
+//     among the entities that list the view. If the unique row of an entity belongs to another
+//     one, the report has a [*patterns.DuplicateError] for it: correct one of the two and run
+//     Backfill again.
+//  4. When the state of the view is [patterns.ViewReady], see [patterns.Store.ViewStates], let
+//     programs read the view.
+//
+// To remove a view that is ready:
+//
+//  1. Stop reading the view.
+//  2. Deploy a version that has the view in Views and in Building. It keeps the rows of
+//     entities that have some. Skip this step if no two entities can compete for a row: if
+//     the view has no unique rows and sets no properties of other rows.
+//  3. Deploy a version that has the view in Views and in [patterns.StoreOptions.Retired]. It
+//     removes the rows of each entity that it changes.
+//  4. Wait as above, and run Backfill, which now removes the rows of all entities. Rows of
+//     counters stay, without the part of any entity.
+//  5. Wait until the outbox queue is empty. Then deploy a version without the view.
+//
+// If the code of the view no longer exists, name the view only in Retired. Then its rows
+// stay, also of entities that are deleted, until they are removed by hand.
+//
+// Rows of an old definition are not rows of a new one. To change a view, add the new definition
+// as another view, under a new name and with other row keys, let programs read that one, and
+// remove the old view. Backfill refuses a view if the table has the state of another definition,
+// with a [*patterns.ViewMismatchError] and before it changes anything.
 //
 // # How it works
 //
@@ -25,7 +64,7 @@
 //
 // A scan is no snapshot, so rows that are written meanwhile differ too. Each difference is
 // confirmed by point reads: of the entity, the row, the outbox rows of the entity's partition
-// if the row is remote, and the entity and the row again. It is a [Finding] only if the entity
+// and the row again if it is remote, and the entity again. It is a [Finding] only if the entity
 // did not change between its reads, the row differs, and no operation that was applied is
 // still to write the row. So a correct table has no findings, however much is written.
 // Programs without a Store have no outbox rows: set [Options.Grace] while they write.
@@ -35,14 +74,19 @@
 //   - The scan takes one request for each page of up to 1000 rows, and at most 5 in a hundred
 //     to divide the tables among concurrent requests. If the views have several tables, each
 //     takes one more. The service may return shorter pages.
-//   - A difference that is confirmed takes 4 requests, one more if its row is remote; one that
-//     was only of the moment takes 2. Rows of one entity share the reads of the entity. A row
-//     that a view merges properties into counts as two.
-//   - The repair of a row in the entity's partition takes 3 requests, that of remote rows of
-//     one entity 6, and 2 for each row. [Report.Requests] of a dry run is what a repair takes.
+//   - A difference that is confirmed takes 3 requests if its row is in the entity's partition,
+//     5 if it is remote, and one more in its partition if there is no entity. One that was only
+//     of the moment takes 2, if it is remote 2 or 3. Rows of one entity share the reads of the
+//     entity. A row that a view merges properties into counts as two.
+//   - The repair of all rows of an entity in its partition takes 1 request, that of its remote
+//     rows 6, and 2 for each row. [Report.Requests] of a dry run is what a repair takes.
 //   - Backfill takes one transaction for up to 49 entities if the view is in their
 //     partitions and makes copies. A remote copy takes 2 requests, 3 if it is unique, and a
-//     member of a list 3.
+//     member of a list 3. The states of the view take 4.
+//
+// Of 100,000 entities with three views (a copy in their partition, one in another table, and a
+// list of a hundred members) a run finds and repairs 1000 planted errors with 318 requests for the
+// scan, 4332 to confirm them, and 5662 to repair them.
 //
 // Memory does not depend on the size of the tables: see [Options.Differences]. If more rows
 // differ, the run needs further passes. In the worst case a run with d differences reads the
