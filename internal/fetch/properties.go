@@ -69,6 +69,15 @@ func ScanProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *O
 	})
 }
 
+// DivideProperties returns cursors of [ScanProperties], as [Plan.Divide] does.
+func DivideProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options, n int) ([]string, error) {
+	p, err := NewSource(c, edm.PropertiesCodec()).Plan(f, opts)
+	if err != nil {
+		return nil, err
+	}
+	return p.Divide(ctx, n)
+}
+
 // entries are Rows.
 type entries []Entry
 

@@ -53,11 +53,5 @@ func (s *Store) Requests(ctx context.Context, ins []*Intent) (int, error) {
 	if err := t.plan(ctx); err != nil {
 		return 0, err
 	}
-	known := 0
-	for _, op := range t.changed {
-		if op.was != nil {
-			known++
-		}
-	}
-	return t.explain().Requests - known, nil
+	return t.explain().Requests, nil
 }

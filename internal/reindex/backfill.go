@@ -9,7 +9,6 @@ import (
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 // maxIntents is how many primaries a transaction fills. Each takes a row of it, and another
@@ -36,25 +35,21 @@ func Backfill(ctx context.Context, s *outbox.Store, name string, o Options) (Rep
 }
 
 // fill reads all primaries, and changes those that do not list the view.
-func (r *run) fill(ctx context.Context, name string) (err error) {
-	opts := &fetch.Options{Parallel: r.Parallel, Allow: query.TableScan}
-	fetch.ScanProperties(ctx, r.store.Table.Client, query.Filter{}, opts, r.state.Scan, func(rows []fetch.Entry, page fetch.ScanPage, failed error) bool {
-		if err = failed; err != nil {
-			return false
+func (r *run) fill(ctx context.Context, name string) error {
+	if r.state.Parts == nil {
+		r.state.Parts = []Part{{}}
+	}
+	for st := &r.state; len(st.Parts) > 0; st.Parts = st.Parts[1:] {
+		if err := r.fillPart(ctx, name, &st.Parts[0]); err != nil {
+			return err
 		}
-		if err = r.fillRows(ctx, name, rows); err != nil {
-			return false
-		}
-		r.countPage(page, class{})
-		if page.Cursor != "" {
-			err = r.checkpoint()
-		}
-		if err == nil {
-			err = r.pace(ctx)
-		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
+}
+
+// fillPart reads what is left of one part of the primaries.
+func (r *run) fillPart(ctx context.Context, name string, p *Part) error {
+	return r.read(ctx, r.store.Table.Client, p, class{}, func(rows []fetch.Entry) error { return r.fillRows(ctx, name, rows) })
 }
 
 // fillRows changes the primaries of a page that do not list the view, in transactions of

@@ -3,8 +3,10 @@ package reindex
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
-	"fmt"
+	"github.com/azpatterns/azpatterns/keys"
 	"slices"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -29,6 +32,7 @@ type run struct {
 	views  map[string]*view.View // to verify
 	tables []*table
 	yield  func(Finding) bool
+	found  func(context.Context, []Finding) error // if set, is called before a repair
 
 	state  state
 	sketch *Sketch
@@ -91,6 +95,14 @@ func newRun(s *outbox.Store, o Options, yield func(Finding) bool) (*run, error) 
 
 // verify scans the tables, once for each class of parts, and confirms what differs.
 func (r *run) verify(ctx context.Context) (err error) {
+	for err = r.open(ctx); err == nil && len(r.state.Classes) > 0; {
+		err = r.pass(ctx)
+	}
+	return err
+}
+
+// open finds out which tables the views have.
+func (r *run) open(ctx context.Context) (err error) {
 	var views []*view.View
 	for _, v := range r.store.Views.Views {
 		if r.views[v.Name] != nil {
@@ -100,20 +112,24 @@ func (r *run) verify(ctx context.Context) (err error) {
 	var requests int
 	r.tables, requests, err = tables(ctx, r.store, views)
 	r.state.Report.Requests.Scan += requests
-	for err == nil && len(r.state.Classes) > 0 {
-		err = r.pass(ctx)
-	}
 	return err
 }
 
-// class is the parts whose hash begins with Depth bits that are Bits. A run divides a class
-// that has more differences than a sketch can hold.
+// class is the primaries whose hash begins with Depth bits that are Bits. A run divides a class
+// that has more differences than a sketch can hold. A row of a primary is so verified in one
+// pass only, whatever it contains.
 type class struct {
 	Depth int
 	Bits  uint32
 }
 
-func (c class) has(d *digest) bool { return d.class>>(32-c.Depth) == c.Bits }
+func (c class) has(primary keys.Key) bool {
+	if c.Depth == 0 {
+		return true
+	}
+	h := sha256.Sum256([]byte(primary.Partition + "\x00" + primary.Row))
+	return binary.BigEndian.Uint32(h[:])>>(32-c.Depth) == c.Bits
+}
 
 // pass verifies the last of the classes.
 func (r *run) pass(ctx context.Context) error {
@@ -128,10 +144,11 @@ func (r *run) pass(ctx context.Context) error {
 	decoded := r.sketch.clone()
 	all, complete := decoded.Decode()
 	if !complete {
-		if c.Depth == maxDepth {
-			return fmt.Errorf("rows that differ: %w", azerr.ErrTooLarge)
+		halves, err := c.halves()
+		if err != nil {
+			return err
 		}
-		st.Classes = append(st.Classes[:last], class{c.Depth + 1, 2*c.Bits + 1}, class{c.Depth + 1, 2 * c.Bits})
+		st.Classes = append(st.Classes[:last], halves...)
 	} else {
 		if err := r.confirmAll(ctx, all); err != nil {
 			return err
@@ -142,16 +159,21 @@ func (r *run) pass(ctx context.Context) error {
 	return r.checkpoint()
 }
 
-// scan reads what is left of the tables.
+// scan reads what is left of the parts.
 func (r *run) scan(ctx context.Context, c class) error {
 	st := &r.state
-	for st.Table < len(r.tables) {
-		if err := r.scanTable(ctx, r.tables[st.Table], c); err != nil {
+	if st.Parts == nil {
+		st.Parts = make([]Part, len(r.tables))
+		for i := range st.Parts {
+			st.Parts[i].Table = i
+		}
+	}
+	for len(st.Parts) > 0 {
+		if err := r.scanPart(ctx, &st.Parts[0], c); err != nil {
 			return err
 		}
-		st.Table++
-		st.Scan, st.Page = "", fetch.Progress{}
-		if st.Scanning = st.Table < len(r.tables); !st.Scanning {
+		st.Parts = st.Parts[1:]
+		if st.Scanning = len(st.Parts) > 0; !st.Scanning {
 			st.Report.Passes++
 		}
 		if err := cmp.Or(r.checkpoint(), r.pace(ctx)); err != nil {
@@ -161,21 +183,32 @@ func (r *run) scan(ctx context.Context, c class) error {
 	return nil
 }
 
-// scanTable reads what is left of one table.
-func (r *run) scanTable(ctx context.Context, t *table, c class) (err error) {
-	opts := &fetch.Options{Parallel: r.Parallel, Allow: query.TableScan}
-	fetch.ScanProperties(ctx, t.client, query.Filter{}, opts, r.state.Scan, func(rows []fetch.Entry, page fetch.ScanPage, failed error) bool {
-		if err = failed; err != nil {
-			return false
-		}
+// scanPart reads what is left of one part. What it adds to the sketch does not depend on other
+// parts, so the sum of the sketches of all parts is that of the tables.
+func (r *run) scanPart(ctx context.Context, p *Part, c class) error {
+	t := r.tables[p.Table]
+	return r.read(ctx, t.client, p, c, func(rows []fetch.Entry) error {
 		for i := range rows {
 			r.addRow(t, &rows[i], c)
 		}
-		r.countPage(page, c)
-		if page.Cursor == "" {
-			return true
+		return nil
+	})
+}
+
+// read calls use for each page of what is left of a part, and counts and records it.
+func (r *run) read(ctx context.Context, client *wire.Client, p *Part, c class, use func([]fetch.Entry) error) (err error) {
+	fetch.ScanProperties(ctx, client, query.Filter{}, r.scanOptions(), p.Cursor, func(rows []fetch.Entry, page fetch.ScanPage, failed error) bool {
+		if err = failed; err == nil {
+			err = use(rows)
 		}
-		if err = r.checkpoint(); err == nil {
+		if err != nil {
+			return false
+		}
+		r.countPage(p, page, c)
+		if page.Cursor != "" {
+			err = r.checkpoint()
+		}
+		if err == nil {
 			err = r.pace(ctx)
 		}
 		return err == nil
@@ -183,16 +216,16 @@ func (r *run) scanTable(ctx context.Context, t *table, c class) (err error) {
 	return err
 }
 
-// countPage records that the rows of a page were added.
-func (r *run) countPage(page fetch.ScanPage, c class) {
-	st := &r.state
-	requests := page.Progress.Requests - st.Page.Requests
+// countPage records that the rows of a page were used.
+func (r *run) countPage(p *Part, page fetch.ScanPage, c class) {
+	report := &r.state.Report
+	requests := page.Progress.Requests - p.Progress.Requests
 	if c.Depth == 0 { // later passes read the same rows
-		st.Report.Rows += page.Progress.Rows - st.Page.Rows
+		report.Rows += page.Progress.Rows - p.Progress.Rows
 	}
-	st.Report.Requests.Scan += requests
+	report.Requests.Scan += requests
 	r.sent += requests
-	st.Page, st.Scan = page.Progress, page.Cursor
+	p.Progress, p.Cursor = page.Progress, page.Cursor
 }
 
 // addRow adds what a row implies to the sketch, and subtracts what it contains.
@@ -237,9 +270,8 @@ func (r *run) addRow(t *table, e *fetch.Entry, c class) {
 }
 
 func (r *run) add(p *view.Part, sign int64, c class) {
-	element := p.Bytes()
-	if d := digestOf(element); c.has(&d) {
-		r.sketch.add(element, &d, sign)
+	if c.has(p.Primary) {
+		r.sketch.Add(p.Bytes(), sign)
 	}
 }
 

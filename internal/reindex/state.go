@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/azpatterns/azpatterns/internal/fetch"
 )
 
 // state is what a run continues from.
@@ -15,10 +13,7 @@ type state struct {
 	Classes  []class // that are not verified yet; the last is in progress
 	Scanning bool    // otherwise the sketch is complete
 
-	Table int            // being scanned
-	Scan  string         // the cursor of its scan
-	Page  fetch.Progress // of its scan
-
+	Parts     []Part // that are not scanned yet, the first is in progress; nil means all tables
 	Sketch    []byte
 	Confirmed int // groups of differences that were confirmed and repaired
 
@@ -29,7 +24,7 @@ type state struct {
 // restart prepares the next pass.
 func (r *run) restart() {
 	st := &r.state
-	st.Scanning, st.Table, st.Scan, st.Page, st.Confirmed = true, 0, "", fetch.Progress{}, 0
+	st.Scanning, st.Parts, st.Confirmed = true, nil, 0
 	r.sketch = NewSketch(r.Differences)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // table is a table that a run scans, and what it contains.
@@ -19,6 +20,32 @@ type table struct {
 	client  *wire.Client
 	primary bool            // it contains the primaries
 	views   map[string]bool // that have rows in it
+}
+
+// Part is what is left to read of a table, or of a key range of it. Parts can be read in any
+// order and by any process.
+type Part struct {
+	Table    int            // its place among the tables of the run; that of the primaries is the first
+	Cursor   string         // of its scan; "" is the whole table
+	Progress fetch.Progress // of its scan
+}
+
+// divide divides the tables into at most n parts each. At most 4n+32 requests for each table.
+func (r *run) divide(ctx context.Context, n int) (parts []Part, err error) {
+	for i, t := range r.tables {
+		cursors, err := fetch.DivideProperties(ctx, t.client, query.Filter{}, r.scanOptions(), n)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range cursors {
+			parts = append(parts, Part{Table: i, Cursor: c})
+		}
+	}
+	return parts, nil
+}
+
+func (r *run) scanOptions() *fetch.Options {
+	return &fetch.Options{Parallel: r.Parallel, Allow: query.TableScan}
 }
 
 // tables returns the tables of the selected views, that of the primaries first. If there are
