@@ -241,7 +241,7 @@ func (r *Runs) publish(ctx context.Context, id string, sh *reindex.Shared) error
 	}
 	for part := range sh.Jobs {
 		job := Job{id, sh.Stage, part}
-		if done[doneBy(job)] {
+		if _, ok := done[doneBy(job)]; ok {
 			continue
 		}
 		if err := r.enqueue(ctx, job); err != nil {
@@ -304,14 +304,19 @@ func (r *Runs) Status(ctx context.Context, id string) (Status, error) {
 		return Status{}, failed("status", err)
 	}
 	s := Status{ID: id, Stage: string(d.Run.Kind), Jobs: d.Run.Jobs}
-	for name := range done {
+	var failing []string
+	for name, report := range done {
 		if strings.HasPrefix(name, donePrefix(d.Run.Stage)) {
 			s.Done++
+		}
+		if report.Failed > 0 {
+			failing = append(failing, name)
 		}
 	}
 	total.Passes, total.Unverified = d.Run.Passes, d.Run.Unverified
 	s.Report = report(total)
-	return s, nil
+	s.Report.Failures, err = r.state.failures(ctx, id, failing)
+	return s, failed("status", err)
 }
 
 // Findings returns the findings of a run so far, each of them once. One request for each

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -59,13 +61,15 @@ const (
 	runDocument = "run"
 	foundPrefix = "found-"
 	allDone     = "done-"
+	allOutputs  = "out-"
+	maxFailures = 100 // that a status lists
 )
 
 func donePrefix(stage int) string { return fmt.Sprintf("%s%06d-", allDone, stage) }
 
 func partOf(job Job) string   { return fmt.Sprintf("%06d-%06d", job.Stage, job.Part) }
 func inputOf(job Job) string  { return "in-" + partOf(job) }
-func outputOf(job Job) string { return "out-" + partOf(job) }
+func outputOf(job Job) string { return allOutputs + partOf(job) }
 func doneBy(job Job) string   { return allDone + partOf(job) }
 func foundBy(job Job) string  { return foundPrefix + partOf(job) }
 
@@ -140,8 +144,8 @@ func (s *state) with(ctx context.Context, id, prefix string) iter.Seq2[patterns.
 }
 
 // progress returns the row keys of the jobs that are done and begin with prefix, and what they did.
-func (s *state) progress(ctx context.Context, id, prefix string) (done map[string]bool, total reindex.Report, err error) {
-	done = map[string]bool{}
+func (s *state) progress(ctx context.Context, id, prefix string) (done map[string]reindex.Report, total reindex.Report, err error) {
+	done = map[string]reindex.Report{}
 	for item, err := range s.with(ctx, id, prefix) {
 		var r reindex.Report
 		if err == nil {
@@ -151,9 +155,27 @@ func (s *state) progress(ctx context.Context, id, prefix string) (done map[strin
 			return nil, total, err
 		}
 		total.Add(&r)
-		done[item.Key.Row] = true
+		done[item.Key.Row] = r
 	}
 	return done, total, nil
+}
+
+// failures returns the first failures of jobs that are done.
+func (s *state) failures(ctx context.Context, id string, jobs []string) (all []Failure, err error) {
+	slices.Sort(jobs)
+	for _, name := range jobs {
+		if len(all) >= maxFailures {
+			break
+		}
+		d, err := s.get(ctx, id, allOutputs+strings.TrimPrefix(name, allDone))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range d.Failures {
+			all = append(all, Failure{f.Primary, errors.New(f.Text)})
+		}
+	}
+	return all[:min(len(all), maxFailures)], nil
 }
 
 // addFindings stores the findings of one primary. The key of a finding contains its rows, so
