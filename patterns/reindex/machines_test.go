@@ -84,9 +84,9 @@ func TestFourProcessesThatAreKilledAtRandomShareARun(t *testing.T) {
 			harness.Must(m.queue(t, name).Delete(context.Background(), nil))(t)
 		}
 	})
-	n := size(t, 12_000)
+	n := size(t, 6000)
 	w.fill(t, n, true)
-	want := w.damage(t, n, 400)
+	want := w.damage(t, n, 150)
 
 	variable, err := json.Marshal(m)
 	harness.NoError(t, err)
@@ -107,7 +107,7 @@ func TestFourProcessesThatAreKilledAtRandomShareARun(t *testing.T) {
 		machines[i] = startMachine()
 	}
 	// Each time the run has made some progress, one of the processes is killed and replaced.
-	const kills = 12
+	const kills = 8
 	status := func() reindex.Status { return harness.Must(runs.Status(t.Context(), "a run"))(t) }
 	killed, next := 0, 0
 	for s := status(); s.Stage != "complete" && killed < kills; s = status() {
