@@ -45,7 +45,7 @@ type StoreOptions[T any] struct {
 	// program. A view has no rows of entities that do not list it, until they are changed or
 	// repaired by a program that adds the view.
 	//
-	// [ViewState] describes the steps in which a view is added, changed or removed while
+	// Package reindex describes the steps in which a view is added, changed or removed while
 	// programs of two versions run, so that neither ever meets such an entity. A changed
 	// definition needs a new name, because the rows of the old definition are still stored;
 	// see [Shape.Version].
@@ -61,7 +61,7 @@ type StoreOptions[T any] struct {
 	// entity keeps the rows of such a view up to date if the entity lists the view. It does
 	// not add the view to an entity. So a program with a building view can run at the same
 	// time as one without the view, and as one for which the view is no longer building.
-	// See [ViewState] for the steps in which a view is added and removed.
+	// See package reindex for the steps in which a view is added and removed.
 	Building []string
 
 	// Retired names views that are being removed, or that the program had in the past. If
@@ -144,6 +144,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	}
 	engine, err := newEngine(outbox.Config{
 		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending, GuardInserts: o.GuardInserts,
+		Primaries: o.Primaries,
 	}, o.Outbox, views, copyEntity[T], o.Building, o.Retired)
 	if err != nil {
 		return nil, err

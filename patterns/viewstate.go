@@ -9,53 +9,13 @@ import (
 
 // ViewState is what the table records about the state of a view.
 //
-// # Adding a view
-//
-// Programs of two versions change entities while a new version is deployed. To add a view
-// to a table that has rows, follow these steps. In each, programs of two consecutive versions
-// can run at the same time, and neither fails because of the other. Wait until all programs
-// run the new version before the next step.
-//
-//  1. Deploy a version that has the view in [StoreOptions.Views] and in
-//     [StoreOptions.Building]. It does not add rows of the view.
-//  2. Deploy a version in which the view is no longer building. It adds the rows of each
-//     entity that it changes.
-//  3. Wait until no request of an older version can still be on its way, at most half of
-//     [StoreOptions.Expiry]. Then change every entity once; an update that modifies nothing
-//     suffices. Until then unique rows are unique only among the entities that list the view.
-//     The change of an entity whose unique row another entity has fails with a
-//     [*DuplicateError]: correct the entity and continue.
-//  4. Let programs read the view.
-//
-// # Removing a view
-//
-// Begin when all entities list the view, that is, after the last step above: the rows of an
-// entity that no Store has changed since the view was added are left alone.
-//
-//  1. Stop reading the view.
-//  2. Deploy a version that has the view in Views and in Building. It keeps the rows of
-//     entities that have some. Skip this step if no two entities can compete for a row: if
-//     the view has no unique rows and sets no properties of other rows.
-//  3. Deploy a version that has the view in Views and in [StoreOptions.Retired]. It removes
-//     the rows of each entity that it changes.
-//  4. Wait as above, and change every entity once. Rows of counters stay, without the part of
-//     any entity.
-//  5. Wait until the outbox queue is empty. Then deploy a version without the view.
-//
-// If the code of the view no longer exists, name the view only in Retired. Then its rows
-// stay, also of entities that are deleted, until they are removed by hand.
-//
-// # Changing a view
-//
-// Rows of an old definition are not rows of the new one. Add the new definition as another
-// view, under a new name and with other row keys, let programs read that one, and remove the
-// old view.
+// Backfill of package reindex records it. The documentation of that package describes how a view
+// is added, changed and removed while programs of two versions run.
 type ViewState struct {
 	View string // its name
 
-	// State is [ViewBuilding], [ViewReady], [ViewRetiring], or "" if the table has no record:
-	// no program has called [Store.SetViewState], so it is unknown whether all entities have
-	// their rows.
+	// State is [ViewBuilding], [ViewReady], [ViewRetiring], or "" if the table has no record,
+	// so it is unknown whether all entities have their rows.
 	State string
 
 	// Since is when the state was recorded, by the clock of the service. It is zero if there

@@ -107,10 +107,15 @@ func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.
 // interferes.
 func (s *Store) repairLocal(ctx context.Context, primary keys.Key, v *view.View, key keys.Key) error {
 	for try := 1; ; try++ {
-		writes, err := s.repairWrites(ctx, primary, v, key)
-		if err == nil {
-			err = s.own.Send(ctx, writes)
+		found, err := txn.ReadRow(ctx, s.Table.Client, key)
+		if err != nil {
+			return err
 		}
+		entity, err := s.find(ctx, primary)
+		if err != nil {
+			return err
+		}
+		err = s.RepairLocal(ctx, primary, entity, LocalRow{v, key, found})
 		if !errors.Is(err, view.ErrRaced) || try >= s.Tries {
 			return err
 		}
@@ -120,53 +125,65 @@ func (s *Store) repairLocal(ctx context.Context, primary keys.Key, v *view.View,
 	}
 }
 
-// repairWrites returns the transaction that corrects the row, nothing if it is correct.
+// LocalRow is a row of the primary's partition, as it was read.
+type LocalRow struct {
+	View  *view.View
+	Key   keys.Key
+	Found txn.Row
+}
+
+// RepairLocal corrects rows of a primary that was read, nil if there is none, in one
+// transaction. It fails with [view.ErrRaced] if any of them has changed since. One request,
+// none if nothing is wrong.
+//
 // The transaction also touches the primary, on condition that it is the version that was
-// read, so that the row follows from the version that exists then. If there is no
-// primary, one that is inserted meanwhile writes the row itself, and the condition on
-// the row fails.
-func (s *Store) repairWrites(ctx context.Context, primary keys.Key, v *view.View, key keys.Key) ([]*wire.Write, error) {
-	found, err := txn.ReadRow(ctx, s.Table.Client, key)
-	if err != nil {
-		return nil, err
-	}
-	entity, err := s.find(ctx, primary)
-	if err != nil {
-		return nil, err
-	}
+// read, so that the rows follow from the version that exists then. If there is no
+// primary, one that is inserted meanwhile writes the rows itself, and the conditions on
+// the rows fail.
+func (s *Store) RepairLocal(ctx context.Context, primary keys.Key, entity *txn.Record, rows ...LocalRow) error {
 	var listing view.Listing
 	if entity != nil {
 		listing = view.ListingOf(entity.Origin)
-		if err := s.Views.CheckView(listing, v.Name); err != nil {
-			return nil, err
-		}
-		if s.Views.Adds(v.Name, listing) {
-			return nil, errStale
-		}
 	}
-	rows, err := s.Views.Before(listing).Derive(valueOf(entity), primary)
+	implied, err := s.Views.Before(listing).Derive(valueOf(entity), primary)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	diff := view.Diff{Primary: primary, View: v, Key: key, Repair: true}
-	for i := range rows {
-		if rows[i].View == v && rows[i].Key == key {
-			diff.New = &rows[i]
+	var writes []*wire.Write
+	for _, row := range rows {
+		if entity != nil {
+			if err := s.Views.CheckView(listing, row.View.Name); err != nil {
+				return err
+			}
+			if s.Views.Adds(row.View.Name, listing) {
+				return errStale
+			}
+		}
+		diff := view.Diff{Primary: primary, View: row.View, Key: row.Key, Repair: true}
+		for i := range implied {
+			if implied[i].View == row.View && implied[i].Key == row.Key {
+				diff.New = &implied[i]
+			}
+		}
+		local := view.LocalRow{Key: row.Key, Diffs: []view.Diff{diff}}
+		w, changed, err := local.Write(row.Found)
+		if errors.As(err, new(*view.OwnedByOther)) {
+			return &view.DuplicateError{View: row.View.Name, Key: row.Key}
+		}
+		if err != nil {
+			return err
+		}
+		if changed {
+			writes = append(writes, &w)
 		}
 	}
-	local := view.LocalRow{Key: key, Diffs: []view.Diff{diff}}
-	w, changed, err := local.Write(found)
-	var owned *view.OwnedByOther
-	if errors.As(err, &owned) {
-		return nil, &view.DuplicateError{View: v.Name, Key: key}
+	if entity != nil && len(writes) > 0 {
+		nothing, err := edm.AppendProperties(nil, nil, edm.Envelope{PartitionKey: primary.Partition, RowKey: primary.Row})
+		if err != nil {
+			return err
+		}
+		touch := wire.Write{Kind: wire.Merge, PartitionKey: primary.Partition, RowKey: primary.Row, Body: nothing, ETag: entity.ETag}
+		writes = append(writes, &touch)
 	}
-	if err != nil || !changed {
-		return nil, err
-	}
-	if entity == nil {
-		return []*wire.Write{&w}, nil
-	}
-	nothing, err := edm.AppendProperties(nil, nil, edm.Envelope{PartitionKey: primary.Partition, RowKey: primary.Row})
-	touch := wire.Write{Kind: wire.Merge, PartitionKey: primary.Partition, RowKey: primary.Row, Body: nothing, ETag: entity.ETag}
-	return []*wire.Write{&touch, &w}, err
+	return s.own.Send(ctx, writes)
 }

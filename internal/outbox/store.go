@@ -12,12 +12,16 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // Config is what a [Store] works with. All fields but Queue and OnPending must be set.
 type Config struct {
 	Table *txn.Table // the primaries
 	Views *view.Set
+
+	// Primaries is matched by every primary. Writes do not check it.
+	Primaries query.Filter
 
 	Queue  Queue         // nil: no view leaves the partition
 	Grace  time.Duration // how long a message stays invisible after it was put

@@ -15,13 +15,25 @@ import (
 // one for each local row of the view.
 const maxIntents = 49
 
+// perState is how many requests a change of the state of a view takes.
+const perState = 2
+
 // Backfill stores the rows of a view for all primaries that do not list it, or removes those of
-// a retired view, and then repairs the rows of the view.
+// a retired view, and then repairs the rows of the view. It records the state of the view.
 func Backfill(ctx context.Context, s *outbox.Store, name string, o Options) (Report, error) {
 	o.Views, o.Repair = []string{name}, true
 	r, err := newRun(s, o, func(Finding) bool { return true })
 	if err != nil {
 		return Report{}, err
+	}
+	first, last := outbox.ViewBuilding, outbox.ViewReady
+	if s.Views.IsRetired(name) {
+		first, last = outbox.ViewRetiring, ""
+	}
+	if len(r.Cursor) == 0 {
+		if err := r.record(ctx, name, first); err != nil {
+			return Report{}, err
+		}
 	}
 	if !r.state.Filled {
 		if err := r.fill(ctx, name); err != nil {
@@ -31,7 +43,17 @@ func Backfill(ctx context.Context, s *outbox.Store, name string, o Options) (Rep
 		r.restart()
 		r.state.Report.Rows, r.state.Report.Primaries = 0, 0 // counted again
 	}
-	return r.finish(r.verify(ctx))
+	if err = r.verify(ctx); err == nil && r.state.Report.Failed == 0 {
+		err = r.record(ctx, name, last)
+	}
+	return r.finish(err)
+}
+
+// record records the state of the view.
+func (r *run) record(ctx context.Context, name, state string) error {
+	r.state.Report.Requests.Fill += perState
+	r.sent += perState
+	return r.store.SetViewState(ctx, name, state)
 }
 
 // fill reads all primaries, and changes those that do not list the view.
@@ -58,7 +80,7 @@ func (r *run) fillPart(ctx context.Context, name string, p *Part) error {
 func (r *run) fillRows(ctx context.Context, name string, rows []fetch.Entry) error {
 	var all [][]*outbox.Intent
 	for i := range rows {
-		primary := primaryOf(r.store, &rows[i])
+		primary, _ := primaryOf(r.store, &rows[i]) // the scan that follows reports the error
 		if primary == nil || !r.changes(name, view.ListingOf(primary.Origin)) {
 			continue
 		}

@@ -175,15 +175,16 @@ type confirmation struct {
 	blockers  []*keys.Key // by finding: a primary that no longer implies its row
 }
 
-// confirm reads the primary, the rows, the outbox rows, and the primary and the rows again,
-// and leaves in c.rows the rows that differ from what the primary implies.
+// confirm leaves in c.rows the rows that differ from what the primary implies. It reads the
+// primary, the rows, and the primary again. If both versions are the same, it was the current
+// one while the rows were read.
 //
-// The two reads of a version of the primary prove that it was the current one while the
-// rows were read. So a local row that differs is wrong. A remote row may be about to be
-// written, but then its operation had an outbox row. It was deleted only after the row was
-// written. If there is no outbox row, and the row still differs after that was found out, the
-// row is wrong. If there is no primary, the row is read twice instead, around the second read
-// of the primary.
+//   - So a local row that differs is wrong: its transaction also changes the primary.
+//   - A remote row may be about to be written, but then its operation has an outbox row, which
+//     is deleted only after the row was written. So confirm reads the outbox rows, and then the
+//     remote rows again. If the operation is not among them, and the row still differs, it is wrong.
+//   - If there is no primary, it may have been inserted and deleted between its reads. Then the
+//     rows are read again at the end: a row that has not changed exists without a primary.
 func (c *confirmation) confirm(ctx context.Context) (*txn.Record, error) {
 	for try := 1; ; try++ {
 		was, err := c.readPrimary(ctx)
@@ -193,26 +194,33 @@ func (c *confirmation) confirm(ctx context.Context) (*txn.Record, error) {
 		if err := c.claim(was); err != nil {
 			return nil, err
 		}
-		before, err := c.readRows(ctx)
-		if err != nil || len(c.rows) == 0 {
+		if _, err := c.readRows(ctx, nil); err != nil {
 			return was, err
 		}
-		if err := c.dropPending(ctx); err != nil || len(c.rows) == 0 {
-			return was, err
+		if slices.ContainsFunc(c.rows, c.remote) {
+			if err := c.dropPending(ctx); err != nil {
+				return was, err
+			}
+			if was != nil {
+				if _, err := c.readRows(ctx, c.remote); err != nil {
+					return was, err
+				}
+			}
+		}
+		if len(c.rows) == 0 {
+			return was, nil
 		}
 		is, err := c.readPrimary(ctx)
 		if err != nil {
 			return nil, err
 		}
-		after, err := c.readRows(ctx)
-		if err != nil || len(c.rows) == 0 {
-			return was, err
-		}
-		stable := (was == nil) == (is == nil) && (was == nil || was.ETag == is.ETag)
-		for ref, found := range after {
-			if was == nil && (found.Row.ETag != before[ref].Row.ETag || found.Mark.ETag != before[ref].Mark.ETag) {
-				stable = false
+		stable := was != nil && is != nil && was.ETag == is.ETag
+		if was == nil && is == nil {
+			changed, err := c.readRows(ctx, nil)
+			if err != nil || len(c.rows) == 0 {
+				return was, err
 			}
+			stable = !changed
 		}
 		if stable {
 			return was, c.dropYoung(was)
@@ -260,54 +268,54 @@ func (c *confirmation) claim(primary *txn.Record) error {
 				s.claim.Wanted, s.claim.Body, s.claim.Merge = true, d.Body, d.Merge
 			}
 		}
-		if !c.remote(s) {
+		if !c.remote(*s) {
 			s.claim.Merge.Add = nil // nothing shows what was counted
 		}
 	}
 	return nil
 }
 
-func (c *confirmation) remote(s *suspect) bool {
+func (c *confirmation) remote(s suspect) bool {
 	return c.views[s.ref.View].Foreign() || s.ref.Partition != c.primary.Partition
 }
 
-// readRows reads the rows and drops those that agree with the primary.
-func (c *confirmation) readRows(ctx context.Context) (map[view.RowRef]view.Found, error) {
-	all := map[view.RowRef]view.Found{}
+// readRows reads the rows that which reports, nil for all, and drops those that agree with the
+// primary. changed reports whether another one differs from what was read before.
+func (c *confirmation) readRows(ctx context.Context, which func(suspect) bool) (changed bool, err error) {
 	var differ []suspect
 	for _, s := range c.rows {
+		if which != nil && !which(s) {
+			differ = append(differ, s)
+			continue
+		}
 		t, _ := c.store.TableOf(c.views[s.ref.View])
 		c.requests++
 		if s.claim.View.Shape.Kind == view.Merges {
 			c.requests++
 		}
-		var err error
-		if s.found, err = t.Read(ctx, &s.claim); err != nil {
-			return nil, err
+		found, err := t.Read(ctx, &s.claim)
+		if err != nil {
+			return false, err
 		}
-		if s.found.Row.Absent() && !s.found.Mark.Absent() {
+		if found.Row.Absent() && !found.Mark.Absent() {
 			c.requests += 2
 		}
-		agrees, other, err := s.claim.Agrees(s.found)
+		agrees, other, err := s.claim.Agrees(found)
 		if err != nil {
-			return nil, &view.Error{View: s.ref.View, Err: err}
+			return false, &view.Error{View: s.ref.View, Err: err}
 		}
-		if agrees {
-			continue
+		if !agrees {
+			changed = changed || found.Row.ETag != s.found.Row.ETag || found.Mark.ETag != s.found.Mark.ETag
+			s.found, s.other = found, other
+			differ = append(differ, s)
 		}
-		s.other = other
-		all[s.ref] = s.found
-		differ = append(differ, s)
 	}
 	c.rows = differ
-	return all, nil
+	return changed, nil
 }
 
 // dropPending drops the rows that an operation in progress may be about to write.
 func (c *confirmation) dropPending(ctx context.Context) error {
-	if !slices.ContainsFunc(c.rows, func(s suspect) bool { return c.remote(&s) }) {
-		return nil
-	}
 	c.requests++
 	pending, err := c.store.Pending(ctx, c.primary)
 	if err != nil {

@@ -2,10 +2,12 @@ package reindex
 
 import (
 	"context"
+	"errors"
 
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -19,47 +21,60 @@ const (
 // repair repairs the findings of one primary, or computes what that would take. It returns
 // the number of requests.
 func (r *run) repair(ctx context.Context, c *confirmation, primary *txn.Record, findings []Finding) (requests int, err error) {
-	var refs []view.RowRef
+	var local []outbox.LocalRow // that nothing prevents from being written as they were read
+	var localRefs, refs []view.RowRef
 	whole := false
 	for i := range findings {
-		f := &findings[i]
-		ref := view.RowRef{View: f.View, Partition: f.Row.Partition, Row: f.Row.Row}
+		f, s := &findings[i], &c.rows[i]
 		if f.Kind == Duplicate {
 			f.Err = &view.DuplicateError{View: f.View, Key: f.Row}
 			continue
 		}
+		merged := s.claim.View.Shape.Kind == view.Merges
+		isLocal := !c.remote(*s)
+		if primary != nil && f.Kind != Orphan && (merged && isLocal || r.store.Views.Adds(f.View, view.ListingOf(primary.Origin))) {
+			whole = true
+		}
 		if blocker := c.blockers[i]; blocker != nil {
-			requests += r.cost(*blocker, ref)
+			requests += r.cost(*blocker, s.ref)
 			if r.Repair {
-				if err := r.store.Repair(ctx, *blocker, ref); err != nil && interrupts(ctx, err) {
+				if err := r.store.Repair(ctx, *blocker, s.ref); err != nil && interrupts(ctx, err) {
 					return requests, err
 				}
 			}
+		} else if isLocal && !merged && len(local) < wire.MaxBatchOps-1 {
+			local = append(local, outbox.LocalRow{View: s.claim.View, Key: f.Row, Found: s.found.Row})
+			localRefs = append(localRefs, s.ref)
+			continue
 		}
-		refs = append(refs, ref)
-		v := r.views[f.View]
-		localMerge := v.Shape.Kind == view.Merges && !v.Foreign() && f.Row.Partition == f.Primary.Partition
-		if primary != nil && f.Kind != Orphan && (localMerge || r.store.Views.Adds(f.View, view.ListingOf(primary.Origin))) {
-			whole = true
-		}
+		refs = append(refs, s.ref)
 	}
-	if len(refs) == 0 {
-		return requests, nil
-	}
-	if whole {
+	switch {
+	case whole:
 		plan, err := r.store.Explain(&outbox.Question{Op: "repair", Was: primary.Value, Now: primary.Value, Read: true, Assume: true})
 		if err != nil {
 			return requests, err
 		}
 		requests += plan.Requests
-		refs = nil
-	} else {
+		local, refs = nil, nil
+	case len(local) > 0:
+		requests += 1 + r.cost(c.primary, refs...)
+	case len(refs) > 0:
 		requests += r.cost(c.primary, refs...)
+	default:
+		return requests, nil
 	}
 	if !r.Repair {
 		return requests, nil
 	}
-	err = r.store.Repair(ctx, c.primary, refs...)
+	if len(local) > 0 {
+		if err = r.store.RepairLocal(ctx, c.primary, primary, local...); errors.Is(err, view.ErrRaced) {
+			refs, err = append(refs, localRefs...), nil
+		}
+	}
+	if err == nil && (whole || len(refs) > 0) {
+		err = r.store.Repair(ctx, c.primary, refs...)
+	}
 	if err != nil && interrupts(ctx, err) {
 		return requests, err
 	}

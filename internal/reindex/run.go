@@ -242,7 +242,10 @@ func (r *run) addRow(t *table, e *fetch.Entry, c class) {
 	if !t.primary {
 		return
 	}
-	primary := primaryOf(r.store, e)
+	primary, err := primaryOf(r.store, e)
+	if err != nil {
+		st.fail(e.Key, err)
+	}
 	if primary == nil {
 		return
 	}

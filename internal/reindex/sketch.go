@@ -1,9 +1,11 @@
 package reindex
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
+	"encoding/gob"
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -27,10 +29,10 @@ type Sketch struct{ cells []cell }
 
 // cell is the sum of some elements.
 type cell struct {
-	count  int64  // elements added, less those subtracted
-	check  uint64 // xor of the checksums
-	length uint64 // xor of the lengths
-	bytes  []byte // xor of the elements, each followed by zeros
+	Count  int64  // elements added, less those subtracted
+	Check  uint64 // xor of the checksums
+	Length uint64 // xor of the lengths
+	Bytes  []byte // xor of the elements, each followed by zeros
 }
 
 const (
@@ -76,18 +78,18 @@ func (s *Sketch) Add(element []byte, sign int64) {
 func (s *Sketch) add(element []byte, d *digest, sign int64) {
 	for part := range hashes {
 		c := &s.cells[s.index(d, part)]
-		c.count += sign
-		c.check ^= d.check
-		c.length ^= uint64(len(element))
+		c.Count += sign
+		c.Check ^= d.check
+		c.Length ^= uint64(len(element))
 		c.xor(element)
 	}
 }
 
 func (c *cell) xor(b []byte) {
-	if more := len(b) - len(c.bytes); more > 0 {
-		c.bytes = append(c.bytes, make([]byte, more)...)
+	if more := len(b) - len(c.Bytes); more > 0 {
+		c.Bytes = append(c.Bytes, make([]byte, more)...)
 	}
-	subtle.XORBytes(c.bytes, c.bytes, b)
+	subtle.XORBytes(c.Bytes, c.Bytes, b)
 }
 
 // Merge adds another sketch of the same size to s.
@@ -97,10 +99,10 @@ func (s *Sketch) Merge(o *Sketch) error {
 	}
 	for i := range s.cells {
 		c, b := &s.cells[i], &o.cells[i]
-		c.count += b.count
-		c.check ^= b.check
-		c.length ^= b.length
-		c.xor(b.bytes)
+		c.Count += b.Count
+		c.Check ^= b.Check
+		c.Length ^= b.Length
+		c.xor(b.Bytes)
 	}
 	return nil
 }
@@ -140,34 +142,28 @@ func (s *Sketch) Decode() (all []Difference, complete bool) {
 	return all, true
 }
 
-func (c *cell) empty() bool { return c.count == 0 && c.check == 0 && c.length == 0 }
+func (c *cell) empty() bool { return c.Count == 0 && c.Check == 0 && c.Length == 0 }
 
 // alone returns the only element of a cell; ok is false if there are none or several.
 func (s *Sketch) alone(i int) (diff Difference, d digest, ok bool) {
 	c := &s.cells[i]
-	if c.count != 1 && c.count != -1 || c.length > uint64(len(c.bytes)) {
+	if c.Count != 1 && c.Count != -1 || c.Length > uint64(len(c.Bytes)) {
 		return diff, d, false
 	}
-	element := c.bytes[:c.length]
+	element := c.Bytes[:c.Length]
 	d = digestOf(element)
 	size := len(s.cells) / hashes
-	if d.check != c.check || s.index(&d, i/size) != i {
+	if d.check != c.Check || s.index(&d, i/size) != i {
 		return diff, d, false
 	}
-	return Difference{slices.Clone(element), c.count}, d, true
+	return Difference{slices.Clone(element), c.Count}, d, true
 }
 
 // MarshalBinary returns s in bytes. It never fails.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
-	b := binary.AppendUvarint(nil, uint64(len(s.cells)))
-	for i := range s.cells {
-		c := &s.cells[i]
-		b = binary.AppendVarint(b, c.count)
-		b = binary.AppendUvarint(b, c.length)
-		b = binary.LittleEndian.AppendUint64(b, c.check)
-		b = append(binary.AppendUvarint(b, uint64(len(c.bytes))), c.bytes...)
-	}
-	return b, nil
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(s.cells)
+	return b.Bytes(), err
 }
 
 // errState is the error of a state that another version or another run has stored.
@@ -175,36 +171,10 @@ var errState = azerr.Errorf("%w: a state of another run", azerr.ErrBadCursor)
 
 // UnmarshalBinary sets s to what MarshalBinary has returned.
 func (s *Sketch) UnmarshalBinary(b []byte) error {
-	n, used := binary.Uvarint(b)
-	if used <= 0 || n > uint64(len(b)) {
+	s.cells = nil
+	if gob.NewDecoder(bytes.NewReader(b)).Decode(&s.cells) != nil || len(s.cells) == 0 || len(s.cells)%hashes != 0 {
 		return errState
 	}
-	b = b[used:]
-	cells := make([]cell, n)
-	for i := range cells {
-		c := &cells[i]
-		count, used := binary.Varint(b)
-		if used <= 0 {
-			return errState
-		}
-		b = b[used:]
-		length, used := binary.Uvarint(b)
-		if used <= 0 || len(b) < used+8 {
-			return errState
-		}
-		c.count, c.length, c.check = count, length, binary.LittleEndian.Uint64(b[used:])
-		b = b[used+8:]
-		size, used := binary.Uvarint(b)
-		if used <= 0 || size > uint64(len(b)-used) {
-			return errState
-		}
-		c.bytes = slices.Clone(b[used : used+int(size)])
-		b = b[used+int(size):]
-	}
-	if len(b) != 0 || len(cells)%hashes != 0 {
-		return errState
-	}
-	s.cells = cells
 	return nil
 }
 
@@ -212,7 +182,7 @@ func (s *Sketch) UnmarshalBinary(b []byte) error {
 func (s *Sketch) clone() *Sketch {
 	c := &Sketch{slices.Clone(s.cells)}
 	for i := range c.cells {
-		c.cells[i].bytes = slices.Clone(c.cells[i].bytes)
+		c.cells[i].Bytes = slices.Clone(c.cells[i].Bytes)
 	}
 	return c
 }

@@ -3,7 +3,6 @@ package reindex
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
@@ -85,27 +84,56 @@ func learnAddress(ctx context.Context, c *wire.Client) error {
 	return err
 }
 
-// primaryOf returns the primary in a row of the primaries' table, nil if it is another row.
-func primaryOf(s *outbox.Store, e *fetch.Entry) *txn.Record {
-	if strings.HasPrefix(e.Key.Row, view.ReservedRow) || e.Properties[view.PropView] != nil {
-		return nil
+// primaryOf returns the primary in a row of the primaries' table, nil if it is another row. It
+// fails if the row cannot be decoded, because it may be a damaged primary.
+func primaryOf(s *outbox.Store, e *fetch.Entry) (*txn.Record, error) {
+	text := func(property string) (string, bool) {
+		value, ok := e.Properties[property].(string)
+		return value, ok
+	}
+	if !s.Views.IsPrimary(e.Key, text, nil) || !s.Primaries.Match(entry{e}) {
+		return nil, nil
+	}
+	for _, v := range s.Views.Views {
+		if v.Foreign() {
+			continue
+		}
+		if _, claimed, err := v.Claims(e.Key, e.Properties); claimed || err != nil {
+			return nil, err
+		}
 	}
 	body, err := edm.AppendProperties(nil, e.Properties, edm.Envelope{PartitionKey: e.Key.Partition, RowKey: e.Key.Row, Stamp: e.Stamp})
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	r := &txn.Record{Value: s.Table.Zero(), Key: e.Key, ETag: e.ETag, Timestamp: e.Timestamp}
 	var meta edm.Meta
 	var unknown edm.Unknown
-	if err := s.Table.Codec.DecodeEntity(body, r.Value, &meta, &unknown); err != nil || s.CheckKey(r) != nil {
-		return nil // of another type
+	if err := s.Table.Codec.DecodeEntity(body, r.Value, &meta, &unknown); err != nil {
+		return nil, err
 	}
 	meta.ETag = e.ETag
 	r.Origin = txn.NewOrigin(&meta, &unknown, nil, s.Table.Stamped)
-	if name, err := s.Views.ViewOf(r); name != "" || err != nil {
-		return nil
+	if !s.Views.IsPrimary(e.Key, text, r.Value) {
+		return nil, nil
 	}
-	return r
+	return r, nil
+}
+
+// entry is a [query.Row].
+type entry struct{ *fetch.Entry }
+
+func (e entry) Lookup(name string) (any, bool) {
+	switch name {
+	case "PartitionKey":
+		return e.Key.Partition, true
+	case "RowKey":
+		return e.Key.Row, true
+	case "Timestamp":
+		return e.Timestamp, true
+	}
+	value, ok := e.Properties[name]
+	return value, ok
 }
 
 // implied returns the rows that a primary implies; nil implies none.

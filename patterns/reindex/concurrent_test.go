@@ -154,7 +154,7 @@ func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T)
 				for ctx.Err() == nil {
 					w, p, chance := process(true)
 					for ctx.Err() == nil && !p.Dead() {
-						if w.change(ctx, chance) == nil {
+						if w.change(ctx, chance, 200) == nil {
 							written++
 						}
 					}
@@ -195,9 +195,9 @@ func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T)
 	})
 }
 
-// change changes one person.
-func (w *world) change(ctx context.Context, chance *rand.Rand) error {
-	p := personOf(chance.IntN(200))
+// change changes one of n persons.
+func (w *world) change(ctx context.Context, chance *rand.Rand, n int) error {
+	p := personOf(chance.IntN(n))
 	switch chance.IntN(6) {
 	case 0:
 		return w.Delete(ctx, p.key())
@@ -207,7 +207,7 @@ func (w *world) change(ctx context.Context, chance *rand.Rand) error {
 	}
 	_, err := w.Update(ctx, p.key(), func(q *person) error {
 		if chance.IntN(2) == 0 {
-			q.City = personOf(chance.IntN(200)).City
+			q.City = personOf(chance.IntN(n)).City
 		}
 		q.Name += "."
 		q.Badge = p.Badge + []string{"", "a", "b"}[chance.IntN(3)]

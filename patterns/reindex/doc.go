@@ -12,9 +12,48 @@
 //
 // [Verify] reports every row that differs from what the entities imply, in both directions.
 // [Repair] also corrects it. [Backfill] stores the rows of a view for entities that a program
-// without the view has written, and removes those of a view that is in
-// [patterns.StoreOptions.Retired] and in Views. All three may run at any time, in
+// without the view has written, or removes those of a view that is in
+// [patterns.StoreOptions.Retired] and in Views, and records the state of the view. All three may run at any time, in
 // several processes, while writers and workers are running.
+//
+// # Adding, changing and removing a view
+//
+// Programs of two versions change entities while a new version is deployed. To add a view
+// to a table that has rows, follow these steps. In each, programs of two consecutive versions
+// can run at the same time, and neither fails because of the other. Wait until all programs
+// run the new version before the next step.
+//
+//  1. Deploy a version that has the view in [patterns.StoreOptions.Views] and in
+//     [patterns.StoreOptions.Building]. It does not add rows of the view.
+//  2. Deploy a version in which the view is no longer building. It adds the rows of each
+//     entity that it changes.
+//  3. Wait until no request of an older version can still be on its way, at most half of
+//     [patterns.StoreOptions.Expiry]. Then run [Backfill]. Until then unique rows are unique only
+//     among the entities that list the view. If the unique row of an entity belongs to another
+//     one, the report has a [*patterns.DuplicateError] for it: correct one of the two and run
+//     Backfill again.
+//  4. When the state of the view is [patterns.ViewReady], see [patterns.Store.ViewStates], let
+//     programs read the view.
+//
+// To remove a view that is ready:
+//
+//  1. Stop reading the view.
+//  2. Deploy a version that has the view in Views and in Building. It keeps the rows of
+//     entities that have some. Skip this step if no two entities can compete for a row: if
+//     the view has no unique rows and sets no properties of other rows.
+//  3. Deploy a version that has the view in Views and in [patterns.StoreOptions.Retired]. It
+//     removes the rows of each entity that it changes.
+//  4. Wait as above, and run Backfill, which now removes the rows of all entities. Rows of
+//     counters stay, without the part of any entity.
+//  5. Wait until the outbox queue is empty. Then deploy a version without the view.
+//
+// If the code of the view no longer exists, name the view only in Retired. Then its rows
+// stay, also of entities that are deleted, until they are removed by hand.
+//
+// Rows of an old definition are not rows of a new one. To change a view, add the new definition
+// as another view, under a new name and with other row keys, let programs read that one, and
+// remove the old view. Backfill refuses a view if the table has the state of another definition,
+// with a [*patterns.ViewMismatchError] and before it changes anything.
 //
 // # How it works
 //
@@ -42,7 +81,7 @@
 //     one entity 6, and 2 for each row. [Report.Requests] of a dry run is what a repair takes.
 //   - Backfill takes one transaction for up to 49 entities if the view is in their
 //     partitions and makes copies. A remote copy takes 2 requests, 3 if it is unique, and a
-//     member of a list 3.
+//     member of a list 3. The states of the view take 4.
 //
 // Memory does not depend on the size of the tables: see [Options.Differences]. If more rows
 // differ, the run needs further passes. In the worst case a run with d differences reads the

@@ -64,7 +64,7 @@ func Example() {
 	}
 	fmt.Println(report.Repaired, "repaired")
 	// Output:
-	// 100 contacts, 5 requests
+	// 100 contacts, 9 requests
 	// orphan email email_c7@contoso.com
 	// 1 repaired
 }

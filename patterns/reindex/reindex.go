@@ -175,12 +175,18 @@ func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 	return opts.report(r), failed("repair", err)
 }
 
-// Backfill stores the rows of a view that was added to the store, for all primaries that a
-// program without the view has written. Then it repairs the rows of the view. The view is
-// complete afterwards, provided that all programs which write have it.
+// Backfill stores the rows of a view that was added to the store, for all entities that a
+// program without the view has written. Then it repairs the rows of the view. If the view is
+// retired, Backfill removes its rows instead.
 //
-// Primaries of one partition are changed in transactions of up to 49, which change their
-// ETags. The error is that of Repair.
+// Backfill records the state of the view: [patterns.ViewBuilding] before it changes anything,
+// and [patterns.ViewReady] at the end, if nothing failed. For a retired view it records
+// [patterns.ViewRetiring], and removes the record at the end. The state is true if all programs
+// that write follow the procedure of the package documentation. Backfill fails as
+// [patterns.Store.SetViewState] does.
+//
+// Entities of one partition are changed in transactions of up to 49, which change their
+// ETags. Other errors are those of Repair.
 func Backfill[T any](ctx context.Context, store *patterns.Store[T], view string, opts *Options) (Report, error) {
 	s, o, err := engine(store, opts)
 	var r reindex.Report

@@ -1,6 +1,7 @@
 package reindex_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -138,12 +139,14 @@ func TestBackfillStoresTheRowsOfAView(t *testing.T) {
 			w.Store = w.open(t, all[:i+1]...)
 			w.requests()
 			began := time.Now()
-			report := harness.Must(reindex.Backfill(t.Context(), w.Store, all[i].Name(), nil))(t)
+			report, checked := w.backfill(t, all[i].Name(), patterns.ViewBuilding)
 			t.Logf("%s, %d primaries: %v, %+v", all[i].Name(), n, time.Since(began), report.Requests)
+			requests := w.requests()
+			w.wantState(t, all[i].Name(), patterns.ViewReady)
 			if report.Filled != n || report.Failed != 0 || report.Missing+report.Wrong+report.Orphan+report.Duplicate != 0 {
 				t.Errorf("%+v", report)
 			}
-			if requests := w.requests(); requests != report.Requests.Total() && n < 1000 { // the log forgets the requests of a large test
+			if requests != report.Requests.Total()+checked && n < 1000 { // the log forgets the requests of a large test
 				t.Errorf("%s: %d requests, reported %+v", all[i].Name(), requests, report.Requests)
 			}
 		}
@@ -170,4 +173,61 @@ func TestAViewThatAnotherPrimaryHasTheRowOfIsADuplicate(t *testing.T) {
 		}
 		harness.WantError(t, report.Failures[0].Err, patterns.ErrExists)
 	})
+}
+
+func TestBackfillRefusesAnotherDefinitionOfTheViewBeforeItChangesAnything(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		w := newWorld(t, b)
+		w.fill(t, 3, false)
+		old := patterns.NewView("email", patterns.Shape{Kind: patterns.Copies, Version: "old"}, func(*person) ([]patterns.DerivedRow, error) { return nil, nil })
+		harness.Must(reindex.Backfill(t.Context(), w.open(t, old), "email", nil))(t)
+		before := w.rows(t, w.people)
+		w.requests()
+		_, err := reindex.Backfill(t.Context(), w.Store, "email", nil)
+		if !errors.As(err, new(*patterns.ViewMismatchError)) || w.requests() != 1 {
+			t.Errorf("%v", err)
+		}
+		if !reflect.DeepEqual(w.rows(t, w.people), before) {
+			t.Error("the table was changed")
+		}
+	})
+}
+
+func TestAViewIsNotReadyIfAnEntityLacksItsRow(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		w := newWorld(t, b)
+		same := personOf(1)
+		same.Email = personOf(0).Email
+		only := w.open(t, w.Views()[1:]...)
+		for _, p := range []*person{personOf(0), same} {
+			harness.Must(only.Insert(t.Context(), p))(t)
+		}
+		report := harness.Must(reindex.Backfill(t.Context(), w.Store, "email", nil))(t)
+		if report.Filled != 1 || report.Failed == 0 {
+			t.Errorf("%+v", report)
+		}
+		w.wantState(t, "email", patterns.ViewBuilding)
+	})
+}
+
+// backfill runs Backfill and checks the state of the view at each checkpoint. It returns how
+// many requests the checks took.
+func (w *world) backfill(t testing.TB, view, want string) (r reindex.Report, checked int) {
+	t.Helper()
+	r = harness.Must(reindex.Backfill(t.Context(), w.Store, view, &reindex.Options{Checkpoint: func(func() ([]byte, error)) error {
+		checked++
+		w.wantState(t, view, want)
+		return nil
+	}}))(t)
+	return r, checked
+}
+
+// wantState checks the state of a view. One request.
+func (w *world) wantState(t testing.TB, view, want string) {
+	t.Helper()
+	for _, s := range harness.Must(w.ViewStates(t.Context()))(t) {
+		if s.View == view && s.State != want {
+			t.Errorf("%s is %q, want %q", view, s.State, want)
+		}
+	}
 }

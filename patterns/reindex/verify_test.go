@@ -51,12 +51,14 @@ func TestBackfillRemovesTheRowsOfARetiredView(t *testing.T) {
 		w := newWorld(t, b)
 		w.fill(t, 120, true)
 		for _, v := range w.Views() {
-			retiring := harness.NewStore(t, w.people, &patterns.StoreOptions[person]{Views: w.Views(), Retired: []string{v.Name()}, Outbox: w.queue})
-			report := harness.Must(reindex.Backfill(t.Context(), retiring, v.Name(), nil))(t)
+			views := w.Views()
+			w.Store = harness.NewStore(t, w.people, &patterns.StoreOptions[person]{Views: views, Retired: []string{v.Name()}, Outbox: w.queue})
+			report, _ := w.backfill(t, v.Name(), patterns.ViewRetiring)
+			w.wantState(t, v.Name(), "")
 			if report.Filled != 120 || report.Failed+report.Undecided > 0 {
 				t.Errorf("%s: %+v", v.Name(), report)
 			}
-			w.Store = w.open(t, slices.DeleteFunc(w.Views(), func(o patterns.View[person]) bool { return o.Name() == v.Name() })...)
+			w.Store = w.open(t, slices.DeleteFunc(views, func(o patterns.View[person]) bool { return o.Name() == v.Name() })...)
 		}
 		if people, badges := w.rows(t, w.people), w.rows(t, w.badges); len(people) != 120 || len(badges) != 0 {
 			t.Errorf("%d rows and %d in the other table, want 120 and none", len(people), len(badges))

@@ -172,7 +172,7 @@ func plant(t testing.TB, client *aztables.Client, rows []row) {
 	}
 }
 
-// rows returns the rows of a table, without ETags and Timestamps.
+// rows returns the rows of a table but the states of views, without ETags and Timestamps.
 func (w *world) rows(t testing.TB, client *aztables.Client) map[keys.Key]row {
 	t.Helper()
 	all := map[keys.Key]row{}
@@ -184,7 +184,9 @@ func (w *world) rows(t testing.TB, client *aztables.Client) map[keys.Key]row {
 				delete(r, name)
 			}
 		}
-		all[keys.Key{Partition: r["PartitionKey"].(string), Row: r["RowKey"].(string)}] = r
+		if k := (keys.Key{Partition: r["PartitionKey"].(string), Row: r["RowKey"].(string)}); k.Partition != "~azp" {
+			all[k] = r
+		}
 	}
 	return all
 }

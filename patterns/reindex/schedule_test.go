@@ -1,0 +1,290 @@
+package reindex_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/reindex"
+)
+
+// persons is how many persons a schedule has.
+const persons = 20
+
+// schedule is a random run of writers, workers and runs of this package.
+type schedule struct {
+	*harness.Schedule
+	testing.TB
+	queue     *countedQueue
+	processes int
+	added     int // the view that the procedure adds and removes
+}
+
+// version is what a version of a program has.
+type version struct {
+	lacks             bool // the added view
+	building, retired bool
+}
+
+// open starts a process of the version.
+func (s *schedule) open(p *harness.Process, v version) *world {
+	service := harness.Must(p.Tables(true, 1))(s.TB)
+	w := &world{people: service.NewClient("people"), badges: service.NewClient("badges"), queue: s.queue}
+	all := views(s.TB, w.badges)
+	opts := &patterns.StoreOptions[person]{Views: all, Outbox: s.queue, Expiry: 10 * time.Minute}
+	names := []string{all[s.added].Name()}
+	switch {
+	case v.lacks:
+		opts.Views = slices.Delete(all, s.added, s.added+1)
+	case v.building:
+		opts.Building = names
+	case v.retired:
+		opts.Retired = names
+	}
+	w.Store = harness.NewStore(s.TB, w.people, opts)
+	return w
+}
+
+func (s *schedule) process() *harness.Process {
+	s.processes++
+	return s.Process(s.processes)
+}
+
+// compete lets writers of the versions change persons, and a worker complete operations, until
+// stop, if it is not nil, has returned.
+func (s *schedule) compete(ctx context.Context, meanwhile func(), versions ...version) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var writers, workers sync.WaitGroup
+	var mu sync.Mutex
+	start := func(v version) (*world, *harness.Process, *rand.Rand) {
+		mu.Lock()
+		defer mu.Unlock()
+		p := s.process()
+		return s.open(p, v), p, rand.New(rand.NewPCG(s.Seed, uint64(s.processes)))
+	}
+	for i := range 4 {
+		v := versions[i%len(versions)]
+		writers.Go(func() {
+			for n := 0; n < 8; {
+				w, p, chance := start(v)
+				for ; n < 8 && !p.Dead(); n++ {
+					err := w.change(ctx, chance, persons)
+					if errors.As(err, new(*patterns.ViewMismatchError)) || errors.As(err, new(*patterns.DuplicateError)) {
+						s.Failf("a writer of version %+v: %w", v, err)
+					}
+				}
+			}
+		})
+	}
+	workers.Go(func() {
+		for ctx.Err() == nil {
+			w, p, _ := start(versions[0])
+			for ctx.Err() == nil && !p.Dead() {
+				if ok, _ := s.queue.WorkOne(ctx, w, 10*time.Second); !ok {
+					_ = sleep(ctx, time.Second)
+				}
+			}
+		}
+	})
+	if meanwhile != nil {
+		meanwhile()
+	}
+	writers.Wait()
+	stop()
+	workers.Wait()
+}
+
+// settle completes all operations.
+func (s *schedule) settle(ctx context.Context, v version) {
+	s.WaitLate()
+	w := s.open(s.Reliable(), v)
+	for range 3 { // a record is removed some time after its operation was completed
+		w.complete(s.TB)
+		if _, err := w.Sweep(ctx, nil); err != nil {
+			s.Failf("sweep: %w", err)
+		}
+		time.Sleep(20 * time.Minute)
+	}
+}
+
+// backfill runs Backfill, in as many processes as it takes.
+func (s *schedule) backfill(ctx context.Context, v version, view string) {
+	var cursor []byte
+	for try := 0; ; try++ {
+		p := s.process()
+		if try > 50 {
+			p = s.Reliable()
+		}
+		r, err := reindex.Backfill(ctx, s.open(p, v).Store, view, &reindex.Options{Cursor: cursor, Checkpoint: func(save func() ([]byte, error)) (err error) {
+			cursor, err = save()
+			return err
+		}})
+		switch {
+		case err == nil && r.Failed == 0:
+			return
+		case err == nil:
+			cursor = nil // once more for the primaries that failed
+		}
+		if errors.As(err, new(*patterns.ViewMismatchError)) || errors.Is(err, patterns.ErrBadCursor) || try > 100 {
+			s.Failf("backfill: %+v: %w", r.Failures, err)
+			return
+		}
+	}
+}
+
+// check compares the rows with those that the persons imply.
+func (s *schedule) check(what string, v version) {
+	w := s.open(s.Reliable(), v)
+	all := [2]map[keys.Key]row{w.rows(s.TB, w.people), w.rows(s.TB, w.badges)}
+	want, got := map[string]bool{}, map[string]bool{}
+	for k, r := range all[0] {
+		if _, derived := r["azp_view"]; derived || strings.HasPrefix(k.Row, "~azp") {
+			continue
+		}
+		p := &person{k.Partition, k.Row, r["Name"].(string), r["Email"].(string), r["Badge"].(string), r["City"].(string)}
+		listing, _ := r["azp_views"].(string)
+		for _, view := range views(s.TB, w.badges) {
+			name := view.Name()
+			if has := strings.Contains(listing, name+":"); has == (name == w.added(s) && (v.lacks || v.retired)) {
+				s.Failf("%s: %v lists %s", what, k, listing)
+				return
+			}
+			if !strings.Contains(listing, name+":") {
+				continue
+			}
+			for _, d := range harness.Must(view.Rows(p))(s.TB) {
+				want[fmt.Sprint(name, d.Key(), p.key())] = true
+			}
+		}
+	}
+	for _, rows := range all {
+		for k, r := range rows {
+			name, _ := r["azp_view"].(string)
+			if name == "" || strings.HasPrefix(k.Row, "~azp") || r["azp_state"] == "reserved" {
+				continue
+			}
+			if name != "city" {
+				owner := keys.Key{Partition: r["azp_pk"].(string), Row: r["azp_rk"].(string)}
+				got[fmt.Sprint(name, k, owner)] = true
+				if p := all[0][owner]; p == nil || p["Name"] != r["Name"] {
+					s.Failf("%s: the copy %v of %v", what, r, p)
+				}
+				continue
+			}
+			for _, m := range parse(s.TB, r["Members"].(string)) {
+				pk, rk, _ := strings.Cut(m, "/")
+				got[fmt.Sprint(name, k, keys.Key{Partition: pk, Row: rk})] = true
+			}
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		s.Failf("%s: rows %v, want %v", what, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	}
+}
+
+func (w *world) added(s *schedule) string { return views(s.TB, w.badges)[s.added].Name() }
+
+// state checks the state of the added view.
+func (s *schedule) state(ctx context.Context, v version, want string) {
+	w := s.open(s.Reliable(), v)
+	states, err := w.ViewStates(ctx)
+	for _, state := range states {
+		if state.View == w.added(s) && state.State != want {
+			err = errors.Join(err, fmt.Errorf("%s is %q, want %q", state.View, state.State, want))
+		}
+	}
+	if err != nil {
+		s.Failf("state: %w", err)
+	}
+}
+
+// inBubble is the test with the context of a schedule.
+type inBubble struct {
+	testing.TB
+	ctx context.Context
+}
+
+func (b inBubble) Context() context.Context { return b.ctx }
+
+func schedules(t *testing.T, modes []string, number int, run func(ctx context.Context, mode string, s *schedule)) {
+	harness.Schedules(t, modes, number, func(ctx context.Context, mode string, hs *harness.Schedule) {
+		s := &schedule{Schedule: hs, TB: inBubble{t, ctx}, queue: new(countedQueue), added: hs.IntN(3)}
+		service := harness.Must(s.Reliable().Tables(true, 1))(t)
+		for _, name := range []string{"people", "badges"} {
+			harness.Must(service.CreateTable(ctx, name, nil))(t)
+		}
+		s.DrawFaults(5 * time.Minute)
+		run(ctx, mode, s)
+	})
+}
+
+// The steps are those of the package documentation. In each, programs of two versions write,
+// and crash, as do the workers and the process that runs Backfill.
+func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
+	schedules(t, []string{"building first", "no competition"}, 100, func(ctx context.Context, mode string, s *schedule) {
+		old, building, full, retired := version{lacks: true}, version{building: true}, version{}, version{retired: true}
+		w := s.open(s.Reliable(), old)
+		w.fill(s.TB, persons, false)
+		name := w.added(s)
+
+		s.compete(ctx, nil, old, building)
+		s.compete(ctx, nil, building, full)
+		s.WaitLate()
+		s.compete(ctx, func() { s.backfill(ctx, full, name) }, full)
+		s.settle(ctx, full)
+		s.state(ctx, full, patterns.ViewReady)
+		listed := s.open(s.Reliable(), full)
+		harness.Must(reindex.Backfill(ctx, listed.Store, "email", nil))(s.TB) // the other views, of persons that nothing has changed
+		harness.Must(reindex.Backfill(ctx, listed.Store, "badge", nil))(s.TB)
+		s.check("the view is added", full)
+
+		if mode == "building first" {
+			s.compete(ctx, nil, full, building)
+			s.compete(ctx, nil, building, retired)
+		} else {
+			s.compete(ctx, nil, full, retired)
+		}
+		s.WaitLate()
+		s.compete(ctx, func() { s.backfill(ctx, retired, name) }, retired)
+		s.settle(ctx, retired)
+		s.state(ctx, retired, "")
+		s.check("the view is removed", retired)
+		s.compete(ctx, nil, retired, old)
+		s.settle(ctx, old)
+		s.check("the code is removed", old)
+	})
+}
+
+func TestACorrectTableHasNoFindingsWhateverRequestsFailOrArriveLate(t *testing.T) {
+	schedules(t, []string{"verify", "repair"}, 100, func(ctx context.Context, mode string, s *schedule) {
+		w := s.open(s.Reliable(), version{})
+		w.fill(s.TB, persons, true)
+		s.compete(ctx, func() {
+			for range 5 {
+				_ = sleep(ctx, time.Duration(s.IntN(60))*time.Second)
+				p := s.Reliable()
+				if mode == "repair" {
+					p = s.process()
+				}
+				r, _ := reindex.Repair(ctx, s.open(p, version{}).Store, &reindex.Options{DryRun: mode == "verify"})
+				if n := r.Missing + r.Wrong + r.Orphan + r.Duplicate; n > 0 {
+					s.Failf("%d findings: %+v", n, r)
+				}
+			}
+		}, version{})
+		s.settle(ctx, version{})
+		s.check("at the end", version{})
+	})
+}
