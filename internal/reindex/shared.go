@@ -67,7 +67,7 @@ func Join(ctx context.Context, s *outbox.Store, sh *Shared, found func(context.C
 }
 
 // Plan completes sh, of which only the options are set, with the first stage. It divides
-// each table into at most n parts.
+// each table into at most n parts, and records the state of the view to backfill.
 func (m *Member) Plan(ctx context.Context, sh *Shared, n int) (err error) {
 	sh.Of, sh.Stage, sh.Classes = m.state.Of, 1, []class{{}}
 	sh.Unverified = m.state.Report.Unverified
@@ -76,10 +76,21 @@ func (m *Member) Plan(ctx context.Context, sh *Shared, n int) (err error) {
 	}
 	sh.Kind, sh.Jobs = Scanning, len(sh.Parts)
 	if sh.Fill != "" {
+		if err := m.begin(ctx, sh.Fill); err != nil {
+			return err
+		}
 		sh.Kind = Filling
 		sh.Jobs = slices.IndexFunc(append(slices.Clone(sh.Parts), Part{Table: 1}), func(p Part) bool { return p.Table > 0 })
 	}
 	return nil
+}
+
+// Complete records the state of a view that was backfilled without failures.
+func (m *Member) Complete(ctx context.Context, sh *Shared) error {
+	if sh.Fill == "" {
+		return nil
+	}
+	return m.end(ctx, sh.Fill)
 }
 
 // Do does a job of the stage. input is that of [Member.Next], output is for it.

@@ -226,6 +226,15 @@ func (r *Runs) advance(ctx context.Context, id string, sh *reindex.Shared) error
 			return err
 		}
 	}
+	if next.Kind == reindex.Complete {
+		_, total, err := r.state.progress(ctx, id, allDone)
+		if err == nil && total.Failed == 0 {
+			err = m.Complete(ctx, sh)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	begun, err := r.state.change(ctx, id, sh.Stage, document{Run: &next})
 	if err != nil || !begun {
 		return err // another process has begun it
