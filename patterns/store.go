@@ -22,7 +22,7 @@ import (
 // [Store.Batch] changes several entities of a partition in one transaction.
 //
 // All changes of primaries must go through a Store with the same views, except for views
-// that are being added or removed as [ViewState] describes. Row keys that begin with "~azp",
+// that are being added or removed as package reindex describes. Row keys that begin with "~azp",
 // and properties that begin with "azp_", are reserved for the Store.
 type Store[T any] struct {
 	table  *Table[T]

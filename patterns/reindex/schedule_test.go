@@ -61,8 +61,8 @@ func (s *schedule) process() *harness.Process {
 	return s.Process(s.processes)
 }
 
-// compete lets writers of the versions change persons, and a worker complete operations, until
-// stop, if it is not nil, has returned.
+// compete lets writers of the versions change persons, and a worker complete operations. It
+// returns when the writers and meanwhile, if it is not nil, have returned.
 func (s *schedule) compete(ctx context.Context, meanwhile func(), versions ...version) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -106,8 +106,8 @@ func (s *schedule) compete(ctx context.Context, meanwhile func(), versions ...ve
 	workers.Wait()
 }
 
-// settle completes all operations.
-func (s *schedule) settle(ctx context.Context, v version) {
+// finish completes all operations.
+func (s *schedule) finish(ctx context.Context, v version) {
 	s.WaitLate()
 	w := s.open(s.Reliable(), v)
 	for range 3 { // a record is removed some time after its operation was completed
@@ -243,7 +243,7 @@ func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
 		s.compete(ctx, nil, building, full)
 		s.WaitLate()
 		s.compete(ctx, func() { s.backfill(ctx, full, name) }, full)
-		s.settle(ctx, full)
+		s.finish(ctx, full)
 		s.state(ctx, full, patterns.ViewReady)
 		listed := s.open(s.Reliable(), full)
 		harness.Must(reindex.Backfill(ctx, listed.Store, "email", nil))(s.TB) // the other views, of persons that nothing has changed
@@ -258,11 +258,11 @@ func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
 		}
 		s.WaitLate()
 		s.compete(ctx, func() { s.backfill(ctx, retired, name) }, retired)
-		s.settle(ctx, retired)
+		s.finish(ctx, retired)
 		s.state(ctx, retired, "")
 		s.check("the view is removed", retired)
 		s.compete(ctx, nil, retired, old)
-		s.settle(ctx, old)
+		s.finish(ctx, old)
 		s.check("the code is removed", old)
 	})
 }
@@ -284,7 +284,7 @@ func TestACorrectTableHasNoFindingsWhateverRequestsFailOrArriveLate(t *testing.T
 				}
 			}
 		}, version{})
-		s.settle(ctx, version{})
+		s.finish(ctx, version{})
 		s.check("at the end", version{})
 	})
 }
