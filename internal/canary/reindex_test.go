@@ -1,6 +1,8 @@
 package canary_test
 
 import (
+	"context"
+
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 )
@@ -37,4 +39,34 @@ var reindexCalls = []call{
 		found := append(damage(e), reportErrors(reindex.Backfill(e.t.Context(), e.newStore(false, quotingQueue{e.outbox}), "remote", nil))...)
 		return append(found, reportErrors(reindex.Backfill(e.t.Context(), e.store, "missing", nil))...)
 	}},
+	runsCall("NewRuns", func(e *env, _ *reindex.Runs) error {
+		_, err := reindex.NewRuns[person](e.store, e.service.NewClient(bird), nil, nil)
+		return err
+	}),
+	runsCall("Runs.Create", func(e *env, r *reindex.Runs) error { return r.Create(e.t.Context()) }),
+	runsCall("Runs.Verify", func(e *env, r *reindex.Runs) error { return r.Verify(e.t.Context(), bird+"2", nil) }),
+	runsCall("Runs.Repair", func(e *env, r *reindex.Runs) error { return r.Repair(e.t.Context(), bird+"/", nil) }),
+	runsCall("Runs.Backfill", func(e *env, r *reindex.Runs) error { return r.Backfill(e.t.Context(), bird+"3", "missing", nil) }),
+	runsCall("Runs.Do", func(e *env, r *reindex.Runs) error { return r.Do(e.t.Context(), reindex.Job{Run: bird, Stage: 1}) }),
+	runsCall("Runs.Resume", func(e *env, r *reindex.Runs) error { return r.Resume(e.t.Context(), bird) }),
+	runsCall("Runs.Status", func(e *env, r *reindex.Runs) error { return failure(r.Status(e.t.Context(), bird+"missing")) }),
+	runsCall("Runs.Findings", func(e *env, r *reindex.Runs) error {
+		for _, err := range r.Findings(e.t.Context(), bird) {
+			return err
+		}
+		return nil
+	}),
+	runsCall("Runs.Delete", func(e *env, r *reindex.Runs) error { return r.Delete(e.t.Context(), bird+"4") }),
+}
+
+// runsCall is a call on runs whose state is in the main table of the environment.
+func runsCall(name string, do func(e *env, r *reindex.Runs) error) call {
+	return call{"reindex." + name, func(e *env) []any {
+		r, err := reindex.NewRuns(e.store, e.service.NewClient("runs"), func(context.Context, reindex.Job) error { return nil }, nil)
+		if err != nil {
+			return results(err)
+		}
+		found := results(r.Create(e.t.Context()), r.Verify(e.t.Context(), bird, nil))
+		return append(found, do(e, r))
+	}}
 }

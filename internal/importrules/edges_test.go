@@ -233,7 +233,14 @@ var edges = map[string][]string{
 	},
 	"patterns/logdata": {"internal/azerr", "internal/cursor", "internal/pages", "internal/parallel", "patterns"},
 	"patterns/logtail": {"internal/azerr", "internal/cursor", "internal/parallel", "keys", "patterns", "query"},
-	"patterns/reindex": {"internal/outbox", "internal/reindex", "keys", "patterns"},
+	"patterns/reindex": {
+		"internal/outbox",
+		"internal/reindex",
+		"keys",
+		"patterns",
+		"patterns/wideentity",
+		"query",
+	},
 	"patterns/secondaryindex": {
 		"internal/azerr",
 		"internal/indexed",

@@ -26,12 +26,8 @@ func Backfill(ctx context.Context, s *outbox.Store, name string, o Options) (Rep
 	if err != nil {
 		return Report{}, err
 	}
-	first, last := outbox.ViewBuilding, outbox.ViewReady
-	if s.Views.IsRetired(name) {
-		first, last = outbox.ViewRetiring, ""
-	}
 	if len(r.Cursor) == 0 {
-		if err := r.record(ctx, name, first); err != nil {
+		if err := r.begin(ctx, name); err != nil {
 			return Report{}, err
 		}
 	}
@@ -44,9 +40,25 @@ func Backfill(ctx context.Context, s *outbox.Store, name string, o Options) (Rep
 		r.state.Report.Rows, r.state.Report.Primaries = 0, 0 // counted again
 	}
 	if err = r.verify(ctx); err == nil && r.state.Report.Failed == 0 {
-		err = r.record(ctx, name, last)
+		err = r.end(ctx, name)
 	}
 	return r.finish(err)
+}
+
+// begin records that a view is being backfilled.
+func (r *run) begin(ctx context.Context, name string) error {
+	if r.store.Views.IsRetired(name) {
+		return r.record(ctx, name, outbox.ViewRetiring)
+	}
+	return r.record(ctx, name, outbox.ViewBuilding)
+}
+
+// end records that a view is complete, or that a retired one has no rows.
+func (r *run) end(ctx context.Context, name string) error {
+	if r.store.Views.IsRetired(name) {
+		return r.record(ctx, name, "")
+	}
+	return r.record(ctx, name, outbox.ViewReady)
 }
 
 // record records the state of the view.
@@ -62,12 +74,16 @@ func (r *run) fill(ctx context.Context, name string) error {
 		r.state.Parts = []Part{{}}
 	}
 	for st := &r.state; len(st.Parts) > 0; st.Parts = st.Parts[1:] {
-		err := r.read(ctx, r.store.Table.Client, &st.Parts[0], class{}, func(rows []fetch.Entry) error { return r.fillRows(ctx, name, rows) })
-		if err != nil {
+		if err := r.fillPart(ctx, name, &st.Parts[0]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fillPart reads what is left of one part of the primaries.
+func (r *run) fillPart(ctx context.Context, name string, p *Part) error {
+	return r.read(ctx, r.store.Table.Client, p, class{}, func(rows []fetch.Entry) error { return r.fillRows(ctx, name, rows) })
 }
 
 // fillRows changes the primaries of a page that do not list the view, in transactions of

@@ -95,7 +95,7 @@ func (r *run) confirmAll(ctx context.Context, all []Difference) error {
 		}
 		at++
 		for i := range res.findings {
-			st.add(&res.findings[i])
+			st.Count(&res.findings[i])
 			if !r.yield(res.findings[i]) {
 				return errStopped
 			}
@@ -119,6 +119,11 @@ func (r *run) process(ctx context.Context, g *group) (res result, err error) {
 	primary, err := c.confirm(ctx)
 	if err == nil {
 		err = c.classify(ctx)
+	}
+	if err == nil && r.found != nil && len(c.findings) > 0 {
+		if err := r.found(ctx, c.findings); err != nil {
+			return res, err
+		}
 	}
 	res = result{findings: c.findings, undecided: c.undecided}
 	res.requests.Confirm = c.requests

@@ -75,7 +75,8 @@ func (r *Report) fail(primary keys.Key, err error) {
 	}
 }
 
-func (r *Report) add(f *Finding) {
+// Count counts a finding.
+func (r *Report) Count(f *Finding) {
 	*[...]*int{&r.Missing, &r.Wrong, &r.Orphan, &r.Duplicate}[f.Kind]++
 	switch {
 	case f.Repaired:

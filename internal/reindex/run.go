@@ -3,8 +3,10 @@ package reindex
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
-	"fmt"
+	"github.com/azpatterns/azpatterns/keys"
 	"slices"
 	"time"
 
@@ -30,6 +32,7 @@ type run struct {
 	views  map[string]*view.View // to verify
 	tables []*table
 	yield  func(Finding) bool
+	found  func(context.Context, []Finding) error // if set, is called before a repair
 
 	state  state
 	sketch *Sketch
@@ -92,6 +95,14 @@ func newRun(s *outbox.Store, o Options, yield func(Finding) bool) (*run, error) 
 
 // verify scans the tables, once for each class of parts, and confirms what differs.
 func (r *run) verify(ctx context.Context) (err error) {
+	for err = r.open(ctx); err == nil && len(r.state.Classes) > 0; {
+		err = r.pass(ctx)
+	}
+	return err
+}
+
+// open finds out which tables the views have.
+func (r *run) open(ctx context.Context) (err error) {
 	var views []*view.View
 	for _, v := range r.store.Views.Views {
 		if r.views[v.Name] != nil {
@@ -101,20 +112,24 @@ func (r *run) verify(ctx context.Context) (err error) {
 	var requests int
 	r.tables, requests, err = tables(ctx, r.store, views)
 	r.state.Report.Requests.Scan += requests
-	for err == nil && len(r.state.Classes) > 0 {
-		err = r.pass(ctx)
-	}
 	return err
 }
 
-// class is the parts whose hash begins with Depth bits that are Bits. A run divides a class
-// that has more differences than a sketch can hold.
+// class is the primaries whose hash begins with Depth bits that are Bits. A run divides a class
+// that has more differences than a sketch can hold. A row of a primary is so verified in one
+// pass only, whatever it contains.
 type class struct {
 	Depth int
 	Bits  uint32
 }
 
-func (c class) has(d *digest) bool { return d.class>>(32-c.Depth) == c.Bits }
+func (c class) has(primary keys.Key) bool {
+	if c.Depth == 0 {
+		return true
+	}
+	h := sha256.Sum256([]byte(primary.Partition + "\x00" + primary.Row))
+	return binary.BigEndian.Uint32(h[:])>>(32-c.Depth) == c.Bits
+}
 
 // pass verifies the last of the classes.
 func (r *run) pass(ctx context.Context) error {
@@ -129,10 +144,11 @@ func (r *run) pass(ctx context.Context) error {
 	decoded := r.sketch.clone()
 	all, complete := decoded.Decode()
 	if !complete {
-		if c.Depth == maxDepth {
-			return fmt.Errorf("rows that differ: %w", azerr.ErrTooLarge)
+		halves, err := c.halves()
+		if err != nil {
+			return err
 		}
-		st.Classes = append(st.Classes[:last], class{c.Depth + 1, 2*c.Bits + 1}, class{c.Depth + 1, 2 * c.Bits})
+		st.Classes = append(st.Classes[:last], halves...)
 	} else {
 		if err := r.confirmAll(ctx, all); err != nil {
 			return err
@@ -257,9 +273,8 @@ func (r *run) addRow(t *table, e *fetch.Entry, c class) {
 }
 
 func (r *run) add(p *view.Part, sign int64, c class) {
-	element := p.Bytes()
-	if d := digestOf(element); c.has(&d) {
-		r.sketch.add(element, &d, sign)
+	if c.has(p.Primary) {
+		r.sketch.Add(p.Bytes(), sign)
 	}
 }
 

@@ -50,7 +50,6 @@ func NewSketch(differences int) *Sketch {
 // digest is where an element is in a sketch.
 type digest struct {
 	at    [hashes]uint32
-	class uint32
 	check uint64
 }
 
@@ -60,7 +59,6 @@ func digestOf(element []byte) digest {
 	for i := range d.at {
 		d.at[i] = binary.LittleEndian.Uint32(h[4*i:])
 	}
-	d.class = binary.LittleEndian.Uint32(h[4*hashes:])
 	d.check = binary.LittleEndian.Uint64(h[16:])
 	return d
 }

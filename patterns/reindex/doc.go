@@ -93,6 +93,31 @@
 // tables 4 × d / Differences times. So run Backfill, not Repair, after a view was added, and
 // choose a larger number for a table with many writes.
 //
+// # Several machines
+//
+// [Runs] divide a run into jobs that workers on any number of machines do, for example those of
+// package eventual. The queue can be any that delivers each message at least once:
+//
+//	runs, err := reindex.NewRuns(store, state, func(ctx context.Context, j reindex.Job) error {
+//		return eventual.Enqueue(ctx, queue, "people.reindex", j, nil)
+//	}, nil)
+//	eventual.Handle(w, "people.reindex", func(ctx context.Context, j eventual.Job[reindex.Job]) error {
+//		return runs.Do(ctx, j.Message)
+//	})
+//
+//	err = runs.Create(ctx)                  // the table for the state
+//	err = runs.Repair(ctx, "2026-01", nil)  // returns when the first jobs are enqueued
+//	status, err := runs.Status(ctx, "2026-01")
+//	fmt.Println(status)                     // 2026-01: scanning, 12 of 64 jobs done; …
+//
+// A job scans a segment of a table and stores its sketch. The job that is the last of its
+// stage adds the sketches and enqueues jobs that confirm, and repair, 200 entities each.
+// What a job stores is inserted and never changed. So each finding is stored once, however
+// often its job is done, and the result does not depend on which worker dies when. A
+// worker that dies loses its segment only: another one begins it again. If messages are lost or
+// poisoned, [Runs.Resume] enqueues what is not done. Let workers process the outbox of the
+// store meanwhile: operations of workers that died are [Report.Undecided] until then.
+//
 // # What is not verified
 //
 // Lists in blobs, and lists of a [patterns.List] without the method Members, are named in

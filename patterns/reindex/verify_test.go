@@ -112,3 +112,12 @@ func TestACursorOfAnotherRunIsRefusedBeforeTheFirstRequest(t *testing.T) {
 		}
 	})
 }
+
+func TestAFindingIsYieldedOnceHoweverManyPassesARunTakes(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		w := newWorld(t, b)
+		w.fill(t, 150, true)
+		want := w.damage(t, 150, 120)
+		checkFindings(t, 0, harness.All(t, reindex.Verify(t.Context(), w.Store, &reindex.Options{Differences: 1})), want)
+	})
+}
