@@ -31,7 +31,7 @@ type Writer struct {
 	timer    *time.Timer // of the next background flush, or of the running one
 	closed   bool
 
-	background context.Context // of background flushes, until Close
+	background context.Context // of background flushes, until the context of a Close ends
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
 
@@ -221,9 +221,10 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close makes the Writer refuse further records, ends a background flush, and then
-// flushes as [Writer.Flush] does. When it returns, no goroutine of the Writer is
-// running. After an error the records are still buffered, and Close can be called again.
+// Close makes the Writer refuse further records, waits for a background flush that is in
+// progress, and then flushes as [Writer.Flush] does. The end of ctx also ends the background
+// flush. When Close returns, no goroutine of the Writer is running. After an error the
+// records are still buffered, and Close can be called again.
 func (w *Writer) Close(ctx context.Context) error {
 	w.mu.Lock()
 	w.closed = true
@@ -232,8 +233,9 @@ func (w *Writer) Close(ctx context.Context) error {
 		w.running.Done()
 	}
 	w.mu.Unlock()
-	w.cancel()
+	stop := context.AfterFunc(ctx, w.cancel)
 	w.running.Wait()
+	stop()
 	if err := w.flush(ctx, true); err != nil {
 		return fmt.Errorf("close log: %w", err)
 	}
