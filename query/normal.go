@@ -99,22 +99,103 @@ func (z *normalizer) visit(n *node) keyPieces {
 	return keyPieces{{val: rows}}
 }
 
-// fold divides and conquers, so that an or of n keys costs n log n steps.
+// fold divides and conquers, so that n conditions on keys cost at most n log n steps. The
+// branches of an or that are in key order cost one step each.
 func (z *normalizer) fold(o op, kids []*node) keyPieces {
-	if len(kids) == 1 {
-		return z.visit(kids[0])
+	if o == opAnd {
+		return z.mergeAll(o, 0, len(kids), func(i int) keyPieces { return z.visit(kids[i]) })
 	}
-	half := len(kids) / 2
-	a := z.fold(o, kids[:half])
+	var runs []keyPieces
+	var last run
+	for _, kid := range kids {
+		k := z.visit(kid)
+		if z.budget -= len(k); z.budget < 0 {
+			return nil
+		}
+		if !last.extend(z, k) {
+			runs = append(runs, last.pieces)
+			last = run{pieces: k}
+		}
+	}
+	runs = append(runs, last.pieces)
+	return z.mergeAll(o, 0, len(runs), func(i int) keyPieces { return runs[i] })
+}
+
+// mergeAll merges the lists from up to to, exclusive.
+func (z *normalizer) mergeAll(o op, from, to int, list func(int) keyPieces) keyPieces {
+	if to-from == 1 {
+		return list(from)
+	}
+	half := (from + to) / 2
+	a := z.mergeAll(o, from, half, list)
 	if len(a) == 0 && o == opAnd {
 		return nil
 	}
-	b := z.fold(o, kids[half:])
+	b := z.mergeAll(o, half, to, list)
 	z.budget -= len(a) + len(b)
 	if z.budget < 0 {
 		return nil
 	}
 	return z.keys.merge(o, a, b)
+}
+
+// run is the result of an or of branches in key order. Lists of pieces can be shared, so a
+// run copies a list before it changes it.
+type run struct {
+	pieces    keyPieces
+	owned     bool // pieces is not shared
+	rowsOwned bool // the row pieces of the last piece are not shared
+}
+
+// extend adds the pieces of the next branch, or returns false if they are not after those of
+// the run.
+func (r *run) extend(z *normalizer, next keyPieces) bool {
+	if len(r.pieces) == 0 || len(next) == 0 {
+		if len(next) > 0 {
+			*r = run{pieces: next}
+		}
+		return true
+	}
+	n := len(r.pieces)
+	last := r.pieces[n-1]
+	rows := len(next) == 1 && next[0].Range == last.Range && follows(last.val, next[0].val) &&
+		(n == 1 || r.pieces[n-2].To != last.From) // or the last two pieces might become one
+	if !rows && !follows(r.pieces, next) {
+		return false
+	}
+	if !r.owned {
+		r.pieces, r.owned = slices.Clone(r.pieces), true
+	}
+	if !rows {
+		for _, p := range next {
+			r.pieces = z.keys.put(doubled(r.pieces), p.Range, p.val)
+		}
+		r.rowsOwned = false
+		return true
+	}
+	if !r.rowsOwned {
+		last.val, r.rowsOwned = slices.Clone(last.val), true
+	}
+	for _, p := range next[0].val {
+		last.val = z.rows.put(doubled(last.val), p.Range, p.val)
+	}
+	r.pieces[n-1].val = last.val
+	return true
+}
+
+// doubled doubles the capacity of a full list. append alone would grow a long list by a
+// quarter, and copy it more often.
+func doubled[V any](a []piece[V]) []piece[V] {
+	if len(a) == cap(a) {
+		return append(make([]piece[V], 0, 2*len(a)), a...)
+	}
+	return a
+}
+
+// follows reports whether the pieces b, which are not empty, are after the pieces a.
+func follows[V any](a, b []piece[V]) bool {
+	end := a[len(a)-1].To
+	return end != "" && keys.Compare(end, b[0].From) <= 0
 }
 
 func (z *normalizer) mergeRows(o op, x, y rowPieces) (rowPieces, bool) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ func codes(p Plan) []string {
 func numbered(n int) []any {
 	vs := make([]any, n)
 	for i := range vs {
-		vs[i] = strconv.Itoa(1000 + i)
+		vs[i] = strconv.Itoa(100_000 + i)
 	}
 	return vs
 }
@@ -150,7 +151,7 @@ func TestThePlanOfALongFilterIsShort(t *testing.T) {
 	if text := plan.String(); len(text) > 2000 || !strings.Contains(text, "X eq ? or X eq") || !strings.Contains(text, " …") {
 		t.Errorf("%d bytes: %.300s", len(text), text)
 	}
-	if text := fmt.Sprintf("%+v", plan); !strings.Contains(text, "X eq '1000'") || !strings.Contains(text, "X eq '10999'") {
+	if text := fmt.Sprintf("%+v", plan); !strings.Contains(text, "X eq '100000'") || !strings.Contains(text, "X eq '109999'") {
 		t.Error("the plan with its values does not show them all")
 	}
 }
@@ -242,4 +243,36 @@ func TestFiltersOfKeysDoNotExceedTheLimitOfComparisons(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The memory that Explain allocates is a measure of its steps which does not depend on the
+// load of the machine.
+func TestAKeyCostsTheSameInShortAndInLongFilters(t *testing.T) {
+	and := func(n int) Filter {
+		fs := []Filter{PartitionKey.Eq("Sales")}
+		for _, k := range numbered(n) {
+			fs = append(fs, RowKey.Ne(k))
+		}
+		return And(fs...)
+	}
+	perKey := func(f Filter, n int) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Explain(f)
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
+	}
+	for name, c := range map[string]struct {
+		long  int
+		build func(n int) Filter
+	}{
+		"in of row keys":       {100_000, func(n int) Filter { return And(PartitionKey.Eq("Sales"), RowKey.In(numbered(n)...)) }},
+		"in of partition keys": {100_000, func(n int) Filter { return PartitionKey.In(numbered(n)...) }},
+		"ne of row keys":       {4_000, and},
+	} {
+		short, long := perKey(c.build(1_000), 1_000), perKey(c.build(c.long), c.long)
+		if long > 1.3*short {
+			t.Errorf("%s: %.0f bytes a key for 1,000 keys, %.0f for %d", name, short, long, c.long)
+		}
+	}
 }

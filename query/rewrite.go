@@ -23,10 +23,17 @@ type Read struct {
 	Filter Filter
 }
 
+// maxRun is the largest number of neighbouring pieces that may become one read. The filter of
+// that read needs a comparison for every two bounds between its pieces: an eq or a ne has two.
+const maxRun = 2*MaxComparisons + 1
+
 // planner converts a normal form to reads.
 type planner struct {
 	root  *node // the original filter
 	reads []Read
+
+	last   keys.Range // of the partition keys of the last read
+	bounds []*node    // of last
 }
 
 // rewrite divides a filter into disjoint reads in key order. If the normal form of the
@@ -42,7 +49,11 @@ func rewrite(root *node) ([]Read, bool) {
 			Filter:    Filter{root: root},
 		}}, false
 	}
-	p := &planner{root: root, reads: make([]Read, 0, len(pieces))}
+	most := 0 // reads
+	for _, k := range pieces {
+		most += len(k.val)
+	}
+	p := &planner{root: root, reads: make([]Read, 0, most)}
 	for len(pieces) > 0 {
 		n := p.partitions(pieces)
 		pieces = pieces[n:]
@@ -55,11 +66,11 @@ func rewrite(root *node) ([]Read, bool) {
 // comparisons: dividing them would save no row and cost a request.
 func (p *planner) partitions(pieces keyPieces) int {
 	run, ranges := 1, !isOne(pieces[0].Range)
-	for run < len(pieces) && pieces[run-1].To == pieces[run].From {
+	for run < len(pieces) && run <= maxRun && pieces[run-1].To == pieces[run].From {
 		ranges = ranges || !isOne(pieces[run].Range)
 		run++
 	}
-	if run > 1 && ranges {
+	if run > 1 && run <= maxRun && ranges {
 		if p.add(p.over(pieces[:run]), MaxComparisons) {
 			return run
 		}
@@ -86,7 +97,7 @@ func (p *planner) over(pieces keyPieces) Read {
 // read: skipping one row is not worth a request.
 func (p *planner) rows(partition keys.Range, rows rowPieces) int {
 	run, ranges := 1, !isOne(rows[0].Range)
-	for run < len(rows) {
+	for run < len(rows) && run <= maxRun {
 		gap := keys.Range{From: rows[run-1].To, To: rows[run].From}
 		near := gap.From == gap.To || isOne(gap)
 		if !near || isOne(rows[run-1].Range) && isOne(rows[run].Range) {
@@ -95,7 +106,7 @@ func (p *planner) rows(partition keys.Range, rows rowPieces) int {
 		ranges = ranges || !isOne(rows[run].Range)
 		run++
 	}
-	if run > 1 && ranges {
+	if run > 1 && run <= maxRun && ranges {
 		if p.add(p.restricted(partition, hull(rows[:run])), MaxComparisons) {
 			return run
 		}
@@ -130,8 +141,11 @@ func (p *planner) restricted(partition, row keys.Range) Read {
 // reading returns the read of the rows that match residue and have keys in both ranges.
 func (p *planner) reading(partition, row keys.Range, residue *node) Read {
 	r := Read{Class: classOf(partition, row), Partition: partition, Row: row}
+	if p.bounds == nil || p.last != partition { // consecutive reads of a partition share its nodes
+		p.last, p.bounds = partition, boundsOn(p.bounds[:0], nameOfPartitionKey, partition)
+	}
 	var parts [5]*node
-	bounds := boundsOn(parts[:0], nameOfPartitionKey, partition)
+	bounds := append(parts[:0], p.bounds...)
 	bounds = boundsOn(bounds, nameOfRowKey, row)
 	if residue != nil {
 		bounds = append(bounds, residue)

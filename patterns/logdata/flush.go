@@ -55,7 +55,7 @@ func (w *Writer) flushDue() bool {
 type block struct {
 	hour  time.Time
 	data  []byte
-	lines []*line
+	lines []line
 	span  span
 	kinds map[string]bool
 	open  error // the reason that an append of it may be carried out; nil if none may
@@ -120,7 +120,9 @@ func (w *Writer) takeBlock(n int) *block {
 			s = b.span.join(s)
 		}
 		b.span = s
-		b.kinds[l.kind] = true
+		if i == 0 || l.kind != b.lines[i-1].kind {
+			b.kinds[l.kind] = true
+		}
 		b.data = append(b.data, l.data...)
 	}
 	return b
@@ -131,7 +133,9 @@ func (w *Writer) releasePending() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range w.pending.lines {
-		l.stored = true
+		if l.stored != nil {
+			*l.stored = true
+		}
 	}
 	w.held -= len(w.pending.data)
 	w.pending = nil

@@ -76,7 +76,27 @@ func TestAFailedFlushIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestCloseEndsABackgroundFlushAndStoresItsRecordsOnce(t *testing.T) {
+func TestCloseWaitsForABackgroundFlush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.New(t)
+		c := logsOf(t, acct)
+		w := newWriter(t, c, logdata.WriterOptions{FlushAge: time.Second})
+		acct.Fault(storagetest.On("Blob.Append").Nth(1).DelayReply(30 * time.Second))
+		write(t, w, at(0), "a")
+		time.Sleep(2 * time.Second)
+		write(t, w, at(1), "b")
+		acct.ResetLog()
+		closeWriter(t, w)
+		var ops []string
+		for _, q := range acct.Log() {
+			ops = append(ops, q.Op)
+		}
+		wantTexts(t, ops, "Blob.Append", "Blob.SetMetadata") // of b only: nothing is read or appended again
+		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b")
+	})
+}
+
+func TestTheContextOfCloseEndsABackgroundFlushWhoseRecordsAreStoredOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
 		c := logsOf(t, acct)
@@ -86,10 +106,15 @@ func TestCloseEndsABackgroundFlushAndStoresItsRecordsOnce(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		write(t, w, at(1), "b")
 		began := time.Now()
-		closeWriter(t, w)
-		if d := time.Since(began); d > time.Minute {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := w.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if d := time.Since(began); d != time.Minute {
 			t.Errorf("Close took %v", d)
 		}
+		closeWriter(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b")
 	})
 }

@@ -16,7 +16,8 @@ type Format interface {
 	Name() string
 
 	// AppendLine appends the line of r to dst, without any newline. r.Time is set and in
-	// UTC, r.Attrs is compact, and all text is valid UTF-8.
+	// UTC, r.Attrs is compact, and all text is valid UTF-8. AppendLine must not retain r or
+	// r.Attrs.
 	AppendLine(dst []byte, r *Record) ([]byte, error)
 
 	// ParseLine decodes a line that AppendLine returned. The Record must not share memory
@@ -57,6 +58,14 @@ func (jsonLines) AppendLine(dst []byte, r *Record) ([]byte, error) {
 }
 
 func (jsonLines) ParseLine(line []byte) (Record, error) {
+	if r, ok := parseOwnLine(line); ok {
+		return r, nil
+	}
+	return parseAnyLine(line)
+}
+
+// parseAnyLine decodes a line in any spelling that JSON permits.
+func parseAnyLine(line []byte) (Record, error) {
 	var l struct {
 		Time    *string         `json:"time"`
 		Arrived *string         `json:"arrived"`
@@ -91,12 +100,6 @@ func checkAttrs(attrs []byte) error {
 		return badLine("attrs", reasonObject)
 	}
 	return nil
-}
-
-// appendText appends s as a JSON string. Marshal does not fail for a string.
-func appendText(dst []byte, s string) []byte {
-	text, _ := json.Marshal(validUTF8(s))
-	return append(dst, text...)
 }
 
 // validUTF8 replaces each run of invalid bytes with U+FFFD.

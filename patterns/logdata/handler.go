@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -69,25 +68,46 @@ func (h *Handler) Enabled(_ context.Context, level slog.Level) bool {
 // record that cannot be stored, such as one of more than 4 MiB. A handler that wraps
 // this one receives its [*RecordError].
 func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
-	attrs := make([]slog.Attr, 0, r.NumAttrs())
-	r.Attrs(func(a slog.Attr) bool { attrs = append(attrs, a); return true })
-	for _, s := range slices.Backward(h.scopes) {
-		if s.group != "" {
-			attrs = []slog.Attr{{Key: s.group, Value: slog.GroupValue(attrs...)}}
-		} else {
-			attrs = slices.Concat(s.attrs, attrs)
-		}
-	}
+	e := encodings.Get().(*encoding)
+	defer e.release()
+	text, nonEmpty := append(e.attrs[:0], '{'), false
 	if h.options.AddSource && r.PC != 0 {
 		frame, _ := runtime.CallersFrames([]uintptr{r.PC}).Next()
 		source := slog.Source{Function: frame.Function, File: frame.File, Line: frame.Line}
-		attrs = slices.Concat([]slog.Attr{slog.Any(slog.SourceKey, &source)}, attrs)
+		text, nonEmpty = appendMember(text, slog.Any(slog.SourceKey, &source), nonEmpty)
 	}
-	record := Record{Time: r.Time, Type: r.Level.String(), Message: r.Message}
-	if text := appendAttrs(nil, attrs); len(text) > len("{}") {
-		record.Attrs = text
+	text, nonEmpty = appendScopes(text, h.scopes, &r, nonEmpty)
+	e.attrs = append(text, '}')
+	e.record = Record{Time: r.Time, Type: r.Level.String(), Message: r.Message}
+	if nonEmpty {
+		e.record.Attrs = e.attrs
 	}
-	return h.writer.Write(context.WithoutCancel(ctx), record)
+	if ctx.Done() != nil { // WithoutCancel allocates
+		ctx = context.WithoutCancel(ctx)
+	}
+	return h.writer.write(ctx, e)
+}
+
+// appendScopes appends the attributes of the scopes and of the record as members of an
+// object. It omits groups without attributes, and merges groups without a name into the
+// enclosing object. nonEmpty states and then returns whether the object has members.
+func appendScopes(dst []byte, scopes []scope, r *slog.Record, nonEmpty bool) ([]byte, bool) {
+	for i, s := range scopes {
+		if s.group != "" {
+			before := len(dst)
+			var has bool
+			if dst, has = appendScopes(beginGroup(dst, s.group, nonEmpty), scopes[i+1:], r, false); !has {
+				return dst[:before], nonEmpty
+			}
+			return append(dst, '}'), true
+		}
+		dst, nonEmpty = appendMembers(dst, s.attrs, nonEmpty)
+	}
+	r.Attrs(func(a slog.Attr) bool {
+		dst, nonEmpty = appendMember(dst, a, nonEmpty)
+		return true
+	})
+	return dst, nonEmpty
 }
 
 // WithAttrs implements slog.Handler.
@@ -112,46 +132,43 @@ func (h *Handler) with(s scope) *Handler {
 	return &c
 }
 
-// appendAttrs appends the attributes as a JSON object. It omits groups without
-// attributes, and merges groups without a name into the enclosing object.
-func appendAttrs(dst []byte, attrs []slog.Attr) []byte {
-	dst = append(dst, '{')
-	dst, _ = appendMembers(dst, attrs, false)
-	return append(dst, '}')
-}
-
-// appendMembers appends the attributes as members of an object. nonEmpty states and then
-// returns whether the object has members.
+// appendMembers appends the attributes as members of an object, like appendScopes.
 func appendMembers(dst []byte, attrs []slog.Attr, nonEmpty bool) ([]byte, bool) {
 	for _, a := range attrs {
-		a.Value = a.Value.Resolve()
-		if a.Equal(slog.Attr{}) {
-			continue
-		}
-		v := a.Value
-		isGroup := v.Kind() == slog.KindGroup
-		if isGroup && a.Key == "" {
-			dst, nonEmpty = appendMembers(dst, v.Group(), nonEmpty)
-			continue
-		}
-		before := len(dst)
-		if nonEmpty {
-			dst = append(dst, ',')
-		}
-		dst = append(appendText(dst, a.Key), ':')
-		if isGroup {
-			var has bool
-			if dst, has = appendMembers(append(dst, '{'), v.Group(), false); !has {
-				dst = dst[:before]
-				continue
-			}
-			dst = append(dst, '}')
-		} else {
-			dst = appendValue(dst, v)
-		}
-		nonEmpty = true
+		dst, nonEmpty = appendMember(dst, a, nonEmpty)
 	}
 	return dst, nonEmpty
+}
+
+func appendMember(dst []byte, a slog.Attr, nonEmpty bool) ([]byte, bool) {
+	a.Value = a.Value.Resolve()
+	if a.Equal(slog.Attr{}) {
+		return dst, nonEmpty
+	}
+	if a.Value.Kind() != slog.KindGroup {
+		return appendValue(appendName(dst, a.Key, nonEmpty), a.Value), true
+	}
+	if a.Key == "" {
+		return appendMembers(dst, a.Value.Group(), nonEmpty)
+	}
+	before := len(dst)
+	dst, has := appendMembers(beginGroup(dst, a.Key, nonEmpty), a.Value.Group(), false)
+	if !has {
+		return dst[:before], nonEmpty
+	}
+	return append(dst, '}'), true
+}
+
+// appendName appends the name of a member, and a comma if it is not the first.
+func appendName(dst []byte, name string, nonEmpty bool) []byte {
+	if nonEmpty {
+		dst = append(dst, ',')
+	}
+	return append(appendText(dst, name), ':')
+}
+
+func beginGroup(dst []byte, name string, nonEmpty bool) []byte {
+	return append(appendName(dst, name, nonEmpty), '{')
 }
 
 func appendValue(dst []byte, v slog.Value) []byte {
@@ -167,16 +184,23 @@ func appendValue(dst []byte, v slog.Value) []byte {
 	case slog.KindDuration:
 		return strconv.AppendInt(dst, int64(v.Duration()), 10)
 	case slog.KindTime:
-		return appendText(dst, v.Time().Format(time.RFC3339Nano))
+		return append(appendTime(append(dst, '"'), v.Time()), '"')
 	case slog.KindFloat64:
-		f := v.Float64()
-		if math.IsNaN(f) || math.IsInf(f, 0) { // JSON has no such number
-			return appendText(dst, strconv.FormatFloat(f, 'g', -1, 64))
-		}
-		text, _ := json.Marshal(f)
-		return append(dst, text...)
+		return appendFloat(dst, v.Float64())
 	}
 	return append(dst, anyText(v.Any())...)
+}
+
+// appendFloat appends f like json.Marshal, and as a string if JSON has no such number.
+func appendFloat(dst []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return appendText(dst, strconv.FormatFloat(f, 'g', -1, 64))
+	}
+	if abs := math.Abs(f); abs == 0 || abs >= 1e-6 && abs < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	text, _ := json.Marshal(f) // with an exponent
+	return append(dst, text...)
 }
 
 // anyText encodes a value of any type. If one of its methods fails or panics, the error
@@ -197,5 +221,5 @@ func anyText(v any) (text []byte) {
 	if err := e.Encode(v); err != nil {
 		return appendText(nil, "!ERROR: "+err.Error())
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return bytes.ToValidUTF8(bytes.TrimRight(b.Bytes(), "\n"), []byte("\ufffd"))
 }

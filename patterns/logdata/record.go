@@ -1,7 +1,6 @@
 package logdata
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -34,8 +33,8 @@ const (
 	reasonObject = "is not a JSON object"
 )
 
-// normalize sets a missing time, makes all text valid UTF-8, and returns an error if the
-// record cannot be stored.
+// normalize sets a missing time, makes the type and the message valid UTF-8, and returns an
+// error if the time cannot be stored.
 func (r *Record) normalize(now time.Time) error {
 	r.Arrived = r.Time.IsZero()
 	if r.Arrived {
@@ -47,12 +46,18 @@ func (r *Record) normalize(now time.Time) error {
 	}
 	// Here and not in the Format, because the metadata contains the type as well.
 	r.Type, r.Message = validUTF8(r.Type), validUTF8(r.Message)
+	return nil
+}
+
+// normalizeAttrs makes the attributes compact and valid UTF-8. It does not change their
+// bytes in place.
+func (r *Record) normalizeAttrs() error {
 	if len(r.Attrs) > 0 {
-		var text bytes.Buffer
-		if err := json.Compact(&text, bytes.ToValidUTF8(r.Attrs, []byte("\ufffd"))); err != nil || text.Bytes()[0] != '{' {
+		text, ok := compactObject(r.Attrs)
+		if !ok {
 			return &RecordError{Field: "Attrs", Reason: reasonObject}
 		}
-		r.Attrs = text.Bytes()
+		r.Attrs = text
 	}
 	return nil
 }

@@ -204,8 +204,12 @@ func (s *search[T]) read(ctx context.Context, d download, from, to time.Time) (c
 	defer r.Close()
 	err = eachLine(r, func(text []byte, number, offset int64) {
 		c.lines++
-		v, err := s.parse(text)
-		if err != nil {
+		at := len(c.entries)
+		c.entries = append(c.entries, found[T]{}) // decoded in place, so that v is not allocated
+		v := &c.entries[at].value
+		var err error
+		if *v, err = s.parse(text); err != nil {
+			c.entries = c.entries[:at]
 			bad := &LineError{Reason: err.Error()}
 			errors.As(err, &bad)
 			bad.Blob, bad.Offset = d.blob.name, offset
@@ -215,10 +219,12 @@ func (s *search[T]) read(ctx context.Context, d download, from, to time.Time) (c
 			c.bad = append(c.bad, badLineOf{bad, d.blob.hour})
 			return
 		}
-		t := s.time(&v)
-		if !t.Before(from) && t.Before(to) && s.match(&v) {
-			c.entries = append(c.entries, found[T]{v, position{t, d.blob.name, offset}})
+		t := s.time(v)
+		if t.Before(from) || !t.Before(to) || !s.match(v) {
+			c.entries = c.entries[:at]
+			return
 		}
+		c.entries[at].at = position{t, d.blob.name, offset}
 	})
 	c.bytes = r.at - d.from
 	if errors.Is(err, errGone) {

@@ -25,13 +25,13 @@ type Writer struct {
 	dropped   atomic.Uint64
 
 	mu       sync.Mutex
-	buffer   []*line
+	buffer   []line
 	buffered int         // bytes of the lines in buffer
 	held     int         // buffered plus the bytes of the pending block
 	timer    *time.Timer // of the next background flush, or of the running one
 	closed   bool
 
-	background context.Context // of background flushes, until Close
+	background context.Context // of background flushes, until the context of a Close ends
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
 
@@ -48,7 +48,7 @@ type line struct {
 	hour   time.Time
 	second int // within the hour
 	kind   string
-	stored bool // guarded by Writer.mu
+	stored *bool // set after the line was stored; guarded by Writer.mu, nil without Sync
 }
 
 // NewWriter returns a Writer of the service's logs. The container must exist before the
@@ -91,10 +91,41 @@ func (w *Writer) Dropped() uint64 { return w.dropped.Load() }
 // for all records that wait at the same time, two for the first of a new blob, and one a
 // minute for the metadata.
 func (w *Writer) Write(ctx context.Context, r Record) error {
-	if err := r.normalize(time.Now()); err != nil {
+	e := encodings.Get().(*encoding)
+	defer e.release()
+	e.record = r
+	if err := e.record.normalizeAttrs(); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
-	l, err := w.encode(&r)
+	return w.write(ctx, e)
+}
+
+// encoding is a record and the memory in which it is encoded. A Format receives a pointer
+// to the record, so that a local one would be allocated for each Write.
+type encoding struct {
+	record Record
+	attrs  []byte
+	line   []byte
+}
+
+var encodings = sync.Pool{New: func() any { return new(encoding) }}
+
+// maxKept is the capacity of the largest buffer that is kept for other records.
+const maxKept = 64 << 10
+
+func (e *encoding) release() {
+	if cap(e.attrs) <= maxKept && cap(e.line) <= maxKept {
+		e.record = Record{}
+		encodings.Put(e)
+	}
+}
+
+// write is Write of a record with normalized attributes.
+func (w *Writer) write(ctx context.Context, e *encoding) error {
+	if err := e.record.normalize(time.Now()); err != nil {
+		return fmt.Errorf("write log: %w", err)
+	}
+	l, err := w.encode(e)
 	if err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
@@ -107,30 +138,37 @@ func (w *Writer) Write(ctx context.Context, r Record) error {
 	err = w.flush(ctx, false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err == nil || l.stored {
+	if err == nil || *l.stored {
 		return nil
 	}
 	w.scheduleFlush(retryAfter)
 	return fmt.Errorf("write log: %w: %w", ErrPending, err)
 }
 
-func (w *Writer) encode(r *Record) (*line, error) {
-	data, err := w.options.Format.AppendLine(nil, r)
+func (w *Writer) encode(e *encoding) (line, error) {
+	data, err := w.options.Format.AppendLine(e.line[:0], &e.record)
 	if err != nil {
-		return nil, err
+		return line{}, err
 	}
+	e.line = data
 	if bytes.IndexByte(data, '\n') >= 0 || len(data) == 0 {
-		return nil, &RecordError{Reason: "was encoded by its format as an empty line or several lines"}
+		return line{}, &RecordError{Reason: "was encoded by its format as an empty line or several lines"}
 	}
-	if data = append(data, '\n'); len(data) > MaxBlock {
-		return nil, &RecordError{Reason: "is larger than a block", kind: patterns.ErrTooLarge}
+	if len(data) >= MaxBlock {
+		return line{}, &RecordError{Reason: "is larger than a block", kind: patterns.ErrTooLarge}
 	}
-	h := hourOf(r.Time)
-	return &line{data: data, hour: h, second: int(r.Time.Sub(h) / time.Second), kind: r.Type}, nil
+	h := hourOf(e.record.Time)
+	l := line{data: make([]byte, len(data)+1), hour: h, second: int(e.record.Time.Sub(h) / time.Second), kind: e.record.Type}
+	copy(l.data, data)
+	l.data[len(data)] = '\n'
+	if w.options.Sync {
+		l.stored = new(bool)
+	}
+	return l, nil
 }
 
 // enqueue adds the line to the buffer, or waits for room.
-func (w *Writer) enqueue(ctx context.Context, l *line) error {
+func (w *Writer) enqueue(ctx context.Context, l line) error {
 	for {
 		if ctx.Err() != nil {
 			return azerr.Seal(context.Cause(ctx))
@@ -149,7 +187,7 @@ func (w *Writer) enqueue(ctx context.Context, l *line) error {
 	}
 }
 
-func (w *Writer) tryEnqueue(l *line) (accepted bool, err error) {
+func (w *Writer) tryEnqueue(l line) (accepted bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -183,9 +221,10 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close makes the Writer refuse further records, ends a background flush, and then
-// flushes as [Writer.Flush] does. When it returns, no goroutine of the Writer is
-// running. After an error the records are still buffered, and Close can be called again.
+// Close makes the Writer refuse further records, waits for a background flush that is in
+// progress, and then flushes as [Writer.Flush] does. The end of ctx also ends the background
+// flush. When Close returns, no goroutine of the Writer is running. After an error the
+// records are still buffered, and Close can be called again.
 func (w *Writer) Close(ctx context.Context) error {
 	w.mu.Lock()
 	w.closed = true
@@ -194,8 +233,9 @@ func (w *Writer) Close(ctx context.Context) error {
 		w.running.Done()
 	}
 	w.mu.Unlock()
-	w.cancel()
+	stop := context.AfterFunc(ctx, w.cancel)
 	w.running.Wait()
+	stop()
 	if err := w.flush(ctx, true); err != nil {
 		return fmt.Errorf("close log: %w", err)
 	}
