@@ -34,8 +34,7 @@ type RunsOptions struct {
 	Segments int
 }
 
-// Job is a message for a worker: a job of a run. It is at most 1,000 bytes as JSON, unless
-// the id of the run is longer than that. Messages may be lost, duplicated and late.
+// Job is a message for a worker: a job of a run. Messages may be lost, duplicated and late.
 type Job struct {
 	Run   string // the id
 	Stage int    // of the run, from 1
