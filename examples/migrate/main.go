@@ -6,6 +6,9 @@
 //	go run ./examples/migrate -azurite       Azurite, started for the run
 //	go run ./examples/migrate -account URL   a real account, by azidentity
 //
+// With -run ID -state TABLE it shows a run of package reindex instead, whose state is in that
+// table of the account.
+//
 // Without a flag the environment variable AZURE_STORAGE_CONNECTION_STRING, if it is set,
 // selects the account. The tables and the queue have names with a random suffix and are
 // deleted at the end.
@@ -17,6 +20,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -45,10 +49,16 @@ string in AZURE_STORAGE_CONNECTION_STRING.`
 func main() {
 	var where account.Flags
 	where.Register()
+	id := flag.String("run", "", "show the progress and the findings of the run with this `ID`")
+	state := flag.String("state", "", "the `table` with the state of the run")
 	cmdline.Parse(about)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, where); err != nil {
+	do := func() error { return run(ctx, os.Stdout, where) }
+	if *id != "" {
+		do = func() error { return status(ctx, os.Stdout, where, *state, *id) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "migrate:", err)
 		os.Exit(1)
 	}
@@ -81,6 +91,8 @@ type migration struct {
 	out             io.Writer
 	products, index *aztables.Client
 	queue           *azqueue.QueueClient
+	state           *aztables.Client              // of shared runs
+	jobs            *azqueue.QueueClient          // of shared runs
 	created         []func(context.Context) error // deletes what has been created
 
 	byHand *before.Catalogue
@@ -100,6 +112,9 @@ func newMigration(a *account.Account, suffix string, out io.Writer) (*migration,
 	var err1, err2, err3 error
 	m.queue, err1 = a.Queue("products" + suffix)
 	if err1 != nil {
+		return nil, err1
+	}
+	if m.state, m.jobs, err1 = stateClients(a, suffix); err1 != nil {
 		return nil, err1
 	}
 	outbox, err1 := eventual.NewOutbox(m.queue, "")

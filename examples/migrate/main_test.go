@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,11 +51,20 @@ func migrate(t *testing.T, connection string) {
 		`completed the operation +[0-9]+ requests`,
 		`stored the index rows of 202 products +4[0-9]{2} requests`,
 		`verified both tables: 0 rows are wrong +[1-9] requests`,
+		`first: complete, .*; 203 primaries in 4[0-9]{2} rows; filled 0; missing 0, wrong 0, orphan 0, duplicate 0, undecided 0; .*`,
+		`two workers verified both tables +[0-9]+ requests`,
 		`found 23 products of the supplier by the index +1 request`,
 	} {
 		if !regexp.MustCompile(want + `\n`).MatchString(out.String()) {
 			t.Errorf("the output lacks %s:\n%s", want, &out)
 		}
+	}
+}
+
+func TestAnUnknownRunIsNotFound(t *testing.T) {
+	t.Setenv(account.Connection, "")
+	if err := status(t.Context(), io.Discard, account.Flags{}, "Runs", "first"); !errors.Is(err, patterns.ErrTableNotFound) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -28,7 +28,7 @@ func (m *migration) run(ctx context.Context) error {
 	for _, do := range []func(context.Context) (string, error){
 		m.fill, m.scan, m.sell, m.addBoth, m.readBoth,
 		m.interrupt, m.readReserved, m.skipReserved,
-		m.create, m.complete, m.backfill, m.verify, m.lookUp,
+		m.create, m.complete, m.backfill, m.verify, m.share, m.lookUp,
 	} {
 		start := m.account.Requests()
 		text, err := do(ctx)

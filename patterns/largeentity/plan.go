@@ -170,10 +170,12 @@ func (t *Table[T]) inBlob(f *field, content []byte) bool {
 	return len(content) > limit
 }
 
+const gzipLevel = 4 // half the time of the default level, for 4 % more bytes of source text
+
 // compress returns content, compressed if that is shorter, and its encoding.
 func compress(content []byte) ([]byte, string) {
 	var short bytes.Buffer
-	w := gzip.NewWriter(&short)
+	w, _ := gzip.NewWriterLevel(&short, gzipLevel)
 	w.Write(content) // a Buffer returns no error
 	w.Close()
 	if short.Len() >= len(content) {

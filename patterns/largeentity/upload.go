@@ -164,7 +164,7 @@ type contentReader struct {
 func newContentReader(r io.Reader, encoding string) *contentReader {
 	c := &contentReader{source: r, sum: sha256.New()}
 	if encoding == gzipEncoding {
-		c.gzip = gzip.NewWriter(&c.compressed)
+		c.gzip, _ = gzip.NewWriterLevel(&c.compressed, gzipLevel)
 		c.buffer = make([]byte, 64<<10)
 	}
 	return c
