@@ -10,6 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
+	"github.com/azpatterns/azpatterns/patterns/reindex"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -42,6 +43,8 @@ func TestABadOptionMatchesOneSentinelInAllPackages(t *testing.T) {
 			"DeleteWhere":      harness.ErrorOf(highvolumedelete.DeleteWhere(ctx, table, sales, &highvolumedelete.DeleteOptions{Parallel: -1})),
 			"Worker":           harness.ErrorOf(eventual.NewWorker(queue, &eventual.Options{Parallel: -1})),
 			"Enqueue":          eventual.Enqueue(ctx, queue, "k", 1, &eventual.EnqueueOptions{Delay: -time.Second}),
+			"Verify":           harness.Failure(t, reindex.Verify(ctx, store, &reindex.Options{Differences: -1})),
+			"Repair":           harness.ErrorOf(reindex.Repair(ctx, store, &reindex.Options{RequestsPerSecond: -1})),
 			"highvolumedelete": highvolumedelete.ErrBadOption,
 			"logdata":          logdata.ErrBadOption,
 		} {

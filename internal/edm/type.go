@@ -109,6 +109,12 @@ func (d *decoder) mismatch(f *field, t *token) error {
 	case edm == f.edm || edm == String && f.takesText():
 		e.Want += " (" + f.typ.String() + ")"
 		e.Got += " that does not fit"
+	case !f.declared && f.canStore(edm):
+		for option, t := range typeOptions {
+			if t == edm {
+				e.Want += `, or the tag table:",` + option + `"`
+			}
+		}
 	}
 	return e
 }

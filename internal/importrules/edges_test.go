@@ -234,6 +234,7 @@ var edges = map[string][]string{
 	"patterns/logdata": {"internal/azerr", "internal/cursor", "internal/pages", "internal/parallel", "patterns"},
 	"patterns/logtail": {"internal/azerr", "internal/cursor", "internal/parallel", "keys", "patterns", "query"},
 	"patterns/reindex": {
+		"internal/azerr",
 		"internal/outbox",
 		"internal/reindex",
 		"keys",

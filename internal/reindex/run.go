@@ -64,11 +64,9 @@ func (r *run) finish(err error) (Report, error) {
 // newRun checks the options. It makes no request.
 func newRun(s *outbox.Store, o Options, yield func(Finding) bool) (*run, error) {
 	r := &run{Options: o, store: s, views: map[string]*view.View{}, yield: yield, began: time.Now()}
-	if r.Parallel <= 0 {
-		r.Parallel = defaultParallel
-	}
-	if r.Differences <= 0 {
-		r.Differences = defaultDifferences
+	if err := errors.Join(azerr.Default(&r.Parallel, defaultParallel, "Parallel"), azerr.Default(&r.PerSecond, 0, "RequestsPerSecond"),
+		azerr.Default(&r.Differences, defaultDifferences, "Differences"), azerr.Default(&r.Grace, 0, "Grace")); err != nil {
+		return nil, err
 	}
 	for _, name := range r.Views {
 		if _, err := s.Views.View(name); err != nil {

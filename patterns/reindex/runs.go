@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/reindex"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -45,15 +46,18 @@ type Job struct {
 // state, which [Runs.Create] creates. enqueue adds a message to a queue, usually by
 // eventual.Enqueue. All machines need stores with the same views.
 func NewRuns[T any](store *patterns.Store[T], state *aztables.Client, enqueue func(context.Context, Job) error, opts *RunsOptions) (*Runs, error) {
-	r := &Runs{store: outbox.EngineOf(store), enqueue: enqueue, segments: 64}
+	r := &Runs{store: outbox.EngineOf(store), enqueue: enqueue}
 	if r.store == nil {
 		return nil, fmt.Errorf("store: %w", patterns.ErrNil)
 	}
 	if enqueue == nil {
 		return nil, fmt.Errorf("enqueue: %w", patterns.ErrNil)
 	}
-	if opts != nil && opts.Segments > 0 {
+	if opts != nil {
 		r.segments = opts.Segments
+	}
+	if err := azerr.Default(&r.segments, 64, "Segments"); err != nil {
+		return nil, err
 	}
 	var err error
 	r.state, err = newState(state)
