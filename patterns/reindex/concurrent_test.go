@@ -105,15 +105,17 @@ func killed(t *testing.T, n, again int, prepare func(testing.TB, *world), run fu
 				return saved, r, err
 			}
 			saved, r, err := once(kill, nil)
+			if !dead {
+				harness.NoError(t, err)
+			}
 			switch {
 			case kill == 0:
 				alone = pages.again
 			case !dead:
 				ended = true
 			default:
-				if _, r, err = once(0, saved); err != nil {
-					t.Fatalf("killed at request %d: %v", kill, err)
-				}
+				_, r, err = once(0, saved)
+				harness.NoError(t, err)
 				if pages.again > alone+again {
 					t.Errorf("killed at request %d: %d pages were read again, %d without that", kill, pages.again, alone)
 				}
