@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ type schedule struct {
 	*harness.Schedule
 	testing.TB
 	queue     *countedQueue
-	processes int
+	processes atomic.Int32
 	added     int // the view that the procedure adds and removes
 }
 
@@ -56,9 +57,10 @@ func (s *schedule) open(p *harness.Process, v version) *world {
 	return w
 }
 
-func (s *schedule) process() *harness.Process {
-	s.processes++
-	return s.Process(s.processes)
+// process returns a new process and its number. It may be called concurrently.
+func (s *schedule) process() (*harness.Process, int) {
+	number := int(s.processes.Add(1))
+	return s.Process(number), number
 }
 
 // compete lets writers of the versions change persons, and a worker complete operations. It
@@ -67,12 +69,9 @@ func (s *schedule) compete(ctx context.Context, meanwhile func(), versions ...ve
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var writers, workers sync.WaitGroup
-	var mu sync.Mutex
 	start := func(v version) (*world, *harness.Process, *rand.Rand) {
-		mu.Lock()
-		defer mu.Unlock()
-		p := s.process()
-		return s.open(p, v), p, rand.New(rand.NewPCG(s.Seed, uint64(s.processes)))
+		p, number := s.process()
+		return s.open(p, v), p, rand.New(rand.NewPCG(s.Seed, uint64(number)))
 	}
 	for i := range 4 {
 		v := versions[i%len(versions)]
@@ -123,7 +122,7 @@ func (s *schedule) finish(ctx context.Context, v version) {
 func (s *schedule) backfill(ctx context.Context, v version, view string) {
 	var cursor []byte
 	for try := 0; ; try++ {
-		p := s.process()
+		p, _ := s.process()
 		if try > 50 {
 			p = s.Reliable()
 		}
@@ -233,7 +232,7 @@ func schedules(t *testing.T, modes []string, number int, run func(ctx context.Co
 // The steps are those of the package documentation. In each, programs of two versions write,
 // and crash, as do the workers and the process that runs Backfill.
 func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
-	schedules(t, []string{"building first", "no competition"}, 100, func(ctx context.Context, mode string, s *schedule) {
+	schedules(t, []string{"building first", "no competition"}, 60, func(ctx context.Context, mode string, s *schedule) {
 		old, building, full, retired := version{lacks: true}, version{building: true}, version{}, version{retired: true}
 		w := s.open(s.Reliable(), old)
 		w.fill(s.TB, persons, false)
@@ -276,7 +275,7 @@ func TestACorrectTableHasNoFindingsWhateverRequestsFailOrArriveLate(t *testing.T
 				_ = sleep(ctx, time.Duration(s.IntN(60))*time.Second)
 				p := s.Reliable()
 				if mode == "repair" {
-					p = s.process()
+					p, _ = s.process()
 				}
 				r, _ := reindex.Repair(ctx, s.open(p, version{}).Store, &reindex.Options{DryRun: mode == "verify"})
 				if n := r.Missing + r.Wrong + r.Orphan + r.Duplicate; n > 0 {
