@@ -232,7 +232,7 @@ func schedules(t *testing.T, modes []string, number int, run func(ctx context.Co
 // The steps are those of the package documentation. In each, programs of two versions write,
 // and crash, as do the workers and the process that runs Backfill.
 func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
-	schedules(t, []string{"building first", "no competition"}, 60, func(ctx context.Context, mode string, s *schedule) {
+	schedules(t, []string{"building first", "no competition"}, 100, func(ctx context.Context, mode string, s *schedule) {
 		old, building, full, retired := version{lacks: true}, version{building: true}, version{}, version{retired: true}
 		w := s.open(s.Reliable(), old)
 		w.fill(s.TB, persons, false)
