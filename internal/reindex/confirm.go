@@ -159,9 +159,13 @@ func (r *run) lock(g *group) (unlock func()) {
 }
 
 // interrupts reports whether err, of a request, means that the run should be continued
-// later, rather than with the next group.
+// later, rather than with the next group. A change that was refused before it was sent
+// concerns its primary only.
 func interrupts(ctx context.Context, err error) bool {
 	var e *azerr.Error
+	if ctx.Err() == nil && (errors.Is(err, azerr.ErrNeedsAccelerate) || errors.Is(err, azerr.ErrTooLarge)) {
+		return false
+	}
 	return ctx.Err() != nil || errors.Is(err, azerr.ErrThrottled) || errors.As(err, &e) && (e.Status == 0 || e.Status >= 500 || e.Status == 403)
 }
 

@@ -231,3 +231,33 @@ func (w *world) wantState(t testing.TB, view, want string) {
 		}
 	}
 }
+
+// A client without Accelerate cannot change a row with a quote in its key in a transaction.
+func TestBackfillReportsAPrimaryThatCannotBeChangedAndFillsTheOthers(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		w := newWorld(t, b)
+		ids := []string{"id_1", "id_2", "id_O'Brien", "id_😀"}
+		for i, id := range ids {
+			p := personOf(i)
+			p.PartitionKey, p.RowKey = "dept", id
+			_, err := w.Table().Insert(t.Context(), p)
+			harness.NoError(t, err)
+		}
+		r, err := reindex.Backfill(t.Context(), w.Store, "email", nil)
+		harness.NoError(t, err)
+		if b.Accelerated {
+			if r.Filled != len(ids) || r.Failed != 0 {
+				t.Errorf("%+v", r)
+			}
+			return
+		}
+		if r.Filled != len(ids)-1 || len(r.Failures) == 0 {
+			t.Errorf("%+v", r)
+		}
+		for _, f := range r.Failures {
+			if f.Primary.Row != "id_O'Brien" || !errors.Is(f.Err, patterns.ErrNeedsAccelerate) {
+				t.Errorf("%v: %v", f.Primary, f.Err)
+			}
+		}
+	})
+}
