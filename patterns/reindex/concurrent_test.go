@@ -208,8 +208,13 @@ func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T)
 			}
 		})
 		w, _, _ := process(false)
+		// At least 20 runs, and as many more as it takes until there was enough to be confused by:
+		// how much the writers do in one run depends on the order of goroutines.
 		suspects := 0
-		for range 20 {
+		for runs := 0; runs < 20 || written.Load() < 1000 || suspects < 100; runs++ {
+			if runs == 200 {
+				t.Fatalf("%d writes, and %d reads of suspects in one run: too few", written.Load(), suspects)
+			}
 			for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) { suspects = max(suspects, r.Requests.Confirm) }}) {
 				harness.NoError(t, err)
 				t.Errorf("%+v", f)
@@ -217,9 +222,6 @@ func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T)
 		}
 		stop()
 		writers.Wait()
-		if written.Load() < 1000 || suspects < 100 {
-			t.Errorf("%d writes, and %d reads of suspects in one run: too few", written.Load(), suspects)
-		}
 		w.complete(t)
 		for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) {
 			if r.Undecided > 0 {
