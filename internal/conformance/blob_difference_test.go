@@ -139,4 +139,12 @@ var blobDifferences = []difference{
 		"CannotVerifyCopySource: the copy source cannot be read", "rest/api/storageservices/blob-service-error-codes"},
 	{"tags that are not XML", 1, "400",
 		"every refusal has a code, here InvalidXmlDocument", "rest/api/storageservices/common-rest-api-error-codes"},
+	{"metrics of blobs that are kept for 366 days", 0, "202",
+		"Days is 1 to 365; recorded as InvalidXmlDocument by TestAccountDeleteRetentionPolicyDaysTooLarge of azblob", "rest/api/storageservices/set-blob-service-properties"},
+	{"deleted blobs that are kept for no days", 0, "202",
+		"Days is required if Enabled is true; recorded as InvalidXmlDocument by TestAccountDeleteRetentionPolicyDaysOmitted of azblob", "rest/api/storageservices/set-blob-service-properties"},
+	{"a policy of a container without an id", 0, "200",
+		"Id is required; recorded as InvalidXmlDocument by TestSetAccessPolicyWithNullId of azblob", "rest/api/storageservices/set-container-acl"},
+	{"a policy of a container with an id of 65 letters", 0, "200",
+		"an Id has at most 64 characters; recorded as InvalidXmlDocument by TestContainerSetPermissionsSignedIdentifierTooLong of azblob", "rest/api/storageservices/set-container-acl"},
 }

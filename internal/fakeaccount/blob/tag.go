@@ -77,7 +77,7 @@ func (c *call) setTags() *reply.Error {
 	var tags []tag
 	for _, k := range set.Children {
 		if k.Name != "Tag" || k.Child("Key") == nil || k.Child("Value") == nil {
-			return reply.InvalidXML()
+			return reply.UnknownXML(k.Name)
 		}
 		tags = append(tags, tag{k.Child("Key").Text, k.Child("Value").Text})
 	}
