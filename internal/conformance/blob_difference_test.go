@@ -1,5 +1,28 @@
 package conformance
 
+import (
+	"slices"
+	"strings"
+)
+
+// urlDifferences contains the cases of the operations with a URL that Azurite does not have.
+func urlDifferences() []difference {
+	var all []difference
+	for _, c := range copySourceCases() {
+		if !strings.Contains(c.name, "from a URL") {
+			continue
+		}
+		copies := slices.IndexFunc(c.steps, func(s step) bool { return strings.Contains(s.headers, "copy-source") })
+		got := "501 APINotImplemented"
+		if strings.Contains(c.name, "unknown option") {
+			got = "400"
+		}
+		all = append(all, difference{c.name, copies, got, "Put Blob From URL and Put Block From URL are operations of the service",
+			"rest/api/storageservices/operations-on-block-blobs"})
+	}
+	return all
+}
+
 var blobDifferences = []difference{
 	{"a deleted container blocks its name", 2, "201",
 		"Delete Container: for at least 30 seconds a container of the same name is refused with ContainerBeingDeleted", "rest/api/storageservices/delete-container"},
@@ -147,4 +170,38 @@ var blobDifferences = []difference{
 		"Id is required; recorded as InvalidXmlDocument by TestSetAccessPolicyWithNullId of azblob", "rest/api/storageservices/set-container-acl"},
 	{"a policy of a container with an id of 65 letters", 0, "200",
 		"an Id has at most 64 characters; recorded as InvalidXmlDocument by TestContainerSetPermissionsSignedIdentifierTooLong of azblob", "rest/api/storageservices/set-container-acl"},
+	{"a container is deleted twice", 2, "404 ContainerNotFound",
+		"the reply to a delete of a container that is being deleted is that to the first; reproduced in issue 12503 of azure-sdk-for-net", "rest/api/storageservices/delete-container"},
+	{"the time at which the tier was set", 1, "~ 200",
+		"x-ms-access-tier-change-time is returned only if the tier was ever set", "rest/api/storageservices/get-blob-properties"},
+	{"a delete if the tier was set since the past", 2, "202",
+		"recorded as AccessTierChangeTimeConditionNotMet by TestBlobDeleteAccessTierIfUnmodifiedSinceFalse of azblob", "rest/api/storageservices/delete-blob"},
+	{"a list on a condition by time for a blob with only staged blocks", 1, "201",
+		"recorded as ConditionNotMet by TestBlobPutBlockListIfModifiedSinceFalse of azblob", "rest/api/storageservices/put-block-list"},
+	{"a copy that was never started is aborted", 0, "404 BlobNotFound",
+		"recorded as InvalidQueryParameterValue by TestBlobAbortCopyNoCopyStarted of azblob", "rest/api/storageservices/abort-copy-blob"},
+	{"a synchronous copy without a signature", 1, "202",
+		"the source must be public or be authorized via a shared access signature; reproduced in issue 32028 of azure-sdk-for-net", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with a signature that permits only writing", 1, "202",
+		"the source must be public or be authorized via a shared access signature; reproduced in issue 32028 of azure-sdk-for-net", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with a signature that has expired", 1, "202",
+		"the source must be public or be authorized via a shared access signature; reproduced in issue 32028 of azure-sdk-for-net", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with a wrong signature", 1, "202",
+		"the source must be public or be authorized via a shared access signature; reproduced in issue 32028 of azure-sdk-for-net", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with the MD5 of the source", 1, "~ 202",
+		"Content-MD5 is returned if x-ms-source-content-md5 was sent; expected by TestCopyBlockBlobFromUrlSourceContentMD5 of azblob", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with another MD5", 1, "202",
+		"if the two hashes do not match, the operation fails with 400", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy if the ETag of the source is another", 1, "412 ConditionNotMet",
+		"SourceConditionNotMet: the source condition was not met", "rest/api/storageservices/blob-service-error-codes"},
+	{"a synchronous copy if the ETag of the source differs", 1, "304 ConditionNotMet",
+		"status 412; the code is that of TestPutBlobFromUrlSourceIfNoneMatchFalse of azblob", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with an unknown option for tags", 1, "400",
+		"every refusal has a code, here InvalidHeaderValue", "rest/api/storageservices/common-rest-api-error-codes"},
+	{"a copy by a signature does not read without one", 1, "202",
+		"access to the source is authorized separately", "rest/api/storageservices/copy-blob"},
+	{"two signatures", 1, "403 AuthorizationFailure",
+		"AuthenticationFailed: the server failed to authenticate the request", "rest/api/storageservices/common-rest-api-error-codes"},
+	{"tags on conditions", 1, "204",
+		"x-ms-blob-if-match and the like; expected by TestGetSetTagsWithBlobModifiedAccessConditions of azblob", "rest/api/storageservices/set-blob-tags"},
 }

@@ -13,8 +13,8 @@ func TestBlobService(t *testing.T) {
 		cases: join(containerCases(), containerNameCases(), containerSettingCases(), containerListCases(),
 			putBlobCases(), checksumCases(), blobNameCases(), rangeCases(), blobConditionCases(), blobSettingCases(), blobDeleteCases(),
 			blockCases(), blockRefusals(), appendCases(), appendRefusals(), blobListCases(), listRefusals(), leaseCases(), leaseRefusals(), containerLeaseCases(),
-			copyCases(), copyRefusals(), tagCases(), blobLanguageCases()),
-		differs: blobDifferences,
+			copyCases(), copyRefusals(), copySourceCases(), blobSignatureCases(), tagCases(), blobLanguageCases()),
+		differs: append(urlDifferences(), blobDifferences...),
 	}.onBoth(t)
 }
 
@@ -47,6 +47,10 @@ func containerCases() []conversation {
 		{"a deleted container blocks its name", []step{
 			{"PUT /{C}x?restype=container", "", "", "201"}, {"DELETE /{C}x?restype=container", "", "", "202"},
 			{"PUT /{C}x?restype=container", "", "", "409 ContainerBeingDeleted"},
+		}},
+		{"a container is deleted twice", []step{
+			{"PUT /{C}x?restype=container", "", "", "201"}, {"DELETE /{C}x?restype=container", "", "", "202"},
+			{"DELETE /{C}x?restype=container", "", "", "202"}, {"GET /{C}x?restype=container", "", "", "404 ContainerNotFound"},
 		}},
 		one("a missing container cannot be deleted", "DELETE /{C}none?restype=container", "", "", "404 ContainerNotFound"),
 		one("POST to a container", "POST /{C}?restype=container", "", "", "405 UnsupportedHttpVerb"),

@@ -53,6 +53,9 @@ func (a *Account) handler(s op.Service) http.Handler {
 		for name, values := range res.Header {
 			w.Header()[name] = values
 		}
+		if res.Header["Content-Type"] == nil {
+			w.Header()["Content-Type"] = nil // so that net/http does not guess it
+		}
 		w.WriteHeader(res.StatusCode)
 		if _, err := io.Copy(w, res.Body); err != nil {
 			_ = http.NewResponseController(w).Flush() // the part before the break is delivered

@@ -36,6 +36,7 @@ type blob struct {
 	meta      xmlservice.Metadata
 	tags      []tag
 	tier      string // "" unless set explicitly
+	tiered    time.Time
 	sealed    bool
 	blocks    []block
 	staged    map[string][]byte
@@ -148,6 +149,9 @@ func (c *call) replace(cond conditions, fresh *blob, fill func(*blob) *reply.Err
 	if e := cond.create(old); e != nil {
 		return e
 	}
+	if old == nil && b != nil && !cond.modified.IsZero() && !changedSince(b.stagedAt, cond.modified) {
+		return cond.failed(http.StatusPreconditionFailed)
+	}
 	if old != nil && old.kind != fresh.kind {
 		return wrongType()
 	}
@@ -157,10 +161,13 @@ func (c *call) replace(cond conditions, fresh *blob, fill func(*blob) *reply.Err
 		}
 	}
 	fresh.name, fresh.committed, fresh.created = c.Name, true, c.Now
+	if fresh.tier != "" {
+		fresh.tiered = c.Now
+	}
 	if old != nil {
 		fresh.created, fresh.lease = old.created, old.lease
 		if fresh.tier == "" {
-			fresh.tier = old.tier
+			fresh.tier, fresh.tiered = old.tier, old.tiered
 		}
 	}
 	if b != nil {

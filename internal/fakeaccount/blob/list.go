@@ -176,6 +176,8 @@ func (b *blob) xml(x *xmlservice.XML, c *call, include map[string]bool) {
 		x.Text("AccessTier", b.accessTier())
 		if b.tier == "" {
 			x.Text("AccessTierInferred", "true")
+		} else {
+			x.Text("AccessTierChangeTime", xmlservice.HTTPTime(b.tiered))
 		}
 	}
 	b.lease.xml(x, c.Now)

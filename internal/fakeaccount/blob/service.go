@@ -19,10 +19,18 @@ type Service struct {
 	dying      xmlservice.Tombstones
 	ticks      xmlservice.Ticks
 	setting    xmlservice.Settings
+	permit     func(*request.Request) *reply.Error
 }
 
-// New returns a service without containers.
-func New() *Service { return &Service{containers: map[string]*container{}} }
+// New returns a service without containers. permit verifies the credentials of the requests
+// that another request contains: of the operations of a batch, and of the source of a copy.
+// If nil, they need none.
+func New(permit func(*request.Request) *reply.Error) *Service {
+	if permit == nil {
+		permit = func(*request.Request) *reply.Error { return nil }
+	}
+	return &Service{containers: map[string]*container{}, permit: permit}
+}
 
 // call is a request being carried out.
 type call struct {

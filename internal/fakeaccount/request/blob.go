@@ -15,16 +15,17 @@ func (r *Request) parseBlob() {
 	var refusals []*reply.Error // the first one is the reply
 	add := func(e *reply.Error) { refusals = append(refusals, e) }
 	add(r.unsupported())
-	if r.Path == "" || restype == "account" {
-		r.Resource, r.Name, _ = strings.Cut(r.Path, "/")
+	path := strings.ReplaceAll(r.Path, `\`, "/") // as the service does, but not in a prefix to list
+	if path == "" || restype == "account" {
+		r.Resource, r.Name, _ = strings.Cut(path, "/")
 		var refusal *reply.Error
 		r.Op, refusal = blobAccountOp(r.Method, restype, r.Query.Get("comp"))
 		add(refusal)
 	} else {
 		var ok bool
-		r.Resource, r.Name, ok = strings.Cut(r.Path, "/")
+		r.Resource, r.Name, ok = strings.Cut(path, "/")
 		if (!ok || r.Name == "") && !r.Query.Has("restype") {
-			r.Resource, r.Name = rootContainer, strings.TrimSuffix(r.Path, "/")
+			r.Resource, r.Name = rootContainer, strings.TrimSuffix(path, "/")
 		}
 		add(CheckContainer(r.Resource))
 		var refusal *reply.Error
