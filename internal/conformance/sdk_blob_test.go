@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"crypto/md5"
 	"errors"
 	"fmt"
 	"io"
@@ -65,7 +66,8 @@ var blobPrograms = []program{
 			return err
 		}
 		got, err := s.download("b", &azblob.DownloadStreamOptions{Range: blob.HTTPRange{Offset: 3, Count: 4}})
-		return errors.Join(err, same("content", got, "3456"))
+		all, allErr := s.download("b", &azblob.DownloadStreamOptions{Range: blob.HTTPRange{Offset: -1}})
+		return errors.Join(err, allErr, same("content", got, "3456"), same("content from before the start", all, "0123456789"))
 	}},
 	{"a missing blob", func(s *session) error {
 		_, err := s.download("none", nil)
@@ -110,6 +112,46 @@ var blobPrograms = []program{
 			}
 		}
 		return errors.Join(same("type", *p.ContentType, "text/css"), same("color", color, "blue"), same("kind", *p.BlobType, blob.BlobTypeBlockBlob), same("length", *p.ContentLength, int64(1)))
+	}},
+	{"metadata with a name that HTTP does not allow", func(s *session) error {
+		_, err := s.container.NewBlockBlobClient("b").Upload(s.ctx, body("x"), &blockblob.UploadOptions{Metadata: map[string]*string{"!@#": to.Ptr("x")}})
+		return same("net/http refuses it", err != nil && strings.Contains(err.Error(), "invalid header field name"), true)
+	}},
+	{"CopyFromURL", func(s *session) error {
+		if _, err := s.upload("b", "content"); err != nil {
+			return err
+		}
+		from := s.container.NewBlobClient("b")
+		signed := func(p sas.BlobPermissions) string {
+			link, err := from.GetSASURL(p, time.Now().Add(time.Hour), nil)
+			if err != nil {
+				return err.Error()
+			}
+			return link
+		}
+		to := s.container.NewBlobClient("copy")
+		_, bareErr := to.CopyFromURL(s.ctx, from.URL(), nil)
+		_, writeErr := to.CopyFromURL(s.ctx, signed(sas.BlobPermissions{Write: true}), nil)
+		sum := md5.Sum([]byte("content"))
+		_, err := to.CopyFromURL(s.ctx, signed(sas.BlobPermissions{Read: true}), &blob.CopyFromURLOptions{SourceContentMD5: sum[:]})
+		_, wrongErr := to.CopyFromURL(s.ctx, signed(sas.BlobPermissions{Read: true}), &blob.CopyFromURLOptions{SourceContentMD5: make([]byte, 16)})
+		return errors.Join(err, refused(bareErr, 401, string(bloberror.CannotVerifyCopySource)), refused(writeErr, 403, string(bloberror.CannotVerifyCopySource)),
+			refused(wrongErr, 400, string(bloberror.MD5Mismatch)))
+	}},
+	{"UploadBlobFromURL with the tags of the source", func(s *session) error {
+		if _, err := s.container.NewBlockBlobClient("b").Upload(s.ctx, body("x"), &blockblob.UploadOptions{Tags: map[string]string{"color": "blue"}}); err != nil {
+			return err
+		}
+		link, err := s.container.NewBlobClient("b").GetSASURL(sas.BlobPermissions{Read: true, Tag: true}, time.Now().Add(time.Hour), nil)
+		if err != nil {
+			return err
+		}
+		client := s.container.NewBlockBlobClient("copy")
+		if _, err := client.UploadBlobFromURL(s.ctx, link, &blockblob.UploadBlobFromURLOptions{CopySourceTags: to.Ptr(blockblob.BlobCopySourceTagsCopy)}); err != nil {
+			return err
+		}
+		res, err := client.GetTags(s.ctx, nil)
+		return errors.Join(err, same("tags", len(res.BlobTagSet), 1))
 	}},
 	{"blocks of an append blob", func(s *session) error {
 		client := s.container.NewAppendBlobClient("log")
