@@ -13,7 +13,7 @@ func TestBlobService(t *testing.T) {
 		cases: join(containerCases(), containerNameCases(), containerSettingCases(), containerListCases(),
 			putBlobCases(), checksumCases(), blobNameCases(), rangeCases(), blobConditionCases(), blobSettingCases(), blobDeleteCases(),
 			blockCases(), blockRefusals(), appendCases(), appendRefusals(), blobListCases(), listRefusals(), leaseCases(), leaseRefusals(), containerLeaseCases(),
-			copyCases(), copyRefusals(), copySourceCases(), blobSignatureCases(), tagCases(), blobLanguageCases()),
+			copyCases(), copyRefusals(), copySourceCases(), blobSignatureCases(), blobBatchCases(), snapshotCases(), tagCases(), blobLanguageCases()),
 		differs: append(urlDifferences(), blobDifferences...),
 	}.onBoth(t)
 }

@@ -284,6 +284,84 @@ var blobPrograms = []program{
 		}
 		return errors.Join(same("tags", len(res.BlobTagSet), 1), same("color", *res.BlobTagSet[0].Value, "blue"))
 	}},
+	{"CreateSnapshot", func(s *session) error {
+		if _, err := s.upload("b", "one"); err != nil {
+			return err
+		}
+		client := s.container.NewBlockBlobClient("b")
+		snapshot, err := client.CreateSnapshot(s.ctx, nil)
+		if err != nil {
+			return err
+		}
+		if _, err := s.upload("b", "two"); err != nil {
+			return err
+		}
+		at, err := client.WithSnapshot(*snapshot.Snapshot)
+		if err != nil {
+			return err
+		}
+		buffer := make([]byte, 3)
+		_, err = at.DownloadBuffer(s.ctx, buffer, nil)
+		_, deleteErr := client.Delete(s.ctx, nil)
+		_, allErr := client.Delete(s.ctx, &blob.DeleteOptions{DeleteSnapshots: to.Ptr(blob.DeleteSnapshotsOptionTypeInclude)})
+		return errors.Join(err, same("content", string(buffer), "one"), refused(deleteErr, 409, string(bloberror.SnapshotsPresent)), allErr)
+	}},
+	{"SubmitBatch of deletes", func(s *session) error {
+		for _, name := range []string{"a", "b", "c d"} {
+			if _, err := s.upload(name, "x"); err != nil {
+				return err
+			}
+		}
+		batch, err := s.container.NewBatchBuilder()
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{"a", "none", "c d"} {
+			if err := batch.Delete(name, nil); err != nil {
+				return err
+			}
+		}
+		res, err := s.container.SubmitBatch(s.ctx, batch, nil)
+		if err != nil {
+			return err
+		}
+		var errs []error
+		for _, item := range res.Responses {
+			if strings.HasSuffix(*item.BlobName, "none") { // the address of Azurite contains the account
+				item.Error = refused(item.Error, 404, string(bloberror.BlobNotFound))
+			}
+			errs = append(errs, item.Error)
+		}
+		_, goneErr := s.download("c d", nil)
+		_, keptErr := s.download("b", nil)
+		return errors.Join(errors.Join(errs...), same("replies", len(errs), 3), refused(goneErr, 404, string(bloberror.BlobNotFound)), keptErr)
+	}},
+	{"SubmitBatch of changes of the tier with a signature", func(s *session) error {
+		if _, err := s.upload("b", "x"); err != nil {
+			return err
+		}
+		link, err := s.container.GetSASURL(sas.ContainerPermissions{Write: true}, time.Now().Add(time.Hour), nil)
+		if err != nil {
+			return err
+		}
+		signed, err := container.NewClientWithNoCredential(link, &container.ClientOptions{ClientOptions: s.options})
+		if err != nil {
+			return err
+		}
+		batch, err := signed.NewBatchBuilder()
+		if err != nil {
+			return err
+		}
+		if err := batch.SetTier("b", blob.AccessTierCool, nil); err != nil {
+			return err
+		}
+		res, err := signed.SubmitBatch(s.ctx, batch, nil)
+		if err != nil {
+			return err
+		}
+		p, err := s.container.NewBlobClient("b").GetProperties(s.ctx, nil)
+		return errors.Join(err, res.Responses[0].Error, same("tier", *p.AccessTier, "Cool"))
+	}},
 	{"Delete a blob twice", func(s *session) error {
 		if _, err := s.upload("b", "x"); err != nil {
 			return err

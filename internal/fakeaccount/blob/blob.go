@@ -43,6 +43,8 @@ type blob struct {
 	stagedAt  time.Time
 	lease     lease
 	copied    *copied
+	snapshot  string  // the id, "" for the blob itself
+	snapshots []*blob // of the blob, the oldest first
 }
 
 // size is the length of the content in bytes.
@@ -117,14 +119,14 @@ func noBlob() *reply.Error {
 	return reply.New(http.StatusNotFound, "BlobNotFound", "The specified blob does not exist.")
 }
 
-// lookup returns the container, and the blob, which may be uncommitted, or nil. The caller
-// holds s.mu.
+// lookup returns the container, and the blob or its snapshot. The blob may be uncommitted, or
+// nil. The caller holds s.mu.
 func (c *call) lookup() (*container, *blob, *reply.Error) {
 	ct, e := c.find()
 	if e != nil {
 		return nil, nil, e
 	}
-	return ct, ct.get(c.Name, c.Now), nil
+	return ct, ct.get(c.Name, c.Now).snapshotOf(c.Query.Get("snapshot")), nil
 }
 
 func wrongType() *reply.Error {
@@ -171,6 +173,7 @@ func (c *call) replace(cond conditions, fresh *blob, fill func(*blob) *reply.Err
 		}
 	}
 	if b != nil {
+		fresh.snapshots = b.snapshots
 		*b = *fresh // which also drops the uncommitted blocks
 	} else {
 		b = fresh

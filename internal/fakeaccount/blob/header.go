@@ -160,39 +160,6 @@ func (c *call) setHeaders() *reply.Error {
 	return e
 }
 
-// tierConditions reads the conditions on the time at which the tier of a blob was set.
-func (c *call) tierConditions() (k conditions, e *reply.Error) {
-	if k.modified, e = since(c.Call, "X-Ms-Access-Tier-If-Modified-Since"); e == nil {
-		k.unmodified, e = since(c.Call, "X-Ms-Access-Tier-If-Unmodified-Since")
-	}
-	return k, e
-}
-
-// https://learn.microsoft.com/rest/api/storageservices/delete-blob
-func (c *call) deleteBlob() *reply.Error {
-	switch v := c.Header("X-Ms-Delete-Snapshots"); v {
-	case "", "include":
-	case "only":
-		return reply.NotImplemented("snapshots")
-	default:
-		return reply.InvalidHeader("x-ms-delete-snapshots", v)
-	}
-	tierCond, e := c.tierConditions()
-	if e != nil {
-		return e
-	}
-	return c.onOwnBlob(func(ct *container, b *blob) *reply.Error {
-		if tierCond.write("", b.tiered) != nil {
-			return reply.New(http.StatusPreconditionFailed, "AccessTierChangeTimeConditionNotMet", "The condition specified using access tier change time conditional header(s) is not met.")
-		}
-		ct.remove(b)
-		c.Count(0, 1)
-		c.Set("X-Ms-Delete-Type-Permanent", "true")
-		c.Empty(http.StatusAccepted)
-		return nil
-	})
-}
-
 // copied is the source of the content of a blob.
 type copied struct {
 	id, source string

@@ -89,6 +89,8 @@ func (c *call) carryOut() *reply.Error {
 		return c.setACL()
 	case op.BlobList:
 		return c.listBlobs()
+	case op.BlobBatch:
+		return c.batch()
 	}
 	return c.carryOutOnBlob()
 }
@@ -122,6 +124,8 @@ func (c *call) carryOutOnBlob() *reply.Error {
 		return c.appendBlock(source)
 	case op.BlobSeal:
 		return c.seal()
+	case op.BlobSnapshot:
+		return c.takeSnapshot()
 	case op.BlobDelete:
 		return c.deleteBlob()
 	case op.BlobSetMetadata:

@@ -81,7 +81,7 @@ func cannotVerify(e *reply.Error, status int) *reply.Error {
 func (c *call) sourceBlob(s source) (*blob, *reply.Error) {
 	var b *blob
 	if ct := c.s.containers[s.read.Resource]; ct != nil {
-		b = ct.get(s.read.Name, c.Now)
+		b = ct.get(s.read.Name, c.Now).snapshotOf(s.read.Query.Get("snapshot"))
 	}
 	if b == nil || !b.committed {
 		return nil, cannotVerify(noBlob(), http.StatusNotFound)
