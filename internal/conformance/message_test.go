@@ -175,6 +175,9 @@ func messageRefusals() []conversation {
 		one("a message of a missing queue", "DELETE /{Q}none/messages/1?popreceipt=x", "", "", "404 QueueNotFound"),
 		one("no credential", "GET /{Q}/messages", "Authorization: none", "", "401 NoAuthenticationInformation"),
 		one("a wrong signature", "GET /{Q}/messages", "Authorization: SharedKey devstoreaccount1:AAAA", "", "403 AuthenticationFailed"),
+		one("a signature to read", "GET /{Q}/messages?peekonly=true", "Sas: q={Q}&sp=r", "", "200"),
+		one("a signature to add does not read", "GET /{Q}/messages?peekonly=true", "Sas: q={Q}&sp=a", "", "403 AuthorizationPermissionMismatch"),
+		one("two signatures", "GET /{Q}/messages?peekonly=true", "Sas: q={Q}&sp=r&sig=AAAA", "", "403 AuthenticationFailed"),
 		one("an unknown scheme", "GET /{Q}/messages", "Authorization: Digest x", "", "400 InvalidAuthenticationInfo"),
 		one("an invalid version", "GET /{Q}/messages", "x-ms-version: yesterday", "", "400 InvalidHeaderValue"),
 	}

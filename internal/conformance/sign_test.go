@@ -18,7 +18,7 @@ import (
 
 // sign adds the date and the signature: Shared Key Lite for the Table service, Shared Key for the others. It does not
 // change an existing Authorization header, except that "none" means no signature. If the request has the header Sas, it
-// adds a SAS of the table or container to the address instead.
+// adds a SAS of the table, queue or container to the address instead.
 // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
 func sign(t *testing.T, req *http.Request, s service) {
 	t.Helper()
@@ -62,10 +62,7 @@ func signature(t *testing.T, text string) string {
 // addSAS adds a SAS to the address of a request to the service s.
 func addSAS(t *testing.T, req *http.Request, s service, text string) {
 	t.Helper()
-	sas := tableSAS
-	if s == blobs {
-		sas = containerSAS
-	}
+	sas := map[service]func(*testing.T, string) string{tables: tableSAS, queues: queueSAS, blobs: containerSAS}[s]
 	if req.URL.RawQuery != "" {
 		req.URL.RawQuery += "&"
 	}
@@ -88,6 +85,16 @@ func containerSAS(t *testing.T, text string) string {
 		p.Del("c")
 		p.Set("sr", "c")
 		return resource, []string{"sr", "", "rscc", "rscd", "rsce", "rscl", "rsct"}
+	})
+}
+
+// queueSAS is tableSAS for a queue, whose name is the parameter q.
+func queueSAS(t *testing.T, text string) string {
+	t.Helper()
+	return serviceSAS(t, text, func(p url.Values) (string, []string) {
+		resource := "/queue/" + storagetest.AccountName + "/" + p.Get("q")
+		p.Del("q")
+		return resource, nil
 	})
 }
 

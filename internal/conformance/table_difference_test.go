@@ -238,4 +238,6 @@ var tableDifferences = []difference{
 	{"a signature of a stored policy", 8, "403 AuthorizationFailure",
 		"AuthenticationFailed: a signature that is not valid at that time",
 		"rest/api/storageservices/sas-error-codes"},
+	{"a signature with another in front of it", 4, "403 AuthorizationFailure",
+		"AuthenticationFailed: the server failed to authenticate the request", "rest/api/storageservices/common-rest-api-error-codes"},
 }
