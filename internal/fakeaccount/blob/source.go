@@ -12,18 +12,18 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// source is what the headers of a copy specify about its source.
-type source struct {
-	read *request.Request // of the source, which is in the same account
-	cond conditions
-	url  bool // it is read by its URL, not within the account
-	tags bool // its tags are copied, too
+// copySource is what the headers of a copy specify about its source.
+type copySource struct {
+	read  *request.Request // of the source, which is in the same account
+	cond  conditions
+	byURL bool // it is read by its URL, not within the account
+	tags  bool // its tags are copied, too
 }
 
-// readSource reads the headers of a copy, and verifies the credential of its source. If url
+// readSource reads the headers of a copy, and verifies the credential of its source. If byURL
 // is false, the owner of the account needs none.
-func (c *call) readSource(url bool) (s source, e *reply.Error) {
-	s.url = url
+func (c *call) readSource(byURL bool) (s copySource, e *reply.Error) {
+	s.byURL = byURL
 	if s.cond, e = readConditions(c.Call, ofSource, false); e != nil {
 		return s, e
 	}
@@ -31,6 +31,7 @@ func (c *call) readSource(url bool) (s source, e *reply.Error) {
 		return s, e
 	}
 	switch option := c.Header("X-Ms-Copy-Source-Tag-Option"); {
+	case !byURL: // it does not have this header
 	case option == "COPY" && c.Header("X-Ms-Tags") != "":
 		return s, reply.InvalidHeader("x-ms-tags", c.Header("X-Ms-Tags"))
 	case option == "COPY":
@@ -39,7 +40,7 @@ func (c *call) readSource(url bool) (s source, e *reply.Error) {
 		return s, reply.InvalidHeader("x-ms-copy-source-tag-option", option)
 	}
 	signed := s.read.Header.Get("Authorization") != "" || s.read.Query.Has("sig")
-	if url || signed || c.Header("Authorization") == "" {
+	if byURL || signed || c.Header("Authorization") == "" {
 		if e := c.s.permit(s.read); e != nil {
 			return s, cannotVerify(e, e.Status)
 		}
@@ -78,7 +79,7 @@ func cannotVerify(e *reply.Error, status int) *reply.Error {
 }
 
 // sourceBlob returns the source after checking its conditions. The caller holds s.mu.
-func (c *call) sourceBlob(s source) (*blob, *reply.Error) {
+func (c *call) sourceBlob(s copySource) (*blob, *reply.Error) {
 	var b *blob
 	if ct := c.s.containers[s.read.Resource]; ct != nil {
 		b = ct.get(s.read.Name, c.Now).snapshotOf(s.read.Query.Get("snapshot"))
@@ -87,7 +88,7 @@ func (c *call) sourceBlob(s source) (*blob, *reply.Error) {
 		return nil, cannotVerify(noBlob(), http.StatusNotFound)
 	}
 	e := s.cond.write(b.etag, b.modified)
-	if e != nil && s.url && (s.cond.noneMatch != nil || !s.cond.modified.IsZero()) {
+	if e != nil && s.byURL && (s.cond.noneMatch != nil || !s.cond.modified.IsZero()) {
 		// The source itself replies with 304.
 		e.Status = http.StatusNotModified
 		e = cannotVerify(e, http.StatusPreconditionFailed)
@@ -113,7 +114,7 @@ func (c *call) sourceContent(limit int64) ([]byte, *reply.Error) {
 
 // source returns the verified content of the source blob, or its x-ms-source-range, and a
 // copy of the blob at the same time.
-func (c *call) source(s source, limit int64) ([]byte, blob, *reply.Error) {
+func (c *call) source(s copySource, limit int64) ([]byte, blob, *reply.Error) {
 	var none blob
 	var asked *span
 	if text := c.Header("X-Ms-Source-Range"); text != "" {

@@ -33,8 +33,8 @@ func (e entry) orEnd(permissions string) entry    { e.end = permissions; return 
 // rows are permitted one by one.
 var never entry
 
-// anyLetter are the permissions of SAS for blobs.
-const anyLetter = "racwdxyltfmeopi"
+// everyLetter are all permissions of SAS for blobs.
+const everyLetter = "racwdxyltfmeopi"
 
 // table contains every operation.
 //
@@ -105,7 +105,7 @@ var table = map[Op]entry{
 	BlobGetACL:               account('c', ""),
 	BlobSetACL:               account('c', ""),
 	BlobListContainers:       account('s', "l"),
-	BlobBatch:                {Access: Access{Account: anyLetter, Service: anyLetter, Container: true}}, // its operations are permitted one by one
+	BlobBatch:                {Access: Access{Account: everyLetter, Service: everyLetter, Container: true}}, // its operations are permitted one by one
 	BlobGetAccountInfo:       {Access: Access{Account: "rwdlacup", Service: "racwdl"}},
 	BlobGetProperties:        account('s', "r"),
 	BlobSetProperties:        account('s', "w"),
