@@ -69,6 +69,11 @@ func blockCases() []conversation {
 			step{"PUT /{C}/b?comp=blocklist", blockList("Latest AAAA"), "If-None-Match: *", "409 BlobAlreadyExists"},
 			step{"PUT /{C}/b?comp=blocklist", blockList("Latest AAAA"), "If-Match: {etag}", "201"},
 		)},
+		{"a list on a condition by time for a blob with only staged blocks", []step{
+			stage("AAAA", "one"),
+			{"PUT /{C}/b?comp=blocklist", blockList("Latest AAAA"), "If-Modified-Since: " + future, "412 ConditionNotMet"},
+			{"PUT /{C}/b?comp=blocklist", blockList("Latest AAAA"), "If-Modified-Since: " + past, "201"},
+		}},
 		{"blobs with only staged blocks are listed on request", []step{
 			stage("AAAA", "one"),
 			{"GET /{C}?restype=container&comp=list", "", "", "200 !~ <Name>b</Name>"},

@@ -74,6 +74,10 @@ func blobNameCases() []conversation {
 		}})
 	}
 	return append(all,
+		conversation{"a blob name with a backslash", []step{
+			{`PUT /{C}/a\b`, "hello", block, "201"}, {"GET /{C}/a/b", "", "", "200 ~ hello"}, {`GET /{C}/a\b`, "", "", "200 ~ hello"},
+			{"GET /{C}?restype=container&comp=list", "", "", "200 ~ <Name>a/b</Name>"},
+		}},
 		conversation{"blob names have cases", []step{upload("b", "small"), upload("B", "large"), {"GET /{C}/b", "", "", "200 ~ small"}}},
 		one("a blob name of 1,025 letters", "PUT /{C}/"+strings.Repeat("n", 1025), block, "x", "400 OutOfRangeInput"),
 		one("a blob name of 255 parts", "PUT /{C}/"+strings.Repeat("n/", 254)+"n", block, "x", "400 InvalidResourceName"),
@@ -94,6 +98,7 @@ func rangeCases() []conversation {
 		get("a range of all", "Range: bytes=0-9", "206 ~ 0123456789 ~ Content-Range: bytes 0-9/10"),
 		get("a range after the end", "Range: bytes=10-", "416 InvalidRange"),
 		get("a range far after the end", "Range: bytes=100-200", "416 InvalidRange"),
+		get("a range that begins before the blob", "x-ms-range: bytes=-1-", "200 ~ 0123456789"),
 		get("a range backwards", "Range: bytes=4-2", "200 ~ 0123456789"),
 		get("a range of another unit", "Range: lines=1-2", "200 ~ 0123456789"),
 		{"a range of an empty blob", []step{{"PUT /{C}/b", "", block, "201"}, {"GET /{C}/b", "", "Range: bytes=0-", "416 InvalidRange"}}},
@@ -153,6 +158,15 @@ func blobSettingCases() []conversation {
 			{"PUT /{C}/b?comp=properties", "", "x-ms-blob-content-type: text/html", "200"},
 			{"HEAD /{C}/b", "", "", "200 ~ Content-Type: text/html !~ Content-Language"},
 		}},
+		{"setting no headers clears the content type", on(
+			step{"PUT /{C}/b?comp=properties", "", "", "200"}, step{"HEAD /{C}/b", "", "", "200 !~ Content-Type:"}, step{"GET /{C}/b", "", "", "200 !~ Content-Type:"},
+		)},
+		{"the time at which the tier was set", []step{
+			upload("b", "x"), {"HEAD /{C}/b", "", "", "200 !~ X-Ms-Access-Tier-Change-Time"},
+			{"PUT /{C}/b?comp=tier", "", "x-ms-access-tier: Cool", "200"}, {"HEAD /{C}/b", "", "", "200 ~ X-Ms-Access-Tier-Change-Time: {*} GMT"},
+			{"PUT /{C}/c", "x", block + "|x-ms-access-tier: Cool", "201"}, {"HEAD /{C}/c", "", "", "200 ~ X-Ms-Access-Tier-Change-Time: {*} GMT"},
+			{"GET /{C}?restype=container&comp=list", "", "", "200 ~ <AccessTierChangeTime>{*} GMT</AccessTierChangeTime>"},
+		}},
 		{"the tier of a blob is set", on(step{"PUT /{C}/b?comp=tier", "", "x-ms-access-tier: Cool", "200"}, step{"HEAD /{C}/b", "", "", "200 ~ X-Ms-Access-Tier: Cool"})},
 		{"an unknown tier is set", on(step{"PUT /{C}/b?comp=tier", "", "x-ms-access-tier: Warm", "400 InvalidHeaderValue"})},
 		{"a tier is set without a tier", on(step{"PUT /{C}/b?comp=tier", "", "", "400 MissingRequiredHeader"})},
@@ -165,6 +179,12 @@ func blobDeleteCases() []conversation {
 		{"a deleted blob is gone", on(step{"DELETE /{C}/b", "", "", "202"}, step{"GET /{C}/b", "", "", "404 BlobNotFound"}, step{"DELETE /{C}/b", "", "", "404 BlobNotFound"})},
 		{"a deleted blob can be put again", on(step{"DELETE /{C}/b", "", "", "202"}, step{"PUT /{C}/b", "new", block, "201"}, step{"GET /{C}/b", "", "", "200 ~ new"})},
 		{"a blob is deleted with its snapshots", on(step{"DELETE /{C}/b", "", "x-ms-delete-snapshots: include", "202"})},
+		{"a delete if the tier was set since the past", on(
+			step{"PUT /{C}/b?comp=tier", "", "x-ms-access-tier: Cool", "200"},
+			step{"DELETE /{C}/b", "", "x-ms-access-tier-if-unmodified-since: " + past, "412 AccessTierChangeTimeConditionNotMet"},
+			step{"DELETE /{C}/b", "", "x-ms-access-tier-if-modified-since: " + future, "412 AccessTierChangeTimeConditionNotMet"},
+			step{"DELETE /{C}/b", "", "x-ms-access-tier-if-modified-since: " + past, "202"},
+		)},
 		{"a delete with an unknown snapshot option", on(step{"DELETE /{C}/b", "", "x-ms-delete-snapshots: all", "400 InvalidHeaderValue"})},
 	}
 }

@@ -1,5 +1,28 @@
 package conformance
 
+import (
+	"slices"
+	"strings"
+)
+
+// urlDifferences contains the cases of the operations with a URL that Azurite does not have.
+func urlDifferences() []difference {
+	var all []difference
+	for _, c := range copySourceCases() {
+		if !strings.Contains(c.name, "from a URL") {
+			continue
+		}
+		copies := slices.IndexFunc(c.steps, func(s step) bool { return strings.Contains(s.headers, "copy-source") })
+		got := "501 APINotImplemented"
+		if strings.Contains(c.name, "unknown option") {
+			got = "400"
+		}
+		all = append(all, difference{c.name, copies, got, "Put Blob From URL and Put Block From URL are operations of the service",
+			"rest/api/storageservices/operations-on-block-blobs"})
+	}
+	return all
+}
+
 var blobDifferences = []difference{
 	{"a deleted container blocks its name", 2, "201",
 		"Delete Container: for at least 30 seconds a container of the same name is refused with ContainerBeingDeleted", "rest/api/storageservices/delete-container"},
@@ -139,4 +162,62 @@ var blobDifferences = []difference{
 		"CannotVerifyCopySource: the copy source cannot be read", "rest/api/storageservices/blob-service-error-codes"},
 	{"tags that are not XML", 1, "400",
 		"every refusal has a code, here InvalidXmlDocument", "rest/api/storageservices/common-rest-api-error-codes"},
+	{"metrics of blobs that are kept for 366 days", 0, "202",
+		"Days is 1 to 365; recorded as InvalidXmlDocument by TestAccountDeleteRetentionPolicyDaysTooLarge of azblob", "rest/api/storageservices/set-blob-service-properties"},
+	{"deleted blobs that are kept for no days", 0, "202",
+		"Days is required if Enabled is true; recorded as InvalidXmlDocument by TestAccountDeleteRetentionPolicyDaysOmitted of azblob", "rest/api/storageservices/set-blob-service-properties"},
+	{"a policy of a container without an id", 0, "200",
+		"Id is required; recorded as InvalidXmlDocument by TestSetAccessPolicyWithNullId of azblob", "rest/api/storageservices/set-container-acl"},
+	{"a policy of a container with an id of 65 letters", 0, "200",
+		"an Id has at most 64 characters; recorded as InvalidXmlDocument by TestContainerSetPermissionsSignedIdentifierTooLong of azblob", "rest/api/storageservices/set-container-acl"},
+	{"a container is deleted twice", 2, "404 ContainerNotFound",
+		"the reply to a delete of a container that is being deleted is that to the first; reproduced in issue 12503 of azure-sdk-for-net", "rest/api/storageservices/delete-container"},
+	{"the time at which the tier was set", 1, "~ 200",
+		"x-ms-access-tier-change-time is returned only if the tier was ever set", "rest/api/storageservices/get-blob-properties"},
+	{"a delete if the tier was set since the past", 2, "202",
+		"recorded as AccessTierChangeTimeConditionNotMet by TestBlobDeleteAccessTierIfUnmodifiedSinceFalse of azblob", "rest/api/storageservices/delete-blob"},
+	{"a list on a condition by time for a blob with only staged blocks", 1, "201",
+		"recorded as ConditionNotMet by TestBlobPutBlockListIfModifiedSinceFalse of azblob", "rest/api/storageservices/put-block-list"},
+	{"a copy that was never started is aborted", 0, "404 BlobNotFound",
+		"recorded as InvalidQueryParameterValue by TestBlobAbortCopyNoCopyStarted of azblob", "rest/api/storageservices/abort-copy-blob"},
+	{"a synchronous copy without a signature", 1, "202",
+		"the source must be public or be authorized via a shared access signature; reproduced in issue 32028 of azure-sdk-for-net", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with a signature that permits only writing", 1, "202",
+		"the source must be public or be authorized via a shared access signature; reproduced in issue 32028 of azure-sdk-for-net", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with a signature that has expired", 1, "202",
+		"the source must be public or be authorized via a shared access signature; reproduced in issue 32028 of azure-sdk-for-net", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with a wrong signature", 1, "202",
+		"the source must be public or be authorized via a shared access signature; reproduced in issue 32028 of azure-sdk-for-net", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with the MD5 of the source", 1, "~ 202",
+		"Content-MD5 is returned if x-ms-source-content-md5 was sent; expected by TestCopyBlockBlobFromUrlSourceContentMD5 of azblob", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with another MD5", 1, "202",
+		"if the two hashes do not match, the operation fails with 400", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy if the ETag of the source is another", 1, "412 ConditionNotMet",
+		"SourceConditionNotMet: the source condition was not met", "rest/api/storageservices/blob-service-error-codes"},
+	{"a synchronous copy if the ETag of the source differs", 1, "304 ConditionNotMet",
+		"status 412; the code is that of TestPutBlobFromUrlSourceIfNoneMatchFalse of azblob", "rest/api/storageservices/copy-blob-from-url"},
+	{"a synchronous copy with an unknown option for tags", 1, "400",
+		"every refusal has a code, here InvalidHeaderValue", "rest/api/storageservices/common-rest-api-error-codes"},
+	{"a copy by a signature does not read without one", 1, "202",
+		"access to the source is authorized separately", "rest/api/storageservices/copy-blob"},
+	{"two signatures", 1, "403 AuthorizationFailure",
+		"AuthenticationFailed: the server failed to authenticate the request", "rest/api/storageservices/common-rest-api-error-codes"},
+	{"tags on conditions", 1, "204",
+		"x-ms-blob-if-match and the like; expected by TestGetSetTagsWithBlobModifiedAccessConditions of azblob", "rest/api/storageservices/set-blob-tags"},
+	{"a batch for another container", 3, "202 AuthorizationFailure",
+		"if the container of a subrequest is another, the service returns 400", "rest/api/storageservices/blob-batch"},
+	{"a snapshot with metadata has its own ETag", 1, "~ 201",
+		"the ETag of the snapshot differs from that of the blob if new metadata was supplied", "rest/api/storageservices/snapshot-blob"},
+	{"a snapshot on a condition", 2, "304 ConditionNotMet",
+		"if the values are identical, the service returns status 412", "rest/api/storageservices/snapshot-blob"},
+	{"a snapshot of a snapshot", 2, "201",
+		"recorded as InvalidQueryParameterValue by TestBlobSnapshotOfSnapshot of azblob", "rest/api/storageservices/snapshot-blob"},
+	{"snapshots are listed before their blob", 2, "~ 200",
+		"snapshots are listed from oldest to newest, followed by the base blob", "rest/api/storageservices/list-blobs"},
+	{"one snapshot and its snapshots are deleted", 2, "400 InvalidOperation",
+		"status 400 without a code; InvalidHeaderValue is that of other headers", "rest/api/storageservices/delete-blob"},
+	{"a snapshot is not changed", 2, "200",
+		"a snapshot can be read, copied, or deleted, but not modified", "rest/api/storageservices/snapshot-blob"},
+	{"the snapshot of a blob is read by a signature for its container", 2, "403 AuthorizationFailure",
+		"a signature of a container grants access to any blob in it; only sr=bs signs the time of a snapshot", "rest/api/storageservices/create-service-sas"},
 }

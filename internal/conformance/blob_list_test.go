@@ -58,46 +58,6 @@ func listRefusals() []conversation {
 	}
 }
 
-// https://learn.microsoft.com/rest/api/storageservices/copy-blob
-// https://learn.microsoft.com/rest/api/storageservices/put-blob-from-url
-func copyCases() []conversation {
-	const from = "x-ms-copy-source: {BASE}/{C}/b"
-	return []conversation{
-		{"a blob is copied with its headers and metadata", []step{
-			{"PUT /{C}/b", "hello", block + "|x-ms-blob-content-type: text/css|x-ms-meta-a: 1", "201"},
-			{"PUT /{C}/to", "", from, "202 ~ X-Ms-Copy-Id: {=id} ~ X-Ms-Copy-Status: success"},
-			{"GET /{C}/to", "", "", "200 ~ hello ~ Content-Type: text/css ~ X-Ms-Meta-A: 1 ~ X-Ms-Copy-Id: {id} ~ X-Ms-Copy-Status: success ~ X-Ms-Copy-Progress: 5/5"},
-		}},
-		{"a copy can have other metadata", []step{
-			{"PUT /{C}/b", "hello", block + "|x-ms-meta-a: 1", "201"},
-			{"PUT /{C}/to", "", from + "|x-ms-meta-b: 2", "202"},
-			{"GET /{C}/to", "", "", "200 ~ X-Ms-Meta-B: 2 !~ X-Ms-Meta-A"},
-		}},
-		{"a copy is kept when its source is deleted", on(step{"PUT /{C}/to", "", from, "202"}, step{"DELETE /{C}/b", "", "", "202"}, step{"GET /{C}/to", "", "", "200 ~ 0123456789"})},
-		{"a copy over a blob", on(upload("to", "old"), step{"PUT /{C}/to", "", from, "202"}, step{"GET /{C}/to", "", "", "200 ~ 0123456789"})},
-		{"a copy if none exists", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-None-Match: *", "409 BlobAlreadyExists"})},
-		{"a copy if the ETag of the source matches", on(step{"PUT /{C}/to", "", from + "|x-ms-source-if-match: {etag}", "202"})},
-		{"a copy if the ETag of the source differs", on(step{"PUT /{C}/to", "", from + "|x-ms-source-if-match: " + stale, "412 SourceConditionNotMet"})},
-		{"a copy if the ETag of the destination differs", on(upload("to", "old"), step{"PUT /{C}/to", "", from + "|If-Match: " + stale, "412 ConditionNotMet"})},
-		{"a copy of an append blob is independent", growing(
-			appends("one", "", "201"), step{"PUT /{C}/to", "", "x-ms-copy-source: {BASE}/{C}/a", "202"},
-			step{"PUT /{C}/to?comp=appendblock", "two", "", "201 ~ X-Ms-Blob-Append-Offset: 3"}, step{"GET /{C}/a", "", "", "200 ~ one !~ two"},
-		)},
-	}
-}
-
-func copyRefusals() []conversation {
-	return []conversation{
-		one("a copy of a missing blob", "PUT /{C}/to", "x-ms-copy-source: {BASE}/{C}/none", "", "404 CannotVerifyCopySource"),
-		one("a copy from no address", "PUT /{C}/to", "x-ms-copy-source: nowhere", "", "400 InvalidHeaderValue"),
-		{"a copy to a missing container", on(step{"PUT /{C}none/to", "", "x-ms-copy-source: {BASE}/{C}/b", "404 ContainerNotFound"})},
-		{"a completed copy cannot be aborted", on(
-			step{"PUT /{C}/to", "", "x-ms-copy-source: {BASE}/{C}/b", "202 ~ X-Ms-Copy-Id: {=id}"},
-			step{"PUT /{C}/to?comp=copy&copyid={id}", "", "x-ms-copy-action: abort", "409 NoPendingCopyOperation"},
-		)},
-	}
-}
-
 // https://learn.microsoft.com/rest/api/storageservices/set-blob-tags
 func tagCases() []conversation {
 	tags := "<Tags><TagSet><Tag><Key>color</Key><Value>blue</Value></Tag></TagSet></Tags>"
@@ -106,6 +66,13 @@ func tagCases() []conversation {
 			step{"PUT /{C}/b?comp=tags", tags, "", "204"},
 			step{"GET /{C}/b?comp=tags", "", "", "200 ~ <Tag><Key>color</Key><Value>blue</Value></Tag>"},
 			step{"HEAD /{C}/b", "", "", "200 ~ X-Ms-Tag-Count: 1 ~ Etag: {etag}"},
+		)},
+		{"tags on conditions", on(
+			step{"PUT /{C}/b?comp=tags", tags, "x-ms-blob-if-match: " + stale, "412 ConditionNotMet"},
+			step{"PUT /{C}/b?comp=tags", tags, "x-ms-blob-if-none-match: {etag}", "412 ConditionNotMet"},
+			step{"PUT /{C}/b?comp=tags", tags, "x-ms-blob-if-unmodified-since: " + past, "412 ConditionNotMet"},
+			step{"PUT /{C}/b?comp=tags", tags, "x-ms-blob-if-match: {etag}|x-ms-blob-if-modified-since: ", "204"},
+			step{"GET /{C}/b?comp=tags", "", "x-ms-blob-if-match: " + stale, "412 ConditionNotMet"},
 		)},
 		{"a blob is put with tags", []step{{"PUT /{C}/b", "x", block + "|x-ms-tags: color=blue&size=7", "201"}, {"GET /{C}/b?comp=tags", "", "", "200 ~ <Key>color</Key><Value>blue</Value> ~ <Key>size</Key><Value>7</Value>"}}},
 		{"tags that are not XML", on(step{"PUT /{C}/b?comp=tags", "blue", "", "400 InvalidXmlDocument"})},

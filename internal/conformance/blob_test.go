@@ -13,8 +13,8 @@ func TestBlobService(t *testing.T) {
 		cases: join(containerCases(), containerNameCases(), containerSettingCases(), containerListCases(),
 			putBlobCases(), checksumCases(), blobNameCases(), rangeCases(), blobConditionCases(), blobSettingCases(), blobDeleteCases(),
 			blockCases(), blockRefusals(), appendCases(), appendRefusals(), blobListCases(), listRefusals(), leaseCases(), leaseRefusals(), containerLeaseCases(),
-			copyCases(), copyRefusals(), tagCases(), blobLanguageCases()),
-		differs: blobDifferences,
+			copyCases(), copyRefusals(), copySourceCases(), blobSignatureCases(), blobBatchCases(), snapshotCases(), tagCases(), blobLanguageCases()),
+		differs: append(urlDifferences(), blobDifferences...),
 	}.onBoth(t)
 }
 
@@ -48,6 +48,10 @@ func containerCases() []conversation {
 			{"PUT /{C}x?restype=container", "", "", "201"}, {"DELETE /{C}x?restype=container", "", "", "202"},
 			{"PUT /{C}x?restype=container", "", "", "409 ContainerBeingDeleted"},
 		}},
+		{"a container is deleted twice", []step{
+			{"PUT /{C}x?restype=container", "", "", "201"}, {"DELETE /{C}x?restype=container", "", "", "202"},
+			{"DELETE /{C}x?restype=container", "", "", "202"}, {"GET /{C}x?restype=container", "", "", "404 ContainerNotFound"},
+		}},
 		one("a missing container cannot be deleted", "DELETE /{C}none?restype=container", "", "", "404 ContainerNotFound"),
 		one("POST to a container", "POST /{C}?restype=container", "", "", "405 UnsupportedHttpVerb"),
 		one("a resource of another type", "PUT /{C}?restype=share", "", "", "400 InvalidQueryParameterValue"),
@@ -59,6 +63,8 @@ func containerCases() []conversation {
 		one("a container has no conditions by ETag", "DELETE /{C}?restype=container", "If-Match: *", "", "400 ConditionHeadersNotSupported"),
 		one("the account returns its kind", "GET /?restype=account&comp=properties", "", "", "200 ~ X-Ms-Sku-Name: ~ X-Ms-Account-Kind: StorageV2"),
 		one("the service has properties", "GET /?restype=service&comp=properties", "", "", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics>"),
+		one("metrics of blobs that are kept for 366 days", "PUT /?restype=service&comp=properties", "", metrics(366), "400 InvalidXmlDocument"),
+		one("deleted blobs that are kept for no days", "PUT /?restype=service&comp=properties", "", "<StorageServiceProperties><DeleteRetentionPolicy><Enabled>true</Enabled></DeleteRetentionPolicy></StorageServiceProperties>", "400 InvalidXmlDocument"),
 		one("the primary endpoint of blobs has no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
 		one("the version of the request is returned", "GET /{C}?restype=container", "", "", "200 ~ X-Ms-Version: 2021-12-02"),
 		one("the client's request id is returned", "GET /{C}?restype=container", "x-ms-client-request-id: my-id-7", "", "200 ~ X-Ms-Client-Request-Id: my-id-7"),
@@ -109,6 +115,8 @@ func containerSettingCases() []conversation {
 			{"GET " + at + "&comp=acl", "", "", "200 !~ <Id>"},
 		}},
 		one("six policies of a container", "PUT "+at+"&comp=acl", "", policies(6, "r"), "400 InvalidXmlDocument"),
+		one("a policy of a container without an id", "PUT "+at+"&comp=acl", "", "<SignedIdentifiers><SignedIdentifier/></SignedIdentifiers>", "400 InvalidXmlDocument"),
+		one("a policy of a container with an id of 65 letters", "PUT "+at+"&comp=acl", "", strings.Replace(policies(1, "r"), "id0", strings.Repeat("i", 65), 1), "400 InvalidXmlDocument"),
 		one("policies of a container that are not XML", "PUT "+at+"&comp=acl", "", "<Signed", "400 InvalidXmlDocument"),
 		{"public access is kept", []step{
 			{"PUT " + at + "&comp=acl", "", "x-ms-blob-public-access: blob", "200"},

@@ -91,7 +91,7 @@ func (k talk) send(s step) reply {
 		return reply{"no reply", err.Error()}
 	}
 	a := reply{fmt.Sprint(res.StatusCode), string(b)}
-	if res.StatusCode >= 300 || strings.Contains(a.text, "odata.error") {
+	if res.StatusCode >= 300 || strings.Contains(a.text, "odata.error") || strings.Contains(a.text, "<Error>") {
 		a.summary += errorCode(res, a.text)
 	}
 	for _, name := range slices.Sorted(maps.Keys(res.Header)) {

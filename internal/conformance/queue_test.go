@@ -42,11 +42,20 @@ func queueCases() []conversation {
 		one("the client's request id is returned", "PUT /{Q}", "x-ms-client-request-id: my-id-7", "", "204 ~ X-Ms-Client-Request-Id: my-id-7"),
 		one("the service has properties", "GET /?restype=service&comp=properties", "", "", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics> ~ <MinuteMetrics>"),
 		one("the primary endpoint of queues has no statistics", "GET /?restype=service&comp=stats", "", "", "400 InvalidQueryParameterValue"),
+		one("no properties to set", "PUT /?restype=service&comp=properties", "", "<StorageServiceProperties/>", "400 InvalidXmlDocument"),
+		one("properties that the service does not have", "PUT /?restype=service&comp=properties", "", "<StorageServiceProperties><Colour>blue</Colour></StorageServiceProperties>", "400 InvalidXmlDocument"),
+		one("metrics that are kept for 366 days", "PUT /?restype=service&comp=properties", "", metrics(366), "400 InvalidXmlDocument"),
 		one("a queue has no properties", "GET /{Q}?comp=properties", "", "", "400 InvalidQueryParameterValue"),
 		one("GET of a queue", "GET /{Q}", "", "", "405 UnsupportedHttpVerb"),
 		one("PATCH of a queue", "PATCH /{Q}", "", "", "405 UnsupportedHttpVerb"),
 		one("PUT of messages", "PUT /{Q}/messages", "", text("x"), "405 UnsupportedHttpVerb"),
 	}
+}
+
+// metrics returns properties of a service that keep its metrics for that many days.
+func metrics(days int) string {
+	return fmt.Sprintf("<StorageServiceProperties><HourMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>true</IncludeAPIs>"+
+		"<RetentionPolicy><Enabled>true</Enabled><Days>%d</Days></RetentionPolicy></HourMetrics></StorageServiceProperties>", days)
 }
 
 // nameCases returns names that are invalid for both queues and containers.
@@ -151,6 +160,8 @@ func queuePolicyCases() []conversation {
 		}},
 		one("six policies of a queue", "PUT /{Q}?comp=acl", "", policy(6, "r"), "400 InvalidXmlDocument"),
 		one("a policy with a permission of blobs", "PUT /{Q}?comp=acl", "", policy(1, "w"), "400 InvalidXmlNodeValue"),
+		one("a policy without an id", "PUT /{Q}?comp=acl", "", "<SignedIdentifiers><SignedIdentifier/></SignedIdentifiers>", "400 InvalidXmlDocument"),
+		one("a policy with an id of 65 letters", "PUT /{Q}?comp=acl", "", strings.Replace(policy(1, "r"), "id0", strings.Repeat("i", 65), 1), "400 InvalidXmlDocument"),
 		one("policies that are not XML", "PUT /{Q}?comp=acl", "", "<Signed", "400 InvalidXmlDocument"),
 		one("policies of a missing queue", "GET /{Q}none?comp=acl", "", "", "404 QueueNotFound"),
 	}

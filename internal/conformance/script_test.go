@@ -20,6 +20,9 @@ import (
 //	{Q}       a queue
 //	{C}       a container
 //	{BASE}    the address of the account
+//	{READ} {WRITE} {DELETE} {EXPIRED} {WRONG}
+//	          a SAS of the container that permits reading, writing, writing and deleting, that has expired, that has a
+//	          wrong signature
 //
 // The script of a service determines which of these exist when a conversation begins.
 type conversation struct {
@@ -129,6 +132,10 @@ func (s script) run(t *testing.T, base string, differs []difference) {
 			names := map[string]string{
 				"{T}": unique, "{t}": strings.ToLower(unique), "{Q}": strings.ToLower(unique), "{C}": strings.ToLower(unique), "{BASE}": base,
 			}
+			for name, parameters := range map[string]string{"{READ}": "sp=r", "{WRITE}": "sp=w", "{DELETE}": "sp=wd", "{EXPIRED}": "sp=r&se=2020-01-01T00:00:00Z"} {
+				names[name] = containerSAS(t, "c="+names["{C}"]+"&"+parameters)
+			}
+			names["{WRONG}"] = names["{READ}"] + "A"
 			talk := talk{t, s.service, base, names}
 			if got := talk.send(s.open); !strings.HasPrefix(got.summary, "201") {
 				t.Fatalf("%s: %s\n%s", s.open.request, got.summary, got.text)

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"crypto/md5"
 	"errors"
 	"fmt"
 	"io"
@@ -65,7 +66,8 @@ var blobPrograms = []program{
 			return err
 		}
 		got, err := s.download("b", &azblob.DownloadStreamOptions{Range: blob.HTTPRange{Offset: 3, Count: 4}})
-		return errors.Join(err, same("content", got, "3456"))
+		all, allErr := s.download("b", &azblob.DownloadStreamOptions{Range: blob.HTTPRange{Offset: -1}})
+		return errors.Join(err, allErr, same("content", got, "3456"), same("content from before the start", all, "0123456789"))
 	}},
 	{"a missing blob", func(s *session) error {
 		_, err := s.download("none", nil)
@@ -110,6 +112,46 @@ var blobPrograms = []program{
 			}
 		}
 		return errors.Join(same("type", *p.ContentType, "text/css"), same("color", color, "blue"), same("kind", *p.BlobType, blob.BlobTypeBlockBlob), same("length", *p.ContentLength, int64(1)))
+	}},
+	{"metadata with a name that HTTP does not allow", func(s *session) error {
+		_, err := s.container.NewBlockBlobClient("b").Upload(s.ctx, body("x"), &blockblob.UploadOptions{Metadata: map[string]*string{"!@#": to.Ptr("x")}})
+		return same("net/http refuses it", err != nil && strings.Contains(err.Error(), "invalid header field name"), true)
+	}},
+	{"CopyFromURL", func(s *session) error {
+		if _, err := s.upload("b", "content"); err != nil {
+			return err
+		}
+		from := s.container.NewBlobClient("b")
+		signed := func(p sas.BlobPermissions) string {
+			link, err := from.GetSASURL(p, time.Now().Add(time.Hour), nil)
+			if err != nil {
+				return err.Error()
+			}
+			return link
+		}
+		to := s.container.NewBlobClient("copy")
+		_, bareErr := to.CopyFromURL(s.ctx, from.URL(), nil)
+		_, writeErr := to.CopyFromURL(s.ctx, signed(sas.BlobPermissions{Write: true}), nil)
+		sum := md5.Sum([]byte("content"))
+		_, err := to.CopyFromURL(s.ctx, signed(sas.BlobPermissions{Read: true}), &blob.CopyFromURLOptions{SourceContentMD5: sum[:]})
+		_, wrongErr := to.CopyFromURL(s.ctx, signed(sas.BlobPermissions{Read: true}), &blob.CopyFromURLOptions{SourceContentMD5: make([]byte, 16)})
+		return errors.Join(err, refused(bareErr, 401, string(bloberror.CannotVerifyCopySource)), refused(writeErr, 403, string(bloberror.CannotVerifyCopySource)),
+			refused(wrongErr, 400, string(bloberror.MD5Mismatch)))
+	}},
+	{"UploadBlobFromURL with the tags of the source", func(s *session) error {
+		if _, err := s.container.NewBlockBlobClient("b").Upload(s.ctx, body("x"), &blockblob.UploadOptions{Tags: map[string]string{"color": "blue"}}); err != nil {
+			return err
+		}
+		link, err := s.container.NewBlobClient("b").GetSASURL(sas.BlobPermissions{Read: true, Tag: true}, time.Now().Add(time.Hour), nil)
+		if err != nil {
+			return err
+		}
+		client := s.container.NewBlockBlobClient("copy")
+		if _, err := client.UploadBlobFromURL(s.ctx, link, &blockblob.UploadBlobFromURLOptions{CopySourceTags: to.Ptr(blockblob.BlobCopySourceTagsCopy)}); err != nil {
+			return err
+		}
+		res, err := client.GetTags(s.ctx, nil)
+		return errors.Join(err, same("tags", len(res.BlobTagSet), 1))
 	}},
 	{"blocks of an append blob", func(s *session) error {
 		client := s.container.NewAppendBlobClient("log")
@@ -241,6 +283,84 @@ var blobPrograms = []program{
 			return err
 		}
 		return errors.Join(same("tags", len(res.BlobTagSet), 1), same("color", *res.BlobTagSet[0].Value, "blue"))
+	}},
+	{"CreateSnapshot", func(s *session) error {
+		if _, err := s.upload("b", "one"); err != nil {
+			return err
+		}
+		client := s.container.NewBlockBlobClient("b")
+		snapshot, err := client.CreateSnapshot(s.ctx, nil)
+		if err != nil {
+			return err
+		}
+		if _, err := s.upload("b", "two"); err != nil {
+			return err
+		}
+		at, err := client.WithSnapshot(*snapshot.Snapshot)
+		if err != nil {
+			return err
+		}
+		buffer := make([]byte, 3)
+		_, err = at.DownloadBuffer(s.ctx, buffer, nil)
+		_, deleteErr := client.Delete(s.ctx, nil)
+		_, allErr := client.Delete(s.ctx, &blob.DeleteOptions{DeleteSnapshots: to.Ptr(blob.DeleteSnapshotsOptionTypeInclude)})
+		return errors.Join(err, same("content", string(buffer), "one"), refused(deleteErr, 409, string(bloberror.SnapshotsPresent)), allErr)
+	}},
+	{"SubmitBatch of deletes", func(s *session) error {
+		for _, name := range []string{"a", "b", "c d"} {
+			if _, err := s.upload(name, "x"); err != nil {
+				return err
+			}
+		}
+		batch, err := s.container.NewBatchBuilder()
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{"a", "none", "c d"} {
+			if err := batch.Delete(name, nil); err != nil {
+				return err
+			}
+		}
+		res, err := s.container.SubmitBatch(s.ctx, batch, nil)
+		if err != nil {
+			return err
+		}
+		var errs []error
+		for _, item := range res.Responses {
+			if strings.HasSuffix(*item.BlobName, "none") { // the address of Azurite contains the account
+				item.Error = refused(item.Error, 404, string(bloberror.BlobNotFound))
+			}
+			errs = append(errs, item.Error)
+		}
+		_, goneErr := s.download("c d", nil)
+		_, keptErr := s.download("b", nil)
+		return errors.Join(errors.Join(errs...), same("replies", len(errs), 3), refused(goneErr, 404, string(bloberror.BlobNotFound)), keptErr)
+	}},
+	{"SubmitBatch of changes of the tier with a signature", func(s *session) error {
+		if _, err := s.upload("b", "x"); err != nil {
+			return err
+		}
+		link, err := s.container.GetSASURL(sas.ContainerPermissions{Write: true}, time.Now().Add(time.Hour), nil)
+		if err != nil {
+			return err
+		}
+		signed, err := container.NewClientWithNoCredential(link, &container.ClientOptions{ClientOptions: s.options})
+		if err != nil {
+			return err
+		}
+		batch, err := signed.NewBatchBuilder()
+		if err != nil {
+			return err
+		}
+		if err := batch.SetTier("b", blob.AccessTierCool, nil); err != nil {
+			return err
+		}
+		res, err := signed.SubmitBatch(s.ctx, batch, nil)
+		if err != nil {
+			return err
+		}
+		p, err := s.container.NewBlobClient("b").GetProperties(s.ctx, nil)
+		return errors.Join(err, res.Responses[0].Error, same("tier", *p.AccessTier, "Cool"))
 	}},
 	{"Delete a blob twice", func(s *session) error {
 		if _, err := s.upload("b", "x"); err != nil {

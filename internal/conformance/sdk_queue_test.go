@@ -131,7 +131,11 @@ var queuePrograms = []program{
 	}},
 	{"a text of more than 64 KiB", func(s *session) error {
 		_, err := s.queue.EnqueueMessage(s.ctx, strings.Repeat("x", 64<<10+1), nil)
-		return refused(err, 400, string(queueerror.MessageTooLarge))
+		return refused(err, 413, string(queueerror.RequestBodyTooLarge))
+	}},
+	{"a delay that is not less than the lifetime", func(s *session) error {
+		_, err := s.queue.EnqueueMessage(s.ctx, "a", &azqueue.EnqueueMessageOptions{TimeToLive: to.Ptr[int32](1), VisibilityTimeout: to.Ptr[int32](2)})
+		return refused(err, 400, string(queueerror.InvalidQueryParameterValue))
 	}},
 	{"a missing queue", func(s *session) error {
 		_, err := s.queues.NewQueueClient(s.name+"-none").EnqueueMessage(s.ctx, "a", nil)

@@ -18,13 +18,13 @@ import (
 
 // sign adds the date and the signature: Shared Key Lite for the Table service, Shared Key for the others. It does not
 // change an existing Authorization header, except that "none" means no signature. If the request has the header Sas, it
-// adds a SAS of the table to the address instead.
+// adds a SAS of the table, queue or container to the address instead.
 // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
 func sign(t *testing.T, req *http.Request, s service) {
 	t.Helper()
 	if text := req.Header.Get("Sas"); text != "" {
 		req.Header.Del("Sas")
-		signTable(t, req, text)
+		addSAS(t, req, s, text)
 		return
 	}
 	switch req.Header.Get("Authorization") {
@@ -59,10 +59,50 @@ func signature(t *testing.T, text string) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// signTable adds a service SAS with the given parameters, such as "tn=people&sp=r&spk=a", to the request. The SAS expires
-// after an hour, unless the parameters contain another expiry or a stored policy.
+// addSAS adds a SAS to the address of a request to the service s.
+func addSAS(t *testing.T, req *http.Request, s service, text string) {
+	t.Helper()
+	sas := map[service]func(*testing.T, string) string{tables: tableSAS, queues: queueSAS, blobs: containerSAS}[s]
+	if req.URL.RawQuery != "" {
+		req.URL.RawQuery += "&"
+	}
+	req.URL.RawQuery += sas(t, text)
+}
+
+// tableSAS returns a service SAS of a table with the given parameters, such as "tn=people&sp=r&spk=a".
+func tableSAS(t *testing.T, text string) string {
+	t.Helper()
+	return serviceSAS(t, text, func(p url.Values) (string, []string) {
+		return "/table/" + storagetest.AccountName + "/" + strings.ToLower(p.Get("tn")), []string{"spk", "srk", "epk", "erk"}
+	})
+}
+
+// containerSAS is tableSAS for a container, whose name is the parameter c.
+func containerSAS(t *testing.T, text string) string {
+	t.Helper()
+	return serviceSAS(t, text, func(p url.Values) (string, []string) {
+		resource := "/blob/" + storagetest.AccountName + "/" + p.Get("c")
+		p.Del("c")
+		p.Set("sr", "c")
+		return resource, []string{"sr", "", "rscc", "rscd", "rsce", "rscl", "rsct"}
+	})
+}
+
+// queueSAS is tableSAS for a queue, whose name is the parameter q.
+func queueSAS(t *testing.T, text string) string {
+	t.Helper()
+	return serviceSAS(t, text, func(p url.Values) (string, []string) {
+		resource := "/queue/" + storagetest.AccountName + "/" + p.Get("q")
+		p.Del("q")
+		return resource, nil
+	})
+}
+
+// serviceSAS returns a SAS that expires after an hour, unless the parameters contain another expiry or a stored policy. The
+// function returns the signed name of the resource, and the names of the parameters that are signed last. A sig among the
+// parameters becomes another signature, in front of the right one.
 // https://learn.microsoft.com/rest/api/storageservices/create-service-sas
-func signTable(t *testing.T, req *http.Request, text string) {
+func serviceSAS(t *testing.T, text string, signed func(url.Values) (string, []string)) string {
 	t.Helper()
 	p, err := url.ParseQuery(text)
 	if err != nil {
@@ -72,15 +112,13 @@ func signTable(t *testing.T, req *http.Request, text string) {
 	if !p.Has("se") && !p.Has("si") {
 		p.Set("se", time.Now().UTC().Add(time.Hour).Format("2006-01-02T15:04:05Z"))
 	}
-	lines := []string{p.Get("sp"), p.Get("st"), p.Get("se"), "/table/" + storagetest.AccountName + "/" + strings.ToLower(p.Get("tn"))}
-	for _, name := range []string{"si", "sip", "spr", "sv", "spk", "srk", "epk", "erk"} {
+	resource, last := signed(p)
+	lines := []string{p.Get("sp"), p.Get("st"), p.Get("se"), resource}
+	for _, name := range append([]string{"si", "sip", "spr", "sv"}, last...) {
 		lines = append(lines, p.Get(name))
 	}
-	p.Set("sig", signature(t, strings.Join(lines, "\n")))
-	if req.URL.RawQuery != "" {
-		req.URL.RawQuery += "&"
-	}
-	req.URL.RawQuery += p.Encode()
+	p.Add("sig", signature(t, strings.Join(lines, "\n")))
+	return p.Encode()
 }
 
 func sharedKeyText(req *http.Request) string {

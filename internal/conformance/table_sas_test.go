@@ -41,6 +41,7 @@ func signatureCases() []conversation {
 		{"a signature for a range runs no batch outside", seeded(step{"POST /$batch", change1("2"), mixed + "|" + with(pair), "202 " + failure})},
 		one("ignores the case of the table", "GET "+at("a", "1"), "", "tn={t}&sp=r", "200"),
 		{"a signature of another table", seeded(step{"GET " + at("a", "1"), "", "Sas: tn=other&sp=r", failure})},
+		one("with another in front of it", "GET "+at("a", "1"), "", "sp=r&sig=AAAA", bad),
 		one("that has expired", "GET "+at("a", "1"), "", "sp=r&se=2020-01-01T00:00:00Z", bad),
 		one("that is not yet valid", "GET "+at("a", "1"), "", "sp=r&st=2090-01-01T00:00:00Z&se=2099-01-01T00:00:00Z", bad),
 		one("for https only", "GET "+at("a", "1"), "", "sp=r&spr=https", "403 AuthorizationProtocolMismatch"),

@@ -86,12 +86,14 @@ func tableDocumentCases() []conversation {
 		set("five policies of a table", policy(5, "raud"), "204"),
 		set("six policies of a table", policy(6, "r"), "400 InvalidXmlDocument"),
 		set("a policy of a table with a permission of queues", policy(1, "p"), "400 InvalidXmlNodeValue"),
-		set("a policy of a table without an id", "<SignedIdentifiers><SignedIdentifier/></SignedIdentifiers>", "400 MissingRequiredXmlNode"),
+		set("a policy of a table without an id", "<SignedIdentifiers><SignedIdentifier/></SignedIdentifiers>", "400 InvalidXmlDocument"),
+		set("a policy of a table with an id of 65 letters", strings.Replace(policy(1, "r"), "id0", strings.Repeat("i", 65), 1), "400 InvalidXmlDocument"),
 		set("policies of a table that are not XML", "<Signed", "400 InvalidXmlDocument"),
 		{"policies of a missing table", []step{{"GET /{T}none?comp=acl", "", "Accept: application/xml", "404 TableNotFound"}}},
 		{"the table service has properties", []step{{"GET /?restype=service&comp=properties", "", "Accept: application/xml", "200 ~ <StorageServiceProperties> ~ <Logging> ~ <HourMetrics> ~ <MinuteMetrics>"}}},
 		{"the primary endpoint of tables has no statistics", []step{{"GET /?restype=service&comp=stats", "", "Accept: application/xml", "400 InvalidQueryParameterValue"}}},
-		{"properties of the table service that lack a part", []step{{"PUT /?restype=service&comp=properties", "<StorageServiceProperties><Logging><Version>1.0</Version></Logging></StorageServiceProperties>", "Accept: application/xml|Content-Type: application/xml", "400 MissingRequiredXmlNode"}}},
+		{"properties of the table service that lack a part", []step{{"PUT /?restype=service&comp=properties", "<StorageServiceProperties><Logging><Version>1.0</Version></Logging></StorageServiceProperties>", "Accept: application/xml|Content-Type: application/xml", "400 InvalidXmlDocument"}}},
+		{"metrics of the table service that are kept for 366 days", []step{{"PUT /?restype=service&comp=properties", metrics(366), "Accept: application/xml|Content-Type: application/xml", "400 InvalidXmlDocument"}}},
 		{"properties of the table service that are not XML", []step{{"PUT /?restype=service&comp=properties", "<Storage", "Accept: application/xml|Content-Type: application/xml", "400 InvalidXmlDocument"}}},
 	}
 }

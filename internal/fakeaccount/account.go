@@ -46,7 +46,8 @@ type Account struct {
 // to the Table service. skew is how far the clock of the account is ahead of this process;
 // credentials are verified by the clock of the process.
 func New(name string, key []byte, page request.Page, skew time.Duration) *Account {
-	a := &Account{name: name, skew: skew, tables: table.New(page), queues: queue.New(), blobs: blob.New()}
+	a := &Account{name: name, skew: skew, tables: table.New(page), queues: queue.New()}
+	a.blobs = blob.New(func(r *request.Request) *reply.Error { _, refusal := a.permit(r); return refusal })
 	a.verifier = &auth.Verifier{Account: name, Keys: [][]byte{key}, Policy: a.policy}
 	return a
 }
@@ -82,15 +83,7 @@ func (a *Account) serve(w http.ResponseWriter, r *request.Request) {
 		a.refuse(w, r, reply.New(http.StatusBadRequest, "InvalidUri", "The host does not name a service of the account, as "+a.name+".table.… does. The addresses of Serve do not need such a host."))
 		return
 	}
-	grant, refusal := a.verifier.Verify(r)
-	switch {
-	case refusal != nil && a.isPublic(r):
-		refusal = nil
-	case refusal == nil && r.Service == op.Queue:
-		refusal = grant.Allow(r.Op, r.Resource)
-	case refusal == nil && r.Service == op.Blob:
-		refusal = grant.AllowBlob(r, func() bool { return a.blobs.Exists(r.Resource, r.Name, r.Time()) })
-	}
+	grant, refusal := a.permit(r)
 	if refusal != nil {
 		r.Fail(refusal)
 		a.refuse(w, r, refusal)
@@ -104,6 +97,21 @@ func (a *Account) serve(w http.ResponseWriter, r *request.Request) {
 	case op.Blob:
 		a.blobs.Serve(w, r)
 	}
+}
+
+// permit verifies the credential of a request, and returns an error unless it permits the
+// operation. The Table service decides that itself, by the grant.
+func (a *Account) permit(r *request.Request) (auth.Grant, *reply.Error) {
+	grant, refusal := a.verifier.Verify(r)
+	switch {
+	case refusal != nil && a.isPublic(r):
+		refusal = nil
+	case refusal == nil && r.Service == op.Queue:
+		refusal = grant.Allow(r.Op, r.Resource)
+	case refusal == nil && r.Service == op.Blob:
+		refusal = grant.AllowBlob(r, func() bool { return a.blobs.Exists(r.Resource, r.Name, r.Time()) })
+	}
+	return grant, refusal
 }
 
 // isPublic reports whether a request without a credential is permitted because its

@@ -72,7 +72,7 @@
 // Put, PutBlock, PutBlockList, GetBlockList, Append, Seal, Delete, SetMetadata, SetHeaders,
 // GetTags, SetTags, SetTier, Lease, Copy, AbortCopy, Snapshot, List, CreateContainer,
 // DeleteContainer, GetContainer, SetContainerMetadata, LeaseContainer, GetACL, SetACL,
-// ListContainers, GetAccountInfo, GetProperties, SetProperties, Stats. A request that is
+// ListContainers, Batch, GetAccountInfo, GetProperties, SetProperties, Stats. A request that is
 // not one of these operations is Table.Other, Queue.Other, Blob.Other or Unknown.
 //
 // # Crashes
@@ -144,6 +144,19 @@
 // If a credential is refused, the reply contains the reason: in AuthenticationErrorDetail,
 // or, in the Table service, which has no such element, in a line of the message.
 //
-// Page blobs, snapshots, versions and other features that are not implemented are refused
-// with 501 NotImplemented.
+// # What stays out
+//
+// These features of the Blob service are refused with 501 NotImplemented, which azblob returns
+// as an error of the service with that code:
+//
+//   - page blobs, their ranges and incremental copies;
+//   - versions, soft delete, and restoring or renaming a container;
+//   - the search for blobs by tags, and conditions on tags;
+//   - the Archive tier;
+//   - keys for user delegation. A SAS that is signed by such a key is refused with 403
+//     AuthenticationFailed;
+//   - keys of the customer, encryption scopes, immutability policies, legal holds, expiry,
+//     queries of the content, and structured bodies.
+//
+// A copy from another account is refused with 400 CopyAcrossAccountsNotSupported.
 package storagetest

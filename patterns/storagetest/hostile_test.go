@@ -90,6 +90,18 @@ type hostile struct {
 	length                  int64 // declared; -1 if not declared
 }
 
+// handled reports whether the handler replied. Without rules, it aborts only requests that the
+// transport does not send.
+func handled(h http.Handler, w http.ResponseWriter, r *http.Request) (ok bool) {
+	defer func() {
+		if v := recover(); v != nil && v != http.ErrAbortHandler {
+			panic(v)
+		}
+	}()
+	h.ServeHTTP(w, r)
+	return true
+}
+
 // hit sends h to the handler, as a server would, and fails the test for a reply that the
 // service would not send.
 func hit(tb testing.TB, acct *storagetest.Account, pass string, h hostile) *httptest.ResponseRecorder {
@@ -114,7 +126,9 @@ func hit(tb testing.TB, acct *storagetest.Account, pass string, h hostile) *http
 		Body: io.NopCloser(bytes.NewReader(h.body)), ContentLength: h.length,
 	}).WithContext(tb.Context())
 	w := httptest.NewRecorder()
-	acct.Handler().ServeHTTP(w, r)
+	if !handled(acct.Handler(), w, r) {
+		return nil // a server does not pass headers that net/http refuses, either
+	}
 	code := w.Header().Get("X-Ms-Error-Code")
 	text := w.Body.String()
 	switch {

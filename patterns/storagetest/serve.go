@@ -18,6 +18,10 @@ import (
 // them. A lost request or reply breaks the connection.
 func (a *Account) Handler() http.Handler { return a.handler("") }
 
+// maxUnread is the size of the largest body, in bytes, that is read although the service
+// refuses the request without reading it.
+const maxUnread = 64 << 20
+
 // handler serves one service or, if s is "", the one that the host selects.
 func (a *Account) handler(s op.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,6 +31,9 @@ func (a *Account) handler(s op.Service) http.Handler {
 		}
 		out := r.WithContext(ctx)
 		out.RequestURI = ""
+		if r.Body != http.NoBody {
+			out.Body = io.NopCloser(r.Body) // the rest is read below
+		}
 		out.URL = new(url.URL)
 		*out.URL = *r.URL
 		out.URL.Scheme, out.URL.Host = "http", r.Host
@@ -38,8 +45,16 @@ func (a *Account) handler(s op.Service) http.Handler {
 			panic(http.ErrAbortHandler) // makes net/http break the connection
 		}
 		defer res.Body.Close()
+		if r.ContentLength <= maxUnread {
+			// Without the rest of the body net/http would close the connection, and a
+			// client that is still sending would receive a reset in place of the reply.
+			_, _ = io.CopyN(io.Discard, r.Body, maxUnread) // the reply does not depend on it
+		}
 		for name, values := range res.Header {
 			w.Header()[name] = values
+		}
+		if res.Header["Content-Type"] == nil {
+			w.Header()["Content-Type"] = nil // so that net/http does not guess it
 		}
 		w.WriteHeader(res.StatusCode)
 		if _, err := io.Copy(w, res.Body); err != nil {

@@ -1,10 +1,14 @@
 package storagetest_test
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -108,6 +112,43 @@ func TestALostReplyBreaksTheConnection(t *testing.T) {
 		t.Errorf("received a whole body: %q", b)
 	}
 }
+
+// Clients such as that of Node.js send the whole body before they read the reply.
+func TestABodyThatIsTooLargeIsAnsweredWithoutAReset(t *testing.T) {
+	server, err := storagetest.New(t).Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := url.Parse(server.QueuesURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", address.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const size = 16 << 20
+	if _, err := fmt.Fprintf(conn, "POST %s/jobs/messages HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n", address.Path, address.Host, size); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.CopyN(conn, zeros{}, size); err != nil {
+		t.Fatalf("the connection broke while the body was sent: %v", err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusUnauthorized || res.Close {
+		t.Errorf("%s, the connection ends: %v", res.Status, res.Close)
+	}
+}
+
+// zeros is an endless body.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestTheHostOfARequestSelectsTheService(t *testing.T) {
 	h := storagetest.New(t).Handler()

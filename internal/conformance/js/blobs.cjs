@@ -114,6 +114,28 @@ step("a shared access signature", async () => {
   assert.ok((await all.listBlobsFlat().byPage().next()).value.segment.blobItems.length > 0);
   assert.equal((await all.getBlobClient(blob.name).downloadToBuffer()).toString(), "mine");
 });
+step("copy from a URL needs a signature", async () => {
+  const to = container.getBlobClient("synchronous");
+  const link = await blob.generateSasUrl({ expiresOn: new Date(Date.now() + 3600_000), permissions: BlobSASPermissions.parse("r") });
+  assert.equal((await to.syncCopyFromURL(link)).copyStatus, "success");
+  await to.delete();
+});
+step("snapshots", async () => {
+  const { snapshot } = await blob.createSnapshot();
+  await blob.upload("later", 5);
+  assert.equal((await blob.withSnapshot(snapshot).downloadToBuffer()).toString(), "mine");
+  const ids = (await all(container.listBlobsFlat({ includeSnapshots: true, prefix: blob.name }))).map((b) => b.snapshot ?? "none");
+  assert.deepEqual(ids.sort(), [snapshot, "none"]);
+  await refused(blob.delete(), 409, "SnapshotsPresent");
+  await blob.delete({ deleteSnapshots: "only" });
+});
+step("delete in a batch", async () => {
+  const clients = ["x", "y"].map((n) => container.getBlockBlobClient(n));
+  for (const c of clients) await c.upload("x", 1);
+  const res = await container.getBlobBatchClient().deleteBlobs([...clients, container.getBlobClient("none")]);
+  assert.deepEqual(res.subResponses.map((r) => r.status), [202, 202, 404]);
+  assert.equal(res.subResponses[2].errorCode, "BlobNotFound");
+});
 step("delete a blob", async () => {
   await blob.delete();
   assert.equal(await blob.exists(), false);

@@ -53,6 +53,9 @@ step("clear", async () => {
   assert.equal((await queue.getProperties()).approximateMessagesCount, 0);
 });
 step("a visibility of more than a week", () => refused(queue.sendMessage("x", { visibilityTimeout: 604801, messageTimeToLive: -1 }), 400, "OutOfRangeQueryParameterValue"));
+step("a text over 64 KiB", () => refused(queue.sendMessage("x".repeat((64 << 10) + 1)), 413, "RequestBodyTooLarge"));
+step("a body over 4 MiB", () => refused(queue.sendMessage("x".repeat(8 << 20)), 413, "RequestBodyTooLarge"));
+step("a delay that is not less than the lifetime", () => refused(queue.sendMessage("x", { visibilityTimeout: 2, messageTimeToLive: 1 }), 400, "InvalidQueryParameterValue"));
 step("access policies", async () => {
   await queue.setAccessPolicy([{ id: "one", accessPolicy: { startsOn: new Date("2020-01-01"), expiresOn: new Date("2099-01-01"), permissions: "raup" } }]);
   const got = await queue.getAccessPolicy();

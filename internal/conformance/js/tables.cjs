@@ -121,6 +121,7 @@ step("a shared access signature for a range of keys", async () => {
   assert.equal((await signed.getEntity("Q", "010")).n, 10);
   await refused(signed.deleteEntity("Q", "010"), 403, "AuthorizationPermissionMismatch");
 });
+step("a body over 4 MiB", () => refused(table.createEntity({ partitionKey: "p", rowKey: "r", text: "x".repeat(8 << 20) }), 413, "RequestBodyTooLarge"));
 step("delete the table", () => table.deleteTable());
 step("use the deleted table", async () => {
   await assert.rejects(table.createEntity({ partitionKey: "p", rowKey: "r" }), (e) => e.statusCode === 404 || e.statusCode === 409);

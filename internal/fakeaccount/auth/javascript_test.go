@@ -78,6 +78,11 @@ func TestRequestsOfTheJavaScriptSDKsAreAccepted(t *testing.T) {
 		t.Run(rec.Service+"/"+rec.Name, func(t *testing.T) {
 			r, v := rec.request(t, "")
 			g, refusal := verify(v, r, services[rec.Service])
+			if rec.Name == `SAS back\slash` {
+				// The package signs the backslash, which the service replaces before it verifies.
+				wantCode(t, refusal, 403, "AuthenticationFailed")
+				return
+			}
 			wantCode(t, refusal, 0, "")
 			if kinds[rec.Service] == nil {
 				kinds[rec.Service] = make(map[auth.Kind]int)

@@ -27,6 +27,9 @@ func (v *Verifier) sas(r *request.Request) (Grant, *reply.Error) {
 	if version := q.Get("sv"); !isVersion(version) || version < firstVersion {
 		return Grant{}, unauthenticated("sv is missing, malformed or before " + firstVersion)
 	}
+	if len(q["sig"]) > 1 {
+		return Grant{}, unauthenticated("there is more than one sig")
+	}
 	if q.Has("skoid") {
 		return Grant{}, unauthenticated("a user delegation SAS is not supported")
 	}
@@ -90,9 +93,6 @@ func (v *Verifier) serviceSAS(r *request.Request, q url.Values) (Grant, *reply.E
 			return Grant{}, unauthenticated("sr is not c, b or bs")
 		}
 		texts = []string{blobText(v.Account, g.resource, g.blob, q)}
-		if strings.Contains(g.blob, `\`) { // azblob signs a backslash as a slash
-			texts = append(texts, blobText(v.Account, g.resource, strings.ReplaceAll(g.blob, `\`, "/"), q))
-		}
 	}
 	if refusal := v.checkSignature(q, texts...); refusal != nil {
 		return Grant{}, refusal

@@ -29,7 +29,11 @@ func blobText(account, container, blob string, q url.Values) string {
 	}
 	text := serviceText(resource, q)
 	if version := q.Get("sv"); version >= resourceVersion {
-		text = lines(text, q.Get("sr"), q.Get("snapshot"))
+		snapshot := q.Get("snapshot")
+		if q.Get("sr") == "c" { // it permits access to all snapshots
+			snapshot = ""
+		}
+		text = lines(text, q.Get("sr"), snapshot)
 		if version >= encryptionVersion {
 			text = lines(text, q.Get("ses"))
 		}

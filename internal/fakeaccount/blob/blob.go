@@ -36,12 +36,15 @@ type blob struct {
 	meta      xmlservice.Metadata
 	tags      []tag
 	tier      string // "" unless set explicitly
+	tiered    time.Time
 	sealed    bool
 	blocks    []block
 	staged    map[string][]byte
 	stagedAt  time.Time
 	lease     lease
 	copied    *copied
+	snapshot  string  // the id, "" for the blob itself
+	snapshots []*blob // of the blob, the oldest first
 }
 
 // size is the length of the content in bytes.
@@ -116,14 +119,14 @@ func noBlob() *reply.Error {
 	return reply.New(http.StatusNotFound, "BlobNotFound", "The specified blob does not exist.")
 }
 
-// lookup returns the container, and the blob, which may be uncommitted, or nil. The caller
-// holds s.mu.
+// lookup returns the container, and the blob or its snapshot. The blob may be uncommitted, or
+// nil. The caller holds s.mu.
 func (c *call) lookup() (*container, *blob, *reply.Error) {
 	ct, e := c.find()
 	if e != nil {
 		return nil, nil, e
 	}
-	return ct, ct.get(c.Name, c.Now), nil
+	return ct, ct.get(c.Name, c.Now).snapshotOf(c.Query.Get("snapshot")), nil
 }
 
 func wrongType() *reply.Error {
@@ -148,6 +151,9 @@ func (c *call) replace(cond conditions, fresh *blob, fill func(*blob) *reply.Err
 	if e := cond.create(old); e != nil {
 		return e
 	}
+	if old == nil && b != nil && !cond.modified.IsZero() && !changedSince(b.stagedAt, cond.modified) {
+		return cond.failed(http.StatusPreconditionFailed)
+	}
 	if old != nil && old.kind != fresh.kind {
 		return wrongType()
 	}
@@ -157,13 +163,17 @@ func (c *call) replace(cond conditions, fresh *blob, fill func(*blob) *reply.Err
 		}
 	}
 	fresh.name, fresh.committed, fresh.created = c.Name, true, c.Now
+	if fresh.tier != "" {
+		fresh.tiered = c.Now
+	}
 	if old != nil {
 		fresh.created, fresh.lease = old.created, old.lease
 		if fresh.tier == "" {
-			fresh.tier = old.tier
+			fresh.tier, fresh.tiered = old.tier, old.tiered
 		}
 	}
 	if b != nil {
+		fresh.snapshots = b.snapshots
 		*b = *fresh // which also drops the uncommitted blocks
 	} else {
 		b = fresh

@@ -151,7 +151,7 @@ func (b *blob) pick(list *xmlservice.Node) ([]block, *reply.Error) {
 				data, ok = committed[id]
 			}
 		default:
-			return nil, reply.InvalidXML()
+			return nil, reply.UnknownXML(n.Name)
 		}
 		if !ok {
 			return nil, reply.New(http.StatusBadRequest, "InvalidBlockList", "The specified block list is invalid.")

@@ -18,11 +18,18 @@ type conditions struct {
 	source               bool
 }
 
-// readConditions reads the four headers whose names begin with prefix, which is
-// "X-Ms-Source-" for the conditions of a copy source. If read is true, several tags and any
+// The prefixes of the conditions on the source of a copy, and on a blob whose tags are read
+// or set.
+const (
+	ofSource = "X-Ms-Source-"
+	ofTagged = "X-Ms-Blob-"
+)
+
+// readConditions reads the four headers whose names begin with prefix, which is "", ofSource
+// or ofTagged. If read is true, several tags and any
 // combination of headers are permitted, as for reads.
 func readConditions(c *xmlservice.Call, prefix string, read bool) (k conditions, e *reply.Error) {
-	k.source = prefix != ""
+	k.source = prefix == ofSource
 	k.match, k.noneMatch = tags(c.Header(prefix+"If-Match")), tags(c.Header(prefix+"If-None-Match"))
 	if k.modified, e = since(c, prefix+"If-Modified-Since"); e != nil {
 		return k, e

@@ -51,11 +51,13 @@ func (ct *container) remove(b *blob) {
 	}
 }
 
+const noContainer = "ContainerNotFound"
+
 // find returns the container that the request names. The caller holds s.mu.
 func (c *call) find() (*container, *reply.Error) {
 	ct := c.s.containers[c.Resource]
 	if ct == nil {
-		return nil, reply.New(http.StatusNotFound, "ContainerNotFound", "The specified container does not exist.")
+		return nil, reply.New(http.StatusNotFound, noContainer, "The specified container does not exist.")
 	}
 	return ct, nil
 }
@@ -168,12 +170,24 @@ func (c *call) change(needsLease bool, status int, do func(*container)) *reply.E
 	})
 }
 
+// beingDeleted reports whether the name of the container is still blocked.
+func (c *call) beingDeleted() bool {
+	c.Lock(&c.s.mu)
+	defer c.s.mu.Unlock()
+	return c.s.dying.Has(c.Resource, c.Now)
+}
+
 // https://learn.microsoft.com/rest/api/storageservices/delete-container
 func (c *call) deleteContainer() *reply.Error {
-	return c.change(true, http.StatusAccepted, func(ct *container) {
+	e := c.change(true, http.StatusAccepted, func(ct *container) {
 		delete(c.s.containers, ct.name)
 		c.s.dying.Add(ct.name, c.Now)
 	})
+	if e != nil && e.Code == noContainer && c.beingDeleted() {
+		c.Empty(http.StatusAccepted) // the reply to the first delete is repeated
+		return nil
+	}
+	return e
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/set-container-metadata

@@ -38,6 +38,12 @@ func FuzzRequest(f *testing.F) {
 	f.Add("DELETE", "/c11", "restype=container", "X-Ms-Lease-Id", guid, "", "", "")
 	f.Add("GET", "/", "comp=list&include=metadata", "", "", "", "", "")
 	f.Add("PUT", "/c11/b", "comp=tier", "X-Ms-Access-Tier", "Cool", "X-Ms-Tags", "a=b&c=d", "")
+	f.Add("PUT", "/c11/b", "comp=snapshot", "X-Ms-Meta-A", "b", "If-Match", "*", "")
+	f.Add("DELETE", "/c11/b", "snapshot=2021-01-01T01:01:01.0000000Z", "X-Ms-Delete-Snapshots", "include", "", "", "")
+	f.Add("GET", "/c11", "restype=container&comp=list&include=snapshots&marker=YgB-", "", "", "", "", "")
+	f.Add("POST", "/", "comp=batch", "Content-Type", "multipart/mixed; boundary=b", "", "", "--b\r\nContent-Type: application/http\r\nContent-ID: 0\r\n\r\nDELETE /c11/b HTTP/1.1\r\n\r\n--b--")
+	f.Add("PUT", "/c11/x", "", "X-Ms-Copy-Source", "https://account.example/c11/b?snapshot=x", "X-Ms-Requires-Sync", "true", "")
+	f.Add("DELETE", "/c11/b", "", "X-Ms-Access-Tier-If-Modified-Since", "Mon, 01 Jan 2001 00:00:00 GMT", "X-Ms-Lease-Id", guid, "")
 	f.Fuzz(func(t *testing.T, method, path, query, head1, value1, head2, value2, body string) {
 		s := filled(t)
 		r := (&http.Request{

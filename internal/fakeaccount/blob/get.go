@@ -32,20 +32,17 @@ func parseSpan(text string) (span, bool) {
 	return s, err == nil && s.to >= s.from
 }
 
-// ask reads the range of a Get Blob. x-ms-range overrides Range. A malformed Range is
-// ignored, as in HTTP; a malformed x-ms-range is refused.
-func (c *call) ask() (*span, *reply.Error) {
-	if text := c.Header("X-Ms-Range"); text != "" {
-		s, ok := parseSpan(text)
-		if !ok {
-			return nil, reply.InvalidHeader("x-ms-range", text)
-		}
-		return &s, nil
+// ask reads the range of a Get Blob. x-ms-range overrides Range. A malformed range is
+// ignored, as in HTTP.
+func (c *call) ask() *span {
+	text := c.Header("X-Ms-Range")
+	if text == "" {
+		text = c.Header("Range")
 	}
-	if s, ok := parseSpan(c.Header("Range")); ok {
-		return &s, nil
+	if s, ok := parseSpan(text); ok {
+		return &s
 	}
-	return nil, nil
+	return nil
 }
 
 // within limits a range to content of that size, and returns it as a half-open range.
@@ -70,10 +67,7 @@ func (c *call) download() *reply.Error {
 	if e != nil {
 		return e
 	}
-	asked, e := c.ask()
-	if e != nil {
-		return e
-	}
+	asked := c.ask()
 	wantMD5, wantCRC := c.Header("X-Ms-Range-Get-Content-Md5") == "true", c.Header("X-Ms-Range-Get-Content-Crc64") == "true"
 	if wantMD5 && wantCRC {
 		return reply.InvalidInput("Both x-ms-range-get-content-md5 and x-ms-range-get-content-crc64 are present.")

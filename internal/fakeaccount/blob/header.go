@@ -34,9 +34,6 @@ func (c *call) readContentHeaders(plain bool) (h contentHeaders, e *reply.Error)
 		disposition:  c.Header("X-Ms-Blob-Content-Disposition"),
 		md5:          c.Header("X-Ms-Blob-Content-Md5"),
 	}
-	if h.contentType == "" {
-		h.contentType = defaultType
-	}
 	if h.md5 != "" {
 		if raw, err := base64.StdEncoding.DecodeString(h.md5); err != nil || len(raw) != md5.Size {
 			return h, reply.New(http.StatusBadRequest, "InvalidMd5", "The MD5 value specified in the request is invalid. MD5 value must be 128 bits and base64 encoded.")
@@ -69,6 +66,8 @@ func (c *call) describe() *reply.Error {
 			c.Set("X-Ms-Access-Tier", b.accessTier())
 			if b.tier == "" {
 				c.Set("X-Ms-Access-Tier-Inferred", "true")
+			} else {
+				c.Set("X-Ms-Access-Tier-Change-Time", xmlservice.HTTPTime(b.tiered))
 			}
 		}
 		c.Set("Content-Length", itoa(b.size()))
@@ -159,24 +158,6 @@ func (c *call) setHeaders() *reply.Error {
 		c.Empty(http.StatusOK)
 	}
 	return e
-}
-
-// https://learn.microsoft.com/rest/api/storageservices/delete-blob
-func (c *call) deleteBlob() *reply.Error {
-	switch v := c.Header("X-Ms-Delete-Snapshots"); v {
-	case "", "include":
-	case "only":
-		return reply.NotImplemented("snapshots")
-	default:
-		return reply.InvalidHeader("x-ms-delete-snapshots", v)
-	}
-	return c.onOwnBlob(func(ct *container, b *blob) *reply.Error {
-		ct.remove(b)
-		c.Count(0, 1)
-		c.Set("X-Ms-Delete-Type-Permanent", "true")
-		c.Empty(http.StatusAccepted)
-		return nil
-	})
 }
 
 // copied is the source of the content of a blob.

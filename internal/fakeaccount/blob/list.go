@@ -107,6 +107,13 @@ func (c *call) listBlobs() *reply.Error {
 	return nil
 }
 
+// A marker within the snapshots of a blob consists of its name, snapshotMark, which no name
+// contains, and the id of the next snapshot, or afterSnapshots for the blob itself.
+const (
+	snapshotMark   = "\x00"
+	afterSnapshots = "~" // follows every id
+)
+
 // walk writes one page of blobs and prefixes, and returns the first name of the next page.
 // The caller holds s.mu.
 func (c *call) walk(x *xmlservice.XML, page xmlservice.Page, delimiter string, include map[string]bool) (next string, e *reply.Error) {
@@ -118,7 +125,8 @@ func (c *call) walk(x *xmlservice.XML, page xmlservice.Page, delimiter string, i
 		return "", e
 	}
 	n, group := 0, ""
-	first, _ := ct.search(max(page.From, page.Prefix))
+	from, after, _ := strings.Cut(page.From, snapshotMark)
+	first, _ := ct.search(max(from, page.Prefix))
 	defer func() { c.Count(n, 0) }()
 	scanned := 0
 	for _, b := range ct.blobs[first:] {
@@ -143,6 +151,21 @@ func (c *call) walk(x *xmlservice.XML, page xmlservice.Page, delimiter string, i
 		if b.forget(c.Now) || !b.committed && !include["uncommittedblobs"] {
 			continue
 		}
+		if include["snapshots"] {
+			for _, s := range b.snapshots {
+				if b.name == from && s.snapshot < after {
+					continue
+				}
+				if n == page.Max {
+					return s.name + snapshotMark + s.snapshot, nil
+				}
+				n++
+				s.xml(x, c, include)
+			}
+			if n == page.Max {
+				return b.name + snapshotMark + afterSnapshots, nil
+			}
+		}
 		n++
 		if group = prefix; prefix != "" {
 			x.Begin("BlobPrefix")
@@ -158,6 +181,7 @@ func (c *call) walk(x *xmlservice.XML, page xmlservice.Page, delimiter string, i
 func (b *blob) xml(x *xmlservice.XML, c *call, include map[string]bool) {
 	x.Begin("Blob")
 	nameXML(x, b.name)
+	x.Maybe("Snapshot", b.snapshot)
 	x.Begin("Properties")
 	x.Text("Creation-Time", xmlservice.HTTPTime(b.created))
 	if b.committed {
@@ -176,6 +200,8 @@ func (b *blob) xml(x *xmlservice.XML, c *call, include map[string]bool) {
 		x.Text("AccessTier", b.accessTier())
 		if b.tier == "" {
 			x.Text("AccessTierInferred", "true")
+		} else {
+			x.Text("AccessTierChangeTime", xmlservice.HTTPTime(b.tiered))
 		}
 	}
 	b.lease.xml(x, c.Now)

@@ -53,6 +53,9 @@ func (c *call) incoming(kind string, plain bool) (*blob, conditions, *reply.Erro
 	if b.head, e = c.readContentHeaders(plain); e != nil {
 		return nil, cond, e
 	}
+	if b.head.contentType == "" {
+		b.head.contentType = defaultType
+	}
 	if b.meta, e = c.Metadata(); e != nil {
 		return nil, cond, e
 	}

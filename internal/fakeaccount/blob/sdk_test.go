@@ -32,7 +32,7 @@ func newService(t *testing.T) *service.Client {
 	t.Helper()
 	c, err := service.NewClientWithNoCredential(endpoint, &service.ClientOptions{
 		ClientOptions: azcore.ClientOptions{
-			Transport: &servicetest.Transport{Handler: servicetest.Handler(op.Blob, blob.New().Serve)},
+			Transport: &servicetest.Transport{Handler: servicetest.Handler(op.Blob, blob.New(nil).Serve)},
 			Retry:     policy.RetryOptions{MaxRetries: -1},
 		},
 	})

@@ -19,10 +19,18 @@ type Service struct {
 	dying      xmlservice.Tombstones
 	ticks      xmlservice.Ticks
 	setting    xmlservice.Settings
+	permit     func(*request.Request) *reply.Error
 }
 
-// New returns a service without containers.
-func New() *Service { return &Service{containers: map[string]*container{}} }
+// New returns a service without containers. permit verifies the credentials of the requests
+// that another request contains: of the operations of a batch, and of the source of a copy.
+// If nil, they need none.
+func New(permit func(*request.Request) *reply.Error) *Service {
+	if permit == nil {
+		permit = func(*request.Request) *reply.Error { return nil }
+	}
+	return &Service{containers: map[string]*container{}, permit: permit}
+}
 
 // call is a request being carried out.
 type call struct {
@@ -81,6 +89,8 @@ func (c *call) carryOut() *reply.Error {
 		return c.setACL()
 	case op.BlobList:
 		return c.listBlobs()
+	case op.BlobBatch:
+		return c.batch()
 	}
 	return c.carryOutOnBlob()
 }
@@ -114,6 +124,8 @@ func (c *call) carryOutOnBlob() *reply.Error {
 		return c.appendBlock(source)
 	case op.BlobSeal:
 		return c.seal()
+	case op.BlobSnapshot:
+		return c.takeSnapshot()
 	case op.BlobDelete:
 		return c.deleteBlob()
 	case op.BlobSetMetadata:

@@ -64,7 +64,7 @@ func TestSDKSetsServiceProperties(t *testing.T) {
 	_, err = s.SetProperties(ctx, &service.SetPropertiesOptions{CORS: []*service.CORSRule{{AllowedOrigins: to.Ptr("*"), AllowedMethods: to.Ptr("FETCH"), AllowedHeaders: to.Ptr(""), ExposedHeaders: to.Ptr(""), MaxAgeInSeconds: to.Ptr[int32](9)}}})
 	wantCode(t, err, bloberror.InvalidXMLNodeValue)
 	_, err = s.SetProperties(ctx, &service.SetPropertiesOptions{CORS: []*service.CORSRule{{AllowedOrigins: to.Ptr("*")}}})
-	wantCode(t, err, bloberror.MissingRequiredXMLNode)
+	wantCode(t, err, bloberror.InvalidXMLDocument)
 }
 
 func TestPoliciesAndPublicAccessCanBeRead(t *testing.T) {

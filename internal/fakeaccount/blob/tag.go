@@ -77,15 +77,22 @@ func (c *call) setTags() *reply.Error {
 	var tags []tag
 	for _, k := range set.Children {
 		if k.Name != "Tag" || k.Child("Key") == nil || k.Child("Value") == nil {
-			return reply.InvalidXML()
+			return reply.UnknownXML(k.Name)
 		}
 		tags = append(tags, tag{k.Child("Key").Text, k.Child("Value").Text})
 	}
 	if e := checkTags(tags); e != nil {
 		return e
 	}
+	cond, e := readConditions(c.Call, ofTagged, false)
+	if e != nil {
+		return e
+	}
 	return c.onBlob(func(_ *container, b *blob) *reply.Error {
 		if e := c.holds(b, true); e != nil {
+			return e
+		}
+		if e := cond.write(b.etag, b.modified); e != nil {
 			return e
 		}
 		b.tags = tags // neither ETag nor Last-Modified changes
@@ -96,8 +103,12 @@ func (c *call) setTags() *reply.Error {
 
 // https://learn.microsoft.com/rest/api/storageservices/get-blob-tags
 func (c *call) getTags() *reply.Error {
+	cond, e := readConditions(c.Call, ofTagged, true)
+	if e != nil {
+		return e
+	}
 	return c.onBlob(func(_ *container, b *blob) *reply.Error {
-		if e := c.holds(b, false); e != nil {
+		if e := c.readable(cond, b); e != nil {
 			return e
 		}
 		var x xmlservice.XML
@@ -136,7 +147,7 @@ func (c *call) setTier() *reply.Error {
 		if b.kind != blockBlob {
 			return wrongType()
 		}
-		b.tier = tier
+		b.tier, b.tiered = tier, c.Now
 		c.Empty(http.StatusOK)
 		return nil
 	})

@@ -176,10 +176,14 @@ func (t *Transport) ResetLog() {
 	t.log = nil
 }
 
-// Do carries out one request. If its context has already ended, it is not carried out,
-// logged or counted.
+// Do carries out one request. If its context has already ended, or net/http would refuse to
+// send it, it is not carried out, logged or counted.
 func (t *Transport) Do(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	if err := checkHeader(req.Header); err != nil {
 		closeBody(req)
 		return nil, err
 	}

@@ -29,9 +29,12 @@ func account(resourceType byte, permissions string) entry {
 func (e entry) orCreate(permissions string) entry { e.create = permissions; return e }
 func (e entry) orEnd(permissions string) entry    { e.end = permissions; return e }
 
-// never is the entry of an operation that no SAS permits. The operations within a batch
-// are permitted one by one.
+// never is the entry of an operation that no SAS permits. The operations within a batch of
+// rows are permitted one by one.
 var never entry
+
+// everyLetter are all permissions of SAS for blobs.
+const everyLetter = "racwdxyltfmeopi"
 
 // table contains every operation.
 //
@@ -102,6 +105,7 @@ var table = map[Op]entry{
 	BlobGetACL:               account('c', ""),
 	BlobSetACL:               account('c', ""),
 	BlobListContainers:       account('s', "l"),
+	BlobBatch:                {Access: Access{Account: everyLetter, Service: everyLetter, Container: true}}, // its operations are permitted one by one
 	BlobGetAccountInfo:       {Access: Access{Account: "rwdlacup", Service: "racwdl"}},
 	BlobGetProperties:        account('s', "r"),
 	BlobSetProperties:        account('s', "w"),

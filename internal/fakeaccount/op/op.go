@@ -99,6 +99,7 @@ const (
 	BlobGetACL               Op = "Blob.GetACL"
 	BlobSetACL               Op = "Blob.SetACL"
 	BlobListContainers       Op = "Blob.ListContainers"
+	BlobBatch                Op = "Blob.Batch" // of deletes, or of changes of the tier
 	BlobGetAccountInfo       Op = "Blob.GetAccountInfo"
 	BlobGetProperties        Op = "Blob.GetProperties" // of the service
 	BlobSetProperties        Op = "Blob.SetProperties"

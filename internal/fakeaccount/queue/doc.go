@@ -8,9 +8,9 @@
 // dropped by the next request to their queue.
 //
 // Choices that the documentation leaves open:
-//   - A text of more than 64 KiB is 400 MessageTooLarge, as in the list of error
-//     codes; a body too large even for an escaped text of 64 KiB is 413
-//     RequestBodyTooLarge. The size is the number of bytes of the unescaped text in UTF-8.
+//   - The limit of 64 KiB is the number of bytes of the unescaped text in UTF-8. More is 413
+//     RequestBodyTooLarge, as the service replies, and not MessageTooLarge, which is only in
+//     the list of error codes.
 //   - A pop receipt that is no longer current is 400 PopReceiptMismatch; a deleted
 //     message is 404 MessageNotFound.
 //   - An update without a body keeps the text; one with an empty text clears it.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"container/heap"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -25,7 +26,7 @@ const (
 
 // lifetime reads messagettl: seconds, or -1 for a message that never expires.
 func lifetime(c *xmlservice.Call) (int64, *reply.Error) {
-	high := int64(1<<31 - 1)
+	high := int64(math.MaxInt64)
 	if c.Version < anyTTL {
 		high = week
 	}
@@ -47,7 +48,7 @@ func (s *Service) put(c *xmlservice.Call) *reply.Error {
 		return e
 	}
 	if ttl >= 0 && hide >= ttl {
-		return reply.QueryOutOfRange("visibilitytimeout", c.Query.Get("visibilitytimeout"), 0, min(ttl-1, week))
+		return reply.InvalidQuery("visibilitytimeout", c.Query.Get("visibilitytimeout"), "Not less than messagettl.")
 	}
 	text, e := readText(c)
 	if e != nil {
@@ -59,7 +60,7 @@ func (s *Service) put(c *xmlservice.Call) *reply.Error {
 			id: uuid.NewString(), text: text, receipt: receipt(order), order: order,
 			inserted: c.Now, expires: never, visible: c.Now.Add(seconds(hide)),
 		}
-		if ttl >= 0 {
+		if ttl >= 0 && ttl < int64(never.Sub(c.Now)/time.Second) {
 			m.expires = c.Now.Add(seconds(ttl))
 		}
 		q.box.add(m)

@@ -1,8 +1,6 @@
 package queue
 
 import (
-	"net/http"
-
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
@@ -31,7 +29,7 @@ func readText(c *xmlservice.Call) (string, *reply.Error) {
 		return "", reply.MissingXML("MessageText")
 	}
 	if len(text.Text) > maxText {
-		return "", reply.New(http.StatusBadRequest, "MessageTooLarge", "The message exceeds the maximum allowed size.", "MaxLimit", "65536")
+		return "", reply.TooLarge(maxText)
 	}
 	return text.Text, nil
 }

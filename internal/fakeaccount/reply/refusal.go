@@ -20,17 +20,24 @@ func InvalidInput(reason string) *Error {
 	return New(http.StatusBadRequest, "InvalidInput", "One of the request inputs is not valid.", "Reason", reason)
 }
 
-func InvalidXML() *Error {
-	return New(http.StatusBadRequest, "InvalidXmlDocument", "XML specified is not syntactically valid.")
+// InvalidXML returns the reply to a document that is not well-formed or does not match the
+// schema of the service, because an element is missing, unknown, repeated or out of range.
+func InvalidXML(reason string) *Error {
+	return New(http.StatusBadRequest, "InvalidXmlDocument", "XML specified is not syntactically valid.", "Reason", reason)
 }
 
+// InvalidXMLValue returns the reply to an element whose text has not the format of its type.
 func InvalidXMLValue(node, value, reason string) *Error {
 	return New(http.StatusBadRequest, "InvalidXmlNodeValue", "The value for one of the XML nodes is not in the correct format.",
 		"XmlNodeName", node, "XmlNodeValue", value, "Reason", reason)
 }
 
-func MissingXML(node string) *Error {
-	return New(http.StatusBadRequest, "MissingRequiredXmlNode", "A required XML node was not specified in the request body.", "XmlNodeName", node)
+// MissingXML returns the reply to a document without a required element.
+func MissingXML(element string) *Error { return InvalidXML("There is no " + element + ".") }
+
+// UnknownXML returns the reply to a document with an element that does not belong there.
+func UnknownXML(element string) *Error {
+	return InvalidXML("There is no element " + element + " here.")
 }
 
 func MissingQuery(name string) *Error {

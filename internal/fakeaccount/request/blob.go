@@ -3,6 +3,7 @@ package request
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
@@ -15,16 +16,17 @@ func (r *Request) parseBlob() {
 	var refusals []*reply.Error // the first one is the reply
 	add := func(e *reply.Error) { refusals = append(refusals, e) }
 	add(r.unsupported())
-	if r.Path == "" || restype == "account" {
-		r.Resource, r.Name, _ = strings.Cut(r.Path, "/")
+	path := strings.ReplaceAll(r.Path, `\`, "/") // as the service does, but not in a prefix to list
+	if path == "" || restype == "account" {
+		r.Resource, r.Name, _ = strings.Cut(path, "/")
 		var refusal *reply.Error
 		r.Op, refusal = blobAccountOp(r.Method, restype, r.Query.Get("comp"))
 		add(refusal)
 	} else {
 		var ok bool
-		r.Resource, r.Name, ok = strings.Cut(r.Path, "/")
+		r.Resource, r.Name, ok = strings.Cut(path, "/")
 		if (!ok || r.Name == "") && !r.Query.Has("restype") {
-			r.Resource, r.Name = rootContainer, strings.TrimSuffix(r.Path, "/")
+			r.Resource, r.Name = rootContainer, strings.TrimSuffix(path, "/")
 		}
 		add(CheckContainer(r.Resource))
 		var refusal *reply.Error
@@ -35,6 +37,7 @@ func (r *Request) parseBlob() {
 			}
 			add(checkBlob(r.Name))
 			r.Op, refusal = r.blobOp(r.Query.Get("comp"))
+			add(checkSnapshot(r.Op, r.Query.Get("snapshot")))
 		case restype == "container":
 			r.Op, refusal = containerOp(r.Method, r.Query.Get("comp"))
 		default:
@@ -53,7 +56,7 @@ func (r *Request) parseBlob() {
 // Parameters and headers that are refused, because ignoring them would change the result.
 var (
 	foreignQuery = [][2]string{
-		{"snapshot", "snapshots"}, {"prevsnapshot", "snapshots"}, {"versionid", "versions"}, {"startFrom", "listing from a name"},
+		{"prevsnapshot", "page blobs"}, {"versionid", "versions"}, {"startFrom", "listing from a name"},
 	}
 	foreignHeader = [][2]string{
 		{"X-Ms-If-Tags", "tag conditions"}, {"X-Ms-Source-If-Tags", "tag conditions"},
@@ -75,6 +78,29 @@ func (r *Request) unsupported() *reply.Error {
 		}
 	}
 	return nil
+}
+
+// checkSnapshot checks the id of the snapshot that an operation is on, "" for the blob itself.
+func checkSnapshot(o op.Op, id string) *reply.Error {
+	if id == "" {
+		return nil
+	}
+	switch o {
+	case op.BlobGet, op.BlobHead, op.BlobGetBlockList, op.BlobGetTags, op.BlobSetTier, op.BlobDelete:
+	default:
+		return reply.InvalidQuery("snapshot", id, "A snapshot cannot be changed.")
+	}
+	if _, err := time.Parse(reply.TimeFormat, id); err != nil {
+		return reply.InvalidQuery("snapshot", id, "Not an id of a snapshot.")
+	}
+	return nil
+}
+
+func batchOp(method string) (op.Op, *reply.Error) {
+	if method == http.MethodPost {
+		return op.BlobBatch, nil
+	}
+	return op.BlobOther, reply.UnsupportedVerb()
 }
 
 func blobAccountOp(method, restype, comp string) (op.Op, *reply.Error) {
@@ -103,7 +129,7 @@ func blobAccountOp(method, restype, comp string) (op.Op, *reply.Error) {
 	case "service userdelegationkey":
 		return op.BlobOther, reply.NotImplemented("user delegation keys")
 	case " batch":
-		return op.BlobOther, reply.NotImplemented("blob batch")
+		return batchOp(method)
 	case " blobs":
 		return op.BlobOther, reply.NotImplemented("search by tags")
 	case " ":
@@ -147,7 +173,9 @@ func containerOp(method, comp string) (op.Op, *reply.Error) {
 		if method == http.MethodGet {
 			return op.BlobList, nil
 		}
-	case "undelete", "rename", "batch", "blobs":
+	case "batch":
+		return batchOp(method)
+	case "undelete", "rename", "blobs":
 		return op.BlobOther, reply.NotImplemented("comp=" + comp + " on a container")
 	default:
 		return op.BlobOther, unknownComp(comp)
@@ -211,6 +239,7 @@ var blobPuts = map[string]op.Op{
 	"tags":        op.BlobSetTags,
 	"tier":        op.BlobSetTier,
 	"copy":        op.BlobAbortCopy,
+	"snapshot":    op.BlobSnapshot,
 }
 
 func (r *Request) blobPutOp(comp string) (op.Op, *reply.Error) {
@@ -224,8 +253,6 @@ func (r *Request) blobPutOp(comp string) (op.Op, *reply.Error) {
 			return op.BlobCopy, nil
 		}
 		return op.BlobPut, nil
-	case "snapshot":
-		return op.BlobSnapshot, reply.NotImplemented("comp=snapshot")
 	case "page", "incrementalcopy":
 		return op.BlobOther, reply.NotImplemented("page blobs")
 	case "undelete", "expiry", "immutabilityPolicies", "legalhold":

@@ -155,6 +155,16 @@ func Bind(req *http.Request, r *Request) *http.Request {
 	return req.WithContext(context.WithValue(req.Context(), boundKey{}, bound{r, req.URL}))
 }
 
+// Within returns the parsed form of a request to the same service that r contains: an
+// operation of a batch, or the read of the source of a copy. It has the client and the time
+// of r, and shares its Result.
+func (r *Request) Within(req *http.Request) *Request {
+	p := Parser{Account: r.Account}
+	inner, _ := p.Parse(req.WithContext(WithService(context.Background(), r.Service)))
+	inner.RemoteAddr, inner.Arrival, inner.ClockSkew, inner.Result = r.RemoteAddr, r.Arrival, r.ClockSkew, r.Result
+	return inner
+}
+
 // From returns a copy of the parsed request that req was bound to, which reads the body of
 // req. It returns nil if req is another HTTP request with the same context, or was changed
 // after Bind.

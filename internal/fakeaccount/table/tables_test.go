@@ -148,11 +148,11 @@ func TestAccessPoliciesAreStoredAndLimited(t *testing.T) {
 	for _, c := range []struct{ name, body, code string }{
 		{"six", doc(policy("1") + policy("2") + policy("3") + policy("4") + policy("5") + policy("6")), "InvalidXmlDocument"},
 		{"twice", doc(policy("1") + policy("1")), "InvalidXmlNodeValue"},
-		{"no id", doc(policy("")), "MissingRequiredXmlNode"},
-		{"long id", doc(policy(strings.Repeat("x", 65))), "InvalidXmlNodeValue"},
+		{"no id", doc(policy("")), "InvalidXmlDocument"},
+		{"long id", doc(policy(strings.Repeat("x", 65))), "InvalidXmlDocument"},
 		{"bad time", doc(`<SignedIdentifier><Id>a</Id><AccessPolicy><Start>now</Start></AccessPolicy></SignedIdentifier>`), "InvalidXmlNodeValue"},
 		{"bad right", doc(`<SignedIdentifier><Id>a</Id><AccessPolicy><Permission>rx</Permission></AccessPolicy></SignedIdentifier>`), "InvalidXmlNodeValue"},
-		{"another node", doc(`<Other/>`), "UnsupportedXmlNode"},
+		{"another node", doc(`<Other/>`), "InvalidXmlDocument"},
 		{"other root", `<Other/>`, "InvalidXmlDocument"},
 		{"broken", `<SignedIdentifiers>`, "InvalidXmlDocument"},
 		{"much", doc(strings.Repeat(" ", 64<<10)), "RequestBodyTooLarge"},
@@ -190,8 +190,8 @@ func TestServicePropertiesAreReturned(t *testing.T) {
 	}
 	a.want(400, "InvalidXmlDocument", a.do("PUT", at, doc("<Cors>"+strings.Repeat(rule, 6)+"</Cors>")))
 	a.want(400, "InvalidXmlDocument", a.do("PUT", at, "<x>"))
-	a.want(400, "MissingRequiredXmlNode", a.do("PUT", at, doc("<Logging><Version>1.0</Version></Logging>")))
-	a.want(400, "UnsupportedXmlNode", a.do("PUT", at, doc("<StaticWebsite><Enabled>true</Enabled></StaticWebsite>")))
+	a.want(400, "InvalidXmlDocument", a.do("PUT", at, doc("<Logging><Version>1.0</Version></Logging>")))
+	a.want(400, "InvalidXmlDocument", a.do("PUT", at, doc("<StaticWebsite><Enabled>true</Enabled></StaticWebsite>")))
 	a.want(405, "MethodNotAllowed", a.do("DELETE", at, ""))
 	a.want(400, "InvalidQueryParameterValue", a.do("GET", "/?restype=service&comp=stats", ""))
 }

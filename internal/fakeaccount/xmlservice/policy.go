@@ -1,7 +1,6 @@
 package xmlservice
 
 import (
-	"net/http"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -45,12 +44,12 @@ func ParsePolicies(body []byte, allowed string) ([]Policy, *reply.Error) {
 		return nil, e
 	}
 	if len(root.Children) > maxPolicies {
-		return nil, reply.InvalidXML()
+		return nil, reply.InvalidXML("There are more than 5 policies.")
 	}
 	var policies []Policy
 	for _, k := range root.Children {
 		if k.Name != "SignedIdentifier" {
-			return nil, reply.New(http.StatusBadRequest, "UnsupportedXmlNode", "One of the XML nodes specified in the request body is not supported.", "XmlNodeName", k.Name)
+			return nil, reply.UnknownXML(k.Name)
 		}
 		p, e := parsePolicy(k, allowed)
 		if e != nil {
@@ -72,7 +71,7 @@ func parsePolicy(n *Node, allowed string) (p Policy, e *reply.Error) {
 		return p, reply.MissingXML("Id")
 	}
 	if utf8.RuneCountInString(p.ID) > 64 {
-		return p, reply.InvalidXMLValue("Id", p.ID, "More than 64 characters.")
+		return p, reply.InvalidXML("An Id has more than 64 characters.")
 	}
 	access := n.Child("AccessPolicy")
 	if p.Start, e = policyTime(access, "Start"); e != nil {

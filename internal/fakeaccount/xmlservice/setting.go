@@ -81,6 +81,9 @@ func ParseProperties(body []byte, blob bool) (Properties, *reply.Error) {
 	if e != nil {
 		return p, e
 	}
+	if len(root.Children) == 0 {
+		return p, reply.InvalidXML("It has no element.")
+	}
 	p.roots = map[string]*Node{}
 	for _, k := range root.Children {
 		known := false
@@ -88,10 +91,10 @@ func ParseProperties(body []byte, blob bool) (Properties, *reply.Error) {
 			known = known || r.name == k.Name && (r.shared || blob)
 		}
 		if !known {
-			return p, reply.New(http.StatusBadRequest, "UnsupportedXmlNode", "One of the XML nodes specified in the request body is not supported.", "XmlNodeName", k.Name)
+			return p, reply.UnknownXML(k.Name)
 		}
 		if p.roots[k.Name] != nil {
-			return p, reply.InvalidXML()
+			return p, reply.InvalidXML("There are two elements " + k.Name + ".")
 		}
 		if e := checkRoot(k); e != nil {
 			return p, e
@@ -158,18 +161,18 @@ func checkRetention(n *Node) *reply.Error {
 		return reply.MissingXML("Days")
 	}
 	if days, err := strconv.Atoi(text); err != nil || days < 1 || days > 365 {
-		return reply.InvalidXMLValue("Days", text, "Not within 1 to 365.")
+		return reply.InvalidXML("Days is not within 1 to 365.")
 	}
 	return nil
 }
 
 func checkCORS(n *Node) *reply.Error {
 	if len(n.Children) > 5 {
-		return reply.InvalidXML()
+		return reply.InvalidXML("There are more than 5 rules.")
 	}
 	for _, rule := range n.Children {
 		if rule.Name != "CorsRule" {
-			return reply.InvalidXML()
+			return reply.UnknownXML(rule.Name)
 		}
 		for _, name := range []string{"AllowedOrigins", "AllowedMethods", "MaxAgeInSeconds", "ExposedHeaders", "AllowedHeaders"} {
 			if rule.Child(name) == nil {

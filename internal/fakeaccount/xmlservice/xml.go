@@ -80,12 +80,12 @@ func ParseXML(body []byte, root string) (*Node, *reply.Error) {
 			break
 		}
 		if err != nil {
-			return nil, reply.InvalidXML()
+			return nil, reply.InvalidXML("It is not well-formed XML in UTF-8.")
 		}
 		switch t := tok.(type) {
 		case xml.StartElement:
 			if len(stack) == maxDepth || len(stack) == 0 && top != nil {
-				return nil, reply.InvalidXML()
+				return nil, reply.InvalidXML("It has two top elements, or too many levels.")
 			}
 			n := &Node{Name: t.Name.Local, from: len(text)}
 			if len(stack) == 0 {
@@ -103,14 +103,14 @@ func ParseXML(body []byte, root string) (*Node, *reply.Error) {
 			if len(stack) > 0 {
 				text = append(text, t...)
 			} else if len(bytes.TrimSpace(t)) > 0 {
-				return nil, reply.InvalidXML()
+				return nil, reply.InvalidXML("There is text outside of the top element.")
 			}
 		case xml.Directive:
-			return nil, reply.InvalidXML()
+			return nil, reply.InvalidXML("It has a DOCTYPE.")
 		}
 	}
 	if top == nil || top.Name != root {
-		return nil, reply.InvalidXML()
+		return nil, reply.InvalidXML("The top element is not " + root + ".")
 	}
 	top.cut(string(text))
 	return top, nil

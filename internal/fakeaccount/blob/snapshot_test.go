@@ -1,0 +1,98 @@
+package blob_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	sdk "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+)
+
+func TestASnapshotKeepsWhatTheBlobWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // so that all snapshots are taken at the same time
+		ctx := t.Context()
+		ct := newContainer(t)
+		b := ct.NewBlockBlobClient("b")
+		ids := make([]string, 3)
+		for i, text := range []string{"one", "two", "three"} {
+			if _, err := b.Upload(ctx, body(text), nil); err != nil {
+				t.Fatal(err)
+			}
+			s, err := b.CreateSnapshot(ctx, &sdk.CreateSnapshotOptions{Metadata: map[string]*string{"a": &text}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids[i] = *s.Snapshot
+		}
+		at := func(id string) *sdk.Client {
+			c, err := ct.NewBlobClient("b").WithSnapshot(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		for i, text := range []string{"one", "two", "three"} {
+			p, err := at(ids[i]).GetProperties(ctx, nil)
+			if err != nil || *p.Metadata["A"] != text {
+				t.Errorf("%s: %v, %v", ids[i], p.Metadata, err)
+			}
+			if got := read(t, at(ids[i]), nil); got != text {
+				t.Errorf("%s: %q, want %q", ids[i], got, text)
+			}
+		}
+		_, err := b.Delete(ctx, nil)
+		wantCode(t, err, bloberror.SnapshotsPresent)
+		if _, err := b.StartCopyFromURL(ctx, at(ids[0]).URL(), nil); err != nil || read(t, b.BlobClient(), nil) != "one" {
+			t.Errorf("the first snapshot was not copied over the blob: %v", err)
+		}
+		if _, err := at(ids[1]).Delete(ctx, nil); err != nil {
+			t.Error(err)
+		}
+		_, err = at(ids[1]).GetProperties(ctx, nil)
+		wantCode(t, err, bloberror.BlobNotFound)
+		if got := listed(t, ct, 1); !slices.Equal(got, []string{"b " + ids[0], "b " + ids[2], "b "}) {
+			t.Errorf("listed %q", got)
+		}
+		if _, err := b.Delete(ctx, &sdk.DeleteOptions{DeleteSnapshots: to.Ptr(sdk.DeleteSnapshotsOptionTypeOnly)}); err != nil {
+			t.Error(err)
+		}
+		if got := listed(t, ct, 5); !slices.Equal(got, []string{"b "}) {
+			t.Errorf("listed %q", got)
+		}
+		if _, err := b.CreateSnapshot(ctx, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := b.Delete(ctx, &sdk.DeleteOptions{DeleteSnapshots: to.Ptr(sdk.DeleteSnapshotsOptionTypeInclude)}); err != nil {
+			t.Error(err)
+		}
+		if got := listed(t, ct, 5); len(got) > 0 {
+			t.Errorf("listed %q", got)
+		}
+	})
+}
+
+// listed returns the names and the ids of blobs and snapshots, read in pages.
+func listed(t *testing.T, ct *container.Client, page int32) []string {
+	t.Helper()
+	var all []string
+	for p := ct.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{MaxResults: &page, Include: container.ListBlobsInclude{Snapshots: true}}); p.More(); {
+		res, err := p.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Segment.BlobItems) > int(page) {
+			t.Errorf("a page of %d", len(res.Segment.BlobItems))
+		}
+		for _, b := range res.Segment.BlobItems {
+			id := ""
+			if b.Snapshot != nil {
+				id = *b.Snapshot
+			}
+			all = append(all, *b.Name+" "+id)
+		}
+	}
+	return all
+}

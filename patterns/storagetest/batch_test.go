@@ -1,0 +1,49 @@
+package storagetest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+func TestABatchOfDeletesIsOneRequest(t *testing.T) {
+	ctx := t.Context()
+	acct := storagetest.New(t)
+	box := acct.Container("box")
+	if _, err := box.Create(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		if _, err := box.NewBlockBlobClient(name).Upload(ctx, streaming.NopCloser(strings.NewReader("x")), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	batch, err := box.NewBatchBuilder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "none", "b"} {
+		if err := batch.Delete(name, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	acct.ResetLog()
+	acct.Fault(storagetest.On("Blob.Batch").Nth(1).LoseReply())
+	res, err := box.SubmitBatch(ctx, batch, nil) // the SDK repeats it
+	if err != nil || len(res.Responses) != 3 {
+		t.Fatalf("%d replies, %v", len(res.Responses), err)
+	}
+	for _, item := range res.Responses {
+		wantCode(t, item.Error, 404, "BlobNotFound")
+	}
+	log := acct.Log()
+	if len(log) != 2 || log.Count("Blob.Batch") != 2 {
+		t.Fatalf("not two requests:\n%v", log)
+	}
+	if first, second := log[0], log[1]; first.Written != 2 || second.Written != 0 || second.Status != 202 || second.Inner != 404 || second.Code != "BlobNotFound" {
+		t.Errorf("\n%v", log)
+	}
+}
