@@ -75,6 +75,15 @@
 // ListContainers, GetAccountInfo, GetProperties, SetProperties, Stats. A request that is
 // not one of these operations is Table.Other, Queue.Other, Blob.Other or Unknown.
 //
+// # Throttling and regions
+//
+// [Account.Throttle] refuses requests beyond the documented targets, or smaller ones, with 503
+// ServerBusy. [Account.Replicate] adds a read-only secondary that lags behind, and
+// [Account.Down] simulates the outage of a region:
+//
+//	acct.Replicate(time.Minute)
+//	acct.Down(storagetest.Primary) // SecondaryTablesURL still answers
+//
 // # Crashes
 //
 // [CrashPoints] runs a scenario repeatedly. It simulates that the process is killed just
@@ -125,8 +134,10 @@
 //
 // # Less strict than the service
 //
-//   - There are no throughput limits. ServerBusy and timeouts come only from rules, short
-//     pages also from Options.PageRows, PageScan and PageBoundary.
+//   - Without Account.Throttle there are no throughput limits. Timeouts come only from rules,
+//     short pages also from Options.PageRows, PageScan and PageBoundary.
+//   - The secondary makes all changes in the order of the primary, each exactly after the lag.
+//     In the service some partitions may be newer than others and than the Last Sync Time.
 //   - One query request sees one state of the whole table; the service promises
 //     this within a partition.
 //   - A stored access policy takes effect immediately, not after up to 30 seconds.
@@ -137,7 +148,7 @@
 //   - The Table service ignores x-ms-version and always uses the JSON of version 2015-12-11.
 //     It does not require Content-Length.
 //   - Service properties are stored and returned, and have no other effect; there are no
-//     CORS requests, no analytics logs and no secondary endpoint.
+//     CORS requests and no analytics logs.
 //   - A property with a type annotation may be written as text, whatever its type, as the
 //     JavaScript SDK does: "X@odata.type":"Edm.Double","X":"3".
 //

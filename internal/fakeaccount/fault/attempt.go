@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -102,6 +103,10 @@ func (a *attempt) carryOut(req *http.Request) (*http.Response, error) {
 	res, before, err := a.t.network.do(request.Bind(req, a.r))
 	for _, l := range before {
 		a.t.note(func() { a.q.Fault += fmt.Sprintf(".After(%s #%d)", l.attempt.q.Op, l.attempt.q.Seq) })
+	}
+	if errors.Is(err, ErrLost) {
+		a.t.note(func() { a.q.Sent, a.q.Fault = false, a.q.Fault+".Down" })
+		err = a.t.opts.Lost(a.q.Op)
 	}
 	return res, err
 }

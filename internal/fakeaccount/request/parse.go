@@ -128,14 +128,20 @@ func (p *Parser) locate(r *Request, req *http.Request) {
 	first, rest, _ := strings.Cut(path, "/")
 	r.Base, r.Path = scheme+"://"+host, path
 	switch {
-	case p.Account != "" && dotted && (label == p.Account || label == p.Account+"-secondary"):
-		r.Account = p.Account
-	case p.Account != "" && first == p.Account, inPath(host):
+	case p.Account != "" && dotted && strings.TrimSuffix(label, secondarySuffix) == p.Account:
+		r.Account = label
+	case p.Account != "" && strings.TrimSuffix(first, secondarySuffix) == p.Account, inPath(host):
 		r.Account, r.Base, r.Path = first, r.Base+"/"+first, rest
 	default:
 		r.Account = label
 	}
+	r.Account, r.Secondary = strings.CutSuffix(r.Account, secondarySuffix)
 }
+
+// secondarySuffix follows the name of the account in the addresses of its secondary. The
+// name of an account contains no dash.
+// https://learn.microsoft.com/azure/storage/common/storage-redundancy#read-access-to-data-in-the-secondary-region
+const secondarySuffix = "-secondary"
 
 // inPath reports whether an account at host is the first segment of the path.
 func inPath(host string) bool {

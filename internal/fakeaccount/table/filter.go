@@ -119,6 +119,17 @@ func spanOf(f query.Filter) span {
 	return s
 }
 
+// QueryPartition returns the only partition that the filter of a query permits. It returns
+// false if there is no such partition.
+func QueryPartition(r *request.Request) (string, bool) {
+	f, err := parseFilter(r.Query.Get("$filter"))
+	if err != nil {
+		return "", false
+	}
+	s := spanOf(f)
+	return s.low.text, s.partitionOnly
+}
+
 func (s *span) narrow(name, op, literal string) {
 	text, tail, ok := request.CutQuoted(literal)
 	if !ok || tail != "" {

@@ -190,5 +190,5 @@ func (s *store) list(from string) []*table {
 func accountOf(base string) string {
 	account := base[strings.LastIndexByte(base, '/')+1:]
 	account, _, _ = strings.Cut(account, ".")
-	return account
+	return strings.TrimSuffix(account, "-secondary")
 }
