@@ -65,7 +65,10 @@ func canonicalHeader(h http.Header) http.Header {
 		if len(name) < 10 || !strings.EqualFold(name[:10], "x-ms-meta-") {
 			name = http.CanonicalHeaderKey(name)
 		}
-		out[name] = append(out[name], values...)
+		if before := out[name]; len(before) > 0 { // in two spellings
+			values = append(before[:len(before):len(before)], values...)
+		}
+		out[name] = values
 	}
 	return out
 }

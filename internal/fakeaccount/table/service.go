@@ -113,7 +113,7 @@ func (c *call) allowed(w *write) *reply.Error {
 func (c *call) wrote(t *table, w *write, done change) {
 	h := c.w.Header()
 	if done.row != nil {
-		h["Etag"] = []string{done.row.etag}
+		h["Etag"] = []string{done.row.etag()}
 	}
 	if w.op == op.TableInsert {
 		address := c.Base + "/" + t.name + "(PartitionKey='" + escapeKey(w.partition) + "',RowKey='" + escapeKey(w.row) + "')"

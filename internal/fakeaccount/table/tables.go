@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/filter"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
@@ -116,7 +117,9 @@ func (c *call) appendTable(b []byte, name string, l level) []byte {
 // tableRow is a table as a row for filters, which has only the property TableName.
 type tableRow string
 
-func (t tableRow) Lookup(name string) (any, bool) { return string(t), name == "TableName" }
+func (t tableRow) Value(name string) (filter.Value, bool) {
+	return filter.Value{Text: string(t)}, name == "TableName"
+}
 
 func (s *Service) listTables(c *call) *reply.Error {
 	l, err := levelOf(c.format())

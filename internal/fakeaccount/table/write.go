@@ -103,7 +103,7 @@ func (s *store) plan(t *table, w *write, now time.Time) (change, *reply.Error) {
 		return change{}, errEntityExists
 	case old == nil && (w.op == op.TableReplace || w.op == op.TableMerge || w.op == op.TableDelete):
 		return change{}, errResourceNotFound
-	case old != nil && w.ifMatch != "" && w.ifMatch != "*" && w.ifMatch != old.etag && w.op != op.TableInsert:
+	case old != nil && w.ifMatch != "" && w.ifMatch != "*" && w.ifMatch != old.etag() && w.op != op.TableInsert:
 		return change{}, errCondition
 	case w.op == op.TableDelete:
 		return change{}, nil
