@@ -110,7 +110,7 @@ func (s *Service) batchGet(c *call, part *request.Request) *reply.Error {
 	if part.Refusal != nil {
 		return part.Refusal
 	}
-	l, err := levelOf(part.Header.Get("Accept"))
+	l, err := levelOf(formatOf(part))
 	if err != nil {
 		return err
 	}

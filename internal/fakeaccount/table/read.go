@@ -12,7 +12,7 @@ import (
 
 // get replies to a point read.
 func (s *Service) get(c *call) *reply.Error {
-	l, err := levelOf(c.format())
+	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ type page struct {
 
 // query replies with one page of a query.
 func (s *Service) query(c *call) *reply.Error {
-	l, err := levelOf(c.format())
+	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (s *Service) createTable(c *call) *reply.Error {
 	if err := checkContent(c.Header); err != nil {
 		return err
 	}
-	l, err := levelOf(c.format())
+	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s *Service) createTable(c *call) *reply.Error {
 }
 
 func (s *Service) getTable(c *call, name string) *reply.Error {
-	l, err := levelOf(c.format())
+	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (t tableRow) Value(name string) (filter.Value, bool) {
 }
 
 func (s *Service) listTables(c *call) *reply.Error {
-	l, err := levelOf(c.format())
+	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
 	}
@@ -151,13 +151,16 @@ func (s *Service) listTables(c *call) *reply.Error {
 	}
 	b = append(b, `"value":[`...)
 	returned, scanned := 0, 0
-	for _, t := range s.list(from) {
-		if returned == limit || shape.Scan > 0 && scanned == shape.Scan {
+	matches := func(t *table) bool { return o.filter.Match(tableRow(t.name)) }
+	tables := s.list(from)
+	for i, t := range tables {
+		// The last page has no token, even if further tables do not match.
+		if returned == limit && slices.ContainsFunc(tables[i:], matches) || shape.Scan > 0 && scanned == shape.Scan {
 			c.w.Header()["X-Ms-Continuation-Nexttablename"] = []string{encodeToken(strings.ToLower(t.name))}
 			break
 		}
 		scanned++
-		if !o.filter.Match(tableRow(t.name)) {
+		if !matches(t) {
 			continue
 		}
 		if returned > 0 {
