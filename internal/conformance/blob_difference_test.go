@@ -139,4 +139,7 @@ var blobDifferences = []difference{
 		"CannotVerifyCopySource: the copy source cannot be read", "rest/api/storageservices/blob-service-error-codes"},
 	{"tags that are not XML", 1, "400",
 		"every refusal has a code, here InvalidXmlDocument", "rest/api/storageservices/common-rest-api-error-codes"},
+	{"the secondary stores no blob", 0, "201",
+		"InsufficientAccountPermissions: write operations are not allowed; Azurite has one account at both addresses",
+		"rest/api/storageservices/common-rest-api-error-codes"},
 }

@@ -127,4 +127,7 @@ var queueDifferences = []difference{
 		"InvalidAuthenticationInfo: the authentication information was not provided in the correct format", "rest/api/storageservices/common-rest-api-error-codes"},
 	{"an invalid version", 0, "200",
 		"InvalidHeaderValue: the value for one of the HTTP headers is not in the correct format", "rest/api/storageservices/common-rest-api-error-codes"},
+	{"the secondary delivers no message", 0, "200",
+		"InsufficientAccountPermissions: write operations are not allowed; Azurite has one account at both addresses",
+		"rest/api/storageservices/common-rest-api-error-codes"},
 }

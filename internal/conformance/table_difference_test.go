@@ -265,4 +265,10 @@ var tableDifferences = []difference{
 	{"a signature of a stored policy", 8, "403 AuthorizationFailure",
 		"AuthenticationFailed: a signature that is not valid at that time",
 		"rest/api/storageservices/sas-error-codes"},
+	{"the secondary inserts no row", 0, "201",
+		"InsufficientAccountPermissions: write operations are not allowed; Azurite has one account at both addresses",
+		"rest/api/storageservices/common-rest-api-error-codes"},
+	{"the secondary deletes no table", 0, "204",
+		"InsufficientAccountPermissions: write operations are not allowed; Azurite has one account at both addresses",
+		"rest/api/storageservices/common-rest-api-error-codes"},
 }

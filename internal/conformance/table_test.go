@@ -13,7 +13,7 @@ func TestTableService(t *testing.T) {
 		open:    step{"POST /Tables", `{"TableName":"{T}"}`, "", "201"},
 		close:   step{"DELETE /Tables('{T}')", "", "", "204"},
 		cases: join(tableCases(), tableDocumentCases(), writeCases(), conditionCases(), valueCases(), keyCases(), limitCases(),
-			queryCases(), pageCases(), formatCases(), metadataCases(), languageCases(), batchCases(), signatureCases()),
+			queryCases(), pageCases(), formatCases(), metadataCases(), languageCases(), batchCases(), signatureCases(), tableSecondaryCases()),
 		differs: tableDifferences,
 	}.onBoth(t)
 }

@@ -92,7 +92,7 @@ func (a *Account) serve(w http.ResponseWriter, r *request.Request, at *region) {
 		a.refuse(w, r, reply.New(http.StatusBadRequest, "InvalidUri", "The host does not name a service of the account, as "+a.name+".table.… does. The addresses of Serve do not need such a host."))
 		return
 	}
-	grant, refusal := at.allow(r)
+	grant, refusal := at.permit(r)
 	if refusal == nil && r.Secondary {
 		refusal = a.notOnSecondary(r)
 	}

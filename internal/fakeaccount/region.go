@@ -29,9 +29,9 @@ func newRegion(name string, key []byte, page request.Page) *region {
 	return g
 }
 
-// allow verifies the credential of a request, and returns an error unless it permits the
-// request. The Table service checks the permissions itself, because a batch needs several.
-func (g *region) allow(r *request.Request) (auth.Grant, *reply.Error) {
+// permit verifies the credential of a request, and returns an error unless it permits the
+// operation. The Table service decides that itself, by the grant.
+func (g *region) permit(r *request.Request) (auth.Grant, *reply.Error) {
 	grant, refusal := g.verifier.Verify(r)
 	switch {
 	case refusal != nil && g.isPublic(r):

@@ -33,17 +33,11 @@ func (a *Account) handler(s op.Service) http.Handler {
 		if r.TLS != nil {
 			out.URL.Scheme = "https"
 		}
-		if r.ContentLength != 0 {
-			out.Body = io.NopCloser(r.Body) // what the account does not read is read below
-		}
 		res, err := a.script().Do(out)
 		if err != nil {
 			panic(http.ErrAbortHandler) // makes net/http break the connection
 		}
 		defer res.Body.Close()
-		// Without this, a client that still sends the body of a refused request may receive
-		// a connection reset instead of the reply.
-		_, _ = io.Copy(io.Discard, r.Body) // the client has ended if it fails
 		for name, values := range res.Header {
 			w.Header()[name] = values
 		}

@@ -1,14 +1,10 @@
 package storagetest_test
 
 import (
-	"bufio"
 	"bytes"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -131,38 +127,5 @@ func TestTheHostOfARequestSelectsTheService(t *testing.T) {
 		if w.Code != want.status || !strings.Contains(w.Body.String(), want.code) {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
 		}
-	}
-}
-
-func TestARefusedBodyIsReadBeforeTheReplyIsSent(t *testing.T) {
-	acct := storagetest.New(t)
-	table(t, acct, "bench")
-	req := signed(t, acct, func(c *aztables.Client) error {
-		_, err := c.AddEntity(t.Context(), entity(t, "p", "r"), nil)
-		return err
-	})
-	server := httptest.NewServer(acct.Handler())
-	defer server.Close()
-	conn, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	const size = 16 << 20 // more than the buffers of a connection
-	req.Header.Set("Content-Length", strconv.Itoa(size))
-	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\n", req.URL.RequestURI(), req.URL.Host)
-	if err := req.Header.Write(conn); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Write(append([]byte("\r\n"), make([]byte, size)...)); err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.ReadResponse(bufio.NewReader(conn), req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("status %d, want 413", res.StatusCode)
 	}
 }

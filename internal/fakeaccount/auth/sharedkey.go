@@ -55,14 +55,15 @@ func (v *Verifier) signed(signature string, texts ...string) bool {
 	if err != nil || len(mac) != sha256.Size {
 		return false
 	}
-	hashes, ok := v.macs.Get().([]hash.Hash) // creating one takes longer than the signature
+	hashes, ok := v.macs.Get().(*[]hash.Hash) // creating one takes longer than the signature
 	if !ok {
+		hashes = new([]hash.Hash)
 		for _, key := range v.Keys {
-			hashes = append(hashes, hmac.New(sha256.New, key))
+			*hashes = append(*hashes, hmac.New(sha256.New, key))
 		}
 	}
 	defer v.macs.Put(hashes)
-	for _, h := range hashes {
+	for _, h := range *hashes {
 		for _, text := range texts {
 			h.Reset()
 			h.Write([]byte(text))

@@ -38,7 +38,7 @@ type Verifier struct {
 	// its own clock.
 	Now func() time.Time
 
-	macs sync.Pool // of []hash.Hash, one for each key
+	macs sync.Pool // of *[]hash.Hash, one hash for each key
 }
 
 // Verify returns what r is permitted to do. The Grant is meaningful only if the error
