@@ -115,6 +115,9 @@ func (a *attempt) carryOut(req *http.Request) (*http.Response, error) {
 // to be carried out.
 func (a *attempt) shape(req *http.Request) *http.Response {
 	e := a.effect
+	if a.q.Op == op.TableGet { // which no effect changes
+		return nil
+	}
 	shaped := *a.r // a copy, because an outer transport may send its request again
 	a.r = &shaped
 	shaped.Page = e.page.WithDefaults(shaped.Page)
