@@ -220,4 +220,7 @@ var blobDifferences = []difference{
 		"a snapshot can be read, copied, or deleted, but not modified", "rest/api/storageservices/snapshot-blob"},
 	{"the snapshot of a blob is read by a signature for its container", 2, "403 AuthorizationFailure",
 		"a signature of a container grants access to any blob in it; only sr=bs signs the time of a snapshot", "rest/api/storageservices/create-service-sas"},
+	{"the secondary stores no blob", 0, "201",
+		"InsufficientAccountPermissions: write operations are not allowed; Azurite has one account at both addresses",
+		"rest/api/storageservices/common-rest-api-error-codes"},
 }

@@ -10,7 +10,7 @@ func TestBlobService(t *testing.T) {
 		service: blobs,
 		open:    step{"PUT /{C}?restype=container", "", "", "201"},
 		close:   step{"DELETE /{C}?restype=container", "", "", "202"},
-		cases: join(containerCases(), containerNameCases(), containerSettingCases(), containerListCases(),
+		cases: join(blobSecondaryCases(), containerCases(), containerNameCases(), containerSettingCases(), containerListCases(),
 			putBlobCases(), checksumCases(), blobNameCases(), rangeCases(), blobConditionCases(), blobSettingCases(), blobDeleteCases(),
 			blockCases(), blockRefusals(), appendCases(), appendRefusals(), blobListCases(), listRefusals(), leaseCases(), leaseRefusals(), containerLeaseCases(),
 			copyCases(), copyRefusals(), copySourceCases(), blobSignatureCases(), blobBatchCases(), snapshotCases(), tagCases(), blobLanguageCases()),

@@ -11,7 +11,7 @@ func TestQueueService(t *testing.T) {
 		service: queues,
 		open:    step{"PUT /{Q}", "", "", "201"},
 		close:   step{"DELETE /{Q}", "", "", "204"},
-		cases:   join(queueCases(), queueNameCases(), queueMetadataCases(), queueListCases(), queuePolicyCases(), putMessageCases(), getMessageCases(), updateMessageCases(), messageRefusals(), queueLanguageCases()),
+		cases:   join(queueCases(), queueNameCases(), queueMetadataCases(), queueListCases(), queuePolicyCases(), putMessageCases(), getMessageCases(), updateMessageCases(), messageRefusals(), queueLanguageCases(), queueSecondaryCases()),
 		differs: queueDifferences,
 	}.onBoth(t)
 }

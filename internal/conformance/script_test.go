@@ -163,7 +163,9 @@ func (s script) run(t *testing.T, base string, differs []difference) {
 
 func (s script) onBoth(t *testing.T) {
 	t.Run("storagetest", func(t *testing.T) {
-		server, err := storagetest.New(t).Serve()
+		account := storagetest.New(t)
+		account.Replicate(0)
+		server, err := account.Serve()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,6 +33,7 @@ func batchCases() []conversation {
 	failing := func(title, want string, changes ...string) conversation {
 		return conversation{title, []step{seed, send(want, changes...), after}}
 	}
+	row1 := func(pk, rk string) string { return row(pk, rk, "") }
 	row := "{BASE}" + at("p", "r")
 	return []conversation{
 		{"a batch of every kind", []step{seed, send("202 ~ HTTP/1.1 204 No Content",
@@ -40,6 +41,7 @@ func batchCases() []conversation {
 			change("PUT {BASE}"+at("p", "u"), `{"A":2}`, "")),
 			{"GET /{T}()?$select=RowKey&$filter=PartitionKey eq 'p'", "", bare, `200 ~ [{"RowKey":"i"},{"RowKey":"m"},{"RowKey":"r"},{"RowKey":"u"}]`},
 		}},
+		{"a batch that inserts at an address with parentheses", []step{send("202 ~ HTTP/1.1 204 No Content", change("POST {BASE}/{T}()", row1("p", "i"), "")), {"GET " + at("p", "i"), "", "", "200"}}},
 		{"a batch with an entity of keys alone", []step{send("202 ~ HTTP/1.1 204 No Content", change("PUT {BASE}"+at("p", "u"), `{}`, "")), {"GET " + at("p", "u"), "", "", "200"}}},
 		{"a batch of 100", []step{send("202 ~ HTTP/1.1 204 No Content", hundred[:100]...), {"GET " + at("p", "99"), "", "", "200"}}},
 		failing("a batch of 101", "202 400 InvalidInput", hundred...),

@@ -36,6 +36,8 @@ func metadataCases() []conversation {
 		conversation{"tables with full metadata", []step{{"GET /Tables?$filter=TableName eq '{T}'", "", fullMetadata, `200 ~ "odata.type":"devstoreaccount1.Tables" ~ "odata.id":"{BASE}/Tables('{T}')" ~ "odata.editLink":"Tables('{T}')" ~ "TableName":"{T}"`}}},
 		conversation{"the format as a parameter", []step{stored, {"GET " + at("p", "r") + "?$format=application/json;odata=nometadata", "", "Accept: ", `200 ~ "L":"7" !~ odata.`}}},
 		conversation{"the format as an encoded parameter", []step{stored, {"GET /{T}()?%24format=application%2Fjson%3Bodata%3Dfullmetadata", "", "Accept: ", `200 ~ "odata.editLink":`}}},
+		conversation{"the format of an insert as a parameter", []step{{"POST /{T}?$format=application/json;odata=fullmetadata", every, minimal, `201 ~ "odata.editLink":`}}},
+		conversation{"the format of an insert in its header", []step{{"POST /{T}", every, fullMetadata, `201 ~ "odata.editLink":`}}},
 		conversation{"a projection with minimal metadata", []step{stored, {"GET /{T}()?$select=L,S", "", minimal, `200 ~ "L@odata.type":"Edm.Int64","L":"7" ~ "S":"x" !~ "I":5 !~ "PartitionKey"`}}},
 		conversation{"a projection with no metadata", []step{stored, {"GET /{T}()?$select=L,S", "", noMetadata, `200 ~ "L":"7" ~ "S":"x" !~ "I":5 !~ odata.`}}},
 		conversation{"an empty reply of a query", []step{{"GET /{T}()", "", noMetadata, `200 ~ {"value":[]}`}}},

@@ -35,6 +35,9 @@ func queryCases() []conversation {
 		{"X eq X'010203'", "b1"}, {"X eq binary'010203'", "b1"},
 		{"O eq 'o''n'", "b1"},
 		{"Missing eq 1", ""}, {"Missing ne 1", ""},
+		// Predicates of C# contain literals alone: https://github.com/Azure/Azurite/issues/1787
+		{"true", "a1 a2 b1"}, {"false", ""}, {"true and RowKey eq '2'", "a2"}, {"(false or PartitionKey eq 'b') or I eq 5", "a1 b1"},
+		{"T eq datetime'2020-01-02T04:04:05.1234567%2B01:00'", "a2"}, {"T gt datetime'2020-01-02'", "a2"},
 	} {
 		var rows []string
 		for key := range strings.FieldsSeq(f[1]) {
@@ -55,6 +58,8 @@ func queryCases() []conversation {
 		refused("a function call", "$filter=startswith(S,'x')", "501 NotImplemented"),
 		refused("$orderby", "$orderby=S", "501 NotImplemented"),
 		refused("$top of 1001", "$top=1001", "400 InvalidInput"),
+		refused("a Boolean in capitals", "$filter=B eq True", "400 InvalidInput"),
+		refused("an operator in capitals", "$filter=B eq true Or I eq 5", "400 InvalidInput"),
 		refused("$top of 0", "$top=0", "400 InvalidInput"),
 		refused("a comparison with null", "$filter=I eq null", "400 InvalidInput"),
 		refused("a comparison of two properties", "$filter=I eq J", "400 InvalidInput"),
@@ -77,6 +82,13 @@ func queryCases() []conversation {
 func pageCases() []conversation {
 	return []conversation{
 		{"$top is the size of a page", append(sample(), step{"GET /{T}()?$top=2", "", bare, "200 ~ X-Ms-Continuation-Nextpartitionkey: "})},
+		{"tables end without an empty page", []step{
+			{"POST /Tables", `{"TableName":"{T}a"}`, "", "201"},
+			{"POST /Tables", `{"TableName":"{T}b"}`, "", "201"},
+			{"POST /Tables", `{"TableName":"{T}c"}`, "", "201"},
+			{"GET /Tables?$top=2&$filter=TableName ge '{T}a' and TableName lt '{T}c'", "", bare, `200 ~ "TableName":"{T}b" !~ X-Ms-Continuation-Nexttablename`},
+			{"DELETE /Tables('{T}a')", "", "", "204"}, {"DELETE /Tables('{T}b')", "", "", "204"}, {"DELETE /Tables('{T}c')", "", "", "204"},
+		}},
 		{"a made-up token", []step{{"GET /{T}()?NextPartitionKey=made!up", "", "", "400 InvalidInput"}}},
 	}
 }

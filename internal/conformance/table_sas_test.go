@@ -25,6 +25,7 @@ func signatureCases() []conversation {
 		one("to read queries", "GET /{T}()", "", "sp=r", `200 ~ "PartitionKey":"c"`),
 		one("to read does not insert", "POST /{T}", row("p", "r", ""), "sp=r", mismatch),
 		{"a signature to read does not delete", seeded(step{"DELETE " + at("a", "1"), "", with("sp=r") + "|If-Match: *", mismatch})},
+		one("to add inserts at an address with a slash", "POST /{T}/", row("p", "r", ""), "sp=a", "201"),
 		one("to add inserts", "POST /{T}", row("p", "r", ""), "sp=a", "201"),
 		one("to add does not upsert", "PUT "+at("a", "1"), `{}`, "sp=a", mismatch),
 		one("to update does not upsert", "PUT "+at("a", "1"), `{}`, "sp=u", mismatch),

@@ -6,6 +6,8 @@ import (
 )
 
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations
+// https://learn.microsoft.com/rest/api/storageservices/formatting-datetime-values
+// https://github.com/Azure/Azurite/issues/1947 (Booleans in capitals)
 func valueCases() []conversation {
 	stored := func(title, members, echoed string) conversation {
 		return conversation{title, []step{{"POST /{T}", row("p", "r", members), "", "201"}, {"GET " + at("p", "r"), "", "", "200 ~ " + echoed}}}
@@ -14,7 +16,13 @@ func valueCases() []conversation {
 		return conversation{title, []step{{"POST /{T}", row("p", "r", members), "", want}}}
 	}
 	typed := func(typ, text string) string { return `"X@odata.type":"Edm.` + typ + `","X":` + text }
+	const one = "PartitionKey eq 'p' and "
 	return []conversation{
+		{"the Timestamp and the ETag of a row agree to the last digit", []step{
+			{"PUT " + at("p", "r"), `{}`, "", `204 ~ Etag: W/"datetime'{=date}T{=hour}%3A{=minute}%3A{=second}'"`},
+			{"GET " + at("p", "r"), "", "", `200 ~ "Timestamp":"{date}T{hour}:{minute}:{second}"`},
+			{"GET /{T}()?$filter=" + one + "Timestamp eq datetime'{date}T{hour}:{minute}:{second}'", "", "", `200 ~ "RowKey":"r"`},
+		}},
 		stored("a string", `"X":"a\"\\é😀\n"`, `"X":"a\"\\é😀\n"`),
 		stored("an Int32", `"X":-2147483648`, `"X":-2147483648`),
 		stored("an Int64", typed("Int64", `"-9223372036854775808"`), typed("Int64", `"-9223372036854775808"`)),
@@ -25,6 +33,15 @@ func valueCases() []conversation {
 		stored("infinity", typed("Double", `"-Infinity"`), typed("Double", `"-Infinity"`)),
 		stored("a Boolean", `"X":true`, `"X":true`),
 		stored("a DateTime of 100 ns", typed("DateTime", `"2020-01-02T03:04:05.1234567Z"`), typed("DateTime", `"2020-01-02T03:04:05.1234567Z"`)),
+		stored("a DateTime without a zone", typed("DateTime", `"2023-01-01T23:00:00"`), typed("DateTime", `"2023-01-01T23:00:00Z"`)),
+		stored("a DateTime without seconds", typed("DateTime", `"2023-01-01T23:00"`), typed("DateTime", `"2023-01-01T23:00:00Z"`)),
+		stored("a DateTime with an offset", typed("DateTime", `"2023-01-01T23:00:00.5+01:30"`), typed("DateTime", `"2023-01-01T21:30:00.5Z"`)),
+		stored("a DateTime with the date only", typed("DateTime", `"2023-01-01"`), typed("DateTime", `"2023-01-01T00:00:00Z"`)),
+		refused("a DateTime of eight decimals", typed("DateTime", `"2023-01-01T23:00:00.12345678Z"`), "400 InvalidValueType"),
+		refused("a DateTime with a comma", typed("DateTime", `"2023-01-01T23:00:00,5Z"`), "400 InvalidValueType"),
+		refused("a DateTime with the hour only", typed("DateTime", `"2023-01-01T23Z"`), "400 InvalidValueType"),
+		refused("a DateTime of another order", typed("DateTime", `"01/02/2023"`), "400 InvalidValueType"),
+		stored("a Boolean as a text in capitals", typed("Boolean", `"True"`), `"X":true`),
 		stored("a Guid", typed("Guid", `"c9da6455-213d-42c9-9a79-3e9149a57833"`), typed("Guid", `"c9da6455-213d-42c9-9a79-3e9149a57833"`)),
 		stored("a Binary", typed("Binary", `"AQID"`), typed("Binary", `"AQID"`)),
 		refused("an Int64 out of range", typed("Int64", `"9223372036854775808"`), "400 InvalidValueType"),

@@ -18,15 +18,10 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/auth"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/blob"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/queue"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/table"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/xmlservice"
 )
 
 // Account is a storage account, and the transport for requests to it. It carries requests
@@ -34,25 +29,28 @@ import (
 // testing/synctest controls the time of clients and services. Create it with [New]. It is
 // safe for concurrent use.
 type Account struct {
-	name     string
-	skew     time.Duration
-	verifier *auth.Verifier
-	tables   *table.Service
-	queues   *queue.Service
-	blobs    *blob.Service
+	name        string
+	skew        time.Duration
+	primary     *region
+	secondary   *region
+	replication replication
 }
 
 // New returns an empty account with a decoded key. page shortens every page of a query
 // to the Table service. skew is how far the clock of the account is ahead of this process;
 // credentials are verified by the clock of the process.
 func New(name string, key []byte, page request.Page, skew time.Duration) *Account {
-	a := &Account{name: name, skew: skew, tables: table.New(page), queues: queue.New()}
-	a.blobs = blob.New(func(r *request.Request) *reply.Error { _, refusal := a.permit(r); return refusal })
-	a.verifier = &auth.Verifier{Account: name, Keys: [][]byte{key}, Policy: a.policy}
-	return a
+	return &Account{name: name, skew: skew, primary: newRegion(name, key, page), secondary: newRegion(name, key, page)}
 }
 
-// Do carries out one request as an HTTP server would receive it.
+// Throttle sets the targets of both regions.
+func (a *Account) Throttle(t Targets) {
+	a.primary.throttle.set(t)
+	a.secondary.throttle.set(t)
+}
+
+// Do carries out one request as an HTTP server would receive it. If the region of the
+// request is down, the error matches [fault.ErrLost].
 func (a *Account) Do(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
@@ -66,15 +64,26 @@ func (a *Account) Do(req *http.Request) (*http.Response, error) {
 		r, req = parser.Parse(req)
 	}
 	r.ClockSkew = a.skew
-	var w reply.Recorder
 	fault.TraceRequest(req)
-	a.serve(&w, r)
+	at := a.primary
+	if r.Secondary {
+		at = a.secondary
+	}
+	if at.down.Load() {
+		return nil, fault.ErrLost
+	}
+	if r.Secondary {
+		a.catchUp()
+	}
+	var w reply.Recorder
+	a.serve(&w, r, at)
 	fault.TraceReply(req)
 	return w.Result(req), nil
 }
 
-// serve verifies the credential of a request, and passes the request to its service.
-func (a *Account) serve(w http.ResponseWriter, r *request.Request) {
+// serve verifies the credential of a request, and passes the request to its service in the
+// region that it is for.
+func (a *Account) serve(w http.ResponseWriter, r *request.Request, at *region) {
 	if r.Account != a.name {
 		a.refuse(w, r, reply.New(http.StatusBadRequest, "InvalidUri", "The address does not name the account "+a.name+"."))
 		return
@@ -83,69 +92,30 @@ func (a *Account) serve(w http.ResponseWriter, r *request.Request) {
 		a.refuse(w, r, reply.New(http.StatusBadRequest, "InvalidUri", "The host does not name a service of the account, as "+a.name+".table.… does. The addresses of Serve do not need such a host."))
 		return
 	}
-	grant, refusal := a.permit(r)
+	grant, refusal := at.permit(r)
+	if refusal == nil && r.Secondary {
+		refusal = a.notOnSecondary(r)
+	}
+	if refusal == nil {
+		refusal = at.throttle.admit(r)
+	}
 	if refusal != nil {
 		r.Fail(refusal)
 		a.refuse(w, r, refusal)
 		return
 	}
-	switch r.Service {
-	case op.Table:
-		a.tables.Serve(w, r, grant)
-	case op.Queue:
-		a.queues.Serve(w, r)
-	case op.Blob:
-		a.blobs.Serve(w, r)
-	}
-}
-
-// permit verifies the credential of a request, and returns an error unless it permits the
-// operation. The Table service decides that itself, by the grant.
-func (a *Account) permit(r *request.Request) (auth.Grant, *reply.Error) {
-	grant, refusal := a.verifier.Verify(r)
 	switch {
-	case refusal != nil && a.isPublic(r):
-		refusal = nil
-	case refusal == nil && r.Service == op.Queue:
-		refusal = grant.Allow(r.Op, r.Resource)
-	case refusal == nil && r.Service == op.Blob:
-		refusal = grant.AllowBlob(r, func() bool { return a.blobs.Exists(r.Resource, r.Name, r.Time()) })
+	case isStats(r) && grant.Allow(r.Op, "") == nil:
+		a.stats(w, r)
+	case r.Service == op.Table:
+		at.tables.Serve(w, r, grant)
+	case r.Service == op.Queue:
+		at.queues.Serve(w, r)
+	case r.Service == op.Blob:
+		at.blobs.Serve(w, r)
 	}
-	return grant, refusal
-}
-
-// isPublic reports whether a request without a credential is permitted because its
-// container is public.
-// https://learn.microsoft.com/azure/storage/blobs/anonymous-read-access-configure
-func (a *Account) isPublic(r *request.Request) bool {
-	if r.Service != op.Blob || r.Header.Get("Authorization") != "" || r.Query.Has("sig") {
-		return false
+	at.throttle.charge(r)
+	if !r.Secondary {
+		a.record(r)
 	}
-	access := a.blobs.PublicAccess(r.Resource)
-	switch r.Op {
-	case op.BlobGet, op.BlobHead, op.BlobGetBlockList:
-		return access != ""
-	case op.BlobList, op.BlobGetContainer:
-		return access == "container"
-	}
-	return false
-}
-
-// policy returns a stored access policy.
-func (a *Account) policy(s op.Service, resource, id string) (auth.StoredPolicy, bool) {
-	var policies []xmlservice.Policy
-	switch s {
-	case op.Table:
-		policies = a.tables.Policies(resource)
-	case op.Queue:
-		policies = a.queues.Policies(resource)
-	case op.Blob:
-		policies = a.blobs.Policies(resource)
-	}
-	for _, p := range policies {
-		if p.ID == id {
-			return auth.StoredPolicy{Start: p.Start, Expiry: p.Expiry, Permissions: p.Permission}, true
-		}
-	}
-	return auth.StoredPolicy{}, false
 }

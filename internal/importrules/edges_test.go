@@ -84,6 +84,7 @@ var edges = map[string][]string{
 		"internal/fakeaccount/reply",
 		"internal/fakeaccount/request",
 	},
+	"internal/fakeaccount/filter": {"keys"},
 	"internal/fakeaccount/queue": {
 		"internal/fakeaccount/op",
 		"internal/fakeaccount/reply",
@@ -98,12 +99,12 @@ var edges = map[string][]string{
 	},
 	"internal/fakeaccount/table": {
 		"internal/fakeaccount/auth",
+		"internal/fakeaccount/filter",
 		"internal/fakeaccount/op",
 		"internal/fakeaccount/reply",
 		"internal/fakeaccount/request",
 		"internal/fakeaccount/xmlservice",
 		"keys",
-		"query",
 	},
 	"internal/fakeaccount/xmlservice": {"internal/fakeaccount/reply", "internal/fakeaccount/request"},
 	"internal/fetch": {

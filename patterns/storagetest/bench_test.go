@@ -57,6 +57,13 @@ func employee(i int) []byte {
 func filled(tb testing.TB, rows int) *storagetest.Account {
 	tb.Helper()
 	acct := storagetest.Start(nil)
+	store(tb, acct, rows)
+	return acct
+}
+
+// store creates a table with that many rows.
+func store(tb testing.TB, acct *storagetest.Account, rows int) {
+	tb.Helper()
 	client := acct.Tables().NewClient("bench")
 	if _, err := client.CreateTable(tb.Context(), nil); err != nil {
 		tb.Fatal(err)
@@ -72,7 +79,6 @@ func filled(tb testing.TB, rows int) *storagetest.Account {
 		}
 	}
 	acct.ResetLog()
-	return acct
 }
 
 func run(b *testing.B, acct *storagetest.Account, req *http.Request) {

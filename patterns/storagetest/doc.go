@@ -75,6 +75,15 @@
 // ListContainers, Batch, GetAccountInfo, GetProperties, SetProperties, Stats. A request that is
 // not one of these operations is Table.Other, Queue.Other, Blob.Other or Unknown.
 //
+// # Throttling and regions
+//
+// [Account.Throttle] refuses requests beyond the documented targets, or smaller ones, with 503
+// ServerBusy. [Account.Replicate] adds a read-only secondary that lags behind, and
+// [Account.Down] simulates the outage of a region:
+//
+//	acct.Replicate(time.Minute)
+//	acct.Down(storagetest.Primary) // SecondaryTablesURL still answers
+//
 // # Crashes
 //
 // [CrashPoints] runs a scenario repeatedly. It simulates that the process is killed just
@@ -102,8 +111,9 @@
 //
 //	go test -run '^$' -bench PointRead -cpu 1 ./patterns/storagetest
 //
-// Memory is used for the data, about 1 KiB for a row of 13 properties (BenchmarkMemory),
-// and for the log, which Options.LogLimit limits.
+// Memory is used for the data, about 320 bytes for a row of 13 properties and 400 bytes of JSON
+// (go test -run '^$' -bench Memory -benchtime 1000000x), and for the log, which
+// Options.LogLimit limits.
 //
 // # Stricter than the service
 //
@@ -111,13 +121,14 @@
 //
 //   - an Int64 written as a JSON number, and a whole number beyond Int32
 //     without a type: 400 InvalidInput;
-//   - a DateTime without Z, or with more than seven digits of a second, or a
-//     base64 text without padding: 400 InvalidValueType;
+//   - a DateTime with more than seven digits of a second, or a base64 text without
+//     padding: 400 InvalidValueType;
+//   - a word of a $filter in capitals, such as True: 400 InvalidInput;
 //   - a lone surrogate or invalid UTF-8 in a body: 400 InvalidInput;
 //   - $top=0: 400 InvalidInput;
 //   - operations of one batch on several tables, and a query in a batch (the only read
 //     permitted is a single point read): 400 InvalidInput;
-//   - an insert at People() instead of People: 405 MethodNotAllowed;
+//   - an insert at People() instead of People, except in a batch: 405 MethodNotAllowed;
 //   - every request to a table that was deleted less than 40 seconds ago, including
 //     another delete: 409 TableBeingDeleted;
 //   - the size of an entity is computed by the formula that was published in
@@ -125,8 +136,10 @@
 //
 // # Less strict than the service
 //
-//   - There are no throughput limits. ServerBusy and timeouts come only from rules, short
-//     pages also from Options.PageRows, PageScan and PageBoundary.
+//   - Without Account.Throttle there are no throughput limits. Timeouts come only from rules,
+//     short pages also from Options.PageRows, PageScan and PageBoundary.
+//   - The secondary makes all changes in the order of the primary, each exactly after the lag.
+//     In the service some partitions may be newer than others and than the Last Sync Time.
 //   - One query request sees one state of the whole table; the service promises
 //     this within a partition.
 //   - A stored access policy takes effect immediately, not after up to 30 seconds.
@@ -137,7 +150,7 @@
 //   - The Table service ignores x-ms-version and always uses the JSON of version 2015-12-11.
 //     It does not require Content-Length.
 //   - Service properties are stored and returned, and have no other effect; there are no
-//     CORS requests, no analytics logs and no secondary endpoint.
+//     CORS requests and no analytics logs.
 //   - A property with a type annotation may be written as text, whatever its type, as the
 //     JavaScript SDK does: "X@odata.type":"Edm.Double","X":"3".
 //

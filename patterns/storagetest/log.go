@@ -18,6 +18,7 @@ type Request struct {
 	Service string // "Table", "Queue" or "Blob"
 	Op      string // "Table.Insert"
 	Start   time.Time
+	Region  Region // Primary, or Secondary for the address of the secondary
 
 	// Resource is the table, queue or container, Name the blob.
 	Resource, Name string
@@ -53,8 +54,13 @@ func logged(q fault.Request) Request {
 			rows[i] = Key(k)
 		}
 	}
+	region := Primary
+	if q.Secondary {
+		region = Secondary
+	}
 	return Request{
-		Seq: q.Seq, Service: string(q.Service), Op: string(q.Op), Start: q.Start,
+		Region: region,
+		Seq:    q.Seq, Service: string(q.Service), Op: string(q.Op), Start: q.Start,
 		Resource: q.Resource, Name: q.Name, Rows: rows,
 		Status: q.Status, Inner: q.Inner, Code: q.Code,
 		RequestBytes: q.RequestBytes, ReplyBytes: q.ReplyBytes,
@@ -71,7 +77,8 @@ func (q Request) String() string {
 		rows[i] = request.Key(k)
 	}
 	return fault.Request{
-		Seq: q.Seq, Op: op.Op(q.Op), Resource: q.Resource, Name: q.Name, Rows: rows,
+		Secondary: q.Region == Secondary,
+		Seq:       q.Seq, Op: op.Op(q.Op), Resource: q.Resource, Name: q.Name, Rows: rows,
 		Status: q.Status, Inner: q.Inner, Code: q.Code,
 		RequestBytes: q.RequestBytes, ReplyBytes: q.ReplyBytes,
 		Returned: q.Returned, Scanned: q.Scanned, Written: q.Written,

@@ -3,22 +3,41 @@ package storagetest_test
 import (
 	"runtime"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// BenchmarkMemory reports the memory that a stored row of 13 properties and about 400 bytes
-// of JSON takes.
+// rowSize returns the memory that each of n rows of 13 properties and about 400 bytes of JSON
+// takes, after a query has returned all of them.
+func rowSize(tb testing.TB, n int) int64 {
+	tb.Helper()
+	before := held()
+	acct := storagetest.Start(&storagetest.Options{LogLimit: 10})
+	store(tb, acct, n)
+	pager := acct.Tables().NewClient("bench").NewListEntitiesPager(nil)
+	rows := 0
+	for pager.More() {
+		page, err := pager.NextPage(tb.Context())
+		if err != nil {
+			tb.Fatal(err)
+		}
+		rows += len(page.Entities)
+	}
+	if rows != n {
+		tb.Fatalf("%d of %d rows", rows, n)
+	}
+	size := (held() - before) / int64(n)
+	runtime.KeepAlive(acct)
+	return size
+}
+
+func TestARowTakesAtMost600BytesAlsoAfterAScan(t *testing.T) {
+	if size := rowSize(t, 20_000); size > 600 {
+		t.Errorf("a row takes %d bytes", size)
+	}
+}
+
+// BenchmarkMemory reports the memory of b.N rows, after a scan.
 func BenchmarkMemory(b *testing.B) {
-	const rows = 20_000
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	for b.Loop() {
-		before := heap()
-		acct := filled(b, rows)
-		b.ReportMetric(float64(heap()-before)/rows, "B/row")
-		runtime.KeepAlive(acct)
-	}
+	b.ReportMetric(float64(rowSize(b, b.N)), "B/row")
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"hash"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,9 +55,17 @@ func (v *Verifier) signed(signature string, texts ...string) bool {
 	if err != nil || len(mac) != sha256.Size {
 		return false
 	}
-	for _, key := range v.Keys {
+	hashes, ok := v.macs.Get().(*[]hash.Hash) // creating one takes longer than the signature
+	if !ok {
+		hashes = new([]hash.Hash)
+		for _, key := range v.Keys {
+			*hashes = append(*hashes, hmac.New(sha256.New, key))
+		}
+	}
+	defer v.macs.Put(hashes)
+	for _, h := range *hashes {
 		for _, text := range texts {
-			h := hmac.New(sha256.New, key)
+			h.Reset()
 			h.Write([]byte(text))
 			if hmac.Equal(h.Sum(nil), mac) {
 				return true

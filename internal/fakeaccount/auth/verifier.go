@@ -2,6 +2,7 @@ package auth
 
 import (
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
@@ -36,6 +37,8 @@ type Verifier struct {
 	// Now returns the time. If nil, it is the LocalTime of the request: a client signs by
 	// its own clock.
 	Now func() time.Time
+
+	macs sync.Pool // of *[]hash.Hash, one hash for each key
 }
 
 // Verify returns what r is permitted to do. The Grant is meaningful only if the error

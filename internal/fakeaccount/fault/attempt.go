@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -103,6 +104,10 @@ func (a *attempt) carryOut(req *http.Request) (*http.Response, error) {
 	for _, l := range before {
 		a.t.note(func() { a.q.Fault += fmt.Sprintf(".After(%s #%d)", l.attempt.q.Op, l.attempt.q.Seq) })
 	}
+	if errors.Is(err, ErrLost) {
+		a.t.note(func() { a.q.Sent, a.q.Fault = false, a.q.Fault+".Down" })
+		err = a.t.opts.Lost(a.q.Op)
+	}
 	return res, err
 }
 
@@ -110,6 +115,9 @@ func (a *attempt) carryOut(req *http.Request) (*http.Response, error) {
 // to be carried out.
 func (a *attempt) shape(req *http.Request) *http.Response {
 	e := a.effect
+	if a.q.Op == op.TableGet { // which no effect changes
+		return nil
+	}
 	shaped := *a.r // a copy, because an outer transport may send its request again
 	a.r = &shaped
 	shaped.Page = e.page.WithDefaults(shaped.Page)

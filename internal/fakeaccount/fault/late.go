@@ -120,7 +120,7 @@ func (l *held) arrive(inner policy.Transporter) {
 	// The context of the sender has no effect: the sender is gone.
 	res, err := inner.Do(request.Bind(l.req.WithContext(context.Background()), &r))
 	if err != nil {
-		a.t.note(func() { a.q.Fault += fmt.Sprintf(".Failed(%v)", err) })
+		a.t.note(func() { a.q.Sent, a.q.Fault = false, a.q.Fault+fmt.Sprintf(".Failed(%v)", err) })
 		return
 	}
 	drop(res)

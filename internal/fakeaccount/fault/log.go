@@ -17,6 +17,9 @@ type Request struct {
 	Op      op.Op
 	Start   time.Time
 
+	// Secondary reports that the request is for the read-only secondary.
+	Secondary bool
+
 	// Resource is the table, queue or container, Name the blob.
 	Resource, Name string
 
@@ -62,6 +65,9 @@ func (q *Request) record(result *request.Result, res *http.Response) {
 func (q Request) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#%d %s", q.Seq, q.Op)
+	if q.Secondary {
+		b.WriteString(" secondary")
+	}
 	if q.Resource != "" {
 		fmt.Fprintf(&b, " %s", q.Resource)
 	}

@@ -192,7 +192,8 @@ func (t *Transport) Do(req *http.Request) (*http.Response, error) {
 		r, req = t.parser.Parse(req)
 	}
 	q := &Request{
-		Service: r.Service, Op: r.Op, Start: time.Now(), Resource: r.Resource, Name: r.Name, Rows: r.Rows,
+		Service: r.Service, Op: r.Op, Start: time.Now(), Secondary: r.Secondary,
+		Resource: r.Resource, Name: r.Name, Rows: r.Rows,
 		RequestBytes: max(req.ContentLength, 0),
 	}
 	e, fate := t.begin(q)

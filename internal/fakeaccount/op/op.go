@@ -113,10 +113,15 @@ const Unknown Op = "Unknown"
 
 // Other returns the operation of a request to s that s does not carry out.
 func Other(s Service) Op {
-	if s == "" {
-		return Unknown
+	switch s {
+	case Table:
+		return TableOther
+	case Queue:
+		return QueueOther
+	case Blob:
+		return BlobOther
 	}
-	return Op(s) + ".Other"
+	return Unknown
 }
 
 // Matches reports whether pattern matches the operation. The pattern is a name or a

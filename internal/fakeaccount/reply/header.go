@@ -10,9 +10,10 @@ import (
 // service.
 func Head(h, asked http.Header, server string, now time.Time) string {
 	id := RequestID()
-	h["X-Ms-Request-Id"] = []string{id}
-	h["Server"] = []string{server}
-	h["Date"] = []string{now.UTC().Format(http.TimeFormat)}
+	values := [...]string{id, server, now.UTC().Format(http.TimeFormat)} // one allocation
+	h["X-Ms-Request-Id"] = values[0:1:1]
+	h["Server"] = values[1:2:2]
+	h["Date"] = values[2:3:3]
 	if v := asked["X-Ms-Version"]; len(v) > 0 {
 		h["X-Ms-Version"] = v[:1:1]
 	}

@@ -17,9 +17,9 @@ type Address struct {
 
 func (a Address) isTables() bool { return strings.EqualFold(a.Name, "Tables") }
 
-// parseAddress parses a decoded path below the account.
+// parseAddress parses a decoded path below the account, which may end in a slash.
 func parseAddress(path string) (Address, *reply.Error) {
-	name, rest, open := strings.Cut(path, "(")
+	name, rest, open := strings.Cut(strings.TrimSuffix(path, "/"), "(")
 	a := Address{Name: name, Parens: open}
 	if !open {
 		if strings.Contains(name, "/") {

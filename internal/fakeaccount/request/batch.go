@@ -213,6 +213,9 @@ func (r *Request) parseInBatch(target string, change bool) *reply.Error {
 	if refusal := r.parseTarget(target); refusal != nil {
 		return refusal
 	}
+	if r.Method == http.MethodPost && !r.Address.Keyed {
+		r.Address.Parens = false // some clients insert at People()
+	}
 	a := r.Address
 	if !change {
 		if r.Verb = r.Method; r.Verb != http.MethodGet || !a.Keyed || a.isTables() {

@@ -48,6 +48,14 @@ func IsNumber(s string) bool {
 	return ok && number.i == len(number.b)
 }
 
+// Scalar returns the value that a JSON text is, which must be valid.
+func Scalar(json string) Member {
+	s := scanner{b: []byte(json)}
+	var m Member
+	m.Kind, m.Text, _ = s.scalar()
+	return m
+}
+
 // scanObject parses a JSON object whose values are scalars, as those of an entity are. It
 // refuses everything that RFC 8259 does not allow, and also nested values, invalid UTF-8
 // and lone surrogates.

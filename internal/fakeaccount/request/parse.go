@@ -65,7 +65,10 @@ func canonicalHeader(h http.Header) http.Header {
 		if len(name) < 10 || !strings.EqualFold(name[:10], "x-ms-meta-") {
 			name = http.CanonicalHeaderKey(name)
 		}
-		out[name] = append(out[name], values...)
+		if before := out[name]; len(before) > 0 { // in two spellings
+			values = append(before[:len(before):len(before)], values...)
+		}
+		out[name] = values
 	}
 	return out
 }
@@ -128,14 +131,20 @@ func (p *Parser) locate(r *Request, req *http.Request) {
 	first, rest, _ := strings.Cut(path, "/")
 	r.Base, r.Path = scheme+"://"+host, path
 	switch {
-	case p.Account != "" && dotted && (label == p.Account || label == p.Account+"-secondary"):
-		r.Account = p.Account
-	case p.Account != "" && first == p.Account, inPath(host):
+	case p.Account != "" && dotted && strings.TrimSuffix(label, secondarySuffix) == p.Account:
+		r.Account = label
+	case p.Account != "" && strings.TrimSuffix(first, secondarySuffix) == p.Account, inPath(host):
 		r.Account, r.Base, r.Path = first, r.Base+"/"+first, rest
 	default:
 		r.Account = label
 	}
+	r.Account, r.Secondary = strings.CutSuffix(r.Account, secondarySuffix)
 }
+
+// secondarySuffix follows the name of the account in the addresses of its secondary. The
+// name of an account contains no dash.
+// https://learn.microsoft.com/azure/storage/common/storage-redundancy#read-access-to-data-in-the-secondary-region
+const secondarySuffix = "-secondary"
 
 // inPath reports whether an account at host is the first segment of the path.
 func inPath(host string) bool {

@@ -100,7 +100,7 @@ func TestTheAccountIsInTheHostOrInThePath(t *testing.T) {
 		{"https://acct.table.core.windows.net/acct", "acct", "acct", "https://acct.table.core.windows.net"},
 		{"https://acct.table.core.windows.net", "acct", "", "https://acct.table.core.windows.net"},
 		{"http://127.0.0.1:10002/acct/T", "acct", "T", "http://127.0.0.1:10002/acct"},
-		{"http://127.0.0.1:10002/acct-secondary/T", "acct-secondary", "T", "http://127.0.0.1:10002/acct-secondary"},
+		{"http://127.0.0.1:10002/acct-secondary/T", "acct", "T", "http://127.0.0.1:10002/acct-secondary"},
 		{"http://127.0.0.1:10002/acct/acct", "acct", "acct", "http://127.0.0.1:10002/acct"},
 		{"http://127.0.0.1:10002/acct", "acct", "", "http://127.0.0.1:10002/acct"},
 		{"http://[::1]:10002/acct/T", "acct", "T", "http://[::1]:10002/acct"},

@@ -40,6 +40,10 @@ type Request struct {
 	// "https://name.table.core.windows.net" or "http://127.0.0.1:10002/name".
 	Account, Base string
 
+	// Secondary reports that the address is that of the read-only secondary:
+	// "https://name-secondary.table.core.windows.net" or "http://127.0.0.1:10002/name-secondary".
+	Secondary bool
+
 	// Path is the decoded path below the account, without a slash in front.
 	Path string
 

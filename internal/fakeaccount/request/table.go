@@ -32,10 +32,10 @@ func (r *Request) parseTable(req *http.Request) *http.Request {
 	default:
 		r.Op, opErr = tableOp(verb, named, r.Header.Get("If-Match") != "")
 	}
-	switch timeout, err := strconv.Atoi(r.Query.Get("timeout")); {
+	switch {
 	case r.BadQuery:
 		r.Refusal = ErrQueryParam
-	case !comp && r.Query.Get("timeout") != "" && (err != nil || timeout < 0):
+	case !comp && !validTimeout(r.Query.Get("timeout")):
 		r.Refusal = ErrQueryParam
 	case addressErr != nil:
 		r.Refusal = addressErr
@@ -62,6 +62,14 @@ func (r *Request) parseTable(req *http.Request) *http.Request {
 		}
 	}
 	return req
+}
+
+func validTimeout(text string) bool {
+	if text == "" {
+		return true
+	}
+	seconds, err := strconv.Atoi(text)
+	return err == nil && seconds >= 0
 }
 
 // addressRow sets the row that the address names.

@@ -110,7 +110,7 @@ func (s *Service) batchGet(c *call, part *request.Request) *reply.Error {
 	if part.Refusal != nil {
 		return part.Refusal
 	}
-	l, err := levelOf(part.Header.Get("Accept"))
+	l, err := levelOf(formatOf(part))
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (s *Service) batchGet(c *call, part *request.Request) *reply.Error {
 			return c.appendFailure(b, err, 0, id)
 		}
 		b = appendStatus(b, http.StatusOK, id)
-		b = append(b, "ETag: "+found.etag+"\r\n"...)
+		b = append(b, "ETag: "+found.etag()+"\r\n"...)
 		return appendBody(b, mediaTypes[l][0], c.entity(found, t, l, names))
 	})
 	return nil
@@ -188,7 +188,7 @@ func (c *call) appendResult(b []byte, t *table, w *write, done change, contentID
 	b = appendStatus(b, status, contentID)
 	if done.row != nil {
 		b = append(b, "ETag: "...)
-		b = append(b, done.row.etag...)
+		b = done.row.appendETag(b)
 		b = append(b, "\r\n"...)
 	}
 	if w.op == op.TableInsert {

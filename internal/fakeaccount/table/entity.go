@@ -3,7 +3,6 @@ package table
 import (
 	"slices"
 	"strings"
-	"unique"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
@@ -60,11 +59,11 @@ func (e *entity) add(m request.Member, all []request.Member) *reply.Error {
 	if err != nil {
 		return err
 	}
-	typ, value, err := valueOf(m, note)
+	value, err := valueOf(m, note)
 	if err != nil {
 		return err
 	}
-	e.props = append(e.props, property{unique.Make(m.Name).Value(), typ, value})
+	e.props = append(e.props, property{m.Name, value})
 	return nil
 }
 

@@ -2,40 +2,74 @@ package table
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/filter"
 )
 
-// appendValue appends the JSON form of p's value.
-func (p *property) appendValue(b []byte) []byte {
-	switch v := p.value.(type) {
-	case string:
-		return appendString(b, v)
-	case int32:
-		return strconv.AppendInt(b, int64(v), 10)
-	case int64:
-		b = append(b, '"')
-		b = strconv.AppendInt(b, v, 10)
-		return append(b, '"')
-	case float64:
-		return appendDouble(b, v)
-	case bool:
-		return strconv.AppendBool(b, v)
-	case time.Time:
-		b = append(b, '"')
-		b = v.AppendFormat(b, timeLayout)
-		return append(b, '"')
-	case [16]byte:
-		b = append(b, '"')
-		b = appendGUID(b, v)
-		return append(b, '"')
-	default:
-		b = append(b, '"')
-		b = base64.StdEncoding.AppendEncode(b, v.([]byte))
-		return append(b, '"')
+// appendValue appends the JSON form of a value.
+func appendValue(b []byte, v filter.Value) []byte {
+	switch v.Type {
+	case filter.String:
+		return appendString(b, v.Text)
+	case filter.Int32:
+		return strconv.AppendInt(b, v.Int, 10)
+	case filter.Double:
+		return appendDouble(b, v.Float)
+	case filter.Boolean:
+		return strconv.AppendBool(b, v.Int == 1)
 	}
+	b = append(b, '"')
+	switch v.Type {
+	case filter.Int64:
+		b = strconv.AppendInt(b, v.Int, 10)
+	case filter.DateTime:
+		b = appendTime(b, v.Int, ":")
+	case filter.GUID:
+		b = appendGUID(b, v.Text)
+	default:
+		b = base64.StdEncoding.AppendEncode(b, []byte(v.Text))
+	}
+	return append(b, '"')
+}
+
+// appendTime appends a time in UTC, given in ticks, with as many decimals as it needs. colon
+// is how a colon is written.
+func appendTime(b []byte, ticks int64, colon string) []byte {
+	at := timeOf(ticks)
+	year, month, day := at.Date()
+	hour, minute, second := at.Clock()
+	b = appendDigits(b, year, 4)
+	b = appendDigits(append(b, '-'), int(month), 2)
+	b = appendDigits(append(b, '-'), day, 2)
+	b = appendDigits(append(b, 'T'), hour, 2)
+	b = appendDigits(append(b, colon...), minute, 2)
+	b = appendDigits(append(b, colon...), second, 2)
+	if decimals := at.Nanosecond() / 100; decimals > 0 {
+		b = appendDigits(append(b, '.'), decimals, 7)
+		for b[len(b)-1] == '0' {
+			b = b[:len(b)-1]
+		}
+	}
+	return append(b, 'Z')
+}
+
+func timeOf(ticks int64) time.Time {
+	second, rest := ticks/1e7, ticks%1e7
+	return time.Unix(second, rest*100).UTC()
+}
+
+// appendDigits appends n with leading zeros.
+func appendDigits(b []byte, n, width int) []byte {
+	from := len(b)
+	b = append(b, "0000000"[:width]...)
+	for i := from + width - 1; n > 0; i-- {
+		b[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return b
 }
 
 func appendDouble(b []byte, v float64) []byte {
@@ -57,25 +91,14 @@ func appendDouble(b []byte, v float64) []byte {
 	return append(b, ".0"...)
 }
 
-func appendGUID(b []byte, v [16]byte) []byte {
-	b = hex.AppendEncode(b, v[:4])
-	for _, part := range [...][]byte{v[4:6], v[6:8], v[8:10], v[10:]} {
-		b = append(b, '-')
-		b = hex.AppendEncode(b, part)
+func appendGUID(b []byte, v string) []byte {
+	for i := range len(v) {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			b = append(b, '-')
+		}
+		b = append(b, hexDigits[v[i]>>4], hexDigits[v[i]&15])
 	}
 	return b
-}
-
-// annotated reports whether a reply of this level contains the type of p.
-func (p *property) annotated(l level) bool {
-	switch p.typ {
-	case edmInt64, edmDateTime, edmGUID, edmBinary:
-		return l != noMetadata
-	case edmDouble:
-		f := p.value.(float64)
-		return l != noMetadata && (math.IsNaN(f) || math.IsInf(f, 0))
-	}
-	return false
 }
 
 const hexDigits = "0123456789abcdef"

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/auth"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/filter"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -21,13 +22,13 @@ func TestTheRangeOfAFilterContainsEveryRowThatMatches(t *testing.T) {
 	var tb table
 	for _, p := range words {
 		for i, r := range words {
-			tb.rows.put(newRow(p, r, time.Time{}, []property{{"N", edmInt32, int32(i)}}))
+			tb.rows.put(newRow(p, r, 0, []property{{"N", filter.Value{Type: filter.Int32, Int: int64(i)}}}))
 		}
 	}
 	every := slices.Collect(tb.rows.from("", ""))
 	word := rapid.SampledFrom(words)
-	var filter func(t *rapid.T, depth int) query.Filter
-	filter = func(t *rapid.T, depth int) query.Filter {
+	var draw func(t *rapid.T, depth int) query.Filter
+	draw = func(t *rapid.T, depth int) query.Filter {
 		if depth == 0 || rapid.Bool().Draw(t, "leaf") {
 			p := rapid.SampledFrom([]query.Property{query.PartitionKey, query.RowKey, query.Prop("N")}).Draw(t, "property")
 			var v any = word.Draw(t, "word")
@@ -48,7 +49,7 @@ func TestTheRangeOfAFilterContainsEveryRowThatMatches(t *testing.T) {
 			}
 			return p.Ge(v)
 		}
-		a, b := filter(t, depth-1), filter(t, depth-1)
+		a, b := draw(t, depth-1), draw(t, depth-1)
 		switch rapid.IntRange(0, 3).Draw(t, "join") {
 		case 0:
 			return query.Or(a, b)
@@ -58,7 +59,7 @@ func TestTheRangeOfAFilterContainsEveryRowThatMatches(t *testing.T) {
 		return query.And(a, b)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		f := filter(t, 3)
+		f := draw(t, 3)
 		if f.Comparisons() > query.MaxComparisons {
 			return
 		}
@@ -68,7 +69,7 @@ func TestTheRangeOfAFilterContainsEveryRowThatMatches(t *testing.T) {
 		}
 		var want []*row
 		for _, r := range every {
-			if f.Match(r) {
+			if parsed.Match(r) {
 				want = append(want, r)
 			}
 		}
@@ -132,8 +133,8 @@ func (t *table) held() model {
 	m := model{}
 	for r := range t.rows.from("", "") {
 		row := map[string]int{}
-		for _, p := range r.props {
-			row[p.name] = int(p.value.(int32))
+		for p := range r.props.all() {
+			row[p.name] = int(p.value().Int)
 		}
 		m[r.key] = row
 	}

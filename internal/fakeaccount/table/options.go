@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/filter"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 // options are the query options of a read.
 // https://learn.microsoft.com/rest/api/storageservices/querying-tables-and-entities
 type options struct {
-	filter query.Filter
+	filter filter.Filter
 	top    int
 	names  []string // nil means every property
 }

@@ -2,6 +2,7 @@ package table
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/auth"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
@@ -11,7 +12,7 @@ import (
 
 // get replies to a point read.
 func (s *Service) get(c *call) *reply.Error {
-	l, err := levelOf(c.format())
+	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
 	}
@@ -24,7 +25,7 @@ func (s *Service) get(c *call) *reply.Error {
 		return err
 	}
 	h := c.w.Header()
-	h["Etag"] = []string{r.etag}
+	h["Etag"] = []string{r.etag()}
 	b := c.entity(r, t, l, names)
 	c.json(http.StatusOK, l, b)
 	return nil
@@ -54,7 +55,7 @@ func (s *Service) find(c *call, r *request.Request) (*row, *table, *reply.Error)
 
 // entity returns the body of a reply that contains one row.
 func (c *call) entity(r *row, t *table, l level, names []string) []byte {
-	b := make([]byte, 0, 512)
+	b := make([]byte, 0, 384+2*len(r.props)) // usually enough
 	b = append(b, '{')
 	base := ""
 	if l != noMetadata {
@@ -84,7 +85,7 @@ type page struct {
 
 // query replies with one page of a query.
 func (s *Service) query(c *call) *reply.Error {
-	l, err := levelOf(c.format())
+	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
 	}
@@ -173,35 +174,18 @@ func (c *call) writePage(pg page, t *table, l level, names []string) {
 		b = append(b, ',')
 	}
 	b = append(b, `"value":[`...)
-	if len(pg.rows) > 0 && l == minimalMetadata && names == nil {
-		b = appendMinimal(b, pg.rows)
-	} else {
-		for i, r := range pg.rows {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			if names != nil {
-				b = r.appendSelected(b, l, t.name, base, names)
-			} else {
-				b = r.append(b, l, t.name, base)
-			}
-		}
-	}
-	c.json(http.StatusOK, l, append(b, `]}`...))
-}
-
-// appendMinimal appends rows with minimal metadata, whose JSON is cached.
-func appendMinimal(b []byte, rows []*row) []byte {
-	size := len(b) + 2
-	for _, r := range rows {
-		size += len(r.minimal()) + 1
-	}
-	b = append(make([]byte, 0, size), b...)
-	for i, r := range rows {
+	for i, r := range pg.rows {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, r.minimal()...)
+		if names != nil {
+			b = r.appendSelected(b, l, t.name, base, names)
+		} else {
+			b = r.append(b, l, t.name, base)
+		}
+		if i == 0 { // the other rows are probably as long
+			b = slices.Grow(b, (len(b)+16)*(len(pg.rows)-1))
+		}
 	}
-	return b
+	c.json(http.StatusOK, l, append(b, `]}`...))
 }

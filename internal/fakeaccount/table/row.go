@@ -1,71 +1,72 @@
 package table
 
 import (
-	"sync/atomic"
-	"time"
+	"slices"
 
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/filter"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// row is one stored entity. It is immutable: a write replaces it.
+// property is a property of an entity.
+type property struct {
+	name  string
+	value filter.Value
+}
+
+// row is one stored entity. It is immutable: a write replaces it. It takes little memory,
+// so that tests can have millions of rows: two allocations, one for the texts.
 type row struct {
 	partition, key string
-	stamp          time.Time // unique in the account, and increasing
-	etag           string
-	props          []property
-
-	// json caches the row as an object with minimal metadata.
-	json atomic.Pointer[[]byte]
+	stamp          int64 // in ticks; unique in the account, and increasing
+	props          packed
 }
 
-func newRow(partition, key string, stamp time.Time, props []property) *row {
-	return &row{partition: partition, key: key, stamp: stamp, etag: etagOf(stamp), props: props}
+func newRow(partition, key string, stamp int64, props []property) *row {
+	size := len(partition) + len(key)
+	b := append(append(make([]byte, 0, size+32*len(props)), partition...), key...)
+	for _, p := range props {
+		b = p.pack(b)
+	}
+	text := string(b)
+	return &row{partition: text[:len(partition)], key: text[len(partition):size], stamp: stamp, props: packed(text[size:])}
 }
 
-func etagOf(stamp time.Time) string {
-	b := make([]byte, 0, 48)
+// etag returns the ETag, which contains the Timestamp to the last digit.
+func (r *row) etag() string { return string(r.appendETag(make([]byte, 0, 48))) }
+
+func (r *row) appendETag(b []byte) []byte {
 	b = append(b, `W/"datetime'`...)
-	b = stamp.AppendFormat(b, "2006-01-02T15")
-	b = append(b, "%3A"...) // an escaped colon; in a layout of package time the 3 would mean the hour
-	b = stamp.AppendFormat(b, "04")
-	b = append(b, "%3A"...)
-	b = stamp.AppendFormat(b, "05.0000000Z")
-	return string(append(b, `'"`...))
+	b = appendTime(b, r.stamp, "%3A")
+	return append(b, `'"`...)
 }
 
-// Lookup returns a property for a filter.
-func (r *row) Lookup(name string) (any, bool) {
+// Value returns a property for a filter.
+func (r *row) Value(name string) (filter.Value, bool) {
 	switch name {
 	case "PartitionKey":
-		return r.partition, true
+		return filter.Value{Text: r.partition}, true
 	case "RowKey":
-		return r.key, true
+		return filter.Value{Text: r.key}, true
 	case "Timestamp":
-		return r.stamp, true
+		return filter.Value{Type: filter.DateTime, Int: r.stamp}, true
 	}
-	if p := find(r.props, name); p != nil {
-		return p.value, true
+	if p, ok := r.props.find(name); ok {
+		return p.value(), true
 	}
-	return nil, false
-}
-
-func find(props []property, name string) *property {
-	for i := range props {
-		if props[i].name == name {
-			return &props[i]
-		}
-	}
-	return nil
+	return filter.Value{}, false
 }
 
 // merged returns the properties of old, replaced or extended by those of change.
-func merged(old, change []property) []property {
-	props := make([]property, len(old), len(old)+len(change))
-	copy(props, old)
+func merged(old packed, change []property) []property {
+	var props []property
+	for p := range old.all() {
+		props = append(props, property{p.name, p.value()})
+	}
+	kept := len(props)
 	for _, c := range change {
-		if p := find(props[:len(old)], c.name); p != nil {
-			*p = c
+		if i := slices.IndexFunc(props[:kept], func(p property) bool { return p.name == c.name }); i >= 0 {
+			props[i] = c
 		} else {
 			props = append(props, c)
 		}
@@ -84,16 +85,16 @@ func checkSize(partition, key string, props []property) *reply.Error {
 	for i := range props {
 		p := &props[i]
 		size += 8 + 2*request.UTF16Len(p.name)
-		switch v := p.value.(type) {
-		case string:
-			size += 2*request.UTF16Len(v) + 4
-		case []byte:
-			size += len(v) + 4
-		case int32:
+		switch v := p.value; v.Type {
+		case filter.String:
+			size += 2*request.UTF16Len(v.Text) + 4
+		case filter.Binary:
+			size += len(v.Text) + 4
+		case filter.Int32:
 			size += 4
-		case bool:
+		case filter.Boolean:
 			size++
-		case [16]byte:
+		case filter.GUID:
 			size += 16
 		default:
 			size += 8
@@ -114,23 +115,8 @@ const (
 	fullMetadata
 )
 
-// minimal returns the row as an object with minimal metadata.
-func (r *row) minimal() []byte {
-	if b := r.json.Load(); b != nil {
-		return *b
-	}
-	b := append(make([]byte, 0, 256+32*len(r.props)), '{')
-	b = r.appendMembers(b, minimalMetadata, "", "")
-	b = append(b, '}')
-	r.json.Store(&b)
-	return b
-}
-
 // append appends the row as an object; table and base are parts of its address.
 func (r *row) append(b []byte, l level, table, base string) []byte {
-	if l == minimalMetadata {
-		return append(b, r.minimal()...)
-	}
 	b = append(b, '{')
 	b = r.appendMembers(b, l, table, base)
 	return append(b, '}')
@@ -144,9 +130,9 @@ func (r *row) appendMembers(b []byte, l level, table, base string) []byte {
 	b = appendString(b, r.key)
 	b = append(b, ',')
 	b = r.appendStamp(b, l)
-	for i := range r.props {
+	for p := range r.props.all() {
 		b = append(b, ',')
-		b = r.props[i].append(b, l)
+		b = p.append(b, l)
 	}
 	return b
 }
@@ -165,9 +151,9 @@ func (r *row) appendHead(b []byte, l level, table, base string) []byte {
 		b = appendString(b, address)
 		b = append(b, ',')
 	}
-	b = append(b, `"odata.etag":`...)
-	b = appendString(b, r.etag)
-	return append(b, ',')
+	b = append(b, `"odata.etag":"W/\"datetime'`...)
+	b = appendTime(b, r.stamp, "%3A")
+	return append(b, `'\"",`...)
 }
 
 func (r *row) appendStamp(b []byte, l level) []byte {
@@ -175,22 +161,8 @@ func (r *row) appendStamp(b []byte, l level) []byte {
 		b = append(b, `"Timestamp@odata.type":"Edm.DateTime",`...)
 	}
 	b = append(b, `"Timestamp":"`...)
-	b = r.stamp.AppendFormat(b, timeLayout)
+	b = appendTime(b, r.stamp, ":")
 	return append(b, '"')
-}
-
-func (p *property) append(b []byte, l level) []byte {
-	if p.annotated(l) {
-		b = append(b, '"')
-		b = append(b, p.name...)
-		b = append(b, `@odata.type":"`...)
-		b = append(b, edmNames[p.typ]...)
-		b = append(b, `",`...)
-	}
-	b = append(b, '"')
-	b = append(b, p.name...)
-	b = append(b, `":`...)
-	return p.appendValue(b)
 }
 
 // appendSelected appends the row with only the named members. A member that the row does
@@ -216,7 +188,7 @@ func (r *row) appendSelected(b []byte, l level, table, base string, names []stri
 		case "Timestamp":
 			b = r.appendStamp(b, l)
 		default:
-			if p := find(r.props, name); p != nil {
+			if p, ok := r.props.find(name); ok {
 				b = p.append(b, l)
 				continue
 			}

@@ -113,7 +113,7 @@ func (c *call) allowed(w *write) *reply.Error {
 func (c *call) wrote(t *table, w *write, done change) {
 	h := c.w.Header()
 	if done.row != nil {
-		h["Etag"] = []string{done.row.etag}
+		h["Etag"] = []string{done.row.etag()}
 	}
 	if w.op == op.TableInsert {
 		address := c.Base + "/" + t.name + "(PartitionKey='" + escapeKey(w.partition) + "',RowKey='" + escapeKey(w.row) + "')"
@@ -137,13 +137,13 @@ func preference(echo bool) string {
 	return "return-no-content"
 }
 
-// format returns the media type that the client requested. The query parameter overrides
+// formatOf returns the media type that the client requested. The query parameter overrides
 // the header.
-func (c *call) format() string {
-	if f := c.Query.Get("$format"); f != "" {
+func formatOf(r *request.Request) string {
+	if f := r.Query.Get("$format"); f != "" {
 		return f
 	}
-	return c.Header.Get("Accept")
+	return r.Header.Get("Accept")
 }
 
 // refuse replies with an error.

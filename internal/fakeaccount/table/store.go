@@ -29,6 +29,8 @@ type table struct {
 	rows     sorted
 	policies []xmlservice.Policy
 	gone     bool
+
+	original *table // of the copy of a table
 }
 
 // lookup returns the table with this name, in upper or lower case, or the error for now.

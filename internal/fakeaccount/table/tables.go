@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/filter"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
@@ -37,7 +38,7 @@ func (s *Service) createTable(c *call) *reply.Error {
 	if err := checkContent(c.Header); err != nil {
 		return err
 	}
-	l, err := levelOf(c.format())
+	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (s *Service) createTable(c *call) *reply.Error {
 }
 
 func (s *Service) getTable(c *call, name string) *reply.Error {
-	l, err := levelOf(c.format())
+	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
 	}
@@ -116,10 +117,12 @@ func (c *call) appendTable(b []byte, name string, l level) []byte {
 // tableRow is a table as a row for filters, which has only the property TableName.
 type tableRow string
 
-func (t tableRow) Lookup(name string) (any, bool) { return string(t), name == "TableName" }
+func (t tableRow) Value(name string) (filter.Value, bool) {
+	return filter.Value{Text: string(t)}, name == "TableName"
+}
 
 func (s *Service) listTables(c *call) *reply.Error {
-	l, err := levelOf(c.format())
+	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
 	}
@@ -148,13 +151,16 @@ func (s *Service) listTables(c *call) *reply.Error {
 	}
 	b = append(b, `"value":[`...)
 	returned, scanned := 0, 0
-	for _, t := range s.list(from) {
-		if returned == limit || shape.Scan > 0 && scanned == shape.Scan {
+	matches := func(t *table) bool { return o.filter.Match(tableRow(t.name)) }
+	tables := s.list(from)
+	for i, t := range tables {
+		// The last page has no token, even if further tables do not match.
+		if returned == limit && slices.ContainsFunc(tables[i:], matches) || shape.Scan > 0 && scanned == shape.Scan {
 			c.w.Header()["X-Ms-Continuation-Nexttablename"] = []string{encodeToken(strings.ToLower(t.name))}
 			break
 		}
 		scanned++
-		if !o.filter.Match(tableRow(t.name)) {
+		if !matches(t) {
 			continue
 		}
 		if returned > 0 {
@@ -190,5 +196,5 @@ func (s *store) list(from string) []*table {
 func accountOf(base string) string {
 	account := base[strings.LastIndexByte(base, '/')+1:]
 	account, _, _ = strings.Cut(account, ".")
-	return account
+	return strings.TrimSuffix(account, "-secondary")
 }

@@ -47,9 +47,11 @@ func parseWrite(r *request.Request) (write, *reply.Error) {
 	return w, w.parseChange(r)
 }
 
+// isETag reports whether s is a weak ETag. The service has no others, and refuses them:
+// https://github.com/Azure/azure-storage-net/issues/904
 func isETag(s string) bool {
-	s = strings.TrimPrefix(s, "W/")
-	return len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' && strings.IndexByte(s[1:len(s)-1], '"') < 0
+	s, weak := strings.CutPrefix(s, "W/")
+	return weak && len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' && strings.IndexByte(s[1:len(s)-1], '"') < 0
 }
 
 func (w *write) parseInsert(r *request.Request) *reply.Error {
@@ -58,7 +60,7 @@ func (w *write) parseInsert(r *request.Request) *reply.Error {
 	if err = checkContent(h); err != nil {
 		return err
 	}
-	if w.level, err = levelOf(h.Get("Accept")); err != nil {
+	if w.level, err = levelOf(formatOf(r)); err != nil {
 		return err
 	}
 	w.echo = true
@@ -103,7 +105,7 @@ func (s *store) plan(t *table, w *write, now time.Time) (change, *reply.Error) {
 		return change{}, errEntityExists
 	case old == nil && (w.op == op.TableReplace || w.op == op.TableMerge || w.op == op.TableDelete):
 		return change{}, errResourceNotFound
-	case old != nil && w.ifMatch != "" && w.ifMatch != "*" && w.ifMatch != old.etag && w.op != op.TableInsert:
+	case old != nil && w.ifMatch != "" && w.ifMatch != "*" && w.ifMatch != old.etag() && w.op != op.TableInsert:
 		return change{}, errCondition
 	case w.op == op.TableDelete:
 		return change{}, nil

@@ -51,6 +51,18 @@ func (s *Settings) Merge(newer Properties) {
 	maps.Copy(s.now.roots, newer.roots)
 }
 
+// Copy reads the settings, and returns a function that stores them in to.
+func (s *Settings) Copy(to *Settings) func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	read := Properties{maps.Clone(s.now.roots)}
+	return func() {
+		to.mu.Lock()
+		defer to.mu.Unlock()
+		to.now = read
+	}
+}
+
 // Settings carries out Get and Set Service Properties.
 func (c *Call) Settings(s *Settings, blob bool) *reply.Error {
 	switch c.Method {
