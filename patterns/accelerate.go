@@ -48,7 +48,8 @@ func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 // then requests with fewer rows. Of a reply of failure, the first 1 MiB is read. The content
 // of a blob is not limited, as it is read as a stream.
 //
-// nil means a transport with the settings of the SDK's default; all clients share it. The
-// result is safe for concurrent use if t is. A transport that has the limits already is
+// nil means a transport with the settings of the SDK's default, except that it keeps as many
+// idle connections as were used concurrently, each for 90 seconds, instead of 10 for a host. All
+// clients share it. The result is safe for concurrent use if t is. A transport that has the limits already is
 // returned unchanged. [Accelerate] includes LimitReplies.
 func LimitReplies(t policy.Transporter) policy.Transporter { return limit.Transport(t) }
