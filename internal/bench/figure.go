@@ -45,8 +45,16 @@ func projectedBytes(ctx context.Context) (float64, error) {
 	}
 	account.ResetLog()
 	n := 0
-	opts := &patterns.QueryOptions{Select: []string{"FirstName", "Age", "EmailAddress"}}
-	for _, err := range t.Query(ctx, query.PartitionKey.Eq("Sales"), opts) {
+	type narrow struct {
+		FirstName    string
+		Age          int32
+		EmailAddress string
+	}
+	r, err := patterns.Project[narrow](t)
+	if err != nil {
+		return 0, err
+	}
+	for _, err := range r.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
 		if err != nil {
 			return 0, err
 		}
