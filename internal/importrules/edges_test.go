@@ -52,6 +52,7 @@ var edges = map[string][]string{
 		"patterns",
 		"patterns/denormalize",
 		"patterns/eventual",
+		"patterns/highvolumedelete",
 		"patterns/indexentity",
 		"patterns/logtail",
 		"patterns/secondaryindex",

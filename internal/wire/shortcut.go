@@ -13,7 +13,7 @@ import (
 )
 
 // An accelerated call needs nothing of aztables but its pipeline. aztables nevertheless builds
-// an address from parts, encodes a stand-in for the entity, and parses the headers of the reply,
+// an address from parts, encodes a placeholder for the entity, and parses the headers of the reply,
 // which takes a third of a point read. So the first call of each kind keeps the request that
 // aztables made, as it is in front of the caller's policies, and later calls of the kind change
 // its address and send it again: through all policies that follow in the pipeline, and so with
@@ -155,7 +155,7 @@ func (t *target) keep(req *policy.Request) *kept {
 		return nil
 	}
 	contentType := raw.Header["Content-Type"]
-	if err := k.request.SetBody(nil, ""); err != nil { // the stand-in for the entity
+	if err := k.request.SetBody(nil, ""); err != nil { // the placeholder for the entity
 		return nil
 	}
 	raw.GetBody = nil

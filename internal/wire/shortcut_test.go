@@ -62,7 +62,7 @@ func (r *recorder) Do(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// last returns the last request, in which the random boundary of a stand-in does not occur.
+// last returns the last request.
 func (r *recorder) last() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,8 +113,8 @@ func requests(c *Client, pk, rk string) map[string]func(context.Context) error {
 	return all
 }
 
-// settle makes calls until the client has a request of the kind, as a pool may forget it.
-func settle(t *testing.T, c *Client, kind requestKind, call func(context.Context) error) {
+// untilKept makes calls until the client has a request of the kind, as a pool may forget it.
+func untilKept(t *testing.T, c *Client, kind requestKind, call func(context.Context) error) {
 	t.Helper()
 	for range 1000 {
 		if err := call(t.Context()); err != nil {
@@ -188,7 +188,7 @@ func TestAKeptRequestIsTheOneThatAztablesMakes(t *testing.T) {
 				other.noKept.Store(true)
 				for _, row := range [][2]string{{"a", "b"}, {"o'neil", "100% ü"}, {"1+1=2&x", "~(,;:@)"}, {"a", ""}} {
 					for what, call := range requests(c, row[0], row[1]) {
-						settle(t, c, kindOf(what), requests(c, "other", "row")[what])
+						untilKept(t, c, kindOf(what), requests(c, "other", "row")[what])
 						if err := call(t.Context()); err != nil {
 							t.Fatal(err)
 						}
@@ -229,7 +229,7 @@ func keeping(t testing.TB, change func(*aztables.ClientOptions)) (*recorder, *Cl
 func TestAKeptRequestIsTriedAgain(t *testing.T) {
 	for what := range requests(nil, "", "") {
 		r, c := keeping(t, func(o *aztables.ClientOptions) { o.Retry.TryTimeout = time.Minute })
-		settle(t, c, kindOf(what), requests(c, "p", "r")[what])
+		untilKept(t, c, kindOf(what), requests(c, "p", "r")[what])
 		before := len(r.sent)
 		r.fails = 2
 		if err := requests(c, "p", "r")[what](t.Context()); err != nil {
@@ -259,7 +259,7 @@ func differInDate(a, b string) bool {
 func TestAKeptRequestServesTheValuesInItsContext(t *testing.T) {
 	for what := range requests(nil, "", "") {
 		r, c := keeping(t, nil)
-		settle(t, c, kindOf(what), requests(c, "p", "r")[what])
+		untilKept(t, c, kindOf(what), requests(c, "p", "r")[what])
 		var resp *http.Response
 		ctx := policy.WithCaptureResponse(t.Context(), &resp)
 		ctx = policy.WithHTTPHeader(ctx, http.Header{"X-Mine": {what}})
@@ -396,7 +396,7 @@ func FuzzKeptAddress(f *testing.F) {
 			}
 		}
 		for kind, call := range calls(c, pk, rk, filter, token) {
-			settle(t, c, kind, calls(c, "p", "r", "", "")[kind])
+			untilKept(t, c, kind, calls(c, "p", "r", "", "")[kind])
 			err := call(t.Context())
 			if got, want := calls(other, pk, rk, filter, token)[kind](t.Context()), err; (got == nil) != (want == nil) {
 				t.Fatalf("%v, aztables: %v", err, got)
