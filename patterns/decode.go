@@ -18,6 +18,7 @@ import (
 type rowDecoder[T any] struct {
 	codec   *edm.Codec
 	stamped bool // items remember the row's write stamps
+	bare    bool // replies have no metadata
 
 	// primaries, if set, are the rows of a Store that [fetch.View] will keep. Rows that are
 	// not among them need not fit the type.
@@ -70,7 +71,13 @@ func (d *rowDecoder[T]) release(b *itemBuffer[T]) {
 func (d *rowDecoder[T]) Page(body []byte, size int, selected []string) (fetch.Rows, error) {
 	b := d.buffer(size)
 	b.selected = selected
-	if err := d.codec.DecodeMixedPage(body, b.next, b.misfit); err != nil {
+	var err error
+	if d.bare {
+		err = d.codec.DecodeBarePage(body, b.next)
+	} else {
+		err = d.codec.DecodeMixedPage(body, b.next, b.misfit)
+	}
+	if err != nil {
 		return nil, err
 	}
 	b.finish()
@@ -92,11 +99,17 @@ func (b *itemBuffer[T]) finish() {
 	}
 	item := &b.items[len(b.items)-1]
 	item.Key = keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey}
-	item.ETag = azcore.ETag(b.meta.ETag)
+	if item.ETag = azcore.ETag(b.meta.ETag); b.decoder.bare {
+		item.ETag = unreadETag
+	}
 	item.Timestamp = b.meta.Timestamp
 	item.origin = txn.NewOrigin(&b.meta, &b.unknown, b.selected, b.decoder.stamped)
 	b.meta, b.unknown = edm.Meta{}, edm.Unknown{}
 }
+
+// unreadETag is the ETag of an item that was read without metadata. It is not empty, which a
+// Delete would take as any version, but malformed, so that writes refuse it.
+const unreadETag azcore.ETag = "not read"
 
 // misfit decides about err, with which decoding the last item failed: it is nil if the row
 // is not a primary of the Store that reads it, and therefore dropped later.
@@ -153,5 +166,5 @@ type rowReader[T any] struct {
 }
 
 func newRowReader[T any](source *fetch.Source, codec *edm.Codec, stamped bool) *rowReader[T] {
-	return &rowReader[T]{source: source, decoder: rowDecoder[T]{codec: codec, stamped: stamped}}
+	return &rowReader[T]{source: source, decoder: rowDecoder[T]{codec: codec, stamped: stamped, bare: source.Bare()}}
 }

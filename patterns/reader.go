@@ -12,8 +12,16 @@ import (
 )
 
 // Reader reads the rows of a table into a narrower type than the table's. It requests
-// only the properties that U has ($select), and keys, ETag and Timestamp. Its items are
-// [Item.Projected]. It cannot write. A Reader is safe for concurrent use.
+// only the keys and the properties that U has ($select), and no metadata, which saves about
+// half of the bytes. So its items have no Timestamp unless U has a field for it, and instead of
+// their version an ETag that writes refuse with [ErrBadETag]. With a field ETag, odata.etag or
+// X@odata.type, or a map for unknown properties, U gets the metadata, and its items have both.
+//
+// Without metadata the service does not send types, so values are read as the types of U's
+// fields: a property that the row stores as another type is not always an error, as it is in
+// a Table. A text field, for example, accepts an Edm.DateTime.
+//
+// Items are [Item.Projected]. A Reader cannot write. It is safe for concurrent use.
 type Reader[U any] struct{ rows *rowReader[U] }
 
 // Project returns a Reader of U on t's table. The fields of U must be properties of T,

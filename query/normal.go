@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/azpatterns/azpatterns/keys"
@@ -39,6 +40,13 @@ type normalizer struct {
 // normalize returns the normal form of n, or false if it is too large, which happens for
 // a product of many conditions on both keys.
 func normalize(n *node) (keyPieces, bool) {
+	z := newNormalizer(n)
+	k := z.visit(n)
+	return k, z.budget >= 0
+}
+
+// newNormalizer returns a normalizer with the budget for n.
+func newNormalizer(n *node) *normalizer {
 	z := &normalizer{budget: 1 << 16}
 	if n != nil {
 		z.budget += 32 * n.count
@@ -56,8 +64,7 @@ func normalize(n *node) (keyPieces, bool) {
 		not:  z.notRows,
 		same: z.sameRows,
 	}
-	k := z.visit(n)
-	return k, z.budget >= 0
+	return z
 }
 
 func (z *normalizer) visit(n *node) keyPieces {
@@ -100,18 +107,28 @@ func (z *normalizer) visit(n *node) keyPieces {
 }
 
 // fold divides and conquers, so that n conditions on keys cost at most n log n steps. The
-// branches of an or that are in key order cost one step each.
+// branches of an or are put in key order first, in which those that are disjoint cost one step
+// each.
 func (z *normalizer) fold(o op, kids []*node) keyPieces {
 	if o == opAnd {
 		return z.mergeAll(o, 0, len(kids), func(i int) keyPieces { return z.visit(kids[i]) })
 	}
-	var runs []keyPieces
-	var last run
+	branches := make([]keyPieces, 0, len(kids))
 	for _, kid := range kids {
 		k := z.visit(kid)
 		if z.budget -= len(k); z.budget < 0 {
 			return nil
 		}
+		if len(k) > 0 {
+			branches = append(branches, k)
+		}
+	}
+	slices.SortStableFunc(branches, func(a, b keyPieces) int {
+		return cmp.Or(keys.Compare(a[0].From, b[0].From), keys.Compare(a[0].val[0].From, b[0].val[0].From))
+	})
+	var runs []keyPieces
+	var last run
+	for _, k := range branches {
 		if !last.extend(z, k) {
 			runs = append(runs, last.pieces)
 			last = run{pieces: k}
@@ -147,13 +164,11 @@ type run struct {
 	rowsOwned bool // the row pieces of the last piece are not shared
 }
 
-// extend adds the pieces of the next branch, or returns false if they are not after those of
+// extend adds the pieces of the next branch, which has some, or returns false if they are not after those of
 // the run.
 func (r *run) extend(z *normalizer, next keyPieces) bool {
-	if len(r.pieces) == 0 || len(next) == 0 {
-		if len(next) > 0 {
-			*r = run{pieces: next}
-		}
+	if len(r.pieces) == 0 {
+		*r = run{pieces: next}
 		return true
 	}
 	n := len(r.pieces)

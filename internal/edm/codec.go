@@ -112,6 +112,7 @@ type Field struct {
 type Codec struct {
 	plan     *plan
 	decoders sync.Pool
+	rowSize  usualSize
 }
 
 var codecs sync.Map // codecKey to codecResult
@@ -176,6 +177,19 @@ func (c *Codec) Has(entity any, name string) bool {
 // Open reports whether the type can store every property of a row, because it is a map or
 // has a map for unknown properties. Then a read must not be restricted to Fields.
 func (c *Codec) Open() bool { return c.plan.open() }
+
+// Bare reports whether rows of the type can be read without metadata: its fields alone
+// determine all types, and none of them takes an ETag or an annotation. timestamp reports
+// whether a field takes the Timestamp.
+func (c *Codec) Bare() (bare, timestamp bool) {
+	bare = !c.Open()
+	for i := range c.plan.system {
+		s := &c.plan.system[i]
+		timestamp = timestamp || s.slot == slotTimestamp
+		bare = bare && !s.annotation && s.slot <= slotTimestamp
+	}
+	return bare, timestamp
+}
 
 // HasKeys reports whether the type has the fields PartitionKey and RowKey. It returns false
 // for maps.

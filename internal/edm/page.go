@@ -6,7 +6,14 @@ package edm
 func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, unknown *Unknown)) error {
 	d := c.decoder(body)
 	defer c.release(d)
-	return d.decodePage(next, nil)
+	return d.decodePage(next, nil, true)
+}
+
+// DecodeBarePage is DecodePage of a reply without metadata, whose rows have no ETags.
+func (c *Codec) DecodeBarePage(body []byte, next func() (dst any, m *Meta, unknown *Unknown)) error {
+	d := c.decoder(body)
+	defer c.release(d)
+	return d.decodePage(next, nil, false)
 }
 
 // DecodeMixedPage is DecodePage of rows of which some may be of other types. If a row does
@@ -16,10 +23,10 @@ func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, unknown *
 func (c *Codec) DecodeMixedPage(body []byte, next func() (dst any, m *Meta, unknown *Unknown), other func(error) error) error {
 	d := c.decoder(body)
 	defer c.release(d)
-	return d.decodePage(next, other)
+	return d.decodePage(next, other, true)
 }
 
-func (d *decoder) decodePage(next func() (any, *Meta, *Unknown), other func(error) error) error {
+func (d *decoder) decodePage(next func() (any, *Meta, *Unknown), other func(error) error, tagged bool) error {
 	if !d.start('{') {
 		return d.err
 	}
@@ -37,7 +44,7 @@ func (d *decoder) decodePage(next func() (any, *Meta, *Unknown), other func(erro
 			d.fail(at, "a row without its keys")
 			return d.err
 		}
-		if m != nil && d.toks[slotETag].kind != tokString { // its form has been checked
+		if m != nil && tagged && d.toks[slotETag].kind != tokString { // its form has been checked
 			d.fail(at, "a row without its ETag")
 			return d.err
 		}

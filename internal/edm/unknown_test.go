@@ -145,7 +145,7 @@ func TestADecoderDropsNamesAboveItsLimit(t *testing.T) {
 		err := d.decodePage(func() (any, *Meta, *Unknown) {
 			rows, rests = append(rows, &struct{ Name string }{}), append(rests, new(Unknown))
 			return rows[len(rows)-1], nil, rests[len(rests)-1]
-		}, nil)
+		}, nil, true)
 		if err != nil || len(rows) != rowCount {
 			t.Fatal(err)
 		}

@@ -125,6 +125,7 @@ func (p *Plan) readPage(ctx context.Context, d Decoder, f query.Filter, token wi
 		Filter: f.String(),
 		Select: p.selectText,
 		Top:    top,
+		Bare:   p.source.bare,
 		Next:   token,
 	}, func(body []byte) (err error) {
 		rows, err = d.Page(body, size, p.selected)

@@ -104,7 +104,7 @@ func (s *Source) Plan(f query.Filter, opts *Options) (*Plan, error) {
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	p.requested = s.request(p.selected)
-	p.selectText = selectText(p.requested)
+	p.selectText = s.selectText(p.requested)
 
 	p.explained = query.ExplainWith(f, &query.ExplainOptions{Schema: s.schema})
 	if err := p.explained.Check(o.Allow); err != nil {

@@ -46,6 +46,9 @@ const maxSelect = 255
 // selection by itself. It always adds the ETag.
 var systemProperties = []string{"PartitionKey", "RowKey", "Timestamp"}
 
+// keyProperties are those of them that a read without metadata needs.
+var keyProperties = systemProperties[:2]
+
 // selection returns the properties to request in addition to the system properties: the
 // given names, each once, which the type must have, or those of the source if names is
 // nil. The result nil is the whole row.
@@ -89,9 +92,9 @@ func (s *Source) has(name string) bool {
 }
 
 // selectText is the text of $select for a selection, "" for whole rows.
-func selectText(selected []string) string {
+func (s *Source) selectText(selected []string) string {
 	if selected == nil {
 		return ""
 	}
-	return strings.Join(append(slices.Clone(systemProperties), selected...), ",")
+	return strings.Join(append(slices.Clone(s.system), selected...), ",")
 }

@@ -54,22 +54,28 @@ type Source struct {
 	schema query.Schema // what filters may name; nil: any property
 	codec  *edm.Codec
 	only   []string // the properties to request; nil: all
+	system []string // the same of those that every row has
+	bare   bool     // request no metadata
 	view   *View    // nil: all rows
 }
 
 // NewSource returns the Source of the whole rows of client's table. Filters may name
 // the properties that the codec's type has, or any if the type takes them all.
 func NewSource(client *wire.Client, codec *edm.Codec) *Source {
-	return &Source{client: client, schema: schemaOf(codec), codec: codec}
+	return &Source{client: client, schema: schemaOf(codec), codec: codec, system: systemProperties}
 }
 
 // Project returns the Source of the same table that requests only the properties of
-// codec's type. These must be properties of s, with the same property types, or else
+// codec's type, and no metadata if the type needs none; see [edm.Codec.Bare]. These must be properties of s, with the same property types, or else
 // the error is an [*edm.PropertyError]. Filters may name what those of s may name.
 func (s *Source) Project(codec *edm.Codec) (*Source, error) {
-	p := &Source{client: s.client, schema: s.schema, codec: codec}
+	p := &Source{client: s.client, schema: s.schema, codec: codec, system: systemProperties}
 	if codec.Open() {
 		return p, nil
+	}
+	var timestamp bool
+	if p.bare, timestamp = codec.Bare(); p.bare && !timestamp {
+		p.system = keyProperties
 	}
 	p.only = []string{}
 	for _, f := range codec.Fields() {
@@ -81,6 +87,9 @@ func (s *Source) Project(codec *edm.Codec) (*Source, error) {
 	}
 	return p, nil
 }
+
+// Bare reports whether the rows are read without metadata, and so without their ETags.
+func (s *Source) Bare() bool { return s.bare }
 
 // A View restricts a Source to some of the rows of its table. It must be a function of the
 // row alone, so that a row that does not change is always in the View or never.
