@@ -11,14 +11,15 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Reader reads the rows of a table into a narrower type than the table's. It requests
-// only the properties that U has ($select), and keys, ETag and Timestamp. Its items are
-// [Item.Projected]. It cannot write. A Reader is safe for concurrent use.
+// Reader reads the rows of a table into another type than the table's. It cannot write. A
+// Reader is safe for concurrent use. Make one with [Project] or [Discriminate].
 type Reader[U any] struct{ rows *rowReader[U] }
 
-// Project returns a Reader of U on t's table. The fields of U must be properties of T,
-// with the same property types; otherwise the error is a [*PropertyError]. Filters may
-// name every property of T. Project makes no request.
+// Project returns a Reader of U, a narrower type, on t's table. It requests only the
+// properties that U has ($select), and keys, ETag and Timestamp. Its items are
+// [Item.Projected]. The fields of U must be properties of T, with the same property types;
+// otherwise the error is a [*PropertyError]. Filters may name every property of T. Project
+// makes no request.
 func Project[U, T any](t *Table[T]) (*Reader[U], error) {
 	if t == nil {
 		return nil, fmt.Errorf("project: table: %w", ErrNil)
@@ -32,6 +33,36 @@ func Project[U, T any](t *Table[T]) (*Reader[U], error) {
 		return nil, fmt.Errorf("project: %w", err)
 	}
 	return &Reader[U]{newRowReader[U](source, codec, false)}, nil
+}
+
+// Discriminator finds the Go types of the rows of a table that contains several types, for
+// [Discriminate]. Its function is called concurrently.
+type Discriminator struct {
+	// Property is the name of a text property that depends on the type. "" means that the
+	// row key decides alone.
+	Property string
+
+	// Type returns a pointer to a zero value of the row's Go type. The row is decoded into
+	// it, and it becomes the Value of the Item. If it returns nil, the Item has no Value and
+	// no unknown properties.
+	//
+	// text is the value of Property, nil if the row does not have it. isText is false if the
+	// row has it with another type. The slices are valid only during the call. Type may be
+	// called more than once for a row.
+	Type func(rowKey, text []byte, isText bool) any
+}
+
+// Discriminate returns a Reader of t's rows that decodes each as the Go type that d finds,
+// as if it had been read from a Table of that type. It reads whole rows. Filters and
+// [QueryOptions.Select] may name any property; a selection must include d.Property.
+// Discriminate makes no request.
+func Discriminate(t *Table[Row], d Discriminator) (*Reader[any], error) {
+	if t == nil || t.rows == nil || d.Type == nil {
+		return nil, fmt.Errorf("discriminate: %w", ErrNil)
+	}
+	r := newRowReader[any](t.rows.source, t.txn.Codec, t.rows.decoder.stamped)
+	r.decoder.discriminator = &d
+	return &Reader[any]{r}, nil
 }
 
 // Get is [Table.Get].
