@@ -112,6 +112,7 @@ type Field struct {
 type Codec struct {
 	plan     *plan
 	decoders sync.Pool
+	rowSize  usualSize
 }
 
 var codecs sync.Map // codecKey to codecResult
