@@ -39,10 +39,10 @@ type normalizer struct {
 // normalize returns the normal form of n, or false if it is too large, which happens for
 // a product of many conditions on both keys.
 func normalize(n *node) (keyPieces, bool) {
-	z := &normalizer{budget: 1 << 16}
-	if n != nil {
-		z.budget += 32 * n.count
+	if partition, row, exact := plainBounds(n); exact { // as for most filters
+		return keyPieces{{partition, rowPieces{{Range: row}}}}, true
 	}
+	z := &normalizer{budget: 1<<16 + 32*n.count}
 	z.rows = algebra[*node]{
 		and:  z.andResidue,
 		or:   z.orResidue,
@@ -63,9 +63,6 @@ func normalize(n *node) (keyPieces, bool) {
 func (z *normalizer) visit(n *node) keyPieces {
 	if z.budget < 0 {
 		return nil
-	}
-	if n == nil {
-		return keyPieces{{val: everyRowKey}}
 	}
 	switch n.op {
 	case opAnd, opOr:

@@ -134,19 +134,25 @@ func (f *Family[P, C]) Read(ctx context.Context, id ID) (Members[P, C], error) {
 		return Members[P, C]{}, err
 	}
 	lead := prefix(id)
+	var m Members[P, C]
+	var children []C // not yet decoded; the filter is one read, whose pages come one after another
 	rows, err := patterns.Discriminate(f.rows, patterns.Discriminator{Type: func(rowKey, _ []byte, _ bool) any {
 		switch {
 		case string(rowKey) == parent.Row:
 			return new(P)
 		case strings.HasPrefix(string(rowKey), lead):
-			return new(C)
+			if len(children) == 0 {
+				children = make([]C, 16)
+			}
+			c := &children[0]
+			children = children[1:]
+			return c
 		}
 		return nil // a row of another parent
 	}})
 	if err != nil {
 		return Members[P, C]{}, err
 	}
-	var m Members[P, C]
 	for row, err := range rows.Query(ctx, familyFilter(id, parent), ordered(nil)) {
 		switch {
 		case err != nil:
