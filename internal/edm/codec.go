@@ -167,7 +167,7 @@ func (c *Codec) Fields() []Field {
 // Has reports whether *entity can have a property of that name: its type has a field for it,
 // or its map has a value for it.
 func (c *Codec) Has(entity any, name string) bool {
-	if slices.ContainsFunc(c.plan.fields, func(f field) bool { return f.name == name }) {
+	if c.plan.fieldOf(name) != nil {
 		return true
 	}
 	_, ok := c.plan.unknownIn(reflect.ValueOf(entity).Elem())[name]

@@ -137,6 +137,18 @@ func (p *plan) addStruct(t reflect.Type) error {
 	return nil
 }
 
+// fieldOf returns the field for a property, nil if the type has none.
+func (p *plan) fieldOf(name string) *field {
+	i, ok := p.index[name]
+	if !ok || p.members[i].use != useValue {
+		return nil
+	}
+	if n := int(p.members[i].slot) - firstFieldSlot; 0 <= n && n < len(p.fields) {
+		return &p.fields[n]
+	}
+	return nil
+}
+
 // addMembers builds the table of member names, with the literals that the service sends.
 func (p *plan) addMembers() {
 	p.slots = max(p.slots, firstFieldSlot)
