@@ -95,7 +95,7 @@ func TestARowCannotBeInsertedWithoutAKey(t *testing.T) {
 	})
 }
 
-type shelf struct{ Room string }
+type office struct{ Room string }
 
 // One reader decodes each row as the type that a property names.
 func TestRowsOfSeveralTypesAreDecodedAsTheTypesThatAreChosen(t *testing.T) {
@@ -105,11 +105,11 @@ func TestRowsOfSeveralTypesAreDecodedAsTheTypesThatAreChosen(t *testing.T) {
 		maps := harness.NewTable(t, client, &patterns.TableOptions[map[string]any]{Keyless: true})
 		for row, properties := range map[string]map[string]any{
 			"1": {"Kind": "person", "Name": "ann", "Age": int32(20)},
-			"2": {"Kind": "sh\"elf", "Room": "r1", "Height": 1.5},
+			"2": {"Kind": "o\"ffice", "Room": "r1", "Height": 1.5},
 			"3": {"Kind": int32(3), "Room": "r3"},
 			"4": {"Room": "r4"},
 			"5": {"Kind": "skipped", "Room": int32(5)},
-			"6": {"Kind": "sh\"elf", "Room": "r6"},
+			"6": {"Kind": "o\"ffice", "Room": "r6"},
 		} {
 			op := patterns.InsertOp(&properties).At(keys.Key{Partition: "sales", Row: row})
 			harness.Must(maps.Do(ctx, op))(t)
@@ -125,8 +125,8 @@ func TestRowsOfSeveralTypesAreDecodedAsTheTypesThatAreChosen(t *testing.T) {
 				return new(map[string]any)
 			case string(text) == "person":
 				return new(person)
-			case string(text) == "sh\"elf":
-				return new(shelf)
+			case string(text) == "o\"ffice":
+				return new(office)
 			}
 			return nil
 		}}))(t)
@@ -143,23 +143,23 @@ func TestRowsOfSeveralTypesAreDecodedAsTheTypesThatAreChosen(t *testing.T) {
 			switch v := item.Value.(type) {
 			case *map[string]any:
 				got = append(got, (*v)["Room"])
-			case *shelf:
+			case *office:
 				height, _ := item.Property("Height")
 				got = append(got, *v, height)
-				harness.Must(harness.NewTable(t, client, &patterns.TableOptions[shelf]{Keyless: true}).Replace(ctx, patterns.WithValue(item, *v)))(t)
+				harness.Must(harness.NewTable(t, client, &patterns.TableOptions[office]{Keyless: true}).Replace(ctx, patterns.WithValue(item, *v)))(t)
 			case *person:
 				got = append(got, *v)
 			default:
 				got = append(got, v)
 			}
 		}
-		want := []any{person{"ann", 20}, shelf{"r1"}, 1.5, "r3", "r4", nil, shelf{"r6"}, nil}
+		want := []any{person{"ann", 20}, office{"r1"}, 1.5, "r3", "r4", nil, office{"r6"}, nil}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("read %v, want %v", got, want)
 		}
 		b.WantRequests(t, map[string]int{"Table.Query": 1, "Table.Get": 6, "Table.Replace": 2})
 		kept := harness.Must(maps.Get(ctx, keys.Key{Partition: "sales", Row: "2"}))(t)
-		if kept.Value["Kind"] != "sh\"elf" || kept.Value["Height"] != 1.5 {
+		if kept.Value["Kind"] != "o\"ffice" || kept.Value["Height"] != 1.5 {
 			t.Errorf("a replaced row is %v", kept.Value)
 		}
 	})
@@ -170,7 +170,7 @@ func TestADiscriminatorThatChoosesNoPointerFails(t *testing.T) {
 		client := b.Table(t)
 		harness.Insert(t, harness.NewTable[harness.Person](t, client, nil), harness.NewPerson("ann"))
 		rows := harness.NewTable[patterns.Row](t, client, nil)
-		for name, chosen := range map[string]any{"no pointer": shelf{}, "a nil pointer": (*shelf)(nil), "a pointer to no row": new(int)} {
+		for name, chosen := range map[string]any{"no pointer": office{}, "a nil pointer": (*office)(nil), "a pointer to no row": new(int)} {
 			reader := harness.Must(patterns.Discriminate(rows, patterns.Discriminator{Type: func(_, _ []byte, _ bool) any { return chosen }}))(t)
 			if item, err := reader.Get(t.Context(), harness.NewPerson("ann").Key()); err == nil {
 				t.Errorf("%s: read %+v", name, item)

@@ -46,6 +46,7 @@ type decoder struct {
 	scratch       []byte
 	chunk         []byte // what is left of the memory for unknown properties
 	chunkSize     int    // of the last chunk
+	boxed         any    // the last Edm.Int64 of a map, because neighbours are often equal
 	level         metadataLevel
 	types         []storedType // of the current row
 	sharedTypes   []storedType // of an earlier row, shared by rows that have the same

@@ -103,7 +103,10 @@ func (d *decoder) goValue(name string, t *token, sdkTypes bool) (any, error) {
 			if sdkTypes {
 				return aztables.EDMInt64(i), nil
 			}
-			return i, nil
+			if last, ok := d.boxed.(int64); !ok || last != i {
+				d.boxed = i
+			}
+			return d.boxed, nil
 		}
 	case Double:
 		if v, ok := t.double(raw); ok {
