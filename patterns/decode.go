@@ -24,6 +24,9 @@ type rowDecoder[T any] struct {
 	// not among them need not fit the type.
 	primaries *view.Set
 
+	// discriminator, if set, chooses the Go types of rows. T is any then.
+	discriminator *Discriminator
+
 	buffers  sync.Pool    // of *itemBuffer[T], for pages whose items are yielded one by one
 	lastSize atomic.Int64 // rows of the last page, the guess for the next
 }
@@ -40,6 +43,20 @@ type itemBuffer[T any] struct {
 	selected []string
 	meta     edm.Meta // of the last item
 	unknown  edm.Unknown
+	chooser  chooser
+}
+
+// chooser is the [edm.Chooser] of one row.
+type chooser struct {
+	of    *Discriminator
+	value *any
+}
+
+func (c *chooser) Discriminator() string { return c.of.Property }
+
+func (c *chooser) Choose(rowKey, text []byte, isText bool) any {
+	*c.value = c.of.Type(rowKey, text, isText)
+	return *c.value
 }
 
 func (b *itemBuffer[T]) Len() int           { return len(b.items) }
@@ -89,7 +106,17 @@ func (d *rowDecoder[T]) Page(body []byte, size int, selected []string) (fetch.Ro
 func (b *itemBuffer[T]) next() (any, *edm.Meta, *edm.Unknown) {
 	b.finish()
 	b.items = append(b.items, Item[T]{})
-	return &b.items[len(b.items)-1].Value, &b.meta, &b.unknown
+	return b.target(), &b.meta, &b.unknown
+}
+
+// target returns where to decode the value of the last item.
+func (b *itemBuffer[T]) target() any {
+	value := &b.items[len(b.items)-1].Value
+	if d := b.decoder.discriminator; d != nil {
+		b.chooser = chooser{d, any(value).(*any)}
+		return &b.chooser
+	}
+	return value
 }
 
 // finish completes the last item, whose value has been decoded.
@@ -132,7 +159,7 @@ func (d *rowDecoder[T]) Entity(etag string, body []byte) (fetch.Rows, error) {
 	})
 	b := &one.itemBuffer
 	b.decoder, b.items = d, one.item[:]
-	err := d.codec.DecodeEntity(body, &b.items[0].Value, &b.meta, &b.unknown)
+	err := d.codec.DecodeEntity(body, b.target(), &b.meta, &b.unknown)
 	if err != nil {
 		err = b.misfit(err)
 	}

@@ -11,22 +11,23 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Reader reads the rows of a table into a narrower type than the table's. It requests
-// only the keys and the properties that U has ($select), and no metadata, which saves about
-// half of the bytes. So its items have no Timestamp unless U has a field for it, and instead of
-// their version an ETag that writes refuse with [ErrBadETag]. With a field ETag, odata.etag or
-// X@odata.type, or a map for unknown properties, U gets the metadata, and its items have both.
+// Reader reads the rows of a table into another type than the table's. It cannot write. A
+// Reader is safe for concurrent use. Make one with [Project] or [Discriminate].
+type Reader[U any] struct{ rows *rowReader[U] }
+
+// Project returns a Reader of U, a narrower type, on t's table. The fields of U must be
+// properties of T, with the same property types; otherwise the error is a [*PropertyError].
+// Filters may name every property of T. Project makes no request.
+//
+// The Reader requests only the keys and the properties that U has ($select), and no metadata,
+// which saves about half of the bytes. Its items are [Item.Projected]. They have no Timestamp
+// unless U has a field for it, and instead of their version an ETag that writes refuse with
+// [ErrBadETag]. With a field ETag, odata.etag or X@odata.type, or a map for unknown
+// properties, U gets the metadata, and its items have both.
 //
 // Without metadata the service does not send types, so values are read as the types of U's
 // fields: a property that the row stores as another type is not always an error, as it is in
 // a Table. A text field, for example, accepts an Edm.DateTime.
-//
-// Items are [Item.Projected]. A Reader cannot write. It is safe for concurrent use.
-type Reader[U any] struct{ rows *rowReader[U] }
-
-// Project returns a Reader of U on t's table. The fields of U must be properties of T,
-// with the same property types; otherwise the error is a [*PropertyError]. Filters may
-// name every property of T. Project makes no request.
 func Project[U, T any](t *Table[T]) (*Reader[U], error) {
 	if t == nil {
 		return nil, fmt.Errorf("project: table: %w", ErrNil)
@@ -40,6 +41,36 @@ func Project[U, T any](t *Table[T]) (*Reader[U], error) {
 		return nil, fmt.Errorf("project: %w", err)
 	}
 	return &Reader[U]{newRowReader[U](source, codec, false)}, nil
+}
+
+// Discriminator finds the Go types of the rows of a table that contains several types, for
+// [Discriminate]. Its function is called concurrently.
+type Discriminator struct {
+	// Property is the name of a text property that depends on the type. "" means that the
+	// row key decides alone.
+	Property string
+
+	// Type returns a pointer to a zero value of the row's Go type. The row is decoded into
+	// it, and it becomes the Value of the Item. If it returns nil, the Item has no Value and
+	// no unknown properties.
+	//
+	// text is the value of Property, nil if the row does not have it. isText is false if the
+	// row has it with another type. The slices are valid only during the call. Type may be
+	// called more than once for a row.
+	Type func(rowKey, text []byte, isText bool) any
+}
+
+// Discriminate returns a Reader of t's rows that decodes each as the Go type that d finds,
+// as if it had been read from a Table of that type. It reads whole rows. Filters and
+// [QueryOptions.Select] may name any property; a selection must include d.Property.
+// Discriminate makes no request.
+func Discriminate(t *Table[Row], d Discriminator) (*Reader[any], error) {
+	if t == nil || t.rows == nil || d.Type == nil {
+		return nil, fmt.Errorf("discriminate: %w", ErrNil)
+	}
+	r := newRowReader[any](t.rows.source, t.txn.Codec, t.rows.decoder.stamped)
+	r.decoder.discriminator = &d
+	return &Reader[any]{r}, nil
 }
 
 // Get is [Table.Get].

@@ -2,9 +2,11 @@ package patterns_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/query"
@@ -90,5 +92,94 @@ func TestARowCannotBeInsertedWithoutAKey(t *testing.T) {
 		_, err = rows.Insert(t.Context(), &patterns.Row{})
 		harness.WantError(t, err, patterns.ErrBadKey)
 		b.WantRequestCount(t, 0)
+	})
+}
+
+type office struct{ Room string }
+
+// One reader decodes each row as the type that a property names.
+func TestRowsOfSeveralTypesAreDecodedAsTheTypesThatAreChosen(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		client := b.Table(t)
+		maps := harness.NewTable(t, client, &patterns.TableOptions[map[string]any]{Keyless: true})
+		for row, properties := range map[string]map[string]any{
+			"1": {"Kind": "person", "Name": "ann", "Age": int32(20)},
+			"2": {"Kind": "o\"ffice", "Room": "r1", "Height": 1.5},
+			"3": {"Kind": int32(3), "Room": "r3"},
+			"4": {"Room": "r4"},
+			"5": {"Kind": "skipped", "Room": int32(5)},
+			"6": {"Kind": "o\"ffice", "Room": "r6"},
+		} {
+			op := patterns.InsertOp(&properties).At(keys.Key{Partition: "sales", Row: row})
+			harness.Must(maps.Do(ctx, op))(t)
+		}
+		type person struct {
+			Name string
+			Age  int32
+		}
+		rows := harness.NewTable[patterns.Row](t, client, nil)
+		reader := harness.Must(patterns.Discriminate(rows, patterns.Discriminator{Property: "Kind", Type: func(rowKey, text []byte, isText bool) any {
+			switch {
+			case !isText && string(rowKey) == "3", isText && text == nil && string(rowKey) == "4":
+				return new(map[string]any)
+			case string(text) == "person":
+				return new(person)
+			case string(text) == "o\"ffice":
+				return new(office)
+			}
+			return nil
+		}}))(t)
+		b.ResetRequests()
+		var got []any
+		for item, err := range reader.Query(ctx, query.PartitionKey.Eq("sales"), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			one := harness.Must(reader.Get(ctx, item.Key))(t)
+			if !reflect.DeepEqual(one.Value, item.Value) || one.ETag != item.ETag {
+				t.Errorf("row %s: Get returned %+v", item.Key.Row, one.Value)
+			}
+			switch v := item.Value.(type) {
+			case *map[string]any:
+				got = append(got, (*v)["Room"])
+			case *office:
+				height, _ := item.Property("Height")
+				got = append(got, *v, height)
+				harness.Must(harness.NewTable(t, client, &patterns.TableOptions[office]{Keyless: true}).Replace(ctx, patterns.WithValue(item, *v)))(t)
+			case *person:
+				got = append(got, *v)
+			default:
+				got = append(got, v)
+			}
+		}
+		want := []any{person{"ann", 20}, office{"r1"}, 1.5, "r3", "r4", nil, office{"r6"}, nil}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("read %v, want %v", got, want)
+		}
+		b.WantRequests(t, map[string]int{"Table.Query": 1, "Table.Get": 6, "Table.Replace": 2})
+		kept := harness.Must(maps.Get(ctx, keys.Key{Partition: "sales", Row: "2"}))(t)
+		if kept.Value["Kind"] != "o\"ffice" || kept.Value["Height"] != 1.5 {
+			t.Errorf("a replaced row is %v", kept.Value)
+		}
+	})
+}
+
+func TestADiscriminatorThatChoosesNoPointerFails(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		client := b.Table(t)
+		harness.Insert(t, harness.NewTable[harness.Person](t, client, nil), harness.NewPerson("ann"))
+		rows := harness.NewTable[patterns.Row](t, client, nil)
+		for name, chosen := range map[string]any{"no pointer": office{}, "a nil pointer": (*office)(nil), "a pointer to no row": new(int)} {
+			reader := harness.Must(patterns.Discriminate(rows, patterns.Discriminator{Type: func(_, _ []byte, _ bool) any { return chosen }}))(t)
+			if item, err := reader.Get(t.Context(), harness.NewPerson("ann").Key()); err == nil {
+				t.Errorf("%s: read %+v", name, item)
+			}
+		}
+		_, noType := patterns.Discriminate(rows, patterns.Discriminator{})
+		_, noTable := patterns.Discriminate(nil, patterns.Discriminator{Type: func(_, _ []byte, _ bool) any { return nil }})
+		if !errors.Is(noType, patterns.ErrNil) || !errors.Is(noTable, patterns.ErrNil) {
+			t.Errorf("without a function %v, without a table %v", noType, noTable)
+		}
 	})
 }

@@ -18,26 +18,33 @@ func isOne(r keys.Range) bool {
 	return len(r.To) == len(r.From)+1 && r.To[len(r.From)] == 0 && r.To[:len(r.From)] == r.From
 }
 
+// rangeOf returns the texts for which a comparison other than ne is true. It returns false
+// if there are none.
+func rangeOf(o op, s string) (keys.Range, bool) {
+	switch o {
+	case opEq:
+		return one(s), true
+	case opLt:
+		return keys.Range{To: s}, s != ""
+	case opLe:
+		return keys.Range{To: s + least}, true
+	case opGt:
+		return keys.Range{From: s + least}, true
+	default:
+		return keys.Range{From: s}, true
+	}
+}
+
 // rangesOf returns the texts for which the comparison is true, as at most two ranges
 // in order.
 func rangesOf(o op, s string) []keys.Range {
-	switch o {
-	case opEq:
-		return []keys.Range{one(s)}
-	case opNe:
+	if o == opNe {
 		return append(rangesOf(opLt, s), keys.Range{From: s + least})
-	case opLt:
-		if s == "" {
-			return nil
-		}
-		return []keys.Range{{To: s}}
-	case opLe:
-		return []keys.Range{{To: s + least}}
-	case opGt:
-		return []keys.Range{{From: s + least}}
-	default:
-		return []keys.Range{{From: s}}
 	}
+	if r, ok := rangeOf(o, s); ok {
+		return []keys.Range{r}
+	}
+	return nil
 }
 
 // boundsOn appends the range as comparisons of the named key: none, one or two.

@@ -40,6 +40,9 @@ type normalizer struct {
 // normalize returns the normal form of n, or false if it is too large, which happens for
 // a product of many conditions on both keys.
 func normalize(n *node) (keyPieces, bool) {
+	if partition, row, exact := plainBounds(n); exact { // as for most filters
+		return keyPieces{{partition, rowPieces{{Range: row}}}}, true
+	}
 	z := newNormalizer(n)
 	k := z.visit(n)
 	return k, z.budget >= 0
@@ -70,9 +73,6 @@ func newNormalizer(n *node) *normalizer {
 func (z *normalizer) visit(n *node) keyPieces {
 	if z.budget < 0 {
 		return nil
-	}
-	if n == nil {
-		return keyPieces{{val: everyRowKey}}
 	}
 	switch n.op {
 	case opAnd, opOr:

@@ -65,7 +65,8 @@ func ExplainWith(f Filter, opts *ExplainOptions) Plan {
 		}}
 		return p
 	}
-	p.Plain = classOf(plainBounds(f.root))
+	partition, row, _ := plainBounds(f.root)
+	p.Plain = classOf(partition, row)
 	reads, ok := rewrite(f.root)
 	p.reads, p.Requests, p.Class = reads, len(reads), Point
 	for i := range reads {

@@ -41,7 +41,7 @@ type planner struct {
 func rewrite(root *node) ([]Read, bool) {
 	pieces, ok := normalize(root)
 	if !ok {
-		partition, row := plainBounds(root)
+		partition, row, _ := plainBounds(root)
 		return []Read{{
 			Class:     classOf(partition, row),
 			Partition: partition,
@@ -222,30 +222,34 @@ func hull[V any](pieces []piece[V]) keys.Range {
 }
 
 // plainBounds returns the key ranges that the service reads if the filter is sent
-// unchanged: it uses only conditions on the keys that every row has to match.
-func plainBounds(root *node) (partition, row keys.Range) {
+// unchanged: it uses only conditions on the keys that every row has to match. exact means
+// that the filter matches all rows in these ranges, which are not empty.
+func plainBounds(root *node) (partition, row keys.Range, exact bool) {
 	if root == nil {
-		return
+		return partition, row, true
 	}
-	parts := []*node{root}
+	exact = true
+	one := [1]*node{root}
+	parts := one[:]
 	if root.op == opAnd {
 		parts = root.kids
 	}
 	for _, n := range parts {
-		if !n.op.comparison() || n.op == opNe || !isKey(n.name) || n.lit.typ != String {
-			continue
+		used := n.op.comparison() && n.op != opNe && isKey(n.name) && n.lit.typ == String
+		if used {
+			target := &row
+			if n.name == nameOfPartitionKey {
+				target = &partition
+			}
+			var r keys.Range
+			if r, used = rangeOf(n.op, n.lit.text); used {
+				r, used = overlap(*target, r)
+			}
+			if used {
+				*target = r
+			}
 		}
-		ranges := rangesOf(n.op, n.lit.text)
-		if len(ranges) == 0 {
-			continue
-		}
-		target := &row
-		if n.name == nameOfPartitionKey {
-			target = &partition
-		}
-		if r, ok := overlap(*target, ranges[0]); ok {
-			*target = r
-		}
+		exact = exact && used
 	}
-	return partition, row
+	return partition, row, exact
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -13,7 +14,7 @@ import (
 
 // patternRows are the operations of the patterns that are no Stores.
 func patternRows() []Row {
-	return []Row{logAppend()}
+	return slices.Concat(familyRows(), seriesRows(), logRows(), wideRows(), []Row{entityTypes()})
 }
 
 // Entry is an entry of a log. It has no keys.

@@ -77,6 +77,14 @@ var coreCalls = []call{
 			return failure(patterns.Decode[person](row))
 		})
 	}},
+	{"patterns.Discriminate", func(e *env) []any {
+		rows, err := patterns.NewTable[patterns.Row](e.people.Client(), nil)
+		must(e.t, err)
+		_, unset := patterns.Discriminate(rows, patterns.Discriminator{Property: bird})
+		r, err := patterns.Discriminate(rows, patterns.Discriminator{Property: bird, Type: func(_, _ []byte, _ bool) any { return new(person) }})
+		must(e.t, err)
+		return append(each(someKeys, func(k keys.Key) error { return failure(r.Get(e.t.Context(), k)) }), unset, failures(r.Query(e.t.Context(), byName, nil)))
+	}},
 	{"patterns.Table.Insert", func(e *env) []any {
 		return append(each(append(bad(), good(bird), good("i")), func(p *person) error { return failure(e.people.Insert(e.t.Context(), p)) }),
 			failure(e.stamped.Insert(e.t.Context(), good(bird))), failure(e.stamped.Insert(e.t.Context(), good("j"))), failure(e.keyed.Insert(e.t.Context(), good(bird))))

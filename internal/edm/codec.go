@@ -53,6 +53,8 @@ type Field struct {
 //	table:",blob"      a string, byte slice, or any other value as JSON; omitted if zero.
 //	                   Package largeentity moves it to a blob if it is large
 //	table:",bag"       a map[string]any for all properties that have no field
+//	table:",inline"    an entity, whose fields are properties of the row, or a map; for this
+//	                   library only
 //	table:",reserved"  allows a name that begins with azp_; for this library only
 //
 // Go types have these property types:
@@ -167,7 +169,7 @@ func (c *Codec) Fields() []Field {
 // Has reports whether *entity can have a property of that name: its type has a field for it,
 // or its map has a value for it.
 func (c *Codec) Has(entity any, name string) bool {
-	if slices.ContainsFunc(c.plan.fields, func(f field) bool { return f.name == name }) {
+	if c.plan.fieldOf(name) != nil {
 		return true
 	}
 	_, ok := c.plan.unknownIn(reflect.ValueOf(entity).Elem())[name]

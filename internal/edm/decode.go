@@ -22,7 +22,7 @@ func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, unknown *Unknown) er
 	if !d.start('{') {
 		return d.err
 	}
-	if err := d.entity(dst, m, unknown); err != nil {
+	if _, err := d.entity(dst, m, unknown); err != nil {
 		return err
 	}
 	if !d.atEnd() {
@@ -44,10 +44,15 @@ type decoder struct {
 	textBytes     int      // bytes that the buffer needs
 	buffer        strings.Builder
 	scratch       []byte
+	chunk         []byte // what is left of the memory for unknown properties
+	chunkSize     int    // of the last chunk
+	boxed         any    // the last Edm.Int64 of a map, because neighbours are often equal
 	level         metadataLevel
 	types         []storedType // of the current row
 	sharedTypes   []storedType // of an earlier row, shared by rows that have the same
 	meta          Meta         // used if the caller passes nil
+	rowTypes      []rowType    // that a Chooser has chosen since the decoder was taken
+	rowType       int          // of the last row
 	time          time.Time    // to be copied into a field
 	timeVal       reflect.Value
 }
@@ -71,6 +76,12 @@ func (c *Codec) release(d *decoder) {
 	d.scanner = scanner{}
 	d.buffer.Reset()
 	d.meta = Meta{}
+	d.chunk, d.chunkSize = nil, 0
+	for _, t := range d.rowTypes {
+		t.codec.release(t.decoder)
+	}
+	clear(d.rowTypes)
+	d.rowTypes, d.rowType = d.rowTypes[:0], 0
 	c.decoders.Put(d)
 }
 
@@ -85,17 +96,33 @@ func (d *decoder) start(c byte) bool {
 	return true
 }
 
-// entity reads the object at pos into *dst.
-func (d *decoder) entity(dst any, m *Meta, unknown *Unknown) error {
+// entity reads the object at pos into *dst, or into what dst chooses. It returns the decoder
+// that has its tokens.
+func (d *decoder) entity(dst any, m *Meta, unknown *Unknown) (row *decoder, err error) {
+	row = d
+	if c, ok := dst.(Chooser); !ok {
+		if !d.object() {
+			return d, d.err
+		}
+	} else if row, dst, err = d.choose(c); err != nil {
+		return d, err
+	}
+	return row, row.store(dst, m, unknown)
+}
+
+// store stores the tokens in *dst; a nil dst receives nothing.
+func (d *decoder) store(dst any, m *Meta, unknown *Unknown) error {
+	if m == nil {
+		m = &d.meta
+	}
+	defer d.buffer.Reset()
+	if dst == nil {
+		d.buffer.Grow(d.textBytes)
+		return d.assignMeta(m)
+	}
 	v := reflect.ValueOf(dst).Elem()
 	if v.Type() != d.plan.typ {
 		return &FieldError{Type: v.Type().String(), Reason: "is not " + d.plan.typ.String()}
-	}
-	if !d.object() {
-		return d.err
-	}
-	if m == nil {
-		m = &d.meta
 	}
 	err := d.assign(v, m)
 	if err != nil {
@@ -104,7 +131,6 @@ func (d *decoder) entity(dst any, m *Meta, unknown *Unknown) error {
 	if unknown != nil || d.plan.open() {
 		err = cmp.Or(err, d.assignUnknown(v, unknown, m))
 	}
-	d.buffer.Reset()
 	return err
 }
 

@@ -135,8 +135,9 @@ func (s *scanner) members(f func(name, value *token)) error {
 	if !s.expect('{') {
 		return s.err
 	}
+	var name, value token // once, because f could keep them
 	for s.peek() != '}' {
-		var name, value token
+		name, value = token{}, token{}
 		if s.peek() != '"' {
 			s.unexpected()
 			return s.err
@@ -161,7 +162,7 @@ func (s *scanner) members(f func(name, value *token)) error {
 func (r *StoredRow) addText(name, value []byte, escaped bool) {
 	text := func() string {
 		if escaped {
-			value, _ = unescape(nil, value)
+			value, _ = unescape(make([]byte, 0, len(value)), value)
 		}
 		return string(value)
 	}

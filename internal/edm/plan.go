@@ -2,6 +2,7 @@ package edm
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -82,8 +83,9 @@ func newPlan(t reflect.Type, wide bool) (*plan, error) {
 	default:
 		return nil, &FieldError{Type: t.String(), Reason: "an entity is a struct or a map[string]any"}
 	}
-	if len(p.fields) > maxProperties && !wide {
-		return nil, &FieldError{Type: t.String(), Field: p.fields[maxProperties].goName,
+	own := slices.DeleteFunc(slices.Clone(p.fields), func(f field) bool { return f.reserved })
+	if len(own) > maxProperties && !wide {
+		return nil, &FieldError{Type: t.String(), Field: own[maxProperties].goName,
 			Reason: "is property number " + strconv.Itoa(maxProperties+1) + ", an entity has at most 252"}
 	}
 	p.addMembers()
@@ -133,6 +135,18 @@ func (p *plan) addStruct(t reflect.Type) error {
 		if reason := p.addSystem(f); reason != "" {
 			return &FieldError{Type: t.String(), Field: f.goName, Reason: reason}
 		}
+	}
+	return nil
+}
+
+// fieldOf returns the field for a property, nil if the type has none.
+func (p *plan) fieldOf(name string) *field {
+	i, ok := p.index[name]
+	if !ok || p.members[i].use != useValue {
+		return nil
+	}
+	if n := int(p.members[i].slot) - firstFieldSlot; 0 <= n && n < len(p.fields) {
+		return &p.fields[n]
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package edm
 import (
 	"encoding/base64"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -62,49 +63,22 @@ func (c *Codec) Split(entity any, s SplitSpec) (*SplitEntity, error) {
 
 func (w *encoder) splitEntity(p *plan, v reflect.Value) error {
 	s := w.split
-	var only map[string]bool // whether each property of Only was written
+	inMap := p.unknownIn(v)
 	if s.spec.Only != nil {
-		only = make(map[string]bool, len(s.spec.Only))
-		for _, name := range s.spec.Only {
-			only[name] = false
-		}
-	}
-	write := func(name string, encode func() error) error {
-		if _, ok := only[name]; only != nil && !ok {
-			return nil
-		}
-		w.switchRow(s.spec.RowOf(name, 0))
-		s.from, s.written = len(w.dst), false
-		if err := encode(); err != nil {
-			return err
-		}
-		if only != nil {
-			only[name] = s.written || len(w.dst) > s.from
-		}
-		return nil
+		return w.splitNamed(p, v, inMap)
 	}
 	for i := range p.fields {
-		f := &p.fields[i]
-		fv, ok := f.get(v)
-		if !ok || f.omitted(fv) {
-			continue
-		}
-		if err := write(f.name, func() error { return w.property(p, f, fv, v) }); err != nil {
+		if err := w.splitField(p, &p.fields[i], v); err != nil {
 			return err
 		}
 	}
-	inMap := p.unknownIn(v)
 	for _, name := range propertyNames(inMap) {
-		if err := write(name, func() error { return w.mapProperty(p, inMap, name, false) }); err != nil {
+		w.begin(name)
+		if err := w.mapProperty(p, inMap, name, false); err != nil {
 			return err
 		}
 	}
-	for _, name := range s.spec.Only {
-		if !only[name] {
-			s.Missing = append(s.Missing, name)
-		}
-	}
-	if only != nil || s.spec.Unknown == nil {
+	if s.spec.Unknown == nil {
 		return nil
 	}
 	var err error
@@ -114,9 +88,52 @@ func (w *encoder) splitEntity(p *plan, v reflect.Value) error {
 		if _, ok := inMap[name]; err != nil || isField || ok || IsReserved(name) {
 			return
 		}
-		err = write(name, func() error { return w.splitUnknown(r) })
+		w.begin(name)
+		err = w.splitUnknown(r)
 	})
 	return err
+}
+
+// splitNamed writes the properties of SplitSpec.Only.
+func (w *encoder) splitNamed(p *plan, v reflect.Value, inMap map[string]any) error {
+	s := w.split
+	for i, name := range s.spec.Only {
+		if slices.Contains(s.spec.Only[:i], name) {
+			continue
+		}
+		s.written, s.from = false, len(w.dst)
+		var err error
+		if f := p.fieldOf(name); f != nil {
+			err = w.splitField(p, f, v)
+		} else if _, ok := inMap[name]; ok && !isSystem(name) {
+			w.begin(name)
+			err = w.mapProperty(p, inMap, name, false)
+		}
+		if err != nil {
+			return err
+		}
+		if !s.written && len(w.dst) == s.from {
+			s.Missing = append(s.Missing, name)
+		}
+	}
+	return nil
+}
+
+// splitField writes the property of a field, unless its value is omitted.
+func (w *encoder) splitField(p *plan, f *field, v reflect.Value) error {
+	fv, ok := f.get(v)
+	if !ok || f.omitted(fv) {
+		return nil
+	}
+	w.begin(f.name)
+	return w.property(p, f, fv, v)
+}
+
+// begin begins a property.
+func (w *encoder) begin(name string) {
+	s := w.split
+	w.switchRow(s.spec.RowOf(name, 0))
+	s.from, s.written = len(w.dst), false
 }
 
 // switchRow makes w write to the given row.

@@ -217,7 +217,7 @@ func (d *decoder) assignUnknown(v reflect.Value, unknown *Unknown, m *Meta) erro
 // remains a double if another client rewrites the number.
 func (d *decoder) appendUnknown(unknown *Unknown, name string, slot int32, t *token) {
 	if unknown.raw == nil {
-		unknown.raw = make([]byte, 0, d.unknownSize())
+		unknown.raw = d.room(d.unknownSize())
 	}
 	value := d.data[t.start:t.end]
 	annotation := ""
@@ -248,6 +248,23 @@ func (d *decoder) appendUnknown(unknown *Unknown, name string, slot int32, t *to
 		start, end = start-1, end+1
 	}
 	unknown.raw = append(e.dst, d.data[start:end]...)
+}
+
+// maxChunk is the most memory that unknown properties of a row share with those of others,
+// and so what one row that is kept can keep of the others.
+const maxChunk = 2 << 10
+
+// room returns an empty slice with the given capacity. The chunks that rows share become
+// larger from row to row, so that the first row has no more than it needs.
+func (d *decoder) room(n int) []byte {
+	if n > len(d.chunk) {
+		d.chunkSize = min(2*d.chunkSize, maxChunk)
+		d.chunk = make([]byte, max(n, d.chunkSize))
+		d.chunkSize = len(d.chunk)
+	}
+	r := d.chunk[:0:n]
+	d.chunk = d.chunk[n:]
+	return r
 }
 
 // unknownSize estimates the bytes that the unknown properties of the row need.

@@ -60,7 +60,11 @@ func (t *transaction) plan(ctx context.Context) error {
 		}
 		if op.was != nil || op.now != nil {
 			t.changed = append(t.changed, op)
-			local = append(local, diffs...)
+			if local == nil {
+				local = diffs
+			} else {
+				local = append(local, diffs...)
+			}
 		}
 	}
 	if t.local, err = view.LocalRows(local); err != nil {

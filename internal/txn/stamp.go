@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"iter"
 	"strings"
 )
 
@@ -61,15 +62,28 @@ func AddStamp(id, base string) string {
 	if base == "" {
 		return id
 	}
-	old := SplitStamps(base)
-	return strings.Join(append([]string{id}, old[:min(len(old), maxStamps-1)]...), stampJoiner)
+	kept := 0 // bytes
+	for range maxStamps - 1 {
+		n := strings.Index(base[kept:], stampJoiner)
+		if n < 0 {
+			return id + stampJoiner + base
+		}
+		kept += n + len(stampJoiner)
+	}
+	return id + stampJoiner + base[:kept-len(stampJoiner)]
 }
 
 // SplitStamps returns the single stamps of a row, newest first.
-func SplitStamps(stamps string) []string { return strings.Split(stamps, stampJoiner) }
+func SplitStamps(stamps string) iter.Seq[string] { return strings.SplitSeq(stamps, stampJoiner) }
+
+// NewestStamp returns the first of the stamps of a row.
+func NewestStamp(stamps string) string {
+	newest, _, _ := strings.Cut(stamps, stampJoiner)
+	return newest
+}
 
 func hasStamp(stamps, id string) bool {
-	for s := range strings.SplitSeq(stamps, stampJoiner) {
+	for s := range SplitStamps(stamps) {
 		if s == id {
 			return true
 		}
@@ -80,6 +94,6 @@ func hasStamp(stamps, id string) bool {
 // reachesBack reports whether stamps list every write since the version that has the
 // [BaseStamps] base.
 func reachesBack(stamps, base string) bool {
-	newest, _, _ := strings.Cut(base, stampJoiner)
+	newest := NewestStamp(base)
 	return newest != "" && hasStamp(stamps, newest)
 }

@@ -98,7 +98,7 @@ func (h *head) base() string {
 	if h.etag == "" {
 		return "" // the head does not exist
 	}
-	if len(txn.SplitStamps(h.versions)) > 1 {
+	if h.version() != h.versions {
 		return h.versions
 	}
 	sum := sha256.Sum256([]byte(h.etag))
@@ -106,7 +106,7 @@ func (h *head) base() string {
 }
 
 // version is that of the newest write.
-func (h *head) version() string { return txn.SplitStamps(h.versions)[0] }
+func (h *head) version() string { return txn.NewestStamp(h.versions) }
 
 // part returns what the head contains about part i. A nil head has no parts.
 func (h *head) part(i int) (p part, ok bool) {
@@ -123,22 +123,27 @@ func (h *head) body(rows entityRows) ([]byte, error) {
 	if headCodecErr != nil {
 		return nil, headCodecErr
 	}
-	var parts []string
-	for _, i := range slices.Sorted(maps.Keys(h.parts)) {
-		if h.plain() {
-			break
+	var parts []byte
+	if !h.plain() {
+		parts = make([]byte, 0, len(h.parts)*(len("00:;")+versionLength))
+		for i := range MaxParts {
+			p, ok := h.parts[i]
+			if !ok {
+				continue
+			}
+			if len(parts) > 0 {
+				parts = append(parts, ';')
+			}
+			parts = append(append(append(parts, partNumber(i)...), ':'), p.version...)
+			if p.staged != "" {
+				parts = append(append(parts, ':'), p.staged...)
+			}
 		}
-		p := h.parts[i]
-		text := partNumber(i) + ":" + p.version
-		if p.staged != "" {
-			text += ":" + p.staged
-		}
-		parts = append(parts, text)
 	}
 	key := rows.head()
 	return headCodec.Append(nil, &headRow{
 		Layout:  h.layout,
-		Parts:   strings.Join(parts, ";"),
+		Parts:   string(parts),
 		Splits:  formatSplits(h.splits, nil),
 		Version: h.versions,
 	}, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row})
@@ -149,13 +154,18 @@ func (h *head) body(rows entityRows) ([]byte, error) {
 func parseHead(r *edm.StoredRow) (*head, error) {
 	h := &head{
 		etag: r.ETag, timestamp: r.Timestamp,
-		versions: r.Text("azp_version"), layout: r.Text("azp_layout"), parts: map[int]part{},
+		versions: r.Text("azp_version"), layout: r.Text("azp_layout"),
 	}
 	if h.layout == "" && h.versions == "" {
 		return nil, fmt.Errorf("head of the entity: %w", ErrForeignRow)
 	}
-	ok := h.layout != "" && !slices.ContainsFunc(txn.SplitStamps(h.versions), func(v string) bool { return !isVersion(v) })
-	for entry := range strings.SplitSeq(r.Text("azp_parts"), ";") {
+	ok := h.layout != ""
+	for v := range txn.SplitStamps(h.versions) {
+		ok = ok && isVersion(v)
+	}
+	parts := r.Text("azp_parts")
+	h.parts = make(map[int]part, strings.Count(parts, ";")+1)
+	for entry := range strings.SplitSeq(parts, ";") {
 		if entry == "" {
 			continue
 		}

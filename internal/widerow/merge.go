@@ -24,7 +24,7 @@ func (t *Table) Merge(ctx context.Context, r Record, names []string) (Record, er
 	if err != nil {
 		return Record{}, err
 	}
-	h, err := t.mergeInto(ctx, rows, old, r.Value, names)
+	h, err := t.mergeInto(ctx, rows, old, r.Value, names, nil)
 	if err != nil {
 		return Record{}, err
 	}
@@ -38,8 +38,9 @@ func (t *Table) Set(ctx context.Context, key keys.Key, v any, names []string) er
 	if err == nil && v == nil {
 		err = errNoValue
 	}
+	var content *edm.SplitEntity
 	if err == nil {
-		_, err = t.splitNamed(v, t.layout, names) // refuse what cannot be stored before any request
+		content, err = t.splitNamed(v, t.layout, names) // refuse what cannot be stored before any request
 	}
 	if err != nil {
 		return err
@@ -52,21 +53,23 @@ func (t *Table) Set(ctx context.Context, key keys.Key, v any, names []string) er
 		if err != nil {
 			return false, err
 		}
-		_, err = t.mergeInto(ctx, rows, old, v, names)
+		_, err = t.mergeInto(ctx, rows, old, v, names, content)
+		content = nil // mergeInto changes it
 		return changedSince(err), err
 	})
 }
 
 // mergeInto merges the named properties of *v into the version old of the entity, and
-// returns the new head.
-func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any, names []string) (*head, error) {
+// returns the new head. content is what splitNamed returned for the layout of t, or nil.
+func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any, names []string, content *edm.SplitEntity) (*head, error) {
 	l, err := t.layout.stored(old.layout)
 	if err != nil {
 		return nil, err
 	}
-	content, err := t.splitNamed(v, l, names)
-	if err != nil {
-		return nil, err
+	if content == nil || l.name != t.layout.name {
+		if content, err = t.splitNamed(v, l, names); err != nil {
+			return nil, err
+		}
 	}
 	c := &change{rows: rows, old: old, layout: l, content: content, splits: maps.Clone(old.splits), merge: true}
 	for _, name := range names {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -32,7 +33,7 @@ func (f *Family[P, C]) Delete(ctx context.Context, id ID) error {
 			return err
 		case row.Key == parent:
 			rows = slices.Insert(rows, 0, parent)
-		case isFamily(id, parent, row.Key):
+		case strings.HasPrefix(row.Key.Row, prefix(id)):
 			rows = append(rows, row.Key)
 		}
 	}

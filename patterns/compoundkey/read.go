@@ -99,16 +99,10 @@ func (f *Family[P, C]) childFilter(id ID, span Span) (query.Filter, error) {
 }
 
 // familyFilter matches the parent and all its children. If the parent is bare, it also
-// matches rows of parents whose IDs begin with this one: keep only those that isFamily
-// accepts. The planner would turn a filter without them into two requests.
+// matches rows of parents whose IDs begin with this one. The planner would turn a filter without them into two requests.
 func familyFilter(id ID, parent keys.Key) query.Filter {
 	r := keys.Range{From: parent.Row, To: keys.Prefix(prefix(id)).To}
 	return query.And(query.PartitionKey.Eq(id.Partition), query.RowKey.Within(r))
-}
-
-// isFamily reports whether a row that familyFilter matches is the parent or a child.
-func isFamily(id ID, parent, row keys.Key) bool {
-	return row == parent || strings.HasPrefix(row.Row, prefix(id))
 }
 
 // ordered returns opts with Ordered set.
@@ -139,29 +133,39 @@ func (f *Family[P, C]) Read(ctx context.Context, id ID) (Members[P, C], error) {
 	if err != nil {
 		return Members[P, C]{}, err
 	}
+	lead := prefix(id)
 	var m Members[P, C]
-	for row, err := range f.rows.Query(ctx, familyFilter(id, parent), ordered(nil)) {
-		if err == nil && isFamily(id, parent, row.Key) {
-			err = m.add(row, parent)
+	var children []C // not yet decoded; the filter is one read, whose pages come one after another
+	rows, err := patterns.Discriminate(f.rows, patterns.Discriminator{Type: func(rowKey, _ []byte, _ bool) any {
+		switch {
+		case string(rowKey) == parent.Row:
+			return new(P)
+		case strings.HasPrefix(string(rowKey), lead):
+			if len(children) == 0 {
+				children = make([]C, 16)
+			}
+			c := &children[0]
+			children = children[1:]
+			return c
 		}
-		if err != nil {
+		return nil // a row of another parent
+	}})
+	if err != nil {
+		return Members[P, C]{}, err
+	}
+	for row, err := range rows.Query(ctx, familyFilter(id, parent), ordered(nil)) {
+		switch {
+		case err != nil:
 			return Members[P, C]{}, err
+		case row.Key == parent:
+			item := patterns.WithValue(row, *row.Value.(*P))
+			m.Parent = &item
+		case row.Value != nil:
+			m.Children = append(m.Children, patterns.WithValue(row, *row.Value.(*C)))
 		}
 	}
 	if m.Parent == nil && len(m.Children) == 0 {
 		return m, fmt.Errorf("read family: %w", patterns.ErrNotFound)
 	}
 	return m, nil
-}
-
-// add decodes a row of the family whose parent has that key.
-func (m *Members[P, C]) add(row patterns.Item[patterns.Row], parent keys.Key) error {
-	if row.Key == parent {
-		item, err := patterns.Decode[P](row)
-		m.Parent = &item
-		return err
-	}
-	item, err := patterns.Decode[C](row)
-	m.Children = append(m.Children, item)
-	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/azpatterns/azpatterns/internal/parallel"
@@ -24,8 +23,9 @@ func (f *Family[P, C]) Insert(ctx context.Context, parent *P, children ...*C) (M
 	if parent == nil {
 		return Members[P, C]{}, fmt.Errorf("insert family: parent: %w", patterns.ErrNil)
 	}
-	t := f.Transaction().Parent(patterns.InsertOp(parent))
-	id := f.parentID(parent)
+	first, op := inserted(f.parents, parent)
+	t, id := f.Transaction().Parent(op), f.parentID(parent)
+	m := Members[P, C]{Parent: &first, Children: make([]patterns.Item[C], len(children))}
 	for i, c := range children {
 		if c == nil {
 			return Members[P, C]{}, fmt.Errorf("insert family: child %d: %w", i, patterns.ErrNil)
@@ -33,24 +33,29 @@ func (f *Family[P, C]) Insert(ctx context.Context, parent *P, children ...*C) (M
 		if other, _ := f.childID(c); other != id {
 			return Members[P, C]{}, fmt.Errorf("insert family: child %d: %w", i, ErrWrongParent)
 		}
-		t.Child(patterns.InsertOp(c))
+		var op patterns.Op[C]
+		m.Children[i], op = inserted(f.children, c)
+		t.Child(op)
 	}
 	result, err := t.Commit(ctx)
 	if err != nil {
 		return Members[P, C]{}, err
 	}
-	item := inserted(f.parents, parent, result.ETags[0])
-	m := Members[P, C]{Parent: &item}
-	for i, c := range children {
-		m.Children = append(m.Children, inserted(f.children, c, result.ETags[i+1]))
+	first.ETag = result.ETags[0]
+	for i, etag := range result.ETags[1:] {
+		m.Children[i].ETag = etag
 	}
 	return m, nil
 }
 
-// inserted returns a row that was inserted in a transaction.
-func inserted[T any](table *patterns.Table[T], v *T, etag azcore.ETag) patterns.Item[T] {
-	key, _ := table.Key(v) // the transaction has checked it
-	return patterns.Item[T]{Value: *v, Key: key, ETag: etag}
+// inserted returns the operation that inserts v, and the row without its ETag.
+func inserted[T any](table *patterns.Table[T], v *T) (patterns.Item[T], patterns.Op[T]) {
+	op := patterns.InsertOp(v)
+	key, err := table.Key(v)
+	if err == nil { // otherwise the transaction returns the error
+		op = op.At(key)
+	}
+	return patterns.Item[T]{Value: *v, Key: key}, op
 }
 
 // AddChild stores a new child, or fails with [patterns.ErrExists]. The parent need not

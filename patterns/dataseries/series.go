@@ -201,7 +201,11 @@ func (s *Series[V]) read(ctx context.Context, id ID, want func(slot int) int64) 
 	if err != nil {
 		return nil, err
 	}
-	var points []Point[V]
+	properties := 0
+	for _, row := range rows {
+		properties += len(row)
+	}
+	points := make([]Point[V], 0, min(properties, len(s.names)))
 	for slot, names := range s.names {
 		row, turn := rows[slot/s.perRow], want(slot)
 		stored, found := names.turnIn(row, turn)
@@ -224,10 +228,6 @@ func (s *Series[V]) readRows(ctx context.Context, id ID) ([]map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	last, err := s.rowKey(id, s.rows-1)
-	if err != nil {
-		return nil, err
-	}
 	if s.rows == 1 {
 		item, err := s.table.Get(ctx, first)
 		if err != nil && !errors.Is(err, patterns.ErrNotFound) {
@@ -235,6 +235,10 @@ func (s *Series[V]) readRows(ctx context.Context, id ID) ([]map[string]any, erro
 		}
 		rows[0] = item.Value
 		return rows, nil
+	}
+	last, err := s.rowKey(id, s.rows-1)
+	if err != nil {
+		return nil, err
 	}
 	byKey := make(map[keys.Key]map[string]any, s.rows)
 	filter := query.And(query.PartitionKey.Eq(id.Partition), query.RowKey.Ge(first.Row), query.RowKey.Le(last.Row))

@@ -51,31 +51,36 @@ func newEntity(item patterns.Item[any], n typeName) Entity {
 		read: readAs{item.Key, reflect.TypeOf(item.Value).Elem()}}
 }
 
-// decode decodes a row as its type. If the row does not fit its type, the error names the
-// property.
-func (r *Registry) decode(row patterns.Item[patterns.Row]) (Entity, error) {
-	property, _ := row.Property(r.property)
-	n := r.stored(row.Key.Row, property)
-	t := r.byName(n)
-	if t == nil {
-		item, err := patterns.Decode[map[string]any](row)
-		if err != nil {
-			return Entity{}, err
+// target returns a pointer to a value of the type that is stored in a row, or to a map if
+// that is not registered.
+func (r *Registry) target(rowKey, text []byte, isText bool) any {
+	if isText {
+		name, version := r.parse(rowKey, text)
+		r.mu.RLock()
+		defer r.mu.RUnlock()
+		if t := r.types[typeName{string(name), version}]; t != nil {
+			return t.zero()
 		}
-		return newEntity(patterns.WithValue(item, any(&Unknown{item.Value})), n), nil
 	}
-	item, err := t.decode(row)
+	return new(map[string]any)
+}
+
+// decode returns a row that was decoded into its target as an Entity.
+func (r *Registry) decode(row patterns.Item[any]) (Entity, error) {
+	if properties, ok := row.Value.(*map[string]any); ok {
+		n := r.stored(row.Key.Row, (*properties)[r.property])
+		return newEntity(patterns.WithValue(row, any(&Unknown{*properties})), n), nil
+	}
+	n, _ := r.byGoType(reflect.TypeOf(row.Value).Elem())
+	if row.Projected() {
+		return newEntity(row, n), nil
+	}
+	value, err := r.newest(r.byName(n), n, row.Value)
 	if err != nil {
 		return Entity{}, err
 	}
-	if item.Projected() {
-		return newEntity(item, n), nil
-	}
-	value, err := r.newest(t, n, item.Value)
-	if err != nil {
-		return Entity{}, err
-	}
-	return newEntity(patterns.WithValue(item, value), n), nil
+	row.Value = value
+	return newEntity(row, n), nil
 }
 
 // newest converts a value, stored as t with the name n, to the newest version of its type.

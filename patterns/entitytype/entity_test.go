@@ -106,6 +106,16 @@ func TestARowThatCannotBeDecodedIsAnError(t *testing.T) {
 		if e, err := three.Get(ctx, sales("2")); !errors.As(err, &p) || p.Property != "EmployeeCount" || e.Value != nil {
 			t.Errorf("property of another type: %+v, %v", e, err)
 		}
+		// The row with the wrong type ends the query before any row of its page.
+		for _, err := range three.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
+			if !errors.As(err, &p) {
+				t.Errorf("query of a property of another type: %v", err)
+			}
+		}
+		if err := maps.Delete(ctx, sales("2"), ""); err != nil {
+			t.Fatal(err)
+		}
+		insert(t, three, map[string]any{"2": &department{}})
 		queried := 0
 		for _, err := range three.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
 			if queried++; !errors.Is(err, entitytype.ErrUpcast) {

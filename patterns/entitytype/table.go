@@ -20,6 +20,7 @@ import (
 type Table struct {
 	registry *Registry
 	rows     *patterns.Table[patterns.Row]
+	reader   *patterns.Reader[any]  // of the same rows, each as its type
 	tables   map[reflect.Type]typed // for writes
 }
 
@@ -33,6 +34,10 @@ func New(client *aztables.Client, registry *Registry) (*Table, error) {
 		return nil, fmt.Errorf("new entity table: %w", err)
 	}
 	t := &Table{registry: registry, rows: rows, tables: make(map[reflect.Type]typed)}
+	t.reader, err = patterns.Discriminate(rows, patterns.Discriminator{Property: registry.property, Type: registry.target})
+	if err != nil {
+		return nil, fmt.Errorf("new entity table: %w", err)
+	}
 	registry.mu.RLock()
 	defer registry.mu.RUnlock()
 	for goType, n := range registry.goTypes {
@@ -63,7 +68,7 @@ func (t *Table) Get(ctx context.Context, key keys.Key) (Entity, error) {
 	if err := t.usable(); err != nil {
 		return Entity{}, err
 	}
-	row, err := t.rows.Get(ctx, key)
+	row, err := t.reader.Get(ctx, key)
 	if err != nil {
 		return Entity{}, err
 	}
@@ -80,7 +85,7 @@ func (t *Table) Query(ctx context.Context, f query.Filter, opts *patterns.QueryO
 			yield(Entity{}, err)
 			return
 		}
-		for row, err := range t.rows.Query(ctx, f, t.withType(opts)) {
+		for row, err := range t.reader.Query(ctx, f, t.withType(opts)) {
 			var e Entity
 			if err == nil {
 				e, err = t.registry.decode(row)
@@ -109,7 +114,7 @@ func (t *Table) Page(ctx context.Context, f query.Filter, cursor string, opts *p
 	if err := t.usable(); err != nil {
 		return Page{}, err
 	}
-	rows, err := t.rows.Page(ctx, f, cursor, t.withType(opts))
+	rows, err := t.reader.Page(ctx, f, cursor, t.withType(opts))
 	if err != nil {
 		return Page{}, err
 	}

@@ -12,8 +12,8 @@ import (
 type registered interface {
 	// table returns the table whose rows are values of T.
 	table(client *aztables.Client) (typed, error)
-	// decode decodes a row as a T. The item's Value is a *T.
-	decode(row patterns.Item[patterns.Row]) (patterns.Item[any], error)
+	// zero returns a pointer to a zero T.
+	zero() any
 	// upcast converts a *T to a value of a later version, nil if T is the newest.
 	upcast(v any) (any, error)
 	// pointer returns v as a *T if it is a T or a *T, otherwise nil.
@@ -52,10 +52,7 @@ func (r *registration[T]) table(client *aztables.Client) (typed, error) {
 	return newTypedTable[T](client)
 }
 
-func (r *registration[T]) decode(row patterns.Item[patterns.Row]) (patterns.Item[any], error) {
-	item, err := patterns.Decode[T](row)
-	return patterns.WithValue(item, any(&item.Value)), err
-}
+func (r *registration[T]) zero() any { return new(T) }
 
 func (r *registration[T]) upcast(v any) (any, error) {
 	if r.upcaster == nil {

@@ -1,6 +1,7 @@
 package entitytype
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -39,23 +40,29 @@ func (r *Registry) stored(rowKey string, property any) typeName {
 	if property != nil && !isText {
 		return typeName{}
 	}
-	name, version, _ := strings.Cut(text, ":")
+	name, version := r.parse([]byte(rowKey), []byte(text))
+	if n := (typeName{string(name), version}); n.valid() {
+		return n
+	}
+	return typeName{}
+}
+
+// parse returns the name and the version in a row key and the text of the registry's
+// property. They need not be valid.
+func (r *Registry) parse(rowKey, text []byte) (name []byte, version int) {
+	name, digits, hasVersion := bytes.Cut(text, []byte(":"))
 	if r.byRowKey {
-		version = text
 		var found bool
-		if name, _, found = strings.Cut(rowKey, separator); !found {
-			return typeName{}
+		if name, _, found = bytes.Cut(rowKey, []byte(separator)); !found {
+			return nil, 0
 		}
+		digits, hasVersion = text, len(text) > 0
 	}
-	if version == "" && !strings.Contains(text, ":") { // the name alone
-		version = strconv.Itoa(r.unversioned)
+	if !hasVersion { // the name alone
+		return name, r.unversioned
 	}
-	n := typeName{name: name}
-	n.version, _ = strconv.Atoi(version)
-	if !n.valid() {
-		return typeName{}
-	}
-	return n
+	version, _ = strconv.Atoi(string(digits))
+	return name, version
 }
 
 // text returns what the registry's property contains for a type.

@@ -1,9 +1,11 @@
 package largeentity_test
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
@@ -119,6 +121,32 @@ func TestGzipCompressesOnlyWhatBecomesSmaller(t *testing.T) {
 		b.ResetRequests()
 		harness.Must(open[employee](t, client, blobs, nil).Replace(t.Context(), got))(t)
 		b.WantRequests(t, map[string]int{"Table.Replace": 1})
+	})
+}
+
+// The encoding of a stream is decided when its first 64 KiB were read.
+func TestAStreamIsCompressedIfItsBeginningBecomesSmaller(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		text := bytes.Repeat([]byte("again and "), 20<<10)
+		for name, c := range map[string]struct {
+			content  []byte
+			encoding string
+		}{
+			"text":                 {text, "gzip"},
+			"noise":                {noise("v", 200<<10), ""},
+			"noise, then text":     {append(noise("v", 64<<10), text...), ""},
+			"text, then noise":     {append(text[:64<<10:64<<10], noise("v", 200<<10)...), "gzip"},
+			"one byte":             {[]byte("v"), ""},
+			"text of 64 KiB":       {text[:64<<10], "gzip"},
+			"text of 64 KiB and 1": {text[:64<<10+1], "gzip"},
+		} {
+			table := openFilms(t, b, &largeentity.Options[film]{Gzip: true})
+			item := harness.Must(table.Insert(t.Context(), newFilm(iotest.HalfReader(bytes.NewReader(c.content)))))(t)
+			if ref, _ := item.Blob("Video"); ref.Encoding != c.encoding || ref.Length != int64(len(c.content)) {
+				t.Errorf("%s: %+v", name, ref)
+			}
+			wantContent(t, harness.Must(table.Get(t.Context(), metropolis))(t).Value.Video, c.content)
+		}
 	})
 }
 

@@ -170,13 +170,33 @@ func (t *Table[T]) inBlob(f *field, content []byte) bool {
 	return len(content) > limit
 }
 
-const gzipLevel = 4 // half the time of the default level, for 4 % more bytes of source text
+const (
+	gzipLevel = 4        // half the time of the default level, for 4 % more bytes of source text
+	probeSize = 64 << 10 // bytes at the beginning of a value that decide whether to compress it
+)
+
+// newGzip returns a Writer to dst that has compressed the first probeSize bytes of a value.
+// It returns nil if they do not become shorter by a sixteenth: then the value is, for
+// example, an image, whose compression would take time and save nothing.
+func newGzip(dst *bytes.Buffer, head []byte) *gzip.Writer {
+	w, _ := gzip.NewWriterLevel(dst, gzipLevel)
+	w.Write(head) // a Buffer returns no error
+	w.Flush()
+	if dst.Len() > len(head)-len(head)/16 {
+		return nil
+	}
+	return w
+}
 
 // compress returns content, compressed if that is shorter, and its encoding.
 func compress(content []byte) ([]byte, string) {
 	var short bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&short, gzipLevel)
-	w.Write(content) // a Buffer returns no error
+	head := content[:min(len(content), probeSize)]
+	w := newGzip(&short, head)
+	if w == nil {
+		return content, ""
+	}
+	w.Write(content[len(head):])
 	w.Close()
 	if short.Len() >= len(content) {
 		return content, ""

@@ -72,8 +72,9 @@ type Options[T any] struct {
 	// a blob.
 	Threshold int
 
-	// Gzip compresses the blobs that become smaller by it. Compressed and uncompressed
-	// blobs can be read with either setting.
+	// Gzip compresses the blobs that become smaller by it. If the first 64 KiB of a value do
+	// not become smaller by a sixteenth, the value is stored as it is. Compressed and
+	// uncompressed blobs can be read with either setting.
 	Gzip bool
 
 	// Prefix is the beginning of the names of blobs, before the name of the table, of at

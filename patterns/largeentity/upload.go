@@ -104,7 +104,7 @@ func (t *Table[T]) uploadStream(ctx context.Context, key keys.Key, b *pendingBlo
 		return badStream(b.field)
 	}
 	s.used, s.owner, s.key, s.uploadStart = true, t, key, time.Now()
-	content := newContentReader(s.reader, b.ref.Encoding)
+	content := newContentReader(s.reader, &b.ref)
 	s.reader = nil
 	if err := t.putBlocks(ctx, b, content); err != nil {
 		return err
@@ -148,44 +148,60 @@ func blockID(i int) string {
 	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, uint32(i)))
 }
 
-// contentReader reads the content of a blob from a source: the value, compressed if
-// requested. It computes the length and checksum of the value.
+// contentReader reads the content of a blob from a source: the value, compressed if that is
+// requested and worthwhile. It computes the length and checksum of the value.
 type contentReader struct {
 	source io.Reader
 	sum    hash.Hash
 	length int64
+	ref    *BlobRef // its Encoding becomes "" if compression is not worthwhile
 
-	gzip       *gzip.Writer // nil for no compression
-	compressed bytes.Buffer
-	buffer     []byte
-	err        error // of the source
+	buffer  []byte       // nil for no compression
+	gzip    *gzip.Writer // nil before the probe
+	pending bytes.Buffer // content that was not yet read
+	err     error        // of the source
 }
 
-func newContentReader(r io.Reader, encoding string) *contentReader {
-	c := &contentReader{source: r, sum: sha256.New()}
-	if encoding == gzipEncoding {
-		c.gzip, _ = gzip.NewWriterLevel(&c.compressed, gzipLevel)
-		c.buffer = make([]byte, 64<<10)
+func newContentReader(r io.Reader, ref *BlobRef) *contentReader {
+	c := &contentReader{source: r, sum: sha256.New(), ref: ref}
+	if ref.Encoding == gzipEncoding {
+		c.buffer = make([]byte, probeSize)
 	}
 	return c
 }
 
 func (c *contentReader) Read(p []byte) (int, error) {
-	if c.gzip == nil {
-		return c.readValue(p)
-	}
-	for c.compressed.Len() == 0 {
-		if c.err != nil {
+	for c.pending.Len() == 0 {
+		switch {
+		case c.err != nil:
 			return 0, c.err
+		case c.buffer == nil:
+			return c.readValue(p)
 		}
-		var n int
-		n, c.err = c.readValue(c.buffer)
-		c.gzip.Write(c.buffer[:n]) // a Buffer returns no error
-		if c.err == io.EOF {
-			c.gzip.Close()
+		n := 0
+		for n < len(c.buffer) && c.err == nil {
+			var more int
+			more, c.err = c.readValue(c.buffer[n:])
+			n += more
 		}
+		c.add(c.buffer[:n])
 	}
-	return c.compressed.Read(p)
+	return c.pending.Read(p)
+}
+
+// add adds a part of the value to pending.
+func (c *contentReader) add(value []byte) {
+	if c.gzip != nil {
+		c.gzip.Write(value) // a Buffer returns no error
+	} else if c.gzip = newGzip(&c.pending, value); c.gzip == nil {
+		c.pending.Reset()
+		c.pending.Write(value)
+		c.buffer, c.ref.Encoding = nil, ""
+		return
+	}
+	if c.err == io.EOF {
+		c.gzip.Close()
+	}
 }
 
 func (c *contentReader) readValue(p []byte) (int, error) {

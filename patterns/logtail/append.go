@@ -141,8 +141,11 @@ var errMayBeStored = &azerr.UnknownOutcome{Cause: azerr.Sentinel("an earlier req
 // isStored reports whether err proves that a row with the key of the entry exists. It is
 // this entry, because no other Log generates its key.
 func isStored(err error) bool {
-	var e *patterns.Error
-	return errors.Is(err, patterns.ErrExists) || errors.As(err, &e) && e.Code == string(aztables.EntityAlreadyExists)
+	if err == nil {
+		return false
+	}
+	e, ok := errors.AsType[*patterns.Error](err)
+	return errors.Is(err, patterns.ErrExists) || ok && e.Code == string(aztables.EntityAlreadyExists)
 }
 
 // failed records that the request to store e has failed with err.

@@ -2,8 +2,8 @@ package logtail
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"sync"
 	"time"
 
@@ -67,9 +67,12 @@ func (k *rowKeys) generate(t time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	row := fmt.Sprintf("%s_%s_%012x", ticks, k.id, maxCount-k.count)
+	var count [8]byte
+	binary.BigEndian.PutUint64(count[:], maxCount-k.count)
 	k.count++
-	return row, nil
+	var room [64]byte
+	row := append(append(append(append(room[:0], ticks...), '_'), k.id...), '_')
+	return string(hex.AppendEncode(row, count[2:])), nil // 48 bits
 }
 
 const tickDigits = 19

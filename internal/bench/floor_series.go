@@ -1,0 +1,209 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/dataseries"
+	"github.com/azpatterns/azpatterns/patterns/logtail"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
+)
+
+const hours = 24
+
+func seriesRows() []Row {
+	// The rows of both ways have the same properties: a value and a turn for each hour.
+	id, start := dataseries.ID{Partition: "Contoso", Series: "000123"}, time.Now().UTC().Truncate(24*time.Hour)
+	series := func(c *Clients) (*dataseries.Series[int64], error) {
+		return dataseries.New[int64](c.Table(), dataseries.HoursOfDay(), nil)
+	}
+	setup := func(ctx context.Context, c *Clients) error {
+		s, err := series(c)
+		points := make([]dataseries.Point[int64], hours)
+		for i := range points {
+			points[i] = dataseries.Point[int64]{Time: start.Add(time.Duration(i) * time.Hour), Value: int64(1000 + i)}
+		}
+		if err == nil {
+			err = s.SetAll(ctx, id, points)
+		}
+		return err
+	}
+	read := func(ctx context.Context, table *aztables.Client) (e aztables.EDMEntity, resp aztables.GetEntityResponse, err error) {
+		if resp, err = table.GetEntity(ctx, "Contoso", "000123_", nil); err == nil {
+			err = json.Unmarshal(resp.Value, &e)
+		}
+		return e, resp, err
+	}
+	return []Row{{
+		Name: "series add", Unit: "operation", Goal: Goal{Ratio: 3.5, Allocs: 190, Requests: 2}, Setup: setup,
+		Hand: func(c *Clients) (Run, error) {
+			table := c.Table()
+			return func(ctx context.Context) error {
+				e, resp, err := read(ctx, table)
+				if err != nil {
+					return err
+				}
+				value, _ := e.Properties["Value003"].(aztables.EDMInt64)
+				next := aztables.EDMEntity{
+					Entity:     aztables.Entity{PartitionKey: e.PartitionKey, RowKey: e.RowKey},
+					Properties: map[string]any{"Value003": value + 1, "Turn003": e.Properties["Turn003"]},
+				}
+				raw, err := json.Marshal(next)
+				if err == nil {
+					_, err = table.UpdateEntity(ctx, raw, &aztables.UpdateEntityOptions{IfMatch: &resp.ETag, UpdateMode: aztables.UpdateModeMerge})
+				}
+				return err
+			}, nil
+		},
+		Ours: func(c *Clients) (Run, error) {
+			s, err := series(c)
+			return func(ctx context.Context) error { return s.Add(ctx, id, start.Add(3*time.Hour), 1) }, err
+		},
+	}, {
+		Name: "series read, 24 values", Unit: "operation", Goal: Goal{Ratio: 5, Allocs: 102, Requests: 1}, Setup: setup,
+		Hand: func(c *Clients) (Run, error) {
+			table := c.Table()
+			return func(ctx context.Context) error {
+				e, _, err := read(ctx, table)
+				n := 0
+				for i := range hours {
+					if _, ok := e.Properties[fmt.Sprintf("Value%03d", i)].(aztables.EDMInt64); ok {
+						n++
+					}
+				}
+				return wantCount(n, hours, err)
+			}, nil
+		},
+		Ours: func(c *Clients) (Run, error) {
+			s, err := series(c)
+			return func(ctx context.Context) error {
+				points, err := s.Read(ctx, id, start.Add(time.Hour))
+				return wantCount(len(points), hours, err)
+			}, err
+		},
+	}}
+}
+
+func logRows() []Row {
+	entries := make([]Entry, batchRows)
+	for i := range entries {
+		entries[i] = Entry{"taxi", 10.5, time.Date(2026, 1, 1, 9, 0, i, 0, time.UTC)}
+	}
+	return []Row{logAppend(), {
+		Name: "log AppendAll", Unit: "entry", Per: batchRows, Goal: Goal{Ratio: 17, Allocs: 6},
+		Hand: func(c *Clients) (Run, error) {
+			table, n := c.Table(), 0
+			return func(ctx context.Context) error {
+				var actions []aztables.TransactionAction
+				for _, e := range entries {
+					n++
+					rk := fmt.Sprintf("%019d_%012x", 3155378975999999999-e.Filed.UnixNano()/100, n)
+					var err error
+					actions, err = adds(actions, handEntry{aztables.Entity{PartitionKey: "000123", RowKey: rk}, e.What, e.Amount, aztables.EDMDateTime(e.Filed), "Edm.DateTime"})
+					if err != nil {
+						return err
+					}
+				}
+				_, err := table.SubmitTransaction(ctx, actions, nil)
+				return err
+			}, nil
+		},
+		Ours: func(c *Clients) (Run, error) {
+			l, err := logtail.New[Entry](c.Table(), nil)
+			return func(ctx context.Context) error {
+				_, err := l.AppendAll(ctx, "000123", entries)
+				return err
+			}, err
+		},
+		Check: func(ctx context.Context, c *Clients) error { return hasRows(ctx, c.Table(), batchRows) },
+	}}
+}
+
+// wideRows change one of 1,000 properties. By hand, too, a row with a version belongs to the
+// entity and changes with every write.
+func wideRows() []Row {
+	key := keys.Key{Partition: "Contoso", Row: "2026"}
+	open := func(c *Clients) (*wideentity.Table[map[string]any], error) {
+		return wideentity.New[map[string]any](c.Table(), nil)
+	}
+	setup := func(ctx context.Context, c *Clients) error {
+		days := map[string]any{}
+		for i := range 1000 {
+			days[fmt.Sprintf("Day%04d", i)] = float64(i)
+		}
+		table, err := open(c)
+		if err == nil {
+			_, err = table.Insert(ctx, key, &days)
+		}
+		return err
+	}
+	const part = "2026_03" // one of 16
+	write := func(ctx context.Context, table *aztables.Client, conditional int, etag azcore.ETag, row any) error {
+		var actions []aztables.TransactionAction
+		for _, r := range []any{map[string]string{"PartitionKey": key.Partition, "RowKey": "2026_00"}, row} {
+			raw, err := json.Marshal(r)
+			if err != nil {
+				return err
+			}
+			actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeUpdateMerge, Entity: raw})
+		}
+		actions[conditional].IfMatch = &etag
+		_, err := table.SubmitTransaction(ctx, actions, nil)
+		return err
+	}
+	return []Row{{
+		Name: "wide Merge, 1 of 1,000", Unit: "operation", Goal: Goal{Ratio: 4.5, Allocs: 125, Requests: 1}, Setup: setup,
+		Hand: func(c *Clients) (Run, error) {
+			table := c.Table()
+			version, err := c.direct().Table().GetEntity(context.Background(), key.Partition, "2026_00", nil)
+			return func(ctx context.Context) error {
+				return write(ctx, table, 0, version.ETag, map[string]any{"PartitionKey": key.Partition, "RowKey": part, "Day0000": 12.5})
+			}, err
+		},
+		Ours: func(c *Clients) (Run, error) {
+			reader, err := open(c.direct())
+			if err != nil {
+				return nil, err
+			}
+			item, err := reader.Get(context.Background(), key)
+			if err != nil {
+				return nil, err
+			}
+			item.Value["Day0000"] = 12.5
+			table, err := open(c)
+			return func(ctx context.Context) error {
+				_, err := table.Merge(ctx, item, "Day0000")
+				return err
+			}, err
+		},
+	}, {
+		// By hand the row of the property is read, to change it under its ETag.
+		Name: "wide Set, 1 of 1,000", Unit: "operation", Goal: Goal{Ratio: 8, Allocs: 215, Requests: 2}, Setup: setup,
+		Hand: func(c *Clients) (Run, error) {
+			table := c.Table()
+			return func(ctx context.Context) error {
+				resp, err := table.GetEntity(ctx, key.Partition, part, nil)
+				if err != nil {
+					return err
+				}
+				var e aztables.EDMEntity
+				if err := json.Unmarshal(resp.Value, &e); err != nil {
+					return err
+				}
+				return write(ctx, table, 1, resp.ETag, map[string]any{"PartitionKey": e.PartitionKey, "RowKey": e.RowKey, "Day0000": 12.5})
+			}, nil
+		},
+		Ours: func(c *Clients) (Run, error) {
+			table, err := open(c)
+			return func(ctx context.Context) error {
+				return table.Set(ctx, key, &map[string]any{"Day0000": 12.5}, "Day0000")
+			}, err
+		},
+	}}
+}
