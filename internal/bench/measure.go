@@ -99,6 +99,9 @@ func wallTime() time.Duration { return time.Since(started) }
 
 func turn(ctx context.Context, run func(context.Context) error, clock func() time.Duration, o Options, per int) (Result, error) {
 	runtime.GC()
+	if err := run(ctx); err != nil { // fills the pools again, which the collection has emptied
+		return Result{}, err
+	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start, from, n := time.Now(), clock(), 0
