@@ -5,7 +5,7 @@
 //
 // Use the benchmarks of this package to examine one way of doing a job. The command
 // report runs all ways of a job alternately and prints medians and ratios, as in the
-// table of the README:
+// tables of README.md:
 //
 //	go run ./internal/bench/report
 //

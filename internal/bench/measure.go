@@ -23,6 +23,7 @@ type Result struct {
 type Options struct {
 	Rounds int           // number of measurements of each way
 	Slice  time.Duration // minimum time of a measurement, which has at least one run
+	Runs   int           // minimum number of runs of a measurement
 }
 
 // Measure measures the ways of job alternately, so that other load of the machine affects
@@ -59,7 +60,7 @@ func Measure(ctx context.Context, job Job, o Options) ([]Result, error) {
 	turns := make([][]Result, len(runs))
 	for range o.Rounds {
 		for i, run := range runs {
-			r, err := turn(ctx, run, clock, o.Slice, job.Per)
+			r, err := turn(ctx, run, clock, o, job.Per)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", job.Name, job.Ways[i].Name, err)
 			}
@@ -96,12 +97,15 @@ var started = time.Now()
 
 func wallTime() time.Duration { return time.Since(started) }
 
-func turn(ctx context.Context, run func(context.Context) error, clock func() time.Duration, slice time.Duration, per int) (Result, error) {
+func turn(ctx context.Context, run func(context.Context) error, clock func() time.Duration, o Options, per int) (Result, error) {
 	runtime.GC()
+	if err := run(ctx); err != nil { // fills the pools again, which the collection has emptied
+		return Result{}, err
+	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start, from, n := time.Now(), clock(), 0
-	for n == 0 || time.Since(start) < slice {
+	for n < max(o.Runs, 1) || time.Since(start) < o.Slice {
 		if err := run(ctx); err != nil {
 			return Result{}, err
 		}

@@ -150,6 +150,12 @@ func (u *Unknown) Text(name string) (text string, ok bool) {
 	return text, ok
 }
 
+// Has reports whether u has a property of that name.
+func (u *Unknown) Has(name string) (found bool) {
+	u.each(func(p unknownProperty) { found = found || string(p.name) == name })
+	return found
+}
+
 // text returns the value of a text property.
 func (p *unknownProperty) text() (text string, ok bool) {
 	if p.tok.kind != tokString || p.tok.wireType(p.value) != String {

@@ -199,6 +199,7 @@ func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
 		return t.records(nil), nil
 	}
 	batch := txn.NewBatch(t.store.Table.Client)
+	batch.Grow(len(t.changed) + len(t.local))
 	for _, op := range t.changed {
 		batch.AddChange(op.primary, nil)
 	}

@@ -41,6 +41,9 @@ func (b *Batch) Len() int { return len(b.changes) }
 // Changes are the operations so far. They must not be changed.
 func (b *Batch) Changes() []Change { return b.changes }
 
+// Grow makes room for n more operations.
+func (b *Batch) Grow(n int) { b.changes = slices.Grow(b.changes, n) }
+
 // Add prepares op with the rules of t, and adds it. After the first error it does
 // nothing.
 func (b *Batch) Add(t *Table, op *Op) {

@@ -143,7 +143,7 @@ func nonZero(row edm.Properties) edm.Properties {
 func (s *Set) ViewOf(r *txn.Record) (string, error) {
 	if r.Origin != nil {
 		name, ok := r.Origin.Unknown.Text(PropView)
-		if _, isPrimary := r.Origin.Unknown.Text(PropViews); ok || isPrimary {
+		if ok || r.Origin.Unknown.Has(PropViews) {
 			return name, nil
 		}
 	}

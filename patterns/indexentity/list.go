@@ -284,9 +284,14 @@ func formatMembers(members []string) string {
 // needsEscape reports whether s is not, in quotation marks, the JSON that encoding/json
 // writes for it.
 func needsEscape(s string) bool {
-	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool {
-		return r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029'
-	})
+	ascii := true
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] == '"' || s[i] == '\\' {
+			return true
+		}
+		ascii = ascii && s[i] < utf8.RuneSelf
+	}
+	return !ascii && (!utf8.ValidString(s) || strings.ContainsAny(s, "\u2028\u2029"))
 }
 
 // jsonUnits returns the length of s in JSON, in UTF-16 code units. s is a key: valid UTF-8

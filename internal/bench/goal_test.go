@@ -1,0 +1,48 @@
+//go:build !race
+
+// The race detector allocates memory of its own and drops what is pooled.
+
+package bench
+
+import (
+	"slices"
+	"testing"
+)
+
+// missing are the rows and figures that do not reach their goal yet.
+var missing = []string{
+	"point read", "log append",
+	"projected read of three columns, a row in the reply",
+}
+
+// The number of allocations and of bytes does not depend on the machine, so a test can
+// check the goals.
+func TestRowsReachTheGoalsForAllocations(t *testing.T) {
+	for _, row := range Rows() {
+		if row.Latency > 0 || slices.Contains(missing, row.Name) {
+			continue
+		}
+		t.Run(row.Name, func(t *testing.T) {
+			goal := Goal{Allocs: row.Goal.Allocs, Bytes: row.Goal.Bytes}
+			row.Hand = nil
+			results, err := MeasureRow(t.Context(), row, Options{Rounds: 3, Runs: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := results[len(results)-1]; len(goal.Missed(r)) > 0 {
+				t.Errorf("%.1f allocations, %.0f bytes; the goals are %v and %v", r.Allocs, r.Bytes, goal.Allocs, goal.Bytes)
+			}
+		})
+	}
+}
+
+func TestFiguresReachTheirGoals(t *testing.T) {
+	for _, f := range Figures() {
+		if slices.Contains(missing, f.Name) {
+			continue
+		}
+		if v, err := f.Measure(t.Context()); err != nil || v > f.Goal {
+			t.Errorf("%s: %v %s, error %v, want at most %v", f.Name, v, f.Unit, err, f.Goal)
+		}
+	}
+}
