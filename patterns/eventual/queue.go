@@ -50,6 +50,14 @@ func (m *message) now() time.Time {
 	return time.Now()
 }
 
+// age returns how long ago the message was put, at least a nanosecond: 0 if that is unknown.
+func (m *message) age() time.Duration {
+	if m.inserted.IsZero() {
+		return 0
+	}
+	return max(m.now().Sub(m.inserted), 1)
+}
+
 // overdue reports whether other clients may have received the message since this one did.
 func (m *message) overdue() bool { return servicetime.Elapsed(m.hidden) >= m.hiddenFor }
 
