@@ -94,7 +94,7 @@ type StoreOptions[T any] struct {
 	Follow Follow
 
 	// GuardInserts makes every insert use the outbox, also those of entities without rows
-	// outside the partition, which takes 4 requests instead of 1. It needs Outbox. If the
+	// outside the partition, which takes 4 requests, one after the other, instead of 1. It needs Outbox. If the
 	// reply to such an insert is lost, its outbox row shows whether it was applied, and
 	// prevents that a retry or a late request inserts the entity again after it was deleted.
 	// Inserts of entities with rows outside the partition are always safe in this way.
