@@ -27,10 +27,10 @@ type View[T any] interface {
 
 	// Rows returns the rows that e implies, in any order; none is valid. It must be a pure
 	// function of *e, and must not change or keep e: the Store calls it often, for old and
-	// new versions, and in other processes. The Store refuses a result that differs
-	// between two calls, a key that is the primary's own, two rows with the same key, and a
-	// row key that begins with "~azp", with an error that names the view. It reports a
-	// panic as such an error too.
+	// new versions, and in other processes. The Store refuses a key that is the primary's
+	// own, two rows with the same key, and a row key that begins with "~azp", with an error
+	// that names the view. It reports a panic as such an error too. Sometimes, and always at
+	// first, the Store calls it twice, and refuses results that differ.
 	Rows(e *T) ([]DerivedRow, error)
 }
 

@@ -9,8 +9,12 @@
 //
 //	go run ./internal/bench/report
 //
-// With -only it runs some of the jobs. This compares a Store with transactions written by
-// hand, including the number of requests:
+// With -only it runs some of the jobs. This compares the operations of a Store with
+// transactions written by hand:
 //
 //	go run ./internal/bench/report -only Store
+//
+// The table of goals ([Rows]) has a row for each operation of each pattern. There the replies
+// of an in-process account are recorded once and replayed, so that only the client costs
+// anything. To add an operation, write a [Row] in the file of its area.
 package bench

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -21,7 +22,8 @@ type Job struct {
 	Wall bool   // the service is the bottleneck, so only the elapsed time is compared
 	Ways []Way
 
-	open func(context.Context) (*service, error)
+	open  func(context.Context) (*service, error)
+	clock func() time.Duration // nil means the elapsed time
 }
 
 // Way is one way to do a job.

@@ -16,7 +16,7 @@ type Result struct {
 	Allocs float64
 	Ratio  float64 // time of the first way divided by the time of this one
 
-	Requests int // of one run, if the service of the job counts them
+	Requests float64 // per unit, if the service of the job counts them
 }
 
 // Options are the options of [Measure].
@@ -42,57 +42,72 @@ func Measure(ctx context.Context, job Job, o Options) ([]Result, error) {
 			return nil, fmt.Errorf("%s, %s: %w", job.Name, w.Name, err)
 		}
 	}
-	requests := make([]int, len(runs))
+	clock := job.clock
+	if clock == nil {
+		clock = wallTime
+	}
+	requests := make([]float64, len(runs))
 	if s.requests != nil {
 		for i, run := range runs {
 			s.requests()
 			if err := run(ctx); err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", job.Name, job.Ways[i].Name, err)
 			}
-			requests[i] = s.requests()
+			requests[i] = float64(s.requests()) / float64(job.Per)
 		}
 	}
 	turns := make([][]Result, len(runs))
 	for range o.Rounds {
 		for i, run := range runs {
-			r, err := turn(ctx, run, o.Slice, job.Per)
+			r, err := turn(ctx, run, clock, o.Slice, job.Per)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", job.Name, job.Ways[i].Name, err)
 			}
 			turns[i] = append(turns[i], r)
 		}
-		for i := range runs {
-			last := len(turns[i]) - 1
-			turns[i][last].Ratio = float64(turns[0][last].Time) / float64(turns[i][last].Time)
-		}
 	}
-	results := make([]Result, len(runs))
-	for i, t := range turns {
-		results[i] = Result{
-			Way:    job.Ways[i].Name,
-			Time:   time.Duration(median(t, func(r Result) float64 { return float64(r.Time) })),
-			Bytes:  median(t, func(r Result) float64 { return r.Bytes }),
-			Allocs: median(t, func(r Result) float64 { return r.Allocs }),
-			Ratio:  median(t, func(r Result) float64 { return r.Ratio }),
-
-			Requests: requests[i],
-		}
+	results := medians(turns)
+	for i := range results {
+		results[i].Way, results[i].Requests = job.Ways[i].Name, requests[i]
 	}
 	return results, nil
 }
 
-func turn(ctx context.Context, run func(context.Context) error, slice time.Duration, per int) (Result, error) {
+// medians returns the medians of the rounds of each way. The first way is the baseline of
+// the ratios, which are those of the rounds.
+func medians(turns [][]Result) []Result {
+	results := make([]Result, len(turns))
+	for i, t := range turns {
+		for round := range t {
+			t[round].Ratio = float64(turns[0][round].Time) / float64(t[round].Time)
+		}
+		results[i] = Result{
+			Time:     time.Duration(median(t, func(r Result) float64 { return float64(r.Time) })),
+			Bytes:    median(t, func(r Result) float64 { return r.Bytes }),
+			Allocs:   median(t, func(r Result) float64 { return r.Allocs }),
+			Ratio:    median(t, func(r Result) float64 { return r.Ratio }),
+			Requests: median(t, func(r Result) float64 { return r.Requests }),
+		}
+	}
+	return results
+}
+
+var started = time.Now()
+
+func wallTime() time.Duration { return time.Since(started) }
+
+func turn(ctx context.Context, run func(context.Context) error, clock func() time.Duration, slice time.Duration, per int) (Result, error) {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start, n := time.Now(), 0
+	start, from, n := time.Now(), clock(), 0
 	for n == 0 || time.Since(start) < slice {
 		if err := run(ctx); err != nil {
 			return Result{}, err
 		}
 		n++
 	}
-	elapsed := time.Since(start)
+	elapsed := clock() - from
 	runtime.ReadMemStats(&after)
 	units := float64(n * per)
 	return Result{

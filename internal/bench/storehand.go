@@ -28,7 +28,7 @@ func (h byHand) rows(p *Person) (primary handPerson, copies []handPerson) {
 		FirstName: p.FirstName, LastName: p.LastName, Age: p.Age, EmailAddress: p.EmailAddress, EmployeeID: p.RowKey,
 	}
 	email, last := primary, primary
-	email.RowKey, last.RowKey = "email_"+p.EmailAddress, "last_"+p.LastName+"_"+p.RowKey
+	email.RowKey, last.RowKey = "email_"+p.EmailAddress, "last_"+p.LastName+"  "+p.RowKey
 	return primary, []handPerson{email, last}
 }
 
@@ -75,6 +75,35 @@ func (h byHand) update(ctx context.Context, p *Person) error {
 		if err != nil {
 			return err
 		}
+	}
+	_, err = h.table.SubmitTransaction(ctx, actions, nil)
+	return err
+}
+
+// put is update: to change the copies, it has to know the ones that exist.
+func (h byHand) put(ctx context.Context, p *Person) error { return h.update(ctx, p) }
+
+func (h byHand) remove(ctx context.Context, p *Person) error {
+	resp, err := h.table.GetEntity(ctx, p.PartitionKey, p.RowKey, nil)
+	if err != nil {
+		return err
+	}
+	var old Person
+	if err := json.Unmarshal(resp.Value, &old); err != nil {
+		return err
+	}
+	primary, copies := h.rows(&old)
+	var actions []aztables.TransactionAction
+	for i, row := range append([]handPerson{primary}, copies...) {
+		raw, err := json.Marshal(row.Entity)
+		if err != nil {
+			return err
+		}
+		action := aztables.TransactionAction{ActionType: aztables.TransactionTypeDelete, Entity: raw}
+		if i == 0 {
+			action.IfMatch = &resp.ETag
+		}
+		actions = append(actions, action)
 	}
 	_, err = h.table.SubmitTransaction(ctx, actions, nil)
 	return err

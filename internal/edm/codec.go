@@ -53,6 +53,8 @@ type Field struct {
 //	table:",blob"      a string, byte slice, or any other value as JSON; omitted if zero.
 //	                   Package largeentity moves it to a blob if it is large
 //	table:",bag"       a map[string]any for all properties that have no field
+//	table:",inline"    an entity, whose fields are properties of the row, or a map; for this
+//	                   library only
 //	table:",reserved"  allows a name that begins with azp_; for this library only
 //
 // Go types have these property types:
@@ -112,6 +114,7 @@ type Field struct {
 type Codec struct {
 	plan     *plan
 	decoders sync.Pool
+	rowSize  usualSize
 }
 
 var codecs sync.Map // codecKey to codecResult

@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"sync/atomic"
 )
 
 // An encoder writes one row. It is on the stack of Append.
@@ -19,11 +20,38 @@ type encoder struct {
 // stamp. entity is a non-nil pointer to the codec's type. Append returns a *PropertyError
 // for everything that the service would refuse. The error matches ErrTooLarge at a size
 // limit: 252 properties, 32,768 UTF-16 units of a string, 64 KiB of a binary value, 1 MiB
-// of the entity. Keys are only checked to be UTF-8. On error Append returns dst unchanged.
+// of the entity. Keys are only checked to be UTF-8. On error Append returns dst unchanged. A
+// nil dst is replaced by a buffer of the usual size of a row.
 func (c *Codec) Append(dst []byte, entity any, e Envelope) ([]byte, error) {
+	if dst == nil {
+		dst = c.rowSize.buffer()
+	}
 	out, _, err := c.appendSized(dst, entity, e)
+	if err == nil {
+		c.rowSize.learn(len(out) - len(dst))
+	}
 	return out, err
 }
+
+// usualSize is the size of the largest row written recently. It is safe for concurrent use.
+type usualSize struct{ bytes atomic.Int64 }
+
+// buffer returns an empty buffer for one row of the usual size.
+func (u *usualSize) buffer() []byte { return make([]byte, 0, u.bytes.Load()) }
+
+// learn records the size of a row. A row that is far larger than the following ones is
+// forgotten soon, so that not all buffers become as large.
+func (u *usualSize) learn(n int) {
+	switch largest := u.bytes.Load(); {
+	case int64(n) > largest:
+		u.bytes.Store(int64(n))
+	case int64(n) < largest/2:
+		u.bytes.Store(largest / 2)
+	}
+}
+
+// RowSize returns the size of the largest row that was appended recently, to size buffers.
+func (c *Codec) RowSize() int64 { return c.rowSize.bytes.Load() }
 
 // appendSized is Append that also returns the size of the row.
 func (c *Codec) appendSized(dst []byte, entity any, e Envelope) ([]byte, entitySize, error) {

@@ -144,7 +144,7 @@ const nestedJSON = `, which the service refuses: add the tag table:",json" to st
 func (f *field) resolve() (reason string) {
 	t := f.typ
 	if f.unknown {
-		if t != mapType {
+		if t != mapType && !(f.inline && t.Kind() == reflect.Map && t.ConvertibleTo(mapType)) {
 			return "a field tagged bag is a map[string]any"
 		}
 		f.shape = shapeMap

@@ -46,32 +46,42 @@ func fixedSize(edm Type) int {
 // A sizer adds up the size of a row.
 type sizer struct {
 	size        entitySize
-	largest     string // the property that takes the most bytes
+	largest     propertyName // of the property that takes the most bytes
 	largestSize int
-	excess      string // property number 253
+	excess      propertyName // of property number 253
 }
 
-func (s *sizer) add(f *field, value int) {
-	n := f.nameSize + value
+// propertyName is a name that becomes text only if an error needs it.
+type propertyName struct {
+	text string
+	raw  []byte // instead of text
+}
+
+func (n propertyName) String() string { return n.text + string(n.raw) }
+
+func (s *sizer) add(f *field, value int) { s.count(propertyName{text: f.name}, f.nameSize+value) }
+
+// count counts a property of n bytes, including its name.
+func (s *sizer) count(name propertyName, n int) {
 	s.size.Bytes += n
 	s.size.Properties++
 	if n > s.largestSize {
-		s.largestSize, s.largest = n, f.name
+		s.largestSize, s.largest = n, name
 	}
 	if s.size.Properties == maxProperties+1 {
-		s.excess = f.name
+		s.excess = name
 	}
 }
 
 // nameSize returns what a property counts without its value.
-func nameSize(name string) int { return propertyOverhead + 2*utf16Length(name) }
+func nameSize[S string | []byte](name S) int { return propertyOverhead + 2*utf16Length(name) }
 
 func (s *sizer) check() *PropertyError {
 	if s.size.Properties > maxProperties {
-		return tooLarge(s.excess, "at most 252 properties", s.size.Properties)
+		return tooLarge(s.excess.String(), "at most 252 properties", s.size.Properties)
 	}
 	if s.size.Bytes > maxEntityBytes {
-		return tooLarge(s.largest, "an entity of at most 1048576 bytes", s.size.Bytes)
+		return tooLarge(s.largest.String(), "an entity of at most 1048576 bytes", s.size.Bytes)
 	}
 	return nil
 }
@@ -146,7 +156,7 @@ func isControl(name []byte) bool {
 }
 
 // utf16Length returns the length of valid UTF-8 in UTF-16 units.
-func utf16Length(s string) int {
+func utf16Length[S string | []byte](s S) int {
 	n := 0
 	for i := range len(s) {
 		// The first byte of a character counts as one unit, or two if there are four bytes.

@@ -143,25 +143,23 @@ func (d *decoder) goValue(name string, t *token, sdkTypes bool) (any, error) {
 // has none. It is allocated if it is nil.
 func (d *decoder) unknownMap(v reflect.Value, m *Meta) map[string]any {
 	p := d.plan
-	switch {
-	case p.isMap:
-		if v.IsNil() {
-			v.Set(reflect.MakeMapWithSize(v.Type(), len(d.unknown)+3))
-		}
-		properties := mapOf(v)
+	if !p.open() {
+		return nil
+	}
+	if p.unknown != nil {
+		v = p.unknown.settable(v)
+	}
+	if v.IsNil() {
+		v.Set(reflect.MakeMapWithSize(v.Type(), len(d.unknown)+3))
+	}
+	properties := mapOf(v)
+	if p.isMap || p.unknown.inline {
 		properties[partitionKeyName], properties[rowKeyName] = m.PartitionKey, m.RowKey
 		if !m.Timestamp.IsZero() {
 			properties[timestampName] = m.Timestamp
 		}
-		return properties
-	case p.unknown != nil:
-		v = p.unknown.settable(v)
-		if v.IsNil() {
-			v.Set(reflect.MakeMapWithSize(v.Type(), len(d.unknown)))
-		}
-		return mapOf(v)
 	}
-	return nil
+	return properties
 }
 
 // mapProperties writes the properties of a map type, or those in a struct's map for
@@ -186,7 +184,7 @@ func (p *plan) unknownIn(v reflect.Value) map[string]any {
 		return mapOf(v)
 	case p.unknown != nil:
 		if fv, ok := p.unknown.get(v); ok {
-			return *fv.Addr().Interface().(*map[string]any)
+			return mapOf(fv)
 		}
 	}
 	return nil

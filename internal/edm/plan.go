@@ -2,6 +2,7 @@ package edm
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -82,8 +83,9 @@ func newPlan(t reflect.Type, wide bool) (*plan, error) {
 	default:
 		return nil, &FieldError{Type: t.String(), Reason: "an entity is a struct or a map[string]any"}
 	}
-	if len(p.fields) > maxProperties && !wide {
-		return nil, &FieldError{Type: t.String(), Field: p.fields[maxProperties].goName,
+	own := slices.DeleteFunc(slices.Clone(p.fields), func(f field) bool { return f.reserved })
+	if len(own) > maxProperties && !wide {
+		return nil, &FieldError{Type: t.String(), Field: own[maxProperties].goName,
 			Reason: "is property number " + strconv.Itoa(maxProperties+1) + ", an entity has at most 252"}
 	}
 	p.addMembers()

@@ -298,3 +298,56 @@ func TestAFieldTaggedBlobIsAPropertyOmittedWhenZero(t *testing.T) {
 		}
 	}
 }
+
+type marked[T any] struct {
+	Copy T      `table:",inline"`
+	View string `table:"azp_view,reserved"`
+}
+
+// An index reads a copy together with what the library has added to it.
+func TestAnInlineEntityIsReadAsOnItsOwn(t *testing.T) {
+	const body = `{"odata.metadata":"x","odata.etag":"W/\"1\"","PartitionKey":"p","RowKey":"r","Timestamp":"2026-01-02T03:04:05Z","A":"x","B":7,"azp_view":"email"}`
+	type properties map[string]any
+	type entity struct {
+		PartitionKey, RowKey string
+		A                    string
+		Rest                 map[string]any `table:",bag"`
+	}
+	inlineEqual[entity](t, body)
+	inlineEqual[map[string]any](t, body)
+	inlineEqual[properties](t, body)
+	inlineEqual[aztables.EDMEntity](t, body)
+}
+
+func inlineEqual[T any](t *testing.T, body string) {
+	t.Helper()
+	var own T
+	var within marked[T]
+	for _, v := range []any{&own, &within} {
+		codec, err := CodecFor(reflect.TypeOf(v).Elem())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m Meta
+		if err := codec.DecodeEntity([]byte(body), v, &m, &Unknown{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(within.Copy, own) || within.View != "email" {
+		t.Errorf("got %+v, want %+v", within, own)
+	}
+}
+
+func TestPropertiesOfTheLibraryDoNotCountAgainstTheFieldsOfAType(t *testing.T) {
+	var fields []reflect.StructField
+	for i := range maxProperties {
+		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("P%d", i), Type: reflect.TypeFor[string]()})
+	}
+	full := reflect.StructOf(fields)
+	if _, err := CodecFor(reflect.StructOf([]reflect.StructField{
+		{Name: "Copy", Type: full, Tag: `table:",inline"`},
+		{Name: "View", Type: reflect.TypeFor[string](), Tag: `table:"azp_view,reserved"`},
+	})); err != nil {
+		t.Error(err)
+	}
+}

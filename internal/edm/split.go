@@ -232,7 +232,7 @@ func (s *SplitEntity) Largest() string {
 	name, most := "", 0
 	for i := range s.rows {
 		if z := &s.rows[i].sizer; z.largestSize > most {
-			name, most = z.largest, z.largestSize
+			name, most = z.largest.String(), z.largestSize
 		}
 	}
 	return name

@@ -36,7 +36,7 @@ func TestAPropertyIsWrittenWithTheTypeThatItWasReadWith(t *testing.T) {
 		}
 		return strings.TrimSuffix(strings.TrimPrefix(body, `{"PartitionKey":"p","RowKey":"r",`), "}")
 	}
-	merged, changed := unknown.OnlyTypes(), unknown.WithText("X", "y")
+	merged, changed := unknown.OnlyTypes(), unknown.WithTexts(Text{"X", "y"})
 	if got := write(&unknown); got != keptRow {
 		t.Errorf("got  %s\nwant %s", got, keptRow)
 	}

@@ -45,7 +45,8 @@ func flatten(t reflect.Type) ([]field, error) {
 				if inner.Kind() == reflect.Pointer {
 					inner, pointer = inner.Elem(), true
 				}
-				if sf.Anonymous && !f.named && !f.asJSON && !f.blob && inner.Kind() == reflect.Struct && isContainer(inner) {
+				embedded := sf.Anonymous && !f.named && !f.asJSON && !f.blob && inner.Kind() == reflect.Struct && isContainer(inner)
+				if embedded || f.inline && inner.Kind() == reflect.Struct {
 					if pointer && !sf.IsExported() {
 						return nil, bad("an embedded pointer to an unexported struct cannot be set")
 					}
@@ -61,7 +62,7 @@ func flatten(t reflect.Type) ([]field, error) {
 				if f.name == "ETag" {
 					f.name = etagName
 				}
-				if f.unknown {
+				if f.unknown = f.unknown || f.inline; f.unknown {
 					found = append(found, f)
 					continue
 				}
@@ -165,7 +166,8 @@ type tagOptions struct {
 	quoted    bool // json:",string"
 	asJSON    bool // table:",json"
 	blob      bool // table:",blob"
-	unknown   bool // table:",bag"
+	unknown   bool // table:",bag"; also a map with the option inline
+	inline    bool // table:",inline": an entity within a row of the library itself
 	reserved  bool // table:",reserved": an azp_ name of the library itself
 	stored    Type // table:",int32" and so on: the property type
 }
@@ -218,6 +220,8 @@ func (o *tagOptions) parse(text string, table bool) (reason string) {
 			o.blob, o.omitZero = true, true
 		case option == "bag" && table:
 			o.unknown = true
+		case option == "inline" && table:
+			o.inline = true
 		case option == "reserved" && table:
 			o.reserved = true
 		case table && typeOptions[option] != 0:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 )
 
 // Unknown are the properties of a row that its Go type has no fields for. They are kept as
@@ -72,8 +73,7 @@ func (w *encoder) unknown(c *Codec, v reflect.Value, r *Unknown) error {
 		}
 		var size int
 		if size, err = p.size(); err == nil {
-			f := fieldNamed(string(p.name))
-			w.sizer.add(&f, size)
+			w.sizer.count(propertyName{raw: p.name}, nameSize(p.name)+size)
 			w.dst = append(w.dst, p.member...)
 		}
 	})
@@ -89,7 +89,7 @@ func (p *unknownProperty) size() (int, error) {
 	edm := p.tok.wireType(p.value)
 	switch edm {
 	case String:
-		units := utf16Length(string(text))
+		units := utf16Length(text)
 		if units > maxTextUnits {
 			return 0, tooLarge(string(p.name), wantText, units)
 		}
@@ -162,18 +162,28 @@ func (p *unknownProperty) text() (text string, ok bool) {
 	return string(value), ok
 }
 
-// WithText returns a copy of u with a text property, which replaces one of the same name.
-func (u *Unknown) WithText(name, text string) Unknown {
-	e := encoder{dst: make([]byte, 0, len(u.raw)+len(`,"":""`)+len(name)+len(text))}
+// Text is a text property.
+type Text struct{ Name, Value string }
+
+// WithTexts returns a copy of u with text properties, which replace those of the same names.
+// The names must differ.
+func (u *Unknown) WithTexts(texts ...Text) Unknown {
+	size := len(u.raw)
+	for _, t := range texts {
+		size += len(`,"":""`) + len(t.Name) + len(t.Value)
+	}
+	e := encoder{dst: make([]byte, 0, size)}
 	u.each(func(p unknownProperty) {
-		if string(p.name) != name {
+		if !slices.ContainsFunc(texts, func(t Text) bool { return t.Name == string(p.name) }) {
 			e.dst = append(e.dst, p.member...)
 		}
 	})
-	e.dst = append(e.dst, ',')
-	e.quote(name)
-	e.dst = append(e.dst, ':')
-	e.quote(text)
+	for _, t := range texts {
+		e.dst = append(e.dst, ',')
+		e.quote(t.Name)
+		e.dst = append(e.dst, ':')
+		e.quote(t.Value)
+	}
 	return Unknown{raw: e.dst, types: u.types}
 }
 

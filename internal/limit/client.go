@@ -2,6 +2,7 @@ package limit
 
 import (
 	"crypto/tls"
+	"math"
 	"net"
 	"net/http"
 	"time"
@@ -10,14 +11,15 @@ import (
 // maxHeaders is the most bytes of the headers of a reply. The metadata of a blob has at most 8 KiB.
 const maxHeaders = 1 << 20
 
-// defaultClient has the settings of azcore's own, which is not exported, and a limit for
-// headers. All clients share its connections.
+// defaultClient has the settings of azcore's own, which is not exported, with two differences:
+// headers are limited, and the number of idle connections is not. azcore keeps 10 for a host, so
+// that of 64 concurrent requests the other 54 need new ones each time. All clients share the
+// connections.
 var defaultClient = &http.Client{Transport: &http.Transport{
 	Proxy:                 http.ProxyFromEnvironment,
 	DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 	ForceAttemptHTTP2:     true,
-	MaxIdleConns:          100,
-	MaxIdleConnsPerHost:   10,
+	MaxIdleConnsPerHost:   math.MaxInt,
 	IdleConnTimeout:       90 * time.Second,
 	TLSHandshakeTimeout:   10 * time.Second,
 	ExpectContinueTimeout: time.Second,

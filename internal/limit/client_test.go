@@ -1,42 +1,62 @@
 package limit
 
 import (
-	"compress/gzip"
-	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
-
-	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-func TestTheLimitCountsDecompressedBytes(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip")
-		z := gzip.NewWriter(w)
-		_, _ = io.CopyN(z, zero{}, 4*MaxReply) // fails when the client has enough
-		_ = z.Close()
+func TestABurstUsesTheConnectionsOfTheLast(t *testing.T) {
+	const bursts, size = 20, 64
+	var opened atomic.Int64
+	arrived := make(chan struct{})
+	proceed := make(chan struct{})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		arrived <- struct{}{}
+		<-proceed
+		_, _ = io.WriteString(w, "{}")
 	}))
-	defer server.Close()
-	resp, err := Transport(nil).Do(request(http.MethodGet, server.URL+"/box?comp=list", "application/xml"))
-	if err != nil {
-		t.Fatal(err)
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
 	}
-	defer resp.Body.Close()
-	if n, err := io.Copy(io.Discard, resp.Body); n != MaxReply || !errors.Is(err, azerr.ErrBadReply) {
-		t.Errorf("%d bytes: %v", n, err)
-	}
-}
-
-func TestHugeHeadersAreRefused(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X-Huge", strings.Repeat("x", 2*maxHeaders))
-	}))
+	server.StartTLS()
 	defer server.Close()
-	if resp, err := Transport(nil).Do(request(http.MethodGet, server.URL, "")); err == nil {
-		resp.Body.Close()
-		t.Error("no error")
+	// The same transport, which trusts the certificate of the server.
+	inner := Transport(nil).(*transport).inner.(*http.Client).Transport.(*http.Transport).Clone()
+	inner.TLSClientConfig.RootCAs = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	inner.Proxy = nil
+	defer inner.CloseIdleConnections()
+	client := Transport(&http.Client{Transport: inner})
+	for range bursts {
+		var wg sync.WaitGroup
+		for range size {
+			wg.Go(func() {
+				resp, err := client.Do(request(http.MethodGet, server.URL, "application/json"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer resp.Body.Close()
+				if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for range size { // all of them are in flight
+			<-arrived
+		}
+		for range size {
+			proceed <- struct{}{}
+		}
+		wg.Wait()
+	}
+	if n := opened.Load(); n != size {
+		t.Errorf("%d connections for %d bursts of %d requests", n, bursts, size)
 	}
 }

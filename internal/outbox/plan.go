@@ -60,7 +60,11 @@ func (t *transaction) plan(ctx context.Context) error {
 		}
 		if op.was != nil || op.now != nil {
 			t.changed = append(t.changed, op)
-			local = append(local, diffs...)
+			if local == nil {
+				local = diffs
+			} else {
+				local = append(local, diffs...)
+			}
 		}
 	}
 	if t.local, err = view.LocalRows(local); err != nil {
@@ -190,7 +194,7 @@ func (op *operation) encode(s *Store, origin *txn.Origin) error {
 		*op.origin = *origin
 	}
 	if l := op.views.Listing(); l != view.ListingOf(origin) {
-		op.origin.Unknown = op.origin.Unknown.WithText(view.PropViews, string(l))
+		op.origin.Unknown = op.origin.Unknown.WithTexts(edm.Text{Name: view.PropViews, Value: string(l)})
 	}
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: &op.origin.Unknown}
 	if s.Table.Stamped {

@@ -16,10 +16,10 @@ func Each(ctx context.Context, n, limit int, f func(ctx context.Context, i int) 
 	if n == 0 {
 		return nil
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(limit)
 	for i := range n {
-		g.Go(func() error { return f(ctx, i) })
+		g.Go(func() error { return f(gctx, i) })
 	}
 	return g.Wait()
 }

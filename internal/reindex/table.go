@@ -87,13 +87,14 @@ func learnAddress(ctx context.Context, c *wire.Client) error {
 // primaryOf returns the primary in a row of the primaries' table, nil if it is another row. It
 // fails if the row cannot be decoded, because it may be a damaged primary.
 func primaryOf(s *outbox.Store, e *fetch.Entry) (*txn.Record, error) {
-	var marks edm.Unknown
+	var none edm.Unknown
+	var marks []edm.Text
 	for _, name := range view.MarkProperties() {
 		if text, ok := e.Properties[name].(string); ok {
-			marks = marks.WithText(name, text)
+			marks = append(marks, edm.Text{Name: name, Value: text})
 		}
 	}
-	marked := &txn.Record{Key: e.Key, Origin: &txn.Origin{Unknown: marks}}
+	marked := &txn.Record{Key: e.Key, Origin: &txn.Origin{Unknown: none.WithTexts(marks...)}}
 	if ok, err := s.Views.IsPrimary(marked, false); !ok || err != nil || !s.Primaries.Match(entry{e}) {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (b *Batch) Add(t *Table, op *Op) {
 		b.err = errNoTable
 	}
 	if b.err == nil {
-		c, err := t.Prepare(op, b.room(t.rowSize.Load()))
+		c, err := t.Prepare(op, b.room(t.Codec.RowSize()))
 		b.AddChange(c, err)
 	}
 }

@@ -30,8 +30,8 @@ type Change struct {
 // Key is the key of the changed row.
 func (c *Change) Key() keys.Key { return keys.Key{Partition: c.PartitionKey, Row: c.RowKey} }
 
-// Prepare checks op and appends its encoded row to dst, or to a new buffer if dst has no
-// room. It sends nothing. On error the Change still has the key, if it is known.
+// Prepare checks op and appends its encoded row to dst, or to a new buffer if dst is nil or
+// has no room. It sends nothing. On error the Change still has the key, if it is known.
 func (t *Table) Prepare(op *Op, dst []byte) (Change, error) {
 	c := Change{Write: wire.Write{Kind: op.Kind, ETag: op.ETag}, Op: op.Name, IfExists: op.IfExists}
 	if c.Op == "" {
@@ -81,9 +81,6 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 		c.ID, c.Base = newStamp(), op.base()
 		e.Stamp = AddStamp(c.ID, c.Base)
 	}
-	if c.Body, err = t.Codec.Append(dst, op.Value, e); err != nil {
-		return err
-	}
-	t.learnSize(int64(len(c.Body)))
-	return nil
+	c.Body, err = t.Codec.Append(dst, op.Value, e)
+	return err
 }

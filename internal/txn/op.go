@@ -52,17 +52,15 @@ type Op struct {
 
 	placed bool     // the key was set by At
 	only   []string // the properties of the value to write, nil for all
-	texts  []textProperty
+	texts  []edm.Text
 }
-
-type textProperty struct{ name, text string }
 
 // At sets the row's key, which is otherwise derived from the value.
 func (o *Op) At(key keys.Key) { o.Key, o.placed = key, true }
 
 // With adds a text property to the row.
 func (o *Op) With(name, text string) {
-	o.texts = append(slices.Clip(o.texts), textProperty{name, text})
+	o.texts = append(slices.Clip(o.texts), edm.Text{Name: name, Value: text})
 }
 
 // Only restricts the row to the named properties of the value.
@@ -91,10 +89,10 @@ func (o *Op) projected() bool { return o.Origin != nil && o.Origin.Selected != n
 
 // unknown returns rest together with the properties that With added.
 func (o *Op) unknown(rest edm.Unknown) edm.Unknown {
-	for _, p := range o.texts {
-		rest = rest.WithText(p.name, p.text)
+	if len(o.texts) == 0 {
+		return rest
 	}
-	return rest
+	return rest.WithTexts(o.texts...)
 }
 
 // base returns the stamps of the version that op changes, "" if it has no condition.

@@ -40,11 +40,7 @@ func (t *Table) Update(ctx context.Context, key keys.Key, tries int, change func
 
 // do is Do; computed marks a value that was computed from the row.
 func (t *Table) do(ctx context.Context, op *Op, computed bool) (Record, error) {
-	var row []byte
-	if op.Kind != wire.Delete {
-		row = t.buffer()
-	}
-	c, err := t.Prepare(op, row)
+	c, err := t.Prepare(op, nil)
 	if err != nil {
 		return Record{}, err
 	}

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
@@ -25,8 +24,6 @@ type Table struct {
 
 	// Stamped adds the write stamps of a row to every write.
 	Stamped bool
-
-	rowSize atomic.Int64 // of the largest row written recently, to size buffers
 }
 
 // KeyOf is the key of an entity, checked.
@@ -75,20 +72,6 @@ func (t *Table) keyUnset(entity any) (unset bool) {
 	zero, zeroErr := t.Key(t.Zero())
 	key, err := t.Key(entity)
 	return key == zero && (err == nil) == (zeroErr == nil)
-}
-
-// buffer returns an empty buffer for one row of the usual size.
-func (t *Table) buffer() []byte { return make([]byte, 0, t.rowSize.Load()) }
-
-// learnSize records the size of a row. A row that is far larger than the following ones
-// is forgotten soon, so that not all buffers become as large.
-func (t *Table) learnSize(n int64) {
-	switch largest := t.rowSize.Load(); {
-	case n > largest:
-		t.rowSize.Store(n)
-	case n < largest/2:
-		t.rowSize.Store(largest / 2)
-	}
 }
 
 // KeyFields is the [Table.Key] of entities with the fields PartitionKey and RowKey.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/azpatterns/azpatterns/keys"
@@ -83,7 +84,7 @@ func (d *Diff) Ref(v *View) RowRef {
 // tracked reports whether the program that stored the old version had a view. With repair
 // no row counts as unchanged.
 func Differences(primary keys.Key, old, new []Derived, tracked func(view string) bool, repair bool) (local, remote []Diff) {
-	var all []Diff
+	all := make([]Diff, 0, len(old)+len(new))
 	for i := range old {
 		o := &old[i]
 		all = append(all, Diff{Primary: primary, View: o.View, Key: o.Key, Old: o, Tracked: tracked(o.View.Name), Repair: repair})
@@ -96,19 +97,13 @@ func Differences(primary keys.Key, old, new []Derived, tracked func(view string)
 		}
 		all = append(all, Diff{Primary: primary, View: n.View, Key: n.Key, New: n, Tracked: tracked(n.View.Name), Repair: repair})
 	}
-	for _, d := range all {
-		row := d.New
-		if row == nil {
-			row = d.Old
-		}
-		switch {
-		case row.local(primary):
-			local = append(local, d)
-		case !d.unchanged():
-			remote = append(remote, d)
+	isLocal := func(d Diff) bool { return cmp.Or(d.New, d.Old).local(primary) }
+	for i := range all {
+		if !isLocal(all[i]) && !all[i].unchanged() {
+			remote = append(remote, all[i])
 		}
 	}
-	return local, remote
+	return slices.DeleteFunc(all, func(d Diff) bool { return !isLocal(d) }), remote
 }
 
 // continuedBy reports whether n is the new version of the row: the same row of the same

@@ -20,27 +20,24 @@ type LocalRow struct {
 }
 
 // LocalRows groups local differences of one or several primaries by row, in key order. It
-// leaves out differences that need no write. A copy that one primary no longer implies and
+// leaves out differences that need no write, and changes local. A copy that one primary no longer implies and
 // another one does is one difference, which changes the owner.
 //
 // LocalRows fails with [*DiffError] if two primaries imply the same copy, or rows of
 // different kinds at the same key.
 func LocalRows(local []Diff) ([]LocalRow, error) {
-	var all []LocalRow
-	for _, d := range local {
-		if d.unchanged() {
+	local = slices.DeleteFunc(local, func(d Diff) bool { return d.unchanged() })
+	slices.SortStableFunc(local, func(a, b Diff) int { return compareKeys(a.Key, b.Key) })
+	all := make([]LocalRow, 0, len(local))
+	for i := range local {
+		if last := len(all) - 1; last >= 0 && all[last].Key == local[i].Key {
+			if err := all[last].add(local[i]); err != nil {
+				return nil, err
+			}
 			continue
 		}
-		i := slices.IndexFunc(all, func(r LocalRow) bool { return r.Key == d.Key })
-		if i < 0 {
-			all = append(all, LocalRow{d.Key, []Diff{d}})
-			continue
-		}
-		if err := all[i].add(d); err != nil {
-			return nil, err
-		}
+		all = append(all, LocalRow{local[i].Key, local[i : i+1 : i+1]})
 	}
-	slices.SortFunc(all, func(a, b LocalRow) int { return compareKeys(a.Key, b.Key) })
 	return all, nil
 }
 

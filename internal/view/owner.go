@@ -195,10 +195,9 @@ func (v *View) marker(primary keys.Key) *Owner {
 
 // ownerUnknown returns the properties that make a row a copy of primary.
 func ownerUnknown(primary keys.Key, view string) edm.Unknown {
-	var u edm.Unknown
-	u = u.WithText(PropOwnerPK, primary.Partition)
-	u = u.WithText(PropOwnerRK, primary.Row)
-	return u.WithText(PropView, view)
+	var none edm.Unknown
+	return none.WithTexts(edm.Text{Name: PropOwnerPK, Value: primary.Partition},
+		edm.Text{Name: PropOwnerRK, Value: primary.Row}, edm.Text{Name: PropView, Value: view})
 }
 
 // ownerProperties returns the same as a map.

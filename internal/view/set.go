@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
@@ -24,6 +25,7 @@ type Set struct {
 	building   []string
 	retired    []string
 	listing    Listing
+	derived    *atomic.Uint64 // calls of Derive
 }
 
 // CopyEntity assigns *src to *dst and returns dst. Both point to entities of the
@@ -40,7 +42,7 @@ type CopyEntity func(dst, src any) any
 // or rows outside the primary's partition while there is no outbox, or if a building view is
 // missing or also retired. The error is an [*Error] and matches [azerr.ErrBadView].
 func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity, building, retired []string) (*Set, error) {
-	s := &Set{Views: slices.Clone(views), codec: codec, copyEntity: copyEntity, building: building, retired: retired}
+	s := &Set{Views: slices.Clone(views), codec: codec, copyEntity: copyEntity, building: building, retired: retired, derived: new(atomic.Uint64)}
 	if !codec.Open() {
 		s.fields = map[string]bool{}
 		for _, f := range codec.Fields() {

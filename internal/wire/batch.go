@@ -45,7 +45,7 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 		return nil, err
 	}
 	var reply batchReply
-	k := &call{client: c, write: true, again: repeatable(writes), batch: writes}
+	k := &call{client: c, target: target{kind: batchRequest}, write: true, again: repeatable(writes), batch: writes}
 	k.receive = func(resp *http.Response, body []byte) (err error) {
 		reply, err = parseBatchReply(header(resp, "Content-Type"), body, writes)
 		if reply.failure != nil {
@@ -55,14 +55,11 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 		}
 		return err
 	}
-	var actions []aztables.TransactionAction
-	if c.mode.Load() == accelerated {
-		// The policy replaces the body. A delete is the cheapest operation for aztables.
-		actions = []aztables.TransactionAction{{ActionType: aztables.TransactionTypeDelete, Entity: stubEntity}}
-	} else {
-		actions = plainActions(writes)
-	}
 	err := c.run(ctx, "batch", k, func(ctx context.Context) error {
+		actions := stubActions
+		if c.mode.Load() != accelerated {
+			actions = plainActions(writes)
+		}
 		return submit(ctx, c.table, actions, k)
 	})
 	if k.body != nil {
@@ -86,7 +83,10 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 	return reply.etags, nil
 }
 
-var stubEntity = []byte(`{"PartitionKey":"-","RowKey":"-"}`)
+// stubActions are for aztables if the policy replaces the body. A delete is the cheapest.
+var stubActions = []aztables.TransactionAction{{
+	ActionType: aztables.TransactionTypeDelete, Entity: []byte(`{"PartitionKey":"-","RowKey":"-"}`),
+}}
 
 // needsPolicy returns an error if the policy is absent and aztables cannot address a row in
 // a transaction: it does not double quotes in keys, and does not accept an empty partition

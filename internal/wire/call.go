@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
@@ -15,8 +16,9 @@ import (
 // call is completed from the captured reply.
 type call struct {
 	client *Client
-	write  bool
-	again  bool // a late attempt of the write can be carried out after another was
+	target
+	write bool
+	again bool // a late attempt of the write can be carried out after another was
 
 	// receive is called with a successful reply. body is valid only during that call.
 	receive func(resp *http.Response, body []byte) error
@@ -35,6 +37,10 @@ type call struct {
 	noReply     bool // a try got no reply at all
 
 	sent attempts.Tries // of a write in plain mode
+
+	kept    *kept        // the request that is sent, or that was kept of this call
+	witness *witness     // the request may be kept
+	chain   atomic.Int32 // what the witness has seen
 }
 
 type callKey struct{}
@@ -43,7 +49,7 @@ type callKey struct{}
 func (c *call) context(ctx context.Context) context.Context {
 	ctx = context.WithValue(ctx, callKey{}, c)
 	if c.client.mode.Load() == accelerated {
-		return ctx
+		return c.withWitness(ctx)
 	}
 	ctx = policy.WithCaptureResponse(ctx, &c.resp)
 	if c.prefer {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,9 @@ type Client struct {
 	address   atomic.Pointer[Address]
 	lastReply atomic.Int64 // size of the last reply, the estimate for the next
 	clock     servicetime.Clock
+
+	kept   [requestKinds]sync.Pool // of *kept
+	noKept atomic.Bool             // requests of this client cannot be kept
 }
 
 const (
@@ -49,13 +53,21 @@ func (c *Client) ServiceTime() (now time.Time, ok bool) { return c.clock.Now() }
 // no reply has shown its time yet. See [servicetime.Clock.Latest].
 func (c *Client) LatestServiceTime() (latest time.Time, ok bool) { return c.clock.Latest() }
 
-// run makes one call of the SDK and records in which mode it ran.
+// run makes one call of the SDK and records in which mode it ran. It calls send, unless an
+// earlier request of the same kind was kept.
 func (c *Client) run(ctx context.Context, op string, k *call, send func(context.Context) error) error {
 	if err := checkContext(ctx, op); err != nil {
 		return err
 	}
 	asked := time.Now()
-	err := send(k.context(ctx))
+	var err error
+	if k.takeKept(); k.kept != nil {
+		err = k.kept.send(context.WithValue(ctx, callKey{}, k), &k.target)
+		k.putKept()
+	} else {
+		err = send(k.context(ctx))
+		k.keep()
+	}
 	if !k.seen && k.resp != nil {
 		c.mode.CompareAndSwap(unknownMode, plain)
 		_ = c.recordAddress(k.resp.Request) // fails for a transaction, whose body has been read

@@ -19,14 +19,15 @@ import (
 	"github.com/azpatterns/azpatterns/internal/limit"
 )
 
-// Accelerate returns a copy of opts with the accelerating policy and with a transport that
-// limits replies. What opts has already is not added again. nil means the zero options.
+// Accelerate returns a copy of opts with the accelerating policy, the one that keeps requests,
+// and a transport that limits replies. What opts has already is not added again. nil means the zero options.
 func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	var o aztables.ClientOptions
 	if opts != nil {
 		o = *opts
 	}
 	if !slices.Contains(o.PerRetryPolicies, policy.Policy(accelerator{})) {
+		o.PerCallPolicies = append([]policy.Policy{keeper{}}, o.PerCallPolicies...)
 		o.PerRetryPolicies = append(slices.Clip(slices.Clone(o.PerRetryPolicies)), accelerator{})
 	}
 	o.Transport = limit.Transport(o.Transport)
@@ -74,6 +75,7 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 	if c.receive != nil {
 		runtime.SkipBodyDownload(req)
 	}
+	c.chain.CompareAndSwap(chainUnknown, chainPassed)
 	asked := time.Now()
 	resp, err := req.Next()
 	if err != nil {

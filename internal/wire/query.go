@@ -18,6 +18,7 @@ type Query struct {
 	Filter string // OData text, "" for every row
 	Select string // comma separated names, "" for every property
 	Top    int32  // rows in the page, 1 to 1000; 0 for the default of the service
+	Bare   bool   // without metadata: no types and no ETags
 	Next   Position
 }
 
@@ -66,7 +67,7 @@ const fewerRows = 16
 
 // page makes one request of [Client.Query].
 func (c *Client) page(ctx context.Context, q Query, receive func(body []byte) error) (next Position, err error) {
-	k := &call{client: c, receive: func(resp *http.Response, body []byte) (err error) {
+	k := &call{client: c, target: target{kind: pageRequest, page: &q}, receive: func(resp *http.Response, body []byte) (err error) {
 		if next, err = q.Next.after(resp); err != nil {
 			return err
 		}
@@ -78,6 +79,9 @@ func (c *Client) page(ctx context.Context, q Query, receive func(body []byte) er
 	}
 	if q.Select != "" {
 		opts.Select = &q.Select
+	}
+	if q.Bare {
+		opts.Format = &noMetadata
 	}
 	if q.Top != 0 {
 		opts.Top = &q.Top
@@ -97,6 +101,9 @@ func (c *Client) page(ctx context.Context, q Query, receive func(body []byte) er
 	}
 	return next, nil
 }
+
+// noMetadata is a variable because aztables takes its address.
+var noMetadata = aztables.MetadataFormatNone
 
 // after returns the position of the page after the one at p, from the reply to p.
 func (p Position) after(resp *http.Response) (next Position, err error) {

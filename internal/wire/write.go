@@ -57,7 +57,10 @@ func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 		// aztables does not accept an empty partition key in an address.
 		return c.writeInBatch(ctx, w)
 	}
-	k := &call{client: c, write: true, again: w.repeatable(), prefer: w.Kind == Insert}
+	k := &call{
+		client: c, write: true, again: w.repeatable(), prefer: w.Kind == Insert,
+		target: target{requestKind(w.Kind), w.PartitionKey, w.RowKey, w.ETag, nil},
+	}
 	if w.Kind != Delete {
 		k.body = fixedBody(w.Body)
 	}
@@ -69,12 +72,11 @@ func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 		etag = header(resp, "Etag")
 		return azerr.CheckVersion(etag)
 	}
-	// In accelerated mode aztables needs only the keys, for the address.
-	entity := w.Body
-	if w.Kind != Delete && c.mode.Load() == accelerated {
-		entity = keysOnly(w.PartitionKey, w.RowKey)
-	}
 	err = c.run(ctx, op, k, func(ctx context.Context) (err error) {
+		entity := w.Body
+		if w.Kind != Delete && c.mode.Load() == accelerated {
+			entity = keysOnly(w.PartitionKey, w.RowKey) // aztables needs only these, for the address
+		}
 		switch w.Kind {
 		case Insert:
 			_, err = c.table.AddEntity(ctx, entity, nil)

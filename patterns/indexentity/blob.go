@@ -1,11 +1,11 @@
 package indexentity
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
@@ -122,7 +122,7 @@ func (b *blobTarget) read(ctx context.Context, key keys.Key) ([]string, *azcore.
 	if len(text) > maxListBlob {
 		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
 	}
-	members, err := parseMembers(text)
+	members, err := parseMembers(string(text))
 	if err != nil {
 		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNotList}
 	}
@@ -153,7 +153,7 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 		if len(text) > maxListBlob {
 			return &azerr.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
 		}
-		_, err = b.blob(key).Upload(tries.Context(ctx), streaming.NopCloser(bytes.NewReader(text)), &blockblob.UploadOptions{
+		_, err = b.blob(key).Upload(tries.Context(ctx), streaming.NopCloser(strings.NewReader(text)), &blockblob.UploadOptions{
 			AccessConditions: only,
 			HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
 		})

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
@@ -41,10 +44,23 @@ var errFull = azerr.Errorf("%w: the list of members is full: keep it in a blob, 
 // property returns the name of the i-th property of a list.
 func (l list) property(i int) string {
 	name := cmp.Or(l.name, "Members")
-	if i > 0 {
-		name += fmt.Sprintf("%02d", i+1)
+	if i == 0 {
+		return name
 	}
-	return name
+	return name + number(i)
+}
+
+// number returns what the name of the i-th property ends in.
+func number(i int) string { return fmt.Sprintf("%02d", i+1) }
+
+// has reports whether a list can have a property of that name.
+func (l list) has(property string) bool {
+	end, ok := strings.CutPrefix(property, cmp.Or(l.name, "Members"))
+	if !ok || end == "" {
+		return ok
+	}
+	i, err := strconv.Atoi(end)
+	return err == nil && i > 1 && i <= maxTexts && number(i-1) == end
 }
 
 // text returns the text of a member.
@@ -76,6 +92,10 @@ func (l list) read(row map[string]any) ([]string, error) {
 		if err != nil {
 			return nil, &patterns.PropertyError{Property: l.property(i), Want: "a JSON array of strings", Got: "other text"}
 		}
+		if i == 0 {
+			members = part
+			continue
+		}
 		members = append(members, part...)
 	}
 	return asSet(members), nil
@@ -83,9 +103,7 @@ func (l list) read(row map[string]any) ([]string, error) {
 
 // write stores the members in as few properties as possible.
 func (l list) write(row map[string]any, members []string) error {
-	for i := range maxTexts {
-		delete(row, l.property(i))
-	}
+	maps.DeleteFunc(row, func(name string, _ any) bool { return l.has(name) })
 	total, n := 0, 0
 	for start := 0; start < len(members); n++ {
 		end, units := start, len("[]")
@@ -120,7 +138,7 @@ func (l list) Members(row map[string]any, key keys.Key) ([]keys.Key, error) {
 func (l list) parse(text string) ([]string, error) {
 	switch {
 	case l.separator == "":
-		return parseMembers([]byte(text))
+		return parseMembers(text)
 	case text == "":
 		return nil, nil
 	}
@@ -130,7 +148,7 @@ func (l list) parse(text string) ([]string, error) {
 // format is the reverse of parse.
 func (l list) format(members []string) string {
 	if l.separator == "" {
-		return string(formatMembers(members))
+		return formatMembers(members)
 	}
 	return strings.Join(members, l.separator)
 }
@@ -237,18 +255,38 @@ func asSet(members []string) []string {
 }
 
 // parseMembers parses a JSON array of strings.
-func parseMembers(text []byte) (members []string, err error) {
-	err = json.Unmarshal(text, &members)
+func parseMembers(text string) (members []string, err error) {
+	if inner, ok := strings.CutPrefix(text, `["`); ok {
+		if inner, ok = strings.CutSuffix(inner, `"]`); ok {
+			members = strings.Split(inner, `","`)
+			if !slices.ContainsFunc(members, needsEscape) {
+				return members, nil
+			}
+		}
+	}
+	members = nil
+	err = json.Unmarshal([]byte(text), &members)
 	return members, err
 }
 
 // formatMembers returns the members as a JSON array.
-func formatMembers(members []string) []byte {
+func formatMembers(members []string) string {
+	if len(members) > 0 && !slices.ContainsFunc(members, needsEscape) {
+		return `["` + strings.Join(members, `","`) + `"]`
+	}
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(members) // strings always encode
-	return []byte(strings.TrimSuffix(b.String(), "\n"))
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// needsEscape reports whether s is not, in quotation marks, the JSON that encoding/json
+// writes for it.
+func needsEscape(s string) bool {
+	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029'
+	})
 }
 
 // jsonUnits returns the length of s in JSON, in UTF-16 code units. s is a key: valid UTF-8

@@ -1,6 +1,7 @@
 package indexentity
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -144,7 +145,7 @@ func TestJSONUnitsIsTheLengthOfTheStoredText(t *testing.T) {
 		if strings.ContainsAny(s, `\`) {
 			return // no key contains it
 		}
-		text := string(formatMembers([]string{s}))
+		text := formatMembers([]string{s})
 		if want := len(utf16.Encode([]rune(text))) - 2; jsonUnits(s) != want {
 			t.Fatalf("%q: %d units, want %d", s, jsonUnits(s), want)
 		}
@@ -161,4 +162,21 @@ func TestForeignTextIsAnErrorThatNamesTheProperty(t *testing.T) {
 	if n, err := (list{}).Len(map[string]any{"Members": `["b","a","b"]`}); n != 2 || err != nil {
 		t.Errorf("unsorted list of another program: %d, %v", n, err)
 	}
+}
+
+func TestAListIsWhatEncodingJSONReads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`\["?[a"\\, \[\]\x{1f}\x{2028}😀]{0,8}"?\]`).Draw(t, "text")
+		var want []string
+		wantErr := json.Unmarshal([]byte(text), &want)
+		got, err := parseMembers(text)
+		if (err == nil) != (wantErr == nil) || err == nil && !slices.Equal(got, want) {
+			t.Fatalf("%s: %q, %v; want %q, %v", text, got, err, want, wantErr)
+		}
+		members := rapid.SliceOf(rapid.StringMatching(`[a"\\,<\x{1f}\x{2028}😀]{0,3}`)).Draw(t, "members")
+		var back []string
+		if err := json.Unmarshal([]byte(formatMembers(members)), &back); err != nil || !slices.Equal(back, members) {
+			t.Fatalf("%s, %v", formatMembers(members), err)
+		}
+	})
 }

@@ -78,12 +78,14 @@ func (r *Reader[T]) Query(ctx context.Context, partition string, values Values, 
 				q.PageSize = min(left, maxPage)
 			}
 		}
+		var current patterns.Item[row[T]] // one variable for all rows, because its address escapes
 		for item, err := range r.copies.Query(ctx, filter, &q) {
 			if err != nil {
 				yield(Entry[T]{}, r.fail("query", err))
 				return
 			}
-			e, ok := r.entry(item)
+			current = item
+			e, ok := r.entry(&current)
 			if !ok {
 				continue
 			}
@@ -128,7 +130,7 @@ func (r *Reader[T]) Page(ctx context.Context, partition string, values Values, c
 	}
 	page := Page[T]{Cursor: rows.Cursor}
 	for _, item := range rows.Items {
-		if e, ok := r.entry(item); ok {
+		if e, ok := r.entry(&item); ok {
 			page.Entries = append(page.Entries, e)
 		}
 	}

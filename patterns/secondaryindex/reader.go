@@ -23,7 +23,32 @@ import (
 type Reader[T any] struct {
 	index  *Index[T]
 	store  *patterns.Store[T]
-	copies *patterns.Table[T]
+	copies *patterns.Table[row[T]]
+}
+
+// row is a row of an index: the copy, and what the library adds to it. View is "" in a row
+// of a plain index.
+type row[T any] struct {
+	Copy  T      `table:",inline"`
+	PK    string `table:"azp_pk,reserved"`
+	RK    string `table:"azp_rk,reserved"`
+	View  string `table:"azp_view,reserved"`
+	State string `table:"azp_state,reserved"`
+}
+
+// text returns the text property of that name which the library added.
+func (r *row[T]) text(name string) (value string, ok bool) {
+	switch name {
+	case view.PropOwnerPK:
+		value = r.PK
+	case view.PropOwnerRK:
+		value = r.RK
+	case view.PropView:
+		value = r.View
+	case view.PropState:
+		value = r.State
+	}
+	return value, r.View != ""
 }
 
 // On returns the reader of ix in store. It fails with [patterns.ErrBadView] if ix is not
@@ -32,7 +57,7 @@ func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
 	if ix == nil || store == nil {
 		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
 	}
-	copies, err := indexed.Rows[T](store, ix, ix.table)
+	copies, err := indexed.Rows[row[T]](store, ix, ix.table)
 	if err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
@@ -84,7 +109,7 @@ func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
 	if err != nil {
 		return Entry[T]{}, err
 	}
-	e, ok := r.entry(item)
+	e, ok := r.entry(&item)
 	if !ok {
 		return Entry[T]{}, patterns.ErrNotFound
 	}
@@ -93,18 +118,11 @@ func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
 
 // entry converts a row to an entry. ok is false if the row only reserves its key, or is
 // not a row of the index.
-func (r *Reader[T]) entry(item patterns.Item[T]) (e Entry[T], ok bool) {
-	text := func(name string) (string, bool) {
-		value, _ := item.Property(name)
-		text, ok := value.(string)
-		return text, ok
-	}
-	owner, ok := view.OwnerOf(text)
+func (r *Reader[T]) entry(item *patterns.Item[row[T]]) (e Entry[T], ok bool) {
+	owner, ok := view.OwnerOf(item.Value.text)
 	if !ok {
-		if _, marked := text(view.PropView); !marked {
-			owner.View = r.index.def.Name
-			owner.Primary, ok = r.index.ownerOf(&item.Value, item.Key)
-		}
+		owner.View = r.index.def.Name
+		owner.Primary, ok = r.index.ownerOf(&item.Value.Copy, item.Key)
 	}
 	if !ok || owner.Reserved || owner.View != r.index.def.Name {
 		return e, false
@@ -113,9 +131,9 @@ func (r *Reader[T]) entry(item patterns.Item[T]) (e Entry[T], ok bool) {
 	if !ok {
 		return e, false
 	}
-	r.index.def.Type.SetKey(&item.Value, owner.Primary)
+	r.index.def.Type.SetKey(&item.Value.Copy, owner.Primary)
 	return Entry[T]{
-		Value: item.Value, Indexed: value, Primary: owner.Primary,
+		Value: item.Value.Copy, Indexed: value, Primary: owner.Primary,
 		Key: item.Key, ETag: item.ETag, Timestamp: item.Timestamp,
 	}, true
 }

@@ -1,5 +1,5 @@
-// Command report prints the Markdown table of the README that compares azpatterns with
-// code written by hand with aztables.
+// Command report prints Markdown tables that compare azpatterns with code written by hand
+// with aztables, and marks each figure that does not reach its goal with the word missed.
 package main
 
 import (
@@ -47,35 +47,11 @@ func report(ctx context.Context, only string, o bench.Options) error {
 			fmt.Printf("| %s | %s | %v | %.1f | %.0f | %.1f |\n", name, r.Way, r.Time.Round(10*time.Nanosecond), r.Ratio, r.Bytes, r.Allocs)
 		}
 	}
-	if err := stores(ctx, only, o); err != nil {
+	if err := floor(ctx, only, o); err != nil {
 		return err
 	}
 	if strings.Contains(pointsName, only) {
 		return points(ctx, o.Rounds)
-	}
-	return nil
-}
-
-// stores prints the table that compares a Store with the same indexes written by hand.
-func stores(ctx context.Context, only string, o bench.Options) error {
-	head := "\n| job | way | requests | time | times faster | bytes | allocations |\n|---|---|--:|--:|--:|--:|--:|\n"
-	for _, job := range bench.Stores() {
-		if !strings.Contains(job.Name, only) {
-			continue
-		}
-		fmt.Print(head)
-		head = ""
-		results, err := bench.Measure(ctx, job, o)
-		if err != nil {
-			return err
-		}
-		for i, r := range results {
-			name := ""
-			if i == 0 {
-				name = job.Name + ", per " + job.Unit
-			}
-			fmt.Printf("| %s | %s | %d | %v | %.1f | %.0f | %.1f |\n", name, r.Way, r.Requests, r.Time.Round(10*time.Nanosecond), r.Ratio, r.Bytes, r.Allocs)
-		}
 	}
 	return nil
 }

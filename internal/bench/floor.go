@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Row is an operation in the table of goals. It compares the cost of the client when an
+// operation is written by hand with aztables, by a competent user and with the same
+// guarantees while replies arrive, with that of azpatterns.
+//
+// Each way runs once on an in-process account of its own, and its replies are recorded. Then
+// it runs again and again with these replies, so it must send the same requests in every run.
+type Row struct {
+	Name string
+	Unit string // what the figures are for, such as "entry"
+	Per  int    // units per run; 0 means 1
+	Goal Goal
+
+	// Setup stores what the operation needs, without being measured. It may be nil.
+	Setup func(context.Context, *Clients) error
+
+	// Hand and Ours return the function that does the operation. It returns an error if the
+	// result is wrong. Ours is called with plain and with accelerated clients. Hand is nil if
+	// there is nothing to compare with.
+	Hand func(*Clients) (Run, error)
+	Ours func(*Clients) (Run, error)
+
+	// Check returns an error if the account is not as one run must leave it. It may be nil.
+	Check func(context.Context, *Clients) error
+
+	// Latency makes a row of elapsed time and of requests instead: each run gets an account of
+	// its own, which delays every request by Latency, and nothing is replayed.
+	Latency time.Duration
+}
+
+// Run does an operation once.
+type Run = func(context.Context) error
+
+// Goal is what the accelerated way must reach. Zero means that there is no goal.
+type Goal struct {
+	Ratio    float64       // at least that many times faster than by hand
+	Allocs   float64       // at most, per unit
+	Bytes    float64       // at most, allocated per unit
+	Requests float64       // at most, per unit
+	Time     time.Duration // at most, per unit
+}
+
+// Rows returns the operations, area by area.
+func Rows() []Row {
+	return slices.Concat(
+		rowRows(),
+		storeRows(),
+		patternRows(),
+		workerRows(),
+	)
+}
+
+// Missed returns the figures of r that do not reach the goal. Figures are compared as
+// they are printed.
+func (g Goal) Missed(r Result) []string {
+	var missed []string
+	add := func(name string, ok bool) {
+		if !ok {
+			missed = append(missed, name)
+		}
+	}
+	add("ratio", g.Ratio == 0 || printed(r.Ratio) >= g.Ratio)
+	add("allocations", g.Allocs == 0 || printed(r.Allocs) <= g.Allocs)
+	add("bytes", g.Bytes == 0 || r.Bytes <= g.Bytes)
+	add("requests", g.Requests == 0 || math.Round(r.Requests*100)/100 <= g.Requests)
+	add("time", g.Time == 0 || r.Time <= g.Time)
+	return missed
+}
+
+// printed rounds a figure to what [Rounded] returns.
+func printed(v float64) float64 {
+	if v >= 20 {
+		return math.Round(v)
+	}
+	return math.Round(v*10) / 10
+}
+
+// Rounded returns a figure as it is printed and compared: from 20 as a whole number, below
+// with one decimal.
+func Rounded(v float64) string { return strconv.FormatFloat(printed(v), 'f', -1, 64) }
+
+// MeasureRow measures the ways of a row: by hand, plain, accelerated. Times are CPU times of
+// the process on one processor, or elapsed times if the row has a latency.
+func MeasureRow(ctx context.Context, row Row, o Options) ([]Result, error) {
+	row.Per = max(row.Per, 1)
+	if row.Latency > 0 {
+		return row.measureLive(ctx, o)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	return Measure(ctx, row.job(), o)
+}
+
+// job returns the job whose ways replay their recorded replies.
+func (row Row) job() Job {
+	requests := 0
+	job := Job{Name: row.Name, Unit: row.Unit, Per: row.Per, clock: cpuTime, open: func(context.Context) (*service, error) {
+		return &service{close: func() {}, requests: func() int { n := requests; requests = 0; return n }}, nil
+	}}
+	for _, w := range row.ways() {
+		job.Ways = append(job.Ways, Way{w.name, func(*service) (func(context.Context) error, error) {
+			ctx := context.Background()
+			c, err := newClients(ctx, row, w.accelerated)
+			if err != nil {
+				return nil, err
+			}
+			run, err := w.make(c)
+			if err != nil {
+				return nil, err
+			}
+			if err := run(ctx); err != nil {
+				return nil, fmt.Errorf("recording: %w", err)
+			}
+			if row.Check != nil {
+				if err := row.Check(ctx, c.direct()); err != nil {
+					return nil, fmt.Errorf("check: %w", err)
+				}
+			}
+			return func(ctx context.Context) error {
+				c.tape.rewind()
+				err := run(ctx)
+				requests += c.tape.sent
+				return err
+			}, nil
+		}})
+	}
+	return job
+}
+
+type rowWay struct {
+	name        string
+	accelerated bool
+	make        func(*Clients) (Run, error)
+}
+
+func (row Row) ways() []rowWay {
+	ways := []rowWay{{handWay, false, row.Hand}, {plainWay, false, row.Ours}, {acceleratedWay, true, row.Ours}}
+	if row.Hand == nil {
+		ways = ways[1:]
+	}
+	return ways
+}
+
+const handWay = "by hand"

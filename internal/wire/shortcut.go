@@ -1,0 +1,293 @@
+package wire
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	azruntime "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+)
+
+// An accelerated call needs nothing of aztables but its pipeline. aztables nevertheless builds
+// an address from parts, encodes a stand-in for the entity, and parses the headers of the reply,
+// which takes a third of a point read. So the first call of each kind keeps the request that
+// aztables made, as it is in front of the caller's policies, and later calls of the kind change
+// its address and send it again: through all policies that follow in the pipeline, and so with
+// the same credential, retries and transport.
+//
+// A kept request has the operation values of its earlier calls. Of the policies of the SDK only
+// the one that logs has any. A request is therefore kept only if
+//   - no policy of the caller is in the pipeline, because it may have operation values too, or
+//     may be in front of this one, where a kept request does not pass;
+//   - nothing is logged;
+//   - there is no tracing, for which aztables begins a span;
+//   - aztables made exactly the request that the shortcut would make.
+//
+// Otherwise the Client makes all its calls through aztables.
+
+// requestKind is a kind of request. The first ones are those of [Kind].
+type requestKind int
+
+const (
+	batchRequest = requestKind(Delete) + 1 + iota
+	getRequest
+	pageRequest
+	requestKinds
+)
+
+// target is what distinguishes a request from others of its kind.
+type target struct {
+	kind         requestKind
+	partitionKey string
+	rowKey       string
+	etag         string // for Merge, Replace and Delete
+	page         *Query // for a page
+}
+
+// appendSuffix appends what follows the address of the table.
+func (t *target) appendSuffix(dst []byte) []byte {
+	switch t.kind {
+	case requestKind(Insert), batchRequest:
+		return dst
+	case pageRequest:
+		return append(dst, "()"...)
+	}
+	return appendEntityAddress(dst, "", t.partitionKey, t.rowKey)
+}
+
+// appendQuery appends the parameters in their order, with a separator after each.
+func (t *target) appendQuery(dst []byte) []byte {
+	if t.page == nil {
+		return dst
+	}
+	add := func(name, value string) {
+		dst = append(append(dst, name...), url.QueryEscape(value)...)
+		dst = append(dst, '&')
+	}
+	if t.page.Filter != "" {
+		add("%24filter=", t.page.Filter)
+	}
+	if t.page.Bare {
+		add("%24format=", string(noMetadata))
+	}
+	if t.page.Select != "" {
+		add("%24select=", t.page.Select)
+	}
+	if t.page.Top != 0 {
+		add("%24top=", strconv.Itoa(int(t.page.Top)))
+	}
+	if t.page.Next != (Position{}) {
+		add("NextPartitionKey=", t.page.Next.PartitionKey)
+	}
+	if t.page.Next.RowKey != "" {
+		add("NextRowKey=", t.page.Next.RowKey)
+	}
+	return dst
+}
+
+// accepted reports whether status is one of success for aztables.
+func (t *target) accepted(status int) bool {
+	switch t.kind {
+	case getRequest, pageRequest:
+		return status == http.StatusOK
+	case batchRequest:
+		return status == http.StatusAccepted || status == http.StatusNoContent
+	case requestKind(Insert):
+		return status == http.StatusCreated || status == http.StatusNoContent
+	}
+	return status == http.StatusNoContent
+}
+
+// kept is a request that aztables made. One call at a time uses it.
+type kept struct {
+	request *policy.Request
+	entry   policy.Request // of [capturing]
+	idle    http.Request   // the http.Request between two calls
+	url     url.URL
+	ifMatch []string
+	path    string // of the table, escaped
+	query   string // the parameters of all requests, such as those of a SAS
+	text    []byte
+}
+
+// takeKept takes a request from the pool, if there is one of the kind of c.
+func (c *call) takeKept() { c.kept, _ = c.client.kept[c.kind].Get().(*kept) }
+
+// putKept puts the request of c into the pool.
+func (c *call) putKept() { c.client.kept[c.kind].Put(c.kept) }
+
+// withWitness returns ctx with a witness, unless requests cannot be kept.
+func (c *call) withWitness(ctx context.Context) context.Context {
+	if c.client.noKept.Load() {
+		return ctx
+	}
+	c.witness = &witness{ctx, c}
+	return c.witness
+}
+
+// keep puts the request of c into the pool if it may be kept.
+func (c *call) keep() {
+	switch {
+	case c.witness == nil || c.chain.Load() < chainForeign: // the call did not come to the end
+	case c.chain.Load() == chainSDK && c.kept != nil && !logging():
+		c.putKept()
+	default:
+		c.client.noKept.Store(true)
+	}
+}
+
+// keep returns a copy of req, which aztables made for t, nil if the shortcut would make another
+// request for t.
+func (t *target) keep(req *policy.Request) *kept {
+	k := &kept{request: req.Clone(context.Background())}
+	raw := k.request.Raw()
+	suffix, own := string(t.appendSuffix(nil)), string(t.appendQuery(nil))
+	var samePath, sameQuery bool
+	k.url = *raw.URL
+	k.path, samePath = strings.CutSuffix(k.url.EscapedPath(), suffix)
+	k.query, sameQuery = strings.CutPrefix(k.url.RawQuery+"&", own)
+	k.query = strings.TrimSuffix(k.query, "&")
+	if !samePath || !sameQuery || t.etag != "" && raw.Header.Get("If-Match") != t.etag {
+		return nil
+	}
+	contentType := raw.Header["Content-Type"]
+	if err := k.request.SetBody(nil, ""); err != nil { // the stand-in for the entity
+		return nil
+	}
+	raw.GetBody = nil
+	if contentType != nil {
+		raw.Header["Content-Type"] = contentType
+	}
+	if t.etag != "" {
+		k.ifMatch = []string{""}
+		raw.Header["If-Match"] = k.ifMatch
+	}
+	raw.URL = &k.url
+	k.idle = *raw
+	return k
+}
+
+// send sends the request for t. The context has the call.
+func (k *kept) send(ctx context.Context, t *target) error {
+	raw := k.request.Raw()
+	*raw = *k.idle.WithContext(ctx)
+	switch t.kind {
+	case pageRequest:
+		k.text = append(t.appendQuery(k.text[:0]), k.query...)
+		if k.query == "" && len(k.text) > 0 {
+			k.text = k.text[:len(k.text)-1]
+		}
+		k.url.RawQuery = string(k.text)
+	case requestKind(Insert), batchRequest:
+	default:
+		k.text = t.appendSuffix(append(k.text[:0], k.path...))
+		path := string(k.text)
+		plain, err := url.PathUnescape(path)
+		if err != nil {
+			return &unsent{err}
+		}
+		k.url.Path, k.url.RawPath = plain, path
+	}
+	if k.ifMatch != nil {
+		k.ifMatch[0] = t.etag
+	}
+	k.entry = *k.request
+	resp, err := capturing.Do(&k.entry)
+	k.entry, *raw = policy.Request{}, k.idle
+	if err == nil && !t.accepted(resp.StatusCode) {
+		err = azruntime.NewResponseError(resp)
+	}
+	return err
+}
+
+// capturing is a pipeline for the policy that serves policy.WithCaptureResponse. It is in front
+// of all others, where a kept request does not pass. Of this pipeline only that policy and
+// rejoin are reached.
+var capturing = azruntime.NewPipeline("azpatterns", "v0.0.0",
+	azruntime.PipelineOptions{PerCall: []policy.Policy{rejoin{}}},
+	&policy.ClientOptions{Telemetry: policy.TelemetryOptions{Disabled: true}})
+
+// rejoin continues with the policies that follow a kept request.
+type rejoin struct{}
+
+func (rejoin) Do(req *policy.Request) (*http.Response, error) {
+	c, _ := req.Raw().Context().Value(callKey{}).(*call)
+	return c.kept.request.Next()
+}
+
+// keeper is the first per-call policy. It keeps the requests of calls that ask for it.
+type keeper struct{}
+
+func (keeper) Do(req *policy.Request) (*http.Response, error) {
+	ctx := req.Raw().Context()
+	c, _ := ctx.Value(callKey{}).(*call)
+	// With tracing, the context is another one.
+	if c != nil && c.witness != nil && ctx == context.Context(c.witness) && !namesTables(req.Raw().URL.Path) {
+		c.kept = c.target.keep(req)
+	}
+	return req.Next()
+}
+
+// witness is the context of a call whose request may be kept. The last policies of the SDK ask
+// it for values, and so it sees which policies are in front of them: those whose functions are
+// being executed.
+type witness struct {
+	context.Context
+	call *call
+}
+
+func (w *witness) Value(key any) any {
+	if w.call.chain.CompareAndSwap(chainPassed, chainForeign) && onlySDK() {
+		w.call.chain.Store(chainSDK)
+	}
+	return w.Context.Value(key)
+}
+
+// What is known about the policies in the pipeline.
+const (
+	chainUnknown = iota
+	chainPassed  // the accelerator was called, which is among the last policies
+	chainForeign
+	chainSDK // there are only policies of the SDK
+)
+
+// onlySDK reports whether all functions up to [Client.run] are those of the SDK, of this package
+// and of contexts.
+func onlySDK() bool {
+	var callers [128]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])
+	for {
+		f, more := frames.Next()
+		switch {
+		case f.Function == ownFunctions+"(*Client).run":
+			return true
+		case !strings.HasPrefix(f.Function, ownFunctions) && !strings.HasPrefix(f.Function, sdkFunctions) &&
+			!strings.HasPrefix(f.Function, "context."):
+			return false
+		case !more:
+			return false
+		}
+	}
+}
+
+const (
+	ownFunctions = "github.com/azpatterns/azpatterns/internal/wire."
+	sdkFunctions = "github.com/Azure/azure-sdk-for-go/sdk/"
+)
+
+// logging reports whether requests or replies are logged. azcore has no function for that. But
+// its logging policy reads the address of a request only to log it, and so fails if there is
+// neither.
+func logging() (on bool) {
+	defer func() { on = recover() != nil }()
+	req, err := azruntime.NewRequestFromRequest(new(http.Request))
+	if err != nil {
+		return true
+	}
+	_, _ = azruntime.NewLogPolicy(nil).Do(req)
+	return false
+}
