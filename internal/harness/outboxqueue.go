@@ -97,7 +97,7 @@ func (q *OutboxQueue) deliver(m *queuedMessage, hide time.Duration) {
 	q.receipts++
 	m.receipt.PopReceipt = fmt.Sprint("p", q.receipts)
 	m.visible = time.Now().Add(hide)
-	m.message.Age = time.Since(m.put)
+	m.message.Age = max(time.Since(m.put), 1) // 0 means unknown
 }
 
 // delay hides a delivered message for another while.
