@@ -132,8 +132,9 @@ const (
 	// needs to receive it. Until then readers of these rows find what was stored before, and
 	// no row of a new entity. Unique rows are reserved before the transaction all the same.
 	//
-	// Each change takes fewer round trips and more requests: the worker makes about 15, half
-	// of them for its late check after Expiry.
+	// Each change takes fewer round trips and more requests: for an insert with one unique row
+	// elsewhere the call makes 3 instead of 6, and the worker 7, those of the queue and of its
+	// late check after Expiry apart.
 	Later
 )
 

@@ -70,6 +70,9 @@ func TestAnInsertThatIsLeftToAWorkerTakesTwoRoundTripsAndTheWorkerMayBegin(t *te
 		if ok, err := c.queue.WorkOne(ctx, w, workerHides); err != nil || !ok {
 			return fmt.Errorf("the worker received a message: %v, %w", ok, err)
 		}
+		if w.steps != 7 {
+			return fmt.Errorf("%d requests of the worker", w.steps)
+		}
 		if err := c.consistent(ctx); err != nil {
 			return err
 		}
