@@ -18,7 +18,7 @@ import (
 func receive() Row {
 	const queue, messages, handlers = "work", 640, 16
 	return Row{
-		Name: "worker, 10 ms a request, 16 at once", Unit: "message", Per: messages, Goal: Goal{Ratio: 0.8, Requests: 1.15},
+		Name: "worker, 10 ms a request, 16 concurrently", Unit: "message", Per: messages, Goal: Goal{Ratio: 0.8, Requests: 1.15},
 		Latency: 10 * time.Millisecond,
 		Setup: func(ctx context.Context, c *Clients) error {
 			q := c.Queue(queue)
