@@ -51,20 +51,19 @@ func ExampleStore_ExplainChange() {
 	put, _ := staff.ExplainChange(was, now)
 	fmt.Printf("%v\n%v", insert, put)
 	// Output:
-	// insert: 7 transactions, 4 entities written
-	// 1. before    put a message in the outbox queue: 1 request
-	// 2. before    reserve unique rows: 1 request
+	// insert: 6 transactions in 5 round trips, 4 entities written
+	// 1. before    put a message in the outbox queue, reserve unique rows: 2 requests
 	//              reserve copy of byBadge
-	// 3. atomic    transaction of 3 rows: 1 request
+	// 2. atomic    transaction of 3 rows: 1 request
 	//              insert primary
 	//              insert copy of byEmail
 	//              insert outbox row
-	// 4. eventual  write the rows elsewhere: 1 request
+	// 3. eventual  write the rows elsewhere: 1 request
 	//              insert copy of byBadge
-	// 5. eventual  check that the primary is unchanged: 1 request
-	// 6. eventual  delete outbox row and message: 2 requests
+	// 4. eventual  delete the outbox row: 1 request
+	// 5. eventual  delete the message: 1 request
 	//
-	// put: 8 transactions, 5 entities written
+	// put: 8 transactions in 8 round trips, 5 entities written
 	// 1. before    read: 1 request
 	//              read primary
 	// 2. before    put a message in the outbox queue: 1 request
@@ -78,7 +77,8 @@ func ExampleStore_ExplainChange() {
 	// 5. eventual  write the rows elsewhere: 1 request
 	//              replace copy of byBadge
 	// 6. eventual  check that the primary is unchanged: 1 request
-	// 7. eventual  delete outbox row and message: 2 requests
+	// 7. eventual  delete the outbox row: 1 request
+	// 8. eventual  delete the message: 1 request
 }
 
 // Two employees swap their addresses. All rows change in one transaction.

@@ -41,11 +41,20 @@ type OutboxMessage struct {
 	// Others are the other operations of a transaction over several entities. They are in the
 	// same partition; their Partition is "".
 	Others []OutboxMessage `json:"o,omitempty"`
+
+	// Grace is set if the message was visible immediately, which it is with [Later]. The
+	// operation may be in progress until the message has this Age.
+	Grace time.Duration `json:"g,omitempty"`
+
+	// Age is how long before its delivery the message was put, by the clock of the queue. It
+	// is not stored: who delivers the message sets it. 0 means unknown; then an operation of
+	// the Store in progress may have to start over.
+	Age time.Duration `json:"-"`
 }
 
 // publicMessage returns the public form of m.
 func publicMessage(m outbox.Message) OutboxMessage {
-	public := OutboxMessage{Partition: m.Partition, ID: m.ID, Row: m.Row}
+	public := OutboxMessage{Partition: m.Partition, ID: m.ID, Row: m.Row, Grace: m.Grace, Age: m.Age}
 	for _, r := range m.Reserved {
 		public.Reserved = append(public.Reserved, RowRef(r))
 	}
@@ -57,7 +66,7 @@ func publicMessage(m outbox.Message) OutboxMessage {
 
 // engineMessage is the reverse of publicMessage.
 func engineMessage(m OutboxMessage) outbox.Message {
-	engine := outbox.Message{Partition: m.Partition, ID: m.ID, Row: m.Row}
+	engine := outbox.Message{Partition: m.Partition, ID: m.ID, Row: m.Row, Grace: m.Grace, Age: m.Age}
 	for _, r := range m.Reserved {
 		engine.Reserved = append(engine.Reserved, view.RowRef(r))
 	}
@@ -85,7 +94,9 @@ func (q engineQueue) Delete(ctx context.Context, r outbox.Receipt) error {
 //
 // If retryAfter is positive, deliver the same message again after that time. If it is
 // zero and err is nil, delete the message. After an error deliver it again with back-off;
-// move it to the poison queue if the error persists.
+// move it to the poison queue if the error persists. If retryAfter is positive and err is not
+// nil, the operation may be in progress: deliver the message again after that time, and do not
+// count the attempt.
 //
 // The error is a [*ViewMismatchError] if the message concerns a view which the Store does
 // not have, or has with another definition. Leave the message to the version of the program

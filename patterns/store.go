@@ -89,8 +89,12 @@ type StoreOptions[T any] struct {
 	// time that a request may be on its way to the service. Zero means one hour.
 	Expiry time.Duration
 
+	// Follow is when the rows outside the partition follow the transaction. The zero value
+	// means in the same call.
+	Follow Follow
+
 	// GuardInserts makes every insert use the outbox, also those of entities without rows
-	// outside the partition, which takes 4 requests instead of 1. It needs Outbox. If the
+	// outside the partition, which takes 4 requests, one after the other, instead of 1. It needs Outbox. If the
 	// reply to such an insert is lost, its outbox row shows whether it was applied, and
 	// prevents that a retry or a late request inserts the entity again after it was deleted.
 	// Inserts of entities with rows outside the partition are always safe in this way.
@@ -114,6 +118,25 @@ type StoreOptions[T any] struct {
 	// queue. The outbox row stays, and [Store.Sweep] tries again.
 	OnPending func(ctx context.Context, primary keys.Key, err error)
 }
+
+// Follow is when the rows outside an entity's partition follow its transaction.
+type Follow int
+
+const (
+	// Immediately means that a change returns after these rows were written, and the outbox
+	// row and the message deleted.
+	Immediately Follow = iota
+
+	// Later means that a change returns after its transaction. A worker does the rest: the
+	// message of the operation is visible immediately, so that takes as long as the worker
+	// needs to receive it. Until then readers of these rows find what was stored before, and
+	// no row of a new entity. Unique rows are reserved before the transaction all the same.
+	//
+	// Each change takes fewer round trips and more requests: for an insert with one unique row
+	// elsewhere the call makes 3 instead of 6, and the worker 7, those of the queue and of its
+	// late check after Expiry apart.
+	Later
+)
 
 const (
 	defaultGrace  = time.Minute
@@ -144,12 +167,15 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 			return nil, fmt.Errorf("new store: view %d: %w", i, err)
 		}
 	}
+	if o.Follow < Immediately || o.Follow > Later {
+		return nil, azerr.Errorf("new store: %w: StoreOptions.Follow: not Immediately or Later", azerr.ErrBadOption)
+	}
 	if o.GuardInserts && o.Outbox == nil {
 		return nil, fmt.Errorf("new store: GuardInserts without Outbox: %w", ErrNil)
 	}
 	engine, err := newEngine(outbox.Config{
 		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending, GuardInserts: o.GuardInserts,
-		Primaries: o.Primaries,
+		Later: o.Follow == Later, Primaries: o.Primaries,
 	}, o.Outbox, views, copyEntity[T], o.Building, o.Retired)
 	if err != nil {
 		return nil, err

@@ -22,16 +22,22 @@ type Explanation struct {
 	// group transaction.
 	Requests int
 
+	// RoundTrips is how many times the operation waits for a request or for several concurrent
+	// ones, if all of them take equally long. It depends on StoreOptions.Parallel. For the Plan
+	// of a [PlanError] of several entities the rows of all are counted like those of one.
+	RoundTrips int
+
 	// Entities written by the steps. The scalability targets count these, and the reads.
 	Entities int
 }
 
-// Step is a part of an operation. Its requests are independent of each other.
+// Step is a part of an operation. It begins when the step before it has ended.
 type Step struct {
-	Title    string
-	Requests int
-	When     When
-	Rows     []StepRow // what it reads or writes, if that are rows
+	Title      string
+	Requests   int
+	RoundTrips int // as those of the Explanation
+	When       When
+	Rows       []StepRow // what it reads or writes, if that are rows
 }
 
 // When is how a step relates to the change of the primary.
@@ -76,9 +82,13 @@ func (e *Explanation) LogValue() slog.Value { return slog.StringValue(e.String()
 
 func (e *Explanation) text(withKeys bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s written\n", e.Op, count(e.Requests, "transaction"), count(e.Entities, "entity"))
+	fmt.Fprintf(&b, "%s: %s in %s, %s written\n", e.Op, count(e.Requests, "transaction"), count(e.RoundTrips, "round trip"), count(e.Entities, "entity"))
 	for i, s := range e.Steps {
-		fmt.Fprintf(&b, "%d. %-8s  %s: %s\n", i+1, s.When, s.Title, count(s.Requests, "request"))
+		fmt.Fprintf(&b, "%d. %-8s  %s: %s", i+1, s.When, s.Title, count(s.Requests, "request"))
+		if s.RoundTrips > 1 {
+			fmt.Fprintf(&b, " in %s", count(s.RoundTrips, "round trip"))
+		}
+		b.WriteByte('\n')
 		equal := 0
 		for j, r := range s.Rows {
 			if equal++; !withKeys && j+1 < len(s.Rows) && s.Rows[j+1].Action == r.Action && s.Rows[j+1].View == r.View {
@@ -176,9 +186,9 @@ func (s *Store[T]) explain(q *outbox.Question) (*Explanation, error) {
 
 // explanation returns the public form of e.
 func explanation(e *outbox.Explanation) *Explanation {
-	out := &Explanation{Op: e.Op, Requests: e.Requests, Entities: e.Entities}
+	out := &Explanation{Op: e.Op, Requests: e.Requests, RoundTrips: e.RoundTrips, Entities: e.Entities}
 	for _, s := range e.Steps {
-		step := Step{Title: s.Title, Requests: s.Requests, When: When(s.When)}
+		step := Step{Title: s.Title, Requests: s.Requests, RoundTrips: s.RoundTrips, When: When(s.When)}
 		for _, r := range s.Rows {
 			step.Rows = append(step.Rows, StepRow(r))
 		}

@@ -44,7 +44,8 @@ type SweepFailure struct {
 	Err error
 }
 
-// Sweep completes operations whose message was lost or has expired, as a worker would: it
+// Sweep completes operations whose message was lost, has expired, or was never put, because
+// the process was killed while it reserved rows, as a worker would: it
 // finds their outbox rows, and rows that were reserved and never released. Run it from
 // time to time, or after the queue was lost. It may run concurrently with writers, workers
 // and other sweeps.

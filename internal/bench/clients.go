@@ -68,6 +68,9 @@ func (c *Clients) TableNamed(name string) *aztables.Client {
 // Queue returns the client of a queue.
 func (c *Clients) Queue(name string) *azqueue.QueueClient {
 	opts := &azqueue.ClientOptions{ClientOptions: c.options()}
+	if c.accelerated {
+		opts.Transport = patterns.LimitReplies(opts.Transport)
+	}
 	cred := must(azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))
 	return must(azqueue.NewQueueClientWithSharedKeyCredential(storagetest.QueuesURL+"/"+name, cred, opts))
 }

@@ -14,7 +14,7 @@ import (
 
 // workerRows are the operations of queues and of their workers.
 func workerRows() []Row {
-	return []Row{enqueue()}
+	return []Row{enqueue(), receive()}
 }
 
 type move struct{ From, To string }

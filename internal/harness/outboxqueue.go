@@ -22,6 +22,7 @@ type OutboxQueue struct {
 type queuedMessage struct {
 	message patterns.OutboxMessage
 	receipt patterns.Receipt
+	put     time.Time
 	visible time.Time
 }
 
@@ -36,7 +37,7 @@ func (q *OutboxQueue) Put(_ context.Context, m patterns.OutboxMessage, after tim
 	defer q.mu.Unlock()
 	q.receipts++
 	r := patterns.Receipt{ID: fmt.Sprint("m", q.receipts), PopReceipt: fmt.Sprint("p", q.receipts)}
-	q.messages = append(q.messages, &queuedMessage{m, r, time.Now().Add(after)})
+	q.messages = append(q.messages, &queuedMessage{m, r, time.Now(), time.Now().Add(after)})
 	return r, nil
 }
 
@@ -96,6 +97,7 @@ func (q *OutboxQueue) deliver(m *queuedMessage, hide time.Duration) {
 	q.receipts++
 	m.receipt.PopReceipt = fmt.Sprint("p", q.receipts)
 	m.visible = time.Now().Add(hide)
+	m.message.Age = max(time.Since(m.put), 1) // 0 means unknown
 }
 
 // delay hides a delivered message for another while.
@@ -118,11 +120,11 @@ func (q *OutboxQueue) WorkOne(ctx context.Context, h Handler, hide time.Duration
 	}
 	again, err := h.Handle(ctx, m)
 	switch {
-	case err != nil:
-		return true, err
 	case again > 0:
 		q.delay(r, again)
 		return true, nil
+	case err != nil:
+		return true, err
 	}
 	return true, q.Delete(ctx, r)
 }
@@ -140,9 +142,12 @@ func (q *OutboxQueue) Work(ctx context.Context, handle func(context.Context, pat
 	var failed error
 	for _, m := range round {
 		again, err := handle(ctx, m.message)
+		if again > 0 {
+			continue
+		}
 		if err != nil {
 			failed = err
-		} else if again == 0 {
+		} else {
 			_ = q.Delete(ctx, m.receipt) // never fails
 		}
 	}

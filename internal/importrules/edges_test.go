@@ -204,6 +204,7 @@ var edges = map[string][]string{
 	"patterns/eventual": {
 		"internal/attempts",
 		"internal/azerr",
+		"internal/limit",
 		"internal/pages",
 		"internal/parallel",
 		"internal/servicetime",

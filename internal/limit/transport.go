@@ -3,6 +3,7 @@
 package limit
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -50,6 +51,12 @@ type transport struct{ inner policy.Transporter }
 func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	resp, err := t.inner.Do(req)
 	switch {
+	case err == nil && resp != nil && resp.StatusCode == http.StatusCreated && req.Context().Value(withoutBody{}) != nil:
+		if resp.Body != nil {
+			_, _ = io.CopyN(io.Discard, resp.Body, maxError) // so that the connection can be used again
+			_ = resp.Body.Close()
+		}
+		resp.Body = http.NoBody
 	case err != nil || resp == nil || resp.Body == nil || resp.Body == http.NoBody:
 	case resp.StatusCode >= http.StatusBadRequest:
 		resp.Body = &body{ReadCloser: resp.Body, left: maxError, then: io.EOF}
@@ -57,6 +64,14 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 		resp.Body = &body{ReadCloser: resp.Body, left: MaxReply, then: ErrTooLong}
 	}
 	return resp, err
+}
+
+type withoutBody struct{}
+
+// WithoutBody returns a context for requests whose body of the reply is not needed. Transport
+// removes it if the reply has the status 201, so that the SDK does not decode it.
+func WithoutBody(ctx context.Context) context.Context {
+	return context.WithValue(ctx, withoutBody{}, true)
 }
 
 // isContent reports whether req reads the content of a blob. All other requests of azblob

@@ -102,3 +102,17 @@ func TestAReplyWithoutABodyIsNotChanged(t *testing.T) {
 		t.Error(n, err)
 	}
 }
+
+func TestABodyThatIsNotNeededIsRemovedFromAReplyOfSuccess(t *testing.T) {
+	put := request(http.MethodPost, "https://x/queue/messages", "application/xml")
+	without := put.WithContext(WithoutBody(t.Context()))
+	for _, c := range []struct {
+		status int
+		req    *http.Request
+		want   int64
+	}{{http.StatusCreated, put, 300}, {http.StatusCreated, without, 0}, {http.StatusBadRequest, without, 300}} {
+		if n, err := read(t, c.status, c.req, 300); n != c.want || err != nil {
+			t.Errorf("status %d: %d bytes, want %d: %v", c.status, n, c.want, err)
+		}
+	}
+}

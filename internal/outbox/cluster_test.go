@@ -28,6 +28,7 @@ type cluster struct {
 	expiry  time.Duration
 	stamped bool
 	guard   bool                 // StoreOptions.GuardInserts
+	follow  patterns.Follow      // StoreOptions.Follow
 	plain   bool                 // the clients are not accelerated
 	account *storagetest.Account // nil in a random schedule, which has no log
 	inner   policy.Transporter
@@ -81,6 +82,9 @@ type process struct {
 	guard bool  // StoreOptions.GuardInserts
 	again int32 // retries of the SDK, 0 for one
 
+	parallel int           // StoreOptions.Parallel
+	takes    time.Duration // by each request
+
 	changed     func()                         // is called after each transaction that was sent
 	sending     func(method, path string)      // is called before each request
 	loseRequest func(method, path string) bool // reports whether a request is lost
@@ -102,6 +106,7 @@ func (c *cluster) start(pr *process) (*process, error) {
 	}
 	opts := patterns.StoreOptions[hire]{
 		Views: someViews(service.NewClient("other"), pr.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: c.expiry, Tries: pr.tries, GuardInserts: pr.guard || c.guard,
+		Parallel: pr.parallel, Follow: c.follow,
 		Building: pr.building, Retired: pr.retired,
 	}
 	pr.Store, err = openHires(service.NewClient("hires"), c.stamped, opts)
@@ -113,6 +118,7 @@ func (p *process) decide(string, string) (f harness.Fate) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.steps++
+	f.Before = p.takes
 	f.Dies = p.steps == p.die
 	switch {
 	case f.Dies && !p.after:

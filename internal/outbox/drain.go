@@ -16,7 +16,7 @@ import (
 
 // drain brings the named rows up to date with the primary: step 4 of a writer, and the
 // task of a worker. It ends with a read of the primary that returned the version from
-// which the rows were derived.
+// which the rows were derived, unless all rows were reserved by the operation.
 type drain struct {
 	primary keys.Key
 	op      string // the operation
@@ -110,9 +110,9 @@ func (s *Store) eachApart(refs [][]view.RowRef, do func(i int)) {
 }
 
 // round reads the rows, then the primary, writes each row on condition that it has not
-// changed, and reads the primary again. The rows are read first: a row that an
-// operation is about to need is marked by it before the primary changes, so a round
-// that did not see the change cannot delete the row.
+// changed, and reads the primary again unless all writes replaced reservations of the
+// operation. The rows are read first: a row that an operation is about to need is marked by
+// it before the primary changes, so a round that did not see the change cannot delete the row.
 func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err error) {
 	targets, err := s.targets(d)
 	if err != nil {
@@ -149,7 +149,8 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 		return false, false, fmt.Errorf("drain: %w", errSlow)
 	}
 	wrote, raced, err := s.writeRows(ctx, targets)
-	if err != nil || raced || !wrote {
+	unchecked := slices.ContainsFunc(targets, func(t target) bool { return t.unchecked })
+	if err != nil || raced || !unchecked {
 		return !raced, wrote, err
 	}
 	after, err := s.readVersion(ctx, d.primary)

@@ -13,18 +13,22 @@ import (
 
 // Explanation is how an operation is carried out if nothing fails.
 type Explanation struct {
-	Op       string
-	Steps    []Step
-	Requests int
-	Entities int
+	Op         string
+	Steps      []Step
+	Requests   int
+	RoundTrips int
+	Entities   int
+
+	limit int // requests in flight
 }
 
 // Step is a part of an operation.
 type Step struct {
-	Title    string
-	Requests int
-	When     When
-	Rows     []StepRow
+	Title      string
+	Requests   int
+	RoundTrips int
+	When       When
+	Rows       []StepRow
 }
 
 // When is how a step relates to the transaction that changes the primary.
@@ -118,9 +122,15 @@ func (s *Store) Explain(q *Question) (*Explanation, error) {
 	return t.explain(), nil
 }
 
+// step adds a step of independent requests.
 func (x *Explanation) step(when When, title string, requests int, rows ...StepRow) {
-	x.Steps = append(x.Steps, Step{Title: title, Requests: requests, When: when, Rows: rows})
+	x.steps(when, title, requests, (requests+x.limit-1)/x.limit, rows...)
+}
+
+func (x *Explanation) steps(when When, title string, requests, trips int, rows ...StepRow) {
+	x.Steps = append(x.Steps, Step{Title: title, Requests: requests, RoundTrips: trips, When: when, Rows: rows})
 	x.Requests += requests
+	x.RoundTrips += trips
 	if when != Before {
 		for _, r := range rows {
 			if !strings.HasPrefix(r.Action, "read") {
@@ -132,7 +142,7 @@ func (x *Explanation) step(when When, title string, requests int, rows ...StepRo
 
 // explain lists the steps of the transaction.
 func (t *transaction) explain() *Explanation {
-	x := &Explanation{Op: t.name()}
+	x := &Explanation{Op: t.name(), limit: t.store.Parallel}
 	var read []StepRow
 	var remote []view.Diff
 	for _, op := range t.ops {
@@ -150,20 +160,29 @@ func (t *transaction) explain() *Explanation {
 	x.readLocal(t.local)
 	outbox := t.needOutbox()
 	if len(outbox) > 0 {
-		x.step(Before, "put a message in the outbox queue", 1)
-		x.reserve(remote)
+		x.prepare(remote)
 	}
 	x.transaction(t, outbox)
+	if t.store.Later && len(outbox) > 0 {
+		var rows []StepRow
+		for i := range remote {
+			rows = append(rows, writeOf(&remote[i]))
+		}
+		x.step(Eventual, "a worker does the rest", 0, rows...)
+		return x
+	}
 	if len(remote) > 0 {
-		x.drain(t.store, remote, len(outbox))
+		x.drain(t.store, remote)
 	}
 	switch len(outbox) {
 	case 0:
+		return x
 	case 1:
-		x.step(Eventual, "delete outbox row and message", 2)
+		x.step(Eventual, "delete the outbox row", 1)
 	default:
-		x.step(Eventual, "delete outbox rows and message", 2)
+		x.step(Eventual, "delete the outbox rows", 1)
 	}
+	x.step(Eventual, "delete the message", 1)
 	return x
 }
 
@@ -180,7 +199,9 @@ func (x *Explanation) readLocal(local []view.LocalRow) {
 	}
 }
 
-func (x *Explanation) reserve(remote []view.Diff) {
+// prepare lists what a writer does before a transaction with outbox rows.
+func (x *Explanation) prepare(remote []view.Diff) {
+	title := "put a message in the outbox queue"
 	var rows []StepRow
 	for i := range remote {
 		if d := &remote[i]; d.Unique() {
@@ -188,8 +209,9 @@ func (x *Explanation) reserve(remote []view.Diff) {
 		}
 	}
 	if len(rows) > 0 {
-		x.step(Before, "reserve unique rows", len(rows), rows...)
+		title += ", reserve unique rows"
 	}
+	x.step(Before, title, 1+len(rows), rows...)
 }
 
 func (x *Explanation) transaction(t *transaction, outbox []*operation) {
@@ -218,41 +240,59 @@ func (x *Explanation) transaction(t *transaction, outbox []*operation) {
 	x.step(Atomic, fmt.Sprintf("transaction of %d %s", len(rows), noun), 1, rows...)
 }
 
-// drain lists what a writer does for the remote rows of so many primaries if no other client
-// interferes.
-func (x *Explanation) drain(s *Store, remote []view.Diff, primaries int) {
+// drain lists what a writer does for the remote rows if no other client interferes.
+func (x *Explanation) drain(s *Store, remote []view.Diff) {
 	var reads, writes []StepRow
-	released := map[keys.Key]bool{} // the primaries that release a unique row
+	read := 0                        // rows, each with its mark
+	free := make([]int, x.limit)     // when the next write can begin, in round trips
+	released := map[keys.Key]bool{}  // the primaries that release a unique row
+	unchecked := map[keys.Key]bool{} // the primaries of rows that were not reserved
 	for i := range remote {
 		d := &remote[i]
 		name := rowName(d.View)
-		row := StepRow{d.View.Name, verbOf(d) + " " + name, d.Key}
-		writes = append(writes, row)
-		row.Action = "read " + name
-		if _, table := s.tableOf(d.View); !table {
-			row.Action = fmt.Sprintf("read %s in %s", name, d.View.TargetID())
-		}
+		row := StepRow{d.View.Name, "read " + name, d.Key}
+		_, table := s.tableOf(d.View)
+		took := 1
 		switch {
 		case d.View.Shape.Kind == view.Copies && !d.Repair && (d.Unique() || d.Old == nil):
+		case !table: // it is read immediately before it is written
+			row.Action = fmt.Sprintf("read %s in %s", name, d.View.TargetID())
+			writes = append(writes, row)
+			took = 2
 		case d.View.Shape.Kind == view.Merges:
 			mark := row
 			mark.Action = "read mark"
 			reads = append(reads, row, mark)
+			read++
 		default:
 			reads = append(reads, row)
+			read++
 		}
+		writes = append(writes, writeOf(d))
+		slices.Sort(free)
+		free[0] += took
 		if d.New == nil && d.Old.Copy.Unique && !d.Repair {
 			released[d.Primary] = true
 		}
+		if d.Repair || !d.Unique() {
+			unchecked[d.Primary] = true
+		}
 	}
 	if len(reads) > 0 {
-		x.step(Eventual, "read what is to be changed", len(reads), reads...)
+		x.steps(Eventual, "read what is to be changed", len(reads), (read+x.limit-1)/x.limit, reads...)
 	}
 	if len(released) > 0 {
 		x.step(Eventual, "read the primary, to release unique rows", len(released))
 	}
-	x.step(Eventual, "write the rows elsewhere", len(writes), writes...)
-	x.step(Eventual, "check that the primary is unchanged", primaries)
+	x.steps(Eventual, "write the rows elsewhere", len(writes), slices.Max(free), writes...)
+	if len(unchecked) > 0 {
+		x.step(Eventual, "check that the primary is unchanged", len(unchecked))
+	}
+}
+
+// writeOf is the write of a remote row.
+func writeOf(d *view.Diff) StepRow {
+	return StepRow{d.View.Name, verbOf(d) + " " + rowName(d.View), d.Key}
 }
 
 // verbOf is what a change does to the row.

@@ -8,13 +8,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func TestExplainPredictsTheNumberOfRequests(t *testing.T) {
+func TestExplainPredictsTheNumberOfRequestsAndOfRoundTrips(t *testing.T) {
 	for seed := range uint64(100) {
 		chance := rand.New(rand.NewPCG(seed, 0))
 		was, now := drawHire(chance), drawHire(chance)
@@ -25,37 +26,43 @@ func TestExplainPredictsTheNumberOfRequests(t *testing.T) {
 		case 1:
 			now = nil
 		}
-		if err := inVirtualTime(t, func(ctx context.Context) error { return explained(ctx, was, now) }); err != nil {
+		follow, parallel := patterns.Follow(chance.IntN(2)), []int{0, 1, 2, 3}[chance.IntN(4)]
+		if err := inVirtualTime(t, func(ctx context.Context) error { return explained(ctx, was, now, follow, parallel) }); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
 }
 
-func explained(ctx context.Context, was, now *hire) error {
+func explained(ctx context.Context, was, now *hire, follow patterns.Follow, parallel int) error {
 	c, err := newCluster(ctx, everyView)
 	if err != nil {
 		return err
 	}
-	s, err := c.start(&process{})
+	before, err := c.start(&process{})
 	if err != nil {
 		return err
 	}
 	// Another entity is in each list, so that no list becomes empty.
 	for _, last := range []string{"Jones", "Smith"} {
-		if _, err := s.Insert(ctx, &hire{Dept: "Sales", ID: "other" + last, Last: last}); err != nil {
+		if _, err := before.Insert(ctx, &hire{Dept: "Sales", ID: "other" + last, Last: last}); err != nil {
 			return err
 		}
 	}
 	if was != nil {
-		if _, err := s.Insert(ctx, was); err != nil {
+		if _, err := before.Insert(ctx, was); err != nil {
 			return err
 		}
+	}
+	c.follow = follow
+	s, err := c.start(&process{parallel: parallel, takes: tenMs})
+	if err != nil {
+		return err
 	}
 	plan, err := s.ExplainChange(was, now)
 	if err != nil {
 		return err
 	}
-	before := s.steps
+	began := time.Now()
 	switch {
 	case was == nil:
 		_, err = s.Insert(ctx, now)
@@ -67,8 +74,8 @@ func explained(ctx context.Context, was, now *hire) error {
 	if err != nil {
 		return err
 	}
-	if made := s.steps - before; made != plan.Requests {
-		return fmt.Errorf("%d requests were made, from %+v to %+v:\n%v\n%v", made, was, now, plan, c.account.Log())
+	if took := time.Since(began); s.steps != plan.Requests || took != time.Duration(plan.RoundTrips)*tenMs {
+		return fmt.Errorf("%d requests were made in %v, from %+v to %+v, at most %d concurrently:\n%v\n%v", s.steps, took, was, now, parallel, plan, c.account.Log())
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 		for at := 0; at <= steps; at++ { // 0 for none
 			points++
 			err := inVirtualTime(t, func(ctx context.Context) error {
-				c, pr, err := prepared(ctx, sc, 0, false)
+				c, pr, err := prepared(ctx, sc, patterns.Immediately, 0, false)
 				if err != nil {
 					return err
 				}

@@ -35,7 +35,17 @@ type Message struct {
 	// Others are the other operations of the transaction, in the same partition: their
 	// Partition is "".
 	Others []Message `json:"o,omitempty"`
+
+	// Grace is set if the message was visible immediately. The operation may be in progress
+	// until the message has this Age.
+	Grace time.Duration `json:"g,omitempty"`
+
+	// Age is how long before its delivery the message was put, 0 if that is unknown.
+	Age time.Duration `json:"-"`
 }
+
+// young reports whether the operations of m may be in progress.
+func (m *Message) young() bool { return 0 < m.Age && m.Age < m.Grace }
 
 // operations returns a message for each operation that m names.
 func (m Message) operations() []Message {

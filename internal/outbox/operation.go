@@ -21,6 +21,7 @@ type transaction struct {
 	ops   []*operation
 	check bool   // read every local row before writing it: one was not as expected
 	state *state // of the outbox, from the first attempt that needs it
+	hide  bool   // the message is hidden for the grace time even if Config.Later is set: a worker has fenced an attempt
 
 	changed []*operation    // those that change their entity in this attempt
 	local   []view.LocalRow // the rows derived from them that change in this attempt

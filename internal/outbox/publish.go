@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
@@ -63,19 +64,22 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 	if batch.Err() != nil {
 		return nil, t.tooLarge(batch.Err())
 	}
-	if err := t.enqueue(ctx); err != nil {
-		return nil, err
+	if !st.put {
+		st.at = time.Now()
 	}
 	within, cancel := context.WithDeadline(ctx, st.at.Add(s.limit()))
 	defer cancel()
-	if err := t.reserve(within); err != nil {
-		return nil, slow(ctx, within, err)
+	if err := t.prepare(ctx, within); err != nil {
+		return nil, err
 	}
 	done, err := t.commitWithOutbox(ctx, within, batch.Changes())
 	if err != nil {
 		return nil, err
 	}
 	t.state = nil
+	if s.Later {
+		return t.records(done.primaries), nil
+	}
 	etagOf := map[keys.Key]string{}
 	for i, op := range t.changed {
 		etagOf[op.Key] = done.primaries[i]

@@ -166,8 +166,10 @@ func (c *cluster) consistent(ctx context.Context) error {
 }
 
 // sweep sweeps once, without failures.
-func (c *cluster) sweep(ctx context.Context) error {
-	p, err := c.start(&process{})
+func (c *cluster) sweep(ctx context.Context) error { return c.sweepAs(ctx, version{}) }
+
+func (c *cluster) sweepAs(ctx context.Context, v version) error {
+	p, err := c.start(&process{version: v})
 	if err != nil {
 		return err
 	}

@@ -102,6 +102,11 @@ func (r *storeRun) changeAll(ctx context.Context, v version) {
 		each(repair) // adds up a counter whose row was deleted
 		r.check("recovery of the repair", r.recoverAs(ctx, v))
 	}
+	if v.retired != nil { // later programs cannot release a reservation of the view
+		time.Sleep(3 * testGrace)
+		r.check("sweep", r.sweepAs(ctx, v))
+		r.check("recovery from the sweep", r.recoverAs(ctx, v))
+	}
 	r.check("last state", p.SetViewState(ctx, r.added, last))
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -18,12 +20,23 @@ import (
 // the rows that it has reserved.
 type state struct {
 	receipt Receipt
-	put     bool      // the message is in the queue
-	at      time.Time // just before it was put
+	put     bool          // the message is in the queue
+	tried   chan struct{} // of this attempt; is closed when put is final
+	at      time.Time     // just before it was put
 	parts   []*part
 	fenced  bool // no transaction with these ids can succeed any more
 	open    bool // the transaction may have been applied
-	unclear bool // a reservation may still be made that its part does not show
+
+	mu      sync.Mutex // guards what follows, and the reservations of the parts
+	unclear bool       // a reservation may still be made that its part does not show
+}
+
+// add records a reservation.
+func (st *state) add(pt *part, ref view.RowRef, r *reservation, unclear bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	pt.reserved[ref] = r
+	st.unclear = st.unclear || unclear
 }
 
 // part is the state of one operation, which has an outbox row.
@@ -102,15 +115,40 @@ func (st *state) message(partition string) Message {
 	return m
 }
 
+// prepare is what comes before the transaction: it puts the message and reserves the rows,
+// concurrently. After a failure it reserves no further row. It cancels no request, because the
+// outcome would be unknown.
+func (t *transaction) prepare(ctx, within context.Context) error {
+	var failed atomic.Bool
+	steps := t.reservations(within, &failed)
+	if !t.state.put {
+		t.state.tried = make(chan struct{})
+		steps = slices.Insert(steps, 0, func() error { return t.enqueue(ctx) })
+	}
+	errs := make([]error, len(steps))
+	t.store.each(len(steps), func(i int) {
+		if errs[i] = steps[i](); errs[i] != nil {
+			failed.Store(true)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return slow(ctx, within, err)
+		}
+	}
+	return nil
+}
+
 // enqueue is step 1: it puts the transaction's message in the queue, invisible for the
-// grace time.
+// grace time or, if a worker is to do what follows the transaction, visible immediately.
 func (t *transaction) enqueue(ctx context.Context) error {
 	st := t.state
-	if st.put {
-		return nil
+	defer close(st.tried)
+	m, hidden := st.message(t.partition()), t.store.Grace
+	if t.store.Later && !t.hide {
+		m.Grace, hidden = hidden, 0
 	}
-	st.at = time.Now()
-	receipt, err := t.store.Queue.Put(ctx, st.message(t.partition()), t.store.Grace)
+	receipt, err := t.store.Queue.Put(ctx, m, hidden)
 	if err != nil {
 		return fmt.Errorf("%s: outbox message: %w", t.name(), azerr.Seal(err))
 	}
@@ -137,36 +175,38 @@ func slow(ctx, within context.Context, err error) error {
 	return err
 }
 
-// reserve is step 2: it inserts or marks every unique row that the transaction is going
-// to imply, so that no other primary can have it. It also adopts the rows of the old version
-// that have no marker: after the transaction a worker could not recognize them.
-func (t *transaction) reserve(ctx context.Context) error {
+// reservations returns step 2, a function for each row. It inserts or marks every unique row
+// that the transaction is going to imply, so that no other primary can have it. It also adopts
+// the rows of the old version that have no marker: after the transaction a worker could not
+// recognize them. A function does nothing if failed is set.
+func (t *transaction) reservations(ctx context.Context, failed *atomic.Bool) (steps []func() error) {
 	for _, op := range t.changed {
 		for i := range op.remote {
 			d := &op.remote[i]
-			if d.Adopts() {
-				if err := t.adoptRow(ctx, d); err != nil {
-					return op.failed(fmt.Errorf("%s: %w", op.Op, err))
-				}
-			}
-			if !d.Unique() {
+			step := t.reserveRow
+			switch {
+			case d.Adopts():
+				step = t.adoptRow
+			case !d.Unique():
 				continue
 			}
-			table, ok := t.store.tableOf(d.View)
-			if !ok {
-				return op.failed(fmt.Errorf("%s: %w", op.Op, view.BadView(d.View.Name, "its target takes no unique rows")))
-			}
-			if err := t.reserveRow(ctx, table, op, d); err != nil {
-				return op.failed(fmt.Errorf("%s: %w", op.Op, err))
-			}
+			steps = append(steps, func() error {
+				if failed.Load() {
+					return nil
+				}
+				if err := step(ctx, op, d); err != nil {
+					return op.failed(fmt.Errorf("%s: %w", op.Op, err))
+				}
+				return nil
+			})
 		}
 	}
-	return nil
+	return steps
 }
 
 // adoptRow adds the marker to a row of the old version that has none. One request, two if
 // there is such a row, two more for each conflict.
-func (t *transaction) adoptRow(ctx context.Context, d *view.Diff) error {
+func (t *transaction) adoptRow(ctx context.Context, _ *operation, d *view.Diff) error {
 	table, ok := t.store.tableOf(d.View)
 	if !ok {
 		return nil
@@ -189,8 +229,14 @@ func (t *transaction) adoptRow(ctx context.Context, d *view.Diff) error {
 }
 
 // reserveRow reserves one row. One request if the row is free, two more for each
-// conflict.
-func (t *transaction) reserveRow(ctx context.Context, table *view.Table, op *operation, d *view.Diff) error {
+// conflict. Until the message is in the queue it only inserts a row: readers ignore it, and
+// the next operation that needs the key fences this one. A mark on a row that exists would keep
+// other operations from removing the row.
+func (t *transaction) reserveRow(ctx context.Context, op *operation, d *view.Diff) error {
+	table, ok := t.store.tableOf(d.View)
+	if !ok {
+		return view.BadView(d.View.Name, "its target takes no unique rows")
+	}
 	c := d.Claim()
 	c.Op = op.part.id
 	ref := d.Ref(d.View)
@@ -209,6 +255,11 @@ func (t *transaction) reserveRow(ctx context.Context, table *view.Table, op *ope
 		}
 		r := &reservation{view: d.View}
 		inserts := found.Absent()
+		if !inserts {
+			if <-t.state.tried; !t.state.put {
+				return nil // the transaction ends
+			}
+		}
 		if changed {
 			r.etag, err = table.Client.Write(ctx, w)
 		}
@@ -216,13 +267,12 @@ func (t *transaction) reserveRow(ctx context.Context, table *view.Table, op *ope
 			if !inserts {
 				r.etag = ""
 			}
-			op.part.reserved[ref] = r
+			t.state.add(op.part, ref, r, false)
 			return nil
 		}
 		var e *azerr.Error
 		if errors.As(err, &e) && e.Unsure {
-			t.state.unclear = true
-			op.part.reserved[ref] = &reservation{view: d.View}
+			t.state.add(op.part, ref, &reservation{view: d.View}, true)
 		}
 		if err = view.Raced(ctx, err); !errors.Is(err, view.ErrRaced) || try >= t.store.Tries {
 			return err
@@ -255,7 +305,8 @@ func (s *Store) resolveOwner(ctx context.Context, d *view.Diff, owned *view.Owne
 func (t *transaction) release(ctx context.Context) {
 	st := t.state
 	t.state = nil
-	if st == nil || !st.put || st.open || ctx.Err() != nil {
+	t.hide = t.hide || st != nil && st.fenced
+	if st == nil || st.open || ctx.Err() != nil {
 		return
 	}
 	released := true
@@ -266,17 +317,22 @@ func (t *transaction) release(ctx context.Context) {
 			}
 		}
 	}
-	if released && !st.fenced && !st.unclear && !t.late.Any() { // otherwise the message is still needed
+	if released && st.put && !st.fenced && !st.unclear && !t.late.Any() { // otherwise the message is still needed
 		_ = t.store.Queue.Delete(ctx, st.receipt)
 	}
 }
 
+// releaseRow removes a reservation. If there is no message, it only tries to delete a row that
+// the operation has inserted: a late request of a drain would need a correction.
 func (s *Store) releaseRow(ctx context.Context, st *state, pt *part, ref view.RowRef, r *reservation) error {
 	if t, ok := s.tableOf(r.view); ok && r.etag != "" {
 		_, err := t.Client.Write(ctx, txn.Delete(ref.Key(), r.etag))
 		if err == nil || errors.Is(err, azerr.ErrNotFound) {
 			return nil
 		}
+	}
+	if !st.put {
+		return nil
 	}
 	_, err := s.drain(ctx, &drain{primary: pt.primary, op: pt.id, refs: []view.RowRef{ref}, began: st.at})
 	return err

@@ -28,6 +28,7 @@ type Config struct {
 	Expiry time.Duration // how long the record of a completed operation is kept
 
 	GuardInserts bool // every insert has an outbox row
+	Later        bool // a worker does what follows the transaction
 	Parallel     int  // requests of one operation in flight
 	Tries        int  // attempts of one operation
 

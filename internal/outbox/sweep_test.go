@@ -18,7 +18,7 @@ func TestSweepRepairsAfterTheQueueIsLost(t *testing.T) {
 		killed := true
 		for at := 1; killed; at++ {
 			err := inVirtualTime(t, func(ctx context.Context) error {
-				c, pr, err := prepared(ctx, sc, at, true)
+				c, pr, err := prepared(ctx, sc, patterns.Immediately, at, true)
 				if err != nil {
 					return err
 				}

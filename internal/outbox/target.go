@@ -18,6 +18,7 @@ type target struct {
 	found view.Found
 
 	reservedETag  string // of this operation's own reservation, which is replaced without reading it
+	unchecked     bool   // a write was sent that is correct only if the primary has not changed
 	rereadPrimary bool   // the primary must be read after the row
 }
 
@@ -89,10 +90,26 @@ func (s *Store) readRows(ctx context.Context, targets []target) error {
 			read = append(read, &targets[i])
 		}
 	}
-	return parallel.Each(ctx, len(read), s.Parallel, func(ctx context.Context, i int) (err error) {
-		read[i].found, err = read[i].table.Read(ctx, &read[i].claim)
+	return parallel.Each(ctx, len(read), s.Parallel, func(ctx context.Context, i int) error { return s.readTarget(ctx, read[i]) })
+}
+
+// readTarget reads the row of a target. One request, if the claim takes no more, and another
+// one if a different operation of the primary has reserved the row. If that operation is
+// decided, the row is no longer held for it. The primary must then be read afterwards, so that
+// its version includes the operation.
+func (s *Store) readTarget(ctx context.Context, t *target) (err error) {
+	if t.found, err = t.table.Read(ctx, &t.claim); err != nil {
 		return err
-	})
+	}
+	op, err := t.claim.HeldBy(t.found)
+	if err != nil || op == "" {
+		return err
+	}
+	_, decided, err := s.readRecord(ctx, t.claim.Owner.Partition, op)
+	if decided {
+		t.claim.Decided, t.rereadPrimary = op, true
+	}
+	return err
 }
 
 // each calls do(0) to do(n-1) concurrently, within the limit of the Store.
@@ -117,16 +134,21 @@ func (t *target) want(rows []view.Derived, listed, byHand bool) {
 	}
 }
 
-// write is the one conditional write of a target in a round.
+// write is the one conditional write of a target in a round. A write over the reservation of
+// the operation itself cannot be outdated: an operation that has changed the row since replaces
+// or deletes the reservation, because no version of the primary implies it.
 func (t *target) write(ctx context.Context) (wrote bool, err error) {
 	switch {
 	case t.table == nil:
-		return t.view.Shape.Target.(view.Reconciler).Reconcile(ctx, t.claim)
+		wrote, err = t.view.Shape.Target.(view.Reconciler).Reconcile(ctx, t.claim)
 	case t.reservedETag != "" && t.claim.Wanted:
 		w := txn.Over(t.claim.Key, txn.Row{ETag: t.reservedETag}, t.claim.Body)
 		return true, t.table.Send(ctx, []*wire.Write{&w})
 	case t.reservedETag != "":
 		return false, view.ErrRaced // the primary has changed: read the row first
+	default:
+		wrote, err = t.table.Write(ctx, &t.claim, t.found)
 	}
-	return t.table.Write(ctx, &t.claim, t.found)
+	t.unchecked = wrote
+	return wrote, err
 }

@@ -18,7 +18,7 @@ import (
 //
 // If retryAfter is positive the message is to be delivered again after that time. If it
 // is zero and err is nil, the message is to be deleted. After an error the message is to
-// be delivered again with back-off.
+// be delivered again, after retryAfter if that is positive, else with back-off.
 //
 // The error is a [*view.MismatchError] if the message concerns a view which the Store does
 // not have, or has with another definition: it is left to another version of the program.
@@ -30,16 +30,35 @@ func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duratio
 	s.each(len(ops), func(i int) {
 		if errs[i] = s.knows(ops[i].Reserved, ""); errs[i] == nil {
 			all[i].Message = ops[i]
-			all[i].record, errs[i] = s.decide(ctx, m.Partition, ops[i].ID)
+			all[i].record, errs[i] = s.recordOf(ctx, &ops[i], m.young())
 		}
 	})
 	if err = errors.Join(errs...); err == nil {
 		retryAfter, err = s.processRecords(ctx, all, began)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("outbox message: %w", err)
+	if errors.Is(err, errInProgress) {
+		retryAfter = min(max(m.Age, time.Second), m.Grace-m.Age)
 	}
-	return retryAfter, nil
+	if err != nil {
+		err = fmt.Errorf("outbox message: %w", err)
+	}
+	return retryAfter, err
+}
+
+// errInProgress means that an operation has not been applied yet, and is too young to be fenced.
+var errInProgress = azerr.Sentinel("the operation may be in progress")
+
+// recordOf returns the outbox row of an operation. It inserts a fence if there is none, unless
+// the message is young.
+func (s *Store) recordOf(ctx context.Context, m *Message, young bool) (record, error) {
+	if !young {
+		return s.decide(ctx, m.Partition, m.ID)
+	}
+	r, ok, err := s.readRecord(ctx, m.Partition, m.ID)
+	if err == nil && !ok {
+		err = errInProgress
+	}
+	return r, err
 }
 
 // found is an operation whose outbox row is known.

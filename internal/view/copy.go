@@ -38,7 +38,7 @@ type CopyClaim struct {
 	Over *keys.Key
 
 	// Decided is an operation of Primary of which it is certain that it was applied, or
-	// never will be: a reservation may replace its mark.
+	// never will be: its mark does not hold the row.
 	Decided string
 }
 
@@ -56,7 +56,7 @@ func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) 
 	}
 	own := known && owner.Primary == c.Primary
 	op := row.Text(PropOp)
-	heldByOther := op != "" && op != c.Op // then that operation removes its mark, or the row
+	heldByOther := op != "" && op != c.Op && op != c.Decided // then that operation removes its mark, or the row
 	if c.Body == nil && c.Keep && !owner.Reserved {
 		if !own || op == "" || op != c.Op {
 			return w, false, nil

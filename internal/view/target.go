@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/azpatterns/azpatterns/internal/txn"
@@ -43,6 +44,10 @@ type Claim struct {
 	// Only a reservation is.
 	Keep bool
 
+	// Decided is another operation of Owner of which it was certain, before Owner was read,
+	// that it was applied or never will be: its mark does not hold the row.
+	Decided string
+
 	Op    string    // the operation that is being completed
 	Body  []byte    // of a wanted copy: the whole row
 	Old   []byte    // of a copy: the row that an earlier version implied, if known
@@ -51,6 +56,23 @@ type Claim struct {
 	// MayOverwrite reports whether a row that belongs to another primary may be
 	// overwritten, because that primary no longer implies it. If nil, it may not.
 	MayOverwrite func(context.Context, *OwnedByOther) (bool, error)
+}
+
+// HeldBy returns the operation that has reserved the row of a copy, if it is one of Owner but
+// not c.Op, and "" otherwise.
+func (c *Claim) HeldBy(found Found) (op string, err error) {
+	if c.View.Shape.Kind != Copies || !bytes.Contains(found.Row.Body, []byte(PropOp)) {
+		return "", nil
+	}
+	row, err := found.Row.Content()
+	if err != nil {
+		return "", err
+	}
+	owner, known, err := c.View.ownerOf(c.Key, row.Properties)
+	if op = row.Text(PropOp); err != nil || !known || owner.Primary != c.Owner || op == c.Op {
+		return "", err
+	}
+	return op, nil
 }
 
 // Found is what was read to carry out a claim. The zero Found means that nothing is
@@ -72,7 +94,7 @@ func (c *Claim) writes(found Found, former *keys.Key) ([]*wire.Write, error) {
 	var err error
 	switch c.View.Shape.Kind {
 	case Copies:
-		cc := CopyClaim{View: c.View, Key: c.Key, Primary: c.Owner, Op: c.Op, Body: c.Body, Old: c.Old, Keep: c.Keep, Over: former}
+		cc := CopyClaim{View: c.View, Key: c.Key, Primary: c.Owner, Op: c.Op, Body: c.Body, Old: c.Old, Keep: c.Keep, Over: former, Decided: c.Decided}
 		w, needed, err = cc.write(found.Row)
 	case Members:
 		w, needed, err = c.memberWrite(found.Row)

@@ -38,8 +38,7 @@ func (d *delivery) final(request func(context.Context) error) error {
 // is visible again, it releases the message without calling the handler. work is the parent
 // of the handler's context.
 func (w *Worker) process(poll, work context.Context, m *message, timers *sync.WaitGroup) {
-	d := &delivery{w: w, m: m, received: m.hidden, base: context.WithoutCancel(work)}
-	unreadable := d.open()
+	d, unreadable := w.open(work, m)
 	switch {
 	case poll.Err() != nil:
 		d.release(ErrStopped)
@@ -75,6 +74,21 @@ func (w *Worker) process(poll, work context.Context, m *message, timers *sync.Wa
 	}()
 	err = d.call(ctx, h.handle)
 }
+
+// open begins the delivery of a message. The error is that of decoding it.
+func (w *Worker) open(work context.Context, m *message) (*delivery, error) {
+	d := &delivery{w: w, m: m, received: m.hidden, base: context.WithoutCancel(work)}
+	return d, d.open()
+}
+
+// release makes a message that was not started visible to other workers.
+func (w *Worker) release(work context.Context, m *message, cause error) {
+	d, _ := w.open(work, m)
+	d.release(cause)
+}
+
+// errBusy is why a message was released that no handler could start in time.
+var errBusy = azerr.Sentinel("no handler became free")
 
 // exhausted reports whether the message has used all its attempts. Without a poison queue
 // only every second further delivery is an attempt, so that a message that kills its worker

@@ -2,6 +2,7 @@ package eventual
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"time"
@@ -95,10 +96,10 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 		if e.Claim, err = storePayload(ctx, o.Container, body); err != nil {
 			return err
 		}
+		whole, err = marshal(&e)
 	}
-	text, err := e.encode()
 	if err == nil {
-		_, _, err = queue{client}.put(ctx, text, o.Delay, o.TTL)
+		err = queue{client}.add(ctx, base64.StdEncoding.EncodeToString(whole), o.Delay, o.TTL)
 	}
 	if err != nil && e.Claim != nil && refused(err) {
 		err = errors.Join(err, deletePayload(ctx, o.Container, e.Claim)) // no message refers to it

@@ -112,7 +112,7 @@ const (
 	Poisoned                // moved to the poison queue
 	Parked                  // hidden for 7 days, because there is no poison queue to move it to
 	Lost                    // another worker has received the message, or will
-	Released                // made visible again because the worker stops
+	Released                // made visible again because the worker stops, or because no handler became free
 )
 
 var outcomeNames = [...]string{"done", "retrying", "snoozed", "poisoned", "parked", "lost", "released"}

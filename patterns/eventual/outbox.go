@@ -106,7 +106,8 @@ func (o *Outbox) Delete(ctx context.Context, r patterns.Receipt) error {
 type Drainer interface {
 	// Handle processes an outbox message. If retryAfter is positive, the work is done
 	// except for the late check, for which the same message is to be delivered again after
-	// that time. An error means that the message is to be delivered again soon.
+	// that time. An error means that the message is to be delivered again soon; with a
+	// positive retryAfter, that it came too early and is to be delivered again after that time.
 	Handle(ctx context.Context, w patterns.OutboxMessage) (retryAfter time.Duration, err error)
 }
 
@@ -140,8 +141,11 @@ func HandleOutbox(w *Worker, name string, store Drainer) {
 		if err := d.decode(&m); err != nil {
 			return Cancel(err)
 		}
+		m.Age = d.m.age()
 		retryAfter, err := store.Handle(ctx, m)
 		switch {
+		case err != nil && retryAfter > 0:
+			return Snooze(retryAfter)
 		case err == nil && retryAfter > 0:
 			return &lateCheckError{snoozeError{retryAfter}}
 		case errors.As(err, new(*patterns.ViewMismatchError)):

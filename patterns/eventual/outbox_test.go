@@ -108,7 +108,11 @@ func TestWorkerFinishesInterruptedStoreOperations(t *testing.T) {
 				if _, err := store.Insert(t.Context(), ken("old")); err != nil {
 					t.Fatal(err)
 				}
-				return scenario{func() { _ = change(t.Context(), store) }, s.drain(t), func(string) {
+				finish := func() {
+					released(t, s.queue, store)
+					s.drain(t)()
+				}
+				return scenario{func() { _ = change(t.Context(), store) }, finish, func(string) {
 					item, err := store.Get(t.Context(), keyKen)
 					if err != nil && !errors.Is(err, patterns.ErrNotFound) {
 						t.Fatal(err)

@@ -58,14 +58,14 @@ func (d *delivery) putPoison(texts []string) error {
 // putOrCreate adds a message that becomes visible after delay, and creates the queue if it
 // does not exist.
 func putOrCreate(ctx context.Context, q queue, text string, delay time.Duration) error {
-	_, _, err := q.put(ctx, text, delay, 0)
+	err := q.add(ctx, text, delay, 0)
 	if !hasCode(err, "QueueNotFound") {
 		return err
 	}
 	if err := q.create(ctx); err != nil {
 		return err
 	}
-	_, _, err = q.put(ctx, text, delay, 0)
+	err = q.add(ctx, text, delay, 0)
 	return err
 }
 

@@ -218,7 +218,7 @@ func (p *PoisonQueue) replay(ctx context.Context, pm *PoisonMessage) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := p.main.put(ctx, text, 0, 0); err != nil {
+	if err := p.main.add(ctx, text, 0, 0); err != nil {
 		return err
 	}
 	// If another client has received the message since, it may be replayed twice. This

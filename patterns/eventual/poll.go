@@ -3,67 +3,144 @@ package eventual
 import (
 	"context"
 	"sync"
-
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"time"
 )
+
+// poller receives messages for the handlers of a Worker. It receives more than there are free
+// handlers if these are fast: a handler that ends then has its next message, and one request
+// receives many. All its methods run in the goroutine of [Worker.poll].
+type poller struct {
+	*Worker
+	poll, work       context.Context
+	handlers, timers *sync.WaitGroup
+
+	held    []*message // received and not started, oldest first
+	running int        // messages that were started
+	ended   chan time.Duration
+	took    time.Duration // by a message that was started, on average; 0 if unknown
+}
+
+// A worker holds as many messages as are likely to be started within holdAhead. It releases
+// one that was not started within holdLimit, for other workers, and before a third of its
+// visibility timeout has passed: then its lease would have to be renewed.
+const (
+	holdAhead = time.Second
+	holdLimit = 5 * time.Second
+)
+
+// received is the result of a request for messages.
+type received struct {
+	messages []message
+	err      error
+}
 
 // poll receives messages and starts handlers until ctx ends. It returns an error only
 // if the first request is refused.
 func (w *Worker) poll(ctx, work context.Context, handlers, timers *sync.WaitGroup) error {
-	slots := make(chan struct{}, w.opts.Parallel)
-	pause := w.opts.PollMin
-	for first := true; ; first = false {
-		n := acquire(ctx, slots)
-		if n == 0 {
-			return nil
-		}
-		// The end of ctx does not cancel a poll that is under way: the messages that it
-		// receives would stay invisible until their visibility timeout ends.
-		ms, err := w.queue.receive(work, n, w.opts.Visibility)
-		for range n - len(ms) {
-			<-slots
-		}
-		for i := range ms {
+	p := &poller{Worker: w, poll: ctx, work: work, handlers: handlers, timers: timers, ended: make(chan time.Duration, w.opts.Parallel)}
+	hold := time.NewTimer(0)
+	defer hold.Stop()
+	results := make(chan received, 1)
+	var paused <-chan time.Time
+	pause, first, polling := w.opts.PollMin, true, false
+	for stop := ctx.Done(); ; {
+		p.startHeld()
+		if n := p.room(); n > 0 && !polling && paused == nil && stop != nil {
+			polling = true
 			handlers.Go(func() {
-				defer func() { <-slots }()
-				w.process(ctx, work, &ms[i], timers)
+				// The end of ctx does not cancel a poll that is under way: the messages that it
+				// receives would stay invisible until their visibility timeout ends.
+				ms, err := w.queue.receive(work, n, w.opts.Visibility)
+				results <- received{ms, err}
 			})
 		}
-		if err != nil && ctx.Err() == nil {
-			if first && refused(err) {
-				return err
-			}
-			w.opts.Logger.Error("eventual: poll failed", "error", err)
-		}
-		if len(ms) > 0 {
-			pause = w.opts.PollMin
-			continue
-		}
-		if parallel.Sleep(ctx, jitter(pause, 0.25)) != nil {
+		if stop == nil && !polling {
 			return nil
 		}
-		pause = min(2*pause, w.opts.PollMax)
+		if len(p.held) > 0 {
+			hold.Reset(time.Until(p.held[0].hidden.Add(p.holdLimit())))
+		}
+		select {
+		case <-stop:
+			stop = nil
+		case <-paused:
+			paused = nil
+		case took := <-p.ended:
+			p.end(took)
+		case <-hold.C:
+			p.releaseOverdue()
+		case r := <-results:
+			polling = false
+			if r.err != nil && stop != nil && ctx.Err() == nil {
+				if first && refused(r.err) {
+					return r.err
+				}
+				w.opts.Logger.Error("eventual: poll failed", "error", r.err)
+			}
+			first = false
+			for i := range r.messages {
+				p.held = append(p.held, &r.messages[i])
+			}
+			if len(r.messages) > 0 {
+				pause = w.opts.PollMin
+				continue
+			}
+			paused = time.After(jitter(pause, 0.25))
+			pause = min(2*pause, w.opts.PollMax)
+		}
 	}
 }
 
-// acquire waits for a free slot, then takes all free slots that one poll can use, and
-// returns their number. It returns 0 if ctx has ended.
-func acquire(ctx context.Context, slots chan struct{}) int {
-	if ctx.Err() != nil {
-		return 0
-	}
-	select {
-	case slots <- struct{}{}:
-	case <-ctx.Done():
-		return 0
-	}
-	n := 1
-	for ; n < maxReceive; n++ {
-		select {
-		case slots <- struct{}{}:
-		default:
-			return n
+// startHeld starts the handlers of messages that were received, as far as handlers are free.
+// When the worker stops, it releases the messages.
+func (p *poller) startHeld() {
+	for len(p.held) > 0 && (p.running < p.opts.Parallel || p.poll.Err() != nil) {
+		m := p.held[0]
+		p.held = p.held[1:]
+		if p.poll.Err() != nil {
+			p.handlers.Go(func() { p.release(p.work, m, ErrStopped) })
+			continue
 		}
+		p.running++
+		p.handlers.Go(func() {
+			began := time.Now()
+			defer func() { p.ended <- time.Since(began) }()
+			p.process(p.poll, p.work, m, p.timers)
+		})
 	}
-	return n
+}
+
+// end takes note of a message that took so long from its start.
+func (p *poller) end(took time.Duration) {
+	p.running--
+	if p.took == 0 {
+		p.took = took
+	}
+	p.took = max(p.took+(took-p.took)/8, 1)
+}
+
+// room returns how many messages to ask for now: none if few can be held, and no handler waits
+// for one.
+func (p *poller) room() int {
+	ahead := 0
+	if p.took > 0 {
+		ahead = int(min(holdAhead*time.Duration(p.opts.Parallel)/p.took, maxReceive))
+	}
+	n := p.opts.Parallel - p.running + ahead - len(p.held)
+	if idle := p.running < p.opts.Parallel && len(p.held) == 0; !idle && n < (ahead+1)/2 {
+		return 0
+	}
+	return min(n, maxReceive)
+}
+
+func (p *poller) holdLimit() time.Duration { return min(holdLimit, p.opts.Visibility/3) }
+
+// releaseOverdue releases the messages that were held for too long. It assumes that all
+// handlers take as long, until the next one ends.
+func (p *poller) releaseOverdue() {
+	for len(p.held) > 0 && time.Since(p.held[0].hidden) >= p.holdLimit() {
+		m := p.held[0]
+		p.held, p.took = p.held[1:], max(p.took, p.holdLimit()*maxReceive)
+		p.handlers.Go(func() { p.release(p.work, m, errBusy) })
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/limit"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 )
@@ -50,6 +51,14 @@ func (m *message) now() time.Time {
 	return time.Now()
 }
 
+// age returns how long ago the message was put, at least a nanosecond: 0 if that is unknown.
+func (m *message) age() time.Duration {
+	if m.inserted.IsZero() {
+		return 0
+	}
+	return max(m.now().Sub(m.inserted), 1)
+}
+
 // overdue reports whether other clients may have received the message since this one did.
 func (m *message) overdue() bool { return servicetime.Elapsed(m.hidden) >= m.hiddenFor }
 
@@ -69,6 +78,13 @@ func (m *message) untilExpiry(d time.Duration) time.Duration {
 // queue is a queue client whose errors match the sentinels of this package and of
 // package patterns.
 type queue struct{ client *azqueue.QueueClient }
+
+// add is put for a caller that does not need the names of the message. A client that was
+// built with [patterns.LimitReplies] then does not decode them.
+func (q queue) add(ctx context.Context, text string, delay, ttl time.Duration) error {
+	_, _, err := q.put(limit.WithoutBody(ctx), text, delay, ttl)
+	return err
+}
 
 // put adds a message that becomes visible after delay and lives for ttl; a ttl of 0
 // means that it never expires. One request. If its response is lost, the SDK repeats

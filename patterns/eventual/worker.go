@@ -163,9 +163,14 @@ func (w *Worker) handle(kind string, err error, h handler) {
 // failures are logged; Run then polls again as after an empty response. Registrations
 // refused while the worker runs are returned when Run ends.
 //
-// Requests: one for each poll, which receives as many messages as there are free
-// handlers, at most 32. One for each job, to delete its message, and one more for each
-// third of the visibility timeout that it runs. If the payload is in a blob, one to read
+// The worker receives more messages than it has free handlers if these are fast: as many as
+// they are likely to start within a second. A message that is held longer than 5 seconds, or
+// a third of the visibility timeout, is released for other workers.
+//
+// Requests: one for each poll, which receives at most 32 messages. A busy worker with fast
+// handlers receives 16 or more with each, so it makes about 1.06 requests for each job that
+// succeeds. One for each job, to delete its message, and one more for each third of the
+// visibility timeout that it runs. If the payload is in a blob, one to read
 // it and one to delete it. A failed attempt takes one request, the move to the poison
 // queue or to the queue for late checks two.
 func (w *Worker) Run(ctx context.Context) error {

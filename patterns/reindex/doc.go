@@ -45,7 +45,9 @@
 //     removes the rows of each entity that it changes.
 //  4. Wait as above, and run Backfill, which now removes the rows of all entities. Rows of
 //     counters stay, without the part of any entity.
-//  5. Wait until the outbox queue is empty. Then deploy a version without the view.
+//  5. If the view has unique rows in other partitions, call [patterns.Store.Sweep]. It releases
+//     rows that processes had reserved when they were killed.
+//  6. Wait until the outbox queue is empty. Then deploy a version without the view.
 //
 // If the code of the view no longer exists, name the view only in Retired. Then its rows
 // stay, also of entities that are deleted, until they are removed by hand.
