@@ -144,10 +144,13 @@ func (t *transaction) explain() *Explanation {
 	if len(read) > 0 {
 		x.step(Before, "read", len(read), read...)
 	}
-	if len(t.changed) == 0 {
+	if t.changesNothing() {
 		return x // there is nothing to delete
 	}
-	x.readLocal(t.local)
+	found := t.repairsRows() && len(read) == 0
+	if !found {
+		x.readLocal(t.local)
+	}
 	outbox := t.needOutbox()
 	if len(outbox) > 0 {
 		x.step(Before, "put a message in the outbox queue", 1)
@@ -155,7 +158,7 @@ func (t *transaction) explain() *Explanation {
 	}
 	x.transaction(t, outbox)
 	if len(remote) > 0 {
-		x.drain(t.store, remote, len(outbox))
+		x.drain(t, remote, found, len(outbox))
 	}
 	switch len(outbox) {
 	case 0:
@@ -219,8 +222,8 @@ func (x *Explanation) transaction(t *transaction, outbox []*operation) {
 }
 
 // drain lists what a writer does for the remote rows of so many primaries if no other client
-// interferes.
-func (x *Explanation) drain(s *Store, remote []view.Diff, primaries int) {
+// interferes. found means that they were read before.
+func (x *Explanation) drain(t *transaction, remote []view.Diff, found bool, primaries int) {
 	var reads, writes []StepRow
 	released := map[keys.Key]bool{} // the primaries that release a unique row
 	for i := range remote {
@@ -229,10 +232,11 @@ func (x *Explanation) drain(s *Store, remote []view.Diff, primaries int) {
 		row := StepRow{d.View.Name, verbOf(d) + " " + name, d.Key}
 		writes = append(writes, row)
 		row.Action = "read " + name
-		if _, table := s.tableOf(d.View); !table {
+		if _, table := t.store.tableOf(d.View); !table {
 			row.Action = fmt.Sprintf("read %s in %s", name, d.View.TargetID())
 		}
 		switch {
+		case found:
 		case d.View.Shape.Kind == view.Copies && !d.Repair && (d.Unique() || d.Old == nil):
 		case d.View.Shape.Kind == view.Merges:
 			mark := row
@@ -241,7 +245,7 @@ func (x *Explanation) drain(s *Store, remote []view.Diff, primaries int) {
 		default:
 			reads = append(reads, row)
 		}
-		if d.New == nil && d.Old.Copy.Unique && !d.Repair {
+		if d.New == nil && !d.Repair && d.Old.Copy.Unique || t.of(d.Primary).was == nil && d.Repair {
 			released[d.Primary] = true
 		}
 	}
@@ -249,7 +253,7 @@ func (x *Explanation) drain(s *Store, remote []view.Diff, primaries int) {
 		x.step(Eventual, "read what is to be changed", len(reads), reads...)
 	}
 	if len(released) > 0 {
-		x.step(Eventual, "read the primary, to release unique rows", len(released))
+		x.step(Eventual, "read the primary, to release rows", len(released))
 	}
 	x.step(Eventual, "write the rows elsewhere", len(writes), writes...)
 	x.step(Eventual, "check that the primary is unchanged", primaries)

@@ -19,7 +19,12 @@ func (t *transaction) addLocal(ctx context.Context, batch *txn.Batch) error {
 	found := make([]*txn.Row, len(t.local))
 	var read []int
 	for i := range t.local {
-		if t.check || !t.local[i].Blind() {
+		r := &t.local[i]
+		if t.repairsRows() {
+			d := &r.Diffs[0]
+			row := t.of(d.Primary).Found[d.Ref(d.View)].Row
+			found[i] = &row
+		} else if t.check || !r.Blind() {
 			read = append(read, i)
 		}
 	}

@@ -43,6 +43,9 @@ func (t *transaction) plan(ctx context.Context) error {
 	}
 	err := parallel.Each(ctx, len(read), t.store.Parallel, func(ctx context.Context, i int) (err error) {
 		op := read[i]
+		if err := t.store.findLocal(ctx, op); err != nil {
+			return op.failed(err)
+		}
 		if op.was, op.over, err = t.store.read(ctx, op.Key); errors.Is(err, azerr.ErrNotFound) {
 			err = nil
 		}
@@ -60,8 +63,8 @@ func (t *transaction) plan(ctx context.Context) error {
 		}
 		if op.was != nil || op.now != nil {
 			t.changed = append(t.changed, op)
-			local = append(local, diffs...)
 		}
+		local = append(local, diffs...)
 	}
 	if t.local, err = view.LocalRows(local); err != nil {
 		return t.failedDiff(err)
@@ -85,6 +88,9 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	old, err := s.Views.Before(listing).Derive(valueOf(op.was), op.Key) // before Next, which may change what was refers to
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
+	}
+	if op.Rows != nil {
+		return s.repairs(op, old)
 	}
 	if op.now, err = op.Next(op.was); err != nil {
 		return nil, err
