@@ -147,9 +147,8 @@ func (t *transaction) explain() *Explanation {
 	if t.changesNothing() {
 		return x // there is nothing to delete
 	}
-	found := t.repairsRows() && len(read) == 0
-	if !found {
-		x.readLocal(t.local)
+	if !t.repairsRows() {
+		x.readLocal(t)
 	}
 	outbox := t.needOutbox()
 	if len(outbox) > 0 {
@@ -158,7 +157,7 @@ func (t *transaction) explain() *Explanation {
 	}
 	x.transaction(t, outbox)
 	if len(remote) > 0 {
-		x.drain(t, remote, found, len(outbox))
+		x.drain(t, remote, len(outbox))
 	}
 	switch len(outbox) {
 	case 0:
@@ -171,10 +170,10 @@ func (t *transaction) explain() *Explanation {
 }
 
 // readLocal lists the rows that are read in order to be changed.
-func (x *Explanation) readLocal(local []view.LocalRow) {
+func (x *Explanation) readLocal(t *transaction) {
 	var rows []StepRow
-	for i := range local {
-		if r := &local[i]; !r.Blind() {
+	for i := range t.local {
+		if r := &t.local[i]; t.check || !r.Blind() {
 			rows = append(rows, StepRow{r.Diffs[0].View.Name, "read " + rowName(r.Diffs[0].View), r.Key})
 		}
 	}
@@ -222,8 +221,8 @@ func (x *Explanation) transaction(t *transaction, outbox []*operation) {
 }
 
 // drain lists what a writer does for the remote rows of so many primaries if no other client
-// interferes. found means that they were read before.
-func (x *Explanation) drain(t *transaction, remote []view.Diff, found bool, primaries int) {
+// interferes.
+func (x *Explanation) drain(t *transaction, remote []view.Diff, primaries int) {
 	var reads, writes []StepRow
 	released := map[keys.Key]bool{} // the primaries that release a unique row
 	for i := range remote {
@@ -235,6 +234,7 @@ func (x *Explanation) drain(t *transaction, remote []view.Diff, found bool, prim
 		if _, table := t.store.tableOf(d.View); !table {
 			row.Action = fmt.Sprintf("read %s in %s", name, d.View.TargetID())
 		}
+		_, found := t.of(d.Primary).Found[d.Ref(d.View)]
 		switch {
 		case found:
 		case d.View.Shape.Kind == view.Copies && !d.Repair && (d.Unique() || d.Old == nil):

@@ -66,10 +66,26 @@ func (t *transaction) plan(ctx context.Context) error {
 		}
 		local = append(local, diffs...)
 	}
+	t.forgetShared()
 	if t.local, err = view.LocalRows(local); err != nil {
 		return t.failedDiff(err)
 	}
 	return t.checkTogether()
+}
+
+// forgetShared drops what was found of remote rows that several operations write: only the first
+// of them meets what was found.
+func (t *transaction) forgetShared() {
+	seen := map[keys.Key]bool{}
+	for _, op := range t.ops {
+		for i := range op.remote {
+			d := &op.remote[i]
+			if seen[d.Key] {
+				delete(op.Found, d.Ref(d.View))
+			}
+			seen[d.Key] = true
+		}
+	}
 }
 
 // derive fills in the plan of op and returns its local differences.

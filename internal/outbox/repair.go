@@ -81,15 +81,16 @@ func (s *Store) repairs(op *operation, implied []view.Derived) (local []view.Dif
 			break
 		}
 		if op.was != nil {
-			if err = s.Views.CheckView(listing, ref.View); err == nil && s.Views.Adds(ref.View, listing) {
-				err = ErrStale
-			}
+			err = s.Views.CheckView(listing, ref.View)
 		}
 		d := view.Diff{Primary: op.Key, View: v, Key: ref.Key(), Tracked: true, Repair: true}
 		for i := range implied {
 			if implied[i].View == v && implied[i].Key == d.Key {
 				d.Old, d.New = &implied[i], &implied[i]
 			}
+		}
+		if err == nil && d.New != nil && s.Views.Adds(ref.View, listing) {
+			err = ErrStale
 		}
 		switch {
 		case err != nil:
