@@ -98,6 +98,9 @@ func (s sketch) decode() (all []difference, complete bool) {
 			if !ok {
 				continue
 			}
+			if len(all) == len(s) { // an element was added twice, which can mislead without an end
+				return all, false
+			}
 			all = append(all, d)
 			s.add(d.element, -d.sign)
 			queue = append(queue, at[:]...)
