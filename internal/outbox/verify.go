@@ -65,13 +65,10 @@ func (s *Store) Requests(ctx context.Context, ins []*Intent) (int, error) {
 	return t.explain().Requests, nil
 }
 
-// minRange is how many rows are worth a request for the range that contains them. Other rows
-// are between them, so the range may have more pages than the first.
-const minRange = 3
-
 // ReadRows reads rows of a partition, by row key. It reads one page of the range that contains
-// them, if they are three or more. If that does not show the first of them, it reads these one
+// them, if they are several. If that does not show the first of them, it reads these one
 // by one, and so those that follow: no row is read before another one that precedes it in rows.
+// What one request returns is a snapshot of the partition.
 func (s *Store) ReadRows(ctx context.Context, t *view.Table, partition string, rows []string) (found map[string]*fetch.Entry, requests int, err error) {
 	found = map[string]*fetch.Entry{}
 	rows = distinct(rows)
@@ -83,7 +80,7 @@ func (s *Store) ReadRows(ctx context.Context, t *view.Table, partition string, r
 		}
 		return more, err
 	}
-	if len(rows) >= minRange {
+	if len(rows) > 1 {
 		more, err := read(query.And(query.RowKey.Ge(slices.Min(rows)), query.RowKey.Le(slices.Max(rows))))
 		if err != nil || !more {
 			return found, requests, err

@@ -115,7 +115,9 @@ type confirmation struct {
 // the row, and the primary again. If both versions are the same, it was the current one while
 // the row was read.
 //
-//   - So a local row that differs is wrong: its transaction also changes the primary.
+//   - So a local row that differs is wrong: its transaction also changes the primary. If one
+//     request returned both, which is a snapshot of the partition, that is certain without the
+//     second read.
 //   - A remote row may be about to be written, but then its operation has an outbox row, which
 //     is deleted only after the row was written. So the outbox rows are read after the primary
 //     and before the row. If the operation is not among them, and the row differs, it is wrong.
@@ -153,7 +155,9 @@ func (c *confirmation) try(ctx context.Context, rows []suspect) (sure, again []s
 			local = append(local, s.Ref.Row)
 		}
 	}
+	sent := c.Requests.Confirm
 	entries, err := c.read(ctx, c.tables[0], rows[0].Primary.Partition, append(primaries, local...))
+	snapshot := c.Requests.Confirm == sent+1
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,9 +172,17 @@ func (c *confirmation) try(ctx context.Context, rows []suspect) (sure, again []s
 	if err != nil || len(rows) == 0 {
 		return nil, nil, err
 	}
+	var rest []suspect
 	primaries = nil
 	for _, s := range rows {
-		primaries = append(primaries, s.Primary.Row)
+		if snapshot && !s.remote() && !s.merged() {
+			sure = append(sure, s)
+			continue
+		}
+		rest, primaries = append(rest, s), append(primaries, s.Primary.Row)
+	}
+	if rows = rest; len(rows) == 0 {
+		return c.old(sure), nil, nil
 	}
 	if entries, err = c.read(ctx, c.tables[0], rows[0].Primary.Partition, primaries); err != nil {
 		return nil, nil, err
