@@ -70,7 +70,7 @@ func (r *run) confirmAll(ctx context.Context) error {
 // primary alone.
 func (r *run) confirm(ctx context.Context, rows []suspect, res *result) error {
 	c := &confirmation{run: r, result: res}
-	sure, err := c.settle(ctx, rows)
+	sure, err := c.resolve(ctx, rows)
 	var findings []Finding
 	if err == nil {
 		findings, err = c.classify(ctx, sure)
@@ -111,7 +111,7 @@ type confirmation struct {
 	*result
 }
 
-// settle returns the rows that differ from what their primaries imply. It reads the primary,
+// resolve returns the rows that differ from what their primaries imply. It reads the primary,
 // the row, and the primary again. If both versions are the same, it was the current one while
 // the row was read.
 //
@@ -124,7 +124,7 @@ type confirmation struct {
 //   - If there is no primary, it may have been inserted and deleted between its reads. Then the
 //     outbox rows and the row are read again at the end: a row that has not changed exists without
 //     a primary.
-func (c *confirmation) settle(ctx context.Context, rows []suspect) (sure []suspect, err error) {
+func (c *confirmation) resolve(ctx context.Context, rows []suspect) (sure []suspect, err error) {
 	for try := 1; len(rows) > 0 && err == nil; try++ {
 		if try > c.store.Tries {
 			c.Undecided += len(rows)

@@ -27,7 +27,6 @@ import (
 type state struct {
 	documents *wideentity.Table[stored]
 	records   *patterns.Table[record]
-	rows      *patterns.Table[patterns.Row]
 }
 
 // stored is a document as JSON.
@@ -78,11 +77,7 @@ func newState(client *aztables.Client) (*state, error) {
 		return nil, err
 	}
 	records, err := patterns.NewTable[record](client, nil)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := patterns.NewTable[patterns.Row](client, nil)
-	return &state{documents, records, rows}, err
+	return &state{documents, records}, err
 }
 
 func (s *state) get(ctx context.Context, id, name string) (d document, err error) {
@@ -217,9 +212,9 @@ func (s *state) delete(ctx context.Context, id string) error {
 		return err
 	}
 	var failed error
-	_, err = s.rows.Bulk(ctx, func(yield func(patterns.Op[patterns.Row]) bool) {
-		for item, err := range s.rows.Query(ctx, query.PartitionKey.Eq(id), &patterns.QueryOptions{Select: []string{}}) {
-			if failed = err; err != nil || !yield(patterns.DeleteOp[patterns.Row](item.Key, "")) {
+	_, err = s.records.Bulk(ctx, func(yield func(patterns.Op[record]) bool) {
+		for item, err := range s.records.Query(ctx, query.PartitionKey.Eq(id), &patterns.QueryOptions{Select: []string{}}) {
+			if failed = err; err != nil || !yield(patterns.DeleteOp[record](item.Key, "")) {
 				return
 			}
 		}
