@@ -257,8 +257,8 @@ func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 // If rows are named, Repair checks only those, and changes only what is wrong: rows that
 // the entity implies are written, and rows that it no longer implies, or that belong to
 // it although it does not exist, are removed. A row that belongs to another primary is
-// left alone, and is a [*DuplicateError] if the entity implies it. Each local row takes
-// two reads and, if it is wrong, one transaction, which also changes the ETag of the entity.
+// left alone, and is a [*DuplicateError] if both imply it. The entity and each local row
+// take one read. If a row is wrong, one transaction also changes the ETag of the entity.
 // Remote rows go through the outbox like those of any operation. Rows that a view merges
 // properties into within the partition follow from all primaries, so naming one is
 // refused with [ErrBadView].

@@ -72,6 +72,7 @@ type Plan struct {
 	parallel   int
 	maxExtra   int // in a hundred requests of Run, the other requests of a scan; 0: the usual limit
 	ordered    bool
+	sequential bool // a scan requests a page when the caller is done with the one before
 }
 
 // Plan prepares the reads of the rows that f matches. It makes no request. It refuses a

@@ -51,9 +51,26 @@ func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *Optio
 	}
 }
 
+// PageProperties reads the first page of the rows that f matches, as [Plan.Page] does. more
+// reports whether there may be others.
+func PageProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options) (page []Entry, more bool, err error) {
+	codec := edm.PropertiesCodec()
+	p, err := NewSource(c, codec).Plan(f, opts)
+	if err != nil {
+		return nil, false, err
+	}
+	rows, next, err := p.Page(ctx, entryDecoder{codec}, "")
+	if err != nil || rows == nil {
+		return nil, false, err
+	}
+	return *rows.(*entries), next != "", nil
+}
+
 // ScanProperties reads the same rows as [Properties], as [Plan.Scan] does, and calls yield
-// for each page. Of a hundred requests, at most five are to divide the table.
-func ScanProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options, cursor string, yield func([]Entry, ScanPage, error) bool) {
+// for each page. Of a hundred requests, at most five are to divide the table. If sequential is
+// set it requests a page when the caller is done with the one before, so that a scan which is
+// interrupted and resumed reads at most one page again.
+func ScanProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options, sequential bool, cursor string, yield func([]Entry, ScanPage, error) bool) {
 	codec := edm.PropertiesCodec()
 	p, err := NewSource(c, codec).Plan(f, opts)
 	if err != nil {
@@ -61,6 +78,9 @@ func ScanProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *O
 		return
 	}
 	p.maxExtra = 5
+	if p.sequential = sequential; sequential {
+		p.parallel = 1
+	}
 	p.Scan(ctx, entryDecoder{codec}, cursor, func(page ScanPage, err error) bool {
 		if err != nil {
 			return yield(nil, page, err)

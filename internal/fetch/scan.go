@@ -103,7 +103,9 @@ func (s *scan) run(ctx context.Context, yield func(ScanPage, error) bool) {
 			continue
 		}
 		s.received(r.of, r.rows, r.next)
-		s.start(ctx) // the loop's body may take long
+		if !s.sequential {
+			s.start(ctx) // the loop's body may take long
+		}
 		page := ScanPage{Rows: r.rows, Progress: s.progress}
 		if len(s.segments) > 0 || s.nextRead < len(s.reads) {
 			var err error

@@ -21,6 +21,9 @@ func (t *transaction) commit(ctx context.Context, changes []txn.Change) ([]strin
 	if e == nil {
 		return nil, err
 	}
+	if e.Unsure && t.repairsRows() {
+		return nil, &retryable{&azerr.UnknownOutcome{Cause: e}} // nothing shows what became of it
+	}
 	if primaries := changes[:len(t.changed)]; e.Unsure && !primaryPassed(primaries, index, e) {
 		// The outcome of the primaries' changes is that of the whole transaction.
 		etags, rerr := txn.Resolve(ctx, t.store.Table.Client, primaries, e)

@@ -21,12 +21,12 @@ type drain struct {
 	primary keys.Key
 	op      string // the operation
 	refs    []view.RowRef
-	stale   bool      // the primary lacks a view of refs: see [view.Set.Adds]
 	began   time.Time // when it was certain last that the operation has a record
 
 	// What a writer knows right after the commit; for the first round only.
 	known    *version
 	diffs    []view.Diff
+	found    map[view.RowRef]view.Found // what was read before the commit
 	reserved map[view.RowRef]*reservation
 }
 
@@ -60,7 +60,7 @@ func (s *Store) drain(ctx context.Context, d *drain) (wrote bool, err error) {
 		if try >= s.Tries {
 			return wrote, fmt.Errorf("drain: %w", azerr.ErrConflict)
 		}
-		d.known, d.diffs, d.reserved = nil, nil, nil
+		d.known, d.diffs, d.found, d.reserved = nil, nil, nil, nil
 		if err := parallel.Pause(ctx, try); err != nil {
 			return wrote, err
 		}
@@ -141,9 +141,7 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 	}
 	for i := range targets {
 		name := targets[i].view.Name
-		listed := now.listing.Has(name)
-		targets[i].want(rows, listed, now.listing == "")
-		d.stale = d.stale || !listed && now.value != nil && s.Views.Adds(name, now.listing)
+		targets[i].want(rows, now.listing.Has(name), now.listing == "")
 	}
 	if servicetime.Elapsed(d.began) >= s.limit() { // the process may have been suspended
 		return false, false, fmt.Errorf("drain: %w", errSlow)

@@ -154,10 +154,12 @@ func (t *transaction) explain() *Explanation {
 	if len(read) > 0 {
 		x.step(Before, "read", len(read), read...)
 	}
-	if len(t.changed) == 0 {
+	if t.changesNothing() {
 		return x // there is nothing to delete
 	}
-	x.readLocal(t.local)
+	if !t.repairsRows() {
+		x.readLocal(t)
+	}
 	outbox := t.needOutbox()
 	if len(outbox) > 0 {
 		x.prepare(remote)
@@ -172,7 +174,7 @@ func (t *transaction) explain() *Explanation {
 		return x
 	}
 	if len(remote) > 0 {
-		x.drain(t.store, remote)
+		x.drain(t, remote)
 	}
 	switch len(outbox) {
 	case 0:
@@ -187,10 +189,10 @@ func (t *transaction) explain() *Explanation {
 }
 
 // readLocal lists the rows that are read in order to be changed.
-func (x *Explanation) readLocal(local []view.LocalRow) {
+func (x *Explanation) readLocal(t *transaction) {
 	var rows []StepRow
-	for i := range local {
-		if r := &local[i]; !r.Blind() {
+	for i := range t.local {
+		if r := &t.local[i]; t.check || !r.Blind() {
 			rows = append(rows, StepRow{r.Diffs[0].View.Name, "read " + rowName(r.Diffs[0].View), r.Key})
 		}
 	}
@@ -241,7 +243,7 @@ func (x *Explanation) transaction(t *transaction, outbox []*operation) {
 }
 
 // drain lists what a writer does for the remote rows if no other client interferes.
-func (x *Explanation) drain(s *Store, remote []view.Diff) {
+func (x *Explanation) drain(t *transaction, remote []view.Diff) {
 	var reads, writes []StepRow
 	read := 0                        // rows, each with its mark
 	free := make([]int, x.limit)     // when the next write can begin, in round trips
@@ -251,9 +253,11 @@ func (x *Explanation) drain(s *Store, remote []view.Diff) {
 		d := &remote[i]
 		name := rowName(d.View)
 		row := StepRow{d.View.Name, "read " + name, d.Key}
-		_, table := s.tableOf(d.View)
+		_, table := t.store.tableOf(d.View)
 		took := 1
+		_, found := t.of(d.Primary).Found[d.Ref(d.View)]
 		switch {
+		case found:
 		case d.View.Shape.Kind == view.Copies && !d.Repair && (d.Unique() || d.Old == nil):
 		case !table: // it is read immediately before it is written
 			row.Action = fmt.Sprintf("read %s in %s", name, d.View.TargetID())
@@ -271,7 +275,7 @@ func (x *Explanation) drain(s *Store, remote []view.Diff) {
 		writes = append(writes, writeOf(d))
 		slices.Sort(free)
 		free[0] += took
-		if d.New == nil && d.Old.Copy.Unique && !d.Repair {
+		if d.New == nil && !d.Repair && d.Old.Copy.Unique || t.of(d.Primary).was == nil && d.Repair {
 			released[d.Primary] = true
 		}
 		if d.Repair || !d.Unique() {
@@ -282,7 +286,7 @@ func (x *Explanation) drain(s *Store, remote []view.Diff) {
 		x.steps(Eventual, "read what is to be changed", len(reads), (read+x.limit-1)/x.limit, reads...)
 	}
 	if len(released) > 0 {
-		x.step(Eventual, "read the primary, to release unique rows", len(released))
+		x.step(Eventual, "read the primary, to release rows", len(released))
 	}
 	x.steps(Eventual, "write the rows elsewhere", len(writes), slices.Max(free), writes...)
 	if len(unchecked) > 0 {

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -16,6 +17,14 @@ type Intent struct {
 	Reread     bool // after a conflict the primary is read again
 	Repeatable bool // applying it twice has the same effect as applying it once
 	Repair     bool // rows are checked even if they need no change
+
+	// Rows, if not nil, are the only rows to repair. The entity, if there is one, stays as it
+	// is, except its ETag, so Next is not used. All intents of a transaction have Rows, or none.
+	Rows []view.RowRef
+
+	// Found is what was read of all Rows before Was, or while Was was the current version. It
+	// is needed if Was is Known, and used by the first attempt only.
+	Found map[view.RowRef]view.Found
 
 	// Fill means that Next returns the entity unchanged, to get rows of views that it does
 	// not list. These are inserted without reading them first; if one exists, the next

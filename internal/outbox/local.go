@@ -19,7 +19,12 @@ func (t *transaction) addLocal(ctx context.Context, batch *txn.Batch) error {
 	found := make([]*txn.Row, len(t.local))
 	var read []int
 	for i := range t.local {
-		if t.check || !t.local[i].Blind() {
+		r := &t.local[i]
+		if t.repairsRows() {
+			d := &r.Diffs[0]
+			row := t.of(d.Primary).Found[d.Ref(d.View)].Row
+			found[i] = &row
+		} else if t.check || !r.Blind() {
 			read = append(read, i)
 		}
 	}
@@ -128,20 +133,27 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 			}
 		}
 	}
+	holds, err := s.Holds(ctx, v, key, owned)
+	return err == nil && !holds, err
+}
+
+// Holds reports whether a row that belongs to another primary is derived from it, or from no
+// primary that is known. One request at most.
+func (s *Store) Holds(ctx context.Context, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
+	if !owned.Known {
+		return true, nil
+	}
 	owner, err := s.find(ctx, owned.Owner)
 	if err != nil || owner == nil {
-		return err == nil, err
+		return false, err
 	}
 	if s.Views.Gone(owned.As) {
-		return false, nil
+		return true, nil
 	}
 	listing := view.ListingOf(owner.Origin)
 	if err := s.Views.CheckView(listing, owned.As); err != nil {
 		return false, err
 	}
 	rows, err := s.Views.Before(listing).Derive(owner.Value, owner.Key)
-	if err != nil {
-		return false, err
-	}
-	return !holds(rows, v, key), nil
+	return holds(rows, v, key), err
 }

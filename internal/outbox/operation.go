@@ -113,7 +113,7 @@ func (t *transaction) run(ctx context.Context) ([]txn.Record, error) {
 				unknown = again.err
 			}
 			for _, op := range t.ops {
-				if op.Computed { // Next may have changed what Was refers to
+				if op.Computed || op.Rows != nil { // Next may have changed what Was refers to, and Found is old
 					op.Was, op.Known = nil, false
 				}
 			}
@@ -195,7 +195,7 @@ func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
 	if err := t.plan(ctx); err != nil {
 		return nil, err
 	}
-	if len(t.changed) == 0 {
+	if t.changesNothing() {
 		t.release(ctx)
 		return t.records(nil), nil
 	}
@@ -213,6 +213,10 @@ func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
 	if t.needsOutbox() {
 		return t.throughOutbox(ctx, batch)
 	}
+	if t.repairsRows() && len(batch.Changes()) == len(t.changed) {
+		t.release(ctx)
+		return t.records(make([]string, len(t.changed))), nil // all rows are correct
+	}
 	etags, err := t.commit(ctx, batch.Changes())
 	if err != nil {
 		return nil, err
@@ -220,6 +224,14 @@ func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
 	t.release(ctx) // an earlier attempt may have needed the outbox
 	return t.records(etags), nil
 }
+
+// changesNothing reports whether there is nothing to send.
+func (t *transaction) changesNothing() bool {
+	return len(t.changed)+len(t.local) == 0 && !t.needsOutbox()
+}
+
+// repairsRows reports whether the transaction repairs named rows only.
+func (t *transaction) repairsRows() bool { return t.ops[0].Rows != nil }
 
 // records returns the primaries after the transaction. etags are those of the changed ones.
 func (t *transaction) records(etags []string) []txn.Record {

@@ -43,6 +43,9 @@ func (t *transaction) plan(ctx context.Context) error {
 	}
 	err := parallel.Each(ctx, len(read), t.store.Parallel, func(ctx context.Context, i int) (err error) {
 		op := read[i]
+		if err := t.store.findLocal(ctx, op); err != nil {
+			return op.failed(err)
+		}
 		if op.was, op.over, err = t.store.read(ctx, op.Key); errors.Is(err, azerr.ErrNotFound) {
 			err = nil
 		}
@@ -60,17 +63,33 @@ func (t *transaction) plan(ctx context.Context) error {
 		}
 		if op.was != nil || op.now != nil {
 			t.changed = append(t.changed, op)
-			if local == nil {
-				local = diffs
-			} else {
-				local = append(local, diffs...)
-			}
+		}
+		if local == nil {
+			local = diffs
+		} else {
+			local = append(local, diffs...)
 		}
 	}
+	t.forgetShared()
 	if t.local, err = view.LocalRows(local); err != nil {
 		return t.failedDiff(err)
 	}
 	return t.checkTogether()
+}
+
+// forgetShared drops what was found of remote rows that several operations write: only the first
+// of them meets what was found.
+func (t *transaction) forgetShared() {
+	seen := map[keys.Key]bool{}
+	for _, op := range t.ops {
+		for i := range op.remote {
+			d := &op.remote[i]
+			if seen[d.Key] {
+				delete(op.Found, d.Ref(d.View))
+			}
+			seen[d.Key] = true
+		}
+	}
 }
 
 // derive fills in the plan of op and returns its local differences.
@@ -89,6 +108,9 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	old, err := s.Views.Before(listing).Derive(valueOf(op.was), op.Key) // before Next, which may change what was refers to
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
+	}
+	if op.Rows != nil {
+		return s.repairs(op, old)
 	}
 	if op.now, err = op.Next(op.was); err != nil {
 		return nil, err

@@ -1,8 +1,10 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -26,7 +28,7 @@ func (t *transaction) needsOutbox() bool { return len(t.needOutbox()) > 0 }
 // is none, the outbox row of one insert guards the transaction.
 func (t *transaction) needOutbox() []*operation {
 	var ops []*operation
-	for _, op := range t.changed {
+	for _, op := range t.ops {
 		if len(op.remote) > 0 {
 			ops = append(ops, op)
 		}
@@ -48,7 +50,7 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 	var drains []*drain // of the operations with an outbox row
 	for _, pt := range st.parts {
 		op := t.of(pt.primary)
-		d := &drain{primary: op.Key, op: pt.id, refs: op.refs(), diffs: op.remote, reserved: pt.reserved}
+		d := &drain{primary: op.Key, op: pt.id, refs: op.refs(), diffs: op.remote, found: op.Found, reserved: pt.reserved}
 		for ref := range pt.reserved { // by an earlier attempt
 			if !slices.Contains(d.refs, ref) {
 				d.refs = append(d.refs, ref)
@@ -88,15 +90,23 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 		d.began = st.at
 		if etag, changed := etagOf[d.primary]; changed && etag != txn.SupersededETag {
 			op := t.of(d.primary)
-			d.known = &version{op.now, etag, op.views.Listing()}
+			d.known = &version{op.now, etag, view.ListingOf(op.origin)}
+			if op.Rows == nil {
+				d.known.listing = op.views.Listing()
+			}
 		}
 	}
+	var repairs error // why named rows are not repaired
 	complete := true
 	for i, err := range s.drainAll(ctx, drains) {
 		if err == nil {
 			continue
 		}
 		complete = false
+		if op := t.of(drains[i].primary); op.Rows != nil {
+			repairs = cmp.Or(repairs, op.failed(fmt.Errorf("%s: %w", op.Op, err)))
+			continue
+		}
 		if s.OnPending != nil {
 			s.OnPending(ctx, drains[i].primary, err)
 		}
@@ -104,7 +114,7 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 	if complete && !t.late.Any() {
 		s.finish(ctx, done.outbox, st.receipt)
 	}
-	return t.records(done.primaries), nil
+	return t.records(done.primaries), repairs
 }
 
 // refs are the remote rows that the operation affects, old and new.

@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/parallel"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -20,170 +16,97 @@ import (
 // Repair rewrites the rows derived from the entity at key: the named ones, or all of
 // them if none is named. Package patterns documents it.
 func (s *Store) Repair(ctx context.Context, key keys.Key, refs ...view.RowRef) error {
-	err := errStale
+	in := &Intent{Op: "repair", Key: key, Reread: true, Repeatable: true, Repair: true, Rows: refs}
 	if len(refs) > 0 {
-		err = s.repairRows(ctx, key, refs)
+		if _, err := s.Run(ctx, in); !errors.Is(err, ErrStale) {
+			return err
+		}
 	}
-	if err == nil {
-		return nil
-	}
-	if !errors.Is(err, errStale) {
-		return fmt.Errorf("repair: %w", err)
-	}
-	_, err = s.Run(ctx, &Intent{Op: "repair", Key: key, Reread: true, Repeatable: true, Repair: true, Next: func(was *txn.Record) (any, error) {
+	in.Rows, in.Next = nil, func(was *txn.Record) (any, error) {
 		if was == nil {
 			return nil, fmt.Errorf("repair: %w", azerr.ErrNotFound)
 		}
 		return was.Value, nil
-	}})
+	}
+	_, err := s.Run(ctx, in)
 	return err
 }
 
-// errStale means that the primary does not list the view of a row to repair, so a program
+// ErrStale means that the primary does not list the view of a row to repair, so a program
 // without the view may change the primary. Repair all rows, which stores a new listing.
-var errStale = azerr.Sentinel("the primary does not list the view")
+var ErrStale = azerr.Sentinel("the primary does not list the view")
 
-func (s *Store) repairRows(ctx context.Context, primary keys.Key, refs []view.RowRef) error {
-	var remote []view.RowRef
-	for _, ref := range refs {
+// findLocal reads those of op's Rows that are in the primary's partition. That is done before
+// the primary is read: if there is none, one that is inserted later writes the rows itself, so
+// conditions on what was found fail.
+func (s *Store) findLocal(ctx context.Context, op *operation) error {
+	op.Found = nil
+	if op.Rows != nil {
+		op.Found = map[view.RowRef]view.Found{}
+	}
+	for _, ref := range op.Rows {
 		v, err := s.Views.View(ref.View)
+		if err == nil && s.isLocal(v, op.Key, ref) {
+			var row txn.Row
+			row, err = txn.ReadRow(ctx, s.Table.Client, ref.Key())
+			op.Found[ref] = view.Found{Row: row}
+		}
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", op.Op, err)
 		}
-		if v.Foreign() || ref.Partition != primary.Partition {
-			remote = append(remote, ref)
-			continue
-		}
-		if v.Shape.Kind == view.Merges {
-			return view.BadView(ref.View, "what is merged within the partition follows from all primaries")
-		}
-		if err := s.repairLocal(ctx, primary, v, ref.Key()); err != nil {
-			return err
-		}
-	}
-	if len(remote) == 0 {
-		return nil
-	}
-	return s.repairRemote(ctx, primary, remote)
-}
-
-// repairRemote drains rows as an operation would that has changed nothing.
-func (s *Store) repairRemote(ctx context.Context, primary keys.Key, refs []view.RowRef) error {
-	if s.Queue == nil {
-		return view.NoOutbox(refs[0].View)
-	}
-	row, err := pendingRow(primary.Row, refs, s.Views.Listing())
-	if err != nil {
-		return err
-	}
-	id, began := txn.NewID(), time.Now()
-	var late attempts.Unanswered
-	ctx = attempts.Track(ctx, &late)
-	receipt, err := s.Queue.Put(ctx, Message{Partition: primary.Partition, ID: id}, s.Grace)
-	if err != nil {
-		return fmt.Errorf("outbox message: %w", azerr.Seal(err))
-	}
-	if servicetime.Elapsed(began) >= s.limit() { // the process may have been suspended
-		return errSlow
-	}
-	r, err := s.insertRecord(ctx, row, recordKey(primary.Partition, id))
-	if err != nil {
-		return err
-	}
-	d := &drain{primary: primary, op: id, refs: refs, began: began}
-	if _, err := s.drain(ctx, d); err != nil {
-		return err
-	}
-	if !late.Any() {
-		s.finish(ctx, []outboxRef{{r.Key, r.ETag}}, receipt)
-	}
-	if d.stale {
-		return errStale
 	}
 	return nil
 }
 
-// repairLocal repairs one row of the primary's partition, again if another client
-// interferes.
-func (s *Store) repairLocal(ctx context.Context, primary keys.Key, v *view.View, key keys.Key) error {
-	for try := 1; ; try++ {
-		found, err := txn.ReadRow(ctx, s.Table.Client, key)
-		if err != nil {
-			return err
-		}
-		entity, err := s.find(ctx, primary)
-		if err != nil {
-			return err
-		}
-		err = s.RepairLocal(ctx, primary, entity, LocalRow{v, key, found})
-		if !errors.Is(err, view.ErrRaced) || try >= s.Tries {
-			return err
-		}
-		if err := parallel.Pause(ctx, try); err != nil {
-			return err
-		}
-	}
+func (s *Store) isLocal(v *view.View, primary keys.Key, ref view.RowRef) bool {
+	return !v.Foreign() && ref.Partition == primary.Partition
 }
 
-// LocalRow is a row of the primary's partition, as it was read.
-type LocalRow struct {
-	View  *view.View
-	Key   keys.Key
-	Found txn.Row
-}
-
-// RepairLocal corrects rows of a primary that was read, nil if there is none, in one
-// transaction. It fails with [view.ErrRaced] if any of them has changed since. One request,
-// none if nothing is wrong.
-//
-// The transaction also touches the primary, on condition that it is the version that was
-// read, so that the rows follow from the version that exists then. If there is no
-// primary, one that is inserted meanwhile writes the rows itself, and the conditions on
-// the rows fail.
-func (s *Store) RepairLocal(ctx context.Context, primary keys.Key, entity *txn.Record, rows ...LocalRow) error {
+// repairs plans an operation that repairs only its Rows, and returns the local differences. The
+// transaction changes nothing of the primary but its ETag, on condition that it is the version
+// that was read, so that the rows follow from the version that exists then.
+func (s *Store) repairs(op *operation, implied []view.Derived) (local []view.Diff, err error) {
 	var listing view.Listing
-	if entity != nil {
-		listing = view.ListingOf(entity.Origin)
+	op.rows = implied
+	if op.was != nil {
+		listing = view.ListingOf(op.was.Origin)
+		op.now, op.origin = op.was.Value, op.was.Origin
+		op.primary = txn.Change{Op: op.Op}
+		op.primary.Kind, op.primary.PartitionKey, op.primary.RowKey, op.primary.ETag = wire.Merge, op.Key.Partition, op.Key.Row, op.was.ETag
+		op.primary.Body, err = edm.AppendProperties(nil, nil, edm.Envelope{PartitionKey: op.Key.Partition, RowKey: op.Key.Row})
 	}
-	implied, err := s.Views.Before(listing).Derive(valueOf(entity), primary)
-	if err != nil {
-		return err
-	}
-	var writes []*wire.Write
-	for _, row := range rows {
-		if entity != nil {
-			if err := s.Views.CheckView(listing, row.View.Name); err != nil {
-				return err
-			}
-			if s.Views.Adds(row.View.Name, listing) {
-				return errStale
-			}
+	for _, ref := range op.Rows {
+		v, verr := s.Views.View(ref.View)
+		if err = errors.Join(err, verr); err != nil {
+			break
 		}
-		diff := view.Diff{Primary: primary, View: row.View, Key: row.Key, Repair: true}
+		if op.was != nil {
+			err = s.Views.CheckView(listing, ref.View)
+		}
+		d := view.Diff{Primary: op.Key, View: v, Key: ref.Key(), Tracked: true, Repair: true}
 		for i := range implied {
-			if implied[i].View == row.View && implied[i].Key == row.Key {
-				diff.New = &implied[i]
+			if implied[i].View == v && implied[i].Key == d.Key {
+				d.Old, d.New = &implied[i], &implied[i]
 			}
 		}
-		local := view.LocalRow{Key: row.Key, Diffs: []view.Diff{diff}}
-		w, changed, err := local.Write(row.Found)
-		if errors.As(err, new(*view.OwnedByOther)) {
-			return &view.DuplicateError{View: row.View.Name, Key: row.Key}
+		if err == nil && d.New != nil && s.Views.Adds(ref.View, listing) {
+			err = ErrStale
 		}
-		if err != nil {
-			return err
-		}
-		if changed {
-			writes = append(writes, &w)
+		switch {
+		case err != nil:
+		case !s.isLocal(v, op.Key, ref):
+			op.remote = append(op.remote, d)
+		case v.Shape.Kind == view.Merges:
+			err = view.BadView(ref.View, "what is merged within the partition follows from all primaries")
+		default:
+			local = append(local, d)
 		}
 	}
-	if entity != nil && len(writes) > 0 {
-		nothing, err := edm.AppendProperties(nil, nil, edm.Envelope{PartitionKey: primary.Partition, RowKey: primary.Row})
-		if err != nil {
-			return err
-		}
-		touch := wire.Write{Kind: wire.Merge, PartitionKey: primary.Partition, RowKey: primary.Row, Body: nothing, ETag: entity.ETag}
-		writes = append(writes, &touch)
+	if err == nil && len(op.remote) > 0 && s.Queue == nil {
+		err = view.NoOutbox(op.remote[0].View.Name)
 	}
-	return s.own.Send(ctx, writes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op.Op, err)
+	}
+	return local, nil
 }

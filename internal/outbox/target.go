@@ -54,7 +54,9 @@ func (s *Store) targets(d *drain) ([]target, error) {
 			},
 		}}
 		t.table, _ = s.tableOf(v)
-		t.read = t.table != nil
+		known := false
+		t.found, known = d.found[ref]
+		t.read = t.table != nil && !known
 		for k := range d.diffs {
 			t.useDiff(&d.diffs[k], d.reserved[ref])
 		}

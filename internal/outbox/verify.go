@@ -2,11 +2,12 @@ package outbox
 
 import (
 	"context"
+	"slices"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -14,24 +15,28 @@ import (
 // sets it, so that its subpackages reach the engine without an exported method.
 var EngineOf func(store any) *Store
 
-// Find reads the primary at key, nil if there is none. It fails if the row at key is not a
-// primary. One request.
-func (s *Store) Find(ctx context.Context, key keys.Key) (*txn.Record, error) { return s.find(ctx, key) }
-
-// TableOf returns the table of the remote rows of v. ok is false if its target is no table.
+// TableOf returns the table of the rows of v. ok is false if its target is no table.
 func (s *Store) TableOf(v *view.View) (t *view.Table, ok bool) { return s.tableOf(v) }
 
-// Pending returns the remote rows of all operations on the primary that were applied and are
-// not completed: these rows may be out of date. One request for each 1000 operations in the
-// partition that have an outbox row.
-func (s *Store) Pending(ctx context.Context, primary keys.Key) (map[view.RowRef]bool, error) {
-	pending := map[view.RowRef]bool{}
-	f := query.And(query.PartitionKey.Eq(primary.Partition), query.RowKey.Prefix(outboxPrefix))
+// Implied returns the rows that a primary implies which was read; nil implies none.
+func (s *Store) Implied(r *txn.Record) ([]view.Derived, error) {
+	if r == nil {
+		return nil, nil
+	}
+	return s.Views.Before(view.ListingOf(r.Origin)).Derive(r.Value, r.Key)
+}
+
+// Pending returns the remote rows of all operations on primaries of a partition that were
+// applied and are not completed, by row key of the primary: these rows may be out of date. One
+// request for each 1000 operations in the partition that have an outbox row.
+func (s *Store) Pending(ctx context.Context, partition string) (map[string]map[view.RowRef]bool, error) {
+	pending := map[string]map[view.RowRef]bool{}
+	f := query.And(query.PartitionKey.Eq(partition), query.RowKey.Prefix(outboxPrefix))
 	for e, err := range fetch.Properties(ctx, s.Table.Client, f, &fetch.Options{Select: []string{propFormat, view.PropState, view.PropOwnerRK, propRows}}) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Text(view.PropState) != statePending || e.Text(view.PropOwnerRK) != primary.Row {
+		if e.Text(view.PropState) != statePending {
 			continue
 		}
 		format, _ := e.Properties[propFormat].(int32)
@@ -39,8 +44,12 @@ func (s *Store) Pending(ctx context.Context, primary keys.Key) (map[view.RowRef]
 		if err != nil {
 			return nil, err
 		}
+		primary := e.Text(view.PropOwnerRK)
+		if pending[primary] == nil {
+			pending[primary] = map[view.RowRef]bool{}
+		}
 		for _, ref := range refs {
-			pending[ref] = true
+			pending[primary][ref] = true
 		}
 	}
 	return pending, nil
@@ -54,4 +63,116 @@ func (s *Store) Requests(ctx context.Context, ins []*Intent) (int, error) {
 		return 0, err
 	}
 	return t.explain().Requests, nil
+}
+
+// ReadRows reads rows of a partition, by row key. It reads one page of the range that contains
+// them, if they are several. If that does not show the first of them, it reads these one
+// by one, and so those that follow: no row is read before another one that precedes it in rows.
+// What one request returns is a snapshot of the partition.
+func (s *Store) ReadRows(ctx context.Context, t *view.Table, partition string, rows []string) (found map[string]*fetch.Entry, requests int, err error) {
+	found = map[string]*fetch.Entry{}
+	rows = distinct(rows)
+	read := func(f query.Filter) (more bool, err error) {
+		requests++
+		page, more, err := fetch.PageProperties(ctx, t.Client, query.And(query.PartitionKey.Eq(partition), f), nil)
+		for i := range page {
+			found[page[i].Key.Row] = &page[i]
+		}
+		return more, err
+	}
+	if len(rows) > 1 {
+		more, err := read(query.And(query.RowKey.Ge(slices.Min(rows)), query.RowKey.Le(slices.Max(rows))))
+		if err != nil || !more {
+			return found, requests, err
+		}
+	}
+	for inPage := true; len(rows) > 0; rows = rows[1:] {
+		if inPage = inPage && found[rows[0]] != nil; inPage {
+			continue
+		}
+		delete(found, rows[0])
+		if _, err := read(query.RowKey.Eq(rows[0])); err != nil {
+			return nil, requests, err
+		}
+	}
+	return found, requests, nil
+}
+
+// distinct returns texts without repetitions, in the same order.
+func distinct(texts []string) (all []string) {
+	for _, text := range texts {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// RowOf returns the row that was read as e, nil for none.
+func RowOf(e *fetch.Entry) (r txn.Row, err error) {
+	if e == nil {
+		return r, nil
+	}
+	r.ETag = e.ETag
+	r.Body, err = edm.AppendProperties(nil, e.Properties, edm.Envelope{PartitionKey: e.Key.Partition, RowKey: e.Key.Row, Stamp: e.Stamp})
+	return r, err
+}
+
+// PrimaryOf returns the primary in a row of the primaries' table, nil if it is another row. It
+// fails if the row cannot be decoded, because it may be a damaged primary.
+func (s *Store) PrimaryOf(e *fetch.Entry) (*txn.Record, error) {
+	if e == nil {
+		return nil, nil
+	}
+	var none edm.Unknown
+	var marks []edm.Text
+	for _, name := range view.MarkProperties() {
+		if text, ok := e.Properties[name].(string); ok {
+			marks = append(marks, edm.Text{Name: name, Value: text})
+		}
+	}
+	marked := &txn.Record{Key: e.Key, Origin: &txn.Origin{Unknown: none.WithTexts(marks...)}}
+	if ok, err := s.Views.IsPrimary(marked, false); !ok || err != nil || !s.Primaries.Match(entry{e}) {
+		return nil, err
+	}
+	for _, v := range s.Views.Views {
+		if v.Foreign() {
+			continue
+		}
+		if _, claimed, err := v.Claims(e.Key, e.Properties); claimed || err != nil {
+			return nil, err
+		}
+	}
+	row, err := RowOf(e)
+	if err != nil {
+		return nil, err
+	}
+	r := &txn.Record{Value: s.Table.Zero(), Key: e.Key, ETag: e.ETag, Timestamp: e.Timestamp}
+	var meta edm.Meta
+	var unknown edm.Unknown
+	if err := s.Table.Codec.DecodeEntity(row.Body, r.Value, &meta, &unknown); err != nil {
+		return nil, err
+	}
+	meta.ETag = e.ETag
+	r.Origin = txn.NewOrigin(&meta, &unknown, nil, s.Table.Stamped)
+	if ok, err := s.Views.IsPrimary(r, true); !ok || err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// entry is a [query.Row].
+type entry struct{ *fetch.Entry }
+
+func (e entry) Lookup(name string) (any, bool) {
+	switch name {
+	case "PartitionKey":
+		return e.Key.Partition, true
+	case "RowKey":
+		return e.Key.Row, true
+	case "Timestamp":
+		return e.Timestamp, true
+	}
+	value, ok := e.Properties[name]
+	return value, ok
 }

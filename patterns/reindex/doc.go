@@ -65,8 +65,8 @@
 // https://arxiv.org/abs/1101.2245 on invertible Bloom lookup tables.
 //
 // A scan is no snapshot, so rows that are written meanwhile differ too. Each difference is
-// confirmed by point reads: of the entity, the row, the outbox rows of the entity's partition
-// and the row again if it is remote, and the entity again. It is a [Finding] only if the entity
+// confirmed by reads: of the entity, of the outbox rows of its partition if the row is remote, of
+// the row, and of the entity again, unless one request returned both. It is a [Finding] only if the entity
 // did not change between its reads, the row differs, and no operation that was applied is
 // still to write the row. So a correct table has no findings, however much is written.
 // Programs without a Store have no outbox rows: set [Options.Grace] while they write.
@@ -76,19 +76,26 @@
 //   - The scan takes one request for each page of up to 1000 rows, and at most 5 in a hundred
 //     to divide the tables among concurrent requests. If the views have several tables, each
 //     takes one more. The service may return shorter pages.
-//   - A difference that is confirmed takes 3 requests if its row is in the entity's partition,
-//     5 if it is remote, and one more in its partition if there is no entity. One that was only
-//     of the moment takes 2, if it is remote 2 or 3. Rows of one entity share the reads of the
-//     entity. A row that a view merges properties into counts as two.
-//   - The repair of all rows of an entity in its partition takes 1 request, that of its remote
-//     rows 6, and 2 for each row. [Report.Requests] of a dry run is what a repair takes.
+//   - The rows of one partition are confirmed and repaired together, up to 33 at a time. Rows
+//     in the partition of their entities take 2 requests, one that reads them with the entities
+//     and one transaction: so a repair takes 2 requests or less. If the entities and rows are
+//     not in one page, the rest is read row by row, and the entities once more.
+//   - Remote rows take 7 requests for the partition of their entities, and 3 for each row: a
+//     read, a write, and a read of the entity. Of the 7, 3 read the entities, the outbox rows,
+//     and the entities again, and 4 are the message, the transaction, and the deletes of the
+//     outbox rows and the message. Fewer would not be safe: no transaction contains the entity
+//     and the row, so the entity may change between any two requests, and the process may end.
+//     Only the message and the outbox row lead to a correction then.
+//   - A row without an entity takes up to 4 more. A row that a view merges properties into
+//     counts as two. A difference that was only of the moment takes up to 3. [Report.Requests]
+//     of a dry run is what a repair takes.
 //   - Backfill takes one transaction for up to 49 entities if the view is in their
 //     partitions and makes copies. A remote copy takes 2 requests, 3 if it is unique, and a
 //     member of a list 3. The states of the view take 4.
 //
-// Of 100,000 entities with three views (a copy in their partition, one in another table, and a
-// list of a hundred members) a run finds and repairs 1000 planted errors with 318 requests for the
-// scan, 4332 to confirm them, and 5662 to repair them.
+// Of 10,000 entities with three views (a copy in their partition, one in another table, and a
+// list of a hundred members) a run finds and repairs 100 planted errors, one in a partition on
+// average, with 34 requests for the scan, 237 to confirm them, and 361 to repair them.
 //
 // Memory does not depend on the size of the tables: see [Options.Differences]. If more rows
 // differ, the run needs further passes. In the worst case a run with d differences reads the

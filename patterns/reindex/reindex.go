@@ -2,12 +2,12 @@ package reindex
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/internal/reindex"
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -121,7 +121,45 @@ type Report struct {
 	Unverified []string
 
 	// Failures are the first 100 of those that Failed counts, since the run was continued.
-	Failures []Failure
+	Failures []Failure `json:"-"`
+}
+
+const maxFailures = 100 // that a report lists
+
+func (r *Report) fail(primary keys.Key, err error) {
+	r.Failed++
+	if len(r.Failures) < maxFailures {
+		r.Failures = append(r.Failures, Failure{primary, err})
+	}
+}
+
+// ofKind returns the count of findings of a kind.
+func (r *Report) ofKind(k Kind) *int {
+	return [...]*int{&r.Missing, &r.Wrong, &r.Orphan, &r.Duplicate}[k]
+}
+
+// add adds the counts of o.
+func (r *Report) add(o *Report) {
+	a, b := r.counts(), o.counts()
+	for i := range a {
+		*a[i] += *b[i]
+	}
+	r.Failures = append(r.Failures, o.Failures...)
+	r.Failures = r.Failures[:min(len(r.Failures), maxFailures)]
+}
+
+func (r *Report) counts() []*int {
+	q := &r.Requests
+	return []*int{&r.Rows, &r.Primaries, &r.Missing, &r.Wrong, &r.Orphan, &r.Duplicate, &r.Repaired, &r.Failed, &r.Filled, &r.Undecided,
+		&q.Scan, &q.Confirm, &q.Repair, &q.Fill}
+}
+
+// estimate sets the Estimate of r, if there is a previous report.
+func (r *Report) estimate(previous *Report) {
+	if previous != nil {
+		r.Estimate = previous.Requests
+		r.Estimate.Scan = max(r.Estimate.Scan, previous.Rows*105/100/1000+1)
+	}
 }
 
 // Requests counts requests by their purpose, without the retries of the SDK. It may be read
@@ -150,10 +188,7 @@ type Failure struct {
 // After an error the sequence ends.
 func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		s, o, err := engine(store, opts)
-		if err == nil {
-			_, err = reindex.Run(ctx, s, o, func(f reindex.Finding) bool { return yield(finding(f), nil) })
-		}
+		_, err := runAlone(ctx, store, plan{}, opts, func(f Finding) bool { return yield(f, nil) })
 		if err != nil {
 			yield(Finding{}, fmt.Errorf("verify: %w", err))
 		}
@@ -166,13 +201,8 @@ func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // The error is that of reading, or of a service that refuses requests. Continue such a run
 // from its last checkpoint. Failures of single primaries are in the report.
 func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options) (Report, error) {
-	s, o, err := engine(store, opts)
-	var r reindex.Report
-	if err == nil {
-		o.Repair = opts == nil || !opts.DryRun
-		r, err = reindex.Run(ctx, s, o, func(reindex.Finding) bool { return true })
-	}
-	return opts.report(r), failed("repair", err)
+	r, err := runAlone(ctx, store, plan{Repair: opts == nil || !opts.DryRun}, opts, nil)
+	return r, failed("repair", err)
 }
 
 // Backfill stores the rows of a view that was added to the store, for all entities that a
@@ -188,58 +218,49 @@ func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // Entities of one partition are changed in transactions of up to 49, which change their
 // ETags. Other errors are those of Repair.
 func Backfill[T any](ctx context.Context, store *patterns.Store[T], view string, opts *Options) (Report, error) {
-	s, o, err := engine(store, opts)
-	var r reindex.Report
-	if err == nil {
-		r, err = reindex.Backfill(ctx, s, view, o)
-	}
-	return opts.report(r), failed("backfill", err)
+	r, err := runAlone(ctx, store, plan{Repair: true, Fill: view, Views: []string{view}}, opts, nil)
+	return r, failed("backfill", err)
 }
 
-func engine(store any, opts *Options) (*outbox.Store, reindex.Options, error) {
+// errStopped ends a run because the caller wants no more findings.
+var errStopped = azerr.Sentinel("stopped")
+
+// runAlone executes a run in this process.
+func runAlone(ctx context.Context, store any, p plan, opts *Options, yield func(Finding) bool) (Report, error) {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
-	eo := reindex.Options{
-		Views: o.Views, Parallel: o.Parallel, PerSecond: o.RequestsPerSecond, Differences: o.Differences, Grace: o.Grace,
-		Cursor: o.Cursor, Checkpoint: o.Checkpoint,
+	p.use(&o)
+	r, err := newRun(store, p)
+	if err != nil {
+		return Report{}, err
 	}
-	s := outbox.EngineOf(store)
-	if s == nil {
-		return nil, eo, fmt.Errorf("store: %w", patterns.ErrNil)
+	if r.checkpoint, r.yield = o.checkpoint, yield; o.Cursor != nil {
+		err = r.resume(o.Cursor)
 	}
+	r.report.estimate(o.Previous)
 	if o.Progress != nil {
-		eo.Progress = func(r reindex.Report) { o.Progress(o.report(r)) }
-		eo.Progress(reindex.Report{})
+		o.Progress(Report{Estimate: r.report.Estimate, Unverified: r.Unverified})
 	}
-	return s, eo, nil
+	if err == nil {
+		err = r.alone(ctx)
+	}
+	if errors.Is(err, errStopped) {
+		err = nil
+	}
+	return r.report, err
 }
 
-// report returns r in its public form. o may be nil.
-func (o *Options) report(r reindex.Report) Report {
-	p := report(r)
-	if o != nil && o.Previous != nil {
-		p.Estimate = o.Previous.Requests
-		p.Estimate.Scan = max(p.Estimate.Scan, o.Previous.Rows*105/100/1000+1)
+// checkpoint calls what the caller wants to be called after a step of the run.
+func (o *Options) checkpoint(r *run) error {
+	if o.Progress != nil {
+		o.Progress(r.report)
 	}
-	return p
-}
-
-func finding(f reindex.Finding) Finding {
-	return Finding{Kind: Kind(f.Kind), View: f.View, Row: f.Row, Primary: f.Primary}
-}
-
-func report(r reindex.Report) Report {
-	p := Report{
-		Rows: r.Rows, Primaries: r.Primaries, Missing: r.Missing, Wrong: r.Wrong, Orphan: r.Orphan, Duplicate: r.Duplicate,
-		Repaired: r.Repaired, Failed: r.Failed, Filled: r.Filled, Undecided: r.Undecided, Passes: r.Passes,
-		Requests: Requests(r.Requests), Unverified: r.Unverified,
+	if o.Checkpoint == nil {
+		return nil
 	}
-	for _, f := range r.Failures {
-		p.Failures = append(p.Failures, Failure(f))
-	}
-	return p
+	return o.Checkpoint(r.save)
 }
 
 func failed(op string, err error) error {

@@ -109,6 +109,50 @@ func TestEveryPlantedErrorIsFoundAndRepairedAndNothingElseIsTouched(t *testing.T
 	})
 }
 
+// A row in the partition of its entity takes two requests, whatever number of rows of the partition
+// is wrong. A remote row takes those of the outbox protocol.
+func TestTheRowsOfAPartitionAreRepairedTogether(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		for _, c := range []struct {
+			name            string
+			view, errors    int
+			confirm, repair int
+		}{
+			{"one row of the partition", 0, 1, 1, 1},
+			{"twenty rows of the partition", 0, 20, 1, 1},
+			// Entity, outbox rows, row, entity; message, transaction, write, entity, two deletes.
+			{"one row of another table", 1, 1, 4, 6},
+			{"twenty rows of another partition", 1, 20, 4, 4 + 2*20},
+			{"one member of a list", 2, 1, 4, 6},
+		} {
+			w := newWorld(t, b)
+			w.fill(t, 50, true)
+			people, badges := w.rows(t, w.people), w.rows(t, w.badges)
+			for i := range c.errors {
+				p := personOf(2 * i)
+				key := harness.Must(w.Views()[c.view].Rows(p))(t)[0].Key()
+				switch c.view {
+				case 2:
+					list := maps.Clone(people[key])
+					list["Members"] = without(t, list["Members"].(string), p.PartitionKey+"/"+p.RowKey)
+					plant(t, w.people, []row{list})
+				default:
+					_, err := []*aztables.Client{w.people, w.badges}[c.view].DeleteEntity(t.Context(), key.Partition, key.Row, nil)
+					harness.NoError(t, err)
+				}
+			}
+			w.requests()
+			r := harness.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+			if r.Repaired != c.errors || r.Requests.Confirm != c.confirm || r.Requests.Repair != c.repair || w.requests() != r.Requests.Total() {
+				t.Errorf("%s: %+v, want %d requests to confirm and %d to repair", c.name, r, c.confirm, c.repair)
+			}
+			if !reflect.DeepEqual(w.rows(t, w.people), people) || !reflect.DeepEqual(w.rows(t, w.badges), badges) {
+				t.Errorf("%s: not all rows were repaired", c.name)
+			}
+		}
+	})
+}
+
 // without returns a JSON array of texts without one of them.
 func without(t testing.TB, members, member string) string {
 	t.Helper()

@@ -11,8 +11,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/internal/reindex"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -21,7 +19,7 @@ import (
 // [Runs.Do], which also enqueues those that follow. A table has the state of each run, its
 // progress and its findings. Runs is safe for concurrent use.
 type Runs struct {
-	store    *outbox.Store
+	store    any
 	state    *state
 	enqueue  func(context.Context, Job) error
 	segments int
@@ -46,9 +44,9 @@ type Job struct {
 // state, which [Runs.Create] creates. enqueue adds a message to a queue, usually by
 // eventual.Enqueue. All machines need stores with the same views.
 func NewRuns[T any](store *patterns.Store[T], state *aztables.Client, enqueue func(context.Context, Job) error, opts *RunsOptions) (*Runs, error) {
-	r := &Runs{store: outbox.EngineOf(store), enqueue: enqueue}
-	if r.store == nil {
-		return nil, fmt.Errorf("store: %w", patterns.ErrNil)
+	r := &Runs{store: store, enqueue: enqueue}
+	if _, err := newRun(store, plan{}); err != nil {
+		return nil, err
 	}
 	if enqueue == nil {
 		return nil, fmt.Errorf("enqueue: %w", patterns.ErrNil)
@@ -79,41 +77,48 @@ func (r *Runs) Create(ctx context.Context) error {
 // Up to 4n+32 requests for each table, n being [RunsOptions.Segments], 3 for the state, and
 // one message for each segment.
 func (r *Runs) Verify(ctx context.Context, id string, opts *Options) error {
-	return failed("verify", r.start(ctx, id, reindex.Shared{}, opts))
+	return failed("verify", r.start(ctx, id, plan{}, opts))
 }
 
 // Repair starts a run as Verify does.
 func (r *Runs) Repair(ctx context.Context, id string, opts *Options) error {
-	return failed("repair", r.start(ctx, id, reindex.Shared{Repair: opts == nil || !opts.DryRun}, opts))
+	return failed("repair", r.start(ctx, id, plan{Repair: opts == nil || !opts.DryRun}, opts))
 }
 
 // Backfill starts a run as Verify does. Unlike the function of this name it ignores DryRun.
 func (r *Runs) Backfill(ctx context.Context, id, view string, opts *Options) error {
-	sh := reindex.Shared{Repair: true, Fill: view, Views: []string{view}}
+	sh := plan{Repair: true, Fill: view, Views: []string{view}}
 	return failed("backfill", r.start(ctx, id, sh, opts))
 }
 
-func (r *Runs) start(ctx context.Context, id string, sh reindex.Shared, opts *Options) error {
-	if opts != nil {
-		if opts.Cursor != nil {
-			return fmt.Errorf("cursor of a run on one machine: %w", patterns.ErrBadCursor)
-		}
-		sh.Parallel, sh.PerSecond, sh.Differences, sh.Grace = opts.Parallel, opts.RequestsPerSecond, opts.Differences, opts.Grace
-		if sh.Fill == "" {
-			sh.Views = opts.Views
-		}
+func (r *Runs) start(ctx context.Context, id string, p plan, opts *Options) error {
+	if opts == nil {
+		opts = &Options{}
 	}
-	m, err := reindex.Join(ctx, r.store, &sh, nil)
+	if opts.Cursor != nil {
+		return fmt.Errorf("cursor of a run on one machine: %w", patterns.ErrBadCursor)
+	}
+	p.use(opts)
+	m, err := r.join(ctx, p)
+	if err == nil {
+		err = m.begin(ctx, r.segments)
+	}
+	if err == nil {
+		err = r.state.insert(ctx, id, runDocument, document{Plan: &m.plan})
+	}
 	if err != nil {
 		return err
 	}
-	if err := m.Plan(ctx, &sh, r.segments); err != nil {
-		return err
+	return r.publish(ctx, id, m.plan)
+}
+
+// join takes part in a run, for one job or for the next stage.
+func (r *Runs) join(ctx context.Context, p plan) (*run, error) {
+	m, err := newRun(r.store, p)
+	if err != nil {
+		return nil, err
 	}
-	if err := r.state.insert(ctx, id, runDocument, document{Run: &sh}); err != nil {
-		return err
-	}
-	return r.publish(ctx, id, &sh)
+	return m, m.open(ctx)
 }
 
 // Do does a job. It returns nil if the job was done before, or if the run was deleted.
@@ -135,124 +140,138 @@ func (r *Runs) do(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
-	sh := d.Run
+	p := *d.Plan
 	switch {
-	case job.Stage < sh.Stage && !d.Published: // the process that began the stage may have died
-		return r.publish(ctx, job.Run, sh)
-	case job.Stage != sh.Stage || job.Part < 0 || job.Part >= sh.Jobs:
+	case job.Stage < p.Stage && !d.Published: // the process that began the stage may have died
+		return r.publish(ctx, job.Run, p)
+	case job.Stage != p.Stage || job.Part < 0 || job.Part >= p.Jobs:
 		return nil
 	}
 	done, err := r.state.done(ctx, job)
 	if err == nil && !done {
-		err = r.work(ctx, sh, job)
+		err = r.work(ctx, p, job)
 	}
 	if err != nil {
 		return err
 	}
-	return r.advance(ctx, job.Run, sh)
+	return r.advance(ctx, job.Run, p)
 }
 
 // work does a job and stores its result.
-func (r *Runs) work(ctx context.Context, sh *reindex.Shared, job Job) error {
-	m, err := reindex.Join(ctx, r.store, sh, func(ctx context.Context, all []reindex.Finding) error {
-		return r.state.addFindings(ctx, job, all)
-	})
+func (r *Runs) work(ctx context.Context, p plan, job Job) error {
+	m, err := r.join(ctx, p)
 	if err != nil {
 		return err
 	}
-	var in document
-	if sh.Kind == reindex.Confirming {
-		if in, err = r.state.get(ctx, job.Run, inputOf(job)); err != nil {
+	m.found = func(ctx context.Context, all []Finding) error { return r.state.addFindings(ctx, job, all) }
+	if p.Kind == confirming {
+		in, err := r.state.get(ctx, job.Run, inputOf(job))
+		if err != nil {
 			return err
 		}
+		m.Inputs = make([][]suspect, p.Jobs)
+		m.Inputs[job.Part] = in.Suspects
 	}
-	output, report, err := m.Do(ctx, sh, job.Part, in.Data)
-	if err != nil {
+	m.start(job.Part)
+	if err := m.do(ctx); err != nil {
 		return err
 	}
-	if sh.Kind == reindex.Confirming {
-		if err := r.count(ctx, sh, job, &report); err != nil {
+	var out document
+	switch p.Kind {
+	case scanning:
+		out.Sketch = m.sketch
+	case confirming:
+		if err := r.count(ctx, p, job, &m.report); err != nil {
 			return err
 		}
 	}
-	out := document{Data: output}
-	for _, f := range report.Failures {
+	for _, f := range m.report.Failures {
 		out.Failures = append(out.Failures, failure{f.Primary, f.Err.Error()})
 	}
-	if out.Data != nil || out.Failures != nil {
+	if out.Sketch != nil || out.Failures != nil {
 		if err := r.state.insert(ctx, job.Run, outputOf(job), out); err != nil && !errors.Is(err, patterns.ErrExists) {
 			return err
 		}
 	}
-	return r.state.setDone(ctx, job, report)
+	return r.state.setDone(ctx, job, m.report)
 }
 
 // count counts the findings that the table has of a job: a process that died may have found,
 // and repaired, some of them.
-func (r *Runs) count(ctx context.Context, sh *reindex.Shared, job Job, report *reindex.Report) error {
-	found := report.Missing + report.Wrong + report.Orphan + report.Duplicate
-	notRepaired := found - report.Repaired
-	report.Missing, report.Wrong, report.Orphan, report.Duplicate, report.Repaired = 0, 0, 0, 0, 0
+func (r *Runs) count(ctx context.Context, p plan, job Job, report *Report) error {
+	total := -report.Repaired
+	for k := range kindNames {
+		n := report.ofKind(Kind(k))
+		total, *n = total+*n, 0
+	}
+	if report.Repaired = 0; p.Repair {
+		report.Repaired = -total // those that were not repaired
+	}
 	for f, err := range r.state.findings(ctx, job.Run, foundBy(job)) {
 		if err != nil {
 			return err
 		}
-		report.Count(&reindex.Finding{Kind: reindex.Kind(f.Kind), Repaired: sh.Repair})
-	}
-	if sh.Repair {
-		report.Repaired -= notRepaired
+		*report.ofKind(f.Kind)++
+		if p.Repair {
+			report.Repaired++
+		}
 	}
 	return nil
 }
 
-// advance begins the next stage if all jobs of sh are done.
-func (r *Runs) advance(ctx context.Context, id string, sh *reindex.Shared) error {
-	done, _, err := r.state.progress(ctx, id, donePrefix(sh.Stage))
-	if err != nil || len(done) < sh.Jobs || sh.Kind == reindex.Complete {
+// advance begins the next stage if all jobs of the present one are done.
+func (r *Runs) advance(ctx context.Context, id string, p plan) error {
+	done, _, err := r.state.progress(ctx, id, donePrefix(p.Stage))
+	if err != nil || len(done) < p.Jobs || p.Kind == complete {
 		return err
 	}
-	next := *sh
-	m, err := reindex.Join(ctx, r.store, sh, nil)
+	m, err := r.join(ctx, p)
 	if err != nil {
 		return err
 	}
-	inputs, err := m.Next(&next, func(part int) ([]byte, error) {
-		d, err := r.state.get(ctx, id, outputOf(Job{Stage: sh.Stage, Part: part}))
-		return d.Data, err
-	})
-	if err != nil {
-		return err
-	}
-	for part, data := range inputs {
-		err := r.state.insert(ctx, id, inputOf(Job{Stage: next.Stage, Part: part}), document{Data: data})
-		if err != nil && !errors.Is(err, patterns.ErrExists) {
-			return err
-		}
-	}
-	if next.Kind == reindex.Complete {
-		_, total, err := r.state.progress(ctx, id, allDone)
-		if err == nil && total.Failed == 0 {
-			err = m.Complete(ctx, sh)
+	for part := 0; part < p.Jobs && p.Kind == scanning; part++ {
+		d, err := r.state.get(ctx, id, outputOf(Job{Stage: p.Stage, Part: part}))
+		if err == nil {
+			err = m.sketch.merge(d.Sketch)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	begun, err := r.state.change(ctx, id, sh.Stage, document{Run: &next})
-	if err != nil || !begun {
-		return err // another process has begun it
-	}
-	return r.publish(ctx, id, &next)
-}
-
-// publish enqueues the jobs of a stage that are not done.
-func (r *Runs) publish(ctx context.Context, id string, sh *reindex.Shared) error {
-	done, _, err := r.state.progress(ctx, id, donePrefix(sh.Stage))
+	inputs, err := m.next()
 	if err != nil {
 		return err
 	}
-	for part := range sh.Jobs {
-		job := Job{id, sh.Stage, part}
+	for part, suspects := range inputs {
+		err := r.state.insert(ctx, id, inputOf(Job{Stage: m.Stage, Part: part}), document{Suspects: suspects})
+		if err != nil && !errors.Is(err, patterns.ErrExists) {
+			return err
+		}
+	}
+	if m.Kind == complete {
+		_, total, err := r.state.progress(ctx, id, allDone)
+		if err == nil && total.Failed == 0 {
+			err = m.end(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	begun, err := r.state.change(ctx, id, p.Stage, document{Plan: &m.plan})
+	if err != nil || !begun {
+		return err // another process has begun it
+	}
+	return r.publish(ctx, id, m.plan)
+}
+
+// publish enqueues the jobs of a stage that are not done.
+func (r *Runs) publish(ctx context.Context, id string, p plan) error {
+	done, _, err := r.state.progress(ctx, id, donePrefix(p.Stage))
+	if err != nil {
+		return err
+	}
+	for part := range p.Jobs {
+		job := Job{id, p.Stage, part}
 		if _, ok := done[doneBy(job)]; ok {
 			continue
 		}
@@ -260,7 +279,7 @@ func (r *Runs) publish(ctx context.Context, id string, sh *reindex.Shared) error
 			return err
 		}
 	}
-	_, err = r.state.change(ctx, id, sh.Stage, document{Run: sh, Published: true})
+	_, err = r.state.change(ctx, id, p.Stage, document{Plan: &p, Published: true})
 	return err
 }
 
@@ -270,14 +289,14 @@ func (r *Runs) publish(ctx context.Context, id string, sh *reindex.Shared) error
 // and one message for each job.
 func (r *Runs) Resume(ctx context.Context, id string) error {
 	d, err := r.state.get(ctx, id, runDocument)
-	if err == nil && d.Run.Jobs == 0 {
+	if err == nil && d.Plan.Jobs == 0 {
 		return nil
 	}
 	if err == nil {
-		err = r.publish(ctx, id, d.Run)
+		err = r.publish(ctx, id, *d.Plan)
 	}
 	if err == nil { // all jobs may be done, and the process that did the last have died
-		err = r.advance(ctx, id, d.Run)
+		err = r.advance(ctx, id, *d.Plan)
 	}
 	return failed("resume", err)
 }
@@ -315,18 +334,17 @@ func (r *Runs) Status(ctx context.Context, id string) (Status, error) {
 	if err != nil {
 		return Status{}, failed("status", err)
 	}
-	s := Status{ID: id, Stage: string(d.Run.Kind), Jobs: d.Run.Jobs}
+	s := Status{ID: id, Stage: string(d.Plan.Kind), Jobs: d.Plan.Jobs, Report: total}
 	var failing []string
 	for name, report := range done {
-		if strings.HasPrefix(name, donePrefix(d.Run.Stage)) {
+		if strings.HasPrefix(name, donePrefix(d.Plan.Stage)) {
 			s.Done++
 		}
 		if report.Failed > 0 {
 			failing = append(failing, name)
 		}
 	}
-	total.Passes, total.Unverified = d.Run.Passes, d.Run.Unverified
-	s.Report = report(total)
+	s.Report.Passes, s.Report.Unverified = d.Plan.Passes, d.Plan.Unverified
 	s.Report.Failures, err = r.state.failures(ctx, id, failing)
 	return s, failed("status", err)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/reindex"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
@@ -28,7 +27,6 @@ import (
 type state struct {
 	documents *wideentity.Table[stored]
 	records   *patterns.Table[record]
-	rows      *patterns.Table[patterns.Row]
 }
 
 // stored is a document as JSON.
@@ -36,10 +34,11 @@ type stored struct{ Document []byte }
 
 // document is the content of a wide entity.
 type document struct {
-	Run       *reindex.Shared `json:",omitempty"` // of the state
-	Published bool            `json:",omitempty"` // all jobs of the stage were enqueued
-	Data      []byte          `json:",omitempty"` // of a job
-	Failures  []failure       `json:",omitempty"`
+	Plan      *plan     `json:",omitempty"` // of the state
+	Published bool      `json:",omitempty"` // all jobs of the stage were enqueued
+	Suspects  []suspect `json:",omitempty"` // the input of a job
+	Sketch    sketch    `json:",omitempty"` // the output of a job, and
+	Failures  []failure `json:",omitempty"`
 }
 
 type failure struct {
@@ -62,7 +61,6 @@ const (
 	foundPrefix = "found-"
 	allDone     = "done-"
 	allOutputs  = "out-"
-	maxFailures = 100 // that a status lists
 )
 
 func donePrefix(stage int) string { return fmt.Sprintf("%s%06d-", allDone, stage) }
@@ -79,11 +77,7 @@ func newState(client *aztables.Client) (*state, error) {
 		return nil, err
 	}
 	records, err := patterns.NewTable[record](client, nil)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := patterns.NewTable[patterns.Row](client, nil)
-	return &state{documents, records, rows}, err
+	return &state{documents, records}, err
 }
 
 func (s *state) get(ctx context.Context, id, name string) (d document, err error) {
@@ -104,7 +98,7 @@ func (s *state) change(ctx context.Context, id string, stage int, d document) (c
 	_, err = s.documents.Update(ctx, keys.Key{Partition: id, Row: runDocument}, func(v *stored) error {
 		var was document
 		err := json.Unmarshal(v.Document, &was)
-		if changed = err == nil && was.Run.Stage == stage; changed {
+		if changed = err == nil && was.Plan.Stage == stage; changed {
 			v.Document = marshal(d)
 		}
 		return err
@@ -124,8 +118,7 @@ func (s *state) done(ctx context.Context, job Job) (bool, error) {
 	return err == nil, err
 }
 
-func (s *state) setDone(ctx context.Context, job Job, r reindex.Report) error {
-	r.Failures = nil
+func (s *state) setDone(ctx context.Context, job Job, r Report) error {
 	return s.add(ctx, &record{PartitionKey: job.Run, RowKey: doneBy(job), Report: string(marshal(r))})
 }
 
@@ -144,17 +137,17 @@ func (s *state) with(ctx context.Context, id, prefix string) iter.Seq2[patterns.
 }
 
 // progress returns the row keys of the jobs that are done and begin with prefix, and what they did.
-func (s *state) progress(ctx context.Context, id, prefix string) (done map[string]reindex.Report, total reindex.Report, err error) {
-	done = map[string]reindex.Report{}
+func (s *state) progress(ctx context.Context, id, prefix string) (done map[string]Report, total Report, err error) {
+	done = map[string]Report{}
 	for item, err := range s.with(ctx, id, prefix) {
-		var r reindex.Report
+		var r Report
 		if err == nil {
 			err = json.Unmarshal([]byte(item.Value.Report), &r)
 		}
 		if err != nil {
 			return nil, total, err
 		}
-		total.Add(&r)
+		total.add(&r)
 		done[item.Key.Row] = r
 	}
 	return done, total, nil
@@ -180,11 +173,11 @@ func (s *state) failures(ctx context.Context, id string, jobs []string) (all []F
 
 // addFindings stores the findings of one primary. The key of a finding contains its rows, so
 // that it is stored once.
-func (s *state) addFindings(ctx context.Context, job Job, all []reindex.Finding) error {
+func (s *state) addFindings(ctx context.Context, job Job, all []Finding) error {
 	for _, f := range all {
 		h := sha256.Sum256(marshal([]any{f.View, f.Row, f.Primary}))
 		err := s.add(ctx, &record{
-			PartitionKey: job.Run, RowKey: foundBy(job) + "-" + hex.EncodeToString(h[:16]), Kind: Kind(f.Kind).String(), View: f.View,
+			PartitionKey: job.Run, RowKey: foundBy(job) + "-" + hex.EncodeToString(h[:16]), Kind: f.Kind.String(), View: f.View,
 			Partition: f.Row.Partition, Row: f.Row.Row, PrimaryPartition: f.Primary.Partition, PrimaryRow: f.Primary.Row,
 		})
 		if err != nil {
@@ -219,9 +212,9 @@ func (s *state) delete(ctx context.Context, id string) error {
 		return err
 	}
 	var failed error
-	_, err = s.rows.Bulk(ctx, func(yield func(patterns.Op[patterns.Row]) bool) {
-		for item, err := range s.rows.Query(ctx, query.PartitionKey.Eq(id), &patterns.QueryOptions{Select: []string{}}) {
-			if failed = err; err != nil || !yield(patterns.DeleteOp[patterns.Row](item.Key, "")) {
+	_, err = s.records.Bulk(ctx, func(yield func(patterns.Op[record]) bool) {
+		for item, err := range s.records.Query(ctx, query.PartitionKey.Eq(id), &patterns.QueryOptions{Select: []string{}}) {
+			if failed = err; err != nil || !yield(patterns.DeleteOp[record](item.Key, "")) {
 				return
 			}
 		}

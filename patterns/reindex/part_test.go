@@ -2,14 +2,13 @@ package reindex
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
-	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -18,8 +17,8 @@ import (
 type contact struct{ PartitionKey, RowKey, Email, Phone string }
 
 func TestTheSumOfTheSketchesOfAllPartsIsThatOfTheTables(t *testing.T) {
-	a := storagetest.Start(&storagetest.Options{PageRows: 5})
-	people, phones := a.Tables().NewClient("people"), a.Tables().NewClient("phones")
+	account := storagetest.Start(&storagetest.Options{PageRows: 5})
+	people, phones := account.Tables().NewClient("people"), account.Tables().NewClient("phones")
 	for _, c := range []*aztables.Client{people, phones} {
 		harness.Must(c.CreateTable(t.Context(), nil))(t)
 	}
@@ -35,31 +34,25 @@ func TestTheSumOfTheSketchesOfAllPartsIsThatOfTheTables(t *testing.T) {
 			harness.Must(store.Insert(t.Context(), c))(t)
 		}
 	}
-	scan := func(parts func(*run) []Part) (*Sketch, Report) {
-		r := harness.Must(newRun(outbox.EngineOf(store), Options{}, nil))(t)
-		r.tables, _, _ = tables(t.Context(), r.store, r.store.Views.Views)
-		if parts != nil {
-			r.state.Parts = parts(r)
+	scan := func(segments int) (sketch, *run) {
+		r := harness.Must(newRun(store, plan{}))(t)
+		harness.NoError(t, r.open(t.Context()))
+		harness.NoError(t, r.begin(t.Context(), segments))
+		sum := newSketch(r.Differences)
+		for i := range r.Parts {
+			r.start(len(r.Parts) - 1 - i)
+			harness.NoError(t, r.do(t.Context()))
+			harness.NoError(t, sum.merge(r.sketch))
+			r.sketch = newSketch(r.Differences)
 		}
-		harness.NoError(t, r.scan(t.Context(), class{}))
-		return r.sketch, r.state.Report
+		return sum, r
 	}
-	whole, want := scan(nil)
-	var parts []Part
-	none, _ := scan(func(r *run) []Part {
-		parts = harness.Must(r.divide(t.Context(), 3))(t)
-		return []Part{}
-	})
-	rows := 0
-	for _, p := range slices.Backward(parts) {
-		one, report := scan(func(*run) []Part { return []Part{p} })
-		harness.NoError(t, none.Merge(one))
-		rows += report.Rows
-	}
-	all, complete := none.clone().Decode()
-	x, _ := none.MarshalBinary()
-	y, _ := whole.MarshalBinary()
-	if len(parts) < 4 || rows != want.Rows || !complete || len(all) != 40 || !bytes.Equal(x, y) {
-		t.Errorf("%d parts of %d rows, want %d; %d differences, want 40", len(parts), rows, want.Rows, len(all))
+	x, whole := scan(1)
+	y, divided := scan(3)
+	a, _ := json.Marshal(x)
+	b, _ := json.Marshal(y)
+	all, complete := y.decode()
+	if len(divided.Parts) < 4 || divided.report.Rows != whole.report.Rows || !complete || len(all) != 40 || !bytes.Equal(a, b) {
+		t.Errorf("%d parts of %d rows, want %d; %d differences, want 40", len(divided.Parts), divided.report.Rows, whole.report.Rows, len(all))
 	}
 }

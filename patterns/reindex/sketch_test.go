@@ -1,6 +1,7 @@
 package reindex
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -27,10 +28,10 @@ func sets(t *rapid.T) (common, added, subtracted []string) {
 func TestASketchDecodesExactlyTheDifference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		common, added, subtracted := sets(t)
-		parts := [3]*Sketch{NewSketch(300), NewSketch(300), NewSketch(300)}
+		parts := [3]sketch{newSketch(300), newSketch(300), newSketch(300)}
 		put := func(elements []string, sign int64) {
 			for _, e := range elements {
-				parts[rapid.IntRange(0, 2).Draw(t, "part")].Add([]byte(e), sign)
+				parts[rapid.IntRange(0, 2).Draw(t, "part")].add([]byte(e), sign)
 			}
 		}
 		put(common, 1)
@@ -38,23 +39,23 @@ func TestASketchDecodesExactlyTheDifference(t *testing.T) {
 		put(added, 1)
 		put(common, -1)
 
-		sum := new(Sketch)
-		b, _ := parts[0].MarshalBinary()
-		if err := sum.UnmarshalBinary(b); err != nil {
+		var sum sketch
+		b, _ := json.Marshal(parts[0])
+		if err := json.Unmarshal(b, &sum); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range parts[1:] {
-			if err := sum.Merge(p); err != nil {
+			if err := sum.merge(p); err != nil {
 				t.Fatal(err)
 			}
 		}
-		all, complete := sum.Decode()
+		all, complete := sum.decode()
 		if !complete {
 			t.Fatalf("%d differences of a sketch for 300 were not decoded", len(added)+len(subtracted))
 		}
 		var got, want []string
 		for _, d := range all {
-			got = append(got, fmt.Sprint(d.Sign, string(d.Element)))
+			got = append(got, fmt.Sprint(d.sign, string(d.element)))
 		}
 		for _, e := range added {
 			want = append(want, fmt.Sprint(1, e))
@@ -71,41 +72,40 @@ func TestASketchDecodesExactlyTheDifference(t *testing.T) {
 }
 
 func TestASketchReportsThatItHasTooManyDifferences(t *testing.T) {
-	s := NewSketch(0)
+	s := newSketch(0)
 	added := map[string]bool{}
 	for i := range 1000 {
 		e := fmt.Sprint("element ", i)
 		added[e] = true
-		s.Add([]byte(e), 1)
+		s.add([]byte(e), 1)
 	}
-	all, complete := s.Decode()
+	all, complete := s.decode()
 	if complete {
 		t.Error("1000 differences were decoded by a sketch for 64")
 	}
 	for _, d := range all {
-		if !added[string(d.Element)] || d.Sign != 1 {
-			t.Errorf("decoded %q, which was not added", d.Element)
+		if !added[string(d.element)] || d.sign != 1 {
+			t.Errorf("decoded %q, which was not added", d.element)
 		}
 	}
 }
 
-func FuzzSketchState(f *testing.F) {
-	s := NewSketch(0)
-	s.Add([]byte("element"), 1)
-	b, _ := s.MarshalBinary()
+func FuzzCursor(f *testing.F) {
+	s := newSketch(0)
+	s.add([]byte("element"), 1)
+	b, _ := json.Marshal(cursor{Sketch: s})
 	f.Add(b)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s := new(Sketch)
-		if s.UnmarshalBinary(b) != nil {
+		r := new(run)
+		if r.resume(b) != nil {
 			return
 		}
-		again, _ := s.MarshalBinary()
-		o := new(Sketch)
-		if err := o.UnmarshalBinary(again); err != nil {
+		again, _ := r.save()
+		if err := r.resume(again); err != nil {
 			t.Fatal(err)
 		}
-		s.Decode()
+		r.sketch.decode()
 	})
 }
 
@@ -113,17 +113,17 @@ func TestASketchTakesTheSameMemoryForAnyNumberOfElements(t *testing.T) {
 	element := func(i int) []byte { return fmt.Appendf(nil, "view/partition/row %08d/partition/primary", i) }
 	var least, most int
 	for _, n := range []int{10_000, 100_000} {
-		s := NewSketch(4096)
+		s := newSketch(4096)
 		for i := range n {
-			s.Add(element(i), 1)
+			s.add(element(i), 1)
 		}
-		b, _ := s.MarshalBinary() // as large as it gets: nothing was subtracted yet
+		b, _ := json.Marshal(s) // as large as it gets: nothing was subtracted yet
 		for i := range n {
 			if i%(n/1000) != 0 {
-				s.Add(element(i), -1)
+				s.add(element(i), -1)
 			}
 		}
-		if all, complete := s.Decode(); !complete || len(all) != 1000 {
+		if all, complete := s.decode(); !complete || len(all) != 1000 {
 			t.Errorf("%d elements: %d of 1000 differences", n, len(all))
 		}
 		t.Logf("%d elements: %d bytes", n, len(b))
