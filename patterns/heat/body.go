@@ -2,11 +2,10 @@ package heat
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
-	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // body reads the keys of the entities in the body of an insert or a transaction, and
@@ -78,7 +77,7 @@ func (s *bodyScan) line(line []byte) {
 	for _, m := range methods {
 		if len(line) > len(m) && string(line[:len(m)]) == m {
 			address := line[len(m):]
-			if i := bytes.IndexByte(address, ' '); i >= 0 {
+			if i := bytes.IndexAny(address, " ?"); i >= 0 {
 				address = address[:i]
 			}
 			s.operation(address[bytes.LastIndexByte(address, '/')+1:], m == "POST ")
@@ -90,15 +89,13 @@ func (s *bodyScan) line(line []byte) {
 // operation adds the row of a request line of a transaction.
 func (s *bodyScan) operation(address []byte, post bool) {
 	r := s.r
-	from := int32(len(r.text))
-	r.text = append(r.text, address...)
-	whole := r.unescaped(span{from, int32(len(r.text))})
+	whole := r.unescaped(add(r, address))
 	if len(r.rows) == 0 {
 		name := r.in(whole)
 		if i := bytes.IndexByte(name, '('); i >= 0 {
 			name = name[:i]
 		}
-		r.inBatch = span{from, from + int32(len(name))}
+		r.inBatch = span{whole.from, whole.from + int32(len(name))}
 	}
 	if bytes.IndexByte(r.in(whole), '(') >= 0 {
 		r.address(whole)
@@ -112,26 +109,26 @@ func (s *bodyScan) operation(address []byte, post bool) {
 
 // entity reads the keys in the JSON of an insert. Both names are unambiguous: a quote
 // within a value is escaped.
-func (s *bodyScan) entity(json []byte) {
+func (s *bodyScan) entity(text []byte) {
 	r := s.r
 	if r.partition == (span{}) {
-		if key, ok := r.member(json, `"PartitionKey":`); ok {
+		if key, ok := r.member(text, `"PartitionKey":`); ok {
 			r.partition = key
 		}
 	}
-	if key, ok := r.member(json, `"RowKey":`); ok {
+	if key, ok := r.member(text, `"RowKey":`); ok {
 		r.rows[len(r.rows)-1] = key
 		s.waits = r.partition == span{} && !s.batch
 	}
 }
 
 // member returns the text of a string in JSON, after name.
-func (r *request) member(json []byte, name string) (span, bool) {
-	i := bytes.Index(json, []byte(name))
+func (r *request) member(text []byte, name string) (span, bool) {
+	i := bytes.Index(text, []byte(name))
 	if i < 0 {
 		return span{}, false
 	}
-	value := bytes.TrimLeft(json[i+len(name):], " ")
+	value := bytes.TrimLeft(text[i+len(name):], " ")
 	if len(value) == 0 || value[0] != '"' {
 		return span{}, false
 	}
@@ -147,41 +144,9 @@ func (r *request) member(json []byte, name string) (span, bool) {
 			escapes++
 		}
 		if escapes%2 == 0 {
-			from := int32(len(r.text))
-			r.text = appendUnescaped(r.text, value[:end])
-			return span{from, int32(len(r.text))}, true
+			return add(r, unescapedJSON(value[:end])), true
 		}
 	}
-}
-
-// appendUnescaped appends the value of the text of a JSON string.
-func appendUnescaped(dst, s []byte) []byte {
-	for {
-		i := bytes.IndexByte(s, '\\')
-		if i < 0 || i+1 == len(s) {
-			return append(dst, s...)
-		}
-		dst = append(dst, s[:i]...)
-		s = s[i:]
-		if s[1] != 'u' || len(s) < 6 {
-			dst, s = append(dst, s[1]), s[2:] // " \ /: the others are not legal in a key
-			continue
-		}
-		unit, size := codeUnit(s), 6
-		if utf16.IsSurrogate(unit) && len(s) >= 12 && s[6] == '\\' {
-			unit, size = utf16.DecodeRune(unit, codeUnit(s[6:])), 12
-		}
-		dst, s = utf8.AppendRune(dst, unit), s[size:]
-	}
-}
-
-// codeUnit returns the value of \uXXXX.
-func codeUnit(s []byte) rune {
-	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
-	if err != nil {
-		return utf8.RuneError
-	}
-	return rune(n)
 }
 
 // address reads the keys of Table(PartitionKey='…',RowKey='…').
@@ -199,21 +164,24 @@ func (r *request) address(s span) {
 	r.rows = append(r.rows, r.unquoted(span{s.from + int32(row), s.to - 2}))
 }
 
+// unescapedJSON returns the value of the text of a JSON string. Few keys have escapes.
+func unescapedJSON(text []byte) []byte {
+	if bytes.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	var value string
+	if json.Unmarshal(fmt.Appendf(nil, "\"%s\"", text), &value) != nil {
+		return text
+	}
+	return []byte(value)
+}
+
 // unquoted replaces each pair of quotes by one.
 func (r *request) unquoted(s span) span {
-	text := r.in(s)
-	n := bytes.IndexByte(text, '\'')
-	if n < 0 {
+	if bytes.IndexByte(r.in(s), '\'') < 0 {
 		return s
 	}
-	for i := n; i < len(text); i++ {
-		text[n] = text[i]
-		n++
-		if text[i] == '\'' && i+1 < len(text) && text[i+1] == '\'' {
-			i++
-		}
-	}
-	return span{s.from, s.from + int32(n)}
+	return span{s.from, s.from + int32(copy(r.in(s), bytes.ReplaceAll(r.in(s), []byte("''"), []byte("'"))))}
 }
 
 // unescaped replaces the percent encoding.

@@ -16,6 +16,10 @@ const (
 	maxKey = 192
 
 	samples = 16
+
+	// rowShare is how many times the mean load a bucket needs before it is split within a
+	// partition. One hot partition then does not take the room of all others.
+	rowShare = 12
 )
 
 // bucket is a range of keys, up to the start of the next bucket.
@@ -43,6 +47,9 @@ func (p *place) append(parts ...[]byte) {
 		p.n += uint8(copy(p.text[p.n:], s))
 	}
 }
+
+// set makes the key the text of p.
+func (p *place) set(key []byte) { p.n = uint8(copy(p.text[:], key)) }
 
 var separator = []byte{0}
 
@@ -115,7 +122,7 @@ func (b *buckets) balance() {
 			if shares[i]*maxBuckets < 1.5 || hot >= 0 && shares[i] <= shares[hot] {
 				continue
 			}
-			if c := e.cut(); c != "" {
+			if c := e.cut(shares[i]*maxBuckets > rowShare); c != "" {
 				hot, cut = i, c
 			}
 		}
@@ -191,16 +198,16 @@ func (b *buckets) merge(i int) {
 	b.list = slices.Delete(b.list, i+1, i+2)
 }
 
-// cut returns where to split a bucket: at the start of the partition, or of the row, in the
-// middle of its samples. It returns "" if all samples are of one key.
-func (e *bucket) cut() string {
+// cut returns where to split a bucket: at the start of the partition, or with rows also of
+// the row, in the middle of its samples. It returns "" if all samples are of one key.
+func (e *bucket) cut(rows bool) string {
 	places := make([][]byte, e.filled)
 	for i := range places {
 		places[i] = e.sample[i].bytes()
 	}
 	slices.SortFunc(places, bytes.Compare)
 	middle := len(places) / 2
-	for _, level := range []int{2, 3} {
+	for level := 2; level == 2 || rows && level == 3; level++ {
 		for distance := range len(places) {
 			for _, i := range []int{middle - distance, middle + distance} {
 				if i <= 0 || i >= len(places) {

@@ -29,7 +29,7 @@ type Cost struct {
 // touch is a request for one row or for a page.
 type touch struct {
 	view  string
-	kind  kind
+	kind  kind // kindBatch for a write: how close writes follow each other is not known
 	class query.Class
 	key   keys.Key
 }
@@ -61,7 +61,7 @@ func Read(name string, f query.Filter, perSecond float64) Access {
 func Write(name string, key func(i int, at time.Time) (keys.Key, error), perSecond float64) Access {
 	return Access{name, perSecond, func(i int, at time.Time) (Cost, []touch, error) {
 		k, err := key(i, at)
-		return Cost{Requests: 1, Entities: 1}, []touch{{kind: kindWrite, key: k}}, err
+		return Cost{Requests: 1, Entities: 1}, []touch{{kind: kindBatch, key: k}}, err
 	}}
 }
 
@@ -77,7 +77,7 @@ func Change[T any](name string, store *patterns.Store[T], op func(i int, at time
 		var touched []touch
 		for _, step := range plan.Steps {
 			for _, row := range step.Rows {
-				t := touch{view: row.View, kind: kindWrite, key: row.Key}
+				t := touch{view: row.View, kind: kindBatch, key: row.Key}
 				if strings.HasPrefix(row.Action, "read") {
 					t.kind = kindRead
 				}
@@ -125,10 +125,10 @@ func (m *Meter) simulate(table string, t touch, at time.Time, weight float64) {
 	}
 	r := &request{service: 't', kind: t.kind, resource: table, class: t.class}
 	r.outcome = outcome{at: at, weight: weight, entities: 1, ok: true}
-	r.append("-") // no key is at 0
-	r.partition = r.append(t.key.Partition)
+	add(r, "-") // no key is at 0
+	r.partition = add(r, t.key.Partition)
 	if t.kind != kindQuery {
-		r.rows = append(r.rows, r.append(t.key.Row))
+		r.rows = append(r.rows, add(r, t.key.Row))
 	}
 	m.record(r)
 }

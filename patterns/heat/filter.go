@@ -26,7 +26,13 @@ func (r *request) query(raw string) {
 		}
 	}
 	text, _, _ := strings.Cut(raw[from+name:], "&")
-	b := r.conditions(r.unescaped(r.append(text)))
+	filter := add(r, text)
+	for i, c := range r.in(filter) {
+		if c == '+' {
+			r.in(filter)[i] = ' '
+		}
+	}
+	b := r.conditions(r.unescaped(filter))
 	r.filtered = b.other
 	none := span{}
 	switch {
@@ -52,7 +58,7 @@ func (r *request) conditions(filter span) bounds {
 	text := r.in(filter)
 	for i := 0; i < len(text); {
 		switch c := text[i]; c {
-		case ' ', '+':
+		case ' ':
 			i++
 			continue
 		case '(':
@@ -77,9 +83,9 @@ func (r *request) conditions(filter span) bounds {
 			choice, negated = true, true
 			continue
 		}
-		operator := token(bytes.TrimLeft(text[i:], " +"))
-		i = len(text) - len(bytes.TrimLeft(text[i:], " +")) + len(operator)
-		i = len(text) - len(bytes.TrimLeft(text[i:], " +"))
+		operator := token(bytes.TrimLeft(text[i:], " "))
+		i = len(text) - len(bytes.TrimLeft(text[i:], " ")) + len(operator)
+		i = len(text) - len(bytes.TrimLeft(text[i:], " "))
 		value := literal(text[i:])
 		s := span{filter.from + int32(i), filter.from + int32(i+len(value))}
 		i += max(len(value), 1)
@@ -132,7 +138,7 @@ func (b *bounds) add(name, operator []byte, value span) {
 // token returns the word at the start of text.
 func token(text []byte) []byte {
 	for i, c := range text {
-		if c == ' ' || c == '+' || c == '(' || c == ')' || c == '\'' {
+		if c == ' ' || c == '(' || c == ')' || c == '\'' {
 			return text[:max(i, min(1, len(text)))]
 		}
 	}
@@ -146,7 +152,7 @@ func literal(text []byte) []byte {
 		switch c := text[i]; {
 		case c == '\'':
 			quoted = !quoted // a doubled quote leaves and enters again
-		case !quoted && (c == ' ' || c == '+' || c == ')'):
+		case !quoted && (c == ' ' || c == ')'):
 			return text[:i]
 		}
 	}

@@ -226,7 +226,7 @@ func (m *Meter) addResource(service byte, name string) *resource {
 			return s
 		}
 	}
-	s := &resource{}
+	s := &resource{low: [2]place{aboveAll, aboveAll}}
 	s.start.append([]byte{service}, []byte(name), separator)
 	m.resources[resourceKey{service, name}] = s
 	if len(m.buckets.list) == maxBuckets {
@@ -239,9 +239,11 @@ func (m *Meter) addResource(service byte, name string) *resource {
 // advance moves what was counted to the series, and starts a minute.
 func (m *Meter) advance(now time.Time) {
 	m.buckets.flush(now)
-	m.buckets.balance()
-	m.records = 0
 	before, minute := m.minute, now.Unix()/60
+	if len(m.buckets.list) < maxBuckets || minute/10 != before/10 {
+		m.buckets.balance()
+	}
+	m.records = 0
 	m.minute = minute
 	if before == 0 {
 		return

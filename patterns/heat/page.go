@@ -42,10 +42,9 @@ func handler(snapshot func() *Snapshot) http.Handler {
 	})
 }
 
-// The layout of the picture, in pixels.
+// Where page.html shows the image, in pixels.
 const (
 	mapLeft, mapTop, mapWidth, mapHeight = 230, 10, 930, 480
-	legendWidth                          = 240
 	maxHot                               = 12
 )
 
@@ -55,16 +54,14 @@ type picture struct {
 	From, To, Step, Since                                  string
 	Measures, Spans                                        []choice
 	Out                                                    string
-	Width, Height, Left, Top, Right, Bottom, W, H          int
-	TickLeft, LabelX, TickBottom, TimeY                    int
-	LegendY, LegendRight                                   int
 	Image                                                  template.URL
 	Keys, Times                                            []axisLabel
-	Tiles, Legend                                          []tile
+	Tiles                                                  []tile
 	Max, Target, Transactions, AccountShare, AccountTarget string
 	Findings                                               []Finding
 	Hot                                                    []hotLine
 	Labels                                                 string
+	Legend                                                 []legendStop
 }
 
 type choice struct {
@@ -94,13 +91,9 @@ func newPicture(v view) *picture {
 	p := &picture{
 		Measure: measures[v.measure], Step: stepName(r.step), Since: v.s.Since.Format("2 January 2006 15:04"),
 		From: r.start(v.steps[0]).Format("2 January 15:04"), To: r.start(v.steps[1]).Format("2 January 2006 15:04"),
-		Width: mapLeft + mapWidth + 20, Height: mapTop + mapHeight + 70,
-		Left: mapLeft, Top: mapTop, Right: mapLeft + mapWidth, Bottom: mapTop + mapHeight, W: mapWidth, H: mapHeight,
-		TickLeft: mapLeft - 5, LabelX: mapLeft - 9, TickBottom: mapTop + mapHeight + 5, TimeY: mapTop + mapHeight + 20,
-		LegendY: mapTop + mapHeight + 64, LegendRight: mapLeft + legendWidth,
 		Image: heatMap(values, most), Max: number(most), Findings: v.s.Findings(),
 		Target: number(PartitionTarget), AccountTarget: number(AccountTarget),
-		Labels: "chosen by the program",
+		Labels: "chosen by the program", Legend: legend(),
 	}
 	if v.s.label == nil || reflect.ValueOf(v.s.label).Pointer() == reflect.ValueOf(Label).Pointer() {
 		p.Labels = "the text before the first digit, and a hash of the rest"
@@ -108,10 +101,6 @@ func newPicture(v view) *picture {
 	p.choices(v)
 	p.axes(v)
 	p.tiles(v)
-	for i := range legendWidth / 4 {
-		c := magma(float64(i) * 4 / legendWidth)
-		p.Legend = append(p.Legend, tile{X: mapLeft + 4*i, Y: mapTop + mapHeight + 36, W: 4, Title: fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)})
-	}
 	p.hottest(v)
 	return p
 }
@@ -211,7 +200,7 @@ func (p *picture) hottest(v view) {
 		resource, partition, _ := placeParts(h.Key)
 		rate := h.Peak / 60
 		p.Hot = append(p.Hot, hotLine{resourceName(resource), v.s.show(partition), number(rate), number(h.Written), number(h.Throttled),
-			fmt.Sprintf("%.3g%%", 100*rate/PartitionTarget), int(min(max(70*rate/PartitionTarget, 0.5), 70))})
+			fmt.Sprintf("%.2g%%", 100*rate/PartitionTarget), int(min(max(70*rate/PartitionTarget, 0.5), 70))})
 	}
 	minutes := map[float64]float64{}
 	most := 0.0
@@ -233,7 +222,7 @@ func heatMap(values [][]float64, most float64) template.URL {
 	}
 	palette := make(color.Palette, 256)
 	for i := range palette {
-		palette[i] = magma(float64(i) / 255)
+		palette[i] = shade(i)
 	}
 	m := image.NewPaletted(image.Rect(0, 0, width, max(len(values), 1)), palette)
 	for y, row := range values {
@@ -246,14 +235,27 @@ func heatMap(values [][]float64, most float64) template.URL {
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()))
 }
 
-// magma returns a color of the palette of that name by Smith and van der Walt, whose
-// lightness is even: from black over purple and orange to a light yellow.
-func magma(at float64) color.RGBA {
-	stops := [...]color.RGBA{{0, 0, 4, 255}, {28, 16, 68, 255}, {79, 18, 123, 255}, {129, 37, 129, 255}, {181, 54, 122, 255},
-		{229, 80, 100, 255}, {251, 135, 97, 255}, {254, 194, 135, 255}, {252, 253, 191, 255}}
-	at *= float64(len(stops) - 1)
-	i := min(int(at), len(stops)-2)
-	between := func(a, b uint8) uint8 { return uint8(float64(a) + (float64(b)-float64(a))*(at-float64(i))) }
-	a, b := stops[i], stops[i+1]
+// magma are colors of the palette of that name by Smith and van der Walt, whose lightness is
+// even: from black over purple and orange to a light yellow.
+var magma = [...]color.RGBA{{0, 0, 4, 255}, {28, 16, 68, 255}, {79, 18, 123, 255}, {129, 37, 129, 255}, {181, 54, 122, 255},
+	{229, 80, 100, 255}, {251, 135, 97, 255}, {254, 194, 135, 255}, {252, 253, 191, 255}}
+
+// shade returns the color of a brightness.
+func shade(brightness int) color.RGBA {
+	const apart = 256 / (len(magma) - 1)
+	a, b, at := magma[brightness/apart], magma[brightness/apart+1], brightness%apart
+	between := func(a, b uint8) uint8 { return uint8((int(a)*(apart-at) + int(b)*at) / apart) }
 	return color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
+}
+
+type legendStop struct {
+	Offset int
+	Color  string
+}
+
+func legend() (stops []legendStop) {
+	for i, c := range magma {
+		stops = append(stops, legendStop{100 * i / (len(magma) - 1), fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)})
+	}
+	return stops
 }

@@ -23,8 +23,8 @@ type outcome struct {
 
 // finish reads the reply, except for the body.
 func (r *request) finish(began time.Time, resp *http.Response, err error) {
-	r.outcome = outcome{at: time.Now(), bytes: float64(r.sent), weight: 1}
-	r.millis = float64(r.at.Sub(began)) / float64(time.Millisecond)
+	took := time.Since(began)
+	r.outcome = outcome{at: began.Add(took), millis: float64(took) / float64(time.Millisecond), bytes: float64(r.sent), weight: 1}
 	if err != nil || resp == nil {
 		r.repeated = !errors.Is(err, context.Canceled)
 		return

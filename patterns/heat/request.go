@@ -84,7 +84,7 @@ func (r *request) table(raw *http.Request, last string) {
 		if raw.Method == http.MethodGet {
 			r.kind = kindRead
 		}
-		r.address(r.append(last))
+		r.address(add(r, last))
 	case raw.Method == http.MethodGet:
 		r.kind = kindQuery
 		r.query(raw.URL.RawQuery)
@@ -103,7 +103,7 @@ func (r *request) queue(raw *http.Request, path string) {
 		r.kind = kindPoll
 	default:
 		r.kind = kindWrite
-		r.rows = append(r.rows, r.append(strings.TrimPrefix(id, "/")))
+		r.rows = append(r.rows, add(r, strings.TrimPrefix(id, "/")))
 	}
 }
 
@@ -117,12 +117,12 @@ func (r *request) blob(raw *http.Request, path string) {
 	if raw.Method == http.MethodGet || raw.Method == http.MethodHead {
 		r.kind = kindRead
 	}
-	r.partition = r.append(name)
+	r.partition = add(r, name)
 	r.rows = append(r.rows, span{})
 }
 
-// append copies s to the text.
-func (r *request) append(s string) span {
+// add copies s to the text of r.
+func add[S []byte | string](r *request, s S) span {
 	from := int32(len(r.text))
 	r.text = append(r.text, s...)
 	return span{from, int32(len(r.text))}

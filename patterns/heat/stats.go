@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"bytes"
 	"hash/maphash"
 	"time"
 
@@ -62,6 +63,9 @@ type resource struct {
 	minute         int64 // of the last poll
 }
 
+// aboveAll sorts after every key: it is no UTF-8.
+var aboveAll = place{text: [maxKey]byte{0xff}, n: 1}
+
 // count adds a finished request to the counters.
 func (s *resource) count(r *request, seed maphash.Seed) {
 	c := &s.counts[0]
@@ -116,28 +120,25 @@ func (s *resource) countWrite(r *request, seed maphash.Seed) {
 	}
 	c[countWritten] += r.entities * r.weight
 	key := r.in(r.partition)
-	low, high := &s.low[0], &s.high[0]
-	first, last := low.n == 0 && s.low[1].n == 0, high.n == 0 && s.high[1].n == 0
-	top, bottom := latest(s.high), earliest(s.low)
-	if last || string(key) >= string(top) {
+	known := s.high[0].n > 0 || s.high[1].n > 0
+	low, high := bytes.Compare(key, s.low[0].bytes()), bytes.Compare(key, s.high[0].bytes())
+	if over := min(high, bytes.Compare(key, s.high[1].bytes())); over >= 0 {
 		c[countAscending] += r.entities * r.weight
-		if !last && string(key) > string(top) {
+		if over > 0 && known {
 			c[countLast]++
 		}
 	}
-	if first || string(key) <= string(bottom) {
+	if under := max(low, bytes.Compare(key, s.low[1].bytes())); under <= 0 {
 		c[countDescending] += r.entities * r.weight
-		if !first && string(key) < string(bottom) {
+		if under < 0 && known {
 			c[countFirst]++
 		}
 	}
-	if high.n == 0 || string(key) > string(high.bytes()) {
-		*high = place{}
-		high.append(key)
+	if high > 0 {
+		s.high[0].set(key)
 	}
-	if low.n == 0 || string(key) < string(low.bytes()) {
-		*low = place{}
-		low.append(key)
+	if low < 0 {
+		s.low[0].set(key)
 	}
 	if r.kind != kindWrite || len(r.rows) != 1 {
 		return
@@ -150,27 +151,10 @@ func (s *resource) countWrite(r *request, seed maphash.Seed) {
 	s.partition, s.row, s.wrote = partition, row, r.at
 }
 
-// latest returns the larger of two keys, either of which may be unset.
-func latest(keys [2]place) []byte {
-	if string(keys[1].bytes()) > string(keys[0].bytes()) {
-		return keys[1].bytes()
-	}
-	return keys[0].bytes()
-}
-
-// earliest returns the smaller of two keys that are set.
-func earliest(keys [2]place) []byte {
-	a, b := keys[0].bytes(), keys[1].bytes()
-	if len(a) == 0 || len(b) > 0 && string(b) < string(a) {
-		return b
-	}
-	return a
-}
-
 // hour forgets the first and the last partition of the hour before the previous one, so
 // that one key outside of the usual range does not hide what follows.
 func (s *resource) hour() {
-	s.low[1], s.low[0] = s.low[0], place{}
+	s.low[1], s.low[0] = s.low[0], aboveAll
 	s.high[1], s.high[0] = s.high[0], place{}
 }
 

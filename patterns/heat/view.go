@@ -108,9 +108,10 @@ func (v view) matrix() (values [][]float64, most float64) {
 	return values, most
 }
 
-// brightness returns a value as 0 to 255, on a logarithmic scale.
+// brightness returns a value as 0 to 255, on a logarithmic scale. Less than a thousandth of
+// the largest value is black.
 func brightness(value, most float64) uint8 {
-	if value <= 0 {
+	if value <= 0 || value < most/1000 {
 		return 0
 	}
 	return uint8(min(max(255*math.Log1p(value)/math.Log1p(most), 24), 255))
