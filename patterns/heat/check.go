@@ -59,6 +59,9 @@ func Read(name string, f query.Filter, perSecond float64) Access {
 // Write returns the access of a write of one entity. key returns the key of write i, which
 // happens at a time: use a keys.Layout, with other values for each i.
 func Write(name string, key func(i int, at time.Time) (keys.Key, error), perSecond float64) Access {
+	if key == nil {
+		return Access{Name: name}
+	}
 	return Access{name, perSecond, func(i int, at time.Time) (Cost, []touch, error) {
 		k, err := key(i, at)
 		return Cost{Requests: 1, Entities: 1}, []touch{{kind: kindBatch, key: k}}, err
@@ -69,6 +72,9 @@ func Write(name string, key func(i int, at time.Time) (keys.Key, error), perSeco
 // happens at a time. Its cost is that of [patterns.Store.Explain]; an update needs
 // [patterns.StoreOp.Was].
 func Change[T any](name string, store *patterns.Store[T], op func(i int, at time.Time) patterns.StoreOp[T], perSecond float64) Access {
+	if store == nil || op == nil {
+		return Access{Name: name}
+	}
 	return Access{name, perSecond, func(i int, at time.Time) (Cost, []touch, error) {
 		plan, err := store.Explain(op(i, at))
 		if err != nil {
@@ -88,21 +94,26 @@ func Change[T any](name string, store *patterns.Store[T], op func(i int, at time
 	}}
 }
 
-// simulated is how many uses of each access are simulated, one for each minute. Each
-// represents a minute at the rate of the busiest one.
-const simulated = 240
+// Check simulates four hours. Each simulated use of an access represents three seconds.
+const (
+	simulated = 4800
+	apart     = 3 * time.Second
+)
 
 // Check returns what each access costs, and the findings that a meter would have after four
 // hours in which all minutes are like the busiest one. It makes no request. An error of an
-// access names it and is the first that occurred.
+// access names it; an access without a function or a Store matches [patterns.ErrNil].
 func Check(table string, accesses ...Access) ([]Cost, []Finding, error) {
 	m := NewMeter(nil)
 	start := time.Now().UTC().Truncate(time.Hour)
 	m.began = start
 	costs := make([]Cost, len(accesses))
 	for i := range simulated {
-		at := start.Add(time.Duration(i) * time.Minute)
+		at := start.Add(time.Duration(i) * apart)
 		for j, a := range accesses {
+			if a.sample == nil {
+				return nil, nil, fmt.Errorf("%s: %w", a.Name, patterns.ErrNil)
+			}
 			cost, touched, err := a.sample(i, at)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", a.Name, err)
@@ -112,11 +123,11 @@ func Check(table string, accesses ...Access) ([]Cost, []Finding, error) {
 				costs[j] = cost
 			}
 			for _, t := range touched {
-				m.simulate(table, t, at, 60*a.PerSecond)
+				m.simulate(table, t, at, apart.Seconds()*a.PerSecond)
 			}
 		}
 	}
-	return costs, m.snapshot(start.Add(simulated * time.Minute)).Findings(), nil
+	return costs, m.snapshot(start.Add(simulated * apart)).Findings(), nil
 }
 
 func (m *Meter) simulate(table string, t touch, at time.Time, weight float64) {

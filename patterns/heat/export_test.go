@@ -54,3 +54,6 @@ func FillMonth(m *Meter, end time.Time) {
 func Record(m *Meter, table, partition, row string, at time.Time) {
 	m.simulate(table, touch{kind: kindBatch, key: keys.Key{Partition: partition, Row: row}}, at, 1)
 }
+
+// SnapshotAt is Snapshot at a time.
+func SnapshotAt(m *Meter, at time.Time) *Snapshot { return m.snapshot(at) }
