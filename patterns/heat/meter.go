@@ -22,6 +22,10 @@ type Options struct {
 	// key. nil shows the text before the first digit and a hash of the rest; see [Label].
 	// It is called concurrently.
 	Label func(key string) string
+
+	// Clock returns the time at which a request counts, for programs that replay requests.
+	// nil means time.Now. It is called concurrently.
+	Clock func() time.Time
 }
 
 // Meter counts what the requests of its clients cost, by key. See the package
@@ -29,6 +33,7 @@ type Options struct {
 // for concurrent use.
 type Meter struct {
 	label    func(string) string
+	clock    func() time.Time // nil for time.Now
 	requests sync.Pool
 	pages    sync.Pool
 	sequence atomic.Uint32
@@ -48,10 +53,11 @@ type Meter struct {
 
 // NewMeter returns a Meter without data. nil means the zero Options.
 func NewMeter(opts *Options) *Meter {
-	m := &Meter{resources: map[resourceKey]*resource{}, began: time.Now()}
+	m := &Meter{resources: map[resourceKey]*resource{}}
 	if opts != nil {
-		m.label = opts.Label
+		m.label, m.clock = opts.Label, opts.Clock
 	}
+	m.began = m.now()
 	if m.label == nil {
 		m.label = Label
 	}
@@ -88,6 +94,13 @@ func (m *Meter) Attach(opts *azcore.ClientOptions) {
 	opts.Transport = &transport{m, limit.Unlimited(opts.Transport)}
 }
 
+func (m *Meter) now() time.Time {
+	if m.clock != nil {
+		return m.clock()
+	}
+	return time.Now()
+}
+
 type transport struct {
 	m     *Meter
 	inner policy.Transporter
@@ -108,6 +121,9 @@ func (t *transport) Do(raw *http.Request) (*http.Response, error) {
 	began := time.Now()
 	resp, err := t.inner.Do(raw)
 	r.finish(began, resp, err)
+	if m.clock != nil {
+		r.at = m.clock()
+	}
 	if r.ok && (r.kind == kindQuery || r.kind == kindPoll) && resp.Body != nil {
 		p := m.pages.Get().(*page)
 		*p = page{ReadCloser: resp.Body, m: m, r: r}

@@ -9,7 +9,9 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"net/http"
+	"net/url"
 	"reflect"
 	"time"
 )
@@ -28,17 +30,23 @@ func (m *Meter) Handler() http.Handler { return handler(m.Snapshot) }
 // Handler is [Meter.Handler] of a snapshot, for example of a merged one.
 func (s *Snapshot) Handler() http.Handler { return handler(func() *Snapshot { return s }) }
 
+// Page writes the page of [Meter.Handler]. The parameters are those of one of its links; nil
+// is the first page. It returns the error of w.
+func (s *Snapshot) Page(w io.Writer, parameters url.Values) error {
+	var text bytes.Buffer // html/template writes in small pieces
+	if err := pageTemplate.Execute(&text, newPicture(newView(s, parameters))); err != nil {
+		return err
+	}
+	_, err := text.WriteTo(w)
+	return err
+}
+
 func handler(snapshot func() *Snapshot) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		var text bytes.Buffer
-		if err := pageTemplate.Execute(&text, newPicture(newView(snapshot(), req.URL.Query()))); err != nil {
-			http.Error(w, "the page cannot be rendered", http.StatusInternalServerError)
-			return
-		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src data:; style-src 'unsafe-inline'")
 		w.Header().Set("Cache-Control", "no-store")
-		_, _ = w.Write(text.Bytes()) // fails if the client has gone
+		_ = snapshot().Page(w, req.URL.Query()) // fails if the client has gone
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -69,7 +70,7 @@ type Hot struct {
 }
 
 // Snapshot returns what the meter has counted.
-func (m *Meter) Snapshot() *Snapshot { return m.snapshot(time.Now()) }
+func (m *Meter) Snapshot() *Snapshot { return m.snapshot(m.now()) }
 
 func (m *Meter) snapshot(now time.Time) *Snapshot {
 	m.mu.Lock()
@@ -140,6 +141,14 @@ func (s *Snapshot) show(key string) string {
 	}
 	return s.label(key)
 }
+
+// String returns a summary without keys.
+func (s *Snapshot) String() string {
+	return fmt.Sprintf("heat of %d resources in %d key ranges, until %s", len(s.Resources), len(s.Ranges), s.Taken.Format(time.RFC3339))
+}
+
+// LogValue keeps the keys out of logs.
+func (s *Snapshot) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Save writes the snapshot as JSON.
 func (s *Snapshot) Save(w io.Writer) error { return json.NewEncoder(w).Encode(s) }
