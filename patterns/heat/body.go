@@ -112,23 +112,29 @@ func (s *bodyScan) operation(address []byte, post bool) {
 func (s *bodyScan) entity(text []byte) {
 	r := s.r
 	if r.partition == (span{}) {
-		if key, ok := r.member(text, `"PartitionKey":`); ok {
+		if key, ok := r.member(text, `PartitionKey":`); ok {
 			r.partition = key
 		}
 	}
-	if key, ok := r.member(text, `"RowKey":`); ok {
+	if key, ok := r.member(text, `RowKey":`); ok {
 		r.rows[len(r.rows)-1] = key
 		s.waits = r.partition == span{} && !s.batch
 	}
 }
 
-// member returns the text of a string in JSON, after name.
+// member returns the text of a string in JSON. name is the end of that of the member, up to
+// the colon, without the quote that precedes it: a rare byte is found faster.
 func (r *request) member(text []byte, name string) (span, bool) {
 	i := bytes.Index(text, []byte(name))
-	if i < 0 {
+	for ; i > 0 && text[i-1] != '"'; i += 1 + bytes.Index(text[i+1:], []byte(name)) {
+		if !bytes.Contains(text[i+1:], []byte(name)) {
+			return span{}, false
+		}
+	}
+	if i <= 0 {
 		return span{}, false
 	}
-	value := bytes.TrimLeft(text[i+len(name):], " ")
+	value := text[skipSpaces(text, i+len(name)):]
 	if len(value) == 0 || value[0] != '"' {
 		return span{}, false
 	}

@@ -27,10 +27,8 @@ func (r *request) query(raw string) {
 	}
 	text, _, _ := strings.Cut(raw[from+name:], "&")
 	filter := add(r, text)
-	for i, c := range r.in(filter) {
-		if c == '+' {
-			r.in(filter)[i] = ' '
-		}
+	for i := bytes.IndexByte(r.in(filter), '+'); i >= 0; i = bytes.IndexByte(r.in(filter), '+') {
+		r.in(filter)[i] = ' '
 	}
 	b := r.conditions(r.unescaped(filter))
 	r.filtered = b.other
@@ -83,9 +81,9 @@ func (r *request) conditions(filter span) bounds {
 			choice, negated = true, true
 			continue
 		}
-		operator := token(bytes.TrimLeft(text[i:], " "))
-		i = len(text) - len(bytes.TrimLeft(text[i:], " ")) + len(operator)
-		i = len(text) - len(bytes.TrimLeft(text[i:], " "))
+		i = skipSpaces(text, i)
+		operator := token(text[i:])
+		i = skipSpaces(text, i+len(operator))
 		value := literal(text[i:])
 		s := span{filter.from + int32(i), filter.from + int32(i+len(value))}
 		i += max(len(value), 1)
@@ -133,6 +131,14 @@ func (b *bounds) add(name, operator []byte, value span) {
 	default:
 		b.other = true
 	}
+}
+
+// skipSpaces returns the index of the first byte from i that is not a space.
+func skipSpaces(text []byte, i int) int {
+	for i < len(text) && text[i] == ' ' {
+		i++
+	}
+	return i
 }
 
 // token returns the word at the start of text.

@@ -46,6 +46,7 @@ type Meter struct {
 	minute     int64 // of the last flush
 	records    int   // since the buckets were balanced
 	resources  map[resourceKey]*resource
+	recent     *resource // of the last request
 	buckets    buckets
 	partitions top
 	rows       top
@@ -223,16 +224,18 @@ type resourceKey struct {
 
 // resource returns the counters of the resource of a request.
 func (m *Meter) resource(r *request) *resource {
-	if r.inBatch == (span{}) {
-		if s := m.resources[resourceKey{r.service, r.resource}]; s != nil {
-			return s
-		}
-		return m.addResource(r.service, strings.Clone(r.resource))
+	if r.inBatch == (span{}) && m.recent != nil && m.recent.key == (resourceKey{r.service, r.resource}) {
+		return m.recent
 	}
-	if s := m.resources[resourceKey{r.service, string(r.in(r.inBatch))}]; s != nil {
-		return s
+	s := m.resources[resourceKey{r.service, r.resource}]
+	if r.inBatch != (span{}) {
+		s = m.resources[resourceKey{r.service, string(r.in(r.inBatch))}]
 	}
-	return m.addResource(r.service, string(r.in(r.inBatch)))
+	if s == nil {
+		s = m.addResource(r.service, r.resource+string(r.in(r.inBatch)))
+	}
+	m.recent = s
+	return s
 }
 
 func (m *Meter) addResource(service byte, name string) *resource {
@@ -242,9 +245,10 @@ func (m *Meter) addResource(service byte, name string) *resource {
 			return s
 		}
 	}
-	s := &resource{low: [2]place{aboveAll, aboveAll}}
+	name = strings.Clone(name)
+	s := &resource{key: resourceKey{service, name}, low: [2]place{aboveAll, aboveAll}}
 	s.start.append([]byte{service}, []byte(name), separator)
-	m.resources[resourceKey{service, name}] = s
+	m.resources[s.key] = s
 	if len(m.buckets.list) == maxBuckets {
 		m.buckets.mergeColdest()
 	}

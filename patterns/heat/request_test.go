@@ -81,6 +81,19 @@ func TestServicesAndEmulatorsAreDistinguished(t *testing.T) {
 	}
 }
 
+func TestAPropertyWhoseNameEndsLikeAKeyIsNotTheKey(t *testing.T) {
+	req, err := http.NewRequest(http.MethodPost, "https://a.table.core.windows.net/Orders", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Body = endless{strings.NewReader(`{"MyPartitionKey":"x","MyRowKey":"y","Z":"\"RowKey\":\"z\"","PartitionKey":"a","RowKey": "b\u0026"}`)}
+	r := newRequest()
+	r.read(req)
+	if len(r.rows) != 1 || string(r.in(r.partition)) != "a" || string(r.in(r.rows[0])) != "b&" {
+		t.Errorf("%q %q", r.in(r.partition), r.text)
+	}
+}
+
 func FuzzRequest(f *testing.F) {
 	f.Add("POST", "/$batch", "", "PUT https://a/T(PartitionKey='a',RowKey='b') HTTP/1.1\r\n\r\n{\"RowKey\":\"x\\u00e9\"}")
 	f.Add("GET", "/T()", "%24filter=PartitionKey%20eq%20%27a", "")

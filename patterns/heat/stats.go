@@ -52,6 +52,7 @@ const (
 
 // resource is a table, a queue or a container.
 type resource struct {
+	key    resourceKey
 	start  place              // of its places
 	counts [2][counts]float64 // of the current and of the previous generation
 	low    [2]place           // the first and the last partition key written, in the current and in the previous hour
