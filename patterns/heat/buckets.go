@@ -17,6 +17,9 @@ const (
 
 	samples = 16
 
+	// maxMoves is how many buckets are split in one go, while requests wait.
+	maxMoves = 8
+
 	// rowShare is how many times the mean load a bucket needs before it is split within a
 	// partition. One hot partition then does not take the room of all others.
 	rowShare = 12
@@ -116,7 +119,7 @@ func (b *buckets) flush(now time.Time) {
 // or 28 days, so that each picture has its details.
 func (b *buckets) balance() {
 	shares := b.shares()
-	for range maxBuckets / 4 {
+	for range maxMoves {
 		hot, cut := -1, ""
 		for i, e := range b.list {
 			if shares[i]*maxBuckets < 1.5 || hot >= 0 && shares[i] <= shares[hot] {

@@ -10,13 +10,13 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// FillMonth simulates 28 days that end at a time, in steps of half an hour, and of one minute in the last six hours.
+// FillMonth simulates 28 days that end at a time, in steps of an hour, and of one minute in the last six hours.
 func FillMonth(m *Meter, end time.Time) {
 	random := rand.New(rand.NewPCG(1, 2))
 	start := end.Add(-28 * 24 * time.Hour)
 	m.began = start
 	key := func(pk, rk string) keys.Key { return keys.Key{Partition: pk, Row: rk} }
-	step := 30.0
+	step := 60.0
 	for at := start; at.Before(end); at = at.Add(time.Duration(step) * time.Minute) {
 		if end.Sub(at) <= 6*time.Hour {
 			step = 1
@@ -31,7 +31,7 @@ func FillMonth(m *Meter, end time.Time) {
 			m.simulate("Orders", touch{kind: kindBatch, key: key(c, at.Format("20060102150405"))}, at, step*8*office)
 			m.simulate("Orders", touch{kind: kindRead, key: key(c, "profile")}, at, step*18*office)
 		}
-		if at.Hour() == 2 && at.Minute() < 30 {
+		if at.Hour() == 2 && at.Minute() == 0 {
 			for range 8 {
 				m.simulate("Orders", touch{kind: kindQuery, class: query.TableScan}, at, step*1500)
 			}

@@ -30,7 +30,7 @@ type Options struct {
 
 // Meter counts what the requests of its clients cost, by key. See the package
 // documentation. It occupies at most 8 MiB, whatever the number of keys. A Meter is safe
-// for concurrent use.
+// for concurrent use. NewMeter makes it; the zero Meter is not valid.
 type Meter struct {
 	label    func(string) string
 	clock    func() time.Time // nil for time.Now
@@ -86,13 +86,15 @@ func NewMeter(opts *Options) *Meter {
 //
 // It also works without Accelerate, and before it. The meter is part of the transport, so
 // that it observes each try of a request as it is sent: it changes none, and adds no error.
-// A transport that is set later needs Attach again. The targets of the service apply to an
+// A transport that is set later needs Attach again. nil options are ignored. The targets of the service apply to an
 // account, so use one Meter for each.
 func (m *Meter) Attach(opts *azcore.ClientOptions) {
-	if t, ok := opts.Transport.(*transport); ok && t.m == m {
+	if opts == nil {
 		return
 	}
-	opts.Transport = &transport{m, limit.Unlimited(opts.Transport)}
+	if t, ok := opts.Transport.(*transport); !ok || t.m != m {
+		opts.Transport = &transport{m, limit.Unlimited(opts.Transport)}
+	}
 }
 
 func (m *Meter) now() time.Time {

@@ -108,7 +108,7 @@ func TestTheDefaultLabelHidesTextFromTheFirstDigit(t *testing.T) {
 			t.Errorf("%q is shown as %q", key, label)
 		}
 	}
-	if heat.Label("a1") == heat.Label("a2") || heat.Label("a1") != heat.Label("a1") {
+	if first, again := heat.Label("a1"), heat.Label("a1"); first != again || first == heat.Label("a2") {
 		t.Error("labels do not distinguish keys")
 	}
 }

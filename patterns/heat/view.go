@@ -108,13 +108,12 @@ func (v view) matrix() (values [][]float64, most float64) {
 	return values, most
 }
 
-// brightness returns a value as 0 to 255, on a logarithmic scale. Less than a thousandth of
-// the largest value is black.
+// brightness returns a value as 0 to 255, on a logarithmic scale.
 func brightness(value, most float64) uint8 {
-	if value <= 0 || value < most/1000 {
+	if value <= 0 || most <= 0 {
 		return 0
 	}
-	return uint8(min(max(255*math.Log1p(value)/math.Log1p(most), 24), 255))
+	return uint8(min(255*math.Log1p(value)/math.Log1p(most), 255))
 }
 
 // name returns the label of the start of a range, and whether a resource starts there.
