@@ -43,8 +43,8 @@
 // A meter occupies at most 8 MiB and starts no goroutine. It makes no request, changes none,
 // and allocates nothing, except for one of 64 requests, whose connection is observed. Reading
 // a request takes some hundred nanoseconds, for each row of a transaction as well; see
-// BenchmarkOverhead. Once a minute, or every ten minutes when all ranges are in use, a request
-// waits some milliseconds while ranges are divided.
+// BenchmarkOverhead. Once a minute, or every ten minutes when all ranges are in use, requests
+// wait about a millisecond while ranges are divided, and about ten while a page is made.
 //
 // # Keys are user data
 //
