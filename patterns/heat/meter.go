@@ -260,6 +260,9 @@ func (m *Meter) addResource(service byte, name string) *resource {
 
 // advance moves what was counted to the series, and starts a minute.
 func (m *Meter) advance(now time.Time) {
+	if now.Before(m.buckets.at) {
+		now = m.buckets.at // of a request that ended before another that was recorded first
+	}
 	m.buckets.flush(now)
 	before, minute := m.minute, now.Unix()/60
 	if len(m.buckets.list) < maxBuckets || minute/10 != before/10 {

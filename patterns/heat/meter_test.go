@@ -169,6 +169,23 @@ func TestConcurrentRequestsAreAllCounted(t *testing.T) {
 	}
 }
 
+func TestRequestsThatAreRecordedOutOfOrderAreAllCounted(t *testing.T) {
+	m := heat.NewMeter(nil)
+	minute := time.Unix(1_000_000_020, 0)
+	const n = 20_000 // more than the meter records before it balances
+	for _, after := range []time.Duration{time.Second, -time.Second, 2 * time.Second} {
+		for range n {
+			heat.Record(m, "Orders", "p", "r", minute.Add(after))
+		}
+	}
+	s := heat.SnapshotAt(m, minute.Add(-2*time.Second))
+	for resolution := range 3 {
+		if got := total(s, resolution, entitiesWritten); got != 3*n {
+			t.Errorf("resolution %d contains %v", resolution, got)
+		}
+	}
+}
+
 func TestAMeterNeedsAtMostEightMiBForAnyNumberOfKeys(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -1,3 +1,5 @@
+//go:build unix
+
 package heat
 
 import (
@@ -14,10 +16,6 @@ import (
 type instant struct{ resp *http.Response }
 
 func (i instant) Do(*http.Request) (*http.Response, error) { return i.resp, nil }
-
-type endless struct{ *strings.Reader }
-
-func (endless) Close() error { return nil }
 
 // BenchmarkOverhead measures what a meter adds to a request: the difference of each pair. The
 // processor time is also right on a busy machine.

@@ -11,6 +11,11 @@ import (
 
 func newRequest() *request { return &request{window: new([16 << 10]byte)} }
 
+// endless is a body that can be rewound after it was closed.
+type endless struct{ *strings.Reader }
+
+func (endless) Close() error { return nil }
+
 func readFilter(text string) *request {
 	r := newRequest()
 	u := &url.URL{Scheme: "https", Host: "account.table.core.windows.net", Path: "/Orders()", RawQuery: url.Values{"$filter": {text}}.Encode()}
