@@ -319,3 +319,28 @@ func (*pageBody) Close() error { return nil }
 type recorderOf struct{ resp *http.Response }
 
 func (r *recorderOf) Do(*http.Request) (*http.Response, error) { return r.resp, nil }
+
+func TestRowsAreCountedHoweverThePageIsRead(t *testing.T) {
+	page := samples()[4]
+	for _, size := range []int{1, 2, 3, 5, 10, 16, 17, 1000, 1 << 20} {
+		m := heat.NewMeter(nil)
+		opts := azcore.ClientOptions{Transport: nothing{[]byte(page.reply)}}
+		m.Attach(&opts)
+		req, err := http.NewRequestWithContext(t.Context(), page.method, "https://account.table.core.windows.net"+page.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := opts.Transport.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		buf := make([]byte, size)
+		for err == nil {
+			_, err = resp.Body.Read(buf)
+		}
+		resp.Body.Close()
+		if got := total(m.Snapshot(), 0, entitiesRead); got != 100 {
+			t.Errorf("read %d bytes at a time, the page has %v rows", size, got)
+		}
+	}
+}

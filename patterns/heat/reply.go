@@ -66,7 +66,7 @@ type page struct {
 
 func (p *page) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
-	if p.r != nil {
+	if p.r != nil && n > 0 {
 		p.take(b[:n])
 	}
 	if err == io.EOF {
@@ -98,6 +98,9 @@ func (p *page) take(data []byte) {
 
 func (p *page) find(data, what []byte) {
 	p.rows += bytes.Count(data, what)
+	if p.kept == 0 {
+		return
+	}
 	before := min(p.kept, len(what)-1)
 	var joint [32]byte
 	n := copy(joint[:], p.tail[p.kept-before:p.kept])
