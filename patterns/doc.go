@@ -133,6 +133,7 @@
 //	logdata            log records in blobs, and a reader of time ranges
 //	entitytype         several types and versions in one table
 //	reindex            verifies, repairs and adds the views of a Store
+//	heat               shows which keys cost: a heat map, and findings in words
 //	access             signed access to the key ranges of a schema
 //	storagetest        a storage account in the process, for tests
 //

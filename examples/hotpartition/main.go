@@ -3,13 +3,16 @@
 // a hash bucket (keys.Spread) as partition key.
 //
 //	go run ./examples/hotpartition
+//	go run ./examples/hotpartition -draw .
 //
 // It uses an account inside this process. The request log of the account shows how many
-// writes each partition received, and how many requests it takes to read an hour.
+// writes each partition received, and how many requests it takes to read an hour. With -draw
+// it writes the heat maps of the first and the last layout (package heat) to a folder.
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -29,8 +32,14 @@ hash bucket (keys.Spread) as partition key. For each it prints the share of writ
 busiest partition, and the cost of reading an hour. It uses an account inside this process.`
 
 func main() {
+	folder := flag.String("draw", "", "write the heat maps before.html and after.html to this `folder`")
 	cmdline.Parse(about)
-	if err := run(context.Background(), os.Stdout); err != nil {
+	ctx := context.Background()
+	err := run(ctx, os.Stdout)
+	if err == nil && *folder != "" {
+		err = draw(ctx, *folder)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "hotpartition:", err)
 		os.Exit(1)
 	}

@@ -1,10 +1,26 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"testing"
 )
+
+func TestTheHeatMapsAreDrawn(t *testing.T) {
+	folder := t.TempDir()
+	if err := draw(t.Context(), folder); err != nil {
+		t.Fatal(err)
+	}
+	for name, label := range map[string]string{"before.html": "2014073118", "after.html": "07_20140731"} {
+		page, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil || !bytes.Contains(page, []byte(label)) {
+			t.Errorf("%s does not contain %q: %v", name, label, err)
+		}
+	}
+}
 
 // Example checks the whole output: the cost of each layout is part of the contract.
 func Example() {

@@ -15,7 +15,14 @@ var edges = map[string][]string{
 		"patterns/storagetest",
 		"query",
 	},
-	"examples/hotpartition":     {"examples/internal/cmdline", "keys", "patterns", "patterns/storagetest", "query"},
+	"examples/hotpartition": {
+		"examples/internal/cmdline",
+		"keys",
+		"patterns",
+		"patterns/heat",
+		"patterns/storagetest",
+		"query",
+	},
 	"examples/internal/account": {"internal/azurite", "patterns", "patterns/storagetest"},
 	"examples/logs":             {"examples/internal/cmdline", "patterns/logdata", "patterns/storagetest"},
 	"examples/migrate": {
@@ -201,6 +208,7 @@ var edges = map[string][]string{
 		"patterns",
 		"query",
 	},
+	"patterns/heat": {"internal/limit", "keys", "patterns", "query"},
 	"patterns/highvolumedelete": {
 		"internal/azerr",
 		"internal/cursor",

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
 // maxHeaders is the most bytes of the headers of a reply. The metadata of a blob has at most 8 KiB.
@@ -29,3 +31,11 @@ var defaultClient = &http.Client{Transport: &http.Transport{
 	TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, Renegotiation: tls.RenegotiateFreelyAsClient},
 	HTTP2:           &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second},
 }}
+
+// Unlimited returns t, or without one the transport that [Transport] sends through.
+func Unlimited(t policy.Transporter) policy.Transporter {
+	if t == nil {
+		return defaultClient
+	}
+	return t
+}

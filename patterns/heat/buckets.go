@@ -1,0 +1,272 @@
+package heat
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// maxBuckets is the number of key ranges of a meter. A range takes 45 kB for its
+	// series, whatever the load, so all of them take 5.8 MB.
+	maxBuckets = 128
+
+	// maxKey is how many bytes of a key the meter distinguishes.
+	maxKey = 192
+
+	samples = 16
+
+	// maxMoves is how many buckets are split in one go, while requests wait.
+	maxMoves = 8
+
+	// rowShare is how many times the mean load a bucket needs before it is split within a
+	// partition. One hot partition then does not take the room of all others.
+	rowShare = 12
+)
+
+// bucket is a range of keys, up to the start of the next bucket.
+type bucket struct {
+	from   string // a place, see [place]
+	now    load   // since the last flush
+	series *series
+	seen   uint32
+	sample [samples]place // of the keys in the range
+	filled uint8
+}
+
+// place is a key of the account: the service and the resource, the partition key, and the
+// row key, separated by U+0000, which is not legal in a key. Its bytes sort like the keys,
+// except for characters above U+FFFF.
+type place struct {
+	text [maxKey]byte
+	n    uint8
+}
+
+func (p *place) bytes() []byte { return p.text[:p.n] }
+
+func (p *place) append(parts ...[]byte) {
+	for _, s := range parts {
+		p.n += uint8(copy(p.text[p.n:], s))
+	}
+}
+
+// set makes the key the text of p.
+func (p *place) set(key []byte) { p.n = uint8(copy(p.text[:], key)) }
+
+var separator = []byte{0}
+
+// buckets are sorted key ranges that cover all keys.
+type buckets struct {
+	list []*bucket
+	at   time.Time // of the last flush
+}
+
+// find returns the index of the bucket that contains a place.
+func (b *buckets) find(p []byte) int {
+	low, high := 0, len(b.list)
+	for high-low > 1 {
+		if middle := (low + high) / 2; b.list[middle].from <= string(p) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// start makes a bucket start at the resource, which had no load yet.
+func (b *buckets) start(resource string) {
+	i, found := slices.BinarySearchFunc(b.list, resource, func(e *bucket, s string) int { return strings.Compare(e.from, s) })
+	if !found {
+		b.list = slices.Insert(b.list, i, &bucket{from: resource, series: new(series)})
+	}
+}
+
+// count adds a load to a bucket.
+func (b *buckets) count(i int, l *load) { b.list[i].now.add(l) }
+
+// keep keeps one place of eight as a sample, so that the bucket can be split where its
+// load is.
+func (e *bucket) keep(p *place) {
+	if e.seen++; e.filled < samples {
+		e.sample[e.filled] = *p
+		e.filled++
+	} else if e.seen%8 == 0 {
+		e.sample[e.seen/8%samples] = *p
+	}
+}
+
+// flush moves the loads since the last flush to the series.
+func (b *buckets) flush(now time.Time) {
+	for _, e := range b.list {
+		if !b.at.IsZero() {
+			e.series.clear(b.at, now)
+		}
+		if e.now != (load{}) {
+			for i := range resolutions {
+				r := &resolutions[i]
+				e.series[r.cell(r.at(now))].add(&e.now, 1)
+			}
+			e.now = load{}
+		}
+	}
+	b.at = now
+}
+
+// balance splits the buckets with the most load, and merges those with the least to make
+// room. The share of a bucket is the largest that it has of the last six hours, four days
+// or 28 days, so that each picture has its details.
+func (b *buckets) balance() {
+	shares := b.shares()
+	for range maxMoves {
+		hot, cut := -1, ""
+		for i, e := range b.list {
+			if shares[i]*maxBuckets < 1.5 || hot >= 0 && shares[i] <= shares[hot] {
+				continue
+			}
+			if c := e.cut(shares[i]*maxBuckets > rowShare); c != "" {
+				hot, cut = i, c
+			}
+		}
+		if hot < 0 {
+			return
+		}
+		if len(b.list) == maxBuckets {
+			cold := b.coldest(shares)
+			if cold < 0 || shares[cold]+shares[cold+1] > shares[hot]/2 || cold == hot || cold+1 == hot {
+				return
+			}
+			b.merge(cold)
+			shares[cold] += shares[cold+1]
+			shares = slices.Delete(shares, cold+1, cold+2)
+			if cold < hot {
+				hot--
+			}
+		}
+		right := b.split(hot, cut)
+		share := shares[hot]
+		shares[hot] = share * (1 - right)
+		shares = slices.Insert(shares, hot+1, share*right)
+	}
+}
+
+func (b *buckets) shares() []float64 {
+	weights := make([][len(resolutions)]float64, len(b.list))
+	var total [len(resolutions)]float64
+	for i, e := range b.list {
+		weights[i] = e.series.weights()
+		for r := range total {
+			total[r] += weights[i][r]
+		}
+	}
+	shares := make([]float64, len(b.list))
+	for i := range shares {
+		for r := range total {
+			if total[r] > 0 {
+				shares[i] = max(shares[i], weights[i][r]/total[r])
+			}
+		}
+	}
+	return shares
+}
+
+// coldest returns the bucket that, with the next one, has the smallest share. Two buckets of
+// one resource are preferred. It returns -1 if there are not two buckets.
+func (b *buckets) coldest(shares []float64) int {
+	best, same := -1, false
+	for i := range len(b.list) - 1 {
+		one := resourceOf(b.list[i].from) == resourceOf(b.list[i+1].from)
+		if best < 0 || one && !same || one == same && shares[i]+shares[i+1] < shares[best]+shares[best+1] {
+			best, same = i, one
+		}
+	}
+	return best
+}
+
+func (b *buckets) mergeColdest() { b.merge(b.coldest(b.shares())) }
+
+// merge adds the next bucket to bucket i.
+func (b *buckets) merge(i int) {
+	e, next := b.list[i], b.list[i+1]
+	e.now.add(&next.now)
+	for c := range e.series {
+		for f := range e.series[c] {
+			e.series[c][f] += next.series[c][f]
+		}
+	}
+	for j := range next.filled {
+		e.keep(&next.sample[j])
+	}
+	b.list = slices.Delete(b.list, i+1, i+2)
+}
+
+// cut returns where to split a bucket: at the start of the partition, or with rows also of
+// the row, in the middle of its samples. It returns "" if all samples are of one key.
+func (e *bucket) cut(rows bool) string {
+	places := make([][]byte, e.filled)
+	for i := range places {
+		places[i] = e.sample[i].bytes()
+	}
+	slices.SortFunc(places, bytes.Compare)
+	middle := len(places) / 2
+	for level := 2; level == 2 || rows && level == 3; level++ {
+		for distance := range len(places) {
+			for _, i := range []int{middle - distance, middle + distance} {
+				if i <= 0 || i >= len(places) {
+					continue
+				}
+				before, at := prefixOf(places[i-1], level), prefixOf(places[i], level)
+				if !bytes.Equal(before, at) && string(at) > e.from {
+					return string(at)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// prefixOf returns the first parts of a place.
+func prefixOf(p []byte, parts int) []byte {
+	end := 0
+	for range parts {
+		i := bytes.IndexByte(p[end:], 0)
+		if i < 0 {
+			return p
+		}
+		end += i + 1
+	}
+	return p[:end-1]
+}
+
+// resourceOf returns the service and the resource of a place.
+func resourceOf(from string) string {
+	s, _, _ := strings.Cut(from, "\x00")
+	return s
+}
+
+// split divides bucket i at a place and returns the share of the right part. What is stored
+// of earlier times is divided like the samples, because its keys are not known.
+func (b *buckets) split(i int, at string) float64 {
+	e := b.list[i]
+	right := &bucket{from: at, series: new(series)}
+	all := e.sample[:e.filled:e.filled]
+	kept := make([]place, 0, samples)
+	for j := range all {
+		if string(all[j].bytes()) >= at {
+			right.keep(&all[j])
+		} else {
+			kept = append(kept, all[j])
+		}
+	}
+	share := float64(right.filled) / float64(max(len(all), 1))
+	e.filled = uint8(copy(e.sample[:], kept))
+	for c := range e.series {
+		l := e.series[c].load()
+		right.series[c].add(&l, share)
+		e.series[c] = cell{}
+		e.series[c].add(&l, 1-share)
+	}
+	b.list = slices.Insert(b.list, i+1, right)
+	return share
+}

@@ -1,0 +1,62 @@
+// Package heat shows which keys cost. A [Meter] is attached to the options of the clients of
+// a program, counts what their requests do to which keys, and draws a heat map: time by key.
+//
+//	meter := heat.NewMeter(nil)
+//	opts := patterns.Accelerate(nil)
+//	meter.Attach(&opts.ClientOptions)
+//	service, err := aztables.NewServiceClient(url, cred, opts)
+//	…
+//	http.Handle("/debug/heat", meter.Handler())
+//
+// It works for package patterns and for programs on aztables, azqueue and azblob alike.
+//
+// # Problem
+//
+// The design guide warns of hot partitions, of keys that grow with time and of scans, but the
+// Table service shows none of them: it answers 503 when a partition is beyond its target. The
+// client sends every key, so it can count them.
+//
+// # What is counted
+//
+// Entities read and written, transactions, bytes, latency, tries that the SDK repeats, and
+// throttled ones, by key range and in steps of one minute for 6 hours, of ten minutes for 4
+// days and of an hour for 28 days. The rows of a transaction and of a page count one by one.
+// The meter also counts the most loaded partitions and rows, and what findings need.
+//
+// There are 128 key ranges for all tables, queues and containers. A range with much load is
+// divided where its load is, and ranges with little are joined. What was counted before a
+// range was divided is divided in proportion. Ranges are in the order of the bytes of keys,
+// which differs from that of the service for characters above U+FFFF.
+//
+// Rows that a query returns are not decoded: they count at the start of the key range that the
+// query reads, or in turn in each of the ranges. Rows that the service reads but does not
+// return are not known to the client, although they count against its targets.
+//
+// # Findings
+//
+// [Meter.Findings] lists what costs more than it must, each with figures, the reason, and the
+// package or call that fixes it: see [Kind]. [Check] finds the same in a design, before there
+// is traffic: from the access patterns of a layout or a Store it also computes what each costs.
+//
+// # Cost
+//
+// A meter occupies at most 8 MiB and starts no goroutine. It makes no request, changes none,
+// and allocates nothing, except for one of 64 requests, whose connection is observed. Reading
+// a request takes some hundred nanoseconds, for each row of a transaction as well; see
+// BenchmarkOverhead. Once a minute, or every ten minutes when all ranges are in use, requests
+// wait about a millisecond while ranges are divided, and about ten while a page is made.
+//
+// # Keys are user data
+//
+// The page and the findings contain labels instead of keys, see [Options.Label]. Nothing is
+// logged. A [Snapshot] contains keys, because snapshots of several processes could not be
+// merged without: protect it like the table.
+//
+// # When not to use it
+//
+// To count what is billed, use the metrics of the account: they include other programs and
+// other services. To trace single requests, use the tracing of the SDK.
+//
+// See https://learn.microsoft.com/azure/storage/tables/scalability-targets and, for the
+// picture, https://cloud.google.com/bigtable/docs/keyvis-overview.
+package heat

@@ -1,0 +1,120 @@
+package heat
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/query"
+)
+
+func newRequest() *request { return &request{window: new([16 << 10]byte)} }
+
+// endless is a body that can be rewound after it was closed.
+type endless struct{ *strings.Reader }
+
+func (endless) Close() error { return nil }
+
+func readFilter(text string) *request {
+	r := newRequest()
+	u := &url.URL{Scheme: "https", Host: "account.table.core.windows.net", Path: "/Orders()", RawQuery: url.Values{"$filter": {text}}.Encode()}
+	r.read(&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{}})
+	return r
+}
+
+func TestTheClassOfAFilterIsThatOfExplain(t *testing.T) {
+	for _, text := range []string{
+		"PartitionKey eq 'a' and RowKey eq 'b'",
+		"(PartitionKey eq 'a') and (RowKey eq 'b')",
+		"RowKey ge 'b' and PartitionKey eq 'a'",
+		"PartitionKey eq 'a' and RowKey ge 'b' and RowKey lt 'c' and Age gt 30",
+		"PartitionKey eq 'a'",
+		"PartitionKey eq 'a' and (RowKey eq 'b' or RowKey eq 'c')",
+		"PartitionKey eq 'a' and not (Age eq 3)",
+		"PartitionKey eq 'a' and not Age eq 3",
+		"not PartitionKey eq 'a'",
+		"not (PartitionKey eq 'a') and Age eq 3",
+		"PartitionKey eq 'a' or PartitionKey eq 'b'",
+		"PartitionKey ge 'a' and PartitionKey lt 'b'",
+		"PartitionKey ge 'a'",
+		"Age eq 3",
+		"Text eq 'PartitionKey eq ''a''' and When lt datetime'2026-01-01T00:00:00Z'",
+		"PartitionKey eq 'it''s (and) or'",
+	} {
+		f, err := query.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := readFilter(text).class, query.Explain(f).Plain; got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	r := readFilter("PartitionKey eq 'it''s (and) or' and RowKey ge 'a+b %27' and RowKey lt 'z'")
+	if got := string(r.in(r.partition)) + "|" + string(r.in(r.low)) + "|" + string(r.in(r.high)); got != "it's (and) or|a+b %27|z" {
+		t.Errorf("the keys are %q", got)
+	}
+}
+
+func TestServicesAndEmulatorsAreDistinguished(t *testing.T) {
+	for _, c := range []struct {
+		method, url, accept string
+		service             byte
+		kind                kind
+		resource, partition string
+	}{
+		{http.MethodGet, "https://a.table.core.windows.net/Orders(PartitionKey='x',RowKey='y')", "", 't', kindRead, "Orders", "x"},
+		{http.MethodDelete, "http://127.0.0.1:1/acct/Orders(PartitionKey='x',RowKey='y')", "application/json", 't', kindWrite, "Orders", "x"},
+		{http.MethodPost, "http://127.0.0.1:1/acct/Tables", "application/json", 't', kindOther, "Tables", ""},
+		{http.MethodGet, "https://a.queue.core.windows.net/jobs/messages?numofmessages=1", "application/xml", 'q', kindPoll, "jobs", ""},
+		{http.MethodDelete, "http://127.0.0.1:1/acct/jobs/messages/id?popreceipt=x", "application/xml", 'q', kindWrite, "jobs", ""},
+		{http.MethodPut, "https://a.queue.core.windows.net/jobs", "", 'q', kindOther, "jobs", ""},
+		{http.MethodGet, "https://a.blob.core.windows.net/photos/2026/01.jpg", "", 'b', kindRead, "photos", "2026/01.jpg"},
+		{http.MethodPut, "http://127.0.0.1:1/acct/photos/2026/01.jpg?comp=block", "application/xml", 'b', kindWrite, "photos", "2026/01.jpg"},
+		{http.MethodPut, "https://a.blob.core.windows.net/photos?restype=container", "application/xml", 'b', kindOther, "photos", ""},
+	} {
+		req, err := http.NewRequest(c.method, c.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", c.accept)
+		r := newRequest()
+		r.read(req)
+		if r.service != c.service || r.kind != c.kind || r.resource != c.resource || string(r.in(r.partition)) != c.partition {
+			t.Errorf("%s: %c %d %q %q", c.url, r.service, r.kind, r.resource, r.in(r.partition))
+		}
+	}
+}
+
+func TestAPropertyWhoseNameEndsLikeAKeyIsNotTheKey(t *testing.T) {
+	req, err := http.NewRequest(http.MethodPost, "https://a.table.core.windows.net/Orders", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Body = endless{strings.NewReader(`{"MyPartitionKey":"x","MyRowKey":"y","Z":"\"RowKey\":\"z\"","PartitionKey":"a","RowKey": "b\u0026"}`)}
+	r := newRequest()
+	r.read(req)
+	if len(r.rows) != 1 || string(r.in(r.partition)) != "a" || string(r.in(r.rows[0])) != "b&" {
+		t.Errorf("%q %q", r.in(r.partition), r.text)
+	}
+}
+
+func FuzzRequest(f *testing.F) {
+	f.Add("POST", "/$batch", "", "PUT https://a/T(PartitionKey='a',RowKey='b') HTTP/1.1\r\n\r\n{\"RowKey\":\"x\\u00e9\"}")
+	f.Add("GET", "/T()", "%24filter=PartitionKey%20eq%20%27a", "")
+	f.Add("POST", "/T", "", `{"PartitionKey":"a\\","RowKey": "b"}`)
+	f.Fuzz(func(t *testing.T, method, path, rawQuery, body string) {
+		m := NewMeter(nil)
+		r := newRequest()
+		req := &http.Request{Method: method, URL: &url.URL{Host: "a.table.b", Path: path, RawQuery: rawQuery}, Header: http.Header{}}
+		reader := endless{strings.NewReader(body)}
+		req.Body = reader
+		r.read(req)
+		if reader.Len() != len(body) {
+			t.Error("the body was not rewound")
+		}
+		r.finish(m.began, &http.Response{StatusCode: 200}, nil)
+		m.record(r)
+		m.Snapshot()
+	})
+}

@@ -1,0 +1,95 @@
+package heat
+
+import "time"
+
+// The figures of a cell. Their order is that of the JSON of a snapshot.
+const (
+	reads = iota // entities
+	writes
+	transactions
+	transferred  // bytes, sent and received
+	milliseconds // sum of the latencies of all transactions
+	retries      // transactions that the SDK repeats: no reply, or a status such as 503
+	throttled    // replies with status 503 or 429
+	figures
+)
+
+// load is what one key range caused in one step of time.
+type load [figures]float64
+
+func (l *load) add(o *load) {
+	for i := range l {
+		l[i] += o[i]
+	}
+}
+
+// entities returns what counts against the targets of a partition.
+func (l *load) entities() float64 { return l[reads] + l[writes] }
+
+// cell is a load as it is stored.
+type cell [figures]float32
+
+func (c *cell) add(l *load, share float64) {
+	for i := range c {
+		c[i] += float32(l[i] * share)
+	}
+}
+
+func (c *cell) load() (l load) {
+	for i := range c {
+		l[i] = float64(c[i])
+	}
+	return l
+}
+
+// A resolution is a length of the steps of time, and how many of them are kept.
+type resolution struct {
+	step  time.Duration
+	count int64
+	from  int // index of the first cell
+}
+
+// resolutions are kept next to each other: every request counts in each of them.
+var resolutions = [...]resolution{
+	{time.Minute, 360, 0},
+	{10 * time.Minute, 576, 360},
+	{time.Hour, 672, 936},
+}
+
+const cells = 1608
+
+// at returns the number of the step that contains t, counted from 1970.
+func (r *resolution) at(t time.Time) int64 { return t.Unix() / int64(r.step/time.Second) }
+
+// start returns the time at which a step starts.
+func (r *resolution) start(step int64) time.Time {
+	return time.Unix(step*int64(r.step/time.Second), 0).UTC()
+}
+
+// cell returns the index of a step's cell: each resolution is a ring.
+func (r *resolution) cell(step int64) int { return r.from + int(step%r.count) }
+
+// series are the loads of one key range over time, in all resolutions.
+type series [cells]cell
+
+// clear empties the cells of the steps after one time up to another.
+func (s *series) clear(after, now time.Time) {
+	for i := range resolutions {
+		r := &resolutions[i]
+		last := r.at(now)
+		for step := max(r.at(after)+1, last-r.count+1); step <= last; step++ {
+			s[r.cell(step)] = cell{}
+		}
+	}
+}
+
+// weights returns the sum of entities and transactions in each resolution. Requests that
+// read nothing cost, too.
+func (s *series) weights() (w [len(resolutions)]float64) {
+	for i, r := range resolutions {
+		for _, c := range s[r.from : r.from+int(r.count)] {
+			w[i] += float64(c[reads] + c[writes] + c[transactions])
+		}
+	}
+	return w
+}

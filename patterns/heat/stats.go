@@ -1,0 +1,165 @@
+package heat
+
+import (
+	"bytes"
+	"hash/maphash"
+	"time"
+
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// The counters of a resource, from which findings are made. All are sums, so that
+// those of several processes can be added.
+const (
+	countTransactions = iota
+	countWritten      // entities
+	countAscending    // entities written to the last partition so far, or after it
+	countDescending   // and to the first, or before it
+	countLast         // times that the last partition changed
+	countFirst
+	countScans // queries of all partitions, or of a range of partitions
+	countScanPages
+	countScanRows
+	countFiltered // queries that read a partition and test a condition on properties
+	countFilteredPages
+	countFilteredRows
+	countFilteredMillis
+	countSingle    // writes of one entity
+	countBatchable // of these, of another row of the same partition within a tenth of a second
+	countLarge     // writes of 256 KiB or more
+	countLargeFailed
+	countLargeResent // bytes
+	countPolls
+	countEmptyPolls
+	countPollMinutes
+	countTraced // requests whose connection was observed
+	countDialed // of these, on a new connection
+	counts
+)
+
+var countNames = [counts]string{
+	"transactions", "written", "ascending", "descending", "lastChanged", "firstChanged", "scans", "scanPages", "scanRows",
+	"filtered", "filteredPages", "filteredRows", "filteredMillis", "single", "batchable", "large", "largeFailed", "largeResent",
+	"polls", "emptyPolls", "pollMinutes", "traced", "dialed",
+}
+
+const (
+	largeWrite   = 256 << 10
+	batchable    = 100 * time.Millisecond
+	generation   = 12 * time.Hour // findings are about the current and the previous one
+	maxResources = 128
+)
+
+// resource is a table, a queue or a container.
+type resource struct {
+	key    resourceKey
+	start  place              // of its places
+	counts [2][counts]float64 // of the current and of the previous generation
+	low    [2]place           // the first and the last partition key written, in the current and in the previous hour
+	high   [2]place
+	pages  int // pages of queries that the buckets share in turn
+
+	row, partition uint64 // hashes of the last single write
+	wrote          time.Time
+	minute         int64 // of the last poll
+}
+
+// aboveAll sorts after every key: it is no UTF-8.
+var aboveAll = place{text: [maxKey]byte{0xff}, n: 1}
+
+// count adds a finished request to the counters.
+func (s *resource) count(r *request, seed maphash.Seed) {
+	c := &s.counts[0]
+	c[countTransactions] += r.weight
+	switch r.kind {
+	case kindQuery:
+		s.countQuery(r)
+	case kindWrite, kindBatch:
+		s.countWrite(r, seed)
+	case kindPoll:
+		c[countPolls] += r.weight
+		if r.entities == 0 && r.ok {
+			c[countEmptyPolls] += r.weight
+		}
+		if m := r.at.Unix() / 60; m != s.minute {
+			s.minute = m
+			c[countPollMinutes]++
+		}
+	}
+}
+
+func (s *resource) countQuery(r *request) {
+	first := r.weight
+	if r.next {
+		first = 0
+	}
+	c := &s.counts[0]
+	switch {
+	case r.class >= query.PartitionRange:
+		c[countScans] += first
+		c[countScanPages] += r.weight
+		c[countScanRows] += r.entities * r.weight
+	case r.class == query.PartitionScan && r.filtered:
+		c[countFiltered] += first
+		c[countFilteredPages] += r.weight
+		c[countFilteredRows] += r.entities * r.weight
+		c[countFilteredMillis] += r.millis * r.weight
+	}
+}
+
+func (s *resource) countWrite(r *request, seed maphash.Seed) {
+	c := &s.counts[0]
+	if r.sent >= largeWrite {
+		c[countLarge] += r.weight
+		if r.repeated {
+			c[countLargeFailed] += r.weight
+			c[countLargeResent] += float64(r.sent) * r.weight
+		}
+	}
+	if r.service != 't' || !r.ok {
+		return
+	}
+	c[countWritten] += r.entities * r.weight
+	key := r.in(r.partition)
+	known := s.high[0].n > 0 || s.high[1].n > 0
+	low, high := bytes.Compare(key, s.low[0].bytes()), bytes.Compare(key, s.high[0].bytes())
+	if over := min(high, bytes.Compare(key, s.high[1].bytes())); over >= 0 {
+		c[countAscending] += r.entities * r.weight
+		if over > 0 && known {
+			c[countLast]++
+		}
+	}
+	if under := max(low, bytes.Compare(key, s.low[1].bytes())); under <= 0 {
+		c[countDescending] += r.entities * r.weight
+		if under < 0 && known {
+			c[countFirst]++
+		}
+	}
+	if high > 0 {
+		s.high[0].set(key)
+	}
+	if low < 0 {
+		s.low[0].set(key)
+	}
+	if r.kind != kindWrite || len(r.rows) != 1 {
+		return
+	}
+	c[countSingle] += r.weight
+	partition, row := maphash.Bytes(seed, key), maphash.Bytes(seed, r.in(r.rows[0]))
+	if partition == s.partition && row != s.row && r.at.Sub(s.wrote) <= batchable {
+		c[countBatchable] += r.weight
+	}
+	s.partition, s.row, s.wrote = partition, row, r.at
+}
+
+// hour forgets the first and the last partition of the hour before the previous one, so
+// that one key outside of the usual range does not hide what follows.
+func (s *resource) hour() {
+	s.low[1], s.low[0] = s.low[0], aboveAll
+	s.high[1], s.high[0] = s.high[0], place{}
+}
+
+// generation starts a new generation of counters.
+func (s *resource) generation() {
+	s.counts[1], s.counts[0] = s.counts[0], [counts]float64{}
+}
