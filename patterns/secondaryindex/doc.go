@@ -99,7 +99,7 @@
 // Requests:
 //
 //	                              Intra            Inter
-//	Insert                        1                5, not unique 4, and 2 to the queue
+//	Insert                        1                4, and 2 to the queue
 //	Update of the value           2                9, not unique 7, and 2
 //	Delete                        2                7, not unique 6, and 2
 //	Get                           1                1
