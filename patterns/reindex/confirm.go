@@ -268,9 +268,12 @@ func (r *run) differing(ctx context.Context, rows []suspect, local map[string]*f
 func (r *run) classify(ctx context.Context, rows []suspect, res *result) error {
 	for i := range rows {
 		s := &rows[i]
+		s.kind = Missing
 		switch {
 		case !s.claim.Wanted:
 			s.kind = Orphan
+		case s.other == nil && s.Stored && !s.found.Row.Absent():
+			s.kind = Wrong
 		case s.other != nil:
 			if s.other.Known {
 				res.Requests.Confirm++
@@ -279,13 +282,9 @@ func (r *run) classify(ctx context.Context, rows []suspect, res *result) error {
 			if err != nil && !errors.Is(err, patterns.ErrBadKey) && !errors.Is(err, patterns.ErrKeyChanged) { // a row of another kind
 				return err
 			}
-			if s.kind = Missing; held {
+			if held {
 				s.kind = Duplicate
 			}
-		case s.Stored && !s.found.Row.Absent():
-			s.kind = Wrong
-		default:
-			s.kind = Missing
 		}
 	}
 	return nil

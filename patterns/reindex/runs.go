@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
 // Runs are runs that any number of machines share. The methods Verify, Repair and Backfill
@@ -17,9 +18,10 @@ import (
 // [Runs.Do], which also enqueues those that follow. A table has the state of each run, its
 // progress and its findings. Runs is safe for concurrent use.
 type Runs struct {
-	store   any
-	state   *stateTable
-	enqueue func(context.Context, Job) error
+	store     any
+	documents *wideentity.Table[stored]
+	outcomes  *patterns.Table[outcome]
+	enqueue   func(context.Context, Job) error
 }
 
 // Job is a message for a worker: a job of a run. Messages may be lost, duplicated and late.
@@ -40,13 +42,17 @@ func NewRuns[T any](store *patterns.Store[T], state *aztables.Client, enqueue fu
 	if enqueue == nil {
 		return nil, fmt.Errorf("enqueue: %w", patterns.ErrNil)
 	}
-	s, err := newStateTable(state)
-	return &Runs{store, s, enqueue}, failed("state", err)
+	documents, err := wideentity.New[stored](state, nil)
+	if err != nil {
+		return nil, failed("state", err)
+	}
+	outcomes, err := patterns.NewTable[outcome](state, nil)
+	return &Runs{store, documents, outcomes, enqueue}, failed("state", err)
 }
 
 // Create creates the table for the state, unless it exists. One request.
 func (r *Runs) Create(ctx context.Context) error {
-	return failed("create", r.state.outcomes.Create(ctx))
+	return failed("create", r.outcomes.Create(ctx))
 }
 
 // Verify starts a run that does what the function of this name does. id names the run, for
@@ -83,7 +89,7 @@ func (r *Runs) start(ctx context.Context, id string, p plan) error {
 		err = m.begin(ctx, m.Segments)
 	}
 	if err == nil {
-		err = r.state.insert(ctx, Job{Run: id}, runDocument, document{Plan: &m.plan})
+		err = r.insert(ctx, Job{Run: id}, runDocument, document{Plan: &m.plan})
 	}
 	if err != nil {
 		return err
@@ -95,7 +101,7 @@ func (r *Runs) start(ctx context.Context, id string, p plan) error {
 // After an error call it again: a worker of package eventual does, if the handler returns
 // the error. The same job may be done by several processes concurrently.
 //
-// Besides the requests of its part of the run, a job takes 5 or 6 requests for the state,
+// Besides the requests of its part of the run, a job takes 5 to 7 requests for the state,
 // and those to store a sketch of up to 4 MiB one more. The last job of a stage reads all
 // sketches.
 func (r *Runs) Do(ctx context.Context, job Job) error {
@@ -103,7 +109,7 @@ func (r *Runs) Do(ctx context.Context, job Job) error {
 }
 
 func (r *Runs) do(ctx context.Context, job Job) error {
-	d, err := r.state.get(ctx, Job{Run: job.Run}, runDocument)
+	d, _, done, err := r.load(ctx, job.Run)
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil
 	}
@@ -116,14 +122,13 @@ func (r *Runs) do(ctx context.Context, job Job) error {
 	case job.Stage != p.Stage || job.Part < 0 || job.Part >= p.Jobs:
 		return nil
 	}
-	_, done, err := r.progress(ctx, job.Run, d.Plan)
-	if err == nil && !slices.ContainsFunc(done, func(o outcome) bool { return o.Stage == job.Stage && o.Part == job.Part }) {
+	if !slices.ContainsFunc(done, func(o outcome) bool { return o.Stage == job.Stage && o.Part == job.Part }) {
 		err = r.work(ctx, *d.Plan, job)
 	}
 	if err != nil {
 		return err
 	}
-	return r.advance(ctx, job.Run, d.Plan)
+	return r.advance(ctx, job.Run)
 }
 
 // work does a job and stores its outcome.
@@ -134,14 +139,14 @@ func (r *Runs) work(ctx context.Context, p plan, job Job) error {
 	}
 	m.record = func(ctx context.Context, all []Finding) ([]Finding, error) {
 		d := document{Findings: all}
-		err := r.state.insert(ctx, job, outputDocument, d)
+		err := r.insert(ctx, job, outputDocument, d)
 		if errors.Is(err, patterns.ErrExists) { // of a process that has died, and may have repaired some
-			d, err = r.state.get(ctx, job, outputDocument)
+			d, err = r.get(ctx, job, outputDocument)
 		}
 		return d.Findings, err
 	}
 	if p.Kind == confirming {
-		in, err := r.state.get(ctx, job, inputDocument)
+		in, err := r.get(ctx, job, inputDocument)
 		if err != nil {
 			return err
 		}
@@ -150,26 +155,27 @@ func (r *Runs) work(ctx context.Context, p plan, job Job) error {
 	}
 	m.start(job.Part)
 	if err = m.do(ctx); err == nil && p.Kind == scanning {
-		err = unlessExists(r.state.insert(ctx, job, outputDocument, document{Sketch: m.Sketch}))
+		err = unlessExists(r.insert(ctx, job, outputDocument, document{Sketch: m.Sketch}))
 	}
 	if err != nil {
 		return err
 	}
-	return r.state.setDone(ctx, job, m.Report)
+	return r.setDone(ctx, job, m.Report)
 }
 
 // advance begins the next stage if all jobs of the present one are done.
-func (r *Runs) advance(ctx context.Context, id string, p *plan) error {
-	s, _, err := r.progress(ctx, id, p)
-	if err != nil || s.Done < p.Jobs || p.Kind == complete {
+func (r *Runs) advance(ctx context.Context, id string) error {
+	d, s, _, err := r.load(ctx, id)
+	if err != nil || s.Done < s.Jobs || s.Stage == string(complete) {
 		return err
 	}
+	p := d.Plan
 	m, err := newRun(r.store, *p)
 	if err != nil {
 		return err
 	}
 	for part := 0; part < p.Jobs && p.Kind == scanning; part++ {
-		d, err := r.state.get(ctx, Job{id, p.Stage, part}, outputDocument)
+		d, err := r.get(ctx, Job{id, p.Stage, part}, outputDocument)
 		if err == nil {
 			err = m.Sketch.merge(d.Sketch)
 		}
@@ -185,11 +191,11 @@ func (r *Runs) advance(ctx context.Context, id string, p *plan) error {
 		return err
 	}
 	for part, suspects := range m.Inputs {
-		if err := unlessExists(r.state.insert(ctx, Job{id, m.Stage, part}, inputDocument, document{Suspects: suspects})); err != nil {
+		if err := unlessExists(r.insert(ctx, Job{id, m.Stage, part}, inputDocument, document{Suspects: suspects})); err != nil {
 			return err
 		}
 	}
-	begun, err := r.state.change(ctx, id, p.Stage, document{Plan: &m.plan})
+	begun, err := r.change(ctx, id, p.Stage, document{Plan: &m.plan})
 	if err != nil || !begun {
 		return err // another process has begun it
 	}
@@ -203,14 +209,14 @@ func (r *Runs) publish(ctx context.Context, id string, p *plan) error {
 			return err
 		}
 	}
-	_, err := r.state.change(ctx, id, p.Stage, document{Plan: p, Published: true})
+	_, err := r.change(ctx, id, p.Stage, document{Plan: p, Published: true})
 	return err
 }
 
 // Resume enqueues the jobs of the present stage of a run again. Call it if messages were lost,
 // or were moved to the poison queue, or if the process that started the run has failed to. A
-// job that is done does nothing the second time, or begins the next stage. 3 requests, and one
-// message for each job.
+// job that is done does nothing the second time, or begins the next stage. 4 requests, and
+// one message for each job.
 func (r *Runs) Resume(ctx context.Context, id string) error {
 	return failed("resume", r.do(ctx, Job{Run: id}))
 }
@@ -239,41 +245,19 @@ func (s Status) String() string {
 // Status returns the progress of a run. The requests of its Report are those of the jobs,
 // without those for the state. 2 requests, one more for each further thousand jobs.
 func (r *Runs) Status(ctx context.Context, id string) (Status, error) {
-	s, _, err := r.status(ctx, id)
+	_, s, _, err := r.load(ctx, id)
 	return s, failed("status", err)
-}
-
-func (r *Runs) status(ctx context.Context, id string) (s Status, done []outcome, err error) {
-	d, err := r.state.get(ctx, Job{Run: id}, runDocument)
-	if err != nil {
-		return s, nil, err
-	}
-	return r.progress(ctx, id, d.Plan)
-}
-
-// progress returns the status of a run and the outcomes of the jobs that are done.
-func (r *Runs) progress(ctx context.Context, id string, p *plan) (s Status, done []outcome, err error) {
-	s = Status{ID: id, Stage: string(p.Kind), Jobs: p.Jobs}
-	s.Report.Passes, s.Report.Unverified = p.Passes, p.Unverified
-	done, err = r.state.done(ctx, id)
-	for i := range done {
-		s.Report.add(&done[i].report)
-		if done[i].Stage == p.Stage {
-			s.Done++
-		}
-	}
-	return s, done, err
 }
 
 // Findings returns the findings of the jobs of a run that are done, each of them once. 2
 // requests, one more for each further thousand jobs, and one for each job with findings.
 func (r *Runs) Findings(ctx context.Context, id string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		_, done, err := r.status(ctx, id)
+		_, _, done, err := r.load(ctx, id)
 		for i := 0; err == nil && i < len(done); i++ {
 			o, d := done[i], document{}
 			if report := o.report; report.Missing+report.Wrong+report.Orphan+report.Duplicate > 0 {
-				d, err = r.state.get(ctx, Job{id, o.Stage, o.Part}, outputDocument)
+				d, err = r.get(ctx, Job{id, o.Stage, o.Part}, outputDocument)
 			}
 			for _, f := range d.Findings {
 				if !yield(f, nil) {

@@ -6,22 +6,15 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
-
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
-	"github.com/azpatterns/azpatterns/patterns/wideentity"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// stateTable is the table of [Runs]. A run is a partition: a wide entity for its plan, one for
-// the input and one for the output of each job that has them, and a row for each job that
-// is done. All but the plan are inserted and never changed, so it does not matter how often,
-// and by how many processes, a job is done.
-type stateTable struct {
-	documents *wideentity.Table[stored]
-	outcomes  *patterns.Table[outcome]
-}
+// In the table of [Runs] a run is a partition: a wide entity for its plan, one for the input and
+// one for the output of each job that has them, and a row for each job that is done. All but the
+// plan are inserted and never changed, so it does not matter how often, and by how many
+// processes, a job is done.
 
 // stored is a document as JSON.
 type stored struct{ Document []byte }
@@ -50,36 +43,27 @@ type outcome struct {
 	report Report
 }
 
-func newStateTable(client *aztables.Client) (*stateTable, error) {
-	documents, err := wideentity.New[stored](client, nil)
-	if err != nil {
-		return nil, err
-	}
-	outcomes, err := patterns.NewTable[outcome](client, nil)
-	return &stateTable{documents, outcomes}, err
-}
-
 // keyOf returns the key of something that the run has of a job.
 func keyOf(job Job, name string) keys.Key {
 	return keys.Key{Partition: job.Run, Row: fmt.Sprintf("%s-%06d-%06d", name, job.Stage, job.Part)}
 }
 
-func (s *stateTable) get(ctx context.Context, job Job, name string) (d document, err error) {
-	item, err := s.documents.Get(ctx, keyOf(job, name))
+func (r *Runs) get(ctx context.Context, job Job, name string) (d document, err error) {
+	item, err := r.documents.Get(ctx, keyOf(job, name))
 	if err == nil {
 		err = json.Unmarshal(item.Value.Document, &d)
 	}
 	return d, err
 }
 
-func (s *stateTable) insert(ctx context.Context, job Job, name string, d document) error {
-	_, err := s.documents.Insert(ctx, keyOf(job, name), &stored{marshal(d)})
+func (r *Runs) insert(ctx context.Context, job Job, name string, d document) error {
+	_, err := r.documents.Insert(ctx, keyOf(job, name), &stored{marshal(d)})
 	return err
 }
 
 // change replaces the plan of a run if it is in that stage.
-func (s *stateTable) change(ctx context.Context, id string, stage int, d document) (changed bool, err error) {
-	_, err = s.documents.Update(ctx, keyOf(Job{Run: id}, runDocument), func(v *stored) error {
+func (r *Runs) change(ctx context.Context, id string, stage int, d document) (changed bool, err error) {
+	_, err = r.documents.Update(ctx, keyOf(Job{Run: id}, runDocument), func(v *stored) error {
 		var was document
 		err := json.Unmarshal(v.Document, &was)
 		if changed = err == nil && was.Plan.Stage == stage; changed {
@@ -90,26 +74,34 @@ func (s *stateTable) change(ctx context.Context, id string, stage int, d documen
 	return changed, err
 }
 
-func (s *stateTable) setDone(ctx context.Context, job Job, r Report) error {
-	r.Failures = r.Failures[:min(len(r.Failures), 5)] // more might exceed the size of a property
+func (r *Runs) setDone(ctx context.Context, job Job, report Report) error {
+	report.Failures = report.Failures[:min(len(report.Failures), 5)] // more might exceed the size of a property
 	key := keyOf(job, "done")
-	_, err := s.outcomes.Insert(ctx, &outcome{PartitionKey: key.Partition, RowKey: key.Row, Stage: job.Stage, Part: job.Part, Report: marshal(r)})
+	_, err := r.outcomes.Insert(ctx, &outcome{PartitionKey: key.Partition, RowKey: key.Row, Stage: job.Stage, Part: job.Part, Report: marshal(report)})
 	return unlessExists(err)
 }
 
-// done returns the jobs of a run that are done, in their order.
-func (s *stateTable) done(ctx context.Context, id string) (all []outcome, err error) {
-	for item, err := range s.outcomes.Query(ctx, query.And(query.PartitionKey.Eq(id), query.RowKey.Prefix("done-")), nil) {
+// load reads the plan of a run and the jobs that are done, in their order.
+func (r *Runs) load(ctx context.Context, id string) (d document, s Status, done []outcome, err error) {
+	if d, err = r.get(ctx, Job{Run: id}, runDocument); err != nil {
+		return d, s, nil, err
+	}
+	s = Status{ID: id, Stage: string(d.Plan.Kind), Jobs: d.Plan.Jobs}
+	s.Report.Passes, s.Report.Unverified = d.Plan.Passes, d.Plan.Unverified
+	for item, err := range r.outcomes.Query(ctx, query.And(query.PartitionKey.Eq(id), query.RowKey.Prefix("done-")), nil) {
 		o := item.Value
 		if err == nil {
 			err = json.Unmarshal(o.Report, &o.report)
 		}
 		if err != nil {
-			return nil, err
+			return d, s, nil, err
 		}
-		all = append(all, o)
+		if s.Report.add(&o.report); o.Stage == d.Plan.Stage {
+			s.Done++
+		}
+		done = append(done, o)
 	}
-	return all, nil
+	return d, s, done, nil
 }
 
 // unlessExists drops the error of an insert if the entity exists.
