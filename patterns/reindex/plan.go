@@ -21,10 +21,9 @@ import (
 // process computes it.
 type plan struct {
 	Options
-	Of         string   // the views, with their definitions
-	Fill       string   // the view to backfill, if any
-	Unverified []string // views
-	Parts      []part   // of all tables, that of the primaries first
+	Of    string // the views, with their definitions
+	Fill  string // the view to backfill, if any
+	Parts []part // of all tables, that of the primaries first
 
 	// The primaries that are being verified are those whose hash begins with Depth bits that are
 	// Bits. A run divides a class of primaries that has more differences than a sketch can

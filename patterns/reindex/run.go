@@ -60,12 +60,12 @@ func newRun(store any, p plan) (*run, error) {
 			return nil, err
 		}
 	}
-	r.tables, r.Unverified = []*view.Table{{Client: r.store.Table.Client}}, nil
+	r.tables = []*view.Table{{Client: r.store.Table.Client}}
 	for _, v := range r.store.Views.Views {
 		switch {
 		case r.Views != nil && !slices.Contains(r.Views, v.Name):
 		case !v.Verifiable():
-			r.Unverified = append(r.Unverified, v.Name)
+			r.Report.Unverified = append(r.Report.Unverified, v.Name)
 		default:
 			r.views[v.Name] = v
 			if t, _ := r.store.TableOf(v); r.tableOf(v) < 0 {
@@ -77,7 +77,7 @@ func newRun(store any, p plan) (*run, error) {
 	if r.Of != "" && r.Of != of {
 		return nil, errState
 	}
-	r.Of, r.Report.Unverified, r.Sketch = of, r.Unverified, newSketch(r.Differences)
+	r.Of, r.Sketch = of, newSketch(r.Differences)
 	if r.Cursor != nil {
 		return r, r.resume(r.Cursor)
 	}

@@ -20,7 +20,6 @@ import (
 type Runs struct {
 	store     any
 	documents *wideentity.Table[stored]
-	outcomes  *patterns.Table[outcome]
 	enqueue   func(context.Context, Job) error
 }
 
@@ -43,16 +42,12 @@ func NewRuns[T any](store *patterns.Store[T], state *aztables.Client, enqueue fu
 		return nil, fmt.Errorf("enqueue: %w", patterns.ErrNil)
 	}
 	documents, err := wideentity.New[stored](state, nil)
-	if err != nil {
-		return nil, failed("state", err)
-	}
-	outcomes, err := patterns.NewTable[outcome](state, nil)
-	return &Runs{store, documents, outcomes, enqueue}, failed("state", err)
+	return &Runs{store, documents, enqueue}, failed("state", err)
 }
 
 // Create creates the table for the state, unless it exists. One request.
 func (r *Runs) Create(ctx context.Context) error {
-	return failed("create", r.outcomes.Create(ctx))
+	return failed("create", r.documents.Create(ctx))
 }
 
 // Verify starts a run that does what the function of this name does. id names the run, for
@@ -89,7 +84,7 @@ func (r *Runs) start(ctx context.Context, id string, p plan) error {
 		err = m.begin(ctx, m.Segments)
 	}
 	if err == nil {
-		err = r.insert(ctx, Job{Run: id}, runDocument, document{Plan: &m.plan})
+		err = r.insert(ctx, Job{Run: id}, runDocument, document{Plan: &m.plan, Report: m.Report})
 	}
 	if err != nil {
 		return err
@@ -101,15 +96,15 @@ func (r *Runs) start(ctx context.Context, id string, p plan) error {
 // After an error call it again: a worker of package eventual does, if the handler returns
 // the error. The same job may be done by several processes concurrently.
 //
-// Besides the requests of its part of the run, a job takes 5 to 7 requests for the state,
-// and those to store a sketch of up to 4 MiB one more. The last job of a stage reads all
-// sketches.
+// Besides the requests of its part of the run, a job takes 4 or 5 requests for the state, and
+// two more for each retry after a conflict with another job. Those of a sketch take one more for
+// each 4 MiB. The last job of a stage reads all sketches.
 func (r *Runs) Do(ctx context.Context, job Job) error {
 	return failed("job", r.do(ctx, job))
 }
 
 func (r *Runs) do(ctx context.Context, job Job) error {
-	d, _, done, err := r.load(ctx, job.Run)
+	d, err := r.get(ctx, Job{Run: job.Run}, runDocument)
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil
 	}
@@ -122,33 +117,37 @@ func (r *Runs) do(ctx context.Context, job Job) error {
 	case job.Stage != p.Stage || job.Part < 0 || job.Part >= p.Jobs:
 		return nil
 	}
-	if !slices.ContainsFunc(done, func(o outcome) bool { return o.Stage == job.Stage && o.Part == job.Part }) {
-		err = r.work(ctx, *d.Plan, job)
+	if !slices.Contains(d.Done, job.Part) {
+		if d, err = r.work(ctx, *d.Plan, job); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	if d.Plan.Stage != job.Stage || len(d.Done) < d.Plan.Jobs {
+		return nil
 	}
-	return r.advance(ctx, job.Run)
+	return r.advance(ctx, job.Run, d)
 }
 
-// work does a job and stores its outcome.
-func (r *Runs) work(ctx context.Context, p plan, job Job) error {
+// work does a job and stores its outcome. It returns the state of the run after that.
+func (r *Runs) work(ctx context.Context, p plan, job Job) (d document, err error) {
 	m, err := newRun(r.store, p)
 	if err != nil {
-		return err
+		return d, err
 	}
+	found := false
 	m.record = func(ctx context.Context, all []Finding) ([]Finding, error) {
 		d := document{Findings: all}
 		err := r.insert(ctx, job, outputDocument, d)
 		if errors.Is(err, patterns.ErrExists) { // of a process that has died, and may have repaired some
 			d, err = r.get(ctx, job, outputDocument)
 		}
+		found = len(d.Findings) > 0
 		return d.Findings, err
 	}
 	if p.Kind == confirming {
 		in, err := r.get(ctx, job, inputDocument)
 		if err != nil {
-			return err
+			return d, err
 		}
 		m.Inputs = make([][]suspect, p.Jobs)
 		m.Inputs[job.Part] = in.Suspects
@@ -158,17 +157,21 @@ func (r *Runs) work(ctx context.Context, p plan, job Job) error {
 		err = unlessExists(r.insert(ctx, job, outputDocument, document{Sketch: m.Sketch}))
 	}
 	if err != nil {
-		return err
+		return d, err
 	}
-	return r.setDone(ctx, job, m.Report)
+	return r.update(ctx, job, func(d *document) {
+		if slices.Contains(d.Done, job.Part) {
+			return
+		}
+		d.Done = append(d.Done, job.Part)
+		if d.Report.add(&m.Report); found {
+			d.Found = append(d.Found, job)
+		}
+	})
 }
 
-// advance begins the next stage if all jobs of the present one are done.
-func (r *Runs) advance(ctx context.Context, id string) error {
-	d, s, _, err := r.load(ctx, id)
-	if err != nil || s.Done < s.Jobs || s.Stage == string(complete) {
-		return err
-	}
+// advance begins the stage after one whose jobs are done. d is the state of the run.
+func (r *Runs) advance(ctx context.Context, id string, d document) error {
 	p := d.Plan
 	m, err := newRun(r.store, *p)
 	if err != nil {
@@ -183,7 +186,7 @@ func (r *Runs) advance(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	m.Report = s.Report
+	m.Report = d.Report
 	if err = m.next(); err == nil && m.Kind == complete {
 		err = m.end(ctx)
 	}
@@ -195,11 +198,13 @@ func (r *Runs) advance(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	begun, err := r.change(ctx, id, p.Stage, document{Plan: &m.plan})
-	if err != nil || !begun {
+	d, err = r.update(ctx, Job{id, p.Stage, 0}, func(d *document) {
+		d.Plan, d.Published, d.Done, d.Report = &m.plan, false, nil, m.Report
+	})
+	if err != nil || d.Published {
 		return err // another process has begun it
 	}
-	return r.publish(ctx, id, &m.plan)
+	return r.publish(ctx, id, d.Plan)
 }
 
 // publish enqueues the jobs of a stage.
@@ -209,7 +214,7 @@ func (r *Runs) publish(ctx context.Context, id string, p *plan) error {
 			return err
 		}
 	}
-	_, err := r.change(ctx, id, p.Stage, document{Plan: p, Published: true})
+	_, err := r.update(ctx, Job{id, p.Stage, 0}, func(d *document) { d.Published = true })
 	return err
 }
 
@@ -243,22 +248,23 @@ func (s Status) String() string {
 }
 
 // Status returns the progress of a run. The requests of its Report are those of the jobs,
-// without those for the state. 2 requests, one more for each further thousand jobs.
+// without those for the state. One request, and one more for each MiB of the state.
 func (r *Runs) Status(ctx context.Context, id string) (Status, error) {
-	_, s, _, err := r.load(ctx, id)
-	return s, failed("status", err)
+	d, err := r.get(ctx, Job{Run: id}, runDocument)
+	if err != nil {
+		return Status{}, failed("status", err)
+	}
+	return Status{id, string(d.Plan.Kind), d.Plan.Jobs, len(d.Done), d.Report}, nil
 }
 
-// Findings returns the findings of the jobs of a run that are done, each of them once. 2
-// requests, one more for each further thousand jobs, and one for each job with findings.
+// Findings returns the findings of the jobs of a run that are done, each of them once. One
+// request, and one for each job with findings.
 func (r *Runs) Findings(ctx context.Context, id string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		_, _, done, err := r.load(ctx, id)
-		for i := 0; err == nil && i < len(done); i++ {
-			o, d := done[i], document{}
-			if report := o.report; report.Missing+report.Wrong+report.Orphan+report.Duplicate > 0 {
-				d, err = r.get(ctx, Job{id, o.Stage, o.Part}, outputDocument)
-			}
+		run, err := r.get(ctx, Job{Run: id}, runDocument)
+		for i := 0; err == nil && i < len(run.Found); i++ {
+			var d document
+			d, err = r.get(ctx, run.Found[i], outputDocument)
 			for _, f := range d.Findings {
 				if !yield(f, nil) {
 					return

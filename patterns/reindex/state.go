@@ -8,24 +8,28 @@ import (
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
-	"github.com/azpatterns/azpatterns/query"
 )
 
-// In the table of [Runs] a run is a partition: a wide entity for its plan, one for the input and
-// one for the output of each job that has them, and a row for each job that is done. All but the
-// plan are inserted and never changed, so it does not matter how often, and by how many
-// processes, a job is done.
+// In the table of [Runs] a run is a partition: a wide entity for its state, and one for the input
+// and one for the output of each job that has them. The state has the number of each job that is
+// done. Inputs and outputs are inserted and never changed, so it does not matter how often, and by
+// how many processes, a job is done.
 
 // stored is a document as JSON.
 type stored struct{ Document []byte }
 
 // document is the content of a wide entity.
 type document struct {
-	Plan      *plan     `json:",omitempty"` // of the run
-	Published bool      `json:",omitempty"` // all jobs of the stage were enqueued
-	Suspects  []suspect `json:",omitempty"` // the input of a job
-	Sketch    sketch    `json:",omitempty"` // the output of a job that scans, or
-	Findings  []Finding `json:",omitempty"` // of one that confirms
+	// Of the state of a run:
+	Plan      *plan  `json:",omitempty"`
+	Published bool   `json:",omitempty"` // all jobs of the stage were enqueued
+	Done      []int  `json:",omitempty"` // jobs of the stage
+	Report    Report `json:",omitzero"`  // of all jobs that are done
+	Found     []Job  `json:",omitempty"` // those that have findings
+
+	Suspects []suspect `json:",omitempty"` // the input of a job
+	Sketch   sketch    `json:",omitempty"` // the output of a job that scans, or
+	Findings []Finding `json:",omitempty"` // of one that confirms
 }
 
 const (
@@ -33,15 +37,6 @@ const (
 	inputDocument  = "in"
 	outputDocument = "out"
 )
-
-// outcome is a job that is done.
-type outcome struct {
-	PartitionKey, RowKey string
-	Stage, Part          int
-	Report               []byte // as JSON
-
-	report Report
-}
 
 // keyOf returns the key of something that the run has of a job.
 func keyOf(job Job, name string) keys.Key {
@@ -61,47 +56,18 @@ func (r *Runs) insert(ctx context.Context, job Job, name string, d document) err
 	return err
 }
 
-// change replaces the plan of a run if it is in that stage.
-func (r *Runs) change(ctx context.Context, id string, stage int, d document) (changed bool, err error) {
-	_, err = r.documents.Update(ctx, keyOf(Job{Run: id}, runDocument), func(v *stored) error {
-		var was document
-		err := json.Unmarshal(v.Document, &was)
-		if changed = err == nil && was.Plan.Stage == stage; changed {
+// update changes the state of a run, if it is in the stage of the job, and returns it.
+func (r *Runs) update(ctx context.Context, job Job, change func(*document)) (d document, err error) {
+	_, err = r.documents.Update(ctx, keyOf(Job{Run: job.Run}, runDocument), func(v *stored) error {
+		d = document{}
+		err := json.Unmarshal(v.Document, &d)
+		if err == nil && d.Plan.Stage == job.Stage {
+			change(&d)
 			v.Document = marshal(d)
 		}
 		return err
 	})
-	return changed, err
-}
-
-func (r *Runs) setDone(ctx context.Context, job Job, report Report) error {
-	report.Failures = report.Failures[:min(len(report.Failures), 5)] // more might exceed the size of a property
-	key := keyOf(job, "done")
-	_, err := r.outcomes.Insert(ctx, &outcome{PartitionKey: key.Partition, RowKey: key.Row, Stage: job.Stage, Part: job.Part, Report: marshal(report)})
-	return unlessExists(err)
-}
-
-// load reads the plan of a run and the jobs that are done, in their order.
-func (r *Runs) load(ctx context.Context, id string) (d document, s Status, done []outcome, err error) {
-	if d, err = r.get(ctx, Job{Run: id}, runDocument); err != nil {
-		return d, s, nil, err
-	}
-	s = Status{ID: id, Stage: string(d.Plan.Kind), Jobs: d.Plan.Jobs}
-	s.Report.Passes, s.Report.Unverified = d.Plan.Passes, d.Plan.Unverified
-	for item, err := range r.outcomes.Query(ctx, query.And(query.PartitionKey.Eq(id), query.RowKey.Prefix("done-")), nil) {
-		o := item.Value
-		if err == nil {
-			err = json.Unmarshal(o.Report, &o.report)
-		}
-		if err != nil {
-			return d, s, nil, err
-		}
-		if s.Report.add(&o.report); o.Stage == d.Plan.Stage {
-			s.Done++
-		}
-		done = append(done, o)
-	}
-	return d, s, done, nil
+	return d, err
 }
 
 // unlessExists drops the error of an insert if the entity exists.
