@@ -81,7 +81,8 @@ type Finding struct {
 	Row, Primary keys.Key
 }
 
-// Report counts what a run found and did, including the runs that it continued.
+// Report counts what a run found and did, including the runs that it continued. It may be read
+// concurrently.
 type Report struct {
 	Rows      int // that were read, each of them once
 	Primaries int // of these
