@@ -19,7 +19,7 @@ func (m *migration) share(ctx context.Context) (string, error) {
 	const id = "first"
 	runs, err := reindex.NewRuns(m.second.Store, m.state, func(ctx context.Context, job reindex.Job) error {
 		return eventual.Enqueue(ctx, m.jobs, "products.reindex", job, nil)
-	}, &reindex.RunsOptions{Segments: 4})
+	})
 	if err != nil {
 		return "", err
 	}
@@ -31,7 +31,7 @@ func (m *migration) share(ctx context.Context) (string, error) {
 		return "", err
 	}
 	m.created = append(m.created, dropTable(m.state))
-	if err := runs.Verify(ctx, id, nil); err != nil {
+	if err := runs.Verify(ctx, id, &reindex.Options{Segments: 4}); err != nil {
 		return "", err
 	}
 	workers := make(chan error, 2)
@@ -77,7 +77,7 @@ func status(ctx context.Context, out io.Writer, where account.Flags, table, id s
 	if err != nil {
 		return err
 	}
-	runs, err := reindex.NewRuns(m.second.Store, a.Tables.NewClient(table), func(context.Context, reindex.Job) error { return nil }, nil)
+	runs, err := reindex.NewRuns(m.second.Store, a.Tables.NewClient(table), func(context.Context, reindex.Job) error { return nil })
 	if err != nil {
 		return err
 	}

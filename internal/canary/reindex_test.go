@@ -40,7 +40,7 @@ var reindexCalls = []call{
 		return append(found, reportErrors(reindex.Backfill(e.t.Context(), e.store, "missing", nil))...)
 	}},
 	runsCall("NewRuns", func(e *env, _ *reindex.Runs) error {
-		_, err := reindex.NewRuns[person](e.store, e.service.NewClient(bird), nil, nil)
+		_, err := reindex.NewRuns[person](e.store, e.service.NewClient(bird), nil)
 		return err
 	}),
 	runsCall("Runs.Create", func(e *env, r *reindex.Runs) error { return r.Create(e.t.Context()) }),
@@ -56,13 +56,12 @@ var reindexCalls = []call{
 		}
 		return nil
 	}),
-	runsCall("Runs.Delete", func(e *env, r *reindex.Runs) error { return r.Delete(e.t.Context(), bird+"4") }),
 }
 
 // runsCall is a call on runs whose state is in the main table of the environment.
 func runsCall(name string, do func(e *env, r *reindex.Runs) error) call {
 	return call{"reindex." + name, func(e *env) []any {
-		r, err := reindex.NewRuns(e.store, e.service.NewClient("runs"), func(context.Context, reindex.Job) error { return nil }, nil)
+		r, err := reindex.NewRuns(e.store, e.service.NewClient("runs"), func(context.Context, reindex.Job) error { return nil })
 		if err != nil {
 			return results(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
@@ -25,9 +24,13 @@ type suspect struct {
 	primary *txn.Record
 	claim   view.Claim
 	found   view.Found
-	at      time.Time          // of the row
+	gone    bool               // there was no primary, twice
 	other   *view.OwnedByOther // the row belongs to another
+	kind    Kind
 }
+
+func (s suspect) samePrimary(o suspect) bool   { return s.Primary == o.Primary }
+func (s suspect) samePartition(o suspect) bool { return s.Primary.Partition == o.Primary.Partition }
 
 func (s *suspect) merged() bool { return s.claim.View.Shape.Kind == view.Merges }
 
@@ -42,73 +45,58 @@ const maxRows = 33
 // confirmAll confirms the suspects of a job and, if asked to, repairs them.
 func (r *run) confirmAll(ctx context.Context) error {
 	var all [][]suspect // that are confirmed together
-	done := 0
-	for _, s := range r.Inputs[r.Job] {
-		n := len(all)
-		if n == 0 || len(all[n-1]) == maxRows || all[n-1][0].Primary.Partition != s.Primary.Partition {
-			all = append(all, nil)
-			n++
-		}
-		all[n-1] = append(all[n-1], s)
+	for _, some := range consecutive(r.Inputs[r.Job], suspect.samePartition) {
+		all = slices.AppendSeq(all, slices.Chunk(some, maxRows))
 	}
-	return r.each(ctx, len(all), func(ctx context.Context, i int) (res result, err error) {
-		err = r.confirm(ctx, slices.Clone(all[i]), &res)
-		return res, err
-	}, func(res *result) error {
-		r.Inputs[r.Job] = r.Inputs[r.Job][len(all[done]):]
-		done++
-		for _, f := range res.findings {
-			if r.yield != nil && !r.yield(f) {
-				return errStopped
-			}
-		}
-		return r.step(ctx)
+	confirmed, err := r.each(ctx, len(all), func(ctx context.Context, i int, res *result) error {
+		return r.confirm(ctx, all[i], res)
 	})
-}
-
-// confirm confirms suspects of one partition, and repairs them. If it cannot, it tries each
-// primary alone.
-func (r *run) confirm(ctx context.Context, rows []suspect, res *result) error {
-	c := &confirmation{run: r, result: res}
-	sure, err := c.resolve(ctx, rows)
-	var findings []Finding
-	if err == nil {
-		findings, err = c.classify(ctx, sure)
-	}
-	if err != nil && !interrupts(ctx, err) {
-		if rows[0].Primary == rows[len(rows)-1].Primary {
-			res.fail(rows[0].Primary, err)
-			return nil
-		}
-		for len(rows) > 0 {
-			n := slices.IndexFunc(rows, func(s suspect) bool { return s.Primary != rows[0].Primary })
-			if n < 0 {
-				n = len(rows)
-			}
-			if err := r.confirm(ctx, rows[:n:n], res); err != nil {
-				return err
-			}
-			rows = rows[n:]
-		}
-		return nil
-	}
-	if err == nil && r.found != nil && len(findings) > 0 {
-		err = r.found(ctx, findings)
-	}
 	if err != nil {
 		return err
 	}
-	for _, f := range findings {
-		*res.ofKind(f.Kind)++
+	var findings []Finding
+	for i := range confirmed {
+		for _, s := range confirmed[i].sure {
+			findings = append(findings, Finding{s.kind, s.Ref.View, s.Ref.Key(), s.Primary})
+		}
 	}
-	res.findings = append(res.findings, findings...)
-	return r.repair(ctx, sure, findings, res)
+	if findings, err = r.record(ctx, findings); err != nil {
+		return err
+	}
+	for _, f := range findings {
+		*r.Report.ofKind(f.Kind)++
+	}
+	failed := r.Report.Failed
+	_, err = r.each(ctx, len(confirmed), func(ctx context.Context, i int, res *result) error {
+		return r.repair(ctx, confirmed[i].sure, res)
+	})
+	if !r.DryRun {
+		r.Report.Repaired += len(findings) - (r.Report.Failed - failed)
+	}
+	return err
 }
 
-// confirmation distinguishes the differences that last from those of the moment.
-type confirmation struct {
-	*run
-	*result
+// confirm confirms suspects of one partition. If it cannot, it tries each primary alone.
+func (r *run) confirm(ctx context.Context, rows []suspect, res *result) error {
+	sure, err := r.resolve(ctx, slices.Clone(rows), res)
+	if err == nil {
+		err = r.classify(ctx, sure, res)
+	}
+	switch {
+	case err == nil:
+		res.sure = append(res.sure, sure...)
+	case interrupts(ctx, err):
+		return err
+	case rows[0].samePrimary(rows[len(rows)-1]):
+		res.fail(rows[0].Primary, err)
+	default:
+		for _, some := range consecutive(rows, suspect.samePrimary) {
+			if err := r.confirm(ctx, some, res); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // resolve returns the rows that differ from what their primaries imply. It reads the primary,
@@ -124,113 +112,81 @@ type confirmation struct {
 //   - If there is no primary, it may have been inserted and deleted between its reads. Then the
 //     outbox rows and the row are read again at the end: a row that has not changed exists without
 //     a primary.
-func (c *confirmation) resolve(ctx context.Context, rows []suspect) (sure []suspect, err error) {
-	for try := 1; len(rows) > 0 && err == nil; try++ {
-		if try > c.store.Tries {
-			c.Undecided += len(rows)
+func (r *run) resolve(ctx context.Context, rows []suspect, res *result) (sure []suspect, err error) {
+	for try := 0; len(rows) > 0; try++ {
+		if try > 2*r.store.Tries {
+			res.Undecided += len(rows)
 			break
 		}
 		if try > 1 {
-			if err := parallel.Pause(ctx, try-1); err != nil {
+			if err := parallel.Pause(ctx, try/2); err != nil {
 				return nil, err
 			}
 		}
-		var some []suspect
-		some, rows, err = c.try(ctx, rows)
-		sure = append(sure, some...)
+		var primaries, local []string
+		for i := range rows {
+			s := &rows[i]
+			if s.claim.View = r.views[s.Ref.View]; s.claim.View == nil {
+				return nil, errState
+			}
+			primaries = append(primaries, s.Primary.Row)
+			if !s.remote() && !s.merged() {
+				local = append(local, s.Ref.Row)
+			}
+		}
+		before := res.Requests.Confirm
+		entries, err := r.readRows(ctx, r.tables[0], rows[0].Primary.Partition, append(primaries, local...), res)
+		snapshot := res.Requests.Confirm == before+1
+		if err != nil {
+			return nil, err
+		}
+		var rest []suspect
+		for _, s := range rows {
+			if same, err := r.claim(&s, entries[s.Primary.Row], try > 0); err != nil {
+				return nil, err
+			} else if same {
+				sure = append(sure, s)
+			} else {
+				rest = append(rest, s)
+			}
+		}
+		if rest, err = r.notPending(ctx, rest, res); err == nil {
+			rest, err = r.differing(ctx, rest, entries, res)
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows = nil
+		for _, s := range rest {
+			if s.gone || snapshot && !s.remote() && !s.merged() {
+				sure = append(sure, s)
+			} else {
+				rows = append(rows, s)
+			}
+		}
 	}
-	return sure, err
+	return sure, nil
 }
 
-// try returns the rows that certainly differ, and those that are to be tried again.
-func (c *confirmation) try(ctx context.Context, rows []suspect) (sure, again []suspect, err error) {
-	var primaries, local []string
-	for i := range rows {
-		s := &rows[i]
-		if s.claim.View = c.views[s.Ref.View]; s.claim.View == nil {
-			return nil, nil, errState
-		}
-		primaries = append(primaries, s.Primary.Row)
-		if !s.remote() && !s.merged() {
-			local = append(local, s.Ref.Row)
-		}
-	}
-	sent := c.Requests.Confirm
-	entries, err := c.read(ctx, c.tables[0], rows[0].Primary.Partition, append(primaries, local...))
-	snapshot := c.Requests.Confirm == sent+1
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range rows {
-		if err := c.claim(&rows[i], entries); err != nil {
-			return nil, nil, err
-		}
-	}
-	if rows, err = c.notPending(ctx, rows); err == nil {
-		rows, err = c.differing(ctx, rows, entries)
-	}
-	if err != nil || len(rows) == 0 {
-		return nil, nil, err
-	}
-	var rest []suspect
-	primaries = nil
-	for _, s := range rows {
-		if snapshot && !s.remote() && !s.merged() {
-			sure = append(sure, s)
-			continue
-		}
-		rest, primaries = append(rest, s), append(primaries, s.Primary.Row)
-	}
-	if rows = rest; len(rows) == 0 {
-		return c.old(sure), nil, nil
-	}
-	if entries, err = c.read(ctx, c.tables[0], rows[0].Primary.Partition, primaries); err != nil {
-		return nil, nil, err
-	}
-	var gone []suspect
-	for _, s := range rows {
-		is, err := c.store.PrimaryOf(entries[s.Primary.Row])
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case s.primary == nil && is == nil:
-			gone = append(gone, s)
-		case s.primary != nil && is != nil && s.primary.ETag == is.ETag:
-			sure = append(sure, s)
-		default:
-			again = append(again, s)
-		}
-	}
-	before := map[keys.Key]view.Found{}
-	for _, s := range gone {
-		before[s.Ref.Key()] = s.found
-	}
-	if gone, err = c.notPending(ctx, gone); err == nil {
-		gone, err = c.differing(ctx, gone, nil)
-	}
-	for _, s := range gone {
-		if was := before[s.Ref.Key()]; was.Row.ETag == s.found.Row.ETag && was.Mark.ETag == s.found.Mark.ETag {
-			sure = append(sure, s)
-		} else {
-			again = append(again, s)
-		}
-	}
-	return c.old(sure), again, err
-}
-
-// read reads rows of a partition.
-func (c *confirmation) read(ctx context.Context, t *view.Table, partition string, rows []string) (map[string]*fetch.Entry, error) {
-	entries, requests, err := c.store.ReadRows(ctx, t, partition, rows)
-	c.Requests.Confirm += requests
+// readRows reads rows of a partition.
+func (r *run) readRows(ctx context.Context, t *view.Table, partition string, rows []string, res *result) (map[string]*fetch.Entry, error) {
+	entries, requests, err := r.store.ReadRows(ctx, t, partition, rows)
+	res.Requests.Confirm += requests
 	return entries, err
 }
 
-// claim fills in what the primary implies for the row.
-func (c *confirmation) claim(s *suspect, entries map[string]*fetch.Entry) (err error) {
-	if s.primary, err = c.store.PrimaryOf(entries[s.Primary.Row]); err != nil {
-		return err
+// claim fills in what the primary, which was read as e, implies for the row. It reports whether the
+// primary was the same the last time.
+func (r *run) claim(s *suspect, e *fetch.Entry, again bool) (same bool, err error) {
+	was := s.primary
+	if s.primary, err = r.store.PrimaryOf(e); err != nil {
+		return false, err
 	}
-	implied, err := c.store.Implied(s.primary)
+	if was != nil && s.primary != nil && was.ETag == s.primary.ETag {
+		return true, nil
+	}
+	s.gone = again && was == nil && s.primary == nil
+	implied, err := r.store.Implied(s.primary)
 	s.claim = view.Claim{View: s.claim.View, Key: s.Ref.Key(), Owner: s.Primary}
 	for i := range implied {
 		if d := &implied[i]; d.View == s.claim.View && d.Key == s.claim.Key {
@@ -240,120 +196,96 @@ func (c *confirmation) claim(s *suspect, entries map[string]*fetch.Entry) (err e
 	if !s.remote() {
 		s.claim.Merge.Add = nil // nothing shows what was counted
 	}
-	return err
+	return false, err
 }
 
 // notPending drops the remote rows that an operation in progress may be about to write.
-func (c *confirmation) notPending(ctx context.Context, rows []suspect) ([]suspect, error) {
+func (r *run) notPending(ctx context.Context, rows []suspect, res *result) ([]suspect, error) {
 	if !slices.ContainsFunc(rows, func(s suspect) bool { return s.remote() }) {
 		return rows, nil
 	}
-	c.Requests.Confirm++
-	pending, err := c.store.Pending(ctx, rows[0].Primary.Partition)
+	res.Requests.Confirm++
+	pending, err := r.store.Pending(ctx, rows[0].Primary.Partition)
 	n := len(rows)
 	rows = slices.DeleteFunc(rows, func(s suspect) bool { return pending[s.Primary.Row][s.Ref] })
-	c.Undecided += n - len(rows)
+	res.Undecided += n - len(rows)
 	return rows, err
 }
 
-// differing reads rows, except those in the partition of their primaries if these have been
-// read, and drops those that agree with the primary.
-func (c *confirmation) differing(ctx context.Context, rows []suspect, local map[string]*fetch.Entry) ([]suspect, error) {
+// differing reads the rows, except those among local, and drops those that agree with the primary,
+// and those that changed less than Grace ago, or whose primary did.
+func (r *run) differing(ctx context.Context, rows []suspect, local map[string]*fetch.Entry, res *result) (differ []suspect, err error) {
 	type place struct {
 		table     *view.Table
 		partition string
 	}
-	wanted, read := map[place][]string{}, map[place]map[string]*fetch.Entry{}
-	placeOf := func(s *suspect) place {
-		t, _ := c.store.TableOf(s.claim.View)
-		return place{t, s.Ref.Partition}
-	}
+	names, read := map[place][]string{}, map[place]map[string]*fetch.Entry{}
+	placeOf := func(s *suspect) place { return place{r.tables[r.tableOf(s.claim.View)], s.Ref.Partition} }
 	for i := range rows {
-		if s := &rows[i]; local != nil && !s.remote() {
-			read[placeOf(s)] = local
-		} else if !s.merged() {
-			wanted[placeOf(s)] = append(wanted[placeOf(s)], s.Ref.Row)
+		if s := &rows[i]; s.remote() && !s.merged() {
+			names[placeOf(s)] = append(names[placeOf(s)], s.Ref.Row)
 		}
 	}
-	for at, names := range wanted {
-		entries, err := c.read(ctx, at.table, at.partition, names)
-		if err != nil {
+	for at, some := range names {
+		if read[at], err = r.readRows(ctx, at.table, at.partition, some, res); err != nil {
 			return nil, err
 		}
-		read[at] = entries
 	}
-	var differ []suspect
 	for _, s := range rows {
-		at := placeOf(&s)
+		at, before := placeOf(&s), s.found
 		e := read[at][s.Ref.Row]
-		var err error
+		if !s.remote() {
+			e = local[s.Ref.Row]
+		}
 		if s.merged() {
-			s.found, err = c.readMerged(ctx, at.table, &s.claim)
+			s.found, err = at.table.Read(ctx, &s.claim)
+			if res.Requests.Confirm += 2; s.found.Row.Absent() && !s.found.Mark.Absent() {
+				res.Requests.Confirm += 2
+			}
 		} else {
 			s.found.Row, err = outbox.RowOf(e)
-		}
-		if e != nil {
-			s.at = e.Timestamp
 		}
 		if err != nil {
 			return nil, err
 		}
 		agrees, other, err := s.claim.Agrees(s.found)
-		if err != nil {
+		s.other = other
+		s.gone = s.gone && before.Row.ETag == s.found.Row.ETag && before.Mark.ETag == s.found.Mark.ETag
+		young := r.Grace > 0 && (s.primary != nil && r.tables[0].Client.Age(s.primary.Timestamp) < r.Grace || e != nil && at.table.Client.Age(e.Timestamp) < r.Grace)
+		switch {
+		case err != nil:
 			return nil, &view.Error{View: s.Ref.View, Err: err}
-		}
-		if s.other = other; !agrees {
+		case young && !agrees:
+			res.Undecided++
+		case !agrees:
 			differ = append(differ, s)
 		}
 	}
 	return differ, nil
 }
 
-// readMerged reads a row that a view merges into, and the mark of the primary.
-func (c *confirmation) readMerged(ctx context.Context, t *view.Table, claim *view.Claim) (view.Found, error) {
-	found, err := t.Read(ctx, claim)
-	c.Requests.Confirm += 2
-	if found.Row.Absent() && !found.Mark.Absent() {
-		c.Requests.Confirm += 2
-	}
-	return found, err
-}
-
-// old drops the rows that changed less than Grace ago, or whose primary did.
-func (c *confirmation) old(rows []suspect) []suspect {
-	n := len(rows)
-	rows = slices.DeleteFunc(rows, func(s suspect) bool {
-		t, _ := c.store.TableOf(s.claim.View)
-		return c.Grace > 0 && (s.primary != nil && c.store.Table.Client.Age(s.primary.Timestamp) < c.Grace || !s.at.IsZero() && t.Client.Age(s.at) < c.Grace)
-	})
-	c.Undecided += n - len(rows)
-	return rows
-}
-
-// classify returns the finding that each row is.
-func (c *confirmation) classify(ctx context.Context, rows []suspect) ([]Finding, error) {
-	var findings []Finding
+// classify fills in the kind of each finding.
+func (r *run) classify(ctx context.Context, rows []suspect, res *result) error {
 	for i := range rows {
 		s := &rows[i]
-		f := Finding{View: s.Ref.View, Row: s.Ref.Key(), Primary: s.Primary}
+		s.kind = Missing
 		switch {
 		case !s.claim.Wanted:
-			f.Kind = Orphan
+			s.kind = Orphan
+		case s.other == nil && s.Stored && !s.found.Row.Absent():
+			s.kind = Wrong
 		case s.other != nil:
 			if s.other.Known {
-				c.Requests.Confirm++
+				res.Requests.Confirm++
 			}
-			held, err := c.store.Holds(ctx, s.claim.View, s.claim.Key, s.other)
+			held, err := r.store.Holds(ctx, s.claim.View, s.claim.Key, s.other)
 			if err != nil && !errors.Is(err, patterns.ErrBadKey) && !errors.Is(err, patterns.ErrKeyChanged) { // a row of another kind
-				return nil, err
+				return err
 			}
 			if held {
-				f.Kind = Duplicate
+				s.kind = Duplicate
 			}
-		case s.Stored && !s.found.Row.Absent():
-			f.Kind = Wrong
 		}
-		findings = append(findings, f)
 	}
-	return findings, nil
+	return nil
 }

@@ -74,8 +74,9 @@
 // # Cost
 //
 //   - The scan takes one request for each page of up to 1000 rows, and at most 5 in a hundred
-//     to divide the tables among concurrent requests. If the views have several tables, each
-//     takes one more. The service may return shorter pages.
+//     to divide the tables among concurrent requests. The service may return shorter pages.
+//     A table is read once for each client that the store has of it, so let the views of one
+//     table share a client.
 //   - The rows of one partition are confirmed and repaired together, up to 33 at a time. Rows
 //     in the partition of their entities take 2 requests, one that reads them with the entities
 //     and one transaction: so a repair takes 2 requests or less. If the entities and rows are
@@ -95,7 +96,7 @@
 //
 // Of 10,000 entities with three views (a copy in their partition, one in another table, and a
 // list of a hundred members) a run finds and repairs 100 planted errors, one in a partition on
-// average, with 34 requests for the scan, 237 to confirm them, and 361 to repair them.
+// average, with 32 requests for the scan, 237 to confirm them, and 361 to repair them.
 //
 // Memory does not depend on the size of the tables: see [Options.Differences]. If more rows
 // differ, the run needs further passes. In the worst case a run with d differences reads the
@@ -109,7 +110,7 @@
 //
 //	runs, err := reindex.NewRuns(store, state, func(ctx context.Context, j reindex.Job) error {
 //		return eventual.Enqueue(ctx, queue, "people.reindex", j, nil)
-//	}, nil)
+//	})
 //	eventual.Handle(w, "people.reindex", func(ctx context.Context, j eventual.Job[reindex.Job]) error {
 //		return runs.Do(ctx, j.Message)
 //	})
@@ -120,9 +121,9 @@
 //	fmt.Println(status)                     // 2026-01: scanning, 12 of 64 jobs done; …
 //
 // A job scans a segment of a table and stores its sketch. The job that is the last of its
-// stage adds the sketches and enqueues jobs that confirm, and repair, 200 entities each.
-// What a job stores is inserted and never changed. So each finding is stored once, however
-// often its job is done, and the result does not depend on which worker dies when. A
+// stage adds the sketches and enqueues jobs that confirm, and repair, about 200 rows each.
+// What a job stores is inserted and never changed, its findings before it repairs them. So each
+// finding is stored once, however often its job is done, and the result does not depend on which worker dies when. A
 // worker that dies loses its segment only: another one begins it again. If messages are lost or
 // poisoned, [Runs.Resume] enqueues what is not done. Let workers process the outbox of the
 // store meanwhile: operations of workers that died are [Report.Undecided] until then.

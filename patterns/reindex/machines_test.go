@@ -41,7 +41,7 @@ func (m *machine) runs(t testing.TB) (*reindex.Runs, *eventual.Worker) {
 	})
 	runs := harness.Must(reindex.NewRuns(store, service.NewClient(m.State), func(ctx context.Context, j reindex.Job) error {
 		return eventual.Enqueue(ctx, jobs, "people.reindex", j, nil)
-	}, &reindex.RunsOptions{Segments: 12}))(t)
+	}))(t)
 	w := harness.Must(eventual.NewWorker(jobs, &eventual.Options{
 		Parallel: 2, Visibility: time.Second, MaxAttempts: 1000, PollMin: 10 * time.Millisecond, PollMax: 100 * time.Millisecond,
 		Backoff: func(int) time.Duration { return 0 },
@@ -99,7 +99,7 @@ func TestFourProcessesThatAreKilledAtRandomShareARun(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	chance := rand.New(rand.NewPCG(seed, 0))
-	harness.NoError(t, runs.Verify(t.Context(), "a run", &reindex.Options{Parallel: 1}))
+	harness.NoError(t, runs.Verify(t.Context(), "a run", &reindex.Options{Parallel: 1, Segments: 12}))
 	segments := harness.Must(runs.Status(t.Context(), "a run"))(t).Jobs
 
 	var machines [4]*exec.Cmd

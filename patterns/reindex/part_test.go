@@ -36,14 +36,13 @@ func TestTheSumOfTheSketchesOfAllPartsIsThatOfTheTables(t *testing.T) {
 	}
 	scan := func(segments int) (sketch, *run) {
 		r := harness.Must(newRun(store, plan{}))(t)
-		harness.NoError(t, r.open(t.Context()))
 		harness.NoError(t, r.begin(t.Context(), segments))
 		sum := newSketch(r.Differences)
 		for i := range r.Parts {
 			r.start(len(r.Parts) - 1 - i)
 			harness.NoError(t, r.do(t.Context()))
-			harness.NoError(t, sum.merge(r.sketch))
-			r.sketch = newSketch(r.Differences)
+			harness.NoError(t, sum.merge(r.Sketch))
+			r.Sketch = newSketch(r.Differences)
 		}
 		return sum, r
 	}
@@ -52,7 +51,7 @@ func TestTheSumOfTheSketchesOfAllPartsIsThatOfTheTables(t *testing.T) {
 	a, _ := json.Marshal(x)
 	b, _ := json.Marshal(y)
 	all, complete := y.decode()
-	if len(divided.Parts) < 4 || divided.report.Rows != whole.report.Rows || !complete || len(all) != 40 || !bytes.Equal(a, b) {
-		t.Errorf("%d parts of %d rows, want %d; %d differences, want 40", len(divided.Parts), divided.report.Rows, whole.report.Rows, len(all))
+	if len(divided.Parts) < 4 || divided.Report.Rows != whole.Report.Rows || !complete || len(all) != 40 || !bytes.Equal(a, b) {
+		t.Errorf("%d parts of %d rows, want %d; %d differences, want 40", len(divided.Parts), divided.Report.Rows, whole.Report.Rows, len(all))
 	}
 }

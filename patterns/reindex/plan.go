@@ -3,13 +3,15 @@ package reindex
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -18,19 +20,17 @@ import (
 // any process, and more than once. The next stage follows from their results alone, whichever
 // process computes it.
 type plan struct {
-	Of          string // the views, with their definitions
-	Views       []string
-	Fill        string // the view to backfill, if any
-	Repair      bool
-	Parallel    int
-	PerSecond   int
-	Differences int
-	Grace       time.Duration
+	Options
+	Of    string // the views, with their definitions
+	Fill  string // the view to backfill, if any
+	Parts []part // of all tables, that of the primaries first
 
-	Parts      []part   // of all tables, that of the primaries first
-	Classes    []class  // that are not verified yet; the last is in progress
-	Passes     int      // that were completed
-	Unverified []string // views
+	// The primaries that are being verified are those whose hash begins with Depth bits that are
+	// Bits. A run divides a class of primaries that has more differences than a sketch can
+	// hold. A row of a primary is so verified in one pass only, whatever it contains.
+	Depth  int
+	Bits   uint32
+	Passes int // that were completed
 
 	Stage int // the number of the stage, from 1
 	Kind  stage
@@ -55,18 +55,22 @@ type part struct {
 	Progress fetch.Progress // of its scan
 }
 
-// use sets the options of p.
-func (p *plan) use(o *Options) {
-	p.Parallel, p.PerSecond, p.Differences, p.Grace = o.Parallel, o.RequestsPerSecond, o.Differences, o.Grace
-	if p.Fill == "" {
-		p.Views = o.Views
+// planOf returns the plan of a run that has not begun. fill is the view to backfill, if any.
+func planOf(fill string, opts *Options) plan {
+	p := plan{Fill: fill}
+	if opts != nil {
+		p.Options = *opts
 	}
+	if fill != "" {
+		p.Views, p.DryRun = []string{fill}, false
+	}
+	return p
 }
 
 // begin plans the first stage. It divides each table into at most n parts, which takes at most
 // 4n+32 requests for each table, none if n is 1. It records that a view is being backfilled.
 func (r *run) begin(ctx context.Context, n int) error {
-	r.Stage, r.Classes, r.Kind = 1, []class{{}}, scanning
+	r.Stage, r.Kind = 1, scanning
 	for i, t := range r.tables {
 		cursors := []string{""}
 		if n > 1 {
@@ -82,68 +86,77 @@ func (r *run) begin(ctx context.Context, n int) error {
 			r.Jobs = len(r.Parts)
 		}
 	}
-	if r.Fill == "" {
+	if r.Fill != "" {
+		r.Kind = filling
+	}
+	return r.setViewState(ctx, patterns.ViewBuilding, patterns.ViewRetiring)
+}
+
+// end records the state of the view that was backfilled, if any.
+func (r *run) end(ctx context.Context) error { return r.setViewState(ctx, patterns.ViewReady, "") }
+
+// setViewState records the state of the view that is backfilled, if any, unless something has
+// failed. Two requests.
+func (r *run) setViewState(ctx context.Context, added, retired string) error {
+	if r.Fill == "" || r.Report.Failed > 0 {
 		return nil
 	}
-	r.Kind = filling
 	if r.store.Views.IsRetired(r.Fill) {
-		return r.record(ctx, patterns.ViewRetiring)
+		added = retired
 	}
-	return r.record(ctx, patterns.ViewBuilding)
+	r.Report.Requests.Fill += 2
+	return r.store.SetViewState(ctx, r.Fill, added)
 }
 
-// end records that a view which was backfilled is complete, or that a retired one has no rows.
-func (r *run) end(ctx context.Context) error {
-	switch {
-	case r.Fill == "":
-		return nil
-	case r.store.Views.IsRetired(r.Fill):
-		return r.record(ctx, "")
-	}
-	return r.record(ctx, patterns.ViewReady)
-}
-
-// record records the state of the view, with two requests.
-func (r *run) record(ctx context.Context, state string) error {
-	r.count(&r.report.Requests.Fill, 2)
-	return r.store.SetViewState(ctx, r.Fill, state)
-}
-
-// next plans the stage after the present one, whose jobs have these inputs. r.sketch is the sum of
-// the sketches of its jobs.
-func (r *run) next() (inputs [][]suspect, err error) {
+// next plans the stage after the present one, and the inputs of its jobs. r.Sketch is the sum of
+// the sketches of the present one.
+func (r *run) next() (err error) {
 	ended := r.Kind
 	r.Stage++
-	r.Kind, r.Jobs = scanning, len(r.Parts)
-	if ended == scanning {
+	r.Kind, r.Jobs, r.Inputs = scanning, len(r.Parts), nil
+	switch ended {
+	case filling:
+		return nil
+	case scanning:
 		r.Passes++
-		last := len(r.Classes) - 1
-		c := r.Classes[last]
-		r.Classes = r.Classes[:last:last]
-		all, ok := r.sketch.decode()
-		r.sketch = newSketch(r.Differences)
+		r.Report.Passes = r.Passes
+		all, ok := r.Sketch.decode()
+		r.Sketch = newSketch(r.Differences)
 		switch {
-		case !ok && c.Depth == maxDepth:
-			return nil, fmt.Errorf("rows that differ: %w", azerr.ErrTooLarge)
+		case !ok && r.Depth == maxDepth:
+			return fmt.Errorf("rows that differ: %w", azerr.ErrTooLarge)
 		case !ok:
-			r.Classes = append(r.Classes, class{c.Depth + 1, 2*c.Bits + 1}, class{c.Depth + 1, 2 * c.Bits})
-		default:
-			if inputs, err = suspects(all); err != nil || len(inputs) > 0 {
-				r.Kind, r.Jobs = confirming, len(inputs)
-				return inputs, err
-			}
+			r.Depth, r.Bits = r.Depth+1, 2*r.Bits
+			return nil
+		}
+		if r.Inputs, err = suspects(all); err != nil || len(r.Inputs) > 0 {
+			r.Kind, r.Jobs = confirming, len(r.Inputs)
+			return err
 		}
 	}
-	if len(r.Classes) == 0 {
-		r.Kind, r.Jobs = complete, 0
+	for ; r.Bits&1 == 1; r.Bits /= 2 { // it is the second half of a class
+		r.Depth--
 	}
-	return nil, nil
+	if r.Bits++; r.Depth > 0 {
+		return nil
+	}
+	r.Kind, r.Jobs = complete, 0
+	return nil
 }
 
 const (
 	perJob   = 200 // rows that a job confirms, those of the last primary included
 	maxDepth = 24  // of the division into classes
 )
+
+// verifies reports whether a primary is of the class that is being verified.
+func (p *plan) verifies(primary keys.Key) bool {
+	if p.Depth == 0 {
+		return true
+	}
+	h := sha256.Sum256([]byte(primary.Partition + "\x00" + primary.Row))
+	return binary.BigEndian.Uint32(h[:])>>(32-p.Depth) == p.Bits
+}
 
 // suspects divides differences among jobs. Those of one primary are in one job.
 func suspects(all []difference) (jobs [][]suspect, err error) {
@@ -159,18 +172,26 @@ func suspects(all []difference) (jobs [][]suspect, err error) {
 	slices.SortFunc(rows, func(a, b suspect) int {
 		return cmp.Or(a.Primary.Compare(b.Primary), cmp.Compare(a.Ref.View, b.Ref.View), a.Ref.Key().Compare(b.Ref.Key()))
 	})
-	for i, s := range rows {
-		n := len(jobs) - 1
-		if i > 0 && s.Primary == rows[i-1].Primary {
-			if last := &jobs[n][len(jobs[n])-1]; last.Ref == s.Ref {
-				last.Stored = last.Stored || s.Stored
-				continue
-			}
-		} else if i == 0 || len(jobs[n]) >= perJob {
+	for _, some := range consecutive(rows, suspect.samePrimary) {
+		if n := len(jobs); n == 0 || len(jobs[n-1]) >= perJob {
 			jobs = append(jobs, nil)
-			n++
 		}
-		jobs[n] = append(jobs[n], s)
+		last := &jobs[len(jobs)-1]
+		for _, row := range consecutive(some, func(a, b suspect) bool { return a.Ref == b.Ref }) {
+			row[0].Stored = row[0].Stored || row[len(row)-1].Stored
+			*last = append(*last, row[0])
+		}
 	}
 	return jobs, nil
+}
+
+// consecutive divides a list into lists of consecutive elements that are the same for the
+// given function.
+func consecutive[T any](all []T, same func(a, b T) bool) (lists [][]T) {
+	for i, first := 0, 0; i < len(all); i++ {
+		if i+1 == len(all) || !same(all[i], all[i+1]) {
+			lists, first = append(lists, all[first:i+1:i+1]), i+1
+		}
+	}
+	return lists
 }

@@ -2,7 +2,6 @@ package reindex
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -18,7 +17,7 @@ type Options struct {
 	// Views names the views to verify. nil means all of the store. Backfill ignores it.
 	Views []string
 
-	// DryRun makes Repair report what it would do, and change nothing.
+	// DryRun makes Repair report what it would do, and change nothing. Backfill ignores it.
 	DryRun bool
 
 	// Parallel is the largest number of concurrent requests of a scan, and of primaries that
@@ -42,44 +41,35 @@ type Options struct {
 	// progress is recognized without it.
 	Grace time.Duration
 
+	// Segments is the largest number of segments of each table, for [Runs] only. Zero means
+	// 64. A job that is interrupted begins its segment again. Each job of a scan stores about
+	// as much as Differences takes.
+	Segments int
+
 	// Cursor continues a run from a state that Checkpoint saved: of the same function, with
 	// the same views. Otherwise the run fails with [patterns.ErrBadCursor] before its first
 	// request. nil is the beginning.
-	Cursor []byte
+	Cursor []byte `json:"-"`
 
-	// Checkpoint, if set, is called after each page and after the findings of each primary.
-	// save returns the state of the run as JSON, about as large as Differences takes; it is valid
-	// during the call only. A run that continues repeats at most what came after
-	// Checkpoint. An error ends the run.
-	Checkpoint func(save func() ([]byte, error)) error
+	// Checkpoint, if set, is called after each page, and after each few hundred rows that
+	// were confirmed. save returns the state of the run as JSON, about as large as Differences
+	// takes; it is valid during the call only. A run that continues repeats at most what came
+	// after Checkpoint. An error ends the run.
+	Checkpoint func(save func() ([]byte, error)) error `json:"-"`
 
-	// Progress, if set, is called before the first request, and then with the counts so far
-	// when Checkpoint would be.
-	Progress func(Report)
-
-	// Previous is the report of an earlier run, or one with nothing but the number of Rows. It
-	// is what the run estimates its requests by, in [Report.Estimate].
-	Previous *Report
+	// Progress, if set, is called with the counts so far when Checkpoint would be.
+	Progress func(Report) `json:"-"`
 }
 
 // Kind is what is wrong with a derived row.
-type Kind int
+type Kind string
 
 const (
-	Missing   Kind = iota // a primary implies it, and it is not there
-	Wrong                 // its content is not what the primary implies
-	Orphan                // the primary that it belongs to does not exist, or does not imply it
-	Duplicate             // a primary implies it, but it belongs to another that implies it too, or to no view
+	Missing   Kind = "missing"   // a primary implies it, and it is not there
+	Wrong     Kind = "wrong"     // its content is not what the primary implies
+	Orphan    Kind = "orphan"    // the primary that it belongs to does not exist, or does not imply it
+	Duplicate Kind = "duplicate" // a primary implies it, but it belongs to another that implies it too, or to no view
 )
-
-var kindNames = [...]string{"missing", "wrong", "orphan", "duplicate"}
-
-func (k Kind) String() string {
-	if k < 0 || int(k) >= len(kindNames) {
-		return "unknown"
-	}
-	return kindNames[k]
-}
 
 // Finding is a row that is not what the primaries imply.
 type Finding struct {
@@ -91,7 +81,8 @@ type Finding struct {
 	Row, Primary keys.Key
 }
 
-// Report counts what a run found and did, including the runs that it continued.
+// Report counts what a run found and did, including the runs that it continued. It may be read
+// concurrently.
 type Report struct {
 	Rows      int // that were read, each of them once
 	Primaries int // of these
@@ -111,31 +102,31 @@ type Report struct {
 
 	Requests Requests
 
-	// Estimate is what the whole run will take if it reads as many rows, and finds as much, as
-	// [Options.Previous]. It does not include the extra passes and short pages that Previous
-	// does not show. It is zero without Previous.
-	Estimate Requests
-
 	// Unverified names the views that cannot be verified: their rows are in blobs, or in a
 	// list whose [patterns.List] has no method Members.
 	Unverified []string
 
-	// Failures are the first 100 of those that Failed counts, since the run was continued.
-	Failures []Failure `json:"-"`
+	// Failures are the first 100 of those that Failed counts. Of [Runs] they are the first 5
+	// of each job, without errors.
+	Failures []Failure
 }
 
-const maxFailures = 100 // that a report lists
+// Estimate returns what the next run will take if it reads as many rows, and finds as much:
+// of r, or of a Report with nothing but the number of Rows. It does not include the extra
+// passes and short pages that r does not show.
+func (r Report) Estimate() Requests {
+	q := r.Requests
+	q.Scan = max(q.Scan, r.Rows*105/100/1000+1)
+	return q
+}
 
 func (r *Report) fail(primary keys.Key, err error) {
-	r.Failed++
-	if len(r.Failures) < maxFailures {
-		r.Failures = append(r.Failures, Failure{primary, err})
-	}
+	r.add(&Report{Failed: 1, Failures: []Failure{{primary, err.Error(), err}}})
 }
 
 // ofKind returns the count of findings of a kind.
 func (r *Report) ofKind(k Kind) *int {
-	return [...]*int{&r.Missing, &r.Wrong, &r.Orphan, &r.Duplicate}[k]
+	return map[Kind]*int{Missing: &r.Missing, Wrong: &r.Wrong, Orphan: &r.Orphan, Duplicate: &r.Duplicate}[k]
 }
 
 // add adds the counts of o.
@@ -145,21 +136,13 @@ func (r *Report) add(o *Report) {
 		*a[i] += *b[i]
 	}
 	r.Failures = append(r.Failures, o.Failures...)
-	r.Failures = r.Failures[:min(len(r.Failures), maxFailures)]
+	r.Failures = r.Failures[:min(len(r.Failures), 100)]
 }
 
 func (r *Report) counts() []*int {
 	q := &r.Requests
 	return []*int{&r.Rows, &r.Primaries, &r.Missing, &r.Wrong, &r.Orphan, &r.Duplicate, &r.Repaired, &r.Failed, &r.Filled, &r.Undecided,
 		&q.Scan, &q.Confirm, &q.Repair, &q.Fill}
-}
-
-// estimate sets the Estimate of r, if there is a previous report.
-func (r *Report) estimate(previous *Report) {
-	if previous != nil {
-		r.Estimate = previous.Requests
-		r.Estimate.Scan = max(r.Estimate.Scan, previous.Rows*105/100/1000+1)
-	}
 }
 
 // Requests counts requests by their purpose, without the retries of the SDK. It may be read
@@ -181,16 +164,18 @@ func (r Requests) Total() int { return r.Scan + r.Confirm + r.Repair + r.Fill }
 // Failure is a primary that could not be checked or repaired.
 type Failure struct {
 	Primary keys.Key
-	Err     error
+	Text    string
+	Err     error `json:"-"` // nil if another process has met it
 }
 
 // Verify yields each derived row that is not what the primaries imply, and changes nothing.
 // After an error the sequence ends.
 func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		_, err := runAlone(ctx, store, plan{}, opts, func(f Finding) bool { return yield(f, nil) })
-		if err != nil {
-			yield(Finding{}, fmt.Errorf("verify: %w", err))
+		p := planOf("", opts)
+		p.DryRun = true
+		if _, err := runAlone(ctx, store, p, yield); err != nil {
+			yield(Finding{}, failed("verify", err))
 		}
 	}
 }
@@ -201,7 +186,7 @@ func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // The error is that of reading, or of a service that refuses requests. Continue such a run
 // from its last checkpoint. Failures of single primaries are in the report.
 func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options) (Report, error) {
-	r, err := runAlone(ctx, store, plan{Repair: opts == nil || !opts.DryRun}, opts, nil)
+	r, err := runAlone(ctx, store, planOf("", opts), nil)
 	return r, failed("repair", err)
 }
 
@@ -218,7 +203,7 @@ func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // Entities of one partition are changed in transactions of up to 49, which change their
 // ETags. Other errors are those of Repair.
 func Backfill[T any](ctx context.Context, store *patterns.Store[T], view string, opts *Options) (Report, error) {
-	r, err := runAlone(ctx, store, plan{Repair: true, Fill: view, Views: []string{view}}, opts, nil)
+	r, err := runAlone(ctx, store, planOf(view, opts), nil)
 	return r, failed("backfill", err)
 }
 
@@ -226,41 +211,23 @@ func Backfill[T any](ctx context.Context, store *patterns.Store[T], view string,
 var errStopped = azerr.Sentinel("stopped")
 
 // runAlone executes a run in this process.
-func runAlone(ctx context.Context, store any, p plan, opts *Options, yield func(Finding) bool) (Report, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
-	p.use(&o)
+func runAlone(ctx context.Context, store any, p plan, yield func(Finding, error) bool) (Report, error) {
 	r, err := newRun(store, p)
 	if err != nil {
 		return Report{}, err
 	}
-	if r.checkpoint, r.yield = o.checkpoint, yield; o.Cursor != nil {
-		err = r.resume(o.Cursor)
+	r.record = func(_ context.Context, all []Finding) ([]Finding, error) {
+		for _, f := range all {
+			if yield != nil && !yield(f, nil) {
+				return nil, errStopped
+			}
+		}
+		return all, nil
 	}
-	r.report.estimate(o.Previous)
-	if o.Progress != nil {
-		o.Progress(Report{Estimate: r.report.Estimate, Unverified: r.Unverified})
-	}
-	if err == nil {
-		err = r.alone(ctx)
-	}
-	if errors.Is(err, errStopped) {
+	if err = r.alone(ctx); err == errStopped {
 		err = nil
 	}
-	return r.report, err
-}
-
-// checkpoint calls what the caller wants to be called after a step of the run.
-func (o *Options) checkpoint(r *run) error {
-	if o.Progress != nil {
-		o.Progress(r.report)
-	}
-	if o.Checkpoint == nil {
-		return nil
-	}
-	return o.Checkpoint(r.save)
+	return r.Report, err
 }
 
 func failed(op string, err error) error {

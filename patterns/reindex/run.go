@@ -2,8 +2,6 @@ package reindex
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,50 +11,48 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // run is the part that one process has in a run: all of it, or a job.
 type run struct {
-	plan
-	progress
-	sketch sketch // of what the jobs of this process have scanned
-	report Report
+	state
+	store  *outbox.Store
+	views  map[string]*view.View // to verify
+	tables []*view.Table         // of the views; that of the primaries is the first
+	began  time.Time
+	before int // requests of earlier processes
 
-	store      *outbox.Store
-	views      map[string]*view.View // to verify
-	tables     []*view.Table
-	inTable    []map[string]bool // by table, the views that have rows in it
-	yield      func(Finding) bool
-	found      func(context.Context, []Finding) error // if set, is called before a repair
-	checkpoint func(*run) error                       // if set, is called after each step of a job
-	began      time.Time
-	sent       int // requests of this process
+	// record records the findings of a job before they are repaired. It returns those that count:
+	// another process may have recorded its own.
+	record func(context.Context, []Finding) ([]Finding, error)
 }
 
-// progress is how far a run in one process has come.
-type progress struct {
+// state is how far a run in one process has come, and what a cursor contains.
+type state struct {
+	plan
 	Job    int         // in progress, of the stage
 	Part   part        // what is left of it, or
 	Inputs [][]suspect // by job, what is left to confirm
+	Sketch sketch      // of what the jobs of this process have scanned
+	Report Report
 }
 
 // errState is the error of a state that another version or another run has stored.
 var errState = azerr.Errorf("%w: a state of another run", patterns.ErrBadCursor)
 
-// newRun checks the plan and sets its defaults. It makes no request.
+// newRun checks the plan, sets its defaults, and continues from its cursor, if any. It makes no
+// request.
 func newRun(store any, p plan) (*run, error) {
-	r := &run{plan: p, store: outbox.EngineOf(store), views: map[string]*view.View{}, began: time.Now()}
+	r := &run{state: state{plan: p}, store: outbox.EngineOf(store), views: map[string]*view.View{}, began: time.Now()}
 	if r.store == nil {
 		return nil, fmt.Errorf("store: %w", patterns.ErrNil)
 	}
-	if err := errors.Join(azerr.Default(&r.Parallel, 8, "Parallel"), azerr.Default(&r.PerSecond, 0, "RequestsPerSecond"),
-		azerr.Default(&r.Differences, 4096, "Differences"), azerr.Default(&r.Grace, 0, "Grace")); err != nil {
+	if err := errors.Join(azerr.Default(&r.Parallel, 8, "Parallel"), azerr.Default(&r.RequestsPerSecond, 0, "RequestsPerSecond"),
+		azerr.Default(&r.Differences, 4096, "Differences"), azerr.Default(&r.Grace, 0, "Grace"), azerr.Default(&r.Segments, 64, "Segments")); err != nil {
 		return nil, err
 	}
 	for _, name := range r.Views {
@@ -64,52 +60,53 @@ func newRun(store any, p plan) (*run, error) {
 			return nil, err
 		}
 	}
-	r.Unverified = nil
+	r.tables = []*view.Table{{Client: r.store.Table.Client}}
 	for _, v := range r.store.Views.Views {
 		switch {
 		case r.Views != nil && !slices.Contains(r.Views, v.Name):
 		case !v.Verifiable():
-			r.Unverified = append(r.Unverified, v.Name)
+			r.Report.Unverified = append(r.Report.Unverified, v.Name)
 		default:
 			r.views[v.Name] = v
+			if t, _ := r.store.TableOf(v); r.tableOf(v) < 0 {
+				r.tables = append(r.tables, t)
+			}
 		}
 	}
 	of := string(r.store.Views.Listing()) + ";" + strings.Join(slices.Sorted(maps.Keys(r.views)), ",")
 	if r.Of != "" && r.Of != of {
 		return nil, errState
 	}
-	r.Of, r.report.Unverified, r.sketch = of, r.Unverified, newSketch(r.Differences)
+	r.Of, r.Sketch = of, newSketch(r.Differences)
+	if r.Cursor != nil {
+		return r, r.resume(r.Cursor)
+	}
 	return r, nil
 }
 
-// cursor is the state of a run in one process.
-type cursor struct {
-	Plan     plan
-	Progress progress
-	Sketch   sketch
-	Report   Report
+// tableOf returns the place of the table of a view among the tables.
+func (r *run) tableOf(v *view.View) int {
+	t, _ := r.store.TableOf(v)
+	return slices.IndexFunc(r.tables, func(o *view.Table) bool { return o.Client.Table() == t.Client.Table() })
 }
 
-func (r *run) save() ([]byte, error) {
-	return json.Marshal(cursor{r.plan, r.progress, r.sketch, r.report})
-}
+func (r *run) save() ([]byte, error) { return json.Marshal(r.state) }
 
 // resume continues from a cursor of a run with the same views.
-func (r *run) resume(state []byte) error {
-	var c cursor
-	if json.Unmarshal(state, &c) != nil || c.Plan.Of != r.Of || c.Plan.Fill != r.Fill || len(c.Sketch) == 0 || len(c.Sketch)%hashes != 0 {
+func (r *run) resume(cursor []byte) error {
+	var s state
+	if json.Unmarshal(cursor, &s) != nil || s.Of != r.Of || s.Fill != r.Fill || len(s.Sketch) == 0 || len(s.Sketch)%hashes != 0 {
 		return errState
 	}
-	c.Plan.Repair, c.Plan.Parallel, c.Plan.PerSecond, c.Plan.Grace = r.Repair, r.Parallel, r.PerSecond, r.Grace
-	r.plan, r.progress, r.sketch, r.report = c.Plan, c.Progress, c.Sketch, c.Report
+	r.Differences = s.Differences
+	s.Options = r.Options
+	r.state = s
+	r.before = r.sent()
 	return nil
 }
 
 // alone executes all stages that are left.
 func (r *run) alone(ctx context.Context) error {
-	if err := r.open(ctx); err != nil {
-		return err
-	}
 	if r.Stage == 0 {
 		if err := r.begin(ctx, 1); err != nil {
 			return err
@@ -117,27 +114,27 @@ func (r *run) alone(ctx context.Context) error {
 		r.start(0)
 	}
 	for r.Kind != complete {
-		err := r.do(ctx)
-		if r.start(r.Job + 1); err == nil && r.Job == r.Jobs {
-			r.Inputs, err = r.next()
+		var err error
+		if r.Job < r.Jobs {
+			err = r.do(ctx)
+			r.start(r.Job + 1)
+		} else {
+			err = r.next()
 			r.start(0)
 		}
-		if r.report.Passes = r.Passes; err == nil {
+		if err == nil {
 			err = r.step(ctx)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if r.report.Failed > 0 {
-		return nil
-	}
 	return r.end(ctx)
 }
 
 // start begins a job of the stage.
 func (r *run) start(job int) {
-	if r.Job = job; job < r.Jobs && r.Kind != confirming {
+	if r.Job = job; job < len(r.Parts) {
 		r.Part = r.Parts[job]
 	}
 }
@@ -146,77 +143,65 @@ func (r *run) start(job int) {
 func (r *run) do(ctx context.Context) error {
 	switch r.Kind {
 	case filling:
-		return r.read(ctx, func(rows []fetch.Entry) error { return r.fill(ctx, rows) })
+		return r.read(ctx, r.fill)
 	case scanning:
-		return r.read(ctx, func(rows []fetch.Entry) error { r.addRows(rows); return nil })
+		return r.read(ctx, r.addRows)
 	}
 	return r.confirmAll(ctx)
 }
 
-// open finds out which tables the views have, that of the primaries first. If there are
-// several clients it makes one request for each, to find out whether two of them are
-// clients of one table.
-func (r *run) open(ctx context.Context) error {
-	r.tables, r.inTable = []*view.Table{{Client: r.store.Table.Client}}, []map[string]bool{{}}
-	for _, v := range r.store.Views.Views {
-		if r.views[v.Name] == nil {
-			continue
-		}
-		t, _ := r.store.TableOf(v)
-		i := slices.IndexFunc(r.tables, func(o *view.Table) bool { return o.Client.Table() == t.Client.Table() })
-		if i < 0 {
-			unknown := []*view.Table{r.tables[0], t}[min(len(r.tables), 2)-1:]
-			for _, o := range unknown {
-				r.count(&r.report.Requests.Scan, 1) // of a row that does not exist, to learn the address
-				if _, _, err := r.store.ReadRows(ctx, o, view.ReservedRow, []string{view.ReservedRow}); err != nil {
-					return err
-				}
-			}
-			at, _ := t.Client.Address()
-			i = slices.IndexFunc(r.tables, func(o *view.Table) bool { a, _ := o.Client.Address(); return a == at })
-		}
-		if i < 0 {
-			i = len(r.tables)
-			r.tables, r.inTable = append(r.tables, t), append(r.inTable, map[string]bool{})
-		}
-		r.inTable[i][v.Name] = true
+// result is what became of some primaries.
+type result struct {
+	Report
+	sure []suspect // rows that differ
+}
+
+// each calls do for 0 to n-1, concurrently, and returns the results in order.
+func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, i int, res *result) error) (all []result, err error) {
+	one := func(ctx context.Context, i int) (res result, err error) {
+		err = do(ctx, i, &res)
+		return res, err
 	}
-	return nil
+	for res, err := range parallel.Ordered(ctx, n, parallel.Window{Start: r.Parallel, Max: r.Parallel}, one) {
+		r.Report.add(&res.Report)
+		if err == nil {
+			err = r.wait(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, res)
+	}
+	return all, nil
 }
 
-// count adds requests to a count.
-func (r *run) count(of *int, requests int) {
-	*of += requests
-	r.sent += requests
-}
-
-// step is called after each step of a job. It waits until the requests sent so far are
-// within the limit.
+// step is called after each step of a job.
 func (r *run) step(ctx context.Context) error {
-	if r.checkpoint != nil {
-		if err := r.checkpoint(r); err != nil {
+	if r.Progress != nil {
+		r.Progress(r.Report)
+	}
+	if r.Checkpoint != nil {
+		if err := r.Checkpoint(r.save); err != nil {
 			return err
 		}
 	}
-	if r.PerSecond <= 0 {
+	return r.wait(ctx)
+}
+
+// wait waits until the requests sent so far are within the limit.
+func (r *run) wait(ctx context.Context) error {
+	if r.RequestsPerSecond <= 0 {
 		return ctx.Err()
 	}
-	due := r.began.Add(time.Duration(float64(r.sent) / float64(r.PerSecond) * float64(time.Second)))
+	due := r.began.Add(time.Duration(float64(r.sent()-r.before) / float64(r.RequestsPerSecond) * float64(time.Second)))
 	return parallel.Sleep(ctx, time.Until(due))
 }
 
-// class is the primaries whose hash begins with Depth bits that are Bits. A run divides a class
-// that has more differences than a sketch can hold. A row of a primary is so verified in one
-// pass only, whatever it contains.
-type class struct {
-	Depth int
-	Bits  uint32
-}
-
-func (c class) has(primary keys.Key) bool {
-	if c.Depth == 0 {
-		return true
+// sent is the number of requests of the run, those that a dry run predicts not included.
+func (r *run) sent() int {
+	q := r.Report.Requests
+	if r.DryRun {
+		q.Repair = 0
 	}
-	h := sha256.Sum256([]byte(primary.Partition + "\x00" + primary.Row))
-	return binary.BigEndian.Uint32(h[:])>>(32-c.Depth) == c.Bits
+	return q.Total()
 }

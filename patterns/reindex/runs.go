@@ -2,16 +2,15 @@ package reindex
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
+	"slices"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
 // Runs are runs that any number of machines share. The methods Verify, Repair and Backfill
@@ -19,18 +18,9 @@ import (
 // [Runs.Do], which also enqueues those that follow. A table has the state of each run, its
 // progress and its findings. Runs is safe for concurrent use.
 type Runs struct {
-	store    any
-	state    *state
-	enqueue  func(context.Context, Job) error
-	segments int
-}
-
-// RunsOptions are the options of [NewRuns]. nil and the zero value mean the defaults.
-type RunsOptions struct {
-	// Segments is the largest number of segments of each table. Zero means 64. A job that is
-	// interrupted begins its segment again. Each job of a scan stores about as much as
-	// [Options.Differences] takes.
-	Segments int
+	store     any
+	documents *wideentity.Table[stored]
+	enqueue   func(context.Context, Job) error
 }
 
 // Job is a message for a worker: a job of a run. Messages may be lost, duplicated and late.
@@ -41,30 +31,23 @@ type Job struct {
 }
 
 // NewRuns returns the runs of a store. It makes no request. state is the table for their
-// state, which [Runs.Create] creates. enqueue adds a message to a queue, usually by
-// eventual.Enqueue. All machines need stores with the same views.
-func NewRuns[T any](store *patterns.Store[T], state *aztables.Client, enqueue func(context.Context, Job) error, opts *RunsOptions) (*Runs, error) {
-	r := &Runs{store: store, enqueue: enqueue}
+// state, which [Runs.Create] creates. Delete it when its runs are of no interest any more. enqueue
+// adds a message to a queue, usually by eventual.Enqueue. All machines need stores with the
+// same views.
+func NewRuns[T any](store *patterns.Store[T], state *aztables.Client, enqueue func(context.Context, Job) error) (*Runs, error) {
 	if _, err := newRun(store, plan{}); err != nil {
 		return nil, err
 	}
 	if enqueue == nil {
 		return nil, fmt.Errorf("enqueue: %w", patterns.ErrNil)
 	}
-	if opts != nil {
-		r.segments = opts.Segments
-	}
-	if err := azerr.Default(&r.segments, 64, "Segments"); err != nil {
-		return nil, err
-	}
-	var err error
-	r.state, err = newState(state)
-	return r, failed("state", err)
+	documents, err := wideentity.New[stored](state, nil)
+	return &Runs{store, documents, enqueue}, failed("state", err)
 }
 
 // Create creates the table for the state, unless it exists. One request.
 func (r *Runs) Create(ctx context.Context) error {
-	return failed("create", r.state.records.Create(ctx))
+	return failed("create", r.documents.Create(ctx))
 }
 
 // Verify starts a run that does what the function of this name does. id names the run, for
@@ -72,233 +55,175 @@ func (r *Runs) Create(ctx context.Context) error {
 // [patterns.ErrExists]: a process that failed in Verify calls [Runs.Resume].
 //
 // Parallel and RequestsPerSecond apply to each job. The Checkpoint and Progress of opts
-// are not called, Previous is not used, and a Cursor fails with [patterns.ErrBadCursor].
+// are not called, and a Cursor fails with [patterns.ErrBadCursor].
 //
-// Up to 4n+32 requests for each table, n being [RunsOptions.Segments], 3 for the state, and
+// Up to 4n+32 requests for each table, n being [Options.Segments], 3 for the state, and
 // one message for each segment.
 func (r *Runs) Verify(ctx context.Context, id string, opts *Options) error {
-	return failed("verify", r.start(ctx, id, plan{}, opts))
+	p := planOf("", opts)
+	p.DryRun = true
+	return failed("verify", r.start(ctx, id, p))
 }
 
 // Repair starts a run as Verify does.
 func (r *Runs) Repair(ctx context.Context, id string, opts *Options) error {
-	return failed("repair", r.start(ctx, id, plan{Repair: opts == nil || !opts.DryRun}, opts))
+	return failed("repair", r.start(ctx, id, planOf("", opts)))
 }
 
-// Backfill starts a run as Verify does. Unlike the function of this name it ignores DryRun.
+// Backfill starts a run as Verify does.
 func (r *Runs) Backfill(ctx context.Context, id, view string, opts *Options) error {
-	sh := plan{Repair: true, Fill: view, Views: []string{view}}
-	return failed("backfill", r.start(ctx, id, sh, opts))
+	return failed("backfill", r.start(ctx, id, planOf(view, opts)))
 }
 
-func (r *Runs) start(ctx context.Context, id string, p plan, opts *Options) error {
-	if opts == nil {
-		opts = &Options{}
-	}
-	if opts.Cursor != nil {
+func (r *Runs) start(ctx context.Context, id string, p plan) error {
+	if p.Cursor != nil {
 		return fmt.Errorf("cursor of a run on one machine: %w", patterns.ErrBadCursor)
 	}
-	p.use(opts)
-	m, err := r.join(ctx, p)
+	m, err := newRun(r.store, p)
 	if err == nil {
-		err = m.begin(ctx, r.segments)
+		err = m.begin(ctx, m.Segments)
 	}
 	if err == nil {
-		err = r.state.insert(ctx, id, runDocument, document{Plan: &m.plan})
+		err = r.insert(ctx, Job{Run: id}, runDocument, document{Plan: &m.plan, Report: m.Report})
 	}
 	if err != nil {
 		return err
 	}
-	return r.publish(ctx, id, m.plan)
+	return r.publish(ctx, id, &m.plan)
 }
 
-// join takes part in a run, for one job or for the next stage.
-func (r *Runs) join(ctx context.Context, p plan) (*run, error) {
-	m, err := newRun(r.store, p)
-	if err != nil {
-		return nil, err
-	}
-	return m, m.open(ctx)
-}
-
-// Do does a job. It returns nil if the job was done before, or if the run was deleted.
+// Do does a job. It returns nil if the job was done before, or if there is no such run.
 // After an error call it again: a worker of package eventual does, if the handler returns
 // the error. The same job may be done by several processes concurrently.
 //
-// Besides the requests of its part of the run, a job takes 4 to 6 requests for the state,
-// and those to store a sketch of up to 4 MiB one more. The last job of a stage reads all
-// sketches. A finding takes one more.
+// Besides the requests of its part of the run, a job takes 4 or 5 requests for the state, and
+// two more for each retry after a conflict with another job. Those of a sketch take one more for
+// each 4 MiB. The last job of a stage reads all sketches.
 func (r *Runs) Do(ctx context.Context, job Job) error {
 	return failed("job", r.do(ctx, job))
 }
 
 func (r *Runs) do(ctx context.Context, job Job) error {
-	d, err := r.state.get(ctx, job.Run, runDocument)
+	d, err := r.get(ctx, Job{Run: job.Run}, runDocument)
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	p := *d.Plan
-	switch {
-	case job.Stage < p.Stage && !d.Published: // the process that began the stage may have died
+	switch p := d.Plan; {
+	case job.Stage == 0, job.Stage < p.Stage && !d.Published: // the process that began the stage may have died
 		return r.publish(ctx, job.Run, p)
 	case job.Stage != p.Stage || job.Part < 0 || job.Part >= p.Jobs:
 		return nil
 	}
-	done, err := r.state.done(ctx, job)
-	if err == nil && !done {
-		err = r.work(ctx, p, job)
+	if !slices.Contains(d.Done, job.Part) {
+		if d, err = r.work(ctx, *d.Plan, job); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	if d.Plan.Stage != job.Stage || len(d.Done) < d.Plan.Jobs {
+		return nil
 	}
-	return r.advance(ctx, job.Run, p)
+	return r.advance(ctx, job.Run, d)
 }
 
-// work does a job and stores its result.
-func (r *Runs) work(ctx context.Context, p plan, job Job) error {
-	m, err := r.join(ctx, p)
+// work does a job and stores its outcome. It returns the state of the run after that.
+func (r *Runs) work(ctx context.Context, p plan, job Job) (d document, err error) {
+	m, err := newRun(r.store, p)
 	if err != nil {
-		return err
+		return d, err
 	}
-	m.found = func(ctx context.Context, all []Finding) error { return r.state.addFindings(ctx, job, all) }
+	found := false
+	m.record = func(ctx context.Context, all []Finding) ([]Finding, error) {
+		d := document{Findings: all}
+		err := r.insert(ctx, job, outputDocument, d)
+		if errors.Is(err, patterns.ErrExists) { // of a process that has died, and may have repaired some
+			d, err = r.get(ctx, job, outputDocument)
+		}
+		found = len(d.Findings) > 0
+		return d.Findings, err
+	}
 	if p.Kind == confirming {
-		in, err := r.state.get(ctx, job.Run, inputOf(job))
+		in, err := r.get(ctx, job, inputDocument)
 		if err != nil {
-			return err
+			return d, err
 		}
 		m.Inputs = make([][]suspect, p.Jobs)
 		m.Inputs[job.Part] = in.Suspects
 	}
 	m.start(job.Part)
-	if err := m.do(ctx); err != nil {
-		return err
+	if err = m.do(ctx); err == nil && p.Kind == scanning {
+		err = unlessExists(r.insert(ctx, job, outputDocument, document{Sketch: m.Sketch}))
 	}
-	var out document
-	switch p.Kind {
-	case scanning:
-		out.Sketch = m.sketch
-	case confirming:
-		if err := r.count(ctx, p, job, &m.report); err != nil {
-			return err
+	if err != nil {
+		return d, err
+	}
+	return r.update(ctx, job, func(d *document) {
+		if slices.Contains(d.Done, job.Part) {
+			return
 		}
-	}
-	for _, f := range m.report.Failures {
-		out.Failures = append(out.Failures, failure{f.Primary, f.Err.Error()})
-	}
-	if out.Sketch != nil || out.Failures != nil {
-		if err := r.state.insert(ctx, job.Run, outputOf(job), out); err != nil && !errors.Is(err, patterns.ErrExists) {
-			return err
+		d.Done = append(d.Done, job.Part)
+		if d.Report.add(&m.Report); found {
+			d.Found = append(d.Found, job)
 		}
-	}
-	return r.state.setDone(ctx, job, m.report)
+	})
 }
 
-// count counts the findings that the table has of a job: a process that died may have found,
-// and repaired, some of them.
-func (r *Runs) count(ctx context.Context, p plan, job Job, report *Report) error {
-	total := -report.Repaired
-	for k := range kindNames {
-		n := report.ofKind(Kind(k))
-		total, *n = total+*n, 0
-	}
-	if report.Repaired = 0; p.Repair {
-		report.Repaired = -total // those that were not repaired
-	}
-	for f, err := range r.state.findings(ctx, job.Run, foundBy(job)) {
-		if err != nil {
-			return err
-		}
-		*report.ofKind(f.Kind)++
-		if p.Repair {
-			report.Repaired++
-		}
-	}
-	return nil
-}
-
-// advance begins the next stage if all jobs of the present one are done.
-func (r *Runs) advance(ctx context.Context, id string, p plan) error {
-	done, _, err := r.state.progress(ctx, id, donePrefix(p.Stage))
-	if err != nil || len(done) < p.Jobs || p.Kind == complete {
-		return err
-	}
-	m, err := r.join(ctx, p)
+// advance begins the stage after one whose jobs are done. d is the state of the run.
+func (r *Runs) advance(ctx context.Context, id string, d document) error {
+	p := d.Plan
+	m, err := newRun(r.store, *p)
 	if err != nil {
 		return err
 	}
 	for part := 0; part < p.Jobs && p.Kind == scanning; part++ {
-		d, err := r.state.get(ctx, id, outputOf(Job{Stage: p.Stage, Part: part}))
+		d, err := r.get(ctx, Job{id, p.Stage, part}, outputDocument)
 		if err == nil {
-			err = m.sketch.merge(d.Sketch)
+			err = m.Sketch.merge(d.Sketch)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	inputs, err := m.next()
+	m.Report = d.Report
+	if err = m.next(); err == nil && m.Kind == complete {
+		err = m.end(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	for part, suspects := range inputs {
-		err := r.state.insert(ctx, id, inputOf(Job{Stage: m.Stage, Part: part}), document{Suspects: suspects})
-		if err != nil && !errors.Is(err, patterns.ErrExists) {
+	for part, suspects := range m.Inputs {
+		if err := unlessExists(r.insert(ctx, Job{id, m.Stage, part}, inputDocument, document{Suspects: suspects})); err != nil {
 			return err
 		}
 	}
-	if m.Kind == complete {
-		_, total, err := r.state.progress(ctx, id, allDone)
-		if err == nil && total.Failed == 0 {
-			err = m.end(ctx)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	begun, err := r.state.change(ctx, id, p.Stage, document{Plan: &m.plan})
-	if err != nil || !begun {
+	d, err = r.update(ctx, Job{id, p.Stage, 0}, func(d *document) {
+		d.Plan, d.Published, d.Done, d.Report = &m.plan, false, nil, m.Report
+	})
+	if err != nil || d.Published {
 		return err // another process has begun it
 	}
-	return r.publish(ctx, id, m.plan)
+	return r.publish(ctx, id, d.Plan)
 }
 
-// publish enqueues the jobs of a stage that are not done.
-func (r *Runs) publish(ctx context.Context, id string, p plan) error {
-	done, _, err := r.state.progress(ctx, id, donePrefix(p.Stage))
-	if err != nil {
-		return err
-	}
+// publish enqueues the jobs of a stage.
+func (r *Runs) publish(ctx context.Context, id string, p *plan) error {
 	for part := range p.Jobs {
-		job := Job{id, p.Stage, part}
-		if _, ok := done[doneBy(job)]; ok {
-			continue
-		}
-		if err := r.enqueue(ctx, job); err != nil {
+		if err := r.enqueue(ctx, Job{id, p.Stage, part}); err != nil {
 			return err
 		}
 	}
-	_, err = r.state.change(ctx, id, p.Stage, document{Plan: &p, Published: true})
+	_, err := r.update(ctx, Job{id, p.Stage, 0}, func(d *document) { d.Published = true })
 	return err
 }
 
-// Resume enqueues the jobs of a run that are not done. Call it if messages were lost, or
-// were moved to the poison queue, or if the process that started the run has failed to.
-// Jobs that are still on the queue are then on it twice, which is harmless. 3 requests,
-// and one message for each job.
+// Resume enqueues the jobs of the present stage of a run again. Call it if messages were lost,
+// or were moved to the poison queue, or if the process that started the run has failed to. A
+// job that is done does nothing the second time, or begins the next stage. 4 requests, and
+// one message for each job.
 func (r *Runs) Resume(ctx context.Context, id string) error {
-	d, err := r.state.get(ctx, id, runDocument)
-	if err == nil && d.Plan.Jobs == 0 {
-		return nil
-	}
-	if err == nil {
-		err = r.publish(ctx, id, *d.Plan)
-	}
-	if err == nil { // all jobs may be done, and the process that did the last have died
-		err = r.advance(ctx, id, *d.Plan)
-	}
-	return failed("resume", err)
+	return failed("resume", r.do(ctx, Job{Run: id}))
 }
 
 // Status is the progress of a run.
@@ -322,53 +247,32 @@ func (s Status) String() string {
 		s.ID, s.Stage, s.Done, s.Jobs, r.Passes, r.Primaries, r.Rows, r.Filled, r.Missing, r.Wrong, r.Orphan, r.Duplicate, r.Undecided, r.Repaired, r.Failed, r.Requests.Total())
 }
 
-// Status returns the progress of a run. Its Report has no Estimate; the requests are those of
-// the jobs, without those for the state. 2 requests, one more for each further thousand
-// jobs, and one for each job with failures until 100 failures were read.
+// Status returns the progress of a run. The requests of its Report are those of the jobs,
+// without those for the state. One request, and one more for each MiB of the state.
 func (r *Runs) Status(ctx context.Context, id string) (Status, error) {
-	d, err := r.state.get(ctx, id, runDocument)
+	d, err := r.get(ctx, Job{Run: id}, runDocument)
 	if err != nil {
 		return Status{}, failed("status", err)
 	}
-	done, total, err := r.state.progress(ctx, id, allDone)
-	if err != nil {
-		return Status{}, failed("status", err)
-	}
-	s := Status{ID: id, Stage: string(d.Plan.Kind), Jobs: d.Plan.Jobs, Report: total}
-	var failing []string
-	for name, report := range done {
-		if strings.HasPrefix(name, donePrefix(d.Plan.Stage)) {
-			s.Done++
-		}
-		if report.Failed > 0 {
-			failing = append(failing, name)
-		}
-	}
-	s.Report.Passes, s.Report.Unverified = d.Plan.Passes, d.Plan.Unverified
-	s.Report.Failures, err = r.state.failures(ctx, id, failing)
-	return s, failed("status", err)
+	return Status{id, string(d.Plan.Kind), d.Plan.Jobs, len(d.Done), d.Report}, nil
 }
 
-// Findings returns the findings of a run so far, each of them once. One request for each
-// thousand.
+// Findings returns the findings of the jobs of a run that are done, each of them once. One
+// request, and one for each job with findings.
 func (r *Runs) Findings(ctx context.Context, id string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		for f, err := range r.state.findings(ctx, id, foundPrefix) {
-			if !yield(f, failed("findings", err)) || err != nil {
-				return
+		run, err := r.get(ctx, Job{Run: id}, runDocument)
+		for i := 0; err == nil && i < len(run.Found); i++ {
+			var d document
+			d, err = r.get(ctx, run.Found[i], outputDocument)
+			for _, f := range d.Findings {
+				if !yield(f, nil) {
+					return
+				}
 			}
 		}
+		if err != nil {
+			yield(Finding{}, failed("findings", err))
+		}
 	}
-}
-
-// Delete removes the state and the findings of a run. Jobs that are still on the queue do
-// nothing then; a job in progress may leave a row, which a second Delete removes. One
-// request for each thousand rows, one for each hundred, and 2.
-func (r *Runs) Delete(ctx context.Context, id string) error {
-	return failed("delete", r.state.delete(ctx, id))
-}
-
-func marshal(v any) []byte {
-	b, _ := json.Marshal(v) // of structs of texts and numbers
-	return b
 }

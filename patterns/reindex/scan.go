@@ -15,16 +15,16 @@ func (r *run) scanOptions() *fetch.Options {
 // read calls use for each page of what is left of a part, and counts and records it. If rows
 // are changed meanwhile, that takes longer than the request for the next page, which would be
 // repeated after a crash.
-func (r *run) read(ctx context.Context, use func([]fetch.Entry) error) (err error) {
-	p, report := &r.Part, &r.report
+func (r *run) read(ctx context.Context, use func(context.Context, []fetch.Entry) error) (err error) {
+	p, report := &r.Part, &r.Report
 	fetch.ScanProperties(ctx, r.tables[p.Table].Client, query.Filter{}, r.scanOptions(), r.Kind == filling, p.Cursor, func(rows []fetch.Entry, page fetch.ScanPage, failed error) bool {
 		if err = failed; err == nil {
-			err = use(rows)
+			err = use(ctx, rows)
 		}
 		if err != nil {
 			return false
 		}
-		r.count(&report.Requests.Scan, page.Progress.Requests-p.Progress.Requests)
+		report.Requests.Scan += page.Progress.Requests - p.Progress.Requests
 		if r.first() {
 			report.Rows += page.Progress.Rows - p.Progress.Rows
 		}
@@ -37,25 +37,25 @@ func (r *run) read(ctx context.Context, use func([]fetch.Entry) error) (err erro
 	return err
 }
 
-// class is the class that is being verified.
-func (r *run) class() class { return r.Classes[len(r.Classes)-1] }
-
 // first reports whether rows are read for the first time; later passes do not count them.
-func (r *run) first() bool { return r.Kind == scanning && r.class().Depth == 0 }
+func (r *run) first() bool { return r.Kind == scanning && r.Depth == 0 }
 
 // addRows adds what rows imply to the sketch, and subtracts what they contain. What is added does not
 // depend on other rows, so the sum of the sketches of all parts is that of the tables.
-func (r *run) addRows(rows []fetch.Entry) {
+func (r *run) addRows(_ context.Context, rows []fetch.Entry) error {
 	for i := range rows {
 		if err := r.addRow(&rows[i]); err != nil {
-			r.report.fail(rows[i].Key, err)
+			r.Report.fail(rows[i].Key, err)
 		}
 	}
+	return nil
 }
 
 func (r *run) addRow(e *fetch.Entry) error {
-	stored, err := r.store.Views.StoredParts(e.Key, e.Properties, func(v *view.View) bool { return r.inTable[r.Part.Table][v.Name] })
-	r.add(stored, -1)
+	stored, err := r.store.Views.StoredParts(e.Key, e.Properties, func(v *view.View) bool {
+		return r.views[v.Name] != nil && r.tableOf(v) == r.Part.Table
+	})
+	r.addParts(stored, -1)
 	if err != nil || r.Part.Table > 0 {
 		return err
 	}
@@ -64,23 +64,23 @@ func (r *run) addRow(e *fetch.Entry) error {
 		return err
 	}
 	if r.first() {
-		r.report.Primaries++
+		r.Report.Primaries++
 	}
 	implied, err := r.store.Implied(primary)
 	for i := range implied {
 		if err == nil && r.views[implied[i].View.Name] != nil {
 			var parts []view.Part
 			parts, err = view.ImpliedParts(&implied[i], e.Key)
-			r.add(parts, 1)
+			r.addParts(parts, 1)
 		}
 	}
 	return err
 }
 
-func (r *run) add(parts []view.Part, sign int64) {
+func (r *run) addParts(parts []view.Part, sign int64) {
 	for i := range parts {
-		if r.class().has(parts[i].Primary) {
-			r.sketch.add(parts[i].Bytes(), sign)
+		if r.verifies(parts[i].Primary) {
+			r.Sketch.add(parts[i].Bytes(), sign)
 		}
 	}
 }

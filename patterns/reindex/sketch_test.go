@@ -93,7 +93,7 @@ func TestASketchReportsThatItHasTooManyDifferences(t *testing.T) {
 func FuzzCursor(f *testing.F) {
 	s := newSketch(0)
 	s.add([]byte("element"), 1)
-	b, _ := json.Marshal(cursor{Sketch: s})
+	b, _ := json.Marshal(state{Sketch: s})
 	f.Add(b)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -105,7 +105,7 @@ func FuzzCursor(f *testing.F) {
 		if err := r.resume(again); err != nil {
 			t.Fatal(err)
 		}
-		r.sketch.decode()
+		r.Sketch.decode()
 	})
 }
 
