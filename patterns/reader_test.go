@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -207,6 +208,42 @@ func TestAReaderOfOnePartitionAddsItsKey(t *testing.T) {
 		page, err := reader.Page(t.Context(), pk.Eq("sales"), "", &patterns.QueryOptions{PageSize: 1})
 		if err != nil || len(page.Items) != 1 || page.Items[0].Key != ann.Key() {
 			t.Errorf("a page: %+v, %v", page, err)
+		}
+	})
+}
+
+func TestNothingIsWrittenWithAnItemWithoutAVersion(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.People(t, b)
+		ann := harness.NewPerson("ann")
+		harness.Insert(t, table, ann)
+		item, err := harness.Must(patterns.Project[harness.Person](table))(t).Get(t.Context(), ann.Key())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ResetRequests()
+		do := func(op patterns.Op[harness.Person]) error { _, err := table.Do(t.Context(), op); return err }
+		bulk := func(op patterns.Op[harness.Person]) error {
+			report, err := table.Bulk(t.Context(), slices.Values([]patterns.Op[harness.Person]{op}), nil)
+			if err == nil && len(report.Failures) == 1 {
+				err = report.Failures[0].Err
+			}
+			return err
+		}
+		for name, err := range map[string]error{
+			"Merge":             do(patterns.MergeOp(item)),
+			"Replace":           do(patterns.ReplaceOp(item)),
+			"Delete":            do(patterns.DeleteOp[harness.Person](item.Key, item.ETag)),
+			"Merge in Bulk":     bulk(patterns.MergeOp(item)),
+			"Delete in Bulk":    bulk(patterns.DeleteOp[harness.Person](item.Key, item.ETag)),
+			"Merge of a change": do(patterns.MergeOp(item).Only("Age")),
+		} {
+			if !errors.Is(err, patterns.ErrBadETag) && !errors.Is(err, patterns.ErrProjected) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if n := len(b.Requests()); n != 0 {
+			t.Errorf("%d requests", n)
 		}
 	})
 }
