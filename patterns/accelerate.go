@@ -24,8 +24,9 @@ import (
 // policy.WithHTTPHeader.
 //
 // Table sends a request again, with another address and body, if an earlier one was of the
-// same kind, instead of having aztables build it. It does so only if no other policies are in
-// the pipeline, and the SDK neither logs nor traces; set a log listener before the first request.
+// same kind, instead of having aztables build it. It does so only if the pipeline has no other
+// policies than these two and those of aztables, and the SDK neither logs nor traces. Set a log
+// listener before the first request, as azcore requires.
 //
 // The policies do not touch other requests of the client. Credentials, retries and tracing
 // remain those of opts. Requests are sent through the transport of opts, whose replies are

@@ -85,12 +85,12 @@ func (d *rowDecoder[T]) release(b *itemBuffer[T]) {
 	d.buffers.Put(b)
 }
 
-func (d *rowDecoder[T]) Page(body []byte, size int, selected []string) (fetch.Rows, error) {
+func (d *rowDecoder[T]) Page(body []byte, size int, selected []string, partition *string) (fetch.Rows, error) {
 	b := d.buffer(size)
 	b.selected = selected
 	var err error
 	if d.bare {
-		err = d.codec.DecodeBarePage(body, b.next)
+		err = d.codec.DecodeBarePage(body, partition, b.next)
 	} else {
 		err = d.codec.DecodeMixedPage(body, b.next, b.misfit)
 	}

@@ -20,14 +20,18 @@ type Reader[U any] struct{ rows *rowReader[U] }
 // Filters may name every property of T. Project makes no request.
 //
 // The Reader requests only the keys and the properties that U has ($select), and no metadata,
-// which saves about half of the bytes. Its items are [Item.Projected]. They have no Timestamp
-// unless U has a field for it, and instead of their version an ETag that writes refuse with
-// [ErrBadETag]. With a field ETag, odata.etag or X@odata.type, or a map for unknown
-// properties, U gets the metadata, and its items have both.
+// which saves about half of the bytes. If a filter fixes the partition key, it does not request
+// that either. Its items are [Item.Projected]. They have no Timestamp unless U has a field for
+// it, and instead of their version an ETag that writes refuse with [ErrBadETag].
 //
-// Without metadata the service does not send types, so values are read as the types of U's
-// fields: a property that the row stores as another type is not always an error, as it is in
-// a Table. A text field, for example, accepts an Edm.DateTime.
+// Without metadata the service does not send types. Values are read as the types of U's fields,
+// which are those of the rows that T writes. Of a row of another program, a property of another
+// type is an error only if its text cannot be read: a text field accepts an Edm.DateTime, and an
+// int64 field the text "12".
+//
+// If U has a field ETag, odata.etag or X@odata.type, or a map for unknown properties, the Reader
+// requests metadata. Its items then have Timestamp and version, and types are checked as in a
+// Table.
 func Project[U, T any](t *Table[T]) (*Reader[U], error) {
 	if t == nil {
 		return nil, fmt.Errorf("project: table: %w", ErrNil)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -158,6 +159,91 @@ func TestAReaderWithoutMetadataReadsEveryTypeExactly(t *testing.T) {
 		}
 		if full := b.Requests()[0].ReplyBytes; full < 2*bare {
 			t.Errorf("%d bytes without metadata, %d with it", bare, full)
+		}
+	})
+}
+
+// The key of a partition that the filter fixes need not be sent with each row.
+func TestAReaderOfOnePartitionAddsItsKey(t *testing.T) {
+	type narrow struct {
+		Dept string `table:"PartitionKey"`
+		Age  int32
+	}
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.People(t, b)
+		ann, eve := harness.NewPerson("ann"), harness.NewPerson("eve")
+		eve.Dept = "" // is legal
+		harness.Insert(t, table, ann)
+		harness.Insert(t, table, eve)
+		reader, err := patterns.Project[narrow](table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(f query.Filter, want ...harness.Person) (replyBytes int64) {
+			t.Helper()
+			b.ResetRequests()
+			items := harness.All(t, reader.Query(t.Context(), f, &patterns.QueryOptions{Allow: query.TableScan}))
+			if len(items) != len(want) {
+				t.Fatalf("%d items, want %d", len(items), len(want))
+			}
+			for i, item := range items {
+				if item.Key != want[i].Key() || item.Value != (narrow{want[i].Dept, want[i].Age}) {
+					t.Errorf("got %+v", item)
+				}
+			}
+			return b.Requests()[0].ReplyBytes
+		}
+		pk := query.PartitionKey
+		one := check(pk.Eq("sales"), ann)
+		if several := check(pk.Ge("sales"), ann); several-one != int64(len(`"PartitionKey":"sales",`)) {
+			t.Errorf("a reply of %d bytes for one partition, and %d for several", one, several)
+		}
+		check(pk.Eq(""), eve)
+		check(query.And(pk.Eq("sales"), query.RowKey.In("a", "ann")), ann)
+		check(query.And(pk.Ge("sales"), pk.Le("sales")), ann)
+		check(query.Or(query.And(pk.Eq("sales"), query.RowKey.Lt("b")), query.And(pk.Eq("sales"), query.Prop("Age").Eq(int32(42)))), ann)
+		check(pk.In("", "sales"), eve, ann)
+		check(query.Filter{}, eve, ann)
+
+		page, err := reader.Page(t.Context(), pk.Eq("sales"), "", &patterns.QueryOptions{PageSize: 1})
+		if err != nil || len(page.Items) != 1 || page.Items[0].Key != ann.Key() {
+			t.Errorf("a page: %+v, %v", page, err)
+		}
+	})
+}
+
+func TestNothingIsWrittenWithAnItemWithoutAVersion(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.People(t, b)
+		ann := harness.NewPerson("ann")
+		harness.Insert(t, table, ann)
+		item, err := harness.Must(patterns.Project[harness.Person](table))(t).Get(t.Context(), ann.Key())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ResetRequests()
+		do := func(op patterns.Op[harness.Person]) error { _, err := table.Do(t.Context(), op); return err }
+		bulk := func(op patterns.Op[harness.Person]) error {
+			report, err := table.Bulk(t.Context(), slices.Values([]patterns.Op[harness.Person]{op}), nil)
+			if err == nil && len(report.Failures) == 1 {
+				err = report.Failures[0].Err
+			}
+			return err
+		}
+		for name, err := range map[string]error{
+			"Merge":             do(patterns.MergeOp(item)),
+			"Replace":           do(patterns.ReplaceOp(item)),
+			"Delete":            do(patterns.DeleteOp[harness.Person](item.Key, item.ETag)),
+			"Merge in Bulk":     bulk(patterns.MergeOp(item)),
+			"Delete in Bulk":    bulk(patterns.DeleteOp[harness.Person](item.Key, item.ETag)),
+			"Merge of a change": do(patterns.MergeOp(item).Only("Age")),
+		} {
+			if !errors.Is(err, patterns.ErrBadETag) && !errors.Is(err, patterns.ErrProjected) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if n := len(b.Requests()); n != 0 {
+			t.Errorf("%d requests", n)
 		}
 	})
 }

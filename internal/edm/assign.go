@@ -42,7 +42,9 @@ func (d *decoder) assign(v reflect.Value, m *Meta) error {
 
 // assignMeta fills m from the slots that every type has.
 func (d *decoder) assignMeta(m *Meta) (err error) {
-	if m.PartitionKey, err = d.textOf(partitionKeyName, &d.toks[slotPartitionKey]); err != nil {
+	if d.inPartition() {
+		m.PartitionKey = *d.partition
+	} else if m.PartitionKey, err = d.textOf(partitionKeyName, &d.toks[slotPartitionKey]); err != nil {
 		return err
 	}
 	if m.RowKey, err = d.textOf(rowKeyName, &d.toks[slotRowKey]); err != nil {
@@ -72,6 +74,12 @@ func (d *decoder) assignMeta(m *Meta) (err error) {
 	return nil
 }
 
+// inPartition reports whether the row does not contain its partition key, and the caller has
+// passed it.
+func (d *decoder) inPartition() bool {
+	return d.partition != nil && d.toks[slotPartitionKey].kind == tokNone
+}
+
 // setSystem fills a field for a key, a control member or an annotation.
 func (d *decoder) setSystem(s *systemField, v reflect.Value, m *Meta) error {
 	t := &d.toks[s.slot]
@@ -81,7 +89,7 @@ func (d *decoder) setSystem(s *systemField, v reflect.Value, m *Meta) error {
 		}
 		return nil
 	}
-	if t.kind == tokNone || t.kind == tokNull {
+	if (t.kind == tokNone || t.kind == tokNull) && (s.slot != slotPartitionKey || !d.inPartition()) {
 		return nil
 	}
 	v = s.field.settable(v)

@@ -44,9 +44,10 @@ type decoder struct {
 	textBytes     int      // bytes that the buffer needs
 	buffer        strings.Builder
 	scratch       []byte
-	chunk         []byte // what is left of the memory for unknown properties
-	chunkSize     int    // of the last chunk
-	boxed         any    // the last Edm.Int64 of a map, because neighbours are often equal
+	chunk         []byte  // what is left of the memory for unknown properties
+	chunkSize     int     // of the last chunk
+	boxed         any     // the last Edm.Int64 of a map, because neighbours are often equal
+	partition     *string // the key of rows that do not contain theirs
 	level         metadataLevel
 	types         []storedType // of the current row
 	sharedTypes   []storedType // of an earlier row, shared by rows that have the same
@@ -76,6 +77,7 @@ func (c *Codec) release(d *decoder) {
 	d.scanner = scanner{}
 	d.buffer.Reset()
 	d.meta = Meta{}
+	d.partition = nil
 	d.chunk, d.chunkSize = nil, 0
 	for _, t := range d.rowTypes {
 		t.codec.release(t.decoder)

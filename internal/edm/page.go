@@ -14,10 +14,12 @@ func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, unknown *
 	return d.decodePage(next, nil, true)
 }
 
-// DecodeBarePage is DecodePage of a reply without metadata, whose rows have no ETags.
-func (c *Codec) DecodeBarePage(body []byte, next func() (dst any, m *Meta, unknown *Unknown)) error {
+// DecodeBarePage is DecodePage of a reply without metadata, whose rows have no ETags. If
+// partition is not nil, it is the partition key of rows that do not contain theirs.
+func (c *Codec) DecodeBarePage(body []byte, partition *string, next func() (dst any, m *Meta, unknown *Unknown)) error {
 	d := c.decoder(body)
 	defer c.release(d)
+	d.partition = partition
 	return d.decodePage(next, nil, false)
 }
 
@@ -45,7 +47,7 @@ func (d *decoder) decodePage(next func() (any, *Meta, *Unknown), other func(erro
 		if err != nil {
 			return err
 		}
-		if m != nil && (row.toks[slotPartitionKey].kind != tokString || row.toks[slotRowKey].kind != tokString) {
+		if m != nil && (row.toks[slotPartitionKey].kind != tokString && !row.inPartition() || row.toks[slotRowKey].kind != tokString) {
 			d.fail(at, "a row without its keys")
 			return d.err
 		}

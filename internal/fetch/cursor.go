@@ -79,7 +79,7 @@ func (p *Plan) identity(kind string) []string {
 	for i := range p.reads {
 		fmt.Fprintf(h, "%v %s\n", p.reads[i].Point, p.reads[i].Filter)
 	}
-	return []string{kind, p.filter.String(), p.source.selectText(p.selected), string(h.Sum(nil))}
+	return []string{kind, p.filter.String(), selectText(p.source.system, p.selected), string(h.Sum(nil))}
 }
 
 func (p *Plan) sealPageCursor(pos position) (string, error) {

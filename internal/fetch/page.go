@@ -128,7 +128,7 @@ func (p *Plan) readPage(ctx context.Context, d Decoder, f query.Filter, token wi
 		Bare:   p.source.bare,
 		Next:   token,
 	}, func(body []byte) (err error) {
-		rows, err = d.Page(body, size, p.selected)
+		rows, err = d.Page(body, size, p.selected, p.partition)
 		return err
 	})
 	if err != nil {

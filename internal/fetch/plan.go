@@ -67,6 +67,7 @@ type Plan struct {
 	selected   []string // nil: whole rows
 	requested  []string // the same, and what the View needs
 	selectText string   // of requested
+	partition  *string  // the partition key of all rows if it is not requested
 	limit      int
 	size       int // of pages, as requested by the caller
 	parallel   int
@@ -105,13 +106,16 @@ func (s *Source) Plan(f query.Filter, opts *Options) (*Plan, error) {
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	p.requested = s.request(p.selected)
-	p.selectText = s.selectText(p.requested)
-
 	p.explained = query.ExplainWith(f, &query.ExplainOptions{Schema: s.schema})
 	if err := p.explained.Check(o.Allow); err != nil {
 		return nil, err
 	}
 	p.reads = p.explained.Reads()
+	system := s.system
+	if p.partition = s.partition(p.reads); p.partition != nil {
+		system = system[1:]
+	}
+	p.selectText = selectText(system, p.requested)
 	for i := range p.reads {
 		if n := p.reads[i].Filter.Comparisons(); n > query.MaxComparisons {
 			return nil, fmt.Errorf("query: %w: %d comparisons in one filter, the service takes %d", azerr.ErrTooLarge, n, query.MaxComparisons)

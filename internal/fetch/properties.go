@@ -114,7 +114,7 @@ type entryBuffer struct {
 	meta       edm.Meta
 }
 
-func (d entryDecoder) Page(body []byte, _ int, _ []string) (Rows, error) {
+func (d entryDecoder) Page(body []byte, _ int, _ []string, _ *string) (Rows, error) {
 	var read []*entryBuffer
 	err := d.codec.DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
 		b := new(entryBuffer)

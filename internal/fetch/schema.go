@@ -49,6 +49,21 @@ var systemProperties = []string{"PartitionKey", "RowKey", "Timestamp"}
 // keyProperties are those of them that a read without metadata needs.
 var keyProperties = systemProperties[:2]
 
+// partition returns the partition key that all rows of the reads have, nil if there are
+// several or if rows are read with metadata. It need not be requested.
+func (s *Source) partition(reads []query.Read) *string {
+	if !s.bare || len(reads) == 0 {
+		return nil
+	}
+	first := reads[0].Partition
+	for i := range reads {
+		if reads[i].Partition != first || first.To != first.From+"\x00" {
+			return nil
+		}
+	}
+	return &first.From
+}
+
 // selection returns the properties to request in addition to the system properties: the
 // given names, each once, which the type must have, or those of the source if names is
 // nil. The result nil is the whole row.
@@ -92,9 +107,9 @@ func (s *Source) has(name string) bool {
 }
 
 // selectText is the text of $select for a selection, "" for whole rows.
-func (s *Source) selectText(selected []string) string {
+func selectText(system, selected []string) string {
 	if selected == nil {
 		return ""
 	}
-	return strings.Join(append(slices.Clone(s.system), selected...), ",")
+	return strings.Join(append(slices.Clone(system), selected...), ",")
 }

@@ -36,8 +36,9 @@ type Rows interface {
 type Decoder interface {
 	// Page decodes a page of a query. It has size rows at most, unless the service
 	// chooses the size of pages. Selected are the properties that were requested, nil
-	// for all.
-	Page(body []byte, size int, selected []string) (Rows, error)
+	// for all. partition is the partition key of all rows if they were read without it,
+	// otherwise nil.
+	Page(body []byte, size int, selected []string, partition *string) (Rows, error)
 
 	// Entity decodes the reply to a point read, as Rows of length one. The ETag of the
 	// reply's header, if not "", takes precedence over the one in the body.
@@ -66,8 +67,9 @@ func NewSource(client *wire.Client, codec *edm.Codec) *Source {
 }
 
 // Project returns the Source of the same table that requests only the properties of
-// codec's type, and no metadata if the type needs none; see [edm.Codec.Bare]. These must be properties of s, with the same property types, or else
-// the error is an [*edm.PropertyError]. Filters may name what those of s may name.
+// codec's type, and no metadata if the type needs none; see [edm.Codec.Bare]. These must be
+// properties of s, with the same property types, or else the error is an
+// [*edm.PropertyError]. Filters may name what those of s may name.
 func (s *Source) Project(codec *edm.Codec) (*Source, error) {
 	p := &Source{client: s.client, schema: s.schema, codec: codec, system: systemProperties}
 	if codec.Open() {

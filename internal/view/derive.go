@@ -92,10 +92,13 @@ func (s *Set) asksTwice() bool {
 // rowsOf calls v. With twice it calls v again and fails if the results differ. It passes a
 // copy of the entity, so that a view that assigns to a field, for example to fold a value for
 // its key, does not change the entity. The copy is made in shown, which rowsOf returns for
-// the next view.
+// the next view, unless a row contains it.
 func (s *Set) rowsOf(v *View, entity, shown any, twice bool) (any, []Row, error) {
 	shown = s.copyEntity(shown, entity)
 	first, err := v.call(shown)
+	if slices.ContainsFunc(first, func(r Row) bool { return r.Copy.Entity == shown }) {
+		shown = nil
+	}
 	if err != nil || !twice {
 		return shown, first, err
 	}

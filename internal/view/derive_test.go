@@ -107,6 +107,34 @@ func TestAViewThatBreaksItsContractIsNamed(t *testing.T) {
 	}
 }
 
+// A view may change its argument and copy that, for example without a secret.
+func TestACopyOfTheArgumentIsNotChangedByLaterViews(t *testing.T) {
+	at := keys.Key{Partition: "dogs", Row: "copy"}
+	anonymous := View{Name: "a"}.returning(func(p *pet) ([]Row, error) {
+		p.Name = ""
+		return []Row{copyRow(at, CopySpec{Entity: p})}, nil
+	})
+	s := set[pet](t, anonymous, View{Name: "b"}.of(copyRow(keys.Key{Partition: "dogs", Row: "other"}, CopySpec{})))
+	for range 100 { // with two calls of each view and with one
+		rows, err := s.Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(rows[0].Body), "Rex") || !strings.Contains(string(rows[1].Body), "Rex") {
+			t.Fatalf("%s\n%s", rows[0].Body, rows[1].Body)
+		}
+	}
+	calls := int32(0)
+	s = set[pet](t, View{Name: "a"}.returning(func(p *pet) ([]Row, error) {
+		calls++
+		p.Age = calls
+		return []Row{copyRow(at, CopySpec{Entity: p})}, nil
+	}))
+	if _, err := s.Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"}); !errors.Is(err, azerr.ErrBadView) {
+		t.Errorf("a view with different results: %v", err)
+	}
+}
+
 // A function that folds a value in place, to make a key of it, is an easy mistake.
 func TestAViewThatAssignsToAFieldDoesNotChangeTheEntity(t *testing.T) {
 	var seen []string

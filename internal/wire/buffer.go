@@ -88,9 +88,12 @@ func newBody(buf *[]byte) *body {
 // fixedBody returns a body of bytes that belong to the caller and are not pooled.
 func fixedBody(text []byte) *body {
 	b := newBody(&text)
-	b.refs.Store(math.MaxInt32 / 2) // never reaches 0
+	b.neverPool()
 	return b
 }
+
+// neverPool leaves the buffer to the garbage collector.
+func (b *body) neverPool() { b.refs.Store(math.MaxInt32 / 2) } // never reaches 0
 
 // release releases one reference.
 func (b *body) release() {
@@ -101,7 +104,7 @@ func (b *body) release() {
 
 // reader returns a reader from the start of the body. It must not be called after the call
 // has released its reference.
-func (b *body) reader() io.ReadCloser {
+func (b *body) reader() *bodyReader {
 	b.refs.Add(1)
 	r := &bodyReader{body: b}
 	r.Reset(*b.buf)
@@ -111,9 +114,20 @@ func (b *body) reader() io.ReadCloser {
 type bodyReader struct {
 	bytes.Reader
 	body   *body
+	sent   bool // the request has the reader
 	closed atomic.Bool
 }
 
+// Seek implements [io.Seeker]. A reader that a policy rewinds is sent again, so its first Close
+// is not its last use.
+func (r *bodyReader) Seek(offset int64, whence int) (int64, error) {
+	if r.sent {
+		r.body.neverPool()
+	}
+	return r.Reader.Seek(offset, whence)
+}
+
+// Close implements [io.Closer].
 func (r *bodyReader) Close() error {
 	if !r.closed.Swap(true) {
 		r.body.release()

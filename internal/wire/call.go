@@ -38,9 +38,9 @@ type call struct {
 
 	sent attempts.Tries // of a write in plain mode
 
-	kept    *kept        // the request that is sent, or that was kept of this call
-	witness *witness     // the request may be kept
-	chain   atomic.Int32 // what the witness has seen
+	kept     *kept           // the request that is sent, or that was kept of this call
+	toKeep   context.Context // of the call of the SDK whose request may be kept
+	policies atomic.Int32    // what the witness has seen
 }
 
 type callKey struct{}
@@ -49,7 +49,10 @@ type callKey struct{}
 func (c *call) context(ctx context.Context) context.Context {
 	ctx = context.WithValue(ctx, callKey{}, c)
 	if c.client.mode.Load() == accelerated {
-		return c.withWitness(ctx)
+		if !c.client.noKept.Load() {
+			c.toKeep = ctx
+		}
+		return ctx
 	}
 	ctx = policy.WithCaptureResponse(ctx, &c.resp)
 	if c.prefer {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +19,8 @@ import (
 )
 
 // Accelerate returns a copy of opts with the accelerating policy, the one that keeps requests,
-// and a transport that limits replies. What opts has already is not added again. nil means the zero options.
+// and a transport that limits replies. What opts has already is not added again. nil means the
+// zero options.
 func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	var o aztables.ClientOptions
 	if opts != nil {
@@ -64,10 +64,9 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 		c.body = newBody(buf)
 	}
 	if c.body != nil {
-		setBody(raw, c.body)
-	}
-	if c.batch != nil {
-		raw.Header["Content-Type"] = batchContentType
+		if err := c.setBody(req); err != nil {
+			return nil, &unsent{err}
+		}
 	}
 	if c.prefer {
 		raw.Header["Prefer"] = preferNoContent
@@ -75,7 +74,9 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 	if c.receive != nil {
 		runtime.SkipBodyDownload(req)
 	}
-	c.chain.CompareAndSwap(chainUnknown, chainPassed)
+	if c.toKeep != nil && c.policies.Load() == policiesUnknown {
+		req = req.WithContext(&witness{raw.Context(), c})
+	}
 	asked := time.Now()
 	resp, err := req.Next()
 	if err != nil {
@@ -118,12 +119,22 @@ func codeOf(resp *http.Response) string {
 
 var preferNoContent = []string{"return-no-content"}
 
-// setBody makes b the request's body, also for retries by net/http itself.
-func setBody(raw *http.Request, b *body) {
-	raw.Body = b.reader()
-	raw.GetBody = func() (io.ReadCloser, error) { return b.reader(), nil }
-	raw.ContentLength = int64(len(*b.buf))
-	raw.Header["Content-Length"] = []string{strconv.Itoa(len(*b.buf))}
+// setBody makes c.body the request's body. Policies that follow may rewind it, and net/http
+// may send it several times.
+func (c *call) setBody(req *policy.Request) error {
+	header := req.Raw().Header
+	contentType := header["Content-Type"]
+	if c.batch != nil {
+		contentType = batchContentType
+	}
+	r := c.body.reader()
+	if err := req.SetBody(r, ""); err != nil {
+		return err
+	}
+	r.sent = true
+	header["Content-Type"] = contentType
+	req.Raw().GetBody = func() (io.ReadCloser, error) { return c.body.reader(), nil }
+	return nil
 }
 
 // take reads the reply into a pooled buffer and passes it to c.receive. If the read fails,

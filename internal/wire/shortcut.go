@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -19,11 +18,12 @@ import (
 // its address and send it again: through all policies that follow in the pipeline, and so with
 // the same credential, retries and transport.
 //
-// A kept request has the operation values of its earlier calls. Of the policies of the SDK only
-// the one that logs has any. A request is therefore kept only if
-//   - no policy of the caller is in the pipeline, because it may have operation values too, or
-//     may be in front of this one, where a kept request does not pass;
-//   - nothing is logged;
+// A kept request has the operation values of its earlier calls, and the headers that per-call
+// policies set. Of the policies that aztables puts into the pipeline, only the one that logs and
+// the one that downloads bodies have operation values. A request is therefore kept only if
+//   - the pipeline has no other policies, not even others of the SDK: each call would have the
+//     request ID of the first, for example;
+//   - nothing is logged, because the log would count the tries of all calls;
 //   - there is no tracing, for which aztables begins a span;
 //   - aztables made exactly the request that the shortcut would make.
 //
@@ -115,26 +115,26 @@ type kept struct {
 }
 
 // takeKept takes a request from the pool, if there is one of the kind of c.
-func (c *call) takeKept() { c.kept, _ = c.client.kept[c.kind].Get().(*kept) }
+func (c *call) takeKept() {
+	if !c.client.noKept.Load() {
+		c.kept, _ = c.client.kept[c.kind].Get().(*kept)
+	}
+}
 
 // putKept puts the request of c into the pool.
 func (c *call) putKept() { c.client.kept[c.kind].Put(c.kept) }
 
-// withWitness returns ctx with a witness, unless requests cannot be kept.
-func (c *call) withWitness(ctx context.Context) context.Context {
-	if c.client.noKept.Load() {
-		return ctx
-	}
-	c.witness = &witness{ctx, c}
-	return c.witness
-}
-
-// keep puts the request of c into the pool if it may be kept.
+// keep puts the request of c into the pool if it may be kept. If it may not, no request of the
+// client is kept any more.
 func (c *call) keep() {
-	switch {
-	case c.witness == nil || c.chain.Load() < chainForeign: // the call did not come to the end
-	case c.chain.Load() == chainSDK && c.kept != nil && !logging():
-		c.putKept()
+	switch c.policies.Load() {
+	case policiesUnknown: // no request is to be kept, or the call did not come to the last policies
+	case policiesSDK:
+		if c.kept != nil && !logging() {
+			c.putKept()
+			return
+		}
+		fallthrough
 	default:
 		c.client.noKept.Store(true)
 	}
@@ -151,6 +151,9 @@ func (t *target) keep(req *policy.Request) *kept {
 	k.path, samePath = strings.CutSuffix(k.url.EscapedPath(), suffix)
 	k.query, sameQuery = strings.CutPrefix(k.url.RawQuery+"&", own)
 	k.query = strings.TrimSuffix(k.query, "&")
+	if strings.Contains(k.query, "%24") || strings.Contains(k.query, "Next") {
+		return nil // the address of the service has a parameter that some queries replace
+	}
 	if !samePath || !sameQuery || t.etag != "" && raw.Header.Get("If-Match") != t.etag {
 		return nil
 	}
@@ -224,70 +227,9 @@ type keeper struct{}
 
 func (keeper) Do(req *policy.Request) (*http.Response, error) {
 	ctx := req.Raw().Context()
-	c, _ := ctx.Value(callKey{}).(*call)
 	// With tracing, the context is another one.
-	if c != nil && c.witness != nil && ctx == context.Context(c.witness) && !namesTables(req.Raw().URL.Path) {
+	if c, _ := ctx.Value(callKey{}).(*call); c != nil && c.toKeep == ctx && !namesTables(req.Raw().URL.Path) {
 		c.kept = c.target.keep(req)
 	}
 	return req.Next()
-}
-
-// witness is the context of a call whose request may be kept. The last policies of the SDK ask
-// it for values, and so it sees which policies are in front of them: those whose functions are
-// being executed.
-type witness struct {
-	context.Context
-	call *call
-}
-
-func (w *witness) Value(key any) any {
-	if w.call.chain.CompareAndSwap(chainPassed, chainForeign) && onlySDK() {
-		w.call.chain.Store(chainSDK)
-	}
-	return w.Context.Value(key)
-}
-
-// What is known about the policies in the pipeline.
-const (
-	chainUnknown = iota
-	chainPassed  // the accelerator was called, which is among the last policies
-	chainForeign
-	chainSDK // there are only policies of the SDK
-)
-
-// onlySDK reports whether all functions up to [Client.run] are those of the SDK, of this package
-// and of contexts.
-func onlySDK() bool {
-	var callers [128]uintptr
-	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])
-	for {
-		f, more := frames.Next()
-		switch {
-		case f.Function == ownFunctions+"(*Client).run":
-			return true
-		case !strings.HasPrefix(f.Function, ownFunctions) && !strings.HasPrefix(f.Function, sdkFunctions) &&
-			!strings.HasPrefix(f.Function, "context."):
-			return false
-		case !more:
-			return false
-		}
-	}
-}
-
-const (
-	ownFunctions = "github.com/azpatterns/azpatterns/internal/wire."
-	sdkFunctions = "github.com/Azure/azure-sdk-for-go/sdk/"
-)
-
-// logging reports whether requests or replies are logged. azcore has no function for that. But
-// its logging policy reads the address of a request only to log it, and so fails if there is
-// neither.
-func logging() (on bool) {
-	defer func() { on = recover() != nil }()
-	req, err := azruntime.NewRequestFromRequest(new(http.Request))
-	if err != nil {
-		return true
-	}
-	_, _ = azruntime.NewLogPolicy(nil).Do(req)
-	return false
 }
