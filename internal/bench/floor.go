@@ -56,7 +56,12 @@ func Rows() []Row {
 	return slices.Concat(
 		rowRows(),
 		storeRows(),
-		patternRows(),
+		familyRows(),
+		seriesRows(),
+		logRows(),
+		wideRows(),
+		[]Row{entityTypes()},
+		logDataRows(),
 		workerRows(),
 	)
 }
