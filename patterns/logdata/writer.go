@@ -128,7 +128,7 @@ func (e *encoding) release() {
 // write is Write of a record with normalized attributes. It calls contextOf only if it must
 // wait for a flush.
 func (w *Writer) write(e *encoding, contextOf func() context.Context) error {
-	if err := e.record.normalize(time.Now()); err != nil {
+	if err := e.record.normalize(); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
 	l, err := w.encode(e)
