@@ -4,10 +4,10 @@
 // the cost of the client. All requests are signed with a shared key.
 //
 // Use the benchmarks of this package to examine one way of doing a job. The command
-// report runs all ways of a job alternately and prints medians and ratios, as in the
-// tables of README.md:
+// report runs all ways of a job alternately and prints medians and ratios. Its output is
+// README.md, and -readme replaces the short table of the README of the module:
 //
-//	go run ./internal/bench/report
+//	go run ./internal/bench/report -readme README.md > internal/bench/README.md
 //
 // With -only it runs some of the jobs. This compares the operations of a Store with
 // transactions written by hand:
@@ -16,5 +16,7 @@
 //
 // The table of goals ([Rows]) has a row for each operation of each pattern. There the replies
 // of an in-process account are recorded once and replayed, so that only the client costs
-// anything. To add an operation, write a [Row] in the file of its area.
+// anything. Only the row of the worker has a service that takes time. To add an operation,
+// write a [Row] in the file of its area. What is not the cost of an operation, such as the
+// size of a reply, is one of the [Figures].
 package bench

@@ -3,6 +3,13 @@ package bench
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -15,13 +22,20 @@ type Figure struct {
 	Name    string
 	Unit    string
 	Goal    float64 // at most
+	Exact   bool    // the number does not depend on the load of the machine
 	Measure func(context.Context) (float64, error)
 }
 
 // Figures returns the figures.
 func Figures() []Figure {
 	return []Figure{
-		{"projected read of three columns, a row in the reply", "bytes", 104, projectedBytes},
+		{"projected read of three columns, a row in the reply", "bytes", 104, true, projectedBytes},
+		{"20 bursts of 64 requests", "connections", 64, true, connections},
+		{"each further entity type in a stripped binary", "kB", 60, true, typeSize},
+		{"a row of storagetest, after a scan of 20,000", "bytes", 600, true, rowMemory},
+		{"Explain of In(100,000), a key", "µs", 2, false, explainTime},
+		{"gzip of source text, a MiB", "ms", 18, false, gzipOf(sourceText)},
+		{"gzip of random bytes, a MiB", "ms", 2, false, gzipOf(noise)},
 	}
 }
 
@@ -34,13 +48,7 @@ func projectedBytes(ctx context.Context) (float64, error) {
 	if err := t.Create(ctx); err != nil {
 		return 0, err
 	}
-	if _, err := t.Bulk(ctx, func(yield func(patterns.Op[Employee]) bool) {
-		for i := range pageRows {
-			if e := employee(i); !yield(patterns.InsertOp(&e)) {
-				return
-			}
-		}
-	}, nil); err != nil {
+	if _, err := t.Bulk(ctx, inserts(pageRows), nil); err != nil {
 		return 0, err
 	}
 	account.ResetLog()
@@ -68,4 +76,100 @@ func projectedBytes(ctx context.Context) (float64, error) {
 		bytes += r.ReplyBytes
 	}
 	return float64(bytes) / pageRows, nil
+}
+
+// connections counts the connections of 20 bursts of 64 concurrent requests. TLS does not change
+// their number.
+func connections(ctx context.Context) (float64, error) {
+	const bursts, size = 20, 64
+	var opened atomic.Int64
+	arrived, proceed := make(chan struct{}), make(chan struct{})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		arrived <- struct{}{}
+		<-proceed
+		w.Header().Set("Content-Type", "application/json;odata=minimalmetadata")
+		w.Write(cannedRow())
+	}))
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	s, err := open(server.URL, []byte(fakeKey), "account", nil)
+	if err != nil {
+		return 0, err
+	}
+	for range bursts {
+		var g errgroup.Group
+		for range size {
+			g.Go(func() error {
+				_, err := handGet[HandEmployee](ctx, s.accelerated, "Sales", "00000001")
+				return err
+			})
+		}
+		for range size { // all of them are in progress
+			<-arrived
+		}
+		for range size {
+			proceed <- struct{}{}
+		}
+		if err := g.Wait(); err != nil {
+			return 0, err
+		}
+	}
+	return float64(opened.Load()), nil
+}
+
+// rowMemory is the memory of an account with rows that all have been read.
+func rowMemory(ctx context.Context) (float64, error) {
+	const rows = 20_000
+	before := heap()
+	account := storagetest.Start(&storagetest.Options{LogLimit: 10})
+	t, err := table(account.TablesWith(patterns.Accelerate(nil)).NewClient(tableName))
+	if err == nil {
+		err = t.Create(ctx)
+	}
+	if err == nil {
+		_, err = t.Bulk(ctx, inserts(rows), nil)
+	}
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, err := range t.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	held := heap() - before
+	runtime.KeepAlive(account)
+	return held / rows, wantCount(n, rows, nil)
+}
+
+// heap returns the bytes in use, without what pools keep.
+func heap() float64 {
+	var m runtime.MemStats
+	for range 3 {
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// explainTime is the CPU time that the planner takes for a key of many, in any order.
+func explainTime(context.Context) (float64, error) {
+	const n, runs = 100_000, 5
+	wanted := make([]any, n)
+	for i := range wanted {
+		wanted[i] = fmt.Sprintf("%08d", i*7919%n)
+	}
+	f := query.And(query.PartitionKey.Eq("Sales"), query.RowKey.In(wanted...))
+	start := cpuTime()
+	for range runs {
+		query.Explain(f)
+	}
+	return float64(cpuTime()-start) / (n * runs * 1000), nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/dataseries"
-	"github.com/azpatterns/azpatterns/patterns/logtail"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
@@ -87,41 +86,6 @@ func seriesRows() []Row {
 				return wantCount(len(points), hours, err)
 			}, err
 		},
-	}}
-}
-
-func logRows() []Row {
-	entries := make([]Entry, batchRows)
-	for i := range entries {
-		entries[i] = Entry{"taxi", 10.5, time.Date(2026, 1, 1, 9, 0, i, 0, time.UTC)}
-	}
-	return []Row{logAppend(), {
-		Name: "log AppendAll", Unit: "entry", Per: batchRows, Goal: Goal{Ratio: 17, Allocs: 6},
-		Hand: func(c *Clients) (Run, error) {
-			table, n := c.Table(), 0
-			return func(ctx context.Context) error {
-				var actions []aztables.TransactionAction
-				for _, e := range entries {
-					n++
-					rk := fmt.Sprintf("%019d_%012x", 3155378975999999999-e.Filed.UnixNano()/100, n)
-					var err error
-					actions, err = adds(actions, handEntry{aztables.Entity{PartitionKey: "000123", RowKey: rk}, e.What, e.Amount, aztables.EDMDateTime(e.Filed), "Edm.DateTime"})
-					if err != nil {
-						return err
-					}
-				}
-				_, err := table.SubmitTransaction(ctx, actions, nil)
-				return err
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			l, err := logtail.New[Entry](c.Table(), nil)
-			return func(ctx context.Context) error {
-				_, err := l.AppendAll(ctx, "000123", entries)
-				return err
-			}, err
-		},
-		Check: func(ctx context.Context, c *Clients) error { return hasRows(ctx, c.Table(), batchRows) },
 	}}
 }
 

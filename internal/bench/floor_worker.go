@@ -4,6 +4,10 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
@@ -49,4 +53,81 @@ func enqueue() Row {
 			return func(ctx context.Context) error { return eventual.Enqueue(ctx, q, "move", job, nil) }, nil
 		},
 	}
+}
+
+// receive is a worker with 16 handlers, which takes as long as its requests. By hand, 16
+// goroutines delete the messages, and the next ones are received meanwhile.
+func receive() Row {
+	const queue, messages, handlers = "work", 640, 16
+	return Row{
+		Name: "worker, 10 ms a request, 16 concurrently", Unit: "message", Per: messages, Goal: Goal{Ratio: 0.8, Requests: 1.15},
+		Latency: 10 * time.Millisecond,
+		Setup: func(ctx context.Context, c *Clients) error {
+			q := c.Queue(queue)
+			_, err := q.Create(ctx, nil)
+			for range messages {
+				err = errors.Join(err, eventual.Enqueue(ctx, q, "move", move{"Sales/000123", "Archive/000123"}, nil))
+			}
+			return err
+		},
+		Hand: func(c *Clients) (Run, error) {
+			q := c.Queue(queue)
+			return func(ctx context.Context) error { return receiveByHand(ctx, q, messages, handlers) }, nil
+		},
+		Ours: func(c *Clients) (Run, error) {
+			var done atomic.Int64
+			all := make(chan struct{})
+			w, err := eventual.NewWorker(c.Queue(queue), &eventual.Options{Poison: c.Queue(queue + "-poison"), Parallel: handlers, Observe: func(e eventual.Event) {
+				if e.Outcome == eventual.Done && done.Add(1) == messages {
+					close(all)
+				}
+			}})
+			if err != nil {
+				return nil, err
+			}
+			eventual.Handle(w, "move", func(context.Context, eventual.Job[move]) error { return nil })
+			return func(ctx context.Context) error {
+				ctx, stop := context.WithCancel(ctx)
+				defer stop()
+				go func() {
+					<-all
+					stop()
+				}()
+				return w.Run(ctx)
+			}, nil
+		},
+		Check: func(ctx context.Context, c *Clients) error {
+			p, err := c.Queue(queue).GetProperties(ctx, nil)
+			if err == nil && *p.ApproximateMessagesCount != 0 {
+				err = errors.New("messages remain")
+			}
+			return err
+		},
+	}
+}
+
+func receiveByHand(ctx context.Context, q *azqueue.QueueClient, messages, handlers int) error {
+	received := make(chan *azqueue.DequeuedMessage, 32)
+	failed := make([]error, handlers)
+	var all sync.WaitGroup
+	for i := range failed {
+		all.Go(func() {
+			for m := range received {
+				_, err := q.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil)
+				failed[i] = errors.Join(failed[i], err)
+			}
+		})
+	}
+	var err error
+	for n := 0; n < messages && err == nil; {
+		var resp azqueue.DequeueMessagesResponse
+		resp, err = q.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: to.Ptr(int32(32))})
+		for _, m := range resp.Messages {
+			received <- m
+		}
+		n += len(resp.Messages)
+	}
+	close(received)
+	all.Wait()
+	return errors.Join(append(failed, err)...)
 }

@@ -64,6 +64,8 @@ var edges = map[string][]string{
 		"patterns/eventual",
 		"patterns/highvolumedelete",
 		"patterns/indexentity",
+		"patterns/largeentity",
+		"patterns/logdata",
 		"patterns/logtail",
 		"patterns/secondaryindex",
 		"patterns/storagetest",

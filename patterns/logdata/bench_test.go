@@ -1,21 +1,12 @@
 package logdata_test
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
-	"runtime"
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/appendblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
@@ -222,138 +213,5 @@ func BenchmarkWindow(b *testing.B) {
 			}
 		}
 		report(b, acct)
-	})
-}
-
-// record is the line that a program without this package writes.
-type record struct {
-	Time  time.Time `json:"time"`
-	Level string    `json:"level,omitempty"`
-	Msg   string    `json:"msg,omitempty"`
-}
-
-// BenchmarkRecord compares the cost of one record in memory with encoding/json into a buffer,
-// and a Handler with slog.JSONHandler. The service costs little: one append for each MiB.
-//
-//	go test -run '^$' -bench Record -count 6 ./patterns/logdata
-func BenchmarkRecord(b *testing.B) {
-	const records = 10_000
-	when := func(i int) time.Time { return noon.Add(time.Duration(i) * time.Millisecond) }
-	perRecord := func(b *testing.B, run func()) {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		for b.Loop() {
-			run()
-		}
-		runtime.ReadMemStats(&after)
-		n := float64(records * b.N)
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/n, "ns/record")
-		b.ReportMetric(float64(after.Mallocs-before.Mallocs)/n, "allocs/record")
-		b.ReportMetric(0, "ns/op")
-	}
-	create := func(b *testing.B) (*container.Client, *appendblob.Client) {
-		c := benchLogs(b, storagetest.Start(nil))
-		blob := c.NewAppendBlobClient("hand")
-		if _, err := blob.Create(b.Context(), nil); err != nil {
-			b.Fatal(err)
-		}
-		return c, blob
-	}
-	b.Run("write/hand", func(b *testing.B) {
-		_, blob := create(b)
-		perRecord(b, func() {
-			var buf bytes.Buffer
-			e := json.NewEncoder(&buf)
-			for i := range records {
-				if err := e.Encode(record{when(i), "INFO", served}); err != nil {
-					b.Fatal(err)
-				}
-				if buf.Len() > 1<<20 || i == records-1 {
-					if _, err := blob.AppendBlock(b.Context(), streaming.NopCloser(bytes.NewReader(buf.Bytes())), nil); err != nil {
-						b.Fatal(err)
-					}
-					buf.Reset()
-				}
-			}
-		})
-	})
-	b.Run("write/logdata", func(b *testing.B) {
-		c, _ := create(b)
-		perRecord(b, func() {
-			w := newWriter(b, c, logdata.WriterOptions{})
-			for i := range records {
-				if err := w.Write(b.Context(), logdata.Record{Time: when(i), Type: "INFO", Message: served}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			closeWriter(b, w)
-		})
-	})
-	c, _ := create(b)
-	w := newWriter(b, c, logdata.WriterOptions{})
-	for i := range records {
-		write(b, w, when(i), served)
-	}
-	closeWriter(b, w)
-	var name string
-	for e, err := range newReader(b, c, nil).Read(b.Context(), noon, noon.Add(1), nil) {
-		if err != nil {
-			b.Fatal(err)
-		}
-		name = e.Blob
-	}
-	b.Run("read/hand", func(b *testing.B) {
-		perRecord(b, func() {
-			reply, err := c.NewBlobClient(name).DownloadStream(b.Context(), nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			var all []record
-			lines := bufio.NewScanner(reply.Body)
-			for lines.Scan() {
-				var r record
-				if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-					b.Fatal(err)
-				}
-				if !r.Time.Before(noon) && r.Time.Before(noon.Add(time.Hour)) {
-					all = append(all, r)
-				}
-			}
-			reply.Body.Close()
-			slices.SortStableFunc(all, func(a, b record) int { return a.Time.Compare(b.Time) })
-			if len(all) != records {
-				b.Fatalf("%d records", len(all))
-			}
-		})
-	})
-	b.Run("read/logdata", func(b *testing.B) {
-		r := newReader(b, c, nil)
-		perRecord(b, func() {
-			n := 0
-			for _, err := range r.Read(b.Context(), noon, noon.Add(time.Hour), nil) {
-				if err != nil {
-					b.Fatal(err)
-				}
-				n++
-			}
-			if n != records {
-				b.Fatalf("%d records", n)
-			}
-		})
-	})
-	logs := func(h slog.Handler) func() {
-		l := slog.New(h).With("service", "web")
-		return func() {
-			for i := range records {
-				l.LogAttrs(context.Background(), slog.LevelInfo, served, slog.Int("n", i), slog.String("path", "/orders"), slog.Duration("took", time.Second))
-			}
-		}
-	}
-	b.Run("slog/hand", func(b *testing.B) { perRecord(b, logs(slog.NewJSONHandler(io.Discard, nil))) })
-	b.Run("slog/logdata", func(b *testing.B) {
-		w := newWriter(b, c, logdata.WriterOptions{Name: "slog"})
-		h := harness.Must(logdata.NewHandler(w, nil))(b)
-		perRecord(b, logs(h))
-		closeWriter(b, w)
 	})
 }

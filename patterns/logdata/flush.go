@@ -53,12 +53,14 @@ func (w *Writer) flushDue() bool {
 
 // block is the content of one append: lines of one hour.
 type block struct {
-	hour  time.Time
-	data  []byte
-	lines []line
-	span  span
-	kinds map[string]bool
-	open  error // the reason that an append of it may be carried out; nil if none may
+	hour   time.Time
+	data   []byte
+	lines  int
+	span   span
+	kinds  map[string]bool
+	kind   string  // of the last line
+	stored []*bool // of the lines, if they have it
+	open   error   // the reason that an append of it may be carried out; nil if none may
 }
 
 // flush stores the pending block and the lines that are in the buffer now. Only one
@@ -80,7 +82,7 @@ func (w *Writer) flush(ctx context.Context, allMetadata bool) error {
 				break
 			}
 			w.pending = w.takeBlock(left)
-			left -= len(w.pending.lines)
+			left -= w.pending.lines
 		}
 		if err := w.store(ctx, w.pending); err != nil {
 			return azerr.StillUnknown(err, causeOr(ctx, err))
@@ -96,46 +98,47 @@ func (w *Writer) flush(ctx context.Context, allMetadata bool) error {
 func (w *Writer) takeBlock(n int) *block {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	b := &block{hour: w.buffer[0].hour, kinds: map[string]bool{}}
+	b := &block{hour: w.buffer[0].hour, kinds: map[string]bool{}, data: make([]byte, 0, min(w.buffered, MaxBlock))}
 	kept := w.buffer[:0]
-	size, full := 0, false
+	full := false
 	for i, l := range w.buffer {
 		// After the first line of the hour that does not fit, later ones stay in the buffer
 		// too, so that lines keep their order.
-		full = full || l.hour.Equal(b.hour) && size+len(l.data) > MaxBlock
+		full = full || l.hour.Equal(b.hour) && len(b.data)+len(l.data) > MaxBlock
 		if i >= n || full || !l.hour.Equal(b.hour) {
 			kept = append(kept, l)
 			continue
 		}
-		size += len(l.data)
-		b.lines = append(b.lines, l)
+		b.add(l)
 	}
 	clear(w.buffer[len(kept):])
 	w.buffer = kept
-	w.buffered -= size
-	b.data = make([]byte, 0, size)
-	for i, l := range b.lines {
-		s := span{int64(len(l.data)), l.second, l.second}
-		if i > 0 {
-			s = b.span.join(s)
-		}
-		b.span = s
-		if i == 0 || l.kind != b.lines[i-1].kind {
-			b.kinds[l.kind] = true
-		}
-		b.data = append(b.data, l.data...)
-	}
+	w.buffered -= len(b.data)
 	return b
+}
+
+// add adds a line to the block, for which there is room.
+func (b *block) add(l line) {
+	s := span{int64(len(l.data)), l.second, l.second}
+	if b.lines > 0 {
+		s = b.span.join(s)
+	}
+	if b.lines == 0 || l.kind != b.kind {
+		b.kind = l.kind
+		b.kinds[l.kind] = true
+	}
+	b.span, b.lines, b.data = s, b.lines+1, append(b.data, l.data...)
+	if l.stored != nil {
+		b.stored = append(b.stored, l.stored)
+	}
 }
 
 // releasePending removes the pending block after it was stored.
 func (w *Writer) releasePending() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, l := range w.pending.lines {
-		if l.stored != nil {
-			*l.stored = true
-		}
+	for _, stored := range w.pending.stored {
+		*stored = true
 	}
 	w.held -= len(w.pending.data)
 	w.pending = nil

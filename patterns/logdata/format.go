@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Format encodes a record as a line. This package has [JSON] and [Delimited]; a program
@@ -103,7 +104,12 @@ func checkAttrs(attrs []byte) error {
 }
 
 // validUTF8 replaces each run of invalid bytes with U+FFFD.
-func validUTF8(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+func validUTF8(s string) string {
+	if utf8.ValidString(s) { // much faster than ToValidUTF8
+		return s
+	}
+	return strings.ToValidUTF8(s, "\ufffd")
+}
 
 func appendTime(dst []byte, t time.Time) []byte { return t.AppendFormat(dst, time.RFC3339Nano) }
 

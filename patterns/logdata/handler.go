@@ -82,10 +82,7 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	if nonEmpty {
 		e.record.Attrs = e.attrs
 	}
-	if ctx.Done() != nil { // WithoutCancel allocates
-		ctx = context.WithoutCancel(ctx)
-	}
-	return h.writer.write(ctx, e)
+	return h.writer.write(e, func() context.Context { return context.WithoutCancel(ctx) })
 }
 
 // appendScopes appends the attributes of the scopes and of the record as members of an

@@ -35,10 +35,10 @@ const (
 
 // normalize sets a missing time, makes the type and the message valid UTF-8, and returns an
 // error if the time cannot be stored.
-func (r *Record) normalize(now time.Time) error {
+func (r *Record) normalize() error {
 	r.Arrived = r.Time.IsZero()
 	if r.Arrived {
-		r.Time = now
+		r.Time = time.Now()
 	}
 	r.Time = r.Time.Round(0).UTC() // without the monotonic reading, which is not stored
 	if y := r.Time.Year(); y < 1 || y > 9999 {

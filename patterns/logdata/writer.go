@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ type Writer struct {
 
 	mu       sync.Mutex
 	buffer   []line
+	room     []byte      // the end of it is free for the lines of further records
 	buffered int         // bytes of the lines in buffer
 	held     int         // buffered plus the bytes of the pending block
 	timer    *time.Timer // of the next background flush, or of the running one
@@ -91,13 +93,16 @@ func (w *Writer) Dropped() uint64 { return w.dropped.Load() }
 // for all records that wait at the same time, two for the first of a new blob, and one a
 // minute for the metadata.
 func (w *Writer) Write(ctx context.Context, r Record) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("write log: %w", azerr.Seal(context.Cause(ctx)))
+	}
 	e := encodings.Get().(*encoding)
 	defer e.release()
 	e.record = r
 	if err := e.record.normalizeAttrs(); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
-	return w.write(ctx, e)
+	return w.write(e, func() context.Context { return ctx })
 }
 
 // encoding is a record and the memory in which it is encoded. A Format receives a pointer
@@ -120,22 +125,23 @@ func (e *encoding) release() {
 	}
 }
 
-// write is Write of a record with normalized attributes.
-func (w *Writer) write(ctx context.Context, e *encoding) error {
-	if err := e.record.normalize(time.Now()); err != nil {
+// write is Write of a record with normalized attributes. It calls contextOf only if it must
+// wait for a flush.
+func (w *Writer) write(e *encoding, contextOf func() context.Context) error {
+	if err := e.record.normalize(); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
 	l, err := w.encode(e)
 	if err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
-	if err := w.enqueue(ctx, l); err != nil {
+	if err := w.enqueue(l, contextOf); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
 	if !w.options.Sync {
 		return nil
 	}
-	err = w.flush(ctx, false)
+	err = w.flush(contextOf(), false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err == nil || *l.stored {
@@ -145,12 +151,12 @@ func (w *Writer) write(ctx context.Context, e *encoding) error {
 	return fmt.Errorf("write log: %w: %w", ErrPending, err)
 }
 
+// encode returns the line of a record. Its data is valid until e is released.
 func (w *Writer) encode(e *encoding) (line, error) {
 	data, err := w.options.Format.AppendLine(e.line[:0], &e.record)
 	if err != nil {
 		return line{}, err
 	}
-	e.line = data
 	if bytes.IndexByte(data, '\n') >= 0 || len(data) == 0 {
 		return line{}, &RecordError{Reason: "was encoded by its format as an empty line or several lines"}
 	}
@@ -158,9 +164,8 @@ func (w *Writer) encode(e *encoding) (line, error) {
 		return line{}, &RecordError{Reason: "is larger than a block", kind: patterns.ErrTooLarge}
 	}
 	h := hourOf(e.record.Time)
-	l := line{data: make([]byte, len(data)+1), hour: h, second: int(e.record.Time.Sub(h) / time.Second), kind: e.record.Type}
-	copy(l.data, data)
-	l.data[len(data)] = '\n'
+	e.line = append(data, '\n')
+	l := line{data: e.line, hour: h, second: int(e.record.Time.Sub(h) / time.Second), kind: e.record.Type}
 	if w.options.Sync {
 		l.stored = new(bool)
 	}
@@ -168,11 +173,8 @@ func (w *Writer) encode(e *encoding) (line, error) {
 }
 
 // enqueue adds the line to the buffer, or waits for room.
-func (w *Writer) enqueue(ctx context.Context, l line) error {
+func (w *Writer) enqueue(l line, contextOf func() context.Context) error {
 	for {
-		if ctx.Err() != nil {
-			return azerr.Seal(context.Cause(ctx))
-		}
 		accepted, err := w.tryEnqueue(l)
 		if accepted || err != nil {
 			return err
@@ -180,6 +182,10 @@ func (w *Writer) enqueue(ctx context.Context, l line) error {
 		if w.options.Drop {
 			w.dropped.Add(1)
 			return ErrFull
+		}
+		ctx := contextOf()
+		if ctx.Err() != nil {
+			return azerr.Seal(context.Cause(ctx))
 		}
 		if err := w.flush(ctx, false); err != nil {
 			return fmt.Errorf("%w: %w", ErrFull, err)
@@ -197,6 +203,7 @@ func (w *Writer) tryEnqueue(l line) (accepted bool, err error) {
 		w.scheduleFlush(0)
 		return false, nil
 	}
+	l.data = w.keep(l.data)
 	w.buffer = append(w.buffer, l)
 	w.buffered += len(l.data)
 	w.held += len(l.data)
@@ -208,6 +215,19 @@ func (w *Writer) tryEnqueue(l line) (accepted bool, err error) {
 		w.scheduleFlush(w.options.FlushAge)
 	}
 	return true, nil
+}
+
+// roomSize is the memory that is allocated for the next lines together.
+const roomSize = 64 << 10
+
+// keep returns a copy of the data of a line. The caller holds mu.
+func (w *Writer) keep(data []byte) []byte {
+	if len(data) > cap(w.room)-len(w.room) {
+		w.room = make([]byte, 0, max(roomSize, len(data)))
+	}
+	from := len(w.room)
+	w.room = append(w.room, data...)
+	return slices.Clip(w.room[from:])
 }
 
 // Flush stores the records that were accepted before it started, and updates the

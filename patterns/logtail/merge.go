@@ -29,7 +29,6 @@ type bucket[T any] struct {
 	filter query.Filter
 	rows   []patterns.Item[T]
 	cursor string // of the rows not yet read, "" if there are none
-	asked  int    // size of the last page
 }
 
 // merge returns a merge of the rows in a range of row keys, up to n rows unless n is 0.
@@ -69,7 +68,8 @@ func (m *merge[T]) next(ctx context.Context) (item patterns.Item[T], ok bool, er
 	}
 	if m.refill {
 		b := m.buckets[0]
-		if err := m.fill(ctx, b, max(m.share(), 2*b.asked)); err != nil {
+		// More than its share is in this bucket, probably because entries were appended together.
+		if err := m.fill(ctx, b, maxPage); err != nil {
 			return item, false, err
 		}
 		m.refill = false
@@ -109,9 +109,8 @@ func (m *merge[T]) fill(ctx context.Context, b *bucket[T], size int) error {
 	if m.limited {
 		size = min(size, m.left)
 	}
-	b.asked = min(size, maxPage)
 	for {
-		page, err := m.log.table.Page(ctx, b.filter, b.cursor, &patterns.QueryOptions{PageSize: b.asked, Ordered: true})
+		page, err := m.log.table.Page(ctx, b.filter, b.cursor, &patterns.QueryOptions{PageSize: min(size, maxPage), Ordered: true})
 		if err != nil {
 			return err
 		}

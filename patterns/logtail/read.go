@@ -21,8 +21,8 @@ var lastTick = time.Date(9999, time.December, 31, 23, 59, 59, 999_999_900, time.
 // requests from each its likely share of the n entries, n/N + 3·√(n/N) + 1, in one request
 // each, [Options.Parallel] of them concurrently. It reads a bucket again only if the share
 // is used up and the loop needs another entry: in fewer than 3 of 100 calls, if entries were
-// appended one by one. The entries of one AppendAll are all in one bucket, which needs
-// further requests if many of them are wanted.
+// appended one by one. The entries of one AppendAll are all in one bucket, so that one more
+// request reads the rest of them, or one for each 1,000.
 func (l *Log[T]) Tail(ctx context.Context, stream string, n int) iter.Seq2[Entry[T], error] {
 	return func(yield func(Entry[T], error) bool) {
 		if n < 1 {

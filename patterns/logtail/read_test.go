@@ -113,6 +113,20 @@ func TestStreamsDoNotMix(t *testing.T) {
 	})
 }
 
+// All of them are in one bucket.
+func TestEntriesThatWereAppendedTogetherTakeOneMoreRequest(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		const buckets, entries = 8, 100
+		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
+		harness.Must(log.AppendAll(t.Context(), "s", make([]claim, entries)))(t)
+		b.ResetRequests()
+		if got := harness.All(t, log.Tail(t.Context(), "s", entries)); len(got) != entries {
+			t.Errorf("%d entries", len(got))
+		}
+		b.WantRequestCount(t, buckets+1)
+	})
+}
+
 // The model is a slice. Short, empty and cut pages must make no difference.
 func TestReadsMatchAModel(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {

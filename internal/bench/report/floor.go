@@ -9,12 +9,13 @@ import (
 	"github.com/azpatterns/azpatterns/internal/bench"
 )
 
-// floor prints the table of goals: each operation by hand, plain and accelerated.
-func floor(ctx context.Context, only string, o bench.Options) error {
+// rows prints the table of goals: each operation by hand, plain and accelerated.
+func (r *report) rows(ctx context.Context) error {
+	o := r.options
 	o.Slice /= 4 // the operations are short, and replies are replayed
 	head := "\n| operation | way | requests | time | times faster | bytes | allocations | goal | |\n|---|---|--:|--:|--:|--:|--:|---|---|\n"
 	for _, row := range bench.Rows() {
-		if !strings.Contains(row.Name, only) {
+		if !r.wanted(row.Name) {
 			continue
 		}
 		fmt.Print(head)
@@ -23,28 +24,34 @@ func floor(ctx context.Context, only string, o bench.Options) error {
 		if err != nil {
 			return err
 		}
-		for i, r := range results {
+		for i, result := range results {
 			name, goal, missed := "", "", ""
 			if i == 0 {
 				name = row.Name + ", per " + row.Unit
 			}
 			if i == len(results)-1 {
-				goal, missed = text(row.Goal), strings.Join(row.Goal.Missed(r), ", ")
+				goal, missed = text(row.Goal), strings.Join(row.Goal.Missed(result), ", ")
 			}
 			if missed != "" {
 				missed = "missed: " + missed
 			}
-			fmt.Printf("| %s | %s | %.3g | %v | %.1f | %.0f | %s | %s | %s |\n",
-				name, r.Way, r.Requests, r.Time.Round(10*time.Nanosecond), r.Ratio, r.Bytes, bench.Rounded(r.Allocs), goal, missed)
+			bytes, allocs := fmt.Sprintf("%.0f", result.Bytes), bench.Rounded(result.Allocs)
+			if row.Latency > 0 {
+				bytes, allocs = "", "" // not measured
+			}
+			fmt.Printf("| %s | %s | %.3g | %v | %.1f | %s | %s | %s | %s |\n", name, result.Way, result.Requests,
+				result.Time.Round(10*time.Nanosecond), result.Ratio, bytes, allocs, goal, missed)
+			r.ratios[row.Name] = result.Ratio
 		}
 	}
-	return figures(ctx, only)
+	return nil
 }
 
-func figures(ctx context.Context, only string) error {
+// figures prints the table of figures.
+func (r *report) figures(ctx context.Context) error {
 	head := "\n| figure | measured | goal | |\n|---|--:|--:|---|\n"
 	for _, f := range bench.Figures() {
-		if !strings.Contains(f.Name, only) {
+		if !r.wanted(f.Name) {
 			continue
 		}
 		fmt.Print(head)

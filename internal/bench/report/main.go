@@ -1,5 +1,9 @@
-// Command report prints Markdown tables that compare azpatterns with code written by hand
-// with aztables, and marks each figure that does not reach its goal with the word missed.
+// Command report measures azpatterns against code written by hand with aztables, and prints
+// README.md of package bench: Markdown tables in which each figure that does not reach its goal
+// is marked with the word missed. With -readme it also writes the short table of the README of
+// the module. Run it on an idle machine, in the root of the module:
+//
+//	go run ./internal/bench/report -readme README.md > internal/bench/README.md
 package main
 
 import (
@@ -18,56 +22,112 @@ func main() {
 	rounds := flag.Int("rounds", 15, "number of measurements of each way")
 	slice := flag.Duration("slice", 200*time.Millisecond, "minimum time of a measurement")
 	only := flag.String("only", "", "run only the jobs whose name contains this `text`")
+	readme := flag.String("readme", "", "replace the short table of this `file`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := report(ctx, *only, bench.Options{Rounds: max(*rounds, 1), Slice: *slice}); err != nil {
+	r := &report{only: *only, options: bench.Options{Rounds: max(*rounds, 1), Slice: *slice}, ratios: map[string]float64{}}
+	err := r.run(ctx)
+	if err == nil && *readme != "" {
+		err = r.updateReadme(*readme)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func report(ctx context.Context, only string, o bench.Options) error {
-	head := "| job | way | time | times faster | bytes | allocations |\n|---|---|--:|--:|--:|--:|\n"
-	for _, job := range bench.Jobs() {
-		if !strings.Contains(job.Name, only) {
-			continue
+// report prints the tables.
+type report struct {
+	only    string // part of the names of the jobs to run
+	options bench.Options
+	ratios  map[string]float64 // by the names of the jobs and rows
+}
+
+// The texts of README.md before its tables.
+const (
+	intro = `# How fast
+
+Against code written by hand with aztables, one run on two cores, medians of interleaved rounds. This file is the output of
+
+    go run ./internal/bench/report
+
+## Rows, pages and transactions
+
+In process and over loopback HTTP the service costs almost nothing, so these rows show the cost of the client.
+`
+	patternsIntro = `
+## Operations of the patterns
+
+The replies of an in-process account are recorded once and replayed. The code written by hand has the same guarantees while replies
+arrive. Times are CPU times of the process on one processor, but elapsed times for the worker. Clients of blobs cannot be accelerated:
+the last two ways of log data are the same. Allocations and requests are exact. The last column names the figures that do not reach
+the goal.
+`
+	pointsIntro = `
+## Reads by key
+
+The in-process account reads rows faster than the service, so ways that make it read many rows have better results here.
+`
+)
+
+func (r *report) run(ctx context.Context) error {
+	for _, section := range []struct {
+		intro string
+		print func(context.Context) error
+	}{{intro, r.jobs}, {patternsIntro, r.rows}, {"", r.figures}, {pointsIntro, r.points}} {
+		if r.only == "" {
+			fmt.Print(section.intro)
 		}
-		fmt.Print(head)
-		head = ""
-		results, err := bench.Measure(ctx, job, o)
-		if err != nil {
+		if err := section.print(ctx); err != nil {
 			return err
 		}
-		for i, r := range results {
-			name := ""
-			if i == 0 {
-				name = job.Name + ", per " + job.Unit
-			}
-			fmt.Printf("| %s | %s | %v | %.1f | %.0f | %.1f |\n", name, r.Way, r.Time.Round(10*time.Nanosecond), r.Ratio, r.Bytes, r.Allocs)
-		}
-	}
-	if err := floor(ctx, only, o); err != nil {
-		return err
-	}
-	if strings.Contains(pointsName, only) {
-		return points(ctx, o.Rounds)
 	}
 	return nil
 }
 
-const pointsName = "500 rows of a partition of 10,000, by their keys"
+// wanted reports whether a job of that name is to be run.
+func (r *report) wanted(name string) bool { return strings.Contains(name, r.only) }
 
-// points prints the table of reads by key, without and with a latency of requests.
-func points(ctx context.Context, rounds int) error {
-	for _, latency := range []time.Duration{0, 2 * time.Millisecond} {
-		results, err := bench.Points(ctx, latency, rounds)
+// jobs prints the table of reads and transactions with each kind of service.
+func (r *report) jobs(ctx context.Context) error {
+	head := "\n| job | way | time | times faster | bytes | allocations |\n|---|---|--:|--:|--:|--:|\n"
+	for _, job := range bench.Jobs() {
+		if !r.wanted(job.Name) {
+			continue
+		}
+		fmt.Print(head)
+		head = ""
+		results, err := bench.Measure(ctx, job, r.options)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("\n| %s, %v per request | requests | rows scanned | time | times faster |\n|---|--:|--:|--:|--:|\n", pointsName, latency)
-		for _, r := range results {
-			fmt.Printf("| %s | %d | %d | %v | %.1f |\n", r.Way, r.Requests, r.Scanned, r.Time.Round(100*time.Microsecond), r.Ratio)
+		for i, result := range results {
+			name := ""
+			if i == 0 {
+				name = job.Name + ", per " + job.Unit
+			}
+			fmt.Printf("| %s | %s | %v | %.1f | %.0f | %.1f |\n", name, result.Way, result.Time.Round(10*time.Nanosecond), result.Ratio, result.Bytes, result.Allocs)
+			r.ratios[job.Name] = result.Ratio
+		}
+	}
+	return nil
+}
+
+// points prints the tables of reads by key, without and with a latency of requests.
+func (r *report) points(ctx context.Context) error {
+	const name = "500 rows of a partition of 10,000, by their keys"
+	if !r.wanted(name) {
+		return nil
+	}
+	for _, latency := range []time.Duration{0, 2 * time.Millisecond} {
+		results, err := bench.Points(ctx, latency, r.options.Rounds)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("\n| %s, %v per request | requests | rows scanned | time | times faster |\n|---|--:|--:|--:|--:|\n", name, latency)
+		for _, p := range results {
+			fmt.Printf("| %s | %d | %d | %v | %.1f |\n", p.Way, p.Requests, p.Scanned, p.Time.Round(100*time.Microsecond), p.Ratio)
 		}
 	}
 	return nil
