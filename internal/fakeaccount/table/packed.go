@@ -16,21 +16,21 @@ type packed struct {
 	// json is the members of an object with minimal metadata, each after a comma.
 	json string
 	// index is for each property its type and the lengths of its name and its value, as
-	// varints. hasNote is added to the type if an annotation precedes the member.
+	// varints. hasType is added to the type if an annotation precedes the member.
 	index string
 }
 
 // stored is a stored property.
 type stored struct {
-	typ   filter.Type
-	name  string
-	json  string // the value
-	plain string // the member
-	noted string // the same, after its annotation if it has one
+	typ       filter.Type
+	name      string
+	json      string // the value
+	bare      string // the member
+	annotated string // the member, after its annotation if it has one
 }
 
 const (
-	hasNote   = 0x80
+	hasType   = 0x80
 	noteStart = `@odata.type":"`
 	noteEnd   = `",`
 )
@@ -38,8 +38,8 @@ const (
 // pack appends p as it is stored to the JSON and to the index.
 func (p *property) pack(json, index []byte) ([]byte, []byte) {
 	typ := byte(p.value.Type)
-	if noted(p.value) {
-		typ |= hasNote
+	if annotated(p.value) {
+		typ |= hasType
 		json = append(append(json, `,"`...), p.name...)
 		json = append(append(json, noteStart...), p.value.Type.String()...)
 		json = append(json, noteEnd[:1]...)
@@ -76,20 +76,20 @@ func (s packed) find(name string) (p stored, ok bool) {
 
 // cut returns the first property and the rest.
 func (s packed) cut() (stored, packed) {
-	typ := filter.Type(s.index[0] &^ hasNote)
+	typ := filter.Type(s.index[0] &^ hasType)
 	name, index := cutUvarint(s.index[1:])
 	value, rest := cutUvarint(index)
 	note := 0
-	if s.index[0]&hasNote != 0 {
+	if s.index[0]&hasType != 0 {
 		note = len(`"`) + name + len(noteStart) + len(typ.String()) + len(noteEnd)
 	}
-	noted := s.json[len(","):]
+	annotated := s.json[len(","):]
 	from := note + len(`"`) + name + len(`":`)
-	p := stored{typ: typ, noted: noted[:from+value]}
-	p.plain = p.noted[note:]
-	p.name = p.plain[len(`"`) : len(`"`)+name]
-	p.json = p.noted[from:]
-	return p, packed{noted[from+value:], rest}
+	p := stored{typ: typ, annotated: annotated[:from+value]}
+	p.bare = p.annotated[note:]
+	p.name = p.bare[len(`"`) : len(`"`)+name]
+	p.json = p.annotated[from:]
+	return p, packed{annotated[from+value:], rest}
 }
 
 // cutUvarint returns the number at the beginning of s, and the rest.
@@ -114,14 +114,14 @@ func (p stored) value() filter.Value {
 // append appends p as a member of an object.
 func (p stored) append(b []byte, l level) []byte {
 	if l == noMetadata {
-		return append(b, p.plain...)
+		return append(b, p.bare...)
 	}
-	return append(b, p.noted...)
+	return append(b, p.annotated...)
 }
 
-// noted reports whether an annotation with the type of v precedes it in a reply. JSON alone
+// annotated reports whether an annotation with the type of v precedes it in a reply. JSON alone
 // identifies the other types.
-func noted(v filter.Value) bool {
+func annotated(v filter.Value) bool {
 	switch v.Type {
 	case filter.Int64, filter.DateTime, filter.GUID, filter.Binary:
 		return true
