@@ -45,8 +45,9 @@ func New(name string, key []byte, page request.Page, skew time.Duration) *Accoun
 
 // Throttle sets the targets of both regions.
 func (a *Account) Throttle(t Targets) {
-	a.primary.throttle.set(t)
-	a.secondary.throttle.set(t)
+	now := time.Now()
+	a.primary.throttle.set(t, now)
+	a.secondary.throttle.set(t, now)
 }
 
 // Do carries out one request as an HTTP server would receive it. If the region of the

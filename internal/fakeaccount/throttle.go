@@ -48,12 +48,23 @@ func (u unit) target(t Targets) int {
 	return t.Account
 }
 
-func (t *throttle) set(targets Targets) {
+// set changes the targets. What was used in the present second counts, but no unit owes more
+// than a whole second of its new target: it would otherwise be busy for long after a much
+// smaller target.
+func (t *throttle) set(targets Targets, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.advance(now)
 	t.targets = targets
 	if t.used == nil {
 		t.used = map[unit]int{}
+	}
+	for u, n := range t.used {
+		if target := u.target(targets); target > 0 {
+			t.used[u] = min(n, target)
+		} else {
+			delete(t.used, u)
+		}
 	}
 }
 
@@ -106,10 +117,10 @@ func (t *throttle) advance(now time.Time) {
 	}
 	t.second += passed
 	for u, n := range t.used {
-		if n -= u.target(t.targets) * int(min(passed, 1e6)); n > 0 {
-			t.used[u] = n
-		} else {
+		if target := u.target(t.targets); int64((n-1)/target) < passed { // cannot overflow, unlike target*passed
 			delete(t.used, u)
+		} else {
+			t.used[u] = n - target*int(passed)
 		}
 	}
 }

@@ -81,6 +81,7 @@
 // ServerBusy. [Account.Replicate] adds a read-only secondary that lags behind, and
 // [Account.Down] simulates the outage of a region:
 //
+//	acct.Throttle(&storagetest.Targets{Partition: 100}) // entities per second
 //	acct.Replicate(time.Minute)
 //	acct.Down(storagetest.Primary) // SecondaryTablesURL still answers
 //
@@ -111,7 +112,7 @@
 //
 //	go test -run '^$' -bench PointRead -cpu 1 ./patterns/storagetest
 //
-// Memory is used for the data, about 320 bytes for a row of 13 properties and 400 bytes of JSON
+// Memory is used for the data, about 440 bytes for a row of 13 properties and 400 bytes of JSON
 // (go test -run '^$' -bench Memory -benchtime 1000000x), and for the log, which
 // Options.LogLimit limits.
 //

@@ -214,3 +214,73 @@ func ExampleAccount_Serve() {
 	fmt.Println(err)
 	// Output: <nil>
 }
+
+// Beyond the targets the account refuses requests until the next second. The retries of the SDK
+// wait for it; in a bubble of testing/synctest that takes no time.
+func ExampleAccount_Throttle() {
+	ctx := context.Background()
+	acct := storagetest.Start(nil)
+	var opts aztables.ClientOptions
+	opts.Retry.MaxRetries = -1
+	people := acct.TablesWith(&opts).NewClient("people")
+	if _, err := people.CreateTable(ctx, nil); err != nil {
+		fmt.Println(err)
+	}
+	acct.Throttle(&storagetest.Targets{Partition: 100})
+	row := []byte(`{"PartitionKey":"p","RowKey":"1"}`)
+	for {
+		_, err := people.UpsertEntity(ctx, row, nil)
+		var refused *azcore.ResponseError
+		if errors.As(err, &refused) {
+			fmt.Println(refused.StatusCode, refused.ErrorCode)
+			break
+		}
+	}
+	acct.Throttle(&storagetest.Targets{Partition: -1}) // the account still has its target
+	_, err := people.UpsertEntity(ctx, row, nil)
+	fmt.Println(err)
+	// Output:
+	// 503 ServerBusy
+	// <nil>
+}
+
+// While the primary is down, its clients receive errors, and the secondary returns what it
+// contained when the outage began.
+func ExampleAccount_Replicate() {
+	ctx := context.Background()
+	acct := storagetest.Start(nil)
+	people := fill(acct, "people", 1, "p")
+	acct.Replicate(time.Hour)
+	fill(acct, "places", 1, "p") // on the secondary in an hour
+	acct.Down(storagetest.Primary)
+
+	var opts aztables.ClientOptions
+	opts.Retry.MaxRetries = -1
+	opts.Transport = acct.Transport()
+	key, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	second, err := aztables.NewServiceClientWithSharedKey(storagetest.SecondaryTablesURL, key, &opts)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, table := range []string{"people", "places"} {
+		page, err := second.NewClient(table).NewListEntitiesPager(nil).NextPage(ctx)
+		var refused *azcore.ResponseError
+		if errors.As(err, &refused) {
+			fmt.Println(table, refused.ErrorCode)
+			continue
+		}
+		fmt.Println(table, len(page.Entities))
+	}
+	acct.Down() // the primary is back
+	if _, err := people.GetEntity(ctx, "p", "000000", nil); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// people 1
+	// places TableNotFound
+}

@@ -19,8 +19,9 @@ type Targets struct {
 }
 
 // Throttle makes the account refuse requests with 503 ServerBusy beyond its targets, in each
-// second of the clock. It can be called at any time, also to change the targets. nil means
-// the documented targets. An account does not throttle before the first call.
+// second of the clock. It can be called at any time, also to change the targets: a smaller one
+// applies in full from the next second on. nil means the documented targets. An account does
+// not throttle before the first call; negative targets end it.
 //
 // A request counts for its partition or queue, and for the account, as many times as it
 // addresses rows: once for each operation of a batch. A query of one partition counts once for

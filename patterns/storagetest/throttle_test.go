@@ -3,6 +3,8 @@ package storagetest_test
 import (
 	"fmt"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,6 +116,91 @@ func TestABatchAndAPageCountForEachRow(t *testing.T) {
 			t.Errorf("another partition: %v", err)
 		}
 	})
+}
+
+// Several clients send as much as they can while the target changes. The first value is ten times
+// the second, which shows that the smaller one is not owed what the larger one permitted.
+func TestAsMuchIsAcceptedAsTheTargetWhileItChanges(t *testing.T) {
+	const clients, seconds = 4, 10
+	filter := "PartitionKey eq 'p'"
+	for _, c := range []struct {
+		name    string
+		targets func(n int) *storagetest.Targets
+		send    func(t *testing.T, acct *storagetest.Account, client int) (int, error)
+	}{
+		{"point reads of a partition", func(n int) *storagetest.Targets { return &storagetest.Targets{Partition: n} },
+			func(t *testing.T, acct *storagetest.Account, _ int) (int, error) {
+				_, err := acct.TablesWith(once()).NewClient("people").GetEntity(t.Context(), "p", "1", nil)
+				return 1, err
+			}},
+		{"pages of a partition", func(n int) *storagetest.Targets { return &storagetest.Targets{Partition: n} },
+			func(t *testing.T, acct *storagetest.Account, _ int) (int, error) {
+				page, err := acct.TablesWith(once()).NewClient("people").NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter}).NextPage(t.Context())
+				return len(page.Entities), err
+			}},
+		{"batches of a partition", func(n int) *storagetest.Targets { return &storagetest.Targets{Partition: n} },
+			func(t *testing.T, acct *storagetest.Account, _ int) (int, error) {
+				acts := make([]aztables.TransactionAction, 7)
+				for i := range acts {
+					acts[i] = aztables.TransactionAction{ActionType: aztables.TransactionTypeInsertReplace, Entity: entity(t, "p", fmt.Sprint(i))}
+				}
+				_, err := acct.TablesWith(once()).NewClient("people").SubmitTransaction(t.Context(), acts, nil)
+				return len(acts), err
+			}},
+		{"messages of a queue", func(n int) *storagetest.Targets { return &storagetest.Targets{Queue: n} },
+			func(t *testing.T, acct *storagetest.Account, _ int) (int, error) {
+				_, err := acct.QueueWith("jobs", &azqueue.ClientOptions{ClientOptions: once().ClientOptions}).EnqueueMessage(t.Context(), "m", nil)
+				return 1, err
+			}},
+		{"everything in an account", func(n int) *storagetest.Targets { return &storagetest.Targets{Account: n} },
+			func(t *testing.T, acct *storagetest.Account, client int) (int, error) {
+				var err error
+				if client%2 == 0 {
+					_, err = acct.QueueWith("jobs", &azqueue.ClientOptions{ClientOptions: once().ClientOptions}).PeekMessage(t.Context(), nil)
+				} else {
+					_, err = acct.TablesWith(once()).NewClient("people").UpsertEntity(t.Context(), entity(t, fmt.Sprint(client), "1"), nil)
+				}
+				return 1, err
+			}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				acct := storagetest.New(t)
+				people := table(t, acct, "people")
+				for i := range 7 {
+					put(t, people, "p", fmt.Sprint(i))
+				}
+				if _, err := acct.Queue("jobs").Create(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+				for _, target := range []int{200, 20, 100} {
+					acct.Throttle(c.targets(target))
+					time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+					end := time.Now().Add(seconds * time.Second)
+					var sum atomic.Int64
+					var group sync.WaitGroup
+					for client := range clients {
+						group.Go(func() {
+							for time.Now().Before(end) {
+								n, err := c.send(t, acct, client)
+								if err != nil {
+									wantCode(t, err, http.StatusServiceUnavailable, "ServerBusy")
+									time.Sleep(100 * time.Millisecond)
+									continue
+								}
+								sum.Add(int64(n))
+							}
+						})
+					}
+					group.Wait()
+					// Each client may exceed the target by its last request; the next second is shorter by that.
+					if got, want := sum.Load(), int64(target*seconds); got < want-7*clients || got > want+7*clients {
+						t.Errorf("%d accepted in %d seconds with a target of %d", got, seconds, target)
+					}
+				}
+			})
+		})
+	}
 }
 
 func TestTheSDKRetriesUntilTheNextSecond(t *testing.T) {

@@ -41,11 +41,19 @@ func (ct *container) copy(name string) *container {
 	c.blobs = nil
 	for _, b := range ct.blobs {
 		if name == "" || b.name == name {
-			b := *b
-			b.staged = maps.Clone(b.staged)
-			b.snapshots = slices.Clone(b.snapshots)
-			c.blobs = append(c.blobs, &b)
+			c.blobs = append(c.blobs, b.copy())
 		}
+	}
+	return &c
+}
+
+// copy returns a copy of b that shares nothing which a request changes in place.
+func (b *blob) copy() *blob {
+	c := *b
+	c.staged = maps.Clone(b.staged)
+	c.snapshots = nil
+	for _, s := range b.snapshots {
+		c.snapshots = append(c.snapshots, s.copy())
 	}
 	return &c
 }

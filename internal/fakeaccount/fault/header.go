@@ -10,7 +10,7 @@ import (
 // that is not a token of RFC 9110, or a value with a control character.
 func checkHeader(h http.Header) error {
 	for name, values := range h {
-		if name == "" || strings.IndexFunc(name, notToken) >= 0 {
+		if !isToken(name) {
 			return fmt.Errorf("net/http: invalid header field name %q", name)
 		}
 		for _, v := range values {
@@ -24,10 +24,13 @@ func checkHeader(h http.Header) error {
 	return nil
 }
 
-func notToken(r rune) bool {
-	switch {
-	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-':
-		return false
+func isToken(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-':
+		case strings.IndexByte("!#$%&'*+.^_`|~", c) < 0:
+			return false
+		}
 	}
-	return !strings.ContainsRune("!#$%&'*+.^_`|~", r)
+	return name != ""
 }

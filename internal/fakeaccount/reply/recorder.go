@@ -18,7 +18,7 @@ type Recorder struct {
 // Header returns the headers of the reply.
 func (w *Recorder) Header() http.Header {
 	if w.header == nil {
-		w.header = make(http.Header, 16)
+		w.header = make(http.Header, 14) // fills a map of 16 slots
 	}
 	return w.header
 }

@@ -3,47 +3,59 @@ package table
 import (
 	"encoding/binary"
 	"iter"
+	"math"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/filter"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// packed is the properties of a row as they are stored: for each one its type, its name and
-// its value in JSON, each text after its length. A reply copies the JSON, and a filter parses
-// the values that it compares.
-type packed string
+// packed is the properties of a row as they are stored. A reply copies the JSON, and a filter
+// parses the values that it compares.
+type packed struct {
+	// json is the members of an object with minimal metadata, each after a comma.
+	json string
+	// index is for each property its type and the lengths of its name and its value, as
+	// varints. hasType is added to the type if an annotation precedes the member.
+	index string
+}
 
 // stored is a stored property.
 type stored struct {
-	typ        filter.Type
-	name, json string
+	typ       filter.Type
+	name      string
+	json      string // the value
+	bare      string // the member
+	annotated string // the member, after its annotation if it has one
 }
 
-// pack appends p as it is stored.
-func (p *property) pack(b []byte) []byte {
-	b = append(b, byte(p.value.Type))
-	b = append(binary.AppendUvarint(b, uint64(len(p.name))), p.name...)
-	// The length of the value precedes it, but is known only after it was written.
-	from := len(b)
-	b = appendValue(append(b, 0), p.value)
-	size := len(b) - from - 1
-	if size < 0x80 {
-		b[from] = byte(size)
-		return b
+const (
+	hasType   = 0x80
+	noteStart = `@odata.type":"`
+	noteEnd   = `",`
+)
+
+// pack appends p as it is stored to the JSON and to the index.
+func (p *property) pack(json, index []byte) ([]byte, []byte) {
+	typ := byte(p.value.Type)
+	if annotated(p.value) {
+		typ |= hasType
+		json = append(append(json, `,"`...), p.name...)
+		json = append(append(json, noteStart...), p.value.Type.String()...)
+		json = append(json, noteEnd[:1]...)
 	}
-	var length [binary.MaxVarintLen64]byte
-	n := binary.PutUvarint(length[:], uint64(size))
-	b = append(b, length[1:n]...) // makes room
-	copy(b[from+n:], b[from+1:from+1+size])
-	copy(b[from:], length[:n])
-	return b
+	json = append(append(json, `,"`...), p.name...)
+	json = append(json, `":`...)
+	from := len(json)
+	json = appendValue(json, p.value)
+	index = binary.AppendUvarint(append(index, typ), uint64(len(p.name)))
+	return json, binary.AppendUvarint(index, uint64(len(json)-from))
 }
 
 // all yields the properties in their order.
 func (s packed) all() iter.Seq[stored] {
 	return func(yield func(stored) bool) {
-		for s != "" {
+		for s.index != "" {
 			var p stored
 			if p, s = s.cut(); !yield(p) {
 				return
@@ -54,7 +66,7 @@ func (s packed) all() iter.Seq[stored] {
 
 // find returns the property with a name.
 func (s packed) find(name string) (p stored, ok bool) {
-	for s != "" {
+	for s.index != "" {
 		if p, s = s.cut(); p.name == name {
 			return p, true
 		}
@@ -64,23 +76,30 @@ func (s packed) find(name string) (p stored, ok bool) {
 
 // cut returns the first property and the rest.
 func (s packed) cut() (stored, packed) {
-	p := stored{typ: filter.Type(s[0])}
-	rest := string(s[1:])
-	p.name, rest = cutText(rest)
-	p.json, rest = cutText(rest)
-	return p, packed(rest)
+	typ := filter.Type(s.index[0] &^ hasType)
+	name, index := cutUvarint(s.index[1:])
+	value, rest := cutUvarint(index)
+	note := 0
+	if s.index[0]&hasType != 0 {
+		note = len(`"`) + name + len(noteStart) + len(typ.String()) + len(noteEnd)
+	}
+	annotated := s.json[len(","):]
+	from := note + len(`"`) + name + len(`":`)
+	p := stored{typ: typ, annotated: annotated[:from+value]}
+	p.bare = p.annotated[note:]
+	p.name = p.bare[len(`"`) : len(`"`)+name]
+	p.json = p.annotated[from:]
+	return p, packed{annotated[from+value:], rest}
 }
 
-// cutText returns the text at the beginning of s, and the rest.
-func cutText(s string) (text, rest string) {
-	size, shift, i := uint(0), 0, 0
+// cutUvarint returns the number at the beginning of s, and the rest.
+func cutUvarint(s string) (n int, rest string) {
+	shift, i := 0, 0
 	for ; s[i] >= 0x80; i++ {
-		size |= uint(s[i]&0x7F) << shift
+		n |= int(s[i]&0x7F) << shift
 		shift += 7
 	}
-	size |= uint(s[i]) << shift
-	s = s[i+1:]
-	return s[:size], s[size:]
+	return n | int(s[i])<<shift, s[i+1:]
 }
 
 // value parses the value.
@@ -92,28 +111,22 @@ func (p stored) value() filter.Value {
 	return v
 }
 
-// annotated reports whether a reply of this level contains the type of p.
-func (p stored) annotated(l level) bool {
-	switch p.typ {
-	case filter.Int64, filter.DateTime, filter.GUID, filter.Binary:
-		return l != noMetadata
-	case filter.Double: // NaN and Infinity are texts
-		return l != noMetadata && p.json[0] == '"'
-	}
-	return false
-}
-
 // append appends p as a member of an object.
 func (p stored) append(b []byte, l level) []byte {
-	if p.annotated(l) {
-		b = append(b, '"')
-		b = append(b, p.name...)
-		b = append(b, `@odata.type":"`...)
-		b = append(b, p.typ.String()...)
-		b = append(b, `",`...)
+	if l == noMetadata {
+		return append(b, p.bare...)
 	}
-	b = append(b, '"')
-	b = append(b, p.name...)
-	b = append(b, `":`...)
-	return append(b, p.json...)
+	return append(b, p.annotated...)
+}
+
+// annotated reports whether an annotation with the type of v precedes it in a reply. JSON alone
+// identifies the other types.
+func annotated(v filter.Value) bool {
+	switch v.Type {
+	case filter.Int64, filter.DateTime, filter.GUID, filter.Binary:
+		return true
+	case filter.Double: // which JSON cannot contain otherwise
+		return math.IsNaN(v.Float) || math.IsInf(v.Float, 0)
+	}
+	return false
 }

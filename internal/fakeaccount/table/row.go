@@ -24,12 +24,14 @@ type row struct {
 
 func newRow(partition, key string, stamp int64, props []property) *row {
 	size := len(partition) + len(key)
-	b := append(append(make([]byte, 0, size+32*len(props)), partition...), key...)
+	b := append(append(make([]byte, 0, size+48*len(props)), partition...), key...)
+	index := make([]byte, 0, 64)
 	for _, p := range props {
-		b = p.pack(b)
+		b, index = p.pack(b, index)
 	}
-	text := string(b)
-	return &row{partition: text[:len(partition)], key: text[len(partition):size], stamp: stamp, props: packed(text[size:])}
+	end := len(b)
+	text := string(append(b, index...))
+	return &row{partition: text[:len(partition)], key: text[len(partition):size], stamp: stamp, props: packed{text[size:end], text[end:]}}
 }
 
 // etag returns the ETag, which contains the Timestamp to the last digit.
@@ -130,6 +132,9 @@ func (r *row) appendMembers(b []byte, l level, table, base string) []byte {
 	b = appendString(b, r.key)
 	b = append(b, ',')
 	b = r.appendStamp(b, l)
+	if l != noMetadata {
+		return append(b, r.props.json...)
+	}
 	for p := range r.props.all() {
 		b = append(b, ',')
 		b = p.append(b, l)
