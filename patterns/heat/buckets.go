@@ -39,22 +39,14 @@ type bucket struct {
 // row key, separated by U+0000, which is not legal in a key. Its bytes sort like the keys,
 // except for characters above U+FFFF.
 type place struct {
-	text [maxKey]byte
 	n    uint8
+	text [maxKey]byte
 }
 
 func (p *place) bytes() []byte { return p.text[:p.n] }
 
-func (p *place) append(parts ...[]byte) {
-	for _, s := range parts {
-		p.n += uint8(copy(p.text[p.n:], s))
-	}
-}
-
 // set makes the key the text of p.
 func (p *place) set(key []byte) { p.n = uint8(copy(p.text[:], key)) }
-
-var separator = []byte{0}
 
 // buckets are sorted key ranges that cover all keys.
 type buckets struct {
@@ -83,17 +75,14 @@ func (b *buckets) start(resource string) {
 	}
 }
 
-// count adds a load to a bucket.
-func (b *buckets) count(i int, l *load) { b.list[i].now.add(l) }
-
 // keep keeps one place of eight as a sample, so that the bucket can be split where its
 // load is.
-func (e *bucket) keep(p *place) {
+func (e *bucket) keep(p []byte) {
 	if e.seen++; e.filled < samples {
-		e.sample[e.filled] = *p
+		e.sample[e.filled].set(p)
 		e.filled++
 	} else if e.seen%8 == 0 {
-		e.sample[e.seen/8%samples] = *p
+		e.sample[e.seen/8%samples].set(p)
 	}
 }
 
@@ -196,7 +185,7 @@ func (b *buckets) merge(i int) {
 		}
 	}
 	for j := range next.filled {
-		e.keep(&next.sample[j])
+		e.keep(next.sample[j].bytes())
 	}
 	b.list = slices.Delete(b.list, i+1, i+2)
 }
@@ -254,7 +243,7 @@ func (b *buckets) split(i int, at string) float64 {
 	kept := make([]place, 0, samples)
 	for j := range all {
 		if string(all[j].bytes()) >= at {
-			right.keep(&all[j])
+			right.keep(all[j].bytes())
 		} else {
 			kept = append(kept, all[j])
 		}

@@ -2,7 +2,6 @@ package heat
 
 import (
 	"bytes"
-	"hash/maphash"
 	"time"
 
 	"github.com/azpatterns/azpatterns/query"
@@ -52,37 +51,36 @@ const (
 
 // resource is a table, a queue or a container.
 type resource struct {
-	key    resourceKey
-	start  place              // of its places
+	name   string             // 't', 'q' or 'b', and the name
 	counts [2][counts]float64 // of the current and of the previous generation
-	low    [2]place           // the first and the last partition key written, in the current and in the previous hour
+	low    [2]place           // the first and the last partition written, in the current and in the previous hour
 	high   [2]place
 	pages  int // pages of queries that the buckets share in turn
 
 	row, partition uint64 // hashes of the last single write
-	wrote          time.Time
+	wrote          time.Duration
 	minute         int64 // of the last poll
 }
 
 // aboveAll sorts after every key: it is no UTF-8.
 var aboveAll = place{text: [maxKey]byte{0xff}, n: 1}
 
-// count adds a finished request to the counters.
-func (s *resource) count(r *request, seed maphash.Seed) {
+// count adds a finished request to the counters. partition and row are hashes.
+func (s *resource) count(r *request, minute int64, partition, row uint64) {
 	c := &s.counts[0]
 	c[countTransactions] += r.weight
 	switch r.kind {
 	case kindQuery:
 		s.countQuery(r)
 	case kindWrite, kindBatch:
-		s.countWrite(r, seed)
+		s.countWrite(r, partition, row)
 	case kindPoll:
 		c[countPolls] += r.weight
 		if r.entities == 0 && r.ok {
 			c[countEmptyPolls] += r.weight
 		}
-		if m := r.at.Unix() / 60; m != s.minute {
-			s.minute = m
+		if minute != s.minute {
+			s.minute = minute
 			c[countPollMinutes]++
 		}
 	}
@@ -107,7 +105,7 @@ func (s *resource) countQuery(r *request) {
 	}
 }
 
-func (s *resource) countWrite(r *request, seed maphash.Seed) {
+func (s *resource) countWrite(r *request, partition, row uint64) {
 	c := &s.counts[0]
 	if r.sent >= largeWrite {
 		c[countLarge] += r.weight
@@ -116,7 +114,7 @@ func (s *resource) countWrite(r *request, seed maphash.Seed) {
 			c[countLargeResent] += float64(r.sent) * r.weight
 		}
 	}
-	if r.service != 't' || !r.ok {
+	if s.name[0] != 't' || !r.ok {
 		return
 	}
 	c[countWritten] += r.entities * r.weight
@@ -145,8 +143,7 @@ func (s *resource) countWrite(r *request, seed maphash.Seed) {
 		return
 	}
 	c[countSingle] += r.weight
-	partition, row := maphash.Bytes(seed, key), maphash.Bytes(seed, r.in(r.rows[0]))
-	if partition == s.partition && row != s.row && r.at.Sub(s.wrote) <= batchable {
+	if partition == s.partition && row != s.row && r.at-s.wrote <= batchable {
 		c[countBatchable] += r.weight
 	}
 	s.partition, s.row, s.wrote = partition, row, r.at
