@@ -57,7 +57,7 @@ func (r *request) line(line []byte) {
 	case ok:
 		target, _, _ = bytes.Cut(target[bytes.LastIndexByte(target, '/')+1:], []byte("?"))
 		if bytes.IndexByte(target, '%') >= 0 {
-			target = unescape(target, target, 0)
+			target = unescape(target)
 		}
 		name, keys, _ := bytes.Cut(target, []byte("("))
 		if len(r.rows) == 0 {
@@ -161,21 +161,26 @@ func constant(text []byte) (value, rest []byte) {
 	return value, rest
 }
 
-// unescape appends text to into without the percent encoding, and with spaces instead of
-// the byte space. Both may be the same memory.
-func unescape[S []byte | string](into []byte, text S, space byte) []byte {
-	hex := func(c byte) byte { return c&15 + c>>6*9 }
+// unescape replaces the percent encoding.
+func unescape(text []byte) []byte {
 	n := 0
-	for i := 0; i < len(text) && n < len(into); i++ {
-		c := text[i]
-		if c == '%' && i+2 < len(text) {
-			c = hex(text[i+1])<<4 | hex(text[i+2])
-			i += 2
-		} else if c == space {
-			c = ' '
-		}
-		into[n] = c
-		n++
+	for i := 0; i < len(text); n++ {
+		c, width := decoded(text, i, 0)
+		text[n] = c
+		i += width
 	}
-	return into[:n]
+	return text[:n]
+}
+
+// decoded returns the byte at i, without the percent encoding, and the width of its code.
+// The byte space means a space.
+func decoded[S []byte | string](text S, i int, space byte) (c byte, width int) {
+	switch c = text[i]; {
+	case c == '%' && i+2 < len(text):
+		high, low := text[i+1], text[i+2]
+		return (high&15+high>>6*9)<<4 | (low&15 + low>>6*9), 3
+	case c == space:
+		return ' ', 1
+	}
+	return c, 1
 }

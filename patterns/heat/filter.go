@@ -14,68 +14,93 @@ func (r *request) query(raw string) {
 	var b bounds
 	if _, text, ok := strings.Cut(raw, "filter="); ok { // $ may be escaped
 		text, _, _ = strings.Cut(text, "&")
-		f := filter{rest: unescape(r.window[:], text, '+')}
+		f := filter{r: r, raw: text}
 		f.advance()
 		f.choice(&b)
 	}
 	r.filtered = b.other
-	of, low, high := r.resource, b.low, b.high
-	if b.partition != nil {
-		r.partition = extend(r, r.resource, 0, b.partition)
+	of, low, high, none := r.resource, b.low, b.high, span{}
+	if b.partition != none {
+		r.partition = r.below(r.resource, b.partition)
 		of, low, high = r.partition, b.rowLow, b.rowHigh
 	}
 	switch {
-	case b.partition != nil && b.row != nil:
-		r.class, r.rows = query.Point, append(r.rows, extend(r, of, 0, b.row))
+	case b.partition != none && b.row != none:
+		r.class, r.rows = query.Point, append(r.rows, r.below(of, b.row))
 		return
-	case b.partition != nil && (low != nil || high != nil):
+	case b.partition != none && (low != none || high != none):
 		r.class = query.RowRange
-	case b.partition != nil:
+	case b.partition != none:
 		r.class = query.PartitionScan
-	case low != nil && high != nil:
+	case low != none && high != none:
 		r.class = query.PartitionRange
 	}
-	if r.low = of; low != nil {
-		r.low = extend(r, of, 0, low)
+	if r.low = of; low != none {
+		r.low = r.below(of, low)
 	}
-	if r.high = extend(r, of, 1, ""); high != nil {
-		r.high = extend(r, of, 0, high)
+	if high != none {
+		r.high = r.below(of, high)
+	} else {
+		r.high = extend(r, of, 1, "")
 	}
 }
 
-// bounds are the conditions on the keys that all rows of a filter meet. Those without a
-// condition are nil.
+// below returns the place of the key that a condition compares with.
+func (r *request) below(of, condition span) span {
+	key, _ := constant(r.window[condition.from:condition.to])
+	return extend(r, of, 0, key)
+}
+
+// bounds are the constants of the conditions on the keys that all rows of a filter meet, in
+// request.window. Those without a condition are zero.
 type bounds struct {
-	partition, low, high []byte // PartitionKey eq, ge or gt, le or lt
-	row, rowLow, rowHigh []byte
+	partition, low, high span // PartitionKey eq, ge or gt, le or lt
+	row, rowLow, rowHigh span
 	other                bool // another condition
 }
 
-// filter reads a filter from left to right.
-type filter struct{ token, rest []byte }
+// filter reads a filter from left to right, and writes it to request.window without the
+// percent encoding. It stores no pointers, which would cost while garbage is collected.
+type filter struct {
+	r     *request
+	raw   string
+	at    int // in raw
+	token span
+}
+
+// text returns the text of a token.
+func (f *filter) text(token span) []byte { return f.r.window[token.from:token.to] }
 
 // advance reads the next word, constant or parenthesis.
 func (f *filter) advance() {
-	text := f.rest
-	for len(text) > 0 && text[0] == ' ' {
-		text = text[1:]
-	}
-	end, quoted := 0, false
-	for ; end < len(text); end++ {
-		c := text[end]
+	quoted := false
+	start := f.token.to
+	f.token.from = start
+	for f.at < len(f.raw) && int(f.token.to) < len(f.r.window) {
+		c, n := decoded(f.raw, f.at, '+')
 		if c == '\'' {
 			quoted = !quoted // a doubled quote leaves and enters again
-		} else if !quoted && (c == ' ' || c == '(' || c == ')') {
-			break
+		} else if !quoted && c == ' ' {
+			f.at += n
+			if f.token.to > start {
+				return
+			}
+			continue
+		} else if !quoted && (c == '(' || c == ')') && f.token.to > start {
+			return
+		}
+		f.r.window[f.token.to] = c
+		f.token.to++
+		f.at += n
+		if !quoted && (c == '(' || c == ')') {
+			return
 		}
 	}
-	end = max(end, min(1, len(text)))
-	f.token, f.rest = text[:end], text[end:]
 }
 
 // take reads a token if it is the next one.
 func (f *filter) take(token string) bool {
-	if string(f.token) != token {
+	if string(f.text(f.token)) != token {
 		return false
 	}
 	f.advance()
@@ -113,13 +138,13 @@ func (f *filter) condition(b *bounds) {
 		f.advance()
 		operator := f.token
 		f.advance()
-		value, _ := constant(f.token)
+		value := f.token
 		f.advance()
-		b.add(name, operator, value)
+		b.add(f.text(name), f.text(operator), value)
 	}
 }
 
-func (b *bounds) add(name, operator, value []byte) {
+func (b *bounds) add(name, operator []byte, value span) {
 	equal, low, high := &b.row, &b.rowLow, &b.rowHigh
 	switch string(name) {
 	case "PartitionKey":

@@ -31,7 +31,7 @@ type Options struct {
 // for concurrent use. NewMeter makes it; the zero Meter is not valid.
 type Meter struct {
 	label    func(string) string
-	clock    func() time.Time
+	clock    func() time.Time // nil for time.Now
 	began    time.Time
 	seed     maphash.Seed
 	requests sync.Pool
@@ -54,14 +54,14 @@ type Meter struct {
 
 // NewMeter returns a Meter without data. nil means the zero Options.
 func NewMeter(opts *Options) *Meter {
-	m := &Meter{label: Label, clock: time.Now, seed: maphash.MakeSeed(), resources: map[string]*resource{}}
+	m := &Meter{label: Label, seed: maphash.MakeSeed(), resources: map[string]*resource{}}
 	if opts != nil && opts.Label != nil {
 		m.label = opts.Label
 	}
-	if opts != nil && opts.Clock != nil {
+	if opts != nil {
 		m.clock = opts.Clock
 	}
-	m.began = m.clock()
+	m.began = m.now()
 	m.requests.New = func() any { return &request{window: new([16 << 10]byte)} }
 	m.pages.New = func() any { return new(pages) }
 	m.trace = &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
@@ -96,8 +96,21 @@ func (m *Meter) Attach(opts *azcore.ClientOptions) {
 	}
 }
 
-// elapsed returns the time since the meter began. The time of the process is monotonic.
-func (m *Meter) elapsed() time.Duration { return m.clock().Sub(m.began) }
+func (m *Meter) now() time.Time {
+	if m.clock != nil {
+		return m.clock()
+	}
+	return time.Now()
+}
+
+// elapsed returns the time since the meter began. That of the process is monotonic, and
+// faster to read than time.Now.
+func (m *Meter) elapsed() time.Duration {
+	if m.clock != nil {
+		return m.clock().Sub(m.began)
+	}
+	return time.Since(m.began)
+}
 
 type transport struct {
 	m     *Meter
@@ -220,7 +233,7 @@ func (m *Meter) advance(now time.Time) {
 		m.buckets.balance()
 	}
 	m.records, m.minute = 0, minute
-	m.jumped = (m.clock().Round(0).Sub(m.began.Round(0)) - m.elapsed()).Truncate(time.Second)
+	m.jumped = (m.now().Round(0).Sub(m.began.Round(0)) - m.elapsed()).Truncate(time.Second)
 	if before == 0 {
 		return
 	}

@@ -48,16 +48,33 @@ func (r *request) read(raw *http.Request) {
 	*r = request{text: r.text[:0], rows: r.rows[:0], window: r.window, sent: max(raw.ContentLength, 0)}
 	host, path := raw.URL.Host, raw.URL.Path
 	last := path[strings.LastIndexByte(path, '/')+1:]
+	service := serviceOf(host)
 	switch {
-	case strings.Contains(host, ".table.") || last == "$batch" || acceptsJSON(raw):
+	case service == 't' || last == "$batch" || service == 0 && acceptsJSON(raw):
 		r.table(raw, last)
-	case strings.Contains(host, ".queue.") || strings.Contains(path, "/messages"):
+	case service == 'q' || service == 0 && strings.Contains(path, "/messages"):
 		r.queue(raw.Method, path)
 	default:
-		if !strings.Contains(host, ".blob.") { // an emulator's path starts with the account
+		if service == 0 { // an emulator's path starts with the account
 			_, path, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		}
 		r.blob(raw.Method, strings.TrimPrefix(path, "/"))
+	}
+}
+
+// serviceOf returns the first letter of the service in the name of a host, or 0.
+func serviceOf(host string) byte {
+	for {
+		i := strings.IndexByte(host, '.')
+		if i < 0 {
+			return 0
+		}
+		host = host[i+1:]
+		for _, service := range [...]string{"table.", "queue.", "blob."} {
+			if strings.HasPrefix(host, service) {
+				return service[0]
+			}
+		}
 	}
 }
 

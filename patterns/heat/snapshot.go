@@ -69,7 +69,7 @@ type Hot struct {
 }
 
 // Snapshot returns what the meter has counted.
-func (m *Meter) Snapshot() *Snapshot { return m.snapshot(m.clock()) }
+func (m *Meter) Snapshot() *Snapshot { return m.snapshot(m.now()) }
 
 func (m *Meter) snapshot(now time.Time) *Snapshot {
 	m.mu.Lock()
