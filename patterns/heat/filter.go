@@ -13,7 +13,6 @@ func (r *request) query(raw string) {
 	r.class = query.TableScan
 	var b bounds
 	if _, text, ok := strings.Cut(raw, "filter="); ok { // $ may be escaped
-		text, _, _ = strings.Cut(text, "&")
 		f := filter{r: r, raw: text}
 		f.advance()
 		f.choice(&b)
@@ -73,29 +72,35 @@ func (f *filter) text(token span) []byte { return f.r.window[token.from:token.to
 
 // advance reads the next word, constant or parenthesis.
 func (f *filter) advance() {
-	quoted := false
-	start := f.token.to
-	f.token.from = start
-	for f.at < len(f.raw) && int(f.token.to) < len(f.r.window) {
-		c, n := decoded(f.raw, f.at, '+')
-		if c == '\'' {
-			quoted = !quoted // a doubled quote leaves and enters again
-		} else if !quoted && c == ' ' {
-			f.at += n
-			if f.token.to > start {
+	raw, window := f.raw, f.r.window
+	at, start, quoted := f.at, f.token.to, false
+	to := start
+	for at < len(raw) && raw[at] != '&' && int(to) < len(window) {
+		c, width := raw[at], 1
+		if c <= '+' { // all that has a meaning
+			c, width = decoded(raw, at, '+')
+			bracket := c == '(' || c == ')'
+			switch {
+			case c == '\'':
+				quoted = !quoted // a doubled quote leaves and enters again
+			case quoted:
+			case (bracket || c == ' ') && to > start:
+				f.at, f.token = at, span{start, to}
+				return
+			case c == ' ':
+				at += width
+				continue
+			case bracket:
+				window[to] = c
+				f.at, f.token = at+width, span{start, to + 1}
 				return
 			}
-			continue
-		} else if !quoted && (c == '(' || c == ')') && f.token.to > start {
-			return
 		}
-		f.r.window[f.token.to] = c
-		f.token.to++
-		f.at += n
-		if !quoted && (c == '(' || c == ')') {
-			return
-		}
+		window[to] = c
+		to++
+		at += width
 	}
+	f.at, f.token = at, span{start, to}
 }
 
 // take reads a token if it is the next one.
