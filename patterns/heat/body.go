@@ -140,28 +140,25 @@ func unescapeJSON(text []byte) []byte {
 }
 
 // constant returns the value of the quoted constant at the start of text, and what follows
-// it. The value is nil if text does not start with one.
+// it.
 func constant(text []byte) (value, rest []byte) {
-	if len(text) == 0 || text[0] != '\'' {
-		return nil, text
-	}
-	doubled := false
-	for end := 1; ; end += 2 {
-		i := bytes.IndexByte(text[min(end, len(text)):], '\'')
-		if i < 0 {
-			return nil, nil
+	doubled, end := false, 1
+	for ; end < len(text) && (text[end] != '\'' || bytes.HasPrefix(text[end:], doubledQuote)); end++ {
+		if text[end] == '\'' {
+			doubled = true
+			end++
 		}
-		if end += i; end+1 == len(text) || text[end+1] != '\'' {
-			value, rest = text[1:end], text[end+1:]
-			break
-		}
-		doubled = true
 	}
-	if doubled {
-		value = bytes.ReplaceAll(value, []byte("''"), []byte("'"))
+	if end >= len(text) || text[0] != '\'' {
+		return nil, nil
 	}
-	return value, rest
+	if value = text[1:end]; doubled {
+		value = bytes.ReplaceAll(value, doubledQuote, doubledQuote[:1])
+	}
+	return value, text[end+1:]
 }
+
+var doubledQuote = []byte("''")
 
 // unescape replaces the percent encoding.
 func unescape(text []byte) []byte {

@@ -18,29 +18,26 @@ func (r *request) query(raw string) {
 		f.choice(&b)
 	}
 	r.filtered = b.other
-	of, low, high, none := r.resource, b.low, b.high, span{}
-	if b.partition != none {
-		r.partition = r.below(r.resource, b.partition)
-		of, low, high = r.partition, b.rowLow, b.rowHigh
-	}
-	switch {
-	case b.partition != none && b.row != none:
-		r.class, r.rows = query.Point, append(r.rows, r.below(of, b.row))
-		return
-	case b.partition != none && (low != none || high != none):
-		r.class = query.RowRange
-	case b.partition != none:
+	none, of, key := span{}, r.resource, b.partition
+	if key.equal != none {
 		r.class = query.PartitionScan
-	case low != none && high != none:
+		r.partition = r.below(r.resource, key.equal)
+		of, key = r.partition, b.row
+		if key.low != none || key.high != none {
+			r.class = query.RowRange
+		}
+		if key.equal != none {
+			r.class, r.rows = query.Point, append(r.rows, r.below(of, key.equal))
+			return
+		}
+	} else if key.low != none && key.high != none {
 		r.class = query.PartitionRange
 	}
-	if r.low = of; low != none {
-		r.low = r.below(of, low)
+	if r.low = of; key.low != none {
+		r.low = r.below(of, key.low)
 	}
-	if high != none {
-		r.high = r.below(of, high)
-	} else {
-		r.high = extend(r, of, 1, "")
+	if r.high = extend(r, of, 1, ""); key.high != none {
+		r.high = r.below(of, key.high)
 	}
 }
 
@@ -53,9 +50,8 @@ func (r *request) below(of, condition span) span {
 // bounds are the constants of the conditions on the keys that all rows of a filter meet, in
 // request.window. Those without a condition are zero.
 type bounds struct {
-	partition, low, high span // PartitionKey eq, ge or gt, le or lt
-	row, rowLow, rowHigh span
-	other                bool // another condition
+	partition, row struct{ equal, low, high span } // eq, ge or gt, le or lt
+	other          bool                            // another condition
 }
 
 // filter reads a filter from left to right, and writes it to request.window without the
@@ -150,22 +146,19 @@ func (f *filter) condition(b *bounds) {
 }
 
 func (b *bounds) add(name, operator []byte, value span) {
-	equal, low, high := &b.row, &b.rowLow, &b.rowHigh
-	switch string(name) {
-	case "PartitionKey":
-		equal, low, high = &b.partition, &b.low, &b.high
-	case "RowKey":
-	default:
-		b.other = true
-		return
+	key := &b.partition
+	if string(name) == "RowKey" {
+		key = &b.row
+	} else if string(name) != "PartitionKey" {
+		operator = nil
 	}
 	switch string(operator) {
 	case "eq":
-		*equal = value
+		key.equal = value
 	case "ge", "gt":
-		*low = value
+		key.low = value
 	case "le", "lt":
-		*high = value
+		key.high = value
 	default:
 		b.other = true
 	}

@@ -216,7 +216,7 @@ func (m *Meter) addResource(name string) *resource {
 	s := &resource{name: name, low: [2]place{aboveAll, aboveAll}}
 	m.resources[name] = s
 	if len(m.buckets.list) == maxBuckets {
-		m.buckets.mergeColdest()
+		m.buckets.merge(m.buckets.coldest())
 	}
 	m.buckets.start(name)
 	return s
@@ -243,6 +243,11 @@ func (m *Meter) advance(now time.Time) {
 		}
 		m.partitions.age()
 		m.rows.age()
+	}
+	if minute/1440 != before/1440 {
+		for _, e := range m.buckets.list {
+			e.weight /= 2
+		}
 	}
 	if span := int64(generation / time.Minute); minute/span != before/span {
 		for _, s := range m.resources {

@@ -26,6 +26,9 @@ func (l *load) add(o *load) {
 // entities returns what counts against the targets of a partition.
 func (l *load) entities() float64 { return l[reads] + l[writes] }
 
+// weight returns what a key range is divided for. Requests that read nothing cost, too.
+func (l *load) weight() float64 { return l.entities() + l[transactions] }
+
 // load returns what a request caused.
 func (r *request) load() load {
 	l := load{transactions: r.weight, transferred: r.bytes * r.weight, milliseconds: r.millis * r.weight}
@@ -98,15 +101,4 @@ func (s *series) clear(after, now time.Time) {
 			s[r.cell(step)] = cell{}
 		}
 	}
-}
-
-// weights returns the sum of entities and transactions in each resolution. Requests that
-// read nothing cost, too.
-func (s *series) weights() (w [len(resolutions)]float64) {
-	for i, r := range resolutions {
-		for _, c := range s[r.from : r.from+int(r.count)] {
-			w[i] += float64(c[reads] + c[writes] + c[transactions])
-		}
-	}
-	return w
 }

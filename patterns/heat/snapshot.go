@@ -170,7 +170,7 @@ func Merge(snapshots ...*Snapshot) *Snapshot {
 		m.add(s, taken)
 	}
 	for len(m.buckets.list) > maxBuckets {
-		m.buckets.mergeColdest()
+		m.buckets.merge(m.buckets.coldest())
 	}
 	sum := m.snapshot(taken)
 	if len(snapshots) > 0 {
@@ -202,13 +202,13 @@ func (m *Meter) add(s *Snapshot, now time.Time) {
 			end = max(m.buckets.find([]byte(s.Ranges[i+1].From)), first+1)
 		}
 		for _, e := range m.buckets.list[first:end] {
-			e.series.merge(&r, 1/float64(end-first), now)
+			e.weight += e.series.merge(&r, 1/float64(end-first), now)
 		}
 	}
 }
 
-// merge adds a share of the loads of a range.
-func (s *series) merge(r *Range, share float64, now time.Time) {
+// merge adds a share of the loads of a range, and returns the weight of the last 28 days.
+func (s *series) merge(r *Range, share float64, now time.Time) (weight float64) {
 	for i, steps := range r.Steps {
 		r := &resolutions[i]
 		last := r.at(now)
@@ -216,7 +216,11 @@ func (s *series) merge(r *Range, share float64, now time.Time) {
 			if n := int64(step[0]); n > max(last-r.count, 0) && n <= last {
 				l := load(step[1:])
 				s[r.cell(n)].add(&l, share)
+				if i == len(resolutions)-1 {
+					weight += share * l.weight()
+				}
 			}
 		}
 	}
+	return weight
 }
