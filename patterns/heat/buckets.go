@@ -105,6 +105,14 @@ func (b *buckets) flush(now time.Time) {
 	b.at = now
 }
 
+// rewind empties the steps after now.
+func (b *buckets) rewind(now time.Time) {
+	for _, e := range b.list {
+		e.series.clear(now, b.at)
+	}
+	b.at = now
+}
+
 // balance splits the buckets with the most load, and merges those with the least to make
 // room.
 func (b *buckets) balance() {

@@ -28,7 +28,7 @@ type Options struct {
 
 // Meter counts what the requests of its clients cost, by key. See the package
 // documentation. It occupies at most 8 MiB, whatever the number of keys. A Meter is safe
-// for concurrent use. NewMeter makes it; the zero Meter is not valid.
+// for concurrent use. NewMeter makes it; the zero Meter counts nothing.
 type Meter struct {
 	label    func(string) string
 	clock    func() time.Time // nil for time.Now
@@ -88,7 +88,7 @@ func NewMeter(opts *Options) *Meter {
 // to which the meter is attached. The targets of the service apply to an account, so use one
 // Meter for each.
 func (m *Meter) Attach(opts *azcore.ClientOptions) {
-	if opts == nil {
+	if opts == nil || m == nil || m.resources == nil {
 		return
 	}
 	if t, ok := opts.Transport.(*transport); !ok || t.m != m {
@@ -147,7 +147,7 @@ func (m *Meter) record(r *request) {
 	defer m.mu.Unlock()
 	at := m.began.Add(m.jumped + r.at)
 	minute := at.Unix() / 60
-	if minute > m.minute || m.records >= 1<<14 && len(m.buckets.list) < maxBuckets {
+	if minute > m.minute || minute < m.minute-60 || m.records >= 1<<14 && len(m.buckets.list) < maxBuckets {
 		m.advance(at)
 	}
 	m.records++
@@ -224,8 +224,10 @@ func (m *Meter) addResource(name string) *resource {
 
 // advance moves what was counted to the series, and starts a minute.
 func (m *Meter) advance(now time.Time) {
-	if now.Before(m.buckets.at) {
-		now = m.buckets.at // the clock was set back, or requests ended out of order
+	if back := m.buckets.at.Sub(now); back > time.Hour {
+		m.buckets.rewind(now) // the clock was set back
+	} else if back > 0 {
+		now = m.buckets.at // requests ended out of order
 	}
 	m.buckets.flush(now)
 	before, minute := m.minute, now.Unix()/60
