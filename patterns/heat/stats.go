@@ -120,24 +120,21 @@ func (s *resource) countWrite(r *request, partition, row uint64) {
 	c[countWritten] += r.entities * r.weight
 	key := r.in(r.partition)
 	known := s.high[0].n > 0 || s.high[1].n > 0
-	low, high := bytes.Compare(key, s.low[0].bytes()), bytes.Compare(key, s.high[0].bytes())
-	if over := min(high, bytes.Compare(key, s.high[1].bytes())); over >= 0 {
-		c[countAscending] += r.entities * r.weight
+	for _, end := range [...]struct {
+		places            *[2]place
+		sign, at, changed int
+	}{{&s.high, 1, countAscending, countLast}, {&s.low, -1, countDescending, countFirst}} {
+		beyond := end.sign * bytes.Compare(key, end.places[0].bytes())
+		over := min(beyond, end.sign*bytes.Compare(key, end.places[1].bytes()))
+		if over >= 0 {
+			c[end.at] += r.entities * r.weight
+		}
 		if over > 0 && known {
-			c[countLast]++
+			c[end.changed]++
 		}
-	}
-	if under := max(low, bytes.Compare(key, s.low[1].bytes())); under <= 0 {
-		c[countDescending] += r.entities * r.weight
-		if under < 0 && known {
-			c[countFirst]++
+		if beyond > 0 {
+			end.places[0].set(key)
 		}
-	}
-	if high > 0 {
-		s.high[0].set(key)
-	}
-	if low < 0 {
-		s.low[0].set(key)
 	}
 	if r.kind != kindWrite || len(r.rows) != 1 {
 		return
