@@ -85,15 +85,12 @@ func acceptsJSON(raw *http.Request) bool {
 
 func (r *request) table(raw *http.Request, last string) {
 	name, keys, addressed := strings.Cut(last, "(")
-	if name == "Tables" {
-		name = "" // the list of tables
-	}
 	r.begin('t', name)
 	switch {
 	case last == "$batch":
 		r.kind = kindBatch
 		r.body(raw)
-	case name == "" || strings.Contains(raw.URL.RawQuery, "comp="):
+	case name == "Tables" || name == "" || strings.Contains(raw.URL.RawQuery, "comp="):
 	case addressed && keys != ")":
 		r.kind = kindWrite
 		if raw.Method == http.MethodGet {

@@ -65,7 +65,7 @@ func TestServicesAndEmulatorsAreDistinguished(t *testing.T) {
 	}{
 		{http.MethodGet, "https://a.table.core.windows.net/Orders(PartitionKey='x',RowKey='y')", "", kindRead, "tOrders", "tOrders\x00x"},
 		{http.MethodDelete, "http://127.0.0.1:1/acct/Orders(PartitionKey='x',RowKey='y')", "application/json", kindWrite, "tOrders", "tOrders\x00x"},
-		{http.MethodPost, "http://127.0.0.1:1/acct/Tables", "application/json", kindOther, "t", ""},
+		{http.MethodPost, "http://127.0.0.1:1/acct/Tables", "application/json", kindOther, "tTables", ""},
 		{http.MethodGet, "https://a.queue.core.windows.net/jobs/messages?numofmessages=1", "application/xml", kindPoll, "qjobs", ""},
 		{http.MethodDelete, "http://127.0.0.1:1/acct/jobs/messages/id?popreceipt=x", "application/xml", kindWrite, "qjobs", ""},
 		{http.MethodPut, "https://a.queue.core.windows.net/jobs", "", kindOther, "qjobs", ""},
