@@ -142,20 +142,25 @@ func unescapeJSON(text []byte) []byte {
 // constant returns the value of the quoted constant at the start of text, and what follows
 // it.
 func constant(text []byte) (value, rest []byte) {
-	doubled, end := false, 1
-	for ; end < len(text) && (text[end] != '\'' || bytes.HasPrefix(text[end:], doubledQuote)); end++ {
-		if text[end] == '\'' {
-			doubled = true
-			end++
-		}
-	}
-	if end >= len(text) || text[0] != '\'' {
+	if len(text) == 0 || text[0] != '\'' {
 		return nil, nil
 	}
-	if value = text[1:end]; doubled {
+	doubled, end := false, 1
+	for {
+		i := bytes.IndexByte(text[end:], '\'')
+		if i < 0 {
+			return nil, nil
+		}
+		if end += i + 1; end == len(text) || text[end] != '\'' {
+			break
+		}
+		doubled = true
+		end++
+	}
+	if value = text[1 : end-1]; doubled {
 		value = bytes.ReplaceAll(value, doubledQuote, doubledQuote[:1])
 	}
-	return value, text[end+1:]
+	return value, text[end:]
 }
 
 var doubledQuote = []byte("''")

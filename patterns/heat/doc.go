@@ -45,10 +45,10 @@
 // other load:
 //
 //	message sent, blob read            160 ns
-//	entity read by its key             200 ns to 260 ns
-//	entity inserted                    260 ns to 290 ns
-//	page of a query with a filter      450 ns to 530 ns
-//	transaction of 100 entities         21 µs, 210 ns for each
+//	entity read by its key             200 ns to 230 ns
+//	entity inserted                    260 ns to 300 ns
+//	page of a query with a filter      450 ns to 520 ns
+//	transaction of 100 entities         19 µs, 190 ns for each
 //
 // It allocates nothing, except for one of 64 requests, whose connection is observed, and for
 // one of 64 pages. Once a minute, or every ten minutes when all ranges are in use, a request
