@@ -15,208 +15,176 @@ func (r *request) body(raw *http.Request) {
 	if !ok {
 		return
 	}
-	scan := bodyScan{r: r, batch: r.kind == kindBatch, waits: r.kind != kindBatch}
-	if scan.waits {
-		r.rows = append(r.rows, span{})
-	}
-	for kept := 0; ; {
+	for kept, end := 0, false; !end; {
 		n, err := body.Read(r.window[kept:])
-		kept = scan.take(r.window[:kept+n], err != nil)
-		if err != nil {
-			break
-		}
+		end = err != nil
+		window := r.window[:kept+n]
+		kept = copy(window, r.take(window, end))
 	}
 	_, _ = body.Seek(0, io.SeekStart) // bytes in memory: never fails
 }
 
-// bodyScan finds the keys in a body that arrives in pieces.
-type bodyScan struct {
-	r     *request
-	batch bool
-	waits bool // the last row is an insert whose row key is in its JSON
-	long  bool // the line is longer than the window
-}
-
-// take reads complete lines, and lines that fill the window. It moves what is left to the
-// start of the window and returns its length.
-func (s *bodyScan) take(window []byte, end bool) int {
-	for rest := window; len(rest) > 0; {
-		i := bytes.IndexByte(rest, '\n')
+// take reads what is complete in the window and returns the rest.
+func (r *request) take(rest []byte, end bool) []byte {
+	for len(rest) > 0 {
+		i := -1
+		if r.kind == kindBatch {
+			i = bytes.IndexByte(rest, '\n')
+		}
 		switch {
 		case i >= 0:
-			s.line(rest[:i])
-			s.long = false
+			r.line(rest[:i])
 			rest = rest[i+1:]
 		case end:
-			s.line(rest)
-			return 0
-		case len(rest) == len(s.r.window):
+			r.line(rest)
+			return nil
+		case len(rest) == len(r.window):
 			// A key with the escapes of JSON is shorter than half of the window.
-			s.line(rest)
-			s.long = true
-			return copy(window, rest[len(rest)/2:])
+			r.line(rest)
+			return rest[len(rest)/2:]
 		default:
-			return copy(window, rest)
+			return rest
 		}
 	}
-	return 0
+	return nil
 }
 
-var methods = [...]string{"POST ", "PUT ", "PATCH ", "MERGE ", "DELETE ", "GET "}
-
-func (s *bodyScan) line(line []byte) {
-	if s.long || len(line) > 0 && line[0] == '{' {
-		if s.waits {
-			s.entity(line)
+// line reads a line of a transaction, or the JSON of an entity. JSON contains no end of a
+// line, so only the line of an operation ends with its protocol.
+func (r *request) line(line []byte) {
+	target, ok := bytes.CutSuffix(line, []byte(" HTTP/1.1\r"))
+	switch {
+	case ok:
+		target, _, _ = bytes.Cut(target[bytes.LastIndexByte(target, '/')+1:], []byte("?"))
+		if bytes.IndexByte(target, '%') >= 0 {
+			target = unescape(target)
 		}
-		return
-	}
-	if !s.batch {
-		return
-	}
-	for _, m := range methods {
-		if len(line) > len(m) && string(line[:len(m)]) == m {
-			address := line[len(m):]
-			if i := bytes.IndexAny(address, " ?"); i >= 0 {
-				address = address[:i]
-			}
-			s.operation(address[bytes.LastIndexByte(address, '/')+1:], m == "POST ")
-			return
+		name, keys, _ := bytes.Cut(target, []byte("("))
+		if len(r.rows) == 0 {
+			r.begin('t', string(name))
 		}
+		r.operation(keys)
+	case r.waits:
+		r.entity(line)
 	}
 }
 
-// operation adds the row of a request line of a transaction.
-func (s *bodyScan) operation(address []byte, post bool) {
-	r := s.r
-	whole := r.unescaped(add(r, address))
-	if len(r.rows) == 0 {
-		name := r.in(whole)
-		if i := bytes.IndexByte(name, '('); i >= 0 {
-			name = name[:i]
-		}
-		r.inBatch = span{whole.from, whole.from + int32(len(name))}
-	}
-	if bytes.IndexByte(r.in(whole), '(') >= 0 {
-		r.address(whole)
-		s.waits = false
+// operation adds the row of PartitionKey='…',RowKey='…'). Without keys, it is an insert.
+func (r *request) operation(keys []byte) {
+	text, addressed := bytes.CutPrefix(keys, []byte("PartitionKey="))
+	r.waits = !addressed
+	if !addressed {
+		r.rows = append(r.rows, r.resource) // until its key is found
 		return
 	}
-	r.insert = r.insert || post
-	r.rows = append(r.rows, span{})
-	s.waits = true
-}
-
-// entity reads the keys in the JSON of an insert. Both names are unambiguous: a quote
-// within a value is escaped.
-func (s *bodyScan) entity(text []byte) {
-	r := s.r
+	partition, rest := constant(text)
+	row, _ := constant(bytes.TrimPrefix(rest, []byte(",RowKey=")))
 	if r.partition == (span{}) {
-		if key, ok := r.member(text, `PartitionKey":`); ok {
-			r.partition = key
+		r.partition = extend(r, r.resource, 0, partition)
+	}
+	r.rows = append(r.rows, extend(r, r.partition, 0, row))
+}
+
+// entity reads the keys in the JSON of an insert.
+func (r *request) entity(text []byte) {
+	if r.partition == (span{}) {
+		if key, ok := member(text, partitionName); ok {
+			r.partition = extend(r, r.resource, 0, key)
 		}
 	}
-	if key, ok := r.member(text, `RowKey":`); ok {
-		r.rows[len(r.rows)-1] = key
-		s.waits = r.partition == span{} && !s.batch
+	if key, ok := member(text, rowName); ok && r.partition != (span{}) {
+		r.rows[len(r.rows)-1] = extend(r, r.partition, 0, key)
+		r.waits = false
 	}
 }
 
-// member returns the text of a string in JSON. name is the end of that of the member, up to
-// the colon, without the quote that precedes it: a rare byte is found faster.
-func (r *request) member(text []byte, name string) (span, bool) {
-	i := bytes.Index(text, []byte(name))
-	for ; i > 0 && text[i-1] != '"'; i += 1 + bytes.Index(text[i+1:], []byte(name)) {
-		if !bytes.Contains(text[i+1:], []byte(name)) {
-			return span{}, false
+// The names of the keys in JSON, without the quote that precedes them: a rare byte is found
+// faster. A quote within a value is escaped.
+var partitionName, rowName = []byte(`PartitionKey":`), []byte(`RowKey":`)
+
+// member returns the value of a string in JSON.
+func member(text, name []byte) (value []byte, ok bool) {
+	for {
+		i := bytes.Index(text, name)
+		if i < 0 {
+			return nil, false
+		}
+		found := i > 0 && text[i-1] == '"'
+		text = text[i+len(name):]
+		if found {
+			break
 		}
 	}
-	if i <= 0 {
-		return span{}, false
-	}
-	value := text[skipSpaces(text, i+len(name)):]
-	if len(value) == 0 || value[0] != '"' {
-		return span{}, false
-	}
-	value = value[1:]
-	for end := 0; ; end++ {
-		i := bytes.IndexByte(value[end:], '"')
+	text, ok = bytes.CutPrefix(bytes.TrimLeft(text, " "), []byte{'"'})
+	for end := 0; ok; end++ {
+		i := bytes.IndexByte(text[end:], '"')
 		if i < 0 {
-			return span{}, false
+			return nil, false
 		}
 		end += i
-		escapes := 0
-		for end-escapes > 0 && value[end-escapes-1] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return add(r, unescapedJSON(value[:end])), true
+		if value := text[:end]; (len(value)-len(bytes.TrimRight(value, `\`)))%2 == 0 {
+			return unescapeJSON(value), true
 		}
 	}
+	return nil, false
 }
 
-// address reads the keys of Table(PartitionKey='…',RowKey='…').
-func (r *request) address(s span) {
-	const first, second = "(PartitionKey='", "',RowKey='"
-	text := r.in(s)
-	start, middle := bytes.Index(text, []byte(first)), bytes.Index(text, []byte(second))
-	row := middle + len(second)
-	if start < 0 || middle < start+len(first) || !bytes.HasSuffix(text, []byte("')")) || len(text)-2 < row {
-		return
-	}
-	if r.partition == (span{}) {
-		r.partition = r.unquoted(span{s.from + int32(start+len(first)), s.from + int32(middle)})
-	}
-	r.rows = append(r.rows, r.unquoted(span{s.from + int32(row), s.to - 2}))
-}
-
-// unescapedJSON returns the value of the text of a JSON string. Few keys have escapes.
-func unescapedJSON(text []byte) []byte {
+// unescapeJSON returns the value of the text of a JSON string. Few keys have escapes.
+func unescapeJSON(text []byte) []byte {
 	if bytes.IndexByte(text, '\\') < 0 {
 		return text
 	}
 	var value string
-	if json.Unmarshal(fmt.Appendf(nil, "\"%s\"", text), &value) != nil {
-		return text
-	}
+	_ = json.Unmarshal(fmt.Appendf(nil, "\"%s\"", text), &value) // the service refuses an invalid one
 	return []byte(value)
 }
 
-// unquoted replaces each pair of quotes by one.
-func (r *request) unquoted(s span) span {
-	if bytes.IndexByte(r.in(s), '\'') < 0 {
-		return s
+// constant returns the value of the quoted constant at the start of text, and what follows
+// it.
+func constant(text []byte) (value, rest []byte) {
+	if len(text) == 0 || text[0] != '\'' {
+		return nil, nil
 	}
-	return span{s.from, s.from + int32(copy(r.in(s), bytes.ReplaceAll(r.in(s), []byte("''"), []byte("'"))))}
-}
-
-// unescaped replaces the percent encoding.
-func (r *request) unescaped(s span) span {
-	text := r.in(s)
-	n := bytes.IndexByte(text, '%')
-	if n < 0 {
-		return s
-	}
-	for i := n; i < len(text); i++ {
-		c := text[i]
-		if c == '%' && i+2 < len(text) {
-			if hi, lo := hexDigit(text[i+1]), hexDigit(text[i+2]); hi < 16 && lo < 16 {
-				c = hi<<4 | lo
-				i += 2
-			}
+	doubled, end := false, 1
+	for {
+		i := bytes.IndexByte(text[end:], '\'')
+		if i < 0 {
+			return nil, nil
 		}
-		text[n] = c
-		n++
+		if end += i + 1; end == len(text) || text[end] != '\'' {
+			break
+		}
+		doubled = true
+		end++
 	}
-	return span{s.from, s.from + int32(n)}
+	if value = text[1 : end-1]; doubled {
+		value = bytes.ReplaceAll(value, doubledQuote, doubledQuote[:1])
+	}
+	return value, text[end:]
 }
 
-func hexDigit(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10
+var doubledQuote = []byte("''")
+
+// unescape replaces the percent encoding.
+func unescape(text []byte) []byte {
+	n := 0
+	for i := 0; i < len(text); n++ {
+		c, width := decoded(text, i, 0)
+		text[n] = c
+		i += width
 	}
-	return 16
+	return text[:n]
+}
+
+// decoded returns the byte at i, without the percent encoding, and the width of its code.
+// The byte space means a space.
+func decoded[S []byte | string](text S, i int, space byte) (c byte, width int) {
+	switch c = text[i]; {
+	case c == '%' && i+2 < len(text):
+		high, low := text[i+1], text[i+2]
+		return (high&15+high>>6*9)<<4 | (low&15 + low>>6*9), 3
+	case c == space:
+		return ' ', 1
+	}
+	return c, 1
 }

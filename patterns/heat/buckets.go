@@ -27,8 +27,9 @@ const (
 
 // bucket is a range of keys, up to the start of the next bucket.
 type bucket struct {
-	from   string // a place, see [place]
-	now    load   // since the last flush
+	from   string  // a place, see [place]
+	now    load    // since the last flush
+	weight float64 // entities and transactions so far, halved every day
 	series *series
 	seen   uint32
 	sample [samples]place // of the keys in the range
@@ -39,22 +40,14 @@ type bucket struct {
 // row key, separated by U+0000, which is not legal in a key. Its bytes sort like the keys,
 // except for characters above U+FFFF.
 type place struct {
-	text [maxKey]byte
 	n    uint8
+	text [maxKey]byte
 }
 
 func (p *place) bytes() []byte { return p.text[:p.n] }
 
-func (p *place) append(parts ...[]byte) {
-	for _, s := range parts {
-		p.n += uint8(copy(p.text[p.n:], s))
-	}
-}
-
 // set makes the key the text of p.
 func (p *place) set(key []byte) { p.n = uint8(copy(p.text[:], key)) }
-
-var separator = []byte{0}
 
 // buckets are sorted key ranges that cover all keys.
 type buckets struct {
@@ -83,17 +76,14 @@ func (b *buckets) start(resource string) {
 	}
 }
 
-// count adds a load to a bucket.
-func (b *buckets) count(i int, l *load) { b.list[i].now.add(l) }
-
 // keep keeps one place of eight as a sample, so that the bucket can be split where its
 // load is.
-func (e *bucket) keep(p *place) {
+func (e *bucket) keep(p []byte) {
 	if e.seen++; e.filled < samples {
-		e.sample[e.filled] = *p
+		e.sample[e.filled].set(p)
 		e.filled++
 	} else if e.seen%8 == 0 {
-		e.sample[e.seen/8%samples] = *p
+		e.sample[e.seen/8%samples].set(p)
 	}
 }
 
@@ -108,24 +98,36 @@ func (b *buckets) flush(now time.Time) {
 				r := &resolutions[i]
 				e.series[r.cell(r.at(now))].add(&e.now, 1)
 			}
+			e.weight += e.now.weight()
 			e.now = load{}
 		}
 	}
 	b.at = now
 }
 
+// rewind empties the steps after now.
+func (b *buckets) rewind(now time.Time) {
+	for _, e := range b.list {
+		e.series.clear(now, b.at)
+	}
+	b.at = now
+}
+
 // balance splits the buckets with the most load, and merges those with the least to make
-// room. The share of a bucket is the largest that it has of the last six hours, four days
-// or 28 days, so that each picture has its details.
+// room.
 func (b *buckets) balance() {
-	shares := b.shares()
+	total := 0.0
+	for _, e := range b.list {
+		total += e.weight
+	}
+	mean := total / maxBuckets
 	for range maxMoves {
 		hot, cut := -1, ""
 		for i, e := range b.list {
-			if shares[i]*maxBuckets < 1.5 || hot >= 0 && shares[i] <= shares[hot] {
+			if e.weight < 1.5*mean || hot >= 0 && e.weight <= b.list[hot].weight {
 				continue
 			}
-			if c := e.cut(shares[i]*maxBuckets > rowShare); c != "" {
+			if c := e.cut(e.weight > rowShare*mean); c != "" {
 				hot, cut = i, c
 			}
 		}
@@ -133,70 +135,47 @@ func (b *buckets) balance() {
 			return
 		}
 		if len(b.list) == maxBuckets {
-			cold := b.coldest(shares)
-			if cold < 0 || shares[cold]+shares[cold+1] > shares[hot]/2 || cold == hot || cold+1 == hot {
+			cold := b.coldest()
+			if b.pair(cold) > b.list[hot].weight/2 || cold == hot || cold+1 == hot {
 				return
 			}
 			b.merge(cold)
-			shares[cold] += shares[cold+1]
-			shares = slices.Delete(shares, cold+1, cold+2)
 			if cold < hot {
 				hot--
 			}
 		}
-		right := b.split(hot, cut)
-		share := shares[hot]
-		shares[hot] = share * (1 - right)
-		shares = slices.Insert(shares, hot+1, share*right)
+		b.split(hot, cut)
 	}
 }
 
-func (b *buckets) shares() []float64 {
-	weights := make([][len(resolutions)]float64, len(b.list))
-	var total [len(resolutions)]float64
-	for i, e := range b.list {
-		weights[i] = e.series.weights()
-		for r := range total {
-			total[r] += weights[i][r]
-		}
-	}
-	shares := make([]float64, len(b.list))
-	for i := range shares {
-		for r := range total {
-			if total[r] > 0 {
-				shares[i] = max(shares[i], weights[i][r]/total[r])
-			}
-		}
-	}
-	return shares
-}
+// pair returns the weight of a bucket and the next one.
+func (b *buckets) pair(i int) float64 { return b.list[i].weight + b.list[i+1].weight }
 
-// coldest returns the bucket that, with the next one, has the smallest share. Two buckets of
-// one resource are preferred. It returns -1 if there are not two buckets.
-func (b *buckets) coldest(shares []float64) int {
-	best, same := -1, false
+// coldest returns the bucket that, with the next one, has the smallest weight. Two buckets of
+// one resource are preferred.
+func (b *buckets) coldest() int {
+	best, same := 0, false
 	for i := range len(b.list) - 1 {
 		one := resourceOf(b.list[i].from) == resourceOf(b.list[i+1].from)
-		if best < 0 || one && !same || one == same && shares[i]+shares[i+1] < shares[best]+shares[best+1] {
+		if one && !same || one == same && b.pair(i) < b.pair(best) {
 			best, same = i, one
 		}
 	}
 	return best
 }
 
-func (b *buckets) mergeColdest() { b.merge(b.coldest(b.shares())) }
-
 // merge adds the next bucket to bucket i.
 func (b *buckets) merge(i int) {
 	e, next := b.list[i], b.list[i+1]
 	e.now.add(&next.now)
+	e.weight += next.weight
 	for c := range e.series {
 		for f := range e.series[c] {
 			e.series[c][f] += next.series[c][f]
 		}
 	}
 	for j := range next.filled {
-		e.keep(&next.sample[j])
+		e.keep(next.sample[j].bytes())
 	}
 	b.list = slices.Delete(b.list, i+1, i+2)
 }
@@ -245,16 +224,16 @@ func resourceOf(from string) string {
 	return s
 }
 
-// split divides bucket i at a place and returns the share of the right part. What is stored
-// of earlier times is divided like the samples, because its keys are not known.
-func (b *buckets) split(i int, at string) float64 {
+// split divides bucket i at a place. What is stored of earlier times is divided like the
+// samples, because its keys are not known.
+func (b *buckets) split(i int, at string) {
 	e := b.list[i]
 	right := &bucket{from: at, series: new(series)}
 	all := e.sample[:e.filled:e.filled]
 	kept := make([]place, 0, samples)
 	for j := range all {
 		if string(all[j].bytes()) >= at {
-			right.keep(&all[j])
+			right.keep(all[j].bytes())
 		} else {
 			kept = append(kept, all[j])
 		}
@@ -267,6 +246,7 @@ func (b *buckets) split(i int, at string) float64 {
 		e.series[c] = cell{}
 		e.series[c].add(&l, 1-share)
 	}
+	right.weight = share * e.weight
+	e.weight -= right.weight
 	b.list = slices.Insert(b.list, i+1, right)
-	return share
 }

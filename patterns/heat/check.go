@@ -134,12 +134,15 @@ func (m *Meter) simulate(table string, t touch, at time.Time, weight float64) {
 	if t.view != "" {
 		table += " (" + t.view + ")"
 	}
-	r := &request{service: 't', kind: t.kind, resource: table, class: t.class}
-	r.outcome = outcome{at: at, weight: weight, entities: 1, ok: true}
-	add(r, "-") // no key is at 0
-	r.partition = add(r, t.key.Partition)
+	r := &request{kind: t.kind, class: t.class}
+	r.outcome = outcome{at: at.Sub(m.began), weight: weight, entities: 1, ok: true}
+	r.begin('t', table)
+	if t.class <= query.PartitionScan {
+		r.partition = extend(r, r.resource, 0, t.key.Partition)
+		r.low, r.high = r.partition, r.partition
+	}
 	if t.kind != kindQuery {
-		r.rows = append(r.rows, add(r, t.key.Row))
+		r.rows = append(r.rows, extend(r, r.partition, 0, t.key.Row))
 	}
 	m.record(r)
 }

@@ -24,12 +24,12 @@
 // The meter also counts the most loaded partitions and rows, and what findings need.
 //
 // There are 128 key ranges for all tables, queues and containers. A range with much load is
-// divided where its load is, and ranges with little are joined. What was counted before a
-// range was divided is divided in proportion. Ranges are in the order of the bytes of keys,
+// divided where its load is, and ranges with little are joined; load of earlier days counts
+// less. What was counted before a range was divided is divided in proportion. Ranges are in the order of the bytes of keys,
 // which differs from that of the service for characters above U+FFFF.
 //
 // Rows that a query returns are not decoded: they count at the start of the key range that the
-// query reads, or in turn in each of the ranges. Rows that the service reads but does not
+// query reads, or in turn in each of the ranges. A string that ends with { counts as one more. Rows that the service reads but does not
 // return are not known to the client, although they count against its targets.
 //
 // # Findings
@@ -40,11 +40,19 @@
 //
 // # Cost
 //
-// A meter occupies at most 8 MiB and starts no goroutine. It makes no request, changes none,
-// and allocates nothing, except for one of 64 requests, whose connection is observed. Reading
-// a request takes some hundred nanoseconds, for each row of a transaction as well; see
-// BenchmarkOverhead. Once a minute, or every ten minutes when all ranges are in use, requests
-// wait about a millisecond while ranges are divided, and about ten while a page is made.
+// A meter occupies at most 8 MiB and starts no goroutine. It makes no request and changes none.
+// BenchmarkOverhead measures the processor time that it adds to a request, here on a Xeon with
+// other load:
+//
+//	message sent, blob read            160 ns
+//	entity read by its key             200 ns to 230 ns
+//	entity inserted                    260 ns to 300 ns
+//	page of a query with a filter      450 ns to 520 ns
+//	transaction of 100 entities         19 µs, 190 ns for each
+//
+// It allocates nothing, except for one of 64 requests, whose connection is observed, and for
+// one of 64 pages. Once a minute, or every ten minutes when all ranges are in use, a request
+// divides ranges while others wait; they also wait while a snapshot is taken.
 //
 // # Keys are user data
 //

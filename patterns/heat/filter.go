@@ -1,166 +1,165 @@
 package heat
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/query"
 )
-
-// bounds are the conditions of a filter on the keys.
-type bounds struct {
-	partition, low, high span // PartitionKey eq, ge or gt, le or lt
-	row, rowLow, rowHigh span
-	other                bool // another condition
-}
 
 // query reads the class and the keys of a query. [query.Explain] is exact, but allocates;
 // this is its rule for the class of a filter that is sent unchanged.
 func (r *request) query(raw string) {
 	r.next = strings.Contains(raw, "NextPartitionKey=")
 	r.class = query.TableScan
-	from, name := strings.Index(raw, "%24filter="), len("%24filter=")
-	if from < 0 {
-		if from, name = strings.Index(raw, "$filter="), len("$filter="); from < 0 {
+	var b bounds
+	if _, text, ok := strings.Cut(raw, "filter="); ok { // $ may be escaped
+		f := filter{r: r, raw: text}
+		f.advance()
+		f.choice(&b)
+	}
+	r.filtered = b.other
+	none, of, key := span{}, r.resource, b.partition
+	if key.equal != none {
+		r.class = query.PartitionScan
+		r.partition = r.below(r.resource, key.equal)
+		of, key = r.partition, b.row
+		if key.low != none || key.high != none {
+			r.class = query.RowRange
+		}
+		if key.equal != none {
+			r.class, r.rows = query.Point, append(r.rows, r.below(of, key.equal))
 			return
 		}
+	} else if key.low != none && key.high != none {
+		r.class = query.PartitionRange
 	}
-	text, _, _ := strings.Cut(raw[from+name:], "&")
-	filter := add(r, text)
-	for i := bytes.IndexByte(r.in(filter), '+'); i >= 0; i = bytes.IndexByte(r.in(filter), '+') {
-		r.in(filter)[i] = ' '
+	if r.low = of; key.low != none {
+		r.low = r.below(of, key.low)
 	}
-	b := r.conditions(r.unescaped(filter))
-	r.filtered = b.other
-	none := span{}
-	switch {
-	case b.partition == none && b.low != none && b.high != none:
-		r.class, r.low, r.high = query.PartitionRange, b.low, b.high
-	case b.partition == none:
-		r.low, r.high = b.low, b.high
-	case b.row != none:
-		r.class, r.rows = query.Point, append(r.rows, b.row)
-	case b.rowLow != none || b.rowHigh != none:
-		r.class, r.low, r.high = query.RowRange, b.rowLow, b.rowHigh
-	default:
-		r.class = query.PartitionScan
+	if r.high = extend(r, of, 1, ""); key.high != none {
+		r.high = r.below(of, key.high)
 	}
-	r.partition = b.partition
 }
 
-// conditions returns the conditions on the keys that all rows of the filter meet: those of
-// a filter without or and not, otherwise those outside of parentheses.
-func (r *request) conditions(filter span) bounds {
-	var all, outer bounds
-	depth, choice, outerChoice, negated := 0, false, false, false
-	text := r.in(filter)
-	for i := 0; i < len(text); {
-		switch c := text[i]; c {
-		case ' ':
-			i++
-			continue
-		case '(':
-			depth++
-			i++
-			continue
-		case ')':
-			depth--
-			negated = false
-			i++
-			continue
+// below returns the place of the key that a condition compares with.
+func (r *request) below(of, condition span) span {
+	key, _ := constant(r.window[condition.from:condition.to])
+	return extend(r, of, 0, key)
+}
+
+// bounds are the constants of the conditions on the keys that all rows of a filter meet, in
+// request.window. Those without a condition are zero.
+type bounds struct {
+	partition, row struct{ equal, low, high span } // eq, ge or gt, le or lt
+	other          bool                            // another condition
+}
+
+// filter reads a filter from left to right, and writes it to request.window without the
+// percent encoding. It stores no pointers, which would cost while garbage is collected.
+type filter struct {
+	r     *request
+	raw   string
+	at    int // in raw
+	token span
+}
+
+// text returns the text of a token.
+func (f *filter) text(token span) []byte { return f.r.window[token.from:token.to] }
+
+// advance reads the next word, constant or parenthesis.
+func (f *filter) advance() {
+	raw, window := f.raw, f.r.window
+	at, start, quoted := f.at, f.token.to, false
+	to := start
+	for at < len(raw) && raw[at] != '&' && int(to) < len(window) {
+		c, width := raw[at], 1
+		if c <= '+' { // all that has a meaning
+			c, width = decoded(raw, at, '+')
+			bracket := c == '(' || c == ')'
+			switch {
+			case c == '\'':
+				quoted = !quoted // a doubled quote leaves and enters again
+			case quoted:
+			case (bracket || c == ' ') && to > start:
+				f.at, f.token = at, span{start, to}
+				return
+			case c == ' ':
+				at += width
+				continue
+			case bracket:
+				window[to] = c
+				f.at, f.token = at+width, span{start, to + 1}
+				return
+			}
 		}
-		word := token(text[i:])
-		i += len(word)
-		switch string(word) {
-		case "and":
-			continue
-		case "or":
-			choice, outerChoice = true, outerChoice || depth <= 0
-			continue
-		case "not":
-			choice, negated = true, true
-			continue
-		}
-		i = skipSpaces(text, i)
-		operator := token(text[i:])
-		i = skipSpaces(text, i+len(operator))
-		value := literal(text[i:])
-		s := span{filter.from + int32(i), filter.from + int32(i+len(value))}
-		i += max(len(value), 1)
-		if len(value) >= 2 {
-			s.from, s.to = s.from+1, s.to-1
-		}
-		all.add(word, operator, s)
-		if depth <= 0 && !negated {
-			outer.add(word, operator, s)
-		}
-		negated = negated && depth > 0
+		window[to] = c
+		to++
+		at += width
 	}
-	found := all
+	f.at, f.token = at, span{start, to}
+}
+
+// take reads a token if it is the next one.
+func (f *filter) take(token string) bool {
+	if string(f.text(f.token)) != token {
+		return false
+	}
+	f.advance()
+	return true
+}
+
+// choice reads conditions that or joins. With more than one, rows need to meet none of them.
+func (f *filter) choice(b *bounds) {
+	before := *b
+	f.all(b)
+	for f.take("or") {
+		f.all(&bounds{})
+		*b = before
+		b.other = true
+	}
+}
+
+// all reads conditions that and joins.
+func (f *filter) all(b *bounds) {
+	for f.condition(b); f.take("and"); {
+		f.condition(b)
+	}
+}
+
+func (f *filter) condition(b *bounds) {
 	switch {
-	case outerChoice:
-		found = bounds{}
-	case choice:
-		found = outer
+	case f.take("not"):
+		f.condition(&bounds{})
+		b.other = true
+	case f.take("("):
+		f.choice(b)
+		f.take(")")
+	default:
+		name := f.token
+		f.advance()
+		operator := f.token
+		f.advance()
+		value := f.token
+		f.advance()
+		b.add(f.text(name), f.text(operator), value)
 	}
-	found.other = all.other || choice
-	for _, s := range []*span{&found.partition, &found.low, &found.high, &found.row, &found.rowLow, &found.rowHigh} {
-		*s = r.unquoted(*s)
-	}
-	return found
 }
 
 func (b *bounds) add(name, operator []byte, value span) {
-	var equal, low, high *span
-	switch string(name) {
-	case "PartitionKey":
-		equal, low, high = &b.partition, &b.low, &b.high
-	case "RowKey":
-		equal, low, high = &b.row, &b.rowLow, &b.rowHigh
-	default:
-		b.other = true
-		return
+	key := &b.partition
+	if string(name) == "RowKey" {
+		key = &b.row
+	} else if string(name) != "PartitionKey" {
+		operator = nil
 	}
 	switch string(operator) {
 	case "eq":
-		*equal = value
+		key.equal = value
 	case "ge", "gt":
-		*low = value
+		key.low = value
 	case "le", "lt":
-		*high = value
+		key.high = value
 	default:
 		b.other = true
 	}
-}
-
-// skipSpaces returns the index of the first byte from i that is not a space.
-func skipSpaces(text []byte, i int) int {
-	for i < len(text) && text[i] == ' ' {
-		i++
-	}
-	return i
-}
-
-// token returns the word at the start of text.
-func token(text []byte) []byte {
-	for i, c := range text {
-		if c == ' ' || c == '(' || c == ')' || c == '\'' {
-			return text[:max(i, min(1, len(text)))]
-		}
-	}
-	return text
-}
-
-// literal returns the constant at the start of text, with its quotes.
-func literal(text []byte) []byte {
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\'':
-			quoted = !quoted // a doubled quote leaves and enters again
-		case !quoted && (c == ' ' || c == ')'):
-			return text[:i]
-		}
-	}
-	return text
 }

@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/azpatterns/azpatterns/internal/limit"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 // Options are the options of [NewMeter]. The zero value is valid.
@@ -30,10 +28,12 @@ type Options struct {
 
 // Meter counts what the requests of its clients cost, by key. See the package
 // documentation. It occupies at most 8 MiB, whatever the number of keys. A Meter is safe
-// for concurrent use. NewMeter makes it; the zero Meter is not valid.
+// for concurrent use. NewMeter makes it; the zero Meter counts nothing.
 type Meter struct {
 	label    func(string) string
 	clock    func() time.Time // nil for time.Now
+	began    time.Time
+	seed     maphash.Seed
 	requests sync.Pool
 	pages    sync.Pool
 	sequence atomic.Uint32
@@ -42,10 +42,10 @@ type Meter struct {
 	trace    *httptrace.ClientTrace
 
 	mu         sync.Mutex
-	began      time.Time
-	minute     int64 // of the last flush
-	records    int   // since the buckets were balanced
-	resources  map[resourceKey]*resource
+	jumped     time.Duration // by how much the clock was set, or the machine slept
+	minute     int64         // of the last flush
+	records    int           // since the buckets were balanced
+	resources  map[string]*resource
 	recent     *resource // of the last request
 	buckets    buckets
 	partitions top
@@ -54,16 +54,16 @@ type Meter struct {
 
 // NewMeter returns a Meter without data. nil means the zero Options.
 func NewMeter(opts *Options) *Meter {
-	m := &Meter{resources: map[resourceKey]*resource{}}
+	m := &Meter{label: Label, seed: maphash.MakeSeed(), resources: map[string]*resource{}}
+	if opts != nil && opts.Label != nil {
+		m.label = opts.Label
+	}
 	if opts != nil {
-		m.label, m.clock = opts.Label, opts.Clock
+		m.clock = opts.Clock
 	}
 	m.began = m.now()
-	if m.label == nil {
-		m.label = Label
-	}
 	m.requests.New = func() any { return &request{window: new([16 << 10]byte)} }
-	m.pages.New = func() any { return new(page) }
+	m.pages.New = func() any { return new(pages) }
 	m.trace = &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		if info.Conn == nil {
 			return // a transport that reports no connections
@@ -74,8 +74,6 @@ func NewMeter(opts *Options) *Meter {
 		}
 	}}
 	m.buckets.list = []*bucket{{series: new(series)}}
-	seed := maphash.MakeSeed()
-	m.partitions.seed, m.rows.seed = seed, seed
 	return m
 }
 
@@ -86,10 +84,11 @@ func NewMeter(opts *Options) *Meter {
 //
 // It also works without Accelerate, and before it. The meter is part of the transport, so
 // that it observes each try of a request as it is sent: it changes none, and adds no error.
-// A transport that is set later needs Attach again. nil options are ignored. The targets of the service apply to an
-// account, so use one Meter for each.
+// A transport that is set later needs Attach again. Attach ignores nil options, and options
+// to which the meter is attached. The targets of the service apply to an account, so use one
+// Meter for each.
 func (m *Meter) Attach(opts *azcore.ClientOptions) {
-	if opts == nil {
+	if opts == nil || m == nil || m.resources == nil {
 		return
 	}
 	if t, ok := opts.Transport.(*transport); !ok || t.m != m {
@@ -102,6 +101,15 @@ func (m *Meter) now() time.Time {
 		return m.clock()
 	}
 	return time.Now()
+}
+
+// elapsed returns the time since the meter began. That of the process is monotonic, and
+// faster to read than time.Now.
+func (m *Meter) elapsed() time.Duration {
+	if m.clock != nil {
+		return m.clock().Sub(m.began)
+	}
+	return time.Since(m.began)
 }
 
 type transport struct {
@@ -121,16 +129,11 @@ func (t *transport) Do(raw *http.Request) (*http.Response, error) {
 	if m.sequence.Add(1)%traceEvery == 0 {
 		raw = raw.WithContext(httptrace.WithClientTrace(raw.Context(), m.trace))
 	}
-	began := time.Now()
+	began := m.elapsed()
 	resp, err := t.inner.Do(raw)
-	r.finish(began, resp, err)
-	if m.clock != nil {
-		r.at = m.clock()
-	}
+	r.finish(began, m.elapsed(), resp, err)
 	if r.ok && (r.kind == kindQuery || r.kind == kindPoll) && resp.Body != nil {
-		p := m.pages.Get().(*page)
-		*p = page{ReadCloser: resp.Body, m: m, r: r}
-		resp.Body = p
+		m.wrap(resp, r)
 		return resp, err
 	}
 	m.record(r)
@@ -142,134 +145,97 @@ func (t *transport) Do(raw *http.Request) (*http.Response, error) {
 func (m *Meter) record(r *request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	minute := r.at.Unix() / 60
-	if minute > m.minute || m.records >= 1<<14 && len(m.buckets.list) < maxBuckets {
-		m.advance(r.at)
+	at := m.began.Add(m.jumped + r.at)
+	minute := at.Unix() / 60
+	if minute > m.minute || minute < m.minute-60 || m.records >= 1<<14 && len(m.buckets.list) < maxBuckets {
+		m.advance(at)
 	}
 	m.records++
 	s := m.resource(r)
-	s.count(r, m.rows.seed)
-
-	p := s.start
-	p.append(r.in(r.partition))
-	l := load{transactions: r.weight, transferred: r.bytes * r.weight, milliseconds: r.millis * r.weight}
-	if r.repeated {
-		l[retries] = r.weight
-	}
-	if r.rejected {
-		l[throttled] = r.weight
-	}
-	kind := writes
-	if r.kind == kindRead || r.kind == kindQuery || r.kind == kindPoll {
-		kind = reads
-	}
-	l[kind] = r.entities * r.weight
-	if r.service == 't' && (r.kind != kindQuery || r.class <= query.PartitionScan) && r.kind != kindOther {
-		m.partitions.count(&p, &l, minute)
-	}
-	if len(r.rows) == 0 {
-		m.countRange(s, r, p, &l)
-		return
+	l := r.load()
+	partition, row := r.in(r.partition), uint64(0)
+	hash := maphash.Bytes(m.seed, partition)
+	table := r.text[0] == 't'
+	if table && len(partition) > 0 {
+		m.partitions.count(hash, partition, &l, minute)
 	}
 	if n := float64(len(r.rows)); n > 1 {
 		for i := range l {
 			l[i] /= n
 		}
 	}
-	length := p.n
-	for _, row := range r.rows {
-		p.n = length
-		p.append(separator, r.in(row))
-		i := m.buckets.find(p.bytes())
-		m.buckets.count(i, &l)
-		m.buckets.list[i].keep(&p)
-		if r.service == 't' && r.kind != kindQuery {
-			m.rows.count(&p, &l, minute)
+	for _, at := range r.rows {
+		place := r.in(at)
+		e := m.buckets.list[m.buckets.find(place)]
+		e.now.add(&l)
+		e.keep(place)
+		if table && r.kind != kindQuery {
+			row = maphash.Bytes(m.seed, place)
+			m.rows.count(row, place, &l, minute)
 		}
 	}
+	if len(r.rows) == 0 {
+		m.countRange(s, r, &l)
+	}
+	s.count(r, minute, hash, row)
 }
 
 // countRange adds a page to one of the buckets that its query reads. The next page is added
 // to the next bucket: which rows a page contains is not known without decoding it.
-func (m *Meter) countRange(s *resource, r *request, from place, l *load) {
-	to := from
-	low, high := r.in(r.low), r.in(r.high)
-	if len(r.in(r.partition)) > 0 {
-		from.append(separator, low)
-		if len(high) > 0 {
-			to.append(separator, high)
-		} else {
-			to.append([]byte{1})
-		}
-	} else {
-		from.append(low)
-		if len(high) > 0 {
-			to.append(high)
-		} else {
-			to.n = s.start.n - 1
-			to.append([]byte{1})
-		}
-	}
-	first, last := m.buckets.find(from.bytes()), m.buckets.find(to.bytes())
-	i := first
+func (m *Meter) countRange(s *resource, r *request, l *load) {
+	first, last := m.buckets.find(r.in(r.low)), m.buckets.find(r.in(r.high))
 	if last > first {
-		i += s.pages % (last - first + 1)
+		first += s.pages % (last - first + 1)
 		s.pages++
 	}
-	m.buckets.count(i, l)
-}
-
-type resourceKey struct {
-	service byte
-	name    string
+	m.buckets.list[first].now.add(l)
 }
 
 // resource returns the counters of the resource of a request.
 func (m *Meter) resource(r *request) *resource {
-	if r.inBatch == (span{}) && m.recent != nil && m.recent.key == (resourceKey{r.service, r.resource}) {
-		return m.recent
-	}
-	s := m.resources[resourceKey{r.service, r.resource}]
-	if r.inBatch != (span{}) {
-		s = m.resources[resourceKey{r.service, string(r.in(r.inBatch))}]
-	}
-	if s == nil {
-		s = m.addResource(r.service, r.resource+string(r.in(r.inBatch)))
-	}
-	m.recent = s
-	return s
-}
-
-func (m *Meter) addResource(service byte, name string) *resource {
-	if len(m.resources) >= maxResources || len(name) > 63 {
-		service, name = 't', "(others)"
-		if s := m.resources[resourceKey{service, name}]; s != nil {
-			return s
+	name := r.in(r.resource)
+	if m.recent == nil || m.recent.name != string(name) {
+		m.recent = m.resources[string(name)]
+		if m.recent == nil {
+			m.recent = m.addResource(string(name))
 		}
 	}
-	name = strings.Clone(name)
-	s := &resource{key: resourceKey{service, name}, low: [2]place{aboveAll, aboveAll}}
-	s.start.append([]byte{service}, []byte(name), separator)
-	m.resources[s.key] = s
-	if len(m.buckets.list) == maxBuckets {
-		m.buckets.mergeColdest()
+	return m.recent
+}
+
+// others is the resource of the requests for more resources than a meter distinguishes.
+const others = "t(others)"
+
+func (m *Meter) addResource(name string) *resource {
+	if s := m.resources[others]; s != nil && name != others {
+		return s
 	}
-	m.buckets.start(string(service) + name)
+	if len(m.resources) >= maxResources || len(name) > 64 {
+		name = others
+	}
+	s := &resource{name: name, low: [2]place{aboveAll, aboveAll}}
+	m.resources[name] = s
+	if len(m.buckets.list) == maxBuckets {
+		m.buckets.merge(m.buckets.coldest())
+	}
+	m.buckets.start(name)
 	return s
 }
 
 // advance moves what was counted to the series, and starts a minute.
 func (m *Meter) advance(now time.Time) {
-	if now.Before(m.buckets.at) {
-		now = m.buckets.at // of a request that ended before another that was recorded first
+	if back := m.buckets.at.Sub(now); back > time.Hour {
+		m.buckets.rewind(now) // the clock was set back
+	} else if back > 0 {
+		now = m.buckets.at // requests ended out of order
 	}
 	m.buckets.flush(now)
 	before, minute := m.minute, now.Unix()/60
 	if len(m.buckets.list) < maxBuckets || minute/10 != before/10 {
 		m.buckets.balance()
 	}
-	m.records = 0
-	m.minute = minute
+	m.records, m.minute = 0, minute
+	m.jumped = (m.now().Round(0).Sub(m.began.Round(0)) - m.elapsed()).Truncate(time.Second)
 	if before == 0 {
 		return
 	}
@@ -279,6 +245,11 @@ func (m *Meter) advance(now time.Time) {
 		}
 		m.partitions.age()
 		m.rows.age()
+	}
+	if minute/1440 != before/1440 {
+		for _, e := range m.buckets.list {
+			e.weight /= 2
+		}
 	}
 	if span := int64(generation / time.Minute); minute/span != before/span {
 		for _, s := range m.resources {

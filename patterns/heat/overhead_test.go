@@ -22,9 +22,14 @@ func (i instant) Do(*http.Request) (*http.Response, error) { return i.resp, nil 
 func BenchmarkOverhead(b *testing.B) {
 	const host = "https://account.table.core.windows.net"
 	const filter = "?%24filter=PartitionKey%20eq%20%27Sales_000123%27%20and%20RowKey%20ge%20%2700001000%27"
+	var transaction strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&transaction, "--changeset\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nPUT %s/Orders(PartitionKey='Sales_000123',RowKey='%08d') HTTP/1.1\r\nAccept: application/json\r\n\r\n{\"Text\":\"%s\"}\r\n", host, i, strings.Repeat("x", 200))
+	}
 	for _, s := range []struct{ name, method, url, body, reply string }{
 		{"Get", http.MethodGet, host + "/Orders(PartitionKey='Sales_000123',RowKey='00001234')", "", "{}"},
 		{"Insert", http.MethodPost, host + "/Orders", `{"Age":3,"PartitionKey":"Sales_000123","RowKey":"00001234","Text":"` + strings.Repeat("x", 200) + `"}`, "{}"},
+		{"Transaction100", http.MethodPost, host + "/$batch", transaction.String(), "{}"},
 		{"Query", http.MethodGet, host + "/Orders()" + filter, "", `{"value":[{"PartitionKey":"Sales_000123"}]}`},
 		{"Blob", http.MethodGet, "https://account.blob.core.windows.net/photos/2026/01.jpg", "", "{}"},
 		{"Send", http.MethodPost, "https://account.queue.core.windows.net/jobs/messages", "", "{}"},

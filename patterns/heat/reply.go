@@ -6,12 +6,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
 // outcome is what became of a try.
 type outcome struct {
-	at       time.Time
+	at       time.Duration // see [Meter.elapsed]
 	millis   float64
 	entities float64 // read or written
 	bytes    float64 // sent and received
@@ -22,9 +23,8 @@ type outcome struct {
 }
 
 // finish reads the reply, except for the body.
-func (r *request) finish(began time.Time, resp *http.Response, err error) {
-	took := time.Since(began)
-	r.outcome = outcome{at: began.Add(took), millis: float64(took) / float64(time.Millisecond), bytes: float64(r.sent), weight: 1}
+func (r *request) finish(began, at time.Duration, resp *http.Response, err error) {
+	r.outcome = outcome{at: at, millis: float64(at-began) / float64(time.Millisecond), bytes: float64(r.sent), weight: 1}
 	if err != nil || resp == nil {
 		r.repeated = !errors.Is(err, context.Canceled)
 		return
@@ -44,90 +44,74 @@ func (r *request) finish(began time.Time, resp *http.Response, err error) {
 	}
 }
 
-// What begins a row of a page, and a message. No row contains an object, and a quote within
-// a value is escaped, so the rows can be counted without decoding them.
-var (
-	firstRow  = []byte(`"value":[{"`)
-	nextRow   = []byte(`},{"`)
-	messageID = []byte(`<MessageId>`)
-)
-
-// page counts the rows of a page, or messages, while the client reads the body.
+// page counts the rows of a page, or messages, while the client reads the body. A page is
+// never used again, so that a client may close it twice, and while it reads.
 type page struct {
 	io.ReadCloser
-	m    *Meter
-	r    *request // nil after it was counted
-	rows int
-	read int64
-	tail [16]byte // the last bytes that were read before
-	kept int
-	end  bool
+	m        *Meter
+	r        atomic.Pointer[request] // nil after it was counted
+	mark     [2]byte                 // begins each row or message
+	half     bool                    // the last read ended within a mark
+	rows     atomic.Int64
+	received atomic.Int64
 }
 
+// pages are allocated together: one allocation for so many requests.
+type pages struct {
+	page [traceEvery]page
+	used int
+}
+
+// wrap makes a page the body of resp. It takes r.
+func (m *Meter) wrap(resp *http.Response, r *request) {
+	all := m.pages.Get().(*pages)
+	p := &all.page[all.used]
+	if all.used++; all.used < len(all.page) {
+		m.pages.Put(all)
+	}
+	p.ReadCloser, p.m, p.mark = resp.Body, m, [2]byte{'{', '"'}
+	if r.kind == kindPoll {
+		p.mark = [2]byte{'<', 'I'} // InsertionTime
+	} else {
+		p.rows.Store(-1) // the page is an object, too
+	}
+	p.r.Store(r)
+	resp.Body = p
+}
+
+// Read counts the marks. They occur in no value, except for a string that ends with a brace:
+// quotes within strings, and < in XML, are escaped.
 func (p *page) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
-	if p.r != nil && n > 0 {
-		p.take(b[:n])
+	if data := b[:n]; n > 0 {
+		marks := bytes.Count(data, p.mark[:])
+		if p.half && data[0] == p.mark[1] {
+			marks++
+		}
+		p.half = data[n-1] == p.mark[0]
+		p.rows.Add(int64(marks))
+		p.received.Add(int64(n))
 	}
 	if err == io.EOF {
-		p.end = true
 		p.count()
 	}
 	return n, err
 }
 
-// take counts in data, and in what data and the bytes before it have in common.
-func (p *page) take(data []byte) {
-	p.read += int64(len(data))
-	if p.r.kind == kindPoll {
-		p.find(data, messageID)
-	} else {
-		if p.rows == 0 {
-			p.find(data, firstRow)
-		}
-		p.find(data, nextRow)
-	}
-	keep := data
-	if len(data) < len(p.tail) {
-		p.kept = copy(p.tail[:], p.tail[max(0, p.kept+len(data)-len(p.tail)):p.kept])
-	} else {
-		p.kept, keep = 0, data[len(data)-len(p.tail):]
-	}
-	p.kept += copy(p.tail[p.kept:], keep)
-}
-
-func (p *page) find(data, what []byte) {
-	p.rows += bytes.Count(data, what)
-	if p.kept == 0 {
-		return
-	}
-	before := min(p.kept, len(what)-1)
-	var joint [32]byte
-	n := copy(joint[:], p.tail[p.kept-before:p.kept])
-	n += copy(joint[n:], data[:min(len(data), len(what)-1)])
-	p.rows += bytes.Count(joint[:n], what)
+// Close counts what was read.
+func (p *page) Close() error {
+	p.count()
+	return p.ReadCloser.Close()
 }
 
 // count records the page.
 func (p *page) count() {
-	if p.r == nil {
+	r := p.r.Swap(nil)
+	if r == nil {
 		return
 	}
-	p.r.entities = float64(p.rows)
-	p.r.bytes = float64(p.r.sent + p.read)
-	p.m.record(p.r)
-	p.m.requests.Put(p.r)
-	p.r = nil
-}
-
-// Close counts what was read. A page that was read to its end is used again: azcore and
-// package patterns, which alone receive this body, do not touch it any more.
-func (p *page) Close() error {
-	p.count()
-	err, m := p.ReadCloser.Close(), p.m
-	if p.end {
-		*p = page{ReadCloser: http.NoBody, m: m}
-		m.pages.Put(p)
-	}
-	return err
+	r.entities = float64(max(p.rows.Load(), 0))
+	r.bytes = float64(r.sent + p.received.Load())
+	p.m.record(r)
+	p.m.requests.Put(r)
 }

@@ -25,23 +25,21 @@ type span struct{ from, to int32 }
 // request is what a meter reads from one try of a request. Requests are pooled, so that
 // reading them allocates nothing.
 type request struct {
-	service   byte // 't', 'q' or 'b'
 	kind      kind
-	resource  string // the table, queue or container; part of the URL
-	inBatch   span   // the table of a transaction
 	class     query.Class
-	filtered  bool // a query with a condition that the keys do not answer
-	next      bool // a later page of a query
-	insert    bool // of a new row, as far as the method shows
-	partition span
+	filtered  bool   // a query with a condition that the keys do not answer
+	next      bool   // a later page of a query
+	waits     bool   // the key of the last row is in the JSON that follows
+	resource  span   // this and the following are places, see [place]
+	partition span   // empty without a partition key
 	rows      []span // one for each entity that is addressed; none in a query
-	low, high span   // row keys of a query in one partition, or its partition keys
+	low, high span   // between which a query reads
 	sent      int64  // bytes
 
 	outcome
 
-	text   []byte // the keys
-	window *[16 << 10]byte
+	text   []byte
+	window *[16 << 10]byte // of the URL or the body
 }
 
 // read reads what raw is about to send. It changes nothing: a body is read only if it can
@@ -50,33 +48,47 @@ func (r *request) read(raw *http.Request) {
 	*r = request{text: r.text[:0], rows: r.rows[:0], window: r.window, sent: max(raw.ContentLength, 0)}
 	host, path := raw.URL.Host, raw.URL.Path
 	last := path[strings.LastIndexByte(path, '/')+1:]
-	accept := ""
-	if values := raw.Header["Accept"]; len(values) > 0 {
-		accept = values[0]
-	}
+	service := serviceOf(host)
 	switch {
-	case strings.Contains(host, ".table.") || last == "$batch" || strings.HasPrefix(accept, "application/json"):
-		r.service = 't'
+	case service == 't' || last == "$batch" || service == 0 && acceptsJSON(raw):
 		r.table(raw, last)
-	case strings.Contains(host, ".queue.") || strings.Contains(path, "/messages"):
-		r.service = 'q'
-		r.queue(raw, path)
+	case service == 'q' || service == 0 && strings.Contains(path, "/messages"):
+		r.queue(raw.Method, path)
 	default:
-		r.service = 'b'
-		if !strings.Contains(host, ".blob.") { // an emulator's path starts with the account
+		if service == 0 { // an emulator's path starts with the account
 			_, path, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		}
-		r.blob(raw, strings.TrimPrefix(path, "/"))
+		r.blob(raw.Method, strings.TrimPrefix(path, "/"))
 	}
+}
+
+// serviceOf returns the first letter of the service in the name of a host, or 0.
+func serviceOf(host string) byte {
+	for {
+		i := strings.IndexByte(host, '.')
+		if i < 0 {
+			return 0
+		}
+		host = host[i+1:]
+		for _, service := range [...]string{"table.", "queue.", "blob."} {
+			if strings.HasPrefix(host, service) {
+				return service[0]
+			}
+		}
+	}
+}
+
+func acceptsJSON(raw *http.Request) bool {
+	accept := raw.Header["Accept"]
+	return len(accept) > 0 && strings.HasPrefix(accept[0], "application/json")
 }
 
 func (r *request) table(raw *http.Request, last string) {
 	name, keys, addressed := strings.Cut(last, "(")
-	r.resource = name
+	r.begin('t', name)
 	switch {
 	case last == "$batch":
 		r.kind = kindBatch
-		r.resource = ""
 		r.body(raw)
 	case name == "Tables" || name == "" || strings.Contains(raw.URL.RawQuery, "comp="):
 	case addressed && keys != ")":
@@ -84,47 +96,61 @@ func (r *request) table(raw *http.Request, last string) {
 		if raw.Method == http.MethodGet {
 			r.kind = kindRead
 		}
-		r.address(add(r, last))
+		r.operation(r.window[:copy(r.window[:], keys)])
 	case raw.Method == http.MethodGet:
 		r.kind = kindQuery
 		r.query(raw.URL.RawQuery)
 	case raw.Method == http.MethodPost:
-		r.kind, r.insert = kindWrite, true
+		r.kind = kindWrite
+		r.operation(nil)
 		r.body(raw)
 	}
 }
 
-func (r *request) queue(raw *http.Request, path string) {
-	before, id, messages := strings.Cut(path, "/messages")
-	r.resource = before[strings.LastIndexByte(before, '/')+1:]
+func (r *request) queue(method, path string) {
+	before, _, messages := strings.Cut(path, "/messages")
+	r.begin('q', before[strings.LastIndexByte(before, '/')+1:])
 	switch {
 	case !messages:
-	case raw.Method == http.MethodGet:
+	case method == http.MethodGet:
 		r.kind = kindPoll
 	default:
 		r.kind = kindWrite
-		r.rows = append(r.rows, add(r, strings.TrimPrefix(id, "/")))
+		r.rows = append(r.rows, r.resource)
 	}
 }
 
-func (r *request) blob(raw *http.Request, path string) {
-	container, name, ok := strings.Cut(path, "/")
-	r.resource = container
-	if !ok || name == "" {
+func (r *request) blob(method, path string) {
+	container, name, _ := strings.Cut(path, "/")
+	r.begin('b', container)
+	if name == "" {
 		return
 	}
 	r.kind = kindWrite
-	if raw.Method == http.MethodGet || raw.Method == http.MethodHead {
+	if method == http.MethodGet || method == http.MethodHead {
 		r.kind = kindRead
 	}
-	r.partition = add(r, name)
-	r.rows = append(r.rows, span{})
+	r.partition = extend(r, r.resource, 0, name)
+	r.rows = append(r.rows, r.partition)
 }
 
-// add copies s to the text of r.
-func add[S []byte | string](r *request, s S) span {
-	from := int32(len(r.text))
-	r.text = append(r.text, s...)
+// begin sets the resource.
+func (r *request) begin(service byte, name string) {
+	r.text = append(append(r.text[:0], service), name...)
+	r.resource = span{0, int32(len(r.text))}
+	r.low, r.high = r.resource, r.resource
+}
+
+// extend returns the place of a key below another place. With the separator 1 it returns
+// the end of all such places.
+func extend[S []byte | string](r *request, under span, separator byte, key S) span {
+	from := under.from
+	if int(under.to) < len(r.text) {
+		from = int32(len(r.text))
+		r.text = append(r.text, r.in(under)...)
+	}
+	r.text = append(append(r.text, separator), key...)
+	r.text = r.text[:min(len(r.text), int(from)+maxKey)]
 	return span{from, int32(len(r.text))}
 }
 

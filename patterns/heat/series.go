@@ -26,6 +26,26 @@ func (l *load) add(o *load) {
 // entities returns what counts against the targets of a partition.
 func (l *load) entities() float64 { return l[reads] + l[writes] }
 
+// weight returns what a key range is divided for. Requests that read nothing cost, too.
+func (l *load) weight() float64 { return l.entities() + l[transactions] }
+
+// load returns what a request caused.
+func (r *request) load() load {
+	l := load{transactions: r.weight, transferred: r.bytes * r.weight, milliseconds: r.millis * r.weight}
+	if r.repeated {
+		l[retries] = r.weight
+	}
+	if r.rejected {
+		l[throttled] = r.weight
+	}
+	kind := writes
+	if r.kind == kindRead || r.kind == kindQuery || r.kind == kindPoll {
+		kind = reads
+	}
+	l[kind] = r.entities * r.weight
+	return l
+}
+
 // cell is a load as it is stored.
 type cell [figures]float32
 
@@ -67,7 +87,7 @@ func (r *resolution) start(step int64) time.Time {
 }
 
 // cell returns the index of a step's cell: each resolution is a ring.
-func (r *resolution) cell(step int64) int { return r.from + int(step%r.count) }
+func (r *resolution) cell(step int64) int { return r.from + int(uint64(step)%uint64(r.count)) }
 
 // series are the loads of one key range over time, in all resolutions.
 type series [cells]cell
@@ -81,15 +101,4 @@ func (s *series) clear(after, now time.Time) {
 			s[r.cell(step)] = cell{}
 		}
 	}
-}
-
-// weights returns the sum of entities and transactions in each resolution. Requests that
-// read nothing cost, too.
-func (s *series) weights() (w [len(resolutions)]float64) {
-	for i, r := range resolutions {
-		for _, c := range s[r.from : r.from+int(r.count)] {
-			w[i] += float64(c[reads] + c[writes] + c[transactions])
-		}
-	}
-	return w
 }

@@ -1,7 +1,6 @@
 package heat
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +83,7 @@ func (m *Meter) snapshot(now time.Time) *Snapshot {
 				named[name] = n
 			}
 		}
-		s.Resources[string(key.service)+key.name] = named
+		s.Resources[key] = named
 	}
 	if n := m.traced.Load(); n > 0 {
 		s.Resources[""] = map[string]float64{countNames[countTraced]: float64(n), countNames[countDialed]: float64(m.dialed.Load())}
@@ -111,27 +110,6 @@ func (s *series) steps(now time.Time) (out [3][]Step) {
 		}
 	}
 	return out
-}
-
-// list returns the keys with the most load.
-func (t *top) list() []Hot {
-	var list []Hot
-	for i := range t.sets {
-		for j := range t.sets[i].hot {
-			if e := &t.sets[i].hot[j]; e.key.n > 0 && e.total.entities() > 2*e.uncertain {
-				list = append(list, Hot{string(e.key.bytes()), e.total.entities(), e.total[writes], e.uncertain, e.peak, e.peakAt, e.rejected})
-			}
-		}
-	}
-	return hottest(list)
-}
-
-// hottest sorts a list and shortens it.
-func hottest(list []Hot) []Hot {
-	slices.SortFunc(list, func(a, b Hot) int {
-		return cmp.Or(cmp.Compare(b.Peak, a.Peak), cmp.Compare(b.Entities, a.Entities), cmp.Compare(a.Key, b.Key))
-	})
-	return list[:min(len(list), 100)]
 }
 
 // show returns the label of a key.
@@ -174,98 +152,75 @@ func Load(r io.Reader, opts *Options) (*Snapshot, error) {
 // another snapshot divides is divided evenly. It has the labels of the first snapshot. nil
 // snapshots are ignored.
 func Merge(snapshots ...*Snapshot) *Snapshot {
-	sum := &Snapshot{Version: snapshotVersion, Resources: map[string]map[string]float64{}, label: Label}
-	var all buckets
-	partitions, rows := map[string]Hot{}, map[string]Hot{}
-	first := true
-	for _, s := range snapshots {
-		if s == nil {
-			continue
+	m := NewMeter(nil)
+	taken := m.began
+	snapshots = slices.DeleteFunc(slices.Clone(snapshots), func(s *Snapshot) bool { return s == nil })
+	for i, s := range snapshots {
+		if i == 0 || s.Since.Before(m.began) {
+			m.began = s.Since
 		}
-		if first {
-			sum.Since, sum.label, first = s.Since, s.label, false
-		}
-		if s.Since.Before(sum.Since) {
-			sum.Since = s.Since
-		}
-		if s.Taken.After(sum.Taken) {
-			sum.Taken = s.Taken
-		}
-		for name, counted := range s.Resources {
-			if sum.Resources[name] == nil {
-				sum.Resources[name] = map[string]float64{}
-			}
-			for i, n := range counted {
-				sum.Resources[name][i] += n
-			}
+		if i == 0 || s.Taken.After(taken) {
+			taken = s.Taken
 		}
 		for _, r := range s.Ranges {
-			all.start(r.From)
+			m.buckets.start(r.From)
 		}
-		addHot(partitions, s.Partitions)
-		addHot(rows, s.Rows)
 	}
 	for _, s := range snapshots {
-		if s != nil {
-			all.addSnapshot(s, sum.Taken)
-		}
+		m.add(s, taken)
 	}
-	for len(all.list) > maxBuckets {
-		all.mergeColdest()
+	for len(m.buckets.list) > maxBuckets {
+		m.buckets.merge(m.buckets.coldest())
 	}
-	for _, b := range all.list {
-		sum.Ranges = append(sum.Ranges, Range{From: b.from, Steps: b.series.steps(sum.Taken)})
+	sum := m.snapshot(taken)
+	if len(snapshots) > 0 {
+		sum.label = snapshots[0].label
 	}
-	sum.Partitions, sum.Rows = hotList(partitions), hotList(rows)
 	return sum
 }
 
-// addSnapshot adds the loads of a snapshot.
-func (b *buckets) addSnapshot(s *Snapshot, now time.Time) {
-	for i, r := range s.Ranges {
-		first, end := b.find([]byte(r.From)), len(b.list)
-		if i+1 < len(s.Ranges) {
-			end = max(b.find([]byte(s.Ranges[i+1].From)), first+1)
+// add adds the figures of a snapshot, whose ranges start where buckets do.
+func (m *Meter) add(s *Snapshot, now time.Time) {
+	m.traced.Add(uint32(s.Resources[""][countNames[countTraced]]))
+	m.dialed.Add(uint32(s.Resources[""][countNames[countDialed]]))
+	for name, counted := range s.Resources {
+		if name == "" {
+			continue
 		}
-		share := 1 / float64(end-first)
-		for _, e := range b.list[first:end] {
-			for i, steps := range r.Steps {
-				r := &resolutions[i]
-				last := r.at(now)
-				for _, step := range steps {
-					if n := int64(step[0]); n > max(last-r.count, 0) && n <= last {
-						l := load(step[1:])
-						e.series[r.cell(n)].add(&l, share)
-					}
+		if m.resources[name] == nil {
+			m.resources[name] = &resource{name: name}
+		}
+		for i := range counts {
+			m.resources[name].counts[0][i] += counted[countNames[i]]
+		}
+	}
+	m.partitions.merge(s.Partitions, m.seed)
+	m.rows.merge(s.Rows, m.seed)
+	for i, r := range s.Ranges {
+		first, end := m.buckets.find([]byte(r.From)), len(m.buckets.list)
+		if i+1 < len(s.Ranges) {
+			end = max(m.buckets.find([]byte(s.Ranges[i+1].From)), first+1)
+		}
+		for _, e := range m.buckets.list[first:end] {
+			e.weight += e.series.merge(&r, 1/float64(end-first), now)
+		}
+	}
+}
+
+// merge adds a share of the loads of a range, and returns the weight of the last 28 days.
+func (s *series) merge(r *Range, share float64, now time.Time) (weight float64) {
+	for i, steps := range r.Steps {
+		r := &resolutions[i]
+		last := r.at(now)
+		for _, step := range steps {
+			if n := int64(step[0]); n > max(last-r.count, 0) && n <= last {
+				l := load(step[1:])
+				s[r.cell(n)].add(&l, share)
+				if i == len(resolutions)-1 {
+					weight += share * l.weight()
 				}
 			}
 		}
 	}
-}
-
-func addHot(sum map[string]Hot, list []Hot) {
-	for _, h := range list {
-		e, ok := sum[h.Key]
-		if !ok {
-			sum[h.Key] = h
-			continue
-		}
-		switch {
-		case e.PeakAt == h.PeakAt:
-			e.Peak += h.Peak
-		case h.Peak > e.Peak:
-			e.Peak, e.PeakAt = h.Peak, h.PeakAt
-		}
-		e.Entities, e.Written = e.Entities+h.Entities, e.Written+h.Written
-		e.Uncertain, e.Throttled = e.Uncertain+h.Uncertain, e.Throttled+h.Throttled
-		sum[h.Key] = e
-	}
-}
-
-func hotList(sum map[string]Hot) []Hot {
-	list := make([]Hot, 0, len(sum))
-	for _, h := range sum {
-		list = append(list, h)
-	}
-	return hottest(list)
+	return weight
 }

@@ -2,7 +2,6 @@ package heat
 
 import (
 	"bytes"
-	"hash/maphash"
 	"time"
 
 	"github.com/azpatterns/azpatterns/query"
@@ -52,37 +51,36 @@ const (
 
 // resource is a table, a queue or a container.
 type resource struct {
-	key    resourceKey
-	start  place              // of its places
+	name   string             // 't', 'q' or 'b', and the name
 	counts [2][counts]float64 // of the current and of the previous generation
-	low    [2]place           // the first and the last partition key written, in the current and in the previous hour
+	low    [2]place           // the first and the last partition written, in the current and in the previous hour
 	high   [2]place
 	pages  int // pages of queries that the buckets share in turn
 
 	row, partition uint64 // hashes of the last single write
-	wrote          time.Time
+	wrote          time.Duration
 	minute         int64 // of the last poll
 }
 
 // aboveAll sorts after every key: it is no UTF-8.
 var aboveAll = place{text: [maxKey]byte{0xff}, n: 1}
 
-// count adds a finished request to the counters.
-func (s *resource) count(r *request, seed maphash.Seed) {
+// count adds a finished request to the counters. partition and row are hashes.
+func (s *resource) count(r *request, minute int64, partition, row uint64) {
 	c := &s.counts[0]
 	c[countTransactions] += r.weight
 	switch r.kind {
 	case kindQuery:
 		s.countQuery(r)
 	case kindWrite, kindBatch:
-		s.countWrite(r, seed)
+		s.countWrite(r, partition, row)
 	case kindPoll:
 		c[countPolls] += r.weight
 		if r.entities == 0 && r.ok {
 			c[countEmptyPolls] += r.weight
 		}
-		if m := r.at.Unix() / 60; m != s.minute {
-			s.minute = m
+		if minute != s.minute {
+			s.minute = minute
 			c[countPollMinutes]++
 		}
 	}
@@ -107,7 +105,7 @@ func (s *resource) countQuery(r *request) {
 	}
 }
 
-func (s *resource) countWrite(r *request, seed maphash.Seed) {
+func (s *resource) countWrite(r *request, partition, row uint64) {
 	c := &s.counts[0]
 	if r.sent >= largeWrite {
 		c[countLarge] += r.weight
@@ -116,37 +114,33 @@ func (s *resource) countWrite(r *request, seed maphash.Seed) {
 			c[countLargeResent] += float64(r.sent) * r.weight
 		}
 	}
-	if r.service != 't' || !r.ok {
+	if s.name[0] != 't' || !r.ok {
 		return
 	}
 	c[countWritten] += r.entities * r.weight
 	key := r.in(r.partition)
 	known := s.high[0].n > 0 || s.high[1].n > 0
-	low, high := bytes.Compare(key, s.low[0].bytes()), bytes.Compare(key, s.high[0].bytes())
-	if over := min(high, bytes.Compare(key, s.high[1].bytes())); over >= 0 {
-		c[countAscending] += r.entities * r.weight
+	for _, end := range [...]struct {
+		places            *[2]place
+		sign, at, changed int
+	}{{&s.high, 1, countAscending, countLast}, {&s.low, -1, countDescending, countFirst}} {
+		beyond := end.sign * bytes.Compare(key, end.places[0].bytes())
+		over := min(beyond, end.sign*bytes.Compare(key, end.places[1].bytes()))
+		if over >= 0 {
+			c[end.at] += r.entities * r.weight
+		}
 		if over > 0 && known {
-			c[countLast]++
+			c[end.changed]++
 		}
-	}
-	if under := max(low, bytes.Compare(key, s.low[1].bytes())); under <= 0 {
-		c[countDescending] += r.entities * r.weight
-		if under < 0 && known {
-			c[countFirst]++
+		if beyond > 0 {
+			end.places[0].set(key)
 		}
-	}
-	if high > 0 {
-		s.high[0].set(key)
-	}
-	if low < 0 {
-		s.low[0].set(key)
 	}
 	if r.kind != kindWrite || len(r.rows) != 1 {
 		return
 	}
 	c[countSingle] += r.weight
-	partition, row := maphash.Bytes(seed, key), maphash.Bytes(seed, r.in(r.rows[0]))
-	if partition == s.partition && row != s.row && r.at.Sub(s.wrote) <= batchable {
+	if partition == s.partition && row != s.row && r.at-s.wrote <= batchable {
 		c[countBatchable] += r.weight
 	}
 	s.partition, s.row, s.wrote = partition, row, r.at

@@ -1,19 +1,18 @@
 package heat
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math"
+	"slices"
 )
 
 // hot counts the load of one partition or row.
 type hot struct {
-	key       place
-	total     load
-	uncertain float64 // entities that other keys may have caused
-	minute    int64   // of now
-	now, peak float64 // entities in the current and in the busiest minute
-	peakAt    int64   // the busiest minute
-	rejected  float64 // throttled transactions
+	key    place
+	Hot            // without Key
+	minute int64   // of now
+	now    float64 // entities in the current minute
 }
 
 const (
@@ -24,61 +23,92 @@ const (
 // top finds the keys with the most load among any number of keys, in constant memory: the
 // Space-Saving algorithm of Metwally, Agrawal and El Abbadi (2005), in sets like those of a
 // processor's cache. A key with more than an eighth of the load of its set is never missed.
-type top struct {
-	seed maphash.Seed
-	sets [sets]struct {
-		hashes [ways]uint64
-		hot    [ways]hot
-	}
+type top [sets]struct {
+	hashes [ways]uint64
+	hot    [ways]hot
 }
 
-// count adds a load to a key.
-func (t *top) count(p *place, l *load, minute int64) {
-	hash := maphash.Bytes(t.seed, p.bytes())
-	set := &t.sets[hash%sets]
+// find returns the counters of a key. If the key is new, it replaces the one with the least
+// load, and inherits its load: others may have caused as much.
+func (t *top) find(hash uint64, key []byte) *hot {
+	set := &t[hash%sets]
 	for i, h := range set.hashes {
 		if h == hash {
-			set.hot[i].count(l, minute)
-			return
+			return &set.hot[i]
 		}
 	}
 	least := 0
 	for i := range set.hot {
-		if set.hot[i].total.entities() < set.hot[least].total.entities() {
+		if set.hot[i].Entities < set.hot[least].Entities {
 			least = i
 		}
 	}
-	e := &set.hot[least]
 	set.hashes[least] = hash
-	inherited := e.total.entities()
-	e.key = *p
-	e.total = load{reads: inherited}
-	e.uncertain, e.now, e.peak, e.minute, e.rejected = inherited, 0, 0, minute, 0
-	e.count(l, minute)
+	e := &set.hot[least]
+	e.key.set(key)
+	e.Hot = Hot{Entities: e.Entities, Uncertain: e.Entities}
+	e.now, e.minute = 0, 0
+	return e
 }
 
-func (e *hot) count(l *load, minute int64) {
+// count adds a load to a key.
+func (t *top) count(hash uint64, key []byte, l *load, minute int64) {
+	e := t.find(hash, key)
 	if e.minute != minute {
 		e.minute, e.now = minute, 0
 	}
 	e.now += l.entities()
-	if e.now > e.peak {
-		e.peak, e.peakAt = e.now, minute
+	if e.now > e.Peak {
+		e.Peak, e.PeakAt = e.now, minute
 	}
-	e.total.add(l)
-	e.rejected += l[throttled]
+	e.Entities += l.entities()
+	e.Written += l[writes]
+	e.Throttled += l[throttled]
 }
 
 // age halves all counts, so that keys which were busy long ago make room.
 func (t *top) age() {
-	for i := range t.sets {
-		for j := range t.sets[i].hot {
-			e := &t.sets[i].hot[j]
-			for f := range e.total {
-				e.total[f] = math.Floor(e.total[f] / 2)
+	for i := range t {
+		for j := range t[i].hot {
+			e := &t[i].hot[j]
+			for _, n := range []*float64{&e.Entities, &e.Written, &e.Uncertain, &e.Throttled} {
+				*n = math.Floor(*n / 2)
 			}
-			e.uncertain = math.Floor(e.uncertain / 2)
-			e.rejected = math.Floor(e.rejected / 2)
 		}
+	}
+}
+
+// list returns the keys with the most load.
+func (t *top) list() []Hot {
+	var list []Hot
+	for i := range t {
+		for j := range t[i].hot {
+			if e := &t[i].hot[j]; e.key.n > 0 && e.Entities > 2*e.Uncertain {
+				h := e.Hot
+				h.Key = string(e.key.bytes())
+				list = append(list, h)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Hot) int {
+		return cmp.Or(cmp.Compare(b.Peak, a.Peak), cmp.Compare(b.Entities, a.Entities), cmp.Compare(a.Key, b.Key))
+	})
+	return list[:min(len(list), 100)]
+}
+
+// merge adds what another meter counted.
+func (t *top) merge(list []Hot, seed maphash.Seed) {
+	for _, h := range list {
+		e := t.find(maphash.String(seed, h.Key), []byte(h.Key))
+		switch {
+		case e.PeakAt == h.PeakAt:
+			e.Peak += h.Peak
+		case h.Peak > e.Peak:
+			e.Peak, e.PeakAt = h.Peak, h.PeakAt
+		}
+		e.Entities += h.Entities
+		e.Written += h.Written
+		e.Uncertain += h.Uncertain
+		e.Throttled += h.Throttled
 	}
 }

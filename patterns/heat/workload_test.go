@@ -49,7 +49,7 @@ func (s *service) Do(req *http.Request) (*http.Response, error) {
 	switch {
 	case strings.Contains(req.URL.Path, "/messages"):
 		resp.StatusCode = http.StatusOK
-		body = "<QueueMessagesList>" + strings.Repeat("<QueueMessage><MessageId>1</MessageId></QueueMessage>", s.queued) + "</QueueMessagesList>"
+		body = "<QueueMessagesList>" + strings.Repeat("<QueueMessage><MessageId>1</MessageId><InsertionTime>Thu, 01 Jan 2026 00:00:00 GMT</InsertionTime></QueueMessage>", s.queued) + "</QueueMessagesList>"
 	case req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "()"):
 		body = `{"value":[` + strings.TrimSuffix(strings.Repeat(`{"PartitionKey":"a","RowKey":"b"},`, s.rows), ",") + "]}"
 		if page := len(req.URL.Query().Get("NextPartitionKey")); page < s.more {

@@ -1,0 +1,158 @@
+package heat_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/patterns/heat"
+)
+
+func TestWrongUseOfAMeterChangesNothing(t *testing.T) {
+	var missing *heat.Meter
+	var zero heat.Meter
+	opts := azcore.ClientOptions{Transport: nothing{}}
+	missing.Attach(&opts)
+	zero.Attach(&opts)
+	heat.NewMeter(nil).Attach(nil)
+	if _, same := opts.Transport.(nothing); !same {
+		t.Errorf("the transport is %T", opts.Transport)
+	}
+	if _, page := get(zero.Handler(), ""); !strings.Contains(page, "No partition was read or written") {
+		t.Error(page)
+	}
+}
+
+func TestNamesKeysAndLabelsAreEscapedOnThePage(t *testing.T) {
+	const hostile = `<script>alert("1")</script>'"><img src=x onerror=alert(1)>`
+	m := heat.NewMeter(&heat.Options{Label: func(key string) string { return key }})
+	for i := range 2000 {
+		heat.Record(m, hostile[:40], hostile, fmt.Sprint(hostile, i%3), time.Now().Add(time.Duration(i)*time.Second))
+	}
+	h := http.StripPrefix("/debug/heat", m.Handler())
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/debug/heat/?k=0-2&m=<script>", nil))
+	page := w.Body.String()
+	for _, forbidden := range []string{"<script", "<img", "onerror=alert(1)>"} {
+		if strings.Contains(page, forbidden) {
+			t.Errorf("the page contains %q", forbidden)
+		}
+	}
+	if !strings.Contains(page, "&lt;script&gt;") || !strings.Contains(page, `href="?m=`) {
+		t.Error(page)
+	}
+}
+
+func TestAThousandTablesAreCountedAndTheHotOneIsNamed(t *testing.T) {
+	m := heat.NewMeter(nil)
+	start := time.Unix(1_000_000_020, 0)
+	for i := range 1000 {
+		heat.Record(m, fmt.Sprintf("Table%d", i), "p", "r", start)
+	}
+	for i := range 70_000 {
+		heat.Record(m, "Table777", "p", fmt.Sprint(i), start.Add(time.Duration(i)*time.Second/1200))
+	}
+	s := heat.SnapshotAt(m, start.Add(time.Minute))
+	if got := total(s, 2, entitiesWritten); got != 71_000 {
+		t.Errorf("%v entities", got)
+	}
+	found := s.Findings()
+	if len(found) != 1 || found[0].Kind != heat.HotPartition || found[0].Resource != "Table777" {
+		t.Errorf("%v", found)
+	}
+}
+
+func TestAClockThatJumpsLosesOnlyWhatItCountedInTheFuture(t *testing.T) {
+	now := time.Unix(1_000_000_020, 0)
+	m := heat.NewMeter(&heat.Options{Clock: func() time.Time { return now }})
+	opts := azcore.ClientOptions{Transport: nothing{}}
+	m.Attach(&opts)
+	for i, jump := range []time.Duration{0, 10 * time.Hour, -10 * time.Hour, time.Minute, -30 * time.Minute} {
+		now = now.Add(jump)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://account.table.core.windows.net/Orders(PartitionKey='a',RowKey='b')", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := opts.Transport.Do(req); err != nil {
+			t.Fatal(err)
+		}
+		// Ten hours later the first request is older than six hours; a request in the future is forgotten.
+		want := []float64{1, 1, 1, 2, 3}[i]
+		if got := total(m.Snapshot(), 0, entitiesRead); i < 4 && got != want {
+			t.Errorf("after %d jumps: %v entities, want %v", i, got, want)
+		}
+	}
+	now = now.Add(time.Hour)
+	if got := total(m.Snapshot(), 0, entitiesRead); got != 3 {
+		t.Errorf("at the end: %v entities", got)
+	}
+}
+
+// counted counts how often it is closed.
+type counted struct {
+	io.Reader
+	closed int
+}
+
+func (c *counted) Close() error { c.closed++; return nil }
+
+func TestAPageThatIsClosedTwiceClosesNoOtherPage(t *testing.T) {
+	m := heat.NewMeter(nil)
+	var body *counted
+	opts := azcore.ClientOptions{Transport: transportFunc(func(*http.Request) (*http.Response, error) {
+		body = &counted{Reader: strings.NewReader(`{"value":[{"a":1},{"a":2}]}`)}
+		return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
+	})}
+	m.Attach(&opts)
+	query := func() (*http.Response, *counted) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://account.table.core.windows.net/Orders()", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := opts.Transport.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp, body
+	}
+	for range 200 {
+		first, _ := query()
+		_, _ = io.Copy(io.Discard, first.Body)
+		_ = first.Body.Close()
+		_, second := query()
+		_ = first.Body.Close()
+		if second.closed != 0 {
+			t.Fatal("the second page was closed with the first")
+		}
+	}
+	if got := total(m.Snapshot(), 0, entitiesRead); got != 400 {
+		t.Errorf("%v entities", got)
+	}
+}
+
+type transportFunc func(*http.Request) (*http.Response, error)
+
+func (f transportFunc) Do(req *http.Request) (*http.Response, error) { return f(req) }
+
+func TestSnapshotsOfDifferentClocksAndEmptyOnesAreMerged(t *testing.T) {
+	early, late := time.Unix(1_000_000_020, 0), time.Unix(1_000_000_020, 0).Add(3*time.Hour)
+	var all []*heat.Snapshot
+	for _, at := range []time.Time{early, late} {
+		m := heat.NewMeter(nil)
+		heat.Record(m, "Orders", "p", "r", at)
+		all = append(all, heat.SnapshotAt(m, at))
+	}
+	sum := heat.Merge(append(all, nil, &heat.Snapshot{})...)
+	if got := total(sum, 0, entitiesWritten); got != 2 || !sum.Taken.Equal(late) || len(sum.Partitions) != 1 || sum.Partitions[0].Entities != 2 {
+		t.Errorf("%v entities, %+v", got, sum.Partitions)
+	}
+	if got := total(heat.Merge(&heat.Snapshot{}), 0, entitiesWritten); got != 0 {
+		t.Errorf("%v entities", got)
+	}
+}
