@@ -80,6 +80,7 @@ type process struct {
 	lost  int   // the step whose reply is lost, 0 for none
 	tries int   // StoreOptions.Tries
 	guard bool  // StoreOptions.GuardInserts
+	now   bool  // StoreOptions.Follow is Immediately, also if that of the cluster is Later
 	again int32 // retries of the SDK, 0 for one
 
 	parallel int           // StoreOptions.Parallel
@@ -108,6 +109,9 @@ func (c *cluster) start(pr *process) (*process, error) {
 		Views: someViews(service.NewClient("other"), pr.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: c.expiry, Tries: pr.tries, GuardInserts: pr.guard || c.guard,
 		Parallel: pr.parallel, Follow: c.follow,
 		Building: pr.building, Retired: pr.retired,
+	}
+	if pr.now {
+		opts.Follow = patterns.Immediately
 	}
 	pr.Store, err = openHires(service.NewClient("hires"), c.stamped, opts)
 	return pr, err

@@ -54,7 +54,7 @@ func explained(ctx context.Context, was, now *hire, follow patterns.Follow, para
 		}
 	}
 	c.follow = follow
-	s, err := c.start(&process{parallel: parallel, takes: tenMs})
+	s, err := c.start(&process{parallel: parallel, takes: perRequest})
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func explained(ctx context.Context, was, now *hire, follow patterns.Follow, para
 	if err != nil {
 		return err
 	}
-	if took := time.Since(began); s.steps != plan.Requests || took != time.Duration(plan.RoundTrips)*tenMs {
+	if took := time.Since(began); s.steps != plan.Requests || took != time.Duration(plan.RoundTrips)*perRequest {
 		return fmt.Errorf("%d requests were made in %v, from %+v to %+v, at most %d concurrently:\n%v\n%v", s.steps, took, was, now, parallel, plan, c.account.Log())
 	}
 	return nil

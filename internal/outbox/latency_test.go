@@ -9,8 +9,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// tenMs is what a request takes.
-const tenMs = 10 * time.Millisecond
+// perRequest is what a request takes.
+const perRequest = 10 * time.Millisecond
 
 // onUnique starts a process on a new cluster whose only view is a unique copy elsewhere.
 func onUnique(ctx context.Context, follow patterns.Follow) (*cluster, *process, error) {
@@ -19,7 +19,7 @@ func onUnique(ctx context.Context, follow patterns.Follow) (*cluster, *process, 
 		return nil, nil, err
 	}
 	c.follow = follow
-	p, err := c.start(&process{takes: tenMs})
+	p, err := c.start(&process{takes: perRequest})
 	return c, p, err
 }
 
@@ -41,7 +41,7 @@ func TestAnInsertWithAUniqueCopyElsewhereTakesFiveRoundTrips(t *testing.T) {
 		if _, err = p.Insert(ctx, jones()); err != nil {
 			return err
 		}
-		if err := p.want(6, time.Since(began), 5*tenMs); err != nil {
+		if err := p.want(6, time.Since(began), 5*perRequest); err != nil {
 			return err
 		}
 		return c.clean(ctx)
@@ -60,7 +60,7 @@ func TestAnInsertThatIsLeftToAWorkerTakesTwoRoundTripsAndTheWorkerMayBegin(t *te
 		if _, err = p.Insert(ctx, jones()); err != nil {
 			return err
 		}
-		if err := p.want(3, time.Since(began), 2*tenMs); err != nil {
+		if err := p.want(3, time.Since(began), 2*perRequest); err != nil {
 			return err
 		}
 		w, err := c.start(&process{})

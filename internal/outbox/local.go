@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
@@ -99,6 +100,50 @@ func (t *transaction) mayOverwrite(ctx context.Context, v *view.View, key keys.K
 		}
 	}
 	return t.store.mayOverwrite(ctx, v, key, owned)
+}
+
+// confirmDuplicate returns the error of an attempt that failed with err. If another primary has a
+// row that follows from a version which was read before the row, that version may be outdated:
+// its primary may have passed the row on. So it is read again, one request for each primary.
+func (t *transaction) confirmDuplicate(ctx context.Context, err error) error {
+	var duplicate *view.DuplicateError
+	if !errors.As(err, &duplicate) {
+		return err
+	}
+	var diffs []*view.Diff
+	for i := range t.local {
+		diffs = append(diffs, &t.local[i].Diffs[0])
+	}
+	for _, op := range t.ops {
+		for i := range op.remote {
+			diffs = append(diffs, &op.remote[i])
+		}
+	}
+	if !slices.ContainsFunc(diffs, func(d *view.Diff) bool {
+		return d.Key == duplicate.Key && d.View.Name == duplicate.View && (d.Old != nil || d.Unlisted || d.Repair)
+	}) {
+		return err
+	}
+	outdated := false
+	for _, op := range t.changed {
+		if op.was == nil {
+			continue
+		}
+		now, rerr := txn.ReadRow(ctx, t.store.Table.Client, op.Key)
+		switch {
+		case rerr != nil:
+			return op.failed(fmt.Errorf("%s: %w", op.Op, rerr))
+		case now.ETag == op.was.ETag:
+		case !op.Reread:
+			return op.failed(fmt.Errorf("%s: %w", op.Op, azerr.ErrConflict))
+		default:
+			op.Was, op.Known, outdated = nil, false, true
+		}
+	}
+	if outdated {
+		return &retryable{err}
+	}
+	return err
 }
 
 // holds reports whether a primary that implies rows keeps others from having the row of v

@@ -106,6 +106,7 @@ func (t *transaction) run(ctx context.Context) ([]txn.Record, error) {
 		if err == nil {
 			return records, nil
 		}
+		err = t.confirmDuplicate(ctx, err)
 		cause := err
 		var again *retryable
 		if errors.As(err, &again) {

@@ -97,6 +97,9 @@ var every = []*hire{
 func (r *storeRun) process(number int) (*process, *rand.Rand) {
 	chance := rand.New(rand.NewPCG(r.Seed, uint64(number)))
 	p := &process{Process: r.Process(number), again: int32(chance.IntN(4)) - 1}
+	if r.follow == patterns.Later {
+		p.now = chance.IntN(3) == 0
+	}
 	if r.skewed {
 		p.Skew = time.Duration(chance.IntN(11)-5) * time.Hour
 	}
@@ -315,6 +318,9 @@ func (r *storeRun) record(p *process, h *hire, began time.Time, a harness.Action
 	case a.Kind == harness.InsertRow && (remote || r.guard):
 	case a.Kind == harness.InsertRow, a.Kind == harness.TouchRow, !remote && (a.Kind == harness.PutRow || a.Kind == harness.Remove):
 		again = unanswered
+	}
+	if unanswered > 0 {
+		etag = "" // it may be that of a repair meanwhile, which left the content as it was
 	}
 	r.Log("%s%s %+v: %s %v, %d unanswered", h.Dept, h.ID, *h, a.Kind, err, unanswered)
 	r.Add(h.Dept+h.ID, began, a, harness.Result{Outcome: res, Row: harness.Row{ETag: etag}}, again)

@@ -72,10 +72,36 @@ func (r *storeRun) maintain(ctx context.Context, p *process, chance *rand.Rand) 
 	}
 	h := drawHire(chance)
 	began := time.Now()
+	if chance.IntN(2) == 0 {
+		rows, err := r.rowsOf(p, h, chance)
+		if err == nil {
+			err = p.Repair(ctx, h.key(), rows...)
+		}
+		r.Log("%s%s: repair of %v: %v", h.Dept, h.ID, rows, err)
+		r.Add(h.Dept+h.ID, began, harness.Action{Kind: harness.TouchRow}, harness.Result{Outcome: harness.Unknown}, 0) // it may be that no row was wrong
+		return err
+	}
 	ctx, unanswered := harness.CountUnanswered(ctx)
 	err := p.Repair(ctx, h.key())
 	r.record(p, h, began, harness.Action{Kind: harness.TouchRow}, "", err, int(unanswered.Load()))
 	return err
+}
+
+// rowsOf returns some rows that h implies, which [patterns.Store.Repair] may be asked to repair.
+func (r *storeRun) rowsOf(p *process, h *hire, chance *rand.Rand) (refs []patterns.RowRef, err error) {
+	for _, v := range p.Views() {
+		if v.Name() == "department" || v.Name() == r.added || chance.IntN(3) == 0 {
+			continue // it is merged within the partition, or unknown to another version
+		}
+		rows, err := v.Rows(h)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			refs = append(refs, patterns.RowRef{View: v.Name(), Partition: row.Key().Partition, Row: row.Key().Row})
+		}
+	}
+	return refs, nil
 }
 
 // repairAll repairs every entity: it adds up a counter whose row was deleted, and stores the

@@ -55,7 +55,8 @@ type reservation struct {
 
 // prepareState assigns an id to each operation that needs an outbox row. Those of an earlier
 // attempt are used again if its message names all rows to be reserved now, and is not about
-// to become visible.
+// to become visible. That holds also if the message could not be put: a reservation was possibly
+// faster, so that another process may have fenced the operation and removed the fence since.
 func (t *transaction) prepareState(ctx context.Context) {
 	var parts []*part
 	for _, op := range t.needOutbox() {
@@ -80,7 +81,7 @@ func (t *transaction) prepareState(ctx context.Context) {
 
 // reusable reports whether the state of an earlier attempt covers parts.
 func (t *transaction) reusable(st *state, parts []*part) bool {
-	inTime := !st.put || servicetime.Elapsed(st.at) < min(t.store.Grace, t.store.limit())/2
+	inTime := servicetime.Elapsed(st.at) < min(t.store.Grace, t.store.limit())/2
 	if st.fenced || !inTime {
 		return false
 	}
