@@ -116,7 +116,9 @@ type Report struct {
 // passes and short pages that r does not show.
 func (r Report) Estimate() Requests {
 	q := r.Requests
-	q.Scan = max(q.Scan, r.Rows*105/100/1000+1)
+	if q.Scan == 0 {
+		q.Scan = r.Rows*105/100/1000 + 1
+	}
 	return q
 }
 
