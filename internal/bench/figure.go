@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -31,6 +32,7 @@ func Figures() []Figure {
 		{"projected read of three columns, a row in the reply", "bytes", 104, true, projectedBytes},
 		{"20 bursts of 64 requests", "connections", 64, true, connections},
 		{"each further entity type in a stripped binary", "kB", 60, true, typeSize},
+		{"a row of storagetest, after a scan of 20,000", "bytes", 600, true, rowMemory},
 		{"Explain of In(100,000), a key", "µs", 2, false, explainTime},
 		{"gzip of source text, a MiB", "ms", 18, false, gzipOf(sourceText)},
 		{"gzip of random bytes, a MiB", "ms", 2, false, gzipOf(noise)},
@@ -118,6 +120,43 @@ func connections(ctx context.Context) (float64, error) {
 		}
 	}
 	return float64(opened.Load()), nil
+}
+
+// rowMemory is the memory of an account with rows that all have been read.
+func rowMemory(ctx context.Context) (float64, error) {
+	const rows = 20_000
+	before := heap()
+	account := storagetest.Start(&storagetest.Options{LogLimit: 10})
+	t, err := table(account.TablesWith(patterns.Accelerate(nil)).NewClient(tableName))
+	if err == nil {
+		err = t.Create(ctx)
+	}
+	if err == nil {
+		_, err = t.Bulk(ctx, inserts(rows), nil)
+	}
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, err := range t.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	held := heap() - before
+	runtime.KeepAlive(account)
+	return held / rows, wantCount(n, rows, nil)
+}
+
+// heap returns the bytes in use, without what pools keep.
+func heap() float64 {
+	var m runtime.MemStats
+	for range 3 {
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
 }
 
 // explainTime is the CPU time that the planner takes for a key of many, in any order.
