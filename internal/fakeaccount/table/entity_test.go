@@ -139,7 +139,7 @@ func FuzzEntity(f *testing.F) {
 			return
 		}
 		// An accepted entity is returned in a form that is accepted and has the same values.
-		r := newRow(e.partition, e.row, 0, e.props)
+		r := new(table).newRow(e.partition, e.row, 0, e.props)
 		own := r.append(nil, minimalMetadata, "", "")
 		again, err := parseEntity(insertOf(own))
 		if err != nil {

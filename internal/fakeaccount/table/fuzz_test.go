@@ -32,7 +32,7 @@ func FuzzRequest(f *testing.F) {
 		if err := s.create("T12", time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		seed := newRow("p", "r", s.clock.next(time.Now()), nil)
+		seed := new(table).newRow("p", "r", s.clock.next(time.Now()), nil)
 		s.tables["t12"].rows.put(seed)
 		r := &http.Request{
 			Method: method, URL: &url.URL{Path: path, RawQuery: query}, Host: "acct.table.example",

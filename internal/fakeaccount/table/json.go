@@ -26,7 +26,7 @@ func appendValue(b []byte, v filter.Value) []byte {
 	case filter.Int64:
 		b = strconv.AppendInt(b, v.Int, 10)
 	case filter.DateTime:
-		b = appendTime(b, v.Int, ":")
+		b = appendTime(b, v.Int)
 	case filter.GUID:
 		b = appendGUID(b, v.Text)
 	default:
@@ -35,20 +35,22 @@ func appendValue(b []byte, v filter.Value) []byte {
 	return append(b, '"')
 }
 
-// appendTime appends a time in UTC, given in ticks, with as many decimals as it needs. colon
-// is how a colon is written.
-func appendTime(b []byte, ticks int64, colon string) []byte {
+const timeSize = len("2006-01-02T15:04:05.0000000Z")
+
+// appendTime appends a time in UTC, given in ticks, with as many decimals as it needs.
+func appendTime(b []byte, ticks int64) []byte {
 	at := timeOf(ticks)
 	year, month, day := at.Date()
 	hour, minute, second := at.Clock()
-	b = appendDigits(b, year, 4)
-	b = appendDigits(append(b, '-'), int(month), 2)
-	b = appendDigits(append(b, '-'), day, 2)
-	b = appendDigits(append(b, 'T'), hour, 2)
-	b = appendDigits(append(b, colon...), minute, 2)
-	b = appendDigits(append(b, colon...), second, 2)
+	b = appendPair(appendPair(b, year/100), year%100)
+	b = appendPair(append(b, '-'), int(month))
+	b = appendPair(append(b, '-'), day)
+	b = appendPair(append(b, 'T'), hour)
+	b = appendPair(append(b, ':'), minute)
+	b = appendPair(append(b, ':'), second)
 	if decimals := at.Nanosecond() / 100; decimals > 0 {
-		b = appendDigits(append(b, '.'), decimals, 7)
+		b = append(b, '.', byte('0'+decimals/1e6))
+		b = appendPair(appendPair(appendPair(b, decimals/1e4%100), decimals/100%100), decimals%100)
 		for b[len(b)-1] == '0' {
 			b = b[:len(b)-1]
 		}
@@ -56,20 +58,20 @@ func appendTime(b []byte, ticks int64, colon string) []byte {
 	return append(b, 'Z')
 }
 
+// appendPair appends n, which is below 100, in two digits.
+func appendPair(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
+
+// appendEscaped appends a time that appendTime wrote, as an ETag contains it.
+func appendEscaped(b, at []byte) []byte {
+	const hour, minute = len("2006-01-02T15"), len("2006-01-02T15:04")
+	b = append(append(b, at[:hour]...), "%3A"...)
+	b = append(append(b, at[hour+1:minute]...), "%3A"...)
+	return append(b, at[minute+1:]...)
+}
+
 func timeOf(ticks int64) time.Time {
 	second, rest := ticks/1e7, ticks%1e7
 	return time.Unix(second, rest*100).UTC()
-}
-
-// appendDigits appends n with leading zeros.
-func appendDigits(b []byte, n, width int) []byte {
-	from := len(b)
-	b = append(b, "0000000"[:width]...)
-	for i := from + width - 1; n > 0; i-- {
-		b[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return b
 }
 
 func appendDouble(b []byte, v float64) []byte {

@@ -22,7 +22,7 @@ func TestTheRangeOfAFilterContainsEveryRowThatMatches(t *testing.T) {
 	var tb table
 	for _, p := range words {
 		for i, r := range words {
-			tb.rows.put(newRow(p, r, 0, []property{{"N", filter.Value{Type: filter.Int32, Int: int64(i)}}}))
+			tb.rows.put(tb.newRow(p, r, 0, []property{{"N", filter.Value{Type: filter.Int32, Int: int64(i)}}}))
 		}
 	}
 	every := slices.Collect(tb.rows.from("", ""))
@@ -134,7 +134,7 @@ func (t *table) held() model {
 	for r := range t.rows.from("", "") {
 		row := map[string]int{}
 		for p := range r.props.all() {
-			row[p.name] = int(p.value().Int)
+			row[p.name()] = int(p.value().Int)
 		}
 		m[r.key] = row
 	}

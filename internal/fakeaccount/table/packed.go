@@ -10,113 +10,114 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// packed is the properties of a row as they are stored. A reply copies the JSON, and a filter
-// parses the values that it compares.
+// packed is the properties of a row as they are stored. A reply copies the names of the shape
+// and the values, both of which are JSON, and a filter parses the values that it compares.
 type packed struct {
-	// json is the members of an object with minimal metadata, each after a comma.
-	json string
-	// index is for each property its type and the lengths of its name and its value, as
-	// varints. hasType is added to the type if an annotation precedes the member.
-	index string
+	*shape
+	values string // each one after its length, a varint
 }
 
 // stored is a stored property.
 type stored struct {
-	typ       filter.Type
-	name      string
-	json      string // the value
-	bare      string // the member
-	annotated string // the member, after its annotation if it has one
+	field
+	names string // its part of the JSON of the shape
+	json  string // the value
 }
 
-const (
-	hasType   = 0x80
-	noteStart = `@odata.type":"`
-	noteEnd   = `",`
-)
-
-// pack appends p as it is stored to the JSON and to the index.
-func (p *property) pack(json, index []byte) ([]byte, []byte) {
-	typ := byte(p.value.Type)
-	if annotated(p.value) {
-		typ |= hasType
-		json = append(append(json, `,"`...), p.name...)
-		json = append(append(json, noteStart...), p.value.Type.String()...)
-		json = append(json, noteEnd[:1]...)
+// appendPacked appends a value as it is stored.
+func appendPacked(b []byte, v filter.Value) []byte {
+	// The length of the value precedes it, but is known only after it was written.
+	from := len(b)
+	b = appendValue(append(b, 0), v)
+	size := len(b) - from - 1
+	if size < 0x80 {
+		b[from] = byte(size)
+		return b
 	}
-	json = append(append(json, `,"`...), p.name...)
-	json = append(json, `":`...)
-	from := len(json)
-	json = appendValue(json, p.value)
-	index = binary.AppendUvarint(append(index, typ), uint64(len(p.name)))
-	return json, binary.AppendUvarint(index, uint64(len(json)-from))
+	var length [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(length[:], uint64(size))
+	b = append(b, length[1:n]...) // makes room
+	copy(b[from+n:], b[from+1:from+1+size])
+	copy(b[from:], length[:n])
+	return b
 }
 
 // all yields the properties in their order.
 func (s packed) all() iter.Seq[stored] {
 	return func(yield func(stored) bool) {
-		for s.index != "" {
-			var p stored
-			if p, s = s.cut(); !yield(p) {
+		from := uint32(0)
+		values := s.values
+		for _, f := range s.fields {
+			p := stored{field: f, names: s.json[from:f.end]}
+			from = f.end
+			if p.json, values = cutText(values); !yield(p) {
 				return
 			}
 		}
 	}
 }
 
+// append appends the members of an object, each one after a comma.
+func (s packed) append(b []byte, l level) []byte {
+	from, values := uint32(0), s.values
+	for i := range s.fields {
+		f := &s.fields[i]
+		if l == noMetadata {
+			from += uint32(f.note)
+		}
+		b = append(b, s.json[from:f.end]...)
+		from = f.end
+		var value string
+		value, values = cutText(values)
+		b = append(b, value...)
+	}
+	return b
+}
+
 // find returns the property with a name.
-func (s packed) find(name string) (p stored, ok bool) {
-	for s.index != "" {
-		if p, s = s.cut(); p.name == name {
+func (s packed) find(name string) (stored, bool) {
+	for p := range s.all() {
+		if p.name() == name {
 			return p, true
 		}
 	}
 	return stored{}, false
 }
 
-// cut returns the first property and the rest.
-func (s packed) cut() (stored, packed) {
-	typ := filter.Type(s.index[0] &^ hasType)
-	name, index := cutUvarint(s.index[1:])
-	value, rest := cutUvarint(index)
-	note := 0
-	if s.index[0]&hasType != 0 {
-		note = len(`"`) + name + len(noteStart) + len(typ.String()) + len(noteEnd)
+// cutText returns the text at the beginning of s, which its length precedes, and the rest.
+func cutText(s string) (text, rest string) {
+	n, i := int(s[0]&0x7F), 1
+	for s[i-1] >= 0x80 {
+		n |= int(s[i]&0x7F) << (7 * i)
+		i++
 	}
-	annotated := s.json[len(","):]
-	from := note + len(`"`) + name + len(`":`)
-	p := stored{typ: typ, annotated: annotated[:from+value]}
-	p.bare = p.annotated[note:]
-	p.name = p.bare[len(`"`) : len(`"`)+name]
-	p.json = p.annotated[from:]
-	return p, packed{annotated[from+value:], rest}
+	s = s[i:]
+	return s[:n], s[n:]
 }
 
-// cutUvarint returns the number at the beginning of s, and the rest.
-func cutUvarint(s string) (n int, rest string) {
-	shift, i := 0, 0
-	for ; s[i] >= 0x80; i++ {
-		n |= int(s[i]&0x7F) << shift
-		shift += 7
-	}
-	return n | int(s[i])<<shift, s[i+1:]
-}
+// name returns the name of p.
+func (p stored) name() string { return p.names[int(p.note)+len(`,"`) : len(p.names)-len(`":`)] }
 
 // value parses the value.
 func (p stored) value() filter.Value {
-	if p.typ == filter.String && strings.IndexByte(p.json, '\\') < 0 {
+	if p.note == 0 && p.json[0] == '"' && strings.IndexByte(p.json, '\\') < 0 {
 		return filter.Value{Text: p.json[1 : len(p.json)-1]}
 	}
-	v, _ := parseValue(p.typ, request.Scalar(p.json)) // it was valid when it was stored
+	m := request.Scalar(p.json) // it was valid when it was stored
+	if p.note == 0 {
+		v, _ := plainValue(m)
+		return v
+	}
+	v, _ := parseValue(p.typ, m)
 	return v
 }
 
-// append appends p as a member of an object.
+// append appends p as a member of an object, after a comma.
 func (p stored) append(b []byte, l level) []byte {
 	if l == noMetadata {
-		return append(b, p.bare...)
+		p.names = p.names[p.note:]
 	}
-	return append(b, p.annotated...)
+	return append(append(b, p.names...), p.json...)
 }
 
 // annotated reports whether an annotation with the type of v precedes it in a reply. JSON alone

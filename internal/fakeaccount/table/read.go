@@ -55,7 +55,7 @@ func (s *Service) find(c *call, r *request.Request) (*row, *table, *reply.Error)
 
 // entity returns the body of a reply that contains one row.
 func (c *call) entity(r *row, t *table, l level, names []string) []byte {
-	b := make([]byte, 0, 384+len(r.props.json)) // usually enough
+	b := make([]byte, 0, 384+len(r.props.json)+len(r.props.values)) // usually enough
 	b = append(b, '{')
 	base := ""
 	if l != noMetadata {

@@ -22,16 +22,18 @@ type row struct {
 	props          packed
 }
 
-func newRow(partition, key string, stamp int64, props []property) *row {
-	size := len(partition) + len(key)
-	b := append(append(make([]byte, 0, size+48*len(props)), partition...), key...)
-	index := make([]byte, 0, 64)
-	for _, p := range props {
-		b, index = p.pack(b, index)
+// newRow returns a row whose shape is shared with the rows of t.
+func (t *table) newRow(partition, key string, stamp int64, props []property) *row {
+	if t.shapes == nil {
+		t.shapes = shapes{}
 	}
-	end := len(b)
-	text := string(append(b, index...))
-	return &row{partition: text[:len(partition)], key: text[len(partition):size], stamp: stamp, props: packed{text[size:end], text[end:]}}
+	size := len(partition) + len(key)
+	b := append(append(make([]byte, 0, size+24*len(props)), partition...), key...)
+	for i := range props {
+		b = appendPacked(b, props[i].value)
+	}
+	text := string(b)
+	return &row{partition: text[:len(partition)], key: text[len(partition):size], stamp: stamp, props: packed{t.shapes.of(props), text[size:]}}
 }
 
 // etag returns the ETag, which contains the Timestamp to the last digit.
@@ -39,7 +41,7 @@ func (r *row) etag() string { return string(r.appendETag(make([]byte, 0, 48))) }
 
 func (r *row) appendETag(b []byte) []byte {
 	b = append(b, `W/"datetime'`...)
-	b = appendTime(b, r.stamp, "%3A")
+	b = appendEscaped(b, appendTime(make([]byte, 0, timeSize), r.stamp))
 	return append(b, `'"`...)
 }
 
@@ -63,7 +65,7 @@ func (r *row) Value(name string) (filter.Value, bool) {
 func merged(old packed, change []property) []property {
 	var props []property
 	for p := range old.all() {
-		props = append(props, property{p.name, p.value()})
+		props = append(props, property{p.name(), p.value()})
 	}
 	kept := len(props)
 	for _, c := range change {
@@ -125,24 +127,19 @@ func (r *row) append(b []byte, l level, table, base string) []byte {
 }
 
 func (r *row) appendMembers(b []byte, l level, table, base string) []byte {
-	b = r.appendHead(b, l, table, base)
+	at := appendTime(make([]byte, 0, timeSize), r.stamp)
+	b = r.appendHead(b, l, table, base, at)
 	b = append(b, `"PartitionKey":`...)
 	b = appendString(b, r.partition)
 	b = append(b, `,"RowKey":`...)
 	b = appendString(b, r.key)
 	b = append(b, ',')
-	b = r.appendStamp(b, l)
-	if l != noMetadata {
-		return append(b, r.props.json...)
-	}
-	for p := range r.props.all() {
-		b = append(b, ',')
-		b = p.append(b, l)
-	}
-	return b
+	b = appendStamp(b, l, at)
+	return r.props.append(b, l)
 }
 
-func (r *row) appendHead(b []byte, l level, table, base string) []byte {
+// appendHead appends the metadata of the row, which was changed at the time at.
+func (r *row) appendHead(b []byte, l level, table, base string, at []byte) []byte {
 	if l == noMetadata {
 		return b
 	}
@@ -157,49 +154,48 @@ func (r *row) appendHead(b []byte, l level, table, base string) []byte {
 		b = append(b, ',')
 	}
 	b = append(b, `"odata.etag":"W/\"datetime'`...)
-	b = appendTime(b, r.stamp, "%3A")
+	b = appendEscaped(b, at)
 	return append(b, `'\"",`...)
 }
 
-func (r *row) appendStamp(b []byte, l level) []byte {
+func appendStamp(b []byte, l level, at []byte) []byte {
 	if l == fullMetadata {
 		b = append(b, `"Timestamp@odata.type":"Edm.DateTime",`...)
 	}
 	b = append(b, `"Timestamp":"`...)
-	b = appendTime(b, r.stamp, ":")
+	b = append(b, at...)
 	return append(b, '"')
 }
 
 // appendSelected appends the row with only the named members. A member that the row does
 // not have is null.
 func (r *row) appendSelected(b []byte, l level, table, base string, names []string) []byte {
+	at := appendTime(make([]byte, 0, timeSize), r.stamp)
+	open := len(b)
 	b = append(b, '{')
-	from := len(b)
-	b = r.appendHead(b, l, table, base)
-	if len(b) > from {
-		b = b[:len(b)-1]
-	}
+	b = r.appendHead(b, l, table, base, at)
+	b = b[:len(b)-1] // a comma, or the brace
 	for _, name := range names {
-		if len(b) > from {
-			b = append(b, ',')
-		}
 		switch name {
 		case "PartitionKey":
-			b = append(b, `"PartitionKey":`...)
+			b = append(b, `,"PartitionKey":`...)
 			b = appendString(b, r.partition)
 		case "RowKey":
-			b = append(b, `"RowKey":`...)
+			b = append(b, `,"RowKey":`...)
 			b = appendString(b, r.key)
 		case "Timestamp":
-			b = r.appendStamp(b, l)
+			b = append(b, ',')
+			b = appendStamp(b, l, at)
 		default:
 			if p, ok := r.props.find(name); ok {
 				b = p.append(b, l)
 				continue
 			}
+			b = append(b, ',')
 			b = appendString(b, name)
 			b = append(b, `:null`...)
 		}
 	}
+	b[open] = '{' // instead of a comma, if the metadata does not begin with it
 	return append(b, '}')
 }

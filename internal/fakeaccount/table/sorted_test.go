@@ -30,7 +30,7 @@ func TestSortedRowsBehaveLikeASortedSlice(t *testing.T) {
 					delete(model, [2]string{pk, rk})
 					continue
 				}
-				r := newRow(pk, rk, 0, nil)
+				r := new(table).newRow(pk, rk, 0, nil)
 				s.put(r)
 				model[[2]string{pk, rk}] = r
 			}
@@ -65,7 +65,7 @@ func BenchmarkPut100k(b *testing.B) {
 	for name, order := range orders {
 		rows := make([]*row, n)
 		for i := range rows {
-			rows[i] = newRow("p", fmt.Sprintf("%08d", order(i)), 0, nil)
+			rows[i] = new(table).newRow("p", fmt.Sprintf("%08d", order(i)), 0, nil)
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -27,6 +27,7 @@ type table struct {
 
 	mu       sync.RWMutex
 	rows     sorted
+	shapes   shapes
 	policies []xmlservice.Policy
 	gone     bool
 
@@ -118,6 +119,6 @@ func (s *store) drop(name string, now time.Time) *reply.Error {
 
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gone, t.rows = true, sorted{}
+	t.gone, t.rows, t.shapes = true, sorted{}, nil
 	return nil
 }

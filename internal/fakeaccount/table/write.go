@@ -117,7 +117,7 @@ func (s *store) plan(t *table, w *write, now time.Time) (change, *reply.Error) {
 			return change{}, err
 		}
 	}
-	return change{newRow(w.partition, w.row, s.clock.next(now), props)}, nil
+	return change{t.newRow(w.partition, w.row, s.clock.next(now), props)}, nil
 }
 
 func (t *table) apply(w *write, c change) {
