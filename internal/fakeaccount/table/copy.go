@@ -27,7 +27,7 @@ func (s *Service) copyAll(to *Service) func() {
 		t.mu.RLock()
 		var all []request.Key
 		for r := range t.rows.from("", "") {
-			all = append(all, request.Key{Partition: r.partition, Row: r.key})
+			all = append(all, request.Key{Partition: r.partition(), Row: r.key()})
 		}
 		t.mu.RUnlock()
 		apply = append(apply, t.copy(to, all))

@@ -101,21 +101,21 @@ func (s *span) start() (partition, row string) {
 
 // before reports whether r is before the range, whose start may be exclusive.
 func (s *span) before(r *row) bool {
-	if s.low.open && r.partition == s.low.text {
+	if s.low.open && r.partition() == s.low.text {
 		return true
 	}
-	return s.partitionOnly && s.lowRow.open && r.key == s.lowRow.text
+	return s.partitionOnly && s.lowRow.open && r.key() == s.lowRow.text
 }
 
 // past reports whether r is after the range.
 func (s *span) past(r *row) bool {
 	if s.high.set {
-		if c := keys.Compare(r.partition, s.high.text); c > 0 || c == 0 && s.high.open {
+		if c := keys.Compare(r.partition(), s.high.text); c > 0 || c == 0 && s.high.open {
 			return true
 		}
 	}
 	if s.partitionOnly && s.highRow.set {
-		c := keys.Compare(r.key, s.highRow.text)
+		c := keys.Compare(r.key(), s.highRow.text)
 		return c > 0 || c == 0 && s.highRow.open
 	}
 	return false

@@ -133,10 +133,10 @@ func (t *table) held() model {
 	m := model{}
 	for r := range t.rows.from("", "") {
 		row := map[string]int{}
-		for p := range r.props.all() {
+		for p := range r.props().all() {
 			row[p.name()] = int(p.value().Int)
 		}
-		m[r.key] = row
+		m[r.key()] = row
 	}
 	return m
 }

@@ -55,7 +55,7 @@ func (s *Service) find(c *call, r *request.Request) (*row, *table, *reply.Error)
 
 // entity returns the body of a reply that contains one row.
 func (c *call) entity(r *row, t *table, l level, names []string) []byte {
-	b := make([]byte, 0, 384+len(r.props.json)+len(r.props.values)) // usually enough
+	b := make([]byte, 0, 384+len(r.shape.json)+len(r.text)) // usually enough
 	b = append(b, '{')
 	base := ""
 	if l != noMetadata {
@@ -137,18 +137,18 @@ func (t *table) page(partition, row string, s span, o options, visible auth.KeyR
 	var pg page
 	var last string
 	for r := range t.rows.from(partition, row) {
-		if s.before(r) || !all && !visible.Contains(r.partition, r.key) {
+		if s.before(r) || !all && !visible.Contains(r.partition(), r.key()) {
 			continue
 		}
 		if s.past(r) {
 			break
 		}
-		crossed := short.Boundary && pg.scanned > 0 && r.partition != last
+		crossed := short.Boundary && pg.scanned > 0 && r.partition() != last
 		if len(pg.rows) == limit || short.Scan > 0 && pg.scanned == short.Scan || crossed {
 			pg.next, pg.bare = r, crossed
 			break
 		}
-		last = r.partition
+		last = r.partition()
 		pg.scanned++
 		if o.filter.Match(r) {
 			pg.rows = append(pg.rows, r)
@@ -160,13 +160,13 @@ func (t *table) page(partition, row string, s span, o options, visible auth.KeyR
 func (c *call) writePage(pg page, t *table, l level, names []string) {
 	if pg.next != nil {
 		h := c.w.Header()
-		h["X-Ms-Continuation-Nextpartitionkey"] = []string{encodeToken(pg.next.partition)}
+		h["X-Ms-Continuation-Nextpartitionkey"] = []string{encodeToken(pg.next.partition())}
 		if !pg.bare {
-			h["X-Ms-Continuation-Nextrowkey"] = []string{encodeToken(pg.next.key)}
+			h["X-Ms-Continuation-Nextrowkey"] = []string{encodeToken(pg.next.key())}
 		}
 	}
 	base := ""
-	b := append(make([]byte, 0, 256), '{')
+	b := append(make([]byte, 0, 1024), '{')
 	if l != noMetadata {
 		base = c.Base
 		b = append(b, `"odata.metadata":`...)

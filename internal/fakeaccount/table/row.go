@@ -17,9 +17,10 @@ type property struct {
 // row is one stored entity. It is immutable: a write replaces it. It takes little memory,
 // so that tests can have millions of rows: two allocations, one for the texts.
 type row struct {
-	partition, key string
-	stamp          int64 // in ticks; unique in the account, and increasing
-	props          packed
+	text            string // the two keys, and the values
+	shape           *shape
+	stamp           int64  // in ticks; unique in the account, and increasing
+	keyAt, valuesAt uint16 // in the text
 }
 
 // newRow returns a row whose shape is shared with the rows of t.
@@ -27,14 +28,17 @@ func (t *table) newRow(partition, key string, stamp int64, props []property) *ro
 	if t.shapes == nil {
 		t.shapes = shapes{}
 	}
-	size := len(partition) + len(key)
-	b := append(append(make([]byte, 0, size+24*len(props)), partition...), key...)
+	keyAt, valuesAt := len(partition), len(partition)+len(key)
+	b := append(append(make([]byte, 0, valuesAt+24*len(props)), partition...), key...)
 	for i := range props {
 		b = appendPacked(b, props[i].value)
 	}
-	text := string(b)
-	return &row{partition: text[:len(partition)], key: text[len(partition):size], stamp: stamp, props: packed{t.shapes.of(props), text[size:]}}
+	return &row{string(b), t.shapes.of(props), stamp, uint16(keyAt), uint16(valuesAt)}
 }
+
+func (r *row) partition() string { return r.text[:r.keyAt] }
+func (r *row) key() string       { return r.text[r.keyAt:r.valuesAt] }
+func (r *row) props() packed     { return packed{r.shape, r.text[r.valuesAt:]} }
 
 // etag returns the ETag, which contains the Timestamp to the last digit.
 func (r *row) etag() string { return string(r.appendETag(make([]byte, 0, 48))) }
@@ -49,13 +53,13 @@ func (r *row) appendETag(b []byte) []byte {
 func (r *row) Value(name string) (filter.Value, bool) {
 	switch name {
 	case "PartitionKey":
-		return filter.Value{Text: r.partition}, true
+		return filter.Value{Text: r.partition()}, true
 	case "RowKey":
-		return filter.Value{Text: r.key}, true
+		return filter.Value{Text: r.key()}, true
 	case "Timestamp":
 		return filter.Value{Type: filter.DateTime, Int: r.stamp}, true
 	}
-	if p, ok := r.props.find(name); ok {
+	if p, ok := r.props().find(name); ok {
 		return p.value(), true
 	}
 	return filter.Value{}, false
@@ -130,12 +134,12 @@ func (r *row) appendMembers(b []byte, l level, table, base string) []byte {
 	at := appendTime(make([]byte, 0, timeSize), r.stamp)
 	b = r.appendHead(b, l, table, base, at)
 	b = append(b, `"PartitionKey":`...)
-	b = appendString(b, r.partition)
+	b = appendString(b, r.partition())
 	b = append(b, `,"RowKey":`...)
-	b = appendString(b, r.key)
+	b = appendString(b, r.key())
 	b = append(b, ',')
 	b = appendStamp(b, l, at)
-	return r.props.append(b, l)
+	return r.props().append(b, l)
 }
 
 // appendHead appends the metadata of the row, which was changed at the time at.
@@ -144,7 +148,7 @@ func (r *row) appendHead(b []byte, l level, table, base string, at []byte) []byt
 		return b
 	}
 	if l == fullMetadata {
-		address := table + "(PartitionKey='" + escapeKey(r.partition) + "',RowKey='" + escapeKey(r.key) + "')"
+		address := table + "(PartitionKey='" + escapeKey(r.partition()) + "',RowKey='" + escapeKey(r.key()) + "')"
 		b = append(b, `"odata.type":`...)
 		b = appendString(b, accountOf(base)+"."+table)
 		b = append(b, `,"odata.id":`...)
@@ -179,15 +183,15 @@ func (r *row) appendSelected(b []byte, l level, table, base string, names []stri
 		switch name {
 		case "PartitionKey":
 			b = append(b, `,"PartitionKey":`...)
-			b = appendString(b, r.partition)
+			b = appendString(b, r.partition())
 		case "RowKey":
 			b = append(b, `,"RowKey":`...)
-			b = appendString(b, r.key)
+			b = appendString(b, r.key())
 		case "Timestamp":
 			b = append(b, ',')
 			b = appendStamp(b, l, at)
 		default:
-			if p, ok := r.props.find(name); ok {
+			if p, ok := r.props().find(name); ok {
 				b = p.append(b, l)
 				continue
 			}

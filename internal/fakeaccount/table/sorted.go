@@ -30,7 +30,7 @@ func compareKeys(pa, ra, pb, rb string) int {
 // (partition, key), and whether that row has these keys. Past the end it
 // returns the end of the last chunk.
 func (s *sorted) seek(partition, key string) (chunk, index int, found bool) {
-	order := func(r *row, _ struct{}) int { return compareKeys(r.partition, r.key, partition, key) }
+	order := func(r *row, _ struct{}) int { return compareKeys(r.partition(), r.key(), partition, key) }
 	chunk, found = slices.BinarySearchFunc(s.chunks, struct{}{}, func(c []*row, z struct{}) int { return order(c[len(c)-1], z) })
 	if chunk == len(s.chunks) {
 		if chunk == 0 {
@@ -54,7 +54,7 @@ func (s *sorted) get(partition, key string) *row {
 
 // put stores r, and replaces the row with the same keys if one exists.
 func (s *sorted) put(r *row) {
-	c, i, found := s.seek(r.partition, r.key)
+	c, i, found := s.seek(r.partition(), r.key())
 	if found {
 		s.chunks[c][i] = r
 		return

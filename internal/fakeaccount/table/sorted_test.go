@@ -39,7 +39,7 @@ func TestSortedRowsBehaveLikeASortedSlice(t *testing.T) {
 		for _, r := range model {
 			want = append(want, r)
 		}
-		slices.SortFunc(want, func(a, b *row) int { return compareKeys(a.partition, a.key, b.partition, b.key) })
+		slices.SortFunc(want, func(a, b *row) int { return compareKeys(a.partition(), a.key(), b.partition(), b.key()) })
 		if got := slices.Collect(s.from("", "")); !slices.Equal(got, want) || s.count != len(want) {
 			t.Fatalf("%d rows, count %d, want %d", len(got), s.count, len(want))
 		}
@@ -47,7 +47,7 @@ func TestSortedRowsBehaveLikeASortedSlice(t *testing.T) {
 		if s.get(pk, rk) != model[[2]string{pk, rk}] {
 			t.Fatalf("get %q %q", pk, rk)
 		}
-		i, _ := slices.BinarySearchFunc(want, 0, func(r *row, _ int) int { return compareKeys(r.partition, r.key, pk, rk) })
+		i, _ := slices.BinarySearchFunc(want, 0, func(r *row, _ int) int { return compareKeys(r.partition(), r.key(), pk, rk) })
 		if got := slices.Collect(s.from(pk, rk)); !slices.Equal(got, want[i:]) {
 			t.Fatalf("from %q %q: %d rows, want %d", pk, rk, len(got), len(want)-i)
 		}

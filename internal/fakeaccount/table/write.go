@@ -112,7 +112,7 @@ func (s *store) plan(t *table, w *write, now time.Time) (change, *reply.Error) {
 	}
 	props := w.props
 	if old != nil && (w.op == op.TableMerge || w.op == op.TableUpsertMerge) {
-		props = merged(old.props, w.props)
+		props = merged(old.props(), w.props)
 		if err := checkSize(w.partition, w.row, props); err != nil {
 			return change{}, err
 		}
