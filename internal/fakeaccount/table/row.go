@@ -20,10 +20,10 @@ type row struct {
 	text            string // the two keys, and the values
 	shape           *shape
 	stamp           int64  // in ticks; unique in the account, and increasing
-	keyAt, valuesAt uint16 // in the text
+	keyAt, valuesAt uint32 // in the text
 }
 
-// newRow returns a row whose shape is shared with the rows of t.
+// newRow returns a row for t. The caller holds the lock of t.
 func (t *table) newRow(partition, key string, stamp int64, props []property) *row {
 	if t.shapes == nil {
 		t.shapes = shapes{}
@@ -33,7 +33,7 @@ func (t *table) newRow(partition, key string, stamp int64, props []property) *ro
 	for i := range props {
 		b = appendPacked(b, props[i].value)
 	}
-	return &row{string(b), t.shapes.of(props), stamp, uint16(keyAt), uint16(valuesAt)}
+	return &row{string(b), t.shapes.of(props), stamp, uint32(keyAt), uint32(valuesAt)}
 }
 
 func (r *row) partition() string { return r.text[:r.keyAt] }

@@ -2,7 +2,7 @@ package table
 
 import "github.com/azpatterns/azpatterns/internal/fakeaccount/filter"
 
-// maxShapes is the largest number of shapes that a table shares.
+// maxShapes is the largest number of shapes that the next row of a table can share.
 const maxShapes = 256
 
 // shape is what rows with the same names and annotations have in common: the JSON of their
@@ -26,11 +26,11 @@ const (
 	noteEnd   = `"`
 )
 
-// shapes are shapes of the rows of a table by their JSON. A row whose shape is not among them
-// has a shape of its own, so that a table with any number of shapes returns the same.
+// shapes contains shapes of the rows of a table, by their JSON. It contains at most maxShapes: a new one
+// replaces any other. The rows with that one keep it, but later rows do not share it.
 type shapes map[string]*shape
 
-// of returns the shape of rows with these properties.
+// of returns the shape of a row with these properties.
 func (s shapes) of(props []property) *shape {
 	b := make([]byte, 0, 1024)
 	for i := range props {
@@ -42,12 +42,11 @@ func (s shapes) of(props []property) *shape {
 	made := &shape{string(b), make([]field, len(props))}
 	b = b[:0]
 	for i := range props {
-		f := &made.fields[i]
-		b, *f = props[i].appendName(b)
+		b, made.fields[i] = props[i].appendName(b)
 	}
 	if len(s) == maxShapes {
-		for any := range s { // map order is random
-			delete(s, any)
+		for one := range s {
+			delete(s, one)
 			break
 		}
 	}
@@ -55,7 +54,7 @@ func (s shapes) of(props []property) *shape {
 	return made
 }
 
-// appendName appends the part of p of the JSON of its shape.
+// appendName appends what a shape contains of p.
 func (p *property) appendName(b []byte) ([]byte, field) {
 	var f field
 	if annotated(p.value) {
