@@ -31,8 +31,8 @@ func rowSize(tb testing.TB, n int) int64 {
 	return size
 }
 
-func TestARowTakesAtMost600BytesAlsoAfterAScan(t *testing.T) {
-	if size := rowSize(t, 20_000); size > 600 {
+func TestARowTakesAtMost250BytesAlsoAfterAScan(t *testing.T) {
+	if size := rowSize(t, 20_000); size > 250 {
 		t.Errorf("a row takes %d bytes", size)
 	}
 }

@@ -26,8 +26,8 @@ const (
 	noteEnd   = `"`
 )
 
-// shapes contains shapes of the rows of a table, by their JSON. It contains at most maxShapes: a new one
-// replaces any other. The rows with that one keep it, but later rows do not share it.
+// shapes contains shapes of the rows of a table, by their JSON. It contains at most maxShapes:
+// a further one replaces any other, which its rows keep but later rows do not share.
 type shapes map[string]*shape
 
 // of returns the shape of a row with these properties.
