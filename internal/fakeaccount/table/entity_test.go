@@ -140,7 +140,7 @@ func FuzzEntity(f *testing.F) {
 		}
 		// An accepted entity is returned in a form that is accepted and has the same values.
 		r := new(table).newRow(e.partition, e.row, 0, e.props)
-		own := r.append(nil, minimalMetadata, "", "")
+		own := r.append(nil, &form{})
 		again, err := parseEntity(insertOf(own))
 		if err != nil {
 			t.Fatalf("own output %s refused: %v", own, err)

@@ -48,9 +48,14 @@ func appendTime(b []byte, ticks int64) []byte {
 	b = appendPair(append(b, 'T'), hour)
 	b = appendPair(append(b, ':'), minute)
 	b = appendPair(append(b, ':'), second)
-	if decimals := at.Nanosecond() / 100; decimals > 0 {
-		b = append(b, '.', byte('0'+decimals/1e6))
-		b = appendPair(appendPair(appendPair(b, decimals/1e4%100), decimals/100%100), decimals%100)
+	return appendDecimals(b, at.Nanosecond()/100)
+}
+
+// appendDecimals appends the ticks of a second and the time zone to a time.
+func appendDecimals(b []byte, ticks int) []byte {
+	if ticks > 0 {
+		b = append(b, '.', byte('0'+ticks/1e6))
+		b = appendPair(appendPair(appendPair(b, ticks/1e4%100), ticks/100%100), ticks%100)
 		for b[len(b)-1] == '0' {
 			b = b[:len(b)-1]
 		}

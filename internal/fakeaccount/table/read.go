@@ -57,19 +57,13 @@ func (s *Service) find(c *call, r *request.Request) (*row, *table, *reply.Error)
 func (c *call) entity(r *row, t *table, l level, names []string) []byte {
 	b := make([]byte, 0, 384+len(r.shape.json)+len(r.text)) // usually enough
 	b = append(b, '{')
-	base := ""
 	if l != noMetadata {
-		base = c.Base
 		b = append(b, `"odata.metadata":`...)
-		b = appendString(b, base+"/$metadata#"+t.name+"/@Element")
+		b = appendString(b, c.Base+"/$metadata#"+t.name+"/@Element")
 		b = append(b, ',')
 	}
 	from := len(b)
-	if names == nil {
-		b = r.append(b, l, t.name, base)
-	} else {
-		b = r.appendSelected(b, l, t.name, base, names)
-	}
+	b = r.append(b, &form{level: l, names: names, table: t.name, base: c.Base})
 	// Remove the brace with which the row begins: its members belong to this object.
 	copy(b[from:], b[from+1:])
 	return b[:len(b)-1]
@@ -165,24 +159,19 @@ func (c *call) writePage(pg page, t *table, l level, names []string) {
 			h["X-Ms-Continuation-Nextrowkey"] = []string{encodeToken(pg.next.key())}
 		}
 	}
-	base := ""
 	b := append(make([]byte, 0, 1024), '{')
 	if l != noMetadata {
-		base = c.Base
 		b = append(b, `"odata.metadata":`...)
-		b = appendString(b, base+"/$metadata#"+t.name)
+		b = appendString(b, c.Base+"/$metadata#"+t.name)
 		b = append(b, ',')
 	}
 	b = append(b, `"value":[`...)
+	f := form{level: l, names: names, table: t.name, base: c.Base}
 	for i, r := range pg.rows {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if names != nil {
-			b = r.appendSelected(b, l, t.name, base, names)
-		} else {
-			b = r.append(b, l, t.name, base)
-		}
+		b = r.append(b, &f)
 		if i == 0 { // the other rows are probably as long
 			b = slices.Grow(b, (len(b)+16)*(len(pg.rows)-1))
 		}

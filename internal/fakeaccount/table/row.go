@@ -123,36 +123,56 @@ const (
 	fullMetadata
 )
 
-// append appends the row as an object; table and base are parts of its address.
-func (r *row) append(b []byte, l level, table, base string) []byte {
-	b = append(b, '{')
-	b = r.appendMembers(b, l, table, base)
-	return append(b, '}')
+// form is how the rows of a reply are written. It keeps the time of the last row.
+type form struct {
+	level       level
+	names       []string // of the members, nil for all of them
+	table, base string   // parts of the address of a row
+
+	second int64          // of the last row
+	at     [timeSize]byte // its Timestamp
 }
 
-func (r *row) appendMembers(b []byte, l level, table, base string) []byte {
-	at := appendTime(make([]byte, 0, timeSize), r.stamp)
-	b = r.appendHead(b, l, table, base, at)
+// time returns the Timestamp of r, until the next call. Many rows of a page are of the second
+// of the row before, so that only their decimals are written.
+func (f *form) time(r *row) []byte {
+	second := r.stamp / 1e7
+	if second != f.second || f.at[0] == 0 {
+		f.second = second
+		appendTime(f.at[:0], second*1e7)
+	}
+	return appendDecimals(f.at[:len("2006-01-02T15:04:05")], int(r.stamp%1e7))
+}
+
+// append appends the row as an object.
+func (r *row) append(b []byte, f *form) []byte {
+	at := f.time(r)
+	if f.names != nil {
+		return r.appendSelected(b, f, at)
+	}
+	b = append(b, '{')
+	b = r.appendHead(b, f, at)
 	b = append(b, `"PartitionKey":`...)
 	b = appendString(b, r.partition())
 	b = append(b, `,"RowKey":`...)
 	b = appendString(b, r.key())
 	b = append(b, ',')
-	b = appendStamp(b, l, at)
-	return r.props().append(b, l)
+	b = appendStamp(b, f.level, at)
+	b = r.props().append(b, f.level)
+	return append(b, '}')
 }
 
 // appendHead appends the metadata of the row, which was changed at the time at.
-func (r *row) appendHead(b []byte, l level, table, base string, at []byte) []byte {
-	if l == noMetadata {
+func (r *row) appendHead(b []byte, f *form, at []byte) []byte {
+	if f.level == noMetadata {
 		return b
 	}
-	if l == fullMetadata {
-		address := table + "(PartitionKey='" + escapeKey(r.partition()) + "',RowKey='" + escapeKey(r.key()) + "')"
+	if f.level == fullMetadata {
+		address := f.table + "(PartitionKey='" + escapeKey(r.partition()) + "',RowKey='" + escapeKey(r.key()) + "')"
 		b = append(b, `"odata.type":`...)
-		b = appendString(b, accountOf(base)+"."+table)
+		b = appendString(b, accountOf(f.base)+"."+f.table)
 		b = append(b, `,"odata.id":`...)
-		b = appendString(b, base+"/"+address)
+		b = appendString(b, f.base+"/"+address)
 		b = append(b, `,"odata.editLink":`...)
 		b = appendString(b, address)
 		b = append(b, ',')
@@ -173,13 +193,12 @@ func appendStamp(b []byte, l level, at []byte) []byte {
 
 // appendSelected appends the row with only the named members. A member that the row does
 // not have is null.
-func (r *row) appendSelected(b []byte, l level, table, base string, names []string) []byte {
-	at := appendTime(make([]byte, 0, timeSize), r.stamp)
+func (r *row) appendSelected(b []byte, f *form, at []byte) []byte {
 	open := len(b)
 	b = append(b, '{')
-	b = r.appendHead(b, l, table, base, at)
+	b = r.appendHead(b, f, at)
 	b = b[:len(b)-1] // a comma, or the brace
-	for _, name := range names {
+	for _, name := range f.names {
 		switch name {
 		case "PartitionKey":
 			b = append(b, `,"PartitionKey":`...)
@@ -189,10 +208,10 @@ func (r *row) appendSelected(b []byte, l level, table, base string, names []stri
 			b = appendString(b, r.key())
 		case "Timestamp":
 			b = append(b, ',')
-			b = appendStamp(b, l, at)
+			b = appendStamp(b, f.level, at)
 		default:
 			if p, ok := r.props().find(name); ok {
-				b = p.append(b, l)
+				b = p.append(b, f.level)
 				continue
 			}
 			b = append(b, ',')
