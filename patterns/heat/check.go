@@ -138,11 +138,11 @@ func (m *Meter) simulate(table string, t touch, at time.Time, weight float64) {
 	r.outcome = outcome{at: at.Sub(m.began), weight: weight, entities: 1, ok: true}
 	r.begin('t', table)
 	if t.class <= query.PartitionScan {
-		r.partition = extend(r, r.resource, 0, t.key.Partition)
+		r.partition = r.extend(r.resource, 0, []byte(t.key.Partition))
 		r.low, r.high = r.partition, r.partition
 	}
 	if t.kind != kindQuery {
-		r.rows = append(r.rows, extend(r, r.partition, 0, t.key.Row))
+		r.rows = append(r.rows, r.extend(r.partition, 0, []byte(t.key.Row)))
 	}
 	m.record(r)
 }

@@ -33,7 +33,6 @@ type Meter struct {
 	label    func(string) string
 	clock    func() time.Time // nil for time.Now
 	began    time.Time
-	seed     maphash.Seed
 	requests sync.Pool
 	pages    sync.Pool
 	sequence atomic.Uint32
@@ -54,7 +53,7 @@ type Meter struct {
 
 // NewMeter returns a Meter without data. nil means the zero Options.
 func NewMeter(opts *Options) *Meter {
-	m := &Meter{label: Label, seed: maphash.MakeSeed(), resources: map[string]*resource{}}
+	m := &Meter{label: Label, resources: map[string]*resource{}}
 	if opts != nil && opts.Label != nil {
 		m.label = opts.Label
 	}
@@ -152,25 +151,24 @@ func (m *Meter) record(r *request) {
 	}
 	m.records++
 	s := m.resource(r)
-	l := r.load()
+	all := r.load()
+	l := all
 	partition, row := r.in(r.partition), uint64(0)
-	hash := maphash.Bytes(m.seed, partition)
+	hash := maphash.Bytes(seed, partition)
 	table := r.text[0] == 't'
 	if table && len(partition) > 0 {
 		m.partitions.count(hash, partition, &l, minute)
 	}
-	if n := float64(len(r.rows)); n > 1 {
-		for i := range l {
-			l[i] /= n
+	for i, at := range r.rows {
+		if n := max(r.operations, 1); n > 1 {
+			l = all.part(min(r.every, n-i*r.every), n)
 		}
-	}
-	for _, at := range r.rows {
 		place := r.in(at)
 		e := m.buckets.list[m.buckets.find(place)]
 		e.now.add(&l)
 		e.keep(place)
 		if table && r.kind != kindQuery {
-			row = maphash.Bytes(m.seed, place)
+			row = maphash.Bytes(seed, place)
 			m.rows.count(row, place, &l, minute)
 		}
 	}

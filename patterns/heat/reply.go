@@ -40,7 +40,7 @@ func (r *request) finish(began, at time.Duration, resp *http.Response, err error
 		r.ok = status < http.StatusBadRequest || r.kind == kindRead && status == http.StatusNotFound
 	}
 	if r.ok && r.kind != kindQuery && r.kind != kindPoll && r.kind != kindOther {
-		r.entities = float64(max(len(r.rows), 1))
+		r.entities = float64(max(r.operations, 1))
 	}
 }
 

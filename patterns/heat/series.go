@@ -23,6 +23,14 @@ func (l *load) add(o *load) {
 	}
 }
 
+// part returns a part of the load of n operations.
+func (l load) part(operations, n int) load {
+	for i := range l {
+		l[i] = l[i] * float64(operations) / float64(n)
+	}
+	return l
+}
+
 // entities returns what counts against the targets of a partition.
 func (l *load) entities() float64 { return l[reads] + l[writes] }
 

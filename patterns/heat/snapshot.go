@@ -194,8 +194,8 @@ func (m *Meter) add(s *Snapshot, now time.Time) {
 			m.resources[name].counts[0][i] += counted[countNames[i]]
 		}
 	}
-	m.partitions.merge(s.Partitions, m.seed)
-	m.rows.merge(s.Rows, m.seed)
+	m.partitions.merge(s.Partitions)
+	m.rows.merge(s.Rows)
 	for i, r := range s.Ranges {
 		first, end := m.buckets.find([]byte(r.From)), len(m.buckets.list)
 		if i+1 < len(s.Ranges) {
