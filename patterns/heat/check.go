@@ -134,7 +134,7 @@ func (m *Meter) simulate(table string, t touch, at time.Time, weight float64) {
 	if t.view != "" {
 		table += " (" + t.view + ")"
 	}
-	r := &request{kind: t.kind, class: t.class}
+	r := &request{content: content{kind: t.kind, class: t.class, every: 1}}
 	r.outcome = outcome{at: at.Sub(m.began), weight: weight, entities: 1, ok: true}
 	r.begin('t', table)
 	if t.class <= query.PartitionScan {

@@ -114,19 +114,33 @@ func marking(key string) int {
 // constant returns the first quoted constant of a text, and what is before and after it. A
 // quote within the constant is doubled.
 func constant(text, quote []byte) (before, value, after []byte, ok bool) {
-	from := bytes.Index(text, quote)
+	from := afterQuote(text, quote)
 	if from < 0 {
 		return text, nil, nil, false
 	}
-	before, text = text[:from], text[from+len(quote):]
-	for end := 0; ; end += 2 * len(quote) {
-		i := bytes.Index(text[end:], quote)
+	before, text = text[:from-len(quote)], text[from:]
+	for end := 0; ; end += len(quote) {
+		i := afterQuote(text[end:], quote)
 		if i < 0 {
 			return before, text, nil, true
 		}
 		end += i
-		if after = text[end+len(quote):]; !bytes.HasPrefix(after, quote) {
-			return before, text[:end], after, true
+		if after = text[end:]; !bytes.HasPrefix(after, quote) {
+			return before, text[:end-len(quote)], after, true
+		}
+	}
+}
+
+// afterQuote returns the index after the first quote, or -1. It searches for the last byte of
+// the quote, because spaces also begin with %.
+func afterQuote(text, quote []byte) int {
+	for at := 0; ; {
+		i := bytes.IndexByte(text[at:], quote[len(quote)-1])
+		if i < 0 {
+			return -1
+		}
+		if at += i + 1; len(quote) == 1 || at > 2 && text[at-2] == '2' && text[at-3] == '%' {
+			return at
 		}
 	}
 }

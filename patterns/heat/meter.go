@@ -34,7 +34,6 @@ type Meter struct {
 	clock    func() time.Time // nil for time.Now
 	began    time.Time
 	requests sync.Pool
-	pages    sync.Pool
 	sequence atomic.Uint32
 	traced   atomic.Uint32 // requests whose connection is known
 	dialed   atomic.Uint32
@@ -61,8 +60,7 @@ func NewMeter(opts *Options) *Meter {
 		m.clock = opts.Clock
 	}
 	m.began = m.now()
-	m.requests.New = func() any { return &request{window: new([16 << 10]byte)} }
-	m.pages.New = func() any { return new(pages) }
+	m.requests.New = func() any { return &request{m: m, window: new([16 << 10]byte)} }
 	m.trace = &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		if info.Conn == nil {
 			return // a transport that reports no connections
@@ -132,12 +130,17 @@ func (t *transport) Do(raw *http.Request) (*http.Response, error) {
 	resp, err := t.inner.Do(raw)
 	r.finish(began, m.elapsed(), resp, err)
 	if r.ok && (r.kind == kindQuery || r.kind == kindPoll) && resp.Body != nil {
-		m.wrap(resp, r)
-		return resp, err
+		r.wrap(resp)
+	} else {
+		r.record()
 	}
-	m.record(r)
-	m.requests.Put(r)
 	return resp, err
+}
+
+// record adds a request to all figures, and makes room for another.
+func (r *request) record() {
+	r.m.record(r)
+	r.m.requests.Put(r)
 }
 
 // record adds a request to all figures.

@@ -22,35 +22,41 @@ const (
 // span is a part of request.text.
 type span struct{ from, to int32 }
 
-// request is what a meter reads from one try of a request. Requests are pooled, so that
-// reading them allocates nothing.
+// request is one try of a request. Requests are pooled, so that reading them allocates
+// nothing.
 type request struct {
-	kind      kind
-	class     query.Class
-	filtered  bool   // a query with a condition that the keys do not answer
-	next      bool   // a later page of a query
-	waits     bool   // the key of the last row is in the JSON that follows
-	resource  span   // this and the following are places, see [place]
-	partition span   // empty without a partition key
-	rows      []span // one for each entity that is addressed, or for several; none in a query
-	low, high span   // between which a query reads
-	sent      int64  // bytes
-
-	operations int // of a transaction
-	every      int // one of so many operations has a row
-
+	m *Meter
+	content
 	outcome
+	rows   []span // one for each entity that is addressed, or for several; none in a query
+	text   []byte
+	window *[16 << 10]byte // of the URL or the body
 
-	host    string // of the previous requests
+	host    string // of the previous request
 	service byte   // of the host, see serviceOf
-	text    []byte
-	window  *[16 << 10]byte // of the URL or the body
+	pages   []page // not used yet
+}
+
+// content is what a meter reads from a request.
+type content struct {
+	kind       kind
+	class      query.Class
+	filtered   bool  // a query with a condition that the keys do not answer
+	next       bool  // a later page of a query
+	waits      bool  // the key of the last row is in the JSON that follows
+	resource   span  // this and the following are places, see [place]
+	partition  span  // empty without a partition key
+	low, high  span  // between which a query reads
+	sent       int64 // bytes
+	operations int   // of a transaction
+	every      int   // one of so many operations has a row
 }
 
 // read reads what raw is about to send. It changes nothing: a body is read only if it can
 // be rewound.
 func (r *request) read(raw *http.Request) {
-	*r = request{text: r.text[:0], rows: r.rows[:0], window: r.window, host: r.host, service: r.service, every: 1, sent: max(raw.ContentLength, 0)}
+	r.content = content{every: 1, sent: max(raw.ContentLength, 0)}
+	r.text, r.rows = r.text[:0], r.rows[:0]
 	if r.host != raw.URL.Host {
 		r.host, r.service = raw.URL.Host, serviceOf(raw.URL.Host)
 	}
