@@ -184,12 +184,12 @@ func (m *Meter) record(r *request) {
 // countRange adds a page to one of the buckets that its query reads. The next page is added
 // to the next bucket: which rows a page contains is not known without decoding it.
 func (m *Meter) countRange(s *resource, r *request, l *load) {
-	first, last := m.buckets.find(r.in(r.low)), m.buckets.find(r.in(r.high))
-	if last > first {
-		first += s.pages % (last - first + 1)
+	low, high := m.buckets.find(r.in(r.low)), r.in(r.high)
+	if next := low + 1; next < len(m.buckets.list) && m.buckets.list[next].from <= string(high) {
+		low += s.pages % (m.buckets.find(high) - low + 1)
 		s.pages++
 	}
-	m.buckets.list[first].now.add(l)
+	m.buckets.list[low].now.add(l)
 }
 
 // resource returns the counters of the resource of a request.
@@ -237,24 +237,14 @@ func (m *Meter) advance(now time.Time) {
 	}
 	m.records, m.minute = 0, minute
 	m.jumped = (m.now().Round(0).Sub(m.began.Round(0)) - m.elapsed()).Truncate(time.Second)
-	if before == 0 {
-		return
-	}
-	if minute/60 != before/60 {
+	if hour := minute / 60; before > 0 && hour != before/60 {
 		for _, s := range m.resources {
-			s.hour()
+			s.hour(hour/generation != before/60/generation)
+		}
+		for _, e := range m.buckets.list {
+			e.weight *= 0.97 // half of it in a day
 		}
 		m.partitions.age()
 		m.rows.age()
-	}
-	if minute/1440 != before/1440 {
-		for _, e := range m.buckets.list {
-			e.weight /= 2
-		}
-	}
-	if span := int64(generation / time.Minute); minute/span != before/span {
-		for _, s := range m.resources {
-			s.generation()
-		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/azpatterns/azpatterns/keys"
 )
 
 type instant struct{ resp *http.Response }
@@ -59,7 +61,12 @@ func BenchmarkOverhead(b *testing.B) {
 			}
 			plain := azcore.ClientOptions{Transport: instant{resp}}
 			metered := plain
-			NewMeter(nil).Attach(&metered)
+			m := NewMeter(nil)
+			for i := range 200_000 { // the meter divides its ranges every 16,384 records
+				key := keys.Key{Partition: fmt.Sprintf("Sales_%06d", i*7919%1000), Row: fmt.Sprintf("%08d", i)}
+				m.simulate("Orders", touch{kind: kindBatch, key: key}, time.Now(), 1)
+			}
+			m.Attach(&metered)
 			const round = 100
 			var added []float64
 			fastest := [2]time.Duration{time.Hour, time.Hour}

@@ -68,8 +68,6 @@ func (r *request) wrap(resp *http.Response) {
 	p.ReadCloser, p.r, p.mark = resp.Body, r, [2]byte{'{', '"'}
 	if r.kind == kindPoll {
 		p.mark = [2]byte{'<', 'I'} // InsertionTime
-	} else {
-		p.read.Store(-onePageRow) // the page is an object, too
 	}
 	resp.Body = p
 }
@@ -110,7 +108,10 @@ func (p *page) count() {
 		return // another request may use r
 	}
 	r, read := p.r, p.read.Load()
-	r.entities = float64(max(read/onePageRow, 0))
+	r.entities = float64(read / onePageRow)
+	if r.kind == kindQuery {
+		r.entities = max(r.entities-1, 0) // the page is an object, too
+	}
 	r.bytes = float64(r.sent + read&(onePageRow-1))
 	r.record()
 }

@@ -8,12 +8,10 @@ import (
 
 // tally are the counters of one resource.
 type tally struct {
-	counted map[string]float64
-	s       *Snapshot
-	name    string
+	Counters
+	s    *Snapshot
+	name string
 }
-
-func (t *tally) n(counter int) float64 { return t.counted[countNames[counter]] }
 
 // rules are in the order of their findings.
 var rules = []struct {
@@ -23,8 +21,8 @@ var rules = []struct {
 	find           func(t *tally) Finding
 	reason, remedy string
 }{
-	{AppendOnly, "t", true, func(t *tally) Finding { return t.ordered(countAscending, countLast, "last") }, oneServer, spreadKeys},
-	{PrependOnly, "t", true, func(t *tally) Finding { return t.ordered(countDescending, countFirst, "first") }, oneServer, spreadKeys},
+	{AppendOnly, "t", true, func(t *tally) Finding { return t.ordered(t.Ascending, t.LastChanged, "last") }, oneServer, spreadKeys},
+	{PrependOnly, "t", true, func(t *tally) Finding { return t.ordered(t.Descending, t.FirstChanged, "first") }, oneServer, spreadKeys},
 	{HotRow, "t", true, (*tally).hotRow,
 		"One server holds the row, and concurrent changes of one row conflict on its ETag.",
 		"Keep the row in a cache if it is read; count in several rows and add them up (MergeSpec.Add of patterns.NewView, patterns/dataseries) if it is written."},
@@ -37,7 +35,7 @@ var rules = []struct {
 	{PartitionScans, "t", false, (*tally).filtered,
 		"The service has no index on properties: it reads the whole partition, and rows that do not match count as well.",
 		"Put the property into the row key (keys.Layout, patterns/compoundkey), or keep copies under another row key (patterns/secondaryindex)."},
-	{Batchable, "t", true, (*tally).batchable,
+	{Batchable, "t", true, (*tally).batches,
 		"Each is a request of its own, with its own latency and price; a transaction writes up to 100 rows for one.",
 		"Use Table.Batch, or Table.Bulk for any number of rows."},
 	{LargeRetries, "t", false, (*tally).largeRetries,
@@ -56,8 +54,11 @@ const (
 	spreadKeys = "Spread the keys with keys.Spread (examples/hotpartition), begin the partition key with another value, or store logs in blobs (patterns/logdata)."
 )
 
-// observed formats the values with [number].
-func observed(figures []Figure, format string, values ...float64) Finding {
+// observed returns a finding if it is one. It formats the values with [number].
+func observed(found bool, figures []Figure, format string, values ...float64) Finding {
+	if !found {
+		return Finding{}
+	}
 	texts := make([]any, len(values))
 	for i, v := range values {
 		texts[i] = number(v)
@@ -90,21 +91,20 @@ func (s *Snapshot) busiest(resource string, figure int) (most float64) {
 
 // ordered finds keys that grow or shrink with time. It needs a tenth of the target of a
 // partition, nine of ten writes at the end, and an end that moves.
-func (t *tally) ordered(at, changed int, end string) (f Finding) {
-	peak, ends, changes := t.s.busiest(t.name, writes), share(t.n(at), t.n(countWritten)), t.n(changed)
-	if peak < PartitionTarget/10 || changes < 3 || ends < 0.9 {
-		return f
-	}
-	return observed([]Figure{{"share", ends}, {"entities/s", peak}, {"changes", changes}},
+func (t *tally) ordered(at, changes float64, end string) Finding {
+	peak, ends := t.s.busiest(t.name, writes), share(at, t.Written)
+	return observed(peak >= PartitionTarget/10 && changes >= 3 && ends >= 0.9,
+		[]Figure{{"share", ends}, {"entities/s", peak}, {"changes", changes}},
 		"%s%% of %s written entities went to the "+end+" partition, which changed %s times; %s/s in the busiest minute.",
-		100*ends, t.n(countWritten), changes, peak)
+		100*ends, t.Written, changes, peak)
 }
 
 // hottest returns the busiest of a list that belongs to the resource.
 func (t *tally) hottest(list []Hot) Hot {
 	for _, h := range list {
 		resource := resourceOf(h.Key)
-		if h.Peak > h.Uncertain && (resource == t.name || t.name == others && t.s.Resources[resource] == nil) {
+		_, known := t.s.Resources[resource]
+		if h.Peak > h.Uncertain && (resource == t.name || t.name == others && !known) {
 			return h
 		}
 	}
@@ -113,13 +113,11 @@ func (t *tally) hottest(list []Hot) Hot {
 
 // hotPartition finds a partition with half of the load of its target in one minute, or one
 // that was throttled.
-func (t *tally) hotPartition() (f Finding) {
+func (t *tally) hotPartition() Finding {
 	p := t.hottest(t.s.Partitions)
 	peak := p.Peak / 60
-	if peak < PartitionTarget/2 && (p.Throttled < 10 || peak < PartitionTarget/10) {
-		return f
-	}
-	f = observed([]Figure{{"entities/s", peak}, {"share of the target", peak / PartitionTarget}, {"throttled", p.Throttled}},
+	f := observed(peak >= PartitionTarget/2 || p.Throttled >= 10 && peak >= PartitionTarget/10,
+		[]Figure{{"entities/s", peak}, {"share of the target", peak / PartitionTarget}, {"throttled", p.Throttled}},
 		"%s entities/s in the busiest minute, %s%% of the target of a partition; %s requests were throttled.",
 		peak, 100*peak/PartitionTarget, p.Throttled)
 	resource, partition, _ := placeParts(p.Key)
@@ -141,67 +139,50 @@ func (t *tally) hotRow() Finding {
 }
 
 // scans finds queries without a partition key.
-func (t *tally) scans() (f Finding) {
-	n, pages, rows := t.n(countScans), t.n(countScanPages), t.n(countScanRows)
-	of := share(pages, t.n(countTransactions))
-	if n < 20 || of < 0.1 {
-		return f
-	}
-	return observed([]Figure{{"scans", n}, {"requests", pages}, {"rows", rows}},
-		"%s queries had no partition key: %s requests, %s%% of all of the table, for %s rows.", n, pages, 100*of, rows)
+func (t *tally) scans() Finding {
+	of := share(t.ScanPages, t.Transactions)
+	return observed(t.Scans >= 20 && of >= 0.1,
+		[]Figure{{"scans", t.Scans}, {"requests", t.ScanPages}, {"rows", t.ScanRows}},
+		"%s queries had no partition key: %s requests, %s%% of all of the table, for %s rows.", t.Scans, t.ScanPages, 100*of, t.ScanRows)
 }
 
 // filtered finds partition scans that return little.
-func (t *tally) filtered() (f Finding) {
-	n, all := t.n(countFiltered), t.n(countFilteredPages)
-	pages, rows, millis := share(all, n), share(t.n(countFilteredRows), n), share(t.n(countFilteredMillis), n)
-	if n < 20 || share(all, t.n(countTransactions)) < 0.1 || rows > 10 || pages < 1.5 && millis < 50 {
-		return f
-	}
-	return observed([]Figure{{"queries", n}, {"rows per query", rows}, {"requests per query", pages}, {"ms per query", millis}},
+func (t *tally) filtered() Finding {
+	n := t.Filtered
+	pages, rows, millis := share(t.FilteredPages, n), share(t.FilteredRows, n), share(t.FilteredMillis, n)
+	return observed(n >= 20 && share(t.FilteredPages, t.Transactions) >= 0.1 && rows <= 10 && (pages >= 1.5 || millis >= 50),
+		[]Figure{{"queries", n}, {"rows per query", rows}, {"requests per query", pages}, {"ms per query", millis}},
 		"%s queries tested a property of all rows of a partition: %s rows each, from %s requests and %s ms.", n, rows, pages, millis)
 }
 
-// batchable finds single writes of different rows of one partition, each within a tenth of a
+// batches finds single writes of different rows of one partition, each within a tenth of a
 // second after the previous one.
-func (t *tally) batchable() (f Finding) {
-	n, single := t.n(countBatchable), t.n(countSingle)
-	if n < 1000 || n < single/2 {
-		return f
-	}
-	return observed([]Figure{{"writes", n}, {"share", n / single}},
-		"%s of %s single writes followed a write to another row of the same partition within 100 ms.", n, single)
+func (t *tally) batches() Finding {
+	of := share(t.Batchable, t.Single)
+	return observed(t.Batchable >= 1000 && of >= 0.5, []Figure{{"writes", t.Batchable}, {"share", of}},
+		"%s of %s single writes followed a write to another row of the same partition within 100 ms.", t.Batchable, t.Single)
 }
 
 // largeRetries finds large requests of which one of twenty has to be sent again.
-func (t *tally) largeRetries() (f Finding) {
-	n, failed, resent := t.n(countLarge), t.n(countLargeFailed), t.n(countLargeResent)
-	if failed < 5 || share(failed, n) < 0.05 {
-		return f
-	}
-	return observed([]Figure{{"failed", failed}, {"share", failed / n}, {"bytes", resent}},
-		"%s of %s writes of 256 KiB or more failed and were sent again: %s MiB.", failed, n, resent/(1<<20))
+func (t *tally) largeRetries() Finding {
+	of := share(t.LargeFailed, t.Large)
+	return observed(t.LargeFailed >= 5 && of >= 0.05, []Figure{{"failed", t.LargeFailed}, {"share", of}, {"bytes", t.LargeResent}},
+		"%s of %s writes of 256 KiB or more failed and were sent again: %s MiB.", t.LargeFailed, t.Large, t.LargeResent/(1<<20))
 }
 
 // emptyPolls finds a queue that is asked ten times a minute or more and nearly always empty.
-func (t *tally) emptyPolls() (f Finding) {
-	n, empty := t.n(countPolls), t.n(countEmptyPolls)
-	rate := share(empty, t.n(countPollMinutes))
-	if empty < 100 || share(empty, n) < 0.9 || rate < 10 {
-		return f
-	}
-	return observed([]Figure{{"empty polls", empty}, {"per minute", rate}},
-		"%s of %s polls found no message, %s per minute.", empty, n, rate)
+func (t *tally) emptyPolls() Finding {
+	rate := share(t.EmptyPolls, t.PollMinutes)
+	return observed(t.EmptyPolls >= 100 && share(t.EmptyPolls, t.Polls) >= 0.9 && rate >= 10,
+		[]Figure{{"empty polls", t.EmptyPolls}, {"per minute", rate}},
+		"%s of %s polls found no message, %s per minute.", t.EmptyPolls, t.Polls, rate)
 }
 
 // churn finds that half of the observed requests opened a connection.
-func (t *tally) churn() (f Finding) {
-	n, dialed := t.n(countTraced), t.n(countDialed)
-	if n < 20 || dialed < n/2 {
-		return f
-	}
-	return observed([]Figure{{"observed", n}, {"new connections", dialed}},
-		"%s of %s observed requests opened a new connection.", dialed, n)
+func (t *tally) churn() Finding {
+	return observed(t.Traced >= 20 && t.Dialed >= t.Traced/2,
+		[]Figure{{"observed", t.Traced}, {"new connections", t.Dialed}},
+		"%s of %s observed requests opened a new connection.", t.Dialed, t.Traced)
 }
 
 // number formats a figure with two significant digits, or all of a whole number.

@@ -30,7 +30,7 @@ type Snapshot struct {
 
 	// Resources are the counters of the last 12 to 24 hours, by resource: "t", "q" or "b" and
 	// the name of the table, queue or container. "" contains those of connections.
-	Resources map[string]map[string]float64 `json:"resources"`
+	Resources map[string]Counters `json:"resources"`
 
 	// Ranges are the key ranges in order. Each ends where the next starts.
 	Ranges []Range `json:"ranges"`
@@ -75,18 +75,12 @@ func (m *Meter) snapshot(now time.Time) *Snapshot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.advance(now)
-	s := &Snapshot{Version: snapshotVersion, Since: m.began.UTC(), Taken: now.UTC(), Resources: map[string]map[string]float64{}, label: m.label}
+	s := &Snapshot{Version: snapshotVersion, Since: m.began.UTC(), Taken: now.UTC(), Resources: map[string]Counters{}, label: m.label}
 	for key, r := range m.resources {
-		named := map[string]float64{}
-		for i, name := range countNames {
-			if n := r.counts[0][i] + r.counts[1][i]; n != 0 {
-				named[name] = n
-			}
-		}
-		s.Resources[key] = named
+		s.Resources[key] = r.counts[0].plus(r.counts[1])
 	}
 	if n := m.traced.Load(); n > 0 {
-		s.Resources[""] = map[string]float64{countNames[countTraced]: float64(n), countNames[countDialed]: float64(m.dialed.Load())}
+		s.Resources[""] = Counters{Traced: float64(n), Dialed: float64(m.dialed.Load())}
 	}
 	for _, b := range m.buckets.list {
 		s.Ranges = append(s.Ranges, Range{From: b.from, Steps: b.series.steps(now)})
@@ -181,18 +175,16 @@ func Merge(snapshots ...*Snapshot) *Snapshot {
 
 // add adds the figures of a snapshot, whose ranges start where buckets do.
 func (m *Meter) add(s *Snapshot, now time.Time) {
-	m.traced.Add(uint32(s.Resources[""][countNames[countTraced]]))
-	m.dialed.Add(uint32(s.Resources[""][countNames[countDialed]]))
 	for name, counted := range s.Resources {
-		if name == "" {
+		switch {
+		case name == "":
+			m.traced.Add(uint32(counted.Traced))
+			m.dialed.Add(uint32(counted.Dialed))
 			continue
-		}
-		if m.resources[name] == nil {
+		case m.resources[name] == nil:
 			m.resources[name] = &resource{name: name}
 		}
-		for i := range counts {
-			m.resources[name].counts[0][i] += counted[countNames[i]]
-		}
+		m.resources[name].counts[0] = m.resources[name].counts[0].plus(counted)
 	}
 	m.partitions.merge(s.Partitions)
 	m.rows.merge(s.Rows)
