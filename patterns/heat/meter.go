@@ -52,12 +52,9 @@ type Meter struct {
 
 // NewMeter returns a Meter without data. nil means the zero Options.
 func NewMeter(opts *Options) *Meter {
-	m := &Meter{label: Label, resources: map[string]*resource{}}
-	if opts != nil && opts.Label != nil {
-		m.label = opts.Label
-	}
+	m := &Meter{resources: map[string]*resource{}}
 	if opts != nil {
-		m.clock = opts.Clock
+		m.label, m.clock = opts.Label, opts.Clock
 	}
 	m.began = m.now()
 	m.requests.New = func() any { return &request{m: m, window: new([16 << 10]byte)} }

@@ -115,13 +115,12 @@ func (t *tally) hottest(list []Hot) Hot {
 // that was throttled.
 func (t *tally) hotPartition() Finding {
 	p := t.hottest(t.s.Partitions)
-	peak := p.Peak / 60
+	peak := p.PerSecond()
 	f := observed(peak >= PartitionTarget/2 || p.Throttled >= 10 && peak >= PartitionTarget/10,
 		[]Figure{{"entities/s", peak}, {"share of the target", peak / PartitionTarget}, {"throttled", p.Throttled}},
 		"%s entities/s in the busiest minute, %s%% of the target of a partition; %s requests were throttled.",
-		peak, 100*peak/PartitionTarget, p.Throttled)
-	resource, partition, _ := placeParts(p.Key)
-	f.Resource, f.Key = resourceName(resource), t.s.show(partition)
+		peak, p.Share(), p.Throttled)
+	f.Resource, f.Key = t.s.labels(p.Key)
 	return f
 }
 
@@ -131,9 +130,8 @@ func (t *tally) hotRow() Finding {
 	if f.Observed == "" || r.Peak < p.Peak/2 || !strings.HasPrefix(r.Key, p.Key+"\x00") {
 		return Finding{}
 	}
-	_, _, row := placeParts(r.Key)
-	f.Key += " / " + t.s.show(row)
-	f.Figures[0].Value = r.Peak / 60
+	_, f.Key = t.s.labels(r.Key)
+	f.Figures[0].Value = r.PerSecond()
 	f.Observed = number(100*min(r.Peak/p.Peak, 1)) + "% of the load of its partition is one row: " + f.Observed
 	return f
 }

@@ -75,13 +75,15 @@ type resolution struct {
 	step  time.Duration
 	count int64
 	from  int // index of the first cell
+
+	Column, Span string // what a step and all steps are called
 }
 
 // resolutions are kept next to each other: every request counts in each of them.
 var resolutions = [...]resolution{
-	{time.Minute, 360, 0},
-	{10 * time.Minute, 576, 360},
-	{time.Hour, 672, 936},
+	{time.Minute, 360, 0, "a minute", "6 hours"},
+	{10 * time.Minute, 576, 360, "ten minutes", "4 days"},
+	{time.Hour, 672, 936, "an hour", "28 days"},
 }
 
 const cells = 1608

@@ -68,6 +68,12 @@ type Hot struct {
 	Throttled float64 `json:"throttled,omitempty"`
 }
 
+// PerSecond returns the entities per second in the busiest minute.
+func (h Hot) PerSecond() float64 { return h.Peak / 60 }
+
+// Share returns the percentage of the target of a partition.
+func (h Hot) Share() float64 { return 100 * h.PerSecond() / PartitionTarget }
+
 // Snapshot returns what the meter has counted.
 func (m *Meter) Snapshot() *Snapshot { return m.snapshot(m.now()) }
 
@@ -128,8 +134,8 @@ func (s *Snapshot) Save(w io.Writer) error { return json.NewEncoder(w).Encode(s)
 // Load reads a snapshot that Save wrote. Its error for other data matches [ErrSnapshot] and
 // contains no key. The options are those of a Meter; nil means the zero Options.
 func Load(r io.Reader, opts *Options) (*Snapshot, error) {
-	s := &Snapshot{label: Label}
-	if opts != nil && opts.Label != nil {
+	s := &Snapshot{}
+	if opts != nil {
 		s.label = opts.Label
 	}
 	if err := json.NewDecoder(r).Decode(s); err != nil {
