@@ -165,7 +165,7 @@ func (v *view) Keys() (labels []field) {
 		resource, key := v.labels(r.From)
 		y := i * height / len(v.values)
 		for _, l := range []field{{Text: shortened(resource, 16), Y: y, Table: true}, {Text: shortened(key, 27), Y: y}} {
-			if l.Text != "" && (!l.Table || resource != table) && y-last[l.Table] >= apart {
+			if l.Text != "" && (!l.Table || resource != table) && y >= last[l.Table]+apart && y <= height-apart {
 				labels = append(labels, l)
 				last[l.Table] = y
 			}

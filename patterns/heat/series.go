@@ -63,7 +63,8 @@ func (c *cell) add(l *load, share float64) {
 	}
 }
 
-func (c *cell) load() (l load) {
+func (c *cell) load() *load {
+	l := new(load)
 	for i := range c {
 		l[i] = float64(c[i])
 	}
