@@ -353,3 +353,26 @@ func TestRowsAreCountedHoweverThePageIsRead(t *testing.T) {
 		}
 	}
 }
+
+func TestTransactionsOfAnyOperationsAreCountedExactly(t *testing.T) {
+	types := []aztables.TransactionType{aztables.TransactionTypeAdd, aztables.TransactionTypeDelete, aztables.TransactionTypeUpdateMerge, aztables.TransactionTypeInsertReplace}
+	for n := 1; n <= 100; n++ {
+		p := newProgram(t, &service{})
+		var actions []aztables.TransactionAction
+		for i := range n {
+			text := strings.Repeat(`--changeset HTTP/1.1 \"RowKey\":\"x\",`, i*n%400)
+			entity := fmt.Appendf(nil, `{"PartitionKey":"it's","RowKey":"%08d","Text":"%s"}`, i, text)
+			actions = append(actions, aztables.TransactionAction{ActionType: types[i*i%7%4], Entity: entity})
+		}
+		_, err := p.table.SubmitTransaction(p.ctx, actions, nil)
+		p.must(err)
+		s := p.meter.Snapshot()
+		rows := 0.0
+		for _, row := range s.Rows {
+			rows += row.Entities
+		}
+		if written := s.Resources["tOrders"].Written; written != float64(n) || s.Partitions[0].Entities != written || rows != written || len(s.Rows) < min(n, 5) || len(s.Rows) > 8 {
+			t.Errorf("%d operations: %v written, partition %+v, %d rows with %v", n, written, s.Partitions[0], len(s.Rows), rows)
+		}
+	}
+}

@@ -57,7 +57,7 @@ type Range struct {
 // milliseconds, transactions that the SDK repeated, and those that were throttled.
 type Step [1 + figures]float64
 
-// Hot is a partition or a row with much load.
+// Hot is a partition or a row with much load. A Hot may be read concurrently.
 type Hot struct {
 	Key       string  `json:"key"`      // as Range.From
 	Entities  float64 `json:"entities"` // read and written; halved every hour, so recent load counts more
