@@ -30,12 +30,13 @@
 //
 // There are 128 key ranges for all tables, queues and containers. A range with much load is
 // divided where its load is, and ranges with little are joined; load of earlier days counts
-// less. What was counted before a range was divided is divided in proportion. Ranges are in the order of the bytes of keys,
-// which differs from that of the service for characters above U+FFFF.
+// less. What was counted before a range was divided is divided in proportion. Ranges are in the
+// order of the bytes of keys, which differs from that of the service for characters above U+FFFF.
 //
 // Rows that a query returns are not decoded: they count at the start of the key range that the
-// query reads, or in turn in each of the ranges. A string that ends with { counts as one more. Rows that the service reads but does not
-// return are not known to the client, although they count against its targets.
+// query reads, or in turn in each of the ranges. A string that ends with { counts as one more.
+// Rows that the service reads but does not return are not known to the client, although they
+// count against its targets.
 //
 // # Findings
 //
@@ -56,15 +57,15 @@
 //	page of a query with a filter      285 ns
 //	transaction of 100 entities        4.5 µs, 45 ns for each
 //
-// Of the time of a query, the keys in its filter take 90 ns, and the rows of its page 40 ns.
-// A transaction costs more than other requests because its entities are counted exactly: to copy its
-// 43 kB out of the reader takes 280 ns, and to search them for one byte 500 ns.
+// Of the time of a query, the keys in its filter take 90 ns, and the rows of its page 40 ns. A
+// transaction costs more than other requests because its entities are counted exactly: to copy
+// its 43 kB out of the reader takes 280 ns, and to search them for one byte 500 ns.
 //
-// A filter is parsed once for all its constants that have quotes, which takes microseconds and
-// allocates; a filter with a number that was not used recently is parsed again. Otherwise a meter
-// allocates nothing, except for one of 64 requests, whose connection is observed, and for one of
-// 64 pages. Once a minute, or every ten minutes when all ranges are in use, a request
-// divides ranges while others wait; they also wait while a snapshot is taken.
+// A meter allocates nothing, with three exceptions: for one of 64 requests, whose connection is
+// observed; for one of 64 pages; and for a filter that differs from recent ones in more than
+// quoted constants, which is parsed. A filter with another number is one of these. Once a minute,
+// or every ten minutes when all ranges are in use, a request divides ranges while others wait;
+// they also wait while a snapshot is taken.
 //
 // # Keys are user data
 //
