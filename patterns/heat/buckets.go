@@ -170,9 +170,7 @@ func (b *buckets) merge(i int) {
 	e.now.add(&next.now)
 	e.weight += next.weight
 	for c := range e.series {
-		for f := range e.series[c] {
-			e.series[c][f] += next.series[c][f]
-		}
+		e.series[c].add(next.series[c].load(), 1)
 	}
 	for j := range next.filled {
 		e.keep(next.sample[j].bytes())
@@ -207,21 +205,14 @@ func (e *bucket) cut(rows bool) string {
 
 // prefixOf returns the first parts of a place.
 func prefixOf(p []byte, parts int) []byte {
-	end := 0
-	for range parts {
-		i := bytes.IndexByte(p[end:], 0)
-		if i < 0 {
-			return p
-		}
-		end += i + 1
-	}
-	return p[:end-1]
+	all := bytes.SplitN(p, []byte{0}, parts+1)
+	return bytes.Join(all[:min(parts, len(all))], []byte{0})
 }
 
 // resourceOf returns the service and the resource of a place.
 func resourceOf(from string) string {
-	s, _, _ := strings.Cut(from, "\x00")
-	return s
+	resource, _, _ := strings.Cut(from, "\x00")
+	return resource
 }
 
 // split divides bucket i at a place. What is stored of earlier times is divided like the
@@ -242,9 +233,8 @@ func (b *buckets) split(i int, at string) {
 	e.filled = uint8(copy(e.sample[:], kept))
 	for c := range e.series {
 		l := e.series[c].load()
-		right.series[c].add(&l, share)
-		e.series[c] = cell{}
-		e.series[c].add(&l, 1-share)
+		right.series[c].add(l, share)
+		e.series[c].add(l, -share)
 	}
 	right.weight = share * e.weight
 	e.weight -= right.weight

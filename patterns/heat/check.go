@@ -14,7 +14,7 @@ import (
 type Access struct {
 	Name      string
 	PerSecond float64 // in the busiest minute
-	sample    func(i int, at time.Time) (Cost, []touch, error)
+	sample    func(table string, i int, at time.Time) (Cost, []*request, error)
 }
 
 // Cost is what one use of an [Access] costs, at least.
@@ -26,45 +26,38 @@ type Cost struct {
 	Warnings []query.Warning // of a read, with remedies
 }
 
-// touch is a request for one row or for a page.
-type touch struct {
-	view  string
-	kind  kind // kindBatch for a write: how close writes follow each other is not known
-	class query.Class
-	key   keys.Key
-}
-
 // Read returns the access of a query. Its cost is that of Table.Query, which makes a request
 // for each read of the plan.
 func Read(name string, f query.Filter, perSecond float64) Access {
 	plan := query.Explain(f)
-	return Access{name, perSecond, func(int, time.Time) (Cost, []touch, error) {
-		if err := f.Err(); err != nil {
-			return Cost{}, nil, err
-		}
+	return Access{name, perSecond, func(table string, _ int, _ time.Time) (Cost, []*request, error) {
 		cost := Cost{Class: plan.Class, Requests: plan.Requests, Warnings: plan.Warnings}
-		var touched []touch
+		var all []*request
 		for _, r := range plan.Reads() {
-			t := touch{kind: kindQuery, class: r.Class, key: keys.Key{Partition: r.Partition.From}}
 			if r.Class == query.Point {
-				t.kind, t.key = kindRead, r.Key
+				all = append(all, touch(table, kindRead, r.Key))
 				cost.Entities++
+				continue
 			}
-			touched = append(touched, t)
+			page := touch(table, kindQuery, keys.Key{Partition: r.Partition.From})
+			if page.class = r.Class; r.Class > query.PartitionScan {
+				page.partition = span{}
+			}
+			all = append(all, page)
 		}
-		return cost, touched, nil
+		return cost, all, f.Err()
 	}}
 }
 
 // Write returns the access of a write of one entity. key returns the key of write i, which
 // happens at a time: use a keys.Layout, with other values for each i.
 func Write(name string, key func(i int, at time.Time) (keys.Key, error), perSecond float64) Access {
-	if key == nil {
-		return Access{Name: name}
-	}
-	return Access{name, perSecond, func(i int, at time.Time) (Cost, []touch, error) {
+	return Access{name, perSecond, func(table string, i int, at time.Time) (Cost, []*request, error) {
+		if key == nil {
+			return Cost{}, nil, patterns.ErrNil
+		}
 		k, err := key(i, at)
-		return Cost{Requests: 1, Entities: 1}, []touch{{kind: kindBatch, key: k}}, err
+		return Cost{Requests: 1, Entities: 1}, []*request{touch(table, kindBatch, k)}, err
 	}}
 }
 
@@ -72,26 +65,48 @@ func Write(name string, key func(i int, at time.Time) (keys.Key, error), perSeco
 // happens at a time. Its cost is that of [patterns.Store.Explain]; an update needs
 // [patterns.StoreOp.Was].
 func Change[T any](name string, store *patterns.Store[T], op func(i int, at time.Time) patterns.StoreOp[T], perSecond float64) Access {
-	if store == nil || op == nil {
-		return Access{Name: name}
-	}
-	return Access{name, perSecond, func(i int, at time.Time) (Cost, []touch, error) {
+	return Access{name, perSecond, func(table string, i int, at time.Time) (Cost, []*request, error) {
+		if store == nil || op == nil {
+			return Cost{}, nil, patterns.ErrNil
+		}
 		plan, err := store.Explain(op(i, at))
 		if err != nil {
 			return Cost{}, nil, err
 		}
-		var touched []touch
+		var all []*request
 		for _, step := range plan.Steps {
 			for _, row := range step.Rows {
-				t := touch{view: row.View, kind: kindBatch, key: row.Key}
-				if strings.HasPrefix(row.Action, "read") {
-					t.kind = kindRead
+				name, kind := table, kindBatch
+				if row.View != "" {
+					name += " (" + row.View + ")"
 				}
-				touched = append(touched, t)
+				if strings.HasPrefix(row.Action, "read") {
+					kind = kindRead
+				}
+				all = append(all, touch(name, kind, row.Key))
 			}
 		}
-		return Cost{Requests: plan.Requests, Entities: plan.Entities}, touched, nil
+		return Cost{Requests: plan.Requests, Entities: plan.Entities}, all, nil
 	}}
+}
+
+// touch returns a request for one row, or for a page that starts there. Writes are
+// transactions, because how close they follow each other is not known.
+func touch(table string, kind kind, key keys.Key) *request {
+	r := &request{content: content{kind: kind, every: 1}}
+	r.begin('t', table)
+	r.partition = r.extend(r.resource, 0, []byte(key.Partition))
+	r.low, r.high = r.partition, r.partition
+	if kind != kindQuery {
+		r.rows = append(r.rows, r.extend(r.partition, 0, []byte(key.Row)))
+	}
+	return r
+}
+
+// simulate records a request with a weight.
+func (m *Meter) simulate(r *request, at time.Time, weight float64) {
+	r.outcome = outcome{at: at.Sub(m.began), weight: weight, entities: 1, ok: true}
+	m.record(r)
 }
 
 // Check simulates four hours. Each simulated use of an access represents three seconds.
@@ -104,45 +119,26 @@ const (
 // hours in which all minutes are like the busiest one. It makes no request. An error of an
 // access names it; an access without a function or a Store matches [patterns.ErrNil].
 func Check(table string, accesses ...Access) ([]Cost, []Finding, error) {
-	m := NewMeter(nil)
 	start := time.Now().UTC().Truncate(time.Hour)
-	m.began = start
+	at := start
+	m := NewMeter(&Options{Clock: func() time.Time { return at }})
 	costs := make([]Cost, len(accesses))
 	for i := range simulated {
-		at := start.Add(time.Duration(i) * apart)
+		at = start.Add(time.Duration(i) * apart)
 		for j, a := range accesses {
 			if a.sample == nil {
 				return nil, nil, fmt.Errorf("%s: %w", a.Name, patterns.ErrNil)
 			}
-			cost, touched, err := a.sample(i, at)
+			cost, all, err := a.sample(table, i, at)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", a.Name, err)
 			}
-			if i == 0 {
-				cost.Access = a.Name
-				costs[j] = cost
-			}
-			for _, t := range touched {
-				m.simulate(table, t, at, apart.Seconds()*a.PerSecond)
+			cost.Access = a.Name
+			costs[j] = cost
+			for _, r := range all {
+				m.simulate(r, at, apart.Seconds()*a.PerSecond)
 			}
 		}
 	}
-	return costs, m.snapshot(start.Add(simulated * apart)).Findings(), nil
-}
-
-func (m *Meter) simulate(table string, t touch, at time.Time, weight float64) {
-	if t.view != "" {
-		table += " (" + t.view + ")"
-	}
-	r := &request{kind: t.kind, class: t.class}
-	r.outcome = outcome{at: at.Sub(m.began), weight: weight, entities: 1, ok: true}
-	r.begin('t', table)
-	if t.class <= query.PartitionScan {
-		r.partition = extend(r, r.resource, 0, t.key.Partition)
-		r.low, r.high = r.partition, r.partition
-	}
-	if t.kind != kindQuery {
-		r.rows = append(r.rows, extend(r, r.partition, 0, t.key.Row))
-	}
-	m.record(r)
+	return costs, m.Findings(), nil
 }

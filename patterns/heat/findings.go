@@ -1,7 +1,9 @@
 package heat
 
 import (
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -85,4 +87,193 @@ func (s *Snapshot) Findings() []Finding {
 		}
 	}
 	return found
+}
+
+// tally are the counters of one resource.
+type tally struct {
+	Counters
+	s    *Snapshot
+	name string
+}
+
+// rules are in the order of their findings.
+var rules = []struct {
+	kind           Kind
+	service        string // "t", "q", or "" for the account
+	spread         bool   // about how the load is spread: only the first applies to a table
+	find           func(t *tally) Finding
+	reason, remedy string
+}{
+	{AppendOnly, "t", true, func(t *tally) Finding { return t.ordered(t.Ascending, t.LastChanged, "last") }, oneServer, spreadKeys},
+	{PrependOnly, "t", true, func(t *tally) Finding { return t.ordered(t.Descending, t.FirstChanged, "first") }, oneServer, spreadKeys},
+	{HotRow, "t", true, (*tally).hotRow,
+		"One server holds the row, and concurrent changes of one row conflict on its ETag.",
+		"Keep the row in a cache if it is read; count in several rows and add them up (MergeSpec.Add of patterns.NewView, patterns/dataseries) if it is written."},
+	{HotPartition, "t", true, (*tally).hotPartition,
+		"One server holds a partition; beyond its target the service answers 503, and the SDK waits and repeats.",
+		"Divide the partition with keys.Spread (examples/hotpartition), or choose a partition key with more values."},
+	{TableScans, "t", false, (*tally).scans,
+		"The service reads every row of the table, and each row read counts against the targets; a page ends at the boundary of a partition, so a scan takes many requests.",
+		"Add an index (patterns/secondaryindex, patterns/indexentity), or put what the query knows into the partition key (package query explains a filter)."},
+	{PartitionScans, "t", false, (*tally).filtered,
+		"The service has no index on properties: it reads the whole partition, and rows that do not match count as well.",
+		"Put the property into the row key (keys.Layout, patterns/compoundkey), or keep copies under another row key (patterns/secondaryindex)."},
+	{Batchable, "t", true, (*tally).batches,
+		"Each is a request of its own, with its own latency and price; a transaction writes up to 100 rows for one.",
+		"Use Table.Batch, or Table.Bulk for any number of rows."},
+	{LargeRetries, "t", false, (*tally).largeRetries,
+		"Every try sends the whole body, and a time-out leaves open whether it was applied.",
+		"Store large values in blobs (patterns/largeentity), make transactions smaller (BulkOptions), or allow a longer try (policy.RetryOptions.TryTimeout)."},
+	{EmptyPolls, "q", false, (*tally).emptyPolls,
+		"Each poll is billed, and counts against the 2,000 messages/s of the queue.",
+		"Wait longer after each empty reply (the worker of patterns/eventual does), receive up to 32 messages in one request, and run fewer workers."},
+	{Churn, "", false, (*tally).churn,
+		"Connecting takes three round trips with TLS, and a process runs out of ports.",
+		"Create each client once and share it, read replies to their end and close them, and raise MaxIdleConnsPerHost of the transport to the number of concurrent requests."},
+}
+
+const (
+	oneServer  = "The service assigns ranges of partition keys to servers, so one server receives all writes, however many partitions there are: the target is 2,000 entities/s."
+	spreadKeys = "Spread the keys with keys.Spread (examples/hotpartition), begin the partition key with another value, or store logs in blobs (patterns/logdata)."
+)
+
+// observed returns a finding if it is one. It formats the values with [number].
+func observed(found bool, figures []Figure, format string, values ...float64) Finding {
+	if !found {
+		return Finding{}
+	}
+	texts := make([]any, len(values))
+	for i, v := range values {
+		texts[i] = number(v)
+	}
+	return Finding{Figures: figures, Observed: fmt.Sprintf(format, texts...)}
+}
+
+// share returns a/b, 0 without b.
+func share(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
+
+// busiest returns the most of a figure in a minute, per second, of one resource or of all.
+func (s *Snapshot) busiest(resource string, figure int) (most float64) {
+	minutes := map[float64]float64{}
+	for _, r := range s.Ranges {
+		if resource != "" && resourceOf(r.From) != resource {
+			continue
+		}
+		for _, step := range r.Steps[0] {
+			minutes[step[0]] += step[1+figure]
+			most = max(most, minutes[step[0]])
+		}
+	}
+	return most / 60
+}
+
+// ordered finds keys that grow or shrink with time. It needs a tenth of the target of a
+// partition, nine of ten writes at the end, and an end that moves.
+func (t *tally) ordered(at, changes float64, end string) Finding {
+	peak, ends := t.s.busiest(t.name, writes), share(at, t.Written)
+	return observed(peak >= PartitionTarget/10 && changes >= 3 && ends >= 0.9,
+		[]Figure{{"share", ends}, {"entities/s", peak}, {"changes", changes}},
+		"%s%% of %s written entities went to the "+end+" partition, which changed %s times; %s/s in the busiest minute.",
+		100*ends, t.Written, changes, peak)
+}
+
+// hottest returns the busiest of a list that belongs to the resource.
+func (t *tally) hottest(list []Hot) Hot {
+	for _, h := range list {
+		resource := resourceOf(h.Key)
+		_, known := t.s.Resources[resource]
+		if h.Peak > h.Uncertain && (resource == t.name || t.name == others && !known) {
+			return h
+		}
+	}
+	return Hot{}
+}
+
+// hotPartition finds a partition with half of the load of its target in one minute, or one
+// that was throttled.
+func (t *tally) hotPartition() Finding {
+	p := t.hottest(t.s.Partitions)
+	peak := p.PerSecond()
+	f := observed(peak >= PartitionTarget/2 || p.Throttled >= 10 && peak >= PartitionTarget/10,
+		[]Figure{{"entities/s", peak}, {"share of the target", peak / PartitionTarget}, {"throttled", p.Throttled}},
+		"%s entities/s in the busiest minute, %s%% of the target of a partition; %s requests were throttled.",
+		peak, p.Share(), p.Throttled)
+	f.Resource, f.Key = t.s.labels(p.Key)
+	return f
+}
+
+// hotRow finds a row with half of the load of a hot partition.
+func (t *tally) hotRow() Finding {
+	f, p, r := t.hotPartition(), t.hottest(t.s.Partitions), t.hottest(t.s.Rows)
+	if f.Observed == "" || r.Peak < p.Peak/2 || !strings.HasPrefix(r.Key, p.Key+"\x00") {
+		return Finding{}
+	}
+	_, f.Key = t.s.labels(r.Key)
+	f.Figures[0].Value = r.PerSecond()
+	f.Observed = number(100*min(r.Peak/p.Peak, 1)) + "% of the load of its partition is one row: " + f.Observed
+	return f
+}
+
+// scans finds queries without a partition key.
+func (t *tally) scans() Finding {
+	of := share(t.ScanPages, t.Transactions)
+	return observed(t.Scans >= 20 && of >= 0.1,
+		[]Figure{{"scans", t.Scans}, {"requests", t.ScanPages}, {"rows", t.ScanRows}},
+		"%s queries had no partition key: %s requests, %s%% of all of the table, for %s rows.", t.Scans, t.ScanPages, 100*of, t.ScanRows)
+}
+
+// filtered finds partition scans that return little.
+func (t *tally) filtered() Finding {
+	n := t.Filtered
+	pages, rows, millis := share(t.FilteredPages, n), share(t.FilteredRows, n), share(t.FilteredMillis, n)
+	return observed(n >= 20 && share(t.FilteredPages, t.Transactions) >= 0.1 && rows <= 10 && (pages >= 1.5 || millis >= 50),
+		[]Figure{{"queries", n}, {"rows per query", rows}, {"requests per query", pages}, {"ms per query", millis}},
+		"%s queries tested a property of all rows of a partition: %s rows each, from %s requests and %s ms.", n, rows, pages, millis)
+}
+
+// batches finds single writes of different rows of one partition, each within a tenth of a
+// second after the previous one.
+func (t *tally) batches() Finding {
+	of := share(t.Batchable, t.Single)
+	return observed(t.Batchable >= 1000 && of >= 0.5, []Figure{{"writes", t.Batchable}, {"share", of}},
+		"%s of %s single writes followed a write to another row of the same partition within 100 ms.", t.Batchable, t.Single)
+}
+
+// largeRetries finds large requests of which one of twenty has to be sent again.
+func (t *tally) largeRetries() Finding {
+	of := share(t.LargeFailed, t.Large)
+	return observed(t.LargeFailed >= 5 && of >= 0.05, []Figure{{"failed", t.LargeFailed}, {"share", of}, {"bytes", t.LargeResent}},
+		"%s of %s writes of 256 KiB or more failed and were sent again: %s MiB.", t.LargeFailed, t.Large, t.LargeResent/(1<<20))
+}
+
+// emptyPolls finds a queue that is asked ten times a minute or more and nearly always empty.
+func (t *tally) emptyPolls() Finding {
+	rate := share(t.EmptyPolls, t.PollMinutes)
+	return observed(t.EmptyPolls >= 100 && share(t.EmptyPolls, t.Polls) >= 0.9 && rate >= 10,
+		[]Figure{{"empty polls", t.EmptyPolls}, {"per minute", rate}},
+		"%s of %s polls found no message, %s per minute.", t.EmptyPolls, t.Polls, rate)
+}
+
+// churn finds that half of the observed requests opened a connection.
+func (t *tally) churn() Finding {
+	return observed(t.Traced >= 20 && t.Dialed >= t.Traced/2,
+		[]Figure{{"observed", t.Traced}, {"new connections", t.Dialed}},
+		"%s of %s observed requests opened a new connection.", t.Dialed, t.Traced)
+}
+
+// number formats a figure with two significant digits, or all of a whole number.
+func number(v float64) string {
+	if v < 10 && v != math.Trunc(v) {
+		return fmt.Sprintf("%.2g", v)
+	}
+	digits := fmt.Sprintf("%.0f", v)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
 }

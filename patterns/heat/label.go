@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-var labelSeed = maphash.MakeSeed()
+var seed = maphash.MakeSeed()
 
 // Label is the default of [Options.Label]: the text of a key before its first digit, and a
 // hash of the rest. "Sales_000123" becomes "Sales_#5c0f1e". The hash is different in each
@@ -17,7 +17,7 @@ func Label(key string) string {
 	if i < 0 {
 		return key
 	}
-	return fmt.Sprintf("%s#%06x", key[:i], maphash.String(labelSeed, key[i:])&0xffffff)
+	return fmt.Sprintf("%s#%06x", key[:i], maphash.String(seed, key[i:])&0xffffff)
 }
 
 // placeParts returns the resource, the partition key and the row key of a place.

@@ -33,9 +33,7 @@ type Meter struct {
 	label    func(string) string
 	clock    func() time.Time // nil for time.Now
 	began    time.Time
-	seed     maphash.Seed
 	requests sync.Pool
-	pages    sync.Pool
 	sequence atomic.Uint32
 	traced   atomic.Uint32 // requests whose connection is known
 	dialed   atomic.Uint32
@@ -54,16 +52,12 @@ type Meter struct {
 
 // NewMeter returns a Meter without data. nil means the zero Options.
 func NewMeter(opts *Options) *Meter {
-	m := &Meter{label: Label, seed: maphash.MakeSeed(), resources: map[string]*resource{}}
-	if opts != nil && opts.Label != nil {
-		m.label = opts.Label
-	}
+	m := &Meter{resources: map[string]*resource{}}
 	if opts != nil {
-		m.clock = opts.Clock
+		m.label, m.clock = opts.Label, opts.Clock
 	}
 	m.began = m.now()
-	m.requests.New = func() any { return &request{window: new([16 << 10]byte)} }
-	m.pages.New = func() any { return new(pages) }
+	m.requests.New = func() any { return &request{m: m, window: new([16 << 10]byte)} }
 	m.trace = &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		if info.Conn == nil {
 			return // a transport that reports no connections
@@ -133,12 +127,17 @@ func (t *transport) Do(raw *http.Request) (*http.Response, error) {
 	resp, err := t.inner.Do(raw)
 	r.finish(began, m.elapsed(), resp, err)
 	if r.ok && (r.kind == kindQuery || r.kind == kindPoll) && resp.Body != nil {
-		m.wrap(resp, r)
-		return resp, err
+		r.wrap(resp)
+	} else {
+		r.record()
 	}
-	m.record(r)
-	m.requests.Put(r)
 	return resp, err
+}
+
+// record adds a request to all figures, and makes room for another.
+func (r *request) record() {
+	r.m.record(r)
+	r.m.requests.Put(r)
 }
 
 // record adds a request to all figures.
@@ -152,25 +151,24 @@ func (m *Meter) record(r *request) {
 	}
 	m.records++
 	s := m.resource(r)
-	l := r.load()
+	all := r.load()
+	l := all
 	partition, row := r.in(r.partition), uint64(0)
-	hash := maphash.Bytes(m.seed, partition)
+	hash := maphash.Bytes(seed, partition)
 	table := r.text[0] == 't'
 	if table && len(partition) > 0 {
 		m.partitions.count(hash, partition, &l, minute)
 	}
-	if n := float64(len(r.rows)); n > 1 {
-		for i := range l {
-			l[i] /= n
+	for i, at := range r.rows {
+		if n := max(r.operations, 1); n > 1 {
+			l = all.part(min(r.every, n-i*r.every), n)
 		}
-	}
-	for _, at := range r.rows {
 		place := r.in(at)
 		e := m.buckets.list[m.buckets.find(place)]
 		e.now.add(&l)
 		e.keep(place)
 		if table && r.kind != kindQuery {
-			row = maphash.Bytes(m.seed, place)
+			row = maphash.Bytes(seed, place)
 			m.rows.count(row, place, &l, minute)
 		}
 	}
@@ -183,12 +181,12 @@ func (m *Meter) record(r *request) {
 // countRange adds a page to one of the buckets that its query reads. The next page is added
 // to the next bucket: which rows a page contains is not known without decoding it.
 func (m *Meter) countRange(s *resource, r *request, l *load) {
-	first, last := m.buckets.find(r.in(r.low)), m.buckets.find(r.in(r.high))
-	if last > first {
-		first += s.pages % (last - first + 1)
+	low, high := m.buckets.find(r.in(r.low)), r.in(r.high)
+	if next := low + 1; next < len(m.buckets.list) && m.buckets.list[next].from <= string(high) {
+		low += s.pages % (m.buckets.find(high) - low + 1)
 		s.pages++
 	}
-	m.buckets.list[first].now.add(l)
+	m.buckets.list[low].now.add(l)
 }
 
 // resource returns the counters of the resource of a request.
@@ -236,24 +234,14 @@ func (m *Meter) advance(now time.Time) {
 	}
 	m.records, m.minute = 0, minute
 	m.jumped = (m.now().Round(0).Sub(m.began.Round(0)) - m.elapsed()).Truncate(time.Second)
-	if before == 0 {
-		return
-	}
-	if minute/60 != before/60 {
+	if hour := minute / 60; before > 0 && hour != before/60 {
 		for _, s := range m.resources {
-			s.hour()
+			s.hour(hour/generation != before/60/generation)
+		}
+		for _, e := range m.buckets.list {
+			e.weight *= 0.97 // half of it in a day
 		}
 		m.partitions.age()
 		m.rows.age()
-	}
-	if minute/1440 != before/1440 {
-		for _, e := range m.buckets.list {
-			e.weight /= 2
-		}
-	}
-	if span := int64(generation / time.Minute); minute/span != before/span {
-		for _, s := range m.resources {
-			s.generation()
-		}
 	}
 }

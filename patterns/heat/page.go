@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed" // page.html
 	"encoding/base64"
+	"fmt"
 	"html/template"
 	"image"
 	"image/color"
@@ -12,12 +13,20 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 )
 
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"number": number}).Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"number":      number,
+	"measures":    func() []measure { return measures },
+	"resolutions": func() []resolution { return resolutions[:] },
+}).Parse(pageText))
 
 // Handler returns a handler that serves one page: the heat map, the findings and the
 // hottest partitions. The page has no scripts and no external resources, has less than
@@ -48,47 +57,199 @@ func handler(snapshot func() *Snapshot) http.Handler {
 	})
 }
 
-// magma are colors of the palette of that name by Smith and van der Walt, whose lightness is
-// even: from black over purple and orange to a light yellow.
-var magma = [...]color.RGBA{{0, 0, 4, 255}, {28, 16, 68, 255}, {79, 18, 123, 255}, {129, 37, 129, 255}, {181, 54, 122, 255},
-	{229, 80, 100, 255}, {251, 135, 97, 255}, {254, 194, 135, 255}, {252, 253, 191, 255}}
-
-// shade returns the color of a brightness from 0 to 255.
-func shade(brightness int) color.RGBA {
-	const apart = 256 / (len(magma) - 1)
-	a, b, at := magma[brightness/apart], magma[brightness/apart+1], brightness%apart
-	between := func(a, b uint8) uint8 { return uint8((int(a)*(apart-at) + int(b)*at) / apart) }
-	return color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
+// measure is what the heat map shows.
+type measure struct {
+	Name, Title, Unit string
+	value             func(l *load, minutes float64) float64
 }
 
-// Legend returns the address of an image of all colors.
-func (v *view) Legend() template.URL {
-	return picture(256, 1, func(x, _ int) uint8 { return uint8(x) })
+var measures = []measure{
+	{"entities", "Entities per minute", "entities/min", func(l *load, minutes float64) float64 { return l.entities() / minutes }},
+	{"reads", "Entities read per minute", "entities/min", func(l *load, minutes float64) float64 { return l[reads] / minutes }},
+	{"writes", "Entities written per minute", "entities/min", func(l *load, minutes float64) float64 { return l[writes] / minutes }},
+	{"bytes", "KiB per minute", "KiB/min", func(l *load, minutes float64) float64 { return l[transferred] / 1024 / minutes }},
+	{"latency", "Mean latency", "ms", func(l *load, _ float64) float64 { return share(l[milliseconds], l[transactions]) }},
+	{"throttling", "Throttled requests per minute", "requests/min", func(l *load, minutes float64) float64 { return l[throttled] / minutes }},
 }
 
-// Image returns the address of the heat map: a pixel for each key range and step, on a
-// logarithmic scale.
-func (v *view) Image() template.URL {
-	return picture(int(v.steps[1]-v.steps[0]), v.keys[1]-v.keys[0], func(x, y int) uint8 {
-		if value := v.values[y][x]; value > 0 {
-			return uint8(255 * math.Log1p(value) / math.Log1p(v.Max))
-		}
-		return 0
-	})
+// view is the part of a snapshot that a page shows. Its methods are for page.html.
+type view struct {
+	*Snapshot
+	measure
+	resolution
+	Resolution int      // its index
+	keys       [2]int   // of Snapshot.Ranges
+	steps      [2]int64 // numbers of steps
+	Zoomed     bool
+	values     [][]float64 // by key range and step
+	Max        float64
 }
 
-func picture(width, height int, brightness func(x, y int) uint8) template.URL {
-	palette := make(color.Palette, 256)
-	for i := range palette {
-		palette[i] = shade(i)
+// newView reads the parameters of a link: m, the measure; t, the resolution; k and s, the
+// key ranges and the steps. Invalid ones are ignored.
+func newView(s *Snapshot, q url.Values) *view {
+	v := &view{Snapshot: s, keys: [2]int{0, len(s.Ranges)}}
+	v.measure = measures[max(0, slices.IndexFunc(measures, func(m measure) bool { return m.Name == q.Get("m") }))]
+	if i, err := strconv.Atoi(q.Get("t")); err == nil && i > 0 && i < len(resolutions) {
+		v.Resolution = i
 	}
-	m := image.NewPaletted(image.Rect(0, 0, width, max(height, 1)), palette)
-	for y := range height {
-		for x := range width {
-			m.SetColorIndex(x, y, brightness(x, y))
+	v.resolution = resolutions[v.Resolution]
+	for v.keys[0] < len(s.Ranges)-1 && s.Ranges[v.keys[0]].empty() {
+		v.keys[0]++ // in front of the first key
+	}
+	last := v.at(s.Taken)
+	v.steps = [2]int64{last - v.count + 1, last + 1}
+	if from, to, ok := interval(q.Get("k")); ok && from < int64(len(s.Ranges)) {
+		v.keys, v.Zoomed = [2]int{int(from), int(min(to, int64(len(s.Ranges))))}, true
+	}
+	if from, to, ok := interval(q.Get("s")); ok && from >= v.steps[0] && to <= v.steps[1] {
+		v.steps, v.Zoomed = [2]int64{from, to}, true
+	}
+	for _, r := range s.Ranges[v.keys[0]:v.keys[1]] {
+		row := make([]float64, v.steps[1]-v.steps[0])
+		for _, step := range r.Steps[v.Resolution] {
+			if n := int64(step[0]); n >= v.steps[0] && n < v.steps[1] {
+				l := load(step[1:])
+				value := v.value(&l, v.step.Minutes())
+				row[n-v.steps[0]], v.Max = value, max(v.Max, value)
+			}
+		}
+		v.values = append(v.values, row)
+	}
+	return v
+}
+
+// interval reads two numbers that are joined by a hyphen.
+func interval(text string) (from, to int64, ok bool) {
+	n, _ := fmt.Sscanf(text, "%d-%d", &from, &to)
+	return from, to, n == 2 && 0 <= from && from < to
+}
+
+func (r *Range) empty() bool { return len(r.Steps[0])+len(r.Steps[1])+len(r.Steps[2]) == 0 }
+
+// Start and End return the time shown.
+func (v *view) Start() time.Time { return v.start(v.steps[0]) }
+func (v *view) End() time.Time   { return v.start(v.steps[1]) }
+
+// Image returns the address of the heat map: a gray pixel for each key range and step, on a
+// logarithmic scale. The page colors it.
+func (v *view) Image() template.URL {
+	m := image.NewGray(image.Rect(0, 0, int(v.steps[1]-v.steps[0]), max(len(v.values), 1)))
+	for y, row := range v.values {
+		for x, value := range row {
+			if value > 0 {
+				m.SetGray(x, y, color.Gray{uint8(255 * math.Log1p(value) / math.Log1p(v.Max))})
+			}
 		}
 	}
 	var b bytes.Buffer
 	_ = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, m) // to memory: never fails
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()))
 }
+
+// field is a link in the heat map, or a label at an axis.
+type field struct {
+	Text, Link string
+	X, Y, W, H int
+	Table      bool // the name of a table
+}
+
+// Width and Height are those of the heat map in page.html.
+const width, height = 870, 480
+
+// Keys returns the labels of key ranges, as many as have room.
+func (v *view) Keys() (labels []field) {
+	const apart = 14
+	last, table := map[bool]int{true: -apart, false: -apart}, ""
+	for i, r := range v.Ranges[v.keys[0]:v.keys[1]] {
+		resource, key := v.labels(r.From)
+		y := i * height / len(v.values)
+		for _, l := range []field{{Text: shortened(resource, 16), Y: y, Table: true}, {Text: shortened(key, 27), Y: y}} {
+			if l.Text != "" && (!l.Table || resource != table) && y >= last[l.Table]+apart && y <= height-apart {
+				labels = append(labels, l)
+				last[l.Table] = y
+			}
+		}
+		table = resource
+	}
+	return labels
+}
+
+func shortened(text string, length int) string {
+	if r := []rune(text); len(r) > length {
+		return string(r[:length-1]) + "…"
+	}
+	return text
+}
+
+// labels returns those of a resource and of a key in it.
+func (s *Snapshot) labels(place string) (resource, key string) {
+	resource, partition, row := placeParts(place)
+	if strings.Contains(place, "\x00") {
+		key = s.show(partition)
+	}
+	if row != "" {
+		key += " / " + s.show(row)
+	}
+	return resourceName(resource), key
+}
+
+// Times returns the labels of the steps, at most fourteen.
+func (v *view) Times() (labels []field) {
+	steps := v.steps[1] - v.steps[0]
+	every, format := int64(1), "15:04"
+	for _, minutes := range []int64{1, 5, 15, 30, 60, 180, 360, 720, 1440, 2880} {
+		if every = minutes * int64(time.Minute) / int64(v.step); every > 0 && steps/every <= 14 {
+			switch {
+			case minutes >= 1440:
+				format = "2 Jan"
+			case minutes >= 360:
+				format = "2 Jan 15:04"
+			}
+			break
+		}
+	}
+	for step := v.steps[0] + 1; step < v.steps[1]; step++ {
+		if step%every == 0 {
+			labels = append(labels, field{Text: v.start(step).Format(format), X: int((step - v.steps[0]) * width / steps)})
+		}
+	}
+	return labels
+}
+
+// Tiles returns the links that zoom in.
+func (v *view) Tiles() (links []field) {
+	n, steps := v.keys[1]-v.keys[0], int(v.steps[1]-v.steps[0])
+	rows, columns := min(n, 8), min(steps, 12)
+	for i := range rows * columns {
+		row, column := i/columns, i%columns
+		key, end := v.keys[0]+row*n/rows, v.keys[0]+(row+1)*n/rows
+		from, to := v.steps[0]+int64(column*steps/columns), v.steps[0]+int64((column+1)*steps/columns)
+		x, y := column*width/columns, row*height/rows
+		resource, label := v.labels(v.Ranges[key].From)
+		links = append(links, field{
+			Text: fmt.Sprintf("%s %s, from %s", resource, label, v.start(from).Format("2 Jan 15:04")),
+			Link: fmt.Sprintf("?m=%s&t=%d&k=%d-%d&s=%d-%d", v.Name, v.Resolution, key, end, from, to),
+			X:    x, Y: y, W: (column+1)*width/columns - x, H: (row+1)*height/rows - y,
+		})
+	}
+	return links
+}
+
+// Cells returns the labels of a partition.
+func (v *view) Cells(place string) [2]string {
+	resource, key := v.labels(place)
+	return [2]string{resource, key}
+}
+
+// Labeled reports whether the program chose how keys are shown.
+func (v *view) Labeled() bool { return v.label != nil }
+
+// Hot returns the hottest partitions.
+func (v *view) Hot() []Hot { return v.Partitions[:min(len(v.Partitions), 12)] }
+
+// Transactions returns the transactions per second of the account in its busiest minute.
+func (v *view) Transactions() float64 { return v.busiest("", transactions) }
+
+// AccountShare returns their percentage of the target.
+func (v *view) AccountShare() float64 { return 100 * v.Transactions() / AccountTarget }

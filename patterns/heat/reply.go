@@ -40,7 +40,7 @@ func (r *request) finish(began, at time.Duration, resp *http.Response, err error
 		r.ok = status < http.StatusBadRequest || r.kind == kindRead && status == http.StatusNotFound
 	}
 	if r.ok && r.kind != kindQuery && r.kind != kindPoll && r.kind != kindOther {
-		r.entities = float64(max(len(r.rows), 1))
+		r.entities = float64(max(r.operations, 1))
 	}
 }
 
@@ -48,34 +48,27 @@ func (r *request) finish(began, at time.Duration, resp *http.Response, err error
 // never used again, so that a client may close it twice, and while it reads.
 type page struct {
 	io.ReadCloser
-	m        *Meter
-	r        atomic.Pointer[request] // nil after it was counted
-	mark     [2]byte                 // begins each row or message
-	half     bool                    // the last read ended within a mark
-	rows     atomic.Int64
-	received atomic.Int64
+	r       *request
+	mark    [2]byte // begins each row or message
+	begun   bool    // the last read ended within a mark
+	counted atomic.Bool
+	read    atomic.Int64 // bytes, and onePageRow for each mark
 }
 
-// pages are allocated together: one allocation for so many requests.
-type pages struct {
-	page [traceEvery]page
-	used int
-}
+const onePageRow = 1 << 40
 
-// wrap makes a page the body of resp. It takes r.
-func (m *Meter) wrap(resp *http.Response, r *request) {
-	all := m.pages.Get().(*pages)
-	p := &all.page[all.used]
-	if all.used++; all.used < len(all.page) {
-		m.pages.Put(all)
+// wrap makes a page the body of resp. It takes r. Pages are allocated together: one
+// allocation for many requests.
+func (r *request) wrap(resp *http.Response) {
+	if len(r.pages) == 0 {
+		r.pages = make([]page, traceEvery)
 	}
-	p.ReadCloser, p.m, p.mark = resp.Body, m, [2]byte{'{', '"'}
+	p := &r.pages[0]
+	r.pages = r.pages[1:]
+	p.ReadCloser, p.r, p.mark = resp.Body, r, [2]byte{'{', '"'}
 	if r.kind == kindPoll {
 		p.mark = [2]byte{'<', 'I'} // InsertionTime
-	} else {
-		p.rows.Store(-1) // the page is an object, too
 	}
-	p.r.Store(r)
 	resp.Body = p
 }
 
@@ -83,14 +76,19 @@ func (m *Meter) wrap(resp *http.Response, r *request) {
 // quotes within strings, and < in XML, are escaped.
 func (p *page) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
-	if data := b[:n]; n > 0 {
-		marks := bytes.Count(data, p.mark[:])
-		if p.half && data[0] == p.mark[1] {
-			marks++
+	read := int64(n)
+	for data := b[:n]; len(data) > 0; {
+		if p.begun && data[0] == p.mark[1] {
+			read += onePageRow
 		}
-		p.half = data[n-1] == p.mark[0]
-		p.rows.Add(int64(marks))
-		p.received.Add(int64(n))
+		i := bytes.IndexByte(data, p.mark[0])
+		if p.begun = i >= 0; !p.begun {
+			break
+		}
+		data = data[i+1:]
+	}
+	if n > 0 {
+		p.read.Add(read)
 	}
 	if err == io.EOF {
 		p.count()
@@ -106,12 +104,14 @@ func (p *page) Close() error {
 
 // count records the page.
 func (p *page) count() {
-	r := p.r.Swap(nil)
-	if r == nil {
-		return
+	if p.counted.Swap(true) {
+		return // another request may use r
 	}
-	r.entities = float64(max(p.rows.Load(), 0))
-	r.bytes = float64(r.sent + p.received.Load())
-	p.m.record(r)
-	p.m.requests.Put(r)
+	r, read := p.r, p.read.Load()
+	r.entities = float64(read / onePageRow)
+	if r.kind == kindQuery {
+		r.entities = max(r.entities-1, 0) // the page is an object, too
+	}
+	r.bytes = float64(r.sent + read&(onePageRow-1))
+	r.record()
 }

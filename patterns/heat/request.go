@@ -22,36 +22,48 @@ const (
 // span is a part of request.text.
 type span struct{ from, to int32 }
 
-// request is what a meter reads from one try of a request. Requests are pooled, so that
-// reading them allocates nothing.
+// request is one try of a request. Requests are pooled, so that reading them allocates
+// nothing.
 type request struct {
-	kind      kind
-	class     query.Class
-	filtered  bool   // a query with a condition that the keys do not answer
-	next      bool   // a later page of a query
-	waits     bool   // the key of the last row is in the JSON that follows
-	resource  span   // this and the following are places, see [place]
-	partition span   // empty without a partition key
-	rows      []span // one for each entity that is addressed; none in a query
-	low, high span   // between which a query reads
-	sent      int64  // bytes
-
+	m *Meter
+	content
 	outcome
-
+	rows   []span // one for each entity that is addressed, or for several; none in a query
 	text   []byte
 	window *[16 << 10]byte // of the URL or the body
+
+	host    string // of the previous request
+	service byte   // of the host, see serviceOf
+	pages   []page // not used yet
+}
+
+// content is what a meter reads from a request.
+type content struct {
+	kind       kind
+	class      query.Class
+	filtered   bool  // a query with a condition that the keys do not answer
+	next       bool  // a later page of a query
+	waits      bool  // the key of the last row is in the JSON that follows
+	resource   span  // this and the following are places, see [place]
+	partition  span  // empty without a partition key
+	low, high  span  // between which a query reads
+	sent       int64 // bytes
+	operations int   // of a transaction
+	every      int   // one of so many operations has a row
 }
 
 // read reads what raw is about to send. It changes nothing: a body is read only if it can
 // be rewound.
 func (r *request) read(raw *http.Request) {
-	*r = request{text: r.text[:0], rows: r.rows[:0], window: r.window, sent: max(raw.ContentLength, 0)}
-	host, path := raw.URL.Host, raw.URL.Path
-	last := path[strings.LastIndexByte(path, '/')+1:]
-	service := serviceOf(host)
+	r.content = content{every: 1, sent: max(raw.ContentLength, 0)}
+	r.text, r.rows = r.text[:0], r.rows[:0]
+	if r.host != raw.URL.Host {
+		r.host, r.service = raw.URL.Host, serviceOf(raw.URL.Host)
+	}
+	service, path := r.service, raw.URL.Path
 	switch {
-	case service == 't' || last == "$batch" || service == 0 && acceptsJSON(raw):
-		r.table(raw, last)
+	case service == 't' || service == 0 && (strings.HasSuffix(path, "/$batch") || acceptsJSON(raw)):
+		r.table(raw, path)
 	case service == 'q' || service == 0 && strings.Contains(path, "/messages"):
 		r.queue(raw.Method, path)
 	default:
@@ -64,18 +76,12 @@ func (r *request) read(raw *http.Request) {
 
 // serviceOf returns the first letter of the service in the name of a host, or 0.
 func serviceOf(host string) byte {
-	for {
-		i := strings.IndexByte(host, '.')
-		if i < 0 {
-			return 0
-		}
-		host = host[i+1:]
-		for _, service := range [...]string{"table.", "queue.", "blob."} {
-			if strings.HasPrefix(host, service) {
-				return service[0]
-			}
+	for _, service := range [...]string{".table.", ".queue.", ".blob."} {
+		if strings.Contains(host, service) {
+			return service[1]
 		}
 	}
+	return 0
 }
 
 func acceptsJSON(raw *http.Request) bool {
@@ -83,11 +89,12 @@ func acceptsJSON(raw *http.Request) bool {
 	return len(accept) > 0 && strings.HasPrefix(accept[0], "application/json")
 }
 
-func (r *request) table(raw *http.Request, last string) {
-	name, keys, addressed := strings.Cut(last, "(")
+func (r *request) table(raw *http.Request, path string) {
+	before, keys, addressed := strings.Cut(path, "(")
+	name := before[strings.LastIndexByte(before, '/')+1:]
 	r.begin('t', name)
 	switch {
-	case last == "$batch":
+	case name == "$batch":
 		r.kind = kindBatch
 		r.body(raw)
 	case name == "Tables" || name == "" || strings.Contains(raw.URL.RawQuery, "comp="):
@@ -96,13 +103,13 @@ func (r *request) table(raw *http.Request, last string) {
 		if raw.Method == http.MethodGet {
 			r.kind = kindRead
 		}
-		r.operation(r.window[:copy(r.window[:], keys)])
+		r.operation(r.window[:copy(r.window[:], keys)], 0)
 	case raw.Method == http.MethodGet:
 		r.kind = kindQuery
 		r.query(raw.URL.RawQuery)
 	case raw.Method == http.MethodPost:
 		r.kind = kindWrite
-		r.operation(nil)
+		r.operation(nil, 0)
 		r.body(raw)
 	}
 }
@@ -130,7 +137,7 @@ func (r *request) blob(method, path string) {
 	if method == http.MethodGet || method == http.MethodHead {
 		r.kind = kindRead
 	}
-	r.partition = extend(r, r.resource, 0, name)
+	r.partition = r.extend(r.resource, 0, r.window[:copy(r.window[:], name)])
 	r.rows = append(r.rows, r.partition)
 }
 
@@ -143,7 +150,7 @@ func (r *request) begin(service byte, name string) {
 
 // extend returns the place of a key below another place. With the separator 1 it returns
 // the end of all such places.
-func extend[S []byte | string](r *request, under span, separator byte, key S) span {
+func (r *request) extend(under span, separator byte, key []byte) span {
 	from := under.from
 	if int(under.to) < len(r.text) {
 		from = int32(len(r.text))

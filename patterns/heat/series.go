@@ -23,6 +23,14 @@ func (l *load) add(o *load) {
 	}
 }
 
+// part returns a part of the load of n operations.
+func (l load) part(operations, n int) load {
+	for i := range l {
+		l[i] = l[i] * float64(operations) / float64(n)
+	}
+	return l
+}
+
 // entities returns what counts against the targets of a partition.
 func (l *load) entities() float64 { return l[reads] + l[writes] }
 
@@ -55,7 +63,8 @@ func (c *cell) add(l *load, share float64) {
 	}
 }
 
-func (c *cell) load() (l load) {
+func (c *cell) load() *load {
+	l := new(load)
 	for i := range c {
 		l[i] = float64(c[i])
 	}
@@ -67,13 +76,15 @@ type resolution struct {
 	step  time.Duration
 	count int64
 	from  int // index of the first cell
+
+	Column, Span string // what a step and all steps are called
 }
 
 // resolutions are kept next to each other: every request counts in each of them.
 var resolutions = [...]resolution{
-	{time.Minute, 360, 0},
-	{10 * time.Minute, 576, 360},
-	{time.Hour, 672, 936},
+	{time.Minute, 360, 0, "a minute", "6 hours"},
+	{10 * time.Minute, 576, 360, "ten minutes", "4 days"},
+	{time.Hour, 672, 936, "an hour", "28 days"},
 }
 
 const cells = 1608

@@ -57,10 +57,10 @@ func TestQueuesAndBlobsAreCounted(t *testing.T) {
 	must(err)
 
 	s := m.Snapshot()
-	if c := s.Resources["bphotos"]; c["transactions"] != 3 {
+	if c := s.Resources["bphotos"]; c.Transactions != 3 {
 		t.Errorf("photos: %v", c)
 	}
-	if c := s.Resources["qjobs"]; c["transactions"] != 6 || c["polls"] != 2 || c["emptyPolls"] != 1 {
+	if c := s.Resources["qjobs"]; c.Transactions != 6 || c.Polls != 2 || c.EmptyPolls != 1 {
 		t.Errorf("jobs: %v", c)
 	}
 	if read, written := total(s, 0, entitiesRead), total(s, 0, entitiesWritten); read != 1+3 || written != 1+3 {

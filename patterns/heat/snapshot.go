@@ -30,7 +30,7 @@ type Snapshot struct {
 
 	// Resources are the counters of the last 12 to 24 hours, by resource: "t", "q" or "b" and
 	// the name of the table, queue or container. "" contains those of connections.
-	Resources map[string]map[string]float64 `json:"resources"`
+	Resources map[string]Counters `json:"resources"`
 
 	// Ranges are the key ranges in order. Each ends where the next starts.
 	Ranges []Range `json:"ranges"`
@@ -57,7 +57,7 @@ type Range struct {
 // milliseconds, transactions that the SDK repeated, and those that were throttled.
 type Step [1 + figures]float64
 
-// Hot is a partition or a row with much load.
+// Hot is a partition or a row with much load. A Hot may be read concurrently.
 type Hot struct {
 	Key       string  `json:"key"`      // as Range.From
 	Entities  float64 `json:"entities"` // read and written; halved every hour, so recent load counts more
@@ -68,6 +68,12 @@ type Hot struct {
 	Throttled float64 `json:"throttled,omitempty"`
 }
 
+// PerSecond returns the entities per second in the busiest minute.
+func (h Hot) PerSecond() float64 { return h.Peak / 60 }
+
+// Share returns the percentage of the target of a partition.
+func (h Hot) Share() float64 { return 100 * h.PerSecond() / PartitionTarget }
+
 // Snapshot returns what the meter has counted.
 func (m *Meter) Snapshot() *Snapshot { return m.snapshot(m.now()) }
 
@@ -75,18 +81,12 @@ func (m *Meter) snapshot(now time.Time) *Snapshot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.advance(now)
-	s := &Snapshot{Version: snapshotVersion, Since: m.began.UTC(), Taken: now.UTC(), Resources: map[string]map[string]float64{}, label: m.label}
+	s := &Snapshot{Version: snapshotVersion, Since: m.began.UTC(), Taken: now.UTC(), Resources: map[string]Counters{}, label: m.label}
 	for key, r := range m.resources {
-		named := map[string]float64{}
-		for i, name := range countNames {
-			if n := r.counts[0][i] + r.counts[1][i]; n != 0 {
-				named[name] = n
-			}
-		}
-		s.Resources[key] = named
+		s.Resources[key] = r.counts[0].plus(r.counts[1])
 	}
 	if n := m.traced.Load(); n > 0 {
-		s.Resources[""] = map[string]float64{countNames[countTraced]: float64(n), countNames[countDialed]: float64(m.dialed.Load())}
+		s.Resources[""] = Counters{Traced: float64(n), Dialed: float64(m.dialed.Load())}
 	}
 	for _, b := range m.buckets.list {
 		s.Ranges = append(s.Ranges, Range{From: b.from, Steps: b.series.steps(now)})
@@ -134,8 +134,8 @@ func (s *Snapshot) Save(w io.Writer) error { return json.NewEncoder(w).Encode(s)
 // Load reads a snapshot that Save wrote. Its error for other data matches [ErrSnapshot] and
 // contains no key. The options are those of a Meter; nil means the zero Options.
 func Load(r io.Reader, opts *Options) (*Snapshot, error) {
-	s := &Snapshot{label: Label}
-	if opts != nil && opts.Label != nil {
+	s := &Snapshot{}
+	if opts != nil {
 		s.label = opts.Label
 	}
 	if err := json.NewDecoder(r).Decode(s); err != nil {
@@ -181,21 +181,19 @@ func Merge(snapshots ...*Snapshot) *Snapshot {
 
 // add adds the figures of a snapshot, whose ranges start where buckets do.
 func (m *Meter) add(s *Snapshot, now time.Time) {
-	m.traced.Add(uint32(s.Resources[""][countNames[countTraced]]))
-	m.dialed.Add(uint32(s.Resources[""][countNames[countDialed]]))
 	for name, counted := range s.Resources {
-		if name == "" {
+		switch {
+		case name == "":
+			m.traced.Add(uint32(counted.Traced))
+			m.dialed.Add(uint32(counted.Dialed))
 			continue
-		}
-		if m.resources[name] == nil {
+		case m.resources[name] == nil:
 			m.resources[name] = &resource{name: name}
 		}
-		for i := range counts {
-			m.resources[name].counts[0][i] += counted[countNames[i]]
-		}
+		m.resources[name].counts[0] = m.resources[name].counts[0].plus(counted)
 	}
-	m.partitions.merge(s.Partitions, m.seed)
-	m.rows.merge(s.Rows, m.seed)
+	m.partitions.merge(s.Partitions)
+	m.rows.merge(s.Rows)
 	for i, r := range s.Ranges {
 		first, end := m.buckets.find([]byte(r.From)), len(m.buckets.list)
 		if i+1 < len(s.Ranges) {

@@ -43,7 +43,7 @@ func TestSnapshotsOfVersionOneAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if total(s, 0, entitiesWritten) != 2 || s.Partitions[0].Peak != 2 || s.Resources["tOrders"]["written"] != 2 {
+	if total(s, 0, entitiesWritten) != 2 || s.Partitions[0].Peak != 2 || s.Resources["tOrders"].Written != 2 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -87,7 +87,7 @@ func TestMergedSnapshotsAddUp(t *testing.T) {
 			}
 		}
 	}
-	if len(sum.Ranges) > 128 || sum.Resources["tAnother"]["written"] != 5000 {
+	if len(sum.Ranges) > 128 || sum.Resources["tAnother"].Written != 5000 {
 		t.Errorf("%d ranges, %v", len(sum.Ranges), sum.Resources["tAnother"])
 	}
 	if s.Partitions[0].Key == sum.Partitions[0].Key && sum.Partitions[0].Entities <= s.Partitions[0].Entities {

@@ -2,58 +2,61 @@ package heat
 
 import (
 	"bytes"
+	"reflect"
 	"time"
 
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// The counters of a resource, from which findings are made. All are sums, so that
-// those of several processes can be added.
-const (
-	countTransactions = iota
-	countWritten      // entities
-	countAscending    // entities written to the last partition so far, or after it
-	countDescending   // and to the first, or before it
-	countLast         // times that the last partition changed
-	countFirst
-	countScans // queries of all partitions, or of a range of partitions
-	countScanPages
-	countScanRows
-	countFiltered // queries that read a partition and test a condition on properties
-	countFilteredPages
-	countFilteredRows
-	countFilteredMillis
-	countSingle    // writes of one entity
-	countBatchable // of these, of another row of the same partition within a tenth of a second
-	countLarge     // writes of 256 KiB or more
-	countLargeFailed
-	countLargeResent // bytes
-	countPolls
-	countEmptyPolls
-	countPollMinutes
-	countTraced // requests whose connection was observed
-	countDialed // of these, on a new connection
-	counts
-)
+// Counters are what findings are made from. All are sums, so that those of several processes
+// can be added.
+type Counters struct {
+	Transactions   float64 `json:"transactions,omitempty"`
+	Written        float64 `json:"written,omitempty"`      // entities
+	Ascending      float64 `json:"ascending,omitempty"`    // entities written to the last partition so far, or after it
+	Descending     float64 `json:"descending,omitempty"`   // and to the first, or before it
+	LastChanged    float64 `json:"lastChanged,omitempty"`  // times that the last partition changed
+	FirstChanged   float64 `json:"firstChanged,omitempty"` // and the first
+	Scans          float64 `json:"scans,omitempty"`        // queries of all partitions, or of a range of partitions
+	ScanPages      float64 `json:"scanPages,omitempty"`
+	ScanRows       float64 `json:"scanRows,omitempty"`
+	Filtered       float64 `json:"filtered,omitempty"` // queries that read a partition and test a condition on properties
+	FilteredPages  float64 `json:"filteredPages,omitempty"`
+	FilteredRows   float64 `json:"filteredRows,omitempty"`
+	FilteredMillis float64 `json:"filteredMillis,omitempty"`
+	Single         float64 `json:"single,omitempty"`    // writes of one entity
+	Batchable      float64 `json:"batchable,omitempty"` // of these, of another row of the same partition within a tenth of a second
+	Large          float64 `json:"large,omitempty"`     // writes of 256 KiB or more
+	LargeFailed    float64 `json:"largeFailed,omitempty"`
+	LargeResent    float64 `json:"largeResent,omitempty"` // bytes
+	Polls          float64 `json:"polls,omitempty"`
+	EmptyPolls     float64 `json:"emptyPolls,omitempty"`
+	PollMinutes    float64 `json:"pollMinutes,omitempty"`
+	Traced         float64 `json:"traced,omitempty"` // requests whose connection was observed
+	Dialed         float64 `json:"dialed,omitempty"` // of these, on a new connection
+}
 
-var countNames = [counts]string{
-	"transactions", "written", "ascending", "descending", "lastChanged", "firstChanged", "scans", "scanPages", "scanRows",
-	"filtered", "filteredPages", "filteredRows", "filteredMillis", "single", "batchable", "large", "largeFailed", "largeResent",
-	"polls", "emptyPolls", "pollMinutes", "traced", "dialed",
+// plus returns the sums.
+func (c Counters) plus(o Counters) Counters {
+	sum, other := reflect.ValueOf(&c).Elem(), reflect.ValueOf(o)
+	for i := range sum.NumField() {
+		sum.Field(i).SetFloat(sum.Field(i).Float() + other.Field(i).Float())
+	}
+	return c
 }
 
 const (
 	largeWrite   = 256 << 10
 	batchable    = 100 * time.Millisecond
-	generation   = 12 * time.Hour // findings are about the current and the previous one
+	generation   = 12 // hours; findings are about the current and the previous one
 	maxResources = 128
 )
 
 // resource is a table, a queue or a container.
 type resource struct {
-	name   string             // 't', 'q' or 'b', and the name
-	counts [2][counts]float64 // of the current and of the previous generation
-	low    [2]place           // the first and the last partition written, in the current and in the previous hour
+	name   string      // 't', 'q' or 'b', and the name
+	counts [2]Counters // of the current and of the previous generation
+	low    [2]place    // the first and the last partition written, in the current and in the previous hour
 	high   [2]place
 	pages  int // pages of queries that the buckets share in turn
 
@@ -68,20 +71,20 @@ var aboveAll = place{text: [maxKey]byte{0xff}, n: 1}
 // count adds a finished request to the counters. partition and row are hashes.
 func (s *resource) count(r *request, minute int64, partition, row uint64) {
 	c := &s.counts[0]
-	c[countTransactions] += r.weight
+	c.Transactions += r.weight
 	switch r.kind {
 	case kindQuery:
 		s.countQuery(r)
 	case kindWrite, kindBatch:
 		s.countWrite(r, partition, row)
 	case kindPoll:
-		c[countPolls] += r.weight
+		c.Polls += r.weight
 		if r.entities == 0 && r.ok {
-			c[countEmptyPolls] += r.weight
+			c.EmptyPolls += r.weight
 		}
 		if minute != s.minute {
 			s.minute = minute
-			c[countPollMinutes]++
+			c.PollMinutes++
 		}
 	}
 }
@@ -94,43 +97,44 @@ func (s *resource) countQuery(r *request) {
 	c := &s.counts[0]
 	switch {
 	case r.class >= query.PartitionRange:
-		c[countScans] += first
-		c[countScanPages] += r.weight
-		c[countScanRows] += r.entities * r.weight
+		c.Scans += first
+		c.ScanPages += r.weight
+		c.ScanRows += r.entities * r.weight
 	case r.class == query.PartitionScan && r.filtered:
-		c[countFiltered] += first
-		c[countFilteredPages] += r.weight
-		c[countFilteredRows] += r.entities * r.weight
-		c[countFilteredMillis] += r.millis * r.weight
+		c.Filtered += first
+		c.FilteredPages += r.weight
+		c.FilteredRows += r.entities * r.weight
+		c.FilteredMillis += r.millis * r.weight
 	}
 }
 
 func (s *resource) countWrite(r *request, partition, row uint64) {
 	c := &s.counts[0]
 	if r.sent >= largeWrite {
-		c[countLarge] += r.weight
+		c.Large += r.weight
 		if r.repeated {
-			c[countLargeFailed] += r.weight
-			c[countLargeResent] += float64(r.sent) * r.weight
+			c.LargeFailed += r.weight
+			c.LargeResent += float64(r.sent) * r.weight
 		}
 	}
 	if s.name[0] != 't' || !r.ok {
 		return
 	}
-	c[countWritten] += r.entities * r.weight
+	c.Written += r.entities * r.weight
 	key := r.in(r.partition)
 	known := s.high[0].n > 0 || s.high[1].n > 0
 	for _, end := range [...]struct {
-		places            *[2]place
-		sign, at, changed int
-	}{{&s.high, 1, countAscending, countLast}, {&s.low, -1, countDescending, countFirst}} {
+		places      *[2]place
+		sign        int
+		at, changed *float64
+	}{{&s.high, 1, &c.Ascending, &c.LastChanged}, {&s.low, -1, &c.Descending, &c.FirstChanged}} {
 		beyond := end.sign * bytes.Compare(key, end.places[0].bytes())
 		over := min(beyond, end.sign*bytes.Compare(key, end.places[1].bytes()))
 		if over >= 0 {
-			c[end.at] += r.entities * r.weight
+			*end.at += r.entities * r.weight
 		}
 		if over > 0 && known {
-			c[end.changed]++
+			*end.changed++
 		}
 		if beyond > 0 {
 			end.places[0].set(key)
@@ -139,21 +143,19 @@ func (s *resource) countWrite(r *request, partition, row uint64) {
 	if r.kind != kindWrite || len(r.rows) != 1 {
 		return
 	}
-	c[countSingle] += r.weight
+	c.Single += r.weight
 	if partition == s.partition && row != s.row && r.at-s.wrote <= batchable {
-		c[countBatchable] += r.weight
+		c.Batchable += r.weight
 	}
 	s.partition, s.row, s.wrote = partition, row, r.at
 }
 
 // hour forgets the first and the last partition of the hour before the previous one, so
 // that one key outside of the usual range does not hide what follows.
-func (s *resource) hour() {
+func (s *resource) hour(generation bool) {
 	s.low[1], s.low[0] = s.low[0], aboveAll
 	s.high[1], s.high[0] = s.high[0], place{}
-}
-
-// generation starts a new generation of counters.
-func (s *resource) generation() {
-	s.counts[1], s.counts[0] = s.counts[0], [counts]float64{}
+	if generation {
+		s.counts[1], s.counts[0] = s.counts[0], Counters{}
+	}
 }

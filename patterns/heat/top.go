@@ -97,7 +97,7 @@ func (t *top) list() []Hot {
 }
 
 // merge adds what another meter counted.
-func (t *top) merge(list []Hot, seed maphash.Seed) {
+func (t *top) merge(list []Hot) {
 	for _, h := range list {
 		e := t.find(maphash.String(seed, h.Key), []byte(h.Key))
 		switch {
