@@ -106,7 +106,7 @@ func TestStrictReadsAndWritesNeverUseTheSecondary(t *testing.T) {
 				t.Errorf("the secondary received %v", q)
 			}
 		}
-		if _, secondary := w.sent(); secondary != 1 {
+		if secondary := w.sent[toSecondary].Load(); secondary != 1 {
 			t.Errorf("%d reads of the secondary, want that of Update before its write", secondary)
 		}
 		ctx, report = regions.Permit(regions.Strict(t.Context()))

@@ -12,7 +12,7 @@ const (
 	hedgeShare, maxHedges = 0.05, 10
 
 	// hedgePercentile is the percentile of the latencies after which a read is hedged.
-	hedgePercentile = 97
+	hedgePercentile = 96
 
 	// minSilence is the least time without any reply after which the primary may have failed.
 	// It is longer if replies usually take long.

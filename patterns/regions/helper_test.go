@@ -2,7 +2,11 @@ package regions_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +34,63 @@ type world struct {
 	service *aztables.ServiceClient
 	rows    *patterns.Table[row] // for writes
 	table   *regions.Table[row]
+	delay   atomic.Pointer[func(regions.Region) time.Duration] // of each read
+	fail    atomic.Pointer[func(regions.Region) bool]          // reads that get no reply
+	foreign atomic.Int64                                       // requests with a token of the other region
+	sent    [3]atomic.Int64                                    // requests, also abandoned ones
+}
+
+// The indexes of the requests that were sent.
+const (
+	toPrimary = iota
+	toSecondary
+	forStats
+)
+
+// take makes reads take as long as delay returns. It is called concurrently.
+func (w *world) take(delay func(regions.Region) time.Duration) { w.delay.Store(&delay) }
+
+// send sends a request after its delay.
+func (w *world) send(req *http.Request) (*http.Response, error) {
+	region, kind := regions.Primary, toPrimary
+	if strings.Contains(req.URL.Host, "-secondary") {
+		region, kind = regions.Secondary, toSecondary
+	}
+	if strings.Contains(req.URL.RawQuery, "comp=stats") {
+		kind = forStats
+	}
+	w.sent[kind].Add(1)
+	if delay := w.delay.Load(); delay != nil {
+		select {
+		case <-time.After((*delay)(region)):
+		case <-req.Context().Done():
+			return nil, req.Context().Err()
+		}
+	}
+	if fail := w.fail.Load(); fail != nil && (*fail)(region) {
+		return nil, errors.New("no reply")
+	}
+	return w.mark(region, req)
+}
+
+// mark adds the region to continuation tokens, and refuses those of the other region.
+func (w *world) mark(region regions.Region, req *http.Request) (*http.Response, error) {
+	const parameter, header = "NextPartitionKey", "x-ms-continuation-NextPartitionKey"
+	if q := req.URL.Query(); q.Has(parameter) {
+		token, ok := strings.CutPrefix(q.Get(parameter), string(region))
+		if !ok {
+			w.foreign.Add(1)
+			return nil, errors.New("a token of the other region")
+		}
+		q.Set(parameter, token)
+		req = req.Clone(req.Context())
+		req.URL.RawQuery = q.Encode()
+	}
+	resp, err := w.account.Transport().Do(req)
+	if err == nil && resp.Header.Get(header) != "" {
+		resp.Header.Set(header, string(region)+resp.Header.Get(header))
+	}
+	return resp, err
 }
 
 // lag is how long the secondary is behind.
@@ -49,7 +110,7 @@ func open(t *testing.T, accelerated bool, o *storagetest.Options) *world {
 	t.Helper()
 	w := &world{account: storagetest.Start(o), pair: new(regions.Pair)}
 	var opts aztables.ClientOptions
-	opts.Transport = w.account.Transport()
+	opts.Transport = harness.Transport(w.send)
 	w.pair.Attach(&opts.ClientOptions)
 	options := &opts
 	if accelerated {
@@ -83,31 +144,24 @@ func (w *world) insert(t *testing.T, partitions, n int) []row {
 // replicate waits until the secondary has everything.
 func (w *world) replicate() {
 	time.Sleep(lag + time.Second)
-	w.account.ResetLog()
+	w.reset()
 }
 
-// sent returns the number of requests for entities that each region received.
-func (w *world) sent() (primary, secondary int) {
-	for _, q := range w.account.Log().Only("Table.*") {
-		switch {
-		case q.Op == "Table.Stats":
-		case q.Region == storagetest.Secondary:
-			secondary++
-		default:
-			primary++
-		}
+// reset forgets the requests.
+func (w *world) reset() {
+	for i := range w.sent {
+		w.sent[i].Store(0)
 	}
-	return primary, secondary
+	w.account.ResetLog()
 }
 
 // wantRequests checks the requests since the last check.
-func (w *world) wantRequests(t *testing.T, primary, secondary, stats int) {
+func (w *world) wantRequests(t *testing.T, primary, secondary, stats int64) {
 	t.Helper()
-	p, s := w.sent()
-	if n := w.account.Log().Count("Table.Stats"); p != primary || s != secondary || n != stats {
+	if p, s, n := w.sent[toPrimary].Load(), w.sent[toSecondary].Load(), w.sent[forStats].Load(); p != primary || s != secondary || n != stats {
 		t.Errorf("%d requests to the primary, %d to the secondary, %d for statistics; want %d, %d, %d:\n%v", p, s, n, primary, secondary, stats, w.account.Log())
 	}
-	w.account.ResetLog()
+	w.reset()
 }
 
 // warm makes reads until the latencies of the primary are known.
@@ -116,7 +170,7 @@ func (w *world) warm(t *testing.T, r row, n int) {
 	for range n {
 		harness.Must(w.table.Get(t.Context(), r.key()))(t)
 	}
-	w.account.ResetLog()
+	w.reset()
 }
 
 func get(ctx context.Context, w *world, r row) error {

@@ -177,8 +177,8 @@ func (r *race) run() *reply {
 		case <-r.req.Context().Done():
 			return &reply{err: r.req.Context().Err()}
 		case <-timer.C:
-			timer.Reset(silence)
-			also = len(r.sent) == 1 && (way.first == Secondary || r.pair.hedges.spend() || health.silent(began))
+			timer.Reset(wait)
+			also = len(r.sent) == 1 && (way.first == Secondary || r.pair.hedges.spend() || time.Since(began) >= silence && health.silent(began))
 		case <-fell:
 			fell, also = nil, true
 		case a := <-r.replies:
