@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
@@ -37,6 +41,8 @@ type world struct {
 	delay   atomic.Pointer[func(regions.Region) time.Duration] // of each read
 	fail    atomic.Pointer[func(regions.Region) bool]          // reads that get no reply
 	foreign atomic.Int64                                       // requests with a token of the other region
+	running atomic.Int64                                       // requests without a reply yet
+	bodies  atomic.Int64                                       // open ones
 	sent    [3]atomic.Int64                                    // requests, also abandoned ones
 }
 
@@ -60,6 +66,8 @@ func (w *world) send(req *http.Request) (*http.Response, error) {
 		kind = forStats
 	}
 	w.sent[kind].Add(1)
+	w.running.Add(1)
+	defer w.running.Add(-1)
 	if delay := w.delay.Load(); delay != nil {
 		select {
 		case <-time.After((*delay)(region)):
@@ -71,6 +79,24 @@ func (w *world) send(req *http.Request) (*http.Response, error) {
 		return nil, errors.New("no reply")
 	}
 	return w.mark(region, req)
+}
+
+// counted calls closed when it is closed.
+type counted struct {
+	io.ReadCloser
+	closed func()
+}
+
+func (c *counted) Close() error {
+	c.closed()
+	return c.ReadCloser.Close()
+}
+
+// attached returns a transport with a pair.
+func attached(p *regions.Pair, inner policy.Transporter) policy.Transporter {
+	o := azcore.ClientOptions{Transport: inner}
+	p.Attach(&o)
+	return o.Transport
 }
 
 // mark adds the region to continuation tokens, and refuses those of the other region.
@@ -87,6 +113,10 @@ func (w *world) mark(region regions.Region, req *http.Request) (*http.Response, 
 		req.URL.RawQuery = q.Encode()
 	}
 	resp, err := w.account.Transport().Do(req)
+	if err == nil {
+		w.bodies.Add(1)
+		resp.Body = &counted{resp.Body, sync.OnceFunc(func() { w.bodies.Add(-1) })}
+	}
 	if err == nil && resp.Header.Get(header) != "" {
 		resp.Header.Set(header, string(region)+resp.Header.Get(header))
 	}

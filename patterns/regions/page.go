@@ -35,12 +35,7 @@ type position struct {
 }
 
 // byKey returns a position from which both regions can continue.
-func (p position) byKey() position {
-	if p.Last != nil {
-		return position{After: p.Last, Last: p.Last}
-	}
-	return position{After: p.After}
-}
+func (p position) byKey() position { return position{After: p.Last, Last: p.Last} }
 
 // filter returns the filter of the rows that are left of f.
 func (p position) filter(f query.Filter) query.Filter {
