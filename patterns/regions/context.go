@@ -2,6 +2,7 @@ package regions
 
 import (
 	"context"
+	"net/http"
 	"sync"
 )
 
@@ -83,20 +84,15 @@ func (p *permission) answered(s Source) {
 	p.source = p.source.worse(s)
 }
 
-// noteWrite records that reads have to use the primary from now on.
-func (p *permission) noteWrite() {
+// regions returns the only region that may answer req, "" for both. If the first request
+// decides, it is the region that preferred returns. ok is false if req and what follows it must
+// use the primary, because of a write.
+func (p *permission) regions(req *http.Request, preferred func() Region) (only Region, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wrote = true
-}
-
-// only returns the only region that may answer, "" for both. If the first request decides, it
-// is the region that preferred returns.
-func (p *permission) only(preferred func() Region) (region Region, primaryOnly bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.wrote = p.wrote || req.Method != http.MethodGet
 	if p.sticky && p.pinned == "" {
 		p.pinned = preferred()
 	}
-	return p.pinned, p.wrote
+	return p.pinned, !p.wrote
 }

@@ -29,7 +29,7 @@ func (e *AbsentError) Error() string {
 // Unwrap returns the error of the SDK, for errors.As.
 func (e *AbsentError) Unwrap() error {
 	if e.Err == nil {
-		return nil
+		return nil // not a nil pointer
 	}
 	return e.Err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 )
 
 // probeTimeout is how long a probe waits for the primary. Its read does not wait for it.
@@ -49,14 +50,7 @@ func (a *reply) failed() bool {
 
 // busy reports whether the region refused the read because of load.
 func (a *reply) busy() bool {
-	if a.err != nil {
-		return false
-	}
-	switch a.resp.StatusCode {
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusRequestTimeout:
-		return true
-	}
-	return false
+	return a.err == nil && runtime.HasStatusCode(a.resp, http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusRequestTimeout)
 }
 
 // usable reports whether the reply answers the read. Errors of the secondary do not: it may
@@ -145,47 +139,60 @@ func (r *race) end() {
 	close(r.done)
 }
 
-// run lets both regions answer.
-func (r *race) run() *reply {
-	health := &r.pair.health
-	way := health.route(time.Now())
-	began := time.Now()
-	r.send(way.first, way.probe)
-	other := Secondary
-	if way.first == Secondary {
-		other = Primary
-	} else {
+// run lets both regions answer, or only one of them, because the read continues an earlier one
+// there.
+func (r *race) run(only Region) *reply {
+	health, began := &r.pair.health, time.Now()
+	way := route{first: Secondary}
+	if only != Secondary {
+		way = health.route(began)
+	}
+	if only == Primary && way.down && !way.probe {
+		return &reply{err: errSilent}
+	}
+	hedge, silence := r.latencies.waits()
+	switch {
+	case only == Primary:
+		way.first, hedge = Primary, silence
+	case way.first == Secondary:
+		hedge = silence
+	default:
 		r.pair.hedges.earn()
 	}
-	wait, silence := r.latencies.waits()
-	if way.first == Secondary {
-		wait = silence
+	var fell <-chan struct{}
+	if !way.down && only != Secondary {
+		fell = health.falling()
 	}
-	fell := health.falling()
-	if way.down {
-		fell = nil
-	}
-	if way.probe {
+	r.send(way.first, way.probe)
+	if way.probe && only == "" {
 		r.send(Secondary, false)
 	}
-	timer := time.NewTimer(wait)
+	timer := time.NewTimer(hedge)
 	defer timer.Stop()
 	var failure, absent *reply // of the primary and of the secondary
 	for open := len(r.sent); ; {
-		also := false
 		select {
 		case <-r.req.Context().Done():
 			return &reply{err: r.req.Context().Err()}
 		case <-timer.C:
-			timer.Reset(wait)
-			also = len(r.sent) == 1 && (way.first == Secondary || r.pair.hedges.spend() || time.Since(began) >= silence && health.silent(began))
+			timer.Reset(hedge)
+			silent := time.Since(began) >= silence && health.silent(began)
+			switch {
+			case len(r.sent) == 2 || only == Secondary, only == Primary && !silent:
+				continue
+			case way.first == Primary && !silent && !r.pair.hedges.spend():
+				continue
+			}
 		case <-fell:
-			fell, also = nil, true
+			fell = nil
 		case a := <-r.replies:
 			a.ended = true
+			open--
 			switch {
 			case a.usable():
 				r.overtaken(a)
+				return a
+			case only != "":
 				return a
 			case a.absent():
 				absent = a
@@ -196,65 +203,32 @@ func (r *race) run() *reply {
 				r.overtaken(absent)
 				return absent
 			}
-			also = true
-			if open--; open == 0 && len(r.sent) == 2 {
+			if open == 0 && len(r.sent) == 2 {
 				return failure
 			}
 		}
-		if also && len(r.sent) == 1 {
-			r.send(other, false)
+		switch {
+		case only != "":
+			r.overtaken(nil)
+			return &reply{err: errSilent}
+		case len(r.sent) == 1:
 			open++
+			if way.first == Secondary {
+				r.send(Primary, false)
+			} else {
+				r.send(Secondary, false)
+			}
 		}
 	}
 }
 
-// overtaken records that the secondary answered before the primary did.
+// overtaken records that the read no longer waits for the primary.
 func (r *race) overtaken(winner *reply) {
 	for _, a := range r.sent {
 		if a.source.Region == Primary && a != winner && !a.ended && !a.probe {
 			r.latencies.add(time.Since(a.began))
 			r.pair.health.failed(time.Now(), loss{slow: true})
 		}
-	}
-}
-
-// bound lets only one region answer, because the read continues an earlier one there. It
-// does not wait for a primary that is down.
-func (r *race) bound(region Region) *reply {
-	health := &r.pair.health
-	if region == Primary {
-		if way := health.route(time.Now()); way.down && !way.probe {
-			return &reply{source: Source{Region: region}, cancel: func() {}, err: errSilent}
-		} else {
-			r.send(region, way.probe)
-		}
-	} else {
-		r.send(region, false)
-	}
-	began := time.Now()
-	_, silence := r.latencies.waits()
-	timer := time.NewTimer(silence)
-	defer timer.Stop()
-	var fell <-chan struct{}
-	if region == Primary && !r.sent[0].probe {
-		fell = health.falling()
-	}
-	for {
-		select {
-		case <-r.req.Context().Done():
-			return &reply{err: r.req.Context().Err()}
-		case <-timer.C:
-			timer.Reset(silence)
-			if region == Secondary || !health.silent(began) {
-				continue
-			}
-			health.failed(time.Now(), loss{slow: true})
-		case <-fell:
-		case a := <-r.replies:
-			a.ended = true
-			return a
-		}
-		return &reply{err: errSilent}
 	}
 }
 

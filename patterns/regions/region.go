@@ -69,40 +69,6 @@ func afterAccount(path string) string {
 	if path == "" {
 		return ""
 	}
-	account, rest, more := strings.Cut(path[1:], "/")
-	if more {
-		rest = "/" + rest
-	}
-	return "/" + account + suffix + rest
-}
-
-// readKind is the kind of a request.
-type readKind int
-
-const (
-	notRead readKind = iota // a write, or a read of something else than entities
-	pointRead
-	pageRead
-)
-
-// kindOf returns the kind of a request to the Table service.
-func kindOf(req *http.Request) readKind {
-	if req.Method != http.MethodGet {
-		return notRead
-	}
-	last := req.URL.Path[strings.LastIndexByte(req.URL.Path, '/')+1:]
-	table, keys, ok := strings.Cut(last, "(")
-	switch {
-	case !ok || table == "Tables":
-		return notRead
-	case strings.HasPrefix(keys, "PartitionKey="):
-		return pointRead
-	}
-	return pageRead
-}
-
-// isStats reports whether a request is for the statistics of the service, which only the
-// secondary has.
-func isStats(req *http.Request) bool {
-	return req.Method == http.MethodGet && strings.Contains(req.URL.RawQuery, "comp=stats") && kindOf(req) == notRead
+	end := 1 + strings.IndexByte(path[1:]+"/", '/')
+	return path[:end] + suffix + path[end:]
 }

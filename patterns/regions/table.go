@@ -58,9 +58,6 @@ func sourceOf(p *permission, replied bool, err error) (Source, error) {
 
 // itemsOf adds the source to rows.
 func itemsOf[T any](rows []patterns.Item[T], s Source) []Item[T] {
-	if rows == nil {
-		return nil
-	}
 	items := make([]Item[T], len(rows))
 	for i := range rows {
 		items[i] = Item[T]{rows[i], s}
