@@ -29,7 +29,7 @@
 //     again.
 //   - If the primary takes longer than 96 % of its last 256 replies, the read is also sent to
 //     the secondary, and the first answer wins. Each read permits a twentieth of such a hedge.
-//     Point reads and pages are measured separately.
+//     Point reads and pages are measured separately, until the headers of the reply.
 //   - After three failures in succession, or without any reply for a second, or four times the
 //     delay of a hedge if that is longer, the primary is considered down. Reads then use the secondary only. One
 //     read at a time also probes the primary, at first a second later, then at longer intervals,
@@ -51,8 +51,8 @@
 //
 // A conditional write under the ETag of an outdated version fails with [patterns.ErrConflict],
 // because both regions have the same ETags. A row that the secondary does not have is an
-// [AbsentError], not [patterns.ErrNotFound]. While the primary may still answer, a 404 of the
-// secondary is not used.
+// [AbsentError], not [patterns.ErrNotFound]. Until the primary is considered down, a 404 of the
+// secondary does not count: the SDK tries again.
 //
 // A page comes from one region, and so does the next one, because continuation tokens are not
 // valid in the other. If that region fails, the read continues in the other one after the key of the
@@ -75,7 +75,7 @@
 //
 // # Cost
 //
-// Nothing for requests that do not permit the secondary. Other reads take a goroutine, a timer
+// Requests that do not permit the secondary are sent as they are. Other reads take a goroutine, a timer
 // and a copy of the request's headers; in the test of package regions, whose replies take 8 to
 // 12 ms and one of 100 of them 100 times as long, they take 4.1 % more requests, and the
 // 99.9th percentile falls from 1.16 s to 23 ms. A hedge cannot be faster than the delay and the

@@ -11,7 +11,7 @@ import (
 )
 
 // AbsentError means that the secondary does not have the row, or the table, and that the
-// primary did not answer. The row may exist: it may have been inserted in the last MaxAge. So
+// primary is down. The row may exist: it may have been inserted in the last MaxAge. So
 // the error does not match [patterns.ErrNotFound], which a reader may take as proof.
 type AbsentError struct {
 	MaxAge time.Duration // that of [Source]

@@ -51,7 +51,7 @@ func TestSlowRepliesAreHedgedWithinTheBudget(t *testing.T) {
 		w.replicate()
 		w.take(network(100))
 		w.warm(t, r, 200)
-		const reads = 10000
+		const reads = 5000
 		plain := w.latencies(t, regions.Strict(t.Context()), r, reads)
 		w.warm(t, r, 200)
 		took := w.latencies(t, t.Context(), r, reads)

@@ -83,6 +83,88 @@ func TestAPageOfTheSecondaryReportsItsAge(t *testing.T) {
 	})
 }
 
+func TestAFilterThatIsTooLongStaysInItsRegion(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		w.insert(t, 1, 4)
+		w.replicate()
+		parts := []query.Filter{query.PartitionKey.Eq("p00")}
+		for i := range query.MaxComparisons - 2 {
+			parts = append(parts, query.Prop("N").Ne(int64(-i-1)))
+		}
+		opts := &patterns.QueryOptions{PageSize: 1}
+		for _, long := range []bool{false, true} {
+			if long {
+				parts = append(parts, query.Prop("N").Ne(int64(-100)))
+			}
+			f := query.And(parts...)
+			page := harness.Must(w.table.Page(t.Context(), f, "", opts))(t)
+			w.account.Down(storagetest.Primary)
+			next, err := w.table.Page(t.Context(), f, page.Cursor, opts)
+			if long {
+				var lost *storagetest.LostError
+				if !errors.As(err, &lost) {
+					t.Errorf("error %v", err)
+				}
+			} else if err != nil || next.Region != regions.Secondary || len(next.Items) != 1 {
+				t.Errorf("%+v, %v", next, err)
+			}
+			w.account.Down()
+			time.Sleep(time.Minute)
+			harness.MayFail(w.table.Get(t.Context(), keys.Key{Partition: "p00", Row: "r0000"}))
+			time.Sleep(time.Minute)
+		}
+	})
+}
+
+func TestAScanContinuesInTheOtherRegionAndEndsWithThePrimarysError(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		all := w.insert(t, 2, 20)
+		w.replicate()
+		opts := &patterns.ScanOptions{PageSize: 3, Parallel: 2}
+		var got, kept []row
+		var sources []regions.Region
+		var cursor string
+		for page, err := range w.table.Scan(t.Context(), query.Filter{}, "", opts) {
+			harness.NoError(t, err)
+			for _, item := range page.Items {
+				got = append(got, item.Value)
+			}
+			if n := len(sources); n == 0 || sources[n-1] != page.Region {
+				sources = append(sources, page.Region)
+			}
+			switch {
+			case len(got) >= 12 && len(sources) == 1:
+				w.account.Down(storagetest.Primary)
+			case len(got) >= 24 && len(sources) == 2:
+				cursor, kept = page.Cursor, slices.Clone(got)
+				w.account.Down(storagetest.Secondary)
+			}
+		}
+		wantOnce(t, query.Filter{}, all, nil, got)
+		if !slices.Equal(sources, []regions.Region{regions.Primary, regions.Secondary, regions.Primary}) {
+			t.Errorf("pages came from %v", sources)
+		}
+		w.account.Down()
+		for page, err := range w.table.Scan(regions.Strict(t.Context()), query.Filter{}, cursor, opts) {
+			harness.NoError(t, err)
+			for _, item := range page.Items {
+				kept = append(kept, item.Value)
+			}
+			if page.Region != regions.Primary {
+				t.Errorf("a page from the %s", page.Region)
+			}
+		}
+		wantOnce(t, query.Filter{}, all, nil, kept)
+		w.account.Down(storagetest.Primary, storagetest.Secondary)
+		w.reset()
+		var lost *storagetest.LostError
+		if err := harness.Failure(t, w.table.Scan(t.Context(), query.Filter{}, "", opts)); !errors.As(err, &lost) {
+			t.Errorf("error %v", err)
+		}
+		w.wantRequests(t, 2, 1, 0)
+	})
+}
+
 // TestReadsThroughFailuresLoseAndRepeatNothing reads pages and scans while both regions fail
 // at random. Each row that is older than the Last Sync Time is returned once; each other row
 // at most once.

@@ -169,7 +169,7 @@ func (r *race) run(only Region) *reply {
 	}
 	timer := time.NewTimer(hedge)
 	defer timer.Stop()
-	var failure, absent *reply // of the primary and of the secondary
+	var failure *reply // of the primary, if that has failed
 	for open := len(r.sent); ; {
 		select {
 		case <-r.req.Context().Done():
@@ -194,14 +194,10 @@ func (r *race) run(only Region) *reply {
 				return a
 			case only != "":
 				return a
-			case a.absent():
-				absent = a
+			case way.down && a.absent():
+				return a
 			case a.source.Region == Primary || failure == nil:
 				failure = a
-			}
-			if absent != nil && (way.down || failure != nil && failure.source.Region == Primary) {
-				r.overtaken(absent)
-				return absent
 			}
 			if open == 0 && len(r.sent) == 2 {
 				return failure
