@@ -41,6 +41,7 @@ type world struct {
 	delay   atomic.Pointer[func(regions.Region) time.Duration] // of each read
 	fail    atomic.Pointer[func(regions.Region) bool]          // reads that get no reply
 	foreign atomic.Int64                                       // requests with a token of the other region
+	late    atomic.Bool                                        // an abandoned request gets its reply nevertheless
 	running atomic.Int64                                       // requests without a reply yet
 	bodies  atomic.Int64                                       // open ones
 	sent    [3]atomic.Int64                                    // requests, also abandoned ones
@@ -72,7 +73,10 @@ func (w *world) send(req *http.Request) (*http.Response, error) {
 		select {
 		case <-time.After((*delay)(region)):
 		case <-req.Context().Done():
-			return nil, req.Context().Err()
+			if !w.late.Load() {
+				return nil, req.Context().Err()
+			}
+			req = req.WithContext(context.WithoutCancel(req.Context()))
 		}
 	}
 	if fail := w.fail.Load(); fail != nil && (*fail)(region) {

@@ -175,15 +175,19 @@ func TestTheBodyOfEveryReplyIsClosed(t *testing.T) {
 		r := w.insert(t, 1, 1)[0]
 		w.replicate()
 		w.take(network(10))
-		for range 2000 {
-			harness.NoError(t, get(t.Context(), w, r))
+		w.late.Store(true)
+		if err := w.account.Fault(storagetest.On("Table.Get").Probability(0.2).Times(storagetest.Forever).Status(503, "ServerBusy")); err != nil {
+			t.Fatal(err)
+		}
+		for range 1000 {
+			harness.MayFail(w.table.Get(t.Context(), r.key()))
 		}
 		for _, err := range w.table.Query(t.Context(), query.PartitionKey.Eq("p00"), nil) {
 			harness.NoError(t, err)
 		}
 		time.Sleep(10 * time.Second)
 		if n := w.bodies.Load(); n != 0 {
-			t.Errorf("%d bodies were not closed", n)
+			t.Errorf("%d bodies of replies were not closed", n)
 		}
 	})
 }
