@@ -158,6 +158,15 @@ func TestAProgramOnAztablesPermitsItsReads(t *testing.T) {
 		if s := report.Source(); s.Region != regions.Secondary || s.MaxAge < lag {
 			t.Errorf("source %+v", s)
 		}
+		w.account.Down()
+		for range 100 {
+			harness.Must(client.GetEntity(ctx, r.PartitionKey, r.RowKey, nil))(t)
+			time.Sleep(time.Second)
+		}
+		if s := report.Source(); s.Region != regions.Secondary || s.MaxAge < lag {
+			t.Errorf("source %+v of reads from both regions", s)
+		}
+		w.account.Down(storagetest.Primary)
 		// Others read only from the primary, except for what only the secondary has.
 		if _, err := client.GetEntity(t.Context(), r.PartitionKey, r.RowKey, nil); err == nil {
 			t.Error("answered")

@@ -170,3 +170,16 @@ func TestAMissingRowOfTheSecondaryIsNoAnswerWhileThePrimaryIsUp(t *testing.T) {
 		}
 	})
 }
+
+func TestTheAddressOfATableIsThatOfThePrimary(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.account.Down(storagetest.Primary)
+		rows := harness.Must(patterns.NewTable[row](w.service.NewClient("Rows"), nil))(t)
+		harness.Must(harness.Must(regions.NewTable(rows))(t).Get(t.Context(), r.key()))(t)
+		if url, ok := rows.URL(); !ok || url != storagetest.TablesURL+"/Rows" {
+			t.Errorf("the address is %q", url)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,5 +155,27 @@ func TestReadsInFlightDoNotWaitForAPrimaryThatWentDown(t *testing.T) {
 		if took := time.Since(began); took > 1100*time.Millisecond {
 			t.Errorf("took %v", took)
 		}
+	})
+}
+
+func TestALongReadIsNoOutageIfThePrimaryAnswersOthers(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		var first atomic.Bool
+		w.take(func(regions.Region) time.Duration {
+			if first.CompareAndSwap(false, true) {
+				return 5 * time.Second
+			}
+			return 10 * time.Millisecond
+		})
+		var group sync.WaitGroup
+		group.Go(func() { harness.MayFail(w.table.Get(t.Context(), r.key())) })
+		for range 10 {
+			time.Sleep(400 * time.Millisecond)
+			harness.Must(w.table.Get(t.Context(), r.key()))(t)
+		}
+		group.Wait()
+		w.wantRequests(t, 11, 0, 0)
 	})
 }

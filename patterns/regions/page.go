@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/cursor"
 	"github.com/azpatterns/azpatterns/keys"
@@ -62,19 +61,12 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 		return Page[T]{}, err
 	}
 	page, err := t.page(ctx, f, pos, opts)
-	if moved(err) != "" && sendable(pos.byKey().filter(f)) {
+	if moved(err) != "" {
 		if again, failed := t.page(ctx, f, pos.byKey(), opts); failed == nil || moved(err) == Secondary {
 			return again, failed
 		}
 	}
 	return page, err
-}
-
-// sendable reports whether the service accepts the requests for f.
-func sendable(f query.Filter) bool {
-	return !slices.ContainsFunc(query.Explain(f).Reads(), func(r query.Read) bool {
-		return r.Filter.Comparisons() > query.MaxComparisons
-	})
 }
 
 func (t *Table[T]) page(ctx context.Context, f query.Filter, pos position, opts *patterns.QueryOptions) (Page[T], error) {
