@@ -134,6 +134,7 @@
 //	entitytype         several types and versions in one table
 //	reindex            verifies, repairs and adds the views of a Store
 //	heat               shows which keys cost: a heat map, and findings in words
+//	regions            reads that survive the loss of the primary region
 //	access             signed access to the key ranges of a schema
 //	storagetest        a storage account in the process, for tests
 //

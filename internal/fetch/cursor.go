@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -144,7 +145,7 @@ func (g *segment) append(b []byte) []byte {
 }
 
 // resume continues from a cursor; "" is the beginning.
-func (s *scan) resume(text string) error {
+func (s *scan) resume(ctx context.Context, text string) error {
 	if text == "" {
 		return nil
 	}
@@ -159,6 +160,10 @@ func (s *scan) resume(text string) error {
 		g := s.readSegment(r)
 		if g == nil {
 			return badCursor(scanCursor)
+		}
+		if ctx.Value(byKey{}) != nil && g.token != (wire.Position{}) {
+			s.restart(g)
+			g.token = wire.Position{} // also if the filter stayed the same: rows are not returned twice
 		}
 		s.segments = append(s.segments, g)
 	}

@@ -44,7 +44,7 @@ type Progress struct {
 // order, nothing is cut.
 func (p *Plan) Scan(ctx context.Context, d Decoder, text string, yield func(ScanPage, error) bool) {
 	s := &scan{Plan: p, decoder: d}
-	err := s.resume(text)
+	err := s.resume(ctx, text)
 	if err == nil {
 		err = s.checkTable(s.resumed)
 	}
@@ -54,6 +54,13 @@ func (p *Plan) Scan(ctx context.Context, d Decoder, text string, yield func(Scan
 	}
 	s.run(ctx, yield)
 }
+
+type byKey struct{}
+
+// ByKey returns a context with which [Plan.Scan] resumes from a cursor without its continuation
+// tokens, which another region of the account does not accept. Each segment continues after
+// its last row, and the pages after it are requested again.
+func ByKey(ctx context.Context) context.Context { return context.WithValue(ctx, byKey{}, true) }
 
 // scan is a scan in progress. It belongs to the goroutine of the loop. The other
 // goroutines make one request each and send the reply.

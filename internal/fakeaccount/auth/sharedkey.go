@@ -41,6 +41,13 @@ func (v *Verifier) sharedKey(r *request.Request, lite bool, credential string) (
 		return Grant{}, unauthenticated("Request date header too old or too new: " + date)
 	}
 	texts := sharedKeyTexts(r, v.Account, lite)
+	if r.Secondary {
+		// If the account is in the path, SDKs sign that of the secondary. The service documents
+		// that of the primary.
+		for _, text := range texts {
+			texts = append(texts, strings.Replace(text, "/"+v.Account+"-secondary", "/"+v.Account, 1))
+		}
+	}
 	if !v.signed(signature, texts...) {
 		return Grant{}, unauthenticated("The MAC signature found in the HTTP request is not the same as any computed signature. " +
 			"Server used following string to sign: '" + texts[0] + "'.")

@@ -1,0 +1,225 @@
+package regions_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azurite"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/heat"
+	"github.com/azpatterns/azpatterns/patterns/regions"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+type token struct{}
+
+func (token) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	return azcore.AccessToken{Token: "token", ExpiresOn: time.Now().Add(time.Hour)}, nil
+}
+
+// endpoint is an account at one kind of address.
+type endpoint struct {
+	connection string
+	send       func(*http.Request) (*http.Response, error)
+	tokens     bool
+}
+
+// endpoints runs body at an account whose name is in the host, at one whose name is in the path,
+// and at Azurite.
+func endpoints(t *testing.T, body func(t *testing.T, e endpoint)) {
+	t.Run("host", func(t *testing.T) {
+		account := storagetest.New(t)
+		account.Replicate(0)
+		body(t, endpoint{account.ConnectionString(), account.Transport().Do, true})
+	})
+	t.Run("path", func(t *testing.T) {
+		account := storagetest.New(t)
+		account.Replicate(0)
+		server := harness.Must(account.Serve())(t)
+		body(t, endpoint{server.ConnectionString(), http.DefaultClient.Do, false})
+	})
+	t.Run("azurite", func(t *testing.T) {
+		body(t, endpoint{azurite.Shared(t).ConnectionString(), http.DefaultClient.Do, false})
+	})
+}
+
+// requests of the primary fail, except those that sign in or write.
+func (e endpoint) withoutPrimary(req *http.Request) (*http.Response, error) {
+	if req.Method == http.MethodGet && !strings.Contains(req.URL.Host+req.URL.Path, "-secondary") {
+		return nil, errors.New("no reply")
+	}
+	return e.send(req)
+}
+
+func TestEveryCredentialSignsForTheSecondary(t *testing.T) {
+	endpoints(t, func(t *testing.T, e endpoint) {
+		plain := harness.Must(aztables.NewServiceClientFromConnectionString(e.connection, &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: harness.Transport(e.send)}}))(t)
+		name := harness.UniqueName()
+		harness.Must(plain.CreateTable(t.Context(), name, nil))(t)
+		t.Cleanup(func() { harness.MayFail(plain.DeleteTable(context.Background(), name, nil)) })
+		r := row{"it's a key", "ä %2F+", 1}
+		harness.Must(harness.Must(patterns.NewTable[row](plain.NewClient(name), nil))(t).Insert(t.Context(), &r))(t)
+		later := time.Now().Add(time.Hour)
+		address, _, _ := strings.Cut(harness.Must(plain.GetAccountSASURL(aztables.AccountSASResourceTypes{Object: true}, aztables.AccountSASPermissions{Read: true}, time.Now(), later))(t), "?")
+		signature := harness.Must(aztables.AccountSASSignatureValues{
+			Version: aztables.SASVersion, Protocol: aztables.SASProtocolHTTPSandHTTP, Permissions: "r", Services: "t", ResourceTypes: "sco", ExpiryTime: later.UTC(),
+		}.Sign(harness.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)))(t)
+		account := address + "?" + signature.Encode()
+		table := harness.Must(plain.NewClient(name).GetTableSASURL(aztables.SASPermissions{Read: true}, time.Now().Add(-time.Hour), later))(t)
+		for _, accelerated := range []bool{false, true} {
+			var pair *regions.Pair
+			options := func() *aztables.ClientOptions {
+				pair = new(regions.Pair)
+				opts := &aztables.ClientOptions{}
+				opts.Transport = harness.Transport(e.withoutPrimary)
+				opts.Retry.MaxRetries = -1
+				pair.Attach(&opts.ClientOptions)
+				if accelerated {
+					opts = patterns.Accelerate(opts)
+				}
+				return opts
+			}
+			clients := map[string]func() (*aztables.ServiceClient, *aztables.Client, error){
+				"shared key": func() (*aztables.ServiceClient, *aztables.Client, error) {
+					s, err := aztables.NewServiceClientFromConnectionString(e.connection, options())
+					return s, nil, err
+				},
+				"account SAS": func() (*aztables.ServiceClient, *aztables.Client, error) {
+					s, err := aztables.NewServiceClientWithNoCredential(account, options())
+					return s, nil, err
+				},
+				"table SAS": func() (*aztables.ServiceClient, *aztables.Client, error) {
+					_, signature, _ := strings.Cut(table, "?")
+					s, err := aztables.NewServiceClientWithNoCredential(address+"?"+signature, options())
+					if err != nil {
+						return nil, nil, err
+					}
+					return nil, s.NewClient(name), nil
+				},
+			}
+			if e.tokens {
+				clients["token"] = func() (*aztables.ServiceClient, *aztables.Client, error) {
+					s, err := aztables.NewServiceClient(storagetest.TablesURL, token{}, options())
+					return s, nil, err
+				}
+			}
+			for credential, open := range clients {
+				service, client, err := open()
+				harness.NoError(t, err)
+				pair.Use(service)
+				if client == nil {
+					client = service.NewClient(name)
+				}
+				rows := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+				for range 4 { // also with a request that is sent again
+					item, err := rows.Get(t.Context(), r.key())
+					if err != nil || item.Region != regions.Secondary || item.Value != r {
+						t.Errorf("%s, accelerated %v: %+v, %+v", credential, accelerated, item, err)
+					}
+					if (item.MaxAge == regions.UnknownAge) != (service == nil) {
+						t.Errorf("%s, accelerated %v: age %v", credential, accelerated, item.MaxAge)
+					}
+				}
+				page, err := rows.Page(t.Context(), query.PartitionKey.Eq(r.PartitionKey), "", nil)
+				if err != nil || page.Region != regions.Secondary || len(page.Items) != 1 {
+					t.Errorf("%s, accelerated %v: %+v, %+v", credential, accelerated, page, err)
+				}
+				for page, err := range rows.Scan(t.Context(), query.Filter{}, "", nil) {
+					if err != nil || page.Region != regions.Secondary || len(page.Items) != 1 {
+						t.Errorf("%s, accelerated %v: %+v, %+v", credential, accelerated, page, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestAProgramOnAztablesPermitsItsReads(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.account.Down(storagetest.Primary)
+		client := w.service.NewClient("Rows")
+		ctx, report := regions.Permit(t.Context())
+		if report.Source() != (regions.Source{}) {
+			t.Error("a source without a read")
+		}
+		harness.Must(client.GetEntity(ctx, r.PartitionKey, r.RowKey, nil))(t)
+		if s := report.Source(); s.Region != regions.Secondary || s.MaxAge < lag {
+			t.Errorf("source %+v", s)
+		}
+		w.account.Down()
+		for range 100 {
+			harness.Must(client.GetEntity(ctx, r.PartitionKey, r.RowKey, nil))(t)
+			time.Sleep(time.Second)
+		}
+		if s := report.Source(); s.Region != regions.Secondary || s.MaxAge < lag {
+			t.Errorf("source %+v of reads from both regions", s)
+		}
+		w.account.Down(storagetest.Primary)
+		// Others read only from the primary, except for what only the secondary has.
+		if _, err := client.GetEntity(t.Context(), r.PartitionKey, r.RowKey, nil); err == nil {
+			t.Error("answered")
+		}
+		stats := harness.Must(w.service.GetStatistics(t.Context(), nil))(t)
+		if stats.GeoReplication == nil || stats.GeoReplication.LastSyncTime == nil {
+			t.Error("no Last Sync Time")
+		}
+	})
+}
+
+func TestAMeterThatIsAttachedFirstCountsTheRequestsOfBothRegions(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.account.Down(storagetest.Primary)
+		meter := heat.NewMeter(nil)
+		opts := azcore.ClientOptions{Transport: harness.Transport(w.send)}
+		meter.Attach(&opts)
+		w.pair.Attach(&opts)
+		attached := opts.Transport
+		if w.pair.Attach(&opts); opts.Transport != attached {
+			t.Error("attached twice")
+		}
+		w.pair.Attach(nil)
+		client := harness.Open(t, w.account.ConnectionString(), "Rows", true, opts.Transport)
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+		harness.Must(table.Get(t.Context(), r.key()))(t)
+		if counted := meter.Snapshot().Resources["tRows"]; counted["transactions"] != 2 {
+			t.Errorf("counted %v", counted)
+		}
+	})
+}
+
+func TestMisuseIsAnErrorThatNamesIt(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		_, err := regions.NewTable[row](nil)
+		harness.WantError(t, err, patterns.ErrNil)
+		client := harness.Open(t, w.account.ConnectionString(), "Rows", true, w.account.Transport())
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+		_, err = table.Get(t.Context(), r.key())
+		harness.WantError(t, err, patterns.ErrBadOption)
+		_, err = table.Page(t.Context(), query.PartitionKey.Eq("p00"), "", nil)
+		harness.WantError(t, err, patterns.ErrBadOption)
+		harness.WantError(t, harness.Failure(t, table.Query(t.Context(), query.PartitionKey.Eq("p00"), nil)), patterns.ErrBadOption)
+		harness.WantError(t, harness.Failure(t, table.Scan(t.Context(), query.Filter{}, "", nil)), patterns.ErrBadOption)
+		_, err = w.table.Page(t.Context(), query.PartitionKey.Eq("p00"), "x", nil)
+		harness.WantError(t, err, patterns.ErrBadCursor)
+		harness.WantError(t, harness.Failure(t, w.table.Scan(t.Context(), query.Filter{}, "x", nil)), patterns.ErrBadCursor)
+		harness.WantError(t, harness.Failure(t, w.table.Query(t.Context(), query.Filter{}, nil)), query.ErrScan)
+		if got := harness.All(t, w.table.Query(t.Context(), query.Or(), nil)); got != nil {
+			t.Errorf("rows %v", got)
+		}
+	})
+}

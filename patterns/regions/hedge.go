@@ -1,0 +1,79 @@
+package regions
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// hedgeShare is how many hedges each read permits, and maxHedges how many of them can be
+	// saved up.
+	hedgeShare, maxHedges = 0.05, 10
+
+	// hedgePercentile is the percentile of the latencies after which a read is hedged.
+	hedgePercentile = 96
+
+	// minSilence is the least time without any reply after which the primary may have failed.
+	// It is longer if replies usually take long.
+	minSilence = time.Second
+)
+
+// budget limits the hedges. The zero budget has none yet.
+type budget struct {
+	mu   sync.Mutex
+	left float64
+}
+
+// earn adds what a read permits.
+func (b *budget) earn() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left = min(b.left+hedgeShare, maxHedges)
+}
+
+// spend reports whether a hedge is permitted, and counts it.
+func (b *budget) spend() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}
+
+// latencies are the last latencies of the primary for one kind of reads. The zero latencies
+// are unknown ones.
+type latencies struct {
+	mu     sync.Mutex
+	recent [256]time.Duration
+	n      int
+	delay  time.Duration
+}
+
+// add adds a latency. Of a read that was hedged and abandoned, it is the time until then.
+func (l *latencies) add(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recent[l.n%len(l.recent)] = d
+	if l.n++; l.n%16 != 0 || l.n < 32 {
+		return
+	}
+	sorted := l.recent
+	known := sorted[:min(l.n, len(sorted))]
+	slices.Sort(known)
+	l.delay = known[len(known)*hedgePercentile/100]
+}
+
+// waits returns after what time a read is hedged, and after what time without any reply the
+// primary may have failed.
+func (l *latencies) waits() (hedge, silence time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	silence = max(minSilence, 4*l.delay)
+	if l.delay == 0 {
+		return silence, silence
+	}
+	return l.delay, silence
+}

@@ -1,0 +1,181 @@
+package regions_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns/regions"
+)
+
+// network returns how long replies take: 8 to 12 ms, and one of each slow replies of a region
+// 100 times as long. 0 means none.
+func network(slow int) func(regions.Region) time.Duration {
+	var mu sync.Mutex
+	random := rand.New(rand.NewPCG(1, 2))
+	n := map[regions.Region]int{}
+	return func(region regions.Region) time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		d := time.Duration(8e6 + random.Int64N(4e6))
+		if n[region]++; slow > 0 && n[region]%slow == slow/2 {
+			d *= 100
+		}
+		return d
+	}
+}
+
+// with adds a delay to the replies of the primary.
+func with(delay func(regions.Region) time.Duration, more time.Duration) func(regions.Region) time.Duration {
+	return func(region regions.Region) time.Duration {
+		if region == regions.Primary {
+			return delay(region) + more
+		}
+		return delay(region)
+	}
+}
+
+// percentile returns a percentile of sorted durations, by nearest rank.
+func percentile(sorted []time.Duration, p float64) time.Duration {
+	return sorted[int(math.Ceil(float64(len(sorted))*p/100))-1]
+}
+
+func TestSlowRepliesAreHedgedWithinTheBudget(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.take(network(100))
+		w.warm(t, r, 200)
+		const reads = 5000
+		plain := w.latencies(t, regions.Strict(t.Context()), r, reads)
+		w.warm(t, r, 200)
+		took := w.latencies(t, t.Context(), r, reads)
+		hedges := float64(w.sent[toPrimary].Load()+w.sent[toSecondary].Load()-reads) / reads
+		median := percentile(took, 50)
+		t.Logf("%d reads, 1 %% of replies 100 times slower: median %v, p99 %v, p99.9 %v, with %.1f %% more requests; without the pair %v, %v, %v", reads,
+			median, percentile(took, 99), percentile(took, 99.9), 100*hedges, percentile(plain, 50), percentile(plain, 99), percentile(plain, 99.9))
+		if p99 := percentile(took, 99); p99 > 2*median {
+			t.Errorf("p99 is %.2f times the median", float64(p99)/float64(median))
+		}
+		if percentile(took, 99.9) > 3*median || percentile(plain, 99.9) < 50*median {
+			t.Error("p99.9 shows no effect of hedges")
+		}
+		if hedges > 0.05 || w.sent[toSecondary].Load() == 0 {
+			t.Errorf("%.1f %% more requests", 100*hedges)
+		}
+	})
+}
+
+// latencies makes n reads, ten at a time, and returns how long they took, sorted.
+func (w *world) latencies(t *testing.T, ctx context.Context, r row, n int) (took []time.Duration) {
+	const readers = 10
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for range readers {
+		group.Go(func() {
+			for range n / readers {
+				began := time.Now()
+				if err := get(ctx, w, r); err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				took = append(took, time.Since(began))
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	slices.Sort(took)
+	return took
+}
+
+func TestHedgesStayWithinTheBudgetIfAllRepliesBecomeSlow(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.take(network(0))
+		w.warm(t, r, 300)
+		w.take(with(network(0), 300*time.Millisecond))
+		for range 1000 {
+			harness.Must(w.table.Get(t.Context(), r.key()))(t)
+		}
+		primary, secondary := w.sent[toPrimary].Load(), w.sent[toSecondary].Load()
+		t.Logf("%d requests to the primary, %d to the secondary", primary, secondary)
+		if primary != 1000 || secondary > 1300/20 {
+			t.Errorf("%d requests to the primary, %d to the secondary", primary, secondary)
+		}
+	})
+}
+
+func TestAPrimaryThatDoesNotReplyIsFoundToBeDown(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.take(network(0))
+		w.warm(t, r, 300)
+		w.take(with(network(0), time.Hour))
+		var took []time.Duration
+		for range 1000 {
+			began := time.Now()
+			harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			took = append(took, time.Since(began))
+		}
+		slow := 0
+		for _, d := range took {
+			if d > 30*time.Millisecond {
+				slow++
+			}
+		}
+		t.Logf("slowest %v, %d of 1000 reads over 30 ms", slices.Max(took), slow)
+		if slices.Max(took) > 1200*time.Millisecond || slow > 3 {
+			t.Errorf("%d slow reads, the slowest took %v", slow, slices.Max(took))
+		}
+		time.Sleep(10 * time.Second) // a probe may wait for the primary
+	})
+}
+
+func TestReadsInFlightDoNotWaitForAPrimaryThatWentDown(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.take(with(network(0), time.Hour))
+		began := time.Now()
+		var group sync.WaitGroup
+		for range 100 {
+			group.Go(func() { harness.NoError(t, get(t.Context(), w, r)) })
+		}
+		group.Wait()
+		if took := time.Since(began); took > 1100*time.Millisecond {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestALongReadIsNoOutageIfThePrimaryAnswersOthers(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		var first atomic.Bool
+		w.take(func(regions.Region) time.Duration {
+			if first.CompareAndSwap(false, true) {
+				return 5 * time.Second
+			}
+			return 10 * time.Millisecond
+		})
+		var group sync.WaitGroup
+		group.Go(func() { harness.MayFail(w.table.Get(t.Context(), r.key())) })
+		for range 10 {
+			time.Sleep(400 * time.Millisecond)
+			harness.Must(w.table.Get(t.Context(), r.key()))(t)
+		}
+		group.Wait()
+		w.wantRequests(t, 11, 0, 0)
+	})
+}

@@ -1,0 +1,268 @@
+package regions_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/regions"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+func TestReadsReturnToThePrimaryStepByStep(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.take(network(0))
+		w.account.Down(storagetest.Primary)
+		read := func(d time.Duration) (primary, all float64) {
+			w.reset()
+			var group sync.WaitGroup
+			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+				all++
+				group.Go(func() { harness.MayFail(w.table.Get(t.Context(), r.key())) })
+			}
+			group.Wait()
+			return float64(w.sent[toPrimary].Load()), all
+		}
+		read(time.Second)
+		if primary, all := read(time.Minute); primary > 8 {
+			t.Errorf("%v of %v reads probed a primary that is down", primary, all)
+		}
+		w.account.Down()
+		primary, back := 0.0, 0
+		for back = 0; primary == 0 && back < 40; back++ {
+			primary, _ = read(time.Second)
+		}
+		shares := []float64{primary / 200}
+		for range 5 {
+			primary, all := read(time.Second)
+			shares = append(shares, primary/all)
+		}
+		t.Logf("the primary was found to be up after %d s; shares of reads in the seconds after that: %.2f", back, shares)
+		for i, most := range []float64{0.08, 0.14, 0.27, 0.52, 1, 1} {
+			if shares[i] > most {
+				t.Errorf("a share of %.2f of all reads after %d s", shares[i], i)
+			}
+		}
+		if shares[5] < 1 {
+			t.Error("not all reads returned")
+		}
+		item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+		if item.Region != regions.Primary {
+			t.Errorf("read from the %s", item.Region)
+		}
+		time.Sleep(10 * time.Second)
+	})
+}
+
+func TestNoReadFailsDuringAnOutage(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.take(network(0))
+		w.warm(t, r, 100)
+		var failed, all atomic.Int64
+		var group sync.WaitGroup
+		for range 20 {
+			group.Go(func() {
+				for range 500 {
+					all.Add(1)
+					if get(t.Context(), w, r) != nil {
+						failed.Add(1)
+					}
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		w.account.Down(storagetest.Primary)
+		time.Sleep(2 * time.Second)
+		w.account.Down()
+		group.Wait()
+		t.Logf("%d of %d reads failed during an outage of the primary", failed.Load(), all.Load())
+		if failed.Load() > 0 {
+			t.Error("reads failed")
+		}
+		time.Sleep(10 * time.Second)
+	})
+}
+
+func TestTheSDKWaitsAsThePrimaryDemandsIfTheSecondaryFailsToo(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.account.Down(storagetest.Secondary)
+		busy := harness.Transport(func(req *http.Request) (*http.Response, error) {
+			resp, err := w.send(req)
+			if err == nil && w.sent[toPrimary].Load() == 1 {
+				_ = resp.Body.Close()
+				resp.StatusCode, resp.Body = http.StatusServiceUnavailable, io.NopCloser(bytes.NewReader(nil))
+				resp.Header.Set("Retry-After", "7")
+			}
+			return resp, err
+		})
+		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, busy))
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+		began := time.Now()
+		harness.Must(table.Get(policy.WithRetryOptions(t.Context(), policy.RetryOptions{}), r.key()))(t)
+		if took := time.Since(began); took != 7*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestAThrottledReadUsesTheSecondaryAndIsNoOutage(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		if err := w.account.Fault(storagetest.On("Table.Get").Times(10).Where(func(q storagetest.Request) bool { return q.Region == storagetest.Primary }).Status(503, "ServerBusy")); err != nil {
+			t.Fatal(err)
+		}
+		for range 11 {
+			harness.NoError(t, get(t.Context(), w, r))
+		}
+		w.wantRequests(t, 11, 10, 1)
+	})
+}
+
+func TestCancellationEndsBothRequests(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		stats := int64(1)
+		for _, probe := range []bool{false, true} {
+			if probe {
+				w.account.Down(storagetest.Primary)
+				for range 3 {
+					harness.NoError(t, get(t.Context(), w, r))
+				}
+				time.Sleep(2 * time.Second)
+			}
+			w.reset()
+			w.take(func(regions.Region) time.Duration { return time.Hour })
+			ctx, cancel := context.WithCancel(t.Context())
+			began := time.Now()
+			time.AfterFunc(5*time.Second, cancel)
+			harness.WantError(t, get(ctx, w, r), context.Canceled)
+			if took := time.Since(began); took != 5*time.Second {
+				t.Errorf("took %v", took)
+			}
+			synctest.Wait()
+			if n := w.running.Load(); n != 0 {
+				t.Errorf("%d requests still run", n)
+			}
+			w.wantRequests(t, 1, 1, stats)
+			stats = 0 // not again within a few seconds
+			w.take(network(0))
+		}
+	})
+}
+
+func TestTheBodyOfEveryReplyIsClosed(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.take(network(10))
+		w.late.Store(true)
+		if err := w.account.Fault(storagetest.On("Table.Get").Probability(0.2).Times(storagetest.Forever).Status(503, "ServerBusy")); err != nil {
+			t.Fatal(err)
+		}
+		for range 1000 {
+			harness.MayFail(w.table.Get(t.Context(), r.key()))
+		}
+		for _, err := range w.table.Query(t.Context(), query.PartitionKey.Eq("p00"), nil) {
+			harness.NoError(t, err)
+		}
+		time.Sleep(10 * time.Second)
+		if n := w.bodies.Load(); n != 0 {
+			t.Errorf("%d bodies of replies were not closed", n)
+		}
+	})
+}
+
+func TestBothRegionsSlowIsAsSlowAsTheFaster(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.take(func(region regions.Region) time.Duration {
+			if region == regions.Primary {
+				return 20 * time.Second
+			}
+			return 30 * time.Second
+		})
+		began := time.Now()
+		item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+		if took := time.Since(began); took != 20*time.Second || item.Region != regions.Primary {
+			t.Errorf("%s took %v", item.Region, took)
+		}
+	})
+}
+
+func TestAgesAreComputedByTheClockOfTheService(t *testing.T) {
+	for _, skew := range []time.Duration{-2 * time.Hour, 2 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			w := open(t, true, &storagetest.Options{ClockSkew: skew})
+			r := w.insert(t, 1, 1)[0]
+			w.replicate()
+			w.account.Down(storagetest.Primary)
+			time.Sleep(30 * time.Second)
+			item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			if want := lag + 30*time.Second; item.MaxAge < want || item.MaxAge > want+2*time.Second {
+				t.Errorf("skew %v: max age %v, want %v", skew, item.MaxAge, want)
+			}
+		})
+	}
+}
+
+func TestTheLastSyncTimeIsRequestedSeldomAndNeverEndsARead(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		w.account.Down(storagetest.Primary)
+		for range 60 {
+			harness.NoError(t, get(t.Context(), w, r))
+			time.Sleep(time.Second)
+		}
+		if n := w.sent[forStats].Load(); n != 4 {
+			t.Errorf("%d requests for statistics in a minute", n)
+		}
+		if err := w.account.Fault(storagetest.On("Table.Stats").Times(storagetest.Forever).Delay(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		for range 15 {
+			item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			if age := time.Since(began) + lag; item.MaxAge < age || item.MaxAge > age+time.Minute+20*time.Second {
+				t.Errorf("max age %v", item.MaxAge)
+			}
+		}
+		if took := time.Since(began); took > 1100*time.Millisecond {
+			t.Errorf("15 reads took %v", took)
+		}
+		w.pair = new(regions.Pair) // without a service
+		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, harness.Transport(w.send)))
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+		item := harness.Must(table.Get(t.Context(), r.key()))(t)
+		if item.Region != regions.Secondary || item.MaxAge != regions.UnknownAge {
+			t.Errorf("%+v", item.Source)
+		}
+		_, err := table.Get(t.Context(), row{PartitionKey: "p", RowKey: "none"}.key())
+		var absent *regions.AbsentError
+		if !errors.As(err, &absent) || absent.MaxAge != regions.UnknownAge {
+			t.Errorf("error %v", err)
+		}
+		time.Sleep(10 * time.Second)
+	})
+}

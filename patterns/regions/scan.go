@@ -1,0 +1,80 @@
+package regions
+
+import (
+	"context"
+	"iter"
+
+	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// ScanPage is a part of what a scan reads. All of it is from the Source.
+type ScanPage[T any] struct {
+	// Items are in key order within the page. Items may be empty.
+	Items []Item[T]
+
+	// Cursor is the position after all pages returned so far, like that of
+	// [patterns.ScanPage]. It is not valid for a patterns.Table.
+	Cursor string
+
+	Progress patterns.ScanProgress
+	Source
+}
+
+// Scan reads all rows that f matches, in no order, as [patterns.Table.Scan] does. It reads from
+// the primary, or from the secondary while the primary is down. If that region fails, Scan
+// continues in the other one after the keys of the last rows of each segment: no row is repeated,
+// and none is missing that both regions have. Pages that were requested and not returned yet
+// are requested again. If both regions fail in succession, the sequence ends with an error.
+// Scans are not hedged.
+func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.ScanOptions) iter.Seq2[ScanPage[T], error] {
+	return func(yield func(ScanPage[T], error) bool) {
+		pos, err := t.open("scan", f, cursor)
+		for failures := 0; err == nil; failures++ {
+			var returned int
+			if returned, err = t.scan(ctx, f, &pos, opts, yield); err == nil {
+				return
+			}
+			if returned > 0 {
+				failures = 0
+			}
+			region := moved(err)
+			if region == "" || failures > 1 || failures == 1 && region == Primary {
+				break
+			}
+			pos.Region, err = Secondary, nil
+			if region == Secondary {
+				pos.Region = Primary
+			}
+			// The tokens are those of the region that failed.
+			ctx = fetch.ByKey(ctx)
+		}
+		yield(ScanPage[T]{}, err)
+	}
+}
+
+// scan scans from pos in one region, and moves pos. It returns the number of pages.
+func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, opts *patterns.ScanOptions, yield func(ScanPage[T], error) bool) (returned int, err error) {
+	ctx, p := permit(ctx, pos.Region, true)
+	if p == nil && pos.Region == Secondary {
+		ctx = fetch.ByKey(ctx)
+	}
+	for rows, err := range t.rows.Scan(ctx, f, pos.Inner, opts) {
+		source, err := sourceOf(p, err == nil, err)
+		if err != nil {
+			return returned, err
+		}
+		page := ScanPage[T]{Items: itemsOf(rows.Items, source), Progress: rows.Progress, Source: source}
+		pos.Region, pos.Inner = source.Region, rows.Cursor
+		if rows.Cursor != "" {
+			if page.Cursor, err = t.seal("scan", f, *pos); err != nil {
+				return returned, err
+			}
+		}
+		if returned++; !yield(page, nil) {
+			return returned, nil
+		}
+	}
+	return returned, nil
+}
