@@ -273,8 +273,7 @@ func plain8(s string) bool {
 	_ = s[7]
 	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	q, b := x^allQuotes, x^allSlash
-	return ((x-allSpaces)|(q-eachByte)|(b-eachByte)|x)&highBits == 0
+	return stops(x) == 0
 }
 
 // plainByte has the ASCII bytes that need no escape in a JSON string.
