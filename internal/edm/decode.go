@@ -119,6 +119,9 @@ func (d *decoder) store(dst any, m *Meta, unknown *Unknown) error {
 	}
 	defer d.buffer.Reset()
 	if dst == nil {
+		if unknown != nil {
+			*unknown = Unknown{}
+		}
 		d.buffer.Grow(d.textBytes)
 		return d.assignMeta(m)
 	}
@@ -128,6 +131,7 @@ func (d *decoder) store(dst any, m *Meta, unknown *Unknown) error {
 	}
 	err := d.assign(v, m)
 	if err != nil {
+		*m = Meta{}
 		_ = d.assignMeta(m) // the caller may recognize the row by its keys
 	}
 	if unknown != nil || d.plan.open() {

@@ -13,8 +13,13 @@ type encoder struct {
 	sizer   sizer
 	stored  []storedType // the types that the row stores its properties with, if they differ
 	scratch []byte
-	split   *SplitEntity // the rows that values are split over; nil for a single row
+	short   [maxShort]byte // for the text of a number, a time or a GUID
+	split   *SplitEntity   // the rows that values are split over; nil for a single row
 }
+
+// maxShort is the length of the longest text of a number, a time or a GUID. Floats may be
+// longer by their leading zeros.
+const maxShort = 36
 
 // Append appends *entity as one JSON object: the keys, its properties, e.Unknown and the
 // stamp. entity is a non-nil pointer to the codec's type. Append returns a *PropertyError

@@ -22,7 +22,7 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 		return w.text(f, v.String())
 	case shapeBool:
 		w.dst = append(w.dst, f.prefix...)
-		w.scalar(f, func(b []byte) []byte { return strconv.AppendBool(b, v.Bool()) })
+		w.scalar(f, strconv.AppendBool(w.short[:0], v.Bool()))
 	case shapeInt:
 		return w.number(f, v.Int())
 	case shapeUint:
@@ -82,26 +82,33 @@ func (w *encoder) text(f *field, s string) error {
 }
 
 // scalar writes a number or a boolean, in quotes if the tag has the option string.
-func (w *encoder) scalar(f *field, appendTo func([]byte) []byte) {
+func (w *encoder) scalar(f *field, text []byte) {
 	if f.edm == String {
-		at := len(w.dst)
-		w.dst = append(appendTo(append(w.dst, '"')), '"')
-		w.sizer.add(f, 4+2*(len(w.dst)-at-2))
+		w.quoted(text)
+		w.sizer.add(f, 4+2*len(text))
 		return
 	}
-	w.dst = appendTo(w.dst)
+	w.dst = append(w.dst, text...)
 	w.sizer.add(f, fixedSize(f.edm))
 }
 
+// quoted writes a text that needs no escapes in quotes. It appends to w.dst itself, as the
+// other methods do: while garbage is collected, each store of a slice in another place than
+// before has a cost.
+func (w *encoder) quoted(text []byte) {
+	w.dst = append(w.dst, '"')
+	w.dst = append(w.dst, text...)
+	w.dst = append(w.dst, '"')
+}
+
 func (w *encoder) integer(f *field, i int64) {
+	text := strconv.AppendInt(w.short[:0], i, 10)
 	if f.edm == Int64 {
-		w.dst = append(w.dst, '"')
-		w.dst = strconv.AppendInt(w.dst, i, 10)
-		w.dst = append(w.dst, '"')
+		w.quoted(text)
 		w.sizer.add(f, 8)
 		return
 	}
-	w.scalar(f, func(b []byte) []byte { return strconv.AppendInt(b, i, 10) })
+	w.scalar(f, text)
 }
 
 // double writes a float with a decimal point or an exponent, so that every client reads a
@@ -122,24 +129,25 @@ func (w *encoder) double(f *field, v float64) error {
 			return &PropertyError{Property: f.name, Want: "a finite number", Got: special[1 : len(special)-1]}
 		}
 		w.dst = append(w.dst, f.prefix...)
-		w.scalar(f, func(b []byte) []byte { return appendFloat(b, v, f.bits) })
+		w.scalar(f, appendFloat(w.short[:0], v, f.bits))
 		return nil
 	}
 	w.sizer.add(f, 8)
 	if special != "" {
-		w.dst = append(append(w.dst, f.altPrefix...), special...)
-		return nil
-	}
-	if whole := v == math.Trunc(v); whole || math.Abs(v) < 1e-6 {
 		w.dst = append(w.dst, f.altPrefix...)
-		at := len(w.dst)
-		w.dst = appendFloat(w.dst, v, f.bits)
-		if whole && !hasPoint(w.dst[at:]) {
-			w.dst = append(w.dst, ".0"...)
-		}
+		w.dst = append(w.dst, special...)
 		return nil
 	}
-	w.dst = appendFloat(append(w.dst, f.prefix...), v, f.bits)
+	text, prefix := appendFloat(w.short[:0], v, f.bits), f.prefix
+	whole := v == math.Trunc(v)
+	if whole || math.Abs(v) < 1e-6 {
+		prefix = f.altPrefix
+	}
+	w.dst = append(w.dst, prefix...)
+	w.dst = append(w.dst, text...)
+	if whole && !hasPoint(text) {
+		w.dst = append(w.dst, ".0"...)
+	}
 	return nil
 }
 
@@ -169,11 +177,12 @@ func (w *encoder) dateTime(f *field, t time.Time) error {
 	case t.IsZero():
 		return nil
 	}
-	dst, ok := appendDateTime(append(append(w.dst, f.prefix...), '"'), t)
+	text, ok := appendDateTime(w.short[:0], t)
 	if !ok {
 		return &PropertyError{Property: f.name, Want: "a year from 1601 to 9999", Got: "a year outside it"}
 	}
-	w.dst = append(dst, '"')
+	w.dst = append(w.dst, f.prefix...)
+	w.quoted(text)
 	w.sizer.add(f, 8)
 	return nil
 }
@@ -200,9 +209,7 @@ func (w *encoder) binary(f *field, b []byte) error {
 }
 
 func (w *encoder) guid(f *field, g *[16]byte) {
-	w.dst = append(w.dst, '"')
-	w.dst = appendGUID(w.dst, g)
-	w.dst = append(w.dst, '"')
+	w.quoted(appendGUID(w.short[:0], g))
 	if f.edm == String {
 		w.sizer.add(f, 4+2*36)
 		return
@@ -230,7 +237,7 @@ func (w *encoder) marshaled(f *field, v reflect.Value) error {
 // quote writes s as a JSON string and returns its length in UTF-16 units. It returns false
 // if s is not UTF-8.
 func (w *encoder) quote(s string) (units int, ok bool) {
-	dst := append(w.dst, '"')
+	w.dst = append(w.dst, '"')
 	units = len(s)
 	from := 0
 	for i := 0; i < len(s); {
@@ -253,17 +260,17 @@ func (w *encoder) quote(s string) (units int, ok bool) {
 			units -= n - 1 - n/4
 			continue
 		}
-		dst = append(dst, s[from:i]...)
+		w.dst = append(w.dst, s[from:i]...)
 		if c == '"' || c == '\\' {
-			dst = append(dst, '\\', c)
+			w.dst = append(w.dst, '\\', c)
 		} else {
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			w.dst = append(w.dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
 		i++
 		from = i
 	}
-	dst = append(dst, s[from:]...)
-	w.dst = append(dst, '"')
+	w.dst = append(w.dst, s[from:]...)
+	w.dst = append(w.dst, '"')
 	return units, true
 }
 

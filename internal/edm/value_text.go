@@ -194,13 +194,11 @@ const hexDigits = "0123456789abcdef"
 var guidPairs = [16]uint8{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34}
 
 func appendGUID(dst []byte, g *[16]byte) []byte {
-	for i, b := range g {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			dst = append(dst, '-')
-		}
-		dst = append(dst, hexDigits[b>>4], hexDigits[b&15])
+	text := [36]byte{8: '-', 13: '-', 18: '-', 23: '-'}
+	for n, i := range guidPairs {
+		text[i], text[i+1] = hexDigits[g[n]>>4], hexDigits[g[n]&15]
 	}
-	return dst
+	return append(dst, text[:]...)
 }
 
 // parseGUID parses 8-4-4-4-12 hexadecimal digits of either case.

@@ -41,7 +41,7 @@ func parseBatchReply(contentType string, body []byte, writes []*Write) (batchRep
 		return batchReply{}, malformed("no boundary in the content type")
 	}
 	outer, _, _ = strings.Cut(outer, ";")
-	p := lines{rest: body}
+	p := lines{text: body}
 	if !p.skipTo("--" + strings.Trim(outer, `" `)) {
 		return batchReply{}, malformed("outer boundary missing")
 	}
@@ -170,16 +170,16 @@ func readPart(p *lines, open, end []byte) (q part, next []byte, complete bool) {
 		}
 	}
 	q.status = status
-	start := p.rest
+	start := min(p.at, len(p.text))
 	for {
-		at := len(start) - len(p.rest)
+		at := p.at
 		line, ok := p.next()
 		if !ok {
-			q.body = start
+			q.body = p.text[start:]
 			return q, nil, false
 		}
 		if bytes.Equal(line, open) || bytes.Equal(line, end) {
-			q.body = bytes.TrimSpace(start[:at])
+			q.body = bytes.TrimSpace(p.text[start:at])
 			return q, line, true
 		}
 	}
@@ -222,18 +222,24 @@ func malformed(what string) error {
 }
 
 // lines iterates over lines that end in CR LF or LF. The last line needs no end.
-type lines struct{ rest []byte }
+type lines struct {
+	text []byte
+	at   int // of the next line
+}
 
 func (l *lines) next() (line []byte, ok bool) {
-	if len(l.rest) == 0 {
+	if l.at >= len(l.text) {
 		return nil, false
 	}
-	if i := bytes.IndexByte(l.rest, '\n'); i >= 0 {
-		line, l.rest = l.rest[:i], l.rest[i+1:]
-	} else {
-		line, l.rest = l.rest, nil
+	line = l.text[l.at:]
+	if i := bytes.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
 	}
-	return bytes.TrimSuffix(line, []byte("\r")), true
+	l.at += len(line) + 1
+	if n := len(line) - 1; n >= 0 && line[n] == '\r' {
+		line = line[:n]
+	}
+	return line, true
 }
 
 func (l *lines) skipTo(boundary string) bool {
