@@ -80,7 +80,7 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 	for i := range p.fields {
 		f := &p.fields[i]
 		fv, ok := f.get(v)
-		if !ok || f.omitted(fv) || e.Only != nil && !slices.Contains(e.Only, f.name) {
+		if !ok || f.optional && f.omitted(fv) || e.Only != nil && !slices.Contains(e.Only, f.name) {
 			continue
 		}
 		if err := w.property(p, f, fv, v); err != nil {
@@ -96,7 +96,7 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 		}
 	}
 	if e.Stamp != "" {
-		w.dst = append(w.dst, `,"`+stampName+`":`...)
+		write(w, `,"`+stampName+`":`)
 		if err := w.text(&stampField, e.Stamp); err != nil {
 			return err
 		}
@@ -124,11 +124,11 @@ func (w *encoder) property(p *plan, f *field, v, entity reflect.Value) error {
 
 // keys writes the members of the keys.
 func (w *encoder) keys(pk, rk string) error {
-	w.dst = append(w.dst, `"PartitionKey":`...)
+	write(w, `"PartitionKey":`)
 	if err := w.key(partitionKeyName, pk); err != nil {
 		return err
 	}
-	w.dst = append(w.dst, `,"RowKey":`...)
+	write(w, `,"RowKey":`)
 	return w.key(rowKeyName, rk)
 }
 
@@ -224,7 +224,7 @@ func (w *encoder) annotatedText(f *field, value, annotation string) error {
 	switch edm {
 	case Int64:
 		if i, ok := parseInt(text); ok {
-			w.dst = append(w.dst, typed.prefix...)
+			write(w, typed.prefix)
 			w.integer(&typed, i)
 			return nil
 		}
@@ -235,7 +235,7 @@ func (w *encoder) annotatedText(f *field, value, annotation string) error {
 	case Guid:
 		var g [16]byte
 		if parseGUID(&g, text) {
-			w.dst = append(w.dst, typed.prefix...)
+			write(w, typed.prefix)
 			w.guid(&typed, &g)
 			return nil
 		}

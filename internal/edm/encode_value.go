@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"math"
+	"math/bits"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -18,10 +20,10 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 		if f.edm != String {
 			return w.annotatedText(f, v.String(), f.edm.String())
 		}
-		w.dst = append(w.dst, f.prefix...)
+		write(w, f.prefix)
 		return w.text(f, v.String())
 	case shapeBool:
-		w.dst = append(w.dst, f.prefix...)
+		write(w, f.prefix)
 		w.scalar(f, strconv.AppendBool(w.short[:0], v.Bool()))
 	case shapeInt:
 		return w.number(f, v.Int())
@@ -41,14 +43,14 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 	case shapeBytes:
 		return w.binary(f, v.Bytes())
 	case shapeGUID:
-		w.dst = append(w.dst, f.prefix...)
+		write(w, f.prefix)
 		w.guid(f, (*[16]byte)(v.Bytes()))
 	case shapeEDMGUID:
 		var g [16]byte
 		if !parseGUID(&g, []byte(v.String())) {
 			return &PropertyError{Property: f.name, Want: Guid.String(), Got: "other text"}
 		}
-		w.dst = append(w.dst, f.prefix...)
+		write(w, f.prefix)
 		w.guid(f, &g)
 	case shapeText:
 		return w.marshaled(f, v)
@@ -59,7 +61,7 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 		if err != nil {
 			return &PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
 		}
-		w.dst = append(w.dst, f.prefix...)
+		write(w, f.prefix)
 		return w.text(f, string(text))
 	}
 	return nil
@@ -88,16 +90,27 @@ func (w *encoder) scalar(f *field, text []byte) {
 		w.sizer.add(f, 4+2*len(text))
 		return
 	}
-	w.dst = append(w.dst, text...)
+	write(w, text)
 	w.sizer.add(f, fixedSize(f.edm))
 }
 
-// quoted writes a text that needs no escapes in quotes. It appends to w.dst itself, as the
-// other methods do: while garbage is collected, each store of a slice in another place than
-// before has a cost.
+// write appends text to w.dst. Unlike w.dst = append(w.dst, text...) it does not store a
+// pointer unless w.dst moves, which has a cost while garbage is collected.
+func write[S string | []byte](w *encoder, text S) {
+	n := len(w.dst)
+	if len(text) > cap(w.dst)-n {
+		w.grow(len(text))
+	}
+	w.dst = w.dst[:n+len(text)]
+	copy(w.dst[n:], text)
+}
+
+func (w *encoder) grow(n int) { w.dst = slices.Grow(w.dst, n) }
+
+// quoted writes a text that needs no escapes in quotes.
 func (w *encoder) quoted(text []byte) {
 	w.dst = append(w.dst, '"')
-	w.dst = append(w.dst, text...)
+	write(w, text)
 	w.dst = append(w.dst, '"')
 }
 
@@ -128,14 +141,14 @@ func (w *encoder) double(f *field, v float64) error {
 		if special != "" {
 			return &PropertyError{Property: f.name, Want: "a finite number", Got: special[1 : len(special)-1]}
 		}
-		w.dst = append(w.dst, f.prefix...)
+		write(w, f.prefix)
 		w.scalar(f, appendFloat(w.short[:0], v, f.bits))
 		return nil
 	}
 	w.sizer.add(f, 8)
 	if special != "" {
-		w.dst = append(w.dst, f.altPrefix...)
-		w.dst = append(w.dst, special...)
+		write(w, f.altPrefix)
+		write(w, special)
 		return nil
 	}
 	text, prefix := appendFloat(w.short[:0], v, f.bits), f.prefix
@@ -143,10 +156,10 @@ func (w *encoder) double(f *field, v float64) error {
 	if whole || math.Abs(v) < 1e-6 {
 		prefix = f.altPrefix
 	}
-	w.dst = append(w.dst, prefix...)
-	w.dst = append(w.dst, text...)
+	write(w, prefix)
+	write(w, text)
 	if whole && !hasPoint(text) {
-		w.dst = append(w.dst, ".0"...)
+		write(w, ".0")
 	}
 	return nil
 }
@@ -181,7 +194,7 @@ func (w *encoder) dateTime(f *field, t time.Time) error {
 	if !ok {
 		return &PropertyError{Property: f.name, Want: "a year from 1601 to 9999", Got: "a year outside it"}
 	}
-	w.dst = append(w.dst, f.prefix...)
+	write(w, f.prefix)
 	w.quoted(text)
 	w.sizer.add(f, 8)
 	return nil
@@ -230,7 +243,7 @@ func (w *encoder) marshaled(f *field, v reflect.Value) error {
 	if err != nil {
 		return &PropertyError{Property: f.name, Want: "text of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
 	}
-	w.dst = append(w.dst, f.prefix...)
+	write(w, f.prefix)
 	return w.text(f, string(text))
 }
 
@@ -240,16 +253,8 @@ func (w *encoder) quote(s string) (units int, ok bool) {
 	w.dst = append(w.dst, '"')
 	units = len(s)
 	from := 0
-	for i := 0; i < len(s); {
-		if i+8 <= len(s) && plain8(s[i:i+8]) {
-			i += 8
-			continue
-		}
+	for i := plainPrefix(s); i < len(s); i += plainPrefix(s[i:]) {
 		c := s[i]
-		if plainByte[c] {
-			i++
-			continue
-		}
 		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError && n == 1 {
@@ -260,7 +265,7 @@ func (w *encoder) quote(s string) (units int, ok bool) {
 			units -= n - 1 - n/4
 			continue
 		}
-		w.dst = append(w.dst, s[from:i]...)
+		write(w, s[from:i])
 		if c == '"' || c == '\\' {
 			w.dst = append(w.dst, '\\', c)
 		} else {
@@ -269,18 +274,33 @@ func (w *encoder) quote(s string) (units int, ok bool) {
 		i++
 		from = i
 	}
-	w.dst = append(w.dst, s[from:]...)
+	write(w, s[from:])
 	w.dst = append(w.dst, '"')
 	return units, true
 }
 
-// plain8 reports whether none of eight bytes needs an escape and all are ASCII. It may
-// return false for plain bytes; the caller then checks them one by one.
-func plain8(s string) bool {
+// plainPrefix returns how many bytes of s, from its start, are ASCII characters that need no
+// escape.
+func plainPrefix(s string) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if m := stops(eightBytes(s[i : i+8])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	if i > 0 { // of the last eight bytes the first ones are known to be plain
+		return len(s) - 8 + bits.TrailingZeros64(stops(eightBytes(s[len(s)-8:])))>>3
+	}
+	for i < len(s) && plainByte[s[i]] {
+		i++
+	}
+	return i
+}
+
+func eightBytes(s string) uint64 {
 	_ = s[7]
-	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	return stops(x) == 0
 }
 
 // plainByte has the ASCII bytes that need no escape in a JSON string.
