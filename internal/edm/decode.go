@@ -211,9 +211,8 @@ func (d *decoder) takeMembers(at *int) bool {
 func (d *decoder) matchExpected(at *int) *member {
 	rest := d.data[d.pos:]
 	for i := *at; i < len(d.order) && i < *at+3; i++ {
-		m := &d.members[d.order[i]]
-		if n := len(m.literal); len(rest) >= n && string(rest[:n]) == m.literal {
-			d.pos += n
+		if m := &d.members[d.order[i]]; m.begins(rest) {
+			d.pos += len(m.literal)
 			*at = i + 1
 			return m
 		}
