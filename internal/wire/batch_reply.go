@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,7 +46,7 @@ func parseBatchReply(contentType string, body []byte, writes []*Write) (batchRep
 	if !p.skipTo("--" + strings.Trim(outer, `" `)) {
 		return batchReply{}, malformed("outer boundary missing")
 	}
-	var inner string
+	var inner []byte
 	for {
 		line, ok := p.next()
 		if !ok {
@@ -55,17 +56,18 @@ func parseBatchReply(contentType string, body []byte, writes []*Write) (batchRep
 			break
 		}
 		if name, value, _ := bytes.Cut(line, []byte(":")); equalFold(name, "content-type") {
-			_, b, _ := strings.Cut(string(value), "boundary=")
-			b, _, _ = strings.Cut(b, ";")
-			inner = strings.Trim(b, `" `)
+			_, b, _ := bytes.Cut(value, []byte("boundary="))
+			b, _, _ = bytes.Cut(b, []byte(";"))
+			inner = bytes.Trim(b, `" `)
 		}
 	}
-	if inner == "" {
+	if len(inner) == 0 {
 		return batchReply{}, malformed("inner boundary missing")
 	}
 	var etags textBuffer
 	etags.ends = make([]int, 0, n)
-	p.open, p.end = []byte("--"+inner), []byte("--"+inner+"--")
+	p.end = slices.Concat([]byte("--"), inner, []byte("--"))
+	p.open = p.end[:len(p.end)-len("--")]
 	line, ok := p.next()
 	for {
 		if !ok {
