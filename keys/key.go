@@ -33,6 +33,9 @@ func (k Key) Compare(other Key) int {
 // Check returns an *Error if the service cannot store text as a PartitionKey or a
 // RowKey. The Part of the error is part.
 func Check(part, text string) error {
+	if len(text) <= MaxUnits && isPlain(text) {
+		return nil
+	}
 	units := 0
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -50,6 +53,23 @@ func Check(part, text string) error {
 	}
 	return nil
 }
+
+// isPlain reports whether text consists of ASCII characters that a key may contain.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if !plain[text[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+var plain = func() (t [256]bool) {
+	for c := range rune(utf8.RuneSelf) {
+		t[c] = !forbidden(c)
+	}
+	return t
+}()
 
 func tooLong(part string) *Error {
 	return &Error{Part: part, Reason: TooLong, Offset: -1, Detail: fmt.Sprintf("the limit is %d UTF-16 units", MaxUnits)}

@@ -81,7 +81,7 @@ func (d *rowDecoder[T]) release(b *itemBuffer[T]) {
 		return
 	}
 	clear(b.items)
-	b.items = b.items[:0]
+	b.items, b.meta, b.unknown = b.items[:0], edm.Meta{}, edm.Unknown{}
 	d.buffers.Put(b)
 }
 
@@ -105,7 +105,11 @@ func (d *rowDecoder[T]) Page(body []byte, size int, selected []string, partition
 // next completes the last item and adds one for the next row.
 func (b *itemBuffer[T]) next() (any, *edm.Meta, *edm.Unknown) {
 	b.finish()
-	b.items = append(b.items, Item[T]{})
+	if n := len(b.items); n < cap(b.items) {
+		b.items = b.items[:n+1] // release has cleared it
+	} else {
+		b.items = append(b.items, Item[T]{})
+	}
 	return b.target(), &b.meta, &b.unknown
 }
 
@@ -131,7 +135,6 @@ func (b *itemBuffer[T]) finish() {
 	}
 	item.Timestamp = b.meta.Timestamp
 	item.origin = txn.NewOrigin(&b.meta, &b.unknown, b.selected, b.decoder.stamped)
-	b.meta, b.unknown = edm.Meta{}, edm.Unknown{}
 }
 
 // unreadETag is the ETag of an item that was read without metadata. It is not empty, which a

@@ -35,5 +35,10 @@ func isVersion(etag string) bool {
 		return false
 	}
 	tag, ok = strings.CutSuffix(tag, `"`)
-	return ok && !strings.ContainsFunc(tag, func(r rune) bool { return r < ' ' || r > '~' || r == '"' })
+	for i := range len(tag) {
+		if c := tag[i]; c < ' ' || c > '~' || c == '"' {
+			return false
+		}
+	}
+	return ok
 }

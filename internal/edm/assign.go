@@ -13,12 +13,12 @@ import (
 func (d *decoder) assign(v reflect.Value, m *Meta) error {
 	d.buffer.Grow(d.textBytes)
 	p := d.plan
-	for i := range p.fields {
-		t := &d.toks[firstFieldSlot+i]
+	toks := d.toks[firstFieldSlot:][:len(p.fields)]
+	for i := range toks {
+		t, f := &toks[i], &p.fields[i]
 		if t.kind == tokNone || t.kind == tokNull {
 			continue
 		}
-		f := &p.fields[i]
 		var fv reflect.Value
 		if f.flat && !f.ptr {
 			fv = v.Field(f.first)
@@ -61,16 +61,17 @@ func (d *decoder) assignMeta(m *Meta) (err error) {
 	if m.Stamp, err = d.textOf(stampName, &d.toks[slotStamp]); err != nil {
 		return err
 	}
-	m.Timestamp = time.Time{}
+	var at time.Time
 	if t := &d.toks[slotTimestamp]; t.kind != tokNone && t.kind != tokNull {
 		var ok bool
 		if t.kind == tokString {
-			m.Timestamp, ok = parseDateTime(d.unescaped(t))
+			at, ok = parseDateTime(d.unescaped(t))
 		}
 		if !ok {
 			return &PropertyError{Property: timestampName, Want: DateTime.String(), Got: t.describe(d.data[t.start:t.end])}
 		}
 	}
+	m.Timestamp = at
 	return nil
 }
 

@@ -119,6 +119,9 @@ func (d *decoder) store(dst any, m *Meta, unknown *Unknown) error {
 	}
 	defer d.buffer.Reset()
 	if dst == nil {
+		if unknown != nil {
+			*unknown = Unknown{}
+		}
 		d.buffer.Grow(d.textBytes)
 		return d.assignMeta(m)
 	}
@@ -128,6 +131,7 @@ func (d *decoder) store(dst any, m *Meta, unknown *Unknown) error {
 	}
 	err := d.assign(v, m)
 	if err != nil {
+		*m = Meta{}
 		_ = d.assignMeta(m) // the caller may recognize the row by its keys
 	}
 	if unknown != nil || d.plan.open() {
@@ -207,9 +211,8 @@ func (d *decoder) takeMembers(at *int) bool {
 func (d *decoder) matchExpected(at *int) *member {
 	rest := d.data[d.pos:]
 	for i := *at; i < len(d.order) && i < *at+3; i++ {
-		m := &d.members[d.order[i]]
-		if n := len(m.literal); len(rest) >= n && string(rest[:n]) == m.literal {
-			d.pos += n
+		if m := &d.members[d.order[i]]; m.begins(rest) {
+			d.pos += len(m.literal)
 			*at = i + 1
 			return m
 		}

@@ -52,7 +52,7 @@ func (d *decoder) addName(token *token, text []byte, at int) bool {
 	name := string(text)
 	m := member{name: name}
 	if !token.escaped {
-		m.literal = `"` + name + `":`
+		m.setLiteral(`"` + name + `":`)
 	}
 	base, note := bytes.CutSuffix([]byte(name), []byte(annotationSuffix))
 	switch {
@@ -98,8 +98,8 @@ func (d *decoder) slotFor(name string) int32 {
 func (d *decoder) completeAnnotation(m *member, from int) {
 	m.edm = d.toks[m.slot].edm
 	if value := d.data[from:d.pos]; m.literal != "" && m.edm != edmUnknown && string(value) == `"`+m.edm.String()+`"` {
-		m.literal += string(value)
+		m.setLiteral(m.literal + string(value))
 		return
 	}
-	m.literal = ""
+	m.setLiteral("")
 }

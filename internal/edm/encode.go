@@ -13,8 +13,13 @@ type encoder struct {
 	sizer   sizer
 	stored  []storedType // the types that the row stores its properties with, if they differ
 	scratch []byte
-	split   *SplitEntity // the rows that values are split over; nil for a single row
+	short   [maxShort]byte // for the text of a number, a time or a GUID
+	split   *SplitEntity   // the rows that values are split over; nil for a single row
 }
+
+// maxShort is the length of the longest text of a number, a time or a GUID. Floats may be
+// longer by their leading zeros.
+const maxShort = 36
 
 // Append appends *entity as one JSON object: the keys, its properties, e.Unknown and the
 // stamp. entity is a non-nil pointer to the codec's type. Append returns a *PropertyError
@@ -75,7 +80,7 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 	for i := range p.fields {
 		f := &p.fields[i]
 		fv, ok := f.get(v)
-		if !ok || f.omitted(fv) || e.Only != nil && !slices.Contains(e.Only, f.name) {
+		if !ok || f.optional && f.omitted(fv) || e.Only != nil && !slices.Contains(e.Only, f.name) {
 			continue
 		}
 		if err := w.property(p, f, fv, v); err != nil {
@@ -91,7 +96,7 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 		}
 	}
 	if e.Stamp != "" {
-		w.dst = append(w.dst, `,"`+stampName+`":`...)
+		write(w, `,"`+stampName+`":`)
 		if err := w.text(&stampField, e.Stamp); err != nil {
 			return err
 		}
@@ -119,11 +124,11 @@ func (w *encoder) property(p *plan, f *field, v, entity reflect.Value) error {
 
 // keys writes the members of the keys.
 func (w *encoder) keys(pk, rk string) error {
-	w.dst = append(w.dst, `"PartitionKey":`...)
+	write(w, `"PartitionKey":`)
 	if err := w.key(partitionKeyName, pk); err != nil {
 		return err
 	}
-	w.dst = append(w.dst, `,"RowKey":`...)
+	write(w, `,"RowKey":`)
 	return w.key(rowKeyName, rk)
 }
 
@@ -219,7 +224,7 @@ func (w *encoder) annotatedText(f *field, value, annotation string) error {
 	switch edm {
 	case Int64:
 		if i, ok := parseInt(text); ok {
-			w.dst = append(w.dst, typed.prefix...)
+			write(w, typed.prefix)
 			w.integer(&typed, i)
 			return nil
 		}
@@ -230,7 +235,7 @@ func (w *encoder) annotatedText(f *field, value, annotation string) error {
 	case Guid:
 		var g [16]byte
 		if parseGUID(&g, text) {
-			w.dst = append(w.dst, typed.prefix...)
+			write(w, typed.prefix)
 			w.guid(&typed, &g)
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/google/uuid"
@@ -367,5 +368,27 @@ func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 	big["P000"] = make([]byte, len(big["P000"].([]byte)))
 	if _, err = m.Append(nil, &big, Envelope{PartitionKey: "p", RowKey: "rr"}); !errors.Is(err, azerr.ErrTooLarge) {
 		t.Fatalf("1 MiB and two bytes: %v", err)
+	}
+}
+
+func TestEveryByteOfATextIsEscapedOrRefused(t *testing.T) {
+	for size := range 20 {
+		for at := range size {
+			for c := range 256 {
+				text := strings.Repeat("=", at) + string([]byte{byte(c)}) + strings.Repeat("=", size-at-1)
+				var w encoder
+				units, ok := w.quote(text)
+				if !utf8.ValidString(text) {
+					if ok {
+						t.Fatalf("%q is written", text)
+					}
+					continue
+				}
+				var back string
+				if err := json.Unmarshal(w.dst, &back); err != nil || !ok || back != text || units != size {
+					t.Fatalf("%q is written as %s, %d units, %v", text, w.dst, units, err)
+				}
+			}
+		}
 	}
 }

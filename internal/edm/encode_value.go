@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"math"
+	"math/bits"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -18,11 +20,11 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 		if f.edm != String {
 			return w.annotatedText(f, v.String(), f.edm.String())
 		}
-		w.dst = append(w.dst, f.prefix...)
+		write(w, f.prefix)
 		return w.text(f, v.String())
 	case shapeBool:
-		w.dst = append(w.dst, f.prefix...)
-		w.scalar(f, func(b []byte) []byte { return strconv.AppendBool(b, v.Bool()) })
+		write(w, f.prefix)
+		w.scalar(f, strconv.AppendBool(w.short[:0], v.Bool()))
 	case shapeInt:
 		return w.number(f, v.Int())
 	case shapeUint:
@@ -41,14 +43,14 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 	case shapeBytes:
 		return w.binary(f, v.Bytes())
 	case shapeGUID:
-		w.dst = append(w.dst, f.prefix...)
+		write(w, f.prefix)
 		w.guid(f, (*[16]byte)(v.Bytes()))
 	case shapeEDMGUID:
 		var g [16]byte
 		if !parseGUID(&g, []byte(v.String())) {
 			return &PropertyError{Property: f.name, Want: Guid.String(), Got: "other text"}
 		}
-		w.dst = append(w.dst, f.prefix...)
+		write(w, f.prefix)
 		w.guid(f, &g)
 	case shapeText:
 		return w.marshaled(f, v)
@@ -59,7 +61,7 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 		if err != nil {
 			return &PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
 		}
-		w.dst = append(w.dst, f.prefix...)
+		write(w, f.prefix)
 		return w.text(f, string(text))
 	}
 	return nil
@@ -82,26 +84,44 @@ func (w *encoder) text(f *field, s string) error {
 }
 
 // scalar writes a number or a boolean, in quotes if the tag has the option string.
-func (w *encoder) scalar(f *field, appendTo func([]byte) []byte) {
+func (w *encoder) scalar(f *field, text []byte) {
 	if f.edm == String {
-		at := len(w.dst)
-		w.dst = append(appendTo(append(w.dst, '"')), '"')
-		w.sizer.add(f, 4+2*(len(w.dst)-at-2))
+		w.quoted(text)
+		w.sizer.add(f, 4+2*len(text))
 		return
 	}
-	w.dst = appendTo(w.dst)
+	write(w, text)
 	w.sizer.add(f, fixedSize(f.edm))
 }
 
+// write appends text to w.dst. Unlike w.dst = append(w.dst, text...) it does not store a
+// pointer unless w.dst moves, which has a cost while garbage is collected.
+func write[S string | []byte](w *encoder, text S) {
+	n := len(w.dst)
+	if len(text) > cap(w.dst)-n {
+		w.grow(len(text))
+	}
+	w.dst = w.dst[:n+len(text)]
+	copy(w.dst[n:], text)
+}
+
+func (w *encoder) grow(n int) { w.dst = slices.Grow(w.dst, n) }
+
+// quoted writes a text that needs no escapes in quotes.
+func (w *encoder) quoted(text []byte) {
+	w.dst = append(w.dst, '"')
+	write(w, text)
+	w.dst = append(w.dst, '"')
+}
+
 func (w *encoder) integer(f *field, i int64) {
+	text := strconv.AppendInt(w.short[:0], i, 10)
 	if f.edm == Int64 {
-		w.dst = append(w.dst, '"')
-		w.dst = strconv.AppendInt(w.dst, i, 10)
-		w.dst = append(w.dst, '"')
+		w.quoted(text)
 		w.sizer.add(f, 8)
 		return
 	}
-	w.scalar(f, func(b []byte) []byte { return strconv.AppendInt(b, i, 10) })
+	w.scalar(f, text)
 }
 
 // double writes a float with a decimal point or an exponent, so that every client reads a
@@ -121,25 +141,26 @@ func (w *encoder) double(f *field, v float64) error {
 		if special != "" {
 			return &PropertyError{Property: f.name, Want: "a finite number", Got: special[1 : len(special)-1]}
 		}
-		w.dst = append(w.dst, f.prefix...)
-		w.scalar(f, func(b []byte) []byte { return appendFloat(b, v, f.bits) })
+		write(w, f.prefix)
+		w.scalar(f, appendFloat(w.short[:0], v, f.bits))
 		return nil
 	}
 	w.sizer.add(f, 8)
 	if special != "" {
-		w.dst = append(append(w.dst, f.altPrefix...), special...)
+		write(w, f.altPrefix)
+		write(w, special)
 		return nil
 	}
-	if whole := v == math.Trunc(v); whole || math.Abs(v) < 1e-6 {
-		w.dst = append(w.dst, f.altPrefix...)
-		at := len(w.dst)
-		w.dst = appendFloat(w.dst, v, f.bits)
-		if whole && !hasPoint(w.dst[at:]) {
-			w.dst = append(w.dst, ".0"...)
-		}
-		return nil
+	text, prefix := appendFloat(w.short[:0], v, f.bits), f.prefix
+	whole := v == math.Trunc(v)
+	if whole || math.Abs(v) < 1e-6 {
+		prefix = f.altPrefix
 	}
-	w.dst = appendFloat(append(w.dst, f.prefix...), v, f.bits)
+	write(w, prefix)
+	write(w, text)
+	if whole && !hasPoint(text) {
+		write(w, ".0")
+	}
 	return nil
 }
 
@@ -169,11 +190,12 @@ func (w *encoder) dateTime(f *field, t time.Time) error {
 	case t.IsZero():
 		return nil
 	}
-	dst, ok := appendDateTime(append(append(w.dst, f.prefix...), '"'), t)
+	text, ok := appendDateTime(w.short[:0], t)
 	if !ok {
 		return &PropertyError{Property: f.name, Want: "a year from 1601 to 9999", Got: "a year outside it"}
 	}
-	w.dst = append(dst, '"')
+	write(w, f.prefix)
+	w.quoted(text)
 	w.sizer.add(f, 8)
 	return nil
 }
@@ -200,9 +222,7 @@ func (w *encoder) binary(f *field, b []byte) error {
 }
 
 func (w *encoder) guid(f *field, g *[16]byte) {
-	w.dst = append(w.dst, '"')
-	w.dst = appendGUID(w.dst, g)
-	w.dst = append(w.dst, '"')
+	w.quoted(appendGUID(w.short[:0], g))
 	if f.edm == String {
 		w.sizer.add(f, 4+2*36)
 		return
@@ -223,26 +243,18 @@ func (w *encoder) marshaled(f *field, v reflect.Value) error {
 	if err != nil {
 		return &PropertyError{Property: f.name, Want: "text of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
 	}
-	w.dst = append(w.dst, f.prefix...)
+	write(w, f.prefix)
 	return w.text(f, string(text))
 }
 
 // quote writes s as a JSON string and returns its length in UTF-16 units. It returns false
 // if s is not UTF-8.
 func (w *encoder) quote(s string) (units int, ok bool) {
-	dst := append(w.dst, '"')
+	w.dst = append(w.dst, '"')
 	units = len(s)
 	from := 0
-	for i := 0; i < len(s); {
-		if i+8 <= len(s) && plain8(s[i:i+8]) {
-			i += 8
-			continue
-		}
+	for i := plainPrefix(s); i < len(s); i += plainPrefix(s[i:]) {
 		c := s[i]
-		if plainByte[c] {
-			i++
-			continue
-		}
 		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError && n == 1 {
@@ -253,28 +265,42 @@ func (w *encoder) quote(s string) (units int, ok bool) {
 			units -= n - 1 - n/4
 			continue
 		}
-		dst = append(dst, s[from:i]...)
+		write(w, s[from:i])
 		if c == '"' || c == '\\' {
-			dst = append(dst, '\\', c)
+			w.dst = append(w.dst, '\\', c)
 		} else {
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			w.dst = append(w.dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
 		i++
 		from = i
 	}
-	dst = append(dst, s[from:]...)
-	w.dst = append(dst, '"')
+	write(w, s[from:])
+	w.dst = append(w.dst, '"')
 	return units, true
 }
 
-// plain8 reports whether none of eight bytes needs an escape and all are ASCII. It may
-// return false for plain bytes; the caller then checks them one by one.
-func plain8(s string) bool {
+// plainPrefix returns how many bytes of s, from its start, are ASCII characters that need no
+// escape.
+func plainPrefix(s string) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if m := stops(eightBytes(s[i : i+8])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	if i > 0 { // of the last eight bytes the first ones are known to be plain
+		return len(s) - 8 + bits.TrailingZeros64(stops(eightBytes(s[len(s)-8:])))>>3
+	}
+	for i < len(s) && plainByte[s[i]] {
+		i++
+	}
+	return i
+}
+
+func eightBytes(s string) uint64 {
 	_ = s[7]
-	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	q, b := x^allQuotes, x^allSlash
-	return ((x-allSpaces)|(q-eachByte)|(b-eachByte)|x)&highBits == 0
 }
 
 // plainByte has the ASCII bytes that need no escape in a JSON string.

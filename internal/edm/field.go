@@ -47,6 +47,7 @@ type field struct {
 	nameSize     int  // what the property counts, apart from its value, against the size of an entity
 	acceptsText  bool // an integer that clients without annotations stored as text
 	annotationAt int  // index in plan.system, plus one, of the field for its annotation
+	optional     bool // may be omitted
 	isZeroer     bool // has an IsZero method, and omitzero or omitempty asks for it
 	tagOptions
 	prefix    string // precedes the value in a row: ,"Name@odata.type":"Edm.Int64","Name":
@@ -190,6 +191,7 @@ func (f *field) resolve() (reason string) {
 		f.quoted = f.quoted || f.edm == String
 		f.acceptsText = f.quoted
 	}
+	f.optional = f.omitEmpty || f.omitZero || f.shape == shapeBytes || f.shape == shapeJSON
 	f.isZeroer = (f.omitEmpty || f.omitZero) && reflect.PointerTo(f.typ).Implements(zeroerType)
 	f.prefix, f.altPrefix = prefixes(f.name, f.edm)
 	f.nameSize = nameSize(f.name)

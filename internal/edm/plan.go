@@ -1,6 +1,7 @@
 package edm
 
 import (
+	"encoding/binary"
 	"reflect"
 	"slices"
 	"strconv"
@@ -61,11 +62,33 @@ const (
 // A member is a name that a row may have in JSON.
 type member struct {
 	literal string // its text up to the value, in the spacing of the service
+	head    uint64 // the first eight bytes of literal, if it has 8 to 16
+	tail    uint64 // and its last eight
 	name    string
 	slot    int32
 	use     memberUse
 	text    bool // its string is copied to the buffer
 	edm     Type // of an annotation
+}
+
+// setLiteral sets the text of the member up to its value.
+func (m *member) setLiteral(text string) {
+	m.literal, m.head, m.tail = text, 0, 0
+	if n := len(text); 8 <= n && n <= 16 {
+		m.head, m.tail = eightBytes(text), eightBytes(text[n-8:])
+	}
+}
+
+// begins reports whether data begins with the literal of the member.
+func (m *member) begins(data []byte) bool {
+	n := len(m.literal)
+	if len(data) < n {
+		return false
+	}
+	if 8 <= n && n <= 16 { // most names; this is faster than a comparison of strings
+		return binary.LittleEndian.Uint64(data) == m.head && binary.LittleEndian.Uint64(data[n-8:]) == m.tail
+	}
+	return string(data[:n]) == m.literal
 }
 
 func newPlan(t reflect.Type, wide bool) (*plan, error) {
@@ -159,6 +182,7 @@ func (p *plan) addMembers() {
 	add := func(name string, m member) {
 		if _, ok := p.index[name]; !ok {
 			m.name = name
+			m.setLiteral(m.literal)
 			p.index[name] = int32(len(p.members))
 			p.members = append(p.members, m)
 		}

@@ -1,6 +1,7 @@
 package edm
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf16"
@@ -8,12 +9,20 @@ import (
 )
 
 const (
-	eachByte  = 0x0101010101010101
-	highBits  = 0x80 * eachByte
-	allQuotes = '"' * eachByte
-	allSlash  = '\\' * eachByte
-	allSpaces = ' ' * eachByte
+	eachByte = 0x0101010101010101
+	highBits = 0x80 * eachByte
+	allSlash = '\\' * eachByte
+	allTwos  = 0x02 * eachByte
+	allBangs = '!' * eachByte
 )
+
+// stops returns the high bits of the bytes of x that are a quote, a backslash, a control
+// character or not ASCII. Exclusive or with 2 exchanges the quote and the space, so that the
+// quote and all control characters are below '!'. A borrow can only mark a byte above one
+// that is marked correctly, so the lowest mark is exact.
+func stops(x uint64) uint64 {
+	return (((x ^ allTwos) - allBangs) | ((x ^ allSlash) - eachByte) | x) & highBits
+}
 
 // text reads the string whose opening quote is at pos.
 func (s *scanner) text(t *token) bool {
@@ -23,13 +32,9 @@ func (s *scanner) text(t *token) bool {
 	escaped := false
 	for {
 		// Skip eight bytes at a time up to the first that is a quote, a backslash, a
-		// control character or not ASCII. A borrow can only mark a byte above one that
-		// is marked correctly, so the lowest mark is exact.
+		// control character or not ASCII.
 		for i+8 <= len(data) {
-			x := binary.LittleEndian.Uint64(data[i:])
-			q, b := x^allQuotes, x^allSlash
-			m := ((x-allSpaces)&^x | (q-eachByte)&^q | (b-eachByte)&^b | x) & highBits
-			if m != 0 {
+			if m := stops(binary.LittleEndian.Uint64(data[i:])); m != 0 {
 				i += bits.TrailingZeros64(m) >> 3
 				break
 			}
@@ -116,13 +121,14 @@ var hexValue = func() (t [256]byte) {
 // encoding/json would replace it by U+FFFD.
 func unescape(dst, raw []byte) ([]byte, bool) {
 	for i := 0; i < len(raw); {
-		c := raw[i]
-		if c != '\\' {
-			dst = append(dst, c)
-			i++
-			continue
+		if n := bytes.IndexByte(raw[i:], '\\'); n < 0 {
+			return append(dst, raw[i:]...), true
+		} else if n > 0 {
+			dst = append(dst, raw[i:i+n]...)
+			i += n
 		}
-		switch c = raw[i+1]; c {
+		c := raw[i+1]
+		switch c {
 		case 'u':
 			r, _ := hex4(raw[i+2:])
 			i += 6

@@ -70,10 +70,11 @@ func (d *decoder) storedType(f *field, t *token) Type {
 // their fields have. Rows that have the same ones share the result.
 func (d *decoder) storedTypes() []storedType {
 	d.types = d.types[:0]
-	for i := range d.plan.fields {
-		t := &d.toks[firstFieldSlot+i]
-		f := &d.plan.fields[i]
-		if t.kind == tokNone || t.kind == tokNull || t.edm == f.edm || t.edm == 0 && t.kind == tokString && f.edm == String {
+	fields := d.plan.fields
+	toks := d.toks[firstFieldSlot:][:len(fields)]
+	for i := range toks {
+		t, f := &toks[i], &fields[i]
+		if t.edm == f.edm || t.edm == 0 && t.kind == tokString && f.edm == String || t.kind == tokNone || t.kind == tokNull {
 			continue // the usual case
 		}
 		if stored := d.storedType(f, t); stored != 0 {

@@ -198,7 +198,10 @@ func (d *decoder) assignUnknown(v reflect.Value, unknown *Unknown, m *Meta) erro
 	p := d.plan
 	properties := d.unknownMap(v, m)
 	if unknown != nil {
-		*unknown = Unknown{types: d.storedTypes()}
+		// Mostly there is nothing, and the collector watches stores of pointers.
+		if types := d.storedTypes(); types != nil || !unknown.IsZero() {
+			*unknown = Unknown{types: types}
+		}
 	}
 	for _, slot := range d.unknown {
 		t := &d.toks[slot]

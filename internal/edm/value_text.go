@@ -1,6 +1,9 @@
 package edm
 
-import "time"
+import (
+	"encoding/binary"
+	"time"
+)
 
 // The years that an Edm.DateTime may have.
 const (
@@ -46,41 +49,90 @@ func put2(b []byte, v int) {
 	b[0], b[1] = byte('0'+v/10), byte('0'+v%10)
 }
 
+// A layout is a text of eight bytes in which some are digits.
+type layout struct{ text, most uint64 }
+
+// newLayout returns the layout of the text, in which each 0 is any digit.
+func newLayout(text string) layout {
+	l := layout{text: binary.LittleEndian.Uint64([]byte(text))}
+	for i := range len(text) {
+		most := uint64(0x7f) // plus one is a high bit
+		if text[i] == '0' {
+			most -= 9
+		}
+		l.most |= most << (8 * i)
+	}
+	return l
+}
+
+// digits returns the digits of the first eight bytes of b, one in each byte and the first in
+// the lowest, and 0 for the other bytes. It returns false if b has another layout.
+func (l *layout) digits(b []byte) (uint64, bool) {
+	x := binary.LittleEndian.Uint64(b) ^ l.text
+	return x, ((x+l.most)|x)&highBits == 0
+}
+
+// pairs returns the number of each digit and the next, in the byte of the first.
+func pairs(digits uint64) uint64 { return digits*10 + digits>>8 }
+
+// pairAt returns byte i of pairs.
+func pairAt(pairs uint64, i int) int { return int(pairs >> (8 * i) & 0xff) }
+
+var (
+	dateLayout     = newLayout("0000-00-")
+	hourLayout     = newLayout("00T00:00")
+	fractionLayout = newLayout("0000000Z")
+)
+
 // parseDateTime parses RFC 3339 text with any number of fractional digits, of which nine
 // count, and Z or an offset. The result is in UTC.
 func parseDateTime(b []byte) (time.Time, bool) {
-	if len(b) < len("2006-01-02T15:04:05Z") ||
-		b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' {
+	if len(b) < len("2006-01-02T15:04:05Z") || b[16] != ':' {
 		return time.Time{}, false
 	}
-	year, month, day := number2(b[0:])*100+number2(b[2:]), number2(b[5:]), number2(b[8:])
-	hour, minute, second := number2(b[11:]), number2(b[14:]), number2(b[17:])
-	// number2 of anything but two digits is far out of every range.
-	if uint(year) > 9999 || uint(month-1) > 11 || day < 1 || day > daysIn(year, month) ||
-		hour > 23 || minute > 59 || second > 59 {
+	date, ok := dateLayout.digits(b)
+	clock, ok2 := hourLayout.digits(b[8:])
+	if !ok || !ok2 {
 		return time.Time{}, false
 	}
-	b = b[19:]
-	nanos := 0
-	if b[0] == '.' {
-		end := digits(b, 1)
-		if end == 1 {
-			return time.Time{}, false
-		}
-		for i := 1; i < 10; i++ {
-			nanos *= 10
-			if i < end {
-				nanos += int(b[i] - '0')
-			}
-		}
-		b = b[end:]
+	date, clock = pairs(date), pairs(clock)
+	year, month, day := pairAt(date, 0)*100+pairAt(date, 2), pairAt(date, 5), pairAt(clock, 0)
+	hour, minute, second := pairAt(clock, 3), pairAt(clock, 6), number2(b[17:])
+	if uint(month-1) > 11 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59 {
+		return time.Time{}, false
 	}
-	offset, ok := parseOffset(b)
+	nanos, offset, ok := parseFraction(b[19:])
 	if !ok {
 		return time.Time{}, false
 	}
 	seconds := int64(daysSince1970(year, month, day))*86400 + int64(hour*3600+minute*60+second-offset)
 	return time.Unix(seconds, int64(nanos)).UTC(), true
+}
+
+// parseFraction parses what follows the seconds: a fraction or none, and Z or an offset.
+func parseFraction(b []byte) (nanos, offset int, ok bool) {
+	if b[0] != '.' {
+		offset, ok = parseOffset(b)
+		return 0, offset, ok
+	}
+	if len(b) == len(".0000000Z") { // as the service sends it
+		if x, ok := fractionLayout.digits(b[1:]); ok {
+			x = pairs(x)
+			return ((pairAt(x, 0)*100+pairAt(x, 2))*100+pairAt(x, 4))*1000 + pairAt(x, 6)*10, 0, true
+		}
+	}
+	end := digits(b, 1)
+	if end == 1 {
+		return 0, 0, false
+	}
+	for i := 1; i < 10; i++ {
+		nanos *= 10
+		if i < end {
+			nanos += int(b[i] - '0')
+		}
+	}
+	offset, ok = parseOffset(b[end:])
+	return nanos, offset, ok
 }
 
 // parseOffset parses Z or ±hh:mm and returns seconds.
@@ -138,17 +190,15 @@ func daysSince1970(year, month, day int) int {
 
 const hexDigits = "0123456789abcdef"
 
-// guidDash reports whether the character at i of a GUID is a dash (8-4-4-4-12).
-func guidDash(i int) bool { return i == 8 || i == 13 || i == 18 || i == 23 }
+// guidPairs are the positions of the pairs of digits of a GUID (8-4-4-4-12).
+var guidPairs = [16]uint8{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34}
 
 func appendGUID(dst []byte, g *[16]byte) []byte {
-	for i, b := range g {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			dst = append(dst, '-')
-		}
-		dst = append(dst, hexDigits[b>>4], hexDigits[b&15])
+	text := [36]byte{8: '-', 13: '-', 18: '-', 23: '-'}
+	for n, i := range guidPairs {
+		text[i], text[i+1] = hexDigits[g[n]>>4], hexDigits[g[n]&15]
 	}
-	return dst
+	return append(dst, text[:]...)
 }
 
 // parseGUID parses 8-4-4-4-12 hexadecimal digits of either case.
@@ -156,22 +206,15 @@ func parseGUID(g *[16]byte, b []byte) bool {
 	if len(b) != 36 {
 		return false
 	}
-	n := 0
-	for i := 0; i < 36; {
-		if guidDash(i) {
-			if b[i] != '-' {
-				return false
-			}
-			i++
-			continue
-		}
-		high, low := hexValue[b[i]], hexValue[b[i+1]]
-		if high|low > 15 {
-			return false
-		}
-		g[n] = high<<4 | low
-		n++
-		i += 2
+	p := (*[36]byte)(b)
+	if p[8] != '-' || p[13] != '-' || p[18] != '-' || p[23] != '-' {
+		return false
 	}
-	return true
+	invalid := byte(0)
+	for n, i := range guidPairs {
+		high, low := hexValue[p[i]], hexValue[p[i+1]]
+		invalid |= high | low
+		g[n] = high<<4 | low
+	}
+	return invalid <= 15
 }

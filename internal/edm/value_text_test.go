@@ -41,6 +41,15 @@ func TestDateTimeIsReadAsTimeParseReadsIt(t *testing.T) {
 	for _, s := range seeds {
 		compareDateTime(t, s)
 	}
+	for _, s := range seeds[:4] {
+		for at := range len(s) {
+			for c := range 256 {
+				if c != ',' { // in place of the point, only time.Parse takes it
+					compareDateTime(t, s[:at]+string([]byte{byte(c)})+s[at+1:])
+				}
+			}
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom(seeds).Draw(t, "text")
 		if text == "" {
@@ -85,6 +94,15 @@ func TestGUIDTextIsThatOfUUID(t *testing.T) {
 			t.Fatalf("%q is %x", text, back)
 		}
 	})
+	const good = "c9da6455-213d-42c9-9a79-3e9149a57833"
+	for at := range len(good) {
+		for c := range 256 {
+			text := good[:at] + string([]byte{byte(c)}) + good[at+1:]
+			if got := parseGUID(new([16]byte), []byte(text)); got != (uuid.Validate(text) == nil) {
+				t.Errorf("%q is a GUID: %v", text, got)
+			}
+		}
+	}
 	for _, bad := range []string{"", "c9da6455-213d-42c9-9a79-3e9149a5783", "c9da6455-213d-42c9-9a79-3e9149a5783g", "c9da6455+213d-42c9-9a79-3e9149a57833",
 		"{9da6455-213d-42c9-9a79-3e9149a5783}", "c9da6455213d42c99a793e9149a57833c9da"} {
 		if parseGUID(new([16]byte), []byte(bad)) {

@@ -36,9 +36,14 @@ func batchSize(writes []*Write) int {
 }
 
 // BatchBytes returns at least the bytes that w adds to a transaction's body. It allows for
-// a table address of 130 bytes, which is longer than any in Azure.
+// a table address of 130 bytes, which is longer than any in Azure. The address of an insert
+// contains no keys.
 func BatchBytes(w *Write) int {
-	return perOperation + len(w.Body) + escapedLen(w.PartitionKey) + escapedLen(w.RowKey)
+	n := perOperation + len(w.Body)
+	if w.Kind != Insert {
+		n += escapedLen(w.PartitionKey) + escapedLen(w.RowKey)
+	}
+	return n
 }
 
 // appendBatch appends the multipart body of a transaction: one changeset, in which each
@@ -135,7 +140,7 @@ func appendEntityAddress(dst []byte, base, pk, rk string) []byte {
 
 func appendKey(dst []byte, key string) []byte {
 	for i := 0; i < len(key); i++ {
-		if !unreserved(key[i]) {
+		if !unreserved[key[i]] {
 			return append(dst, url.PathEscape(strings.ReplaceAll(key, "'", "''"))...)
 		}
 	}
@@ -148,13 +153,17 @@ func escapedLen(key string) int {
 	for i := 0; i < len(key); i++ {
 		if b := key[i]; b == '\'' {
 			n += len("%27%27") - 1
-		} else if !unreserved(b) {
+		} else if !unreserved[b] {
 			n += len("%XX") - 1
 		}
 	}
 	return n
 }
 
-func unreserved(b byte) bool {
-	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_' || b == '-'
-}
+// unreserved are the bytes of a key that are not escaped.
+var unreserved = func() (t [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") {
+		t[c] = true
+	}
+	return t
+}()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,11 +42,11 @@ func parseBatchReply(contentType string, body []byte, writes []*Write) (batchRep
 		return batchReply{}, malformed("no boundary in the content type")
 	}
 	outer, _, _ = strings.Cut(outer, ";")
-	p := lines{rest: body}
+	p := parts{lines: lines{text: body}}
 	if !p.skipTo("--" + strings.Trim(outer, `" `)) {
 		return batchReply{}, malformed("outer boundary missing")
 	}
-	var inner string
+	var inner []byte
 	for {
 		line, ok := p.next()
 		if !ok {
@@ -55,33 +56,34 @@ func parseBatchReply(contentType string, body []byte, writes []*Write) (batchRep
 			break
 		}
 		if name, value, _ := bytes.Cut(line, []byte(":")); equalFold(name, "content-type") {
-			_, b, _ := strings.Cut(string(value), "boundary=")
-			b, _, _ = strings.Cut(b, ";")
-			inner = strings.Trim(b, `" `)
+			_, b, _ := bytes.Cut(value, []byte("boundary="))
+			b, _, _ = bytes.Cut(b, []byte(";"))
+			inner = bytes.Trim(b, `" `)
 		}
 	}
-	if inner == "" {
+	if len(inner) == 0 {
 		return batchReply{}, malformed("inner boundary missing")
 	}
 	var etags textBuffer
 	etags.ends = make([]int, 0, n)
-	open, end := []byte("--"+inner), []byte("--"+inner+"--")
+	p.end = slices.Concat([]byte("--"), inner, []byte("--"))
+	p.open = p.end[:len(p.end)-len("--")]
 	line, ok := p.next()
 	for {
 		if !ok {
 			return batchReply{}, malformed("cut between the parts")
 		}
-		if bytes.Equal(line, end) {
+		if bytes.Equal(line, p.end) {
 			break
 		}
-		if !bytes.Equal(line, open) {
+		if !bytes.Equal(line, p.open) {
 			if len(line) != 0 {
 				return batchReply{}, malformed("boundary expected")
 			}
 			line, ok = p.next()
 			continue
 		}
-		part, next, complete := readPart(&p, open, end)
+		part, next, complete := p.read()
 		if part.status >= http.StatusBadRequest {
 			return failedPart(part, n)
 		}
@@ -137,13 +139,76 @@ type part struct {
 	body   []byte
 }
 
-// readPart reads one part after its boundary. next is the boundary line that ended it.
-// complete is false if the reply ended before that, or if the part has no HTTP status.
-func readPart(p *lines, open, end []byte) (q part, next []byte, complete bool) {
-	for { // MIME headers
+// parts reads the parts of a changeset. Most of them begin with the same lines: head are
+// those of the last two parts, up to the ETag. A part that begins with head, too, is read
+// from there on.
+type parts struct {
+	lines
+	open, end []byte // boundary lines
+	last      []byte // the lines of the last part up to its ETag
+	head      []byte // includes the status line, unless it is empty
+	status    int    // in head
+}
+
+// read reads one part after its boundary. next is the boundary line that ended it. complete
+// is false if the reply ended before that, or if the part has no HTTP status.
+func (p *parts) read() (q part, next []byte, complete bool) {
+	start, known := p.at, len(p.head) > 0 && bytes.HasPrefix(p.text[p.at:], p.head)
+	status, first := p.status, 0
+	if known {
+		p.at += len(p.head)
+	} else if status, known = p.statusLine(); !known {
+		return q, nil, false
+	} else {
+		first, known = p.at-start, false
+	}
+	end := 0 // of the lines that the next part may begin with
+	for {    // HTTP headers
+		at := p.at
 		line, ok := p.next()
 		if !ok {
 			return q, nil, false
+		}
+		etag := len(line) > 4 && line[4] == ':' && equalFold(line[:4], "etag")
+		if end == 0 && (etag || len(line) == 0) {
+			end = at
+		}
+		if len(line) == 0 {
+			break
+		}
+		if etag {
+			q.etag = bytes.TrimSpace(line[5:])
+		}
+	}
+	if !known {
+		this := p.text[start:end]
+		if p.head = commonLines(p.last, this); len(p.head) < first {
+			p.head = nil
+		}
+		p.last, p.status = this, status
+	}
+	q.status = status
+	body := p.at
+	for {
+		at := p.at
+		line, ok := p.next()
+		if !ok {
+			q.body = p.text[body:]
+			return q, nil, false
+		}
+		if bytes.Equal(line, p.open) || bytes.Equal(line, p.end) {
+			q.body = bytes.TrimSpace(p.text[body:at])
+			return q, line, true
+		}
+	}
+}
+
+// statusLine reads the MIME headers of a part and its HTTP status.
+func (p *parts) statusLine() (status int, ok bool) {
+	for {
+		line, ok := p.next()
+		if !ok {
+			return 0, false
 		}
 		if len(line) == 0 {
 			break
@@ -151,38 +216,19 @@ func readPart(p *lines, open, end []byte) (q part, next []byte, complete bool) {
 	}
 	line, ok := p.next()
 	if !ok || len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.")) {
-		return q, nil, false
+		return 0, false
 	}
 	status, err := strconv.Atoi(string(line[9:12]))
-	if err != nil || status < 100 {
-		return q, nil, false
+	return status, err == nil && status >= 100
+}
+
+// commonLines returns the lines that a and b both begin with.
+func commonLines(a, b []byte) []byte {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
 	}
-	for { // HTTP headers
-		line, ok := p.next()
-		if !ok {
-			return q, nil, false
-		}
-		if len(line) == 0 {
-			break
-		}
-		if len(line) > 4 && line[4] == ':' && equalFold(line[:4], "etag") {
-			q.etag = bytes.TrimSpace(line[5:])
-		}
-	}
-	q.status = status
-	start := p.rest
-	for {
-		at := len(start) - len(p.rest)
-		line, ok := p.next()
-		if !ok {
-			q.body = start
-			return q, nil, false
-		}
-		if bytes.Equal(line, open) || bytes.Equal(line, end) {
-			q.body = bytes.TrimSpace(start[:at])
-			return q, line, true
-		}
-	}
+	return b[:bytes.LastIndexByte(b[:n], '\n')+1]
 }
 
 // failedPart parses the error of the operation that failed. Its message begins with the
@@ -222,18 +268,24 @@ func malformed(what string) error {
 }
 
 // lines iterates over lines that end in CR LF or LF. The last line needs no end.
-type lines struct{ rest []byte }
+type lines struct {
+	text []byte
+	at   int // of the next line
+}
 
 func (l *lines) next() (line []byte, ok bool) {
-	if len(l.rest) == 0 {
+	if l.at == len(l.text) {
 		return nil, false
 	}
-	if i := bytes.IndexByte(l.rest, '\n'); i >= 0 {
-		line, l.rest = l.rest[:i], l.rest[i+1:]
-	} else {
-		line, l.rest = l.rest, nil
+	line = l.text[l.at:]
+	if i := bytes.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
 	}
-	return bytes.TrimSuffix(line, []byte("\r")), true
+	l.at = min(l.at+len(line)+1, len(l.text))
+	if n := len(line) - 1; n >= 0 && line[n] == '\r' {
+		line = line[:n]
+	}
+	return line, true
 }
 
 func (l *lines) skipTo(boundary string) bool {

@@ -52,6 +52,29 @@ func TestBatchReplyHasEveryETag(t *testing.T) {
 	}
 }
 
+// The lines that two parts begin with are compared as a whole in the parts after them.
+func TestEachPartOfABatchReplyIsReadByItsOwnLines(t *testing.T) {
+	same := okPart(`W/"same"`)
+	for _, c := range []struct{ name, part, etag string }{
+		{"the same", same, `W/"same"`},
+		{"another ETag", okPart(`W/"other"`), `W/"other"`},
+		{"two ETags, of which the last counts", strings.Replace(okPart(`W/"2"`), "X-Content", "ETag: W/\"1\"\r\nX-Content", 1), `W/"2"`},
+		{"more headers", strings.Replace(same, "eTag", "Location: x\r\neTag", 1), `W/"same"`},
+		{"fewer headers", "HTTP/1.1 204 No Content\r\nETag: W/\"few\"\r\n\r\n", `W/"few"`},
+		{"another status", strings.Replace(same, "204 No Content", "201 Created", 1), `W/"same"`},
+		{"a body", same + "text\r\n", `W/"same"`},
+	} {
+		r, err := parseBatchReply(replyType, []byte(reply(same, same, c.part, same, okPart(`W/"last"`))), inserts(5))
+		if want := `W/"same" W/"same" ` + c.etag + ` W/"same" W/"last"`; err != nil || strings.Join(r.etags, " ") != want {
+			t.Errorf("%s: got %q, %v; want %s", c.name, r.etags, err, want)
+		}
+	}
+	failed := reply(same, same, failPart("409 Conflict", "EntityAlreadyExists", "2:x"))
+	if r, err := parseBatchReply(replyType, []byte(failed), inserts(5)); err != nil || r.failure == nil || r.failure.index != 2 || r.failure.status != 409 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
 // A failed transaction answers 202 outside; aztables reports that status and no code.
 func TestBatchReplyNamesTheFailedOperation(t *testing.T) {
 	for _, c := range []struct {
@@ -72,10 +95,10 @@ func TestBatchReplyNamesTheFailedOperation(t *testing.T) {
 // aztables takes an answer that is cut in the header of the failing part for
 // success, and panics on an empty one.
 func TestATruncatedBatchReplyIsNeverSuccess(t *testing.T) {
-	whole := reply(okPart(`W/"a"`), okPart(`W/"b"`))
+	whole := reply(okPart(`W/"a"`), okPart(`W/"b"`), okPart(`W/"c"`), okPart(`W/"d"`))
 	last := strings.Index(whole, "--changesetresponse_2--") + len("--changesetresponse_2--")
 	for i := range last {
-		if r, err := parseBatchReply(replyType, []byte(whole[:i]), inserts(2)); !errors.Is(err, azerr.ErrBadReply) {
+		if r, err := parseBatchReply(replyType, []byte(whole[:i]), inserts(4)); !errors.Is(err, azerr.ErrBadReply) {
 			t.Fatalf("cut at %d of %d: got %+v, %v; want azerr.ErrBadReply", i, len(whole), r, err)
 		}
 	}
@@ -94,6 +117,7 @@ func TestATruncatedBatchReplyIsNeverSuccess(t *testing.T) {
 		"interim status":  reply(okPart(`W/"x"`), strings.Replace(okPart(`W/"y"`), "204 No Content", "100 Continue", 1)),
 		"words as status": reply(okPart(`W/"x"`), "HTTP/1.1 abc no\r\n\r\n"),
 		"no code":         reply(failPart("400 Bad Request", "", "0:x")),
+		"no ETag":         reply(okPart(`W/"x"`), strings.Replace(okPart(`W/"y"`), "eTag", "xTag", 1)),
 		"bad ETag":        reply(okPart(`W/"a"`), okPart("b")),
 		"blank ETag":      reply(okPart(`W/"a"`), okPart(" ")),
 		"html":            "<html></html>",
@@ -102,13 +126,14 @@ func TestATruncatedBatchReplyIsNeverSuccess(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want azerr.ErrBadReply", name, r, err)
 		}
 	}
-	if _, err := parseBatchReply("text/plain", []byte(whole), inserts(2)); !errors.Is(err, azerr.ErrBadReply) {
+	if _, err := parseBatchReply("text/plain", []byte(whole), inserts(4)); !errors.Is(err, azerr.ErrBadReply) {
 		t.Errorf("no boundary: %v", err)
 	}
 }
 
 func FuzzBatchReply(f *testing.F) {
 	f.Add(replyType, []byte(reply(okPart(`W/"a"`), okPart(`W/"b"`))), 2)
+	f.Add(replyType, []byte(reply(okPart(`W/"a"`), okPart(`W/"b"`), okPart(`W/"c"`), okPart(`W/"d"`))), 4)
 	f.Add(replyType, []byte(reply(failPart("409 Conflict", "EntityAlreadyExists", "1:x"))), 2)
 	f.Add(replyType, []byte(`{"odata.error":{"code":"InvalidInput","message":{"value":"x"}}}`), 1)
 	f.Add("multipart/mixed; boundary=", []byte("--\r\n\r\n"), 0)

@@ -98,15 +98,17 @@ func (w *Writer) flush(ctx context.Context, allMetadata bool) error {
 func (w *Writer) takeBlock(n int) *block {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	b := &block{hour: w.buffer[0].hour, kinds: map[string]bool{}, data: make([]byte, 0, min(w.buffered, MaxBlock))}
+	hour := w.buffer[0].hour
+	b := &block{hour: time.Unix(hour, 0).UTC(), kinds: map[string]bool{}, data: make([]byte, 0, min(w.buffered, MaxBlock))}
 	kept := w.buffer[:0]
 	full := false
-	for i, l := range w.buffer {
+	for i := range w.buffer {
+		l := &w.buffer[i]
 		// After the first line of the hour that does not fit, later ones stay in the buffer
 		// too, so that lines keep their order.
-		full = full || l.hour.Equal(b.hour) && len(b.data)+len(l.data) > MaxBlock
-		if i >= n || full || !l.hour.Equal(b.hour) {
-			kept = append(kept, l)
+		full = full || l.hour == hour && len(b.data)+len(l.data) > MaxBlock
+		if i >= n || full || l.hour != hour {
+			kept = append(kept, *l)
 			continue
 		}
 		b.add(l)
@@ -118,7 +120,7 @@ func (w *Writer) takeBlock(n int) *block {
 }
 
 // add adds a line to the block, for which there is room.
-func (b *block) add(l line) {
+func (b *block) add(l *line) {
 	s := span{int64(len(l.data)), l.second, l.second}
 	if b.lines > 0 {
 		s = b.span.join(s)

@@ -139,7 +139,7 @@ func appendMembers(dst []byte, attrs []slog.Attr, nonEmpty bool) ([]byte, bool) 
 
 func appendMember(dst []byte, a slog.Attr, nonEmpty bool) ([]byte, bool) {
 	a.Value = a.Value.Resolve()
-	if a.Equal(slog.Attr{}) {
+	if a.Key == "" && a.Equal(slog.Attr{}) {
 		return dst, nonEmpty
 	}
 	if a.Value.Kind() != slog.KindGroup {

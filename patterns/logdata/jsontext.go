@@ -10,6 +10,10 @@ import (
 // appendText appends s as a JSON string, in the same bytes as json.Marshal.
 func appendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
+	if isPlain(s) {
+		dst = append(dst, s...)
+		return append(dst, '"')
+	}
 	s = validUTF8(s)
 	from := 0
 	for i := 0; i < len(s); i++ {
@@ -37,6 +41,38 @@ func appendText(dst []byte, s string) []byte {
 		from = i + 1
 	}
 	return append(append(dst, s[from:]...), '"')
+}
+
+// isPlain reports whether s consists of ASCII characters that appendText does not escape.
+// It may return false for others.
+func isPlain(s string) bool {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if !isPlain8(s[i : i+8]) {
+			return false
+		}
+	}
+	if i > 0 {
+		return isPlain8(s[len(s)-8:])
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c >= utf8.RuneSelf || special[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// isPlain8 is isPlain of eight bytes. In x|4 the ampersand and the quote are alike, and in x|2
+// both angle brackets. The high bit of a byte of the sum is set if the byte is special, if
+// it is not ASCII, or if a lower byte is special.
+func isPlain8(s string) bool {
+	const each = 0x0101010101010101
+	_ = s[7]
+	x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	marks := x | (x - each*' ') | ((x | each*4) ^ each*'&' - each) | ((x | each*2) ^ each*'>' - each) | (x ^ each*'\\' - each)
+	return marks&(each*0x80) == 0
 }
 
 const hexDigits = "0123456789abcdef"

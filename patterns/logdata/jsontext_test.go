@@ -74,3 +74,18 @@ func TestFloatsAreEncodedLikeEncodingJSON(t *testing.T) {
 		}
 	}
 }
+
+func TestASpecialByteIsFoundAtEachPositionOfAText(t *testing.T) {
+	for size := range 20 {
+		for at := range size {
+			for c := range 256 {
+				text := bytes.Repeat([]byte{'='}, size)
+				text[at] = byte(c)
+				want, _ := json.Marshal(validUTF8(string(text)))
+				if got := appendText(nil, string(text)); !bytes.Equal(got, want) {
+					t.Fatalf("%q became %s, not %s", text, got, want)
+				}
+			}
+		}
+	}
+}

@@ -47,8 +47,8 @@ type Writer struct {
 // line is an encoded record with its newline.
 type line struct {
 	data   []byte
-	hour   time.Time
-	second int // within the hour
+	hour   int64 // its start, in Unix seconds
+	second int   // within the hour
 	kind   string
 	stored *bool // set after the line was stored; guarded by Writer.mu, nil without Sync
 }
@@ -151,6 +151,8 @@ func (w *Writer) write(e *encoding, contextOf func() context.Context) error {
 	return fmt.Errorf("write log: %w: %w", ErrPending, err)
 }
 
+const secondsOfHour = int64(time.Hour / time.Second)
+
 // encode returns the line of a record. Its data is valid until e is released.
 func (w *Writer) encode(e *encoding) (line, error) {
 	data, err := w.options.Format.AppendLine(e.line[:0], &e.record)
@@ -163,9 +165,12 @@ func (w *Writer) encode(e *encoding) (line, error) {
 	if len(data) >= MaxBlock {
 		return line{}, &RecordError{Reason: "is larger than a block", kind: patterns.ErrTooLarge}
 	}
-	h := hourOf(e.record.Time)
 	e.line = append(data, '\n')
-	l := line{data: e.line, hour: h, second: int(e.record.Time.Sub(h) / time.Second), kind: e.record.Type}
+	second := e.record.Time.Unix() % secondsOfHour
+	if second < 0 { // before 1970
+		second += secondsOfHour
+	}
+	l := line{data: e.line, hour: e.record.Time.Unix() - second, second: int(second), kind: e.record.Type}
 	if w.options.Sync {
 		l.stored = new(bool)
 	}
