@@ -1,0 +1,205 @@
+package govern
+
+import (
+	"math"
+	"time"
+)
+
+// The limit of a partition or of an account is a rate of entities per second, which requests
+// take from a bucket. It changes in steps of a tenth of a second.
+//
+// A limit that was never refused doubles in each step in which requests waited (slow start).
+// After a refusal it is a little less than what the service accepted, and grows in the shape
+// of RFC 9438 (CUBIC): in growTime to what was accepted, then slowly beyond, then faster.
+const (
+	stepTime = 100 * time.Millisecond
+	backoff  = 0.95                    // of what was accepted
+	growTime = 1250 * time.Millisecond // until that is reached again
+	burst    = 0.05                    // seconds of the rate that an unused limit permits immediately
+	minBurst = 100                     // entities: a transaction need not wait for parts of it
+	minRate  = 10.0
+
+	firstPause = 25 * time.Millisecond // after a refusal without Retry-After
+	maxPause   = time.Second
+	forget     = 30 * time.Second // after which a limit that is not reached is not known any more
+)
+
+// firstRate is the rate at which slow start begins.
+var firstRate = [limits]float64{ofPartition: 500, ofAccount: 5_000}
+
+// limiter is the limit of one partition or account. The mutex of the governor protects it.
+type limiter struct {
+	hash  uint64
+	uses  uint8   // see [limiters]
+	first float64 // rate
+	timer *time.Timer
+	queue [2]queue // foreground, background
+
+	rate   float64       // entities per second
+	tokens float64       // entities that may be sent now; negative after a larger request
+	at     time.Duration // of tokens
+
+	learned float64       // what was accepted before the last refusal; 0: never refused
+	age     time.Duration // for which the limit was reached since then
+	cut     time.Duration // when the rate was reduced
+	reached time.Duration // when a request waited for it
+	hungry  bool          // a request waited in this step
+
+	closed  bool          // since a refusal no request was accepted
+	probing bool          // the first request after it is sent
+	resume  time.Duration // when it may be sent
+	pause   time.Duration // after the next refusal
+
+	step           int         // the number of the present step
+	steps          [11]float64 // entities accepted in each of the last steps
+	page           float64     // rows of a page
+	fastest, usual float64     // latency in seconds: the lowest of late, and a mean
+}
+
+func (l *limiter) init(hash uint64, now time.Duration, first float64) {
+	*l = limiter{hash: hash, first: first, rate: first, at: now, reached: now, pause: firstPause, page: 100,
+		timer: l.timer, step: int(now / stepTime)}
+	l.tokens = l.depth()
+}
+
+// still returns l if it is still the limiter for hash, else nil.
+func (l *limiter) still(hash uint64) *limiter {
+	if l == nil || l.hash != hash {
+		return nil
+	}
+	return l
+}
+
+func (l *limiter) depth() float64 { return max(l.rate*burst, minBurst) }
+
+// advance adds the tokens since it was called last, and ends the step. A clock that was set back
+// adds none.
+func (l *limiter) advance(now time.Duration) {
+	passed := now - l.at
+	l.at = now
+	if passed > 0 && !l.closed {
+		l.tokens = min(l.tokens+passed.Seconds()*l.rate, l.depth())
+	}
+	step := int(now / stepTime)
+	if step == l.step {
+		return
+	}
+	if l.hungry && !l.closed {
+		l.grow()
+	}
+	if now-l.reached > forget {
+		l.learned, l.reached = 0, now
+		l.rate = max(l.first, min(l.rate, 2*l.throughput()))
+	}
+	for n := l.step + 1; n <= step && n <= l.step+len(l.steps); n++ {
+		l.steps[n%len(l.steps)] = 0
+	}
+	l.step = step
+	l.hungry = l.waiting()
+}
+
+// grow raises the rate at the end of a step in which requests waited.
+func (l *limiter) grow() {
+	if l.learned == 0 {
+		l.rate *= 2
+		return
+	}
+	l.age += stepTime
+	late := (l.age - growTime).Seconds() / growTime.Seconds()
+	l.rate = max(l.rate, l.learned*(1+(1-backoff)*late*late*late))
+}
+
+// throughput returns the entities accepted in the last second.
+func (l *limiter) throughput() float64 {
+	sum := 0.0
+	for _, n := range l.steps {
+		sum += n
+	}
+	return max(sum, 0)
+}
+
+// admit takes weight tokens for a request that need not wait.
+func (l *limiter) admit(weight float64, now time.Duration, probe *bool) bool {
+	l.advance(now)
+	return !l.waiting() && l.take(weight, now, probe)
+}
+
+// take takes weight tokens. A request that is larger than what is left is sent as well: others
+// wait for longer. After a refusal, take admits one request.
+func (l *limiter) take(weight float64, now time.Duration, probe *bool) bool {
+	if l.closed {
+		if now < l.resume || l.probing {
+			return false
+		}
+		l.probing, *probe = true, true
+		return true
+	}
+	if l.tokens <= 0 {
+		return false
+	}
+	l.charge(weight)
+	return true
+}
+
+func (l *limiter) charge(weight float64) { l.tokens -= weight }
+
+// accepted counts what the service did.
+func (l *limiter) accepted(now, sent time.Duration, weight float64) {
+	l.advance(now)
+	l.steps[l.step%len(l.steps)] += weight
+	if l.closed && sent >= l.resume {
+		l.closed, l.probing, l.pause, l.tokens = false, false, firstPause, 0
+	}
+}
+
+// refused reduces the rate, unless the request was sent before the service could notice the
+// last reduction, and stops requests for a while.
+func (l *limiter) refused(now, sent time.Duration, probe bool, after time.Duration) {
+	l.advance(now)
+	l.uses = maxUses
+	switch {
+	case !l.closed && sent >= l.cut:
+		l.reduce(now)
+	case !probe && after == 0:
+		return // sent before the reduction
+	case probe:
+		l.pause = min(2*l.pause, maxPause)
+	}
+	l.closed, l.probing = true, l.probing && !probe
+	l.resume = max(l.resume, now+max(after, l.pause))
+	l.hungry = false
+}
+
+// reduce makes the rate less than what was accepted, but at most halves it.
+func (l *limiter) reduce(now time.Duration) {
+	l.learned = max(min(l.rate, max(l.throughput(), l.rate/2)), minRate)
+	l.rate = l.learned * backoff
+	l.age, l.cut = 0, now
+}
+
+// observe reduces the rate if replies take much longer than they did: a partition server
+// becomes slow before it refuses requests. latency is of a request for one entity.
+func (l *limiter) observe(latency, now time.Duration) {
+	seconds := latency.Seconds()
+	if l.usual == 0 {
+		l.fastest, l.usual = seconds, seconds
+	}
+	l.usual += (seconds - l.usual) / 16
+	if l.fastest = min(l.fastest*1.0005, l.usual); seconds < l.fastest {
+		l.fastest = seconds
+	}
+	if l.usual > 4*l.fastest+0.02 && now-l.cut > time.Second && (l.hungry || l.waiting()) {
+		l.reduce(now)
+	}
+}
+
+// untilFree returns how long a request waits that comes after ahead entities. It is an estimate
+// if requests are waiting or the limit is closed.
+func (l *limiter) untilFree(ahead float64, now time.Duration) time.Duration {
+	wait := time.Duration(max(ahead-l.tokens, 0) / l.rate * float64(time.Second))
+	if l.closed {
+		wait = time.Duration(ahead / l.rate * float64(time.Second))
+		wait += max(l.resume-now, 0)
+	}
+	return min(max(wait, 0), math.MaxInt64/4)
+}
