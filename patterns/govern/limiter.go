@@ -14,7 +14,7 @@ import (
 const (
 	stepTime = 100 * time.Millisecond
 	backoff  = 0.95                    // of what was accepted
-	growTime = 1250 * time.Millisecond // until that is reached again
+	growTime = 1200 * time.Millisecond // until that is reached again
 	burst    = 0.05                    // seconds of the rate that an unused limit permits immediately
 	minBurst = 100                     // entities: a transaction need not wait for parts of it
 	minRate  = 10.0
@@ -109,9 +109,11 @@ func (l *limiter) grow() {
 	l.rate = max(l.rate, l.learned*(1+(1-backoff)*late*late*late))
 }
 
-// throughput returns the entities accepted in the last second.
+// throughput returns the entities accepted in the last second: of the first step only the part
+// that is not longer ago.
 func (l *limiter) throughput() float64 {
-	sum := 0.0
+	part := float64(l.at%stepTime) / float64(stepTime)
+	sum := -part * l.steps[(l.step+1)%len(l.steps)]
 	for _, n := range l.steps {
 		sum += n
 	}
