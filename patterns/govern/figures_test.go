@@ -47,13 +47,18 @@ type world struct {
 
 func newWorld(t *testing.T, accelerated bool) *world {
 	t.Helper()
+	g, err := govern.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newWorldWith(t, g, accelerated)
+}
+
+func newWorldWith(t *testing.T, g *govern.Governor, accelerated bool) *world {
+	t.Helper()
 	w := &world{T: t, account: storagetest.New(t)}
 	w.distant = &distant{inner: w.account.Transport()}
 	if _, err := w.account.Tables().CreateTable(t.Context(), "people", nil); err != nil {
-		t.Fatal(err)
-	}
-	g, err := govern.New(nil)
-	if err != nil {
 		t.Fatal(err)
 	}
 	opts := &aztables.ClientOptions{}

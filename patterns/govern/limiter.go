@@ -20,7 +20,7 @@ const (
 	minRate  = 10.0
 
 	firstPause = 25 * time.Millisecond // after a refusal without Retry-After
-	maxPause   = time.Second
+	maxPause   = 200 * time.Millisecond
 	forget     = 30 * time.Second // after which a limit that is not reached is not known any more
 )
 
@@ -172,9 +172,14 @@ func (l *limiter) refused(now, sent time.Duration, probe bool, after time.Durati
 	l.hungry = false
 }
 
-// reduce makes the rate less than what was accepted, but at most halves it.
+// reduce makes the rate less than what was accepted, but at most halves it. After slow start,
+// which may have gone far beyond, it halves the first rate at most.
 func (l *limiter) reduce(now time.Duration) {
-	l.learned = max(min(l.rate, max(l.throughput(), l.rate/2)), minRate)
+	least := l.rate / 2
+	if l.learned == 0 {
+		least = l.first / 2
+	}
+	l.learned = max(min(l.rate, max(l.throughput(), least)), minRate)
 	l.rate = l.learned * backoff
 	l.age, l.cut = 0, now
 }
