@@ -167,7 +167,7 @@ func TestAPartitionIsUsedUpToItsTargetWithFewRefusals(t *testing.T) {
 
 func TestAnAccountIsUsedUpToItsTargetWithFewRefusals(t *testing.T) {
 	inWorld(t, false, func(ctx context.Context, w *world, wg *sync.WaitGroup) {
-		const seconds = 6
+		const seconds = 8
 		l := w.run(ctx, wg, 400, func(n int) string { return fmt.Sprint(n % 100) })
 		done := during(seconds*time.Second, l.done.Load)
 		figure(t, "account: share of the target", done/(seconds*accountTarget), 0.95, 1.01)

@@ -330,7 +330,9 @@ func TestTheOutcomeOfALostWriteThatIsNotTriedAgainIsUnknown(t *testing.T) {
 	}
 }
 
-func TestConcurrentRequestsOfAllKinds(t *testing.T) {
+func TestConcurrentRequestsOfAllKinds(t *testing.T) { synctest.Test(t, concurrentRequests) }
+
+func concurrentRequests(t *testing.T) {
 	var sent atomic.Int64
 	_, transport := governed(t, nil, func(req *http.Request) (*http.Response, error) {
 		switch n := sent.Add(1); {

@@ -72,12 +72,14 @@ func (l *limiter) still(hash uint64) *limiter {
 
 func (l *limiter) depth() float64 { return max(l.rate*burst, minBurst) }
 
-// advance adds the tokens since it was called last, and ends the step. A clock that was set back
-// adds none.
+// advance adds the tokens since it was called last, and ends the step. If the clock was set
+// back, the limit continues from there.
 func (l *limiter) advance(now time.Duration) {
 	passed := now - l.at
 	l.at = now
-	if passed > 0 && !l.closed {
+	if passed < 0 {
+		l.cut, l.reached, l.resume = l.cut+passed, l.reached+passed, l.resume+passed
+	} else if !l.closed {
 		l.tokens = min(l.tokens+passed.Seconds()*l.rate, l.depth())
 	}
 	step := int(now / stepTime)
@@ -87,14 +89,15 @@ func (l *limiter) advance(now time.Duration) {
 	if l.hungry && !l.closed {
 		l.grow()
 	}
-	if now-l.reached > forget {
-		l.learned, l.reached = 0, now
-		l.rate = max(l.first, min(l.rate, 2*l.throughput()))
-	}
 	for n := l.step + 1; n <= step && n <= l.step+len(l.steps); n++ {
 		l.steps[n%len(l.steps)] = 0
 	}
 	l.step = step
+	if now-l.reached > forget {
+		l.learned, l.reached = 0, now
+		l.rate = max(l.first, min(l.rate, 2*l.throughput()))
+		l.tokens = min(l.tokens, l.depth())
+	}
 	l.hungry = l.waiting()
 }
 
