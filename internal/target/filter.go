@@ -34,6 +34,9 @@ func (r *Request) query(raw string) {
 	} else if key.low != none && key.high != none {
 		r.Class = query.PartitionRange
 	}
+	if !r.each {
+		return
+	}
 	if r.Low = of; key.low != none {
 		r.Low = r.below(of, key.low)
 	}

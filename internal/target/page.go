@@ -22,10 +22,10 @@ type Pages struct{ pool sync.Pool }
 // reads.
 type page struct {
 	io.ReadCloser
-	then     atomic.Pointer[Counted] // nil after it was called
-	counted  Counted
-	mark     [2]byte // begins each row or message
-	half     bool    // the last read ended within a mark
+	then     Counted
+	ended    atomic.Bool // then was called
+	mark     [2]byte     // begins each row or message
+	half     bool        // the last read ended within a mark
 	rows     atomic.Int64
 	received atomic.Int64
 }
@@ -50,13 +50,12 @@ func (p *Pages) Wrap(kind Kind, resp *http.Response, then Counted) bool {
 	if all.used++; all.used < len(all.page) {
 		p.pool.Put(all)
 	}
-	body.ReadCloser, body.counted, body.mark = resp.Body, then, [2]byte{'{', '"'}
+	body.ReadCloser, body.then, body.mark = resp.Body, then, [2]byte{'{', '"'}
 	if kind == Poll {
 		body.mark = [2]byte{'<', 'I'} // InsertionTime
 	} else {
 		body.rows.Store(-1) // the page is an object, too
 	}
-	body.then.Store(&body.counted)
 	resp.Body = body
 	return true
 }
@@ -87,7 +86,7 @@ func (p *page) Close() error {
 }
 
 func (p *page) end() {
-	if then := p.then.Swap(nil); then != nil {
-		(*then).Page(max(p.rows.Load(), 0), p.received.Load())
+	if !p.ended.Swap(true) {
+		p.then.Page(max(p.rows.Load(), 0), p.received.Load())
 	}
 }

@@ -38,7 +38,7 @@ type Request struct {
 	Partition Span   // empty without a partition key
 	Entities  int    // rows, messages or blobs that are addressed; at most 1 in a query
 	Rows      []Span // one for each of the entities, if they were asked for
-	Low, High Span   // between which a query reads
+	Low, High Span   // between which a query reads, if the rows were asked for
 
 	each   bool // Rows are asked for
 	waits  bool // a key of the last row is in the JSON that follows
