@@ -154,7 +154,7 @@ func (f *flight) Page(rows, _ int64) {
 		more := max(float64(rows), 1) - f.weight
 		l.page += (max(float64(rows), 1) - l.page) / 4
 		l.charge(more)
-		l.steps[l.step%len(l.steps)] += more
+		l.steps[l.step%stepsKept] += more
 		l.dispatch(now)
 	}
 	g.mu.Unlock()

@@ -12,12 +12,13 @@ import (
 // After a refusal it is a little less than what the service accepted, and grows in the shape
 // of RFC 9438 (CUBIC): in growTime to what was accepted, then slowly beyond, then faster.
 const (
-	stepTime = 100 * time.Millisecond
-	backoff  = 0.95                    // of what was accepted
-	growTime = 1200 * time.Millisecond // until that is reached again
-	burst    = 0.05                    // seconds of the rate that an unused limit permits immediately
-	minBurst = 100                     // entities: a transaction need not wait for parts of it
-	minRate  = 10.0
+	stepTime  = 100 * time.Millisecond
+	stepsKept = 11                      // those that are part of the last second
+	backoff   = 0.95                    // of what was accepted
+	growTime  = 1200 * time.Millisecond // until that is reached again
+	burst     = 0.05                    // seconds of the rate that an unused limit permits immediately
+	minBurst  = 100                     // entities: a transaction need not wait for parts of it
+	minRate   = 10.0
 
 	firstPause = 25 * time.Millisecond // after a refusal without Retry-After
 	maxPause   = 200 * time.Millisecond
@@ -50,15 +51,15 @@ type limiter struct {
 	resume  time.Duration // when it may be sent
 	pause   time.Duration // after the next refusal
 
-	step           int         // the number of the present step
-	steps          [11]float64 // entities accepted in each of the last steps
-	page           float64     // rows of a page
-	fastest, usual float64     // latency in seconds: the lowest of late, and a mean
+	step           uint64             // the number of the present step
+	steps          [stepsKept]float64 // entities accepted in each of the last steps
+	page           float64            // rows of a page
+	fastest, usual float64            // latency in seconds: the lowest of late, and a mean
 }
 
 func (l *limiter) init(hash uint64, now time.Duration, first float64) {
 	*l = limiter{hash: hash, first: first, rate: first, at: now, reached: now, pause: firstPause, page: 100,
-		timer: l.timer, step: int(now / stepTime)}
+		timer: l.timer, step: uint64(now / stepTime)}
 	l.tokens = l.depth()
 }
 
@@ -82,15 +83,15 @@ func (l *limiter) advance(now time.Duration) {
 	} else if !l.closed {
 		l.tokens = min(l.tokens+passed.Seconds()*l.rate, l.depth())
 	}
-	step := int(now / stepTime)
+	step := uint64(now / stepTime)
 	if step == l.step {
 		return
 	}
 	if l.hungry && !l.closed {
 		l.grow()
 	}
-	for n := l.step + 1; n <= step && n <= l.step+len(l.steps); n++ {
-		l.steps[n%len(l.steps)] = 0
+	for n := l.step + 1; n <= step && n <= l.step+stepsKept; n++ {
+		l.steps[n%stepsKept] = 0
 	}
 	l.step = step
 	if now-l.reached > forget {
@@ -116,7 +117,7 @@ func (l *limiter) grow() {
 // that is not longer ago.
 func (l *limiter) throughput() float64 {
 	part := float64(l.at%stepTime) / float64(stepTime)
-	sum := -part * l.steps[(l.step+1)%len(l.steps)]
+	sum := -part * l.steps[(l.step+1)%stepsKept]
 	for _, n := range l.steps {
 		sum += n
 	}
@@ -151,7 +152,7 @@ func (l *limiter) charge(weight float64) { l.tokens -= weight }
 // accepted counts what the service did.
 func (l *limiter) accepted(now, sent time.Duration, weight float64) {
 	l.advance(now)
-	l.steps[l.step%len(l.steps)] += weight
+	l.steps[l.step%stepsKept] += weight
 	if l.closed && sent >= l.resume {
 		l.closed, l.probing, l.pause, l.tokens = false, false, firstPause, 0
 	}
