@@ -44,12 +44,23 @@
 // partitions: it has limits for the 4,096 that were used last, those that were refused
 // longer than others. BenchmarkOverhead measures what it adds to a request that does not wait:
 //
-//	COST
+//	message sent, blob read              210 ns
+//	entity read by its key, or inserted  230 ns to 280 ns
+//	page of a query with a filter        510 ns
+//	transaction of 100 entities            5 µs, 50 ns for each
 //
 // It allocates nothing, except for one of 64 pages. In virtual time, with the documented
 // targets and a round trip of 5 milliseconds (figures_test.go):
 //
-//	FIGURES
+//	a partition, 64 workers             97 % to 99 % of the target, 0.6 % refused
+//	an account, 400 workers             95 % to 98 % of the target, 0.5 % refused
+//	another partition                   loses less than 0.1 %
+//	foreground after background load    has 95 % of its demand in the first second, then all
+//	a target that doubles               is used after 5 seconds
+//
+// The module internal/bench/alternatives has a comparison. With 512 workers on one partition, 1.2 %
+// of the requests are refused, 11.6 % with the retries of the SDK alone, and 12.5 % with the adaptive
+// limiter of failsafe-go; the slowest hundredth takes 0.7, 2.7 and 3.5 seconds.
 //
 // # Order of policies
 //

@@ -58,7 +58,7 @@ type limiter struct {
 }
 
 func (l *limiter) init(hash uint64, now time.Duration, first float64) {
-	*l = limiter{hash: hash, first: first, rate: first, at: now, reached: now, pause: firstPause, page: 100,
+	*l = limiter{hash: hash, first: first, rate: first, at: now, reached: now, cut: now - time.Minute, pause: firstPause, page: 100,
 		timer: l.timer, step: uint64(now / stepTime)}
 	l.tokens = l.depth()
 }
@@ -94,6 +94,7 @@ func (l *limiter) advance(now time.Duration) {
 		l.steps[n%stepsKept] = 0
 	}
 	l.step = step
+	l.fastest = min(l.fastest*1.01, l.usual) // an old measurement counts less
 	if now-l.reached > forget {
 		l.learned, l.reached = 0, now
 		l.rate = max(l.first, min(l.rate, 2*l.throughput()))
@@ -196,9 +197,7 @@ func (l *limiter) observe(latency, now time.Duration) {
 		l.fastest, l.usual = seconds, seconds
 	}
 	l.usual += (seconds - l.usual) / 16
-	if l.fastest = min(l.fastest*1.0005, l.usual); seconds < l.fastest {
-		l.fastest = seconds
-	}
+	l.fastest = min(l.fastest, seconds)
 	if l.usual > 4*l.fastest+0.02 && now-l.cut > time.Second && (l.hungry || l.waiting()) {
 		l.reduce(now)
 	}
