@@ -64,9 +64,10 @@
 //
 // # Order of policies
 //
-// The governor is part of the transport: it sees each try, retries included, after all policies.
-// Attach it after [patterns.Accelerate], which sets a transport, and before heat.Meter.Attach if
-// waiting is to count as latency, else after it. Every order works.
+// The governor is part of the transport: it handles each try, after all policies, so that
+// credentials and the policies of package patterns are not affected. Attach it before or after
+// patterns.Accelerate. What is attached later is further out: attach a heat.Meter first, so that
+// it measures the latency of the service, without the time for which a request waits here.
 //
 // # When not to use it
 //

@@ -152,7 +152,9 @@ func (f *flight) Page(rows, _ int64) {
 			continue
 		}
 		more := max(float64(rows), 1) - f.weight
-		l.page += (max(float64(rows), 1) - l.page) / 4
+		if f.request.Entities == 0 {
+			l.page += (max(float64(rows), 1) - l.page) / 4
+		}
 		l.charge(more)
 		l.steps[l.step%stepsKept] += more
 		l.dispatch(now)

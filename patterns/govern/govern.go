@@ -40,7 +40,7 @@ type Governor struct {
 
 // New returns a Governor for all clients of a program. One Governor may serve several accounts;
 // each has its own limits. Options that are out of range are an error that matches
-// [patterns.ErrBadOption]. nil means the zero Options.
+// ErrBadOption of package patterns. nil means the zero Options.
 func New(opts *Options) (*Governor, error) {
 	var o Options
 	if opts != nil {
