@@ -40,7 +40,7 @@
 //
 // # Cost
 //
-// A governor makes no request, starts no goroutine, and occupies at most 2 MiB for any number of
+// A governor makes no request, has no goroutine, and occupies at most 2 MiB for any number of
 // partitions: it has limits for the 4,096 that were used last, those that were refused
 // longer than others. BenchmarkOverhead measures what it adds to a request that does not wait:
 //
