@@ -51,7 +51,7 @@ func (b *Backend) Queue(t testing.TB) *azqueue.QueueClient {
 	t.Helper()
 	open := func(transport policy.Transporter, name string) *azqueue.QueueClient {
 		client, err := azqueue.NewQueueClientFromConnectionString(b.connection, name,
-			&azqueue.ClientOptions{ClientOptions: options(transport)})
+			&azqueue.ClientOptions{ClientOptions: b.options(transport)})
 		if err != nil {
 			t.Fatalf("a queue client: %v", err)
 		}
@@ -74,7 +74,7 @@ func (b *Backend) Container(t testing.TB) *container.Client {
 	t.Helper()
 	open := func(transport policy.Transporter, name string) *container.Client {
 		client, err := container.NewClientFromConnectionString(b.connection, name,
-			&container.ClientOptions{ClientOptions: options(transport)})
+			&container.ClientOptions{ClientOptions: b.options(transport)})
 		if err != nil {
 			t.Fatalf("a container client: %v", err)
 		}
@@ -94,7 +94,7 @@ func (b *Backend) Container(t testing.TB) *container.Client {
 
 func (b *Backend) tables(t testing.TB, transport policy.Transporter) *aztables.ServiceClient {
 	t.Helper()
-	opts := &aztables.ClientOptions{ClientOptions: options(transport)}
+	opts := &aztables.ClientOptions{ClientOptions: b.options(transport)}
 	if b.Accelerated {
 		opts = wire.Accelerate(opts)
 	}

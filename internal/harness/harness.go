@@ -117,6 +117,8 @@ type Backend struct {
 	Accelerated bool
 	// Account is the in-process account, nil on Azurite.
 	Account *storagetest.Account
+	// Configure changes the options of the clients that are made from then on. nil changes nothing.
+	Configure func(*azcore.ClientOptions)
 
 	t          testing.TB
 	connection string
@@ -151,9 +153,13 @@ func (b *Backend) ResetRequests() { b.script.ResetLog() }
 var loopback = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute}}
 
 // options returns client options that send through transport and retry as often as by default, but without delay.
-func options(transport policy.Transporter) azcore.ClientOptions {
-	return azcore.ClientOptions{
+func (b *Backend) options(transport policy.Transporter) azcore.ClientOptions {
+	o := azcore.ClientOptions{
 		Transport: transport,
 		Retry:     policy.RetryOptions{RetryDelay: time.Millisecond, MaxRetryDelay: 2 * time.Millisecond},
 	}
+	if b.Configure != nil {
+		b.Configure(&o)
+	}
+	return o
 }

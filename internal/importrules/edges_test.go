@@ -160,9 +160,10 @@ var edges = map[string][]string{
 		"keys",
 		"query",
 	},
-	"internal/pages": {"internal/azerr"},
-	"internal/txn":   {"internal/azerr", "internal/edm", "internal/parallel", "internal/wire", "keys"},
-	"internal/view":  {"internal/azerr", "internal/edm", "internal/txn", "internal/wire", "keys"},
+	"internal/pages":  {"internal/azerr"},
+	"internal/target": {"query"},
+	"internal/txn":    {"internal/azerr", "internal/edm", "internal/parallel", "internal/wire", "keys"},
+	"internal/view":   {"internal/azerr", "internal/edm", "internal/txn", "internal/wire", "keys"},
 	"internal/widerow": {
 		"internal/azerr",
 		"internal/edm",
@@ -210,7 +211,8 @@ var edges = map[string][]string{
 		"patterns",
 		"query",
 	},
-	"patterns/heat": {"internal/limit", "keys", "patterns", "query"},
+	"patterns/govern": {"internal/azerr", "internal/limit", "internal/target"},
+	"patterns/heat":   {"internal/limit", "keys", "patterns", "query"},
 	"patterns/highvolumedelete": {
 		"internal/azerr",
 		"internal/cursor",

@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/azpatterns/azpatterns/internal/attempts"
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // call is one logical request with all the tries that azcore makes of it. It is a value in
@@ -75,7 +76,7 @@ func (c *call) unsent(err error) bool {
 	}
 	// Credentials return such errors. Others of this kind come with a reply.
 	var failed interface{ NonRetriable() }
-	return errors.As(err, &failed)
+	return errors.As(err, &failed) && !azerr.IsFinal(err)
 }
 
 // earlierTryOpen reports whether a try before the last may have been carried out. It returns

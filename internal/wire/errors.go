@@ -38,23 +38,9 @@ func definite(status int, code string, err error) bool {
 	if err == nil {
 		return true
 	}
-	var bad *unsent
 	var op *net.OpError
-	return errors.As(err, &bad) || errors.As(err, &op) && op.Op == "dial"
+	return azerr.IsUnsent(err) || errors.As(err, &op) && op.Op == "dial"
 }
-
-// unsent marks an error that was found before anything was sent. It keeps azcore from
-// trying again.
-type unsent struct{ error }
-
-func (u *unsent) Unwrap() error { return u.error }
-func (*unsent) NonRetriable()   {}
-
-// final marks an error after which azcore must not try again.
-type final struct{ error }
-
-func (f *final) Unwrap() error { return f.error }
-func (*final) NonRetriable()   {}
 
 // checkContext returns the context's error as an [azerr.Error], before anything is sent.
 func checkContext(ctx context.Context, op string) error {

@@ -56,7 +56,7 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 	c.open = true
 
 	if err := c.client.recordAddress(raw); err != nil {
-		return nil, &unsent{err}
+		return nil, azerr.Unsent(err)
 	}
 	if c.batch != nil && c.body == nil {
 		buf := getBuffer(batchSize(c.batch))
@@ -65,7 +65,7 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 	}
 	if c.body != nil {
 		if err := c.setBody(req); err != nil {
-			return nil, &unsent{err}
+			return nil, azerr.Unsent(err)
 		}
 	}
 	if c.prefer {
@@ -150,7 +150,7 @@ func (c *call) take(resp *http.Response) error {
 		tryAgain := !c.write && !errors.Is(err, limit.ErrTooLong)
 		err = azerr.Errorf("%w: %w", azerr.ErrBadReply, err)
 		if !tryAgain {
-			return &final{err}
+			return azerr.Final(err)
 		}
 		return err
 	}
@@ -158,7 +158,7 @@ func (c *call) take(resp *http.Response) error {
 	c.received = true
 	if err := c.receive(resp, body); err != nil {
 		c.open = true
-		return &final{err}
+		return azerr.Final(err)
 	}
 	return nil
 }

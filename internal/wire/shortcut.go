@@ -9,6 +9,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	azruntime "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // An accelerated call needs nothing of aztables but its pipeline. aztables nevertheless builds
@@ -191,7 +193,7 @@ func (k *kept) send(ctx context.Context, t *target) error {
 		path := string(k.text)
 		plain, err := url.PathUnescape(path)
 		if err != nil {
-			return &unsent{err}
+			return azerr.Unsent(err)
 		}
 		k.url.Path, k.url.RawPath = plain, path
 	}

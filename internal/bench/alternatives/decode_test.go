@@ -1,6 +1,6 @@
 // Package alternatives compares the library's page decoder with the fastest JSON library
-// that can do the same. It is a separate module, so that users of the library do not get
-// that dependency:
+// that can do the same, and package govern with another adaptive limit. It is a separate
+// module, so that users of the library do not get these dependencies:
 //
 //	cd internal/bench/alternatives && go test -bench .
 package alternatives

@@ -1,0 +1,79 @@
+// Package govern keeps the clients of a program below the limits of its storage accounts. A
+// [Governor] is attached to the options of all clients of tables, queues and blobs. It learns
+// how much each partition and each account accepts, and sends no more:
+//
+//	governor, err := govern.New(nil)
+//	…
+//	opts := patterns.Accelerate(nil)
+//	governor.Attach(&opts.ClientOptions)
+//	service, err := aztables.NewServiceClient(url, cred, opts)
+//
+// # Problem
+//
+// A partition of a table accepts about 2,000 entities per second, a queue as many messages, and
+// an account 20,000 of all. Beyond that the service refuses requests with 503, and the SDK
+// sends each of them again up to three times, after pauses that start at 0.8 seconds. So a
+// program that writes too fast sends requests in vain, and a long scan delays users who wait
+// for a single row.
+//
+// # How it works
+//
+// Each partition that was used of late and each account has a limit in entities per second. A
+// transaction of 100 entities counts for 100. A page counts for as many rows as earlier pages
+// had, until its reply is read. Queues and blobs are partitions; a query of several partitions
+// has one limit for its table.
+//
+//   - A new limit begins low, with 500 per second for a partition and 5,000 for an account, and
+//     doubles each tenth of a second in which requests wait for it: bulk writes, scans and
+//     deletes start slowly. The first 100 entities do not wait.
+//   - After 503, 429 or 500 OperationTimedOut it becomes 95 % of what was accepted, at least half
+//     of what it was, and requests wait for Retry-After, or 25 milliseconds. Then one request is
+//     sent; if it is accepted the others follow. The limit grows again in the shape of CUBIC
+//     (RFC 9438), but only while requests wait for it. Replies that take four times as long as
+//     before also reduce it, before the service refuses anything.
+//   - A limit that was not reached for 30 seconds is forgotten.
+//   - Requests with a context of [Background] wait until no others do.
+//   - At most one of ten requests is a retry, see [Options.RetryShare]. When the budget is used
+//     up, a failed request is not tried again: its error matches [ErrRetryBudget] and the reply.
+//   - A request that would wait beyond its deadline fails immediately with a [*WaitError], and is
+//     not sent. A canceled request returns its place.
+//
+// # Cost
+//
+// A governor makes no request, has no goroutine, and occupies at most 2 MiB for any number of
+// partitions: it has limits for the 4,096 that were used last, those that were refused
+// longer than others. BenchmarkOverhead measures what it adds to a request that does not wait:
+//
+//	message sent, blob read              210 ns
+//	entity read by its key, or inserted  230 ns to 280 ns
+//	page of a query with a filter        510 ns
+//	transaction of 100 entities            5 µs, 50 ns for each
+//
+// It allocates nothing, except for one of 64 pages. In virtual time, with the documented
+// targets and a round trip of 5 milliseconds (figures_test.go):
+//
+//	a partition, 64 workers             97 % to 99 % of the target, 0.6 % refused
+//	an account, 400 workers             95 % to 98 % of the target, 0.5 % refused
+//	another partition                   loses less than 0.1 %
+//	foreground after background load    has 95 % of its demand in the first second, then all
+//	a target that doubles               is used after 5 seconds
+//
+// The module internal/bench/alternatives has a comparison. With 512 workers on one partition, 1.2 %
+// of the requests are refused, 11.6 % with the retries of the SDK alone, and 12.5 % with the adaptive
+// limiter of failsafe-go; the slowest hundredth takes 0.7, 2.7 and 3.5 seconds.
+//
+// # Order of policies
+//
+// The governor is part of the transport: it handles each try, after all policies, so that
+// credentials and the policies of package patterns are not affected. Attach it before or after
+// patterns.Accelerate. What is attached later is further out: attach a heat.Meter first, so that
+// it measures the latency of the service, without the time for which a request waits here.
+//
+// # When not to use it
+//
+// A program that stays below the targets needs none. A governor knows only the requests of its
+// process: several processes share a partition by what each of them is refused. It replaces no
+// better key: see package heat for hot partitions, and the design guide for how to divide them.
+//
+// See https://learn.microsoft.com/azure/storage/tables/scalability-targets.
+package govern

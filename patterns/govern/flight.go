@@ -1,0 +1,164 @@
+package govern
+
+import (
+	"hash/maphash"
+	"net/http"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/target"
+)
+
+// The limits of a request. The one of the partition comes first, so that a request that waits
+// for its partition uses nothing of the account.
+const (
+	ofPartition = iota
+	ofAccount
+	limits
+)
+
+// flight is one try of a request. Flights are pooled.
+type flight struct {
+	g       *Governor
+	request *target.Request
+	hash    [limits]uint64   // of the account, and of the account with the partition
+	limiter [limits]*limiter // nil: not limited
+	probe   [limits]bool     // the first request after a refusal
+	weight  float64          // entities that the limiters were charged with
+	sent    time.Duration
+}
+
+// begin waits until raw may be sent.
+func (f *flight) begin(raw *http.Request) error {
+	g := f.g
+	f.request.Read(raw, false)
+	f.identify(raw)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.clock()
+	g.budget.earn()
+	f.weight = 1
+	f.limiter, f.probe = [limits]*limiter{}, [limits]bool{}
+	for i, hash := range f.hash {
+		if hash == 0 {
+			continue
+		}
+		l := g.limiters.find(hash, now, firstRate[i])
+		f.limiter[i] = l
+		if i == ofPartition {
+			f.weight = f.expected()
+		}
+		if l == nil || l.admit(f.weight, now, &f.probe[i]) {
+			continue
+		}
+		if err := g.wait(raw.Context(), l, f.weight, &f.probe[i]); err != nil {
+			for i, l := range f.limiter[:i] {
+				f.refund(i, l)
+			}
+			return err
+		}
+		now = g.clock()
+	}
+	f.sent = now
+	return nil
+}
+
+// identify computes the hashes. Requests that change tables, queues or containers use only the
+// account. A query of several partitions has a limit for its table.
+func (f *flight) identify(raw *http.Request) {
+	account := target.Account(raw)
+	f.hash[ofAccount] = maphash.String(f.g.seed, account)
+	f.hash[ofPartition] = 0
+	if f.request.Kind != target.Other {
+		key := f.request.Partition
+		if key == (target.Span{}) {
+			key = f.request.Resource
+		}
+		f.hash[ofPartition] = maphash.Bytes(f.g.seed, f.request.In(key)) ^ f.hash[ofAccount]
+	}
+}
+
+// expected returns the weight of the request as far as it is known before the reply: of a page,
+// the number of rows that earlier pages of the partition had.
+func (f *flight) expected() float64 {
+	l := f.limiter[ofPartition]
+	if l == nil || f.request.Entities > 0 || f.request.Kind != target.Query && f.request.Kind != target.Poll {
+		return float64(max(f.request.Entities, 1))
+	}
+	return max(l.page, 1)
+}
+
+// refund returns what a request was charged with that is not sent.
+func (f *flight) refund(i int, l *limiter) {
+	if l = l.still(f.hash[i]); l == nil {
+		return
+	}
+	if f.probe[i] {
+		l.probing = false
+	} else {
+		l.charge(-f.weight)
+	}
+	l.dispatch(f.g.clock())
+}
+
+// end adjusts the limits to the reply. It returns an error instead of a reply that azcore would
+// answer with a retry if the budget permits none.
+func (f *flight) end(resp *http.Response, err error) (*http.Response, error) {
+	g := f.g
+	r := readReply(resp, err)
+	g.mu.Lock()
+	now := g.clock()
+	refusing := -1 // the limit that refused the request
+	if r.busy {
+		if refusing = ofPartition; r.ofAccount || f.limiter[ofPartition] == nil {
+			refusing = ofAccount
+		}
+	}
+	for i, l := range f.limiter {
+		if l = l.still(f.hash[i]); l == nil {
+			continue
+		}
+		switch {
+		case i == refusing:
+			l.refused(now, f.sent, f.probe[i], r.after)
+		case r.answered && !r.busy:
+			l.accepted(now, f.sent, f.weight)
+			if f.request.Entities == 1 && f.request.Kind != target.Query {
+				l.observe(now-f.sent, now)
+			}
+		case f.probe[i]: // nothing is known: the next request is the probe
+			l.probing = false
+		}
+		l.dispatch(now)
+	}
+	denied := r.retriable && !g.budget.spend()
+	g.mu.Unlock()
+	if denied {
+		g.flights.Put(f)
+		return nil, deny(resp, err)
+	}
+	if err != nil || !g.pages.Wrap(f.request.Kind, resp, f) {
+		g.flights.Put(f)
+	}
+	return resp, err
+}
+
+// Page charges the rows of a page that were not expected, and ends the flight.
+func (f *flight) Page(rows, _ int64) {
+	g := f.g
+	g.mu.Lock()
+	now := g.clock()
+	for i, l := range f.limiter {
+		if l = l.still(f.hash[i]); l == nil {
+			continue
+		}
+		more := max(float64(rows), 1) - f.weight
+		if f.request.Entities == 0 {
+			l.page += (max(float64(rows), 1) - l.page) / 4
+		}
+		l.charge(more)
+		l.steps[l.step%stepsKept] += more
+		l.dispatch(now)
+	}
+	g.mu.Unlock()
+	g.flights.Put(f)
+}

@@ -1,0 +1,215 @@
+package govern
+
+import (
+	"math"
+	"time"
+)
+
+// The limit of a partition or of an account is a rate of entities per second, which requests
+// take from a bucket. It changes in steps of a tenth of a second.
+//
+// A limit that was never refused doubles in each step in which requests waited (slow start).
+// After a refusal it is a little less than what the service accepted, and grows in the shape
+// of RFC 9438 (CUBIC): in growTime to what was accepted, then slowly beyond, then faster.
+const (
+	stepTime  = 100 * time.Millisecond
+	stepsKept = 11                      // those that are part of the last second
+	backoff   = 0.95                    // of what was accepted
+	growTime  = 1200 * time.Millisecond // until that is reached again
+	burst     = 0.05                    // seconds of the rate that an unused limit permits immediately
+	minBurst  = 100                     // entities: a transaction need not wait for parts of it
+	minRate   = 10.0
+
+	firstPause = 25 * time.Millisecond // after a refusal without Retry-After
+	maxPause   = 200 * time.Millisecond
+	forget     = 30 * time.Second // after which a limit that is not reached is not known any more
+)
+
+// firstRate is the rate at which slow start begins.
+var firstRate = [limits]float64{ofPartition: 500, ofAccount: 5_000}
+
+// limiter is the limit of one partition or account. The mutex of the governor protects it.
+type limiter struct {
+	hash  uint64
+	uses  uint8   // see [limiters]
+	first float64 // rate
+	timer *time.Timer
+	queue [2]queue // foreground, background
+
+	rate   float64       // entities per second
+	tokens float64       // entities that may be sent now; negative after a larger request
+	at     time.Duration // of tokens
+
+	learned float64       // what was accepted before the last refusal; 0: never refused
+	age     time.Duration // for which the limit was reached since then
+	cut     time.Duration // when the rate was reduced
+	reached time.Duration // when a request waited for it
+	hungry  bool          // a request waited in this step
+
+	closed  bool          // since a refusal no request was accepted
+	probing bool          // the first request after it is sent
+	resume  time.Duration // when it may be sent
+	pause   time.Duration // after the next refusal
+
+	step           uint64             // the number of the present step
+	steps          [stepsKept]float64 // entities accepted in each of the last steps
+	page           float64            // rows of a page
+	fastest, usual float64            // latency in seconds: the lowest of late, and a mean
+}
+
+func (l *limiter) init(hash uint64, now time.Duration, first float64) {
+	*l = limiter{hash: hash, first: first, rate: first, at: now, reached: now, cut: now - time.Minute, pause: firstPause, page: 100,
+		timer: l.timer, step: uint64(now / stepTime)}
+	l.tokens = l.depth()
+}
+
+// still returns l if it is still the limiter for hash, else nil.
+func (l *limiter) still(hash uint64) *limiter {
+	if l == nil || l.hash != hash {
+		return nil
+	}
+	return l
+}
+
+func (l *limiter) depth() float64 { return max(l.rate*burst, minBurst) }
+
+// advance adds the tokens since it was called last, and ends the step. If the clock was set
+// back, the limit continues from there.
+func (l *limiter) advance(now time.Duration) {
+	passed := now - l.at
+	l.at = now
+	if passed < 0 {
+		l.cut, l.reached, l.resume = l.cut+passed, l.reached+passed, l.resume+passed
+	} else if !l.closed {
+		l.tokens = min(l.tokens+passed.Seconds()*l.rate, l.depth())
+	}
+	step := uint64(now / stepTime)
+	if step == l.step {
+		return
+	}
+	if l.hungry && !l.closed {
+		l.grow()
+	}
+	for n := l.step + 1; n <= step && n <= l.step+stepsKept; n++ {
+		l.steps[n%stepsKept] = 0
+	}
+	l.step = step
+	l.fastest = min(l.fastest*1.01, l.usual) // an old measurement counts less
+	if now-l.reached > forget {
+		l.learned, l.reached = 0, now
+		l.rate = max(l.first, min(l.rate, 2*l.throughput()))
+		l.tokens = min(l.tokens, l.depth())
+	}
+	l.hungry = l.waiting()
+}
+
+// grow raises the rate at the end of a step in which requests waited.
+func (l *limiter) grow() {
+	if l.learned == 0 {
+		l.rate *= 2
+		return
+	}
+	l.age += stepTime
+	late := (l.age - growTime).Seconds() / growTime.Seconds()
+	l.rate = max(l.rate, l.learned*(1+(1-backoff)*late*late*late))
+}
+
+// throughput returns the entities accepted in the last second: of the first step only the part
+// that is not longer ago.
+func (l *limiter) throughput() float64 {
+	part := float64(l.at%stepTime) / float64(stepTime)
+	sum := -part * l.steps[(l.step+1)%stepsKept]
+	for _, n := range l.steps {
+		sum += n
+	}
+	return max(sum, 0)
+}
+
+// admit takes weight tokens for a request that need not wait.
+func (l *limiter) admit(weight float64, now time.Duration, probe *bool) bool {
+	l.advance(now)
+	return !l.waiting() && l.take(weight, now, probe)
+}
+
+// take takes weight tokens. A request that is larger than what is left is sent as well: others
+// wait for longer. After a refusal, take admits one request.
+func (l *limiter) take(weight float64, now time.Duration, probe *bool) bool {
+	if l.closed {
+		if now < l.resume || l.probing {
+			return false
+		}
+		l.probing, *probe = true, true
+		return true
+	}
+	if l.tokens <= 0 {
+		return false
+	}
+	l.charge(weight)
+	return true
+}
+
+func (l *limiter) charge(weight float64) { l.tokens -= weight }
+
+// accepted counts what the service did.
+func (l *limiter) accepted(now, sent time.Duration, weight float64) {
+	l.advance(now)
+	l.steps[l.step%stepsKept] += weight
+	if l.closed && sent >= l.resume {
+		l.closed, l.probing, l.pause, l.tokens = false, false, firstPause, 0
+	}
+}
+
+// refused reduces the rate, unless the request was sent before the service could notice the
+// last reduction, and stops requests for a while.
+func (l *limiter) refused(now, sent time.Duration, probe bool, after time.Duration) {
+	l.advance(now)
+	l.uses = maxUses
+	switch {
+	case !l.closed && sent >= l.cut:
+		l.reduce(now)
+	case !probe && after == 0:
+		return // sent before the reduction
+	case probe:
+		l.pause = min(2*l.pause, maxPause)
+	}
+	l.closed, l.probing = true, l.probing && !probe
+	l.resume = max(l.resume, now+max(after, l.pause))
+	l.hungry = false
+}
+
+// reduce makes the rate less than what was accepted, but at most halves it. After slow start,
+// which may have gone far beyond, it halves the first rate at most.
+func (l *limiter) reduce(now time.Duration) {
+	least := l.rate / 2
+	if l.learned == 0 {
+		least = l.first / 2
+	}
+	l.learned = max(min(l.rate, max(l.throughput(), least)), minRate)
+	l.rate = l.learned * backoff
+	l.age, l.cut = 0, now
+}
+
+// observe reduces the rate if replies take much longer than they did: a partition server
+// becomes slow before it refuses requests. latency is of a request for one entity.
+func (l *limiter) observe(latency, now time.Duration) {
+	seconds := latency.Seconds()
+	if l.usual == 0 {
+		l.fastest, l.usual = seconds, seconds
+	}
+	l.usual += (seconds - l.usual) / 16
+	l.fastest = min(l.fastest, seconds)
+	if l.usual > 4*l.fastest+0.02 && now-l.cut > time.Second && (l.hungry || l.waiting()) {
+		l.reduce(now)
+	}
+}
+
+// untilFree returns how long a request waits that comes after ahead entities. It is an estimate
+// if requests are waiting or the limit is closed.
+func (l *limiter) untilFree(ahead float64, now time.Duration) time.Duration {
+	wait := time.Duration(max(ahead-l.tokens, 0) / l.rate * float64(time.Second))
+	if l.closed {
+		wait = time.Duration(ahead / l.rate * float64(time.Second))
+		wait += max(l.resume-now, 0)
+	}
+	return min(max(wait, 0), math.MaxInt64/4)
+}

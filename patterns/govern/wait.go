@@ -1,0 +1,130 @@
+package govern
+
+import (
+	"context"
+	"time"
+)
+
+// waiter is a request that waits for its turn. granted is closed under the mutex of the
+// governor, after the tokens were taken.
+type waiter struct {
+	weight     float64
+	probe      *bool
+	granted    chan struct{}
+	prev, next *waiter
+	queued     bool
+}
+
+// queue is a list of waiters in the order of their arrival.
+type queue struct {
+	first, last *waiter
+	weight      float64 // of all
+}
+
+func (q *queue) push(w *waiter) {
+	if w.prev, w.queued = q.last, true; w.prev != nil {
+		w.prev.next = w
+	} else {
+		q.first = w
+	}
+	q.last = w
+	q.weight += w.weight
+}
+
+func (q *queue) remove(w *waiter) {
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		q.first = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	} else {
+		q.last = w.prev
+	}
+	if q.weight -= w.weight; q.first == nil {
+		q.weight = 0 // without the errors of rounding
+	}
+	w.queued = false
+}
+
+func (l *limiter) waiting() bool { return l.queue[0].first != nil || l.queue[1].first != nil }
+
+// dispatch admits requests that wait, the foreground first, and sets the timer for the next.
+func (l *limiter) dispatch(now time.Duration) {
+	if !l.waiting() {
+		return
+	}
+	l.advance(now)
+	for i := range l.queue {
+		for q := &l.queue[i]; q.first != nil; {
+			w := q.first
+			if !l.take(w.weight, now, w.probe) {
+				l.schedule(now)
+				return
+			}
+			q.remove(w)
+			close(w.granted)
+		}
+	}
+}
+
+// schedule sets the timer to when the next request may be sent.
+func (l *limiter) schedule(now time.Duration) {
+	wait := l.untilFree(0, now)
+	if l.closed && l.probing {
+		return // its reply calls dispatch
+	}
+	l.timer.Reset(max(wait, time.Millisecond))
+}
+
+// wait waits until l admits a request of that weight, for at most as long as ctx permits. The
+// caller holds the mutex, which wait releases meanwhile.
+func (g *Governor) wait(ctx context.Context, l *limiter, weight float64, probe *bool) error {
+	now := g.clock()
+	q, ahead := &l.queue[0], l.queue[0].weight
+	if ctx.Value(backgroundKey{}) != nil {
+		q, ahead = &l.queue[1], ahead+l.queue[1].weight
+	}
+	var late <-chan time.Time
+	if deadline, ok := ctx.Deadline(); ok {
+		left, wait := time.Until(deadline)-margin, l.untilFree(ahead, now)
+		if left < wait || left <= 0 {
+			return waitError(wait, context.DeadlineExceeded)
+		}
+		timer := time.NewTimer(left)
+		defer timer.Stop()
+		late = timer.C
+	}
+	w := &waiter{weight: weight, probe: probe, granted: make(chan struct{})}
+	q.push(w)
+	l.reached = now
+	l.hungry = l.hungry || !l.closed
+	if l.timer == nil {
+		l.timer = time.AfterFunc(time.Hour, func() {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			l.dispatch(g.clock())
+		})
+	}
+	l.dispatch(now)
+	g.mu.Unlock()
+	var err error
+	select {
+	case <-w.granted:
+	case <-late:
+		err = context.DeadlineExceeded
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	g.mu.Lock()
+	if err == nil || !w.queued { // granted meanwhile
+		return nil
+	}
+	q.remove(w)
+	return waitError(l.untilFree(ahead, g.clock()), err)
+}
+
+// margin is how long before its deadline a request stops waiting. azcore replaces the errors of
+// requests whose deadline has passed.
+const margin = time.Millisecond
