@@ -36,6 +36,10 @@ type Rule struct {
 func All() []*Rule {
 	return []*Rule{
 		tableScan, orOfKeys, comparisons, literalType, injection, sysProps, badFilter,
+		emptyPage, pageError, firstPage,
+		lostUpdate, etagAny,
+		untyped, edmField, keyText, hotKey,
+		batch, retried, sasRange, clientPerCall, createPerCall, deleteFirst,
 	}
 }
 

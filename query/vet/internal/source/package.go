@@ -263,3 +263,6 @@ func (p *Package) HasLiteral(text string) bool {
 	}
 	return false
 }
+
+// Definition returns the identifier that declares obj in the package, or nil.
+func (p *Package) Definition(obj types.Object) *ast.Ident { return p.defs[obj] }

@@ -234,7 +234,7 @@ func isStringPointer(t types.Type) bool {
 
 // result evaluates a call of a function of the package that only returns an expression.
 func (ev *evaluator) result(call *ast.CallExpr) []Text {
-	fn, decl := ev.declOf(call)
+	fn, decl := ev.DeclOf(call)
 	if decl == nil || decl.Body == nil || len(decl.Body.List) != 1 || !isString(ev.TypeOf(call)) || len(ev.params) > 3 {
 		return hole(call)
 	}
@@ -257,8 +257,8 @@ func (ev *evaluator) result(call *ast.CallExpr) []Text {
 	return texts
 }
 
-// declOf returns the function that call calls and its declaration, if that is in the package.
-func (p *Package) declOf(call *ast.CallExpr) (*types.Func, *ast.FuncDecl) {
+// DeclOf returns the function that call calls and its declaration, if that is in the package.
+func (p *Package) DeclOf(call *ast.CallExpr) (*types.Func, *ast.FuncDecl) {
 	fn, ok := typeutil.Callee(p.Pass.TypesInfo, call).(*types.Func)
 	if !ok {
 		return nil, nil

@@ -209,9 +209,14 @@ func (p *Package) deriveAssign(n *ast.AssignStmt, derived map[types.Object]bool)
 
 func (p *Package) derive(derived map[types.Object]bool, left ...ast.Expr) {
 	for _, e := range left {
-		if obj := p.Object(root(e)); obj != nil && !isError(obj.Type()) {
-			derived[obj] = true
+		obj := p.Object(root(e))
+		if obj == nil || isError(obj.Type()) {
+			continue
 		}
+		if _, isParam := p.parents[p.defs[obj]].(*ast.Field); isParam && p.Object(e) == nil {
+			continue // a field of the receiver or of an argument does not make all of it depend on vars
+		}
+		derived[obj] = true
 	}
 }
 
