@@ -18,7 +18,7 @@ var keyText = &Rule{Name: "keytext", Severity: Warning, Fixes: true, run: func(c
 				}
 				switch now := c.localTime(part.Hole, 0); {
 				case c.isInput(part.Hole, 0):
-					c.report(part.Hole, "input is used in a key without encoding: keys must not contain / \\ # ? and control characters, and are at most 512 characters long (azpatterns: keys.Escape)")
+					c.report(k.expr, "input is used in a key without encoding: keys must not contain / \\ # ? and control characters, and are at most 512 characters long (azpatterns: keys.Escape)")
 				case now != nil:
 					c.report(now, "a key made of local time changes its order with the time zone; use UTC (azpatterns: keys.Ticks)", fix("use UTC", insert(now.End(), ".UTC()")))
 				case k.written && !k.partition && c.unpadded(part):

@@ -7,13 +7,18 @@ import (
 	"strings"
 )
 
-// Parent returns the node that contains n.
-func (p *Package) Parent(n ast.Node) ast.Node { return p.parents[n] }
+// Parent returns the node that contains n. n may be a *Call.
+func (p *Package) Parent(n ast.Node) ast.Node {
+	if call, ok := n.(*Call); ok {
+		n = call.CallExpr
+	}
+	return p.parents[n]
+}
 
 // Ancestors returns the nodes around n, from the inside to the outside.
 func (p *Package) Ancestors(n ast.Node) func(yield func(ast.Node) bool) {
 	return func(yield func(ast.Node) bool) {
-		for n = p.parents[n]; n != nil; n = p.parents[n] {
+		for n = p.Parent(n); n != nil; n = p.parents[n] {
 			if !yield(n) {
 				return
 			}
@@ -63,7 +68,7 @@ func (p *Package) Loop(n ast.Node) ast.Stmt {
 // Statement returns the innermost statement that contains n and is an element of a list of statements, with that list
 // and its index.
 func (p *Package) Statement(n ast.Node) (list []ast.Stmt, index int) {
-	for ; n != nil; n = p.parents[n] {
+	for ; n != nil; n = p.Parent(n) {
 		s, ok := n.(ast.Stmt)
 		if !ok {
 			continue
