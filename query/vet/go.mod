@@ -6,6 +6,7 @@ require (
 	github.com/Azure/azure-sdk-for-go/sdk/data/aztables v1.4.1
 	github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue v1.0.1
 	github.com/azpatterns/azpatterns v0.0.0
+	github.com/golangci/plugin-module-register v0.1.2
 	golang.org/x/tools v0.52.0
 )
 

@@ -39,7 +39,7 @@ func (c *check) marshalledAs(entity ast.Expr, f func(value ast.Expr)) {
 
 // literals calls f for each composite literal, if the package uses aztables.
 func (c *check) literals(f func(*ast.CompositeLit)) {
-	if len(c.Calls) == 0 {
+	if !c.Uses {
 		return
 	}
 	for _, file := range c.pass.Files {

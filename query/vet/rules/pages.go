@@ -22,7 +22,7 @@ type nextPage struct {
 
 // nextPages returns the calls of NextPage.
 func (c *check) nextPages() []nextPage {
-	if len(c.Calls) == 0 {
+	if !c.Uses {
 		return nil
 	}
 	var all []nextPage

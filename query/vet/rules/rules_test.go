@@ -39,3 +39,12 @@ func TestEachRuleReportsExactlyTheMarkedLines(t *testing.T) {
 	}
 	analysistest.RunWithSuggestedFixes(t, "..", suite(), corpora...)
 }
+
+func read(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

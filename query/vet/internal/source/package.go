@@ -31,6 +31,7 @@ var Analyzer = &analysis.Analyzer{
 // Package is not changed after it is read, so it may be used concurrently.
 type Package struct {
 	Pass    *analysis.Pass
+	Uses    bool      // whether the package imports aztables or azqueue
 	Calls   []*Call   // of aztables and azqueue, in the order of the source
 	Filters []*Filter // of entities
 
@@ -57,11 +58,10 @@ func read(pass *analysis.Pass) *Package {
 		decls:   map[*types.Func]*ast.FuncDecl{},
 		callers: map[*types.Func][]*ast.CallExpr{},
 	}
-	used := false
 	for _, imported := range pass.Pkg.Imports() {
-		used = used || pathOf(imported) != ""
+		p.Uses = p.Uses || pathOf(imported) != ""
 	}
-	if !used {
+	if !p.Uses {
 		return p
 	}
 	for _, file := range pass.Files {
