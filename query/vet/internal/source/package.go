@@ -24,7 +24,7 @@ var Analyzer = &analysis.Analyzer{
 	Name:       "azsource",
 	Doc:        "read the calls of aztables and azqueue",
 	ResultType: reflect.TypeFor[*Package](),
-	Run:        func(pass *analysis.Pass) (any, error) { return read(pass), nil },
+	Run:        func(pass *analysis.Pass) (any, error) { return Read(pass, false), nil },
 }
 
 // A Package is the code to check. A package that imports neither aztables nor azqueue has no calls and no filters. A
@@ -50,9 +50,11 @@ type Call struct {
 	Recv ast.Expr // nil for a function
 }
 
-func read(pass *analysis.Pass) *Package {
+// Read reads the package of pass. If it imports neither aztables nor azqueue, it is read only if foreign is set.
+func Read(pass *analysis.Pass, foreign bool) *Package {
 	p := &Package{
 		Pass:    pass,
+		Uses:    foreign,
 		parents: map[ast.Node]ast.Node{},
 		defs:    map[types.Object]*ast.Ident{},
 		decls:   map[*types.Func]*ast.FuncDecl{},
