@@ -122,8 +122,11 @@ func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
 	case *ast.ReturnStmt:
 		results := c.resultsOf(p.fn)
 		n := results.Len()
-		if n > 0 && len(last.Results) == n && isError(results.At(n-1).Type()) && c.IsNil(last.Results[n-1]) {
-			c.report(s.Cond, end, replace("return the error", last.Results[n-1].Pos(), last.Results[n-1].End(), p.err.Name()))
+		if n == 0 || len(last.Results) != n || !isError(results.At(n-1).Type()) {
+			return
+		}
+		if e := last.Results[n-1]; c.IsNil(e) || isEnd(e) {
+			c.report(s.Cond, end, replace("return the error", e.Pos(), e.End(), p.err.Name()))
 		}
 	case *ast.ExprStmt:
 		if call, ok := last.X.(*ast.CallExpr); ok && c.Logs(call) && !source.Terminates(s.Body.List) {
@@ -149,6 +152,13 @@ func (c *check) returnFix(p nextPage, s *ast.BranchStmt) []analysis.SuggestedFix
 	}
 	values = append(values, p.err.Name())
 	return []analysis.SuggestedFix{replace("return the error", s.Pos(), s.End(), "return "+strings.Join(values, ", "))}
+}
+
+// isEnd reports whether an error is a sentinel for the end, such as io.EOF.
+func isEnd(e ast.Expr) bool {
+	text := types.ExprString(e)
+	name := text[strings.LastIndex(text, ".")+1:]
+	return strings.Contains(name, "EOF") || strings.Contains(name, "End") || strings.Contains(name, "Done")
 }
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }

@@ -33,10 +33,8 @@ var retried = &Rule{Name: "retried", Severity: Error, run: func(c *check) {
 		}
 		c.tests(stmt, vars[1], status, func(test ast.Node, body []ast.Stmt, refused bool) {
 			switch {
-			case status.status == changed.status:
-				if c.changesAgain(call, test) {
-					c.report(test, "the SDK repeats a request whose reply is lost, so 412 can mean that this change was made already; the loop then makes it twice (azpatterns: Table.Update finds out)")
-				}
+			case status == changed && c.changesAgain(call, test):
+				c.report(test, "the SDK repeats a request whose reply is lost, so 412 can mean that this change was made already; the loop then makes it twice (azpatterns: Table.Update finds out)")
 			case refused && c.refuses(body):
 				c.report(test, "the SDK repeats a request whose reply is lost, so this error can mean that the request itself succeeded; read the entity and compare before reporting a refusal (azpatterns: Table."+status.method+" finds out)")
 			}
@@ -132,12 +130,17 @@ func (c *check) asTargets(s ast.Node, err types.Object) map[types.Object]bool {
 	return vars
 }
 
-// names reports whether e contains the status or the code of a refusal.
-func (c *check) names(e ast.Expr, r refusal) bool {
+// names reports whether a condition, or a function of the package that it calls, contains the status or the code of a refusal.
+func (c *check) names(e ast.Node, r refusal) bool {
+	_, isCondition := e.(ast.Expr)
 	return source.Any(e, func(n ast.Node) bool {
 		x, ok := n.(ast.Expr)
 		if !ok {
 			return false
+		}
+		if call, isCall := n.(*ast.CallExpr); isCall && isCondition && len(call.Args) == 1 { // such as isConflict(err)
+			_, decl := c.DeclOf(call)
+			return decl != nil && decl.Body != nil && c.names(decl.Body, r)
 		}
 		v := c.Const(x)
 		switch {

@@ -3,6 +3,7 @@ package pageerror
 import (
 	"context"
 	"errors"
+	"io"
 	"log"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -32,6 +33,19 @@ func returnsNil(ctx context.Context, table *aztables.Client) (rows [][]byte, err
 		rows = append(rows, page.Entities...)
 	}
 	return rows, nil
+}
+
+func returnsEnd(ctx context.Context, table *aztables.Client) (rows [][]byte, err error) {
+	pager := table.NewListEntitiesPager(nil)
+	for pager.More() {
+		page, err := pager.NextPage(ctx)
+		if err != nil { // want `an error is treated as the end`
+			log.Print(err)
+			return nil, io.EOF
+		}
+		rows = append(rows, page.Entities...)
+	}
+	return rows, io.EOF
 }
 
 func repeats(ctx context.Context, table *aztables.Client) (rows [][]byte) {

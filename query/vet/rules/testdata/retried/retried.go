@@ -119,3 +119,24 @@ func set(ctx context.Context, table *aztables.Client) error {
 		}
 	}
 }
+
+func isConflict(err error) bool { return is(err, http.StatusConflict) }
+
+func helped(ctx context.Context, table *aztables.Client, body []byte) error {
+	if _, err := table.AddEntity(ctx, body, nil); isConflict(err) { // want `this error can mean`
+		return errExists
+	}
+	_, err := table.AddEntity(ctx, body, nil)
+	if isConflict(err) {
+		_, err = table.UpsertEntity(ctx, body, nil)
+	}
+	return err
+}
+
+func replace(ctx context.Context, table *aztables.Client, body []byte, etag azcore.ETag) error {
+	_, err := table.UpdateEntity(ctx, body, &aztables.UpdateEntityOptions{IfMatch: &etag})
+	if is(err, 412) { // want `Table.Update finds out`
+		return errors.New("changed by another")
+	}
+	return err
+}
