@@ -3,6 +3,8 @@ package rules
 import (
 	"go/ast"
 	"go/types"
+	"slices"
+	"strings"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
@@ -16,7 +18,7 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 		message := c.Object(source.Root(call.Arg(1)))
 		list, i := c.Statement(call)
 		body, _ := c.Body(call)
-		if message == nil || i < 0 || c.deferred(call) {
+		if message == nil || i < 0 || c.deferred(call) || !strings.Contains(message.Type().String(), "Dequeue") {
 			continue
 		}
 		derived := c.Derived(body, message)
@@ -55,15 +57,22 @@ func (c *check) worksOn(list []ast.Stmt, deletion *source.Call, derived map[type
 			case "encoding/json", "encoding/base64", "encoding/xml", "fmt", "strings", "strconv", "errors", source.Queues:
 				return false
 			}
-			for _, arg := range call.Args {
-				if c.MentionsAny(arg, derived) {
-					return true
-				}
-			}
-			return false
+			return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return c.hasContent(arg, derived) })
 		}) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasContent reports whether an argument has the content of a message, not only its identifiers and times.
+func (c *check) hasContent(arg ast.Expr, derived map[types.Object]bool) bool {
+	return source.Any(arg, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok || !derived[c.pass.TypesInfo.ObjectOf(id)] {
+			return false
+		}
+		sel, ok := c.Parent(id).(*ast.SelectorExpr)
+		return !ok || !strings.HasSuffix(sel.Sel.Name, "Time") && !slices.Contains([]string{"MessageID", "PopReceipt", "DequeueCount", "TimeNextVisible"}, sel.Sel.Name)
+	})
 }

@@ -29,7 +29,11 @@ func (c *check) onlyOnce(p nextPage, pager *ast.Ident) bool {
 	obj := c.Object(pager)
 	defining, _ := c.Body(p.call)
 	if created, ok := c.Value(pager).(*ast.CallExpr); ok {
-		if body, _ := c.Body(created); body != defining || c.Loop(created) != c.Loop(p.call) && !c.leavesAlways(c.Loop(p.call)) {
+		outer := c.Loop(created)
+		if f, ok := outer.(*ast.ForStmt); ok && f.Init != nil && f.Init.Pos() <= created.Pos() && created.End() <= f.Init.End() {
+			outer = c.Loop(f) // for pager := …; pager.More(); { … }
+		}
+		if body, _ := c.Body(created); body != defining || outer != c.Loop(p.call) && !c.leavesAlways(c.Loop(p.call)) {
 			return false
 		}
 	}

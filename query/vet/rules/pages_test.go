@@ -66,13 +66,15 @@ func TestEachPageHasAWrongProgramThatIsReportedAndACorrectOneThatIsNot(t *testin
 	files := map[string]string{}
 	for _, r := range All() {
 		page := r.Page()
-		programs := strings.Split(page, "```")
-		if !strings.HasPrefix(page, "# "+r.Name+": ") || len(programs) != 5 || !strings.HasPrefix(r.Source(), "https://") {
+		_, programs, _ := strings.Cut(page, "\nWrong:\n")
+		wrong, correct, found := strings.Cut(programs, "\nCorrect:\n")
+		if !strings.HasPrefix(page, "# "+r.Name+": ") || !found || !strings.HasPrefix(r.Source(), "https://") {
 			t.Fatalf("the page of %s lacks its title, a program, or the source:\n%s", r.Name, page)
 		}
-		for i, kind := range []string{"wrong", "correct"} {
+		correct, _, _ = strings.Cut(correct, "\nSource: ")
+		for kind, body := range map[string]string{"wrong": wrong, "correct": correct} {
 			name := r.Name + kind
-			files["testdata/"+name+"/"+name+".go"] = program(name, strings.TrimPrefix(programs[2*i+1], "go\n"))
+			files["testdata/"+name+"/"+name+".go"] = program(name, body)
 		}
 	}
 	found := findings(t, files)

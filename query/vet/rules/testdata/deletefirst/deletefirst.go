@@ -50,6 +50,9 @@ func fine(ctx context.Context, queue *azqueue.QueueClient) error {
 			return err
 		}
 		log.Print("done ", j.ID)
+		report(*m.DequeueCount)
 	}
 	return nil
 }
+
+func report(int64) {}

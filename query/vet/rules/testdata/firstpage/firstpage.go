@@ -47,6 +47,12 @@ func fine(ctx context.Context, table *aztables.Client, token *string) (aztables.
 			break
 		}
 	}
+	for again := table.NewListEntitiesPager(nil); again.More(); {
+		page, err := again.NextPage(ctx)
+		if err != nil || len(page.Entities) > 100 {
+			return aztables.ListEntitiesResponse{}, err
+		}
+	}
 	whole := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token})
 	return whole.NextPage(ctx)
 }
