@@ -3,6 +3,7 @@ package rules
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
@@ -81,12 +82,7 @@ func (c *check) mayHaveQuote(e ast.Expr, depth int) bool {
 		return c.callMayHaveQuote(e, depth)
 	case *ast.Ident:
 		if args, ok := c.Arguments(e); ok {
-			for _, arg := range args {
-				if c.mayHaveQuote(arg, depth+1) {
-					return true
-				}
-			}
-			return false
+			return c.anyQuote(args, depth)
 		}
 		if value := c.Value(e); value != nil && value != ast.Expr(e) {
 			return c.mayHaveQuote(value, depth+1)
@@ -96,6 +92,14 @@ func (c *check) mayHaveQuote(e ast.Expr, depth int) bool {
 		return c.mayHaveQuote(e.X, depth+1) || c.mayHaveQuote(e.Y, depth+1)
 	}
 	return true
+}
+
+// anyQuote reports whether one of the expressions can contain a quote. The constants among them are formats and separators.
+func (c *check) anyQuote(args []ast.Expr, depth int) bool {
+	return slices.ContainsFunc(args, func(arg ast.Expr) bool {
+		_, isConst := c.ConstText(arg)
+		return !isConst && c.mayHaveQuote(arg, depth+1)
+	})
 }
 
 func (c *check) callMayHaveQuote(call *ast.CallExpr, depth int) bool {
@@ -108,16 +112,9 @@ func (c *check) callMayHaveQuote(call *ast.CallExpr, depth int) bool {
 		if name == "ReplaceAll" || name == "Replace" {
 			return !strings.Contains(types.ExprString(call.Args[1]), "'")
 		}
-		if name == "Replacer.Replace" {
-			return false
-		}
-	case "fmt":
-		for _, arg := range call.Args {
-			if _, isFormat := c.ConstText(arg); !isFormat && c.mayHaveQuote(arg, depth+1) {
-				return true
-			}
-		}
-		return false
+		return name != "Replacer.Replace" && c.anyQuote(call.Args, depth)
+	case "fmt", "path":
+		return c.anyQuote(call.Args, depth)
 	case "strconv", "time", "encoding/hex", "encoding/base64", "encoding/base32", "net/url", "github.com/google/uuid", "github.com/gofrs/uuid":
 		return false
 	}
@@ -125,14 +122,6 @@ func (c *check) callMayHaveQuote(call *ast.CallExpr, depth int) bool {
 		if strings.Contains(strings.ToLower(name), word) {
 			return false
 		}
-	}
-	if path == "strings" || path == "path" {
-		for _, arg := range call.Args {
-			if c.mayHaveQuote(arg, depth+1) {
-				return true
-			}
-		}
-		return false
 	}
 	return name != "" && !c.formatsTime(call)
 }

@@ -6,14 +6,12 @@ import (
 	"reflect"
 	"strings"
 
-	"golang.org/x/tools/go/analysis"
-
 	"github.com/azpatterns/azpatterns/query"
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
 
 // literalType reports literals whose type no stored value of the property has.
-var literalType = &Rule{Name: "literaltype", Severity: Error, Fixes: true, run: func(c *check) {
+var literalType = &Rule{Name: "literaltype", Severity: Error, run: func(c *check) {
 	schema := c.schema()
 	c.plans(func(e ast.Expr, plans []plan) {
 		for _, p := range plans {
@@ -21,32 +19,12 @@ var literalType = &Rule{Name: "literaltype", Severity: Error, Fixes: true, run: 
 				if w.Code != query.WarnTypeMismatch && w.Code != query.WarnInt64WithoutL {
 					continue
 				}
-				name := w.Property
-				c.report(e, name+": "+w.Problem+": "+p.text, c.typeFix(e, name, p.value)...)
+				c.report(e, w.Property+": "+w.Problem+": "+p.text)
 				return
 			}
 		}
 	})
 }}
-
-// typeFix adds datetime before the literal that Timestamp is compared with.
-func (c *check) typeFix(e ast.Expr, name string, v source.Value) []analysis.SuggestedFix {
-	if name != "Timestamp" {
-		return nil
-	}
-	for _, part := range v.Parts {
-		for _, op := range []string{"ge", "gt", "le", "lt", "eq"} {
-			want := name + " " + op + " '"
-			if part.Hole != nil || !strings.Contains(part.Text, want) {
-				continue
-			}
-			if pos, end, ok := source.LiteralOf(part.From, want); ok {
-				return []analysis.SuggestedFix{replace("compare with a DateTime", pos, end, name+" "+op+" datetime'")}
-			}
-		}
-	}
-	return nil
-}
 
 // schema returns the types of the properties that are certain: the keys, and the fields that all entity structs of the
 // package store with the same type. A property of which nothing is certain is missing.

@@ -74,16 +74,14 @@ func (c *check) named(p nextPage) bool {
 }
 
 func (c *check) resultsOf(fn ast.Node) *types.Tuple {
-	var t types.Type
+	var name ast.Expr
 	switch fn := fn.(type) {
 	case *ast.FuncDecl:
-		if obj := c.pass.TypesInfo.Defs[fn.Name]; obj != nil {
-			t = obj.Type()
-		}
+		name = fn.Name
 	case *ast.FuncLit:
-		t = c.TypeOf(fn)
+		name = fn
 	}
-	if signature, ok := t.(*types.Signature); ok {
+	if signature, ok := c.TypeOf(name).(*types.Signature); ok {
 		return signature.Results()
 	}
 	return nil

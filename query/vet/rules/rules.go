@@ -24,7 +24,7 @@ const (
 	Warning  Severity = "warning"  // slow, expensive, or wrong under conditions that the code does not show
 )
 
-// A Rule finds one kind of mistake.
+// A Rule finds one kind of mistake. It is immutable and safe for concurrent use.
 type Rule struct {
 	Name     string
 	Severity Severity
@@ -163,17 +163,6 @@ func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.T
 		}
 	}
 	return name, []analysis.TextEdit{insert(file.Name.End(), "\n\nimport \""+path+"\"")}, true
-}
-
-// text returns the source of n, for fixes that move code.
-func (c *check) text(n ast.Node) string {
-	file := c.pass.Fset.File(n.Pos())
-	content, err := c.pass.ReadFile(file.Name())
-	from, to := file.Offset(n.Pos()), file.Offset(n.End())
-	if err != nil || from > to || to > len(content) {
-		return ""
-	}
-	return string(content[from:to])
 }
 
 // hasNumber reports whether the function around n contains a constant from least to most, which may be a limit.

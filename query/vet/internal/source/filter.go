@@ -18,7 +18,8 @@ type Filter struct {
 	Values []Value
 }
 
-// A Value is one of the texts that a filter can have.
+// A Value is one of the texts that a filter can have. Like the package that contains it, it is not changed and may be used
+// concurrently.
 type Value struct {
 	Text
 	Slots []Slot // one for each part
@@ -95,7 +96,7 @@ func (p *Package) addFilter(e ast.Expr, f Filter, seen map[ast.Expr]bool, depth 
 
 // param returns the function whose parameter e names, and the index of the parameter.
 func (p *Package) param(e ast.Expr) (*types.Func, int) {
-	obj := p.Object(root(e))
+	obj := p.Object(Root(e))
 	if obj == nil || p.defs[obj] == nil {
 		return nil, 0
 	}

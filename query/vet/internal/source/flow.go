@@ -246,7 +246,7 @@ func (f *flow) declare(s *ast.DeclStmt, in []Text) []Text {
 // write appends what a call writes into a builder.
 func (f *flow) write(call *ast.CallExpr, in []Text) []Text {
 	path, name := f.ev.Callee(call)
-	if path == "fmt" && name == "Fprintf" && len(call.Args) > 1 && f.ev.Object(root(call.Args[0])) == f.v {
+	if path == "fmt" && name == "Fprintf" && len(call.Args) > 1 && f.ev.Object(Root(call.Args[0])) == f.v {
 		f.changes++
 		return join(in, f.ev.format(call.Args[1], call.Args[2:]))
 	}

@@ -43,6 +43,7 @@ type Package struct {
 }
 
 // A Call is a call of a method or function of aztables or azqueue, or of an interface of the program with such a method.
+// Like the package that contains it, it is not changed and may be used concurrently.
 type Call struct {
 	*ast.CallExpr
 	Path string // Tables or Queues

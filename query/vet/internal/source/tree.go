@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"reflect"
 	"strings"
 )
 
@@ -115,38 +116,23 @@ func (p *Package) Results(call *ast.CallExpr) (vars []types.Object, stmt *ast.As
 	return vars, stmt, true
 }
 
-// Mentions reports whether n contains one of the variables.
-func (p *Package) Mentions(n ast.Node, vars ...types.Object) bool {
-	if n == nil || isNilNode(n) {
-		return false
-	}
-	found := false
-	ast.Inspect(n, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && !found {
-			obj := p.Pass.TypesInfo.ObjectOf(id)
-			for _, v := range vars {
-				found = found || v != nil && obj == v
-			}
-		}
-		return !found
-	})
-	return found
+// Mentions reports whether n contains the variable.
+func (p *Package) Mentions(n ast.Node, v types.Object) bool {
+	return p.MentionsAny(n, map[types.Object]bool{v: true})
 }
 
-func isNilNode(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.BlockStmt:
-		return n == nil
-	case *ast.FuncDecl:
-		return n == nil
-	}
-	return false
+// MentionsAny reports whether n contains one of the variables.
+func (p *Package) MentionsAny(n ast.Node, vars map[types.Object]bool) bool {
+	return Any(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		return ok && vars[p.Pass.TypesInfo.ObjectOf(id)]
+	})
 }
 
 // Inspect calls f for the nodes in n, in the order of the source. If f returns false, the children are skipped. A nil
 // n has no nodes.
 func Inspect(n ast.Node, f func(ast.Node) bool) {
-	if n == nil || isNilNode(n) {
+	if n == nil || reflect.ValueOf(n).IsNil() {
 		return
 	}
 	ast.Inspect(n, func(n ast.Node) bool { return n != nil && f(n) })
@@ -178,11 +164,11 @@ func (p *Package) Derived(body ast.Node, vars ...types.Object) map[types.Object]
 			case *ast.AssignStmt:
 				p.deriveAssign(n, derived)
 			case *ast.RangeStmt:
-				if p.mentionsAny(n.X, derived) {
+				if p.MentionsAny(n.X, derived) {
 					p.derive(derived, n.Key, n.Value)
 				}
 			case *ast.CallExpr:
-				if p.mentionsAny(n, derived) {
+				if p.MentionsAny(n, derived) {
 					for _, arg := range n.Args {
 						if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok && u.Op == token.AND {
 							p.derive(derived, u.X)
@@ -201,7 +187,7 @@ func (p *Package) Derived(body ast.Node, vars ...types.Object) map[types.Object]
 
 func (p *Package) deriveAssign(n *ast.AssignStmt, derived map[types.Object]bool) {
 	for i, right := range n.Rhs {
-		if !p.mentionsAny(right, derived) {
+		if !p.MentionsAny(right, derived) {
 			continue
 		}
 		if len(n.Lhs) == len(n.Rhs) {
@@ -214,7 +200,7 @@ func (p *Package) deriveAssign(n *ast.AssignStmt, derived map[types.Object]bool)
 
 func (p *Package) derive(derived map[types.Object]bool, left ...ast.Expr) {
 	for _, e := range left {
-		obj := p.Object(root(e))
+		obj := p.Object(Root(e))
 		if obj == nil || isError(obj.Type()) {
 			continue
 		}
@@ -227,20 +213,8 @@ func (p *Package) derive(derived map[types.Object]bool, left ...ast.Expr) {
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 
-func (p *Package) mentionsAny(n ast.Node, vars map[types.Object]bool) bool {
-	return Any(n, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		return ok && vars[p.Pass.TypesInfo.ObjectOf(id)]
-	})
-}
-
-// MentionsAny reports whether n contains one of the variables.
-func (p *Package) MentionsAny(n ast.Node, vars map[types.Object]bool) bool {
-	return n != nil && p.mentionsAny(n, vars)
-}
-
-// root returns x of x.f, x[i], *x and &x.
-func root(e ast.Expr) ast.Expr {
+// Root returns x of x.f, x[i], *x and &x.
+func Root(e ast.Expr) ast.Expr {
 	for e != nil {
 		switch x := ast.Unparen(e).(type) {
 		case *ast.SelectorExpr:
@@ -257,9 +231,6 @@ func root(e ast.Expr) ast.Expr {
 	}
 	return nil
 }
-
-// Root returns x of x.f, x[i], *x and &x.
-func Root(e ast.Expr) ast.Expr { return root(e) }
 
 // Literal returns the composite literal that e is, points to, or was set to by the only assignment of a variable.
 func (p *Package) Literal(e ast.Expr) *ast.CompositeLit {

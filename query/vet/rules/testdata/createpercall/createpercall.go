@@ -7,19 +7,19 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-type Store struct{ table *aztables.Client }
+type store struct{ table *aztables.Client }
 
-func (s *Store) Put(ctx context.Context, body []byte) error {
+func (s *store) Put(ctx context.Context, body []byte) error {
 	s.table.CreateTable(ctx, nil) // want `the table is created on each call.*createpercall, warning`
 	_, err := s.table.UpsertEntity(ctx, body, nil)
 	return err
 }
 
-func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.table.CreateTable(r.Context(), nil) // want `the table is created on each call`
 }
 
-func (s *Store) Init(ctx context.Context, body []byte) error {
+func (s *store) Init(ctx context.Context, body []byte) error {
 	if _, err := s.table.CreateTable(ctx, nil); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (s *Store) Init(ctx context.Context, body []byte) error {
 	return err
 }
 
-func (s *Store) Save(ctx context.Context, body []byte) error {
+func (s *store) Save(ctx context.Context, body []byte) error {
 	_, err := s.table.UpsertEntity(ctx, body, nil)
 	if err != nil {
 		s.table.CreateTable(ctx, nil)

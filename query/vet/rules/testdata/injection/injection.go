@@ -20,20 +20,20 @@ type id [16]byte
 
 func (id) String() string { return "" }
 
-type Store struct {
+type store struct {
 	Table *aztables.Client
 	name  string
 }
 
-func (s *Store) list(filter string) {
+func (s *store) list(filter string) {
 	s.Table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter})
 }
 
-func (s *Store) Formatted(pk, name string) {
+func (s *store) Formatted(pk, name string) {
 	s.list(fmt.Sprintf("PartitionKey eq '%s' and Name eq '%v'", pk, name)) // want `a quote in this value ends the string` `a quote in this value`
 }
 
-func (s *Store) Joined(pk string) {
+func (s *store) Joined(pk string) {
 	filter := "PartitionKey eq '" + pk + "'"  // want `a quote in this value.*injection, security`
 	filter += " and Name eq '" + s.name + "'" // want `a quote in this value`
 	options := &aztables.ListEntitiesOptions{}
@@ -41,7 +41,7 @@ func (s *Store) Joined(pk string) {
 	s.Table.NewListEntitiesPager(options)
 }
 
-func (s *Store) Bare(pk, age string) {
+func (s *store) Bare(pk, age string) {
 	s.list("PartitionKey eq 'a' and Age gt " + age)                                                                          // want `compared in the filter without quotes`
 	new(aztables.ServiceClient).NewListTablesPager(&aztables.ListTablesOptions{Filter: to.Ptr("TableName eq '" + pk + "'")}) // want `a quote in this value`
 }
@@ -50,12 +50,12 @@ func partition(pk string) string { return fmt.Sprintf("PartitionKey eq '%s'", pk
 
 func escapeOData(s string) string { return s }
 
-func (s *Store) Called(pk string) {
+func (s *store) Called(pk string) {
 	s.list(partition(pk))     // want `a quote in this value`
 	s.list(partition("west")) // a constant
 }
 
-func (s *Store) Fine(n int, when time.Time, k kind, id id, clause, pk string) {
+func (s *store) Fine(n int, when time.Time, k kind, id id, clause, pk string) {
 	s.list(fmt.Sprintf("PartitionKey eq '%d' and Size eq '%s' and Id eq '%s'", n, k, id))
 	s.list("PartitionKey eq '" + strconv.Itoa(n) + "' and Timestamp gt datetime'" + when.UTC().Format(time.RFC3339) + "'")
 	s.list("PartitionKey eq '" + escapeOData(pk) + "'")
@@ -67,6 +67,6 @@ func (s *Store) Fine(n int, when time.Time, k kind, id id, clause, pk string) {
 	s.internal("b")
 }
 
-func (s *Store) internal(pk string) {
+func (s *store) internal(pk string) {
 	s.list("PartitionKey eq '" + pk + "'") // all callers pass constants
 }
