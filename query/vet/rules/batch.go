@@ -95,10 +95,8 @@ func (c *check) count(e ast.Expr) int64 {
 			return n
 		}
 	}
-	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && len(call.Args) == 1 {
-		if fun, ok := call.Fun.(*ast.Ident); ok && fun.Name == "len" {
-			return c.elements(call.Args[0])
-		}
+	if x := lenOf(e); x != nil {
+		return c.elements(x)
 	}
 	return 0
 }
@@ -127,25 +125,15 @@ func (c *check) elements(e ast.Expr) int64 {
 func (c *check) limits(actions *ast.Ident, loop ast.Stmt) bool {
 	body, _ := c.Body(loop)
 	obj := c.Object(actions)
+	over, isRange := loop.(*ast.RangeStmt)
 	return c.hasNumber(loop, 2, maxBatch+1) || source.Any(body, func(n ast.Node) bool {
 		b, ok := n.(*ast.BinaryExpr)
-		if !ok {
-			return false
-		}
-		return source.Any(b, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) != 1 {
-				return false
-			}
-			fun, ok := call.Fun.(*ast.Ident)
-			return ok && fun.Name == "len" && (c.Object(call.Args[0]) == obj && c.Const(b.Y) == nil || loopsOver(loop, call.Args[0]) && c.Const(b.Y) == nil)
+		return ok && c.Const(b.Y) == nil && source.Any(b, func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			x := lenOf(e)
+			return ok && x != nil && (c.Object(x) == obj || isRange && c.Same(x, over.X))
 		})
 	})
-}
-
-func loopsOver(loop ast.Stmt, e ast.Expr) bool {
-	r, ok := loop.(*ast.RangeStmt)
-	return ok && types.ExprString(r.X) == types.ExprString(e)
 }
 
 // spans reports whether the loop builds entities whose partition key is made of the counter of the loop.

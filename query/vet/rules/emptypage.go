@@ -48,11 +48,10 @@ func (c *check) isEmptyTest(p nextPage, cond ast.Expr) bool {
 	if !ok || b.Op != token.EQL && b.Op != token.LSS {
 		return false
 	}
-	call, ok := ast.Unparen(b.X).(*ast.CallExpr)
-	if !ok || len(call.Args) != 1 || c.Const(b.Y) == nil {
+	x := lenOf(b.X)
+	if x == nil || c.Const(b.Y) == nil || !c.rows(p, x) {
 		return false
 	}
-	fun, ok := call.Fun.(*ast.Ident)
 	limit := c.Const(b.Y).ExactString()
-	return ok && fun.Name == "len" && c.rows(p, call.Args[0]) && (b.Op == token.EQL && limit == "0" || b.Op == token.LSS && limit == "1")
+	return b.Op == token.EQL && limit == "0" || b.Op == token.LSS && limit == "1"
 }

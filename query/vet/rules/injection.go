@@ -20,7 +20,7 @@ var injection = &Rule{Name: "injection", Severity: Security, Fixes: true, run: f
 				if part.Hole == nil || !v.Slots[i].Quoted && !v.Slots[i].Operand || !part.Hole.Pos().IsValid() {
 					continue
 				}
-				if c.mayHaveQuote(part.Hole, 0) {
+				if c.mayHaveQuote(part.Hole, 0) && (v.Slots[i].Quoted || !c.isCall(part.Hole)) { // a call may add the quotes
 					c.injection(part.Hole, v.Slots[i].Quoted)
 				}
 			}
@@ -42,6 +42,15 @@ func (c *check) injection(hole ast.Expr, quoted bool) {
 	}
 	edits = append(edits, insert(hole.Pos(), name+".ReplaceAll("), insert(hole.End(), `, "'", "''")`))
 	c.report(hole, message, fix("double the quotes", edits...))
+}
+
+// isCall reports whether e is a call, or a variable that is set to the result of one.
+func (c *check) isCall(e ast.Expr) bool {
+	if id, ok := ast.Unparen(e).(*ast.Ident); ok && c.Value(id) != nil {
+		e = c.Value(id)
+	}
+	_, ok := ast.Unparen(e).(*ast.CallExpr)
+	return ok
 }
 
 // assigned reports whether hole is a variable where it is set, which no call can take the place of.
@@ -118,7 +127,7 @@ func (c *check) callMayHaveQuote(call *ast.CallExpr, depth int) bool {
 	case "strconv", "time", "encoding/hex", "encoding/base64", "encoding/base32", "net/url", "github.com/google/uuid", "github.com/gofrs/uuid":
 		return false
 	}
-	for _, word := range []string{"escape", "quote", "sanitize", "odata", "encode", "hash", "uuid", "guid", "sum", "valid", "safe"} {
+	for _, word := range []string{"escape", "quote", "sanitize", "clean", "odata", "encode", "hash", "uuid", "guid", "sum", "valid", "safe"} {
 		if strings.Contains(strings.ToLower(name), word) {
 			return false
 		}

@@ -201,3 +201,13 @@ func (c *check) hasKey(name string) bool {
 	}
 	return false
 }
+
+// lenOf returns x of len(x), or nil.
+func lenOf(e ast.Expr) ast.Expr {
+	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) == 1 {
+		if fun, ok := call.Fun.(*ast.Ident); ok && fun.Name == "len" {
+			return call.Args[0]
+		}
+	}
+	return nil
+}

@@ -11,7 +11,7 @@ import (
 var tableScan = &Rule{Name: "tablescan", Severity: Warning, run: func(c *check) {
 	c.plans(func(e ast.Expr, plans []plan) {
 		for _, p := range plans {
-			if p.Plain != query.TableScan || p.value.Parsed.IsZero() || p.warns(query.WarnOrOfPartitionKeys, query.WarnOrOfRowKeys) {
+			if p.Plain != query.TableScan || everyRow(p.Plan) || p.warns(query.WarnOrOfPartitionKeys, query.WarnOrOfRowKeys) {
 				return // one of the texts that the filter can have is fine
 			}
 		}
@@ -19,6 +19,9 @@ var tableScan = &Rule{Name: "tablescan", Severity: Warning, run: func(c *check) 
 			"; select a partition with PartitionKey eq, or keep an index (azpatterns: secondaryindex.Inter)")
 	})
 }}
+
+// everyRow reports whether the filter has no condition but those that every row meets, such as PartitionKey ge ”.
+func everyRow(p query.Plan) bool { return len(p.Reads()) == 1 && p.Reads()[0].Filter.IsZero() }
 
 // A plan is that of one text of a filter.
 type plan struct {

@@ -59,6 +59,7 @@ func (s *store) Fine(n int, when time.Time, k kind, id id, clause, pk string) {
 	s.list(fmt.Sprintf("PartitionKey eq '%d' and Size eq '%s' and Id eq '%s'", n, k, id))
 	s.list("PartitionKey eq '" + strconv.Itoa(n) + "' and Timestamp gt datetime'" + when.UTC().Format(time.RFC3339) + "'")
 	s.list("PartitionKey eq '" + escapeOData(pk) + "'")
+	s.list("PartitionKey eq " + literal(pk))
 	s.list("PartitionKey eq 'a' and " + clause)
 	for _, city := range []string{"Bern", "Genf"} {
 		s.list("PartitionKey eq '" + city + "'")
@@ -69,4 +70,11 @@ func (s *store) Fine(n int, when time.Time, k kind, id id, clause, pk string) {
 
 func (s *store) internal(pk string) {
 	s.list("PartitionKey eq '" + pk + "'") // all callers pass constants
+}
+
+func literal(s string) string {
+	if s == "" {
+		return "''"
+	}
+	return "'" + escapeOData(s) + "'"
 }

@@ -61,6 +61,7 @@ func (s *store) fine(ctx context.Context, number int, all bool) {
 	// The whole table is what the program asks for.
 	s.table.NewListEntitiesPager(nil)
 	s.list("")
+	s.list("PartitionKey ge ''")
 	// One of the filters is fine, so the other may be meant.
 	filter := "PartitionKey eq 'a'"
 	if all {
