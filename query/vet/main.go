@@ -1,0 +1,55 @@
+// Command vet reports mistakes in hand-written programs on aztables and azqueue: filters that scan tables, values that change
+// filters, loops that stop before the last page, updates that overwrite those of others.
+//
+//	vet ./...                       # checks packages
+//	vet -fix ./...                  # and applies the suggested fixes
+//	vet -json ./...                 # writes the findings as JSON
+//	vet -explain tablescan          # explains a rule; without a name it lists the rules
+//	go vet -vettool=$(which vet) ./...
+//
+// It exits with status 0 if it finds nothing, 3 if it has findings, and 1 if a package cannot be loaded.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/tools/go/analysis/multichecker"
+
+	"github.com/azpatterns/azpatterns/query/vet/rules"
+)
+
+func main() {
+	if len(os.Args) > 1 && strings.TrimLeft(os.Args[1], "-") == "explain" && strings.HasPrefix(os.Args[1], "-") {
+		if err := explain(os.Stdout, os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "vet:", err)
+			os.Exit(2)
+		}
+		return
+	}
+	multichecker.Main(rules.Analyzers()...)
+}
+
+// explain writes the pages of the named rules, or the list of all rules if there are no names.
+func explain(w io.Writer, names []string) error {
+	if len(names) == 0 {
+		for _, r := range rules.All() {
+			title, _, _ := strings.Cut(strings.TrimPrefix(r.Page(), "# "), "\n")
+			fmt.Fprintf(w, "%-14s %-9s %s\n", r.Name, r.Severity, strings.TrimPrefix(title, r.Name+": "))
+		}
+		return nil
+	}
+next:
+	for _, name := range names {
+		for _, r := range rules.All() {
+			if r.Name == name {
+				fmt.Fprintf(w, "%s\nSeverity: %s\n", r.Page(), r.Severity)
+				continue next
+			}
+		}
+		return fmt.Errorf("there is no rule %q; vet -explain lists the rules", name)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/query/vet/rules"
+)
+
+func TestExplainListsTheRulesAndPrintsThePageOfEach(t *testing.T) {
+	var list strings.Builder
+	if err := explain(&list, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rules.All() {
+		var page strings.Builder
+		if err := explain(&page, []string{r.Name}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(list.String(), r.Name+" ") || !strings.Contains(page.String(), "Wrong:") {
+			t.Errorf("rule %s: the list is\n%s\nand the page is\n%s", r.Name, &list, &page)
+		}
+	}
+	if err := explain(&list, []string{"tablescam"}); err == nil || !strings.Contains(err.Error(), "no rule") {
+		t.Errorf("a name that no rule has: %v", err)
+	}
+}
+
+func TestTheCommandRunsAloneAndUnderGoVet(t *testing.T) {
+	vet := filepath.Join(t.TempDir(), "vet.exe")
+	if output, err := exec.Command("go", "build", "-o", vet, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	const corpus = "./rules/testdata/tablescan"
+	for _, test := range []struct {
+		name string
+		args []string
+		want string
+		fine bool // it exits with status 0
+	}{
+		{vet, []string{corpus}, "(tablescan, warning)", false},
+		{vet, []string{"-json", corpus}, `"tablescan": [`, true},
+		{vet, []string{"-explain", "tablescan"}, "# tablescan:", true},
+		{vet, []string{"./rules"}, "", true},
+		{"go", []string{"vet", "-vettool=" + vet, corpus}, "(tablescan, warning)", false},
+	} {
+		output, err := exec.Command(test.name, test.args...).CombinedOutput()
+		if !strings.Contains(string(output), test.want) || (err == nil) != test.fine {
+			t.Errorf("%v: %v\n%s", test.args, err, output)
+		}
+	}
+}

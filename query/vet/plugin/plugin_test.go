@@ -1,0 +1,37 @@
+package plugin
+
+import (
+	"testing"
+
+	"github.com/golangci/plugin-module-register/register"
+
+	"github.com/azpatterns/azpatterns/query/vet/rules"
+)
+
+func TestGolangciLintFindsThePluginAndItsRules(t *testing.T) {
+	make, err := register.GetPlugin("azpatterns")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for disabled, settings := range []any{
+		map[string]any{},
+		map[string]any{"disable": []string{"tablescan"}},
+	} {
+		linter, err := make(settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		analyzers, err := linter.BuildAnalyzers()
+		if err != nil || len(analyzers) != len(rules.All())-disabled {
+			t.Errorf("with %v there are %d rules, %v", settings, len(analyzers), err)
+		}
+	}
+}
+
+func TestThePluginRefusesSettingsThatNameNoRule(t *testing.T) {
+	for _, settings := range []any{map[string]any{"disable": []string{"tablescam"}}, map[string]any{"disabled": []string{"tablescan"}}} {
+		if _, err := New(settings); err == nil {
+			t.Errorf("%v is accepted", settings)
+		}
+	}
+}

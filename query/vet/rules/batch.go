@@ -1,0 +1,167 @@
+package rules
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/types"
+
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
+)
+
+// maxBatch is the number of operations that the service accepts in one transaction.
+const maxBatch = 100
+
+// batch reports transactions that the service rejects: of more than 100 operations, of any number of operations, or of
+// several partitions.
+var batch = &Rule{Name: "batch", Severity: Error, run: func(c *check) {
+	for _, call := range c.Calls {
+		if !call.Is(source.Tables, "SubmitTransaction") || len(call.Args) < 2 {
+			continue
+		}
+		actions := call.Arg(1)
+		if lit := c.Literal(actions); lit != nil && len(lit.Elts) > maxBatch {
+			c.report(actions, fmt.Sprintf("the transaction has %d operations, and the service rejects more than %d (azpatterns: Table.Bulk divides writes)", len(lit.Elts), maxBatch))
+			continue
+		}
+		id, ok := actions.(*ast.Ident)
+		if !ok {
+			continue
+		}
+		loop, n := c.appendLoop(call, id)
+		switch {
+		case n > maxBatch:
+			c.report(actions, fmt.Sprintf("the loop adds %d operations to the transaction, and the service rejects more than %d (azpatterns: Table.Bulk divides writes)", n, maxBatch))
+		case loop != nil && c.spans(loop):
+			c.report(actions, "the partition key changes with each round of the loop, and the service rejects a transaction of several partitions; write one transaction for each partition (azpatterns: Table.Bulk)")
+		case loop != nil && n < 0 && !c.limits(id, loop):
+			c.report(actions, fmt.Sprintf("the loop adds operations without a limit, and the service rejects a transaction of more than %d; submit them in parts (azpatterns: Table.Bulk divides writes)", maxBatch))
+		}
+	}
+}}
+
+// appendLoop returns the loop that appends to the actions of a transaction which is submitted after the loop, and the
+// number of its rounds: -1 if that is not known. The loop is nil if there is none.
+func (c *check) appendLoop(call *source.Call, actions *ast.Ident) (loop ast.Stmt, rounds int64) {
+	body, _ := c.Body(call)
+	obj := c.Object(actions)
+	source.Inspect(body, func(n ast.Node) bool {
+		a, ok := n.(*ast.CallExpr)
+		if !ok || len(a.Args) != 2 || a.Ellipsis.IsValid() || obj == nil || c.Object(a.Args[0]) != obj {
+			return true
+		}
+		if fun, ok := a.Fun.(*ast.Ident); !ok || fun.Name != "append" {
+			return true
+		}
+		l := c.Loop(a)
+		if l == nil || l.Pos() <= call.Pos() && call.End() <= l.End() || l.Pos() > call.Pos() {
+			return true
+		}
+		if inner := c.Loop(l); loop == nil && (inner == nil || inner.Pos() <= call.Pos() && call.End() <= inner.End()) {
+			loop, rounds = l, c.rounds(l)
+		}
+		return true
+	})
+	return loop, rounds
+}
+
+// rounds returns the constant number of rounds of a loop, 0 if it is bounded in a way that is not counted here, and -1 if
+// nothing bounds it.
+func (c *check) rounds(loop ast.Stmt) int64 {
+	switch l := loop.(type) {
+	case *ast.ForStmt:
+		b, ok := l.Cond.(*ast.BinaryExpr)
+		if !ok {
+			return 0
+		}
+		return c.count(b.Y)
+	case *ast.RangeStmt:
+		x := ast.Unparen(l.X)
+		switch t := c.TypeOf(x).Underlying().(type) {
+		case *types.Basic:
+			return c.count(x)
+		case *types.Array:
+			return t.Len()
+		case *types.Slice, *types.Map:
+			return c.elements(x)
+		}
+	}
+	return 0
+}
+
+func (c *check) count(e ast.Expr) int64 {
+	if v := c.Const(e); v != nil {
+		if n, ok := constant.Int64Val(constant.ToInt(v)); ok && n >= 0 {
+			return n
+		}
+	}
+	if x := lenOf(e); x != nil {
+		return c.elements(x)
+	}
+	return 0
+}
+
+// elements returns the number of elements that a slice can have: that of a literal, -1 for a parameter of an exported
+// function, for the rows of a page, and for a field, and 0 if it is not known.
+func (c *check) elements(e ast.Expr) int64 {
+	if lit := c.Literal(e); lit != nil {
+		return int64(len(lit.Elts))
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		decl := c.Decl(e)
+		if decl != nil && decl.Name.IsExported() && c.isParam(e) {
+			return -1
+		}
+	case *ast.SelectorExpr:
+		if e.Sel.Name == "Entities" && source.IsNamed(c.TypeOf(e.X), source.Tables, "ListEntitiesResponse") {
+			return -1
+		}
+	}
+	return 0
+}
+
+// limits reports whether the function compares the number of actions, or has a number that may be the limit.
+func (c *check) limits(actions *ast.Ident, loop ast.Stmt) bool {
+	body, _ := c.Body(loop)
+	obj := c.Object(actions)
+	over, isRange := loop.(*ast.RangeStmt)
+	return c.hasNumber(loop, 2, maxBatch+1) || source.Any(body, func(n ast.Node) bool {
+		b, ok := n.(*ast.BinaryExpr)
+		return ok && c.Const(b.Y) == nil && source.Any(b, func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			x := lenOf(e)
+			return ok && x != nil && (c.Object(x) == obj || isRange && c.Same(x, over.X))
+		})
+	})
+}
+
+// spans reports whether the loop builds entities whose partition key is made of the counter of the loop.
+func (c *check) spans(loop ast.Stmt) bool {
+	var counter types.Object
+	switch l := loop.(type) {
+	case *ast.ForStmt:
+		if a, ok := l.Init.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
+			counter = c.Object(a.Lhs[0])
+		}
+	case *ast.RangeStmt:
+		counter = c.Object(l.Key)
+		if _, isMap := c.TypeOf(l.X).Underlying().(*types.Map); isMap {
+			return false
+		}
+	}
+	if counter == nil {
+		return false
+	}
+	found := false
+	c.keys(func(k keyValue) {
+		if k.partition && k.written && loop.Pos() <= k.expr.Pos() && k.expr.End() <= loop.End() && c.Mentions(k.expr, counter) {
+			found = !source.Any(k.expr, func(n ast.Node) bool { // i/100 and names[i] are the same in several rounds
+				_, isIndex := n.(*ast.IndexExpr)
+				b, isBinary := n.(*ast.BinaryExpr)
+				return isIndex || isBinary && c.TypeOf(b).Underlying() != types.Typ[types.String]
+			})
+		}
+	})
+	return found
+}

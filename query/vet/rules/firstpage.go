@@ -1,0 +1,121 @@
+package rules
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"github.com/azpatterns/azpatterns/query"
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
+)
+
+// firstPage reports queries of which only the first page is read.
+var firstPage = &Rule{Name: "firstpage", Severity: Error, run: func(c *check) {
+	for _, p := range c.nextPages() {
+		pager, ok := ast.Unparen(p.pager).(*ast.Ident)
+		if !ok || p.page == nil {
+			continue
+		}
+		created, ok := c.Value(pager).(*ast.CallExpr)
+		if !ok || !c.onlyOnce(p, pager) || c.keeps(p) || c.needsOnePage(created) {
+			continue
+		}
+		c.report(p.call, "only the first page is read, which can be short or empty although more rows match; read pages while More reports true")
+	}
+}}
+
+// onlyOnce reports whether one call of NextPage in one round is all that happens to the pager.
+func (c *check) onlyOnce(p nextPage, pager *ast.Ident) bool {
+	obj := c.Object(pager)
+	defining, _ := c.Body(p.call)
+	if created, ok := c.Value(pager).(*ast.CallExpr); ok {
+		outer := c.Loop(created)
+		if f, ok := outer.(*ast.ForStmt); ok && f.Init != nil && f.Init.Pos() <= created.Pos() && created.End() <= f.Init.End() {
+			outer = c.Loop(f) // for pager := …; pager.More(); { … }
+		}
+		if body, _ := c.Body(created); body != defining || outer != c.Loop(p.call) && !c.leavesAlways(c.Loop(p.call)) {
+			return false
+		}
+	}
+	calls := 0
+	other := source.Any(p.body, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok || c.pass.TypesInfo.Uses[id] != obj {
+			return false
+		}
+		sel, ok := c.Parent(id).(*ast.SelectorExpr)
+		if ok && sel.Sel.Name == "NextPage" {
+			calls++
+		}
+		return !ok
+	})
+	return !other && calls == 1
+}
+
+// leavesAlways reports whether a loop ends in its first round.
+func (c *check) leavesAlways(loop ast.Stmt) bool {
+	f, ok := loop.(*ast.ForStmt)
+	if !ok || !source.Terminates(f.Body.List) {
+		return false
+	}
+	if b, ok := f.Body.List[len(f.Body.List)-1].(*ast.BranchStmt); ok && b.Tok != token.BREAK {
+		return false
+	}
+	return !source.Any(f.Body, func(n ast.Node) bool {
+		b, ok := n.(*ast.BranchStmt)
+		return ok && (b.Tok == token.CONTINUE && (b.Label != nil || c.leaves(b) == f) || b.Tok == token.GOTO)
+	})
+}
+
+// keeps reports whether the function hands on the page as a whole, or its continuation token.
+func (c *check) keeps(p nextPage) bool {
+	return source.Any(p.body, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return false
+		}
+		switch id.Name {
+		case "NextPartitionKey", "NextRowKey", "NextTableName":
+			return true
+		}
+		if c.pass.TypesInfo.Uses[id] != p.page {
+			return false
+		}
+		sel, ok := c.Parent(id).(*ast.SelectorExpr)
+		return !ok || sel.X != ast.Expr(id)
+	})
+}
+
+// needsOnePage reports whether the query of a pager returns one row at most, or is a look at the first rows of a table.
+func (c *check) needsOnePage(created *ast.CallExpr) bool {
+	if len(created.Args) != 1 {
+		return false
+	}
+	lit := c.Literal(created.Args[0])
+	filter := source.Field(lit, "Filter")
+	if filter == nil {
+		return lit == nil && !c.IsNil(created.Args[0]) || source.Field(lit, "Top") != nil
+	}
+	for _, f := range c.Filters {
+		if f.Expr != filter {
+			continue
+		}
+		for _, v := range f.Values {
+			if v.Example == "" || v.Err != nil || query.Explain(v.Parsed).Plain != query.Point {
+				return false
+			}
+		}
+		return len(f.Values) > 0
+	}
+	return c.isParam(filter)
+}
+
+// isParam reports whether the callers decide on e.
+func (c *check) isParam(e ast.Expr) bool {
+	v, ok := c.Object(source.Root(e)).(*types.Var)
+	if !ok {
+		return false
+	}
+	decl := c.Decl(e)
+	return decl != nil && decl.Type.Params.Pos() <= v.Pos() && v.Pos() < decl.Type.Params.End()
+}

@@ -1,0 +1,98 @@
+package rules
+
+import (
+	"go/ast"
+	"go/types"
+	"reflect"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/query"
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
+)
+
+// literalType reports literals whose type no stored value of the property has.
+var literalType = &Rule{Name: "literaltype", Severity: Error, run: func(c *check) {
+	schema := c.schema()
+	c.plans(func(e ast.Expr, plans []plan) {
+		for _, p := range plans {
+			for _, w := range query.ExplainWith(p.value.Parsed, &query.ExplainOptions{Schema: schema}).Warnings {
+				if w.Code != query.WarnTypeMismatch && w.Code != query.WarnInt64WithoutL {
+					continue
+				}
+				c.report(e, w.Property+": "+w.Problem+": "+p.text)
+				return
+			}
+		}
+	})
+}}
+
+// schema returns the types of the properties that are certain: the keys, and the fields that all entity structs of the
+// package store with the same type. A property of which nothing is certain is missing.
+func (c *check) schema() query.Schema {
+	schema := query.Schema{}
+	mixed := map[string]bool{}
+	for _, name := range c.pass.Pkg.Scope().Names() {
+		obj, ok := c.pass.Pkg.Scope().Lookup(name).(*types.TypeName)
+		if !ok {
+			continue
+		}
+		s, ok := obj.Type().Underlying().(*types.Struct)
+		if !ok || !isEntity(s) {
+			continue
+		}
+		for i := range s.NumFields() {
+			name := propertyOf(s, i)
+			t, known := storedType(s.Field(i).Type())
+			if was, seen := schema[name]; !known || seen && was != t {
+				mixed[name] = true
+			}
+			schema[name] = t
+		}
+	}
+	for name := range mixed {
+		delete(schema, name)
+	}
+	return schema
+}
+
+// isEntity reports whether a struct has both keys: fields with the names, or an embedded aztables.Entity.
+func isEntity(s *types.Struct) bool {
+	keys := 0
+	for i := range s.NumFields() {
+		f := s.Field(i)
+		if f.Embedded() && source.IsNamed(f.Type(), source.Tables, "Entity") {
+			return true
+		}
+		if name := propertyOf(s, i); name == "PartitionKey" || name == "RowKey" {
+			keys++
+		}
+	}
+	return keys == 2
+}
+
+// propertyOf returns the name of the property that encoding/json writes for a field.
+func propertyOf(s *types.Struct, i int) string {
+	name, _, _ := strings.Cut(reflect.StructTag(s.Tag(i)).Get("json"), ",")
+	if name == "" {
+		return s.Field(i).Name()
+	}
+	return name
+}
+
+func storedType(t types.Type) (query.Type, bool) {
+	if named, ok := types.Unalias(t).(*types.Named); ok && named.NumMethods() > 0 {
+		return 0, false // it may write itself
+	}
+	basic, ok := t.Underlying().(*types.Basic)
+	switch {
+	case !ok:
+		return 0, false
+	case basic.Info()&types.IsString != 0:
+		return query.String, true
+	case basic.Info()&types.IsBoolean != 0:
+		return query.Bool, true
+	case basic.Kind() == types.Int32 || basic.Kind() == types.Int16 || basic.Kind() == types.Int8:
+		return query.Int32, true
+	}
+	return 0, false
+}

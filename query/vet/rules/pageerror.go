@@ -1,0 +1,182 @@
+package rules
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
+)
+
+// pageError reports loops over pages that treat an error as the end of the rows, or repeat the failed request for ever.
+var pageError = &Rule{Name: "pageerror", Severity: Error, Fixes: true, run: func(c *check) {
+	for _, p := range c.nextPages() {
+		loop := c.Loop(p.call)
+		if loop == nil || p.stmt == nil {
+			continue
+		}
+		if p.err == nil {
+			if id, ok := p.stmt.Lhs[1].(*ast.Ident); ok && id.Name == "_" {
+				c.report(p.call, "the error of NextPage is ignored: after an error the pager has the same page to read again, so the loop does not end")
+			}
+			continue
+		}
+		if s := c.errorTest(p); s != nil && !c.passedOn(p, s, loop) {
+			c.pageError(p, s, loop)
+		}
+	}
+}}
+
+// errorTest returns the if statement with err != nil that follows the call.
+func (c *check) errorTest(p nextPage) *ast.IfStmt {
+	s, ok := c.Parent(p.stmt).(*ast.IfStmt)
+	if !ok {
+		list, i := c.Statement(p.stmt)
+		if i < 0 || i+1 >= len(list) {
+			return nil
+		}
+		s, _ = list[i+1].(*ast.IfStmt)
+	}
+	if s == nil {
+		return nil
+	}
+	b, ok := ast.Unparen(s.Cond).(*ast.BinaryExpr)
+	if !ok || b.Op != token.NEQ || c.Object(b.X) != p.err || !c.IsNil(b.Y) {
+		return nil
+	}
+	return s
+}
+
+// passedOn reports whether the body of s, or code after the loop, does more with the error than log it.
+func (c *check) passedOn(p nextPage, s *ast.IfStmt, loop ast.Stmt) bool {
+	used := source.Any(s.Body, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		return ok && c.pass.TypesInfo.ObjectOf(id) == p.err && !c.logged(id, s)
+	})
+	return used || source.Any(p.body, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		return ok && n.Pos() > loop.End() && c.pass.TypesInfo.ObjectOf(id) == p.err
+	}) || c.named(p)
+}
+
+// named reports whether the error is a named result, which every return statement without values returns.
+func (c *check) named(p nextPage) bool {
+	results := c.resultsOf(p.fn)
+	for i := range results.Len() {
+		if results.At(i) == p.err {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *check) resultsOf(fn ast.Node) *types.Tuple {
+	var name ast.Expr
+	switch fn := fn.(type) {
+	case *ast.FuncDecl:
+		name = fn.Name
+	case *ast.FuncLit:
+		name = fn
+	}
+	if signature, ok := c.TypeOf(name).(*types.Signature); ok {
+		return signature.Results()
+	}
+	return nil
+}
+
+// logged reports whether id is inside the arguments of a call that logs.
+func (c *check) logged(id ast.Node, within ast.Node) bool {
+	for n := range c.Ancestors(id) {
+		if n == within {
+			return false
+		}
+		if call, ok := n.(*ast.CallExpr); ok && c.Logs(call) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
+	const end = "an error is treated as the end of the rows, so a failed request looks like missing rows; return the error"
+	const again = "after an error the pager has the same page to read again, so this loop can repeat a failing request for ever; return the error"
+	if len(s.Body.List) == 0 {
+		c.report(s.Cond, again)
+		return
+	}
+	switch last := s.Body.List[len(s.Body.List)-1].(type) {
+	case *ast.BranchStmt:
+		if c.leaves(last) != loop {
+			return
+		}
+		message := end
+		if last.Tok == token.CONTINUE {
+			message = again
+		}
+		c.report(s.Cond, message, c.returnFix(p, last)...)
+	case *ast.ReturnStmt:
+		results := c.resultsOf(p.fn)
+		n := results.Len()
+		if n == 0 || len(last.Results) != n || !isError(results.At(n-1).Type()) {
+			return
+		}
+		if e := last.Results[n-1]; c.IsNil(e) || isEnd(e) {
+			c.report(s.Cond, end, replace("return the error", e.Pos(), e.End(), p.err.Name()))
+		}
+	case *ast.ExprStmt:
+		if call, ok := last.X.(*ast.CallExpr); ok && c.Logs(call) && !source.Terminates(s.Body.List) {
+			c.report(s.Cond, again)
+		}
+	}
+}
+
+// returnFix replaces a branch statement by a return of the error.
+func (c *check) returnFix(p nextPage, s *ast.BranchStmt) []analysis.SuggestedFix {
+	results := c.resultsOf(p.fn)
+	n := results.Len()
+	if n == 0 || !isError(results.At(n-1).Type()) {
+		return nil
+	}
+	var values []string
+	for i := range n - 1 {
+		zero := zeroOf(results.At(i).Type())
+		if zero == "" {
+			return nil
+		}
+		values = append(values, zero)
+	}
+	values = append(values, p.err.Name())
+	return []analysis.SuggestedFix{replace("return the error", s.Pos(), s.End(), "return "+strings.Join(values, ", "))}
+}
+
+// isEnd reports whether an error is a sentinel for the end, such as io.EOF.
+func isEnd(e ast.Expr) bool {
+	text := types.ExprString(e)
+	name := text[strings.LastIndex(text, ".")+1:]
+	return strings.Contains(name, "EOF") || strings.Contains(name, "End") || strings.Contains(name, "Done")
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+
+// zeroOf returns the zero value of a type, or "" if it needs the name of the type.
+func zeroOf(t types.Type) string {
+	switch t := t.Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature:
+		return "nil"
+	case *types.Interface:
+		return "nil"
+	case *types.Basic:
+		switch {
+		case t.Info()&types.IsString != 0:
+			return `""`
+		case t.Info()&types.IsBoolean != 0:
+			return "false"
+		case t.Info()&types.IsNumeric != 0:
+			return "0"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,213 @@
+// Package rules contains the rules of the command vet. Each rule is an analyzer that reports one mistake in hand-written
+// aztables or azqueue code.
+package rules
+
+import (
+	"embed"
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
+)
+
+// A Severity is how much harm a mistake can do.
+type Severity string
+
+const (
+	Security Severity = "security" // input can change what a request does
+	Error    Severity = "error"    // wrong results, lost changes, or requests that fail
+	Warning  Severity = "warning"  // slow, expensive, or wrong under conditions that the code does not show
+)
+
+// A Rule finds one kind of mistake. It is immutable and safe for concurrent use.
+type Rule struct {
+	Name     string
+	Severity Severity
+	Fixes    bool // whether the rule suggests fixes
+	run      func(*check)
+}
+
+// All returns the rules, those of filters first.
+func All() []*Rule {
+	return []*Rule{
+		tableScan, orOfKeys, comparisons, literalType, injection, sysProps, badFilter,
+		emptyPage, pageError, firstPage,
+		lostUpdate, etagAny,
+		untyped, edmField, keyText, hotKey,
+		batch, retried, sasRange, clientPerCall, createPerCall, deleteFirst,
+	}
+}
+
+// Analyzers returns one analyzer for each rule, in the order of All.
+func Analyzers() []*analysis.Analyzer {
+	var all []*analysis.Analyzer
+	for _, r := range All() {
+		all = append(all, r.Analyzer())
+	}
+	return all
+}
+
+// Analyzer returns the rule as an analyzer.
+func (r *Rule) Analyzer() *analysis.Analyzer {
+	return &analysis.Analyzer{
+		Name:     r.Name,
+		Doc:      r.Page(),
+		URL:      r.Source(),
+		Requires: []*analysis.Analyzer{source.Analyzer},
+		Run: func(pass *analysis.Pass) (any, error) {
+			r.run(&check{
+				Package:  pass.ResultOf[source.Analyzer].(*source.Package),
+				rule:     r,
+				pass:     pass,
+				reported: map[token.Pos]bool{},
+			})
+			return nil, nil
+		},
+	}
+}
+
+//go:embed pages/*.md
+var pages embed.FS
+
+// Page returns the explanation of the rule in Markdown: what happens, a wrong and a correct program, and the source in the
+// documentation of the service.
+func (r *Rule) Page() string {
+	text, err := pages.ReadFile("pages/" + r.Name + ".md")
+	if err != nil {
+		return "" // a test reads every page
+	}
+	return string(text)
+}
+
+// Source returns the address of the page of the service that the rule follows.
+func (r *Rule) Source() string {
+	_, address, _ := strings.Cut(r.Page(), "\nSource: ")
+	address, _, _ = strings.Cut(address, "\n")
+	return strings.TrimSpace(address)
+}
+
+// A check is the run of one rule on one package.
+type check struct {
+	*source.Package
+	rule     *Rule
+	pass     *analysis.Pass
+	reported map[token.Pos]bool
+}
+
+// report reports a mistake at n, at most once at each place.
+func (c *check) report(n ast.Node, message string, fixes ...analysis.SuggestedFix) {
+	if c.reported[n.Pos()] {
+		return
+	}
+	c.reported[n.Pos()] = true
+	c.pass.Report(analysis.Diagnostic{
+		Pos:            n.Pos(),
+		End:            n.End(),
+		Category:       c.rule.Name,
+		URL:            c.rule.Source(),
+		Message:        fmt.Sprintf("%s (%s, %s)", message, c.rule.Name, c.rule.Severity),
+		SuggestedFixes: fixes,
+	})
+}
+
+// replace returns a fix that replaces the text from pos to end.
+func replace(message string, pos, end token.Pos, text string) analysis.SuggestedFix {
+	return fix(message, analysis.TextEdit{Pos: pos, End: end, NewText: []byte(text)})
+}
+
+func fix(message string, edits ...analysis.TextEdit) analysis.SuggestedFix {
+	return analysis.SuggestedFix{Message: message, TextEdits: edits}
+}
+
+func insert(pos token.Pos, text string) analysis.TextEdit {
+	return analysis.TextEdit{Pos: pos, End: pos, NewText: []byte(text)}
+}
+
+// fileOf returns the file that contains n.
+func (c *check) fileOf(n ast.Node) *ast.File {
+	for _, file := range c.pass.Files {
+		if file.FileStart <= n.Pos() && n.Pos() < file.FileEnd {
+			return file
+		}
+	}
+	return nil
+}
+
+// nameOf returns the name by which the file of n refers to an imported package, and the edit that imports it if the file
+// does not. ok is false if the name means something else at n.
+func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.TextEdit, ok bool) {
+	file := c.fileOf(n)
+	if file == nil {
+		return "", nil, false
+	}
+	name = path[strings.LastIndex(path, "/")+1:]
+	for _, spec := range file.Imports {
+		if spec.Path.Value == `"`+path+`"` {
+			if spec.Name != nil {
+				name = spec.Name.Name
+			}
+			return name, nil, name != "_" && name != "."
+		}
+	}
+	if scope := c.pass.TypesInfo.Scopes[file]; scope == nil || scope.Lookup(name) != nil || c.pass.Pkg.Scope().Lookup(name) != nil {
+		return "", nil, false
+	}
+	for _, decl := range file.Decls {
+		if gen, isGen := decl.(*ast.GenDecl); isGen && gen.Tok == token.IMPORT && gen.Lparen.IsValid() {
+			return name, []analysis.TextEdit{insert(gen.Lparen+1, "\n\t\""+path+"\"")}, true
+		}
+	}
+	return name, []analysis.TextEdit{insert(file.Name.End(), "\n\nimport \""+path+"\"")}, true
+}
+
+// hasNumber reports whether the function around n contains a constant from least to most, which may be a limit.
+func (c *check) hasNumber(n ast.Node, least, most int64) bool {
+	body, _ := c.Body(n)
+	return source.Any(body, func(n ast.Node) bool {
+		e, ok := n.(ast.Expr)
+		if !ok {
+			return false
+		}
+		v := c.Const(e)
+		if v == nil || v.Kind() != constant.Int {
+			return false
+		}
+		number, exact := constant.Int64Val(v)
+		return exact && least <= number && number <= most
+	})
+}
+
+// hasKey reports whether a map of the package has this key.
+func (c *check) hasKey(name string) bool {
+	for _, file := range c.pass.Files {
+		if source.Any(file, func(n ast.Node) bool {
+			var key ast.Expr
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				key = n.Key
+			case *ast.IndexExpr:
+				key = n.Index
+			}
+			text, ok := c.ConstText(key)
+			return ok && text == name
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// lenOf returns x of len(x), or nil.
+func lenOf(e ast.Expr) ast.Expr {
+	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) == 1 {
+		if fun, ok := call.Fun.(*ast.Ident); ok && fun.Name == "len" {
+			return call.Args[0]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package rules
+
+import (
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
+)
+
+// sysProps reports names of system properties in the wrong case. Names are case-sensitive, so the service knows no such
+// property: a comparison of it never matches, and a selection of it returns nothing.
+var sysProps = &Rule{Name: "sysprops", Severity: Error, Fixes: true, run: func(c *check) {
+	for _, filter := range c.Filters {
+		for _, v := range filter.Values {
+			for _, word := range v.Words() {
+				for _, name := range []string{"PartitionKey", "RowKey", "Timestamp"} {
+					if word.Text == name || !strings.EqualFold(word.Text, name) || c.ownProperty(word.Text) {
+						continue
+					}
+					var fixes []analysis.SuggestedFix
+					if pos, end, ok := source.LiteralOf(word.Part.From, word.Text); ok {
+						fixes = append(fixes, replace("write "+name, pos, end, name))
+					}
+					problem := "no row matches a condition on it"
+					if filter.Select {
+						problem = "the rows are returned without it"
+					}
+					c.report(filter.Expr, word.Text+" is not the system property "+name+", because names are case-sensitive: "+problem, fixes...)
+				}
+			}
+		}
+	}
+}}
+
+// ownProperty reports whether the package names a property of its own so, in the tag of a field or as the key of a map.
+func (c *check) ownProperty(name string) bool {
+	return c.HasLiteral(`json:"`+name) || c.HasLiteral(`json:\"`+name) || c.hasKey(name)
+}

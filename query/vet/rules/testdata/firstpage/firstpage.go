@@ -1,0 +1,70 @@
+package firstpage
+
+import (
+	"context"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+)
+
+func once(ctx context.Context, table *aztables.Client) ([][]byte, error) {
+	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr("PartitionKey eq 'p'")})
+	page, err := pager.NextPage(ctx) // want `only the first page is read.*firstpage, error`
+	if err != nil {
+		return nil, err
+	}
+	return page.Entities, nil
+}
+
+func leavesLoop(ctx context.Context, table *aztables.Client) ([]byte, error) {
+	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr("PartitionKey eq 'p'")})
+	for pager.More() {
+		page, err := pager.NextPage(ctx) // want `only the first page is read`
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range page.Entities {
+			return row, nil
+		}
+		return nil, nil
+	}
+	return nil, nil
+}
+
+func fine(ctx context.Context, table *aztables.Client, token *string) (aztables.ListEntitiesResponse, error) {
+	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr("PartitionKey eq 'p' and RowKey eq 'r'")})
+	one, err := pager.NextPage(ctx)
+	if err != nil || len(one.Entities) == 1 {
+		return aztables.ListEntitiesResponse{}, err
+	}
+	all := table.NewListEntitiesPager(nil)
+	for all.More() {
+		page, err := all.NextPage(ctx)
+		if err != nil {
+			return page, err
+		}
+		if len(page.Entities) > 100 {
+			break
+		}
+	}
+	for again := table.NewListEntitiesPager(nil); again.More(); {
+		page, err := again.NextPage(ctx)
+		if err != nil || len(page.Entities) > 100 {
+			return aztables.ListEntitiesResponse{}, err
+		}
+	}
+	whole := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token})
+	return whole.NextPage(ctx)
+}
+
+func page(ctx context.Context, table *aztables.Client, token *string) (rows [][]byte, next *string, err error) {
+	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token})
+	reply, err := pager.NextPage(ctx)
+	return reply.Entities, reply.NextPartitionKey, err
+}
+
+func look(ctx context.Context, table *aztables.Client) (bool, error) {
+	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Top: to.Ptr(int32(1))})
+	reply, err := pager.NextPage(ctx)
+	return len(reply.Entities) > 0, err
+}

@@ -1,0 +1,51 @@
+package keytext
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+)
+
+type row struct {
+	PartitionKey, RowKey string
+	Name                 string
+}
+
+func input(r *http.Request, table *aztables.Client) any {
+	name := r.FormValue("name")
+	table.GetEntity(r.Context(), "p", name, nil) // want `input is used in a key without encoding.*keytext, warning`
+	return []any{
+		row{PartitionKey: "p", RowKey: r.URL.Path}, // want `input is used in a key`
+		map[string]any{
+			"PartitionKey": "p_" + r.Header.Get("Tenant"), // want `input is used in a key`
+			"RowKey":       "r",
+		},
+	}
+}
+
+func numbers(n int, when time.Time) any {
+	return []any{
+		aztables.Entity{PartitionKey: strconv.Itoa(n), RowKey: strconv.Itoa(n)}, // want `compared as text, so rows with this number`
+		row{PartitionKey: "p", RowKey: fmt.Sprintf("order-%d", n)},              // want `compared as text`
+		row{PartitionKey: "p", RowKey: fmt.Sprintf("%d-%s", n, "a")},            // want `compared as text`
+		row{PartitionKey: "p", RowKey: fmt.Sprintf("%010d", n)},
+		row{PartitionKey: "p", RowKey: fmt.Sprintf("%d", math.MaxInt64-when.UnixNano())},
+		row{PartitionKey: "p", RowKey: strconv.FormatInt(when.Unix(), 10)},
+		row{PartitionKey: "p", RowKey: strconv.Itoa(7), Name: strconv.Itoa(n)},
+	}
+}
+
+func times(when time.Time) any {
+	now := time.Now().UTC()
+	return []any{
+		row{PartitionKey: "p", RowKey: time.Now().Format(time.RFC3339)},               // want `a key made of local time`
+		row{PartitionKey: "p", RowKey: "a_" + time.Now().Add(time.Hour).Format("15")}, // want `a key made of local time`
+		row{PartitionKey: "p", RowKey: time.Now().UTC().Format(time.RFC3339)},
+		row{PartitionKey: "p", RowKey: now.Format(time.RFC3339)},
+		row{PartitionKey: "p", RowKey: when.Format(time.RFC3339), Name: time.Now().Format("15")},
+	}
+}
