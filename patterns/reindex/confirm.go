@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
@@ -24,13 +25,9 @@ type suspect struct {
 	primary *txn.Record
 	claim   view.Claim
 	found   view.Found
-	gone    bool               // there was no primary, twice
 	other   *view.OwnedByOther // the row belongs to another
 	kind    Kind
 }
-
-func (s suspect) samePrimary(o suspect) bool   { return s.Primary == o.Primary }
-func (s suspect) samePartition(o suspect) bool { return s.Primary.Partition == o.Primary.Partition }
 
 func (s *suspect) merged() bool { return s.claim.View.Shape.Kind == view.Merges }
 
@@ -38,18 +35,14 @@ func (s *suspect) remote() bool {
 	return s.claim.View.Foreign() || s.Ref.Partition != s.Primary.Partition
 }
 
-// maxRows is how many rows of a partition are confirmed and repaired together. In the transaction
-// each may take three rows: itself, its primary and the outbox row.
-const maxRows = 33
-
 // confirmAll confirms the suspects of a job and, if asked to, repairs them.
-func (r *run) confirmAll(ctx context.Context) error {
-	var all [][]suspect // that are confirmed together
-	for _, some := range consecutive(r.Inputs[r.Job], suspect.samePartition) {
-		all = slices.AppendSeq(all, slices.Chunk(some, maxRows))
-	}
-	confirmed, err := r.each(ctx, len(all), func(ctx context.Context, i int, res *result) error {
-		return r.confirm(ctx, all[i], res)
+func (r *run) confirmAll(ctx context.Context, groups [][]suspect) error {
+	confirmed, err := r.each(ctx, len(groups), func(ctx context.Context, i int, res *result) error {
+		return divided(ctx, groups[i], func(rows []suspect) error {
+			sure, err := r.confirm(ctx, slices.Clone(rows), res)
+			res.sure = append(res.sure, sure...)
+			return err
+		}, func(s suspect, err error) { res.fail(s.Primary, err) })
 	})
 	if err != nil {
 		return err
@@ -76,32 +69,9 @@ func (r *run) confirmAll(ctx context.Context) error {
 	return err
 }
 
-// confirm confirms suspects of one partition. If it cannot, it tries each primary alone.
-func (r *run) confirm(ctx context.Context, rows []suspect, res *result) error {
-	sure, err := r.resolve(ctx, slices.Clone(rows), res)
-	if err == nil {
-		err = r.classify(ctx, sure, res)
-	}
-	switch {
-	case err == nil:
-		res.sure = append(res.sure, sure...)
-	case interrupts(ctx, err):
-		return err
-	case rows[0].samePrimary(rows[len(rows)-1]):
-		res.fail(rows[0].Primary, err)
-	default:
-		for _, some := range consecutive(rows, suspect.samePrimary) {
-			if err := r.confirm(ctx, some, res); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// resolve returns the rows that differ from what their primaries imply. It reads the primary,
-// the row, and the primary again. If both versions are the same, it was the current one while
-// the row was read.
+// confirm returns those of some rows that differ from what their primaries imply, and what is
+// wrong with them. It reads the primary, the row, and the primary again. If both versions are the
+// same, it was the current one while the row was read.
 //
 //   - So a local row that differs is wrong: its transaction also changes the primary. If one
 //     request returned both, which is a snapshot of the partition, that is certain without the
@@ -112,72 +82,127 @@ func (r *run) confirm(ctx context.Context, rows []suspect, res *result) error {
 //   - If there is no primary, it may have been inserted and deleted between its reads. Then the
 //     outbox rows and the row are read again at the end: a row that has not changed exists without
 //     a primary.
-func (r *run) resolve(ctx context.Context, rows []suspect, res *result) (sure []suspect, err error) {
-	for try := 0; len(rows) > 0; try++ {
-		if try > 2*r.store.Tries {
+func (r *run) confirm(ctx context.Context, rows []suspect, res *result) (sure []suspect, err error) {
+	for round := 0; len(rows) > 0; round++ {
+		if round > 2*r.store.Tries {
 			res.Undecided += len(rows)
 			break
 		}
-		if try > 1 {
-			if err := parallel.Pause(ctx, try/2); err != nil {
+		if round > 1 {
+			if err := parallel.Pause(ctx, round/2); err != nil {
 				return nil, err
 			}
 		}
-		var primaries, local []string
-		for i := range rows {
-			s := &rows[i]
-			if s.claim.View = r.views[s.Ref.View]; s.claim.View == nil {
-				return nil, errState
-			}
-			primaries = append(primaries, s.Primary.Row)
-			if !s.remote() && !s.merged() {
-				local = append(local, s.Ref.Row)
-			}
-		}
-		before := res.Requests.Confirm
-		entries, err := r.readRows(ctx, r.tables[0], rows[0].Primary.Partition, append(primaries, local...), res)
-		snapshot := res.Requests.Confirm == before+1
+		read, snapshot, err := r.readLocal(ctx, rows, res)
 		if err != nil {
 			return nil, err
 		}
-		var rest []suspect
+		var changed []suspect // or read for the first time
 		for _, s := range rows {
-			if same, err := r.claim(&s, entries[s.Primary.Row], try > 0); err != nil {
+			if same, err := r.claim(&s, read[place{}][s.Primary.Row]); err != nil {
 				return nil, err
 			} else if same {
 				sure = append(sure, s)
 			} else {
-				rest = append(rest, s)
+				changed = append(changed, s)
 			}
 		}
-		if rest, err = r.notPending(ctx, rest, res); err == nil {
-			rest, err = r.differing(ctx, rest, entries, res)
-		}
+		pending, err := r.readRemote(ctx, changed, read, res)
 		if err != nil {
 			return nil, err
 		}
 		rows = nil
-		for _, s := range rest {
-			if s.gone || snapshot && !s.remote() && !s.merged() {
+		for _, s := range changed {
+			if pending[s.Primary.Row][s.Ref] {
+				res.Undecided++
+				continue
+			}
+			e, was := read[r.placeOf(&s)][s.Ref.Row], s.found
+			agrees, err := r.agrees(ctx, &s, e, res)
+			gone := s.primary == nil && was.Row.ETag == s.found.Row.ETag && was.Mark.ETag == s.found.Mark.ETag
+			switch {
+			case err != nil:
+				return nil, &view.Error{View: s.Ref.View, Err: err}
+			case agrees:
+			case s.primary != nil && r.isYoung(s.primary.Timestamp), e != nil && r.isYoung(e.Timestamp):
+				res.Undecided++
+			case gone, snapshot && !s.remote() && !s.merged():
 				sure = append(sure, s)
-			} else {
+			default:
 				rows = append(rows, s)
 			}
+		}
+	}
+	for i := range sure {
+		if err := r.classify(ctx, &sure[i], res); err != nil {
+			return nil, err
 		}
 	}
 	return sure, nil
 }
 
-// readRows reads rows of a partition.
-func (r *run) readRows(ctx context.Context, t *view.Table, partition string, rows []string, res *result) (map[string]*fetch.Entry, error) {
-	entries, requests, err := r.store.ReadRows(ctx, t, partition, rows)
-	res.Requests.Confirm += requests
-	return entries, err
+// place is a partition of a table. The zero place is the partition of the primaries.
+type place struct {
+	table     *view.Table
+	partition string
+}
+
+func (r *run) placeOf(s *suspect) place {
+	if !s.remote() {
+		return place{}
+	}
+	t, _ := r.store.TableOf(s.claim.View)
+	return place{t, s.Ref.Partition}
+}
+
+// readLocal reads the primaries and their local rows. snapshot means that one request returned
+// all of them.
+func (r *run) readLocal(ctx context.Context, rows []suspect, res *result) (read map[place]map[string]*fetch.Entry, snapshot bool, err error) {
+	var primaries, local []string
+	for i := range rows {
+		s := &rows[i]
+		if s.claim.View = r.views[s.Ref.View]; s.claim.View == nil {
+			return nil, false, errState
+		}
+		primaries = append(primaries, s.Primary.Row)
+		if !s.remote() && !s.merged() {
+			local = append(local, s.Ref.Row)
+		}
+	}
+	entries, n, err := r.store.ReadRows(ctx, r.tables[0], rows[0].Primary.Partition, append(primaries, local...))
+	res.Requests.Confirm += n
+	return map[place]map[string]*fetch.Entry{{}: entries}, n == 1, err
+}
+
+// readRemote adds the remote rows to read, except those that operations in progress may be about
+// to write. It returns these.
+func (r *run) readRemote(ctx context.Context, rows []suspect, read map[place]map[string]*fetch.Entry, res *result) (pending map[string]map[view.RowRef]bool, err error) {
+	names := map[place][]string{}
+	for i := range rows {
+		s := &rows[i]
+		if s.remote() && pending == nil {
+			res.Requests.Confirm++
+			if pending, err = r.store.Pending(ctx, s.Primary.Partition); err != nil {
+				return nil, err
+			}
+		}
+		if at := r.placeOf(s); s.remote() && !s.merged() && !pending[s.Primary.Row][s.Ref] {
+			names[at] = append(names[at], s.Ref.Row)
+		}
+	}
+	for at, some := range names {
+		entries, n, err := r.store.ReadRows(ctx, at.table, at.partition, some)
+		if res.Requests.Confirm += n; err != nil {
+			return nil, err
+		}
+		read[at] = entries
+	}
+	return pending, nil
 }
 
 // claim fills in what the primary, which was read as e, implies for the row. It reports whether the
 // primary was the same the last time.
-func (r *run) claim(s *suspect, e *fetch.Entry, again bool) (same bool, err error) {
+func (r *run) claim(s *suspect, e *fetch.Entry) (same bool, err error) {
 	was := s.primary
 	if s.primary, err = r.store.PrimaryOf(e); err != nil {
 		return false, err
@@ -185,7 +210,6 @@ func (r *run) claim(s *suspect, e *fetch.Entry, again bool) (same bool, err erro
 	if was != nil && s.primary != nil && was.ETag == s.primary.ETag {
 		return true, nil
 	}
-	s.gone = again && was == nil && s.primary == nil
 	implied, err := r.store.Implied(s.primary)
 	s.claim = view.Claim{View: s.claim.View, Key: s.Ref.Key(), Owner: s.Primary}
 	for i := range implied {
@@ -199,92 +223,47 @@ func (r *run) claim(s *suspect, e *fetch.Entry, again bool) (same bool, err erro
 	return false, err
 }
 
-// notPending drops the remote rows that an operation in progress may be about to write.
-func (r *run) notPending(ctx context.Context, rows []suspect, res *result) ([]suspect, error) {
-	if !slices.ContainsFunc(rows, func(s suspect) bool { return s.remote() }) {
-		return rows, nil
+// agrees reports whether a row, which was read as e, agrees with the primary. It reads the row if
+// properties are merged into it.
+func (r *run) agrees(ctx context.Context, s *suspect, e *fetch.Entry, res *result) (agrees bool, err error) {
+	if s.merged() {
+		t, _ := r.store.TableOf(s.claim.View)
+		s.found, err = t.Read(ctx, &s.claim)
+		if res.Requests.Confirm += 2; s.found.Row.Absent() && !s.found.Mark.Absent() {
+			res.Requests.Confirm += 2
+		}
+	} else {
+		s.found.Row, err = outbox.RowOf(e)
 	}
-	res.Requests.Confirm++
-	pending, err := r.store.Pending(ctx, rows[0].Primary.Partition)
-	n := len(rows)
-	rows = slices.DeleteFunc(rows, func(s suspect) bool { return pending[s.Primary.Row][s.Ref] })
-	res.Undecided += n - len(rows)
-	return rows, err
+	if err == nil {
+		agrees, s.other, err = s.claim.Agrees(s.found)
+	}
+	return agrees, err
 }
 
-// differing reads the rows, except those among local, and drops those that agree with the primary,
-// and those that changed less than Grace ago, or whose primary did.
-func (r *run) differing(ctx context.Context, rows []suspect, local map[string]*fetch.Entry, res *result) (differ []suspect, err error) {
-	type place struct {
-		table     *view.Table
-		partition string
-	}
-	names, read := map[place][]string{}, map[place]map[string]*fetch.Entry{}
-	placeOf := func(s *suspect) place { return place{r.tables[r.tableOf(s.claim.View)], s.Ref.Partition} }
-	for i := range rows {
-		if s := &rows[i]; s.remote() && !s.merged() {
-			names[placeOf(s)] = append(names[placeOf(s)], s.Ref.Row)
-		}
-	}
-	for at, some := range names {
-		if read[at], err = r.readRows(ctx, at.table, at.partition, some, res); err != nil {
-			return nil, err
-		}
-	}
-	for _, s := range rows {
-		at, before := placeOf(&s), s.found
-		e := read[at][s.Ref.Row]
-		if !s.remote() {
-			e = local[s.Ref.Row]
-		}
-		if s.merged() {
-			s.found, err = at.table.Read(ctx, &s.claim)
-			if res.Requests.Confirm += 2; s.found.Row.Absent() && !s.found.Mark.Absent() {
-				res.Requests.Confirm += 2
-			}
-		} else {
-			s.found.Row, err = outbox.RowOf(e)
-		}
-		if err != nil {
-			return nil, err
-		}
-		agrees, other, err := s.claim.Agrees(s.found)
-		s.other = other
-		s.gone = s.gone && before.Row.ETag == s.found.Row.ETag && before.Mark.ETag == s.found.Mark.ETag
-		young := r.Grace > 0 && (s.primary != nil && r.tables[0].Client.Age(s.primary.Timestamp) < r.Grace || e != nil && at.table.Client.Age(e.Timestamp) < r.Grace)
-		switch {
-		case err != nil:
-			return nil, &view.Error{View: s.Ref.View, Err: err}
-		case young && !agrees:
-			res.Undecided++
-		case !agrees:
-			differ = append(differ, s)
-		}
-	}
-	return differ, nil
+// isYoung reports whether a row was changed less than Grace ago.
+func (r *run) isYoung(changed time.Time) bool {
+	return r.Grace > 0 && r.tables[0].Client.Age(changed) < r.Grace
 }
 
-// classify fills in the kind of each finding.
-func (r *run) classify(ctx context.Context, rows []suspect, res *result) error {
-	for i := range rows {
-		s := &rows[i]
-		s.kind = Missing
-		switch {
-		case !s.claim.Wanted:
-			s.kind = Orphan
-		case s.other == nil && s.Stored && !s.found.Row.Absent():
-			s.kind = Wrong
-		case s.other != nil:
-			if s.other.Known {
-				res.Requests.Confirm++
-			}
-			held, err := r.store.Holds(ctx, s.claim.View, s.claim.Key, s.other)
-			if err != nil && !errors.Is(err, patterns.ErrBadKey) && !errors.Is(err, patterns.ErrKeyChanged) { // a row of another kind
-				return err
-			}
-			if held {
-				s.kind = Duplicate
-			}
+// classify fills in the kind of a finding.
+func (r *run) classify(ctx context.Context, s *suspect, res *result) error {
+	s.kind = Missing
+	switch {
+	case !s.claim.Wanted:
+		s.kind = Orphan
+	case s.other == nil && s.Stored && !s.found.Row.Absent():
+		s.kind = Wrong
+	case s.other != nil:
+		if s.other.Known {
+			res.Requests.Confirm++
+		}
+		held, err := r.store.Holds(ctx, s.claim.View, s.claim.Key, s.other)
+		if err != nil && !errors.Is(err, patterns.ErrBadKey) && !errors.Is(err, patterns.ErrKeyChanged) { // a row of another kind
+			return err
+		}
+		if held {
+			s.kind = Duplicate
 		}
 	}
 	return nil

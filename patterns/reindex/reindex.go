@@ -174,9 +174,9 @@ type Failure struct {
 // After an error the sequence ends.
 func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		p := planOf("", opts)
-		p.DryRun = true
-		if _, err := runAlone(ctx, store, p, yield); err != nil {
+		s := stateOf("", opts)
+		s.DryRun = true
+		if _, err := runAlone(ctx, store, s, yield); err != nil {
 			yield(Finding{}, failed("verify", err))
 		}
 	}
@@ -188,7 +188,7 @@ func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // The error is that of reading, or of a service that refuses requests. Continue such a run
 // from its last checkpoint. Failures of single primaries are in the report.
 func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options) (Report, error) {
-	r, err := runAlone(ctx, store, planOf("", opts), nil)
+	r, err := runAlone(ctx, store, stateOf("", opts), nil)
 	return r, failed("repair", err)
 }
 
@@ -205,32 +205,12 @@ func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // Entities of one partition are changed in transactions of up to 49, which change their
 // ETags. Other errors are those of Repair.
 func Backfill[T any](ctx context.Context, store *patterns.Store[T], view string, opts *Options) (Report, error) {
-	r, err := runAlone(ctx, store, planOf(view, opts), nil)
+	r, err := runAlone(ctx, store, stateOf(view, opts), nil)
 	return r, failed("backfill", err)
 }
 
 // errStopped ends a run because the caller wants no more findings.
 var errStopped = azerr.Sentinel("stopped")
-
-// runAlone executes a run in this process.
-func runAlone(ctx context.Context, store any, p plan, yield func(Finding, error) bool) (Report, error) {
-	r, err := newRun(store, p)
-	if err != nil {
-		return Report{}, err
-	}
-	r.record = func(_ context.Context, all []Finding) ([]Finding, error) {
-		for _, f := range all {
-			if yield != nil && !yield(f, nil) {
-				return nil, errStopped
-			}
-		}
-		return all, nil
-	}
-	if err = r.alone(ctx); err == errStopped {
-		err = nil
-	}
-	return r.Report, err
-}
 
 func failed(op string, err error) error {
 	if err == nil {

@@ -25,28 +25,38 @@ func intent(op string, key keys.Key, primary *txn.Record) *outbox.Intent {
 }
 
 // together carries out intents on primaries of one partition, in one transaction or, if that
-// fails, each in its own. It adds the requests to a count, and the errors to failed. A dry run
-// only computes what that would take.
-func (r *run) together(ctx context.Context, ins []*outbox.Intent, requests *int, failed map[*outbox.Intent]error) error {
-	if len(ins) == 0 {
+// fails, each in its own. It adds the requests to a count. A dry run only computes what that would
+// take.
+func (r *run) together(ctx context.Context, ins []*outbox.Intent, requests *int, fail func(*outbox.Intent, error)) error {
+	return divided(ctx, ins, func(ins []*outbox.Intent) error {
+		n, err := r.store.Requests(ctx, ins)
+		if err == nil && !r.DryRun {
+			_, err = r.store.RunAll(ctx, ins)
+		}
+		if err == nil {
+			*requests += n
+		}
+		return err
+	}, fail)
+}
+
+// divided calls do for all elements and, if that fails, for each alone, unless the error
+// interrupts the run. It calls fail for those that failed alone.
+func divided[T any](ctx context.Context, all []T, do func([]T) error, fail func(T, error)) error {
+	if len(all) == 0 {
 		return nil
 	}
-	n, err := r.store.Requests(ctx, ins)
-	if err == nil && !r.DryRun {
-		_, err = r.store.RunAll(ctx, ins)
-	}
+	err := do(all)
 	switch {
-	case err == nil:
-		*requests += n
-	case interrupts(ctx, err):
+	case err == nil || interrupts(ctx, err):
 		return err
-	case len(ins) == 1:
-		failed[ins[0]] = err
-	default:
-		for i := range ins {
-			if err := r.together(ctx, ins[i:i+1], requests, failed); err != nil {
-				return err
-			}
+	case len(all) == 1:
+		fail(all[0], err)
+		return nil
+	}
+	for i := range all {
+		if err := divided(ctx, all[i:i+1], do, fail); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -72,7 +82,7 @@ const maxFilled = 49
 // are sent one after the other: the service carries them out so, and lists often have members of one
 // partition.
 func (r *run) fill(ctx context.Context, rows []fetch.Entry) error {
-	var all []*outbox.Intent
+	var lists [][]*outbox.Intent // by partition
 	for i := range rows {
 		primary, err := r.store.PrimaryOf(&rows[i])
 		if err != nil || primary == nil {
@@ -82,20 +92,24 @@ func (r *run) fill(ctx context.Context, rows []fetch.Entry) error {
 		if r.store.Views.Adds(r.Fill, listing) || listing.Has(r.Fill) && r.store.Views.IsRetired(r.Fill) {
 			in := intent("backfill", primary.Key, primary)
 			in.Fill = true
-			all = append(all, in)
+			n := len(lists)
+			if n == 0 || lists[n-1][0].Key.Partition != in.Key.Partition {
+				lists, n = append(lists, nil), n+1
+			}
+			lists[n-1] = append(lists[n-1], in)
 		}
 	}
-	lists := consecutive(all, func(a, b *outbox.Intent) bool { return a.Key.Partition == b.Key.Partition })
 	_, err := r.each(ctx, len(lists), func(ctx context.Context, i int, res *result) error {
 		for some := range slices.Chunk(lists[i], maxFilled) {
-			failed := map[*outbox.Intent]error{}
-			if err := r.together(ctx, some, &res.Requests.Fill, failed); err != nil {
+			failed := 0
+			err := r.together(ctx, some, &res.Requests.Fill, func(in *outbox.Intent, err error) {
+				failed++
+				res.fail(in.Key, err)
+			})
+			if err != nil {
 				return err
 			}
-			res.Filled += len(some) - len(failed)
-			for in, err := range failed {
-				res.fail(in.Key, err)
-			}
+			res.Filled += len(some) - failed
 		}
 		return nil
 	})
@@ -108,40 +122,35 @@ func (r *run) repair(ctx context.Context, rows []suspect, res *result) error {
 		primary keys.Key
 		whole   bool // all rows of the primary
 	}
-	all, ins := map[target]*outbox.Intent{}, map[bool][]*outbox.Intent{}
-	of, failed := make([]*outbox.Intent, len(rows)), map[*outbox.Intent]error{}
+	of, ins, findings := map[target]*outbox.Intent{}, map[bool][]*outbox.Intent{}, map[*outbox.Intent]int{}
 	for i := range rows {
 		s := &rows[i]
 		if s.kind == Duplicate {
-			of[i] = new(outbox.Intent)
-			failed[of[i]] = &view.DuplicateError{View: s.Ref.View, Key: s.Ref.Key()}
+			res.fail(s.Primary, &view.DuplicateError{View: s.Ref.View, Key: s.Ref.Key()})
 			continue
 		}
 		at := target{s.Primary, s.claim.Wanted && (s.merged() && !s.remote() || r.store.Views.Adds(s.Ref.View, view.ListingOf(s.primary.Origin)))}
-		in := all[at]
+		in := of[at]
 		if in == nil {
 			in = intent("repair", s.Primary, s.primary)
-			in.Repair, all[at] = true, in
+			in.Repair, in.Found, of[at] = true, map[view.RowRef]view.Found{}, in
 			ins[at.whole] = append(ins[at.whole], in)
 		}
 		if !at.whole {
-			if in.Found == nil {
-				in.Found = map[view.RowRef]view.Found{}
-			}
 			in.Rows, in.Found[s.Ref] = append(in.Rows, s.Ref), s.found
 		}
-		if of[i] = in; s.other != nil {
+		if findings[in]++; s.other != nil {
 			res.Requests.Repair++ // to read the primary that the row belonged to
 		}
 	}
-	for _, whole := range []bool{false, true} {
-		if err := r.together(ctx, ins[whole], &res.Requests.Repair, failed); err != nil {
-			return err
+	fail := func(in *outbox.Intent, err error) {
+		for range findings[in] {
+			res.fail(in.Key, err)
 		}
 	}
-	for i, in := range of {
-		if err := failed[in]; err != nil {
-			res.fail(rows[i].Primary, err)
+	for _, whole := range []bool{false, true} {
+		if err := r.together(ctx, ins[whole], &res.Requests.Repair, fail); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -15,8 +15,11 @@ func (r *run) scanOptions() *fetch.Options {
 // read calls use for each page of what is left of a part, and counts and records it. If rows
 // are changed meanwhile, that takes longer than the request for the next page, which would be
 // repeated after a crash.
-func (r *run) read(ctx context.Context, use func(context.Context, []fetch.Entry) error) (err error) {
+func (r *run) read(ctx context.Context, job int, use func(context.Context, []fetch.Entry) error) (err error) {
 	p, report := &r.Part, &r.Report
+	if p.Cursor == "" {
+		*p = r.Parts[job]
+	}
 	fetch.ScanProperties(ctx, r.tables[p.Table].Client, query.Filter{}, r.scanOptions(), r.Kind == filling, p.Cursor, func(rows []fetch.Entry, page fetch.ScanPage, failed error) bool {
 		if err = failed; err == nil {
 			err = use(ctx, rows)

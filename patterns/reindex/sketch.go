@@ -39,8 +39,12 @@ const (
 
 // newSketch returns an empty sketch for up to so many differences.
 func newSketch(differences int) sketch {
-	part := int(float64(max(differences, minimumSize))*cellsPer)/hashes + 1
-	return make(sketch, hashes*part)
+	return make(sketch, sizeFor(differences))
+}
+
+// sizeFor is the number of cells of a sketch for up to so many differences.
+func sizeFor(differences int) int {
+	return hashes * (int(float64(max(differences, minimumSize))*cellsPer)/hashes + 1)
 }
 
 // add adds an element if sign is 1, and subtracts it if sign is -1.
@@ -62,14 +66,10 @@ func (s sketch) cellsOf(element []byte) (at [hashes]int, check uint64) {
 }
 
 // merge adds another sketch of the same size.
-func (s sketch) merge(o sketch) error {
-	if len(s) != len(o) {
-		return errState
-	}
+func (s sketch) merge(o sketch) {
 	for i := range s {
 		s[i].merge(&o[i])
 	}
-	return nil
 }
 
 func (c *cell) merge(o *cell) {
