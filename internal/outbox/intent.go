@@ -22,8 +22,8 @@ type Intent struct {
 	// is, except its ETag, so Next is not used. All intents of a transaction have Rows, or none.
 	Rows []view.RowRef
 
-	// Found is what was read of all Rows before Was, or while Was was the current version. It
-	// is needed if Was is Known, and used by the first attempt only.
+	// Found is what was read of some rows before Was, or while Was was the current version. That
+	// of all Rows is needed if Was is Known, and used by the first attempt only.
 	Found map[view.RowRef]view.Found
 
 	// Fill means that Next returns the entity unchanged, to get rows of views that it does
@@ -34,4 +34,11 @@ type Intent struct {
 	// Next returns the new version of the entity, nil to delete it.
 	Next     func(was *txn.Record) (any, error)
 	Computed bool // Next depends on was, so equal content does not prove that it was applied
+}
+
+// Unchanged returns an intent that leaves a primary, nil for none, as it is.
+func Unchanged(op string, key keys.Key, primary *txn.Record) *Intent {
+	return &Intent{Op: op, Key: key, Was: primary, Known: true, Reread: true, Repeatable: true, Next: func(was *txn.Record) (any, error) {
+		return valueOf(was), nil
+	}}
 }

@@ -26,10 +26,10 @@ func (s *Store) Implied(r *txn.Record) ([]view.Derived, error) {
 	return s.Views.Before(view.ListingOf(r.Origin)).Derive(r.Value, r.Key)
 }
 
-// Pending returns the remote rows of all operations on primaries of a partition that were
+// pending returns the remote rows of all operations on primaries of a partition that were
 // applied and are not completed, by row key of the primary: these rows may be out of date. One
 // request for each 1000 operations in the partition that have an outbox row.
-func (s *Store) Pending(ctx context.Context, partition string) (map[string]map[view.RowRef]bool, error) {
+func (s *Store) pending(ctx context.Context, partition string) (map[string]map[view.RowRef]bool, error) {
 	pending := map[string]map[view.RowRef]bool{}
 	f := query.And(query.PartitionKey.Eq(partition), query.RowKey.Prefix(outboxPrefix))
 	for e, err := range fetch.Properties(ctx, s.Table.Client, f, &fetch.Options{Select: []string{propFormat, view.PropState, view.PropOwnerRK, propRows}}) {
@@ -65,16 +65,16 @@ func (s *Store) Requests(ctx context.Context, ins []*Intent) (int, error) {
 	return t.explain().Requests, nil
 }
 
-// ReadRows reads rows of a partition, by row key. It reads one page of the range that contains
+// readSome reads rows of a place, by row key. It reads one page of the range that contains
 // them, if they are several. If that does not show the first of them, it reads these one
 // by one, and so those that follow: no row is read before another one that precedes it in rows.
 // What one request returns is a snapshot of the partition.
-func (s *Store) ReadRows(ctx context.Context, t *view.Table, partition string, rows []string) (found map[string]*fetch.Entry, requests int, err error) {
+func (s *Store) readSome(ctx context.Context, at place, rows []string) (found map[string]*fetch.Entry, requests int, err error) {
 	found = map[string]*fetch.Entry{}
 	rows = distinct(rows)
 	read := func(f query.Filter) (more bool, err error) {
 		requests++
-		page, more, err := fetch.PageProperties(ctx, t.Client, query.And(query.PartitionKey.Eq(partition), f), nil)
+		page, more, err := fetch.PageProperties(ctx, at.table.Client, query.And(query.PartitionKey.Eq(at.partition), f), nil)
 		for i := range page {
 			found[page[i].Key.Row] = &page[i]
 		}
@@ -108,8 +108,8 @@ func distinct(texts []string) (all []string) {
 	return all
 }
 
-// RowOf returns the row that was read as e, nil for none.
-func RowOf(e *fetch.Entry) (r txn.Row, err error) {
+// rowOf returns the row that was read as e, nil for none.
+func rowOf(e *fetch.Entry) (r txn.Row, err error) {
 	if e == nil {
 		return r, nil
 	}
@@ -143,7 +143,7 @@ func (s *Store) PrimaryOf(e *fetch.Entry) (*txn.Record, error) {
 			return nil, err
 		}
 	}
-	row, err := RowOf(e)
+	row, err := rowOf(e)
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -26,19 +28,18 @@ type state struct {
 	Fill  string // the view to backfill, if any
 	Parts []part // of all tables, that of the primaries first
 
-	// The primaries that are being verified are those whose hash begins with Depth bits that are
-	// Bits. A run divides a class of primaries that has more differences than a sketch can
-	// hold. A row of a primary is so verified in one pass only, whatever it contains.
-	Depth int
-	Bits  uint32
+	// The primaries that are being verified are those whose hash begins with these binary digits. A
+	// run divides a class of primaries that has more differences than a sketch can hold. A row of
+	// a primary is so verified in one pass only, whatever it contains.
+	Class string
 
 	Stage  int // the number of the stage, from 1
 	Kind   stage
-	Jobs   int         // of the stage
-	Done   []int       // those that are done
-	Part   part        // what is left of the one in progress, if it reads rows
-	Sketch sketch      // of what the jobs have scanned
-	Groups [][]suspect // what the jobs confirm: rows whose primaries are in one partition
+	Jobs   int                // of the stage
+	Done   []int              // those that are done
+	Part   part               // what is left of the one in progress, if it reads rows
+	Sketch sketch             // of what the jobs have scanned
+	Groups [][]outbox.Checked // what the jobs confirm: rows whose primaries are in one partition
 	Report Report
 
 	// Of a shared run:
@@ -134,10 +135,10 @@ func (s *state) finish(job int) (err error) {
 		all, ok := s.Sketch.decode()
 		s.Sketch = newSketch(s.Differences)
 		switch {
-		case !ok && s.Depth == maxDepth:
+		case !ok && len(s.Class) == maxDepth:
 			return fmt.Errorf("rows that differ: %w", azerr.ErrTooLarge)
 		case !ok:
-			s.Depth, s.Bits = s.Depth+1, 2*s.Bits
+			s.Class += "0"
 			return nil
 		}
 		if s.Groups, err = groupsOf(all); err != nil || len(s.Groups) > 0 {
@@ -145,10 +146,8 @@ func (s *state) finish(job int) (err error) {
 			return err
 		}
 	}
-	for ; s.Bits&1 == 1; s.Bits /= 2 { // it is the second half of a class
-		s.Depth--
-	}
-	if s.Bits++; s.Depth > 0 {
+	if first := strings.TrimRight(s.Class, "1"); first != "" { // the other half is next
+		s.Class = first[:len(first)-1] + "1"
 		return nil
 	}
 	s.Kind, s.Jobs = complete, 0
@@ -160,37 +159,33 @@ func (s *state) finish(job int) (err error) {
 
 // verifies reports whether a primary is of the class that is being verified.
 func (s *state) verifies(primary keys.Key) bool {
-	if s.Depth == 0 {
+	if s.Class == "" {
 		return true
 	}
 	h := sha256.Sum256([]byte(primary.Partition + "\x00" + primary.Row))
-	return binary.BigEndian.Uint32(h[:])>>(32-s.Depth) == s.Bits
+	return strings.HasPrefix(fmt.Sprintf("%032b", binary.BigEndian.Uint32(h[:])), s.Class)
 }
 
 // groupsOf returns the rows that differ in groups that are confirmed together.
-func groupsOf(all []difference) (groups [][]suspect, err error) {
-	type row struct {
-		primary keys.Key
-		ref     view.RowRef
-	}
-	stored := map[row]bool{}
+func groupsOf(all []difference) (groups [][]outbox.Checked, err error) {
+	stored := map[view.Part]bool{}
 	for _, d := range all {
 		p, err := view.ParsePart(d.element)
 		if err != nil {
 			return nil, err
 		}
-		of := row{p.Primary, view.RowRef{View: p.View, Partition: p.Key.Partition, Row: p.Key.Row}}
-		stored[of] = stored[of] || d.sign < 0
+		p.Kind, p.Content = 0, [16]byte{}
+		stored[p] = stored[p] || d.sign < 0
 	}
-	rows := slices.SortedFunc(maps.Keys(stored), func(a, b row) int {
-		return cmp.Or(a.primary.Compare(b.primary), cmp.Compare(a.ref.View, b.ref.View), a.ref.Key().Compare(b.ref.Key()))
-	})
-	for _, of := range rows {
+	for _, p := range slices.SortedFunc(maps.Keys(stored), func(a, b view.Part) int {
+		return cmp.Or(a.Primary.Compare(b.Primary), cmp.Compare(a.View, b.View), a.Key.Compare(b.Key))
+	}) {
 		n := len(groups)
-		if n == 0 || len(groups[n-1]) == maxRows || groups[n-1][0].Primary.Partition != of.primary.Partition {
+		if n == 0 || len(groups[n-1]) == maxRows || groups[n-1][0].Primary.Partition != p.Primary.Partition {
 			groups, n = append(groups, nil), n+1
 		}
-		groups[n-1] = append(groups[n-1], suspect{Primary: of.primary, Ref: of.ref, Stored: stored[of]})
+		ref := view.RowRef{View: p.View, Partition: p.Key.Partition, Row: p.Key.Row}
+		groups[n-1] = append(groups[n-1], outbox.Checked{Primary: p.Primary, Ref: ref, Stored: stored[p]})
 	}
 	return groups, nil
 }

@@ -8,26 +8,18 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// intent returns the intent to correct rows of a primary, nil if there is none, without changing it.
-func intent(op string, key keys.Key, primary *txn.Record) *outbox.Intent {
-	return &outbox.Intent{Op: op, Key: key, Was: primary, Known: true, Reread: true, Repeatable: true, Next: func(was *txn.Record) (any, error) {
-		if was == nil { // it was deleted
-			return nil, nil
-		}
-		return was.Value, nil
-	}}
-}
-
 // together carries out intents on primaries of one partition, in one transaction or, if that
-// fails, each in its own. It adds the requests to a count. A dry run only computes what that would
-// take.
-func (r *run) together(ctx context.Context, ins []*outbox.Intent, requests *int, fail func(*outbox.Intent, error)) error {
+// fails, each in its own. It adds the requests to a count, and each row that an intent has found
+// wrong to those that failed. A dry run only computes what that would take.
+func (r *run) together(ctx context.Context, ins []*outbox.Intent, requests *int, res *result) error {
+	findings := map[*outbox.Intent]int{}
+	for _, in := range ins {
+		findings[in] = max(1, len(in.Found))
+	}
 	return divided(ctx, ins, func(ins []*outbox.Intent) error {
 		n, err := r.store.Requests(ctx, ins)
 		if err == nil && !r.DryRun {
@@ -37,7 +29,11 @@ func (r *run) together(ctx context.Context, ins []*outbox.Intent, requests *int,
 			*requests += n
 		}
 		return err
-	}, fail)
+	}, func(in *outbox.Intent, err error) {
+		for range findings[in] {
+			res.fail(in.Key, err)
+		}
+	})
 }
 
 // divided calls do for all elements and, if that fails, for each alone, unless the error
@@ -90,7 +86,7 @@ func (r *run) fill(ctx context.Context, rows []fetch.Entry) error {
 		}
 		listing := view.ListingOf(primary.Origin)
 		if r.store.Views.Adds(r.Fill, listing) || listing.Has(r.Fill) && r.store.Views.IsRetired(r.Fill) {
-			in := intent("backfill", primary.Key, primary)
+			in := outbox.Unchanged("backfill", primary.Key, primary)
 			in.Fill = true
 			n := len(lists)
 			if n == 0 || lists[n-1][0].Key.Partition != in.Key.Partition {
@@ -101,57 +97,13 @@ func (r *run) fill(ctx context.Context, rows []fetch.Entry) error {
 	}
 	_, err := r.each(ctx, len(lists), func(ctx context.Context, i int, res *result) error {
 		for some := range slices.Chunk(lists[i], maxFilled) {
-			failed := 0
-			err := r.together(ctx, some, &res.Requests.Fill, func(in *outbox.Intent, err error) {
-				failed++
-				res.fail(in.Key, err)
-			})
-			if err != nil {
+			failed := res.Failed
+			if err := r.together(ctx, some, &res.Requests.Fill, res); err != nil {
 				return err
 			}
-			res.Filled += len(some) - failed
+			res.Filled += len(some) - (res.Failed - failed)
 		}
 		return nil
 	})
 	return err
-}
-
-// repair repairs rows of one partition, which are findings, or computes what that would take.
-func (r *run) repair(ctx context.Context, rows []suspect, res *result) error {
-	type target struct {
-		primary keys.Key
-		whole   bool // all rows of the primary
-	}
-	of, ins, findings := map[target]*outbox.Intent{}, map[bool][]*outbox.Intent{}, map[*outbox.Intent]int{}
-	for i := range rows {
-		s := &rows[i]
-		if s.kind == Duplicate {
-			res.fail(s.Primary, &view.DuplicateError{View: s.Ref.View, Key: s.Ref.Key()})
-			continue
-		}
-		at := target{s.Primary, s.claim.Wanted && (s.merged() && !s.remote() || r.store.Views.Adds(s.Ref.View, view.ListingOf(s.primary.Origin)))}
-		in := of[at]
-		if in == nil {
-			in = intent("repair", s.Primary, s.primary)
-			in.Repair, in.Found, of[at] = true, map[view.RowRef]view.Found{}, in
-			ins[at.whole] = append(ins[at.whole], in)
-		}
-		if !at.whole {
-			in.Rows, in.Found[s.Ref] = append(in.Rows, s.Ref), s.found
-		}
-		if findings[in]++; s.other != nil {
-			res.Requests.Repair++ // to read the primary that the row belonged to
-		}
-	}
-	fail := func(in *outbox.Intent, err error) {
-		for range findings[in] {
-			res.fail(in.Key, err)
-		}
-	}
-	for _, whole := range []bool{false, true} {
-		if err := r.together(ctx, ins[whole], &res.Requests.Repair, fail); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -136,7 +136,7 @@ func (r *run) do(ctx context.Context, job int) error {
 // result is what became of some primaries.
 type result struct {
 	Report
-	sure []suspect // rows that differ
+	sure []outbox.Checked // rows that differ
 }
 
 // each calls do for 0 to n-1, concurrently, and returns the results in order.

@@ -41,7 +41,7 @@ func (r *run) read(ctx context.Context, job int, use func(context.Context, []fet
 }
 
 // first reports whether rows are read for the first time; later passes do not count them.
-func (r *run) first() bool { return r.Kind == scanning && r.Depth == 0 }
+func (r *run) first() bool { return r.Kind == scanning && r.Class == "" }
 
 // addRows adds what rows imply to the sketch, and subtracts what they contain. What is added does not
 // depend on other rows, so the sum of the sketches of all parts is that of the tables.
