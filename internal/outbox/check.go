@@ -20,9 +20,10 @@ type Checked struct {
 	Ref     view.RowRef
 	Stored  bool // there may be something of the primary in the row, according to the caller
 
-	Wanted bool // the primary implies the row
-	Own    bool // the row exists, and belongs to no other primary
-	Held   bool // the row belongs to another primary, which implies it too, or to no view
+	Wanted bool  // the primary implies the row
+	Own    bool  // the row exists, and belongs to no other primary
+	Held   bool  // the row belongs to another primary, which implies it too, or to no view
+	Err    error `json:"-"` // why it cannot be checked
 
 	target
 	at    place
@@ -38,7 +39,7 @@ type place struct {
 }
 
 // Check returns those of some rows that differ from what their primaries, which are in one
-// partition, imply. It reads the primary, the row, and the primary again. If both versions are the
+// partition, imply, and those that it cannot check. It reads the primary, the row, and the primary again. If both versions are the
 // same, it was the current one while the row was read.
 //
 //   - So a local row that differs is wrong: its transaction also changes the primary. If one
@@ -80,11 +81,9 @@ func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) 
 		var changed []Checked // or read for the first time
 		remote := map[place][]string{}
 		for _, c := range rows {
-			same, err := s.imply(&c, read[home][c.Primary.Row])
+			same := s.imply(&c, read[home][c.Primary.Row])
 			switch {
-			case err != nil:
-				return nil, 0, requests, err
-			case same:
+			case same, c.Err != nil:
 				differ = append(differ, c)
 				continue
 			case c.at != home:
@@ -107,16 +106,14 @@ func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) 
 		rows = nil
 		for _, c := range changed {
 			e, before := read[c.at][c.Ref.Row], c.found
-			agrees, err := c.agrees(read[c.at])
+			agrees := c.agrees(read[c.at])
 			switch {
-			case err != nil:
-				return nil, 0, requests, &view.Error{View: c.Ref.View, Err: err}
 			case pending[c.Primary.Row][c.Ref]:
 				undecided++
 			case agrees:
 			case c.was != nil && young(c.was.Timestamp), e != nil && young(e.Timestamp):
 				undecided++
-			case c.at == home && snapshot, c.was == nil && before.Row.ETag == c.found.Row.ETag && before.Mark.ETag == c.found.Mark.ETag:
+			case c.Err != nil, c.at == home && snapshot, c.was == nil && before.Row.ETag == c.found.Row.ETag && before.Mark.ETag == c.found.Mark.ETag:
 				differ = append(differ, c)
 			default:
 				rows = append(rows, c)
@@ -125,7 +122,7 @@ func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) 
 	}
 	for i := range differ {
 		c := &differ[i]
-		if c.Own = c.other == nil && !c.found.Row.Absent(); c.Own || !c.Wanted || c.other == nil {
+		if c.Own = c.other == nil && !c.found.Row.Absent(); c.other == nil || !c.Wanted {
 			continue
 		}
 		if c.other.Known {
@@ -133,7 +130,7 @@ func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) 
 		}
 		c.Held, err = s.holds(ctx, c.view, c.claim.Key, c.other)
 		if err != nil && !errors.Is(err, keys.ErrBadKey) && !errors.Is(err, azerr.ErrKeyChanged) { // a row of another kind
-			return nil, 0, requests, err
+			c.Err = err
 		}
 	}
 	return differ, undecided + len(rows), requests, nil
@@ -172,39 +169,45 @@ func (s *Store) readPlaces(ctx context.Context, names map[place][]string) (read 
 
 // imply fills in what the primary, which was read as e, implies for the row. It reports whether
 // the primary was the same the last time.
-func (s *Store) imply(c *Checked, e *fetch.Entry) (same bool, err error) {
+func (s *Store) imply(c *Checked, e *fetch.Entry) (same bool) {
 	was := c.was
-	if c.was, err = s.PrimaryOf(e); err != nil {
-		return false, err
+	if c.was, c.Err = s.primaryOf(e); c.Err != nil {
+		return false
 	}
 	if was != nil && c.was != nil && was.ETag == c.was.ETag {
-		return true, nil
+		return true
 	}
-	implied, err := s.Implied(c.was)
+	var implied []view.Derived
+	implied, c.Err = s.implied(c.was)
 	c.claim.Wanted, c.claim.Body, c.claim.Merge = false, nil, view.MergeSpec{}
 	c.want(implied, true, false)
 	c.Wanted = c.claim.Wanted
 	if c.table == nil {
 		c.claim.Merge.Add = nil // nothing shows what was counted
 	}
-	return false, err
+	return false
 }
 
 // agrees reports whether the row, as it was read, agrees with the primary.
-func (c *Checked) agrees(read map[string]*fetch.Entry) (agrees bool, err error) {
+func (c *Checked) agrees(read map[string]*fetch.Entry) (agrees bool) {
+	var err error
 	for i, row := range []*txn.Row{&c.found.Row, &c.found.Mark}[:len(c.names)] {
 		if *row, err = rowOf(read[c.names[i]]); err != nil {
-			return false, err
+			break
 		}
 	}
-	agrees, c.other, err = c.claim.Agrees(c.found)
-	return agrees, err
+	if err == nil {
+		agrees, c.other, err = c.claim.Agrees(c.found)
+	}
+	if err != nil {
+		c.Err = &view.Error{View: c.Ref.View, Err: err}
+	}
+	return agrees
 }
 
 // Corrections returns the intents to correct rows that Check has returned, except those that are
-// held: of named rows, and of all rows of a primary, which go in different transactions. The Found
-// of an intent has the rows of rows that it corrects. requests is what they take besides
-// [Store.Requests].
+// held: of named rows, and of all rows of a primary, which go in different transactions. requests is
+// what they take besides [Store.Requests].
 func (s *Store) Corrections(rows []Checked) (all [2][]*Intent, requests int) {
 	type target struct {
 		primary keys.Key
@@ -222,10 +225,11 @@ func (s *Store) Corrections(rows []Checked) (all [2][]*Intent, requests int) {
 		}
 		in := of[at]
 		if in == nil {
-			in = Unchanged("repair", c.Primary, c.was)
+			in = unchanged("repair", c.Primary, c.was)
 			in.Repair, in.Found, of[at] = true, map[view.RowRef]view.Found{}, in
 			all[at.whole] = append(all[at.whole], in)
 		}
+		in.Corrects++
 		if in.Found[c.Ref] = c.found; at.whole == 0 {
 			in.Rows = append(in.Rows, c.Ref)
 		}
@@ -234,4 +238,27 @@ func (s *Store) Corrections(rows []Checked) (all [2][]*Intent, requests int) {
 		}
 	}
 	return all, requests
+}
+
+// Filling returns the intent to store the rows of a view for the primary that was read as e, or to
+// remove those of a retired one; nil if e is no primary, or has them.
+func (s *Store) Filling(e *fetch.Entry, name string) *Intent {
+	r, err := s.primaryOf(e)
+	if err != nil || r == nil {
+		return nil
+	}
+	listing := view.ListingOf(r.Origin)
+	if !s.Views.Adds(name, listing) && !(listing.Has(name) && s.Views.IsRetired(name)) {
+		return nil
+	}
+	in := unchanged("backfill", r.Key, r)
+	in.Fill = true
+	return in
+}
+
+// unchanged returns an intent that leaves a primary, nil for none, as it is.
+func unchanged(op string, key keys.Key, primary *txn.Record) *Intent {
+	return &Intent{Op: op, Key: key, Was: primary, Known: true, Reread: true, Repeatable: true, Next: func(was *txn.Record) (any, error) {
+		return valueOf(was), nil
+	}}
 }

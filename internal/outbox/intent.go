@@ -26,6 +26,8 @@ type Intent struct {
 	// of all Rows is needed if Was is Known, and used by the first attempt only.
 	Found map[view.RowRef]view.Found
 
+	Corrects int // how many rows are known to be wrong
+
 	// Fill means that Next returns the entity unchanged, to get rows of views that it does
 	// not list. These are inserted without reading them first; if one exists, the next
 	// attempt reads them.
@@ -34,11 +36,4 @@ type Intent struct {
 	// Next returns the new version of the entity, nil to delete it.
 	Next     func(was *txn.Record) (any, error)
 	Computed bool // Next depends on was, so equal content does not prove that it was applied
-}
-
-// Unchanged returns an intent that leaves a primary, nil for none, as it is.
-func Unchanged(op string, key keys.Key, primary *txn.Record) *Intent {
-	return &Intent{Op: op, Key: key, Was: primary, Known: true, Reread: true, Repeatable: true, Next: func(was *txn.Record) (any, error) {
-		return valueOf(was), nil
-	}}
 }

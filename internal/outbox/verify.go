@@ -18,8 +18,31 @@ var EngineOf func(store any) *Store
 // TableOf returns the table of the rows of v. ok is false if its target is no table.
 func (s *Store) TableOf(v *view.View) (t *view.Table, ok bool) { return s.tableOf(v) }
 
-// Implied returns the rows that a primary implies which was read; nil implies none.
-func (s *Store) Implied(r *txn.Record) ([]view.Derived, error) {
+// Parts returns the parts in a row, and those that the row implies if it is in the primaries'
+// table and is a primary, of the views that use reports. That their rows are in the row's table
+// matters to the first only.
+func (s *Store) Parts(e *fetch.Entry, primaries bool, use, here func(*view.View) bool) (stored, wanted []view.Part, primary bool, err error) {
+	stored, err = s.Views.StoredParts(e.Key, e.Properties, func(v *view.View) bool { return use(v) && here(v) })
+	if err != nil || !primaries {
+		return stored, nil, false, err
+	}
+	r, err := s.primaryOf(e)
+	if err != nil || r == nil {
+		return stored, nil, false, err
+	}
+	implied, err := s.implied(r)
+	for i := range implied {
+		if err == nil && use(implied[i].View) {
+			var parts []view.Part
+			parts, err = view.ImpliedParts(&implied[i], e.Key)
+			wanted = append(wanted, parts...)
+		}
+	}
+	return stored, wanted, true, err
+}
+
+// implied returns the rows that a primary implies which was read; nil implies none.
+func (s *Store) implied(r *txn.Record) ([]view.Derived, error) {
 	if r == nil {
 		return nil, nil
 	}
@@ -118,9 +141,9 @@ func rowOf(e *fetch.Entry) (r txn.Row, err error) {
 	return r, err
 }
 
-// PrimaryOf returns the primary in a row of the primaries' table, nil if it is another row. It
+// primaryOf returns the primary in a row of the primaries' table, nil if it is another row. It
 // fails if the row cannot be decoded, because it may be a damaged primary.
-func (s *Store) PrimaryOf(e *fetch.Entry) (*txn.Record, error) {
+func (s *Store) primaryOf(e *fetch.Entry) (*txn.Record, error) {
 	if e == nil {
 		return nil, nil
 	}

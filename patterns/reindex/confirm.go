@@ -11,13 +11,7 @@ import (
 // confirmAll confirms the differences of a job and, if asked to, repairs them.
 func (r *run) confirmAll(ctx context.Context, groups [][]outbox.Checked) error {
 	confirmed, err := r.each(ctx, len(groups), func(ctx context.Context, i int, res *result) error {
-		return divided(ctx, groups[i], func(rows []outbox.Checked) error {
-			sure, undecided, requests, err := r.store.Check(ctx, slices.Clone(rows), r.Grace)
-			res.sure = append(res.sure, sure...)
-			res.Undecided += undecided
-			res.Requests.Confirm += requests
-			return err
-		}, func(c outbox.Checked, err error) { res.fail(c.Primary, err) })
+		return r.confirm(ctx, groups[i], res)
 	})
 	if err != nil {
 		return err
@@ -31,8 +25,9 @@ func (r *run) confirmAll(ctx context.Context, groups [][]outbox.Checked) error {
 	if findings, err = r.record(ctx, findings); err != nil {
 		return err
 	}
+	counts := map[Kind]*int{Missing: &r.Report.Missing, Wrong: &r.Report.Wrong, Orphan: &r.Report.Orphan, Duplicate: &r.Report.Duplicate}
 	for _, f := range findings {
-		*r.Report.ofKind(f.Kind)++
+		*counts[f.Kind]++
 	}
 	failed := r.Report.Failed
 	_, err = r.each(ctx, len(confirmed), func(ctx context.Context, i int, res *result) error {
@@ -42,6 +37,29 @@ func (r *run) confirmAll(ctx context.Context, groups [][]outbox.Checked) error {
 		r.Report.Repaired += len(findings) - (r.Report.Failed - failed)
 	}
 	return err
+}
+
+// confirm adds the rows of a group that differ, and those that cannot be checked, to res.
+func (r *run) confirm(ctx context.Context, group []outbox.Checked, res *result) error {
+	rows, undecided, requests, err := r.store.Check(ctx, slices.Clone(group), r.Grace)
+	if res.Requests.Confirm += requests; err != nil {
+		rows, undecided = slices.Clone(group), 0
+		for i := range rows {
+			rows[i].Err = err
+		}
+	}
+	res.Undecided += undecided
+	for _, c := range rows {
+		switch {
+		case c.Err == nil:
+			res.sure = append(res.sure, c)
+		case interrupts(ctx, c.Err):
+			return c.Err
+		default:
+			res.fail(c.Primary, c.Err)
+		}
+	}
+	return nil
 }
 
 func kindOf(c *outbox.Checked) Kind {

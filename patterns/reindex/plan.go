@@ -71,14 +71,15 @@ const (
 	maxDepth = 24 // of the division into classes
 )
 
-// stateOf returns the state of a run that has not begun. fill is the view to backfill, if any.
-func stateOf(fill string, opts *Options) state {
+// newState returns the state of a run that has not begun. fill is the view to backfill, if any.
+func newState(opts *Options, dryRun bool, fill string) state {
 	s := state{Fill: fill}
 	if opts != nil {
 		s.Options = *opts
 	}
+	s.DryRun = dryRun || s.DryRun && fill == ""
 	if fill != "" {
-		s.Views, s.DryRun = []string{fill}, false
+		s.Views = []string{fill}
 	}
 	return s
 }

@@ -126,11 +126,6 @@ func (r *Report) fail(primary keys.Key, err error) {
 	r.add(&Report{Failed: 1, Failures: []Failure{{primary, err.Error(), err}}})
 }
 
-// ofKind returns the count of findings of a kind.
-func (r *Report) ofKind(k Kind) *int {
-	return map[Kind]*int{Missing: &r.Missing, Wrong: &r.Wrong, Orphan: &r.Orphan, Duplicate: &r.Duplicate}[k]
-}
-
 // add adds the counts of o.
 func (r *Report) add(o *Report) {
 	a, b := r.counts(), o.counts()
@@ -174,10 +169,8 @@ type Failure struct {
 // After an error the sequence ends.
 func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		s := stateOf("", opts)
-		s.DryRun = true
-		if _, err := runAlone(ctx, store, s, yield); err != nil {
-			yield(Finding{}, failed("verify", err))
+		if _, err := runAlone(ctx, "verify", store, newState(opts, true, ""), yield); err != nil {
+			yield(Finding{}, err)
 		}
 	}
 }
@@ -188,8 +181,7 @@ func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // The error is that of reading, or of a service that refuses requests. Continue such a run
 // from its last checkpoint. Failures of single primaries are in the report.
 func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options) (Report, error) {
-	r, err := runAlone(ctx, store, stateOf("", opts), nil)
-	return r, failed("repair", err)
+	return runAlone(ctx, "repair", store, newState(opts, false, ""), nil)
 }
 
 // Backfill stores the rows of a view that was added to the store, for all entities that a
@@ -205,8 +197,7 @@ func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // Entities of one partition are changed in transactions of up to 49, which change their
 // ETags. Other errors are those of Repair.
 func Backfill[T any](ctx context.Context, store *patterns.Store[T], view string, opts *Options) (Report, error) {
-	r, err := runAlone(ctx, store, stateOf(view, opts), nil)
-	return r, failed("backfill", err)
+	return runAlone(ctx, "backfill", store, newState(opts, false, view), nil)
 }
 
 // errStopped ends a run because the caller wants no more findings.

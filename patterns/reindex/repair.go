@@ -8,51 +8,34 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // together carries out intents on primaries of one partition, in one transaction or, if that
-// fails, each in its own. It adds the requests to a count, and each row that an intent has found
-// wrong to those that failed. A dry run only computes what that would take.
+// fails, each in its own. It adds the requests to a count, and the rows that were not corrected to
+// those that failed. A dry run only computes what that would take.
 func (r *run) together(ctx context.Context, ins []*outbox.Intent, requests *int, res *result) error {
-	findings := map[*outbox.Intent]int{}
-	for _, in := range ins {
-		findings[in] = max(1, len(in.Found))
-	}
-	return divided(ctx, ins, func(ins []*outbox.Intent) error {
-		n, err := r.store.Requests(ctx, ins)
-		if err == nil && !r.DryRun {
-			_, err = r.store.RunAll(ctx, ins)
-		}
-		if err == nil {
-			*requests += n
-		}
-		return err
-	}, func(in *outbox.Intent, err error) {
-		for range findings[in] {
-			res.fail(in.Key, err)
-		}
-	})
-}
-
-// divided calls do for all elements and, if that fails, for each alone, unless the error
-// interrupts the run. It calls fail for those that failed alone.
-func divided[T any](ctx context.Context, all []T, do func([]T) error, fail func(T, error)) error {
-	if len(all) == 0 {
+	if len(ins) == 0 {
 		return nil
 	}
-	err := do(all)
+	n, err := r.store.Requests(ctx, ins)
+	if err == nil && !r.DryRun {
+		_, err = r.store.RunAll(ctx, ins)
+	}
 	switch {
-	case err == nil || interrupts(ctx, err):
+	case err == nil:
+		*requests += n
+	case interrupts(ctx, err):
 		return err
-	case len(all) == 1:
-		fail(all[0], err)
-		return nil
-	}
-	for i := range all {
-		if err := divided(ctx, all[i:i+1], do, fail); err != nil {
-			return err
+	case len(ins) == 1:
+		for range max(1, ins[0].Corrects) {
+			res.fail(ins[0].Key, err)
+		}
+	default:
+		for i := range ins {
+			if err := r.together(ctx, ins[i:i+1], requests, res); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -80,20 +63,15 @@ const maxFilled = 49
 func (r *run) fill(ctx context.Context, rows []fetch.Entry) error {
 	var lists [][]*outbox.Intent // by partition
 	for i := range rows {
-		primary, err := r.store.PrimaryOf(&rows[i])
-		if err != nil || primary == nil {
-			continue // the scan that follows reports the error
+		in := r.store.Filling(&rows[i], r.Fill) // the scan that follows reports what cannot be read
+		if in == nil {
+			continue
 		}
-		listing := view.ListingOf(primary.Origin)
-		if r.store.Views.Adds(r.Fill, listing) || listing.Has(r.Fill) && r.store.Views.IsRetired(r.Fill) {
-			in := outbox.Unchanged("backfill", primary.Key, primary)
-			in.Fill = true
-			n := len(lists)
-			if n == 0 || lists[n-1][0].Key.Partition != in.Key.Partition {
-				lists, n = append(lists, nil), n+1
-			}
-			lists[n-1] = append(lists[n-1], in)
+		n := len(lists)
+		if n == 0 || lists[n-1][0].Key.Partition != in.Key.Partition {
+			lists, n = append(lists, nil), n+1
 		}
+		lists[n-1] = append(lists[n-1], in)
 	}
 	_, err := r.each(ctx, len(lists), func(ctx context.Context, i int, res *result) error {
 		for some := range slices.Chunk(lists[i], maxFilled) {

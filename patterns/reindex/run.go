@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -80,11 +81,11 @@ func (r *run) tableOf(v *view.View) int {
 }
 
 // runAlone executes a run in this process, or what is left of it.
-func runAlone(ctx context.Context, store any, s state, yield func(Finding, error) bool) (Report, error) {
+func runAlone(ctx context.Context, op string, store any, s state, yield func(Finding, error) bool) (Report, error) {
 	if opts := s.Options; opts.Cursor != nil {
 		var saved state
 		if json.Unmarshal(opts.Cursor, &saved) != nil || saved.Of == "" {
-			return Report{}, errState
+			return Report{}, failed(op, errState)
 		}
 		opts.Differences = saved.Differences
 		saved.Options, saved.Fill = opts, s.Fill
@@ -92,7 +93,7 @@ func runAlone(ctx context.Context, store any, s state, yield func(Finding, error
 	}
 	r, err := newRun(store, s)
 	if err != nil {
-		return Report{}, err
+		return Report{}, failed(op, err)
 	}
 	r.record = func(_ context.Context, all []Finding) ([]Finding, error) {
 		for _, f := range all {
@@ -116,7 +117,7 @@ func runAlone(ctx context.Context, store any, s state, yield func(Finding, error
 	if err == errStopped {
 		err = nil
 	}
-	return r.Report, err
+	return r.Report, failed(op, err)
 }
 
 // do does what is left of a job of the stage.
@@ -141,21 +142,19 @@ type result struct {
 
 // each calls do for 0 to n-1, concurrently, and returns the results in order.
 func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, i int, res *result) error) (all []result, err error) {
-	one := func(ctx context.Context, i int) (res result, err error) {
-		err = do(ctx, i, &res)
-		return res, err
-	}
-	for res, err := range parallel.Ordered(ctx, n, parallel.Window{Start: r.Parallel, Max: r.Parallel}, one) {
-		r.Report.add(&res.Report)
-		if err == nil {
-			err = r.wait(ctx)
-		}
+	var mu sync.Mutex
+	all = make([]result, n)
+	return all, parallel.Each(ctx, n, r.Parallel, func(ctx context.Context, i int) error {
+		err := do(ctx, i, &all[i])
+		mu.Lock()
+		r.Report.add(&all[i].Report)
+		due := r.due()
+		mu.Unlock()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, res)
-	}
-	return all, nil
+		return parallel.Sleep(ctx, time.Until(due))
+	})
 }
 
 // step is called after each step of a job.
@@ -168,16 +167,15 @@ func (r *run) step(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.wait(ctx)
+	return parallel.Sleep(ctx, time.Until(r.due()))
 }
 
-// wait waits until the requests sent so far are within the limit.
-func (r *run) wait(ctx context.Context) error {
+// due is when the requests sent so far are within the limit.
+func (r *run) due() time.Time {
 	if r.RequestsPerSecond <= 0 {
-		return ctx.Err()
+		return r.began
 	}
-	due := r.began.Add(time.Duration(float64(r.sent()-r.before) / float64(r.RequestsPerSecond) * float64(time.Second)))
-	return parallel.Sleep(ctx, time.Until(due))
+	return r.began.Add(time.Duration(float64(r.sent()-r.before) / float64(r.RequestsPerSecond) * float64(time.Second)))
 }
 
 // sent is the number of requests of the run, those that a dry run predicts not included.

@@ -75,19 +75,17 @@ func (r *Runs) Create(ctx context.Context) error {
 // Up to 4n+32 requests for each table, n being [Options.Segments], 3 for the state, and
 // one message for each segment.
 func (r *Runs) Verify(ctx context.Context, id string, opts *Options) error {
-	s := stateOf("", opts)
-	s.DryRun = true
-	return failed("verify", r.start(ctx, id, s))
+	return failed("verify", r.start(ctx, id, newState(opts, true, "")))
 }
 
 // Repair starts a run as Verify does.
 func (r *Runs) Repair(ctx context.Context, id string, opts *Options) error {
-	return failed("repair", r.start(ctx, id, stateOf("", opts)))
+	return failed("repair", r.start(ctx, id, newState(opts, false, "")))
 }
 
 // Backfill starts a run as Verify does.
 func (r *Runs) Backfill(ctx context.Context, id, view string, opts *Options) error {
-	return failed("backfill", r.start(ctx, id, stateOf(view, opts)))
+	return failed("backfill", r.start(ctx, id, newState(opts, false, view)))
 }
 
 func (r *Runs) start(ctx context.Context, id string, s state) error {
@@ -234,16 +232,16 @@ func (r *Runs) Status(ctx context.Context, id string) (Status, error) {
 // requests of Status, and one for each job with findings.
 func (r *Runs) Findings(ctx context.Context, id string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
+		var jobs []Job
 		d, err := r.documents.Get(ctx, runKey(id))
 		if err == nil {
-			for _, job := range d.Value.State.Found {
-				if d, err = r.documents.Get(ctx, job.findings()); err != nil {
-					break
-				}
-				for _, f := range d.Value.Findings {
-					if !yield(f, nil) {
-						return
-					}
+			jobs = d.Value.State.Found
+		}
+		for i := 0; err == nil && i < len(jobs); i++ {
+			d, err = r.documents.Get(ctx, jobs[i].findings())
+			for _, f := range d.Value.Findings {
+				if !yield(f, nil) {
+					return
 				}
 			}
 		}
