@@ -42,8 +42,8 @@ type Options struct {
 	Grace time.Duration
 
 	// Segments is the largest number of segments of each table, for [Runs] only. Zero means
-	// 64. A job that is interrupted begins its segment again. Each job of a scan stores about
-	// as much as Differences takes.
+	// 64. A job that is interrupted begins its segment again. Each job of a scan reads and
+	// stores about as much as Differences takes.
 	Segments int
 
 	// Cursor continues a run from a state that Checkpoint saved: of the same function, with
@@ -51,7 +51,7 @@ type Options struct {
 	// request. nil is the beginning.
 	Cursor []byte `json:"-"`
 
-	// Checkpoint, if set, is called after each page, and after each few hundred rows that
+	// Checkpoint, if set, is called after each page, and after each thousand rows or fewer that
 	// were confirmed. save returns the state of the run as JSON, about as large as Differences
 	// takes; it is valid during the call only. A run that continues repeats at most what came
 	// after Checkpoint. An error ends the run.
@@ -90,7 +90,7 @@ type Report struct {
 	Missing, Wrong, Orphan, Duplicate int // findings
 
 	Repaired int // findings that were repaired
-	Failed   int // findings that were not, duplicates among them, and primaries that could not be checked
+	Failed   int // findings that were not, duplicates among them, and rows that could not be checked
 	Filled   int // primaries for which Backfill stored rows
 
 	// Undecided are rows that differed, and that an operation was about to write, or that
@@ -106,8 +106,8 @@ type Report struct {
 	// list whose [patterns.List] has no method Members.
 	Unverified []string
 
-	// Failures are the first 100 of those that Failed counts. Of [Runs] they are the first 5
-	// of each job, without errors.
+	// Failures are the first 100 of those that Failed counts, without errors if another process
+	// has met them.
 	Failures []Failure
 }
 

@@ -109,9 +109,10 @@ func (r *Runs) start(ctx context.Context, id string, s state) error {
 // After an error call it again: a worker of package eventual does, if the handler returns
 // the error. The same job may be done by several processes concurrently.
 //
-// Besides the requests of its part of the run, a job takes 4 or 5 requests for the state, and
-// two more for each retry after a conflict with another job. Those of a sketch take one more for
-// each 4 MiB. The last job of a stage reads all sketches.
+// Besides the requests of its part of the run, a job takes 3 requests for the state, one more for
+// its findings, and two more for each retry after a conflict with another job. The last job of a
+// stage takes two more, and one message for each job of the next stage. A state of several MiB
+// takes more requests, see [wideentity.Table].
 func (r *Runs) Do(ctx context.Context, job Job) error {
 	return failed("job", r.do(ctx, job))
 }
@@ -190,8 +191,7 @@ func (r *Runs) publish(ctx context.Context, id string, s *state) error {
 
 // Resume enqueues the jobs of the present stage of a run again. Call it if messages were lost,
 // or were moved to the poison queue, or if the process that started the run has failed to. A
-// job that is done does nothing the second time, or begins the next stage. 4 requests, and
-// one message for each job.
+// job that is done does nothing the second time. 3 requests, and one message for each job.
 func (r *Runs) Resume(ctx context.Context, id string) error {
 	return failed("resume", r.do(ctx, Job{Run: id}))
 }
@@ -200,7 +200,7 @@ func (r *Runs) Resume(ctx context.Context, id string) error {
 type Status struct {
 	ID string
 
-	// Stage is "filling", "scanning", "confirming" or "complete".
+	// Stage is "filling", "scanning", "confirming", "finishing" or "complete".
 	Stage string
 
 	// Jobs is the number of jobs of the stage, and Done how many of them are done. A run with
