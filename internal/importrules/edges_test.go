@@ -250,7 +250,6 @@ var edges = map[string][]string{
 		"internal/fetch",
 		"internal/outbox",
 		"internal/parallel",
-		"internal/txn",
 		"internal/view",
 		"keys",
 		"patterns",

@@ -22,9 +22,11 @@ type Intent struct {
 	// is, except its ETag, so Next is not used. All intents of a transaction have Rows, or none.
 	Rows []view.RowRef
 
-	// Found is what was read of all Rows before Was, or while Was was the current version. It
-	// is needed if Was is Known, and used by the first attempt only.
+	// Found is what was read of some rows before Was, or while Was was the current version. That
+	// of all Rows is needed if Was is Known, and used by the first attempt only.
 	Found map[view.RowRef]view.Found
+
+	Corrects int // how many rows are known to be wrong
 
 	// Fill means that Next returns the entity unchanged, to get rows of views that it does
 	// not list. These are inserted without reading them first; if one exists, the next

@@ -96,7 +96,7 @@ func (t *transaction) localWrite(ctx context.Context, r *view.LocalRow, found *t
 func (t *transaction) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
 	if owned.Known && owned.Op == "" {
 		if op := t.of(owned.Owner); op != nil {
-			return !holds(op.rows, v, key), nil
+			return !hold(op.rows, v, key), nil
 		}
 	}
 	return t.store.mayOverwrite(ctx, v, key, owned)
@@ -146,9 +146,9 @@ func (t *transaction) confirmDuplicate(ctx context.Context, err error) error {
 	return err
 }
 
-// holds reports whether a primary that implies rows keeps others from having the row of v
+// hold reports whether a primary that implies rows keeps others from having the row of v
 // at key.
-func holds(rows []view.Derived, v *view.View, key keys.Key) bool {
+func hold(rows []view.Derived, v *view.View, key keys.Key) bool {
 	for i := range rows {
 		if r := &rows[i]; r.Key == key && r.View.TargetID() == v.TargetID() && r.Holds(v) {
 			return true
@@ -178,13 +178,13 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 			}
 		}
 	}
-	holds, err := s.Holds(ctx, v, key, owned)
+	holds, err := s.holds(ctx, v, key, owned)
 	return err == nil && !holds, err
 }
 
-// Holds reports whether a row that belongs to another primary is derived from it, or from no
+// holds reports whether a row that belongs to another primary is derived from it, or from no
 // primary that is known. One request at most.
-func (s *Store) Holds(ctx context.Context, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
+func (s *Store) holds(ctx context.Context, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
 	if !owned.Known {
 		return true, nil
 	}
@@ -200,5 +200,5 @@ func (s *Store) Holds(ctx context.Context, v *view.View, key keys.Key, owned *vi
 		return false, err
 	}
 	rows, err := s.Views.Before(listing).Derive(owner.Value, owner.Key)
-	return holds(rows, v, key), err
+	return hold(rows, v, key), err
 }

@@ -18,18 +18,41 @@ var EngineOf func(store any) *Store
 // TableOf returns the table of the rows of v. ok is false if its target is no table.
 func (s *Store) TableOf(v *view.View) (t *view.Table, ok bool) { return s.tableOf(v) }
 
-// Implied returns the rows that a primary implies which was read; nil implies none.
-func (s *Store) Implied(r *txn.Record) ([]view.Derived, error) {
+// Parts returns the parts in a row, and those that the row implies if it is in the primaries'
+// table and is a primary, of the views that use reports. That their rows are in the row's table
+// matters to the first only.
+func (s *Store) Parts(e *fetch.Entry, primaries bool, use, here func(*view.View) bool) (stored, wanted []view.Part, primary bool, err error) {
+	stored, err = s.Views.StoredParts(e.Key, e.Properties, func(v *view.View) bool { return use(v) && here(v) })
+	if err != nil || !primaries {
+		return stored, nil, false, err
+	}
+	r, err := s.primaryOf(e)
+	if err != nil || r == nil {
+		return stored, nil, false, err
+	}
+	implied, err := s.implied(r)
+	for i := range implied {
+		if err == nil && use(implied[i].View) {
+			var parts []view.Part
+			parts, err = view.ImpliedParts(&implied[i], e.Key)
+			wanted = append(wanted, parts...)
+		}
+	}
+	return stored, wanted, true, err
+}
+
+// implied returns the rows that a primary implies which was read; nil implies none.
+func (s *Store) implied(r *txn.Record) ([]view.Derived, error) {
 	if r == nil {
 		return nil, nil
 	}
 	return s.Views.Before(view.ListingOf(r.Origin)).Derive(r.Value, r.Key)
 }
 
-// Pending returns the remote rows of all operations on primaries of a partition that were
+// pending returns the remote rows of all operations on primaries of a partition that were
 // applied and are not completed, by row key of the primary: these rows may be out of date. One
 // request for each 1000 operations in the partition that have an outbox row.
-func (s *Store) Pending(ctx context.Context, partition string) (map[string]map[view.RowRef]bool, error) {
+func (s *Store) pending(ctx context.Context, partition string) (map[string]map[view.RowRef]bool, error) {
 	pending := map[string]map[view.RowRef]bool{}
 	f := query.And(query.PartitionKey.Eq(partition), query.RowKey.Prefix(outboxPrefix))
 	for e, err := range fetch.Properties(ctx, s.Table.Client, f, &fetch.Options{Select: []string{propFormat, view.PropState, view.PropOwnerRK, propRows}}) {
@@ -65,16 +88,16 @@ func (s *Store) Requests(ctx context.Context, ins []*Intent) (int, error) {
 	return t.explain().Requests, nil
 }
 
-// ReadRows reads rows of a partition, by row key. It reads one page of the range that contains
+// readSome reads rows of a place, by row key. It reads one page of the range that contains
 // them, if they are several. If that does not show the first of them, it reads these one
 // by one, and so those that follow: no row is read before another one that precedes it in rows.
 // What one request returns is a snapshot of the partition.
-func (s *Store) ReadRows(ctx context.Context, t *view.Table, partition string, rows []string) (found map[string]*fetch.Entry, requests int, err error) {
+func (s *Store) readSome(ctx context.Context, at place, rows []string) (found map[string]*fetch.Entry, requests int, err error) {
 	found = map[string]*fetch.Entry{}
 	rows = distinct(rows)
 	read := func(f query.Filter) (more bool, err error) {
 		requests++
-		page, more, err := fetch.PageProperties(ctx, t.Client, query.And(query.PartitionKey.Eq(partition), f), nil)
+		page, more, err := fetch.PageProperties(ctx, at.table.Client, query.And(query.PartitionKey.Eq(at.partition), f), nil)
 		for i := range page {
 			found[page[i].Key.Row] = &page[i]
 		}
@@ -108,8 +131,8 @@ func distinct(texts []string) (all []string) {
 	return all
 }
 
-// RowOf returns the row that was read as e, nil for none.
-func RowOf(e *fetch.Entry) (r txn.Row, err error) {
+// rowOf returns the row that was read as e, nil for none.
+func rowOf(e *fetch.Entry) (r txn.Row, err error) {
 	if e == nil {
 		return r, nil
 	}
@@ -118,9 +141,9 @@ func RowOf(e *fetch.Entry) (r txn.Row, err error) {
 	return r, err
 }
 
-// PrimaryOf returns the primary in a row of the primaries' table, nil if it is another row. It
+// primaryOf returns the primary in a row of the primaries' table, nil if it is another row. It
 // fails if the row cannot be decoded, because it may be a damaged primary.
-func (s *Store) PrimaryOf(e *fetch.Entry) (*txn.Record, error) {
+func (s *Store) primaryOf(e *fetch.Entry) (*txn.Record, error) {
 	if e == nil {
 		return nil, nil
 	}
@@ -143,7 +166,7 @@ func (s *Store) PrimaryOf(e *fetch.Entry) (*txn.Record, error) {
 			return nil, err
 		}
 	}
-	row, err := RowOf(e)
+	row, err := rowOf(e)
 	if err != nil {
 		return nil, err
 	}

@@ -34,8 +34,8 @@ const (
 	propParts  = "azp_parts" // of a mark: the part of each counter, as JSON
 )
 
-// markKey is the key of the owner's mark.
-func (c *Claim) markKey() keys.Key {
+// MarkKey is the key of the owner's mark.
+func (c *Claim) MarkKey() keys.Key {
 	return keys.Key{Partition: c.Key.Partition, Row: c.markRowPrefix() + hash(c.Owner.Partition, c.Owner.Row)}
 }
 
@@ -74,7 +74,7 @@ func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error
 	}
 	if found.Row.Absent() {
 		if !c.Wanted && !found.Mark.Absent() {
-			w := txn.Delete(c.markKey(), found.Mark.ETag)
+			w := txn.Delete(c.MarkKey(), found.Mark.ETag)
 			return c.appendSum([]*wire.Write{&w}, found.Sum)
 		}
 		if !c.Wanted || c.Merge.Existing {
@@ -123,7 +123,7 @@ func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error
 func (c *Claim) markWrite(mark txn.Row, counted, parts map[string]any, confirm bool) (w wire.Write, needed bool, err error) {
 	switch {
 	case len(parts) == 0:
-		return txn.Delete(c.markKey(), mark.ETag), !mark.Absent(), nil
+		return txn.Delete(c.MarkKey(), mark.ETag), !mark.Absent(), nil
 	case !mark.Absent() && sameParts(counted, parts) && !confirm:
 		return w, false, nil
 	}
@@ -133,7 +133,7 @@ func (c *Claim) markWrite(mark txn.Row, counted, parts map[string]any, confirm b
 	}
 	p := ownerProperties(c.Owner, c.View.Name)
 	p[propRow], p[propParts] = c.Key.Row, string(text)
-	w, err = txn.Content{Properties: p}.Over(c.markKey(), mark)
+	w, err = txn.Content{Properties: p}.Over(c.MarkKey(), mark)
 	return w, true, err
 }
 
@@ -203,7 +203,7 @@ func (t *Table) sumOthers(ctx context.Context, c *Claim, found *Found) error {
 			}
 		}
 	}
-	own := c.markKey()
+	own := c.MarkKey()
 	sums := map[string]int64{}
 	found.others = sums
 	return txn.ReadPrefix(ctx, t.Client, own.Partition, c.markRowPrefix(), propParts, func(row string, parts any) error {

@@ -35,7 +35,7 @@ func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 	g, gctx := errgroup.WithContext(ctx)
 	if c.View.Shape.Kind == Merges {
 		g.Go(func() (err error) {
-			f.Mark, err = txn.ReadRow(gctx, t.Client, c.markKey())
+			f.Mark, err = txn.ReadRow(gctx, t.Client, c.MarkKey())
 			return err
 		})
 	}

@@ -156,7 +156,7 @@ func TestADeletedCounterIsComputedFromTheMarks(t *testing.T) {
 	bobGone := gone(bob)
 	table.reconcile(bobGone, 3)
 	check(int64(2))
-	if row, _ := table.read(bobGone.markKey()); !row.Absent() {
+	if row, _ := table.read(bobGone.MarkKey()); !row.Absent() {
 		t.Error("the mark was not deleted")
 	}
 }

@@ -120,11 +120,12 @@
 //	status, err := runs.Status(ctx, "2026-01")
 //	fmt.Println(status)                     // 2026-01: scanning, 12 of 64 jobs done; …
 //
-// A job scans a segment of a table and stores its sketch. The job that is the last of its
-// stage adds the sketches and enqueues jobs that confirm, and repair, about 200 rows each.
-// What a job stores is inserted and never changed, its findings before it repairs them. So each
-// finding is stored once, however often its job is done, and the result does not depend on which worker dies when. A
-// worker that dies loses its segment only: another one begins it again. If messages are lost or
+// A job scans a segment of a table and adds its sketch to the state of the run, unless another
+// worker has done the same job. The job that is the last of its stage enqueues jobs that confirm,
+// and repair, the rows of up to 32 groups each. Findings are inserted before they are repaired, and
+// never changed. So each finding is stored once, however often its job is done, and the result does
+// not depend on which worker dies when. A worker that dies loses its segment only: another one
+// begins it again. If messages are lost or
 // poisoned, [Runs.Resume] enqueues what is not done. Let workers process the outbox of the
 // store meanwhile: operations of workers that died are [Report.Undecided] until then.
 //

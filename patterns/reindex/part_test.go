@@ -35,13 +35,12 @@ func TestTheSumOfTheSketchesOfAllPartsIsThatOfTheTables(t *testing.T) {
 		}
 	}
 	scan := func(segments int) (sketch, *run) {
-		r := harness.Must(newRun(store, plan{}))(t)
+		r := harness.Must(newRun(store, state{}))(t)
 		harness.NoError(t, r.begin(t.Context(), segments))
 		sum := newSketch(r.Differences)
 		for i := range r.Parts {
-			r.start(len(r.Parts) - 1 - i)
-			harness.NoError(t, r.do(t.Context()))
-			harness.NoError(t, sum.merge(r.Sketch))
+			harness.NoError(t, r.do(t.Context(), len(r.Parts)-1-i))
+			sum.merge(r.Sketch)
 			r.Sketch = newSketch(r.Differences)
 		}
 		return sum, r

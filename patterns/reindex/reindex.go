@@ -42,8 +42,8 @@ type Options struct {
 	Grace time.Duration
 
 	// Segments is the largest number of segments of each table, for [Runs] only. Zero means
-	// 64. A job that is interrupted begins its segment again. Each job of a scan stores about
-	// as much as Differences takes.
+	// 64. A job that is interrupted begins its segment again. Each job of a scan reads and
+	// stores about as much as Differences takes.
 	Segments int
 
 	// Cursor continues a run from a state that Checkpoint saved: of the same function, with
@@ -51,7 +51,7 @@ type Options struct {
 	// request. nil is the beginning.
 	Cursor []byte `json:"-"`
 
-	// Checkpoint, if set, is called after each page, and after each few hundred rows that
+	// Checkpoint, if set, is called after each page, and after each thousand rows or fewer that
 	// were confirmed. save returns the state of the run as JSON, about as large as Differences
 	// takes; it is valid during the call only. A run that continues repeats at most what came
 	// after Checkpoint. An error ends the run.
@@ -90,7 +90,7 @@ type Report struct {
 	Missing, Wrong, Orphan, Duplicate int // findings
 
 	Repaired int // findings that were repaired
-	Failed   int // findings that were not, duplicates among them, and primaries that could not be checked
+	Failed   int // findings that were not, duplicates among them, and rows that could not be checked
 	Filled   int // primaries for which Backfill stored rows
 
 	// Undecided are rows that differed, and that an operation was about to write, or that
@@ -106,8 +106,8 @@ type Report struct {
 	// list whose [patterns.List] has no method Members.
 	Unverified []string
 
-	// Failures are the first 100 of those that Failed counts. Of [Runs] they are the first 5
-	// of each job, without errors.
+	// Failures are the first 100 of those that Failed counts, without errors if another process
+	// has met them.
 	Failures []Failure
 }
 
@@ -124,11 +124,6 @@ func (r Report) Estimate() Requests {
 
 func (r *Report) fail(primary keys.Key, err error) {
 	r.add(&Report{Failed: 1, Failures: []Failure{{primary, err.Error(), err}}})
-}
-
-// ofKind returns the count of findings of a kind.
-func (r *Report) ofKind(k Kind) *int {
-	return map[Kind]*int{Missing: &r.Missing, Wrong: &r.Wrong, Orphan: &r.Orphan, Duplicate: &r.Duplicate}[k]
 }
 
 // add adds the counts of o.
@@ -174,10 +169,8 @@ type Failure struct {
 // After an error the sequence ends.
 func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		p := planOf("", opts)
-		p.DryRun = true
-		if _, err := runAlone(ctx, store, p, yield); err != nil {
-			yield(Finding{}, failed("verify", err))
+		if _, err := runAlone(ctx, "verify", store, newState(opts, true, ""), yield); err != nil {
+			yield(Finding{}, err)
 		}
 	}
 }
@@ -188,8 +181,7 @@ func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // The error is that of reading, or of a service that refuses requests. Continue such a run
 // from its last checkpoint. Failures of single primaries are in the report.
 func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options) (Report, error) {
-	r, err := runAlone(ctx, store, planOf("", opts), nil)
-	return r, failed("repair", err)
+	return runAlone(ctx, "repair", store, newState(opts, false, ""), nil)
 }
 
 // Backfill stores the rows of a view that was added to the store, for all entities that a
@@ -205,32 +197,11 @@ func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // Entities of one partition are changed in transactions of up to 49, which change their
 // ETags. Other errors are those of Repair.
 func Backfill[T any](ctx context.Context, store *patterns.Store[T], view string, opts *Options) (Report, error) {
-	r, err := runAlone(ctx, store, planOf(view, opts), nil)
-	return r, failed("backfill", err)
+	return runAlone(ctx, "backfill", store, newState(opts, false, view), nil)
 }
 
 // errStopped ends a run because the caller wants no more findings.
 var errStopped = azerr.Sentinel("stopped")
-
-// runAlone executes a run in this process.
-func runAlone(ctx context.Context, store any, p plan, yield func(Finding, error) bool) (Report, error) {
-	r, err := newRun(store, p)
-	if err != nil {
-		return Report{}, err
-	}
-	r.record = func(_ context.Context, all []Finding) ([]Finding, error) {
-		for _, f := range all {
-			if yield != nil && !yield(f, nil) {
-				return nil, errStopped
-			}
-		}
-		return all, nil
-	}
-	if err = r.alone(ctx); err == errStopped {
-		err = nil
-	}
-	return r.Report, err
-}
 
 func failed(op string, err error) error {
 	if err == nil {

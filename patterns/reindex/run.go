@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -31,23 +32,12 @@ type run struct {
 	record func(context.Context, []Finding) ([]Finding, error)
 }
 
-// state is how far a run in one process has come, and what a cursor contains.
-type state struct {
-	plan
-	Job    int         // in progress, of the stage
-	Part   part        // what is left of it, or
-	Inputs [][]suspect // by job, what is left to confirm
-	Sketch sketch      // of what the jobs of this process have scanned
-	Report Report
-}
-
 // errState is the error of a state that another version or another run has stored.
 var errState = azerr.Errorf("%w: a state of another run", patterns.ErrBadCursor)
 
-// newRun checks the plan, sets its defaults, and continues from its cursor, if any. It makes no
-// request.
-func newRun(store any, p plan) (*run, error) {
-	r := &run{state: state{plan: p}, store: outbox.EngineOf(store), views: map[string]*view.View{}, began: time.Now()}
+// newRun checks a state, and sets the defaults of its options. It makes no request.
+func newRun(store any, s state) (*run, error) {
+	r := &run{state: s, store: outbox.EngineOf(store), views: map[string]*view.View{}, began: time.Now()}
 	if r.store == nil {
 		return nil, fmt.Errorf("store: %w", patterns.ErrNil)
 	}
@@ -60,7 +50,7 @@ func newRun(store any, p plan) (*run, error) {
 			return nil, err
 		}
 	}
-	r.tables = []*view.Table{{Client: r.store.Table.Client}}
+	r.tables, r.Report.Unverified = []*view.Table{{Client: r.store.Table.Client}}, nil
 	for _, v := range r.store.Views.Views {
 		switch {
 		case r.Views != nil && !slices.Contains(r.Views, v.Name):
@@ -73,14 +63,14 @@ func newRun(store any, p plan) (*run, error) {
 			}
 		}
 	}
-	of := string(r.store.Views.Listing()) + ";" + strings.Join(slices.Sorted(maps.Keys(r.views)), ",")
-	if r.Of != "" && r.Of != of {
+	of := string(r.store.Views.Listing()) + ";" + strings.Join(slices.Sorted(maps.Keys(r.views)), ",") + ";" + r.Fill
+	switch {
+	case r.Of == "":
+		r.Of, r.Sketch = of, newSketch(r.Differences)
+	case r.Of != of || len(r.Sketch) != sizeFor(r.Differences):
 		return nil, errState
 	}
-	r.Of, r.Sketch = of, newSketch(r.Differences)
-	if r.Cursor != nil {
-		return r, r.resume(r.Cursor)
-	}
+	r.before = r.sent()
 	return r, nil
 }
 
@@ -90,89 +80,81 @@ func (r *run) tableOf(v *view.View) int {
 	return slices.IndexFunc(r.tables, func(o *view.Table) bool { return o.Client.Table() == t.Client.Table() })
 }
 
-func (r *run) save() ([]byte, error) { return json.Marshal(r.state) }
-
-// resume continues from a cursor of a run with the same views.
-func (r *run) resume(cursor []byte) error {
-	var s state
-	if json.Unmarshal(cursor, &s) != nil || s.Of != r.Of || s.Fill != r.Fill || len(s.Sketch) == 0 || len(s.Sketch)%hashes != 0 {
-		return errState
-	}
-	r.Differences = s.Differences
-	s.Options = r.Options
-	r.state = s
-	r.before = r.sent()
-	return nil
-}
-
-// alone executes all stages that are left.
-func (r *run) alone(ctx context.Context) error {
-	if r.Stage == 0 {
-		if err := r.begin(ctx, 1); err != nil {
-			return err
+// runAlone executes a run in this process, or what is left of it.
+func runAlone(ctx context.Context, op string, store any, s state, yield func(Finding, error) bool) (Report, error) {
+	if opts := s.Options; opts.Cursor != nil {
+		var saved state
+		if json.Unmarshal(opts.Cursor, &saved) != nil || saved.Of == "" {
+			return Report{}, failed(op, errState)
 		}
-		r.start(0)
+		opts.Differences = saved.Differences
+		saved.Options, saved.Fill = opts, s.Fill
+		s = saved
 	}
-	for r.Kind != complete {
-		var err error
-		if r.Job < r.Jobs {
-			err = r.do(ctx)
-			r.start(r.Job + 1)
-		} else {
-			err = r.next()
-			r.start(0)
+	r, err := newRun(store, s)
+	if err != nil {
+		return Report{}, failed(op, err)
+	}
+	r.record = func(_ context.Context, all []Finding) ([]Finding, error) {
+		for _, f := range all {
+			if yield != nil && !yield(f, nil) {
+				return nil, errStopped
+			}
+		}
+		return all, nil
+	}
+	if r.Stage == 0 {
+		err = r.begin(ctx, 1)
+	}
+	for err == nil && r.Kind != complete {
+		if err = r.do(ctx, len(r.Done)); err == nil {
+			err = r.finish(len(r.Done))
 		}
 		if err == nil {
 			err = r.step(ctx)
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return r.end(ctx)
+	if err == errStopped {
+		err = nil
+	}
+	return r.Report, failed(op, err)
 }
 
-// start begins a job of the stage.
-func (r *run) start(job int) {
-	if r.Job = job; job < len(r.Parts) {
-		r.Part = r.Parts[job]
-	}
-}
-
-// do does what is left of the job in progress.
-func (r *run) do(ctx context.Context) error {
+// do does what is left of a job of the stage.
+func (r *run) do(ctx context.Context, job int) error {
 	switch r.Kind {
 	case filling:
-		return r.read(ctx, r.fill)
+		return r.read(ctx, job, r.fill)
 	case scanning:
-		return r.read(ctx, r.addRows)
+		return r.read(ctx, job, r.addRows)
+	case confirming:
+		first := job * perJob
+		return r.confirmAll(ctx, r.Groups[first:min(first+perJob, len(r.Groups))])
 	}
-	return r.confirmAll(ctx)
+	return r.setViewState(ctx, patterns.ViewReady, "")
 }
 
 // result is what became of some primaries.
 type result struct {
 	Report
-	sure []suspect // rows that differ
+	sure []outbox.Checked // rows that differ
 }
 
 // each calls do for 0 to n-1, concurrently, and returns the results in order.
 func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, i int, res *result) error) (all []result, err error) {
-	one := func(ctx context.Context, i int) (res result, err error) {
-		err = do(ctx, i, &res)
-		return res, err
-	}
-	for res, err := range parallel.Ordered(ctx, n, parallel.Window{Start: r.Parallel, Max: r.Parallel}, one) {
-		r.Report.add(&res.Report)
-		if err == nil {
-			err = r.wait(ctx)
-		}
+	var mu sync.Mutex
+	all = make([]result, n)
+	return all, parallel.Each(ctx, n, r.Parallel, func(ctx context.Context, i int) error {
+		err := do(ctx, i, &all[i])
+		mu.Lock()
+		r.Report.add(&all[i].Report)
+		due := r.due()
+		mu.Unlock()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, res)
-	}
-	return all, nil
+		return parallel.Sleep(ctx, time.Until(due))
+	})
 }
 
 // step is called after each step of a job.
@@ -181,20 +163,19 @@ func (r *run) step(ctx context.Context) error {
 		r.Progress(r.Report)
 	}
 	if r.Checkpoint != nil {
-		if err := r.Checkpoint(r.save); err != nil {
+		if err := r.Checkpoint(func() ([]byte, error) { return json.Marshal(r.state) }); err != nil {
 			return err
 		}
 	}
-	return r.wait(ctx)
+	return parallel.Sleep(ctx, time.Until(r.due()))
 }
 
-// wait waits until the requests sent so far are within the limit.
-func (r *run) wait(ctx context.Context) error {
+// due is when the requests sent so far are within the limit.
+func (r *run) due() time.Time {
 	if r.RequestsPerSecond <= 0 {
-		return ctx.Err()
+		return r.began
 	}
-	due := r.began.Add(time.Duration(float64(r.sent()-r.before) / float64(r.RequestsPerSecond) * float64(time.Second)))
-	return parallel.Sleep(ctx, time.Until(due))
+	return r.began.Add(time.Duration(float64(r.sent()-r.before) / float64(r.RequestsPerSecond) * float64(time.Second)))
 }
 
 // sent is the number of requests of the run, those that a dry run predicts not included.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
@@ -19,7 +20,7 @@ import (
 // progress and its findings. Runs is safe for concurrent use.
 type Runs struct {
 	store     any
-	documents *wideentity.Table[stored]
+	documents *wideentity.Table[document]
 	enqueue   func(context.Context, Job) error
 }
 
@@ -30,18 +31,32 @@ type Job struct {
 	Part  int    // of the stage, from 0
 }
 
-// NewRuns returns the runs of a store. It makes no request. state is the table for their
+// document is what the table has of a run, which is a partition: its state and, of each job, its
+// findings. Findings are inserted before they are repaired, and never changed. So it does not
+// matter how often, and by how many processes, a job is done.
+type document struct {
+	State    *state    `table:",json"`
+	Findings []Finding `table:",json"`
+}
+
+func runKey(id string) keys.Key { return keys.Key{Partition: id, Row: "run"} }
+
+func (j Job) findings() keys.Key {
+	return keys.Key{Partition: j.Run, Row: fmt.Sprintf("found-%06d-%06d", j.Stage, j.Part)}
+}
+
+// NewRuns returns the runs of a store. It makes no request. table is for their
 // state, which [Runs.Create] creates. Delete it when its runs are of no interest any more. enqueue
 // adds a message to a queue, usually by eventual.Enqueue. All machines need stores with the
 // same views.
-func NewRuns[T any](store *patterns.Store[T], state *aztables.Client, enqueue func(context.Context, Job) error) (*Runs, error) {
-	if _, err := newRun(store, plan{}); err != nil {
+func NewRuns[T any](store *patterns.Store[T], table *aztables.Client, enqueue func(context.Context, Job) error) (*Runs, error) {
+	if _, err := newRun(store, state{}); err != nil {
 		return nil, err
 	}
 	if enqueue == nil {
 		return nil, fmt.Errorf("enqueue: %w", patterns.ErrNil)
 	}
-	documents, err := wideentity.New[stored](state, nil)
+	documents, err := wideentity.New[document](table, nil)
 	return &Runs{store, documents, enqueue}, failed("state", err)
 }
 
@@ -60,168 +75,123 @@ func (r *Runs) Create(ctx context.Context) error {
 // Up to 4n+32 requests for each table, n being [Options.Segments], 3 for the state, and
 // one message for each segment.
 func (r *Runs) Verify(ctx context.Context, id string, opts *Options) error {
-	p := planOf("", opts)
-	p.DryRun = true
-	return failed("verify", r.start(ctx, id, p))
+	return failed("verify", r.start(ctx, id, newState(opts, true, "")))
 }
 
 // Repair starts a run as Verify does.
 func (r *Runs) Repair(ctx context.Context, id string, opts *Options) error {
-	return failed("repair", r.start(ctx, id, planOf("", opts)))
+	return failed("repair", r.start(ctx, id, newState(opts, false, "")))
 }
 
 // Backfill starts a run as Verify does.
 func (r *Runs) Backfill(ctx context.Context, id, view string, opts *Options) error {
-	return failed("backfill", r.start(ctx, id, planOf(view, opts)))
+	return failed("backfill", r.start(ctx, id, newState(opts, false, view)))
 }
 
-func (r *Runs) start(ctx context.Context, id string, p plan) error {
-	if p.Cursor != nil {
+func (r *Runs) start(ctx context.Context, id string, s state) error {
+	if s.Cursor != nil {
 		return fmt.Errorf("cursor of a run on one machine: %w", patterns.ErrBadCursor)
 	}
-	m, err := newRun(r.store, p)
+	m, err := newRun(r.store, s)
 	if err == nil {
 		err = m.begin(ctx, m.Segments)
 	}
 	if err == nil {
-		err = r.insert(ctx, Job{Run: id}, runDocument, document{Plan: &m.plan, Report: m.Report})
+		_, err = r.documents.Insert(ctx, runKey(id), &document{State: &m.state})
 	}
 	if err != nil {
 		return err
 	}
-	return r.publish(ctx, id, &m.plan)
+	return r.publish(ctx, id, &m.state)
 }
 
 // Do does a job. It returns nil if the job was done before, or if there is no such run.
 // After an error call it again: a worker of package eventual does, if the handler returns
 // the error. The same job may be done by several processes concurrently.
 //
-// Besides the requests of its part of the run, a job takes 4 or 5 requests for the state, and
-// two more for each retry after a conflict with another job. Those of a sketch take one more for
-// each 4 MiB. The last job of a stage reads all sketches.
+// Besides the requests of its part of the run, a job takes 3 requests for the state, one more for
+// its findings, and two more for each retry after a conflict with another job. The last job of a
+// stage takes two more, and one message for each job of the next stage. A state of several MiB
+// takes more requests, see [wideentity.Table].
 func (r *Runs) Do(ctx context.Context, job Job) error {
 	return failed("job", r.do(ctx, job))
 }
 
 func (r *Runs) do(ctx context.Context, job Job) error {
-	d, err := r.get(ctx, Job{Run: job.Run}, runDocument)
+	d, err := r.documents.Get(ctx, runKey(job.Run))
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	switch p := d.Plan; {
-	case job.Stage == 0, job.Stage < p.Stage && !d.Published: // the process that began the stage may have died
-		return r.publish(ctx, job.Run, p)
-	case job.Stage != p.Stage || job.Part < 0 || job.Part >= p.Jobs:
+	s := d.Value.State
+	switch {
+	case job.Stage == 0, job.Stage < s.Stage && !s.Published: // the process that began the stage may have died
+		return r.publish(ctx, job.Run, s)
+	case job.Stage != s.Stage || job.Part < 0 || job.Part >= s.Jobs || slices.Contains(s.Done, job.Part):
 		return nil
 	}
-	if !slices.Contains(d.Done, job.Part) {
-		if d, err = r.work(ctx, *d.Plan, job); err != nil {
-			return err
-		}
-	}
-	if d.Plan.Stage != job.Stage || len(d.Done) < d.Plan.Jobs {
-		return nil
-	}
-	return r.advance(ctx, job.Run, d)
-}
-
-// work does a job and stores its outcome. It returns the state of the run after that.
-func (r *Runs) work(ctx context.Context, p plan, job Job) (d document, err error) {
-	m, err := newRun(r.store, p)
+	m, err := newRun(r.store, *s)
 	if err != nil {
-		return d, err
+		return err
 	}
-	found := false
+	m.Sketch, m.Report = newSketch(m.Differences), Report{}
+	found := document{}
 	m.record = func(ctx context.Context, all []Finding) ([]Finding, error) {
-		d := document{Findings: all}
-		err := r.insert(ctx, job, outputDocument, d)
+		found.Findings = all
+		_, err := r.documents.Insert(ctx, job.findings(), &found)
 		if errors.Is(err, patterns.ErrExists) { // of a process that has died, and may have repaired some
-			d, err = r.get(ctx, job, outputDocument)
+			d, err = r.documents.Get(ctx, job.findings())
+			found = d.Value
 		}
-		found = len(d.Findings) > 0
-		return d.Findings, err
+		return found.Findings, err
 	}
-	if p.Kind == confirming {
-		in, err := r.get(ctx, job, inputDocument)
-		if err != nil {
-			return d, err
+	if err = m.do(ctx, job.Part); err != nil {
+		return err
+	}
+	s, err = r.update(ctx, job, func(s *state) error {
+		s.Sketch.merge(m.Sketch)
+		s.Report.add(&m.Report)
+		if len(found.Findings) > 0 {
+			s.Found = append(s.Found, job)
 		}
-		m.Inputs = make([][]suspect, p.Jobs)
-		m.Inputs[job.Part] = in.Suspects
-	}
-	m.start(job.Part)
-	if err = m.do(ctx); err == nil && p.Kind == scanning {
-		err = unlessExists(r.insert(ctx, job, outputDocument, document{Sketch: m.Sketch}))
-	}
-	if err != nil {
-		return d, err
-	}
-	return r.update(ctx, job, func(d *document) {
-		if slices.Contains(d.Done, job.Part) {
-			return
-		}
-		d.Done = append(d.Done, job.Part)
-		if d.Report.add(&m.Report); found {
-			d.Found = append(d.Found, job)
-		}
+		return s.finish(job.Part)
 	})
+	if err != nil || s.Stage == job.Stage || s.Published {
+		return err
+	}
+	return r.publish(ctx, job.Run, s)
 }
 
-// advance begins the stage after one whose jobs are done. d is the state of the run.
-func (r *Runs) advance(ctx context.Context, id string, d document) error {
-	p := d.Plan
-	m, err := newRun(r.store, *p)
-	if err != nil {
-		return err
-	}
-	for part := 0; part < p.Jobs && p.Kind == scanning; part++ {
-		d, err := r.get(ctx, Job{id, p.Stage, part}, outputDocument)
-		if err == nil {
-			err = m.Sketch.merge(d.Sketch)
+// update changes the state of a run, unless the job is done, and returns it.
+func (r *Runs) update(ctx context.Context, job Job, change func(*state) error) (s *state, err error) {
+	_, err = r.documents.Update(ctx, runKey(job.Run), func(d *document) error {
+		if s = d.State; s.Stage != job.Stage || slices.Contains(s.Done, job.Part) {
+			return nil
 		}
-		if err != nil {
-			return err
-		}
-	}
-	m.Report = d.Report
-	if err = m.next(); err == nil && m.Kind == complete {
-		err = m.end(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	for part, suspects := range m.Inputs {
-		if err := unlessExists(r.insert(ctx, Job{id, m.Stage, part}, inputDocument, document{Suspects: suspects})); err != nil {
-			return err
-		}
-	}
-	d, err = r.update(ctx, Job{id, p.Stage, 0}, func(d *document) {
-		d.Plan, d.Published, d.Done, d.Report = &m.plan, false, nil, m.Report
+		return change(s)
 	})
-	if err != nil || d.Published {
-		return err // another process has begun it
-	}
-	return r.publish(ctx, id, d.Plan)
+	return s, err
 }
 
 // publish enqueues the jobs of a stage.
-func (r *Runs) publish(ctx context.Context, id string, p *plan) error {
-	for part := range p.Jobs {
-		if err := r.enqueue(ctx, Job{id, p.Stage, part}); err != nil {
+func (r *Runs) publish(ctx context.Context, id string, s *state) error {
+	for part := range s.Jobs {
+		if err := r.enqueue(ctx, Job{id, s.Stage, part}); err != nil {
 			return err
 		}
 	}
-	_, err := r.update(ctx, Job{id, p.Stage, 0}, func(d *document) { d.Published = true })
+	_, err := r.update(ctx, Job{id, s.Stage, -1}, func(s *state) error {
+		s.Published = true
+		return nil
+	})
 	return err
 }
 
 // Resume enqueues the jobs of the present stage of a run again. Call it if messages were lost,
 // or were moved to the poison queue, or if the process that started the run has failed to. A
-// job that is done does nothing the second time, or begins the next stage. 4 requests, and
-// one message for each job.
+// job that is done does nothing the second time. 3 requests, and one message for each job.
 func (r *Runs) Resume(ctx context.Context, id string) error {
 	return failed("resume", r.do(ctx, Job{Run: id}))
 }
@@ -230,7 +200,7 @@ func (r *Runs) Resume(ctx context.Context, id string) error {
 type Status struct {
 	ID string
 
-	// Stage is "filling", "scanning", "confirming" or "complete".
+	// Stage is "filling", "scanning", "confirming", "finishing" or "complete".
 	Stage string
 
 	// Jobs is the number of jobs of the stage, and Done how many of them are done. A run with
@@ -250,22 +220,26 @@ func (s Status) String() string {
 // Status returns the progress of a run. The requests of its Report are those of the jobs,
 // without those for the state. One request, and one more for each MiB of the state.
 func (r *Runs) Status(ctx context.Context, id string) (Status, error) {
-	d, err := r.get(ctx, Job{Run: id}, runDocument)
+	d, err := r.documents.Get(ctx, runKey(id))
 	if err != nil {
 		return Status{}, failed("status", err)
 	}
-	return Status{id, string(d.Plan.Kind), d.Plan.Jobs, len(d.Done), d.Report}, nil
+	s := d.Value.State
+	return Status{id, string(s.Kind), s.Jobs, len(s.Done), s.Report}, nil
 }
 
-// Findings returns the findings of the jobs of a run that are done, each of them once. One
-// request, and one for each job with findings.
+// Findings returns the findings of the jobs of a run that are done, each of them once. The
+// requests of Status, and one for each job with findings.
 func (r *Runs) Findings(ctx context.Context, id string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		run, err := r.get(ctx, Job{Run: id}, runDocument)
-		for i := 0; err == nil && i < len(run.Found); i++ {
-			var d document
-			d, err = r.get(ctx, run.Found[i], outputDocument)
-			for _, f := range d.Findings {
+		var jobs []Job
+		d, err := r.documents.Get(ctx, runKey(id))
+		if err == nil {
+			jobs = d.Value.State.Found
+		}
+		for i := 0; err == nil && i < len(jobs); i++ {
+			d, err = r.documents.Get(ctx, jobs[i].findings())
+			for _, f := range d.Value.Findings {
 				if !yield(f, nil) {
 					return
 				}

@@ -3,6 +3,7 @@ package reindex_test
 import (
 	"context"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -236,4 +237,56 @@ func checkFindings(t testing.TB, seed uint64, got []reindex.Finding, want map[re
 	if len(seen) != len(want) {
 		t.Errorf("seed %d: %d findings, want %d", seed, len(seen), len(want))
 	}
+}
+
+func TestASharedRunTakesThreeRequestsForAJobAndTwoForAStageMoreThanOneOnOneMachine(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		for _, mode := range []string{"verify", "repair", "backfill"} {
+			w := newWorld(t, b)
+			w.fill(t, 60, true)
+			want := w.content(t)
+			if mode == "backfill" {
+				w = newWorld(t, b)
+				w.fill(t, 60, false)
+			} else {
+				w.damage(t, 60, 20)
+			}
+			var queue []reindex.Job
+			runs := harness.Must(reindex.NewRuns(w.Store, b.Table(t), func(_ context.Context, j reindex.Job) error {
+				queue = append(queue, j)
+				return nil
+			}))(t)
+			opts := &reindex.Options{Segments: 1, Differences: 200}
+			w.requests()
+			switch mode {
+			case "verify":
+				harness.NoError(t, runs.Verify(t.Context(), mode, opts))
+			case "repair":
+				harness.NoError(t, runs.Repair(t.Context(), mode, opts))
+			default:
+				harness.NoError(t, runs.Backfill(t.Context(), mode, "city", opts))
+			}
+			jobs, confirming, stages := 0, 0, 0
+			for ; len(queue) > 0; queue = queue[1:] {
+				if harness.Must(runs.Status(t.Context(), mode))(t).Stage == "confirming" {
+					confirming++
+				}
+				jobs, stages = jobs+1, max(stages, queue[0].Stage)
+				harness.NoError(t, runs.Do(t.Context(), queue[0]))
+			}
+			sent := w.requests()
+			s := harness.Must(runs.Status(t.Context(), mode))(t)
+			sum := s.Report.Requests.Total()
+			if mode == "verify" {
+				sum -= s.Report.Requests.Repair
+			}
+			// The state is inserted, and read by the test before each job.
+			if more := 1 + 2*(stages+1) + 3*jobs + confirming + jobs; s.Stage != "complete" || sent != sum+more {
+				t.Errorf("%s: %d requests, want %d and %d of %d jobs in %d stages: %v", mode, sent, sum, more, jobs, stages, s)
+			}
+			if mode == "repair" && !reflect.DeepEqual(w.content(t), want) || mode == "backfill" && s.Report.Filled != 60 {
+				t.Errorf("%s: the rows are not those that a Store stores: %v", mode, s)
+			}
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package reindex
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
@@ -25,10 +26,9 @@ type sketch []cell
 
 // cell is the sum of some elements.
 type cell struct {
-	Count  int64  `json:",omitzero"`  // elements added, less those subtracted
-	Check  uint64 `json:",omitzero"`  // xor of the checksums
-	Length uint64 `json:",omitzero"`  // xor of the lengths
-	Bytes  []byte `json:",omitempty"` // xor of the elements, each followed by zeros
+	Count int64  `json:",omitzero"`  // elements added, less those subtracted
+	Check uint64 `json:",omitzero"`  // xor of the checksums
+	Bytes []byte `json:",omitempty"` // xor of the elements, each followed by a 1, and by zeros
 }
 
 const (
@@ -39,15 +39,20 @@ const (
 
 // newSketch returns an empty sketch for up to so many differences.
 func newSketch(differences int) sketch {
-	part := int(float64(max(differences, minimumSize))*cellsPer)/hashes + 1
-	return make(sketch, hashes*part)
+	return make(sketch, sizeFor(differences))
+}
+
+// sizeFor is the number of cells of a sketch for up to so many differences.
+func sizeFor(differences int) int {
+	return hashes * (int(float64(max(differences, minimumSize))*cellsPer)/hashes + 1)
 }
 
 // add adds an element if sign is 1, and subtracts it if sign is -1.
 func (s sketch) add(element []byte, sign int64) {
 	at, check := s.cellsOf(element)
+	c := cell{sign, check, append(slices.Clip(element), 1)}
 	for _, i := range at {
-		s[i].merge(&cell{sign, check, uint64(len(element)), element})
+		s[i].merge(&c)
 	}
 }
 
@@ -62,20 +67,15 @@ func (s sketch) cellsOf(element []byte) (at [hashes]int, check uint64) {
 }
 
 // merge adds another sketch of the same size.
-func (s sketch) merge(o sketch) error {
-	if len(s) != len(o) {
-		return errState
-	}
+func (s sketch) merge(o sketch) {
 	for i := range s {
 		s[i].merge(&o[i])
 	}
-	return nil
 }
 
 func (c *cell) merge(o *cell) {
 	c.Count += o.Count
 	c.Check ^= o.Check
-	c.Length ^= o.Length
 	if more := len(o.Bytes) - len(c.Bytes); more > 0 {
 		c.Bytes = append(c.Bytes, make([]byte, more)...)
 	}
@@ -88,7 +88,7 @@ type difference struct {
 	sign    int64 // 1: it was added, and not subtracted; -1: the other way round
 }
 
-// decode empties the sketch and returns the differences, in the order of their elements.
+// decode empties the sketch and returns the differences.
 // complete is false if there are too many to distinguish all of them.
 func (s sketch) decode() (all []difference, complete bool) {
 	var queue []int
@@ -106,17 +106,16 @@ func (s sketch) decode() (all []difference, complete bool) {
 			queue = append(queue, at[:]...)
 		}
 	}
-	slices.SortFunc(all, func(a, b difference) int { return slices.Compare(a.element, b.element) })
-	return all, !slices.ContainsFunc(s, func(c cell) bool { return c.Count != 0 || c.Check != 0 || c.Length != 0 })
+	return all, !slices.ContainsFunc(s, func(c cell) bool { return c.Count != 0 || c.Check != 0 })
 }
 
 // alone returns the only element of a cell and its cells; ok is false if there are none or several.
 func (s sketch) alone(i int) (d difference, at [hashes]int, ok bool) {
 	c := &s[i]
-	if c.Count != 1 && c.Count != -1 || c.Length > uint64(len(c.Bytes)) {
+	if c.Count != 1 && c.Count != -1 {
 		return d, at, false
 	}
-	d = difference{slices.Clone(c.Bytes[:c.Length]), c.Count}
+	d = difference{bytes.Clone(bytes.TrimSuffix(bytes.TrimRight(c.Bytes, "\x00"), []byte{1})), c.Count}
 	at, check := s.cellsOf(d.element)
 	return d, at, check == c.Check && slices.Contains(at[:], i)
 }

@@ -45,9 +45,7 @@ func TestASketchDecodesExactlyTheDifference(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range parts[1:] {
-			if err := sum.merge(p); err != nil {
-				t.Fatal(err)
-			}
+			sum.merge(p)
 		}
 		all, complete := sum.decode()
 		if !complete {
@@ -97,15 +95,15 @@ func FuzzCursor(f *testing.F) {
 	f.Add(b)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := new(run)
-		if r.resume(b) != nil {
+		var s state
+		if json.Unmarshal(b, &s) != nil || len(s.Sketch) != sizeFor(s.Differences) {
 			return
 		}
-		again, _ := r.save()
-		if err := r.resume(again); err != nil {
+		again, _ := json.Marshal(s)
+		if err := json.Unmarshal(again, &s); err != nil {
 			t.Fatal(err)
 		}
-		r.Sketch.decode()
+		s.Sketch.decode()
 	})
 }
 
