@@ -1,0 +1,196 @@
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// directoryRow is the row key of the directory. The partition key is the name of the table.
+const directoryRow = "directory"
+
+// entry is the row of the directory.
+type entry struct {
+	PartitionKey, RowKey string
+	Directory            layout `table:",json"`
+}
+
+// layout is the content of the directory.
+type layout struct {
+	Version int64         // of the directory; every change adds 1
+	Epoch   int64         // the number of moves that have begun
+	Lease   time.Duration // how long a process may use this version
+	Idle    time.Duration // the lease when nothing moves
+	Wait    time.Duration // the longest lease of the earlier versions that may still be in use
+	Config  config        // before the move, if there is one
+	Mover   string        `json:",omitempty"` // the run that made this version
+	Move    *move         `json:",omitempty"` // nil: nothing moves
+}
+
+// move is a change of the config. It proceeds in the order of the partition keys. Those up to
+// Open have moved. Those up to Read can be read at their new account and not be written. Those
+// up to Frozen can be read at their old account and not be written. The others have not moved.
+type move struct {
+	To                 config
+	Open, Read, Frozen bound
+}
+
+// bound is a position between partitions: after Key, before all if Key is nil, after all if
+// All is set.
+type bound struct {
+	Key *string `json:",omitempty"`
+	All bool    `json:",omitempty"`
+}
+
+func after(partition string) bound { return bound{Key: &partition} }
+
+// passed reports whether the bound is after the partition.
+func (b bound) passed(partition string) bool {
+	return b.All || b.Key != nil && keys.Compare(partition, *b.Key) <= 0
+}
+
+// before reports whether b is before c.
+func (b bound) before(c bound) bool {
+	switch {
+	case b.All || c.Key == nil && !c.All:
+		return false
+	case c.All || b.Key == nil:
+		return true
+	}
+	return keys.Compare(*b.Key, *c.Key) < 0
+}
+
+// reader returns the account at which the partition is read.
+func (d *layout) reader(partition string) string {
+	if d.Move != nil && d.Move.Read.passed(partition) {
+		return d.Move.To.owner(partition)
+	}
+	return d.Config.owner(partition)
+}
+
+// writer returns the account at which the partition is written. open is false if it cannot be
+// written now.
+func (d *layout) writer(partition string) (name string, open bool) {
+	name = d.Config.owner(partition)
+	if d.Move == nil || !d.Move.Frozen.passed(partition) {
+		return name, true
+	}
+	if to := d.Move.To.owner(partition); to != name {
+		return to, d.Move.Open.passed(partition)
+	}
+	return name, true
+}
+
+// members returns the names of all accounts that are read.
+func (d *layout) members() []string {
+	var names []string
+	c := d.Config
+	if d.Move != nil {
+		for _, m := range d.Move.To.Accounts {
+			if !c.has(m.Name) {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	for _, m := range c.Accounts {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// seen is a version of the directory.
+type seen struct {
+	layout
+	item  patterns.Item[entry]
+	asked time.Time // before the request that read or wrote it
+}
+
+// younger reports whether less than d has passed since the version was asked for.
+func (v *seen) younger(d time.Duration) bool { return servicetime.Elapsed(v.asked) < d }
+
+// current returns a version of the directory whose lease ends in half of its time at the
+// earliest. At most one request.
+func (s *Shards) current(ctx context.Context) (*seen, error) {
+	if v := s.seen.Load(); v != nil && v.younger(v.Lease/2) {
+		return v, nil
+	}
+	return s.since(ctx, time.Now())
+}
+
+// leased returns the version of v if its lease has not ended, and otherwise one that was asked
+// for after the call. At most one request.
+func (s *Shards) leased(ctx context.Context, v *seen) (*seen, error) {
+	for _, known := range []*seen{v, s.seen.Load()} {
+		if known != nil && known.Version == v.Version && known.younger(v.Lease) {
+			return known, nil
+		}
+	}
+	return s.since(ctx, time.Now())
+}
+
+// since returns a version of the directory that was asked for at the time or later. At most
+// one request; concurrent callers share it.
+func (s *Shards) since(ctx context.Context, at time.Time) (*seen, error) {
+	select {
+	case s.reading <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-s.reading }()
+	if v := s.seen.Load(); v != nil && !v.asked.Before(at) {
+		return v, nil
+	}
+	asked := time.Now()
+	item, err := s.home.Get(ctx, keys.Key{Partition: s.table, Row: directoryRow})
+	switch {
+	case errors.Is(err, patterns.ErrNotFound), errors.Is(err, patterns.ErrTableNotFound):
+		return nil, fmt.Errorf("%w: %w", ErrNoDirectory, err)
+	case err != nil:
+		return nil, fmt.Errorf("directory: %w", err)
+	}
+	v := &seen{item.Value.Directory, item, asked}
+	s.seen.Store(v)
+	return v, nil
+}
+
+// createDirectory inserts the directory if there is none.
+func (s *Shards) createDirectory(ctx context.Context, d layout) error {
+	_, err := s.home.Insert(ctx, &entry{s.table, directoryRow, d})
+	if errors.Is(err, patterns.ErrExists) {
+		return nil
+	}
+	if errors.Is(err, patterns.ErrOutcomeUnknown) {
+		_, err = s.since(ctx, time.Now()) // no process ever deletes it
+	}
+	return err
+}
+
+// The errors of this package. Match them with errors.Is.
+var (
+	// ErrNoDirectory: there is no directory. Call [Shards.Create].
+	ErrNoDirectory = azerr.Sentinel("shards: no directory")
+
+	// ErrUnknownAccount: the directory names an account that this process was not given, or the
+	// account to pin to is not in the directory.
+	ErrUnknownAccount = azerr.Sentinel("shards: unknown account")
+
+	// ErrMoving: the partition cannot be written while it moves, and the context ended before
+	// it had moved. The write was not sent.
+	ErrMoving = azerr.Sentinel("shards: the partition is moving")
+
+	// ErrBusy: another run of [Shards.Add] or [Shards.Pin] has taken over the move. That run
+	// finishes it.
+	ErrBusy = azerr.Sentinel("shards: another run has taken over the move")
+
+	// ErrRemoteRows: a Store in several accounts cannot have rows outside the partition of the
+	// entity.
+	ErrRemoteRows = azerr.Sentinel("shards: a Store must not have an Outbox")
+
+	errMoved = azerr.Sentinel("shards: the partition was moved during the write")
+)
