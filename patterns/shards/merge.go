@@ -292,4 +292,3 @@ func (m merged[T]) pages(ctx context.Context, f query.Filter, cursor string, opt
 		}
 	}
 }
-

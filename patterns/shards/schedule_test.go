@@ -17,7 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-const partitions = 5
+const partitions = 3
 
 // Clients read and write the same rows while one or two movers add an account and pin a
 // partition. Requests and replies are lost, arrive late or twice, and processes are killed or
@@ -99,7 +99,7 @@ func (r *run) move(ctx context.Context, p *harness.Process) error {
 func (r *run) mover(ctx context.Context, n int, chance *rand.Rand) {
 	for i := range 4 {
 		p := r.Process(8*n + i)
-		time.Sleep(time.Duration(chance.IntN(40)) * time.Second)
+		time.Sleep(time.Duration(chance.IntN(20)) * time.Second)
 		err := r.move(ctx, p)
 		r.Log("mover %d: %v", n, err)
 		if err == nil {
@@ -111,12 +111,12 @@ func (r *run) mover(ctx context.Context, n int, chance *rand.Rand) {
 func (r *run) client(ctx context.Context, n int, chance *rand.Rand) {
 	var p *harness.Process
 	var t *shards.Table[doc]
-	for i := range 3 + chance.IntN(5) {
+	for i := range 6 + chance.IntN(8) {
 		if p == nil || p.Dead() {
 			p = r.Process(8*n + i)
 			_, t = r.open(p, 3)
 		}
-		time.Sleep(time.Duration(chance.IntN(20_000)) * time.Millisecond)
+		time.Sleep(time.Duration(chance.IntN(4_000)) * time.Millisecond)
 		key := keys.Key{Partition: fmt.Sprint("p", chance.IntN(partitions)), Row: "x"}
 		r.operate(ctx, p, t, key, chance, fmt.Sprint("c", n, ".", i))
 	}
@@ -125,11 +125,8 @@ func (r *run) client(ctx context.Context, n int, chance *rand.Rand) {
 func (r *run) operate(ctx context.Context, p *harness.Process, t *shards.Table[doc], key keys.Key, chance *rand.Rand, value string) {
 	began := time.Now()
 	ctx, unanswered := harness.CountUnanswered(ctx)
-	if chance.IntN(4) == 0 { // writers must not wait forever
-		var end context.CancelFunc
-		ctx, end = context.WithTimeout(ctx, time.Duration(chance.IntN(60))*time.Second)
-		defer end()
-	}
+	ctx, end := context.WithTimeout(ctx, time.Duration(1+chance.IntN(300))*time.Second) // all movers may have died
+	defer end()
 	d := &doc{PartitionKey: key.Partition, RowKey: key.Row, A: value, B: value}
 	a := harness.Action{A: value, B: value}
 	var err error
