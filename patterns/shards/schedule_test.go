@@ -64,6 +64,19 @@ type run struct {
 	harness.History
 	mode    string
 	retries int32
+	mu      sync.Mutex
+}
+
+// process starts a process. Movers have fast connections, so that much happens during a request
+// of a client.
+func (r *run) process(number int, mover bool) *harness.Process {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer func(was time.Duration) { r.Faults.Latency = was }(r.Faults.Latency)
+	if mover {
+		r.Faults.Latency = 0
+	}
+	return r.Process(number)
 }
 
 func (r *run) open(p *harness.Process, known int) (*shards.Shards, *shards.Table[doc]) {
@@ -90,7 +103,9 @@ func (r *run) move(ctx context.Context, p *harness.Process) error {
 		return err
 	}
 	o := &shards.MoveOptions{Rows: 1 + int(r.Seed%5)}
-	if err := s.Add(ctx, accounts(service, 3)[2], o); err != nil {
+	added := accounts(service, 3)[2]
+	added.Weight = 10 // most partitions move
+	if err := s.Add(ctx, added, o); err != nil {
 		return err
 	}
 	return s.Pin(ctx, "p1", "account0", o)
@@ -98,7 +113,7 @@ func (r *run) move(ctx context.Context, p *harness.Process) error {
 
 func (r *run) mover(ctx context.Context, n int, chance *rand.Rand) {
 	for i := range 4 {
-		p := r.Process(8*n + i)
+		p := r.process(16*n+i, true)
 		time.Sleep(time.Duration(chance.IntN(20)) * time.Second)
 		err := r.move(ctx, p)
 		r.Log("mover %d: %v", n, err)
@@ -113,7 +128,7 @@ func (r *run) client(ctx context.Context, n int, chance *rand.Rand) {
 	var t *shards.Table[doc]
 	for i := range 6 + chance.IntN(8) {
 		if p == nil || p.Dead() {
-			p = r.Process(8*n + i)
+			p = r.process(16*n+i, false)
 			_, t = r.open(p, 3)
 		}
 		time.Sleep(time.Duration(chance.IntN(4_000)) * time.Millisecond)
