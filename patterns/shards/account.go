@@ -66,7 +66,8 @@ type Shards struct {
 	accounts sync.Map // name to Account
 	rows     perAccount[*patterns.Table[patterns.Row]]
 	seen     atomic.Pointer[seen]
-	reading  chan struct{} // has a value while the directory is being read
+	begun    atomic.Int64  // requests that read the directory
+	reading  chan struct{} // has a value while one of them is made
 }
 
 // New returns the logical table of this name. It makes no request.

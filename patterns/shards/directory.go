@@ -109,6 +109,7 @@ type seen struct {
 	layout
 	item  patterns.Item[entry]
 	asked time.Time // before the request that read or wrote it
+	nth   int64     // of the requests that read the directory
 }
 
 // younger reports whether less than d has passed since the version was asked for.
@@ -120,7 +121,7 @@ func (s *Shards) current(ctx context.Context) (*seen, error) {
 	if v := s.seen.Load(); v != nil && v.younger(v.Lease/2) {
 		return v, nil
 	}
-	return s.since(ctx, time.Now())
+	return s.fresh(ctx)
 }
 
 // leased returns the version of v if its lease has not ended, and otherwise one that was asked
@@ -131,21 +132,23 @@ func (s *Shards) leased(ctx context.Context, v *seen) (*seen, error) {
 			return known, nil
 		}
 	}
-	return s.since(ctx, time.Now())
+	return s.fresh(ctx)
 }
 
-// since returns a version of the directory that was asked for at the time or later. At most
-// one request; concurrent callers share it.
-func (s *Shards) since(ctx context.Context, at time.Time) (*seen, error) {
+// fresh returns a version of the directory that was asked for after the call. At most one
+// request; concurrent callers share it.
+func (s *Shards) fresh(ctx context.Context) (*seen, error) {
+	begun := s.begun.Load()
 	select {
 	case s.reading <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 	defer func() { <-s.reading }()
-	if v := s.seen.Load(); v != nil && !v.asked.Before(at) {
+	if v := s.seen.Load(); v != nil && v.nth > begun {
 		return v, nil
 	}
+	nth := s.begun.Add(1)
 	asked := time.Now()
 	item, err := s.home.Get(ctx, keys.Key{Partition: s.table, Row: directoryRow})
 	switch {
@@ -154,7 +157,7 @@ func (s *Shards) since(ctx context.Context, at time.Time) (*seen, error) {
 	case err != nil:
 		return nil, fmt.Errorf("directory: %w", err)
 	}
-	v := &seen{item.Value.Directory, item, asked}
+	v := &seen{item.Value.Directory, item, asked, nth}
 	s.seen.Store(v)
 	return v, nil
 }
@@ -166,7 +169,7 @@ func (s *Shards) createDirectory(ctx context.Context, d layout) error {
 		return nil
 	}
 	if errors.Is(err, patterns.ErrOutcomeUnknown) {
-		_, err = s.since(ctx, time.Now()) // no process ever deletes it
+		_, err = s.fresh(ctx) // no process ever deletes it
 	}
 	return err
 }
@@ -180,8 +183,8 @@ var (
 	// account to pin to is not in the directory.
 	ErrUnknownAccount = azerr.Sentinel("shards: unknown account")
 
-	// ErrMoving: the partition cannot be written while it moves, and the context ended before
-	// it had moved. The write was not sent.
+	// ErrMoving: the partition cannot be written while it moves, and before it had moved the
+	// context ended, or the directory could not be read. The write was not sent.
 	ErrMoving = azerr.Sentinel("shards: the partition is moving")
 
 	// ErrBusy: another run of [Shards.Add] or [Shards.Pin] has taken over the move. That run

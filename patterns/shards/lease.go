@@ -3,7 +3,6 @@ package shards
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
@@ -52,11 +51,11 @@ func (s *Shards) write(ctx context.Context, partition string, f func(Account) er
 	}
 	name, open := d.writer(partition)
 	for !open {
-		if err := parallel.Sleep(ctx, d.Lease/4); err != nil {
-			return fmt.Errorf("%w: %w", ErrMoving, err)
+		if err = parallel.Sleep(ctx, d.Lease/4); err == nil {
+			d, err = s.fresh(ctx)
 		}
-		if d, err = s.since(ctx, time.Now()); err != nil {
-			return err
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrMoving, err)
 		}
 		name, open = d.writer(partition)
 	}

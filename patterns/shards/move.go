@@ -125,7 +125,7 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*confi
 	}
 	ctx = govern.Background(ctx)
 	for {
-		d, err := s.since(ctx, time.Now())
+		d, err := s.fresh(ctx)
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (m *mover) publish(ctx context.Context, d *seen, next layout) (*seen, error
 	v := &seen{layout: next, asked: time.Now()}
 	var err error
 	if v.item, err = m.home.Replace(ctx, item); err != nil {
-		now, failed := m.since(ctx, time.Now())
+		now, failed := m.fresh(ctx)
 		switch {
 		case failed == nil && now.Version == next.Version && now.Mover == m.id:
 			v = now
