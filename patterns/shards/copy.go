@@ -23,11 +23,11 @@ const markerRow = "~azpmove"
 // marker is the row at markerRow.
 type marker struct {
 	PartitionKey, RowKey string
-	Mover                string
+	Run                  string
 }
 
 // copy copies the partitions that cannot be written to their new accounts.
-func (m *mover) copy(ctx context.Context, d *seen) error {
+func (m *run) copy(ctx context.Context, d *seen) error {
 	found := map[string]bool{}
 	var partitions []string
 	for _, account := range d.members() {
@@ -51,7 +51,7 @@ func (m *mover) copy(ctx context.Context, d *seen) error {
 
 // copyPartition makes the partition in its new account equal to the one in its old account, at
 // an instant during the call.
-func (m *mover) copyPartition(ctx context.Context, d *seen, partition string) error {
+func (m *run) copyPartition(ctx context.Context, d *seen, partition string) error {
 	from, err := m.rowsOf(d.Config.owner(partition))
 	if err != nil {
 		return err
@@ -65,8 +65,8 @@ func (m *mover) copyPartition(ctx context.Context, d *seen, partition string) er
 		return err
 	}
 	for try := 1; ; try++ {
-		c := &copying{mover: m, seen: d, partition: partition, from: from, to: to, markers: markers}
-		rows, err := c.run(ctx)
+		c := &copying{run: m, seen: d, partition: partition, from: from, to: to, markers: markers}
+		rows, err := c.do(ctx)
 		if err == nil {
 			m.report(func(p *Progress) { p.Partitions++; p.Rows += rows })
 			return nil
@@ -87,7 +87,7 @@ func (m *mover) copyPartition(ctx context.Context, d *seen, partition string) er
 // in order, and never after the marker was deleted or another try has begun, however late a
 // request arrives.
 type copying struct {
-	*mover
+	*run
 	*seen
 	partition string
 	from, to  *patterns.Table[patterns.Row]
@@ -95,7 +95,7 @@ type copying struct {
 	mark      patterns.Item[marker]
 }
 
-func (c *copying) run(ctx context.Context) (rows int, err error) {
+func (c *copying) do(ctx context.Context) (rows int, err error) {
 	if err := c.begin(ctx); err != nil {
 		return 0, err
 	}
@@ -143,7 +143,7 @@ func note(w io.Writer, item patterns.Item[patterns.Row]) {
 // begin makes the marker a new version that only this try knows. A run that was taken over
 // cannot begin: the next run waits for the end of its lease.
 func (c *copying) begin(ctx context.Context) error {
-	mark := marker{PartitionKey: c.partition, RowKey: markerRow, Mover: c.id}
+	mark := marker{PartitionKey: c.partition, RowKey: markerRow, Run: c.id}
 	var err error
 	if c.mark, err = c.markers.Insert(ctx, &mark); errors.Is(err, patterns.ErrExists) {
 		if c.mark, err = c.markers.Get(ctx, keys.Key{Partition: c.partition, Row: markerRow}); err == nil {
@@ -212,7 +212,7 @@ func (c *copying) send(ctx context.Context, ops []patterns.Op[patterns.Row]) err
 
 // clean deletes the rows of partitions that can be read at their new account from the old one,
 // and rows in the same key range that late writes have left in accounts that do not own them.
-func (m *mover) clean(ctx context.Context, d *seen) error {
+func (m *run) clean(ctx context.Context, d *seen) error {
 	for _, account := range d.Config.Accounts {
 		table, err := m.rowsOf(account.Name)
 		if err != nil {
@@ -242,7 +242,7 @@ func (m *mover) clean(ctx context.Context, d *seen) error {
 
 // remove deletes the versions of the rows that were found. A row that has changed or gone since
 // is one that a late write has changed; it is left alone.
-func (m *mover) remove(ctx context.Context, table *patterns.Table[patterns.Row], found map[keys.Key]azcore.ETag) error {
+func (m *run) remove(ctx context.Context, table *patterns.Table[patterns.Row], found map[keys.Key]azcore.ETag) error {
 	report, err := table.Bulk(ctx, func(yield func(patterns.Op[patterns.Row]) bool) {
 		for key, etag := range found {
 			if !yield(patterns.DeleteOp[patterns.Row](key, etag)) {

@@ -29,7 +29,7 @@ type layout struct {
 	Idle    time.Duration // the lease when nothing moves
 	Wait    time.Duration // the longest lease of the earlier versions that may still be in use
 	Config  config        // before the move, if there is one
-	Mover   string        `json:",omitempty"` // the run that made this version
+	Run     string        `json:",omitempty"` // the run that made this version
 	Move    *move         `json:",omitempty"` // nil: nothing moves
 }
 
@@ -158,6 +158,9 @@ func (s *Shards) fresh(ctx context.Context) (*seen, error) {
 		return nil, fmt.Errorf("directory: %w", err)
 	}
 	v := &seen{item.Value.Directory, item, asked, nth}
+	if v.Lease <= 0 || v.Idle <= 0 || v.Wait < 0 || len(v.Config.Accounts) == 0 || v.Move != nil && len(v.Move.To.Accounts) == 0 {
+		return nil, fmt.Errorf("directory: %w", patterns.ErrBadReply)
+	}
 	s.seen.Store(v)
 	return v, nil
 }

@@ -100,8 +100,8 @@ func (s *Shards) Pin(ctx context.Context, partition, account string, opts *MoveO
 	return nil
 }
 
-// mover is one run of a move.
-type mover struct {
+// run is one run of a move.
+type run struct {
 	*Shards
 	opts MoveOptions
 	id   string
@@ -113,7 +113,7 @@ type mover struct {
 // change finishes the move in progress, if there is one, and then moves to the config that edit
 // makes.
 func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*config) error) error {
-	m := &mover{Shards: s, id: uuid.NewString()}
+	m := &run{Shards: s, id: uuid.NewString()}
 	if opts != nil {
 		m.opts = *opts
 	}
@@ -143,14 +143,14 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*confi
 			next.Move = &move{To: to}
 			next.Lease, next.Wait = min(d.Lease, movingLease), d.Lease
 		}
-		if err := m.run(ctx, d, next); err != nil || last {
+		if err := m.do(ctx, d, next); err != nil || last {
 			return err
 		}
 	}
 }
 
-// run publishes next in place of d, and then moves everything, step by step.
-func (m *mover) run(ctx context.Context, d *seen, next layout) error {
+// do publishes next in place of d, and then moves everything, step by step.
+func (m *run) do(ctx context.Context, d *seen, next layout) error {
 	for {
 		var err error
 		if d, err = m.publish(ctx, d, next); err != nil {
@@ -186,9 +186,9 @@ func (m *mover) run(ctx context.Context, d *seen, next layout) error {
 
 // publish replaces version d of the directory by next, and waits until no process uses an
 // earlier version any more.
-func (m *mover) publish(ctx context.Context, d *seen, next layout) (*seen, error) {
+func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) {
 	next.Version++
-	next.Mover = m.id
+	next.Run = m.id
 	item := d.item
 	item.Value.Directory = next
 	v := &seen{layout: next, asked: time.Now()}
@@ -196,9 +196,9 @@ func (m *mover) publish(ctx context.Context, d *seen, next layout) (*seen, error
 	if v.item, err = m.home.Replace(ctx, item); err != nil {
 		now, failed := m.fresh(ctx)
 		switch {
-		case failed == nil && now.Version == next.Version && now.Mover == m.id:
+		case failed == nil && now.Version == next.Version && now.Run == m.id:
 			v = now
-		case failed == nil && now.Mover != d.Mover, errors.Is(err, patterns.ErrConflict):
+		case failed == nil && now.Run != d.Run, errors.Is(err, patterns.ErrConflict):
 			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
 		default:
 			return nil, err
@@ -213,7 +213,7 @@ func (m *mover) publish(ctx context.Context, d *seen, next layout) (*seen, error
 
 // mine returns an error unless v is still the version of the directory, or was until after the
 // requests before this call.
-func (m *mover) mine(ctx context.Context, v *seen) error {
+func (m *run) mine(ctx context.Context, v *seen) error {
 	now, err := m.leased(ctx, v)
 	if err == nil && now.Version != v.Version {
 		err = ErrBusy
@@ -221,7 +221,7 @@ func (m *mover) mine(ctx context.Context, v *seen) error {
 	return err
 }
 
-func (m *mover) report(add func(*Progress)) {
+func (m *run) report(add func(*Progress)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if add(&m.done); m.opts.Progress != nil {
@@ -231,7 +231,7 @@ func (m *mover) report(add func(*Progress)) {
 
 // frontier returns up to where the partitions of the next step reach: about opts.Rows rows
 // that move.
-func (m *mover) frontier(ctx context.Context, d *seen) (bound, error) {
+func (m *run) frontier(ctx context.Context, d *seen) (bound, error) {
 	ends := make([]bound, len(d.Config.Accounts))
 	quota := max(m.opts.Rows/len(ends), 1)
 	err := parallel.Each(ctx, len(ends), len(ends), func(ctx context.Context, i int) error {
@@ -262,7 +262,7 @@ func (m *mover) frontier(ctx context.Context, d *seen) (bound, error) {
 
 // keys calls f with the keys and ETags of the rows of an account between two bounds, in key
 // order, until f returns false. If only pins change it reads only these partitions.
-func (m *mover) keys(ctx context.Context, d *seen, account string, from, to bound, f func(patterns.Item[patterns.Row]) bool) error {
+func (m *run) keys(ctx context.Context, d *seen, account string, from, to bound, f func(patterns.Item[patterns.Row]) bool) error {
 	if !from.before(to) {
 		return nil
 	}
@@ -310,7 +310,7 @@ func keysOnly() *patterns.QueryOptions {
 	return &patterns.QueryOptions{Select: []string{}, Allow: query.TableScan}
 }
 
-func (m *mover) rowsOf(account string) (*patterns.Table[patterns.Row], error) {
+func (m *run) rowsOf(account string) (*patterns.Table[patterns.Row], error) {
 	a, err := m.account(account)
 	if err != nil {
 		return nil, err

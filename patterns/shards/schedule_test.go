@@ -19,7 +19,7 @@ import (
 
 const partitions = 3
 
-// Clients read and write the same rows while one or two movers add an account and pin a
+// Clients read and write the same rows while one or two runs add an account and pin a
 // partition. Requests and replies are lost, arrive late or twice, and processes are killed or
 // paused. The results of each row must have an order in which each successful operation takes
 // effect between its call and its return; two rows that are only written together must be equal
@@ -40,7 +40,7 @@ func TestNothingIsLostWhilePartitionsMove(t *testing.T) {
 		}
 		for c := range 1 + s.IntN(2) {
 			chance := rand.New(rand.NewPCG(s.Seed, uint64(c+100)))
-			all.Go(func() { r.mover(ctx, 10+c, chance) })
+			all.Go(func() { r.moves(ctx, 10+c, chance) })
 		}
 		all.Wait()
 		s.WaitLate()
@@ -67,13 +67,13 @@ type run struct {
 	mu      sync.Mutex
 }
 
-// process starts a process. Movers have fast connections, so that much happens during a request
+// process starts a process. Those that move have fast connections, so that much happens during a request
 // of a client.
-func (r *run) process(number int, mover bool) *harness.Process {
+func (r *run) process(number int, fast bool) *harness.Process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer func(was time.Duration) { r.Faults.Latency = was }(r.Faults.Latency)
-	if mover {
+	if fast {
 		r.Faults.Latency = 0
 	}
 	return r.Process(number)
@@ -111,12 +111,12 @@ func (r *run) move(ctx context.Context, p *harness.Process) error {
 	return s.Pin(ctx, "p1", "account0", o)
 }
 
-func (r *run) mover(ctx context.Context, n int, chance *rand.Rand) {
+func (r *run) moves(ctx context.Context, n int, chance *rand.Rand) {
 	for i := range 4 {
 		p := r.process(16*n+i, true)
 		time.Sleep(time.Duration(chance.IntN(20)) * time.Second)
 		err := r.move(ctx, p)
-		r.Log("mover %d: %v", n, err)
+		r.Log("move %d: %v", n, err)
 		if err == nil {
 			return
 		}
@@ -140,7 +140,7 @@ func (r *run) client(ctx context.Context, n int, chance *rand.Rand) {
 func (r *run) operate(ctx context.Context, p *harness.Process, t *shards.Table[doc], key keys.Key, chance *rand.Rand, value string) {
 	began := time.Now()
 	ctx, unanswered := harness.CountUnanswered(ctx)
-	ctx, end := context.WithTimeout(ctx, time.Duration(1+chance.IntN(300))*time.Second) // all movers may have died
+	ctx, end := context.WithTimeout(ctx, time.Duration(1+chance.IntN(300))*time.Second) // all runs may have died
 	defer end()
 	d := &doc{PartitionKey: key.Partition, RowKey: key.Row, A: value, B: value}
 	a := harness.Action{A: value, B: value}
