@@ -134,6 +134,7 @@
 //	entitytype         several types and versions in one table
 //	reindex            verifies, repairs and adds the views of a Store
 //	heat               shows which keys cost: a heat map, and findings in words
+//	shards             one table over several accounts, added while programs write
 //	access             signed access to the key ranges of a schema
 //	storagetest        a storage account in the process, for tests
 //

@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -78,13 +79,8 @@ type Shards struct {
 // [ErrUnknownAccount] when it needs it, so let all processes know an account before it is
 // added.
 func New(table string, accounts []Account, opts *Options) (*Shards, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
-	if o.Directory == "" {
-		o.Directory = defaultDirectory
-	}
+	o := *cmp.Or(opts, &Options{})
+	o.Directory = cmp.Or(o.Directory, defaultDirectory)
 	if err := azerr.Default(&o.Lease, defaultLease, "Lease"); err != nil {
 		return nil, fmt.Errorf("new shards: %w", err)
 	}
@@ -107,20 +103,16 @@ func New(table string, accounts []Account, opts *Options) (*Shards, error) {
 		return nil, fmt.Errorf("new shards: %w", err)
 	}
 	s.home = home
-	s.rows.open = func(a Account) (*patterns.Table[patterns.Row], error) {
-		return patterns.NewTable[patterns.Row](a.client(), nil)
+	s.rows.shards = s
+	s.rows.open = func(c *aztables.Client) (*patterns.Table[patterns.Row], error) {
+		return patterns.NewTable[patterns.Row](c, nil)
 	}
 	return s, nil
 }
 
 // complete returns a with its defaults.
 func (s *Shards) complete(a Account) (Account, error) {
-	if a.Weight == 0 {
-		a.Weight = 1
-	}
-	if a.Table == "" {
-		a.Table = s.table
-	}
+	a.Weight, a.Table = cmp.Or(a.Weight, 1), cmp.Or(a.Table, s.table)
 	switch {
 	case a.Tables == nil:
 		return a, fmt.Errorf("Tables: %w", patterns.ErrNil)
@@ -130,14 +122,12 @@ func (s *Shards) complete(a Account) (Account, error) {
 	return a, nil
 }
 
-func (a Account) client() *aztables.Client { return a.Tables.NewClient(a.Table) }
-
 // Create creates the table in every account passed to [New], and the directory with these
 // accounts and their weights. What exists already is not an error and stays as it is: a
 // directory does not change. One request for each account and two for the directory.
 func (s *Shards) Create(ctx context.Context) error {
 	for _, a := range s.initial {
-		if err := s.createTable(ctx, a); err != nil {
+		if err := s.createTable(ctx, a.Name); err != nil {
 			return fmt.Errorf("create shards: %w", err)
 		}
 	}
@@ -154,8 +144,9 @@ func (s *Shards) Create(ctx context.Context) error {
 	return nil
 }
 
-func (s *Shards) createTable(ctx context.Context, a Account) error {
-	t, err := s.rows.of(a)
+// createTable creates the table in a known account.
+func (s *Shards) createTable(ctx context.Context, name string) error {
+	t, err := s.rows.of(name)
 	if err != nil {
 		return err
 	}
@@ -166,9 +157,11 @@ func (s *Shards) createTable(ctx context.Context, a Account) error {
 // name the caller knows. Messages and blobs do not move with the partition: receive from the
 // queues of all accounts, and store the name of the account together with that of a blob. At
 // most one request.
-func (s *Shards) Account(ctx context.Context, partition string) (Account, error) {
-	var a Account
-	err := s.read(ctx, partition, func(owner Account) error { a = owner; return nil })
+func (s *Shards) Account(ctx context.Context, partition string) (a Account, err error) {
+	err = s.read(ctx, partition, func(owner string) error {
+		a, err = s.account(owner)
+		return err
+	})
 	return a, err
 }
 
@@ -180,19 +173,24 @@ func (s *Shards) account(name string) (Account, error) {
 	return Account{}, ErrUnknownAccount
 }
 
-// perAccount makes one V for each account, when it is needed first.
+// perAccount makes one V for the table of each account, when it is needed first.
 type perAccount[V any] struct {
-	open func(Account) (V, error)
-	made sync.Map // name to V
+	shards *Shards
+	open   func(*aztables.Client) (V, error)
+	made   sync.Map // account name to V
 }
 
-func (p *perAccount[V]) of(a Account) (v V, err error) {
-	if made, ok := p.made.Load(a.Name); ok {
+func (p *perAccount[V]) of(account string) (v V, err error) {
+	if made, ok := p.made.Load(account); ok {
 		return made.(V), nil
 	}
-	if v, err = p.open(a); err != nil {
+	a, err := p.shards.account(account)
+	if err == nil {
+		v, err = p.open(a.Tables.NewClient(a.Table))
+	}
+	if err != nil {
 		return v, err
 	}
-	made, _ := p.made.LoadOrStore(a.Name, v)
+	made, _ := p.made.LoadOrStore(account, v)
 	return made.(V), nil
 }

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -52,11 +50,11 @@ func (m *run) copy(ctx context.Context, d *seen) error {
 // copyPartition makes the partition in its new account equal to the one in its old account, at
 // an instant during the call.
 func (m *run) copyPartition(ctx context.Context, d *seen, partition string) error {
-	from, err := m.rowsOf(d.Config.owner(partition))
+	from, err := m.rows.of(d.Config.owner(partition))
 	if err != nil {
 		return err
 	}
-	to, err := m.rowsOf(d.Move.To.owner(partition))
+	to, err := m.rows.of(d.Move.To.owner(partition))
 	if err != nil {
 		return err
 	}
@@ -99,45 +97,54 @@ func (c *copying) do(ctx context.Context) (rows int, err error) {
 	if err := c.begin(ctx); err != nil {
 		return 0, err
 	}
-	if err := c.empty(ctx); err != nil {
+	// An earlier try, or a late write of an earlier time, may have left rows in the new account.
+	if _, _, err := c.pass(ctx, c.to, keysOnly(), func(item patterns.Item[patterns.Row]) patterns.Op[patterns.Row] {
+		return patterns.DeleteOp[patterns.Row](item.Key, item.ETag)
+	}); err != nil {
 		return 0, err
 	}
-	copied := sha256.New()
-	var ops []patterns.Op[patterns.Row]
-	for item, err := range c.read(ctx, c.from, &patterns.QueryOptions{}) {
-		if err != nil {
-			return 0, err
-		}
-		note(copied, item)
-		rows++
-		if ops = append(ops, patterns.CopyOp(item)); len(ops) == patterns.MaxBatchOps-1 {
-			if err := c.send(ctx, ops); err != nil {
-				return 0, err
-			}
-			ops = ops[:0]
-		}
-	}
-	if err := c.send(ctx, ops); err != nil {
+	rows, copied, err := c.pass(ctx, c.from, nil, patterns.CopyOp[patterns.Row])
+	if err != nil {
 		return 0, err
 	}
 	// A late write may have changed the old partition while it was read. Each version of a row
 	// has another ETag: if every row has the same twice, none has changed between the end of the
 	// first pass and the beginning of the second.
-	stored := sha256.New()
-	for item, err := range c.read(ctx, c.from, keysOnly()) {
-		if err != nil {
-			return 0, err
-		}
-		note(stored, item)
+	_, stored, err := c.pass(ctx, c.from, keysOnly(), nil)
+	if err == nil && stored != copied {
+		err = fmt.Errorf("%w: a late write", patterns.ErrConflict)
 	}
-	if string(stored.Sum(nil)) != string(copied.Sum(nil)) {
-		return 0, fmt.Errorf("%w: a late write", patterns.ErrConflict)
+	if err != nil {
+		return 0, err
 	}
 	return rows, c.markers.Delete(ctx, c.mark.Key, c.mark.ETag)
 }
 
-func note(w io.Writer, item patterns.Item[patterns.Row]) {
-	_, _ = fmt.Fprintf(w, "%q %q\n", item.Key.Row, item.ETag)
+// pass reads the partition in t, without the marker, and sends the operation that op returns for
+// each row, if op is not nil. sum depends on the keys and ETags of all rows.
+func (c *copying) pass(ctx context.Context, t *patterns.Table[patterns.Row], opts *patterns.QueryOptions, op func(patterns.Item[patterns.Row]) patterns.Op[patterns.Row]) (rows int, sum [sha256.Size]byte, err error) {
+	hash := sha256.New()
+	var ops []patterns.Op[patterns.Row]
+	for item, err := range t.Query(ctx, query.PartitionKey.Eq(c.partition), opts) {
+		if err != nil {
+			return 0, sum, err
+		}
+		if item.Key.Row == markerRow {
+			continue
+		}
+		rows++
+		_, _ = fmt.Fprintf(hash, "%q %q\n", item.Key.Row, item.ETag)
+		if op != nil {
+			ops = append(ops, op(item))
+		}
+		if len(ops) == patterns.MaxBatchOps-1 {
+			if err := c.send(ctx, ops); err != nil {
+				return 0, sum, err
+			}
+			ops = ops[:0]
+		}
+	}
+	return rows, [sha256.Size]byte(hash.Sum(nil)), c.send(ctx, ops)
 }
 
 // begin makes the marker a new version that only this try knows. A run that was taken over
@@ -155,35 +162,6 @@ func (c *copying) begin(ctx context.Context) error {
 		return err
 	}
 	return c.mine(ctx, c.seen)
-}
-
-// empty deletes the rows that an earlier try, or a late write of an earlier time, has left in
-// the new account.
-func (c *copying) empty(ctx context.Context) error {
-	var ops []patterns.Op[patterns.Row]
-	for item, err := range c.read(ctx, c.to, keysOnly()) {
-		if err != nil {
-			return err
-		}
-		if ops = append(ops, patterns.DeleteOp[patterns.Row](item.Key, item.ETag)); len(ops) == patterns.MaxBatchOps-1 {
-			if err := c.send(ctx, ops); err != nil {
-				return err
-			}
-			ops = ops[:0]
-		}
-	}
-	return c.send(ctx, ops)
-}
-
-// read returns the rows of the partition except the marker.
-func (c *copying) read(ctx context.Context, t *patterns.Table[patterns.Row], opts *patterns.QueryOptions) iter.Seq2[patterns.Item[patterns.Row], error] {
-	return func(yield func(patterns.Item[patterns.Row], error) bool) {
-		for item, err := range t.Query(ctx, query.PartitionKey.Eq(c.partition), opts) {
-			if item.Key.Row != markerRow && !yield(item, err) {
-				return
-			}
-		}
-	}
 }
 
 // send carries out ops in one transaction, or in several if they are too large for one.
@@ -214,7 +192,7 @@ func (c *copying) send(ctx context.Context, ops []patterns.Op[patterns.Row]) err
 // and rows in the same key range that late writes have left in accounts that do not own them.
 func (m *run) clean(ctx context.Context, d *seen) error {
 	for _, account := range d.Config.Accounts {
-		table, err := m.rowsOf(account.Name)
+		table, err := m.rows.of(account.Name)
 		if err != nil {
 			return err
 		}

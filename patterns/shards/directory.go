@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -55,15 +57,22 @@ func (b bound) passed(partition string) bool {
 	return b.All || b.Key != nil && keys.Compare(partition, *b.Key) <= 0
 }
 
-// before reports whether b is before c.
-func (b bound) before(c bound) bool {
+// compare orders bounds.
+func (b bound) compare(c bound) int {
 	switch {
-	case b.All || c.Key == nil && !c.All:
-		return false
-	case c.All || b.Key == nil:
-		return true
+	case b.All || c.All:
+		return ordinal(b.All) - ordinal(c.All)
+	case b.Key == nil || c.Key == nil:
+		return ordinal(b.Key != nil) - ordinal(c.Key != nil)
 	}
-	return keys.Compare(*b.Key, *c.Key) < 0
+	return keys.Compare(*b.Key, *c.Key)
+}
+
+func ordinal(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // reader returns the account at which the partition is read.
@@ -89,19 +98,15 @@ func (d *layout) writer(partition string) (name string, open bool) {
 
 // members returns the names of all accounts that are read.
 func (d *layout) members() []string {
-	var names []string
-	c := d.Config
+	all := d.Config.Accounts
 	if d.Move != nil {
-		for _, m := range d.Move.To.Accounts {
-			if !c.has(m.Name) {
-				names = append(names, m.Name)
-			}
-		}
+		all = slices.Concat(all, d.Move.To.Accounts)
 	}
-	for _, m := range c.Accounts {
-		names = append(names, m.Name)
+	names := map[string]bool{}
+	for _, m := range all {
+		names[m.Name] = true
 	}
-	return names
+	return slices.Sorted(maps.Keys(names))
 }
 
 // seen is a version of the directory.

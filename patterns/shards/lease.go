@@ -10,22 +10,19 @@ import (
 
 // read calls f with the account at which the partition is read, until the result is one of the
 // account that owned the partition during the whole call.
-func (s *Shards) read(ctx context.Context, partition string, f func(Account) error) error {
+func (s *Shards) read(ctx context.Context, partition string, f func(string) error) error {
 	for {
 		d, err := s.current(ctx)
 		if err != nil {
 			return err
 		}
-		owner, err := s.account(d.reader(partition))
-		if err != nil {
-			return err
-		}
+		owner := d.reader(partition)
 		result := f(owner)
 		now, err := s.leased(ctx, d)
 		if err != nil {
 			return err
 		}
-		if now.follows(d) && now.reader(partition) == owner.Name {
+		if now.follows(d) && now.reader(partition) == owner {
 			return result
 		}
 	}
@@ -44,7 +41,7 @@ func (now *seen) follows(d *seen) bool {
 // write calls f once, with the account at which the partition is written. If the partition is
 // moving it first waits. The result of f counts only if the partition could be written there
 // during the whole call; otherwise the outcome is unknown.
-func (s *Shards) write(ctx context.Context, partition string, f func(Account) error) error {
+func (s *Shards) write(ctx context.Context, partition string, f func(string) error) error {
 	d, err := s.current(ctx)
 	if err != nil {
 		return err
@@ -59,11 +56,7 @@ func (s *Shards) write(ctx context.Context, partition string, f func(Account) er
 		}
 		name, open = d.writer(partition)
 	}
-	owner, err := s.account(name)
-	if err != nil {
-		return err
-	}
-	result := f(owner)
+	result := f(name)
 	now, err := s.leased(ctx, d)
 	if err == nil && now.follows(d) {
 		if still, open := now.writer(partition); open && still == name {

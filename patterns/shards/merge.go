@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -20,7 +21,7 @@ type pager[T any] interface {
 type merged[T any] struct {
 	shards  *Shards
 	explain func(query.Filter, *patterns.QueryOptions) (query.Plan, error)
-	of      func(Account) (pager[T], error)
+	of      func(account string) (pager[T], error)
 }
 
 // merge is a read in progress. Every page in it was read while version d of the directory was
@@ -28,7 +29,6 @@ type merged[T any] struct {
 type merge[T any] struct {
 	merged[T]
 	filter query.Filter
-	plan   query.Plan
 	opts   patterns.QueryOptions // of the accounts
 
 	d       *seen
@@ -51,13 +51,9 @@ type stream[T any] struct {
 }
 
 // open prepares a read, from the position of cursor on.
-func (m merged[T]) open(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (*merge[T], error) {
-	r := &merge[T]{merged: m, filter: f}
-	if opts != nil {
-		r.opts = *opts
-	}
-	var err error
-	if r.plan, err = m.explain(f, &r.opts); err != nil {
+func (m merged[T]) open(ctx context.Context, f query.Filter, cursor string, opts patterns.QueryOptions) (*merge[T], error) {
+	r := &merge[T]{merged: m, filter: f, opts: opts}
+	if _, err := m.explain(f, &opts); err != nil {
 		return nil, err
 	}
 	r.opts.Allow = query.TableScan // the part after a row may have no upper bound
@@ -108,11 +104,7 @@ func (r *merge[T]) restart() error {
 			}
 			filter = query.Or(filters...)
 		}
-		a, err := r.shards.account(name)
-		if err != nil {
-			return err
-		}
-		p, err := r.of(a)
+		p, err := r.of(name)
 		if err != nil {
 			return err
 		}
@@ -223,25 +215,10 @@ func (r *merge[T]) step(ctx context.Context, limit int) ([]patterns.Item[T], err
 
 const maxPage = 1000
 
-// pageOf returns the largest number of rows of a page.
-func pageOf(opts *patterns.QueryOptions) int {
-	n := maxPage
-	if opts != nil && opts.PageSize > 0 {
-		n = opts.PageSize
-	}
-	if opts != nil && opts.Limit > 0 {
-		n = min(n, opts.Limit)
-	}
-	return n
-}
-
 func (m merged[T]) query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
 	return func(yield func(patterns.Item[T], error) bool) {
-		left := -1
-		if opts != nil && opts.Limit > 0 {
-			left = opts.Limit
-		}
-		for page, err := range m.pages(ctx, f, "", opts) {
+		left := cmp.Or(opts, &patterns.QueryOptions{}).Limit
+		for page, err := range m.pages(ctx, f, "", *cmp.Or(opts, &patterns.QueryOptions{})) {
 			if err != nil {
 				yield(patterns.Item[T]{}, err)
 				return
@@ -256,28 +233,26 @@ func (m merged[T]) query(ctx context.Context, f query.Filter, opts *patterns.Que
 }
 
 func (m merged[T]) page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error) {
-	for page, err := range m.pages(ctx, f, cursor, opts) {
+	for page, err := range m.pages(ctx, f, cursor, *cmp.Or(opts, &patterns.QueryOptions{})) {
 		return page, err
 	}
 	return patterns.Page[T]{}, nil
 }
 
 func (m merged[T]) scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
-	var o patterns.QueryOptions
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, &patterns.QueryOptions{})
 	o.Allow = query.TableScan
-	return m.pages(ctx, f, cursor, &o)
+	return m.pages(ctx, f, cursor, o)
 }
 
 // pages returns the pages from cursor on.
-func (m merged[T]) pages(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
+func (m merged[T]) pages(ctx context.Context, f query.Filter, cursor string, opts patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
+	size := min(cmp.Or(opts.PageSize, maxPage), cmp.Or(opts.Limit, maxPage))
 	return func(yield func(patterns.Page[T], error) bool) {
 		r, err := m.open(ctx, f, cursor, opts)
 		for err == nil && !r.done() {
 			var page patterns.Page[T]
-			if page.Items, err = r.step(ctx, pageOf(opts)); err != nil {
+			if page.Items, err = r.step(ctx, size); err != nil {
 				break
 			}
 			if !r.done() {

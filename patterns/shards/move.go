@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
@@ -69,7 +71,7 @@ func (s *Shards) Add(ctx context.Context, account Account, opts *MoveOptions) er
 		return fmt.Errorf("add account: %w", err)
 	}
 	s.accounts.LoadOrStore(a.Name, a)
-	if err := s.createTable(ctx, a); err != nil {
+	if err := s.createTable(ctx, a.Name); err != nil {
 		return fmt.Errorf("add account: %w", err)
 	}
 	if err := s.change(ctx, opts, func(c *config) error { c.set(a); return nil }); err != nil {
@@ -113,14 +115,8 @@ type run struct {
 // change finishes the move in progress, if there is one, and then moves to the config that edit
 // makes.
 func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*config) error) error {
-	m := &run{Shards: s, id: uuid.NewString()}
-	if opts != nil {
-		m.opts = *opts
-	}
-	if err := azerr.Default(&m.opts.Parallel, defaultParallel, "Parallel"); err != nil {
-		return err
-	}
-	if err := azerr.Default(&m.opts.Rows, defaultRows, "Rows"); err != nil {
+	m := &run{Shards: s, id: uuid.NewString(), opts: *cmp.Or(opts, &MoveOptions{})}
+	if err := cmp.Or(azerr.Default(&m.opts.Parallel, defaultParallel, "Parallel"), azerr.Default(&m.opts.Rows, defaultRows, "Rows")); err != nil {
 		return err
 	}
 	ctx = govern.Background(ctx)
@@ -160,18 +156,14 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 			return nil
 		}
 		var frontier bound
-		err = parallel.Each(ctx, 3, 3, func(ctx context.Context, i int) (err error) {
-			switch i {
-			case 0:
-				err = m.clean(ctx, d)
-			case 1:
-				err = m.copy(ctx, d)
-			case 2:
-				frontier, err = m.frontier(ctx, d)
-			}
+		g, gctx := errgroup.WithContext(ctx)
+		g.Go(func() error { return m.clean(gctx, d) })
+		g.Go(func() error { return m.copy(gctx, d) })
+		g.Go(func() (err error) {
+			frontier, err = m.frontier(gctx, d)
 			return err
 		})
-		if err != nil {
+		if err := g.Wait(); err != nil {
 			return err
 		}
 		next = d.layout
@@ -195,14 +187,13 @@ func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) 
 	var err error
 	if v.item, err = m.home.Replace(ctx, item); err != nil {
 		now, failed := m.fresh(ctx)
-		switch {
-		case failed == nil && now.Version == next.Version && now.Run == m.id:
-			v = now
-		case failed == nil && now.Run != d.Run, errors.Is(err, patterns.ErrConflict):
-			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
-		default:
+		if failed == nil && now.Run != m.id && now.Version != d.Version || errors.Is(err, patterns.ErrConflict) {
+			err = fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+		if failed != nil || now.Run != m.id || now.Version != next.Version {
 			return nil, err
 		}
+		v = now
 	}
 	m.report(func(p *Progress) { p.Steps++ })
 	if next.Move == nil {
@@ -235,12 +226,12 @@ func (m *run) frontier(ctx context.Context, d *seen) (bound, error) {
 	ends := make([]bound, len(d.Config.Accounts))
 	quota := max(m.opts.Rows/len(ends), 1)
 	err := parallel.Each(ctx, len(ends), len(ends), func(ctx context.Context, i int) error {
-		name, rows := d.Config.Accounts[i].Name, 0
-		last, ends2 := "", bound{All: true}
-		err := m.keys(ctx, d, name, d.Move.Frozen, bound{All: true}, func(row patterns.Item[patterns.Row]) bool {
+		name, rows, last := d.Config.Accounts[i].Name, 0, ""
+		ends[i] = bound{All: true}
+		return m.keys(ctx, d, name, d.Move.Frozen, bound{All: true}, func(row patterns.Item[patterns.Row]) bool {
 			p := row.Key.Partition
 			if rows >= quota && p != last {
-				ends2 = after(last)
+				ends[i] = after(last)
 				return false
 			}
 			if last = p; d.Config.owner(p) == name && d.Move.To.owner(p) != name {
@@ -248,25 +239,17 @@ func (m *run) frontier(ctx context.Context, d *seen) (bound, error) {
 			}
 			return true
 		})
-		ends[i] = ends2
-		return err
 	})
-	least := ends[0]
-	for _, b := range ends {
-		if b.before(least) {
-			least = b
-		}
-	}
-	return least, err
+	return slices.MinFunc(ends, bound.compare), err
 }
 
 // keys calls f with the keys and ETags of the rows of an account between two bounds, in key
 // order, until f returns false. If only pins change it reads only these partitions.
 func (m *run) keys(ctx context.Context, d *seen, account string, from, to bound, f func(patterns.Item[patterns.Row]) bool) error {
-	if !from.before(to) {
+	if from.compare(to) >= 0 {
 		return nil
 	}
-	rows, err := m.rowsOf(account)
+	rows, err := m.rows.of(account)
 	if err != nil {
 		return err
 	}
@@ -293,14 +276,11 @@ func (m *run) keys(ctx context.Context, d *seen, account string, from, to bound,
 
 // pins returns the partitions whose pins the move changes.
 func (m *move) pins(from *config) (partitions []any) {
-	for p, name := range m.To.Pins {
-		if from.Pins[p] != name {
-			partitions = append(partitions, p)
-		}
-	}
-	for p := range from.Pins {
-		if _, ok := m.To.Pins[p]; !ok {
-			partitions = append(partitions, p)
+	for _, pins := range []map[string]string{from.Pins, m.To.Pins} {
+		for p := range pins {
+			if from.Pins[p] != m.To.Pins[p] {
+				partitions = append(partitions, p)
+			}
 		}
 	}
 	return partitions
@@ -308,12 +288,4 @@ func (m *move) pins(from *config) (partitions []any) {
 
 func keysOnly() *patterns.QueryOptions {
 	return &patterns.QueryOptions{Select: []string{}, Allow: query.TableScan}
-}
-
-func (m *run) rowsOf(account string) (*patterns.Table[patterns.Row], error) {
-	a, err := m.account(account)
-	if err != nil {
-		return nil, err
-	}
-	return m.rows.of(a)
 }

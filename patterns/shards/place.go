@@ -60,22 +60,17 @@ func score(m member, partition string) float64 {
 
 // set adds an account, or changes its weight.
 func (c *config) set(a Account) {
-	accounts := slices.DeleteFunc(slices.Clone(c.Accounts), func(m member) bool { return m.Name == a.Name })
-	accounts = append(accounts, member{a.Name, a.Weight})
-	slices.SortFunc(accounts, func(a, b member) int { return cmp.Compare(a.Name, b.Name) })
-	c.Accounts = accounts
+	c.Accounts = slices.DeleteFunc(slices.Clone(c.Accounts), func(m member) bool { return m.Name == a.Name })
+	c.Accounts = append(c.Accounts, member{a.Name, a.Weight})
+	slices.SortFunc(c.Accounts, func(a, b member) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // pin assigns a partition to an account, or with "" to that of its hash.
 func (c *config) pin(partition, account string) {
-	pins := maps.Clone(c.Pins)
-	if pins == nil {
-		pins = map[string]string{}
-	}
-	delete(pins, partition)
-	if account != "" {
-		pins[partition] = account
-	}
+	pins := map[string]string{}
+	maps.Copy(pins, c.Pins)
+	pins[partition] = account
+	maps.DeleteFunc(pins, func(_, name string) bool { return name == "" })
 	c.Pins = pins
 }
 

@@ -81,8 +81,8 @@ func TestBoundsHaveTheOrderOfTheService(t *testing.T) {
 	ordered := []bound{{}, after(""), after("a"), after(surrogate), after(high), {All: true}}
 	for i, b := range ordered {
 		for j, c := range ordered {
-			if b.before(c) != (i < j) {
-				t.Errorf("%+v before %+v: not %v", b, c, i < j)
+			if got := b.compare(c); got < 0 != (i < j) || got > 0 != (i > j) {
+				t.Errorf("%+v compared with %+v: %d", b, c, got)
 			}
 		}
 	}

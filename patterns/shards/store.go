@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -12,16 +14,17 @@ import (
 
 // Store is a [patterns.Store] in several accounts, whose views have rows in the partition of the
 // entity only. So these move with it. Its methods are those of patterns.Store, with the same
-// requests to the account that owns the partition. It is safe for concurrent use.
+// requests to the account that owns the partition. Package reindex and the states of views, which
+// concern a whole table, cannot be used with it. It is safe for concurrent use.
 type Store[T any] struct {
 	table  *Table[T]
 	stores perAccount[*patterns.Store[T]]
 }
 
 // NewStore returns a Store on table. opts are those of each [patterns.Store]. It makes no
-// request. An Outbox is refused with [ErrRemoteRows], and without it a view with rows outside the partition
-// is a [patterns.ViewError]: such rows would be in partitions of other accounts, which no
-// transaction and no move could keep up to date.
+// request. An Outbox is refused with [ErrRemoteRows]. Without it a view with rows outside the
+// partition is an [patterns.ErrBadView], here or in the first operation that needs it: such rows
+// would be in partitions of other accounts, and would not move with the entity.
 func NewStore[T any](table *Table[T], opts *patterns.StoreOptions[T]) (*Store[T], error) {
 	if table == nil {
 		return nil, fmt.Errorf("new store: table: %w", patterns.ErrNil)
@@ -30,14 +33,15 @@ func NewStore[T any](table *Table[T], opts *patterns.StoreOptions[T]) (*Store[T]
 		return nil, fmt.Errorf("new store: %w", ErrRemoteRows)
 	}
 	s := &Store[T]{table: table}
-	s.stores.open = func(a Account) (*patterns.Store[T], error) {
-		t, err := table.tables.of(a)
+	s.stores.shards = table.shards
+	s.stores.open = func(c *aztables.Client) (*patterns.Store[T], error) {
+		t, err := table.tables.open(c)
 		if err != nil {
 			return nil, err
 		}
 		return patterns.NewStore(t, opts)
 	}
-	_, err := s.stores.of(table.shards.initial[0])
+	_, err := s.stores.of(table.shards.initial[0].Name)
 	return s, err
 }
 
@@ -57,7 +61,7 @@ func (s *Store[T]) Get(ctx context.Context, key keys.Key) (item patterns.Item[T]
 		item, err = at.Get(ctx, key)
 		return err
 	})
-	return kept(item, err)
+	return item, err
 }
 
 // Insert is [patterns.Store.Insert].
@@ -93,7 +97,7 @@ func (s *Store[T]) change(ctx context.Context, key keys.Key, f func(*patterns.St
 		item, err = f(at)
 		return err
 	})
-	return kept(item, err)
+	return item, err
 }
 
 // Query is [patterns.Store.Query], merged as by [Table.Query].
@@ -112,5 +116,5 @@ func (s *Store[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 }
 
 func (s *Store[T]) merged() merged[T] {
-	return merged[T]{s.table.shards, s.table.any.Explain, func(a Account) (pager[T], error) { return s.stores.of(a) }}
+	return merged[T]{s.table.shards, s.table.any.Explain, func(account string) (pager[T], error) { return s.stores.of(account) }}
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -31,9 +32,10 @@ func NewTable[T any](s *Shards, opts *patterns.TableOptions[T]) (*Table[T], erro
 		return nil, fmt.Errorf("new table: shards: %w", patterns.ErrNil)
 	}
 	t := &Table[T]{shards: s}
-	t.tables.open = func(a Account) (*patterns.Table[T], error) { return patterns.NewTable(a.client(), opts) }
+	t.tables.shards = s
+	t.tables.open = func(c *aztables.Client) (*patterns.Table[T], error) { return patterns.NewTable(c, opts) }
 	var err error
-	t.any, err = t.tables.of(s.initial[0])
+	t.any, err = t.tables.of(s.initial[0].Name)
 	return t, err
 }
 
@@ -47,7 +49,8 @@ func (t *Table[T]) Read(ctx context.Context, partition string, f func(*patterns.
 
 // Write calls f once, with the table of the account that owns the partition, and returns its
 // error. f must write rows of this partition only, for example in a [patterns.Batch], and must
-// not keep the table. While the partition moves, Write waits; if ctx ends meanwhile the error
+// not keep the table: rows of partitions that the account does not own are invisible, and the
+// next move deletes them. While the partition moves, Write waits; if ctx ends meanwhile the error
 // matches [ErrMoving] and f was not called.
 //
 // If the partition began to move before f returned, and f took longer than the lease of the
@@ -59,9 +62,9 @@ func (t *Table[T]) Write(ctx context.Context, partition string, f func(*patterns
 }
 
 // on returns a function that calls f with the V of an account.
-func on[V any](p *perAccount[V], f func(V) error) func(Account) error {
-	return func(a Account) error {
-		v, err := p.of(a)
+func on[V any](p *perAccount[V], f func(V) error) func(string) error {
+	return func(account string) error {
+		v, err := p.of(account)
 		if err != nil {
 			return err
 		}
@@ -75,7 +78,7 @@ func (t *Table[T]) Get(ctx context.Context, key keys.Key) (item patterns.Item[T]
 		item, err = at.Get(ctx, key)
 		return err
 	})
-	return kept(item, err)
+	return item, err
 }
 
 // Insert is [patterns.Table.Insert].
@@ -127,20 +130,14 @@ func (t *Table[T]) change(ctx context.Context, key keys.Key, f func(*patterns.Ta
 		item, err = f(at)
 		return err
 	})
-	return kept(item, err)
-}
-
-// kept returns the item of a call that succeeded.
-func kept[T any](item patterns.Item[T], err error) (patterns.Item[T], error) {
-	if err != nil {
-		return patterns.Item[T]{}, err
-	}
-	return item, nil
+	return item, err
 }
 
 // Query is [patterns.Table.Query]: the rows of all accounts, merged in key order. A filter that
 // fixes partition keys is sent only to the accounts that own these; any other is sent to all
-// accounts concurrently, and each page of each account is one request.
+// accounts concurrently, and each page of each account is one request. With each move of
+// partitions the rows after the last one are requested again. Page and Query need one more
+// filter clause then, of three comparisons.
 func (t *Table[T]) Query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
 	return t.merged().query(ctx, f, opts)
 }
@@ -156,11 +153,12 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 
 // Scan returns the pages that [Table.Page] would return, from cursor on, with all classes of
 // query permitted. Unlike Page it reads each page of an account once. Pages and rows are in key
-// order: the accounts are read concurrently, each by one request at a time.
+// order. The pages that are needed for the next row are requested concurrently, one of each
+// account; a range of keys is not divided as by [patterns.Table.Scan].
 func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
 	return t.merged().scan(ctx, f, cursor, opts)
 }
 
 func (t *Table[T]) merged() merged[T] {
-	return merged[T]{t.shards, t.any.Explain, func(a Account) (pager[T], error) { return t.tables.of(a) }}
+	return merged[T]{t.shards, t.any.Explain, func(account string) (pager[T], error) { return t.tables.of(account) }}
 }
