@@ -115,7 +115,7 @@ func (s *Shards) complete(a Account) (Account, error) {
 	a.Weight, a.Table = cmp.Or(a.Weight, 1), cmp.Or(a.Table, s.table)
 	switch {
 	case a.Tables == nil:
-		return a, fmt.Errorf("Tables: %w", patterns.ErrNil)
+		return a, fmt.Errorf("client of the table service: %w", patterns.ErrNil)
 	case a.Name == "", !(a.Weight > 0 && a.Weight <= maxWeight):
 		return a, azerr.Errorf("%w: no name, or a weight that is negative, not finite or more than %g", azerr.ErrBadOption, float64(maxWeight))
 	}
