@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -208,11 +209,11 @@ func (h hook) Do(req *policy.Request) (*http.Response, error) {
 func TestALateTransactionIsNeverCopiedInHalf(t *testing.T) {
 	for page := 1; ; page++ {
 		var late func()
-		pages := 0
+		var pages atomic.Int32 // of the partition
 		opts := patterns.Accelerate(nil)
 		opts.PerCallPolicies = append(opts.PerCallPolicies, hook(func(req *http.Request) {
 			if late != nil && req.Method == http.MethodGet && strings.Contains(req.URL.Query().Get("$filter"), "eq 'p'") {
-				if pages++; pages == page {
+				if int(pages.Add(1)) == page {
 					late()
 				}
 			}
@@ -247,7 +248,7 @@ func TestALateTransactionIsNeverCopiedInHalf(t *testing.T) {
 		if len(values) != 1 || values["acknowledged"]+values["late"] != 3 {
 			t.Errorf("late at page %d: the rows are %v", page, values)
 		}
-		if pages < page {
+		if int(pages.Load()) < page {
 			return
 		}
 	}
