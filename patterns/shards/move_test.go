@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -252,6 +254,33 @@ func TestALateTransactionIsNeverCopiedInHalf(t *testing.T) {
 			return
 		}
 	}
+}
+
+// A transaction of a copy that arrives after the partition has moved does not restore rows that
+// were deleted since.
+func TestALateTransactionOfACopyIsNotCarriedOut(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		list, o := onBackend(t, b, 2)
+		o.Lease = time.Millisecond
+		s, table := create(t, list, o)
+		fill(t, table, 1, 3)
+		home := harness.Must(s.Account(t.Context(), "p000"))(t).Name
+		to := list[0].Name
+		if to == home {
+			to = list[1].Name
+		}
+		b.Fault(fault.On("Table.Batch").Nth(1).LateRequest(30*time.Minute, time.Hour))
+		harness.NoError(t, s.Pin(t.Context(), "p000", to, nil))
+		for r := range 3 {
+			harness.NoError(t, table.Delete(t.Context(), keys.Key{Partition: "p000", Row: fmt.Sprintf("r%03d", r)}, azcore.ETagAny))
+		}
+		if n := b.Arrive(); n == 0 {
+			t.Error("no request was late")
+		}
+		if got := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("p000"), nil)); len(got) > 0 {
+			t.Errorf("the rows are back: %v", keysOf(got))
+		}
+	})
 }
 
 // While a partition is copied it can be read and not be written: a write waits, until its context
