@@ -43,8 +43,11 @@
 // # While partitions move
 //
 // Add moves partitions in the order of their keys, in steps of about [MoveOptions].Rows rows.
-// No row is lost, returned twice or invisible. Programs notice this:
+// No acknowledged write is lost, and no row is returned twice or invisible. Programs notice this:
 //
+//   - A write of unknown outcome may arrive at the old account after its partition was copied,
+//     while readers still use that account, for about a second. They see it, and then it is gone.
+//     Repeat such a write, or read the row again after the move.
 //   - Partitions of a step can be read, but not written, for as long as two steps take: with the
 //     default of 1000 rows a few seconds. Writes wait, or fail with [ErrMoving].
 //   - A write that was under way when its partition began to move, and took longer than a second,
@@ -78,8 +81,8 @@
 //  1. The partitions can be read at the old account, and not be written. After the wait no further
 //     write at the old account is acknowledged. What still arrives there is of unknown outcome, and
 //     may be kept or lost. The run copies the partitions.
-//  2. They can be read at the new account, and not be written. Both accounts have equal rows, so
-//     readers of both versions agree. After the wait no reader uses the old account. The run
+//  2. They can be read at the new account, and not be written. Both accounts have equal rows, apart
+//     from what arrived late, so readers of both versions agree on every acknowledged write. After the wait no reader uses the old account. The run
 //     deletes its rows, each under its ETag.
 //  3. They can be written at the new account.
 //
