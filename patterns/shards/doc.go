@@ -46,7 +46,7 @@
 // No acknowledged write is lost, and no row is returned twice or invisible. Programs notice this:
 //
 //   - A write of unknown outcome may arrive at the old account after its partition was copied,
-//     while readers still use that account, for about a second. They see it, and then it is gone.
+//     while readers still use that account, until the step ends. They see it, and then it is gone.
 //     Repeat such a write, or read the row again after the move.
 //   - Partitions of a step can be read, but not written, for as long as two steps take: with the
 //     default of 1000 rows a few seconds. Writes wait, or fail with [ErrMoving].
