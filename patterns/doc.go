@@ -135,6 +135,7 @@
 //	reindex            verifies, repairs and adds the views of a Store
 //	heat               shows which keys cost: a heat map, and findings in words
 //	regions            reads that survive the loss of the primary region
+//	shards             one table over several accounts, added while programs write
 //	access             signed access to the key ranges of a schema
 //	storagetest        a storage account in the process, for tests
 //

@@ -37,6 +37,14 @@ func UpsertOp[T any](v *T, mode Mode) Op[T] {
 	return o
 }
 
+// CopyOp inserts the row that item was read as, with its unknown properties, under item's key;
+// it fails if the row exists. For a copy in another table. An item that was read in part inserts
+// that part. [TableOptions.StampWrites] of the source are not copied.
+func CopyOp[T any](item Item[T]) Op[T] {
+	item.ETag = ""
+	return conditional(wire.Insert, "insert", item).At(item.Key)
+}
+
 func opOf[T any](kind wire.Kind, name string, v *T) Op[T] {
 	return Op[T]{op: txn.Op{Kind: kind, Name: name, Value: pointer(v)}}
 }

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-var allCalls = slices.Concat(coreCalls, storeCalls, patternCalls, largeCalls, indexCalls, queueCalls, logCalls, reindexCalls, heatCalls, regionCalls, governCalls, pureCalls)
+var allCalls = slices.Concat(coreCalls, storeCalls, patternCalls, largeCalls, indexCalls, queueCalls, logCalls, reindexCalls, heatCalls, regionCalls, governCalls, shardsCalls, pureCalls)
 
 // Each call is made with every failure of the network, on rows and with arguments that contain canaries.
 func TestNoErrorContainsAKeyOrAValue(t *testing.T) {

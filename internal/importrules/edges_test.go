@@ -265,6 +265,16 @@ var edges = map[string][]string{
 		"patterns",
 		"query",
 	},
+	"patterns/shards": {
+		"internal/azerr",
+		"internal/cursor",
+		"internal/parallel",
+		"internal/servicetime",
+		"keys",
+		"patterns",
+		"patterns/govern",
+		"query",
+	},
 	"patterns/storagetest": {
 		"internal/fakeaccount",
 		"internal/fakeaccount/fault",

@@ -15,6 +15,7 @@ var heavy = map[string][]string{
 		"internal/bench/...",
 		"internal/harness",
 		"patterns/eventual",
+		"patterns/shards",
 		"patterns/storagetest",
 	},
 	azblob: {
@@ -25,6 +26,7 @@ var heavy = map[string][]string{
 		"patterns/indexentity",
 		"patterns/largeentity",
 		"patterns/logdata",
+		"patterns/shards",
 		"patterns/storagetest",
 	},
 	azident: {"examples/..."},

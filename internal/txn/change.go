@@ -68,7 +68,7 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
 	var rest edm.Unknown
 	if o := op.Origin; o != nil {
-		if rest = o.Unknown.OnlyTypes(); op.Kind == wire.Replace {
+		if rest = o.Unknown.OnlyTypes(); op.Kind == wire.Replace || op.Kind == wire.Insert {
 			rest = o.Unknown // a merge keeps unknown properties without sending them
 		}
 	}

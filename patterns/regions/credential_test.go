@@ -195,7 +195,7 @@ func TestAMeterThatIsAttachedFirstCountsTheRequestsOfBothRegions(t *testing.T) {
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", true, opts.Transport)
 		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
 		harness.Must(table.Get(t.Context(), r.key()))(t)
-		if counted := meter.Snapshot().Resources["tRows"]; counted["transactions"] != 2 {
+		if counted := meter.Snapshot().Resources["tRows"]; counted.Transactions != 2 {
 			t.Errorf("counted %v", counted)
 		}
 	})

@@ -1,0 +1,207 @@
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// directoryRow is the row key of the directory. The partition key is the name of the table.
+const directoryRow = "directory"
+
+// entry is the row of the directory.
+type entry struct {
+	PartitionKey, RowKey string
+	Directory            layout `table:",json"`
+}
+
+// layout is the content of the directory.
+type layout struct {
+	Version int64         // of the directory; every change adds 1
+	Epoch   int64         // the number of moves that have begun
+	Lease   time.Duration // how long a process may use this version
+	Idle    time.Duration // the lease when nothing moves
+	Wait    time.Duration // the longest lease of the earlier versions that may still be in use
+	Config  config        // before the move, if there is one
+	Run     string        `json:",omitempty"` // the run that made this version
+	Move    *move         `json:",omitempty"` // nil: nothing moves
+}
+
+// move is a change of the config. It proceeds in the order of the partition keys. Those up to
+// Open have moved. Those up to Read can be read at their new account and not be written. Those
+// up to Frozen can be read at their old account and not be written. The others have not moved.
+type move struct {
+	To                 config
+	Open, Read, Frozen bound
+}
+
+// bound is a position between partitions: after Key, before all if Key is nil, after all if
+// All is set.
+type bound struct {
+	Key *string `json:",omitempty"`
+	All bool    `json:",omitempty"`
+}
+
+func after(partition string) bound { return bound{Key: &partition} }
+
+// passed reports whether the bound is after the partition.
+func (b bound) passed(partition string) bool {
+	return b.All || b.Key != nil && keys.Compare(partition, *b.Key) <= 0
+}
+
+// compare orders bounds.
+func (b bound) compare(c bound) int {
+	switch {
+	case b.All || c.All:
+		return ordinal(b.All) - ordinal(c.All)
+	case b.Key == nil || c.Key == nil:
+		return ordinal(b.Key != nil) - ordinal(c.Key != nil)
+	}
+	return keys.Compare(*b.Key, *c.Key)
+}
+
+func ordinal(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// reader returns the account at which the partition is read.
+func (d *layout) reader(partition string) string {
+	if d.Move != nil && d.Move.Read.passed(partition) {
+		return d.Move.To.owner(partition)
+	}
+	return d.Config.owner(partition)
+}
+
+// writer returns the account at which the partition is written. open is false if it cannot be
+// written now.
+func (d *layout) writer(partition string) (name string, open bool) {
+	name = d.Config.owner(partition)
+	if d.Move == nil || !d.Move.Frozen.passed(partition) {
+		return name, true
+	}
+	if to := d.Move.To.owner(partition); to != name {
+		return to, d.Move.Open.passed(partition)
+	}
+	return name, true
+}
+
+// members returns the names of all accounts that are read.
+func (d *layout) members() []string {
+	all := d.Config.Accounts
+	if d.Move != nil {
+		all = slices.Concat(all, d.Move.To.Accounts)
+	}
+	names := map[string]bool{}
+	for _, m := range all {
+		names[m.Name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// seen is a version of the directory.
+type seen struct {
+	layout
+	item  patterns.Item[entry]
+	asked time.Time // before the request that read or wrote it
+	nth   int64     // of the requests that read the directory
+}
+
+// younger reports whether less than d has passed since the version was asked for.
+func (v *seen) younger(d time.Duration) bool { return servicetime.Elapsed(v.asked) < d }
+
+// current returns a version of the directory whose lease ends in half of its time at the
+// earliest. At most one request.
+func (s *Shards) current(ctx context.Context) (*seen, error) {
+	if v := s.seen.Load(); v != nil && v.younger(v.Lease/2) {
+		return v, nil
+	}
+	return s.fresh(ctx)
+}
+
+// leased returns the version of v if its lease has not ended, and otherwise one that was asked
+// for after the call. At most one request.
+func (s *Shards) leased(ctx context.Context, v *seen) (*seen, error) {
+	for _, known := range []*seen{v, s.seen.Load()} {
+		if known != nil && known.Version == v.Version && known.younger(v.Lease) {
+			return known, nil
+		}
+	}
+	return s.fresh(ctx)
+}
+
+// fresh returns a version of the directory that was asked for after the call. At most one
+// request; concurrent callers share it.
+func (s *Shards) fresh(ctx context.Context) (*seen, error) {
+	begun := s.begun.Load()
+	select {
+	case s.reading <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-s.reading }()
+	if v := s.seen.Load(); v != nil && v.nth > begun {
+		return v, nil
+	}
+	nth := s.begun.Add(1)
+	asked := time.Now()
+	item, err := s.home.Get(ctx, keys.Key{Partition: s.table, Row: directoryRow})
+	switch {
+	case errors.Is(err, patterns.ErrNotFound), errors.Is(err, patterns.ErrTableNotFound):
+		return nil, fmt.Errorf("%w: %w", ErrNoDirectory, err)
+	case err != nil:
+		return nil, fmt.Errorf("directory: %w", err)
+	}
+	v := &seen{item.Value.Directory, item, asked, nth}
+	if v.Lease <= 0 || v.Idle <= 0 || v.Wait < 0 || len(v.Config.Accounts) == 0 || v.Move != nil && len(v.Move.To.Accounts) == 0 {
+		return nil, fmt.Errorf("directory: %w", patterns.ErrBadReply)
+	}
+	s.seen.Store(v)
+	return v, nil
+}
+
+// createDirectory inserts the directory if there is none.
+func (s *Shards) createDirectory(ctx context.Context, d layout) error {
+	_, err := s.home.Insert(ctx, &entry{s.table, directoryRow, d})
+	if errors.Is(err, patterns.ErrExists) {
+		return nil
+	}
+	if errors.Is(err, patterns.ErrOutcomeUnknown) {
+		_, err = s.fresh(ctx) // no process ever deletes it
+	}
+	return err
+}
+
+// The errors of this package. Match them with errors.Is.
+var (
+	// ErrNoDirectory: there is no directory. Call [Shards.Create].
+	ErrNoDirectory = azerr.Sentinel("shards: no directory")
+
+	// ErrUnknownAccount: the directory names an account that this process was not given, or the
+	// account to pin to is not in the directory.
+	ErrUnknownAccount = azerr.Sentinel("shards: unknown account")
+
+	// ErrMoving: the partition cannot be written while it moves, and before it had moved the
+	// context ended, or the directory could not be read. The write was not sent.
+	ErrMoving = azerr.Sentinel("shards: the partition is moving")
+
+	// ErrBusy: another run of [Shards.Add] or [Shards.Pin] has taken over the move. That run
+	// finishes it.
+	ErrBusy = azerr.Sentinel("shards: another run has taken over the move")
+
+	// ErrRemoteRows: a Store in several accounts cannot have rows outside the partition of the
+	// entity.
+	ErrRemoteRows = azerr.Sentinel("shards: a Store must not have an Outbox")
+
+	errMoved = azerr.Sentinel("shards: the partition was moved during the write")
+)

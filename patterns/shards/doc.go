@@ -1,0 +1,105 @@
+// Package shards is one logical table over several storage accounts, to which accounts are added
+// while programs read and write.
+//
+//	s, err := shards.New("orders", []shards.Account{{Name: "a", Tables: a}, {Name: "b", Tables: b}}, nil)
+//	err = s.Create(ctx)
+//	orders, err := shards.NewTable[Order](s, nil)
+//	item, err := orders.Get(ctx, keys.Key{Partition: "customer 17", Row: "00042"})
+//	…
+//	err = s.Add(ctx, shards.Account{Name: "c", Tables: c}, nil)
+//
+// # Problem
+//
+// A storage account has limits of its own: about 20,000 entities a second, whatever the number of
+// partitions. The design guide spreads load over partitions, which helps up to that limit only.
+//
+// https://learn.microsoft.com/azure/storage/tables/scalability-targets
+//
+// # Layout
+//
+// Each partition is stored as a whole in one account, in a table of the same name, with the same
+// rows as without this package. Its owner is the account with the largest weighted rendezvous
+// hash of its partition key. A further account takes its share of the weights from all others, and
+// nothing else moves. A pin is an exception: see [Shards.Pin].
+//
+// The directory is one row in a table of its own in the first account. It contains the accounts,
+// their weights, the pins, and how far a move has come. Rows that an account does not own are
+// invisible: the methods of [Table] and [Store] leave them out.
+//
+// # Cost
+//
+//   - A read or write of one partition takes the same requests as in one account. Once in half a
+//     lease, 15 seconds by default, a process that is in use reads the directory: one request.
+//   - A query of given partitions asks the accounts that own them. Any other asks all accounts
+//     concurrently.
+//   - There is no transaction over several partitions, as in one account.
+//   - The first account is needed by all processes. If its directory cannot be read, all reads
+//     and writes fail when their lease has ended.
+//   - [Shards.Add] reads all keys of the table three times, and copies what moves.
+//
+// Do not use it before one account is too small: [github.com/azpatterns/azpatterns/keys.Spread]
+// is the remedy for one hot partition, which cannot be divided between accounts.
+//
+// # While partitions move
+//
+// Add moves partitions in the order of their keys, in steps of about [MoveOptions].Rows rows.
+// No acknowledged write is lost, and no row is returned twice or invisible. Programs notice this:
+//
+//   - A write of unknown outcome may arrive at the old account after its partition was copied,
+//     while readers still use that account, until the step ends. They see it, and then it is gone.
+//     Repeat such a write, or read the row again after the move.
+//   - Partitions of a step can be read, but not written, for as long as two steps take: with the
+//     default of 1000 rows a few seconds. Writes wait, or fail with [ErrMoving].
+//   - A write that was under way when its partition began to move, and took longer than a second,
+//     has the result [patterns.ErrOutcomeUnknown].
+//   - The ETag and Timestamp of a row change when it moves. A write under the old ETag is a
+//     conflict.
+//   - The stamps of [patterns.TableOptions].StampWrites begin anew.
+//   - Queries begin again in all accounts after the last row, once in a step.
+//
+// Partition and row keys with a quote can be moved only if the clients are built with
+// [patterns.Accelerate]: otherwise Add fails with [patterns.ErrNeedsAccelerate].
+//
+// # Stores, queues and blobs
+//
+// A [Store] may have views in the partition of the entity, which move with it. Views elsewhere
+// are refused. Messages and blobs do not move: see [Shards.Account].
+//
+// # Why nothing is lost
+//
+// The network is that of package patterns: requests may be lost, arrive twice, or arrive minutes
+// after their sender has given up; processes may pause at any point; clocks may differ by any
+// amount, but must run at the same speed, within an eighth.
+//
+// Every read and write of a partition relies on a version of the directory, whose lease began
+// before the request that read it. A result counts only if it arrived within the lease, or if the
+// directory, read again, shows that the owner has not changed. Otherwise a read starts over, and
+// the outcome of a write is unknown. So after a new version was published, and the longest lease of
+// the earlier versions has ended, every write that is acknowledged was made by the rules of the new
+// version. For the partitions of a step, three versions follow each other:
+//
+//  1. The partitions can be read at the old account, and not be written. After the wait no further
+//     write at the old account is acknowledged. What still arrives there is of unknown outcome, and
+//     may be kept or lost. The run copies the partitions.
+//  2. They can be read at the new account, and not be written. Both accounts have equal rows, apart
+//     from what arrived late, so readers of both versions agree on every acknowledged write. After the wait no reader uses the old account. The run
+//     deletes its rows, each under its ETag.
+//  3. They can be written at the new account.
+//
+// A transaction that arrives late must not be copied in half. The run reads each partition twice.
+// If every row has the same ETag twice, then no row has changed between the two, and the copy is the
+// partition of that instant. Otherwise it copies again.
+//
+// Requests of a run may be late as well, or its process may continue after another has taken
+// over. Every transaction of a copy therefore requires the ETag of a marker row in the new
+// partition, and changes it. It can be applied once, in its order, and not after the marker was
+// changed by another run, or deleted at the end. A run that is taken over cannot place a marker
+// later, because its successor waits for the end of its lease. Rows to delete are looked up under
+// the lease, and an ETag never occurs twice, so a late delete finds nothing to delete.
+//
+// All this is one row under optimistic concurrency: a run that was taken over cannot publish, and
+// the next run continues where the row shows, doing the unfinished step again.
+//
+// A late write that arrives at an old account after the move remains there as an invisible row. The
+// next move deletes it.
+package shards

@@ -1,0 +1,65 @@
+package shards_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/shards"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+type order struct {
+	PartitionKey, RowKey string
+	Total                int32
+}
+
+func Example() {
+	ctx := context.Background()
+	var accounts []shards.Account
+	for _, name := range []string{"a", "b", "c"} {
+		service := storagetest.Start(nil).TablesWith(patterns.Accelerate(nil))
+		accounts = append(accounts, shards.Account{Name: name, Tables: service})
+	}
+	s, err := shards.New("orders", accounts[:2], &shards.Options{Lease: time.Millisecond})
+	if err == nil {
+		err = s.Create(ctx)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	orders, err := shards.NewTable[order](s, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range 6 {
+		o := order{PartitionKey: fmt.Sprint("customer", i), RowKey: "00001", Total: int32(10 * i)}
+		if _, err := orders.Insert(ctx, &o); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// The third account takes its share while others read and write.
+	if err := s.Add(ctx, accounts[2], nil); err != nil {
+		log.Fatal(err)
+	}
+	for item, err := range orders.Query(ctx, query.PartitionKey.Prefix("customer"), nil) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		owner, err := s.Account(ctx, item.Key.Partition)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(item.Key.Partition, item.Value.Total, "in account", owner.Name)
+	}
+	// Output:
+	// customer0 0 in account c
+	// customer1 10 in account a
+	// customer2 20 in account c
+	// customer3 30 in account c
+	// customer4 40 in account c
+	// customer5 50 in account c
+}

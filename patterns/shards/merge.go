@@ -1,0 +1,269 @@
+package shards
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// pager reads the pages of one account.
+type pager[T any] interface {
+	Page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error)
+}
+
+// merged reads the rows of all accounts in key order.
+type merged[T any] struct {
+	shards  *Shards
+	explain func(query.Filter, *patterns.QueryOptions) (query.Plan, error)
+	of      func(account string) (pager[T], error)
+}
+
+// merge is a read in progress. Every page in it was read while version d of the directory was
+// leased. If another version takes its place, the read begins again after the last row.
+type merge[T any] struct {
+	merged[T]
+	filter query.Filter
+	opts   patterns.QueryOptions // of the accounts
+
+	d       *seen
+	from    *keys.Key // the streams have the rows after it
+	last    *keys.Key // the last row returned
+	streams []stream[T]
+}
+
+// stream is the rows of one account. Those that the account does not own are left out: they are
+// of a partition that has moved, or arrived late.
+type stream[T any] struct {
+	Account string
+	Cursor  string // of the page that contains rows, or of the next page if there are none
+	Done    bool   // there is no page after rows
+
+	next   string // of the page after rows
+	rows   []patterns.Item[T]
+	filter query.Filter
+	pager  pager[T]
+}
+
+// open prepares a read, from the position of cursor on.
+func (m merged[T]) open(ctx context.Context, f query.Filter, cursor string, opts patterns.QueryOptions) (*merge[T], error) {
+	r := &merge[T]{merged: m, filter: f, opts: opts}
+	if _, err := m.explain(f, &opts); err != nil {
+		return nil, err
+	}
+	r.opts.Allow = query.TableScan // the part after a row may have no upper bound
+	at, err := r.position(cursor)
+	if err != nil {
+		return nil, err
+	}
+	if r.d, err = m.shards.current(ctx); err != nil {
+		return nil, err
+	}
+	r.from, r.last = at.Last, at.Last
+	if at.Version == r.d.Version {
+		r.from = at.From
+	}
+	if err := r.restart(); err != nil {
+		return nil, err
+	}
+	if at.Version != r.d.Version {
+		return r, nil
+	}
+	for _, was := range at.Streams {
+		for i := range r.streams {
+			if s := &r.streams[i]; s.Account == was.Account {
+				s.Cursor, s.Done = was.Cursor, was.Done
+			}
+		}
+	}
+	return r, nil
+}
+
+// restart opens the streams for the rows after r.from.
+func (r *merge[T]) restart() error {
+	rest := r.filter
+	if r.from != nil {
+		rest = query.And(rest, query.Or(query.PartitionKey.Gt(r.from.Partition),
+			query.And(query.PartitionKey.Eq(r.from.Partition), query.RowKey.Gt(r.from.Row))))
+	}
+	reads := query.Explain(rest).Reads()
+	r.streams = r.streams[:0]
+	for _, name := range r.d.members() {
+		filter := rest
+		if own := slices.DeleteFunc(slices.Clone(reads), func(q query.Read) bool { return !r.concerns(q, name) }); len(own) == 0 {
+			continue
+		} else if len(own) < len(reads) {
+			var filters []query.Filter
+			for _, q := range own {
+				filters = append(filters, q.Filter)
+			}
+			filter = query.Or(filters...)
+		}
+		p, err := r.of(name)
+		if err != nil {
+			return err
+		}
+		r.streams = append(r.streams, stream[T]{Account: name, filter: filter, pager: p})
+	}
+	return nil
+}
+
+// concerns reports whether the account may own rows of q.
+func (r *merge[T]) concerns(q query.Read, account string) bool {
+	one := q.Partition.To == q.Partition.From+"\x00"
+	return !one || r.d.reader(q.Partition.From) == account
+}
+
+// fill reads a page of each stream that has no rows, and returns when the directory has not
+// changed meanwhile.
+func (r *merge[T]) fill(ctx context.Context) error {
+	for {
+		var empty []*stream[T]
+		for i := range r.streams {
+			if s := &r.streams[i]; len(s.rows) == 0 && !s.Done {
+				empty = append(empty, s)
+			}
+		}
+		err := parallel.Each(ctx, len(empty), max(len(empty), 1), func(ctx context.Context, i int) error {
+			s := empty[i]
+			page, err := s.pager.Page(ctx, s.filter, s.Cursor, &r.opts)
+			s.rows, s.next = page.Items, page.Cursor
+			return err
+		})
+		now, failed := r.shards.leased(ctx, r.d)
+		if failed != nil {
+			return failed
+		}
+		if now.Version == r.d.Version {
+			r.d = now
+			for _, s := range empty {
+				r.keep(s)
+			}
+			return err
+		}
+		r.d, r.from = now, r.last
+		if err := r.restart(); err != nil {
+			return err
+		}
+	}
+}
+
+// keep removes the rows of s that the account does not own, and those up to the last row.
+func (r *merge[T]) keep(s *stream[T]) {
+	s.rows = slices.DeleteFunc(s.rows, func(i patterns.Item[T]) bool {
+		return i.Key.Row == markerRow || r.last != nil && i.Key.Compare(*r.last) <= 0 || r.d.reader(i.Key.Partition) != s.Account
+	})
+	s.Done = s.next == ""
+	s.advance()
+}
+
+// advance goes on to the next page if all rows have been taken.
+func (s *stream[T]) advance() {
+	if len(s.rows) == 0 {
+		s.Cursor = s.next
+	}
+}
+
+// next returns the next row in key order. ok is false if a page has to be read first, or if
+// there are no more rows.
+func (r *merge[T]) next() (item patterns.Item[T], ok bool) {
+	var least *stream[T]
+	for i := range r.streams {
+		s := &r.streams[i]
+		switch {
+		case len(s.rows) == 0 && !s.Done:
+			return item, false
+		case len(s.rows) > 0 && (least == nil || s.rows[0].Key.Compare(least.rows[0].Key) < 0):
+			least = s
+		}
+	}
+	if least == nil {
+		return item, false
+	}
+	item, least.rows = least.rows[0], least.rows[1:]
+	least.advance()
+	r.last = &item.Key
+	return item, true
+}
+
+// done reports whether all rows have been returned.
+func (r *merge[T]) done() bool {
+	return !slices.ContainsFunc(r.streams, func(s stream[T]) bool { return !s.Done || len(s.rows) > 0 })
+}
+
+// step reads what is needed for at least one row, if the accounts return any, and returns up
+// to limit rows.
+func (r *merge[T]) step(ctx context.Context, limit int) ([]patterns.Item[T], error) {
+	if err := r.fill(ctx); err != nil {
+		return nil, err
+	}
+	var items []patterns.Item[T]
+	for len(items) < limit {
+		item, ok := r.next()
+		if !ok {
+			break
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+const maxPage = 1000
+
+func (m merged[T]) query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
+	return func(yield func(patterns.Item[T], error) bool) {
+		left := cmp.Or(opts, &patterns.QueryOptions{}).Limit
+		for page, err := range m.pages(ctx, f, "", *cmp.Or(opts, &patterns.QueryOptions{})) {
+			if err != nil {
+				yield(patterns.Item[T]{}, err)
+				return
+			}
+			for _, item := range page.Items {
+				if left--; !yield(item, nil) || left == 0 {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (m merged[T]) page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error) {
+	for page, err := range m.pages(ctx, f, cursor, *cmp.Or(opts, &patterns.QueryOptions{})) {
+		return page, err
+	}
+	return patterns.Page[T]{}, nil
+}
+
+func (m merged[T]) scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
+	o := *cmp.Or(opts, &patterns.QueryOptions{})
+	o.Allow = query.TableScan
+	return m.pages(ctx, f, cursor, o)
+}
+
+// pages returns the pages from cursor on.
+func (m merged[T]) pages(ctx context.Context, f query.Filter, cursor string, opts patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
+	size := min(cmp.Or(opts.PageSize, maxPage), cmp.Or(opts.Limit, maxPage))
+	return func(yield func(patterns.Page[T], error) bool) {
+		r, err := m.open(ctx, f, cursor, opts)
+		for err == nil && !r.done() {
+			var page patterns.Page[T]
+			if page.Items, err = r.step(ctx, size); err != nil {
+				break
+			}
+			if !r.done() {
+				page.Cursor, err = r.cursor()
+			}
+			if err == nil && !yield(page, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(patterns.Page[T]{}, err)
+		}
+	}
+}

@@ -1,0 +1,291 @@
+package shards
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/govern"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// MoveOptions are the options of [Shards.Add] and [Shards.Pin]. nil and the zero value select
+// the defaults.
+type MoveOptions struct {
+	// Parallel is the number of partitions that are copied concurrently. Zero means 8.
+	Parallel int
+
+	// Rows is about the number of rows that move in one step. The partitions of a step cannot
+	// be written for as long as two steps take: at least 2.25 seconds, and the time to copy
+	// the rows of two steps. A partition moves as a whole. Zero means 1000.
+	Rows int
+
+	// Progress, if set, is called after each partition that was copied. Calls do not overlap.
+	Progress func(Progress)
+}
+
+// Progress counts what a run of [Shards.Add] or [Shards.Pin] has done. A run that continues
+// another starts at zero.
+type Progress struct {
+	Partitions int // copied to their new account
+	Rows       int // copied to their new account
+	Deleted    int // rows deleted from their old account
+	Steps      int // published in the directory
+}
+
+const (
+	defaultParallel = 8
+	defaultRows     = 1000
+	movingLease     = time.Second
+	copyTries       = 10
+)
+
+// Add adds an account, or changes the weight of one that the directory has, and moves the
+// partitions whose owner this changes: those for which the account now has the largest score,
+// its share of the weights. No other partition moves. It creates the table in the account.
+// Readers and writers may continue; the package documentation describes what they notice.
+//
+// If Add fails, or its process ends, repeat it: it continues where the earlier run was. Add and
+// Pin first finish any move that is in progress, also that of a process which is still running:
+// that run then fails with [ErrBusy]. If the change was made already, Add makes one request, and
+// one to create the table.
+//
+// Requests have the context of [govern.Background]. Each step takes one request to change the
+// directory, and three queries of the keys of the rows in the step's key range, in every
+// account. Each partition that moves takes about 6 requests, and for every 99 of its rows one
+// to insert and for every 100 one to delete.
+func (s *Shards) Add(ctx context.Context, account Account, opts *MoveOptions) error {
+	a, err := s.complete(account)
+	if err != nil {
+		return fmt.Errorf("add account: %w", err)
+	}
+	s.accounts.LoadOrStore(a.Name, a)
+	if err := s.createTable(ctx, a.Name); err != nil {
+		return fmt.Errorf("add account: %w", err)
+	}
+	if err := s.change(ctx, opts, func(c *config) error { c.set(a); return nil }); err != nil {
+		return fmt.Errorf("add account: %w", err)
+	}
+	return nil
+}
+
+// Pin moves a partition to the account with this name, and leaves it there whatever accounts
+// are added: for a partition that needs an account of its own. An empty name removes the pin
+// and moves the partition to the account of its hash. Pins are part of the directory, so there
+// is room for a few hundred of them; more fail with [patterns.ErrTooLarge]. Otherwise like
+// [Shards.Add], except that its queries read the keys of this partition only.
+func (s *Shards) Pin(ctx context.Context, partition, account string, opts *MoveOptions) error {
+	if err := (keys.Key{Partition: partition}).Validate(); err != nil {
+		return fmt.Errorf("pin partition: %w", err)
+	}
+	err := s.change(ctx, opts, func(c *config) error {
+		if account != "" && !c.has(account) {
+			return ErrUnknownAccount
+		}
+		c.pin(partition, account)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("pin partition: %w", err)
+	}
+	return nil
+}
+
+// run is one run of a move.
+type run struct {
+	*Shards
+	opts MoveOptions
+	id   string
+
+	mu   sync.Mutex
+	done Progress
+}
+
+// change finishes the move in progress, if there is one, and then moves to the config that edit
+// makes.
+func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*config) error) error {
+	m := &run{Shards: s, id: uuid.NewString(), opts: *cmp.Or(opts, &MoveOptions{})}
+	if err := cmp.Or(azerr.Default(&m.opts.Parallel, defaultParallel, "Parallel"), azerr.Default(&m.opts.Rows, defaultRows, "Rows")); err != nil {
+		return err
+	}
+	ctx = govern.Background(ctx)
+	for {
+		d, err := s.fresh(ctx)
+		if err != nil {
+			return err
+		}
+		to := d.Config
+		if err := edit(&to); err != nil {
+			return err
+		}
+		next := d.layout
+		last := d.Move == nil || to.equal(&d.Move.To)
+		if d.Move == nil {
+			if to.equal(&d.Config) {
+				return nil
+			}
+			next.Epoch++
+			next.Move = &move{To: to}
+			next.Lease, next.Wait = min(d.Lease, movingLease), d.Lease
+		}
+		if err := m.do(ctx, d, next); err != nil || last {
+			return err
+		}
+	}
+}
+
+// do publishes next in place of d, and then moves everything, step by step.
+func (m *run) do(ctx context.Context, d *seen, next layout) error {
+	for {
+		var err error
+		if d, err = m.publish(ctx, d, next); err != nil {
+			return err
+		}
+		if d.Move == nil {
+			return nil
+		}
+		var frontier bound
+		g, gctx := errgroup.WithContext(ctx)
+		g.Go(func() error { return m.clean(gctx, d) })
+		g.Go(func() error { return m.copy(gctx, d) })
+		g.Go(func() (err error) {
+			frontier, err = m.frontier(gctx, d)
+			return err
+		})
+		if err := g.Wait(); err != nil {
+			return err
+		}
+		next = d.layout
+		next.Wait = d.Lease
+		if d.Move.Read.All { // and so everything is cleaned
+			next.Config, next.Move, next.Lease = d.Move.To, nil, d.Idle
+			continue
+		}
+		next.Move = &move{To: d.Move.To, Open: d.Move.Read, Read: d.Move.Frozen, Frozen: frontier}
+	}
+}
+
+// publish replaces version d of the directory by next, and waits until no process uses an
+// earlier version any more.
+func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) {
+	next.Version++
+	next.Run = m.id
+	item := d.item
+	item.Value.Directory = next
+	v := &seen{layout: next, asked: time.Now()}
+	var err error
+	if v.item, err = m.home.Replace(ctx, item); err != nil {
+		now, failed := m.fresh(ctx)
+		if failed == nil && now.Run != m.id && now.Version != d.Version || errors.Is(err, patterns.ErrConflict) {
+			err = fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+		if failed != nil || now.Run != m.id || now.Version != next.Version {
+			return nil, err
+		}
+		v = now
+	}
+	m.report(func(p *Progress) { p.Steps++ })
+	if next.Move == nil {
+		return v, nil
+	}
+	return v, parallel.Sleep(ctx, next.Wait*9/8) // clocks need not run at the same speed
+}
+
+// mine returns an error unless v is still the version of the directory, or was until after the
+// requests before this call.
+func (m *run) mine(ctx context.Context, v *seen) error {
+	now, err := m.leased(ctx, v)
+	if err == nil && now.Version != v.Version {
+		err = ErrBusy
+	}
+	return err
+}
+
+func (m *run) report(add func(*Progress)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if add(&m.done); m.opts.Progress != nil {
+		m.opts.Progress(m.done)
+	}
+}
+
+// frontier returns up to where the partitions of the next step reach: about opts.Rows rows
+// that move.
+func (m *run) frontier(ctx context.Context, d *seen) (bound, error) {
+	ends := make([]bound, len(d.Config.Accounts))
+	quota := max(m.opts.Rows/len(ends), 1)
+	err := parallel.Each(ctx, len(ends), len(ends), func(ctx context.Context, i int) error {
+		name, rows, last := d.Config.Accounts[i].Name, 0, ""
+		ends[i] = bound{All: true}
+		return m.keys(ctx, d, name, d.Move.Frozen, bound{All: true}, func(row patterns.Item[patterns.Row]) bool {
+			p := row.Key.Partition
+			if rows >= quota && p != last {
+				ends[i] = after(last)
+				return false
+			}
+			if last = p; d.Config.owner(p) == name && d.Move.To.owner(p) != name {
+				rows++
+			}
+			return true
+		})
+	})
+	return slices.MinFunc(ends, bound.compare), err
+}
+
+// keys calls f with the keys and ETags of the rows of an account between two bounds, in key
+// order, until f returns false. If only pins change it reads only these partitions.
+func (m *run) keys(ctx context.Context, d *seen, account string, from, to bound, f func(patterns.Item[patterns.Row]) bool) error {
+	if from.compare(to) >= 0 {
+		return nil
+	}
+	rows, err := m.rows.of(account)
+	if err != nil {
+		return err
+	}
+	var conditions []query.Filter
+	if from.Key != nil {
+		conditions = append(conditions, query.PartitionKey.Gt(*from.Key))
+	}
+	if to.Key != nil {
+		conditions = append(conditions, query.PartitionKey.Le(*to.Key))
+	}
+	if slices.Equal(d.Config.Accounts, d.Move.To.Accounts) {
+		conditions = append(conditions, query.PartitionKey.In(d.Move.pins(&d.Config)...))
+	}
+	for row, err := range rows.Query(ctx, query.And(conditions...), keysOnly()) {
+		if err != nil {
+			return err
+		}
+		if !f(row) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// pins returns the partitions whose pins the move changes.
+func (m *move) pins(from *config) (partitions []any) {
+	for _, pins := range []map[string]string{from.Pins, m.To.Pins} {
+		for p := range pins {
+			if from.Pins[p] != m.To.Pins[p] {
+				partitions = append(partitions, p)
+			}
+		}
+	}
+	return partitions
+}
+
+func keysOnly() *patterns.QueryOptions {
+	return &patterns.QueryOptions{Select: []string{}, Allow: query.TableScan}
+}
