@@ -81,10 +81,11 @@ func TestNilArgumentsAreErrNil(t *testing.T) {
 		_, batchErr := table.Batch().Insert(nil).Commit(ctx)
 		_, zeroErr := table.Do(ctx, patterns.Op[counter]{})
 		_, zeroInBatchErr := table.Batch().Add(patterns.Op[counter]{}).Commit(ctx)
+		_, viewErr := patterns.NewStore(table, &patterns.StoreOptions[counter]{Views: []patterns.View[counter]{patterns.NewView[counter]("v", patterns.Shape{}, nil)}})
 		_, projectErr := patterns.Project[counter, counter](nil)
 		for what, err := range map[string]error{
 			"insert": insertErr, "upsert": upsertErr, "update": updateErr, "key": keyErr, "bulk": bulkErr, "batch": batchErr,
-			"zero operation": zeroErr, "zero operation in a batch": zeroInBatchErr, "project": projectErr,
+			"zero operation": zeroErr, "zero operation in a batch": zeroInBatchErr, "project": projectErr, "view": viewErr,
 		} {
 			// Each part of the message has text: the operation is named.
 			if text := fmt.Sprint(err); !errors.Is(err, patterns.ErrNil) || strings.Contains(text, ": :") || strings.HasPrefix(text, ":") || strings.Contains(text, "()") {

@@ -128,7 +128,7 @@ const (
 func (k RowKind) String() string { return view.Kind(k).String() }
 
 // NewView returns a View whose rows the function rows returns; see [View.Rows] for its
-// contract.
+// contract. [NewStore] refuses it with [ErrNil] if rows is nil.
 func NewView[T any](name string, shape Shape, rows func(*T) ([]DerivedRow, error)) View[T] {
 	return &viewFunc[T]{name, shape, rows}
 }
@@ -262,6 +262,9 @@ func (r RowRef) Key() keys.Key { return keys.Key{Partition: r.Partition, Row: r.
 
 // engineView returns v as the engine uses it.
 func engineView[T any](v View[T]) (*view.View, error) {
+	if f, ok := v.(*viewFunc[T]); ok && f != nil && f.rows == nil {
+		return nil, fmt.Errorf("rows of view %q: %w", f.name, ErrNil)
+	}
 	return view.New(func() (string, view.Shape) {
 		var s Shape
 		if shaped, ok := v.(interface{ Shape() Shape }); ok {
