@@ -44,7 +44,7 @@ func main() {
 
 func run(w io.Writer) error {
 	for _, variant := range []string{"same partition", "other partition", "blob"} {
-		fmt.Fprintf(w, "list in the %s:\n", variant)
+		fmt.Fprintf(w, "%s:\n", variant)
 		if err := try(w, variant); err != nil {
 			return fmt.Errorf("%s: %w", variant, err)
 		}

@@ -10,7 +10,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// list in: same partition
+	// same partition:
 	// insert 000152                              requests: 2 [Table.Batch Table.Get]
 	// insert 000231                              requests: 2 [Table.Batch Table.Get]
 	// list the keys of Jones                     requests: 1 [Table.Get]
@@ -18,7 +18,7 @@ func Example() {
 	// read the employees called Jones            requests: 3 [Table.Get Table.Get Table.Get]
 	//   [000152 000231]
 	// change a last name                         requests: 4 [Table.Batch Table.Get Table.Get Table.Get]
-	// list in: other partition
+	// other partition:
 	// insert 000152                              requests: 7 [Queue.Delete Queue.Put Table.Batch Table.Delete Table.Get Table.Get Table.Insert]
 	// insert 000231                              requests: 7 [Queue.Delete Queue.Put Table.Batch Table.Delete Table.Get Table.Get Table.Replace]
 	// list the keys of Jones                     requests: 1 [Table.Get]
@@ -26,7 +26,7 @@ func Example() {
 	// read the employees called Jones            requests: 3 [Table.Get Table.Get Table.Get]
 	//   [000152 000231]
 	// change a last name                         requests: 10 [Queue.Delete Queue.Put Table.Batch Table.Delete Table.Get Table.Get Table.Get Table.Get Table.Insert Table.Replace]
-	// list in: blob
+	// blob:
 	// insert 000152                              requests: 7 [Blob.Get Blob.Put Queue.Delete Queue.Put Table.Batch Table.Delete Table.Get]
 	// insert 000231                              requests: 7 [Blob.Get Blob.Put Queue.Delete Queue.Put Table.Batch Table.Delete Table.Get]
 	// list the keys of Jones                     requests: 1 [Blob.Get]

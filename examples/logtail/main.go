@@ -4,10 +4,10 @@
 // key, the newest rows are at the end of the partition.
 //
 // Layout: the row key begins with the ticks from the time to the end of the year 9999, in 19 digits. The newest entry
-// is the first row. A suffix keeps entries of the same time apart.
+// is the first row. The rest of the key keeps entries of the same time apart.
 //
-//	PartitionKey  RowKey                    Properties
-//	000123        2516350751999999999_8f3a  What, Amount
+//	PartitionKey  RowKey                                             Properties
+//	000123        2516350751999999999_9f3ac01d2e4b5a67_fffffffffffe  What, Amount, Filed
 //
 // Use it if the newest entries are read first. All new entries are inserted at one place of the partition: for more
 // than 2,000 a second, spread a stream with logtail.Options.Buckets.
