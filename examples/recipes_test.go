@@ -39,7 +39,7 @@ var recipes = []struct{ folder, title string }{
 
 // recipe is what the files of a recipe contain.
 type recipe struct {
-	doc     string // the comment of the command, as far as the first blank line
+	doc     string // what the command does, and its problem: the first two paragraphs of its comment
 	imports []string
 	lines   int
 	output  string // what the Example of its test verifies
@@ -56,8 +56,14 @@ func read(t *testing.T, folder string) recipe {
 		return file
 	}
 	program, test := parse("main.go"), parse("main_test.go")
-	summary, _, _ := strings.Cut(program.Doc.Text(), "\n\n")
-	r := recipe{doc: strings.ReplaceAll(summary, "\n", " "), lines: fset.File(program.Pos()).LineCount()}
+	paragraphs := strings.SplitN(program.Doc.Text(), "\n\n", 3)
+	command := "Command " + filepath.Base(folder) + " "
+	if len(paragraphs) < 3 || !strings.HasPrefix(paragraphs[0], command) || !strings.HasPrefix(paragraphs[1], "Problem: ") {
+		t.Fatalf("%s: the comment does not begin with what the command does and its problem", folder)
+	}
+	summary := strings.TrimPrefix(paragraphs[0], command)
+	summary = strings.ToUpper(summary[:1]) + summary[1:] + "\n\n" + paragraphs[1]
+	r := recipe{doc: summary, lines: fset.File(program.Pos()).LineCount()}
 	for _, spec := range program.Imports {
 		r.imports = append(r.imports, strings.Trim(spec.Path.Value, `"`))
 	}
@@ -87,26 +93,55 @@ func TestARecipeIsOneShortFileWithoutHelpers(t *testing.T) {
 	}
 }
 
+func TestTheReadmeOfTheModuleLinksEveryRecipe(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, listed := range recipes {
+		if !strings.Contains(string(readme), "](examples/"+listed.folder+")") {
+			t.Errorf("README.md does not link examples/%s", listed.folder)
+		}
+	}
+}
+
 const (
 	begin = "<!-- Generated: go test ./examples -update -->\n"
 	end   = "<!-- End of generated text -->\n"
 )
 
-var step = regexp.MustCompile(`(?m)^(\S.*?) +requests: (\d+)`)
+// step matches a step of an output and its requests, or a title over several steps.
+var step = regexp.MustCompile(`(?m)^(\S.*?) +requests: (\d+)|^(\S.*:)$`)
+
+// costs returns the requests of each step of an output, as a cell of a table.
+func costs(output string) string {
+	var cell strings.Builder
+	separator := ""
+	for _, s := range step.FindAllStringSubmatch(output, -1) {
+		if title := s[3]; title != "" {
+			if cell.Len() > 0 {
+				cell.WriteString("<br>")
+			}
+			cell.WriteString(title)
+			separator = " "
+			continue
+		}
+		cell.WriteString(separator + s[1] + " **" + s[2] + "**")
+		separator = ", "
+	}
+	return cell.String()
+}
 
 // The outputs that the README prints are those that the test of each recipe verifies.
 func TestTheReadmePrintsTheOutputsOfTheRecipes(t *testing.T) {
 	var table, sections strings.Builder
 	for i, listed := range recipes {
 		r := read(t, listed.folder)
-		var costs []string
-		for _, s := range step.FindAllStringSubmatch(r.output, -1) {
-			costs = append(costs, s[1]+" "+s[2])
-		}
-		if len(costs) == 0 {
+		cost := costs(r.output)
+		if !strings.Contains(cost, "**") {
 			t.Errorf("%s prints no number of requests", listed.folder)
 		}
-		fmt.Fprintf(&table, "| %d | [%s](%s/main.go) | %s |\n", i+1, listed.title, listed.folder, strings.Join(costs, ", "))
+		fmt.Fprintf(&table, "| %d | [%s](%s/main.go) | %s |\n", i+1, listed.title, listed.folder, cost)
 		fmt.Fprintf(&sections, "\n### %d. %s\n\n%s\n\n```\n$ go run ./examples/%s\n%s\n```\n",
 			i+1, listed.title, r.doc, listed.folder, strings.TrimSpace(r.output))
 	}

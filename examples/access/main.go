@@ -50,7 +50,7 @@ func run(w io.Writer) error {
 	ctx := context.Background()
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
 	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and the constants of storagetest by the
-	// name, key and address of the account; remove acct from show and from the options of the user's client.
+	// name, key and address of the account; remove what else uses acct.
 	acct := storagetest.Start(nil)
 	service := acct.TablesWith(patterns.Accelerate(nil))
 	show := func(step string, result ...any) {

@@ -46,7 +46,7 @@ func run(w io.Writer) error {
 	ctx := context.Background()
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
 	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), acct.Queue by azqueue.NewQueueClient(url,
-	// credential, nil), and remove acct from show.
+	// credential, nil), and remove what else uses acct.
 	acct := storagetest.Start(nil)
 	service, queue, poison := acct.TablesWith(patterns.Accelerate(nil)), acct.Queue("jobs"), acct.Queue("jobs-poison")
 	show := func(step string, result ...any) {
@@ -58,7 +58,7 @@ func run(w io.Writer) error {
 		acct.ResetLog()
 	}
 
-	// 1. The two tables and the queue.
+	// 1. The two tables and the two queues.
 	current, err := patterns.NewTable[Employee](service.NewClient("Current"), nil)
 	if err != nil {
 		return err
@@ -71,6 +71,7 @@ func run(w io.Writer) error {
 		current.Create,
 		archive.Create,
 		func(ctx context.Context) error { _, err := queue.Create(ctx, nil); return err },
+		func(ctx context.Context) error { _, err := poison.Create(ctx, nil); return err },
 	} {
 		if err := create(ctx); err != nil {
 			return err

@@ -17,6 +17,6 @@ func Example() {
 	//   Ken Kwok
 	// the message is delivered again             requests: 4 [Queue.Get Table.Get Table.Get Queue.Delete]
 	//   done
-	// a late message, after he was hired again   requests: 6 [Queue.Get Table.Get Queue.Put Queue.CreateQueue Queue.Put Queue.Delete]
+	// a late message, after he was hired again   requests: 4 [Queue.Get Table.Get Queue.Put Queue.Delete]
 	//   poisoned
 }

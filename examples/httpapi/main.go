@@ -1,4 +1,4 @@
-// Command httpapi is an HTTP API over a table: pages with cursors, ETags, and the status of each error.
+// Command httpapi serves a table over HTTP: pages with cursors, ETags, and the status of each error.
 //
 // Problem: the clients of a web service read long lists page by page, and change what others change too. A failed
 // request must show whether to correct it, to read again, or to retry.
@@ -59,10 +59,9 @@ func status(err error) int {
 	return http.StatusInternalServerError
 }
 
-type item = patterns.Item[Employee]
-
 // api returns the handler of the API.
 func api(staff *patterns.Table[Employee]) http.Handler {
+	type item = patterns.Item[Employee]
 	mux := http.NewServeMux()
 	one := func(pattern string, code int, do func(context.Context, item) (item, error)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -114,7 +113,7 @@ func main() {
 
 func run(w io.Writer) error {
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and what follows by http.ListenAndServe.
+	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and send by http.ListenAndServe(address, api(staff)).
 	acct := storagetest.Start(nil)
 	staff, err := patterns.NewTable[Employee](acct.TablesWith(patterns.Accelerate(nil)).NewClient("Staff"), nil)
 	if err != nil {
@@ -128,7 +127,8 @@ func run(w io.Writer) error {
 		r, response := httptest.NewRequest(method, path, strings.NewReader(body)), httptest.NewRecorder()
 		r.Header.Set("If-Match", etag)
 		api(staff).ServeHTTP(response, r)
-		fmt.Fprintf(w, "%-42s requests: %d %v\n  %d %v", method+" "+r.URL.Path, len(acct.Log()), acct.Log().Ops(), response.Code, response.Body)
+		ops := acct.Log().Ops()
+		fmt.Fprintf(w, "%-42s requests: %d %v\n  %d %v", method+" "+r.URL.Path, len(ops), ops, response.Code, response.Body)
 		return response.Header()
 	}
 

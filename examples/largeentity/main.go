@@ -46,7 +46,7 @@ func run(w io.Writer) error {
 	ctx := context.Background()
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
 	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), acct.Queue by azqueue.NewQueueClient(url,
-	// credential, nil), acct.Container by container.NewClient(url, credential, nil), and remove acct from show.
+	// credential, nil), acct.Container by container.NewClient(url, credential, nil), and remove what else uses acct.
 	acct := storagetest.Start(nil)
 	service, queue, photos := acct.TablesWith(patterns.Accelerate(nil)), acct.Queue("jobs"), acct.Container("photos")
 	show := func(step string, result ...any) {

@@ -36,7 +36,7 @@ func main() {
 func run(w io.Writer) error {
 	ctx := context.Background()
 	// An account in this process, which logs its requests. For a real one, replace acct.Container by
-	// container.NewClient(url, credential, nil), and remove acct from show.
+	// container.NewClient(url, credential, nil), and remove what else uses acct.
 	acct := storagetest.Start(nil)
 	logs := acct.Container("logs")
 	show := func(step string, result ...any) {

@@ -41,7 +41,7 @@ func main() {
 func run(w io.Writer) error {
 	ctx := context.Background()
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and remove acct from show.
+	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and remove what else uses acct.
 	acct := storagetest.Start(nil)
 	service := acct.TablesWith(patterns.Accelerate(nil))
 	show := func(step string, result ...any) {
