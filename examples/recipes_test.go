@@ -127,7 +127,7 @@ func costs(output string) string {
 			continue
 		}
 		cell.WriteString(separator + s[1] + " **" + s[2] + "**")
-		separator = ", "
+		separator = "; "
 	}
 	return cell.String()
 }
