@@ -3,6 +3,10 @@ package importrules
 // edges lists every import between packages of the module, from a package to the packages that it may import, without
 // those of its tests. Paths are relative to the module. Keep both levels sorted.
 var edges = map[string][]string{
+	"examples/access":      {"keys", "patterns", "patterns/access", "patterns/storagetest", "query"},
+	"examples/compoundkey": {"patterns", "patterns/compoundkey", "patterns/storagetest"},
+	"examples/dataseries":  {"patterns", "patterns/dataseries", "patterns/storagetest"},
+	"examples/denormalize": {"keys", "patterns", "patterns/denormalize", "patterns/storagetest"},
 	"examples/directory": {
 		"examples/internal/account",
 		"examples/internal/cmdline",
@@ -15,6 +19,15 @@ var edges = map[string][]string{
 		"patterns/storagetest",
 		"query",
 	},
+	"examples/entitytype": {"keys", "patterns", "patterns/entitytype", "patterns/storagetest", "query"},
+	"examples/eventual":   {"keys", "patterns", "patterns/eventual", "patterns/storagetest"},
+	"examples/highvolumedelete": {
+		"keys",
+		"patterns",
+		"patterns/highvolumedelete",
+		"patterns/storagetest",
+		"query",
+	},
 	"examples/hotpartition": {
 		"examples/internal/cmdline",
 		"keys",
@@ -23,8 +36,25 @@ var edges = map[string][]string{
 		"patterns/storagetest",
 		"query",
 	},
+	"examples/httpapi": {"keys", "patterns", "patterns/storagetest", "query"},
+	"examples/indexentity": {
+		"keys",
+		"patterns",
+		"patterns/eventual",
+		"patterns/indexentity",
+		"patterns/storagetest",
+	},
 	"examples/internal/account": {"internal/azurite", "patterns", "patterns/storagetest"},
-	"examples/logs":             {"examples/internal/cmdline", "patterns/logdata", "patterns/storagetest"},
+	"examples/largeentity": {
+		"keys",
+		"patterns",
+		"patterns/eventual",
+		"patterns/largeentity",
+		"patterns/storagetest",
+	},
+	"examples/logdata": {"patterns/logdata", "patterns/storagetest"},
+	"examples/logs":    {"examples/internal/cmdline", "patterns/logdata", "patterns/storagetest"},
+	"examples/logtail": {"patterns", "patterns/logtail", "patterns/storagetest"},
 	"examples/migrate": {
 		"examples/internal/account",
 		"examples/internal/cmdline",
@@ -52,7 +82,16 @@ var edges = map[string][]string{
 		"patterns/logtail",
 		"query",
 	},
-	"internal/azerr": {"keys"},
+	"examples/secondaryindex/inter": {
+		"patterns",
+		"patterns/eventual",
+		"patterns/secondaryindex",
+		"patterns/storagetest",
+	},
+	"examples/secondaryindex/intra": {"keys", "patterns", "patterns/secondaryindex", "patterns/storagetest"},
+	"examples/spread":               {"keys", "patterns", "patterns/storagetest", "query"},
+	"examples/wideentity":           {"keys", "patterns", "patterns/storagetest", "patterns/wideentity"},
+	"internal/azerr":                {"keys"},
 	"internal/bench": {
 		"internal/azurite",
 		"keys",

@@ -1,0 +1,211 @@
+package examples
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the recipes of README.md")
+
+// recipes are in the order of the design guide.
+var recipes = []struct{ folder, title string }{
+	{"secondaryindex/intra", "Secondary index within a partition"},
+	{"secondaryindex/inter", "Secondary index between partitions"},
+	{"eventual", "Eventually consistent transaction"},
+	{"indexentity", "Index entities, in three variants"},
+	{"denormalize", "Denormalisation"},
+	{"compoundkey", "Compound key"},
+	{"logtail", "Log tail"},
+	{"highvolumedelete", "High-volume delete"},
+	{"dataseries", "Data series"},
+	{"wideentity", "Wide entities"},
+	{"largeentity", "Large entities"},
+	{"spread", "Prepend/append: a hot partition"},
+	{"logdata", "Log data"},
+	{"entitytype", "Heterogeneous entity types"},
+	{"access", "Shared access signature for one user"},
+	{"httpapi", "HTTP API with cursors, 404, 409 and 412"},
+}
+
+// recipe is what the files of a recipe contain.
+type recipe struct {
+	doc     string // what the command does, and its problem: the first two paragraphs of its comment
+	imports []string
+	lines   int
+	output  string // what the Example of its test verifies
+}
+
+func read(t *testing.T, folder string) recipe {
+	t.Helper()
+	fset := token.NewFileSet()
+	parse := func(name string) *ast.File {
+		file, err := parser.ParseFile(fset, filepath.Join(folder, name), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	program, test := parse("main.go"), parse("main_test.go")
+	paragraphs := strings.SplitN(program.Doc.Text(), "\n\n", 3)
+	command := "Command " + filepath.Base(folder) + " "
+	if len(paragraphs) < 3 || !strings.HasPrefix(paragraphs[0], command) || !strings.HasPrefix(paragraphs[1], "Problem: ") {
+		t.Fatalf("%s: the comment does not begin with what the command does and its problem", folder)
+	}
+	summary := strings.TrimPrefix(paragraphs[0], command)
+	summary = strings.ToUpper(summary[:1]) + summary[1:] + "\n\n" + paragraphs[1]
+	r := recipe{doc: summary, lines: fset.File(program.Pos()).LineCount()}
+	for _, spec := range program.Imports {
+		r.imports = append(r.imports, strings.Trim(spec.Path.Value, `"`))
+	}
+	examples := doc.Examples(test)
+	if len(examples) != 1 || examples[0].Output == "" {
+		t.Fatalf("%s: the test has no Example with an output", folder)
+	}
+	r.output = examples[0].Output
+	return r
+}
+
+func TestARecipeIsOneShortFileWithoutHelpers(t *testing.T) {
+	for _, listed := range recipes {
+		r := read(t, listed.folder)
+		files, err := filepath.Glob(filepath.Join(listed.folder, "*"))
+		if err != nil || len(files) != 2 {
+			t.Errorf("%s: files %v instead of main.go and main_test.go: %v", listed.folder, files, err)
+		}
+		if r.lines >= 150 {
+			t.Errorf("%s has %d lines", listed.folder, r.lines)
+		}
+		for _, path := range r.imports {
+			if strings.Contains(path, "internal/") {
+				t.Errorf("%s imports %s, which another module cannot import", listed.folder, path)
+			}
+		}
+	}
+}
+
+func TestTheReadmeOfTheModuleLinksEveryRecipe(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, listed := range recipes {
+		if !strings.Contains(string(readme), "](examples/"+listed.folder+")") {
+			t.Errorf("README.md does not link examples/%s", listed.folder)
+		}
+	}
+}
+
+const (
+	begin = "<!-- Generated: go test ./examples -update -->\n"
+	end   = "<!-- End of generated text -->\n"
+)
+
+// step matches a step of an output and its requests, or a title over several steps.
+var step = regexp.MustCompile(`(?m)^(\S.*?) +requests: (\d+)|^(\S.*:)$`)
+
+// costs returns the requests of each step of an output, as a cell of a table.
+func costs(output string) string {
+	var cell strings.Builder
+	separator := ""
+	for _, s := range step.FindAllStringSubmatch(output, -1) {
+		if title := s[3]; title != "" {
+			if cell.Len() > 0 {
+				cell.WriteString("<br>")
+			}
+			cell.WriteString(title)
+			separator = " "
+			continue
+		}
+		cell.WriteString(separator + s[1] + " **" + s[2] + "**")
+		separator = "; "
+	}
+	return cell.String()
+}
+
+// The outputs that the README prints are those that the test of each recipe verifies.
+func TestTheReadmePrintsTheOutputsOfTheRecipes(t *testing.T) {
+	var table, sections strings.Builder
+	for i, listed := range recipes {
+		r := read(t, listed.folder)
+		cost := costs(r.output)
+		if !strings.Contains(cost, "**") {
+			t.Errorf("%s prints no number of requests", listed.folder)
+		}
+		fmt.Fprintf(&table, "| %d | [%s](%s/main.go) | %s |\n", i+1, listed.title, listed.folder, cost)
+		fmt.Fprintf(&sections, "\n### %d. %s\n\n%s\n\n```\n$ go run ./examples/%s\n%s\n```\n",
+			i+1, listed.title, r.doc, listed.folder, strings.TrimSpace(r.output))
+	}
+	want := "| | pattern | requests of each step |\n|--:|---|---|\n" + table.String() + sections.String()
+
+	content, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(content), begin)
+	got, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatal("README.md has no generated text")
+	}
+	if *update {
+		if err := os.WriteFile("README.md", []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != want {
+		t.Errorf("run go test ./examples -update\ngot\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A recipe that is copied into an empty module builds and prints the same output.
+func TestACopiedRecipeRunsInAnotherModule(t *testing.T) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const module = "module github.com/azpatterns/azpatterns\n"
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil || !strings.HasPrefix(string(mod), module) {
+		t.Fatalf("go.mod begins with another module: %v", err)
+	}
+	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	require := "\nrequire github.com/azpatterns/azpatterns v0.0.0\n\nreplace github.com/azpatterns/azpatterns => " + root + "\n"
+	write(t, filepath.Join(dir, "go.mod"), "module copied\n"+strings.TrimPrefix(string(mod), module)+require)
+	write(t, filepath.Join(dir, "go.sum"), string(sum))
+	for _, folder := range []string{"secondaryindex/intra", "eventual", "httpapi"} {
+		for _, name := range []string{"main.go", "main_test.go"} {
+			file, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(dir, folder, name), string(file))
+		}
+	}
+	cmd := exec.Command("go", "test", "-mod=mod", "./...")
+	cmd.Dir = dir
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
