@@ -52,6 +52,16 @@ var edges = map[string][]string{
 		"patterns/logtail",
 		"query",
 	},
+	"examples/tablectl": {
+		"keys",
+		"patterns",
+		"patterns/eventual",
+		"patterns/heat",
+		"patterns/reindex",
+		"patterns/secondaryindex",
+		"patterns/storagetest",
+		"query",
+	},
 	"internal/azerr": {"keys"},
 	"internal/bench": {
 		"internal/azurite",

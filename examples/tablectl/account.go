@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// azurite is the connection string of an Azurite with the default ports.
+const azurite = "DefaultEndpointsProtocol=http;AccountName=" + storagetest.AccountName + ";AccountKey=" + storagetest.AccountKey +
+	";TableEndpoint=http://127.0.0.1:10002/" + storagetest.AccountName + ";QueueEndpoint=http://127.0.0.1:10001/" + storagetest.AccountName + ";"
+
+// accountFlags select an account.
+type accountFlags struct {
+	url           string
+	env           string
+	azurite, demo bool
+}
+
+// connectionVariable is the environment variable of the account if no flag selects one.
+const connectionVariable = "AZURE_STORAGE_CONNECTION_STRING"
+
+// register adds the flags. The names of those of a second account begin with a prefix.
+func (f *accountFlags) register(c *cli, prefix, of string) {
+	c.flags.StringVar(&f.url, prefix+"account", "", "the account"+of+": the `URL` of its table service, with the identity of the user (azidentity)")
+	c.flags.StringVar(&f.env, prefix+"env", "",
+		"the account"+of+": the environment `variable` that contains a connection string, or the URL of the table service with a SAS (default "+connectionVariable+")")
+	c.flags.BoolVar(&f.azurite, prefix+"azurite", false, "the account"+of+": an Azurite that listens on the default ports")
+	c.flags.BoolVar(&f.demo, prefix+"demo", false, "the account"+of+": an account in this process, with sample tables, a Store and a queue")
+}
+
+// account has the clients of a storage account.
+type account struct {
+	name   string
+	tables *aztables.ServiceClient
+	queue  func(name string) (*azqueue.QueueClient, error)
+}
+
+// open makes no request, except that it fills a new account of -demo.
+func (c *cli) open(ctx context.Context, f accountFlags) (*account, error) {
+	f.env = cmp.Or(f.env, connectionVariable)
+	secret := os.Getenv(f.env)
+	switch {
+	case f.demo && (f.azurite || f.url != ""), f.azurite && f.url != "":
+		return nil, usagef("-account, -azurite and -demo exclude each other")
+	case f.demo:
+		return c.openDemo(ctx)
+	case f.azurite:
+		return c.connect("Azurite", azurite, nil)
+	case f.url != "":
+		return c.signIn(f.url)
+	case strings.HasPrefix(secret, "https://") || strings.HasPrefix(secret, "http://"):
+		return c.signed(f.env, secret)
+	case secret != "":
+		return c.connect(f.env, secret, nil)
+	}
+	return nil, usagef("no account: use -account, -azurite or -demo, or set the environment variable %s", f.env)
+}
+
+// openTwo opens two accounts, which are the same if no flag selects the second.
+func (c *cli) openTwo(ctx context.Context, first, second accountFlags) (a, b *account, err error) {
+	if a, err = c.open(ctx, first); err != nil || second == (accountFlags{}) {
+		return a, a, err
+	}
+	b, err = c.open(ctx, second)
+	return a, b, err
+}
+
+// openDemo opens the account in this process.
+func (c *cli) openDemo(ctx context.Context) (*account, error) {
+	fill := c.demo == nil
+	if fill {
+		c.demo = storagetest.Start(nil)
+	}
+	a, err := c.connect("demo", c.demo.ConnectionString(), c.demo.Transport())
+	if err == nil && fill {
+		err = fillDemo(ctx, a)
+	}
+	return a, err
+}
+
+// connect opens the account of a connection string. The transport may be nil.
+func (c *cli) connect(name, connection string, t policy.Transporter) (a *account, err error) {
+	a = &account{name: name, queue: func(name string) (*azqueue.QueueClient, error) {
+		return azqueue.NewQueueClientFromConnectionString(connection, name, c.queueOptions(t))
+	}}
+	a.tables, err = aztables.NewServiceClientFromConnectionString(connection, c.tableOptions(t))
+	return a, err
+}
+
+func (c *cli) signIn(address string) (*account, error) {
+	if strings.Contains(address, "?") {
+		return nil, usagef("-account must not contain a signature: put the URL into an environment variable, see -env")
+	}
+	cred, err := azidentity.NewDefaultAzureCredential(nil)
+	if err != nil {
+		return nil, err
+	}
+	a := &account{name: address, queue: func(name string) (*azqueue.QueueClient, error) {
+		return azqueue.NewQueueClient(queueAddress(address)+"/"+name, cred, c.queueOptions(nil))
+	}}
+	a.tables, err = aztables.NewServiceClient(address, cred, c.tableOptions(nil))
+	return a, err
+}
+
+// signed opens the account of a SAS.
+func (c *cli) signed(name, address string) (a *account, err error) {
+	base, signature, _ := strings.Cut(address, "?")
+	a = &account{name: name, queue: func(name string) (*azqueue.QueueClient, error) {
+		return azqueue.NewQueueClientWithNoCredential(queueAddress(base)+"/"+name+"?"+signature, c.queueOptions(nil))
+	}}
+	a.tables, err = aztables.NewServiceClientWithNoCredential(address, c.tableOptions(nil))
+	return a, err
+}
+
+func queueAddress(tables string) string {
+	return strings.TrimSuffix(strings.Replace(tables, ".table.", ".queue.", 1), "/")
+}
+
+func (c *cli) tableOptions(t policy.Transporter) *aztables.ClientOptions {
+	opts := &aztables.ClientOptions{}
+	opts.Transport = t
+	c.meter.Attach(&opts.ClientOptions)
+	return patterns.Accelerate(opts)
+}
+
+func (c *cli) queueOptions(t policy.Transporter) *azqueue.ClientOptions {
+	opts := &azqueue.ClientOptions{}
+	opts.Transport = patterns.LimitReplies(t)
+	c.meter.Attach(&opts.ClientOptions)
+	return opts
+}
