@@ -29,13 +29,15 @@ type accountFlags struct {
 // connectionVariable is the environment variable of the account if no flag selects one.
 const connectionVariable = "AZURE_STORAGE_CONNECTION_STRING"
 
-// register adds the flags. The names of those of a second account begin with a prefix.
-func (f *accountFlags) register(c *cli, prefix, of string) {
+// account adds the flags that select an account. The names of those of a second one begin with a prefix.
+func (c *cli) account(prefix, of string) *accountFlags {
+	f := new(accountFlags)
 	c.flags.StringVar(&f.url, prefix+"account", "", "the account"+of+": the `URL` of its table service, with the identity of the user (azidentity)")
 	c.flags.StringVar(&f.env, prefix+"env", "",
-		"the account"+of+": the environment `variable` that contains a connection string, or the URL of the table service with a SAS (default "+connectionVariable+")")
+		"the account"+of+": the environment `variable` with a connection string, or the URL of the table service with a SAS (default "+connectionVariable+")")
 	c.flags.BoolVar(&f.azurite, prefix+"azurite", false, "the account"+of+": an Azurite that listens on the default ports")
 	c.flags.BoolVar(&f.demo, prefix+"demo", false, "the account"+of+": an account in this process, with sample tables, a Store and a queue")
+	return f
 }
 
 // account has the clients of a storage account.
@@ -46,9 +48,9 @@ type account struct {
 }
 
 // open makes no request, except that it fills a new account of -demo.
-func (c *cli) open(ctx context.Context, f accountFlags) (*account, error) {
-	f.env = cmp.Or(f.env, connectionVariable)
-	secret := os.Getenv(f.env)
+func (c *cli) open(ctx context.Context, f *accountFlags) (*account, error) {
+	variable := cmp.Or(f.env, connectionVariable)
+	secret := os.Getenv(variable)
 	switch {
 	case f.demo && (f.azurite || f.url != ""), f.azurite && f.url != "":
 		return nil, usagef("-account, -azurite and -demo exclude each other")
@@ -59,20 +61,30 @@ func (c *cli) open(ctx context.Context, f accountFlags) (*account, error) {
 	case f.url != "":
 		return c.signIn(f.url)
 	case strings.HasPrefix(secret, "https://") || strings.HasPrefix(secret, "http://"):
-		return c.signed(f.env, secret)
+		return c.signed(variable, secret)
 	case secret != "":
-		return c.connect(f.env, secret, nil)
+		return c.connect(variable, secret, nil)
 	}
-	return nil, usagef("no account: use -account, -azurite or -demo, or set the environment variable %s", f.env)
+	return nil, usagef("no account: use -account, -azurite or -demo, or set the environment variable %s", variable)
 }
 
 // openTwo opens two accounts, which are the same if no flag selects the second.
-func (c *cli) openTwo(ctx context.Context, first, second accountFlags) (a, b *account, err error) {
-	if a, err = c.open(ctx, first); err != nil || second == (accountFlags{}) {
+func (c *cli) openTwo(ctx context.Context, first, second *accountFlags) (a, b *account, err error) {
+	if a, err = c.open(ctx, first); err != nil || *second == (accountFlags{}) {
 		return a, a, err
 	}
 	b, err = c.open(ctx, second)
 	return a, b, err
+}
+
+// table opens a table.
+func (c *cli) table(ctx context.Context, f *accountFlags, name string) (*account, *patterns.Table[stored], error) {
+	a, err := c.open(ctx, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := openTable(a.tables.NewClient(name))
+	return a, t, err
 }
 
 // openDemo opens the account in this process.

@@ -3,85 +3,60 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// change is a property that differs between two versions of a row.
-type change struct {
-	name     string
-	from, to any // nil if the property does not exist
-}
-
-// changes returns the properties that differ, in the order of their names.
-func changes(from, to properties) []change {
-	var all []change
-	for name, v := range from {
-		if !equal(v, to[name]) {
-			all = append(all, change{name, v, to[name]})
-		}
-	}
-	for name, v := range to {
-		if _, ok := from[name]; !ok {
-			all = append(all, change{name, nil, v})
-		}
-	}
-	slices.SortFunc(all, func(a, b change) int { return strings.Compare(a.name, b.name) })
-	return all
-}
-
-// differences counts rows.
-type differences struct {
-	Added   int `json:"added"`
-	Removed int `json:"removed"`
-	Changed int `json:"changed"`
-	Equal   int `json:"equal"`
-}
-
 func diffCommand(c *cli) action {
-	var first, second accountFlags
-	var where filterFlags
-	first.register(c, "", "")
-	second.register(c, "to-", " of the second argument, if it is another one")
-	where.register(c.flags)
+	first, second := c.account("", ""), c.account("to-", " of the second argument, if it is another one")
+	where := c.filter()
 	quiet := c.flags.Bool("quiet", false, "print only the numbers")
 	return func(ctx context.Context, args []string) error {
-		from, to, err := twoArguments(args)
-		if err != nil {
-			return err
-		}
 		f, err := where.filter()
 		if err != nil {
 			return err
 		}
 		var a, b *account
-		if !isFile(from) || !isFile(to) {
+		if !isFile(args[0]) || !isFile(args[1]) {
 			if a, b, err = c.openTwo(ctx, first, second); err != nil {
 				return err
 			}
 		}
-		print := func(r *row, sign string, changed []change) error { return c.printDifference(sign, r, changed) }
-		if *quiet {
-			print = func(*row, string, []change) error { return nil }
+		p := c.progress("rows", 0)
+		defer p.end()
+		var added, removed, changed, same int
+		for pair, err := range join(ordered(ctx, a, args[0], f), ordered(ctx, b, args[1], f)) {
+			if err != nil {
+				return err
+			}
+			from, to := pair[0], pair[1]
+			switch {
+			case from == nil:
+				added++
+			case to == nil:
+				removed++
+			default:
+				from, to = &row{from.key, different(from.properties, to.properties)}, &row{to.key, different(to.properties, from.properties)}
+				if len(from.properties)+len(to.properties) == 0 {
+					same++
+					p.update(int64(added+removed+changed+same), 0)
+					continue
+				}
+				changed++
+			}
+			if *quiet {
+				continue
+			}
+			p.end()
+			if err := c.printDifference(from, to); err != nil {
+				return err
+			}
 		}
-		d, err := compare(ordered(ctx, a, from, f), ordered(ctx, b, to, f), c.progress("rows", 0), print)
-		if err != nil {
-			return err
-		}
-		text := fmt.Sprintf("%d added, %d removed, %d changed, %d equal", d.Added, d.Removed, d.Changed, d.Equal)
-		if err := c.print(d, text); err != nil {
-			return err
-		}
-		if d.Added+d.Removed+d.Changed > 0 {
-			return errFound
-		}
-		return nil
+		p.end()
+		return c.summary(added+removed+changed > 0, "", figure{added, "added"}, figure{removed, "removed"}, figure{changed, "changed"}, figure{same, "equal"})
 	}
 }
 
@@ -93,146 +68,100 @@ func isFile(name string) bool {
 
 // ordered returns the rows of a table or a file in the order of their keys.
 func ordered(ctx context.Context, a *account, name string, f query.Filter) iter.Seq2[row, error] {
-	if isFile(name) {
-		return matching(sortedFile(name), f)
-	}
 	return func(yield func(row, error) bool) {
+		if isFile(name) {
+			for r, err := range sortedFile(name) {
+				if (err != nil || f.Match(&r)) && !yield(r, err) {
+					return
+				}
+			}
+			return
+		}
 		t, err := openTable(a.tables.NewClient(name))
 		if err != nil {
 			yield(row{}, err)
 			return
 		}
 		for item, err := range t.Query(ctx, f, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
-			if !yield(rowOf(&item), err) {
+			if !yield(row{item.Key, item.Value.Properties}, err) {
 				return
 			}
 		}
 	}
 }
 
-func matching(rows iter.Seq2[row, error], f query.Filter) iter.Seq2[row, error] {
-	return func(yield func(row, error) bool) {
-		for r, err := range rows {
-			if (err != nil || f.Match(&r)) && !yield(r, err) {
+// join reads two sequences of rows in the order of their keys side by side. It yields each key once,
+// with the rows of both, or nil for one that does not have it.
+func join(a, b iter.Seq2[row, error]) iter.Seq2[[2]*row, error] {
+	return func(yield func([2]*row, error) bool) {
+		nextA, stopA := iter.Pull2(a)
+		defer stopA()
+		nextB, stopB := iter.Pull2(b)
+		defer stopB()
+		left, err1 := advance(nil, nextA)
+		right, err2 := advance(nil, nextB)
+		for err := errors.Join(err1, err2); left != nil || right != nil || err != nil; {
+			if err != nil {
+				yield([2]*row{}, err)
 				return
 			}
-		}
-	}
-}
-
-// compare reads two ordered sequences side by side, and prints each difference.
-func compare(from, to iter.Seq2[row, error], p *progress, print func(r *row, sign string, changed []change) error) (d differences, err error) {
-	defer p.end()
-	left, right := newOrderedRows(from), newOrderedRows(to)
-	defer left.stop()
-	defer right.stop()
-	for err = errors.Join(left.advance(), right.advance()); err == nil && (!left.ended || !right.ended); {
-		p.update(d.Added+d.Removed+d.Changed+d.Equal, int64(d.Added+d.Removed+d.Changed+d.Equal), 0)
-		order := compareKeys(left.row.key, right.row.key)
-		switch {
-		case right.ended || !left.ended && order < 0:
-			d.Removed++
-			err = errors.Join(print(&left.row, "-", nil), left.advance())
-		case left.ended || order > 0:
-			d.Added++
-			err = errors.Join(print(&right.row, "+", nil), right.advance())
-		default:
-			if changed := changes(left.row.properties, right.row.properties); len(changed) > 0 {
-				d.Changed++
-				err = print(&left.row, "~", changed)
-			} else {
-				d.Equal++
+			pair := [2]*row{left, right}
+			if left != nil && right != nil {
+				switch order := compareKeys(left.key, right.key); {
+				case order < 0:
+					pair[1] = nil
+				case order > 0:
+					pair[0] = nil
+				}
 			}
-			err = errors.Join(err, left.advance(), right.advance())
+			if !yield(pair, nil) {
+				return
+			}
+			if pair[0] != nil {
+				left, err = advance(left, nextA)
+			}
+			if pair[1] != nil && err == nil {
+				right, err = advance(right, nextB)
+			}
 		}
 	}
-	return d, err
 }
 
-// orderedRows pulls rows and checks their order.
-type orderedRows struct {
-	row   row
-	ended bool
-	first bool
-	next  func() (row, error, bool)
-	stop  func()
-}
-
-func newOrderedRows(rows iter.Seq2[row, error]) *orderedRows {
-	next, stop := iter.Pull2(rows)
-	return &orderedRows{first: true, next: next, stop: stop}
-}
-
-func (o *orderedRows) advance() error {
-	r, err, ok := o.next()
-	if err != nil {
-		return err
+// advance returns the row after the last one, nil at the end, and checks the order.
+func advance(last *row, next func() (row, error, bool)) (*row, error) {
+	r, err, ok := next()
+	if err != nil || !ok {
+		return nil, err
 	}
-	if o.ended = !ok; o.ended {
-		return nil
+	if last != nil && compareKeys(last.key, r.key) >= 0 {
+		return nil, errors.New("two rows have the same key, or the service does not return rows in the order of their keys")
 	}
-	if !o.first && compareKeys(o.row.key, r.key) >= 0 {
-		return errors.New("two rows have the same key, or the service does not return rows in the order of their keys")
-	}
-	o.row, o.first = r, false
-	return nil
-}
-
-// printDifference prints a row that was added or removed, with its properties, or one that was changed.
-func (c *cli) printDifference(sign string, r *row, changed []change) error {
-	if c.json {
-		return printJSON(c.out, differenceOf(sign, r, changed))
-	}
-	text := []byte(sign + " ")
-	if sign != "~" {
-		text = appendRow(text, r)
-	} else {
-		text = append(text, keyText(r.key)...)
-		for _, ch := range changed {
-			text = append(append(text, "\n    "...), propertyText(ch.name, ch.from)...)
-			text = append(append(text, " -> "...), propertyText(ch.name, ch.to)...)
-		}
-	}
-	_, err := c.out.Write(append(text, '\n'))
-	return err
-}
-
-func propertyText(name string, value any) string {
-	if value == nil {
-		return "none"
-	}
-	return string(appendProperty(nil, name, value))
-}
-
-// difference is one in JSON. From and To are rows in the format of the files.
-type difference struct {
-	Change   string  `json:"change"`
-	From, To jsonRow `json:",omitzero"`
+	return &r, nil
 }
 
 // jsonRow is a row in the format of the files.
-type jsonRow struct{ row *row }
+type jsonRow row
 
-func (r jsonRow) MarshalJSON() ([]byte, error) { return appendRow(nil, r.row), nil }
+func (r *jsonRow) MarshalJSON() ([]byte, error) { return appendRow(nil, (*row)(r)), nil }
 
-func differenceOf(sign string, r *row, changed []change) difference {
-	switch sign {
-	case "+":
-		return difference{Change: "added", To: jsonRow{r}}
-	case "-":
-		return difference{Change: "removed", From: jsonRow{r}}
+// printDifference prints a row that was added or removed, or the properties of a row that differ.
+func (c *cli) printDifference(from, to *row) error {
+	if c.json {
+		return printJSON(c.out, struct {
+			From *jsonRow `json:"from,omitempty"`
+			To   *jsonRow `json:"to,omitempty"`
+		}{(*jsonRow)(from), (*jsonRow)(to)})
 	}
-	from, to := row{r.key, properties{}}, row{r.key, properties{}}
-	for _, ch := range changed {
-		maps.Copy(from.properties, present(ch.name, ch.from))
-		maps.Copy(to.properties, present(ch.name, ch.to))
+	signs := "-+"
+	if from != nil && to != nil {
+		signs = "<>"
 	}
-	return difference{"changed", jsonRow{&from}, jsonRow{&to}}
-}
-
-func present(name string, value any) properties {
-	if value == nil {
-		return nil
+	var text []byte
+	for i, r := range []*row{from, to} {
+		if r != nil {
+			text = append(appendRow(append(text, signs[i], ' '), r), '\n')
+		}
 	}
-	return properties{name: value}
+	_, err := c.out.Write(text)
+	return err
 }

@@ -7,75 +7,55 @@ import (
 	"io"
 )
 
-// writer is what export writes to.
-type writer struct {
-	io.Writer
-	sync func() error
-}
-
 func exportCommand(c *cli) action {
-	var from accountFlags
-	m := &mover{cli: c}
-	from.register(c, "", "")
-	m.register(c, "FILE.state")
-	ordered := c.flags.Bool("ordered", false, "write the rows in the order of their keys, with one request after the other")
+	from, m := c.account("", ""), c.mover("FILE.state")
 	return func(ctx context.Context, args []string) (err error) {
-		table, path, err := twoArguments(args)
+		f, err := m.where.filter()
 		if err != nil {
 			return err
 		}
-		f, err := m.filter.filter()
-		if err != nil {
-			return err
-		}
-		if path == standard && (m.state != "" || c.json) {
-			return usagef("the standard output has no state, and no room for -json")
-		}
+		path := args[1]
 		if path != standard {
 			m.state = cmp.Or(m.state, path+".state")
+		} else if m.state != "" {
+			return usagef("the standard output has no state")
 		}
-		a, err := c.open(ctx, from)
+		a, t, err := c.table(ctx, from, args[0])
 		if err != nil {
 			return err
 		}
-		t, err := openTable(a.tables.NewClient(table))
-		if err != nil {
+		if err := m.begin(path, "export", a.name, args[0], path); err != nil {
 			return err
 		}
-		if err := m.begin([]string{path}, "export", a.name, table, path); err != nil {
-			return err
-		}
-		out, end, err := m.output(path)
+		write, end, err := m.output(path)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, end()) }()
-		return m.run(ctx, "rows", m.total, scanTable(ctx, t, f, m.job, m.moveFlags, *ordered), func(_ context.Context, ch *chunk) error {
+		return m.run(ctx, "rows", m.total, scanTable(ctx, t, f, m.job.Cursor, &m.moveFlags), func(_ context.Context, ch *chunk) error {
 			var text []byte
 			for i := range ch.rows {
 				text = append(appendRow(text, &ch.rows[i]), '\n')
 			}
 			m.job.Written += int64(len(text))
-			_, err := out.Write(text)
-			return errors.Join(err, out.sync())
+			return write(text)
 		})
 	}
 }
 
-// output opens what export writes to. If that is the standard output, the report goes to that of errors.
-func (m *mover) output(path string) (out writer, end func() error, err error) {
-	end = func() error { return nil }
+// output opens what export writes to. If that is the standard output, the summary goes to that of errors.
+func (m *mover) output(path string) (write func([]byte) error, end func() error, err error) {
+	out := io.Discard
 	switch {
 	case m.dryRun:
-		return writer{io.Discard, end}, end, nil
 	case path == standard:
-		out = writer{m.out, end}
-		m.cli.out = m.err
-		return out, end, nil
+		out, m.cli.out = m.cli.out, m.cli.err
+	default:
+		f, err := openOutput(path, m.job.Written)
+		if err != nil {
+			return nil, nil, err
+		}
+		return func(text []byte) error { return writeSynced(f, text) }, f.Close, nil
 	}
-	f, err := openOutput(path, m.job.Written)
-	if err != nil {
-		return out, nil, err
-	}
-	return writer{f, f.Sync}, f.Close, nil
+	return func(text []byte) error { _, err := out.Write(text); return err }, func() error { return nil }, nil
 }

@@ -68,17 +68,19 @@ func (l *lines) row() (r row, text []byte, refused, err error) {
 	}
 }
 
+// maxChunkBytes ends a chunk of a file early if its lines are long.
+const maxChunkBytes = 16 << 20
+
 // readChunks returns the chunks of a file, from the position of a state on, with the rows that match
 // the filter.
 func readChunks(in io.Reader, f query.Filter, from state, size int) iter.Seq2[chunk, error] {
 	return func(yield func(chunk, error) bool) {
 		l := newLines(in, from.Offset, from.Line)
-		for ended := false; !ended; {
+		for last := false; !last; {
 			var c chunk
 			for bytes := 0; len(c.rows)+len(c.refused) < size && bytes < maxChunkBytes; {
 				r, text, refused, err := l.row()
-				if err == io.EOF {
-					ended = true
+				if last = err == io.EOF; last {
 					break
 				}
 				if err != nil {
@@ -93,9 +95,7 @@ func readChunks(in io.Reader, f query.Filter, from state, size int) iter.Seq2[ch
 					c.rows, c.lines = append(c.rows, r), append(c.lines, l.number)
 				}
 			}
-			offset, number := l.offset, l.number
-			c.done, c.last = offset, ended
-			c.position = func(s *state) { s.Offset, s.Line = offset, number }
+			c.last, c.offset, c.line = last, l.offset, l.number
 			if !yield(c, nil) {
 				return
 			}

@@ -16,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"strings"
@@ -51,6 +52,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // command is a subcommand.
 type command struct {
 	name, args, about string
+	min, max          int // number of arguments
 
 	// setup declares the flags and returns what the command does.
 	setup func(c *cli) action
@@ -58,18 +60,20 @@ type command struct {
 
 type action func(ctx context.Context, args []string) error
 
+const many = math.MaxInt
+
 var commands = []command{
-	{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", exportCommand},
-	{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", importCommand},
-	{"copy", "TABLE TABLE", "copy the rows of a table to another one", copyCommand},
-	{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", diffCommand},
-	{"count", "TABLE", "count the rows of a table", countCommand},
-	{"explain", "FILTER", "print how a filter is executed and what it costs", explainCommand},
-	{"verify", "STORE", "report the rows of views that differ from what the entities imply", verifyCommand},
-	{"repair", "STORE", "correct them", repairCommand},
-	{"sweep", "STORE", "complete operations whose outbox messages were lost", sweepCommand},
-	{"poison", "list|show|replay|discard QUEUE [ID…]", "look after messages that could not be processed", poisonCommand},
-	{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write or serve the page", heatCommand},
+	{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, exportCommand},
+	{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, importCommand},
+	{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, copyCommand},
+	{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, diffCommand},
+	{"count", "TABLE", "count the rows of a table", 1, 1, countCommand},
+	{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, explainCommand},
+	{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, verifyCommand},
+	{"repair", "STORE", "correct them", 1, 1, repairCommand},
+	{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, sweepCommand},
+	{"poison", "list|show|replay|discard QUEUE [ID…]", "look after messages that could not be processed", 2, many, poisonCommand},
+	{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, heatCommand},
 }
 
 // cli is one run of the program.
@@ -150,6 +154,9 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 	if err != nil {
 		return usagef("%w", err)
 	}
+	if len(arguments) < k.min || len(arguments) > k.max {
+		return usagef("%s has the arguments %s", k.name, k.args)
+	}
 	if *save != "" {
 		c.meter = heat.NewMeter(nil)
 		defer func() { err = errors.Join(err, saveHeat(c.meter.Snapshot(), *save)) }()
@@ -168,13 +175,4 @@ func (c *cli) parse(args []string) (arguments []string, err error) {
 		}
 		arguments, args = append(arguments, args[0]), args[1:]
 	}
-}
-
-// print prints the result of a command: as JSON with the flag -json, otherwise as text.
-func (c *cli) print(result any, text string) error {
-	if c.json {
-		return printJSON(c.out, result)
-	}
-	_, err := fmt.Fprintln(c.out, text)
-	return err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/hex"
 	"math"
 	"reflect"
 	"time"
@@ -15,14 +14,14 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// properties are the properties of a row without its keys. The value of each has the Go type of
-// its property type: string, bool, int32, int64, float64, time.Time, []byte or [16]byte.
-type properties map[string]any
+// properties are the properties of a row without its keys. The Go type of each value determines the
+// type of the property: string, bool, int32, int64, float64, time.Time, []byte or [16]byte.
+type properties = map[string]any
 
-// stored is a row as package patterns reads and writes it. The options of the tag keep every
-// property, also those that a Store adds.
+// stored is a row as package patterns reads and writes it. The tag keeps every property, also those
+// that a Store adds.
 type stored struct {
-	Properties map[string]any `table:",bag,reserved"`
+	Properties properties `table:",bag,reserved"`
 }
 
 // row is a row of a table or of a file.
@@ -43,29 +42,23 @@ func (r *row) Lookup(name string) (any, bool) {
 	return v, ok
 }
 
-// size returns about how many bytes of memory the values take.
-func (r *row) size() int {
-	n := len(r.key.Partition) + len(r.key.Row)
-	for name, v := range r.properties {
-		n += len(name) + 16
-		switch v := v.(type) {
-		case string:
-			n += len(v)
-		case []byte:
-			n += len(v)
-		}
-	}
-	return n
-}
-
 func openTable(client *aztables.Client) (*patterns.Table[stored], error) {
 	return patterns.NewTable(client, &patterns.TableOptions[stored]{Keyless: true})
 }
 
-func rowOf(item *patterns.Item[stored]) row { return row{item.Key, item.Value.Properties} }
-
 func compareKeys(a, b keys.Key) int {
 	return cmp.Or(keys.Compare(a.Partition, b.Partition), keys.Compare(a.Row, b.Row))
+}
+
+// different returns the properties of from that to does not have, or not with the same type and value.
+func different(from, to properties) properties {
+	d := properties{}
+	for name, v := range from {
+		if !equal(v, to[name]) {
+			d[name] = v
+		}
+	}
+	return d
 }
 
 // equal reports whether two values have the same type and content. NaN is equal to NaN, and 0
@@ -83,10 +76,4 @@ func equal(a, b any) bool {
 		return ok && (math.Float64bits(a) == math.Float64bits(b) || a != a && b != b)
 	}
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && a == b
-}
-
-// guidText returns the text of an Edm.Guid.
-func guidText(g [16]byte) string {
-	h := hex.EncodeToString(g[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }

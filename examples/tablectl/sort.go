@@ -2,44 +2,61 @@ package main
 
 import (
 	"bufio"
-	"container/heap"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"slices"
+
+	"github.com/azpatterns/azpatterns/keys"
 )
 
-// sortedFile returns the rows of a file in the order of their keys. A file that is not in order is
-// sorted: parts of it, as large as a chunk, are written in order to a temporary file and merged.
-// Memory holds one part, or a row and a buffer of each.
+// partSize is how many bytes of a file are sorted in memory.
+const partSize = 16 << 20
+
+// sortedFile returns the rows of a file in the order of their keys. An export is in no order, so parts
+// of the file are written in order to a temporary file, which is as large as the file, and merged.
 func sortedFile(path string) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
-		f, err := os.Open(path)
-		if err != nil {
-			yield(row{}, usagef("%w", err))
-			return
-		}
-		defer f.Close()
-		inOrder, err := isOrdered(f)
-		if err == nil {
-			_, err = f.Seek(0, io.SeekStart)
-		}
+		err := withParts(path, func(parts []iter.Seq2[row, error]) {
+			for r, err := range merged(parts) {
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+		})
 		if err != nil {
 			yield(row{}, err)
-			return
-		}
-		rows := fileRows(f)
-		if !inOrder {
-			rows = merged(rows)
-		}
-		for r, err := range rows {
-			if !yield(r, err) || err != nil {
-				return
-			}
 		}
 	}
+}
+
+// withParts calls use with the parts of a file, each of them in order.
+func withParts(path string, use func([]iter.Seq2[row, error])) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	defer in.Close()
+	f, err := os.CreateTemp("", "tablectl")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	ends, err := writeParts(f, in)
+	if err != nil {
+		return err
+	}
+	var parts []iter.Seq2[row, error]
+	from := int64(0)
+	for _, end := range ends {
+		parts = append(parts, fileRows(io.NewSectionReader(f, from, end-from)))
+		from = end
+	}
+	use(parts)
+	return nil
 }
 
 // fileRows returns the rows of a file. A line that is not a row is an error.
@@ -48,139 +65,71 @@ func fileRows(in io.Reader) iter.Seq2[row, error] {
 		l := newLines(in, 0, 0)
 		for {
 			r, _, refused, err := l.row()
-			if err == io.EOF {
-				return
-			}
 			if refused != nil {
 				err = fmt.Errorf("line %d: %w", l.number, refused)
 			}
-			if !yield(r, err) || err != nil {
+			if err == io.EOF || !yield(r, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-func isOrdered(in io.Reader) (bool, error) {
-	var last row
-	first := true
-	for r, err := range fileRows(in) {
-		if err != nil {
-			return false, err
-		}
-		if !first && compareKeys(last.key, r.key) > 0 {
-			return false, nil
-		}
-		last, first = r, false
-	}
-	return true, nil
-}
-
-// merged sorts rows by a temporary file, which it removes.
-func merged(rows iter.Seq2[row, error]) iter.Seq2[row, error] {
-	return func(yield func(row, error) bool) {
-		f, err := os.CreateTemp("", "tablectl")
-		if err != nil {
-			yield(row{}, err)
-			return
-		}
-		defer os.Remove(f.Name())
-		defer f.Close()
-		ends, err := writeParts(f, rows)
-		if err != nil {
-			yield(row{}, err)
-			return
-		}
-		var parts parts
-		from := int64(0)
-		for _, end := range ends {
-			p := &part{lines: newLines(io.NewSectionReader(f, from, end-from), 0, 0)}
-			from = end
-			if err := p.advance(); err != nil {
-				yield(row{}, err)
-				return
-			}
-			parts = append(parts, p)
-		}
-		for heap.Init(&parts); len(parts) > 0; {
-			p := parts[0]
-			if !yield(p.row, nil) {
-				return
-			}
-			switch err := p.advance(); {
-			case err == io.EOF:
-				heap.Pop(&parts)
-			case err != nil:
-				yield(row{}, err)
-				return
-			default:
-				heap.Fix(&parts, 0)
+// merged merges parts in pairs.
+func merged(parts []iter.Seq2[row, error]) iter.Seq2[row, error] {
+	switch n := len(parts); n {
+	case 0:
+		return func(func(row, error) bool) {}
+	case 1:
+		return parts[0]
+	default:
+		return func(yield func(row, error) bool) {
+			for pair, err := range join(merged(parts[:n/2]), merged(parts[n/2:])) {
+				var r row
+				switch {
+				case err != nil:
+				case pair[0] != nil && pair[1] != nil:
+					err = errors.New("two lines have the same key")
+				case pair[0] != nil:
+					r = *pair[0]
+				default:
+					r = *pair[1]
+				}
+				if !yield(r, err) || err != nil {
+					return
+				}
 			}
 		}
 	}
 }
 
-// writeParts writes rows in parts that are in order, and returns where each ends.
-func writeParts(f *os.File, rows iter.Seq2[row, error]) (ends []int64, err error) {
-	out := bufio.NewWriter(f)
-	var held []row
+// writeParts writes the rows of a file in parts that are in order, and returns where each ends.
+func writeParts(f *os.File, in io.Reader) (ends []int64, err error) {
+	type line struct {
+		key  keys.Key
+		text []byte
+	}
+	var held []line
 	size, end := 0, int64(0)
-	flush := func() error {
-		slices.SortFunc(held, func(a, b row) int { return compareKeys(a.key, b.key) })
-		var text []byte
-		for i := range held {
-			text = append(appendRow(text[:0], &held[i]), '\n')
-			if _, err := out.Write(text); err != nil {
-				return err
-			}
-			end += int64(len(text))
+	out := bufio.NewWriter(f)
+	flush := func() {
+		slices.SortFunc(held, func(a, b line) int { return compareKeys(a.key, b.key) })
+		for _, l := range held {
+			out.Write(l.text) // Flush returns the error
+			end += int64(len(l.text))
 		}
-		held, size = held[:0], 0
-		ends = append(ends, end)
-		return nil
+		held, size, ends = nil, 0, append(ends, end)
 	}
-	for r, err := range rows {
+	for r, err := range fileRows(in) {
 		if err != nil {
 			return nil, err
 		}
-		held = append(held, r)
-		if size += r.size(); size >= maxChunkBytes {
-			if err := flush(); err != nil {
-				return nil, err
-			}
+		text := append(appendRow(nil, &r), '\n')
+		held = append(held, line{r.key, text})
+		if size += len(text); size >= partSize {
+			flush()
 		}
 	}
-	if len(held) > 0 {
-		err = flush()
-	}
-	return ends, errors.Join(err, out.Flush())
-}
-
-// part is a part of the temporary file, at its next row.
-type part struct {
-	row   row
-	lines *lines
-}
-
-func (p *part) advance() error {
-	r, _, refused, err := p.lines.row()
-	p.row = r
-	if refused != nil {
-		return refused
-	}
-	return err
-}
-
-// parts is a heap by the next rows.
-type parts []*part
-
-func (p parts) Len() int           { return len(p) }
-func (p parts) Less(i, j int) bool { return compareKeys(p[i].row.key, p[j].row.key) < 0 }
-func (p parts) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
-func (p *parts) Push(x any)        { *p = append(*p, x.(*part)) }
-func (p *parts) Pop() any {
-	last := len(*p) - 1
-	x := (*p)[last]
-	*p = (*p)[:last]
-	return x
+	flush()
+	return ends, out.Flush()
 }

@@ -16,48 +16,38 @@ const stateFormat = 1
 // it is stored, so a command that continues from it repeats at most one chunk.
 type state struct {
 	Format int
-	Job    []string // what is moved where: a state continues only the same job
+	Job    string // what is moved where: a state continues only the same job
 
-	Cursor string `json:",omitempty"` // of the scan of a table
-	Offset int64  `json:",omitempty"` // in the file that is read
-	Line   int    `json:",omitempty"` // the number of its lines before Offset
+	Cursor string // of the scan of a table
+	Offset int64  // in the file that is read
+	Line   int    // the number of its lines before Offset
 
-	Written int64 `json:",omitempty"` // size of the file that is written
-	Aside   int64 `json:",omitempty"` // size of the file of refused rows
+	Written int64 // size of the file that is written
+	Aside   int64 // size of the file of refused rows
 
 	Rows    int // moved
-	Present int `json:",omitempty"` // of these: with the mode insert, rows that existed with the same content
-	Refused int `json:",omitempty"`
+	Present int // of these: rows that -mode insert found with the same content
+	Refused int
 }
 
 // loadState returns the state of a job, and whether the job continues from it. path may be empty.
-func loadState(path string, force bool, job ...string) (s state, continues bool, err error) {
-	fresh := state{Format: stateFormat, Job: job}
-	if path == "" || force {
-		return fresh, false, nil
-	}
+func loadState(path, job string) (s state, continues bool, err error) {
 	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fresh, false, nil
+	if path == "" || errors.Is(err, fs.ErrNotExist) {
+		return state{Format: stateFormat, Job: job}, false, nil
 	}
 	if err != nil {
 		return s, false, err
 	}
-	if err := json.Unmarshal(data, &s); err != nil || s.Format != stateFormat {
-		return s, false, usagef("%s is not a state of this program", path)
-	}
-	if fmt.Sprintf("%q", s.Job) != fmt.Sprintf("%q", job) {
-		return s, false, usagef("%s is the state of another job, %q: remove it, or use -force to begin anew", path, s.Job)
+	if err := json.Unmarshal(data, &s); err != nil || s.Format != stateFormat || s.Job != job {
+		return s, false, usagef("%s is not the state of this command, but of %q: use -force to begin anew", path, s.Job)
 	}
 	return s, true, nil
 }
 
 func (s *state) save(path string) error {
-	if path == "" {
-		return nil
-	}
 	data, err := json.Marshal(s)
-	if err != nil {
+	if path == "" || err != nil {
 		return err
 	}
 	return replaceFile(path, data)
@@ -65,24 +55,19 @@ func (s *state) save(path string) error {
 
 // replaceFile replaces a file, so that it has either the old or the new content after a crash.
 func replaceFile(path string, data []byte) error {
-	temporary := path + ".tmp"
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(writeSynced(f, data), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(temporary, path)
+	return os.Rename(f.Name(), path)
 }
 
-// vacant returns an error if the file exists and is not empty.
-func vacant(path string) error {
-	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-		return usagef("%s exists: remove it, or use -force to overwrite it", path)
-	}
-	return nil
+func writeSynced(f *os.File, text []byte) error {
+	_, err := f.Write(text)
+	return errors.Join(err, f.Sync())
 }
 
 // openOutput opens a file to write from an offset on. What follows the offset was written after the

@@ -17,16 +17,13 @@ import (
 // program lists the Stores of its own service here, declared by the same function as in the
 // service:
 //
-//	orders, err := orders.NewStore(a.tables.NewClient("Orders"), queue)
+//	orders, err := orders.NewStore(a.tables.NewClient("Orders"), outbox)
 //	return map[string]store{"orders": storeOf(orders)}, err
 //
 // A Store with other views than those of the service would repair rows that are right.
 func stores(a *account) (map[string]store, error) {
 	people, err := newPeople(a)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]store{"people": storeOf(people)}, nil
+	return map[string]store{"people": storeOf(people)}, err
 }
 
 // store is what the commands do with a Store, whatever its type of entities.
@@ -44,15 +41,13 @@ func storeOf[T any](s *patterns.Store[T]) store {
 		repair: func(ctx context.Context, o *reindex.Options) (reindex.Report, error) {
 			return reindex.Repair(ctx, s, o)
 		},
-		sweep: s.Sweep,
+		sweep: func(ctx context.Context, o *patterns.SweepOptions) (patterns.SweepReport, error) {
+			return s.Sweep(ctx, o)
+		},
 	}
 }
 
-// openStore returns the Store that the only argument names.
-func (c *cli) openStore(ctx context.Context, from accountFlags, args []string) (store, error) {
-	if len(args) != 1 {
-		return store{}, usagef("one argument is needed, the name of a Store, not %d", len(args))
-	}
+func (c *cli) openStore(ctx context.Context, from *accountFlags, name string) (store, error) {
 	a, err := c.open(ctx, from)
 	if err != nil {
 		return store{}, err
@@ -61,10 +56,9 @@ func (c *cli) openStore(ctx context.Context, from accountFlags, args []string) (
 	if err != nil {
 		return store{}, err
 	}
-	s, ok := all[args[0]]
+	s, ok := all[name]
 	if !ok {
-		names := strings.Join(slices.Sorted(maps.Keys(all)), ", ")
-		return store{}, usagef("no Store %q; the function stores in stores.go lists %s", args[0], names)
+		return s, usagef("no Store %q; the function stores in stores.go lists %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 	}
 	return s, nil
 }
