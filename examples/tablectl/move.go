@@ -103,6 +103,9 @@ func (m *mover) begin(file string, job ...string) (err error) {
 // run moves the chunks. The state is saved after each, except the last: then it is removed.
 func (m *mover) run(ctx context.Context, unit string, total int64, chunks iter.Seq2[chunk, error], write func(context.Context, *chunk) error) error {
 	err := m.job.save(m.state)
+	if _, missing := os.Stat(m.aside); m.continues && missing == nil && err == nil {
+		m.asideFile, err = openOutput(m.aside, m.job.Aside)
+	}
 	if err != nil {
 		return err
 	}
