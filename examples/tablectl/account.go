@@ -15,8 +15,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// azurite is the connection string of an Azurite with the default ports.
-const azurite = "DefaultEndpointsProtocol=http;AccountName=" + storagetest.AccountName + ";AccountKey=" + storagetest.AccountKey +
+// azuriteConnection is the connection string of an Azurite with the default ports.
+const azuriteConnection = "DefaultEndpointsProtocol=http;AccountName=" + storagetest.AccountName + ";AccountKey=" + storagetest.AccountKey +
 	";TableEndpoint=http://127.0.0.1:10002/" + storagetest.AccountName + ";QueueEndpoint=http://127.0.0.1:10001/" + storagetest.AccountName + ";"
 
 // accountFlags select an account.
@@ -57,7 +57,7 @@ func (c *cli) open(ctx context.Context, f *accountFlags) (*account, error) {
 	case f.demo:
 		return c.openDemo(ctx)
 	case f.azurite:
-		return c.connect("Azurite", azurite, nil)
+		return c.connect("Azurite", azuriteConnection, nil)
 	case f.url != "":
 		return c.signIn(f.url)
 	case strings.HasPrefix(secret, "https://") || strings.HasPrefix(secret, "http://"):

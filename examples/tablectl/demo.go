@@ -59,7 +59,7 @@ func fillTypes(ctx context.Context, a *account) error {
 	}
 	for i, p := range []properties{
 		{"Text": "Grüße, \"quoted\"\n", "Yes": true, "Small": int32(-1), "Big": int64(math.MaxInt64), "Half": 0.5, "Whole": 1.0},
-		{"NotANumber": math.NaN(), "Infinite": math.Inf(1), "Negative": math.Inf(-1), "Zero": math.Copysign(0, -1)},
+		{"NotANumber": math.NaN(), "Infinite": math.Inf(1), "Negative": math.Inf(-1)},
 		{
 			"First": time.Date(1601, 1, 1, 0, 0, 0, 0, time.UTC), "Last": time.Date(9999, 12, 31, 23, 59, 59, 999_999_900, time.UTC),
 			"Bytes": []byte{0, 255}, "ID": [16]byte{0xc9, 0xda, 15: 1},
