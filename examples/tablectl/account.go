@@ -58,10 +58,12 @@ func (c *cli) open(ctx context.Context, f *accountFlags) (*account, error) {
 		return c.openDemo(ctx)
 	case f.azurite:
 		return c.connect("Azurite", azuriteConnection, nil)
+	case strings.Contains(f.url, "?"):
+		return nil, usagef("-account must not contain a signature: put the URL into an environment variable, see -env")
 	case f.url != "":
-		return c.signIn(f.url)
+		return c.address(f.url, f.url)
 	case strings.HasPrefix(secret, "https://") || strings.HasPrefix(secret, "http://"):
-		return c.signed(variable, secret)
+		return c.address(variable, secret)
 	case secret != "":
 		return c.connect(variable, secret, nil)
 	}
@@ -95,7 +97,7 @@ func (c *cli) openDemo(ctx context.Context) (*account, error) {
 	}
 	a, err := c.connect("demo", c.demo.ConnectionString(), c.demo.Transport())
 	if err == nil && fill {
-		err = fillDemo(ctx, a)
+		err = c.fillDemo(ctx, a)
 	}
 	return a, err
 }
@@ -109,33 +111,28 @@ func (c *cli) connect(name, connection string, t policy.Transporter) (a *account
 	return a, err
 }
 
-func (c *cli) signIn(address string) (*account, error) {
-	if strings.Contains(address, "?") {
-		return nil, usagef("-account must not contain a signature: put the URL into an environment variable, see -env")
+// address opens the account with this table service: with a SAS, which follows a question mark, or, if
+// there is none, with the identity of the user. A secret must not be on the command line.
+func (c *cli) address(name, tables string) (a *account, err error) {
+	base, signature, signed := strings.Cut(tables, "?")
+	queues := strings.TrimSuffix(strings.Replace(base, ".table.", ".queue.", 1), "/") + "/"
+	a = &account{name: name}
+	if signed {
+		a.queue = func(name string) (*azqueue.QueueClient, error) {
+			return azqueue.NewQueueClientWithNoCredential(queues+name+"?"+signature, c.queueOptions(nil))
+		}
+		a.tables, err = aztables.NewServiceClientWithNoCredential(tables, c.tableOptions(nil))
+		return a, err
 	}
 	cred, err := azidentity.NewDefaultAzureCredential(nil)
 	if err != nil {
 		return nil, err
 	}
-	a := &account{name: address, queue: func(name string) (*azqueue.QueueClient, error) {
-		return azqueue.NewQueueClient(queueAddress(address)+"/"+name, cred, c.queueOptions(nil))
-	}}
-	a.tables, err = aztables.NewServiceClient(address, cred, c.tableOptions(nil))
+	a.queue = func(name string) (*azqueue.QueueClient, error) {
+		return azqueue.NewQueueClient(queues+name, cred, c.queueOptions(nil))
+	}
+	a.tables, err = aztables.NewServiceClient(tables, cred, c.tableOptions(nil))
 	return a, err
-}
-
-// signed opens the account of a SAS.
-func (c *cli) signed(name, address string) (a *account, err error) {
-	base, signature, _ := strings.Cut(address, "?")
-	a = &account{name: name, queue: func(name string) (*azqueue.QueueClient, error) {
-		return azqueue.NewQueueClientWithNoCredential(queueAddress(base)+"/"+name+"?"+signature, c.queueOptions(nil))
-	}}
-	a.tables, err = aztables.NewServiceClientWithNoCredential(address, c.tableOptions(nil))
-	return a, err
-}
-
-func queueAddress(tables string) string {
-	return strings.TrimSuffix(strings.Replace(tables, ".table.", ".queue.", 1), "/")
 }
 
 func (c *cli) tableOptions(t policy.Transporter) *aztables.ClientOptions {

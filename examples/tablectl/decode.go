@@ -2,13 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -92,64 +92,54 @@ func parseObject(line []byte) (values properties, types map[string]string, err e
 	return values, types, nil
 }
 
-// valueOf returns the Go value of a property: value is a string, a bool or a json.Number.
-func valueOf(typ string, value any) (any, error) {
-	text := fmt.Sprint(value)
-	kind := ""
-	switch value.(type) {
-	case string:
-		kind = "Edm.String"
-	case bool:
-		kind = "Edm.Boolean"
-	case json.Number:
-		if kind = "Edm.Int32"; strings.ContainsAny(text, ".eE") {
-			kind = "Edm.Double"
-		}
-	}
-	switch {
-	case typ == "" || typ == kind:
-		typ = kind
-	case kind == "Edm.Boolean", kind != "Edm.String" && typ != "Edm.Int64" && typ != "Edm.Double":
-		return nil, errType
-	}
-	switch typ {
-	case "Edm.String":
-		return text, nil
-	case "Edm.Boolean":
-		b, ok := value.(bool)
-		return b, typeError(ok)
-	case "Edm.Int32":
+// parsers return the Go value of each type, from its text.
+var parsers = map[string]func(text string) (any, error){
+	"Edm.String":  func(text string) (any, error) { return text, nil },
+	"Edm.Boolean": func(text string) (any, error) { return strconv.ParseBool(text) },
+	"Edm.Int64":   func(text string) (any, error) { return strconv.ParseInt(text, 10, 64) },
+	"Edm.Double":  func(text string) (any, error) { return strconv.ParseFloat(text, 64) },
+	"Edm.Binary":  func(text string) (any, error) { return base64.StdEncoding.Strict().DecodeString(text) },
+	"Edm.Int32": func(text string) (any, error) {
 		v, err := strconv.ParseInt(text, 10, 32)
-		return int32(v), typeError(err == nil)
-	case "Edm.Int64":
-		v, err := strconv.ParseInt(text, 10, 64)
-		return v, typeError(err == nil)
-	case "Edm.Double":
-		v, err := strconv.ParseFloat(text, 64)
-		return v, typeError(err == nil && (kind != "Edm.String" || isDouble(v, text)))
-	case "Edm.DateTime":
+		return int32(v), err
+	},
+	"Edm.DateTime": func(text string) (any, error) {
 		t, err := time.Parse(time.RFC3339Nano, text)
-		return t.UTC(), typeError(err == nil && t.Nanosecond()%100 == 0)
-	case "Edm.Binary":
-		b, err := base64.StdEncoding.Strict().DecodeString(text)
-		return b, typeError(err == nil)
-	case "Edm.Guid":
+		if err == nil && t.Nanosecond()%100 != 0 {
+			err = errType
+		}
+		return t.UTC(), err
+	},
+	"Edm.Guid": func(text string) (any, error) {
 		var g [16]byte
 		b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
 		copy(g[:], b)
-		return g, typeError(err == nil && guidText(g) == strings.ToLower(text))
+		if err == nil && guidText(g) != strings.ToLower(text) {
+			err = errType
+		}
+		return g, err
+	},
+}
+
+// valueOf returns the Go value of a property: value is a string, a bool or a json.Number. A type that is
+// not annotated follows from the JSON. A text may have any type except Edm.Boolean, a number any numeric one.
+func valueOf(typ string, value any) (any, error) {
+	text, natural := fmt.Sprint(value), "Edm.String"
+	switch value.(type) {
+	case bool:
+		natural = "Edm.Boolean"
+	case json.Number:
+		if natural = "Edm.Int32"; strings.ContainsAny(text, ".eE") {
+			natural = "Edm.Double"
+		}
+	}
+	typ = cmp.Or(typ, natural)
+	permitted := typ == natural || natural == "Edm.String" && typ != "Edm.Boolean" ||
+		natural == "Edm.Int32" && (typ == "Edm.Int64" || typ == "Edm.Double")
+	if parse := parsers[typ]; permitted && parse != nil {
+		if v, err := parse(text); err == nil {
+			return v, nil
+		}
 	}
 	return nil, errType
-}
-
-// isDouble reports whether a text is one of the three that are not JSON numbers, or a number.
-func isDouble(v float64, text string) bool {
-	return text == "NaN" || text == "Infinity" || text == "-Infinity" || !math.IsNaN(v) && !math.IsInf(v, 0)
-}
-
-func typeError(ok bool) error {
-	if !ok {
-		return errType
-	}
-	return nil
 }

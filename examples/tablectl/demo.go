@@ -1,18 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"embed"
 	"errors"
-	"fmt"
-	"iter"
-	"math"
-	"sync/atomic"
+	"strings"
 	"time"
 
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // person is an entity of the Store of -demo.
@@ -43,106 +42,42 @@ func newPeople(a *account) (*patterns.Store[person], error) {
 	return patterns.NewStore(table, &patterns.StoreOptions[person]{Views: []patterns.View[person]{email, badge}, Outbox: outbox})
 }
 
-// fillDemo creates the table Types with a row of every type, the Store people with rows of a view that
-// are missing and left over, and the queue jobs with two poison messages.
-func fillDemo(ctx context.Context, a *account) error {
-	return errors.Join(fillTypes(ctx, a), fillPeople(ctx, a), fillJobs(ctx, a))
-}
+// samples are the rows of the tables of -demo, as export writes them, and the messages of a poison
+// queue. Types has a value of every type. People and Badges are the tables of the Store: a program that
+// does not use it has deleted two people, and so left their rows of the views.
+//
+//go:embed demo
+var samples embed.FS
 
-func fillTypes(ctx context.Context, a *account) error {
-	t, err := openTable(a.tables.NewClient("Types"))
-	if err != nil {
-		return err
-	}
-	if err := t.Create(ctx); err != nil {
-		return err
-	}
-	for i, p := range []properties{
-		{"Text": "Grüße, \"quoted\"\n", "Yes": true, "Small": int32(-1), "Big": int64(math.MaxInt64), "Half": 0.5, "Whole": 1.0},
-		{"NotANumber": math.NaN(), "Infinite": math.Inf(1), "Negative": math.Inf(-1)},
-		{
-			"First": time.Date(1601, 1, 1, 0, 0, 0, 0, time.UTC), "Last": time.Date(9999, 12, 31, 23, 59, 59, 999_999_900, time.UTC),
-			"Bytes": []byte{0, 255}, "ID": [16]byte{0xc9, 0xda, 15: 1},
-		},
-	} {
-		if _, err := t.Do(ctx, patterns.InsertOp(&stored{p}).At(keys.Key{Partition: "it's", Row: fmt.Sprint(i)})); err != nil {
+// fillDemo creates the tables and the queues of -demo.
+func (c *cli) fillDemo(ctx context.Context, a *account) error {
+	for _, name := range []string{"Types", "People", "Badges"} {
+		text, err := samples.ReadFile("demo/" + name + ".jsonl")
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func fillPeople(ctx context.Context, a *account) error {
-	s, err := newPeople(a)
-	if err != nil {
-		return err
-	}
-	if err := s.Create(ctx); err != nil {
-		return err
-	}
-	if _, err := s.Bulk(ctx, samplePeople(), nil); err != nil {
-		return err
-	}
-	// A program that does not use the Store removes two people, and so leaves their rows of the views.
-	t, err := openTable(a.tables.NewClient("People"))
-	if err != nil {
-		return err
-	}
-	batch := t.Batch()
-	for _, id := range []string{"000010", "000011"} {
-		batch.Delete(keys.Key{Partition: "Sales", Row: id}, "")
-	}
-	_, err = batch.Commit(ctx)
-	return err
-}
-
-func samplePeople() iter.Seq[patterns.StoreOp[person]] {
-	return func(yield func(patterns.StoreOp[person]) bool) {
-		for i := range 100 {
-			p := &person{
-				Department: "Sales", ID: fmt.Sprintf("%06d", i), Name: fmt.Sprintf("Person %d", i), Email: fmt.Sprintf("p%d@example.com", i),
-				Badge: fmt.Sprintf("B%04d", i), Salary: int32(1000 + i), Hired: time.Date(2014, 7, 31, 0, 0, i, 0, time.UTC),
-			}
-			if !yield(patterns.PutEntity(p)) {
-				return
+		t := &target{mover: &mover{cli: c}, create: true}
+		if err := t.open(ctx, a, name); err != nil {
+			return err
+		}
+		for rows, err := range readChunks(bytes.NewReader(text), query.Filter{}, state{}, 1000) {
+			if err = errors.Join(err, t.write(ctx, &rows)); err != nil {
+				return err
 			}
 		}
 	}
-}
-
-// fillJobs enqueues two jobs that no worker can process.
-func fillJobs(ctx context.Context, a *account) error {
-	queue, err1 := a.queue("jobs")
+	messages, err := samples.ReadFile("demo/jobs-poison.jsonl")
+	jobs, err1 := a.queue("jobs")
 	poison, err2 := a.queue("jobs-poison")
-	if err := errors.Join(err1, err2); err != nil {
+	if err := errors.Join(err, err1, err2); err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var left atomic.Int32
-	w, err := eventual.NewWorker(queue, &eventual.Options{
-		Poison: poison,
-		Observe: func(eventual.Event) {
-			if left.Add(-1) == 0 {
-				stop()
-			}
-		},
-	})
-	if err != nil {
-		return err
+	_, err1 = jobs.Create(ctx, nil)
+	_, err2 = poison.Create(ctx, nil)
+	err = errors.Join(err1, err2)
+	for message := range strings.Lines(string(messages)) {
+		_, failed := poison.EnqueueMessage(ctx, strings.TrimSpace(message), nil)
+		err = errors.Join(err, failed)
 	}
-	eventual.Handle(w, "mail", func(context.Context, eventual.Job[map[string]string]) error {
-		return eventual.Cancel(errors.New("no such mailbox"))
-	})
-	if err := w.Create(ctx); err != nil {
-		return err
-	}
-	for i, to := range []string{"ann@example.com", "bob@example.com"} {
-		left.Add(1)
-		opts := &eventual.EnqueueOptions{ID: fmt.Sprintf("mail-%d", i+1)}
-		if err := eventual.Enqueue(ctx, queue, "mail", map[string]string{"to": to}, opts); err != nil {
-			return err
-		}
-	}
-	return w.Run(ctx)
+	return err
 }

@@ -29,9 +29,13 @@ func heatCommand(c *cli) action {
 	return func(_ context.Context, args []string) error {
 		var all []*heat.Snapshot
 		for _, path := range args {
-			s, err := loadHeat(path)
+			data, err := os.ReadFile(path)
 			if err != nil {
-				return err
+				return usagef("%w", err)
+			}
+			s, err := heat.Load(bytes.NewReader(data), nil)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
 			}
 			all = append(all, s)
 		}
@@ -49,17 +53,4 @@ func heatCommand(c *cli) action {
 		}
 		return c.summary(len(findings) > 0, s.String(), figure{len(findings), "findings"})
 	}
-}
-
-func loadHeat(path string) (*heat.Snapshot, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, usagef("%w", err)
-	}
-	defer f.Close()
-	s, err := heat.Load(f, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
 }

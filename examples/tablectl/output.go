@@ -49,3 +49,11 @@ func (c *cli) summary(found bool, note string, figures ...figure) error {
 	}
 	return nil
 }
+
+// noteOf returns the note of the summary of a dry run.
+func noteOf(dryRun bool) string {
+	if dryRun {
+		return "dry run: nothing was changed"
+	}
+	return ""
+}

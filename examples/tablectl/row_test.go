@@ -69,6 +69,7 @@ func TestLinesThatAreNoRowsAreRefusedWithoutTheirValues(t *testing.T) {
 		`{"PartitionKey":"p","RowKey":"r","A":"true","A@odata.type":"Edm.Boolean"}`:                           "property A: not a value of its type",
 		`{"PartitionKey":"p","RowKey":"r","A":"AA=","A@odata.type":"Edm.Binary"}`:                             "property A: not a value of its type",
 		`{"PartitionKey":"p","RowKey":"r","A":"c9da645521","A@odata.type":"Edm.Guid"}`:                        "property A: not a value of its type",
+		`{"PartitionKey":"p","RowKey":"r","A":"` + strings.Repeat("c9", 18) + `","A@odata.type":"Edm.Guid"}`:  "property A: not a value of its type",
 		`{"PartitionKey":"p","RowKey":"r","A":"2020-01-01T00:00:00.12345678Z","A@odata.type":"Edm.DateTime"}`: "property A: not a value of its type",
 		`{"PartitionKey":"p","RowKey":"r","A":"\ud800 SECRET"}`:                                               "not valid Unicode",
 		"{\"PartitionKey\":\"p\",\"RowKey\":\"\xff\"}":                                                        "not valid Unicode",
