@@ -47,7 +47,7 @@ func TestCommandsPrintAndExit(t *testing.T) {
 		{"poison -demo replay jobs", exitUsage, ""},
 		{"poison -demo replay jobs mail-1 -all", exitUsage, ""},
 		{"poison -demo discard jobs none", exitFailure, ""},
-		{"poison -demo bury jobs", exitUsage, ""},
+		{"poison -demo lose jobs", exitUsage, ""},
 		{"poison list", exitUsage, ""},
 		{"count People", exitUsage, ""},
 		{"count -demo -azurite People", exitUsage, ""},

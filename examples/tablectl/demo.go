@@ -56,7 +56,7 @@ func (c *cli) fillDemo(ctx context.Context, a *account) error {
 		if err != nil {
 			return err
 		}
-		t := &target{mover: &mover{cli: c}, create: true}
+		t := &target{transfer: &transfer{cli: c}, create: true}
 		if err := t.open(ctx, a, name); err != nil {
 			return err
 		}

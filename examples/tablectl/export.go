@@ -8,7 +8,7 @@ import (
 )
 
 func exportCommand(c *cli) action {
-	from, m := c.account("", ""), c.mover("FILE.state")
+	from, m := c.account("", ""), c.transfer("FILE.state")
 	return func(ctx context.Context, args []string) (err error) {
 		f, err := m.where.filter()
 		if err != nil {
@@ -44,7 +44,7 @@ func exportCommand(c *cli) action {
 }
 
 // output opens what export writes to. If that is the standard output, the summary goes to that of errors.
-func (m *mover) output(path string) (write func([]byte) error, end func() error, err error) {
+func (m *transfer) output(path string) (write func([]byte) error, end func() error, err error) {
 	out := io.Discard
 	switch {
 	case m.dryRun:

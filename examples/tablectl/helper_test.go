@@ -51,7 +51,7 @@ func newTable(t testing.TB, acct *storagetest.Account, name string, rows []row) 
 		err = table.Create(t.Context())
 	}
 	if err == nil {
-		w := &target{mover: &mover{cli: &cli{}}, mode: "insert"}
+		w := &target{transfer: &transfer{cli: &cli{}}, mode: "insert"}
 		_, err = table.Bulk(t.Context(), w.operations(rows), nil)
 	}
 	if err != nil {

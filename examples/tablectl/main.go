@@ -1,6 +1,6 @@
 // Command tablectl moves, compares, checks and repairs tables of Azure Storage: it exports them to
-// JSON lines without losing a type, imports them, copies and compares them, and looks after the
-// views, the poison queues and the heat of programs that use package patterns.
+// JSON lines without losing a type, imports, copies and compares them, and handles the views, the
+// poison queues and the heat maps of programs that use package patterns.
 //
 //	go run ./examples/tablectl -h
 //	go run ./examples/tablectl export -demo Types -
@@ -27,8 +27,8 @@ import (
 
 const about = `
 tablectl moves, compares, checks and repairs tables of Azure Storage: it exports them to JSON
-lines without losing a type, imports them, copies and compares them, and looks after the views,
-the poison queues and the heat of programs that use package patterns.
+lines without losing a type, imports, copies and compares them, and handles the views, the
+poison queues and the heat maps of programs that use package patterns.
 `
 
 // The exit codes.
@@ -72,7 +72,7 @@ var commands = []command{
 	{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, verifyCommand},
 	{"repair", "STORE", "correct them", 1, 1, repairCommand},
 	{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, sweepCommand},
-	{"poison", "list|show|replay|discard QUEUE [ID…]", "look after messages that could not be processed", 2, many, poisonCommand},
+	{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, poisonCommand},
 	{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, heatCommand},
 }
 

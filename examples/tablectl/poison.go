@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
-// poisonPast is what the summary of each command says of the messages.
+// poisonPast is the text after the number of messages in the summary of each command.
 var poisonPast = map[string]string{"list": "messages", "show": "messages", "replay": "replayed", "discard": "discarded"}
 
 func poisonCommand(c *cli) action {

@@ -14,14 +14,14 @@ import (
 
 // target is the table that import and copy write to.
 type target struct {
-	*mover
+	*transfer
 	mode   string
 	create bool
 	table  *patterns.Table[stored]
 }
 
 func (c *cli) target(defaultState string) *target {
-	t := &target{mover: c.mover(defaultState)}
+	t := &target{transfer: c.transfer(defaultState)}
 	c.flags.StringVar(&t.mode, "mode", "replace", "what to do with rows that exist: replace, merge, or insert, which refuses them if their content differs")
 	c.flags.BoolVar(&t.create, "create", false, "create the table if it does not exist")
 	c.flags.StringVar(&t.aside, "aside", "", "the `file` for rows that are refused (default the first argument and .refused)")

@@ -56,8 +56,8 @@ func (c *chunk) refuse(i int, err error) {
 	c.refused = append(c.refused, r)
 }
 
-// mover is a command that moves rows.
-type mover struct {
+// transfer is a command that moves rows.
+type transfer struct {
 	*cli
 	moveFlags
 	job       state
@@ -66,9 +66,9 @@ type mover struct {
 	asideFile *os.File
 }
 
-// mover adds the flags of the commands that move rows.
-func (c *cli) mover(defaultState string) *mover {
-	m := &mover{cli: c}
+// transfer adds the flags of the commands that move rows.
+func (c *cli) transfer(defaultState string) *transfer {
+	m := &transfer{cli: c}
 	m.where = c.filter()
 	c.flags.IntVar(&m.chunk, "chunk", 10_000, "move so many `rows` between two saves of the state")
 	c.flags.IntVar(&m.parallel, "parallel", 8, "the largest `number` of concurrent requests")
@@ -80,7 +80,7 @@ func (c *cli) mover(defaultState string) *mover {
 }
 
 // begin loads the state of a job that writes a file. A dry run has no state, and writes none.
-func (m *mover) begin(file string, job ...string) (err error) {
+func (m *transfer) begin(file string, job ...string) (err error) {
 	if m.chunk < 1 || m.parallel < 1 {
 		return usagef("-chunk and -parallel must be positive")
 	}
@@ -101,7 +101,7 @@ func (m *mover) begin(file string, job ...string) (err error) {
 }
 
 // run moves the chunks. The state is saved after each, except the last: then it is removed.
-func (m *mover) run(ctx context.Context, unit string, total int64, chunks iter.Seq2[chunk, error], write func(context.Context, *chunk) error) error {
+func (m *transfer) run(ctx context.Context, unit string, total int64, chunks iter.Seq2[chunk, error], write func(context.Context, *chunk) error) error {
 	err := m.job.save(m.state)
 	if _, missing := os.Stat(m.aside); m.continues && missing == nil && err == nil {
 		m.asideFile, err = openOutput(m.aside, m.job.Aside)
@@ -146,7 +146,7 @@ func (m *mover) run(ctx context.Context, unit string, total int64, chunks iter.S
 }
 
 // move moves a chunk. If that fails, the state that is saved is not changed.
-func (m *mover) move(ctx context.Context, c *chunk, write func(context.Context, *chunk) error) error {
+func (m *transfer) move(ctx context.Context, c *chunk, write func(context.Context, *chunk) error) error {
 	err := write(ctx, c)
 	if err == nil {
 		err = m.keepAside(c)
@@ -160,7 +160,7 @@ func (m *mover) move(ctx context.Context, c *chunk, write func(context.Context, 
 }
 
 // keepAside reports what was refused, and appends it to the file of refused rows.
-func (m *mover) keepAside(c *chunk) (err error) {
+func (m *transfer) keepAside(c *chunk) (err error) {
 	slices.SortStableFunc(c.refused, func(a, b refusal) int { return a.line - b.line })
 	var text []byte
 	for _, r := range c.refused {
