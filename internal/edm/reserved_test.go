@@ -6,7 +6,7 @@ import (
 )
 
 // A program that copies the rows of a Store has to read and write the properties that the Store adds.
-func TestAReservedBagHasThePropertiesOfTheLibrary(t *testing.T) {
+func TestAMapCanHaveThePropertiesThatAStoreAdds(t *testing.T) {
 	type all struct {
 		Properties map[string]any `table:",bag,reserved"`
 	}
