@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -42,7 +43,7 @@ func (c *cli) account(prefix, of string) *accountFlags {
 
 // account has the clients of a storage account.
 type account struct {
-	name   string
+	name   string // its address, without a secret
 	tables *aztables.ServiceClient
 	queue  func(name string) (*azqueue.QueueClient, error)
 }
@@ -57,15 +58,15 @@ func (c *cli) open(ctx context.Context, f *accountFlags) (*account, error) {
 	case f.demo:
 		return c.openDemo(ctx)
 	case f.azurite:
-		return c.connect("Azurite", azuriteConnection, nil)
+		return c.connect(azuriteConnection, nil)
 	case strings.Contains(f.url, "?"):
 		return nil, usagef("-account must not contain a signature: put the URL into an environment variable, see -env")
 	case f.url != "":
-		return c.address(f.url, f.url)
+		return c.address(f.url)
 	case strings.HasPrefix(secret, "https://") || strings.HasPrefix(secret, "http://"):
-		return c.address(variable, secret)
+		return c.address(secret)
 	case secret != "":
-		return c.connect(variable, secret, nil)
+		return c.connect(secret, nil)
 	}
 	return nil, usagef("no account: use -account, -azurite or -demo, or set the environment variable %s", variable)
 }
@@ -95,7 +96,7 @@ func (c *cli) openDemo(ctx context.Context) (*account, error) {
 	if fill {
 		c.demo = storagetest.Start(nil)
 	}
-	a, err := c.connect("demo", c.demo.ConnectionString(), c.demo.Transport())
+	a, err := c.connect(c.demo.ConnectionString(), c.demo.Transport())
 	if err == nil && fill {
 		err = c.fillDemo(ctx, a)
 	}
@@ -103,8 +104,11 @@ func (c *cli) openDemo(ctx context.Context) (*account, error) {
 }
 
 // connect opens the account of a connection string. The transport may be nil.
-func (c *cli) connect(name, connection string, t policy.Transporter) (a *account, err error) {
-	a = &account{name: name, queue: func(name string) (*azqueue.QueueClient, error) {
+func (c *cli) connect(connection string, t policy.Transporter) (a *account, err error) {
+	address := slices.DeleteFunc(strings.Split(connection, ";"), func(part string) bool {
+		return !strings.HasPrefix(part, "AccountName=") && !strings.HasPrefix(part, "TableEndpoint=")
+	})
+	a = &account{name: strings.Join(address, ";"), queue: func(name string) (*azqueue.QueueClient, error) {
 		return azqueue.NewQueueClientFromConnectionString(connection, name, c.queueOptions(t))
 	}}
 	a.tables, err = aztables.NewServiceClientFromConnectionString(connection, c.tableOptions(t))
@@ -113,10 +117,10 @@ func (c *cli) connect(name, connection string, t policy.Transporter) (a *account
 
 // address opens the account with this table service: with a SAS, which follows a question mark, or, if
 // there is none, with the identity of the user. A secret must not be on the command line.
-func (c *cli) address(name, tables string) (a *account, err error) {
+func (c *cli) address(tables string) (a *account, err error) {
 	base, signature, signed := strings.Cut(tables, "?")
 	queues := strings.TrimSuffix(strings.Replace(base, ".table.", ".queue.", 1), "/") + "/"
-	a = &account{name: name}
+	a = &account{name: base}
 	if signed {
 		a.queue = func(name string) (*azqueue.QueueClient, error) {
 			return azqueue.NewQueueClientWithNoCredential(queues+name+"?"+signature, c.queueOptions(nil))

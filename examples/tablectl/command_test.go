@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -262,5 +263,26 @@ func TestTheResultsOfEveryCommandAreJSONWithTheFlag(t *testing.T) {
 		if o.out == "" {
 			t.Errorf("%s: nothing\n%s", line, o.err)
 		}
+	}
+}
+
+// Otherwise an import would continue in the middle of the file, in a table that does not have the first rows.
+func TestAStateOfAnotherAccountIsRefused(t *testing.T) {
+	path := writeFile(t, "rows.jsonl", textOf(sampleRows(10)))
+	t.Setenv(connectionVariable, "AccountName=one;AccountKey="+storagetest.AccountKey+";TableEndpoint=http://127.0.0.1:1/one")
+	if o := tablectl(t, nil, "import", path, "Target", "-dry-run"); o.code != exitDone {
+		t.Fatalf("%+v", o)
+	}
+	a, err := (&cli{}).connect(os.Getenv(connectionVariable), nil)
+	if err != nil || strings.Contains(a.name, storagetest.AccountKey) {
+		t.Fatalf("%q %v", a.name, err)
+	}
+	s := state{Format: stateFormat, Job: fmt.Sprintf("%q", []string{"import", path, a.name, "Target", "replace", ""}), Offset: 100, Line: 1}
+	if err := s.save(path + ".state"); err != nil {
+		t.Fatal(err)
+	}
+	o := must(t, exitUsage, storagetest.Start(nil), "import", path, "Target", "-demo")
+	if !strings.Contains(o.err, "is not the state of this command") {
+		t.Error(o.err)
 	}
 }

@@ -52,7 +52,7 @@ func copyCommand(c *cli) action {
 		if err != nil {
 			return err
 		}
-		if a == b && args[0] == args[1] {
+		if a.name == b.name && args[0] == args[1] {
 			return usagef("a table cannot be copied to itself")
 		}
 		source, err := openTable(a.tables.NewClient(args[0]))

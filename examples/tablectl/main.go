@@ -11,6 +11,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -159,7 +160,7 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 	}
 	if *save != "" {
 		c.meter = heat.NewMeter(nil)
-		defer func() { err = errors.Join(err, saveHeat(c.meter.Snapshot(), *save)) }()
+		defer func() { err = cmp.Or(saveHeat(c.meter.Snapshot(), *save), err) }()
 	}
 	return do(ctx, arguments)
 }

@@ -32,7 +32,7 @@ func (g *generator) row(dst []byte, i int) []byte {
 }
 
 func (g *generator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if g.requests.Add(1)%10 == 0 {
+	if g.requests.Add(1)%25 == 0 {
 		g.measure()
 	}
 	body, err := io.ReadAll(r.Body)
@@ -126,7 +126,7 @@ func peakOf(t testing.TB, name string, n int) uint64 {
 }
 
 func TestMemoryDoesNotGrowWithTheTable(t *testing.T) {
-	for name := range measured {
+	for _, name := range []string{"export", "import", "copy", "diff"} {
 		t.Run(name, func(t *testing.T) {
 			few, many := peakOf(t, name, 10_000), peakOf(t, name, 100_000)
 			const tolerance = 24 << 20 // one more chunk, or part of a file, that is in use while the next is read

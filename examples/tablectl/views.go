@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -68,7 +68,7 @@ func repairCommand(c *cli) action {
 		for _, x := range r.Failures {
 			fmt.Fprintf(c.err, "entity %s: %s\n", keyText(x.Primary), x.Text)
 		}
-		return errors.Join(err, c.summary(r.Failed > 0, noteOf(o.DryRun),
+		return cmp.Or(err, c.summary(r.Failed > 0, noteOf(o.DryRun),
 			figure{r.Missing, "missing"}, figure{r.Wrong, "wrong"}, figure{r.Orphan, "orphans"}, figure{r.Duplicate, "duplicates"},
 			figure{r.Repaired, "repaired"}, figure{r.Failed, "failed"}, figure{r.Undecided, "undecided"},
 			figure{r.Rows, "rows"}, figure{r.Requests.Total(), "requests"}))
@@ -89,7 +89,7 @@ func sweepCommand(c *cli) action {
 		for _, x := range r.Failures {
 			fmt.Fprintf(c.err, "row %s: %v\n", keyText(x.Key), x.Err)
 		}
-		return errors.Join(err, c.summary(len(r.Failures) > 0, noteOf(o.DryRun), figure{r.Drained, "operations completed"},
+		return cmp.Or(err, c.summary(len(r.Failures) > 0, noteOf(o.DryRun), figure{r.Drained, "operations completed"},
 			figure{r.Released, "reservations released"}, figure{r.Removed, "records removed"}, figure{r.Young, "rows too young"},
 			figure{len(r.Failures), "failed"}))
 	}
