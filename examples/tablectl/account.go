@@ -62,9 +62,9 @@ func (c *cli) open(ctx context.Context, f *accountFlags) (*account, error) {
 	case strings.Contains(f.url, "?"):
 		return nil, usagef("-account must not contain a signature: put the URL into an environment variable, see -env")
 	case f.url != "":
-		return c.address(f.url)
+		return c.address(f.url, nil)
 	case strings.HasPrefix(secret, "https://") || strings.HasPrefix(secret, "http://"):
-		return c.address(secret)
+		return c.address(secret, nil)
 	case secret != "":
 		return c.connect(secret, nil)
 	}
@@ -117,15 +117,15 @@ func (c *cli) connect(connection string, t policy.Transporter) (a *account, err 
 
 // address opens the account with this table service: with a SAS, which follows a question mark, or, if
 // there is none, with the identity of the user. A secret must not be on the command line.
-func (c *cli) address(tables string) (a *account, err error) {
+func (c *cli) address(tables string, t policy.Transporter) (a *account, err error) {
 	base, signature, signed := strings.Cut(tables, "?")
 	queues := strings.TrimSuffix(strings.Replace(base, ".table.", ".queue.", 1), "/") + "/"
 	a = &account{name: base}
 	if signed {
 		a.queue = func(name string) (*azqueue.QueueClient, error) {
-			return azqueue.NewQueueClientWithNoCredential(queues+name+"?"+signature, c.queueOptions(nil))
+			return azqueue.NewQueueClientWithNoCredential(queues+name+"?"+signature, c.queueOptions(t))
 		}
-		a.tables, err = aztables.NewServiceClientWithNoCredential(tables, c.tableOptions(nil))
+		a.tables, err = aztables.NewServiceClientWithNoCredential(tables, c.tableOptions(t))
 		return a, err
 	}
 	cred, err := azidentity.NewDefaultAzureCredential(nil)
@@ -133,9 +133,9 @@ func (c *cli) address(tables string) (a *account, err error) {
 		return nil, err
 	}
 	a.queue = func(name string) (*azqueue.QueueClient, error) {
-		return azqueue.NewQueueClient(queues+name, cred, c.queueOptions(nil))
+		return azqueue.NewQueueClient(queues+name, cred, c.queueOptions(t))
 	}
-	a.tables, err = aztables.NewServiceClient(tables, cred, c.tableOptions(nil))
+	a.tables, err = aztables.NewServiceClient(tables, cred, c.tableOptions(t))
 	return a, err
 }
 

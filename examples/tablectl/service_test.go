@@ -6,10 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // onBoth runs a test with the connection string of an account on loopback, and of Azurite, in the environment variable
@@ -80,4 +84,29 @@ func TestRowsOfTheJavaScriptPackageKeepTheirTypes(t *testing.T) {
 		must(t, exitDone, nil, "diff", "-env", variable, table, other)
 		must(t, exitDone, nil, "diff", "-env", variable, other, path)
 	})
+}
+
+func TestASASOpensTablesAndQueues(t *testing.T) {
+	acct := demoAccount(t)
+	address, err := acct.Tables().GetAccountSASURL(aztables.AccountSASResourceTypes{Object: true}, aztables.AccountSASPermissions{Read: true, List: true},
+		time.Time{}, time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, signature, _ := strings.Cut(address, "?")
+	a, err := (&cli{}).address(address, acct.Transport())
+	if err != nil || a.name != base {
+		t.Fatalf("%q %v", a.name, err)
+	}
+	table, err := openTable(a.tables.NewClient("Types"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("it's"), nil)); len(rows) != 3 {
+		t.Errorf("%d rows", len(rows))
+	}
+	queue, err := a.queue("jobs")
+	if err != nil || !strings.HasPrefix(queue.URL(), storagetest.QueuesURL+"/jobs?") || !strings.HasSuffix(queue.URL(), signature) {
+		t.Errorf("the queue has another address: %v", err)
+	}
 }
