@@ -55,7 +55,8 @@ type Field struct {
 //	table:",bag"       a map[string]any for all properties that have no field
 //	table:",inline"    an entity, whose fields are properties of the row, or a map; for this
 //	                   library only
-//	table:",reserved"  allows a name that begins with azp_; for this library only
+//	table:",reserved"  allows a name that begins with azp_, in a bag all such names except
+//	                   azp_stamp; for this library, and for programs that copy its rows
 //
 // Go types have these property types:
 //

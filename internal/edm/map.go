@@ -173,7 +173,7 @@ func (w *encoder) mapProperties(p *plan, v reflect.Value, e *Envelope) error {
 		if e.Only != nil && !slices.Contains(e.Only, name) {
 			continue
 		}
-		if err := w.mapProperty(p, m, name, e.Reserved); err != nil {
+		if err := w.mapProperty(p, m, name, e.Reserved || p.withReserved); err != nil {
 			return err
 		}
 	}

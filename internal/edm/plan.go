@@ -34,7 +34,7 @@ type plan struct {
 	system       []systemField // fields that are filled and never written
 	unknown      *field        // takes the properties that have no field
 	sdkTypes     bool          // its values have the EDM types of aztables
-	withReserved bool          // the map also takes reserved names
+	withReserved bool          // the map may have reserved names
 	wide         bool          // a value may take several rows
 	slots        int
 	members      []member
@@ -131,7 +131,7 @@ func (p *plan) addStruct(t reflect.Type) error {
 			if p.unknown != nil {
 				reason = "only one field may be tagged bag"
 			}
-			p.unknown = &f
+			p.unknown, p.withReserved = &f, f.reserved
 			p.sdkTypes = f.shape == shapeMap
 			f.shape = 0
 		default:

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// azuriteConnection is the connection string of an Azurite with the default ports.
+const azuriteConnection = "DefaultEndpointsProtocol=http;AccountName=" + storagetest.AccountName + ";AccountKey=" + storagetest.AccountKey +
+	";TableEndpoint=http://127.0.0.1:10002/" + storagetest.AccountName + ";QueueEndpoint=http://127.0.0.1:10001/" + storagetest.AccountName + ";"
+
+// accountFlags select an account.
+type accountFlags struct {
+	url           string
+	env           string
+	azurite, demo bool
+}
+
+// connectionVariable is the environment variable of the account if no flag selects one.
+const connectionVariable = "AZURE_STORAGE_CONNECTION_STRING"
+
+// account adds the flags that select an account. The names of those of a second one begin with a prefix.
+func (c *cli) account(prefix, of string) *accountFlags {
+	f := new(accountFlags)
+	c.flags.StringVar(&f.url, prefix+"account", "", "the account"+of+": the `URL` of its table service, with the identity of the user (azidentity)")
+	c.flags.StringVar(&f.env, prefix+"env", "",
+		"the account"+of+": the environment `variable` with a connection string, or the URL of the table service with a SAS (default "+connectionVariable+")")
+	c.flags.BoolVar(&f.azurite, prefix+"azurite", false, "the account"+of+": an Azurite that listens on the default ports")
+	c.flags.BoolVar(&f.demo, prefix+"demo", false, "the account"+of+": an account in this process, with sample tables, a Store and a queue")
+	return f
+}
+
+// account has the clients of a storage account.
+type account struct {
+	name   string // its address, without a secret
+	tables *aztables.ServiceClient
+	queue  func(name string) (*azqueue.QueueClient, error)
+}
+
+// open makes no request, except that it fills a new account of -demo.
+func (c *cli) open(ctx context.Context, f *accountFlags) (*account, error) {
+	variable := cmp.Or(f.env, connectionVariable)
+	secret := os.Getenv(variable)
+	switch {
+	case f.demo && (f.azurite || f.url != ""), f.azurite && f.url != "":
+		return nil, usagef("-account, -azurite and -demo exclude each other")
+	case f.demo:
+		return c.openDemo(ctx)
+	case f.azurite:
+		return c.connect(azuriteConnection, nil)
+	case strings.Contains(f.url, "?"):
+		return nil, usagef("-account must not contain a signature: put the URL into an environment variable, see -env")
+	case f.url != "":
+		return c.address(f.url, nil)
+	case strings.HasPrefix(secret, "https://") || strings.HasPrefix(secret, "http://"):
+		return c.address(secret, nil)
+	case secret != "":
+		return c.connect(secret, nil)
+	}
+	return nil, usagef("no account: use -account, -azurite or -demo, or set the environment variable %s", variable)
+}
+
+// openTwo opens two accounts, which are the same if no flag selects the second.
+func (c *cli) openTwo(ctx context.Context, first, second *accountFlags) (a, b *account, err error) {
+	if a, err = c.open(ctx, first); err != nil || *second == (accountFlags{}) {
+		return a, a, err
+	}
+	b, err = c.open(ctx, second)
+	return a, b, err
+}
+
+// table opens a table.
+func (c *cli) table(ctx context.Context, f *accountFlags, name string) (*account, *patterns.Table[stored], error) {
+	a, err := c.open(ctx, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := openTable(a.tables.NewClient(name))
+	return a, t, err
+}
+
+// openDemo opens the account in this process.
+func (c *cli) openDemo(ctx context.Context) (*account, error) {
+	fill := c.demo == nil
+	if fill {
+		c.demo = storagetest.Start(nil)
+	}
+	a, err := c.connect(c.demo.ConnectionString(), c.demo.Transport())
+	if err == nil && fill {
+		err = c.fillDemo(ctx, a)
+	}
+	return a, err
+}
+
+// connect opens the account of a connection string. The transport may be nil.
+func (c *cli) connect(connection string, t policy.Transporter) (a *account, err error) {
+	address := slices.DeleteFunc(strings.Split(connection, ";"), func(part string) bool {
+		return !strings.HasPrefix(part, "AccountName=") && !strings.HasPrefix(part, "TableEndpoint=")
+	})
+	a = &account{name: strings.Join(address, ";"), queue: func(name string) (*azqueue.QueueClient, error) {
+		return azqueue.NewQueueClientFromConnectionString(connection, name, c.queueOptions(t))
+	}}
+	a.tables, err = aztables.NewServiceClientFromConnectionString(connection, c.tableOptions(t))
+	return a, err
+}
+
+// address opens the account with this table service: with a SAS, which follows a question mark, or, if
+// there is none, with the identity of the user. A secret must not be on the command line.
+func (c *cli) address(tables string, t policy.Transporter) (a *account, err error) {
+	base, signature, signed := strings.Cut(tables, "?")
+	queues := strings.TrimSuffix(strings.Replace(base, ".table.", ".queue.", 1), "/") + "/"
+	a = &account{name: base}
+	if signed {
+		a.queue = func(name string) (*azqueue.QueueClient, error) {
+			return azqueue.NewQueueClientWithNoCredential(queues+name+"?"+signature, c.queueOptions(t))
+		}
+		a.tables, err = aztables.NewServiceClientWithNoCredential(tables, c.tableOptions(t))
+		return a, err
+	}
+	cred, err := azidentity.NewDefaultAzureCredential(nil)
+	if err != nil {
+		return nil, err
+	}
+	a.queue = func(name string) (*azqueue.QueueClient, error) {
+		return azqueue.NewQueueClient(queues+name, cred, c.queueOptions(t))
+	}
+	a.tables, err = aztables.NewServiceClient(tables, cred, c.tableOptions(t))
+	return a, err
+}
+
+func (c *cli) tableOptions(t policy.Transporter) *aztables.ClientOptions {
+	opts := &aztables.ClientOptions{}
+	opts.Transport = t
+	c.meter.Attach(&opts.ClientOptions)
+	return patterns.Accelerate(opts)
+}
+
+func (c *cli) queueOptions(t policy.Transporter) *azqueue.ClientOptions {
+	opts := &azqueue.ClientOptions{}
+	opts.Transport = patterns.LimitReplies(t)
+	c.meter.Attach(&opts.ClientOptions)
+	return opts
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// TestCommandsPrintAndExit compares what each command prints about the samples of -demo.
+func TestCommandsPrintAndExit(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		code int
+		want string // the standard output
+	}{
+		{"count -demo People", exitDone, "18 rows, 1 requests\n"},
+		{"count -demo -json -where", exitUsage, ""},
+		{"count -demo -json -allow-scan -where|Salary gt 1005|People", exitDone, `{"requests":1,"rows":8}` + "\n"},
+		{"count -demo -where|PartitionKey eq 'Sales' and RowKey lt '000003'|People", exitDone, "3 rows, 1 requests\n"},
+		{"explain|PartitionKey eq 'a' and RowKey eq 'b'", exitDone, "Point  (requests at least 1, comparisons 2)\n  ->  Point          PartitionKey eq 'a' and RowKey eq 'b'\n"},
+		{"explain -json|PartitionKey eq 'a' and RowKey eq 'b'", exitDone,
+			`{"class":"Point","plain":"Point","reads":[{"class":"Point","filter":"PartitionKey eq 'a' and RowKey eq 'b'"}],"requests":1,"warnings":null}` + "\n"},
+		{"explain|Nonsense eq", exitUsage, ""},
+		{"export -demo -where|PartitionKey eq 'it''s' and RowKey eq '0'|Types -", exitDone,
+			`{"PartitionKey":"it's","RowKey":"0","Big@odata.type":"Edm.Int64","Big":"9223372036854775807","Half":0.5,"Small":-1,"Text":"Grüße, \"quoted\"\n","Whole":1.0,"Yes":true}` + "\n"},
+		{"export -demo -dry-run -json Types nowhere/rows.jsonl", exitDone, `{"note":"dry run: nothing was changed","present":0,"refused":0,"rows":3}` + "\n"},
+		{"export -demo -where|Small eq 1|Types -", exitUsage, ""},
+		{"verify -demo people", exitFound, "orphan    email: row \"Sales\" \"email_p3@example.com\" of \"Sales\" \"000003\"\n" +
+			"orphan    email: row \"Sales\" \"email_p4@example.com\" of \"Sales\" \"000004\"\n" +
+			"orphan    badge: row \"badge_Sales\" \"B0003\" of \"Sales\" \"000003\"\n" +
+			"orphan    badge: row \"badge_Sales\" \"B0004\" of \"Sales\" \"000004\"\n" +
+			"4 findings, 28 rows, 18 requests\n"},
+		{"verify -demo -views none people", exitFailure, ""},
+		{"verify -demo animals", exitUsage, ""},
+		{"repair -demo people", exitDone, "0 missing, 0 wrong, 4 orphans, 0 duplicates, 4 repaired, 0 failed, 0 undecided, 28 rows, 18 requests\n"},
+		{"repair -demo -dry-run people", exitDone,
+			"0 missing, 0 wrong, 4 orphans, 0 duplicates, 0 repaired, 0 failed, 0 undecided, 28 rows, 18 requests (dry run: nothing was changed)\n"},
+		{"sweep -demo people", exitDone, "0 operations completed, 0 reservations released, 0 records removed, 0 rows too young, 0 failed\n"},
+		{"poison -demo list jobs", exitDone, "mail-1  mail, 5 attempts, no such mailbox\nmail-2  mail, 5 attempts, no such mailbox\n2 messages\n"},
+		{"poison -demo show jobs mail-2", exitDone, "mail-2  mail, 5 attempts, no such mailbox\n{\"to\":\"bob@example.com\"}\n1 messages\n"},
+		{"poison -demo replay jobs", exitUsage, ""},
+		{"poison -demo replay jobs mail-1 -all", exitUsage, ""},
+		{"poison -demo discard jobs none", exitFailure, ""},
+		{"poison -demo lose jobs", exitUsage, ""},
+		{"poison list", exitUsage, ""},
+		{"count People", exitUsage, ""},
+		{"count -demo -azurite People", exitUsage, ""},
+		{"count -account|https://x.table.core.windows.net/?sv=1|People", exitUsage, ""},
+		{"count -demo People People", exitUsage, ""},
+		{"count -demo Nothing", exitFailure, ""},
+		{"copy -demo People People", exitUsage, ""},
+		{"copy -demo -mode other People New", exitUsage, ""},
+		{"import -demo nowhere.jsonl New", exitUsage, ""},
+		{"frobnicate", exitUsage, ""},
+		{"", exitUsage, ""},
+		{"-h", exitDone, ""},
+		{"count -h", exitDone, ""},
+		{"count -nonsense", exitUsage, ""},
+	} {
+		t.Setenv(connectionVariable, "")
+		var args []string
+		for i, part := range strings.Split(c.line, "|") {
+			if i%2 == 1 {
+				args = append(args, part)
+			} else {
+				args = append(args, strings.Fields(part)...)
+			}
+		}
+		o := tablectl(t, nil, args...)
+		if o.code != c.code || o.out != c.want {
+			t.Errorf("%s: exit code %d\n%s\nwant %d\n%s\n%s", c.line, o.code, o.out, c.code, c.want, o.err)
+		}
+		if (c.code == exitUsage || c.code == exitFailure) && !strings.Contains(o.err, "tablectl: ") {
+			t.Errorf("%s: no message in\n%s", c.line, o.err)
+		}
+	}
+}
+
+func TestMessagesAreReplayedAndDiscarded(t *testing.T) {
+	acct := demoAccount(t)
+	list := func() string { return must(t, exitDone, acct, "poison", "list", "-demo", "jobs").out }
+	all := list()
+	must(t, exitDone, acct, "poison", "replay", "-demo", "-dry-run", "jobs", "-all")
+	if list() != all {
+		t.Error("a dry run changed the queue")
+	}
+	must(t, exitDone, acct, "poison", "replay", "-demo", "jobs", "mail-1")
+	must(t, exitDone, acct, "poison", "discard", "-demo", "-kind", "mail", "-all", "jobs")
+	if got := list(); got != "0 messages\n" {
+		t.Errorf("the poison queue has\n%s", got)
+	}
+	if got, err := acct.Queue("jobs").GetProperties(t.Context(), nil); err != nil || *got.ApproximateMessagesCount != 1 {
+		t.Errorf("the queue does not have the message that was replayed: %v", err)
+	}
+}
+
+// demoAccount returns an account with the samples of -demo.
+func demoAccount(t *testing.T) *storagetest.Account {
+	c := &cli{}
+	if _, err := c.openDemo(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c.demo
+}
+
+func TestRepairLeavesNothingToVerify(t *testing.T) {
+	acct := demoAccount(t)
+	must(t, exitDone, acct, "repair", "-demo", "-dry-run", "people")
+	must(t, exitFound, acct, "verify", "-demo", "people")
+	must(t, exitDone, acct, "repair", "-demo", "people")
+	must(t, exitDone, acct, "verify", "-demo", "people")
+}
+
+func TestDiffPrintsWhatDiffersWithTypes(t *testing.T) {
+	acct := storagetest.Start(nil)
+	k := func(r string) keys.Key { return keys.Key{Partition: "p", Row: r} }
+	newTable(t, acct, "One", []row{{k("1"), properties{"A": int32(1)}}, {k("2"), properties{"A": int32(1), "B": true, "C": "x"}}, {k("3"), nil}})
+	newTable(t, acct, "Two", []row{{k("2"), properties{"A": int64(1), "C": "x", "D": 0.5}}, {k("3"), nil}, {k("4"), nil}})
+	o := must(t, exitFound, acct, "diff", "-demo", "One", "Two")
+	if want := `- {"PartitionKey":"p","RowKey":"1","A":1}
+< {"PartitionKey":"p","RowKey":"2","A":1,"B":true}
+> {"PartitionKey":"p","RowKey":"2","A@odata.type":"Edm.Int64","A":"1","D":0.5}
++ {"PartitionKey":"p","RowKey":"4"}
+1 added, 1 removed, 1 changed, 1 equal
+`; o.out != want {
+		t.Errorf("got\n%s\nwant\n%s", o.out, want)
+	}
+	o = must(t, exitFound, acct, "diff", "-demo", "-json", "One", "Two")
+	if want := `{"from":{"PartitionKey":"p","RowKey":"1","A":1}}
+{"from":{"PartitionKey":"p","RowKey":"2","A":1,"B":true},"to":{"PartitionKey":"p","RowKey":"2","A@odata.type":"Edm.Int64","A":"1","D":0.5}}
+{"to":{"PartitionKey":"p","RowKey":"4"}}
+{"added":1,"changed":1,"equal":1,"removed":1}
+`; o.out != want {
+		t.Errorf("got\n%s\nwant\n%s", o.out, want)
+	}
+	o = must(t, exitFound, acct, "diff", "-demo", "-quiet", "-where", "PartitionKey eq 'p' and RowKey ge '3'", "One", "Two")
+	if want := "1 added, 0 removed, 0 changed, 1 equal\n"; o.out != want {
+		t.Errorf("got %s", o.out)
+	}
+	twice := writeFile(t, "twice.jsonl", textOf([]row{{k("1"), nil}, {k("1"), nil}}))
+	must(t, exitFailure, acct, "diff", twice, twice)
+}
+
+func TestLinesAndRowsThatCannotBeStoredAreReportedAndKeptAside(t *testing.T) {
+	const huge = 70_000
+	lines := []string{
+		`{"PartitionKey":"p","RowKey":"1","A":1}`,
+		`not JSON`,
+		``,
+		`{"PartitionKey":"p","RowKey":"a/b","A":1}`,
+		`{"PartitionKey":"p","RowKey":"2","A":"` + strings.Repeat("x", huge) + `"}`,
+		`{"PartitionKey":"p","RowKey":"3","A@odata.type":"Edm.DateTime","A":"1600-12-31T00:00:00Z"}`,
+		`{"PartitionKey":"p","RowKey":"4","1A":1}`,
+		`{"PartitionKey":"p","RowKey":"5","A":5}`,
+	}
+	path := writeFile(t, "rows.jsonl", "\ufeff"+strings.Join(lines, "\r\n"))
+	acct := storagetest.Start(nil)
+	newTable(t, acct, "Target", []row{{keys.Key{Partition: "p", Row: "5"}, properties{"A": int32(6)}}})
+	dry := must(t, exitFound, acct, "import", "-demo", "-dry-run", path, "Target")
+	if strings.Count(tableText(t, acct, "Target"), "\n") != 1 {
+		t.Error("a dry run has stored rows")
+	}
+	if _, err := os.Stat(path + ".refused"); !os.IsNotExist(err) {
+		t.Errorf("a dry run has kept rows aside: %v", err)
+	}
+	o := must(t, exitFound, acct, "import", "-demo", path, "Target")
+	if o.err != dry.err {
+		t.Errorf("the dry run reports\n%s\nthe run\n%s", dry.err, o.err)
+	}
+	var numbers []string
+	for line := range strings.Lines(o.err) {
+		number, _, _ := strings.Cut(line, ":")
+		numbers = append(numbers, number)
+	}
+	if got := strings.Join(numbers, ", "); got != "line 2, line 4, line 5, line 6, line 7" {
+		t.Errorf("reported %s\n%s", got, o.err)
+	}
+	if want := `{"PartitionKey":"p","RowKey":"1","A":1}` + "\n" + `{"PartitionKey":"p","RowKey":"5","A":5}` + "\n"; tableText(t, acct, "Target") != want {
+		t.Errorf("stored\n%s", tableText(t, acct, "Target"))
+	}
+	aside, err := os.ReadFile(path + ".refused")
+	if want := strings.Join([]string{lines[1], lines[3], lines[4], lines[5], lines[6], ""}, "\n"); err != nil || string(aside) != want {
+		t.Errorf("kept aside\n%.300s\nwant\n%.300s", aside, want)
+	}
+}
+
+func TestTheModeDecidesWhatHappensToRowsThatExist(t *testing.T) {
+	for mode, want := range map[string]struct {
+		code int
+		row  string
+	}{
+		"replace": {exitDone, `"A":2}`},
+		"merge":   {exitDone, `"A":2,"B":1}`},
+		"insert":  {exitFound, `"A":1,"B":1}`},
+	} {
+		acct := storagetest.Start(nil)
+		newTable(t, acct, "Target", []row{{keys.Key{Partition: "p", Row: "r"}, properties{"A": int32(1), "B": int32(1)}}})
+		path := writeFile(t, "rows.jsonl", `{"PartitionKey":"p","RowKey":"r","A":2}`)
+		must(t, want.code, acct, "import", "-demo", "-mode", mode, path, "Target")
+		if got := tableText(t, acct, "Target"); !strings.HasSuffix(got, want.row+"\n") {
+			t.Errorf("%s: %s", mode, got)
+		}
+	}
+}
+
+func TestFilesAreNotOverwrittenWithoutForce(t *testing.T) {
+	acct := demoAccount(t)
+	path := writeFile(t, "rows.jsonl", "precious")
+	must(t, exitUsage, acct, "export", "-demo", "Types", path)
+	if text, err := os.ReadFile(path); err != nil || string(text) != "precious" {
+		t.Errorf("%s %v", text, err)
+	}
+	must(t, exitDone, acct, "export", "-demo", "-force", "Types", path)
+	if err := (&state{Format: stateFormat, Job: "another"}).save(path + ".state"); err != nil {
+		t.Fatal(err)
+	}
+	must(t, exitUsage, acct, "import", "-demo", "-create", path, "Target")
+}
+
+func TestProgressHasTheRateAndTheRemainingTime(t *testing.T) {
+	p := &progress{unit: "rows", start: 100}
+	if got := p.text(600, 1100, 10*time.Second); got != "600 rows, 50/s, 54%, 10s left" {
+		t.Error(got)
+	}
+	if got := p.text(600, 0, 10*time.Second); got != "600 rows, 50/s" {
+		t.Error(got)
+	}
+}
+
+func TestTheHeatOfACommandIsSavedMergedAndDrawn(t *testing.T) {
+	acct := demoAccount(t)
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	must(t, exitDone, acct, "count", "-demo", "-heat", in("a.json"), "People")
+	must(t, exitDone, acct, "count", "-demo", "-heat", in("b.json"), "Types")
+	must(t, exitDone, acct, "heat", in("a.json"), in("b.json"), "-o", in("both.json"))
+	must(t, exitDone, acct, "heat", "-json", in("both.json"), "-o", in("page.html"))
+	page, err := os.ReadFile(in("page.html"))
+	if err != nil || !strings.Contains(string(page), "People") || !strings.Contains(string(page), "Types") {
+		t.Errorf("the page does not have both tables: %v", err)
+	}
+	must(t, exitFailure, acct, "heat", in("page.html"))
+}
+
+func TestTheResultsOfEveryCommandAreJSONWithTheFlag(t *testing.T) {
+	acct := demoAccount(t)
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	for _, line := range []string{"export Types " + path, "import -create " + path + " Target", "copy -create Types Other", "diff Types Target", "count Types",
+		"verify people", "repair people", "sweep people", "poison list jobs", "poison show jobs"} {
+		o := tablectl(t, acct, append(strings.Fields(line), "-json", "-demo")...)
+		for text := range strings.Lines(o.out) {
+			if !json.Valid([]byte(text)) {
+				t.Errorf("%s: %s", line, text)
+			}
+		}
+		if o.out == "" {
+			t.Errorf("%s: nothing\n%s", line, o.err)
+		}
+	}
+}
+
+// Otherwise an import would continue in the middle of the file, in a table that does not have the first rows.
+func TestAStateOfAnotherAccountIsRefused(t *testing.T) {
+	path := writeFile(t, "rows.jsonl", textOf(sampleRows(10)))
+	t.Setenv(connectionVariable, "AccountName=one;AccountKey="+storagetest.AccountKey+";TableEndpoint=http://127.0.0.1:1/one")
+	if o := tablectl(t, nil, "import", path, "Target", "-dry-run"); o.code != exitDone {
+		t.Fatalf("%+v", o)
+	}
+	a, err := (&cli{}).connect(os.Getenv(connectionVariable), nil)
+	if err != nil || strings.Contains(a.name, storagetest.AccountKey) {
+		t.Fatalf("%q %v", a.name, err)
+	}
+	s := state{Format: stateFormat, Job: fmt.Sprintf("%q", []string{"import", path, a.name, "Target", "replace", ""}), Offset: 100, Line: 1}
+	if err := s.save(path + ".state"); err != nil {
+		t.Fatal(err)
+	}
+	o := must(t, exitUsage, storagetest.Start(nil), "import", path, "Target", "-demo")
+	if !strings.Contains(o.err, "is not the state of this command") {
+		t.Error(o.err)
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// person is an entity of the Store of -demo.
+type person struct {
+	Department string `table:"PartitionKey"`
+	ID         string `table:"RowKey"`
+	Name       string
+	Email      string
+	Badge      string
+	Salary     int32
+	Hired      time.Time
+}
+
+// newPeople returns the Store of -demo. A service would share such a function with its tools. It
+// makes no request.
+func newPeople(a *account) (*patterns.Store[person], error) {
+	email, err1 := secondaryindex.Intra("email", func(p *person) (string, bool) { return p.Email, true }, nil)
+	badge, err2 := secondaryindex.Inter("badge", a.tables.NewClient("Badges"), func(p *person) (string, bool) { return p.Badge, true }, nil)
+	table, err3 := patterns.NewTable[person](a.tables.NewClient("People"), nil)
+	queue, err4 := a.queue("jobs")
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return nil, err
+	}
+	outbox, err := eventual.NewOutbox(queue, "")
+	if err != nil {
+		return nil, err
+	}
+	return patterns.NewStore(table, &patterns.StoreOptions[person]{Views: []patterns.View[person]{email, badge}, Outbox: outbox})
+}
+
+// samples are the rows of the tables of -demo, as export writes them, and the messages of a poison
+// queue. Types has a value of every type. People and Badges are the tables of the Store: a program that
+// does not use it has deleted two people, and so left their rows of the views.
+//
+//go:embed demo
+var samples embed.FS
+
+// fillDemo creates the tables and the queues of -demo.
+func (c *cli) fillDemo(ctx context.Context, a *account) error {
+	for _, name := range []string{"Types", "People", "Badges"} {
+		text, err := samples.ReadFile("demo/" + name + ".jsonl")
+		if err != nil {
+			return err
+		}
+		t := &target{transfer: &transfer{cli: c}, create: true}
+		if err := t.open(ctx, a, name); err != nil {
+			return err
+		}
+		for rows, err := range readChunks(bytes.NewReader(text), query.Filter{}, state{}, 1000) {
+			if err = errors.Join(err, t.write(ctx, &rows)); err != nil {
+				return err
+			}
+		}
+	}
+	messages, err := samples.ReadFile("demo/jobs-poison.jsonl")
+	jobs, err1 := a.queue("jobs")
+	poison, err2 := a.queue("jobs-poison")
+	if err := errors.Join(err, err1, err2); err != nil {
+		return err
+	}
+	_, err1 = jobs.Create(ctx, nil)
+	_, err2 = poison.Create(ctx, nil)
+	err = errors.Join(err1, err2)
+	for message := range strings.Lines(string(messages)) {
+		_, failed := poison.EnqueueMessage(ctx, strings.TrimSpace(message), nil)
+		err = errors.Join(err, failed)
+	}
+	return err
+}

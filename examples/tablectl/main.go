@@ -1,0 +1,179 @@
+// Command tablectl moves, compares, checks and repairs tables of Azure Storage: it exports them to
+// JSON lines without losing a type, imports, copies and compares them, and handles the views, the
+// poison queues and the heat maps of programs that use package patterns.
+//
+//	go run ./examples/tablectl -h
+//	go run ./examples/tablectl export -demo Types -
+//
+// README.md describes the commands, the file format and the exit codes. The function stores, in
+// stores.go, lists the Stores that verify, repair and sweep know: a copy of this program lists its
+// own there.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/patterns/heat"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+const about = `
+tablectl moves, compares, checks and repairs tables of Azure Storage: it exports them to JSON
+lines without losing a type, imports, copies and compares them, and handles the views, the
+poison queues and the heat maps of programs that use package patterns.
+`
+
+// The exit codes.
+const (
+	exitDone    = 0
+	exitFound   = 1 // differences, findings, or rows that were refused
+	exitUsage   = 2 // nothing was done: the command line is wrong, or the filter is refused
+	exitFailure = 3 // a moving command can be started again to continue
+)
+
+// errFound ends the program with exitFound. The command has reported what it found.
+var errFound = errors.New("found")
+
+// usageError ends the program with exitUsage.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// command is a subcommand.
+type command struct {
+	name, args, about string
+	min, max          int // number of arguments
+
+	// setup declares the flags and returns what the command does.
+	setup func(c *cli) action
+}
+
+type action func(ctx context.Context, args []string) error
+
+const many = math.MaxInt
+
+var commands = []command{
+	{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, exportCommand},
+	{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, importCommand},
+	{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, copyCommand},
+	{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, diffCommand},
+	{"count", "TABLE", "count the rows of a table", 1, 1, countCommand},
+	{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, explainCommand},
+	{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, verifyCommand},
+	{"repair", "STORE", "correct them", 1, 1, repairCommand},
+	{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, sweepCommand},
+	{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, poisonCommand},
+	{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, heatCommand},
+}
+
+// cli is one run of the program.
+type cli struct {
+	in       io.Reader
+	out, err io.Writer
+	terminal bool                 // err is one
+	demo     *storagetest.Account // nil: -demo makes one
+
+	flags *flag.FlagSet
+	json  bool
+	meter *heat.Meter
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	c := &cli{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr)}
+	code := c.run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// run executes a command line and returns the exit code.
+func (c *cli) run(ctx context.Context, args []string) int {
+	err := c.execute(ctx, args)
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case errors.Is(err, errFound):
+		return exitFound
+	}
+	fmt.Fprintln(c.err, "tablectl:", err)
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+func (c *cli) execute(ctx context.Context, args []string) error {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		fmt.Fprintf(c.err, "%s\nUsage: tablectl COMMAND [flags] ARGUMENTS\n\n", strings.TrimSpace(about))
+		for _, k := range commands {
+			fmt.Fprintf(c.err, "  %-8s %s\n", k.name, k.about)
+		}
+		fmt.Fprint(c.err, "\ntablectl COMMAND -h prints the flags of a command.\n\n")
+		if len(args) == 1 && strings.TrimLeft(args[0], "-") == "h" {
+			return nil
+		}
+		return usagef("no command")
+	}
+	for _, k := range commands {
+		if k.name == args[0] {
+			return c.command(ctx, k, args[1:])
+		}
+	}
+	return usagef("unknown command %q", args[0])
+}
+
+func (c *cli) command(ctx context.Context, k command, args []string) (err error) {
+	c.flags = flag.NewFlagSet(k.name, flag.ContinueOnError)
+	c.flags.SetOutput(c.err)
+	c.flags.Usage = func() {
+		fmt.Fprintf(c.err, "Usage: tablectl %s [flags] %s\n\n%s\n\n", k.name, k.args, k.about)
+		c.flags.PrintDefaults()
+	}
+	c.flags.BoolVar(&c.json, "json", false, "print the result as JSON")
+	save := c.flags.String("heat", "", "save which keys the requests of this command used to this `file`: a page if it ends in .html, otherwise a snapshot")
+	do := k.setup(c)
+	arguments, err := c.parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if len(arguments) < k.min || len(arguments) > k.max {
+		return usagef("%s has the arguments %s", k.name, k.args)
+	}
+	if *save != "" {
+		c.meter = heat.NewMeter(nil)
+		defer func() { err = cmp.Or(saveHeat(c.meter.Snapshot(), *save), err) }()
+	}
+	return do(ctx, arguments)
+}
+
+// parse parses flags and arguments in any order.
+func (c *cli) parse(args []string) (arguments []string, err error) {
+	for {
+		if err := c.flags.Parse(args); err != nil {
+			return nil, err
+		}
+		if args = c.flags.Args(); len(args) == 0 {
+			return arguments, nil
+		}
+		arguments, args = append(arguments, args[0]), args[1:]
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+)
+
+// poisonPast is the text after the number of messages in the summary of each command.
+var poisonPast = map[string]string{"list": "messages", "show": "messages", "replay": "replayed", "discard": "discarded"}
+
+func poisonCommand(c *cli) action {
+	from := c.account("", "")
+	name := c.flags.String("poison", "", "the `name` of the poison queue (default that of the queue and -poison)")
+	kind := c.flags.String("kind", "", "only messages of this `kind`")
+	everything := c.flags.Bool("all", false, "replay or discard all messages, without naming their IDs")
+	dry := c.flags.Bool("dry-run", false, "print what would be replayed or discarded, and change nothing")
+	return func(ctx context.Context, args []string) error {
+		do, ids := args[0], args[2:]
+		if poisonPast[do] == "" {
+			return usagef("unknown command poison %q", do)
+		}
+		if (do == "replay" || do == "discard") && (len(ids) == 0) != *everything {
+			return usagef("%s needs either IDs or -all", do)
+		}
+		a, err := c.open(ctx, from)
+		if err != nil {
+			return err
+		}
+		queue, err1 := a.queue(args[1])
+		poison, err2 := a.queue(cmp.Or(*name, args[1]+"-poison"))
+		if err := cmp.Or(err1, err2); err != nil {
+			return err
+		}
+		q, err := eventual.NewPoisonQueue(queue, poison, nil)
+		if err != nil {
+			return err
+		}
+		found := map[string]bool{}
+		// Take hides the messages while the loop runs. Those that are neither replayed nor discarded
+		// become visible again.
+		for m, err := range q.Take(ctx) {
+			if err != nil {
+				return err
+			}
+			if *kind != "" && m.Kind != *kind || len(ids) > 0 && !slices.Contains(ids, m.ID) {
+				continue
+			}
+			found[m.ID] = true
+			switch {
+			case *dry:
+			case do == "replay":
+				err = q.Replay(ctx, m)
+			case do == "discard":
+				err = q.Discard(ctx, m)
+			}
+			if err == nil {
+				err = c.printPoisoned(m, do == "show")
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for _, id := range ids {
+			if !found[id] {
+				return fmt.Errorf("no message with ID %s", id)
+			}
+		}
+		return c.summary(false, noteOf(*dry), figure{len(found), poisonPast[do]})
+	}
+}
+
+func (c *cli) printPoisoned(m *eventual.PoisonMessage, show bool) error {
+	text := fmt.Sprintf("%s  %s, %d attempts, %s", m.ID, cmp.Or(m.Kind, "unknown kind"), m.Attempts, cmp.Or(m.Reason, "unknown reason"))
+	p := map[string]any{"id": m.ID, "kind": m.Kind, "reason": m.Reason, "attempts": m.Attempts, "enqueued": m.Enqueued, "poisonedAt": m.PoisonedAt}
+	if show {
+		payload := payloadJSON(m.Payload)
+		p["payload"] = payload
+		text += "\n" + string(payload)
+	}
+	return c.print(p, text)
+}
+
+// payloadJSON returns a payload that is JSON as it is, and any other as a JSON string, of base64 if it
+// is no text. A payload in a blob is null.
+func payloadJSON(payload []byte) json.RawMessage {
+	if payload == nil || json.Valid(payload) {
+		return json.RawMessage(cmp.Or(string(payload), "null"))
+	}
+	if utf8.Valid(payload) {
+		return appendText(nil, string(payload))
+	}
+	text, _ := json.Marshal(payload) // of bytes, which cannot fail
+	return text
+}

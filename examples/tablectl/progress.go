@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// progress prints how far a command is, on a terminal only. The nil progress prints nothing.
+type progress struct {
+	out            io.Writer
+	unit           string
+	start          int64 // what earlier runs have done
+	began, printed time.Time
+}
+
+func (c *cli) progress(unit string, start int64) *progress {
+	if !c.terminal {
+		return nil
+	}
+	return &progress{c.err, unit, start, time.Now(), time.Now()}
+}
+
+// update prints what is done. total is 0 if it is unknown.
+func (p *progress) update(done, total int64) {
+	if p == nil || time.Since(p.printed) < 200*time.Millisecond {
+		return
+	}
+	p.printed = time.Now()
+	fmt.Fprint(p.out, "\r"+p.text(done, total, time.Since(p.began))+"\x1b[K")
+}
+
+// text computes the rate, and the remaining time, from what this run has done.
+func (p *progress) text(done, total int64, elapsed time.Duration) string {
+	rate := float64(done-p.start) / max(elapsed.Seconds(), 1e-3)
+	text := fmt.Sprintf("%d %s, %.0f/s", done, p.unit, rate)
+	if total > 0 && rate > 0 {
+		left := time.Duration(float64(max(total-done, 0)) / rate * float64(time.Second))
+		text += fmt.Sprintf(", %d%%, %v left", 100*done/total, left.Round(time.Second))
+	}
+	return text
+}
+
+// end removes the line.
+func (p *progress) end() {
+	if p != nil {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// kills is the number of runs that TestAKilledCommandLosesAndDuplicatesNothing interrupts.
+const kills = 200
+
+// TestAKilledCommandLosesAndDuplicatesNothing kills each command at a random request, before or after it is
+// carried out, up to three times, and then lets it end. What a process writes to files after it has saved its state
+// is arbitrary, so a kill also appends a torn line.
+func TestAKilledCommandLosesAndDuplicatesNothing(t *testing.T) {
+	commands := []func(*testing.T, *killer){killExport, killImport("replace"), killImport("insert"), killImport("merge"), killCopy("replace"), killCopy("insert")}
+	killed := 0
+	for seed := uint64(0); killed < kills; seed++ {
+		command := commands[seed%uint64(len(commands))]
+		ok := t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &killer{Rand: rand.New(rand.NewPCG(seed, 0))}
+				command(t, r)
+				killed += r.killed
+			})
+		})
+		if !ok {
+			return
+		}
+	}
+}
+
+const badLine = `{"PartitionKey":"p"}`
+
+// killer interrupts commands.
+type killer struct {
+	*rand.Rand
+	killed int // runs that were interrupted
+}
+
+// run runs a command until it ends, and returns how that run ended. files are those that it writes.
+func (k *killer) run(t *testing.T, acct *storagetest.Account, files []string, args ...string) output {
+	args = append([]string{args[0], "-demo", "-chunk", "20", "-parallel", "3"}, args[1:]...)
+	for try := 0; ; try++ {
+		if try < 3 {
+			n := 1 + k.IntN(30)
+			lost := storagetest.On("*").Nth(n)
+			if k.IntN(2) == 0 {
+				lost = lost.LoseReply()
+			} else {
+				lost = lost.LoseRequest()
+			}
+			if err := acct.Fault(lost, storagetest.On("*").Nth(n+1).Times(storagetest.Forever).LoseRequest()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o := tablectl(t, acct, args...)
+		acct.ClearFaults()
+		if o.code != exitFailure {
+			return o
+		}
+		k.killed++
+		for _, file := range files {
+			f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+			if os.IsNotExist(err) {
+				continue
+			}
+			if _, err2 := f.WriteString(badLine[:k.IntN(len(badLine))]); err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			f.Close()
+		}
+	}
+}
+
+func killExport(t *testing.T, k *killer) {
+	acct := storagetest.Start(nil)
+	rows := sampleRows(250)
+	newTable(t, acct, "Source", rows)
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	o := k.run(t, acct, []string{path, path + ".state.tmp"}, "export", "Source", path)
+	if o.code != exitDone || !strings.HasPrefix(o.out, "250 rows") {
+		t.Fatalf("%+v", o)
+	}
+	if got, want := fileText(t, path), textOf(rows); got != want {
+		t.Errorf("exported\n%s\nwant\n%s", got, want)
+	}
+	wantNoState(t, path)
+}
+
+func killImport(mode string) func(*testing.T, *killer) {
+	return func(t *testing.T, k *killer) {
+		acct := storagetest.Start(nil)
+		newTable(t, acct, "Target", nil)
+		rows := sampleRows(250)
+		lines := strings.SplitAfter(textOf(rows), "\n")
+		for _, at := range []int{200, 100, 3} {
+			lines = append(lines[:at], append([]string{badLine + "\n"}, lines[at:]...)...)
+		}
+		path := writeFile(t, "rows.jsonl", strings.Join(lines, ""))
+		o := k.run(t, acct, []string{path + ".refused", path + ".state.tmp"}, "import", "-mode", mode, path, "Target")
+		if o.code != exitFound || !strings.HasPrefix(o.out, "250 rows") || !strings.Contains(o.out, "3 refused") {
+			t.Fatalf("%+v", o)
+		}
+		if got, want := tableText(t, acct, "Target"), textOf(rows); got != want {
+			t.Errorf("imported\n%s\nwant\n%s", got, want)
+		}
+		refused, err := os.ReadFile(path + ".refused")
+		if want := strings.Repeat(badLine+"\n", 3); err != nil || string(refused) != want {
+			t.Errorf("refused\n%s%v", refused, err)
+		}
+		wantNoState(t, path)
+	}
+}
+
+func killCopy(mode string) func(*testing.T, *killer) {
+	return func(t *testing.T, k *killer) {
+		acct := storagetest.Start(nil)
+		rows := sampleRows(250)
+		newTable(t, acct, "Source", rows)
+		newTable(t, acct, "Target", nil)
+		path := filepath.Join(t.TempDir(), "copy")
+		o := k.run(t, acct, []string{path + ".state.tmp"}, "copy", "-mode", mode, "-state", path+".state", "-aside", path, "Source", "Target")
+		if o.code != exitDone || !strings.HasPrefix(o.out, "250 rows") {
+			t.Fatalf("%+v", o)
+		}
+		if got, want := tableText(t, acct, "Target"), textOf(rows); got != want {
+			t.Errorf("copied\n%s\nwant\n%s", got, want)
+		}
+		wantNoState(t, path)
+	}
+}
+
+func wantNoState(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Stat(path + ".state"); !os.IsNotExist(err) {
+		t.Errorf("the state is still there: %v", err)
+	}
+}

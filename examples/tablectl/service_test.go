@@ -1,0 +1,112 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/azurite"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// onBoth runs a test with the connection string of an account on loopback, and of Azurite, in the environment variable
+// that it receives.
+func onBoth(t *testing.T, body func(t *testing.T, variable string)) {
+	const variable = "TABLECTL_TEST"
+	t.Run("storagetest", func(t *testing.T) {
+		server, err := storagetest.New(t).Serve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(variable, server.ConnectionString())
+		body(t, variable)
+	})
+	t.Run("azurite", func(t *testing.T) {
+		t.Setenv(variable, azurite.Shared(t).ConnectionString())
+		body(t, variable)
+	})
+}
+
+func TestRowsAreExportedImportedCopiedAndComparedOnAService(t *testing.T) {
+	onBoth(t, func(t *testing.T, variable string) {
+		var text strings.Builder
+		text.WriteString(textOf(sampleRows(300)))
+		text.WriteString(must(t, exitDone, nil, "export", "-demo", "Types", "-").out)
+		first, second := harness.UniqueName(), harness.UniqueName()
+		path := writeFile(t, "rows.jsonl", text.String())
+		must(t, exitDone, nil, "import", "-env", variable, "-create", "-chunk", "70", path, first)
+		must(t, exitDone, nil, "copy", "-env", variable, "-create", "-chunk", "70", first, second)
+		must(t, exitDone, nil, "diff", "-env", variable, second, path)
+		if o := must(t, exitDone, nil, "count", "-env", variable, second); !strings.HasPrefix(o.out, "303 rows") {
+			t.Error(o.out)
+		}
+		again := filepath.Join(t.TempDir(), "again.jsonl")
+		must(t, exitDone, nil, "export", "-env", variable, "-chunk", "70", second, again)
+		must(t, exitDone, nil, "diff", path, again)
+		must(t, exitDone, nil, "diff", "-demo", "-to-env", variable, "-where", "PartitionKey eq 'it''s' and RowKey lt '00000'", "Types", first)
+	})
+}
+
+// TestRowsOfTheJavaScriptPackageKeepTheirTypes is skipped if npm is missing; see azurite.Variable.
+func TestRowsOfTheJavaScriptPackageKeepTheirTypes(t *testing.T) {
+	js := filepath.Join("..", "..", "internal", "conformance", "js")
+	packages, err1 := os.ReadFile(filepath.Join(js, "package.json"))
+	lock, err2 := os.ReadFile(filepath.Join(js, "package-lock.json"))
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	modules := filepath.Join(azurite.Packages(t, "js", packages, lock), "node_modules")
+	onBoth(t, func(t *testing.T, variable string) {
+		table, other := harness.UniqueName(), harness.UniqueName()
+		cmd := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "rows.cjs"))
+		cmd.Env = append(os.Environ(), "NODE_PATH="+modules, "NODE_OPTIONS=", "ACCOUNT="+os.Getenv(variable), "TABLE="+table)
+		if output, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		path := filepath.Join(t.TempDir(), "rows.jsonl")
+		must(t, exitDone, nil, "export", "-env", variable, table, path)
+		text, err := os.ReadFile(path)
+		if want := `{"PartitionKey":"it's","RowKey":"Grüße 😀","big@odata.type":"Edm.Int64","big":"9223372036854775807",` +
+			`"bytes@odata.type":"Edm.Binary","bytes":"AAH/","first@odata.type":"Edm.DateTime","first":"1601-01-01T00:00:00Z","flag":true,"fraction":1.5,` +
+			`"id@odata.type":"Edm.Guid","id":"c9da6455-213d-42c9-9a79-3e9149a57833","infinite@odata.type":"Edm.Double","infinite":"Infinity",` +
+			`"last@odata.type":"Edm.DateTime","last":"9999-12-31T23:59:59.9999999Z","nan@odata.type":"Edm.Double","nan":"NaN","small":-7,` +
+			`"text":"a\u0000b\n\"\u003c\u0026\u003e","when@odata.type":"Edm.DateTime","when":"2020-01-02T03:04:05.678Z","whole":3.0}` + "\n"; err != nil || string(text) != want {
+			t.Errorf("exported %v\n%s\nwant\n%s", err, text, want)
+		}
+		must(t, exitDone, nil, "import", "-env", variable, "-create", path, other)
+		must(t, exitDone, nil, "diff", "-env", variable, table, other)
+		must(t, exitDone, nil, "diff", "-env", variable, other, path)
+	})
+}
+
+func TestASASOpensTablesAndQueues(t *testing.T) {
+	acct := demoAccount(t)
+	address, err := acct.Tables().GetAccountSASURL(aztables.AccountSASResourceTypes{Object: true}, aztables.AccountSASPermissions{Read: true, List: true},
+		time.Time{}, time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, signature, _ := strings.Cut(address, "?")
+	a, err := (&cli{}).address(address, acct.Transport())
+	if err != nil || a.name != base {
+		t.Fatalf("%q %v", a.name, err)
+	}
+	table, err := openTable(a.tables.NewClient("Types"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("it's"), nil)); len(rows) != 3 {
+		t.Errorf("%d rows", len(rows))
+	}
+	queue, err := a.queue("jobs")
+	if err != nil || !strings.HasPrefix(queue.URL(), storagetest.QueuesURL+"/jobs?") || !strings.HasSuffix(queue.URL(), signature) {
+		t.Errorf("the queue has another address: %v", err)
+	}
+}
