@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"go/ast"
 	"go/types"
 	"reflect"
 	"strings"
@@ -13,17 +12,15 @@ import (
 // literalType reports literals whose type no stored value of the property has.
 var literalType = &Rule{Name: "literaltype", Severity: Error, run: func(c *check) {
 	schema := c.schema()
-	c.plans(func(e ast.Expr, plans []plan) {
+	for e, plans := range c.plans() {
 		for _, p := range plans {
 			for _, w := range query.ExplainWith(p.value.Parsed, &query.ExplainOptions{Schema: schema}).Warnings {
-				if w.Code != query.WarnTypeMismatch && w.Code != query.WarnInt64WithoutL {
-					continue
+				if w.Code == query.WarnTypeMismatch || w.Code == query.WarnInt64WithoutL {
+					c.reportFilter(e, p.value, w.Property+": "+w.Problem+"; write a literal of the type of the property (azpatterns: query.Prop(name).Eq(value))")
 				}
-				c.report(e, w.Property+": "+w.Problem+": "+p.text)
-				return
 			}
 		}
-	})
+	}
 }}
 
 // schema returns the types of the properties that are certain: the keys, and the fields that all entity structs of the
@@ -83,16 +80,17 @@ func storedType(t types.Type) (query.Type, bool) {
 	if named, ok := types.Unalias(t).(*types.Named); ok && named.NumMethods() > 0 {
 		return 0, false // it may write itself
 	}
-	basic, ok := t.Underlying().(*types.Basic)
 	switch {
-	case !ok:
-		return 0, false
-	case basic.Info()&types.IsString != 0:
+	case source.IsBasic(t, types.IsString):
 		return query.String, true
-	case basic.Info()&types.IsBoolean != 0:
+	case source.IsBasic(t, types.IsBoolean):
 		return query.Bool, true
-	case basic.Kind() == types.Int32 || basic.Kind() == types.Int16 || basic.Kind() == types.Int8:
-		return query.Int32, true
+	}
+	if basic, ok := t.Underlying().(*types.Basic); ok {
+		switch basic.Kind() {
+		case types.Int32, types.Int16, types.Int8:
+			return query.Int32, true
+		}
 	}
 	return 0, false
 }

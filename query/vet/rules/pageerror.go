@@ -20,7 +20,7 @@ var pageError = &Rule{Name: "pageerror", Severity: Error, Fixes: true, run: func
 		}
 		if p.err == nil {
 			if id, ok := p.stmt.Lhs[1].(*ast.Ident); ok && id.Name == "_" {
-				c.report(p.call, "the error of NextPage is ignored: after an error the pager has the same page to read again, so the loop does not end")
+				c.report(p.call, "the error of NextPage is ignored: after an error the pager has the same page to read again, so the loop does not end; return the error (azpatterns: Table.Query)")
 			}
 			continue
 		}
@@ -52,21 +52,16 @@ func (c *check) errorTest(p nextPage) *ast.IfStmt {
 
 // passedOn reports whether the body of s, or code after the loop, does more with the error than log it.
 func (c *check) passedOn(p nextPage, s *ast.IfStmt, loop ast.Stmt) bool {
-	used := source.Any(s.Body, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		return ok && c.pass.TypesInfo.ObjectOf(id) == p.err && !c.logged(id, s)
+	return c.named(p) || source.Any(p.body, func(id *ast.Ident) bool {
+		used := id.Pos() > loop.End() || source.Within(s.Body, id) && !c.logged(id, s)
+		return used && c.pass.TypesInfo.ObjectOf(id) == p.err
 	})
-	return used || source.Any(p.body, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		return ok && n.Pos() > loop.End() && c.pass.TypesInfo.ObjectOf(id) == p.err
-	}) || c.named(p)
 }
 
 // named reports whether the error is a named result, which every return statement without values returns.
 func (c *check) named(p nextPage) bool {
-	results := c.resultsOf(p.fn)
-	for i := range results.Len() {
-		if results.At(i) == p.err {
+	for result := range c.resultsOf(p.fn).Variables() {
+		if result == p.err {
 			return true
 		}
 	}
@@ -87,6 +82,15 @@ func (c *check) resultsOf(fn ast.Node) *types.Tuple {
 	return nil
 }
 
+// returnsError returns the results of a function if the last one is an error, and else nil.
+func (c *check) returnsError(fn ast.Node) *types.Tuple {
+	results := c.resultsOf(fn)
+	if n := results.Len(); n == 0 || !source.IsError(results.At(n-1).Type()) {
+		return nil
+	}
+	return results
+}
+
 // logged reports whether id is inside the arguments of a call that logs.
 func (c *check) logged(id ast.Node, within ast.Node) bool {
 	for n := range c.Ancestors(id) {
@@ -101,8 +105,8 @@ func (c *check) logged(id ast.Node, within ast.Node) bool {
 }
 
 func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
-	const end = "an error is treated as the end of the rows, so a failed request looks like missing rows; return the error"
-	const again = "after an error the pager has the same page to read again, so this loop can repeat a failing request for ever; return the error"
+	const end = "an error is treated as the end of the rows, so a failed request looks like missing rows; return the error (azpatterns: Table.Query)"
+	const again = "after an error the pager has the same page to read again, so this loop can repeat a failing request for ever; return the error (azpatterns: Table.Query)"
 	if len(s.Body.List) == 0 {
 		c.report(s.Cond, again)
 		return
@@ -118,9 +122,8 @@ func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
 		}
 		c.report(s.Cond, message, c.returnFix(p, last)...)
 	case *ast.ReturnStmt:
-		results := c.resultsOf(p.fn)
-		n := results.Len()
-		if n == 0 || len(last.Results) != n || !isError(results.At(n-1).Type()) {
+		n := c.returnsError(p.fn).Len()
+		if n == 0 || len(last.Results) != n {
 			return
 		}
 		if e := last.Results[n-1]; c.IsNil(e) || isEnd(e) {
@@ -135,13 +138,12 @@ func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
 
 // returnFix replaces a branch statement by a return of the error.
 func (c *check) returnFix(p nextPage, s *ast.BranchStmt) []analysis.SuggestedFix {
-	results := c.resultsOf(p.fn)
-	n := results.Len()
-	if n == 0 || !isError(results.At(n-1).Type()) {
+	results := c.returnsError(p.fn)
+	if results == nil {
 		return nil
 	}
 	var values []string
-	for i := range n - 1 {
+	for i := range results.Len() - 1 {
 		zero := zeroOf(results.At(i).Type())
 		if zero == "" {
 			return nil
@@ -159,24 +161,19 @@ func isEnd(e ast.Expr) bool {
 	return strings.Contains(name, "EOF") || strings.Contains(name, "End") || strings.Contains(name, "Done")
 }
 
-func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
-
 // zeroOf returns the zero value of a type, or "" if it needs the name of the type.
 func zeroOf(t types.Type) string {
-	switch t := t.Underlying().(type) {
-	case *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature:
+	switch {
+	case source.IsBasic(t, types.IsString):
+		return `""`
+	case source.IsBasic(t, types.IsBoolean):
+		return "false"
+	case source.IsBasic(t, types.IsNumeric):
+		return "0"
+	}
+	switch t.Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature, *types.Interface:
 		return "nil"
-	case *types.Interface:
-		return "nil"
-	case *types.Basic:
-		switch {
-		case t.Info()&types.IsString != 0:
-			return `""`
-		case t.Info()&types.IsBoolean != 0:
-			return "false"
-		case t.Info()&types.IsNumeric != 0:
-			return "0"
-		}
 	}
 	return ""
 }

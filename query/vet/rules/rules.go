@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"strings"
 
@@ -43,9 +42,18 @@ func All() []*Rule {
 	}
 }
 
+// Named returns the rule with this name, or nil.
+func Named(name string) *Rule {
+	for _, r := range All() {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
 // Analyzers returns one analyzer for each rule, in the order of All.
-func Analyzers() []*analysis.Analyzer {
-	var all []*analysis.Analyzer
+func Analyzers() (all []*analysis.Analyzer) {
 	for _, r := range All() {
 		all = append(all, r.Analyzer())
 	}
@@ -95,7 +103,7 @@ func (r *Rule) Source() string {
 type check struct {
 	*source.Package
 	rule     *Rule
-	pass     *analysis.Pass
+	pass     *analysis.Pass // of the rule, unlike that of Package
 	reported map[token.Pos]bool
 }
 
@@ -128,20 +136,13 @@ func insert(pos token.Pos, text string) analysis.TextEdit {
 	return analysis.TextEdit{Pos: pos, End: pos, NewText: []byte(text)}
 }
 
-// fileOf returns the file that contains n.
-func (c *check) fileOf(n ast.Node) *ast.File {
-	for _, file := range c.pass.Files {
-		if file.FileStart <= n.Pos() && n.Pos() < file.FileEnd {
-			return file
-		}
-	}
-	return nil
-}
-
 // nameOf returns the name by which the file of n refers to an imported package, and the edit that imports it if the file
 // does not. ok is false if the name means something else at n.
 func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.TextEdit, ok bool) {
-	file := c.fileOf(n)
+	var file *ast.File
+	for a := range c.Ancestors(n) {
+		file, _ = a.(*ast.File)
+	}
 	if file == nil {
 		return "", nil, false
 	}
@@ -168,46 +169,16 @@ func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.T
 // hasNumber reports whether the function around n contains a constant from least to most, which may be a limit.
 func (c *check) hasNumber(n ast.Node, least, most int64) bool {
 	body, _ := c.Body(n)
-	return source.Any(body, func(n ast.Node) bool {
-		e, ok := n.(ast.Expr)
-		if !ok {
-			return false
-		}
-		v := c.Const(e)
-		if v == nil || v.Kind() != constant.Int {
-			return false
-		}
-		number, exact := constant.Int64Val(v)
-		return exact && least <= number && number <= most
+	return source.Any(body, func(e ast.Expr) bool {
+		number, ok := c.ConstInt(e)
+		return ok && least <= number && number <= most
 	})
 }
 
-// hasKey reports whether a map of the package has this key.
-func (c *check) hasKey(name string) bool {
-	for _, file := range c.pass.Files {
-		if source.Any(file, func(n ast.Node) bool {
-			var key ast.Expr
-			switch n := n.(type) {
-			case *ast.KeyValueExpr:
-				key = n.Key
-			case *ast.IndexExpr:
-				key = n.Index
-			}
-			text, ok := c.ConstText(key)
-			return ok && text == name
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
 // lenOf returns x of len(x), or nil.
-func lenOf(e ast.Expr) ast.Expr {
-	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) == 1 {
-		if fun, ok := call.Fun.(*ast.Ident); ok && fun.Name == "len" {
-			return call.Args[0]
-		}
+func (c *check) lenOf(e ast.Expr) ast.Expr {
+	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) == 1 && c.IsBuiltin(call, "len") {
+		return call.Args[0]
 	}
 	return nil
 }

@@ -46,7 +46,20 @@ type evaluator struct {
 	active       []types.Object            // variables whose flow is followed
 }
 
-func hole(e ast.Expr) []Text { return []Text{{Parts: []Part{{Hole: e}}}} }
+func one(p Part) []Text { return []Text{{Parts: []Part{p}}} }
+
+func hole(e ast.Expr) []Text { return one(Part{Hole: e}) }
+
+// unknown returns the value of an expression that has too many values to follow.
+func unknown() []Text { return hole(ast.NewIdent("_")) }
+
+// onlyHole returns the hole that is all of texts, or nil.
+func onlyHole(texts []Text) ast.Expr {
+	if len(texts) != 1 || len(texts[0].Parts) != 1 {
+		return nil
+	}
+	return texts[0].Parts[0].Hole
+}
 
 func (ev *evaluator) eval(e ast.Expr) []Text {
 	ev.steps++
@@ -56,11 +69,11 @@ func (ev *evaluator) eval(e ast.Expr) []Text {
 		return hole(e)
 	}
 	e = ast.Unparen(e)
+	if text, ok := ev.ConstText(e); ok {
+		return one(Part{Text: text, From: e})
+	}
 	if v := ev.Const(e); v != nil {
-		if v.Kind() == constant.String {
-			return []Text{{Parts: []Part{{Text: constant.StringVal(v), From: e}}}}
-		}
-		return []Text{{Parts: []Part{{Text: v.ExactString(), From: e}}}}
+		return one(Part{Text: v.ExactString(), From: e})
 	}
 	switch e := e.(type) {
 	case *ast.BinaryExpr:
@@ -81,13 +94,13 @@ func (ev *evaluator) eval(e ast.Expr) []Text {
 	return hole(e)
 }
 
-func isString(t types.Type) bool {
-	if t == nil {
-		return false
-	}
+// IsBasic reports whether the underlying type of t is a basic one with this property, such as types.IsString.
+func IsBasic(t types.Type, info types.BasicInfo) bool {
 	basic, ok := t.Underlying().(*types.Basic)
-	return ok && basic.Info()&types.IsString != 0
+	return ok && basic.Info()&info != 0
 }
+
+func isString(t types.Type) bool { return IsBasic(t, types.IsString) }
 
 // join returns every element of a followed by every element of b.
 func join(a, b []Text) []Text {
@@ -102,12 +115,8 @@ func join(a, b []Text) []Text {
 
 // bounded returns texts, or one unknown text if there are too many.
 func bounded(texts []Text) []Text {
-	unknown := len(texts) > maxAlternatives
-	for _, t := range texts {
-		unknown = unknown || len(t.Parts) > maxParts
-	}
-	if unknown {
-		return []Text{{Parts: []Part{{Hole: ast.NewIdent("_")}}}}
+	if len(texts) > maxAlternatives || slices.ContainsFunc(texts, func(t Text) bool { return len(t.Parts) > maxParts }) {
+		return unknown()
 	}
 	return texts
 }
@@ -128,31 +137,28 @@ func (ev *evaluator) variable(id *ast.Ident) []Text {
 	if body == nil {
 		return ev.global(id, def)
 	}
-	isParam := !within(body, def)
+	isParam := !Within(body, def)
 	if isParam && !ev.assigned(v, body) || !ev.followed(v, body, id) {
 		return hole(id)
 	}
 	ev.active = append(ev.active, obj)
 	defer func() { ev.active = ev.active[:len(ev.active)-1] }()
-	flow := &flow{ev: ev, v: v, use: id}
 	start := []Text{{}}
 	if isParam {
 		start = hole(id)
 	}
-	texts, _ := flow.list(body.List, start)
-	return bounded(texts)
-}
-
-func within(outer, inner ast.Node) bool {
-	return outer.Pos() <= inner.Pos() && inner.End() <= outer.End()
+	flow := &flow{ev: ev, v: v, use: id}
+	return bounded(flow.textsAtUse(body, start))
 }
 
 // assigned reports whether v is set in body.
 func (p *Package) assigned(v types.Object, body ast.Node) bool {
-	return Any(body, func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		return ok && slices.ContainsFunc(a.Lhs, func(e ast.Expr) bool { return p.Object(e) == v })
-	})
+	return Any(body, func(s *ast.AssignStmt) bool { return p.Sets(s, v) })
+}
+
+// Sets reports whether an assignment sets v.
+func (p *Package) Sets(s *ast.AssignStmt, v types.Object) bool {
+	return slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return p.Object(e) == v })
 }
 
 // global evaluates a variable of the package that is never set again.
@@ -162,10 +168,8 @@ func (ev *evaluator) global(id, def *ast.Ident) []Text {
 		return hole(id)
 	}
 	obj := ev.Object(id)
-	for _, file := range ev.Pass.Files {
-		if ev.assigned(obj, file) {
-			return hole(id)
-		}
+	if AnyIn(ev.Package, func(s *ast.AssignStmt) bool { return ev.Sets(s, obj) }) {
+		return hole(id)
 	}
 	return ev.eval(spec.Values[slices.Index(spec.Names, def)])
 }
@@ -173,30 +177,21 @@ func (ev *evaluator) global(id, def *ast.Ident) []Text {
 // followed reports whether every change of v can be seen: no other function changes it, and its address goes nowhere but
 // into options and to fmt.Fprintf.
 func (ev *evaluator) followed(v types.Object, body ast.Node, use ast.Node) bool {
-	return !Any(body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return !within(n, use) && (ev.assigned(v, n) || ev.written(v, n))
-		case *ast.UnaryExpr:
-			if n.Op != token.AND || ev.Object(n.X) != v {
-				return false
-			}
-			call, ok := ev.parents[n].(*ast.CallExpr)
-			if !ok || within(n, use) {
-				return false
-			}
-			path, name := ev.Callee(call)
-			return path != "fmt" || !strings.HasPrefix(name, "Fprint")
+	otherFunction := Any(body, func(f *ast.FuncLit) bool { return !Within(f, use) && (ev.assigned(v, f) || ev.written(v, f)) })
+	return !otherFunction && !Any(body, func(address *ast.UnaryExpr) bool {
+		call, ok := ev.parents[address].(*ast.CallExpr)
+		if !ok || address.Op != token.AND || ev.Object(address.X) != v || Within(address, use) {
+			return false
 		}
-		return false
+		path, name := ev.Callee(call)
+		return path != "fmt" || !strings.HasPrefix(name, "Fprint")
 	})
 }
 
 // written reports whether n calls a method of v that writes.
 func (p *Package) written(v types.Object, n ast.Node) bool {
-	return Any(n, func(n ast.Node) bool {
-		sel, ok := n.(*ast.SelectorExpr)
-		return ok && p.Object(sel.X) == v && strings.HasPrefix(sel.Sel.Name, "Write")
+	return Any(n, func(sel *ast.SelectorExpr) bool {
+		return p.Object(sel.X) == v && strings.HasPrefix(sel.Sel.Name, "Write")
 	})
 }
 
@@ -214,10 +209,9 @@ func (ev *evaluator) call(call *ast.CallExpr) []Text {
 	case path == "strings" && name == "Join" && len(call.Args) == 2:
 		return ev.joined(call)
 	case path == "strings" && name == "Builder.String", path == "bytes" && name == "Buffer.String":
-		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
-			if id, ok := ast.Unparen(sel.X).(*ast.Ident); ok {
-				return ev.variable(id)
-			}
+		builder, _ := Selected(call.Fun)
+		if id, ok := builder.(*ast.Ident); ok {
+			return ev.variable(id)
 		}
 	case len(call.Args) == 1 && isStringPointer(ev.TypeOf(call)) && isString(ev.TypeOf(call.Args[0])):
 		return ev.eval(call.Args[0]) // to.Ptr and the like
@@ -251,7 +245,7 @@ func (ev *evaluator) result(call *ast.CallExpr) []Text {
 	ev.params = []map[types.Object][]Text{values}
 	texts := ev.eval(ret.Results[0])
 	ev.params = outer
-	if len(texts) == 1 && len(texts[0].Parts) == 1 && texts[0].Parts[0].Hole != nil {
+	if onlyHole(texts) != nil {
 		return hole(call) // it converts or escapes its argument
 	}
 	return texts
@@ -263,7 +257,8 @@ func (p *Package) DeclOf(call *ast.CallExpr) (*types.Func, *ast.FuncDecl) {
 	if !ok {
 		return nil, nil
 	}
-	return fn, p.decls[fn.Origin()]
+	decl, _ := p.parents[p.defs[fn.Origin()]].(*ast.FuncDecl)
+	return fn, decl
 }
 
 // format evaluates a format string and its arguments.
@@ -280,7 +275,7 @@ func (ev *evaluator) format(format ast.Expr, args []ast.Expr) []Text {
 	for text != "" {
 		before, rest, found := strings.Cut(text, "%")
 		if before != "" {
-			texts = join(texts, []Text{{Parts: []Part{{Text: before, From: format}}}})
+			texts = join(texts, one(Part{Text: before, From: format}))
 		}
 		if !found {
 			break
@@ -293,7 +288,7 @@ func (ev *evaluator) format(format ast.Expr, args []ast.Expr) []Text {
 		text = rest[end+1:]
 		switch {
 		case verb == '%':
-			texts = join(texts, []Text{{Parts: []Part{{Text: "%", From: format}}}})
+			texts = join(texts, one(Part{Text: "%", From: format}))
 			continue
 		case len(args) == 0:
 			return hole(format)
@@ -307,7 +302,7 @@ func (ev *evaluator) format(format ast.Expr, args []ast.Expr) []Text {
 			if end > 0 && verb != 's' {
 				part.Verb = verb - 'a' + 'A' // padded
 			}
-			texts = join(texts, []Text{{Parts: []Part{part}}})
+			texts = join(texts, one(part))
 		}
 		args = args[1:]
 	}
@@ -333,32 +328,22 @@ func (ev *evaluator) joined(call *ast.CallExpr) []Text {
 	}
 	v := ev.Object(id)
 	body, _ := ev.Body(ev.defs[v])
-	var element ast.Expr
-	appends := 0
-	Inspect(body, func(n ast.Node) bool {
-		if c, ok := n.(*ast.CallExpr); ok && len(c.Args) == 2 && ev.Object(c.Args[0]) == v {
-			if fun, ok := ast.Unparen(c.Fun).(*ast.Ident); ok && fun.Name == "append" && !c.Ellipsis.IsValid() {
-				element = c.Args[1]
-				appends++
-			}
+	var elements []ast.Expr
+	for c := range All[*ast.CallExpr](body) {
+		if len(c.Args) == 2 && !c.Ellipsis.IsValid() && ev.IsBuiltin(c, "append") && ev.Object(c.Args[0]) == v {
+			elements = append(elements, c.Args[1])
 		}
-		return true
-	})
-	if appends != 1 || ev.Loop(element) == nil {
+	}
+	if len(elements) != 1 || ev.Loop(elements[0]) == nil {
 		return hole(call)
 	}
-	one := ev.eval(element)
-	if len(one) != 1 {
+	element := ev.eval(elements[0])
+	if len(element) != 1 {
 		return hole(call)
 	}
-	texts := join(one, join(separator, one))
+	texts := join(element, join(separator, element))
 	for i := range texts {
 		texts[i].Open = true
 	}
 	return texts
-}
-
-func constantRune(v constant.Value) (rune, bool) {
-	n, ok := constant.Int64Val(constant.ToInt(v))
-	return rune(n), ok && 0 <= n && n <= 0x10FFFF
 }
