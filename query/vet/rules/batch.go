@@ -66,41 +66,30 @@ func (c *check) rounds(loop ast.Stmt) int64 {
 			return c.count(b.Y)
 		}
 	case *ast.RangeStmt:
-		x := ast.Unparen(l.X)
-		switch t := c.TypeOf(x).Underlying().(type) {
-		case *types.Basic:
-			return c.count(x)
-		case *types.Array:
-			return t.Len()
-		case *types.Slice, *types.Map:
-			return c.elements(x)
-		}
+		return c.count(l.X)
 	}
 	return 0
 }
 
+// count returns the number e, or the number of its elements: -1 for a parameter of an exported function and for the rows of a
+// page, which can be any number, and 0 if it is not known.
 func (c *check) count(e ast.Expr) int64 {
-	if n, ok := c.ConstInt(e); ok && n >= 0 {
-		return n
-	}
 	if x := c.lenOf(e); x != nil {
-		return c.elements(x)
+		e = x
 	}
-	return 0
-}
-
-// elements returns the number of elements that a slice can have: that of a literal, -1 for a parameter of an exported
-// function, for the rows of a page, and for a field, and 0 if it is not known.
-func (c *check) elements(e ast.Expr) int64 {
+	if n, ok := c.ConstInt(e); ok {
+		return max(n, 0)
+	}
+	if array, ok := c.TypeOf(e).Underlying().(*types.Array); ok {
+		return array.Len()
+	}
 	if lit := c.Literal(e); lit != nil {
 		return int64(len(lit.Elts))
 	}
-	if _, isIdent := ast.Unparen(e).(*ast.Ident); isIdent {
-		if fn, _ := c.Param(e); fn != nil && fn.Exported() {
-			return -1
-		}
-	}
-	if page, name := source.Selected(e); name == "Entities" && source.IsNamed(c.TypeOf(page), source.Tables, "ListEntitiesResponse") {
+	page, name := source.Selected(e)
+	fn, _ := c.Param(e)
+	isParam := fn != nil && fn.Exported() && c.Object(e) != nil && !source.IsBasic(c.TypeOf(e), types.IsInteger)
+	if isParam || name == "Entities" && source.IsNamed(c.TypeOf(page), source.Tables, "ListEntitiesResponse") {
 		return -1
 	}
 	return 0
@@ -111,7 +100,7 @@ func (c *check) limits(actions *ast.Ident, loop ast.Stmt) bool {
 	body, _ := c.Body(loop)
 	obj := c.Object(actions)
 	over, isRange := loop.(*ast.RangeStmt)
-	return c.hasNumber(loop, 2, maxBatch+1) || source.Any(body, func(b *ast.BinaryExpr) bool {
+	return c.hasLimit(loop, maxBatch+1) || source.Any(body, func(b *ast.BinaryExpr) bool {
 		return c.Const(b.Y) == nil && source.Any(b, func(e ast.Expr) bool {
 			x := c.lenOf(e)
 			return x != nil && (c.Object(x) == obj || isRange && c.Same(x, over.X))

@@ -15,7 +15,7 @@ var comparisons = &Rule{Name: "comparisons", Severity: Error, run: func(c *check
 				c.reportFilter(e, p.value, fmt.Sprintf("the filter has %d comparisons, and the service rejects more than %d; divide it (azpatterns: Table.Query divides filters)", n, query.MaxComparisons))
 				break
 			}
-			if p.value.Open && n > 1 && !c.hasNumber(e, 2, query.MaxComparisons) {
+			if p.value.Open && n > 1 && !c.hasLimit(e, query.MaxComparisons) {
 				c.reportFilter(e, p.value, fmt.Sprintf("a loop adds comparisons to the filter without a limit, and the service rejects more than %d; send a query for each %d values (azpatterns: Property.In)", query.MaxComparisons, query.MaxComparisons-1))
 				break
 			}

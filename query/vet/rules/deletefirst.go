@@ -25,17 +25,11 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 	}
 }}
 
-// deferred reports whether a call runs at the end of its function.
+// deferred reports whether a call runs at the end of its function, or concurrently.
 func (c *check) deferred(call *source.Call) bool {
-	for n := range c.Ancestors(call) {
-		switch n.(type) {
-		case *ast.DeferStmt, *ast.GoStmt:
-			return true
-		case *ast.FuncDecl:
-			return false
-		}
-	}
-	return false
+	decl := c.Decl(call)
+	return source.Any(decl, func(s *ast.DeferStmt) bool { return source.Within(s, call) }) ||
+		source.Any(decl, func(s *ast.GoStmt) bool { return source.Within(s, call) })
 }
 
 // worksOn reports whether statements call a function with the message or with something made of it. Calls that only decode or

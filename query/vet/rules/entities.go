@@ -17,7 +17,7 @@ func (c *check) marshalled() (values []ast.Expr) {
 	}
 	for lit := range inspector.All[*ast.CompositeLit](c.Files) {
 		if source.IsNamed(c.TypeOf(lit), source.Tables, "TransactionAction") {
-			entities = append(entities, source.Field(lit, "Entity"))
+			entities = append(entities, c.Field(lit, "Entity"))
 		}
 	}
 	for _, entity := range entities {
@@ -49,13 +49,13 @@ func (c *check) keys() (all []keyValue) {
 				continue
 			}
 			for i := range u.NumFields() {
-				name, e := propertyOf(u, i), source.Field(lit, u.Field(i).Name())
+				name, e := propertyOf(u, i), c.Field(lit, u.Field(i).Name())
 				if e != nil && (name == "PartitionKey" || name == "RowKey") {
 					all = append(all, keyValue{e, name == "PartitionKey", true})
 				}
 			}
 		case *types.Map:
-			partition, row := c.entry(lit, "PartitionKey"), c.entry(lit, "RowKey")
+			partition, row := c.Field(lit, "PartitionKey"), c.Field(lit, "RowKey")
 			if partition != nil && row != nil {
 				all = append(all, keyValue{partition, true, true}, keyValue{row, false, true})
 			}
@@ -67,16 +67,4 @@ func (c *check) keys() (all []keyValue) {
 		}
 	}
 	return all
-}
-
-// entry returns the value of a constant key in the literal of a map, or nil.
-func (c *check) entry(lit *ast.CompositeLit, key string) ast.Expr {
-	for _, e := range lit.Elts {
-		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			if text, ok := c.ConstText(kv.Key); ok && text == key {
-				return kv.Value
-			}
-		}
-	}
-	return nil
 }

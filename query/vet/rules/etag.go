@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"slices"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -24,7 +23,7 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 		}
 		options := call.Arg(2)
 		lit := c.Literal(options)
-		if c.IsNil(options) || lit != nil && source.Field(lit, "IfMatch") == nil && !c.setsField(call, "IfMatch") {
+		if c.IsNil(options) || lit != nil && c.Field(lit, "IfMatch") == nil && !c.hasField(call, "IfMatch") {
 			c.report(call, "the entity was read before, and without IfMatch this overwrites what others wrote since then; set IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Update)", c.ifMatchFix(call, lit, read)...)
 		}
 	}
@@ -37,7 +36,7 @@ var etagAny = &Rule{Name: "etagany", Severity: Error, Fixes: true, run: func(c *
 		if call.Name == "DeleteEntity" {
 			read, options = c.readWith(call), call.Arg(3)
 		}
-		match := source.Field(c.Literal(options), "IfMatch")
+		match := c.Field(c.Literal(options), "IfMatch")
 		if text, _ := c.ConstText(c.Resolve(match)); read == nil || text != "*" {
 			continue
 		}
@@ -117,13 +116,8 @@ func (c *check) inScope(obj types.Object, pos token.Pos) bool {
 	return found == obj
 }
 
-// setsField reports whether the function of n sets a field with this name.
-func (c *check) setsField(n ast.Node, field string) bool {
+// hasField reports whether the function of n has a selector of a field with this name.
+func (c *check) hasField(n ast.Node, field string) bool {
 	body, _ := c.Body(n)
-	return source.Any(body, func(s *ast.AssignStmt) bool {
-		return slices.ContainsFunc(s.Lhs, func(left ast.Expr) bool {
-			_, name := source.Selected(left)
-			return name == field
-		})
-	})
+	return source.Any(body, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == field })
 }

@@ -52,9 +52,6 @@ func (c *check) leavesAlways(loop ast.Stmt) bool {
 	if !ok || !source.Terminates(f.Body.List) {
 		return false
 	}
-	if b, ok := f.Body.List[len(f.Body.List)-1].(*ast.BranchStmt); ok && b.Tok != token.BREAK {
-		return false
-	}
 	return !source.Any(f.Body, func(b *ast.BranchStmt) bool {
 		return b.Tok == token.CONTINUE && (b.Label != nil || c.leaves(b) == f) || b.Tok == token.GOTO
 	})
@@ -81,9 +78,9 @@ func (c *check) needsOnePage(created *ast.CallExpr) bool {
 		return false
 	}
 	lit := c.Literal(created.Args[0])
-	filter := source.Field(lit, "Filter")
+	filter := c.Field(lit, "Filter")
 	if filter == nil {
-		return lit == nil && !c.IsNil(created.Args[0]) || source.Field(lit, "Top") != nil
+		return lit == nil && !c.IsNil(created.Args[0]) || c.Field(lit, "Top") != nil
 	}
 	for _, f := range c.Filters {
 		if f.Expr == filter {

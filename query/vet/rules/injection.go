@@ -19,10 +19,11 @@ var injection = &Rule{Name: "injection", Severity: Security, Fixes: true, run: f
 		}
 		for _, v := range filter.Values {
 			for i, part := range v.Parts {
-				if part.Hole == nil || !v.Slots[i].Quoted && !v.Slots[i].Operand || !part.Hole.Pos().IsValid() {
+				if part.Hole == nil || !v.Slots[i].Quoted && !v.Slots[i].Operand {
 					continue
 				}
-				if c.mayHaveQuote(part.Hole, 0) && (v.Slots[i].Quoted || !c.isCall(part.Hole)) { // a call may add the quotes
+				_, isCall := c.Follow(part.Hole).(*ast.CallExpr) // which may add the quotes
+				if c.mayHaveQuote(part.Hole, 0) && (v.Slots[i].Quoted || !isCall) {
 					c.injection(part.Hole, v, v.Slots[i].Quoted)
 				}
 			}
@@ -43,23 +44,10 @@ func (c *check) injection(hole ast.Expr, v source.Value, quoted bool) {
 	c.reportFilter(hole, v, "a quote in this value ends the string, and the rest of the value changes the filter; double every quote (azpatterns: query.PartitionKey.Eq(value) and the like quote all values)", fixes...)
 }
 
-// isCall reports whether e is a call, or a variable that is set to the result of one.
-func (c *check) isCall(e ast.Expr) bool {
-	_, ok := c.Follow(e).(*ast.CallExpr)
-	return ok
-}
-
 // assigned reports whether hole is a variable where it is set, which no call can take the place of.
 func (c *check) assigned(hole ast.Expr) bool {
-	switch p := c.Parent(hole).(type) {
-	case *ast.AssignStmt:
-		return slices.Contains(p.Lhs, hole)
-	case *ast.RangeStmt:
-		return p.Key == hole || p.Value == hole
-	case *ast.Field, *ast.ValueSpec:
-		return true
-	}
-	return false
+	s, ok := c.Parent(hole).(*ast.AssignStmt)
+	return !c.pass.TypesInfo.Types[hole].IsValue() || ok && slices.Contains(s.Lhs, hole)
 }
 
 // mayHaveQuote reports whether the text of a value can contain a quote that is not doubled.
@@ -140,23 +128,16 @@ func (c *check) enumerated(named *types.Named) bool {
 	if pkg == nil {
 		return false
 	}
-	for _, name := range pkg.Scope().Names() {
-		if constant, ok := pkg.Scope().Lookup(name).(*types.Const); ok && types.Identical(constant.Type(), named) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pkg.Scope().Names(), func(name string) bool {
+		constant, ok := pkg.Scope().Lookup(name).(*types.Const)
+		return ok && types.Identical(constant.Type(), named)
+	})
 }
 
 // constants reports whether a variable ranges over constants.
 func (c *check) constants(id *ast.Ident) bool {
-	for n := range c.Ancestors(id) {
-		loop, ok := n.(*ast.RangeStmt)
-		if !ok || c.Object(loop.Value) != c.Object(id) {
-			continue
-		}
+	return source.Any(c.Decl(id), func(loop *ast.RangeStmt) bool {
 		lit := c.Literal(loop.X)
-		return lit != nil && !slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool { return c.Const(e) == nil })
-	}
-	return false
+		return c.Object(loop.Value) == c.Object(id) && lit != nil && !slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool { return c.Const(e) == nil })
+	})
 }

@@ -3,7 +3,6 @@ package rules
 import (
 	"go/ast"
 	"go/types"
-	"iter"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
@@ -12,29 +11,23 @@ import (
 // keyText reports keys whose text is not safe as a key: input of any form, numbers without padding, and local times.
 var keyText = &Rule{Name: "keytext", Severity: Warning, Fixes: true, run: func(c *check) {
 	for _, k := range c.keys() {
-		for part := range c.holes(k.expr) {
-			switch now := c.localTime(part.Hole); {
-			case c.isInput(part.Hole, 0):
-				c.report(k.expr, "input is used in a key without encoding: keys must not contain / \\ # ? and control characters, and are at most 512 characters long; encode it, for example with url.QueryEscape (azpatterns: keys.Escape)")
-			case now != nil:
-				c.report(now, "a key made of local time changes its order with the time zone; use UTC (azpatterns: keys.Ticks)", fix("use UTC", insert(now.End(), ".UTC()")))
-			case k.written && !k.partition && c.unpadded(part):
-				c.report(part.Hole, "keys are compared as text, so rows with this number are not in numeric order (10 is before 9); pad it with zeros (azpatterns: keys.Digits)")
+		for _, t := range c.Texts(k.expr) {
+			for _, part := range t.Parts {
+				c.keyPart(k, part)
 			}
 		}
 	}
 }}
 
-// holes returns the parts of the texts of e that are expressions of the program.
-func (c *check) holes(e ast.Expr) iter.Seq[source.Part] {
-	return func(yield func(source.Part) bool) {
-		for _, t := range c.Texts(e) {
-			for _, part := range t.Parts {
-				if part.Hole != nil && part.Hole.Pos().IsValid() && !yield(part) {
-					return
-				}
-			}
-		}
+// keyPart checks a part of the text of a key.
+func (c *check) keyPart(k keyValue, part source.Part) {
+	switch now := c.localTime(part.Hole); {
+	case c.isInput(part.Hole, 0):
+		c.report(k.expr, "input is used in a key without encoding: keys must not contain / \\ # ? and control characters, and are at most 512 characters long; encode it, for example with url.QueryEscape (azpatterns: keys.Escape)")
+	case now != nil:
+		c.report(now, "a key made of local time changes its order with the time zone; use UTC (azpatterns: keys.Ticks)", fix("use UTC", insert(now.End(), ".UTC()")))
+	case k.written && !k.partition && c.unpadded(part):
+		c.report(part.Hole, "keys are compared as text, so rows with this number are not in numeric order (10 is before 9); pad it with zeros (azpatterns: keys.Digits)")
 	}
 }
 

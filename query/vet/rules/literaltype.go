@@ -2,7 +2,9 @@ package rules
 
 import (
 	"go/types"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/query"
@@ -27,7 +29,6 @@ var literalType = &Rule{Name: "literaltype", Severity: Error, run: func(c *check
 // package store with the same type. A property of which nothing is certain is missing.
 func (c *check) schema() query.Schema {
 	schema := query.Schema{}
-	mixed := map[string]bool{}
 	for _, name := range c.pass.Pkg.Scope().Names() {
 		obj, ok := c.pass.Pkg.Scope().Lookup(name).(*types.TypeName)
 		if !ok {
@@ -39,16 +40,14 @@ func (c *check) schema() query.Schema {
 		}
 		for i := range s.NumFields() {
 			name := propertyOf(s, i)
-			t, known := storedType(s.Field(i).Type())
-			if was, seen := schema[name]; !known || seen && was != t {
-				mixed[name] = true
+			t := storedType(s.Field(i).Type())
+			if was, seen := schema[name]; seen && was != t {
+				t = uncertain
 			}
 			schema[name] = t
 		}
 	}
-	for name := range mixed {
-		delete(schema, name)
-	}
+	maps.DeleteFunc(schema, func(_ string, t query.Type) bool { return t == uncertain })
 	return schema
 }
 
@@ -76,21 +75,21 @@ func propertyOf(s *types.Struct, i int) string {
 	return name
 }
 
-func storedType(t types.Type) (query.Type, bool) {
+const uncertain query.Type = -1
+
+// storedType returns the type as which the service stores values of t, or uncertain.
+func storedType(t types.Type) query.Type {
 	if named, ok := types.Unalias(t).(*types.Named); ok && named.NumMethods() > 0 {
-		return 0, false // it may write itself
+		return uncertain // it may write itself
 	}
 	switch {
 	case source.IsBasic(t, types.IsString):
-		return query.String, true
+		return query.String
 	case source.IsBasic(t, types.IsBoolean):
-		return query.Bool, true
+		return query.Bool
 	}
-	if basic, ok := t.Underlying().(*types.Basic); ok {
-		switch basic.Kind() {
-		case types.Int32, types.Int16, types.Int8:
-			return query.Int32, true
-		}
+	if basic, ok := t.Underlying().(*types.Basic); ok && slices.Contains([]types.BasicKind{types.Int32, types.Int16, types.Int8}, basic.Kind()) {
+		return query.Int32
 	}
-	return 0, false
+	return uncertain
 }

@@ -32,15 +32,12 @@ var pageError = &Rule{Name: "pageerror", Severity: Error, Fixes: true, run: func
 
 // errorTest returns the if statement with err != nil that follows the call.
 func (c *check) errorTest(p nextPage) *ast.IfStmt {
-	s, ok := c.Parent(p.stmt).(*ast.IfStmt)
-	if !ok {
-		list, i := c.Statement(p.stmt)
-		if i < 0 || i+1 >= len(list) {
-			return nil
-		}
-		s, _ = list[i+1].(*ast.IfStmt)
+	next := c.after(p.stmt)
+	if len(next) == 0 {
+		return nil
 	}
-	if s == nil {
+	s, ok := next[0].(*ast.IfStmt)
+	if !ok {
 		return nil
 	}
 	b, ok := ast.Unparen(s.Cond).(*ast.BinaryExpr)
@@ -50,58 +47,27 @@ func (c *check) errorTest(p nextPage) *ast.IfStmt {
 	return s
 }
 
-// passedOn reports whether the body of s, or code after the loop, does more with the error than log it.
+// passedOn reports whether the body of s, or code after the loop, does more with the error than log it. A named result, or a
+// variable of an outer function, is passed on.
 func (c *check) passedOn(p nextPage, s *ast.IfStmt, loop ast.Stmt) bool {
-	return c.named(p) || source.Any(p.body, func(id *ast.Ident) bool {
+	return p.err.Pos() < p.body.Pos() || source.Any(p.body, func(id *ast.Ident) bool {
 		used := id.Pos() > loop.End() || source.Within(s.Body, id) && !c.logged(id, s)
 		return used && c.pass.TypesInfo.ObjectOf(id) == p.err
 	})
 }
 
-// named reports whether the error is a named result, which every return statement without values returns.
-func (c *check) named(p nextPage) bool {
-	for result := range c.resultsOf(p.fn).Variables() {
-		if result == p.err {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *check) resultsOf(fn ast.Node) *types.Tuple {
-	var name ast.Expr
-	switch fn := fn.(type) {
-	case *ast.FuncDecl:
-		name = fn.Name
-	case *ast.FuncLit:
-		name = fn
-	}
-	if signature, ok := c.TypeOf(name).(*types.Signature); ok {
-		return signature.Results()
-	}
-	return nil
-}
-
 // returnsError returns the results of a function if the last one is an error, and else nil.
 func (c *check) returnsError(fn ast.Node) *types.Tuple {
-	results := c.resultsOf(fn)
+	results := c.signature(fn).Results()
 	if n := results.Len(); n == 0 || !source.IsError(results.At(n-1).Type()) {
 		return nil
 	}
 	return results
 }
 
-// logged reports whether id is inside the arguments of a call that logs.
-func (c *check) logged(id ast.Node, within ast.Node) bool {
-	for n := range c.Ancestors(id) {
-		if n == within {
-			return false
-		}
-		if call, ok := n.(*ast.CallExpr); ok && c.Logs(call) {
-			return true
-		}
-	}
-	return false
+// logged reports whether id is in a call in s that logs.
+func (c *check) logged(id *ast.Ident, s *ast.IfStmt) bool {
+	return source.Any(s.Body, func(call *ast.CallExpr) bool { return c.Logs(call) && source.Within(call, id) })
 }
 
 func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {

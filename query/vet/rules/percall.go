@@ -33,33 +33,18 @@ var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c 
 
 // handlesRequest reports whether n is in a handler of HTTP requests.
 func (c *check) handlesRequest(n ast.Node) bool {
+	decl := c.Decl(n)
 	for a := range c.Ancestors(n) {
-		var t *ast.FuncType
-		switch f := a.(type) {
-		case *ast.FuncLit:
-			t = f.Type
-		case *ast.FuncDecl:
-			t = f.Type
-		default:
-			continue
-		}
-		for _, field := range t.Params.List {
-			if source.IsNamed(c.TypeOf(field.Type), "net/http", "Request") || source.IsNamed(c.TypeOf(field.Type), "github.com/gin-gonic/gin", "Context") {
+		for param := range c.signature(a).Params().Variables() {
+			if source.IsNamed(param.Type(), "net/http", "Request") || source.IsNamed(param.Type(), "github.com/gin-gonic/gin", "Context") {
 				return true
 			}
 		}
-		if _, inner := a.(*ast.FuncLit); inner && strings.HasPrefix(c.funcName(n), "New") {
+		if _, inner := a.(*ast.FuncLit); inner && decl != nil && strings.HasPrefix(decl.Name.Name, "New") {
 			return false
 		}
 	}
 	return false
-}
-
-func (c *check) funcName(n ast.Node) string {
-	if decl := c.Decl(n); decl != nil {
-		return decl.Name.Name
-	}
-	return ""
 }
 
 // writesToo reports whether the exported method around the call also reads or writes rows, through the field that is the
@@ -72,10 +57,8 @@ func (c *check) writesToo(call *source.Call) bool {
 	if client, _ := source.Selected(call.Recv); client == nil {
 		return false
 	}
-	for a := range c.Ancestors(call) {
-		if s, ok := a.(*ast.IfStmt); ok && source.Within(s.Body, call) {
-			return false // on a condition, such as a missing table
-		}
+	if source.Any(decl, func(s *ast.IfStmt) bool { return source.Within(s.Body, call) }) {
+		return false // on a condition, such as a missing table
 	}
 	for other := range c.CallsOf(source.Tables, "AddEntity", "UpdateEntity", "UpsertEntity", "GetEntity", "SubmitTransaction") {
 		if other.Pos() > call.Pos() && other.End() < decl.End() && c.Same(other.Recv, call.Recv) {

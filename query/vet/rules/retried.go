@@ -55,18 +55,17 @@ type test struct {
 
 // tests returns the tests of err for the refusal after stmt.
 func (c *check) tests(stmt ast.Stmt, err types.Object, r refusal) (all []test) {
-	var scope []ast.Stmt
-	if s, ok := c.Parent(stmt).(*ast.IfStmt); ok {
-		scope = append(scope, s)
-	} else if list, i := c.Statement(stmt); i >= 0 {
-		scope = list[i+1:]
-		if end := slices.IndexFunc(scope, func(s ast.Stmt) bool { return c.setsAgain(s, err) }); end >= 0 {
-			scope = scope[:end]
-		}
+	scope := c.after(stmt)
+	setsAgain := func(s ast.Stmt) bool {
+		a, ok := s.(*ast.AssignStmt)
+		return ok && c.Sets(a, err)
+	}
+	if end := slices.IndexFunc(scope, setsAgain); end >= 0 {
+		scope = scope[:end]
 	}
 	body, _ := c.Body(stmt)
 	for _, s := range scope {
-		vars := c.asTargets(s, err)
+		vars := c.Derived(s, err) // such as the target of errors.As
 		for n := range source.All[ast.Node](s) {
 			if inner, _ := c.Body(n); inner != body {
 				continue
@@ -74,7 +73,7 @@ func (c *check) tests(stmt ast.Stmt, err types.Object, r refusal) (all []test) {
 			switch n := n.(type) {
 			case *ast.IfStmt:
 				if (c.MentionsAny(n.Cond, vars) || c.MentionsAny(n.Init, vars)) && c.names(n.Cond, r) {
-					all = append(all, test{n.Cond, n.Body.List, !negated(n.Cond)})
+					all = append(all, test{n.Cond, n.Body.List, !c.negated(n.Cond)})
 				}
 			case *ast.SwitchStmt:
 				if c.MentionsAny(n.Tag, vars) {
@@ -99,27 +98,6 @@ func (c *check) cases(s *ast.SwitchStmt, r refusal) (all []test) {
 	return all
 }
 
-// setsAgain reports whether the statement itself sets err to the result of another call.
-func (c *check) setsAgain(s ast.Stmt, err types.Object) bool {
-	a, ok := s.(*ast.AssignStmt)
-	return ok && c.Sets(a, err)
-}
-
-// asTargets returns err and the variables that errors.As sets from it.
-func (c *check) asTargets(s ast.Node, err types.Object) map[types.Object]bool {
-	vars := map[types.Object]bool{err: true}
-	for call := range source.All[*ast.CallExpr](s) {
-		path, name := c.Callee(call)
-		if path != "errors" || name != "As" || len(call.Args) != 2 || c.Object(call.Args[0]) != err {
-			continue
-		}
-		if obj := c.Object(source.Root(call.Args[1])); obj != nil {
-			vars[obj] = true
-		}
-	}
-	return vars
-}
-
 // names reports whether a condition, or a function of the package that it calls, contains the status or the code of a refusal.
 func (c *check) names(e ast.Node, r refusal) bool {
 	_, isCondition := e.(ast.Expr)
@@ -135,22 +113,17 @@ func (c *check) names(e ast.Node, r refusal) bool {
 }
 
 // negated reports whether a condition is true for other errors: !is(err, 412) or status != 412.
-func negated(e ast.Expr) bool {
+func (c *check) negated(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.UnaryExpr:
 		return e.Op == token.NOT
 	case *ast.BinaryExpr:
 		if e.Op == token.LAND || e.Op == token.LOR {
-			return negated(e.X) || negated(e.Y)
+			return c.negated(e.X) || c.negated(e.Y)
 		}
-		return e.Op == token.NEQ && !isNil(e.Y)
+		return e.Op == token.NEQ && !c.IsNil(e.Y)
 	}
 	return false
-}
-
-func isNil(e ast.Expr) bool {
-	id, ok := e.(*ast.Ident)
-	return ok && id.Name == "nil"
 }
 
 // refuses reports whether statements return an error or false, without reading the entity.
@@ -163,7 +136,7 @@ func (c *check) refuses(body []ast.Stmt) bool {
 		if ret, ok := s.(*ast.ReturnStmt); ok && len(ret.Results) > 0 {
 			first, last := c.Const(ret.Results[0]), ret.Results[len(ret.Results)-1]
 			isFalse := first != nil && first.Kind() == constant.Bool && !constant.BoolVal(first)
-			refuses = isFalse || !c.IsNil(last) && implementsError(c.TypeOf(last))
+			refuses = isFalse || !c.IsNil(last) && types.Implements(c.TypeOf(last), errorType)
 		}
 	}
 	return refuses
@@ -178,10 +151,7 @@ func (c *check) readsEntity(call *ast.CallExpr) bool {
 	return decl != nil && source.Any(decl.Body, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "GetEntity" })
 }
 
-func implementsError(t types.Type) bool {
-	iface, _ := types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
-	return types.Implements(t, iface)
-}
+var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
 
 // changesAgain reports whether the call and its test are in a loop that reads the entity and changes it by a step, such as
 // a decrement, or by a function.
@@ -203,7 +173,7 @@ func (c *check) changesAgain(call *source.Call, test ast.Node) bool {
 // withoutRetries reports whether the package turns the retries of the SDK off.
 func (c *check) withoutRetries() bool {
 	return source.AnyIn(c.Package, func(lit *ast.CompositeLit) bool {
-		n, ok := c.ConstInt(source.Field(lit, "MaxRetries"))
+		n, ok := c.ConstInt(c.Field(lit, "MaxRetries"))
 		return ok && n < 0
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -166,12 +167,12 @@ func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.T
 	return name, []analysis.TextEdit{insert(file.Name.End(), "\n\nimport \""+path+"\"")}, true
 }
 
-// hasNumber reports whether the function around n contains a constant from least to most, which may be a limit.
-func (c *check) hasNumber(n ast.Node, least, most int64) bool {
+// hasLimit reports whether the function around n contains a constant from 2 to most, which may be a limit.
+func (c *check) hasLimit(n ast.Node, most int64) bool {
 	body, _ := c.Body(n)
 	return source.Any(body, func(e ast.Expr) bool {
 		number, ok := c.ConstInt(e)
-		return ok && least <= number && number <= most
+		return ok && 2 <= number && number <= most
 	})
 }
 
@@ -181,4 +182,28 @@ func (c *check) lenOf(e ast.Expr) ast.Expr {
 		return call.Args[0]
 	}
 	return nil
+}
+
+// after returns the statements that run after stmt: the if statement that it begins, or the rest of its list.
+func (c *check) after(stmt ast.Stmt) []ast.Stmt {
+	if s, ok := c.Parent(stmt).(*ast.IfStmt); ok {
+		return []ast.Stmt{s}
+	}
+	list, i := c.Statement(stmt)
+	return list[i+1:]
+}
+
+// signature returns the signature of a function declaration or literal, and an empty one for any other node.
+func (c *check) signature(fn ast.Node) *types.Signature {
+	var t types.Type
+	switch fn := fn.(type) {
+	case *ast.FuncDecl:
+		t = c.TypeOf(fn.Name)
+	case *ast.FuncLit:
+		t = c.TypeOf(fn)
+	}
+	if signature, ok := t.(*types.Signature); ok {
+		return signature
+	}
+	return new(types.Signature)
 }

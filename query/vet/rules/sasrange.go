@@ -15,8 +15,8 @@ var sasRange = &Rule{Name: "sasrange", Severity: Error, run: func(c *check) {
 		if !source.IsNamed(c.TypeOf(lit), source.Tables, "SASSignatureValues") || c.HasLiteral(`"spk"`) { // the program adds the range
 			continue
 		}
-		for _, name := range rangeFields {
-			if e := source.Field(lit, name); e != nil {
+		for _, name := range []string{"StartPartitionKey", "StartRowKey", "EndPartitionKey", "EndRowKey"} {
+			if e := c.Field(lit, name); e != nil {
 				if text, ok := c.ConstText(e); !ok || text != "" {
 					c.report(e, message)
 					break
@@ -25,5 +25,3 @@ var sasRange = &Rule{Name: "sasrange", Severity: Error, run: func(c *check) {
 		}
 	}
 }}
-
-var rangeFields = []string{"StartPartitionKey", "StartRowKey", "EndPartitionKey", "EndRowKey"}

@@ -18,7 +18,7 @@ import (
 var untyped = &Rule{Name: "untyped", Severity: Error, Fixes: true, run: func(c *check) {
 	for lit := range inspector.All[*ast.CompositeLit](c.Files) {
 		if source.IsNamed(c.TypeOf(lit), source.Tables, "EDMEntity") {
-			c.untypedMap(c.Literal(source.Field(lit, "Properties")), true)
+			c.untypedMap(c.Literal(c.Field(lit, "Properties")), true)
 		}
 	}
 	for _, value := range c.marshalled() {
@@ -97,7 +97,7 @@ func (c *check) untypedMap(lit *ast.CompositeLit, annotates bool) {
 			continue
 		}
 		name, ok := c.ConstText(kv.Key)
-		if !ok || !isStored(name) || c.entry(lit, name+"@odata.type") != nil || c.annotatedLater(lit, name) {
+		if !ok || !isStored(name) || c.Field(lit, name+"@odata.type") != nil || c.annotatedLater(lit, name) {
 			continue
 		}
 		if edm := edmType(c.TypeOf(kv.Value)); edm != "" && !annotates {

@@ -55,8 +55,8 @@ func (p *Package) readFilters() {
 		}
 	}
 	for lit := range inspector.All[*ast.CompositeLit](p.Files) {
-		add(p.TypeOf(lit), "Filter", Field(lit, "Filter"))
-		add(p.TypeOf(lit), "Select", Field(lit, "Select"))
+		add(p.TypeOf(lit), "Filter", p.Field(lit, "Filter"))
+		add(p.TypeOf(lit), "Select", p.Field(lit, "Select"))
 	}
 	for s := range inspector.All[*ast.AssignStmt](p.Files) {
 		for i, left := range s.Lhs {
@@ -76,7 +76,7 @@ func (p *Package) addFilter(e ast.Expr, f Filter, seen map[ast.Expr]bool, depth 
 	seen[e] = true
 	f.Expr = e
 	texts := p.Texts(e)
-	if fn, i := p.Param(onlyHole(texts)); fn != nil {
+	if fn, i := p.Param(only(texts).Hole); fn != nil {
 		for _, arg := range p.passed(fn, i) {
 			p.addFilter(arg, f, seen, depth+1)
 		}

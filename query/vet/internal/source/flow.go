@@ -105,7 +105,7 @@ func (f *flow) clauses(body *ast.BlockStmt, in []Text) []Text {
 		}
 		list := statements(c)
 		out := f.list(list, in)
-		if !Terminates(list) || isBreak(list[len(list)-1]) {
+		if !Terminates(list) {
 			all = union(all, out)
 		}
 	}
@@ -113,11 +113,6 @@ func (f *flow) clauses(body *ast.BlockStmt, in []Text) []Text {
 		all = union(all, in)
 	}
 	return all
-}
-
-func isBreak(s ast.Stmt) bool {
-	b, ok := s.(*ast.BranchStmt)
-	return ok && b.Tok == token.BREAK
 }
 
 // loop runs the body of a loop twice if it changes the variable: that shows what joins the rounds.

@@ -82,17 +82,16 @@ func Read(pass *analysis.Pass, foreign bool) *Package {
 }
 
 func (p *Package) readCall(call *ast.CallExpr) {
-	fn, ok := typeutil.Callee(p.Pass.TypesInfo, call).(*types.Func)
-	if !ok {
+	fn := p.callee(call)
+	if fn == nil {
 		return
 	}
-	fn = fn.Origin()
 	p.callers[fn] = append(p.callers[fn], call)
 	c := &Call{CallExpr: call, Name: fn.Name(), Path: pathOf(fn.Pkg())}
 	if recv := fn.Signature().Recv(); recv != nil {
 		c.Recv, _ = Selected(call.Fun)
-		if results := fn.Signature().Results(); c.Path == "" && types.IsInterface(recv.Type()) && results.Len() > 0 {
-			c.Path = pathOfResult(results.At(0).Type())
+		if c.Path == "" && types.IsInterface(recv.Type()) {
+			c.Path = pathOfResults(fn)
 		}
 	}
 	if c.Path != "" {
@@ -115,16 +114,15 @@ func isPackage(pkg *types.Package, path string) bool {
 	return pkg != nil && (pkg.Path() == path || strings.HasSuffix(pkg.Path(), "/vendor/"+path))
 }
 
-// pathOfResult returns the package of the result of a method: that of AddEntityResponse, and that of Pager[ListEntitiesResponse].
-func pathOfResult(t types.Type) string {
-	named := namedOf(t)
-	if named != nil && named.TypeArgs().Len() == 1 {
-		named = namedOf(named.TypeArgs().At(0))
+// pathOfResults returns the package of the results of a method, such as (AddEntityResponse, error).
+func pathOfResults(method *types.Func) string {
+	results := method.Signature().Results().String()
+	for _, path := range []string{Tables, Queues} {
+		if strings.Contains(results, path+".") {
+			return path
+		}
 	}
-	if named == nil {
-		return ""
-	}
-	return pathOf(named.Obj().Pkg())
+	return ""
 }
 
 // namedOf returns the named type that t is or points to, or nil.
@@ -194,11 +192,20 @@ func (p *Package) ConstInt(e ast.Expr) (int64, bool) {
 // IsNil reports whether e is the predeclared nil.
 func (p *Package) IsNil(e ast.Expr) bool { return p.Pass.TypesInfo.Types[e].IsNil() }
 
+// callee returns the function or method that call calls, or nil.
+func (p *Package) callee(call *ast.CallExpr) *types.Func {
+	fn, ok := typeutil.Callee(p.Pass.TypesInfo, call).(*types.Func)
+	if !ok {
+		return nil
+	}
+	return fn.Origin()
+}
+
 // Callee returns the package path and the name of the function that call calls, with the type of the receiver before
 // the name of a method: "strings" and "Builder.String".
 func (p *Package) Callee(call *ast.CallExpr) (path, name string) {
-	fn, ok := typeutil.Callee(p.Pass.TypesInfo, call).(*types.Func)
-	if !ok || fn.Pkg() == nil {
+	fn := p.callee(call)
+	if fn == nil || fn.Pkg() == nil {
 		return "", ""
 	}
 	name = fn.Name()

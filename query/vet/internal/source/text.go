@@ -2,13 +2,10 @@ package source
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/types/typeutil"
 )
 
 // A Text is one of the values that a string expression can have: constants, with holes for what is known only when the
@@ -53,12 +50,12 @@ func hole(e ast.Expr) []Text { return one(Part{Hole: e}) }
 // unknown returns the value of an expression that has too many values to follow.
 func unknown() []Text { return hole(ast.NewIdent("_")) }
 
-// onlyHole returns the hole that is all of texts, or nil.
-func onlyHole(texts []Text) ast.Expr {
+// only returns the part that is all of texts, or an empty part.
+func only(texts []Text) Part {
 	if len(texts) != 1 || len(texts[0].Parts) != 1 {
-		return nil
+		return Part{}
 	}
-	return texts[0].Parts[0].Hole
+	return texts[0].Parts[0]
 }
 
 func (ev *evaluator) eval(e ast.Expr) []Text {
@@ -245,7 +242,7 @@ func (ev *evaluator) result(call *ast.CallExpr) []Text {
 	ev.params = []map[types.Object][]Text{values}
 	texts := ev.eval(ret.Results[0])
 	ev.params = outer
-	if onlyHole(texts) != nil {
+	if only(texts).Hole != nil {
 		return hole(call) // it converts or escapes its argument
 	}
 	return texts
@@ -253,29 +250,26 @@ func (ev *evaluator) result(call *ast.CallExpr) []Text {
 
 // DeclOf returns the function that call calls and its declaration, if that is in the package.
 func (p *Package) DeclOf(call *ast.CallExpr) (*types.Func, *ast.FuncDecl) {
-	fn, ok := typeutil.Callee(p.Pass.TypesInfo, call).(*types.Func)
-	if !ok {
+	fn := p.callee(call)
+	if fn == nil {
 		return nil, nil
 	}
-	decl, _ := p.parents[p.defs[fn.Origin()]].(*ast.FuncDecl)
+	decl, _ := p.parents[p.defs[fn]].(*ast.FuncDecl)
 	return fn, decl
 }
 
 // format evaluates a format string and its arguments.
 func (ev *evaluator) format(format ast.Expr, args []ast.Expr) []Text {
-	text, ok := ev.ConstText(format)
-	if !ok {
-		layouts := ev.eval(format)
-		if len(layouts) != 1 || len(layouts[0].Parts) != 1 || layouts[0].Parts[0].Hole != nil {
-			return hole(format)
-		}
-		text, format = layouts[0].Parts[0].Text, layouts[0].Parts[0].From
+	layout := only(ev.eval(format))
+	if layout.From == nil {
+		return hole(format)
 	}
+	text := layout.Text
 	texts := []Text{{}}
 	for text != "" {
 		before, rest, found := strings.Cut(text, "%")
 		if before != "" {
-			texts = join(texts, one(Part{Text: before, From: format}))
+			texts = join(texts, one(Part{Text: before, From: layout.From}))
 		}
 		if !found {
 			break
@@ -286,19 +280,17 @@ func (ev *evaluator) format(format ast.Expr, args []ast.Expr) []Text {
 		}
 		verb := rest[end]
 		text = rest[end+1:]
-		switch {
-		case verb == '%':
-			texts = join(texts, one(Part{Text: "%", From: format}))
+		if verb == '%' {
+			texts = join(texts, one(Part{Text: "%", From: layout.From}))
 			continue
-		case len(args) == 0:
+		}
+		if len(args) == 0 {
 			return hole(format)
-		case (verb == 's' || verb == 'v') && end == 0 && isString(ev.TypeOf(args[0])):
+		}
+		if end == 0 && ev.unchanged(verb, args[0]) {
 			texts = join(texts, ev.eval(args[0]))
-		default:
+		} else {
 			part := Part{Hole: args[0], Verb: verb}
-			if v := ev.Const(args[0]); v != nil && v.Kind() == constant.Int && end == 0 && (verb == 'd' || verb == 'v') {
-				part = Part{Text: v.ExactString(), From: args[0]}
-			}
 			if end > 0 && verb != 's' {
 				part.Verb = verb - 'a' + 'A' // padded
 			}
@@ -307,6 +299,12 @@ func (ev *evaluator) format(format ast.Expr, args []ast.Expr) []Text {
 		args = args[1:]
 	}
 	return texts
+}
+
+// unchanged reports whether a verb formats an argument as it is evaluated: a string, or a constant integer.
+func (ev *evaluator) unchanged(verb byte, arg ast.Expr) bool {
+	_, isInt := ev.ConstInt(arg)
+	return (verb == 's' || verb == 'v') && isString(ev.TypeOf(arg)) || (verb == 'd' || verb == 'v') && isInt
 }
 
 // joined evaluates strings.Join of a literal, or of a local slice to which elements are appended.

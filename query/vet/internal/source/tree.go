@@ -99,12 +99,7 @@ func statements(n ast.Node) []ast.Stmt {
 // Results returns the variables that the results of a call are assigned to. An element is nil for _ and for anything
 // but a variable. ok is false if the call is not the right side of an assignment.
 func (p *Package) Results(call *ast.CallExpr) (vars []types.Object, stmt *ast.AssignStmt, ok bool) {
-	for n := range p.Ancestors(call) {
-		if _, isParen := n.(*ast.ParenExpr); !isParen {
-			stmt, ok = n.(*ast.AssignStmt)
-			break
-		}
-	}
+	stmt, ok = p.parents[call].(*ast.AssignStmt)
 	if !ok || len(stmt.Rhs) != 1 {
 		return nil, nil, false
 	}
@@ -338,14 +333,16 @@ func assignedValue(s *ast.AssignStmt, i int) ast.Expr {
 	return nil
 }
 
-// Field returns the value of a field in a composite literal, or nil.
-func Field(lit *ast.CompositeLit, name string) ast.Expr {
+// Field returns the value of a field in the literal of a struct, or that of a constant key in the literal of a map, or nil.
+func (p *Package) Field(lit *ast.CompositeLit, name string) ast.Expr {
 	if lit == nil {
 		return nil
 	}
 	for _, e := range lit.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			if id, ok := kv.Key.(*ast.Ident); ok && id.Name == name {
+			id, isIdent := kv.Key.(*ast.Ident)
+			text, isText := p.ConstText(kv.Key)
+			if isText && text == name || isIdent && !isText && id.Name == name {
 				return kv.Value
 			}
 		}
