@@ -2,6 +2,8 @@ package rules
 
 import (
 	"go/ast"
+	"go/constant"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -112,9 +114,13 @@ func (c *check) unpadded(part source.Part) bool {
 	return c.Const(e) == nil && !c.fixedWidth(e)
 }
 
-// fixedWidth reports whether a number has as many digits for centuries: a Unix time, or its distance from a maximum.
+// fixedWidth reports whether a number always has as many digits: a counter below 10, and for centuries a Unix time or its
+// distance from a maximum.
 func (c *check) fixedWidth(e ast.Expr) bool {
 	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
+		if c.counts(id) {
+			return true
+		}
 		if value := c.Value(id); value != nil {
 			e = value
 		}
@@ -123,4 +129,28 @@ func (c *check) fixedWidth(e ast.Expr) bool {
 		id, ok := n.(*ast.Ident)
 		return ok && (strings.HasPrefix(id.Name, "Unix") || strings.Contains(id.Name, "Max") || strings.Contains(strings.ToLower(id.Name), "ticks"))
 	})
+}
+
+// counts reports whether id is the counter of a loop that ends before 10.
+func (c *check) counts(id *ast.Ident) bool {
+	for n := range c.Ancestors(id) {
+		end, most := ast.Expr(nil), int64(10)
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			if c.Object(n.Key) == c.Object(id) {
+				end = n.X
+			}
+		case *ast.ForStmt:
+			if b, ok := n.Cond.(*ast.BinaryExpr); ok && (b.Op == token.LSS || b.Op == token.LEQ) && c.Object(b.X) == c.Object(id) {
+				end = b.Y
+				if b.Op == token.LEQ {
+					most = 9
+				}
+			}
+		}
+		if v := c.Const(end); v != nil && v.Kind() == constant.Int && constant.Compare(v, token.LEQ, constant.MakeInt64(most)) {
+			return true
+		}
+	}
+	return false
 }

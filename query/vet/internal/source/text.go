@@ -155,19 +155,43 @@ func (p *Package) assigned(v types.Object, body ast.Node) bool {
 	})
 }
 
-// global evaluates a variable of the package that is never set again.
+// global evaluates a variable of the package: to its first value, or to the constants that the package sets it to.
 func (ev *evaluator) global(id, def *ast.Ident) []Text {
 	spec, ok := ev.parents[def].(*ast.ValueSpec)
-	if !ok || len(spec.Names) != len(spec.Values) || def.IsExported() {
+	if !ok || def.IsExported() || len(spec.Values) > 0 && len(spec.Names) != len(spec.Values) {
 		return hole(id)
+	}
+	var values []ast.Expr
+	if len(spec.Values) > 0 {
+		values = append(values, spec.Values[slices.Index(spec.Names, def)])
 	}
 	obj := ev.Object(id)
 	for _, file := range ev.Pass.Files {
-		if ev.assigned(obj, file) {
+		if Any(file, func(n ast.Node) bool {
+			a, ok := n.(*ast.AssignStmt)
+			for i := 0; ok && i < len(a.Lhs); i++ {
+				if ev.Object(a.Lhs[i]) != obj {
+					continue
+				}
+				if a.Tok != token.ASSIGN || len(a.Lhs) != len(a.Rhs) || ev.Const(a.Rhs[i]) == nil {
+					return true
+				}
+				values = append(values, a.Rhs[i])
+			}
+			address, ok := n.(*ast.UnaryExpr)
+			return ok && address.Op == token.AND && ev.Object(address.X) == obj && !within(address, id)
+		}) {
 			return hole(id)
 		}
 	}
-	return ev.eval(spec.Values[slices.Index(spec.Names, def)])
+	var texts []Text
+	for _, value := range values {
+		texts = union(texts, ev.eval(value))
+	}
+	if texts == nil {
+		return hole(id)
+	}
+	return bounded(texts)
 }
 
 // followed reports whether every change of v can be seen: no other function changes it, and its address goes nowhere but
