@@ -132,6 +132,12 @@ func (c *check) callMayHaveQuote(call *ast.CallExpr, depth int) bool {
 			return false
 		}
 	}
+	if _, decl := c.DeclOf(call); decl != nil && decl.Body != nil {
+		return source.Any(decl.Body, func(n ast.Node) bool {
+			ret, ok := n.(*ast.ReturnStmt)
+			return ok && (len(ret.Results) != 1 || c.mayHaveQuote(ret.Results[0], depth+1))
+		})
+	}
 	return name != "" && !c.formatsTime(call)
 }
 

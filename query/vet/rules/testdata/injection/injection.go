@@ -99,3 +99,10 @@ func (s *store) Global() {
 	s.list("PartitionKey eq '" + tenant + "'")                              // want `a quote in this value`
 	s.list("PartitionKey eq '" + account + "'")                             // want `a quote in this value`
 }
+
+func reversed(t time.Time) string { return fmt.Sprintf("%020d", -t.UnixNano()) }
+
+func (s *store) Recent(when time.Time) {
+	limit := reversed(when)
+	s.list("PartitionKey eq 'a' and RowKey lt '" + limit + "'") // digits
+}
