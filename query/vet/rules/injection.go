@@ -109,6 +109,11 @@ func (c *check) callMayHaveQuote(call *ast.CallExpr, depth int) bool {
 	}
 	words := []string{"escape", "quote", "sanitize", "clean", "odata", "encode", "hash", "uuid", "guid", "sum", "valid", "safe"}
 	escapes := slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
+	if _, decl := c.DeclOf(call); decl != nil && decl.Body != nil && !escapes {
+		return source.Any(decl.Body, func(ret *ast.ReturnStmt) bool {
+			return len(ret.Results) != 1 || c.mayHaveQuote(ret.Results[0], depth+1)
+		})
+	}
 	return name != "" && !escapes && !c.formatsTime(call)
 }
 

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -97,9 +98,35 @@ func (c *check) unpadded(part source.Part) bool {
 	return source.IsBasic(t, types.IsInteger) && !hasMarshaler(t) && c.Const(e) == nil && !c.fixedWidth(e)
 }
 
-// fixedWidth reports whether a number has as many digits for centuries: a Unix time, or its distance from a maximum.
+// fixedWidth reports whether a number always has as many digits: a counter below 10, and for centuries a Unix time or its
+// distance from a maximum.
 func (c *check) fixedWidth(e ast.Expr) bool {
-	return source.Any(c.Follow(e), func(id *ast.Ident) bool {
+	return c.counts(e) || source.Any(c.Follow(e), func(id *ast.Ident) bool {
 		return strings.HasPrefix(id.Name, "Unix") || strings.Contains(id.Name, "Max") || strings.Contains(strings.ToLower(id.Name), "ticks")
 	})
+}
+
+// counts reports whether e is the counter of a loop that ends before 10.
+func (c *check) counts(e ast.Expr) bool {
+	counter := c.Object(e)
+	for n := range c.Ancestors(e) {
+		end, most := ast.Expr(nil), int64(10)
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			if c.Object(n.Key) == counter {
+				end = n.X
+			}
+		case *ast.ForStmt:
+			if b, ok := n.Cond.(*ast.BinaryExpr); ok && (b.Op == token.LSS || b.Op == token.LEQ) && c.Object(b.X) == counter {
+				end = b.Y
+				if b.Op == token.LEQ {
+					most = 9
+				}
+			}
+		}
+		if number, ok := c.ConstInt(end); ok && counter != nil && number <= most {
+			return true
+		}
+	}
+	return false
 }

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/ast/inspector"
 )
 
 // A Text is one of the values that a string expression can have: constants, with holes for what is known only when the
@@ -158,17 +160,35 @@ func (p *Package) Sets(s *ast.AssignStmt, v types.Object) bool {
 	return slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return p.Object(e) == v })
 }
 
-// global evaluates a variable of the package that is never set again.
+// global evaluates a variable of the package: to its first value, or to the constants that the package sets it to.
 func (ev *evaluator) global(id, def *ast.Ident) []Text {
 	spec, ok := ev.parents[def].(*ast.ValueSpec)
-	if !ok || len(spec.Names) != len(spec.Values) || def.IsExported() {
+	if !ok || def.IsExported() || len(spec.Values) > 0 && len(spec.Names) != len(spec.Values) {
 		return hole(id)
 	}
 	obj := ev.Object(id)
-	if AnyIn(ev.Package, func(s *ast.AssignStmt) bool { return ev.Sets(s, obj) }) {
+	var texts []Text
+	if len(spec.Values) > 0 {
+		texts = ev.eval(spec.Values[slices.Index(spec.Names, def)])
+	}
+	for s := range inspector.All[*ast.AssignStmt](ev.Files) {
+		for i, left := range s.Lhs {
+			if ev.Object(left) != obj {
+				continue
+			}
+			if s.Tok != token.ASSIGN || len(s.Lhs) != len(s.Rhs) || ev.Const(s.Rhs[i]) == nil {
+				return hole(id)
+			}
+			texts = union(texts, ev.eval(s.Rhs[i]))
+		}
+	}
+	passed := AnyIn(ev.Package, func(address *ast.UnaryExpr) bool {
+		return address.Op == token.AND && ev.Object(address.X) == obj && !Within(address, id)
+	})
+	if texts == nil || passed {
 		return hole(id)
 	}
-	return ev.eval(spec.Values[slices.Index(spec.Names, def)])
+	return bounded(texts)
 }
 
 // followed reports whether every change of v can be seen: no other function changes it, and its address goes nowhere but
