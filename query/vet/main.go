@@ -41,15 +41,12 @@ func explain(w io.Writer, names []string) error {
 		}
 		return nil
 	}
-next:
 	for _, name := range names {
-		for _, r := range rules.All() {
-			if r.Name == name {
-				fmt.Fprintf(w, "%s\nSeverity: %s\n", r.Page(), r.Severity)
-				continue next
-			}
+		r := rules.Named(name)
+		if r == nil {
+			return fmt.Errorf("there is no rule %q; vet -explain lists the rules", name)
 		}
-		return fmt.Errorf("there is no rule %q; vet -explain lists the rules", name)
+		fmt.Fprintf(w, "%s\nSeverity: %s\n", r.Page(), r.Severity)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func New(settings any) (register.LinterPlugin, error) {
 		return nil, err
 	}
 	for _, name := range s.Disable {
-		if !slices.ContainsFunc(rules.All(), func(r *rules.Rule) bool { return r.Name == name }) {
+		if rules.Named(name) == nil {
 			return nil, fmt.Errorf("azpatterns: there is no rule %q", name)
 		}
 	}

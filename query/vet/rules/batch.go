@@ -3,8 +3,8 @@ package rules
 import (
 	"fmt"
 	"go/ast"
-	"go/constant"
 	"go/types"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
@@ -15,10 +15,7 @@ const maxBatch = 100
 // batch reports transactions that the service rejects: of more than 100 operations, of any number of operations, or of
 // several partitions.
 var batch = &Rule{Name: "batch", Severity: Error, run: func(c *check) {
-	for _, call := range c.Calls {
-		if !call.Is(source.Tables, "SubmitTransaction") || len(call.Args) < 2 {
-			continue
-		}
+	for call := range c.CallsOf(source.Tables, "SubmitTransaction") {
 		actions := call.Arg(1)
 		if lit := c.Literal(actions); lit != nil && len(lit.Elts) > maxBatch {
 			c.report(actions, fmt.Sprintf("the transaction has %d operations, and the service rejects more than %d (azpatterns: Table.Bulk divides writes)", len(lit.Elts), maxBatch))
@@ -45,24 +42,19 @@ var batch = &Rule{Name: "batch", Severity: Error, run: func(c *check) {
 func (c *check) appendLoop(call *source.Call, actions *ast.Ident) (loop ast.Stmt, rounds int64) {
 	body, _ := c.Body(call)
 	obj := c.Object(actions)
-	source.Inspect(body, func(n ast.Node) bool {
-		a, ok := n.(*ast.CallExpr)
-		if !ok || len(a.Args) != 2 || a.Ellipsis.IsValid() || obj == nil || c.Object(a.Args[0]) != obj {
-			return true
-		}
-		if fun, ok := a.Fun.(*ast.Ident); !ok || fun.Name != "append" {
-			return true
+	for a := range source.All[*ast.CallExpr](body) {
+		if len(a.Args) != 2 || a.Ellipsis.IsValid() || !c.IsBuiltin(a, "append") || obj == nil || c.Object(a.Args[0]) != obj {
+			continue
 		}
 		l := c.Loop(a)
-		if l == nil || l.Pos() <= call.Pos() && call.End() <= l.End() || l.Pos() > call.Pos() {
-			return true
+		if l == nil || source.Within(l, call) || l.Pos() > call.Pos() {
+			continue
 		}
-		if inner := c.Loop(l); loop == nil && (inner == nil || inner.Pos() <= call.Pos() && call.End() <= inner.End()) {
-			loop, rounds = l, c.rounds(l)
+		if outer := c.Loop(l); outer == nil || source.Within(outer, call) {
+			return l, c.rounds(l)
 		}
-		return true
-	})
-	return loop, rounds
+	}
+	return nil, 0
 }
 
 // rounds returns the constant number of rounds of a loop, 0 if it is bounded in a way that is not counted here, and -1 if
@@ -70,53 +62,35 @@ func (c *check) appendLoop(call *source.Call, actions *ast.Ident) (loop ast.Stmt
 func (c *check) rounds(loop ast.Stmt) int64 {
 	switch l := loop.(type) {
 	case *ast.ForStmt:
-		b, ok := l.Cond.(*ast.BinaryExpr)
-		if !ok {
-			return 0
+		if b, ok := l.Cond.(*ast.BinaryExpr); ok {
+			return c.count(b.Y)
 		}
-		return c.count(b.Y)
 	case *ast.RangeStmt:
-		x := ast.Unparen(l.X)
-		switch t := c.TypeOf(x).Underlying().(type) {
-		case *types.Basic:
-			return c.count(x)
-		case *types.Array:
-			return t.Len()
-		case *types.Slice, *types.Map:
-			return c.elements(x)
-		}
+		return c.count(l.X)
 	}
 	return 0
 }
 
+// count returns the number e, or the number of its elements: -1 for a parameter of an exported function and for the rows of a
+// page, which can be any number, and 0 if it is not known.
 func (c *check) count(e ast.Expr) int64 {
-	if v := c.Const(e); v != nil {
-		if n, ok := constant.Int64Val(constant.ToInt(v)); ok && n >= 0 {
-			return n
-		}
+	if x := c.lenOf(e); x != nil {
+		e = x
 	}
-	if x := lenOf(e); x != nil {
-		return c.elements(x)
+	if n, ok := c.ConstInt(e); ok {
+		return max(n, 0)
 	}
-	return 0
-}
-
-// elements returns the number of elements that a slice can have: that of a literal, -1 for a parameter of an exported
-// function, for the rows of a page, and for a field, and 0 if it is not known.
-func (c *check) elements(e ast.Expr) int64 {
+	if array, ok := c.TypeOf(e).Underlying().(*types.Array); ok {
+		return array.Len()
+	}
 	if lit := c.Literal(e); lit != nil {
 		return int64(len(lit.Elts))
 	}
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		decl := c.Decl(e)
-		if decl != nil && decl.Name.IsExported() && c.isParam(e) {
-			return -1
-		}
-	case *ast.SelectorExpr:
-		if e.Sel.Name == "Entities" && source.IsNamed(c.TypeOf(e.X), source.Tables, "ListEntitiesResponse") {
-			return -1
-		}
+	page, name := source.Selected(e)
+	fn, _ := c.Param(e)
+	isParam := fn != nil && fn.Exported() && c.Object(e) != nil && !source.IsBasic(c.TypeOf(e), types.IsInteger)
+	if isParam || name == "Entities" && source.IsNamed(c.TypeOf(page), source.Tables, "ListEntitiesResponse") {
+		return -1
 	}
 	return 0
 }
@@ -126,12 +100,10 @@ func (c *check) limits(actions *ast.Ident, loop ast.Stmt) bool {
 	body, _ := c.Body(loop)
 	obj := c.Object(actions)
 	over, isRange := loop.(*ast.RangeStmt)
-	return c.hasNumber(loop, 2, maxBatch+1) || source.Any(body, func(n ast.Node) bool {
-		b, ok := n.(*ast.BinaryExpr)
-		return ok && c.Const(b.Y) == nil && source.Any(b, func(n ast.Node) bool {
-			e, ok := n.(ast.Expr)
-			x := lenOf(e)
-			return ok && x != nil && (c.Object(x) == obj || isRange && c.Same(x, over.X))
+	return c.hasLimit(loop, maxBatch+1) || source.Any(body, func(b *ast.BinaryExpr) bool {
+		return c.Const(b.Y) == nil && source.Any(b, func(e ast.Expr) bool {
+			x := c.lenOf(e)
+			return x != nil && (c.Object(x) == obj || isRange && c.Same(x, over.X))
 		})
 	})
 }
@@ -153,15 +125,13 @@ func (c *check) spans(loop ast.Stmt) bool {
 	if counter == nil {
 		return false
 	}
-	found := false
-	c.keys(func(k keyValue) {
-		if k.partition && k.written && loop.Pos() <= k.expr.Pos() && k.expr.End() <= loop.End() && c.Mentions(k.expr, counter) {
-			found = !source.Any(k.expr, func(n ast.Node) bool { // i/100 and names[i] are the same in several rounds
-				_, isIndex := n.(*ast.IndexExpr)
-				b, isBinary := n.(*ast.BinaryExpr)
-				return isIndex || isBinary && c.TypeOf(b).Underlying() != types.Typ[types.String]
-			})
-		}
+	return slices.ContainsFunc(c.keys(), func(k keyValue) bool {
+		return k.partition && k.written && source.Within(loop, k.expr) && c.Mentions(k.expr, counter) && !c.repeats(k.expr)
 	})
-	return found
+}
+
+// repeats reports whether a key made of a counter can be the same in several rounds, as i/100 and names[i] can.
+func (c *check) repeats(key ast.Expr) bool {
+	return source.Any(key, func(*ast.IndexExpr) bool { return true }) ||
+		source.Any(key, func(b *ast.BinaryExpr) bool { return c.TypeOf(b).Underlying() != types.Typ[types.String] })
 }

@@ -11,10 +11,7 @@ import (
 
 // deleteFirst reports queue messages that are deleted before the work that they ask for is done.
 var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check) {
-	for _, call := range c.Calls {
-		if !call.Is(source.Queues, "DeleteMessage") || len(call.Args) < 2 {
-			continue
-		}
+	for call := range c.CallsOf(source.Queues, "DeleteMessage") {
 		message := c.Object(source.Root(call.Arg(1)))
 		list, i := c.Statement(call)
 		body, _ := c.Body(call)
@@ -22,35 +19,25 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 			continue
 		}
 		derived := c.Derived(body, message)
-		if c.worksOn(list[:i], call, derived) {
-			continue
-		}
-		if c.worksOn(list[i+1:], call, derived) {
+		if !c.worksOn(list[:i], call, derived) && c.worksOn(list[i+1:], call, derived) {
 			c.report(call, "the message is deleted before the work is done: if the process ends in between, the work is lost; delete the message after the work, and make the work repeatable (azpatterns: eventual.NewWorker)")
 		}
 	}
 }}
 
-// deferred reports whether a call runs at the end of its function.
+// deferred reports whether a call runs at the end of its function, or concurrently.
 func (c *check) deferred(call *source.Call) bool {
-	for n := range c.Ancestors(call) {
-		switch n.(type) {
-		case *ast.DeferStmt, *ast.GoStmt:
-			return true
-		case *ast.FuncDecl:
-			return false
-		}
-	}
-	return false
+	decl := c.Decl(call)
+	return source.Any(decl, func(s *ast.DeferStmt) bool { return source.Within(s, call) }) ||
+		source.Any(decl, func(s *ast.GoStmt) bool { return source.Within(s, call) })
 }
 
 // worksOn reports whether statements call a function with the message or with something made of it. Calls that only decode or
 // log are no work.
 func (c *check) worksOn(list []ast.Stmt, deletion *source.Call, derived map[types.Object]bool) bool {
-	for _, s := range list {
-		if source.Any(s, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || call == deletion.CallExpr || c.Logs(call) || c.pass.TypesInfo.Types[call.Fun].IsType() || c.pass.TypesInfo.Types[call.Fun].IsBuiltin() {
+	return slices.ContainsFunc(list, func(s ast.Stmt) bool {
+		return source.Any(s, func(call *ast.CallExpr) bool {
+			if call == deletion.CallExpr || c.Logs(call) || c.pass.TypesInfo.Types[call.Fun].IsType() || c.pass.TypesInfo.Types[call.Fun].IsBuiltin() {
 				return false
 			}
 			switch path, _ := c.Callee(call); path {
@@ -58,18 +45,14 @@ func (c *check) worksOn(list []ast.Stmt, deletion *source.Call, derived map[type
 				return false
 			}
 			return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return c.hasContent(arg, derived) })
-		}) {
-			return true
-		}
-	}
-	return false
+		})
+	})
 }
 
 // hasContent reports whether an argument has the content of a message, not only its identifiers and times.
 func (c *check) hasContent(arg ast.Expr, derived map[types.Object]bool) bool {
-	return source.Any(arg, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		if !ok || !derived[c.pass.TypesInfo.ObjectOf(id)] {
+	return source.Any(arg, func(id *ast.Ident) bool {
+		if !derived[c.pass.TypesInfo.ObjectOf(id)] {
 			return false
 		}
 		sel, ok := c.Parent(id).(*ast.SelectorExpr)

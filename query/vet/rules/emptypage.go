@@ -16,15 +16,11 @@ var emptyPage = &Rule{Name: "emptypage", Severity: Error, Fixes: true, run: func
 		if loop == nil {
 			continue
 		}
-		source.Inspect(loop, func(n ast.Node) bool {
-			if _, isFunc := n.(*ast.FuncLit); isFunc {
-				return false
+		for s := range source.All[*ast.IfStmt](loop) {
+			if body, _ := c.Body(s); body != p.body || len(s.Body.List) == 0 || !c.isEmptyTest(p, s.Cond) {
+				continue
 			}
-			s, ok := n.(*ast.IfStmt)
-			if !ok || len(s.Body.List) == 0 || !c.isEmptyTest(p, s.Cond) {
-				return true
-			}
-			const message = "a page without rows is not the last page: the service returns such pages, with a continuation token, when it has scanned for 5 seconds or reached the end of a partition"
+			const message = "a page without rows is not the last page: the service returns such pages, with a continuation token, when it has scanned for 5 seconds or reached the end of a partition; continue while More reports true (azpatterns: Table.Query)"
 			switch last := s.Body.List[len(s.Body.List)-1].(type) {
 			case *ast.BranchStmt:
 				if last.Tok == token.BREAK && c.leaves(last) == loop {
@@ -37,21 +33,17 @@ var emptyPage = &Rule{Name: "emptypage", Severity: Error, Fixes: true, run: func
 			case *ast.ReturnStmt:
 				c.report(s.Cond, message)
 			}
-			return true
-		})
+		}
 	}
 }}
 
 // isEmptyTest reports whether cond is len(page.Entities) == 0.
 func (c *check) isEmptyTest(p nextPage, cond ast.Expr) bool {
 	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
-	if !ok || b.Op != token.EQL && b.Op != token.LSS {
+	if !ok {
 		return false
 	}
-	x := lenOf(b.X)
-	if x == nil || c.Const(b.Y) == nil || !c.rows(p, x) {
-		return false
-	}
-	limit := c.Const(b.Y).ExactString()
-	return b.Op == token.EQL && limit == "0" || b.Op == token.LSS && limit == "1"
+	x := c.lenOf(b.X)
+	limit, ok := c.ConstInt(b.Y)
+	return x != nil && ok && c.rows(p, x) && (b.Op == token.EQL && limit == 0 || b.Op == token.LSS && limit == 1)
 }

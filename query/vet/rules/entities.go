@@ -4,52 +4,32 @@ import (
 	"go/ast"
 	"go/types"
 
+	"golang.org/x/tools/go/ast/inspector"
+
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
 
-// marshalled calls f for each value that is encoded by encoding/json and written as an entity.
-func (c *check) marshalled(f func(value ast.Expr)) {
-	for _, call := range c.Calls {
-		if call.Is(source.Tables, "AddEntity", "UpdateEntity", "UpsertEntity") {
-			c.marshalledAs(call.Arg(1), f)
-		}
+// marshalled returns the values that are encoded by encoding/json and written as entities.
+func (c *check) marshalled() (values []ast.Expr) {
+	var entities []ast.Expr
+	for call := range c.CallsOf(source.Tables, "AddEntity", "UpdateEntity", "UpsertEntity") {
+		entities = append(entities, call.Arg(1))
 	}
-	c.literals(func(lit *ast.CompositeLit) {
+	for lit := range inspector.All[*ast.CompositeLit](c.Files) {
 		if source.IsNamed(c.TypeOf(lit), source.Tables, "TransactionAction") {
-			c.marshalledAs(source.Field(lit, "Entity"), f)
+			entities = append(entities, c.Field(lit, "Entity"))
 		}
-	})
-}
-
-func (c *check) marshalledAs(entity ast.Expr, f func(value ast.Expr)) {
-	if id, ok := entity.(*ast.Ident); ok {
-		entity = c.Value(id)
 	}
-	if entity == nil {
-		return
+	for _, entity := range entities {
+		call, ok := c.Follow(entity).(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			continue
+		}
+		if path, name := c.Callee(call); path == "encoding/json" && (name == "Marshal" || name == "MarshalIndent") {
+			values = append(values, ast.Unparen(call.Args[0]))
+		}
 	}
-	call, ok := ast.Unparen(entity).(*ast.CallExpr)
-	if !ok || len(call.Args) == 0 {
-		return
-	}
-	if path, name := c.Callee(call); path == "encoding/json" && (name == "Marshal" || name == "MarshalIndent") {
-		f(ast.Unparen(call.Args[0]))
-	}
-}
-
-// literals calls f for each composite literal, if the package uses aztables.
-func (c *check) literals(f func(*ast.CompositeLit)) {
-	if !c.Uses {
-		return
-	}
-	for _, file := range c.pass.Files {
-		source.Inspect(file, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.CompositeLit); ok {
-				f(lit)
-			}
-			return true
-		})
-	}
+	return values
 }
 
 // A keyValue is an expression for a key of an entity.
@@ -59,44 +39,32 @@ type keyValue struct {
 	written   bool // the entity is built with it; else it is read or deleted
 }
 
-// keys calls f for each key of an entity that is built, read or deleted.
-func (c *check) keys(f func(keyValue)) {
-	c.literals(func(lit *ast.CompositeLit) {
+// keys returns the keys of entities that are built, read or deleted.
+func (c *check) keys() (all []keyValue) {
+	for lit := range inspector.All[*ast.CompositeLit](c.Files) {
 		t := c.TypeOf(lit)
-		if s, ok := t.Underlying().(*types.Struct); ok && (isEntity(s) || source.IsNamed(t, source.Tables, "Entity")) {
-			for i := range s.NumFields() {
-				switch name := propertyOf(s, i); name {
-				case "PartitionKey", "RowKey":
-					if e := source.Field(lit, s.Field(i).Name()); e != nil {
-						f(keyValue{e, name == "PartitionKey", true})
-					}
+		switch u := t.Underlying().(type) {
+		case *types.Struct:
+			if !isEntity(u) && !source.IsNamed(t, source.Tables, "Entity") {
+				continue
+			}
+			for i := range u.NumFields() {
+				name, e := propertyOf(u, i), c.Field(lit, u.Field(i).Name())
+				if e != nil && (name == "PartitionKey" || name == "RowKey") {
+					all = append(all, keyValue{e, name == "PartitionKey", true})
 				}
 			}
-		}
-		if _, ok := t.Underlying().(*types.Map); ok {
-			partition, row := c.entry(lit, "PartitionKey"), c.entry(lit, "RowKey")
+		case *types.Map:
+			partition, row := c.Field(lit, "PartitionKey"), c.Field(lit, "RowKey")
 			if partition != nil && row != nil {
-				f(keyValue{partition, true, true})
-				f(keyValue{row, false, true})
-			}
-		}
-	})
-	for _, call := range c.Calls {
-		if call.Is(source.Tables, "GetEntity", "DeleteEntity") && len(call.Args) == 4 {
-			f(keyValue{call.Args[1], true, false})
-			f(keyValue{call.Args[2], false, false})
-		}
-	}
-}
-
-// entry returns the value of a constant key in the literal of a map, or nil.
-func (c *check) entry(lit *ast.CompositeLit, key string) ast.Expr {
-	for _, e := range lit.Elts {
-		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			if text, ok := c.ConstText(kv.Key); ok && text == key {
-				return kv.Value
+				all = append(all, keyValue{partition, true, true}, keyValue{row, false, true})
 			}
 		}
 	}
-	return nil
+	for call := range c.CallsOf(source.Tables, "GetEntity", "DeleteEntity") {
+		if len(call.Args) == 4 {
+			all = append(all, keyValue{call.Args[1], true, false}, keyValue{call.Args[2], false, false})
+		}
+	}
+	return all
 }

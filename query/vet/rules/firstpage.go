@@ -3,7 +3,7 @@ package rules
 import (
 	"go/ast"
 	"go/token"
-	"go/types"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/query"
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
@@ -12,35 +12,29 @@ import (
 // firstPage reports queries of which only the first page is read.
 var firstPage = &Rule{Name: "firstpage", Severity: Error, run: func(c *check) {
 	for _, p := range c.nextPages() {
-		pager, ok := ast.Unparen(p.pager).(*ast.Ident)
+		pager, ok := p.pager.(*ast.Ident)
 		if !ok || p.page == nil {
 			continue
 		}
 		created, ok := c.Value(pager).(*ast.CallExpr)
-		if !ok || !c.onlyOnce(p, pager) || c.keeps(p) || c.needsOnePage(created) {
-			continue
+		if ok && c.onlyOnce(p, pager, created) && !c.keeps(p) && !c.needsOnePage(created) {
+			c.report(p.call, "only the first page is read, which can be short or empty although more rows match; read pages while More reports true (azpatterns: Table.Query)")
 		}
-		c.report(p.call, "only the first page is read, which can be short or empty although more rows match; read pages while More reports true")
 	}
 }}
 
 // onlyOnce reports whether one call of NextPage in one round is all that happens to the pager.
-func (c *check) onlyOnce(p nextPage, pager *ast.Ident) bool {
-	obj := c.Object(pager)
-	defining, _ := c.Body(p.call)
-	if created, ok := c.Value(pager).(*ast.CallExpr); ok {
-		outer := c.Loop(created)
-		if f, ok := outer.(*ast.ForStmt); ok && f.Init != nil && f.Init.Pos() <= created.Pos() && created.End() <= f.Init.End() {
-			outer = c.Loop(f) // for pager := …; pager.More(); { … }
-		}
-		if body, _ := c.Body(created); body != defining || outer != c.Loop(p.call) && !c.leavesAlways(c.Loop(p.call)) {
-			return false
-		}
+func (c *check) onlyOnce(p nextPage, pager *ast.Ident, created *ast.CallExpr) bool {
+	outer := c.Loop(created)
+	if f, ok := outer.(*ast.ForStmt); ok && f.Init != nil && source.Within(f.Init, created) {
+		outer = c.Loop(f) // for pager := …; pager.More(); { … }
+	}
+	if body, _ := c.Body(created); body != p.body || outer != c.Loop(p.call) && !c.leavesAlways(c.Loop(p.call)) {
+		return false
 	}
 	calls := 0
-	other := source.Any(p.body, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		if !ok || c.pass.TypesInfo.Uses[id] != obj {
+	other := source.Any(p.body, func(id *ast.Ident) bool {
+		if c.pass.TypesInfo.Uses[id] != c.Object(pager) {
 			return false
 		}
 		sel, ok := c.Parent(id).(*ast.SelectorExpr)
@@ -58,22 +52,14 @@ func (c *check) leavesAlways(loop ast.Stmt) bool {
 	if !ok || !source.Terminates(f.Body.List) {
 		return false
 	}
-	if b, ok := f.Body.List[len(f.Body.List)-1].(*ast.BranchStmt); ok && b.Tok != token.BREAK {
-		return false
-	}
-	return !source.Any(f.Body, func(n ast.Node) bool {
-		b, ok := n.(*ast.BranchStmt)
-		return ok && (b.Tok == token.CONTINUE && (b.Label != nil || c.leaves(b) == f) || b.Tok == token.GOTO)
+	return !source.Any(f.Body, func(b *ast.BranchStmt) bool {
+		return b.Tok == token.CONTINUE && (b.Label != nil || c.leaves(b) == f) || b.Tok == token.GOTO
 	})
 }
 
 // keeps reports whether the function hands on the page as a whole, or its continuation token.
 func (c *check) keeps(p nextPage) bool {
-	return source.Any(p.body, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		if !ok {
-			return false
-		}
+	return source.Any(p.body, func(id *ast.Ident) bool {
 		switch id.Name {
 		case "NextPartitionKey", "NextRowKey", "NextTableName":
 			return true
@@ -92,30 +78,17 @@ func (c *check) needsOnePage(created *ast.CallExpr) bool {
 		return false
 	}
 	lit := c.Literal(created.Args[0])
-	filter := source.Field(lit, "Filter")
+	filter := c.Field(lit, "Filter")
 	if filter == nil {
-		return lit == nil && !c.IsNil(created.Args[0]) || source.Field(lit, "Top") != nil
+		return lit == nil && !c.IsNil(created.Args[0]) || c.Field(lit, "Top") != nil
 	}
 	for _, f := range c.Filters {
-		if f.Expr != filter {
-			continue
+		if f.Expr == filter {
+			return len(f.Values) > 0 && !slices.ContainsFunc(f.Values, func(v source.Value) bool {
+				return v.Example == "" || v.Err != nil || query.Explain(v.Parsed).Plain != query.Point
+			})
 		}
-		for _, v := range f.Values {
-			if v.Example == "" || v.Err != nil || query.Explain(v.Parsed).Plain != query.Point {
-				return false
-			}
-		}
-		return len(f.Values) > 0
 	}
-	return c.isParam(filter)
-}
-
-// isParam reports whether the callers decide on e.
-func (c *check) isParam(e ast.Expr) bool {
-	v, ok := c.Object(source.Root(e)).(*types.Var)
-	if !ok {
-		return false
-	}
-	decl := c.Decl(e)
-	return decl != nil && decl.Type.Params.Pos() <= v.Pos() && v.Pos() < decl.Type.Params.End()
+	fn, _ := c.Param(filter)
+	return fn != nil // the callers decide
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/analysis"
+
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
 
@@ -17,57 +19,35 @@ var injection = &Rule{Name: "injection", Severity: Security, Fixes: true, run: f
 		}
 		for _, v := range filter.Values {
 			for i, part := range v.Parts {
-				if part.Hole == nil || !v.Slots[i].Quoted && !v.Slots[i].Operand || !part.Hole.Pos().IsValid() {
+				if part.Hole == nil || !v.Slots[i].Quoted && !v.Slots[i].Operand {
 					continue
 				}
-				if c.mayHaveQuote(part.Hole, 0) && (v.Slots[i].Quoted || !c.isCall(part.Hole)) { // a call may add the quotes
-					c.injection(part.Hole, v.Slots[i].Quoted)
+				_, isCall := c.Follow(part.Hole).(*ast.CallExpr) // which may add the quotes
+				if c.mayHaveQuote(part.Hole, 0) && (v.Slots[i].Quoted || !isCall) {
+					c.injection(part.Hole, v, v.Slots[i].Quoted)
 				}
 			}
 		}
 	}
 }}
 
-func (c *check) injection(hole ast.Expr, quoted bool) {
-	const remedy = `; double every quote (azpatterns: query.PartitionKey.Eq(value) and the like quote all values)`
+func (c *check) injection(hole ast.Expr, v source.Value, quoted bool) {
 	if !quoted {
-		c.report(hole, "a string is compared in the filter without quotes, so it can add conditions; quote it, and double every quote in it (azpatterns: query.Prop(name).Eq(value))")
+		c.reportFilter(hole, v, "a string is compared in the filter without quotes, so it can add conditions; quote it, and double every quote in it (azpatterns: query.Prop(name).Eq(value))")
 		return
 	}
-	message := "a quote in this value ends the string, and the rest of the value changes the filter" + remedy
-	name, edits, ok := c.nameOf(hole, "strings")
-	if t := c.TypeOf(hole); !ok || !types.Identical(t, types.Typ[types.String]) || c.assigned(hole) {
-		c.report(hole, message)
-		return
+	var fixes []analysis.SuggestedFix
+	if name, edits, ok := c.nameOf(hole, "strings"); ok && types.Identical(c.TypeOf(hole), types.Typ[types.String]) && !c.assigned(hole) {
+		edits = append(edits, insert(hole.Pos(), name+".ReplaceAll("), insert(hole.End(), `, "'", "''")`))
+		fixes = append(fixes, fix("double the quotes", edits...))
 	}
-	edits = append(edits, insert(hole.Pos(), name+".ReplaceAll("), insert(hole.End(), `, "'", "''")`))
-	c.report(hole, message, fix("double the quotes", edits...))
-}
-
-// isCall reports whether e is a call, or a variable that is set to the result of one.
-func (c *check) isCall(e ast.Expr) bool {
-	if id, ok := ast.Unparen(e).(*ast.Ident); ok && c.Value(id) != nil {
-		e = c.Value(id)
-	}
-	_, ok := ast.Unparen(e).(*ast.CallExpr)
-	return ok
+	c.reportFilter(hole, v, "a quote in this value ends the string, and the rest of the value changes the filter; double every quote (azpatterns: query.PartitionKey.Eq(value) and the like quote all values)", fixes...)
 }
 
 // assigned reports whether hole is a variable where it is set, which no call can take the place of.
 func (c *check) assigned(hole ast.Expr) bool {
-	switch p := c.Parent(hole).(type) {
-	case *ast.AssignStmt:
-		for _, left := range p.Lhs {
-			if left == hole {
-				return true
-			}
-		}
-	case *ast.RangeStmt:
-		return p.Key == hole || p.Value == hole
-	case *ast.Field, *ast.ValueSpec:
-		return true
-	}
-	return false
+	s, ok := c.Parent(hole).(*ast.AssignStmt)
+	return !c.pass.TypesInfo.Types[hole].IsValue() || ok && slices.Contains(s.Lhs, hole)
 }
 
 // mayHaveQuote reports whether the text of a value can contain a quote that is not doubled.
@@ -80,7 +60,7 @@ func (c *check) mayHaveQuote(e ast.Expr, depth int) bool {
 		return strings.Contains(text, "'")
 	}
 	t := types.Unalias(c.TypeOf(e))
-	if basic, ok := t.Underlying().(*types.Basic); !ok || basic.Info()&types.IsString == 0 {
+	if !source.IsBasic(t, types.IsString) {
 		return false // numbers and booleans; times and identifiers format themselves
 	}
 	if named, ok := t.(*types.Named); ok && c.enumerated(named) {
@@ -127,23 +107,24 @@ func (c *check) callMayHaveQuote(call *ast.CallExpr, depth int) bool {
 	case "strconv", "time", "encoding/hex", "encoding/base64", "encoding/base32", "net/url", "github.com/google/uuid", "github.com/gofrs/uuid":
 		return false
 	}
-	for _, word := range []string{"escape", "quote", "sanitize", "clean", "odata", "encode", "hash", "uuid", "guid", "sum", "valid", "safe"} {
-		if strings.Contains(strings.ToLower(name), word) {
-			return false
-		}
+	words := []string{"escape", "quote", "sanitize", "clean", "odata", "encode", "hash", "uuid", "guid", "sum", "valid", "safe"}
+	escapes := slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
+	if _, decl := c.DeclOf(call); decl != nil && decl.Body != nil && !escapes {
+		return source.Any(decl.Body, func(ret *ast.ReturnStmt) bool {
+			return len(ret.Results) != 1 || c.mayHaveQuote(ret.Results[0], depth+1)
+		})
 	}
-	return name != "" && !c.formatsTime(call)
+	return name != "" && !escapes && !c.formatsTime(call)
 }
 
 // formatsTime reports whether call is the String method of a type that is no string, such as uuid.UUID, or that of a
 // helper whose name begins with format.
 func (c *check) formatsTime(call *ast.CallExpr) bool {
-	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok {
-		id, isIdent := ast.Unparen(call.Fun).(*ast.Ident)
-		return isIdent && strings.HasPrefix(strings.ToLower(id.Name), "format")
+	if id, isIdent := ast.Unparen(call.Fun).(*ast.Ident); isIdent {
+		return strings.HasPrefix(strings.ToLower(id.Name), "format")
 	}
-	return sel.Sel.Name == "String" && !source.IsNamed(c.TypeOf(sel.X), "strings", "Builder") && !source.IsNamed(c.TypeOf(sel.X), "net/url", "URL")
+	recv, name := source.Selected(call.Fun)
+	return name == "String" && !source.IsNamed(c.TypeOf(recv), "strings", "Builder") && !source.IsNamed(c.TypeOf(recv), "net/url", "URL")
 }
 
 // enumerated reports whether the package of a string type declares constants of it.
@@ -152,31 +133,16 @@ func (c *check) enumerated(named *types.Named) bool {
 	if pkg == nil {
 		return false
 	}
-	for _, name := range pkg.Scope().Names() {
-		if constant, ok := pkg.Scope().Lookup(name).(*types.Const); ok && types.Identical(constant.Type(), named) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pkg.Scope().Names(), func(name string) bool {
+		constant, ok := pkg.Scope().Lookup(name).(*types.Const)
+		return ok && types.Identical(constant.Type(), named)
+	})
 }
 
 // constants reports whether a variable ranges over constants.
 func (c *check) constants(id *ast.Ident) bool {
-	for n := range c.Ancestors(id) {
-		loop, ok := n.(*ast.RangeStmt)
-		if !ok || c.Object(loop.Value) != c.Object(id) {
-			continue
-		}
+	return source.Any(c.Decl(id), func(loop *ast.RangeStmt) bool {
 		lit := c.Literal(loop.X)
-		if lit == nil {
-			return false
-		}
-		for _, e := range lit.Elts {
-			if c.Const(e) == nil {
-				return false
-			}
-		}
-		return true
-	}
-	return false
+		return c.Object(loop.Value) == c.Object(id) && lit != nil && !slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool { return c.Const(e) == nil })
+	})
 }

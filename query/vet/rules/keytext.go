@@ -2,6 +2,7 @@ package rules
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -10,40 +11,40 @@ import (
 
 // keyText reports keys whose text is not safe as a key: input of any form, numbers without padding, and local times.
 var keyText = &Rule{Name: "keytext", Severity: Warning, Fixes: true, run: func(c *check) {
-	c.keys(func(k keyValue) {
+	for _, k := range c.keys() {
 		for _, t := range c.Texts(k.expr) {
 			for _, part := range t.Parts {
-				if part.Hole == nil || !part.Hole.Pos().IsValid() {
-					continue
-				}
-				switch now := c.localTime(part.Hole, 0); {
-				case c.isInput(part.Hole, 0):
-					c.report(k.expr, "input is used in a key without encoding: keys must not contain / \\ # ? and control characters, and are at most 512 characters long (azpatterns: keys.Escape)")
-				case now != nil:
-					c.report(now, "a key made of local time changes its order with the time zone; use UTC (azpatterns: keys.Ticks)", fix("use UTC", insert(now.End(), ".UTC()")))
-				case k.written && !k.partition && c.unpadded(part):
-					c.report(part.Hole, "keys are compared as text, so rows with this number are not in numeric order (10 is before 9); pad it with zeros (azpatterns: keys.Digits)")
-				}
+				c.keyPart(k, part)
 			}
 		}
-	})
+	}
 }}
+
+// keyPart checks a part of the text of a key.
+func (c *check) keyPart(k keyValue, part source.Part) {
+	switch now := c.localTime(part.Hole); {
+	case c.isInput(part.Hole, 0):
+		c.report(k.expr, "input is used in a key without encoding: keys must not contain / \\ # ? and control characters, and are at most 512 characters long; encode it, for example with url.QueryEscape (azpatterns: keys.Escape)")
+	case now != nil:
+		c.report(now, "a key made of local time changes its order with the time zone; use UTC (azpatterns: keys.Ticks)", fix("use UTC", insert(now.End(), ".UTC()")))
+	case k.written && !k.partition && c.unpadded(part):
+		c.report(part.Hole, "keys are compared as text, so rows with this number are not in numeric order (10 is before 9); pad it with zeros (azpatterns: keys.Digits)")
+	}
+}
 
 // isInput reports whether a value comes from a request, from the command line or from a path.
 func (c *check) isInput(e ast.Expr, depth int) bool {
-	if e == nil || depth > 3 {
+	if depth > 3 {
 		return false
 	}
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
-		if value := c.Value(e); value != nil {
-			return c.isInput(value, depth+1)
-		}
+		value := c.Value(e)
+		return value != nil && c.isInput(value, depth+1)
 	case *ast.SelectorExpr:
 		return source.IsNamed(c.TypeOf(e.X), "net/url", "URL") && (e.Sel.Name == "Path" || e.Sel.Name == "RawQuery")
 	case *ast.IndexExpr:
-		sel, ok := ast.Unparen(e.X).(*ast.SelectorExpr)
-		return ok && types.ExprString(sel) == "os.Args"
+		return types.ExprString(e.X) == "os.Args"
 	case *ast.CallExpr:
 		path, name := c.Callee(e)
 		switch path + "." + name {
@@ -56,7 +57,7 @@ func (c *check) isInput(e ast.Expr, depth int) bool {
 }
 
 // localTime returns the call of time.Now or time.Unix from which a text is made without UTC, or nil.
-func (c *check) localTime(e ast.Expr, depth int) ast.Expr {
+func (c *check) localTime(e ast.Expr) ast.Expr {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok {
 		return nil
@@ -64,28 +65,16 @@ func (c *check) localTime(e ast.Expr, depth int) ast.Expr {
 	if path, name := c.Callee(call); path != "time" || name != "Time.Format" && name != "Time.String" {
 		return nil
 	}
-	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok {
-		return nil
-	}
-	x := ast.Unparen(sel.X)
-	if id, ok := x.(*ast.Ident); ok {
-		x = c.Value(id)
-	}
 	for range 5 {
-		inner, ok := x.(*ast.CallExpr)
+		recv, _ := source.Selected(call.Fun)
+		call, ok = c.Follow(recv).(*ast.CallExpr)
 		if !ok {
 			return nil
 		}
-		switch path, name := c.Callee(inner); path + "." + name {
+		switch path, name := c.Callee(call); path + "." + name {
 		case "time.Now", "time.Unix", "time.UnixMilli":
-			return inner
+			return call
 		case "time.Time.Add", "time.Time.AddDate", "time.Time.Truncate", "time.Time.Local":
-			chain, ok := ast.Unparen(inner.Fun).(*ast.SelectorExpr)
-			if !ok {
-				return nil
-			}
-			x = ast.Unparen(chain.X)
 		default:
 			return nil
 		}
@@ -105,22 +94,39 @@ func (c *check) unpadded(part source.Part) bool {
 	} else if part.Verb != 'd' && part.Verb != 'v' {
 		return false
 	}
-	basic, ok := c.TypeOf(e).Underlying().(*types.Basic)
-	if !ok || basic.Info()&types.IsInteger == 0 || hasMarshaler(c.TypeOf(e)) {
-		return false
-	}
-	return c.Const(e) == nil && !c.fixedWidth(e)
+	t := c.TypeOf(e)
+	return source.IsBasic(t, types.IsInteger) && !hasMarshaler(t) && c.Const(e) == nil && !c.fixedWidth(e)
 }
 
-// fixedWidth reports whether a number has as many digits for centuries: a Unix time, or its distance from a maximum.
+// fixedWidth reports whether a number always has as many digits: a counter below 10, and for centuries a Unix time or its
+// distance from a maximum.
 func (c *check) fixedWidth(e ast.Expr) bool {
-	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
-		if value := c.Value(id); value != nil {
-			e = value
+	return c.counts(e) || source.Any(c.Follow(e), func(id *ast.Ident) bool {
+		return strings.HasPrefix(id.Name, "Unix") || strings.Contains(id.Name, "Max") || strings.Contains(strings.ToLower(id.Name), "ticks")
+	})
+}
+
+// counts reports whether e is the counter of a loop that ends before 10.
+func (c *check) counts(e ast.Expr) bool {
+	counter := c.Object(e)
+	for n := range c.Ancestors(e) {
+		end, most := ast.Expr(nil), int64(10)
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			if c.Object(n.Key) == counter {
+				end = n.X
+			}
+		case *ast.ForStmt:
+			if b, ok := n.Cond.(*ast.BinaryExpr); ok && (b.Op == token.LSS || b.Op == token.LEQ) && c.Object(b.X) == counter {
+				end = b.Y
+				if b.Op == token.LEQ {
+					most = 9
+				}
+			}
+		}
+		if number, ok := c.ConstInt(end); ok && counter != nil && number <= most {
+			return true
 		}
 	}
-	return source.Any(e, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		return ok && (strings.HasPrefix(id.Name, "Unix") || strings.Contains(id.Name, "Max") || strings.Contains(strings.ToLower(id.Name), "ticks"))
-	})
+	return false
 }

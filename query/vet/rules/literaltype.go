@@ -1,9 +1,10 @@
 package rules
 
 import (
-	"go/ast"
 	"go/types"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/query"
@@ -13,24 +14,21 @@ import (
 // literalType reports literals whose type no stored value of the property has.
 var literalType = &Rule{Name: "literaltype", Severity: Error, run: func(c *check) {
 	schema := c.schema()
-	c.plans(func(e ast.Expr, plans []plan) {
+	for e, plans := range c.plans() {
 		for _, p := range plans {
 			for _, w := range query.ExplainWith(p.value.Parsed, &query.ExplainOptions{Schema: schema}).Warnings {
-				if w.Code != query.WarnTypeMismatch && w.Code != query.WarnInt64WithoutL {
-					continue
+				if w.Code == query.WarnTypeMismatch || w.Code == query.WarnInt64WithoutL {
+					c.reportFilter(e, p.value, w.Property+": "+w.Problem+"; write a literal of the type of the property (azpatterns: query.Prop(name).Eq(value))")
 				}
-				c.report(e, w.Property+": "+w.Problem+": "+p.text)
-				return
 			}
 		}
-	})
+	}
 }}
 
 // schema returns the types of the properties that are certain: the keys, and the fields that all entity structs of the
 // package store with the same type. A property of which nothing is certain is missing.
 func (c *check) schema() query.Schema {
 	schema := query.Schema{}
-	mixed := map[string]bool{}
 	for _, name := range c.pass.Pkg.Scope().Names() {
 		obj, ok := c.pass.Pkg.Scope().Lookup(name).(*types.TypeName)
 		if !ok {
@@ -42,16 +40,14 @@ func (c *check) schema() query.Schema {
 		}
 		for i := range s.NumFields() {
 			name := propertyOf(s, i)
-			t, known := storedType(s.Field(i).Type())
-			if was, seen := schema[name]; !known || seen && was != t {
-				mixed[name] = true
+			t := storedType(s.Field(i).Type())
+			if was, seen := schema[name]; seen && was != t {
+				t = uncertain
 			}
 			schema[name] = t
 		}
 	}
-	for name := range mixed {
-		delete(schema, name)
-	}
+	maps.DeleteFunc(schema, func(_ string, t query.Type) bool { return t == uncertain })
 	return schema
 }
 
@@ -79,20 +75,21 @@ func propertyOf(s *types.Struct, i int) string {
 	return name
 }
 
-func storedType(t types.Type) (query.Type, bool) {
+const uncertain query.Type = -1
+
+// storedType returns the type as which the service stores values of t, or uncertain.
+func storedType(t types.Type) query.Type {
 	if named, ok := types.Unalias(t).(*types.Named); ok && named.NumMethods() > 0 {
-		return 0, false // it may write itself
+		return uncertain // it may write itself
 	}
-	basic, ok := t.Underlying().(*types.Basic)
 	switch {
-	case !ok:
-		return 0, false
-	case basic.Info()&types.IsString != 0:
-		return query.String, true
-	case basic.Info()&types.IsBoolean != 0:
-		return query.Bool, true
-	case basic.Kind() == types.Int32 || basic.Kind() == types.Int16 || basic.Kind() == types.Int8:
-		return query.Int32, true
+	case source.IsBasic(t, types.IsString):
+		return query.String
+	case source.IsBasic(t, types.IsBoolean):
+		return query.Bool
 	}
-	return 0, false
+	if basic, ok := t.Underlying().(*types.Basic); ok && slices.Contains([]types.BasicKind{types.Int32, types.Int16, types.Int8}, basic.Kind()) {
+		return query.Int32
+	}
+	return uncertain
 }

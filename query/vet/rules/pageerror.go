@@ -20,7 +20,7 @@ var pageError = &Rule{Name: "pageerror", Severity: Error, Fixes: true, run: func
 		}
 		if p.err == nil {
 			if id, ok := p.stmt.Lhs[1].(*ast.Ident); ok && id.Name == "_" {
-				c.report(p.call, "the error of NextPage is ignored: after an error the pager has the same page to read again, so the loop does not end")
+				c.report(p.call, "the error of NextPage is ignored: after an error the pager has the same page to read again, so the loop does not end; return the error (azpatterns: Table.Query)")
 			}
 			continue
 		}
@@ -32,15 +32,12 @@ var pageError = &Rule{Name: "pageerror", Severity: Error, Fixes: true, run: func
 
 // errorTest returns the if statement with err != nil that follows the call.
 func (c *check) errorTest(p nextPage) *ast.IfStmt {
-	s, ok := c.Parent(p.stmt).(*ast.IfStmt)
-	if !ok {
-		list, i := c.Statement(p.stmt)
-		if i < 0 || i+1 >= len(list) {
-			return nil
-		}
-		s, _ = list[i+1].(*ast.IfStmt)
+	next := c.after(p.stmt)
+	if len(next) == 0 {
+		return nil
 	}
-	if s == nil {
+	s, ok := next[0].(*ast.IfStmt)
+	if !ok {
 		return nil
 	}
 	b, ok := ast.Unparen(s.Cond).(*ast.BinaryExpr)
@@ -50,59 +47,32 @@ func (c *check) errorTest(p nextPage) *ast.IfStmt {
 	return s
 }
 
-// passedOn reports whether the body of s, or code after the loop, does more with the error than log it.
+// passedOn reports whether the body of s, or code after the loop, does more with the error than log it. A named result, or a
+// variable of an outer function, is passed on.
 func (c *check) passedOn(p nextPage, s *ast.IfStmt, loop ast.Stmt) bool {
-	used := source.Any(s.Body, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		return ok && c.pass.TypesInfo.ObjectOf(id) == p.err && !c.logged(id, s)
+	return p.err.Pos() < p.body.Pos() || source.Any(p.body, func(id *ast.Ident) bool {
+		used := id.Pos() > loop.End() || source.Within(s.Body, id) && !c.logged(id, s)
+		return used && c.pass.TypesInfo.ObjectOf(id) == p.err
 	})
-	return used || source.Any(p.body, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		return ok && n.Pos() > loop.End() && c.pass.TypesInfo.ObjectOf(id) == p.err
-	}) || c.named(p)
 }
 
-// named reports whether the error is a named result, which every return statement without values returns.
-func (c *check) named(p nextPage) bool {
-	results := c.resultsOf(p.fn)
-	for i := range results.Len() {
-		if results.At(i) == p.err {
-			return true
-		}
+// returnsError returns the results of a function if the last one is an error, and else nil.
+func (c *check) returnsError(fn ast.Node) *types.Tuple {
+	results := c.signature(fn).Results()
+	if n := results.Len(); n == 0 || !source.IsError(results.At(n-1).Type()) {
+		return nil
 	}
-	return false
+	return results
 }
 
-func (c *check) resultsOf(fn ast.Node) *types.Tuple {
-	var name ast.Expr
-	switch fn := fn.(type) {
-	case *ast.FuncDecl:
-		name = fn.Name
-	case *ast.FuncLit:
-		name = fn
-	}
-	if signature, ok := c.TypeOf(name).(*types.Signature); ok {
-		return signature.Results()
-	}
-	return nil
-}
-
-// logged reports whether id is inside the arguments of a call that logs.
-func (c *check) logged(id ast.Node, within ast.Node) bool {
-	for n := range c.Ancestors(id) {
-		if n == within {
-			return false
-		}
-		if call, ok := n.(*ast.CallExpr); ok && c.Logs(call) {
-			return true
-		}
-	}
-	return false
+// logged reports whether id is in a call in s that logs.
+func (c *check) logged(id *ast.Ident, s *ast.IfStmt) bool {
+	return source.Any(s.Body, func(call *ast.CallExpr) bool { return c.Logs(call) && source.Within(call, id) })
 }
 
 func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
-	const end = "an error is treated as the end of the rows, so a failed request looks like missing rows; return the error"
-	const again = "after an error the pager has the same page to read again, so this loop can repeat a failing request for ever; return the error"
+	const end = "an error is treated as the end of the rows, so a failed request looks like missing rows; return the error (azpatterns: Table.Query)"
+	const again = "after an error the pager has the same page to read again, so this loop can repeat a failing request for ever; return the error (azpatterns: Table.Query)"
 	if len(s.Body.List) == 0 {
 		c.report(s.Cond, again)
 		return
@@ -118,9 +88,8 @@ func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
 		}
 		c.report(s.Cond, message, c.returnFix(p, last)...)
 	case *ast.ReturnStmt:
-		results := c.resultsOf(p.fn)
-		n := results.Len()
-		if n == 0 || len(last.Results) != n || !isError(results.At(n-1).Type()) {
+		n := c.returnsError(p.fn).Len()
+		if n == 0 || len(last.Results) != n {
 			return
 		}
 		if e := last.Results[n-1]; c.IsNil(e) || isEnd(e) {
@@ -135,13 +104,12 @@ func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
 
 // returnFix replaces a branch statement by a return of the error.
 func (c *check) returnFix(p nextPage, s *ast.BranchStmt) []analysis.SuggestedFix {
-	results := c.resultsOf(p.fn)
-	n := results.Len()
-	if n == 0 || !isError(results.At(n-1).Type()) {
+	results := c.returnsError(p.fn)
+	if results == nil {
 		return nil
 	}
 	var values []string
-	for i := range n - 1 {
+	for i := range results.Len() - 1 {
 		zero := zeroOf(results.At(i).Type())
 		if zero == "" {
 			return nil
@@ -159,24 +127,19 @@ func isEnd(e ast.Expr) bool {
 	return strings.Contains(name, "EOF") || strings.Contains(name, "End") || strings.Contains(name, "Done")
 }
 
-func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
-
 // zeroOf returns the zero value of a type, or "" if it needs the name of the type.
 func zeroOf(t types.Type) string {
-	switch t := t.Underlying().(type) {
-	case *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature:
+	switch {
+	case source.IsBasic(t, types.IsString):
+		return `""`
+	case source.IsBasic(t, types.IsBoolean):
+		return "false"
+	case source.IsBasic(t, types.IsNumeric):
+		return "0"
+	}
+	switch t.Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature, *types.Interface:
 		return "nil"
-	case *types.Interface:
-		return "nil"
-	case *types.Basic:
-		switch {
-		case t.Info()&types.IsString != 0:
-			return `""`
-		case t.Info()&types.IsBoolean != 0:
-			return "false"
-		case t.Info()&types.IsNumeric != 0:
-			return "0"
-		}
 	}
 	return ""
 }

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"strings"
 
+	"golang.org/x/tools/go/ast/inspector"
+
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
 
@@ -20,46 +22,27 @@ type nextPage struct {
 	fn    ast.Node
 }
 
-// nextPages returns the calls of NextPage.
-func (c *check) nextPages() []nextPage {
-	if !c.Uses {
-		return nil
-	}
-	var all []nextPage
-	for _, file := range c.pass.Files {
-		source.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-			if !ok || sel.Sel.Name != "NextPage" || !strings.Contains(c.TypeOf(call).String(), source.Tables+".List") {
-				return true
-			}
-			p := nextPage{call: call, pager: sel.X}
-			p.body, p.fn = c.Body(call)
-			if vars, stmt, ok := c.Results(call); ok && len(vars) == 2 {
-				p.page, p.err, p.stmt = vars[0], vars[1], stmt
-			}
-			if p.body != nil {
-				all = append(all, p)
-			}
-			return true
-		})
+// nextPages returns the calls of NextPage in functions.
+func (c *check) nextPages() (all []nextPage) {
+	for call := range inspector.All[*ast.CallExpr](c.Files) {
+		pager, name := source.Selected(call.Fun)
+		body, fn := c.Body(call)
+		if name != "NextPage" || body == nil || !strings.Contains(c.TypeOf(call).String(), source.Tables+".List") {
+			continue
+		}
+		p := nextPage{call: call, pager: pager, body: body, fn: fn}
+		if vars, stmt, ok := c.Results(call); ok && len(vars) == 2 {
+			p.page, p.err, p.stmt = vars[0], vars[1], stmt
+		}
+		all = append(all, p)
 	}
 	return all
 }
 
 // rows reports whether e is the entities of the page.
 func (c *check) rows(p nextPage, e ast.Expr) bool {
-	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
-		e = c.Value(id)
-	}
-	if e == nil {
-		return false
-	}
-	sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
-	return ok && (sel.Sel.Name == "Entities" || sel.Sel.Name == "Tables") && p.page != nil && c.Object(sel.X) == p.page
+	page, name := source.Selected(c.Follow(e))
+	return (name == "Entities" || name == "Tables") && p.page != nil && c.Object(page) == p.page
 }
 
 // leaves returns what a branch statement leaves: the innermost loop, switch or select of the same function.
@@ -85,13 +68,13 @@ func (c *check) leaves(b *ast.BranchStmt) ast.Node {
 // asksMore reports whether a loop runs while the pager has more pages.
 func (c *check) asksMore(loop ast.Stmt, pager ast.Expr) bool {
 	f, ok := loop.(*ast.ForStmt)
-	if !ok || f.Cond == nil {
+	if !ok {
 		return false
 	}
 	call, ok := ast.Unparen(f.Cond).(*ast.CallExpr)
 	if !ok {
 		return false
 	}
-	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	return ok && sel.Sel.Name == "More" && c.Same(sel.X, pager)
+	asked, name := source.Selected(call.Fun)
+	return name == "More" && c.Same(asked, pager)
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
@@ -9,24 +10,22 @@ import (
 
 // clientPerCall reports clients that are created for each request.
 var clientPerCall = &Rule{Name: "clientpercall", Severity: Warning, run: func(c *check) {
-	for _, call := range c.Calls {
-		if !call.Is(source.Tables, "NewServiceClient", "NewServiceClientFromConnectionString", "NewServiceClientWithNoCredential", "NewServiceClientWithSharedKey",
-			"NewClient", "NewClientWithNoCredential", "NewClientWithSharedKey") || call.Recv != nil {
-			continue
-		}
-		if c.handlesRequest(call) {
+	for call := range c.CallsOf(source.Tables, constructors...) {
+		if call.Recv == nil && c.handlesRequest(call) {
 			c.report(call, "this function runs for each request, and each client has its own pipeline and cache of access tokens; create the client once and share it, it is safe for concurrent use")
 		}
 	}
 }}
 
+var constructors = []string{
+	"NewServiceClient", "NewServiceClientFromConnectionString", "NewServiceClientWithNoCredential", "NewServiceClientWithSharedKey",
+	"NewClient", "NewClientWithNoCredential", "NewClientWithSharedKey",
+}
+
 // createPerCall reports tables that are created again on each call.
 var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c *check) {
-	for _, call := range c.Calls {
-		if !call.Is(source.Tables, "CreateTable") || call.Recv == nil {
-			continue
-		}
-		if c.handlesRequest(call) || c.writesToo(call) {
+	for call := range c.CallsOf(source.Tables, "CreateTable") {
+		if call.Recv != nil && (c.handlesRequest(call) || c.writesToo(call)) {
 			c.report(call, "the table is created on each call: one more request, which fails with 409 once the table exists; create it when the program starts")
 		}
 	}
@@ -34,33 +33,18 @@ var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c 
 
 // handlesRequest reports whether n is in a handler of HTTP requests.
 func (c *check) handlesRequest(n ast.Node) bool {
+	decl := c.Decl(n)
 	for a := range c.Ancestors(n) {
-		var t *ast.FuncType
-		switch f := a.(type) {
-		case *ast.FuncLit:
-			t = f.Type
-		case *ast.FuncDecl:
-			t = f.Type
-		default:
-			continue
-		}
-		for _, field := range t.Params.List {
-			if source.IsNamed(c.TypeOf(field.Type), "net/http", "Request") || source.IsNamed(c.TypeOf(field.Type), "github.com/gin-gonic/gin", "Context") {
+		for param := range c.signature(a).Params().Variables() {
+			if source.IsNamed(param.Type(), "net/http", "Request") || source.IsNamed(param.Type(), "github.com/gin-gonic/gin", "Context") {
 				return true
 			}
 		}
-		if _, inner := a.(*ast.FuncLit); inner && strings.HasPrefix(c.funcName(n), "New") {
+		if _, inner := a.(*ast.FuncLit); inner && decl != nil && strings.HasPrefix(decl.Name.Name, "New") {
 			return false
 		}
 	}
 	return false
-}
-
-func (c *check) funcName(n ast.Node) string {
-	if decl := c.Decl(n); decl != nil {
-		return decl.Name.Name
-	}
-	return ""
 }
 
 // writesToo reports whether the exported method around the call also reads or writes rows, through the field that is the
@@ -70,16 +54,14 @@ func (c *check) writesToo(call *source.Call) bool {
 	if decl == nil || decl.Recv == nil || !decl.Name.IsExported() || setsUp(decl.Name.Name) || strings.HasSuffix(c.pass.Fset.File(call.Pos()).Name(), "_test.go") {
 		return false
 	}
-	if _, isField := ast.Unparen(call.Recv).(*ast.SelectorExpr); !isField {
+	if client, _ := source.Selected(call.Recv); client == nil {
 		return false
 	}
-	for a := range c.Ancestors(call) {
-		if s, ok := a.(*ast.IfStmt); ok && (s.Body.Pos() <= call.Pos() && call.End() <= s.Body.End()) {
-			return false // on a condition, such as a missing table
-		}
+	if source.Any(decl, func(s *ast.IfStmt) bool { return source.Within(s.Body, call) }) {
+		return false // on a condition, such as a missing table
 	}
-	for _, other := range c.Calls {
-		if other.Is(source.Tables, "AddEntity", "UpdateEntity", "UpsertEntity", "GetEntity", "SubmitTransaction") && other.Pos() > call.Pos() && other.End() < decl.End() && c.Same(other.Recv, call.Recv) {
+	for other := range c.CallsOf(source.Tables, "AddEntity", "UpdateEntity", "UpsertEntity", "GetEntity", "SubmitTransaction") {
+		if other.Pos() > call.Pos() && other.End() < decl.End() && c.Same(other.Recv, call.Recv) {
 			return true
 		}
 	}
@@ -88,10 +70,6 @@ func (c *check) writesToo(call *source.Call) bool {
 
 // setsUp reports whether the name of a function shows that it runs once.
 func setsUp(name string) bool {
-	for _, word := range []string{"new", "init", "setup", "create", "open", "start", "connect", "migrate", "ensure", "run", "main", "test", "bootstrap"} {
-		if strings.Contains(strings.ToLower(name), word) {
-			return true
-		}
-	}
-	return false
+	words := []string{"new", "init", "setup", "create", "open", "start", "connect", "migrate", "ensure", "run", "main", "test", "bootstrap"}
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
 }

@@ -6,8 +6,8 @@ import (
 	"embed"
 	"fmt"
 	"go/ast"
-	"go/constant"
 	"go/token"
+	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -43,9 +43,18 @@ func All() []*Rule {
 	}
 }
 
+// Named returns the rule with this name, or nil.
+func Named(name string) *Rule {
+	for _, r := range All() {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
 // Analyzers returns one analyzer for each rule, in the order of All.
-func Analyzers() []*analysis.Analyzer {
-	var all []*analysis.Analyzer
+func Analyzers() (all []*analysis.Analyzer) {
 	for _, r := range All() {
 		all = append(all, r.Analyzer())
 	}
@@ -95,7 +104,7 @@ func (r *Rule) Source() string {
 type check struct {
 	*source.Package
 	rule     *Rule
-	pass     *analysis.Pass
+	pass     *analysis.Pass // of the rule, unlike that of Package
 	reported map[token.Pos]bool
 }
 
@@ -128,20 +137,13 @@ func insert(pos token.Pos, text string) analysis.TextEdit {
 	return analysis.TextEdit{Pos: pos, End: pos, NewText: []byte(text)}
 }
 
-// fileOf returns the file that contains n.
-func (c *check) fileOf(n ast.Node) *ast.File {
-	for _, file := range c.pass.Files {
-		if file.FileStart <= n.Pos() && n.Pos() < file.FileEnd {
-			return file
-		}
-	}
-	return nil
-}
-
 // nameOf returns the name by which the file of n refers to an imported package, and the edit that imports it if the file
 // does not. ok is false if the name means something else at n.
 func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.TextEdit, ok bool) {
-	file := c.fileOf(n)
+	var file *ast.File
+	for a := range c.Ancestors(n) {
+		file, _ = a.(*ast.File)
+	}
 	if file == nil {
 		return "", nil, false
 	}
@@ -165,49 +167,43 @@ func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.T
 	return name, []analysis.TextEdit{insert(file.Name.End(), "\n\nimport \""+path+"\"")}, true
 }
 
-// hasNumber reports whether the function around n contains a constant from least to most, which may be a limit.
-func (c *check) hasNumber(n ast.Node, least, most int64) bool {
+// hasLimit reports whether the function around n contains a constant from 2 to most, which may be a limit.
+func (c *check) hasLimit(n ast.Node, most int64) bool {
 	body, _ := c.Body(n)
-	return source.Any(body, func(n ast.Node) bool {
-		e, ok := n.(ast.Expr)
-		if !ok {
-			return false
-		}
-		v := c.Const(e)
-		if v == nil || v.Kind() != constant.Int {
-			return false
-		}
-		number, exact := constant.Int64Val(v)
-		return exact && least <= number && number <= most
+	return source.Any(body, func(e ast.Expr) bool {
+		number, ok := c.ConstInt(e)
+		return ok && 2 <= number && number <= most
 	})
 }
 
-// hasKey reports whether a map of the package has this key.
-func (c *check) hasKey(name string) bool {
-	for _, file := range c.pass.Files {
-		if source.Any(file, func(n ast.Node) bool {
-			var key ast.Expr
-			switch n := n.(type) {
-			case *ast.KeyValueExpr:
-				key = n.Key
-			case *ast.IndexExpr:
-				key = n.Index
-			}
-			text, ok := c.ConstText(key)
-			return ok && text == name
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
 // lenOf returns x of len(x), or nil.
-func lenOf(e ast.Expr) ast.Expr {
-	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) == 1 {
-		if fun, ok := call.Fun.(*ast.Ident); ok && fun.Name == "len" {
-			return call.Args[0]
-		}
+func (c *check) lenOf(e ast.Expr) ast.Expr {
+	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) == 1 && c.IsBuiltin(call, "len") {
+		return call.Args[0]
 	}
 	return nil
+}
+
+// after returns the statements that run after stmt: the if statement that it begins, or the rest of its list.
+func (c *check) after(stmt ast.Stmt) []ast.Stmt {
+	if s, ok := c.Parent(stmt).(*ast.IfStmt); ok {
+		return []ast.Stmt{s}
+	}
+	list, i := c.Statement(stmt)
+	return list[i+1:]
+}
+
+// signature returns the signature of a function declaration or literal, and an empty one for any other node.
+func (c *check) signature(fn ast.Node) *types.Signature {
+	var t types.Type
+	switch fn := fn.(type) {
+	case *ast.FuncDecl:
+		t = c.TypeOf(fn.Name)
+	case *ast.FuncLit:
+		t = c.TypeOf(fn)
+	}
+	if signature, ok := t.(*types.Signature); ok {
+		return signature
+	}
+	return new(types.Signature)
 }

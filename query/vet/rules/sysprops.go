@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"go/ast"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -26,7 +27,7 @@ var sysProps = &Rule{Name: "sysprops", Severity: Error, Fixes: true, run: func(c
 					if filter.Select {
 						problem = "the rows are returned without it"
 					}
-					c.report(filter.Expr, word.Text+" is not the system property "+name+", because names are case-sensitive: "+problem, fixes...)
+					c.reportFilter(filter.Expr, v, word.Text+" is not the system property "+name+", because names are case-sensitive: "+problem, fixes...)
 				}
 			}
 		}
@@ -35,5 +36,11 @@ var sysProps = &Rule{Name: "sysprops", Severity: Error, Fixes: true, run: func(c
 
 // ownProperty reports whether the package names a property of its own so, in the tag of a field or as the key of a map.
 func (c *check) ownProperty(name string) bool {
-	return c.HasLiteral(`json:"`+name) || c.HasLiteral(`json:\"`+name) || c.hasKey(name)
+	isName := func(e ast.Expr) bool {
+		text, ok := c.ConstText(e)
+		return ok && text == name
+	}
+	return c.HasLiteral(`json:"`+name) || c.HasLiteral(`json:\"`+name) ||
+		source.AnyIn(c.Package, func(kv *ast.KeyValueExpr) bool { return isName(kv.Key) }) ||
+		source.AnyIn(c.Package, func(element *ast.IndexExpr) bool { return isName(element.Index) })
 }

@@ -2,6 +2,10 @@ package rules
 
 import (
 	"go/ast"
+	"iter"
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
 
 	"github.com/azpatterns/azpatterns/query"
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
@@ -9,15 +13,15 @@ import (
 
 // tableScan reports filters for which the service reads the whole table.
 var tableScan = &Rule{Name: "tablescan", Severity: Warning, run: func(c *check) {
-	c.plans(func(e ast.Expr, plans []plan) {
+next:
+	for e, plans := range c.plans() {
 		for _, p := range plans {
 			if p.Plain != query.TableScan || everyRow(p.Plan) || p.warns(query.WarnOrOfPartitionKeys, query.WarnOrOfRowKeys) {
-				return // one of the texts that the filter can have is fine
+				continue next // one of the texts that the filter can have is fine
 			}
 		}
-		c.report(e, "the service reads the whole table for this filter: "+plans[0].text+
-			"; select a partition with PartitionKey eq, or keep an index (azpatterns: secondaryindex.Inter)")
-	})
+		c.reportFilter(e, plans[0].value, "the service reads the whole table for this filter; select a partition with PartitionKey eq, or keep an index (azpatterns: secondaryindex.Inter)")
+	}
 }}
 
 // everyRow reports whether the filter has no condition but those that every row meets, such as PartitionKey ge ”.
@@ -27,36 +31,35 @@ func everyRow(p query.Plan) bool { return len(p.Reads()) == 1 && p.Reads()[0].Fi
 type plan struct {
 	query.Plan
 	value source.Value
-	text  string
 }
 
-// plans calls f for each filter of entities whose texts can all be parsed.
-func (c *check) plans(f func(ast.Expr, []plan)) {
-	for _, filter := range c.Filters {
-		if filter.Select || filter.Tables || len(filter.Values) == 0 {
-			continue
-		}
-		var plans []plan
-		for _, v := range filter.Values {
-			if v.Example == "" || v.Err != nil {
-				break
+// plans returns the plans of each filter of entities whose texts can all be parsed.
+func (c *check) plans() iter.Seq2[ast.Expr, []plan] {
+	return func(yield func(ast.Expr, []plan) bool) {
+		for _, filter := range c.Filters {
+			var plans []plan
+			for _, v := range filter.Values {
+				if v.Example != "" && v.Err == nil {
+					plans = append(plans, plan{query.Explain(v.Parsed), v})
+				}
 			}
-			plans = append(plans, plan{query.Explain(v.Parsed), v, source.Plan(v.Parsed)})
-		}
-		if len(plans) == len(filter.Values) {
-			f(filter.Expr, plans)
+			ofEntities := !filter.Select && !filter.Tables
+			if ofEntities && len(plans) > 0 && len(plans) == len(filter.Values) && !yield(filter.Expr, plans) {
+				return
+			}
 		}
 	}
 }
 
 // warns reports whether the plan has a warning with one of the codes.
 func (p plan) warns(codes ...query.WarningCode) bool {
-	for _, w := range p.Warnings {
-		for _, code := range codes {
-			if w.Code == code {
-				return true
-			}
-		}
+	return slices.ContainsFunc(p.Warnings, func(w query.Warning) bool { return slices.Contains(codes, w.Code) })
+}
+
+// reportFilter reports a mistake at n, which is a filter or a part of it, with the plan of the filter if it has one.
+func (c *check) reportFilter(n ast.Node, v source.Value, message string, fixes ...analysis.SuggestedFix) {
+	if plan := v.Plan(); plan != "" {
+		message += "; plan: " + plan
 	}
-	return false
+	c.report(n, message, fixes...)
 }

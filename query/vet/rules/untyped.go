@@ -9,36 +9,38 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
 
 // untyped reports values that encoding/json writes so that the service stores them with another type.
 var untyped = &Rule{Name: "untyped", Severity: Error, Fixes: true, run: func(c *check) {
-	c.literals(func(lit *ast.CompositeLit) {
+	for lit := range inspector.All[*ast.CompositeLit](c.Files) {
 		if source.IsNamed(c.TypeOf(lit), source.Tables, "EDMEntity") {
-			if properties := c.Literal(source.Field(lit, "Properties")); properties != nil {
-				c.untypedMap(properties, true)
-			}
+			c.untypedMap(c.Literal(c.Field(lit, "Properties")), true)
 		}
-	})
-	c.marshalled(func(value ast.Expr) {
-		t := c.TypeOf(value)
-		if pointer, ok := t.Underlying().(*types.Pointer); ok {
-			t = pointer.Elem()
+	}
+	for _, value := range c.marshalled() {
+		if s := plainStruct(c.TypeOf(value)); s != nil {
+			c.untypedFields(value, s)
+		} else {
+			c.untypedMap(c.Literal(value), false)
 		}
-		switch u := t.Underlying().(type) {
-		case *types.Map:
-			if lit := c.Literal(value); lit != nil {
-				c.untypedMap(lit, false)
-			}
-		case *types.Struct:
-			if !hasMarshaler(t) {
-				c.untypedFields(value, u)
-			}
-		}
-	})
+	}
 }}
+
+// plainStruct returns the struct that t is or points to, unless it encodes itself.
+func plainStruct(t types.Type) *types.Struct {
+	if pointer, ok := t.Underlying().(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok || hasMarshaler(t) {
+		return nil
+	}
+	return s
+}
 
 // A loss is what becomes of a value without the annotation of its type.
 type loss struct{ edm, as, wrap string }
@@ -53,7 +55,7 @@ func (c *check) lossOf(t types.Type, v constant.Value) (loss, bool) {
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
-		if b, ok := u.Elem().Underlying().(*types.Basic); ok && b.Kind() == types.Uint8 {
+		if types.Identical(u.Elem().Underlying(), types.Typ[types.Byte]) {
 			return loss{"Edm.Binary", "a String", "EDMBinary"}, true
 		}
 	case *types.Basic:
@@ -73,17 +75,19 @@ func (c *check) lossOf(t types.Type, v constant.Value) (loss, bool) {
 // hasMarshaler reports whether values of a type encode themselves.
 func hasMarshaler(t types.Type) bool {
 	for _, name := range []string{"MarshalJSON", "MarshalText"} {
-		if obj, _, _ := types.LookupFieldOrMethod(t, true, nil, name); obj != nil {
-			if _, ok := obj.(*types.Func); ok {
-				return true
-			}
+		obj, _, _ := types.LookupFieldOrMethod(t, true, nil, name)
+		if _, isMethod := obj.(*types.Func); isMethod {
+			return true
 		}
 	}
 	return false
 }
 
-// untypedMap checks a map of properties. An aztables.EDMEntity annotates the EDM types itself.
+// untypedMap checks a map of properties, which can be nil. An aztables.EDMEntity annotates the EDM types itself.
 func (c *check) untypedMap(lit *ast.CompositeLit, annotates bool) {
+	if lit == nil {
+		return
+	}
 	if _, ok := c.TypeOf(lit).Underlying().(*types.Map); !ok {
 		return
 	}
@@ -93,50 +97,52 @@ func (c *check) untypedMap(lit *ast.CompositeLit, annotates bool) {
 			continue
 		}
 		name, ok := c.ConstText(kv.Key)
-		if !ok || name == "Timestamp" || strings.Contains(name, "@") || strings.HasPrefix(name, "odata.") || c.entry(lit, name+"@odata.type") != nil || c.annotatedLater(lit, name) {
+		if !ok || !isStored(name) || c.Field(lit, name+"@odata.type") != nil || c.annotatedLater(lit, name) {
 			continue
 		}
 		if edm := edmType(c.TypeOf(kv.Value)); edm != "" && !annotates {
-			c.report(kv, name+" has no annotation of its type in this map, so it is stored as a String", c.annotate(kv, name, edm))
-			continue
+			c.report(kv, name+" has no annotation of its type in this map, so it is stored as a String; write the annotation (azpatterns: patterns.Table writes the type)", fix("write the type", annotation(kv, name, edm)))
+		} else if l, lost := c.lossOf(c.TypeOf(kv.Value), c.Const(kv.Value)); lost {
+			c.report(kv, name+" has no annotation of its type, so it is stored as "+l.as+", not as an "+l.edm+" (azpatterns: patterns.Table writes the type)", c.typeFix(kv, name, l, annotates)...)
 		}
-		l, lost := c.lossOf(c.TypeOf(kv.Value), c.Const(kv.Value))
-		if !lost {
-			continue
-		}
-		message := name + " has no annotation of its type, so it is stored as " + l.as + ", not as an " + l.edm + " (azpatterns: patterns.Table writes the type)"
-		fixed := analysis.SuggestedFix{Message: "write the type"}
-		if !annotates || l.wrap == "" {
-			fixed = c.annotate(kv, name, l.edm)
-		}
-		if l.wrap != "" {
-			pkg, edits, ok := c.nameOf(kv, source.Tables)
-			if !ok {
-				c.report(kv, message)
-				continue
-			}
-			end := ")"
-			if l.wrap == "EDMDateTime" {
-				end = ".UTC())"
-			}
-			fixed.TextEdits = append(append(fixed.TextEdits, edits...), insert(kv.Value.Pos(), pkg+"."+l.wrap+"("), insert(kv.Value.End(), end))
-		}
-		c.report(kv, message, fixed)
 	}
 }
 
-func (c *check) annotate(kv *ast.KeyValueExpr, name, edm string) analysis.SuggestedFix {
-	return fix("write the type", insert(kv.Pos(), strconv.Quote(name+"@odata.type")+": "+strconv.Quote(edm)+", "))
+// isStored reports whether a property with this name is stored by the program: the service sets Timestamp, and other names
+// are metadata.
+func isStored(name string) bool {
+	return name != "Timestamp" && !strings.Contains(name, "@") && !strings.HasPrefix(name, "odata.")
+}
+
+// typeFix writes the annotation, if the map does not annotate EDM types itself, and converts the value to its EDM type.
+func (c *check) typeFix(kv *ast.KeyValueExpr, name string, l loss, annotates bool) []analysis.SuggestedFix {
+	var edits []analysis.TextEdit
+	if !annotates || l.wrap == "" {
+		edits = append(edits, annotation(kv, name, l.edm))
+	}
+	if l.wrap != "" {
+		pkg, imports, ok := c.nameOf(kv, source.Tables)
+		if !ok {
+			return nil
+		}
+		end := ")"
+		if l.wrap == "EDMDateTime" {
+			end = ".UTC())"
+		}
+		edits = append(edits, imports...)
+		edits = append(edits, insert(kv.Value.Pos(), pkg+"."+l.wrap+"("), insert(kv.Value.End(), end))
+	}
+	return []analysis.SuggestedFix{fix("write the type", edits...)}
+}
+
+func annotation(kv *ast.KeyValueExpr, name, edm string) analysis.TextEdit {
+	return insert(kv.Pos(), strconv.Quote(name+"@odata.type")+": "+strconv.Quote(edm)+", ")
 }
 
 // annotatedLater reports whether the function assigns the annotation to an element of the map.
 func (c *check) annotatedLater(lit *ast.CompositeLit, name string) bool {
 	body, _ := c.Body(lit)
-	return source.Any(body, func(n ast.Node) bool {
-		index, ok := n.(*ast.IndexExpr)
-		if !ok {
-			return false
-		}
+	return source.Any(body, func(index *ast.IndexExpr) bool {
 		text, ok := c.ConstText(index.Index)
 		return ok && text == name+"@odata.type" || !ok && strings.Contains(types.ExprString(index.Index), "odata.type")
 	})
@@ -153,30 +159,41 @@ func edmType(t types.Type) string {
 }
 
 func (c *check) untypedFields(value ast.Expr, s *types.Struct) {
-	c.fields(value, s, func(f *types.Var, name string, at ast.Node) {
+	for _, f := range c.fields(value, s) {
 		if l, lost := c.lossOf(f.Type(), nil); lost && edmType(f.Type()) == "" {
-			c.report(at, "encoding/json writes "+name+" without its type, so it is stored as "+l.as+", not as an "+l.edm+" (azpatterns: patterns.Table writes the type)")
+			c.report(f.at, "encoding/json writes "+f.name+" without its type, so it is stored as "+l.as+", not as an "+l.edm+annotateField(f.name))
 		}
-	})
+	}
 }
 
-// fields calls f for the fields of a struct that are stored without an annotation, with the place to report: the field, if
-// the package declares it, or else value.
-func (c *check) fields(value ast.Expr, s *types.Struct, f func(field *types.Var, name string, at ast.Node)) {
+// A field of a struct is stored without an annotation.
+type field struct {
+	*types.Var
+	name string   // of the property
+	at   ast.Node // the place to report: the field, if the package declares it, or else the value that is written
+}
+
+// fields returns the fields of the struct of value that are stored without an annotation.
+func (c *check) fields(value ast.Expr, s *types.Struct) (all []field) {
 	annotated := map[string]bool{}
 	for i := range s.NumFields() {
 		annotated[propertyOf(s, i)] = true
 	}
 	for i := range s.NumFields() {
-		field, name := s.Field(i), propertyOf(s, i)
+		f := field{s.Field(i), propertyOf(s, i), value}
 		_, options, _ := strings.Cut(reflect.StructTag(s.Tag(i)).Get("json"), ",")
-		if !field.Exported() || field.Embedded() || name == "-" || name == "Timestamp" || strings.HasPrefix(name, "odata.") || strings.Contains(options, "string") || annotated[name+"@odata.type"] {
+		if !f.Exported() || f.Embedded() || f.name == "-" || !isStored(f.name) || strings.Contains(options, "string") || annotated[f.name+"@odata.type"] {
 			continue
 		}
-		var at ast.Node = value
-		if id := c.Definition(field); id != nil {
-			at = id
+		if id := c.Definition(f.Var); id != nil {
+			f.at = id
 		}
-		f(field, name, at)
+		all = append(all, f)
 	}
+	return all
+}
+
+// annotateField is the remedy for a field of a plain struct.
+func annotateField(name string) string {
+	return "; add a field with the tag `json:\"" + name + "@odata.type\"`, or use aztables.EDMEntity (azpatterns: patterns.Table writes the type)"
 }

@@ -5,7 +5,11 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
+	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -36,57 +40,47 @@ type Slot struct {
 	Operand bool // the part follows a comparison operator, outside quotes
 }
 
-func (p *Package) readFilters(file *ast.File) {
+func (p *Package) readFilters() {
 	seen := map[ast.Expr]bool{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CompositeLit:
-			if entities, tables := p.listOptions(p.TypeOf(n)); entities || tables {
-				p.addFilter(Field(n, "Filter"), Filter{Tables: tables}, seen, 0)
-				p.addFilter(Field(n, "Select"), Filter{Select: true}, seen, 0)
-			}
-		case *ast.AssignStmt:
-			for i, left := range n.Lhs {
-				sel, ok := left.(*ast.SelectorExpr)
-				if !ok || len(n.Lhs) != len(n.Rhs) {
-					continue
-				}
-				if entities, tables := p.listOptions(p.TypeOf(sel.X)); entities || tables {
-					switch sel.Sel.Name {
-					case "Filter":
-						p.addFilter(n.Rhs[i], Filter{Tables: tables}, seen, 0)
-					case "Select":
-						p.addFilter(n.Rhs[i], Filter{Select: true}, seen, 0)
-					}
-				}
+	add := func(options types.Type, field string, e ast.Expr) {
+		tables := IsNamed(options, Tables, "ListTablesOptions")
+		if e == nil || !tables && !IsNamed(options, Tables, "ListEntitiesOptions") {
+			return
+		}
+		switch field {
+		case "Filter":
+			p.addFilter(e, Filter{Tables: tables}, seen, 0)
+		case "Select":
+			p.addFilter(e, Filter{Select: true}, seen, 0)
+		}
+	}
+	for lit := range inspector.All[*ast.CompositeLit](p.Files) {
+		add(p.TypeOf(lit), "Filter", p.Field(lit, "Filter"))
+		add(p.TypeOf(lit), "Select", p.Field(lit, "Select"))
+	}
+	for s := range inspector.All[*ast.AssignStmt](p.Files) {
+		for i, left := range s.Lhs {
+			if options, field := Selected(left); options != nil && len(s.Lhs) == len(s.Rhs) {
+				add(p.TypeOf(options), field, s.Rhs[i])
 			}
 		}
-		return true
-	})
-}
-
-func (p *Package) listOptions(t types.Type) (entities, tables bool) {
-	return IsNamed(t, Tables, "ListEntitiesOptions"), IsNamed(t, Tables, "ListTablesOptions")
+	}
 }
 
 // addFilter adds the filter of an expression. If that is a parameter of the function, it adds the arguments of the
 // function's callers instead.
 func (p *Package) addFilter(e ast.Expr, f Filter, seen map[ast.Expr]bool, depth int) {
-	if e == nil || seen[e] || p.IsNil(e) || depth > 3 {
+	if seen[e] || p.IsNil(e) || depth > 3 {
 		return
 	}
 	seen[e] = true
 	f.Expr = e
 	texts := p.Texts(e)
-	if len(texts) == 1 && len(texts[0].Parts) == 1 && texts[0].Parts[0].Hole != nil {
-		if fn, i := p.param(texts[0].Parts[0].Hole); fn != nil {
-			for _, call := range p.callers[fn] {
-				if i < len(call.Args) && len(call.Args) == fn.Signature().Params().Len() {
-					p.addFilter(call.Args[i], f, seen, depth+1)
-				}
-			}
-			return
+	if fn, i := p.Param(only(texts).Hole); fn != nil {
+		for _, arg := range p.passed(fn, i) {
+			p.addFilter(arg, f, seen, depth+1)
 		}
+		return
 	}
 	for _, t := range texts {
 		f.Values = append(f.Values, p.value(t))
@@ -94,15 +88,9 @@ func (p *Package) addFilter(e ast.Expr, f Filter, seen map[ast.Expr]bool, depth 
 	p.Filters = append(p.Filters, &f)
 }
 
-// param returns the function whose parameter e names, and the index of the parameter.
-func (p *Package) param(e ast.Expr) (*types.Func, int) {
+// Param returns the function whose parameter e, or the root of e, names, and the index of the parameter.
+func (p *Package) Param(e ast.Expr) (*types.Func, int) {
 	obj := p.Object(Root(e))
-	if obj == nil || p.defs[obj] == nil {
-		return nil, 0
-	}
-	if _, ok := p.parents[p.defs[obj]].(*ast.Field); !ok {
-		return nil, 0
-	}
 	decl := p.Decl(p.defs[obj])
 	if decl == nil {
 		return nil, 0
@@ -119,23 +107,26 @@ func (p *Package) param(e ast.Expr) (*types.Func, int) {
 	return nil, 0
 }
 
-// Arguments returns the expressions that the callers in the package pass for the parameter that e names. ok is false if e is
-// no parameter, or if other packages can call the function.
-func (p *Package) Arguments(e ast.Expr) (args []ast.Expr, ok bool) {
-	if _, isIdent := ast.Unparen(e).(*ast.Ident); !isIdent {
-		return nil, false
-	}
-	fn, i := p.param(e)
-	if fn == nil || fn.Exported() {
-		return nil, false
-	}
+// passed returns the expressions that the callers in the package pass for the parameter of fn with the index i. A call that
+// has not one argument for each parameter is left out.
+func (p *Package) passed(fn *types.Func, i int) (args []ast.Expr) {
 	for _, call := range p.callers[fn] {
-		if i >= len(call.Args) || call.Ellipsis.IsValid() || fn.Signature().Variadic() {
-			return nil, false
+		if len(call.Args) == fn.Signature().Params().Len() {
+			args = append(args, call.Args[i])
 		}
-		args = append(args, call.Args[i])
 	}
-	return args, len(args) > 0
+	return args
+}
+
+// Arguments returns the expressions that the callers in the package pass for the parameter that e names. ok is false if e is
+// no parameter, or if there can be other arguments.
+func (p *Package) Arguments(e *ast.Ident) (args []ast.Expr, ok bool) {
+	fn, i := p.Param(e)
+	if fn == nil || fn.Exported() || fn.Signature().Variadic() {
+		return nil, false
+	}
+	args = p.passed(fn, i)
+	return args, len(args) > 0 && len(args) == len(p.callers[fn])
 }
 
 // value fills the holes of a text and parses it.
@@ -178,14 +169,8 @@ func (p *Package) value(t Text) Value {
 
 func endsInOperator(text string) bool {
 	fields := strings.Fields(text)
-	if len(fields) < 2 || !strings.HasSuffix(text, " ") {
-		return false
-	}
-	switch fields[len(fields)-1] {
-	case "eq", "ne", "lt", "le", "gt", "ge":
-		return true
-	}
-	return false
+	operators := []string{"eq", "ne", "lt", "le", "gt", "ge"}
+	return strings.HasSuffix(text, " ") && len(fields) > 1 && slices.Contains(operators, fields[len(fields)-1])
 }
 
 // kindOf returns the word before the quote that text ends in, such as "datetime".
@@ -215,52 +200,43 @@ func (p *Package) sample(part Part, before, next string, quoted bool, n int) str
 		}
 		return fmt.Sprintf("v%02d", n)
 	}
-	basic, ok := p.TypeOf(part.Hole).Underlying().(*types.Basic)
+	t := p.TypeOf(part.Hole)
 	switch {
-	case !ok || part.Verb == 'q' || !endsInOperator(before):
+	case part.Verb == 'q' || !endsInOperator(before):
 		return ""
-	case basic.Info()&types.IsBoolean != 0:
+	case IsBasic(t, types.IsBoolean):
 		return "true"
-	case basic.Info()&types.IsInteger != 0 && part.Verb != 'f':
+	case IsBasic(t, types.IsInteger) && part.Verb != 'f':
 		return fmt.Sprint(n + 1)
-	case basic.Info()&types.IsFloat != 0:
+	case IsBasic(t, types.IsFloat):
 		return fmt.Sprintf("%d.5", n)
 	}
 	return ""
 }
 
-// Plan returns the plan of a filter on one line, without values.
-func Plan(f query.Filter) string {
-	lines := strings.Split(query.Explain(f).String(), "\n")
-	kept := strings.Join(strings.Fields(lines[0]), " ")
-	for _, line := range lines[1:] {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "->") {
-			kept += " " + strings.Join(strings.Fields(line), " ")
-		}
+// Plan returns the plan of the filter on one line, without values, or "" if the filter cannot be parsed.
+func (v Value) Plan() string {
+	if v.Example == "" || v.Err != nil {
+		return ""
 	}
-	return kept
+	plan, _, _ := strings.Cut(query.Explain(v.Parsed).String(), "\n  Warning ")
+	return strings.Join(strings.Fields(plan), " ")
 }
+
+// quotedOrName matches a quoted string, which may lack its end, or a name.
+var quotedOrName = regexp.MustCompile(`'[^']*(?:'|$)|[\w.]+`)
 
 // Words returns the words of a filter or list of properties that are outside quotes, with the part that contains them.
 func (v Value) Words() []Word {
 	var words []Word
-	quoted := false
 	for i, part := range v.Parts {
-		start := -1
-		for j, r := range part.Text + " " {
-			name := r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-			if name && !quoted {
-				if start < 0 {
-					start = j
-				}
-				continue
-			}
-			if start >= 0 {
-				words = append(words, Word{Text: part.Text[start:j], Part: v.Parts[i]})
-				start = -1
-			}
-			if r == '\'' {
-				quoted = !quoted
+		text := part.Text
+		if v.Slots[i].Quoted {
+			_, text, _ = strings.Cut(text, "'")
+		}
+		for _, found := range quotedOrName.FindAllString(text, -1) {
+			if found[0] != '\'' {
+				words = append(words, Word{found, part})
 			}
 		}
 	}
@@ -276,15 +252,12 @@ type Word struct {
 // LiteralOf returns the string literal in e that contains text exactly once, and the position of text in it.
 func LiteralOf(e ast.Expr, text string) (pos, end token.Pos, ok bool) {
 	found := 0
-	Inspect(e, func(n ast.Node) bool {
-		if lit, isLit := n.(*ast.BasicLit); isLit && lit.Kind == token.STRING {
-			if at := strings.Index(lit.Value, text); at >= 0 {
-				found += strings.Count(lit.Value, text)
-				pos = lit.Pos() + token.Pos(at)
-				end = pos + token.Pos(len(text))
-			}
+	for lit := range All[*ast.BasicLit](e) {
+		if at := strings.Index(lit.Value, text); at >= 0 && lit.Kind == token.STRING {
+			found += strings.Count(lit.Value, text)
+			pos = lit.Pos() + token.Pos(at)
+			end = pos + token.Pos(len(text))
 		}
-		return true
-	})
+	}
 	return pos, end, found == 1
 }

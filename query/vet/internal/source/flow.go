@@ -2,10 +2,12 @@ package source
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A flow follows the texts of one string variable or builder through the statements of a function, up to a use.
@@ -13,29 +15,42 @@ type flow struct {
 	ev      *evaluator
 	v       types.Object
 	use     ast.Node
+	atUse   []Text // nil until the use is reached
 	changes int
 }
 
-// list returns the texts after the statements, or those at the use, if the use is in one of them.
-func (f *flow) list(stmts []ast.Stmt, in []Text) (out []Text, reached bool) {
-	for _, s := range stmts {
-		if in, reached = f.stmt(s, in); reached {
-			return in, true
-		}
-		in = bounded(in)
+// textsAtUse returns the texts at the use. If no statement of body contains it, it returns those at the end.
+func (f *flow) textsAtUse(body *ast.BlockStmt, in []Text) []Text {
+	atEnd := f.list(body.List, in)
+	if f.atUse != nil {
+		return f.atUse
 	}
-	return in, false
+	return atEnd
 }
 
-func (f *flow) stmt(s ast.Stmt, in []Text) ([]Text, bool) {
-	if s == nil {
-		return in, false
+// list returns the texts after the statements.
+func (f *flow) list(stmts []ast.Stmt, in []Text) []Text {
+	for _, s := range stmts {
+		in = bounded(f.stmt(s, in))
 	}
+	return in
+}
+
+// reach keeps the texts before n if n, which may be nil, contains the use.
+func (f *flow) reach(n ast.Node, in []Text) {
+	if n != nil && Within(n, f.use) && f.atUse == nil {
+		f.atUse = in
+	}
+}
+
+func (f *flow) stmt(s ast.Stmt, in []Text) []Text {
 	f.ev.steps++
 	if f.ev.steps > maxSteps {
-		return hole(ast.NewIdent("_")), true
+		return unknown()
 	}
 	switch s := s.(type) {
+	case nil:
+		return in
 	case *ast.BlockStmt:
 		return f.list(s.List, in)
 	case *ast.LabeledStmt:
@@ -43,24 +58,18 @@ func (f *flow) stmt(s ast.Stmt, in []Text) ([]Text, bool) {
 	case *ast.IfStmt:
 		return f.ifStmt(s, in)
 	case *ast.ForStmt:
-		in, reached := f.stmt(s.Init, in)
-		if reached || s.Cond != nil && within(s.Cond, f.use) {
-			return in, true
-		}
+		in = f.stmt(s.Init, in)
+		f.reach(s.Cond, in)
 		return f.loop(s.Body, in)
 	case *ast.RangeStmt:
-		if within(s.X, f.use) {
-			return in, true
-		}
+		f.reach(s.X, in)
 		if f.ev.Object(s.Key) == f.v || f.ev.Object(s.Value) == f.v {
 			in = hole(f.ev.defs[f.v])
 		}
 		return f.loop(s.Body, in)
 	case *ast.SwitchStmt:
-		in, reached := f.stmt(s.Init, in)
-		if reached || s.Tag != nil && within(s.Tag, f.use) {
-			return in, true
-		}
+		in = f.stmt(s.Init, in)
+		f.reach(s.Tag, in)
 		return f.clauses(s.Body, in)
 	case *ast.TypeSwitchStmt:
 		return f.clauses(s.Body, in)
@@ -70,75 +79,54 @@ func (f *flow) stmt(s ast.Stmt, in []Text) ([]Text, bool) {
 	return f.simple(s, in)
 }
 
-func (f *flow) ifStmt(s *ast.IfStmt, in []Text) ([]Text, bool) {
-	in, reached := f.stmt(s.Init, in)
-	if reached || within(s.Cond, f.use) {
-		return in, true
-	}
-	then, reached := f.list(s.Body.List, in)
-	if reached {
-		return then, true
-	}
-	other, reached := f.stmt(s.Else, in)
-	if reached {
-		return other, true
-	}
+func (f *flow) ifStmt(s *ast.IfStmt, in []Text) []Text {
+	in = f.stmt(s.Init, in)
+	f.reach(s.Cond, in)
+	then := f.list(s.Body.List, in)
+	other := f.stmt(s.Else, in)
 	if Terminates(s.Body.List) {
-		return other, false
+		return other
 	}
 	if block, ok := s.Else.(*ast.BlockStmt); ok && Terminates(block.List) {
-		return then, false
+		return then
 	}
-	return union(then, other), false
+	return union(then, other)
 }
 
-func (f *flow) clauses(body *ast.BlockStmt, in []Text) ([]Text, bool) {
+func (f *flow) clauses(body *ast.BlockStmt, in []Text) []Text {
 	var all []Text
 	complete := false
 	for _, c := range body.List {
-		list := statements(c)
-		out, reached := f.list(list, in)
-		if reached {
-			return out, true
-		}
 		if clause, ok := c.(*ast.CaseClause); ok {
-			for _, e := range clause.List {
-				if within(e, f.use) {
-					return in, true
-				}
-			}
 			complete = complete || clause.List == nil
+			for _, e := range clause.List {
+				f.reach(e, in)
+			}
 		}
-		if last := len(list) - 1; last < 0 || !Terminates(list) || isBreak(list[last]) {
+		list := statements(c)
+		out := f.list(list, in)
+		if !Terminates(list) {
 			all = union(all, out)
 		}
 	}
 	if !complete {
 		all = union(all, in)
 	}
-	return all, false
-}
-
-func isBreak(s ast.Stmt) bool {
-	b, ok := s.(*ast.BranchStmt)
-	return ok && b.Tok == token.BREAK
+	return all
 }
 
 // loop runs the body of a loop twice if it changes the variable: that shows what joins the rounds.
-func (f *flow) loop(body *ast.BlockStmt, in []Text) ([]Text, bool) {
+func (f *flow) loop(body *ast.BlockStmt, in []Text) []Text {
 	before := f.changes
-	once, reached := f.list(body.List, in)
-	if reached {
-		return once, true
-	}
+	once := f.list(body.List, in)
 	if f.changes == before {
-		return in, false
+		return in
 	}
-	twice, _ := f.list(body.List, bounded(once))
+	twice := f.list(body.List, once)
 	for i := range twice {
 		twice[i].Open = true
 	}
-	return twice, false
+	return twice
 }
 
 func union(a, b []Text) []Text {
@@ -152,29 +140,24 @@ func union(a, b []Text) []Text {
 }
 
 // simple handles a statement that contains no other statements, except in functions.
-func (f *flow) simple(s ast.Stmt, in []Text) ([]Text, bool) {
-	if within(s, f.use) {
-		for n := range f.ev.Ancestors(f.use) {
-			if n == ast.Node(s) {
-				break
-			}
-			if lit, ok := n.(*ast.FuncLit); ok && within(s, lit) {
-				return f.list(lit.Body.List, in)
-			}
+func (f *flow) simple(s ast.Stmt, in []Text) []Text {
+	for lit := range All[*ast.FuncLit](s) {
+		if Within(lit, f.use) {
+			f.list(lit.Body.List, in)
 		}
-		return in, true
 	}
+	f.reach(s, in)
 	switch s := s.(type) {
 	case *ast.AssignStmt:
-		return f.assign(s, in), false
+		return f.assign(s, in)
 	case *ast.DeclStmt:
-		return f.declare(s, in), false
+		return f.declare(s, in)
 	case *ast.ExprStmt:
 		if call, ok := s.X.(*ast.CallExpr); ok {
-			return f.write(call, in), false
+			return f.write(call, in)
 		}
 	}
-	return in, false
+	return in
 }
 
 func (f *flow) assign(s *ast.AssignStmt, in []Text) []Text {
@@ -204,10 +187,8 @@ func (f *flow) value(e ast.Expr, in []Text) []Text {
 	if lit, ok := ast.Unparen(e).(*ast.CompositeLit); ok && len(lit.Elts) == 0 {
 		return []Text{{}} // strings.Builder{}
 	}
-	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && len(call.Args) == 1 {
-		if id, ok := call.Fun.(*ast.Ident); ok && id.Name == "new" {
-			return []Text{{}}
-		}
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && f.ev.IsBuiltin(call, "new") {
+		return []Text{{}}
 	}
 	if !f.ev.Mentions(e, f.v) {
 		return f.ev.eval(e)
@@ -218,23 +199,15 @@ func (f *flow) value(e ast.Expr, in []Text) []Text {
 }
 
 func (f *flow) declare(s *ast.DeclStmt, in []Text) []Text {
-	decl, ok := s.Decl.(*ast.GenDecl)
-	if !ok {
-		return in
-	}
-	for _, spec := range decl.Specs {
-		spec, ok := spec.(*ast.ValueSpec)
-		if !ok {
-			continue
-		}
+	for spec := range All[*ast.ValueSpec](s) {
 		for i, name := range spec.Names {
 			if f.ev.Object(name) != f.v {
 				continue
 			}
-			switch {
-			case len(spec.Values) == 0:
+			switch len(spec.Values) {
+			case 0:
 				return []Text{{}}
-			case len(spec.Values) == len(spec.Names):
+			case len(spec.Names):
 				return f.value(spec.Values[i], in)
 			}
 			return hole(name)
@@ -250,29 +223,32 @@ func (f *flow) write(call *ast.CallExpr, in []Text) []Text {
 		f.changes++
 		return join(in, f.ev.format(call.Args[1], call.Args[2:]))
 	}
-	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok || f.ev.Object(sel.X) != f.v {
+	if recv, _ := Selected(call.Fun); recv == nil || f.ev.Object(recv) != f.v {
 		return in
 	}
-	_, method, _ := strings.Cut(name, ".")
-	switch {
-	case method == "WriteString" && len(call.Args) == 1:
-		f.changes++
-		return join(in, f.ev.eval(call.Args[0]))
-	case strings.HasPrefix(method, "Write"):
-		f.changes++
-		if len(call.Args) != 1 {
-			return join(in, hole(call))
-		}
-		if v := f.ev.Const(call.Args[0]); v != nil {
-			if c, ok := constantRune(v); ok {
-				return join(in, []Text{{Parts: []Part{{Text: string(c), From: call.Args[0]}}}})
-			}
-		}
-		return join(in, hole(call))
+	switch _, method, _ := strings.Cut(name, "."); {
 	case method == "Reset":
 		f.changes++
 		return []Text{{}}
+	case strings.HasPrefix(method, "Write"):
+		f.changes++
+		return join(in, f.written(method, call))
 	}
 	return in
+}
+
+// written returns what a method of a builder writes.
+func (f *flow) written(method string, call *ast.CallExpr) []Text {
+	if len(call.Args) != 1 {
+		return hole(call)
+	}
+	if method == "WriteString" {
+		return f.ev.eval(call.Args[0])
+	}
+	if v := f.ev.Const(call.Args[0]); v != nil { // WriteByte and WriteRune
+		if n, ok := constant.Int64Val(constant.ToInt(v)); ok && 0 <= n && n <= unicode.MaxRune {
+			return one(Part{Text: string(rune(n)), From: call.Args[0]})
+		}
+	}
+	return hole(call)
 }

@@ -6,10 +6,13 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"iter"
 	"reflect"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
 )
 
@@ -27,19 +30,17 @@ var Analyzer = &analysis.Analyzer{
 	Run:        func(pass *analysis.Pass) (any, error) { return Read(pass, false), nil },
 }
 
-// A Package is the code to check. A package that imports neither aztables nor azqueue has no calls and no filters. A
-// Package is not changed after it is read, so it may be used concurrently.
+// A Package is the code to check, without generated files. A package that imports neither aztables nor azqueue has no files.
+// A Package is not changed after it is read, so it may be used concurrently.
 type Package struct {
 	Pass    *analysis.Pass
-	Uses    bool      // whether the package imports aztables or azqueue
+	Files   *inspector.Inspector
 	Calls   []*Call   // of aztables and azqueue, in the order of the source
-	Filters []*Filter // of entities
+	Filters []*Filter // of entities and tables
 
-	parents  map[ast.Node]ast.Node
-	defs     map[types.Object]*ast.Ident
-	decls    map[*types.Func]*ast.FuncDecl
-	callers  map[*types.Func][]*ast.CallExpr
-	literals []string // all string literals, with their quotes
+	parents map[ast.Node]ast.Node
+	defs    map[types.Object]*ast.Ident
+	callers map[*types.Func][]*ast.CallExpr
 }
 
 // A Call is a call of a method or function of aztables or azqueue, or of an interface of the program with such a method.
@@ -55,72 +56,42 @@ type Call struct {
 func Read(pass *analysis.Pass, foreign bool) *Package {
 	p := &Package{
 		Pass:    pass,
-		Uses:    foreign,
 		parents: map[ast.Node]ast.Node{},
 		defs:    map[types.Object]*ast.Ident{},
-		decls:   map[*types.Func]*ast.FuncDecl{},
 		callers: map[*types.Func][]*ast.CallExpr{},
 	}
-	for _, imported := range pass.Pkg.Imports() {
-		p.Uses = p.Uses || pathOf(imported) != ""
+	var files []*ast.File
+	if foreign || slices.ContainsFunc(pass.Pkg.Imports(), func(imported *types.Package) bool { return pathOf(imported) != "" }) {
+		files = slices.DeleteFunc(slices.Clone(pass.Files), ast.IsGenerated)
 	}
-	if !p.Uses {
-		return p
-	}
-	for _, file := range pass.Files {
-		if !ast.IsGenerated(file) {
-			p.readFile(file)
-		}
-	}
-	for _, file := range pass.Files {
-		p.readFilters(file)
-	}
-	return p
-}
-
-func (p *Package) readFile(file *ast.File) {
-	var stack []ast.Node
-	ast.Inspect(file, func(n ast.Node) bool {
-		if n == nil {
-			stack = stack[:len(stack)-1]
-			return true
-		}
-		if len(stack) > 0 {
-			p.parents[n] = stack[len(stack)-1]
-		}
-		stack = append(stack, n)
+	p.Files = inspector.New(files)
+	for cursor := range p.Files.Root().Preorder() {
+		n := cursor.Node()
+		p.parents[n] = cursor.Parent().Node()
 		switch n := n.(type) {
 		case *ast.Ident:
-			if obj := p.Pass.TypesInfo.Defs[n]; obj != nil {
+			if obj := pass.TypesInfo.Defs[n]; obj != nil {
 				p.defs[obj] = n
-			}
-		case *ast.FuncDecl:
-			if fn, ok := p.Pass.TypesInfo.Defs[n.Name].(*types.Func); ok {
-				p.decls[fn] = n
-			}
-		case *ast.BasicLit:
-			if n.Kind == token.STRING {
-				p.literals = append(p.literals, n.Value)
 			}
 		case *ast.CallExpr:
 			p.readCall(n)
 		}
-		return true
-	})
+	}
+	p.readFilters()
+	return p
 }
 
 func (p *Package) readCall(call *ast.CallExpr) {
-	fn, ok := typeutil.Callee(p.Pass.TypesInfo, call).(*types.Func)
-	if !ok {
+	fn := p.callee(call)
+	if fn == nil {
 		return
 	}
-	fn = fn.Origin()
 	p.callers[fn] = append(p.callers[fn], call)
 	c := &Call{CallExpr: call, Name: fn.Name(), Path: pathOf(fn.Pkg())}
-	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && fn.Signature().Recv() != nil {
-		c.Recv = sel.X
-		if c.Path == "" && types.IsInterface(fn.Signature().Recv().Type()) {
-			c.Path = pathOfResult(fn)
+	if recv := fn.Signature().Recv(); recv != nil {
+		c.Recv, _ = Selected(call.Fun)
+		if c.Path == "" && types.IsInterface(recv.Type()) {
+			c.Path = pathOfResults(fn)
 		}
 	}
 	if c.Path != "" {
@@ -130,48 +101,49 @@ func (p *Package) readCall(call *ast.CallExpr) {
 
 // pathOf returns the path of one of the checked packages, and "" for any other package.
 func pathOf(pkg *types.Package) string {
-	if pkg == nil {
-		return ""
-	}
 	for _, path := range []string{Tables, Queues} {
-		if pkg.Path() == path || strings.HasSuffix(pkg.Path(), "/vendor/"+path) {
+		if isPackage(pkg, path) {
 			return path
 		}
 	}
 	return ""
 }
 
-// pathOfResult returns the package of the first result of a method such as AddEntity.
-func pathOfResult(method *types.Func) string {
-	results := method.Signature().Results()
-	if results.Len() == 0 {
-		return ""
+// isPackage reports whether pkg is the package with this path, or a vendored copy of it.
+func isPackage(pkg *types.Package, path string) bool {
+	return pkg != nil && (pkg.Path() == path || strings.HasSuffix(pkg.Path(), "/vendor/"+path))
+}
+
+// pathOfResults returns the package of the results of a method, such as (AddEntityResponse, error).
+func pathOfResults(method *types.Func) string {
+	results := method.Signature().Results().String()
+	for _, path := range []string{Tables, Queues} {
+		if strings.Contains(results, path+".") {
+			return path
+		}
 	}
-	t := types.Unalias(results.At(0).Type())
+	return ""
+}
+
+// namedOf returns the named type that t is or points to, or nil.
+func namedOf(t types.Type) *types.Named {
+	t = types.Unalias(t)
 	if pointer, ok := t.(*types.Pointer); ok {
 		t = types.Unalias(pointer.Elem())
 	}
-	named, ok := t.(*types.Named)
-	if ok && named.TypeArgs().Len() == 1 {
-		named, ok = types.Unalias(named.TypeArgs().At(0)).(*types.Named)
-	}
-	if !ok {
-		return ""
-	}
-	return pathOf(named.Obj().Pkg())
+	named, _ := t.(*types.Named)
+	return named
 }
 
-// Is reports whether c calls one of the functions or methods of the package with this path.
-func (c *Call) Is(path string, names ...string) bool {
-	if c.Path != path {
-		return false
-	}
-	for _, name := range names {
-		if c.Name == name {
-			return true
+// CallsOf returns the calls of the functions and methods with these names in the package with this path.
+func (p *Package) CallsOf(path string, names ...string) iter.Seq[*Call] {
+	return func(yield func(*Call) bool) {
+		for _, c := range p.Calls {
+			if c.Path == path && slices.Contains(names, c.Name) && !yield(c) {
+				return
+			}
 		}
 	}
-	return false
 }
 
 // Arg returns the argument with the index i, or nil.
@@ -184,34 +156,20 @@ func (c *Call) Arg(i int) ast.Expr {
 
 // TypeOf returns the type of e, or an invalid type.
 func (p *Package) TypeOf(e ast.Expr) types.Type {
-	if e != nil {
-		if t := p.Pass.TypesInfo.TypeOf(e); t != nil {
-			return t
-		}
+	if t := p.Pass.TypesInfo.TypeOf(e); t != nil {
+		return t
 	}
 	return types.Typ[types.Invalid]
 }
 
 // IsNamed reports whether t, or what t points to, is the type with this path and name.
 func IsNamed(t types.Type, path, name string) bool {
-	t = types.Unalias(t)
-	if pointer, ok := t.(*types.Pointer); ok {
-		t = types.Unalias(pointer.Elem())
-	}
-	named, ok := t.(*types.Named)
-	if !ok || named.Obj().Name() != name || named.Obj().Pkg() == nil {
-		return false
-	}
-	return named.Obj().Pkg().Path() == path || strings.HasSuffix(named.Obj().Pkg().Path(), "/vendor/"+path)
+	named := namedOf(t)
+	return named != nil && named.Obj().Name() == name && isPackage(named.Obj().Pkg(), path)
 }
 
 // Const returns the constant value of e, or nil.
-func (p *Package) Const(e ast.Expr) constant.Value {
-	if e == nil {
-		return nil
-	}
-	return p.Pass.TypesInfo.Types[e].Value
-}
+func (p *Package) Const(e ast.Expr) constant.Value { return p.Pass.TypesInfo.Types[e].Value }
 
 // ConstText returns the constant string of e.
 func (p *Package) ConstText(e ast.Expr) (string, bool) {
@@ -222,34 +180,51 @@ func (p *Package) ConstText(e ast.Expr) (string, bool) {
 	return constant.StringVal(v), true
 }
 
+// ConstInt returns the constant integer of e.
+func (p *Package) ConstInt(e ast.Expr) (int64, bool) {
+	v := p.Const(e)
+	if v == nil || v.Kind() != constant.Int {
+		return 0, false
+	}
+	return constant.Int64Val(v)
+}
+
 // IsNil reports whether e is the predeclared nil.
-func (p *Package) IsNil(e ast.Expr) bool { return e != nil && p.Pass.TypesInfo.Types[e].IsNil() }
+func (p *Package) IsNil(e ast.Expr) bool { return p.Pass.TypesInfo.Types[e].IsNil() }
+
+// callee returns the function or method that call calls, or nil.
+func (p *Package) callee(call *ast.CallExpr) *types.Func {
+	fn, ok := typeutil.Callee(p.Pass.TypesInfo, call).(*types.Func)
+	if !ok {
+		return nil
+	}
+	return fn.Origin()
+}
 
 // Callee returns the package path and the name of the function that call calls, with the type of the receiver before
 // the name of a method: "strings" and "Builder.String".
 func (p *Package) Callee(call *ast.CallExpr) (path, name string) {
-	fn, ok := typeutil.Callee(p.Pass.TypesInfo, call).(*types.Func)
-	if !ok || fn.Pkg() == nil {
+	fn := p.callee(call)
+	if fn == nil || fn.Pkg() == nil {
 		return "", ""
 	}
 	name = fn.Name()
 	if recv := fn.Signature().Recv(); recv != nil {
-		t := types.Unalias(recv.Type())
-		if pointer, ok := t.(*types.Pointer); ok {
-			t = types.Unalias(pointer.Elem())
-		}
-		if named, ok := t.(*types.Named); ok {
+		if named := namedOf(recv.Type()); named != nil {
 			name = named.Obj().Name() + "." + name
 		}
 	}
 	return fn.Pkg().Path(), name
 }
 
+// IsBuiltin reports whether call calls the predeclared function with this name.
+func (p *Package) IsBuiltin(call *ast.CallExpr, name string) bool {
+	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+	return ok && id.Name == name && p.Pass.TypesInfo.Types[id].IsBuiltin()
+}
+
 // Object returns the variable that e names, or nil.
 func (p *Package) Object(e ast.Expr) types.Object {
-	if e == nil {
-		return nil
-	}
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok || id.Name == "_" {
 		return nil
@@ -259,12 +234,7 @@ func (p *Package) Object(e ast.Expr) types.Object {
 
 // HasLiteral reports whether a string literal of the package, such as the tag of a field, contains text.
 func (p *Package) HasLiteral(text string) bool {
-	for _, literal := range p.literals {
-		if strings.Contains(literal, text) {
-			return true
-		}
-	}
-	return false
+	return AnyIn(p, func(lit *ast.BasicLit) bool { return lit.Kind == token.STRING && strings.Contains(lit.Value, text) })
 }
 
 // Definition returns the identifier that declares obj in the package, or nil.

@@ -2,13 +2,12 @@ package source
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/types/typeutil"
+	"golang.org/x/tools/go/ast/inspector"
 )
 
 // A Text is one of the values that a string expression can have: constants, with holes for what is known only when the
@@ -46,7 +45,20 @@ type evaluator struct {
 	active       []types.Object            // variables whose flow is followed
 }
 
-func hole(e ast.Expr) []Text { return []Text{{Parts: []Part{{Hole: e}}}} }
+func one(p Part) []Text { return []Text{{Parts: []Part{p}}} }
+
+func hole(e ast.Expr) []Text { return one(Part{Hole: e}) }
+
+// unknown returns the value of an expression that has too many values to follow.
+func unknown() []Text { return hole(ast.NewIdent("_")) }
+
+// only returns the part that is all of texts, or an empty part.
+func only(texts []Text) Part {
+	if len(texts) != 1 || len(texts[0].Parts) != 1 {
+		return Part{}
+	}
+	return texts[0].Parts[0]
+}
 
 func (ev *evaluator) eval(e ast.Expr) []Text {
 	ev.steps++
@@ -56,11 +68,11 @@ func (ev *evaluator) eval(e ast.Expr) []Text {
 		return hole(e)
 	}
 	e = ast.Unparen(e)
+	if text, ok := ev.ConstText(e); ok {
+		return one(Part{Text: text, From: e})
+	}
 	if v := ev.Const(e); v != nil {
-		if v.Kind() == constant.String {
-			return []Text{{Parts: []Part{{Text: constant.StringVal(v), From: e}}}}
-		}
-		return []Text{{Parts: []Part{{Text: v.ExactString(), From: e}}}}
+		return one(Part{Text: v.ExactString(), From: e})
 	}
 	switch e := e.(type) {
 	case *ast.BinaryExpr:
@@ -81,13 +93,13 @@ func (ev *evaluator) eval(e ast.Expr) []Text {
 	return hole(e)
 }
 
-func isString(t types.Type) bool {
-	if t == nil {
-		return false
-	}
+// IsBasic reports whether the underlying type of t is a basic one with this property, such as types.IsString.
+func IsBasic(t types.Type, info types.BasicInfo) bool {
 	basic, ok := t.Underlying().(*types.Basic)
-	return ok && basic.Info()&types.IsString != 0
+	return ok && basic.Info()&info != 0
 }
+
+func isString(t types.Type) bool { return IsBasic(t, types.IsString) }
 
 // join returns every element of a followed by every element of b.
 func join(a, b []Text) []Text {
@@ -102,12 +114,8 @@ func join(a, b []Text) []Text {
 
 // bounded returns texts, or one unknown text if there are too many.
 func bounded(texts []Text) []Text {
-	unknown := len(texts) > maxAlternatives
-	for _, t := range texts {
-		unknown = unknown || len(t.Parts) > maxParts
-	}
-	if unknown {
-		return []Text{{Parts: []Part{{Hole: ast.NewIdent("_")}}}}
+	if len(texts) > maxAlternatives || slices.ContainsFunc(texts, func(t Text) bool { return len(t.Parts) > maxParts }) {
+		return unknown()
 	}
 	return texts
 }
@@ -128,75 +136,79 @@ func (ev *evaluator) variable(id *ast.Ident) []Text {
 	if body == nil {
 		return ev.global(id, def)
 	}
-	isParam := !within(body, def)
+	isParam := !Within(body, def)
 	if isParam && !ev.assigned(v, body) || !ev.followed(v, body, id) {
 		return hole(id)
 	}
 	ev.active = append(ev.active, obj)
 	defer func() { ev.active = ev.active[:len(ev.active)-1] }()
-	flow := &flow{ev: ev, v: v, use: id}
 	start := []Text{{}}
 	if isParam {
 		start = hole(id)
 	}
-	texts, _ := flow.list(body.List, start)
-	return bounded(texts)
-}
-
-func within(outer, inner ast.Node) bool {
-	return outer.Pos() <= inner.Pos() && inner.End() <= outer.End()
+	flow := &flow{ev: ev, v: v, use: id}
+	return bounded(flow.textsAtUse(body, start))
 }
 
 // assigned reports whether v is set in body.
 func (p *Package) assigned(v types.Object, body ast.Node) bool {
-	return Any(body, func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		return ok && slices.ContainsFunc(a.Lhs, func(e ast.Expr) bool { return p.Object(e) == v })
-	})
+	return Any(body, func(s *ast.AssignStmt) bool { return p.Sets(s, v) })
 }
 
-// global evaluates a variable of the package that is never set again.
+// Sets reports whether an assignment sets v.
+func (p *Package) Sets(s *ast.AssignStmt, v types.Object) bool {
+	return slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return p.Object(e) == v })
+}
+
+// global evaluates a variable of the package: to its first value, or to the constants that the package sets it to.
 func (ev *evaluator) global(id, def *ast.Ident) []Text {
 	spec, ok := ev.parents[def].(*ast.ValueSpec)
-	if !ok || len(spec.Names) != len(spec.Values) || def.IsExported() {
+	if !ok || def.IsExported() || len(spec.Values) > 0 && len(spec.Names) != len(spec.Values) {
 		return hole(id)
 	}
 	obj := ev.Object(id)
-	for _, file := range ev.Pass.Files {
-		if ev.assigned(obj, file) {
-			return hole(id)
+	var texts []Text
+	if len(spec.Values) > 0 {
+		texts = ev.eval(spec.Values[slices.Index(spec.Names, def)])
+	}
+	for s := range inspector.All[*ast.AssignStmt](ev.Files) {
+		for i, left := range s.Lhs {
+			if ev.Object(left) != obj {
+				continue
+			}
+			if s.Tok != token.ASSIGN || len(s.Lhs) != len(s.Rhs) || ev.Const(s.Rhs[i]) == nil {
+				return hole(id)
+			}
+			texts = union(texts, ev.eval(s.Rhs[i]))
 		}
 	}
-	return ev.eval(spec.Values[slices.Index(spec.Names, def)])
+	passed := AnyIn(ev.Package, func(address *ast.UnaryExpr) bool {
+		return address.Op == token.AND && ev.Object(address.X) == obj && !Within(address, id)
+	})
+	if texts == nil || passed {
+		return hole(id)
+	}
+	return bounded(texts)
 }
 
 // followed reports whether every change of v can be seen: no other function changes it, and its address goes nowhere but
 // into options and to fmt.Fprintf.
 func (ev *evaluator) followed(v types.Object, body ast.Node, use ast.Node) bool {
-	return !Any(body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return !within(n, use) && (ev.assigned(v, n) || ev.written(v, n))
-		case *ast.UnaryExpr:
-			if n.Op != token.AND || ev.Object(n.X) != v {
-				return false
-			}
-			call, ok := ev.parents[n].(*ast.CallExpr)
-			if !ok || within(n, use) {
-				return false
-			}
-			path, name := ev.Callee(call)
-			return path != "fmt" || !strings.HasPrefix(name, "Fprint")
+	otherFunction := Any(body, func(f *ast.FuncLit) bool { return !Within(f, use) && (ev.assigned(v, f) || ev.written(v, f)) })
+	return !otherFunction && !Any(body, func(address *ast.UnaryExpr) bool {
+		call, ok := ev.parents[address].(*ast.CallExpr)
+		if !ok || address.Op != token.AND || ev.Object(address.X) != v || Within(address, use) {
+			return false
 		}
-		return false
+		path, name := ev.Callee(call)
+		return path != "fmt" || !strings.HasPrefix(name, "Fprint")
 	})
 }
 
 // written reports whether n calls a method of v that writes.
 func (p *Package) written(v types.Object, n ast.Node) bool {
-	return Any(n, func(n ast.Node) bool {
-		sel, ok := n.(*ast.SelectorExpr)
-		return ok && p.Object(sel.X) == v && strings.HasPrefix(sel.Sel.Name, "Write")
+	return Any(n, func(sel *ast.SelectorExpr) bool {
+		return p.Object(sel.X) == v && strings.HasPrefix(sel.Sel.Name, "Write")
 	})
 }
 
@@ -214,10 +226,9 @@ func (ev *evaluator) call(call *ast.CallExpr) []Text {
 	case path == "strings" && name == "Join" && len(call.Args) == 2:
 		return ev.joined(call)
 	case path == "strings" && name == "Builder.String", path == "bytes" && name == "Buffer.String":
-		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
-			if id, ok := ast.Unparen(sel.X).(*ast.Ident); ok {
-				return ev.variable(id)
-			}
+		builder, _ := Selected(call.Fun)
+		if id, ok := builder.(*ast.Ident); ok {
+			return ev.variable(id)
 		}
 	case len(call.Args) == 1 && isStringPointer(ev.TypeOf(call)) && isString(ev.TypeOf(call.Args[0])):
 		return ev.eval(call.Args[0]) // to.Ptr and the like
@@ -251,7 +262,7 @@ func (ev *evaluator) result(call *ast.CallExpr) []Text {
 	ev.params = []map[types.Object][]Text{values}
 	texts := ev.eval(ret.Results[0])
 	ev.params = outer
-	if len(texts) == 1 && len(texts[0].Parts) == 1 && texts[0].Parts[0].Hole != nil {
+	if only(texts).Hole != nil {
 		return hole(call) // it converts or escapes its argument
 	}
 	return texts
@@ -259,28 +270,26 @@ func (ev *evaluator) result(call *ast.CallExpr) []Text {
 
 // DeclOf returns the function that call calls and its declaration, if that is in the package.
 func (p *Package) DeclOf(call *ast.CallExpr) (*types.Func, *ast.FuncDecl) {
-	fn, ok := typeutil.Callee(p.Pass.TypesInfo, call).(*types.Func)
-	if !ok {
+	fn := p.callee(call)
+	if fn == nil {
 		return nil, nil
 	}
-	return fn, p.decls[fn.Origin()]
+	decl, _ := p.parents[p.defs[fn]].(*ast.FuncDecl)
+	return fn, decl
 }
 
 // format evaluates a format string and its arguments.
 func (ev *evaluator) format(format ast.Expr, args []ast.Expr) []Text {
-	text, ok := ev.ConstText(format)
-	if !ok {
-		layouts := ev.eval(format)
-		if len(layouts) != 1 || len(layouts[0].Parts) != 1 || layouts[0].Parts[0].Hole != nil {
-			return hole(format)
-		}
-		text, format = layouts[0].Parts[0].Text, layouts[0].Parts[0].From
+	layout := only(ev.eval(format))
+	if layout.From == nil {
+		return hole(format)
 	}
+	text := layout.Text
 	texts := []Text{{}}
 	for text != "" {
 		before, rest, found := strings.Cut(text, "%")
 		if before != "" {
-			texts = join(texts, []Text{{Parts: []Part{{Text: before, From: format}}}})
+			texts = join(texts, one(Part{Text: before, From: layout.From}))
 		}
 		if !found {
 			break
@@ -291,27 +300,31 @@ func (ev *evaluator) format(format ast.Expr, args []ast.Expr) []Text {
 		}
 		verb := rest[end]
 		text = rest[end+1:]
-		switch {
-		case verb == '%':
-			texts = join(texts, []Text{{Parts: []Part{{Text: "%", From: format}}}})
+		if verb == '%' {
+			texts = join(texts, one(Part{Text: "%", From: layout.From}))
 			continue
-		case len(args) == 0:
+		}
+		if len(args) == 0 {
 			return hole(format)
-		case (verb == 's' || verb == 'v') && end == 0 && isString(ev.TypeOf(args[0])):
+		}
+		if end == 0 && ev.unchanged(verb, args[0]) {
 			texts = join(texts, ev.eval(args[0]))
-		default:
+		} else {
 			part := Part{Hole: args[0], Verb: verb}
-			if v := ev.Const(args[0]); v != nil && v.Kind() == constant.Int && end == 0 && (verb == 'd' || verb == 'v') {
-				part = Part{Text: v.ExactString(), From: args[0]}
-			}
 			if end > 0 && verb != 's' {
 				part.Verb = verb - 'a' + 'A' // padded
 			}
-			texts = join(texts, []Text{{Parts: []Part{part}}})
+			texts = join(texts, one(part))
 		}
 		args = args[1:]
 	}
 	return texts
+}
+
+// unchanged reports whether a verb formats an argument as it is evaluated: a string, or a constant integer.
+func (ev *evaluator) unchanged(verb byte, arg ast.Expr) bool {
+	_, isInt := ev.ConstInt(arg)
+	return (verb == 's' || verb == 'v') && isString(ev.TypeOf(arg)) || (verb == 'd' || verb == 'v') && isInt
 }
 
 // joined evaluates strings.Join of a literal, or of a local slice to which elements are appended.
@@ -333,32 +346,22 @@ func (ev *evaluator) joined(call *ast.CallExpr) []Text {
 	}
 	v := ev.Object(id)
 	body, _ := ev.Body(ev.defs[v])
-	var element ast.Expr
-	appends := 0
-	Inspect(body, func(n ast.Node) bool {
-		if c, ok := n.(*ast.CallExpr); ok && len(c.Args) == 2 && ev.Object(c.Args[0]) == v {
-			if fun, ok := ast.Unparen(c.Fun).(*ast.Ident); ok && fun.Name == "append" && !c.Ellipsis.IsValid() {
-				element = c.Args[1]
-				appends++
-			}
+	var elements []ast.Expr
+	for c := range All[*ast.CallExpr](body) {
+		if len(c.Args) == 2 && !c.Ellipsis.IsValid() && ev.IsBuiltin(c, "append") && ev.Object(c.Args[0]) == v {
+			elements = append(elements, c.Args[1])
 		}
-		return true
-	})
-	if appends != 1 || ev.Loop(element) == nil {
+	}
+	if len(elements) != 1 || ev.Loop(elements[0]) == nil {
 		return hole(call)
 	}
-	one := ev.eval(element)
-	if len(one) != 1 {
+	element := ev.eval(elements[0])
+	if len(element) != 1 {
 		return hole(call)
 	}
-	texts := join(one, join(separator, one))
+	texts := join(element, join(separator, element))
 	for i := range texts {
 		texts[i].Open = true
 	}
 	return texts
-}
-
-func constantRune(v constant.Value) (rune, bool) {
-	n, ok := constant.Int64Val(constant.ToInt(v))
-	return rune(n), ok && 0 <= n && n <= 0x10FFFF
 }

@@ -4,8 +4,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"iter"
 	"reflect"
+	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Parent returns the node that contains n. n may be a *Call.
@@ -17,7 +21,7 @@ func (p *Package) Parent(n ast.Node) ast.Node {
 }
 
 // Ancestors returns the nodes around n, from the inside to the outside.
-func (p *Package) Ancestors(n ast.Node) func(yield func(ast.Node) bool) {
+func (p *Package) Ancestors(n ast.Node) iter.Seq[ast.Node] {
 	return func(yield func(ast.Node) bool) {
 		for n = p.Parent(n); n != nil; n = p.parents[n] {
 			if !yield(n) {
@@ -70,13 +74,10 @@ func (p *Package) Loop(n ast.Node) ast.Stmt {
 // and its index.
 func (p *Package) Statement(n ast.Node) (list []ast.Stmt, index int) {
 	for ; n != nil; n = p.Parent(n) {
-		s, ok := n.(ast.Stmt)
-		if !ok {
-			continue
-		}
-		for i, x := range statements(p.parents[n]) {
-			if x == s {
-				return statements(p.parents[n]), i
+		if s, ok := n.(ast.Stmt); ok {
+			list = statements(p.parents[n])
+			if i := slices.Index(list, s); i >= 0 {
+				return list, i
 			}
 		}
 	}
@@ -98,15 +99,7 @@ func statements(n ast.Node) []ast.Stmt {
 // Results returns the variables that the results of a call are assigned to. An element is nil for _ and for anything
 // but a variable. ok is false if the call is not the right side of an assignment.
 func (p *Package) Results(call *ast.CallExpr) (vars []types.Object, stmt *ast.AssignStmt, ok bool) {
-	n := p.parents[call]
-	for {
-		paren, isParen := n.(*ast.ParenExpr)
-		if !isParen {
-			break
-		}
-		n = p.parents[paren]
-	}
-	stmt, ok = n.(*ast.AssignStmt)
+	stmt, ok = p.parents[call].(*ast.AssignStmt)
 	if !ok || len(stmt.Rhs) != 1 {
 		return nil, nil, false
 	}
@@ -123,29 +116,44 @@ func (p *Package) Mentions(n ast.Node, v types.Object) bool {
 
 // MentionsAny reports whether n contains one of the variables.
 func (p *Package) MentionsAny(n ast.Node, vars map[types.Object]bool) bool {
-	return Any(n, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		return ok && vars[p.Pass.TypesInfo.ObjectOf(id)]
-	})
+	return Any(n, func(id *ast.Ident) bool { return vars[p.Pass.TypesInfo.ObjectOf(id)] })
 }
 
-// Inspect calls f for the nodes in n, in the order of the source. If f returns false, the children are skipped. A nil
-// n has no nodes.
-func Inspect(n ast.Node, f func(ast.Node) bool) {
-	if n == nil || reflect.ValueOf(n).IsNil() {
-		return
+// All returns the nodes of type N in n, which may be nil, in the order of the source.
+func All[N ast.Node](n ast.Node) iter.Seq[N] {
+	return func(yield func(N) bool) {
+		if n == nil || reflect.ValueOf(n).IsNil() {
+			return
+		}
+		for n := range ast.Preorder(n) {
+			if n, ok := n.(N); ok && !yield(n) {
+				return
+			}
+		}
 	}
-	ast.Inspect(n, func(n ast.Node) bool { return n != nil && f(n) })
 }
 
-// Any reports whether f is true for a node in n.
-func Any(n ast.Node, f func(ast.Node) bool) bool {
-	found := false
-	Inspect(n, func(n ast.Node) bool {
-		found = found || f(n)
-		return !found
-	})
-	return found
+// Any reports whether f is true for a node of type N in n, which may be nil.
+func Any[N ast.Node](n ast.Node, f func(N) bool) bool {
+	for n := range All[N](n) {
+		if f(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// AnyIn reports whether f is true for a node of type N in the package.
+func AnyIn[N interface {
+	*S
+	ast.Node
+}, S any](p *Package, f func(N) bool) bool {
+	for n := range inspector.All[N](p.Files) {
+		if f(n) {
+			return true
+		}
+	}
+	return false
 }
 
 // Derived returns the variables of body whose values depend on vars: those that are assigned from an expression with
@@ -153,13 +161,11 @@ func Any(n ast.Node, f func(ast.Node) bool) bool {
 func (p *Package) Derived(body ast.Node, vars ...types.Object) map[types.Object]bool {
 	derived := map[types.Object]bool{}
 	for _, v := range vars {
-		if v != nil {
-			derived[v] = true
-		}
+		derived[v] = true
 	}
-	for range 4 { // enough for any chain that people write against the order of the source
-		before := len(derived)
-		Inspect(body, func(n ast.Node) bool {
+	for before := 0; before < len(derived); { // a variable can be used before the statement that makes it depend on vars
+		before = len(derived)
+		for n := range All[ast.Node](body) {
 			switch n := n.(type) {
 			case *ast.AssignStmt:
 				p.deriveAssign(n, derived)
@@ -169,20 +175,22 @@ func (p *Package) Derived(body ast.Node, vars ...types.Object) map[types.Object]
 				}
 			case *ast.CallExpr:
 				if p.MentionsAny(n, derived) {
-					for _, arg := range n.Args {
-						if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok && u.Op == token.AND {
-							p.derive(derived, u.X)
-						}
-					}
+					p.derive(derived, addressed(n)...)
 				}
 			}
-			return true
-		})
-		if len(derived) == before {
-			break
 		}
 	}
 	return derived
+}
+
+// addressed returns x for each argument &x of a call.
+func addressed(call *ast.CallExpr) (targets []ast.Expr) {
+	for _, arg := range call.Args {
+		if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok && u.Op == token.AND {
+			targets = append(targets, u.X)
+		}
+	}
+	return targets
 }
 
 func (p *Package) deriveAssign(n *ast.AssignStmt, derived map[types.Object]bool) {
@@ -201,7 +209,7 @@ func (p *Package) deriveAssign(n *ast.AssignStmt, derived map[types.Object]bool)
 func (p *Package) derive(derived map[types.Object]bool, left ...ast.Expr) {
 	for _, e := range left {
 		obj := p.Object(Root(e))
-		if obj == nil || isError(obj.Type()) {
+		if obj == nil || IsError(obj.Type()) {
 			continue
 		}
 		if _, isParam := p.parents[p.defs[obj]].(*ast.Field); isParam && p.Object(e) == nil {
@@ -211,11 +219,12 @@ func (p *Package) derive(derived map[types.Object]bool, left ...ast.Expr) {
 	}
 }
 
-func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+// IsError reports whether t is the type error.
+func IsError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 
 // Root returns x of x.f, x[i], *x and &x.
 func Root(e ast.Expr) ast.Expr {
-	for e != nil {
+	for {
 		switch x := ast.Unparen(e).(type) {
 		case *ast.SelectorExpr:
 			e = x.X
@@ -229,88 +238,111 @@ func Root(e ast.Expr) ast.Expr {
 			return x
 		}
 	}
-	return nil
+}
+
+// Selected returns x and "f" of the expression x.f, and nil for any other expression.
+func Selected(e ast.Expr) (x ast.Expr, name string) {
+	if sel, ok := ast.Unparen(e).(*ast.SelectorExpr); ok {
+		return ast.Unparen(sel.X), sel.Sel.Name
+	}
+	return nil, ""
 }
 
 // Literal returns the composite literal that e is, points to, or was set to by the only assignment of a variable.
 func (p *Package) Literal(e ast.Expr) *ast.CompositeLit {
-	for range 4 {
-		if e == nil {
-			return nil
-		}
-		switch x := ast.Unparen(e).(type) {
-		case *ast.CompositeLit:
-			return x
-		case *ast.UnaryExpr:
-			e = x.X
-		case *ast.Ident:
-			e = p.Value(x)
-		case *ast.CallExpr: // such as to.Ptr
-			if len(x.Args) != 1 {
-				return nil
-			}
-			e = x.Args[0]
-		default:
-			return nil
-		}
-	}
-	return nil
+	lit, _ := p.Resolve(e).(*ast.CompositeLit)
+	return lit
 }
 
-// Value returns the expression that a local variable is set to, or nil if it is set in several places or from one of
-// several results.
+// Resolve returns the expression that e is made of by taking the address, by a call with one argument such as to.Ptr, and by
+// variables that are set once.
+func (p *Package) Resolve(e ast.Expr) ast.Expr {
+	for range 4 {
+		e = p.Follow(e)
+		if p.Const(e) != nil {
+			return e
+		}
+		switch x := e.(type) {
+		case *ast.UnaryExpr:
+			e = x.X
+		case *ast.CallExpr:
+			if len(x.Args) != 1 {
+				return e
+			}
+			e = x.Args[0]
+		}
+	}
+	return e
+}
+
+// Follow returns the expression that a local variable is set to, if it is set once, and any other expression unchanged.
+func (p *Package) Follow(e ast.Expr) ast.Expr {
+	e = ast.Unparen(e)
+	if id, ok := e.(*ast.Ident); ok {
+		if value := p.Value(id); value != nil {
+			return ast.Unparen(value)
+		}
+	}
+	return e
+}
+
+// Value returns the expression that a local variable is set to, or nil if it is set in several places or to a result of a
+// call other than the first.
 func (p *Package) Value(id *ast.Ident) ast.Expr {
 	obj := p.Object(id)
 	if obj == nil {
 		return nil
 	}
 	body, _ := p.Body(p.defs[obj])
-	var value ast.Expr
-	times := 0
-	Inspect(body, func(n ast.Node) bool {
+	var values []ast.Expr // with nil for those that are not known
+	for n := range All[ast.Node](body) {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for i, left := range n.Lhs {
-				if p.Object(left) != obj {
-					continue
-				}
-				times++
-				if len(n.Lhs) == len(n.Rhs) && (n.Tok == token.DEFINE || n.Tok == token.ASSIGN) {
-					value = n.Rhs[i]
-				} else if i == 0 && len(n.Rhs) == 1 {
-					value = n.Rhs[0]
-				} else {
-					times++
+				if p.Object(left) == obj {
+					values = append(values, assignedValue(n, i))
 				}
 			}
 		case *ast.ValueSpec:
 			for i, name := range n.Names {
 				if p.Object(name) == obj && i < len(n.Values) {
-					times++
-					value = n.Values[i]
+					values = append(values, n.Values[i])
 				}
 			}
 		case *ast.RangeStmt:
 			if p.Object(n.Key) == obj || p.Object(n.Value) == obj {
-				times += 2
+				values = append(values, nil)
 			}
 		}
-		return true
-	})
-	if times != 1 {
+	}
+	if len(values) != 1 {
 		return nil
 	}
-	return value
+	return values[0]
 }
 
-// Field returns the value of a field in a composite literal, or nil.
-func Field(lit *ast.CompositeLit, name string) ast.Expr {
+// assignedValue returns the value that an assignment sets its left side with the index i to, or the call whose first result
+// that is, or nil.
+func assignedValue(s *ast.AssignStmt, i int) ast.Expr {
+	switch {
+	case len(s.Lhs) == len(s.Rhs) && (s.Tok == token.DEFINE || s.Tok == token.ASSIGN):
+		return s.Rhs[i]
+	case i == 0 && len(s.Rhs) == 1:
+		return s.Rhs[0]
+	}
+	return nil
+}
+
+// Field returns the value of a field in the literal of a struct, or that of a constant key in the literal of a map, or nil.
+func (p *Package) Field(lit *ast.CompositeLit, name string) ast.Expr {
 	if lit == nil {
 		return nil
 	}
 	for _, e := range lit.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			if id, ok := kv.Key.(*ast.Ident); ok && id.Name == name {
+			id, isIdent := kv.Key.(*ast.Ident)
+			text, isText := p.ConstText(kv.Key)
+			if isText && text == name || isIdent && !isText && id.Name == name {
 				return kv.Value
 			}
 		}
@@ -328,8 +360,8 @@ func (p *Package) Same(a, b ast.Expr) bool {
 		obj := p.Object(x)
 		return obj != nil && obj == p.Object(b)
 	case *ast.SelectorExpr:
-		y, ok := ast.Unparen(b).(*ast.SelectorExpr)
-		return ok && x.Sel.Name == y.Sel.Name && p.Same(x.X, y.X)
+		y, name := Selected(b)
+		return x.Sel.Name == name && p.Same(x.X, y)
 	}
 	return types.ExprString(a) == types.ExprString(b)
 }
@@ -337,15 +369,14 @@ func (p *Package) Same(a, b ast.Expr) bool {
 // Logs reports whether a call writes a log or prints.
 func (p *Package) Logs(call *ast.CallExpr) bool {
 	path, name := p.Callee(call)
-	if path == "log" || path == "log/slog" || path == "fmt" && strings.HasPrefix(name, "Print") || path == "fmt" && strings.HasPrefix(name, "Fprint") {
+	switch path {
+	case "log", "log/slog":
 		return true
+	case "fmt":
+		return strings.HasPrefix(name, "Print") || strings.HasPrefix(name, "Fprint")
 	}
-	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok {
-		return false
-	}
-	text := strings.ToLower(types.ExprString(sel.X))
-	return strings.Contains(text, "log") || strings.HasSuffix(text, "klog")
+	recv, _ := Selected(call.Fun)
+	return recv != nil && strings.Contains(strings.ToLower(types.ExprString(recv)), "log")
 }
 
 // Terminates reports whether control does not go past the end of list.
@@ -363,12 +394,14 @@ func Terminates(list []ast.Stmt) bool {
 		if !ok {
 			return false
 		}
-		switch fun := ast.Unparen(call.Fun).(type) {
-		case *ast.Ident:
-			return fun.Name == "panic"
-		case *ast.SelectorExpr:
-			return strings.HasPrefix(fun.Sel.Name, "Fatal") || strings.HasPrefix(fun.Sel.Name, "Panic") || fun.Sel.Name == "Exit" || fun.Sel.Name == "FailNow"
-		}
+		_, name := Selected(call.Fun)
+		fun, isIdent := ast.Unparen(call.Fun).(*ast.Ident)
+		return isIdent && fun.Name == "panic" || name == "Exit" || name == "FailNow" || strings.HasPrefix(name, "Fatal") || strings.HasPrefix(name, "Panic")
 	}
 	return false
+}
+
+// Within reports whether inner is a part of outer.
+func Within(outer, inner ast.Node) bool {
+	return outer.Pos() <= inner.Pos() && inner.End() <= outer.End()
 }

@@ -1,7 +1,9 @@
 package injection
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"strconv"
 	"time"
 
@@ -77,4 +79,30 @@ func literal(s string) string {
 		return "''"
 	}
 	return "'" + escapeOData(s) + "'"
+}
+
+var (
+	zone    string
+	region  = "west"
+	tenant  = "none"
+	account string
+)
+
+func init() {
+	zone = "z1"
+	tenant = os.Getenv("TENANT")
+	flag.StringVar(&account, "account", "", "")
+}
+
+func (s *store) Global() {
+	s.list("PartitionKey eq '" + zone + "' and Region eq '" + region + "'") // constants
+	s.list("PartitionKey eq '" + tenant + "'")                              // want `a quote in this value`
+	s.list("PartitionKey eq '" + account + "'")                             // want `a quote in this value`
+}
+
+func reversed(t time.Time) string { return fmt.Sprintf("%020d", -t.UnixNano()) }
+
+func (s *store) Recent(when time.Time) {
+	limit := reversed(when)
+	s.list("PartitionKey eq 'a' and RowKey lt '" + limit + "'") // digits
 }

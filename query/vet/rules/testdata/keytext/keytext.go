@@ -39,6 +39,19 @@ func numbers(n int, when time.Time) any {
 	}
 }
 
+func counters(table *aztables.Client) (rows []row) {
+	for i := 1; i <= 3; i++ {
+		rows = append(rows, row{PartitionKey: "p", RowKey: strconv.Itoa(i)}) // all have one digit
+	}
+	for i := range 10 {
+		rows = append(rows, row{PartitionKey: "p", RowKey: fmt.Sprintf("row%d", i)})
+	}
+	for i := range 11 {
+		rows = append(rows, row{PartitionKey: "p", RowKey: fmt.Sprintf("row%d", i)}) // want `compared as text`
+	}
+	return rows
+}
+
 func times(when time.Time) any {
 	now := time.Now().UTC()
 	return []any{

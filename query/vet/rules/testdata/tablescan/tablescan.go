@@ -14,7 +14,7 @@ const byCity = "City eq 'Bern'"
 type store struct{ table *aztables.Client }
 
 func (s *store) constant() {
-	s.table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr(byCity)}) // want `whole table for this filter: TableScan .*City eq \?.*tablescan, warning`
+	s.table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr(byCity)}) // want `whole table for this filter.*TableScan .*City eq \?.*tablescan, warning`
 }
 
 func (s *store) formatted(age int) {
