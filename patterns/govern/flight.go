@@ -20,6 +20,7 @@ const (
 type flight struct {
 	g       *Governor
 	request *target.Request
+	account string           // of this request and most often of the next
 	hash    [limits]uint64   // of the account, and of the account with the partition
 	limiter [limits]*limiter // nil: not limited
 	probe   [limits]bool     // the first request after a refusal
@@ -30,8 +31,8 @@ type flight struct {
 // begin waits until raw may be sent.
 func (f *flight) begin(raw *http.Request) error {
 	g := f.g
-	f.request.Read(raw, false)
-	f.identify(raw)
+	f.request.Read(raw)
+	f.identify()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.clock()
@@ -64,9 +65,11 @@ func (f *flight) begin(raw *http.Request) error {
 
 // identify computes the hashes. Requests that change tables, queues or containers use only the
 // account. A query of several partitions has a limit for its table.
-func (f *flight) identify(raw *http.Request) {
-	account := target.Account(raw)
-	f.hash[ofAccount] = maphash.String(f.g.seed, account)
+func (f *flight) identify() {
+	if f.account != f.request.Account || f.hash[ofAccount] == 0 {
+		f.account = f.request.Account
+		f.hash[ofAccount] = maphash.String(f.g.seed, f.account)
+	}
 	f.hash[ofPartition] = 0
 	if f.request.Kind != target.Other {
 		key := f.request.Partition
@@ -136,7 +139,7 @@ func (f *flight) end(resp *http.Response, err error) (*http.Response, error) {
 		g.flights.Put(f)
 		return nil, deny(resp, err)
 	}
-	if err != nil || !g.pages.Wrap(f.request.Kind, resp, f) {
+	if err != nil || !f.request.Wrap(resp, f) {
 		g.flights.Put(f)
 	}
 	return resp, err
