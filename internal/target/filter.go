@@ -40,8 +40,12 @@ type constants [maxConstants]constant[string]
 // query reads the class and the keys of a query. The shape is most often that of the query
 // before.
 func (r *Request) query(raw string) {
-	before, raw, _ := strings.Cut(raw, "filter=") // $ may be escaped
-	text, after, _ := strings.Cut(raw, "&")
+	var before string
+	rest, first := strings.CutPrefix(raw, "%24filter=")
+	if !first {
+		before, rest, _ = strings.Cut(raw, "filter=")
+	}
+	text, after, _ := strings.Cut(rest, "&")
 	r.Next = strings.Contains(after, "NextPartitionKey=") || strings.Contains(before, "NextPartitionKey=")
 	var c constants
 	s := r.shape

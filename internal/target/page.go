@@ -3,6 +3,7 @@ package target
 import (
 	"bytes"
 	"io"
+	"math"
 	"net/http"
 	"sync/atomic"
 )
@@ -17,14 +18,16 @@ type Counted interface {
 // never used again, so that a client may close it twice, and while it reads.
 type page struct {
 	io.ReadCloser
-	then    Counted
-	mark    [2]byte // begins each row or message
-	begun   bool    // the last read ended within a mark
-	counted atomic.Bool
-	read    atomic.Int64 // bytes, and oneRow for each mark
+	then  Counted
+	mark  [2]byte      // begins each row or message
+	begun bool         // the last read ended within a mark
+	read  atomic.Int64 // bytes, and oneRow for each mark; negative after then was called
 }
 
-const oneRow = 1 << 40
+const (
+	oneRow = 1 << 40
+	ended  = math.MinInt64
+)
 
 // Wrap replaces the body of resp, the reply to a [Query] or a [Poll], by one that calls then.
 // It reports whether it did: other replies and failures have no rows. Pages are allocated
@@ -77,10 +80,14 @@ func (p *page) Close() error {
 }
 
 func (p *page) end() {
-	if p.counted.Swap(true) {
+	if p.read.Load() < 0 {
 		return // the request may be another by now
 	}
-	rows, bytes := p.read.Load()/oneRow, p.read.Load()%oneRow
+	read := p.read.Swap(ended)
+	if read < 0 {
+		return
+	}
+	rows, bytes := read/oneRow, read%oneRow
 	if p.mark[0] == '{' {
 		rows = max(rows-1, 0) // the page is an object, too
 	}

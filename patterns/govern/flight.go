@@ -38,12 +38,13 @@ func (f *flight) begin(raw *http.Request) error {
 	now := g.clock()
 	g.budget.earn()
 	f.weight = 1
+	recent := f.limiter
 	f.limiter, f.probe = [limits]*limiter{}, [limits]bool{}
 	for i, hash := range f.hash {
 		if hash == 0 {
 			continue
 		}
-		l := g.limiters.find(hash, now, firstRate[i])
+		l := g.limiters.find(recent[i], hash, now, firstRate[i])
 		f.limiter[i] = l
 		if i == ofPartition {
 			f.weight = f.expected()
@@ -149,7 +150,6 @@ func (f *flight) end(resp *http.Response, err error) (*http.Response, error) {
 func (f *flight) Page(rows, _ int64) {
 	g := f.g
 	g.mu.Lock()
-	now := g.clock()
 	for i, l := range f.limiter {
 		if l = l.still(f.hash[i]); l == nil {
 			continue
@@ -160,7 +160,9 @@ func (f *flight) Page(rows, _ int64) {
 		}
 		l.charge(more)
 		l.steps[l.step%stepsKept] += more
-		l.dispatch(now)
+		if l.waiting() {
+			l.dispatch(g.clock())
+		}
 	}
 	g.mu.Unlock()
 	g.flights.Put(f)
