@@ -120,7 +120,7 @@ func shapeOf(text string, c *constants) *shape {
 	s := slot.Load()
 	if s == nil || s.hash != hash {
 		s = newShape(hash, text)
-		if s.class > 0 {
+		if s.hash == hash {
 			slot.Store(s)
 		}
 	}
@@ -161,8 +161,11 @@ func newShape(hash uint64, text string) *shape {
 	filter, err := query.Parse(unescaped)
 	plan := query.Explain(filter)
 	reads := plan.Reads()
-	if err != nil || len(reads) == 0 {
+	if err != nil {
 		return &shape{}
+	}
+	if len(reads) == 0 {
+		return &shape{class: plan.Plain, filtered: plan.Comparisons > 1}
 	}
 	first, last := reads[0], reads[len(reads)-1]
 	s.class, s.filtered, s.single = plan.Plain, plan.Comparisons > 1, plan.Plain <= query.PartitionScan
