@@ -64,3 +64,21 @@ func TestAKnownFilterIsReadAsItWouldBeParsed(t *testing.T) {
 		}
 	}
 }
+
+// FuzzFilter checks that a query is read in the same way whatever was read before.
+func FuzzFilter(f *testing.F) {
+	f.Add("%24filter=PartitionKey%20eq%20%27a%27", "%24filter=PartitionKey%20eq%20%27b%27%27%27&%24top=1")
+	f.Add("$filter=RowKey ge 'a' and PartitionKey eq 'b'", "$filter=RowKey ge '%27' and PartitionKey eq ''''")
+	f.Add("filter=A eq guid'a' or B eq %27+%27", "filter=A eq guid'b' or B eq %27%2")
+	f.Fuzz(func(t *testing.T, before, raw string) {
+		read := func(r *Request, raw string) string {
+			r.Read(&http.Request{Method: http.MethodGet, URL: &url.URL{Host: "a.table.b", Path: "/T()", RawQuery: raw}})
+			return fmt.Sprintf("%v %v %v %q %q %q", r.Class, r.Filtered, r.Next, r.In(r.Partition), r.In(r.Low), r.In(r.High))
+		}
+		r := NewRequest()
+		read(r, before)
+		if known, fresh := read(r, raw), read(NewRequest(), raw); known != fresh {
+			t.Errorf("%s after another query, else %s", known, fresh)
+		}
+	})
+}
