@@ -261,7 +261,7 @@ var edges = map[string][]string{
 		"query",
 	},
 	"patterns/govern": {"internal/azerr", "internal/limit", "internal/target"},
-	"patterns/heat":   {"internal/limit", "keys", "patterns", "query"},
+	"patterns/heat":   {"internal/limit", "internal/target", "keys", "patterns", "query"},
 	"patterns/highvolumedelete": {
 		"internal/azerr",
 		"internal/cursor",

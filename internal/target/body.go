@@ -15,100 +15,107 @@ func (r *Request) body(raw *http.Request) {
 	if !ok {
 		return
 	}
-	for kept, end := 0, false; !end && !r.complete(); {
+	for kept, end := 0, false; !end && (r.waits || r.Kind == Batch); {
 		n, err := body.Read(r.window[kept:])
 		end = err != nil
-		window := r.window[:kept+n]
-		kept = copy(window, r.take(window, end))
+		rest := r.window[:kept+n]
+		if r.Kind == Batch {
+			rest = r.lines(rest)
+		}
+		if end || r.Kind != Batch || len(rest) == len(r.window) {
+			r.entity(rest)
+		}
+		if len(rest) == len(r.window) { // A key with the escapes of JSON is shorter than half of it.
+			rest = rest[len(rest)/2:]
+		}
+		kept = copy(r.window[:], rest)
 	}
 	_, _ = body.Seek(0, io.SeekStart) // bytes in memory: never fails
 }
 
-// complete reports whether the rest of the body contains nothing that is asked for.
-func (r *Request) complete() bool { return r.Kind == Write && !r.waits }
+// The shortest text in front of the first line of an operation, after the line of a boundary.
+const partHead = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"
 
-// take reads what is complete in the window and returns the rest.
-func (r *Request) take(rest []byte, end bool) []byte {
-	for len(rest) > 0 {
-		if r.Kind == Batch && !r.each && r.Partition != (Span{}) {
-			r.Entities += bytes.Count(rest, operationEnd)
-			return rest[max(0, len(rest)-len(operationEnd)+1):]
+var protocol = []byte(" HTTP/1.1\r")
+
+// lines reads the complete lines of a transaction, and returns the rest. JSON contains no end
+// of a line, so only the first line of an operation ends with its protocol. A part head
+// follows a boundary, and precedes the next operation: so much is skipped unread.
+func (r *Request) lines(text []byte) []byte {
+	for {
+		i := bytes.IndexByte(text, '\n')
+		if i < 0 {
+			return text
 		}
-		i := -1
-		if r.Kind == Batch {
-			i = bytes.IndexByte(rest, '\n')
-		}
+		line, skip := text[:i], 0
 		switch {
-		case i >= 0:
-			r.line(rest[:i])
-			rest = rest[i+1:]
-		case end:
-			r.line(rest)
-			return nil
-		case len(rest) == len(r.window):
-			// A key with the escapes of JSON is shorter than half of the window.
-			r.line(rest)
-			return rest[len(rest)/2:]
-		default:
-			return rest
+		case i > 1 && line[0] == '-' && line[1] == '-':
+			skip = len(partHead)
+		case i > 1 && line[i-2] == '1' && bytes.HasSuffix(line, protocol):
+			if r.operationLine(line[:i-len(protocol)]); !r.waits {
+				skip = len(partHead)
+			}
+		case r.waits:
+			r.entity(line)
 		}
+		text = text[min(i+1+skip, len(text)):]
 	}
-	return nil
 }
 
-// operationEnd ends the line of an operation of a transaction.
-var operationEnd = []byte(" HTTP/1.1\r\n")
+// maxRows is how many rows of a transaction are counted by their keys. Of more, every second,
+// fourth, eighth or sixteenth is counted, with the load of those after it.
+const maxRows = 8
 
-// line reads a line of a transaction, or the JSON of an entity. JSON contains no end of a
-// line, so only the line of an operation ends with its protocol.
-func (r *Request) line(line []byte) {
-	target, ok := bytes.CutSuffix(line, operationEnd[:len(operationEnd)-1])
-	switch {
-	case ok:
-		target, _, _ = bytes.Cut(target[bytes.LastIndexByte(target, '/')+1:], []byte("?"))
-		if bytes.IndexByte(target, '%') >= 0 {
-			target = unescape(target)
+// operationLine reads the first line of an operation.
+func (r *Request) operationLine(line []byte) {
+	i := r.Entities
+	r.Entities++
+	r.waits = false
+	if i == maxRows*r.Every {
+		r.Every *= 2
+		for j := range maxRows / 2 {
+			r.Rows[j] = r.Rows[2*j]
 		}
-		name, keys, _ := bytes.Cut(target, []byte("("))
-		if r.Entities == 0 {
-			r.begin('t', string(name))
-		}
-		r.operation(keys)
-	case r.waits:
-		r.entity(line)
+		r.Rows = r.Rows[:maxRows/2]
 	}
+	if i%r.Every != 0 {
+		return
+	}
+	target, _, _ := bytes.Cut(line, []byte("?"))
+	before, keys, _ := bytes.Cut(target, []byte("("))
+	if i == 0 {
+		begin(r, 't', before[bytes.LastIndexByte(before, '/')+1:])
+	}
+	operation(r, keys, inPath)
 }
 
 // operation adds the row of PartitionKey='…',RowKey='…'). Without keys, it is an insert.
-func (r *Request) operation(keys []byte) {
-	text, addressed := bytes.CutPrefix(keys, []byte("PartitionKey="))
-	r.waits = !addressed
-	if !addressed {
-		r.add(r.Resource) // until its key is found
+func operation[S []byte | string](r *Request, keys S, f form) {
+	if r.waits = len(keys) < 2; r.waits {
+		r.Rows = append(r.Rows, r.Resource) // until its key is found
 		return
 	}
-	partition, rest := constant(text)
+	keys, quote := afterQuote(keys)
+	partition, keys := next(keys, quote)
 	if r.Partition == (Span{}) {
-		r.Partition = extend(r, r.Resource, 0, partition)
+		r.Partition = below(r, r.Resource, partition, f)
 	}
-	if !r.each {
-		r.add(r.Partition)
-		return
-	}
-	row, _ := constant(bytes.TrimPrefix(rest, []byte(",RowKey=")))
-	r.add(extend(r, r.Partition, 0, row))
+	keys, _ = afterQuote(keys[quoteAt(keys, 0):])
+	row, _ := next(keys, quote)
+	r.Rows = append(r.Rows, below(r, r.Partition, row, f))
 }
 
 // entity reads the keys in the JSON of an insert.
 func (r *Request) entity(text []byte) {
+	if !r.waits {
+		return
+	}
 	if r.Partition == (Span{}) {
 		if key, ok := member(text, partitionName); ok {
 			r.Partition = extend(r, r.Resource, 0, key)
 		}
 	}
-	if !r.each {
-		r.waits = r.Partition == (Span{})
-	} else if key, ok := member(text, rowName); ok && r.Partition != (Span{}) {
+	if key, ok := member(text, rowName); ok && r.Partition != (Span{}) {
 		r.Rows[len(r.Rows)-1] = extend(r, r.Partition, 0, key)
 		r.waits = false
 	}
@@ -153,54 +160,4 @@ func unescapeJSON(text []byte) []byte {
 	var value string
 	_ = json.Unmarshal(fmt.Appendf(nil, "\"%s\"", text), &value) // the service refuses an invalid one
 	return []byte(value)
-}
-
-// constant returns the value of the quoted constant at the start of text, and what follows
-// it.
-func constant(text []byte) (value, rest []byte) {
-	if len(text) == 0 || text[0] != '\'' {
-		return nil, nil
-	}
-	doubled, end := false, 1
-	for {
-		i := bytes.IndexByte(text[end:], '\'')
-		if i < 0 {
-			return nil, nil
-		}
-		if end += i + 1; end == len(text) || text[end] != '\'' {
-			break
-		}
-		doubled = true
-		end++
-	}
-	if value = text[1 : end-1]; doubled {
-		value = bytes.ReplaceAll(value, doubledQuote, doubledQuote[:1])
-	}
-	return value, text[end:]
-}
-
-var doubledQuote = []byte("''")
-
-// unescape replaces the percent encoding.
-func unescape(text []byte) []byte {
-	n := 0
-	for i := 0; i < len(text); n++ {
-		c, width := decoded(text, i, 0)
-		text[n] = c
-		i += width
-	}
-	return text[:n]
-}
-
-// decoded returns the byte at i, without the percent encoding, and the width of its code.
-// The byte space means a space.
-func decoded[S []byte | string](text S, i int, space byte) (c byte, width int) {
-	switch c = text[i]; {
-	case c == '%' && i+2 < len(text):
-		high, low := text[i+1], text[i+2]
-		return (high&15+high>>6*9)<<4 | (low&15 + low>>6*9), 3
-	case c == space:
-		return ' ', 1
-	}
-	return c, 1
 }

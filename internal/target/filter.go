@@ -1,169 +1,184 @@
 package target
 
 import (
+	"hash/maphash"
+	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// query reads the class and the keys of a query. [query.Explain] is exact, but allocates;
-// this is its rule for the class of a filter that is sent unchanged.
+// shape is a filter without its constants. Programs have few of them, so a filter is parsed
+// only once.
+type shape struct {
+	hash             uint64
+	class            query.Class // if it is sent unchanged; 0 if it is invalid
+	single, filtered bool
+	partition, row   [2]int            // the numbers of the constants that are the lowest and the highest key; 0 for none
+	quote            [maxConstants]int // the width of each constant's quotes
+	pieces           []string          // before, between and after the constants, with the quotes; none of a long filter
+}
+
+// shapes are the shapes of recent filters, by hash.
+var (
+	shapes [256]atomic.Pointer[shape]
+	seed   = maphash.MakeSeed()
+)
+
+const (
+	// maxConstants is how many constants of a filter are read.
+	maxConstants = 8
+
+	// maxKept is how many bytes of a filter a shape keeps.
+	maxKept = 1 << 10
+)
+
+// constants are those of a filter, in its order.
+type constants [maxConstants]constant[string]
+
+// query reads the class and the keys of a query. The shape is most often that of the query
+// before.
 func (r *Request) query(raw string) {
-	r.Next = strings.Contains(raw, "NextPartitionKey=")
-	r.Class = query.TableScan
-	var b bounds
-	if _, text, ok := strings.Cut(raw, "filter="); ok { // $ may be escaped
-		f := filter{r: r, raw: text}
-		f.advance()
-		f.choice(&b)
+	var before string
+	rest, first := strings.CutPrefix(raw, "%24filter=")
+	if !first {
+		before, rest, _ = strings.Cut(raw, "filter=")
 	}
-	r.Filtered = b.other
-	none, of, key := Span{}, r.Resource, b.partition
-	if key.equal != none {
-		r.Class = query.PartitionScan
-		r.Partition = r.below(r.Resource, key.equal)
-		of, key = r.Partition, b.row
-		if key.low != none || key.high != none {
-			r.Class = query.RowRange
+	text, after, _ := strings.Cut(rest, "&")
+	r.Next = strings.Contains(after, "NextPartitionKey=") || strings.Contains(before, "NextPartitionKey=")
+	var c constants
+	s := r.shape
+	if s == nil || !s.match(text, &c) {
+		s = shapeOf(text, &c)
+		r.shape = s
+	}
+	r.Class, r.Filtered = s.class, s.filtered
+	of, ends := r.Resource, s.partition
+	if s.single && ends[0] > 0 {
+		r.Partition = r.key(of, &c[ends[0]-1])
+		of, ends = r.Partition, s.row
+	}
+	if r.Low = of; ends[0] > 0 {
+		r.Low = r.key(of, &c[ends[0]-1])
+	}
+	switch {
+	case ends[1] == 0:
+		r.High = extend(r, of, 1, "")
+	case ends[1] == ends[0]:
+		r.High = r.Low
+	default:
+		r.High = r.key(of, &c[ends[1]-1])
+	}
+	if r.Class == query.Point {
+		r.add(r.Low)
+	}
+}
+
+func (r *Request) key(under Span, c *constant[string]) Span { return below(r, under, *c, inQuery) }
+
+// match reports whether text is a filter of this shape, and reads its constants.
+func (s *shape) match(text string, c *constants) bool {
+	last := len(s.pieces) - 1
+	for i, piece := range s.pieces {
+		if i == last {
+			return text == piece
 		}
-		if key.equal != none {
-			r.Class = query.Point
-			r.add(r.below(of, key.equal))
-			return
+		if !strings.HasPrefix(text, piece) {
+			return false
 		}
-	} else if key.low != none && key.high != none {
-		r.Class = query.PartitionRange
+		c[i], text = next(text[len(piece):], s.quote[i])
 	}
-	if !r.each {
-		return
-	}
-	if r.Low = of; key.low != none {
-		r.Low = r.below(of, key.low)
-	}
-	if r.High = extend(r, of, 1, ""); key.high != none {
-		r.High = r.below(of, key.high)
-	}
+	return false
 }
 
-// below returns the text of the key that a condition compares with.
-func (r *Request) below(of, condition Span) Span {
-	key, _ := constant(r.window[condition.from:condition.to])
-	return extend(r, of, 0, key)
+// cut divides a filter after the quote with which its next constant begins. A later piece
+// begins with the quote that ends a constant.
+func cut(text string, later bool) (piece, rest string, quote int) {
+	from := 0
+	if later {
+		from = quoteAt(text, 0)
+	}
+	rest, quote = afterQuote(text[from:])
+	return text[:len(text)-len(rest)], rest, quote
 }
 
-// bounds are the constants of the conditions on the keys that all rows of a filter meet, in
-// request.window. Those without a condition are zero.
-type bounds struct {
-	partition, row struct{ equal, low, high Span } // eq, ge or gt, le or lt
-	other          bool                            // another condition
-}
-
-// filter reads a filter from left to right, and writes it to request.window without the
-// percent encoding. It stores no pointers, which would cost while garbage is collected.
-type filter struct {
-	r     *Request
-	raw   string
-	at    int // in raw
-	token Span
-}
-
-// text returns the text of a token.
-func (f *filter) text(token Span) []byte { return f.r.window[token.from:token.to] }
-
-// advance reads the next word, constant or parenthesis.
-func (f *filter) advance() {
-	raw, window := f.raw, f.r.window
-	at, start, quoted := f.at, f.token.to, false
-	to := start
-	for at < len(raw) && raw[at] != '&' && int(to) < len(window) {
-		c, width := raw[at], 1
-		if c <= '+' { // all that has a meaning
-			c, width = decoded(raw, at, '+')
-			bracket := c == '(' || c == ')'
-			switch {
-			case c == '\'':
-				quoted = !quoted // a doubled quote leaves and enters again
-			case quoted:
-			case (bracket || c == ' ') && to > start:
-				f.at, f.token = at, Span{start, to}
-				return
-			case c == ' ':
-				at += width
-				continue
-			case bracket:
-				window[to] = c
-				f.at, f.token = at+width, Span{start, to + 1}
-				return
+// shapeOf returns the shape of a filter, and reads its constants.
+func shapeOf(text string, c *constants) *shape {
+	hash := uint64(0)
+	for n, rest, quote := 0, text, 1; quote > 0; n++ {
+		var piece string
+		if piece, rest, quote = cut(rest, n > 0); quote > 0 {
+			var found constant[string]
+			if found, rest = next(rest, quote); n < maxConstants {
+				c[n] = found
 			}
 		}
-		window[to] = c
-		to++
-		at += width
+		hash = 31*hash + maphash.String(seed, piece)
 	}
-	f.at, f.token = at, Span{start, to}
+	slot := &shapes[hash%uint64(len(shapes))]
+	s := slot.Load()
+	if s == nil || s.hash != hash {
+		s = newShape(hash, text)
+		if s.hash == hash {
+			slot.Store(s)
+		}
+	}
+	return s
 }
 
-// take reads a token if it is the next one.
-func (f *filter) take(token string) bool {
-	if string(f.text(f.token)) != token {
-		return false
+// mark follows each constant, and the number of the constant follows mark.
+const mark = '\x01'
+
+// newShape parses a filter. One that is invalid, or that no row can match because of its
+// constants, is not the shape of others.
+func newShape(hash uint64, text string) *shape {
+	s := &shape{hash: hash}
+	var marked []byte
+	for n, rest, quote := 0, strings.Clone(text), 1; quote > 0; n++ {
+		var piece string
+		piece, rest, quote = cut(rest, n > 0)
+		s.pieces, marked = append(s.pieces, piece), append(marked, piece...)
+		if quote == 0 {
+			break
+		}
+		var found constant[string]
+		found, rest = next(rest, quote)
+		marked = append(marked, found.text...)
+		if n >= maxConstants {
+			continue
+		}
+		s.quote[n] = quote
+		before := piece[:len(piece)-quote]
+		if typed := before != "" && before[len(before)-1] >= 'A'; !typed {
+			marked = append(marked, mark, '1'+byte(n))
+		}
 	}
-	f.advance()
-	return true
+	if len(s.pieces) > maxConstants+1 || len(text) > maxKept {
+		s.pieces = nil
+	}
+	unescaped, _ := url.QueryUnescape(string(marked))
+	filter, err := query.Parse(unescaped)
+	plan := query.Explain(filter)
+	reads := plan.Reads()
+	if err != nil {
+		return &shape{}
+	}
+	if len(reads) == 0 {
+		return &shape{class: plan.Plain, filtered: plan.Comparisons > 1}
+	}
+	first, last := reads[0], reads[len(reads)-1]
+	s.class, s.filtered, s.single = plan.Plain, plan.Comparisons > 1, plan.Plain <= query.PartitionScan
+	s.partition = [2]int{marking(first.Partition.From), marking(last.Partition.To)}
+	s.row = [2]int{marking(first.Row.From), marking(last.Row.To)}
+	return s
 }
 
-// choice reads conditions that or joins. With more than one, rows need to meet none of them.
-func (f *filter) choice(b *bounds) {
-	before := *b
-	f.all(b)
-	for f.take("or") {
-		f.all(&bounds{})
-		*b = before
-		b.other = true
+// marking returns the number of the constant that a key of a plan is, or 0.
+func marking(key string) int {
+	key = strings.TrimSuffix(key, "\x00") // see [query.Read]
+	if i := len(key) - 2; i >= 0 && key[i] == mark {
+		return int(key[i+1] - '0')
 	}
-}
-
-// all reads conditions that and joins.
-func (f *filter) all(b *bounds) {
-	for f.condition(b); f.take("and"); {
-		f.condition(b)
-	}
-}
-
-func (f *filter) condition(b *bounds) {
-	switch {
-	case f.take("not"):
-		f.condition(&bounds{})
-		b.other = true
-	case f.take("("):
-		f.choice(b)
-		f.take(")")
-	default:
-		name := f.token
-		f.advance()
-		operator := f.token
-		f.advance()
-		value := f.token
-		f.advance()
-		b.add(f.text(name), f.text(operator), value)
-	}
-}
-
-func (b *bounds) add(name, operator []byte, value Span) {
-	key := &b.partition
-	if string(name) == "RowKey" {
-		key = &b.row
-	} else if string(name) != "PartitionKey" {
-		operator = nil
-	}
-	switch string(operator) {
-	case "eq":
-		key.equal = value
-	case "ge", "gt":
-		key.low = value
-	case "le", "lt":
-		key.high = value
-	default:
-		b.other = true
-	}
+	return 0
 }

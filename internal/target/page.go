@@ -3,8 +3,8 @@ package target
 import (
 	"bytes"
 	"io"
+	"math"
 	"net/http"
-	"sync"
 	"sync/atomic"
 )
 
@@ -14,49 +14,38 @@ type Counted interface {
 	Page(rows, bytes int64)
 }
 
-// Pages counts the rows of pages, or their messages, while the client reads them. The zero
-// value is ready to use. It is safe for concurrent use.
-type Pages struct{ pool sync.Pool }
-
-// page is a body. It is never used again, so that a client may close it twice, and while it
-// reads.
+// page counts the rows of a page, or messages, while the client reads the body. A page is
+// never used again, so that a client may close it twice, and while it reads.
 type page struct {
 	io.ReadCloser
-	then     Counted
-	ended    atomic.Bool // then was called
-	mark     [2]byte     // begins each row or message
-	half     bool        // the last read ended within a mark
-	rows     atomic.Int64
-	received atomic.Int64
+	then  Counted
+	mark  [2]byte      // begins each row or message
+	begun bool         // the last read ended within a mark
+	read  atomic.Int64 // bytes, and oneRow for each mark; negative after then was called
 }
 
-// pages are allocated together: one allocation for so many requests.
-type pages struct {
-	page [64]page
-	used int
-}
+const (
+	oneRow = 1 << 40
+	ended  = math.MinInt64
+)
 
 // Wrap replaces the body of resp, the reply to a [Query] or a [Poll], by one that calls then.
-// It reports whether it did: other replies and failures have no rows.
-func (p *Pages) Wrap(kind Kind, resp *http.Response, then Counted) bool {
-	if kind != Query && kind != Poll || resp.StatusCode >= http.StatusBadRequest || resp.Body == nil {
+// It reports whether it did: other replies and failures have no rows. Pages are allocated
+// together: one allocation for 64 requests.
+func (r *Request) Wrap(resp *http.Response, then Counted) bool {
+	if r.Kind != Query && r.Kind != Poll || resp.StatusCode >= http.StatusBadRequest || resp.Body == nil {
 		return false
 	}
-	all, _ := p.pool.Get().(*pages)
-	if all == nil {
-		all = new(pages)
+	if len(r.pages) == 0 {
+		r.pages = make([]page, 64)
 	}
-	body := &all.page[all.used]
-	if all.used++; all.used < len(all.page) {
-		p.pool.Put(all)
+	p := &r.pages[0]
+	r.pages = r.pages[1:]
+	p.ReadCloser, p.then, p.mark = resp.Body, then, [2]byte{'{', '"'}
+	if r.Kind == Poll {
+		p.mark = [2]byte{'<', 'I'} // InsertionTime
 	}
-	body.ReadCloser, body.then, body.mark = resp.Body, then, [2]byte{'{', '"'}
-	if kind == Poll {
-		body.mark = [2]byte{'<', 'I'} // InsertionTime
-	} else {
-		body.rows.Store(-1) // the page is an object, too
-	}
-	resp.Body = body
+	resp.Body = p
 	return true
 }
 
@@ -64,14 +53,19 @@ func (p *Pages) Wrap(kind Kind, resp *http.Response, then Counted) bool {
 // quotes within strings, and < in XML, are escaped.
 func (p *page) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
-	if data := b[:n]; n > 0 {
-		marks := bytes.Count(data, p.mark[:])
-		if p.half && data[0] == p.mark[1] {
-			marks++
+	read := int64(n)
+	for data := b[:n]; len(data) > 0; {
+		if p.begun && data[0] == p.mark[1] {
+			read += oneRow
 		}
-		p.half = data[n-1] == p.mark[0]
-		p.rows.Add(int64(marks))
-		p.received.Add(int64(n))
+		i := bytes.IndexByte(data, p.mark[0])
+		if p.begun = i >= 0; !p.begun {
+			break
+		}
+		data = data[i+1:]
+	}
+	if n > 0 {
+		p.read.Add(read)
 	}
 	if err == io.EOF {
 		p.end()
@@ -86,7 +80,16 @@ func (p *page) Close() error {
 }
 
 func (p *page) end() {
-	if !p.ended.Swap(true) {
-		p.then.Page(max(p.rows.Load(), 0), p.received.Load())
+	if p.read.Load() < 0 {
+		return // the request may be another by now
 	}
+	read := p.read.Swap(ended)
+	if read < 0 {
+		return
+	}
+	rows, bytes := read/oneRow, read%oneRow
+	if p.mark[0] == '{' {
+		rows = max(rows-1, 0) // the page is an object, too
+	}
+	p.then.Page(rows, bytes)
 }

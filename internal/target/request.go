@@ -28,77 +28,84 @@ type Span struct{ from, to int32 }
 // Request is what can be read from one try of a request. Its keys are texts: a letter for the
 // service and the name of the resource, the partition key, and the row key, separated by
 // U+0000, which is not legal in a key. Requests can be pooled, so that reading them allocates
-// nothing. [NewRequest] makes one.
+// nothing. [NewRequest] makes one. A Request is for one goroutine at a time.
 type Request struct {
+	content
+	Account string // of the request
+	Rows    []Span // one for each of the entities, or for one of Every
+
+	text   []byte
+	window *[16 << 10]byte // of the body
+	shape  *shape          // of the filter of the last query
+	host   string          // of the last request
+	name   string          // of the account, with which the host begins
+	letter byte            // of the service, see serviceOf
+	pages  []page          // not used yet
+}
+
+// content is what Read sets anew.
+type content struct {
 	Kind      Kind
-	Class     query.Class // of a query
+	Class     query.Class // of a query; 0 if its filter is invalid
 	Filtered  bool        // a query with a condition that the keys do not answer
 	Next      bool        // a later page of a query
 	Resource  Span
-	Partition Span   // empty without a partition key
-	Entities  int    // rows, messages or blobs that are addressed; at most 1 in a query
-	Rows      []Span // one for each of the entities, if they were asked for
-	Low, High Span   // between which a query reads, if the rows were asked for
+	Partition Span // empty without a partition key
+	Low, High Span // between which a query reads
+	Entities  int  // rows, messages or blobs that are addressed; at most 1 in a query
+	Every     int  // one of so many entities is in Rows
 
-	each   bool // Rows are asked for
-	waits  bool // a key of the last row is in the JSON that follows
-	text   []byte
-	window *[16 << 10]byte // of the URL or the body
+	waits bool // a key of the last row is in the JSON that follows
 }
 
 // NewRequest returns a Request to read into.
 func NewRequest() *Request { return &Request{window: new([16 << 10]byte)} }
 
+// Touch returns the Request for a row, or for the queries of a partition.
+func Touch(kind Kind, table, partition, row string) *Request {
+	r := &Request{content: content{Kind: kind, Every: 1}}
+	begin(r, 't', table)
+	r.Partition = extend(r, r.Resource, 0, partition)
+	r.Low, r.High = r.Partition, r.Partition
+	if kind != Query {
+		r.add(extend(r, r.Partition, 0, row))
+	}
+	return r
+}
+
 // Read reads what raw is about to send. It changes nothing: a body is read only if it can
-// be rewound. With rows it reads the keys of all rows, otherwise only how many they are.
-func (r *Request) Read(raw *http.Request, rows bool) {
-	*r = Request{text: r.text[:0], Rows: r.Rows[:0], window: r.window, each: rows}
-	host, path := raw.URL.Host, raw.URL.Path
-	last := path[strings.LastIndexByte(path, '/')+1:]
-	service := serviceOf(host)
+// be rewound.
+func (r *Request) Read(raw *http.Request) {
+	r.content = content{Every: 1}
+	r.text, r.Rows = r.text[:0], r.Rows[:0]
+	if r.host != raw.URL.Host {
+		r.host, r.letter = raw.URL.Host, serviceOf(raw.URL.Host)
+		r.name, _, _ = strings.Cut(r.host, ".")
+	}
+	service, path := r.letter, raw.URL.Path
+	r.Account = r.name
+	below := strings.TrimPrefix(path, "/")
+	if service == 0 { // an emulator's path starts with the account
+		r.Account, below, _ = strings.Cut(below, "/")
+	}
 	switch {
-	case service == 't' || last == "$batch" || service == 0 && acceptsJSON(raw):
-		r.table(raw, last)
+	case service == 't' || service == 0 && (strings.HasSuffix(path, "/$batch") || acceptsJSON(raw)):
+		r.table(raw, path)
 	case service == 'q' || service == 0 && strings.Contains(path, "/messages"):
 		r.queue(raw.Method, path)
 	default:
-		if service == 0 {
-			_, path = emulated(path)
-		}
-		r.blob(raw.Method, strings.TrimPrefix(path, "/"))
+		r.blob(raw.Method, below)
 	}
-}
-
-// Account returns the name of the account that raw is for.
-func Account(raw *http.Request) string {
-	if serviceOf(raw.URL.Host) == 0 {
-		account, _ := emulated(raw.URL.Path)
-		return account
-	}
-	account, _, _ := strings.Cut(raw.URL.Host, ".")
-	return account
-}
-
-// emulated returns the account, with which the path of an emulator starts, and the rest.
-func emulated(path string) (account, rest string) {
-	account, rest, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return account, rest
 }
 
 // serviceOf returns the first letter of the service in the name of a host, or 0.
 func serviceOf(host string) byte {
-	for {
-		i := strings.IndexByte(host, '.')
-		if i < 0 {
-			return 0
-		}
-		host = host[i+1:]
-		for _, service := range [...]string{"table.", "queue.", "blob."} {
-			if strings.HasPrefix(host, service) {
-				return service[0]
-			}
+	for _, service := range [...]string{".table.", ".queue.", ".blob."} {
+		if strings.Contains(host, service) {
+			return service[1]
 		}
 	}
+	return 0
 }
 
 func acceptsJSON(raw *http.Request) bool {
@@ -106,11 +113,12 @@ func acceptsJSON(raw *http.Request) bool {
 	return len(accept) > 0 && strings.HasPrefix(accept[0], "application/json")
 }
 
-func (r *Request) table(raw *http.Request, last string) {
-	name, keys, addressed := strings.Cut(last, "(")
-	r.begin('t', name)
+func (r *Request) table(raw *http.Request, path string) {
+	before, keys, addressed := strings.Cut(path, "(")
+	name := before[strings.LastIndexByte(before, '/')+1:]
+	begin(r, 't', name)
 	switch {
-	case last == "$batch":
+	case name == "$batch":
 		r.Kind = Batch
 		r.body(raw)
 	case name == "Tables" || name == "" || strings.Contains(raw.URL.RawQuery, "comp="):
@@ -119,20 +127,22 @@ func (r *Request) table(raw *http.Request, last string) {
 		if raw.Method == http.MethodGet {
 			r.Kind = Read
 		}
-		r.operation(r.window[:copy(r.window[:], keys)])
+		r.Entities++
+		operation(r, keys, decoded)
 	case raw.Method == http.MethodGet:
 		r.Kind = Query
 		r.query(raw.URL.RawQuery)
 	case raw.Method == http.MethodPost:
 		r.Kind = Write
-		r.operation(nil)
+		r.Entities++
+		operation(r, "", decoded)
 		r.body(raw)
 	}
 }
 
 func (r *Request) queue(method, path string) {
 	before, _, messages := strings.Cut(path, "/messages")
-	r.begin('q', before[strings.LastIndexByte(before, '/')+1:])
+	begin(r, 'q', before[strings.LastIndexByte(before, '/')+1:])
 	switch {
 	case !messages:
 	case method == http.MethodGet:
@@ -145,7 +155,7 @@ func (r *Request) queue(method, path string) {
 
 func (r *Request) blob(method, path string) {
 	container, name, _ := strings.Cut(path, "/")
-	r.begin('b', container)
+	begin(r, 'b', container)
 	if name == "" {
 		return
 	}
@@ -158,7 +168,7 @@ func (r *Request) blob(method, path string) {
 }
 
 // begin sets the resource.
-func (r *Request) begin(service byte, name string) {
+func begin[S []byte | string](r *Request, service byte, name S) {
 	r.text = append(append(r.text[:0], service), name...)
 	r.Resource = Span{0, int32(len(r.text))}
 	r.Low, r.High = r.Resource, r.Resource
@@ -167,20 +177,29 @@ func (r *Request) begin(service byte, name string) {
 // add adds an entity.
 func (r *Request) add(key Span) {
 	r.Entities++
-	if r.each {
-		r.Rows = append(r.Rows, key)
-	}
+	r.Rows = append(r.Rows, key)
 }
 
 // extend returns the text of a key below another one. With the separator 1 it returns the end
 // of all such texts.
 func extend[S []byte | string](r *Request, under Span, separator byte, key S) Span {
-	from := under.from
-	if int(under.to) < len(r.text) {
-		from = int32(len(r.text))
-		r.text = append(r.text, r.In(under)...)
-	}
+	from := r.under(under)
 	r.text = append(append(r.text, separator), key...)
+	return r.span(from)
+}
+
+// under begins a text with a copy of another, or continues the last one.
+func (r *Request) under(s Span) (from int32) {
+	if int(s.to) == len(r.text) {
+		return s.from
+	}
+	from = int32(len(r.text))
+	r.text = append(r.text, r.In(s)...)
+	return from
+}
+
+// span ends a text.
+func (r *Request) span(from int32) Span {
 	r.text = r.text[:min(len(r.text), int(from)+maxText)]
 	return Span{from, int32(len(r.text))}
 }

@@ -56,20 +56,20 @@ func TestAPartitionHasTheSameTextInEveryRequest(t *testing.T) {
 		"insert batch": {request("POST", service+"/$batch", transaction(100, 40_000, "POST "+service+"/people", entity)), Batch, 100},
 		"small batch":  {request("POST", service+"/$batch", transaction(3, 0, "POST "+service+"/people", entity)), Batch, 3},
 	} {
-		for _, rows := range []bool{false, true} {
-			r := NewRequest()
-			r.Read(c.req, rows)
+		r := NewRequest()
+		for range 2 { // also after another request
+			r.Read(c.req)
 			if got := string(r.In(r.Partition)); got != "tpeople\x00"+partition {
 				t.Errorf("%s: %q", name, got)
 			}
 			if r.Kind != c.kind || r.Entities != c.entities {
 				t.Errorf("%s: kind %d with %d entities", name, r.Kind, r.Entities)
 			}
-			if rows && len(r.Rows) != c.entities || !rows && len(r.Rows) != 0 {
-				t.Errorf("%s: %d rows", name, len(r.Rows))
+			if (len(r.Rows)-1)*r.Every >= max(c.entities, 1) || len(r.Rows)*r.Every < c.entities {
+				t.Errorf("%s: %d rows, one of %d", name, len(r.Rows), r.Every)
 			}
-			if Account(c.req) != "account" {
-				t.Errorf("%s: account %q", name, Account(c.req))
+			if r.Account != "account" {
+				t.Errorf("%s: account %q", name, r.Account)
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func TestAPartitionHasTheSameTextInEveryRequest(t *testing.T) {
 func TestEveryOperationOfATransactionIsCountedWhateverItsSize(t *testing.T) {
 	r := NewRequest()
 	for size := range 600 {
-		r.Read(request("POST", service+"/$batch", transaction(100, size, "POST "+service+"/people", `"PartitionKey":"p"`)), false)
+		r.Read(request("POST", service+"/$batch", transaction(100, size, "POST "+service+"/people", `"PartitionKey":"p"`)))
 		if r.Entities != 100 {
 			t.Fatalf("%d operations of %d bytes", r.Entities, size)
 		}
@@ -88,13 +88,13 @@ func TestEveryOperationOfATransactionIsCountedWhateverItsSize(t *testing.T) {
 
 func TestABodyIsRewoundAndOthersAreNotRead(t *testing.T) {
 	req := request("POST", service+"/people", `{"PartitionKey":"p"}`)
-	NewRequest().Read(req, false)
+	NewRequest().Read(req)
 	if text, err := io.ReadAll(req.Body); err != nil || string(text) != `{"PartitionKey":"p"}` {
 		t.Errorf("%q, %v", text, err)
 	}
 	req.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"PartitionKey":"p"}`)))
 	r := NewRequest()
-	r.Read(req, false)
+	r.Read(req)
 	if text, err := io.ReadAll(req.Body); err != nil || len(text) == 0 || r.Partition != (Span{}) {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -112,9 +112,9 @@ func TestQueuesBlobsAndEmulatorsHavePartitions(t *testing.T) {
 			req.Header.Set("Accept", "application/xml")
 		}
 		r := NewRequest()
-		r.Read(req, false)
-		if string(r.In(r.Partition)) != c.partition || string(r.In(r.Resource)) != c.resource || Account(req) != c.account {
-			t.Errorf("%s: %q, %q, %q", c.address, r.In(r.Partition), r.In(r.Resource), Account(req))
+		r.Read(req)
+		if string(r.In(r.Partition)) != c.partition || string(r.In(r.Resource)) != c.resource || r.Account != c.account {
+			t.Errorf("%s: %q, %q, %q", c.address, r.In(r.Partition), r.In(r.Resource), r.Account)
 		}
 	}
 }
@@ -124,7 +124,6 @@ type counted struct{ rows, pages int64 }
 func (c *counted) Page(rows, _ int64) { c.rows += rows; c.pages++ }
 
 func TestTheRowsOfAPageAreCountedOnceHoweverItIsRead(t *testing.T) {
-	var p Pages
 	for _, c := range []struct {
 		kind Kind
 		text string
@@ -135,7 +134,8 @@ func TestTheRowsOfAPageAreCountedOnceHoweverItIsRead(t *testing.T) {
 		for size := range 20 {
 			resp := &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(c.text))}
 			got := new(counted)
-			if !p.Wrap(c.kind, resp, got) {
+			r := &Request{content: content{Kind: c.kind}}
+			if !r.Wrap(resp, got) {
 				t.Fatal("not wrapped")
 			}
 			buf := make([]byte, size+1)
@@ -149,7 +149,50 @@ func TestTheRowsOfAPageAreCountedOnceHoweverItIsRead(t *testing.T) {
 			}
 		}
 	}
-	if p.Wrap(Read, &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil) {
+	if NewRequest().Wrap(&http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil) {
 		t.Error("a point read was wrapped")
+	}
+}
+
+func TestServicesAndEmulatorsAreDistinguished(t *testing.T) {
+	for _, c := range []struct {
+		method, url, accept string
+		kind                Kind
+		resource            string
+		partition           string
+	}{
+		{http.MethodGet, "https://a.table.core.windows.net/Orders(PartitionKey='x',RowKey='y')", "", Read, "tOrders", "tOrders\x00x"},
+		{http.MethodDelete, "http://127.0.0.1:1/acct/Orders(PartitionKey='x',RowKey='y')", "application/json", Write, "tOrders", "tOrders\x00x"},
+		{http.MethodPost, "http://127.0.0.1:1/acct/Tables", "application/json", Other, "tTables", ""},
+		{http.MethodGet, "https://a.queue.core.windows.net/jobs/messages?numofmessages=1", "application/xml", Poll, "qjobs", ""},
+		{http.MethodDelete, "http://127.0.0.1:1/acct/jobs/messages/id?popreceipt=x", "application/xml", Write, "qjobs", ""},
+		{http.MethodPut, "https://a.queue.core.windows.net/jobs", "", Other, "qjobs", ""},
+		{http.MethodGet, "https://a.blob.core.windows.net/photos/2026/01.jpg", "", Read, "bphotos", "bphotos\x002026/01.jpg"},
+		{http.MethodPut, "http://127.0.0.1:1/acct/photos/2026/01.jpg?comp=block", "application/xml", Write, "bphotos", "bphotos\x002026/01.jpg"},
+		{http.MethodPut, "https://a.blob.core.windows.net/photos?restype=container", "application/xml", Other, "bphotos", ""},
+	} {
+		req, err := http.NewRequest(c.method, c.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", c.accept)
+		r := NewRequest()
+		r.Read(req)
+		if r.Kind != c.kind || string(r.In(r.Resource)) != c.resource || string(r.In(r.Partition)) != c.partition {
+			t.Errorf("%s: %d %q %q", c.url, r.Kind, r.In(r.Resource), r.In(r.Partition))
+		}
+	}
+}
+
+func TestAPropertyWhoseNameEndsLikeAKeyIsNotTheKey(t *testing.T) {
+	req, err := http.NewRequest(http.MethodPost, "https://a.table.core.windows.net/Orders", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Body = body{strings.NewReader(`{"MyPartitionKey":"x","MyRowKey":"y","Z":"\"RowKey\":\"z\"","PartitionKey":"a","RowKey": "b\u0026"}`)}
+	r := NewRequest()
+	r.Read(req)
+	if len(r.Rows) != 1 || string(r.In(r.Rows[0])) != "tOrders\x00a\x00b&" {
+		t.Errorf("%q %q", r.In(r.Partition), r.text)
 	}
 }

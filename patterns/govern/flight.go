@@ -20,6 +20,7 @@ const (
 type flight struct {
 	g       *Governor
 	request *target.Request
+	account string           // of this request and most often of the next
 	hash    [limits]uint64   // of the account, and of the account with the partition
 	limiter [limits]*limiter // nil: not limited
 	probe   [limits]bool     // the first request after a refusal
@@ -30,19 +31,20 @@ type flight struct {
 // begin waits until raw may be sent.
 func (f *flight) begin(raw *http.Request) error {
 	g := f.g
-	f.request.Read(raw, false)
-	f.identify(raw)
+	f.request.Read(raw)
+	f.identify()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.clock()
 	g.budget.earn()
 	f.weight = 1
+	recent := f.limiter
 	f.limiter, f.probe = [limits]*limiter{}, [limits]bool{}
 	for i, hash := range f.hash {
 		if hash == 0 {
 			continue
 		}
-		l := g.limiters.find(hash, now, firstRate[i])
+		l := g.limiters.find(recent[i], hash, now, firstRate[i])
 		f.limiter[i] = l
 		if i == ofPartition {
 			f.weight = f.expected()
@@ -64,9 +66,11 @@ func (f *flight) begin(raw *http.Request) error {
 
 // identify computes the hashes. Requests that change tables, queues or containers use only the
 // account. A query of several partitions has a limit for its table.
-func (f *flight) identify(raw *http.Request) {
-	account := target.Account(raw)
-	f.hash[ofAccount] = maphash.String(f.g.seed, account)
+func (f *flight) identify() {
+	if f.account != f.request.Account || f.hash[ofAccount] == 0 {
+		f.account = f.request.Account
+		f.hash[ofAccount] = maphash.String(f.g.seed, f.account)
+	}
 	f.hash[ofPartition] = 0
 	if f.request.Kind != target.Other {
 		key := f.request.Partition
@@ -136,7 +140,7 @@ func (f *flight) end(resp *http.Response, err error) (*http.Response, error) {
 		g.flights.Put(f)
 		return nil, deny(resp, err)
 	}
-	if err != nil || !g.pages.Wrap(f.request.Kind, resp, f) {
+	if err != nil || !f.request.Wrap(resp, f) {
 		g.flights.Put(f)
 	}
 	return resp, err
@@ -146,7 +150,6 @@ func (f *flight) end(resp *http.Response, err error) (*http.Response, error) {
 func (f *flight) Page(rows, _ int64) {
 	g := f.g
 	g.mu.Lock()
-	now := g.clock()
 	for i, l := range f.limiter {
 		if l = l.still(f.hash[i]); l == nil {
 			continue
@@ -157,7 +160,9 @@ func (f *flight) Page(rows, _ int64) {
 		}
 		l.charge(more)
 		l.steps[l.step%stepsKept] += more
-		l.dispatch(now)
+		if l.waiting() {
+			l.dispatch(g.clock())
+		}
 	}
 	g.mu.Unlock()
 	g.flights.Put(f)

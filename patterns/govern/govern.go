@@ -31,7 +31,6 @@ type Governor struct {
 	clock   func() time.Duration // since a fixed time
 	seed    maphash.Seed
 	flights sync.Pool
-	pages   target.Pages
 
 	mu       sync.Mutex
 	limiters limiters

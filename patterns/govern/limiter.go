@@ -81,7 +81,7 @@ func (l *limiter) advance(now time.Duration) {
 	if passed < 0 {
 		l.cut, l.reached, l.resume = l.cut+passed, l.reached+passed, l.resume+passed
 	} else if !l.closed {
-		l.tokens = min(l.tokens+passed.Seconds()*l.rate, l.depth())
+		l.tokens = min(l.tokens+float64(passed)/float64(time.Second)*l.rate, l.depth())
 	}
 	step := uint64(now / stepTime)
 	if step == l.step {

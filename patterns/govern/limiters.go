@@ -24,14 +24,18 @@ type limiters struct {
 	hand   int
 }
 
-// find returns the limiter for hash, nil if no limiter can be replaced.
-func (t *limiters) find(hash uint64, now time.Duration, first float64) *limiter {
-	if l := t.byHash[hash]; l != nil {
+// find returns the limiter for hash, nil if no limiter can be replaced. It is most often the
+// recent one of the same flight.
+func (t *limiters) find(recent *limiter, hash uint64, now time.Duration, first float64) *limiter {
+	l := recent.still(hash)
+	if l == nil {
+		l = t.byHash[hash]
+	}
+	if l != nil {
 		l.uses = max(l.uses, 1)
 		return l
 	}
-	l := t.free()
-	if l != nil {
+	if l = t.free(); l != nil {
 		l.init(hash, now, first)
 		t.byHash[hash] = l
 	}

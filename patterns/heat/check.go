@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/target"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -35,13 +36,13 @@ func Read(name string, f query.Filter, perSecond float64) Access {
 		var all []*request
 		for _, r := range plan.Reads() {
 			if r.Class == query.Point {
-				all = append(all, touch(table, kindRead, r.Key))
+				all = append(all, touch(table, target.Read, r.Key))
 				cost.Entities++
 				continue
 			}
-			page := touch(table, kindQuery, keys.Key{Partition: r.Partition.From})
-			if page.class = r.Class; r.Class > query.PartitionScan {
-				page.partition = span{}
+			page := touch(table, target.Query, keys.Key{Partition: r.Partition.From})
+			if page.Class = r.Class; r.Class > query.PartitionScan {
+				page.Partition = target.Span{}
 			}
 			all = append(all, page)
 		}
@@ -57,7 +58,7 @@ func Write(name string, key func(i int, at time.Time) (keys.Key, error), perSeco
 			return Cost{}, nil, patterns.ErrNil
 		}
 		k, err := key(i, at)
-		return Cost{Requests: 1, Entities: 1}, []*request{touch(table, kindBatch, k)}, err
+		return Cost{Requests: 1, Entities: 1}, []*request{touch(table, target.Batch, k)}, err
 	}}
 }
 
@@ -76,12 +77,12 @@ func Change[T any](name string, store *patterns.Store[T], op func(i int, at time
 		var all []*request
 		for _, step := range plan.Steps {
 			for _, row := range step.Rows {
-				name, kind := table, kindBatch
+				name, kind := table, target.Batch
 				if row.View != "" {
 					name += " (" + row.View + ")"
 				}
 				if strings.HasPrefix(row.Action, "read") {
-					kind = kindRead
+					kind = target.Read
 				}
 				all = append(all, touch(name, kind, row.Key))
 			}
@@ -92,15 +93,8 @@ func Change[T any](name string, store *patterns.Store[T], op func(i int, at time
 
 // touch returns a request for one row, or for a page that starts there. Writes are
 // transactions, because how close they follow each other is not known.
-func touch(table string, kind kind, key keys.Key) *request {
-	r := &request{content: content{kind: kind, every: 1}}
-	r.begin('t', table)
-	r.partition = r.extend(r.resource, 0, []byte(key.Partition))
-	r.low, r.high = r.partition, r.partition
-	if kind != kindQuery {
-		r.rows = append(r.rows, r.extend(r.partition, 0, []byte(key.Row)))
-	}
-	return r
+func touch(table string, kind target.Kind, key keys.Key) *request {
+	return &request{Request: target.Touch(kind, table, key.Partition, key.Row)}
 }
 
 // simulate records a request with a weight.

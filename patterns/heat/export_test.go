@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/target"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -16,8 +17,8 @@ func FillMonth(m *Meter, end time.Time) {
 	start := end.Add(-28 * 24 * time.Hour)
 	m.began = start
 	key := func(pk, rk string) keys.Key { return keys.Key{Partition: pk, Row: rk} }
-	scan := touch("Orders", kindQuery, keys.Key{})
-	scan.class, scan.partition = query.TableScan, span{}
+	scan := touch("Orders", target.Query, keys.Key{})
+	scan.Class, scan.Partition = query.TableScan, target.Span{}
 	step := 60.0
 	for at := start; at.Before(end); at = at.Add(time.Duration(step) * time.Minute) {
 		if end.Sub(at) <= 6*time.Hour {
@@ -30,8 +31,8 @@ func FillMonth(m *Meter, end time.Time) {
 		}
 		for range 30 {
 			c := fmt.Sprintf("customer_%05d", int(50_000*math.Pow(random.Float64(), 1.5)))
-			m.simulate(touch("Orders", kindBatch, key(c, at.Format("20060102150405"))), at, step*8*office)
-			m.simulate(touch("Orders", kindRead, key(c, "profile")), at, step*18*office)
+			m.simulate(touch("Orders", target.Batch, key(c, at.Format("20060102150405"))), at, step*8*office)
+			m.simulate(touch("Orders", target.Read, key(c, "profile")), at, step*18*office)
 		}
 		if at.Hour() == 2 && at.Minute() == 0 {
 			for range 8 {
@@ -39,22 +40,22 @@ func FillMonth(m *Meter, end time.Time) {
 			}
 		}
 		for range 4 {
-			m.simulate(touch("Events", kindBatch, key(at.Format("2006010215"), fmt.Sprint(random.Uint32()))), at, step*200*office)
+			m.simulate(touch("Events", target.Batch, key(at.Format("2006010215"), fmt.Sprint(random.Uint32()))), at, step*200*office)
 		}
 		if day := at.Sub(start) / (24 * time.Hour); day > 9 && day < 15 || end.Sub(at) < 90*time.Minute {
 			for range 20 {
-				m.simulate(touch("Orders", kindBatch, key("customer_31415", fmt.Sprint(random.IntN(1000)))), at, step*8000*(0.5+office/2))
+				m.simulate(touch("Orders", target.Batch, key("customer_31415", fmt.Sprint(random.IntN(1000)))), at, step*8000*(0.5+office/2))
 			}
 		}
 		for range 12 {
-			m.simulate(touch("Catalog", kindRead, key(string("ABCDEFGH"[random.IntN(8)]), fmt.Sprint(random.IntN(1000)))), at, step*60*office)
+			m.simulate(touch("Catalog", target.Read, key(string("ABCDEFGH"[random.IntN(8)]), fmt.Sprint(random.IntN(1000)))), at, step*60*office)
 		}
 	}
 }
 
 // Record records the write of a row.
 func Record(m *Meter, table, partition, row string, at time.Time) {
-	m.simulate(touch(table, kindBatch, keys.Key{Partition: partition, Row: row}), at, 1)
+	m.simulate(touch(table, target.Batch, keys.Key{Partition: partition, Row: row}), at, 1)
 }
 
 // SnapshotAt is Snapshot at a time.

@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/azpatterns/azpatterns/internal/limit"
+	"github.com/azpatterns/azpatterns/internal/target"
 )
 
 // Options are the options of [NewMeter]. The zero value is valid.
@@ -57,7 +58,7 @@ func NewMeter(opts *Options) *Meter {
 		m.label, m.clock = opts.Label, opts.Clock
 	}
 	m.began = m.now()
-	m.requests.New = func() any { return &request{m: m, window: new([16 << 10]byte)} }
+	m.requests.New = func() any { return &request{m: m, Request: target.NewRequest()} }
 	m.trace = &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		if info.Conn == nil {
 			return // a transport that reports no connections
@@ -119,16 +120,15 @@ const traceEvery = 64
 func (t *transport) Do(raw *http.Request) (*http.Response, error) {
 	m := t.m
 	r := m.requests.Get().(*request)
-	r.read(raw)
+	r.Read(raw)
+	r.sent = max(raw.ContentLength, 0)
 	if m.sequence.Add(1)%traceEvery == 0 {
 		raw = raw.WithContext(httptrace.WithClientTrace(raw.Context(), m.trace))
 	}
 	began := m.elapsed()
 	resp, err := t.inner.Do(raw)
 	r.finish(began, m.elapsed(), resp, err)
-	if r.ok && (r.kind == kindQuery || r.kind == kindPoll) && resp.Body != nil {
-		r.wrap(resp)
-	} else {
+	if !r.ok || !r.Wrap(resp, r) {
 		r.record()
 	}
 	return resp, err
@@ -153,26 +153,26 @@ func (m *Meter) record(r *request) {
 	s := m.resource(r)
 	all := r.load()
 	l := all
-	partition, row := r.in(r.partition), uint64(0)
+	partition, row := r.in(r.Partition), uint64(0)
 	hash := maphash.Bytes(seed, partition)
-	table := r.text[0] == 't'
+	table := r.In(r.Resource)[0] == 't'
 	if table && len(partition) > 0 {
 		m.partitions.count(hash, partition, &l, minute)
 	}
-	for i, at := range r.rows {
-		if n := max(r.operations, 1); n > 1 {
-			l = all.part(min(r.every, n-i*r.every), n)
+	for i, at := range r.Rows {
+		if n := max(r.Entities, 1); n > 1 {
+			l = all.part(min(r.Every, n-i*r.Every), n)
 		}
 		place := r.in(at)
 		e := m.buckets.list[m.buckets.find(place)]
 		e.now.add(&l)
 		e.keep(place)
-		if table && r.kind != kindQuery {
+		if table && r.Kind != target.Query {
 			row = maphash.Bytes(seed, place)
 			m.rows.count(row, place, &l, minute)
 		}
 	}
-	if len(r.rows) == 0 {
+	if len(r.Rows) == 0 {
 		m.countRange(s, r, &l)
 	}
 	s.count(r, minute, hash, row)
@@ -181,7 +181,7 @@ func (m *Meter) record(r *request) {
 // countRange adds a page to one of the buckets that its query reads. The next page is added
 // to the next bucket: which rows a page contains is not known without decoding it.
 func (m *Meter) countRange(s *resource, r *request, l *load) {
-	low, high := m.buckets.find(r.in(r.low)), r.in(r.high)
+	low, high := m.buckets.find(r.in(r.Low)), r.in(r.High)
 	if next := low + 1; next < len(m.buckets.list) && m.buckets.list[next].from <= string(high) {
 		low += s.pages % (m.buckets.find(high) - low + 1)
 		s.pages++
@@ -191,7 +191,7 @@ func (m *Meter) countRange(s *resource, r *request, l *load) {
 
 // resource returns the counters of the resource of a request.
 func (m *Meter) resource(r *request) *resource {
-	name := r.in(r.resource)
+	name := r.in(r.Resource)
 	if m.recent == nil || m.recent.name != string(name) {
 		m.recent = m.resources[string(name)]
 		if m.recent == nil {

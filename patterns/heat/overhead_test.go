@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/target"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -64,7 +65,7 @@ func BenchmarkOverhead(b *testing.B) {
 			m := NewMeter(nil)
 			for i := range 200_000 { // the meter divides its ranges every 16,384 records
 				key := keys.Key{Partition: fmt.Sprintf("Sales_%06d", i*7919%1000), Row: fmt.Sprintf("%08d", i)}
-				m.simulate(touch("Orders", kindBatch, key), time.Now(), 1)
+				m.simulate(touch("Orders", target.Batch, key), time.Now(), 1)
 			}
 			m.Attach(&metered)
 			const round = 100

@@ -1,6 +1,10 @@
 package heat
 
-import "time"
+import (
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/target"
+)
 
 // The figures of a cell. Their order is that of the JSON of a snapshot.
 const (
@@ -47,7 +51,7 @@ func (r *request) load() load {
 		l[throttled] = r.weight
 	}
 	kind := writes
-	if r.kind == kindRead || r.kind == kindQuery || r.kind == kindPoll {
+	if r.Kind == target.Read || r.Kind == target.Query || r.Kind == target.Poll {
 		kind = reads
 	}
 	l[kind] = r.entities * r.weight

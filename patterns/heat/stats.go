@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/target"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -72,12 +73,12 @@ var aboveAll = place{text: [maxKey]byte{0xff}, n: 1}
 func (s *resource) count(r *request, minute int64, partition, row uint64) {
 	c := &s.counts[0]
 	c.Transactions += r.weight
-	switch r.kind {
-	case kindQuery:
+	switch r.Kind {
+	case target.Query:
 		s.countQuery(r)
-	case kindWrite, kindBatch:
+	case target.Write, target.Batch:
 		s.countWrite(r, partition, row)
-	case kindPoll:
+	case target.Poll:
 		c.Polls += r.weight
 		if r.entities == 0 && r.ok {
 			c.EmptyPolls += r.weight
@@ -91,16 +92,16 @@ func (s *resource) count(r *request, minute int64, partition, row uint64) {
 
 func (s *resource) countQuery(r *request) {
 	first := r.weight
-	if r.next {
+	if r.Next {
 		first = 0
 	}
 	c := &s.counts[0]
 	switch {
-	case r.class >= query.PartitionRange:
+	case r.Class >= query.PartitionRange:
 		c.Scans += first
 		c.ScanPages += r.weight
 		c.ScanRows += r.entities * r.weight
-	case r.class == query.PartitionScan && r.filtered:
+	case r.Class == query.PartitionScan && r.Filtered:
 		c.Filtered += first
 		c.FilteredPages += r.weight
 		c.FilteredRows += r.entities * r.weight
@@ -121,7 +122,7 @@ func (s *resource) countWrite(r *request, partition, row uint64) {
 		return
 	}
 	c.Written += r.entities * r.weight
-	key := r.in(r.partition)
+	key := r.in(r.Partition)
 	known := s.high[0].n > 0 || s.high[1].n > 0
 	for _, end := range [...]struct {
 		places      *[2]place
@@ -140,7 +141,7 @@ func (s *resource) countWrite(r *request, partition, row uint64) {
 			end.places[0].set(key)
 		}
 	}
-	if r.kind != kindWrite || len(r.rows) != 1 {
+	if r.Kind != target.Write || len(r.Rows) != 1 {
 		return
 	}
 	c.Single += r.weight
