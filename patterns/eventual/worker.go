@@ -30,7 +30,7 @@ type Worker struct {
 	lateChecks queue // without a client if late checks stay on the worker's queue
 
 	mu       sync.Mutex
-	handlers map[string]handler // by kind; not changed while the worker runs
+	handlers map[string]handler // by kind
 	tasks    []periodicTask
 	err      error // of the registrations
 	running  bool
@@ -149,6 +149,13 @@ func (w *Worker) handle(kind string, err error, h handler) {
 		w.handlers[kind] = h
 		return nil
 	})
+}
+
+// handler returns the handler of a kind, or the zero value.
+func (w *Worker) handler(kind string) handler {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.handlers[kind]
 }
 
 // Run receives messages and calls their handlers until ctx ends. It then receives no
