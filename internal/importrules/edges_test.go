@@ -15,6 +15,7 @@ var edges = map[string][]string{
 		"patterns/storagetest",
 		"query",
 	},
+	"examples/functions": {"keys", "patterns", "patterns/eventual", "patterns/secondaryindex"},
 	"examples/hotpartition": {
 		"examples/internal/cmdline",
 		"keys",
@@ -44,6 +45,7 @@ var edges = map[string][]string{
 		"patterns/storagetest",
 		"query",
 	},
+	"examples/queuejob": {"patterns", "patterns/eventual"},
 	"examples/quickstart": {
 		"examples/internal/account",
 		"examples/internal/cmdline",
