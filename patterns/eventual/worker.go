@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ type Worker struct {
 	poison queue // without a client if there is no poison queue
 	opts   Options
 	tracer tracing.Tracer
+	name   string // of the queue
 
 	lateChecks queue // without a client if late checks stay on the worker's queue
 
@@ -69,6 +71,8 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	}
 	w.poison, w.lateChecks = queue{w.opts.Poison}, queue{w.opts.LateChecks}
 	w.tracer = w.opts.Tracing.NewTracer("azpatterns/eventual", "")
+	address, _, _ := strings.Cut(queueClient.URL(), "?")
+	w.name = address[strings.LastIndexByte(address, '/')+1:]
 	return w, nil
 }
 
