@@ -133,7 +133,7 @@ func wantNames(t *testing.T, got []string, want ...string) {
 func attributes(all []attribute.KeyValue) map[string]string {
 	m := map[string]string{}
 	for _, a := range all {
-		m[string(a.Key)] = a.Value.Emit()
+		m[string(a.Key)] = a.Value.String()
 	}
 	return m
 }

@@ -35,8 +35,10 @@ func newCall(req *http.Request) call {
 	if host == "localhost" || net.ParseIP(host) != nil { // an emulator: the account is part of the path
 		_, path, _ = strings.Cut(path, "/")
 	}
+	//lint:ignore SA1008 aztables sets the header in this form
+	entity := req.Header["DataServiceVersion"] != nil
 	switch {
-	case path == "$batch" || req.Header["DataServiceVersion"] != nil: // in this form aztables sets it
+	case path == "$batch" || entity:
 		return tableCall(req, path)
 	case strings.Contains(host, ".queue.") || strings.HasSuffix(path, "/messages") || strings.Contains(path, "/messages/"):
 		return queueCall(req, path)
