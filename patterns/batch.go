@@ -82,7 +82,9 @@ func (b *Batch[T]) Len() int { return b.txn.Len() }
 // then makes Commit read the rows once more, and no further operation can be added. Once
 // a transaction was applied, Commit returns [ErrCommitted].
 func (b *Batch[T]) Commit(ctx context.Context) (BatchResult, error) {
+	ctx, span := b.txn.Begin(ctx)
 	etags, err := b.txn.Commit(ctx)
+	span.End(err)
 	if err != nil || etags == nil {
 		return BatchResult{}, err
 	}

@@ -71,6 +71,7 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 	if err != nil {
 		return BulkReport[Op[T]]{}, fmt.Errorf("bulk: %w", err)
 	}
+	ctx, span := t.txn.Client.Begin(ctx, "table.", "bulk")
 	b := txn.NewBulk(t.txn, parallel, progress)
 	defer b.Wait() // also if ops panics
 	var ended error
@@ -86,7 +87,9 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 	for _, f := range r.Failures {
 		report.Failures = append(report.Failures, BulkFailure[Op[T]]{Index: f.Index, Key: f.Key, Op: Op[T]{*f.Op}, Err: f.Err})
 	}
-	return report, report.failure(ended)
+	err = report.failure(ended)
+	span.End(err)
+	return report, err
 }
 
 // values returns the options with their defaults; progress may be nil.

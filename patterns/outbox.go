@@ -106,5 +106,8 @@ func (q engineQueue) Delete(ctx context.Context, r outbox.Receipt) error {
 // that was not applied is fenced, so that it can no longer be applied, and the rows that
 // it reserved are released.
 func (s *Store[T]) Handle(ctx context.Context, m OutboxMessage) (retryAfter time.Duration, err error) {
-	return s.engine.Process(ctx, engineMessage(m))
+	ctx, span := s.engine.Begin(ctx, "handle")
+	retryAfter, err = s.engine.Process(ctx, engineMessage(m))
+	span.End(err)
+	return retryAfter, err
 }

@@ -38,7 +38,9 @@ func (r *rowReader[T]) page(ctx context.Context, f query.Filter, cursor string, 
 	if err != nil {
 		return Page[T]{}, err
 	}
+	ctx, span := r.source.Begin(ctx, "page")
 	rows, next, err := p.Page(ctx, &r.decoder, cursor)
+	span.End(err)
 	if err != nil || rows == nil {
 		return Page[T]{}, err
 	}

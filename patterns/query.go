@@ -80,7 +80,9 @@ func (t *Table[T]) Explain(f query.Filter, opts *QueryOptions) (query.Plan, erro
 }
 
 func (r *rowReader[T]) get(ctx context.Context, key keys.Key) (Item[T], error) {
+	ctx, span := r.source.Begin(ctx, "get")
 	rows, err := r.source.Get(ctx, key, &r.decoder)
+	span.End(err)
 	if err != nil {
 		return Item[T]{}, err
 	}
@@ -94,8 +96,11 @@ func (r *rowReader[T]) query(ctx context.Context, f query.Filter, opts *QueryOpt
 			yield(Item[T]{}, err)
 			return
 		}
+		ctx, span := r.source.Begin(ctx, "query")
+		defer span.End(nil)
 		p.Run(ctx, &r.decoder, func(rows fetch.Rows, err error) bool {
 			if err != nil {
+				span.Fail(err)
 				return yield(Item[T]{}, err)
 			}
 			b := rows.(*itemBuffer[T])

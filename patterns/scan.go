@@ -120,8 +120,11 @@ func (r *rowReader[T]) scan(ctx context.Context, f query.Filter, cursor string, 
 			yield(ScanPage[T]{}, err)
 			return
 		}
+		ctx, span := r.source.Begin(ctx, "scan")
+		defer span.End(nil)
 		p.Scan(ctx, &r.decoder, cursor, func(page fetch.ScanPage, err error) bool {
 			if err != nil {
+				span.Fail(err)
 				return yield(ScanPage[T]{}, err)
 			}
 			return yield(ScanPage[T]{page.Rows.(*itemBuffer[T]).items, page.Cursor, ScanProgress(page.Progress)}, nil)

@@ -245,7 +245,10 @@ func (s *Store[T]) Views() []View[T] { return slices.Clone(s.views) }
 // what views have merged into it. A row of a view is refused with [ErrBadKey], one from which
 // [TableOptions.Key] makes another key with [ErrKeyChanged].
 func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
-	return result[T](s.engine.Get(ctx, key))
+	ctx, span := s.engine.Begin(ctx, "get")
+	r, err := s.engine.Get(ctx, key)
+	span.End(err)
+	return result[T](r, err)
 }
 
 // Repair rewrites the rows derived from the entity at key, including rows that look
@@ -272,5 +275,8 @@ func (s *Store[T]) Repair(ctx context.Context, key keys.Key, rows ...RowRef) err
 	for i, r := range rows {
 		refs[i] = view.RowRef(r)
 	}
-	return withPlan(s.engine.Repair(ctx, key, refs...))
+	ctx, span := s.engine.Begin(ctx, "repair")
+	err := withPlan(s.engine.Repair(ctx, key, refs...))
+	span.End(err)
+	return err
 }

@@ -139,7 +139,9 @@ func (b *storeBatch) commit(ctx context.Context) ([]txn.Record, error) {
 			return nil, &txn.BatchError{Index: i, Op: b.ops[i].name, Key: ins[i].Key, Err: err}
 		}
 	}
+	ctx, span := b.engine.Begin(ctx, "batch")
 	records, err := b.engine.RunAll(ctx, ins)
+	span.End(err)
 	if err == nil {
 		b.err = ErrCommitted
 		return records, nil
@@ -179,6 +181,7 @@ func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *Bul
 		return BulkReport[StoreOp[T]]{}, fmt.Errorf("bulk: %w", err)
 	}
 	var report BulkReport[StoreOp[T]]
+	ctx, span := s.engine.Begin(ctx, "bulk")
 	b := outbox.NewBulk(s.engine, parallel, func(c txn.BulkCounts) {
 		if report.BulkProgress = BulkProgress(c); progress != nil {
 			progress(c)
@@ -196,5 +199,7 @@ func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *Bul
 		b.Add(ctx, in, op.op, err)
 	}
 	b.Flush(ctx)
-	return report, report.failure(ended)
+	err = report.failure(ended)
+	span.End(err)
+	return report, err
 }

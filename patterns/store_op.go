@@ -155,6 +155,8 @@ func doOp(ctx context.Context, engine *outbox.Store, op *storeOp) (txn.Record, e
 	if err != nil {
 		return txn.Record{}, err
 	}
+	ctx, span := engine.Begin(ctx, in.Op)
 	r, err := engine.Run(ctx, in)
+	span.End(err)
 	return r, withPlan(err)
 }

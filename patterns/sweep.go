@@ -73,6 +73,8 @@ func sweep(ctx context.Context, engine *outbox.Store, opts *SweepOptions) (Sweep
 	if o.Progress != nil {
 		eo.Progress = func(r outbox.SweepReport) { o.Progress(public(r)) }
 	}
+	ctx, span := engine.Begin(ctx, "sweep")
 	r, err := engine.Sweep(ctx, eo)
+	span.End(err)
 	return public(r), err
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -80,6 +81,12 @@ type TableOptions[T any] struct {
 	// UpdateTries is how often [Table.Update] reads and writes before it fails with
 	// [ErrConflict]. Zero means 16.
 	UpdateTries int
+
+	// Tracing creates a span for each operation of the Table, and of a Store on it: it is the
+	// parent of the spans of its requests. A span of Query or Scan ends with the loop. Package
+	// otel, a module of its own, creates a provider from OpenTelemetry. No attribute contains a
+	// key or a value. The zero value means no spans.
+	Tracing tracing.Provider
 }
 
 const (
@@ -104,6 +111,7 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 		return nil, fmt.Errorf("new table: %w", err)
 	}
 	c := wire.NewClient(client)
+	c.Tracer = o.Tracing.NewTracer("azpatterns/patterns", "")
 	t := &Table[T]{
 		keyless: o.Keyless,
 		tries:   o.UpdateTries,

@@ -14,7 +14,10 @@ import (
 // operation whose key was set by [Op.At]. One request. The Item of a delete has only the
 // key.
 func (t *Table[T]) Do(ctx context.Context, op Op[T]) (Item[T], error) {
-	return result[T](t.txn.Do(ctx, &op.op))
+	ctx, span := t.txn.Client.Begin(ctx, "table.", op.op.OpName())
+	r, err := t.txn.Do(ctx, &op.op)
+	span.End(err)
+	return result[T](r, err)
 }
 
 // Insert stores v as a new row, or fails with [ErrExists] and changes nothing. One
@@ -96,5 +99,8 @@ func (t *Table[T]) Update(ctx context.Context, key keys.Key, change func(*T) err
 	if change == nil {
 		return Item[T]{}, fmt.Errorf("update: function: %w", ErrNil)
 	}
-	return result[T](t.txn.Update(ctx, key, t.tries, func(v any) error { return change(v.(*T)) }))
+	ctx, span := t.txn.Client.Begin(ctx, "table.", "update")
+	r, err := t.txn.Update(ctx, key, t.tries, func(v any) error { return change(v.(*T)) })
+	span.End(err)
+	return result[T](r, err)
 }

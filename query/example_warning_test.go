@@ -121,3 +121,16 @@ func ExampleWarning_tooComplex() {
 	// Output:
 	// too-complex: the conditions on the two keys have too many combinations to rewrite the filter. Send a separate query for each combination.
 }
+
+// The mistake of the design guide: row keys without a partition key.
+func ExampleExplain_scan() {
+	f, err := query.Parse("RowKey eq '121' or RowKey eq '322'")
+	fmt.Println(query.Explain(f))
+	fmt.Println(err)
+	// Output:
+	// TableScan  (requests at least 1, comparisons 2)
+	//   ->  TableScan      RowKey eq ? or RowKey eq ?
+	//   Warning or-of-row-keys: an or of row keys without the partition key reads every partition. Select the partition with PartitionKey eq, so that each row is read by its key.
+	//   Warning unbounded-keys: the partition keys have no lower or no upper bound. Select the partition with PartitionKey eq, or specify both ends of a range.
+	// <nil>
+}

@@ -1,23 +1,36 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
 )
+
+func readReadme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
 
 // TestTheProgramOfTheReadmeRunsAsPrinted runs the first Go program of the README against
 // an account that serves HTTP.
 func TestTheProgramOfTheReadmeRunsAsPrinted(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, program, found := strings.Cut(string(readme), "```go\npackage main\n")
+	_, program, found := strings.Cut(readReadme(t), "```go\npackage main\n")
 	program, _, closed := strings.Cut(program, "```\n")
 	if !found || !closed {
 		t.Fatal("README.md has no Go program")
@@ -40,3 +53,76 @@ func TestTheProgramOfTheReadmeRunsAsPrinted(t *testing.T) {
 		}
 	}
 }
+
+func TestTheFilterOfTheReadmeHasThePrintedPlan(t *testing.T) {
+	var out strings.Builder
+	f, err := query.Parse("RowKey eq '121' or RowKey eq '322'")
+	fmt.Fprintln(&out, query.Explain(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, plan, found := strings.Cut(readReadme(t), "fmt.Println(query.Explain(f))\n```\n```\n"); !found || !strings.HasPrefix(plan, out.String()+"```\n") {
+		t.Errorf("README.md does not print\n%s", out.String())
+	}
+}
+
+func TestTheAccountOfTheReadmeLosesTheReplyAndKillsTheProgram(t *testing.T) {
+	runs := 0
+	run := func(tables *aztables.ServiceClient) {
+		runs++
+		_, _ = tables.CreateTable(t.Context(), "Claims", nil)
+	}
+	scenario := func(_ context.Context, acct *storagetest.Account) error {
+		_, err := acct.Tables().CreateTable(t.Context(), "Claims", nil)
+		return err
+	}
+	check := func(*testing.T, *storagetest.Account) { runs++ }
+
+	acct := storagetest.New(t)
+	acct.Fault(storagetest.On("Table.Batch").Nth(3).LoseReply())
+	run(acct.Tables())
+
+	storagetest.CrashPoints(t, scenario, check) // killed before, during and after each of its requests
+	if runs < 3 {
+		t.Errorf("%d runs", runs)
+	}
+}
+
+// Every block of Go in the README consists of lines of a file of this repository, all of
+// which the gate compiles. "…" separates parts. The first program is compiled as it is printed.
+func TestTheCodeOfTheReadmeIsCompiled(t *testing.T) {
+	var sources []string
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		sources = append(sources, undented(string(text)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(readReadme(t), "```go\n")[1:]
+	if len(blocks) < 5 {
+		t.Errorf("%d blocks", len(blocks))
+	}
+	for _, block := range blocks {
+		code, _, _ := strings.Cut(block, "```")
+		if strings.HasPrefix(code, "package main\n") {
+			continue
+		}
+		for part := range strings.SplitSeq(code, "…\n") {
+			contains := func(source string) bool { return strings.Contains(source, undented(part)) }
+			if !slices.ContainsFunc(sources, contains) {
+				t.Errorf("in no file of this repository:\n%s", part)
+			}
+		}
+	}
+}
+
+var indent = regexp.MustCompile(`(?m)^[\t ]+`)
+
+// undented returns code without the indentation of its lines.
+func undented(code string) string { return indent.ReplaceAllString(code, "") }

@@ -140,4 +140,14 @@ var queueCalls = []call{
 		}
 		return found
 	}},
+	{"eventual.Worker.Process", func(e *env) []any {
+		w, err := eventual.NewWorker(e.main, &eventual.Options{Poison: e.poison, Decode: func(string) (string, []byte, error) {
+			return "", nil, &quotingError{bird}
+		}})
+		must(e.t, err)
+		eventual.Handle(w, "kind", func(_ context.Context, j eventual.Job[payload]) error { return &quotingError{j.Message.Text + bird} })
+		return results(w.Process(e.t.Context(), bird, 1), w.Process(e.t.Context(), bird, 7),
+			w.Process(e.t.Context(), `{"azp":1,"id":"`+bird+`","kind":"kind","body":{"Text":"`+bird+`"}}`, 1),
+			w.Process(e.t.Context(), `{"azp":1,"id":"`+bird+`","kind":"kind","body":"`+bird+`"}`, 1))
+	}},
 }

@@ -60,6 +60,14 @@ type Source struct {
 	view   *View    // nil: all rows
 }
 
+// Begin begins the span of a read. A Source with a View is that of a store.
+func (s *Source) Begin(ctx context.Context, op string) (context.Context, *wire.Span) {
+	if s.view != nil {
+		return s.client.Begin(ctx, "store.", op)
+	}
+	return s.client.Begin(ctx, "table.", op)
+}
+
 // NewSource returns the Source of the whole rows of client's table. Filters may name
 // the properties that the codec's type has, or any if the type takes them all.
 func NewSource(client *wire.Client, codec *edm.Codec) *Source {

@@ -21,6 +21,7 @@ var edges = map[string][]string{
 	},
 	"examples/entitytype": {"keys", "patterns", "patterns/entitytype", "patterns/storagetest", "query"},
 	"examples/eventual":   {"keys", "patterns", "patterns/eventual", "patterns/storagetest"},
+	"examples/functions":  {"keys", "patterns", "patterns/eventual", "patterns/secondaryindex"},
 	"examples/highvolumedelete": {
 		"keys",
 		"patterns",
@@ -74,6 +75,7 @@ var edges = map[string][]string{
 		"patterns/storagetest",
 		"query",
 	},
+	"examples/queuejob": {"patterns", "patterns/eventual"},
 	"examples/quickstart": {
 		"examples/internal/account",
 		"examples/internal/cmdline",

@@ -11,6 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -62,6 +63,11 @@ func New(c Config) (*Store, error) {
 		own:     view.NewTable("", c.Table.Client),
 		records: &txn.Table{Client: c.Table.Client, Codec: codec, Zero: func() any { return new(outboxRow) }},
 	}, nil
+}
+
+// Begin begins the span of an operation.
+func (s *Store) Begin(ctx context.Context, op string) (context.Context, *wire.Span) {
+	return s.Table.Client.Begin(ctx, "store.", op)
 }
 
 // Get reads the primary at key, or fails with [azerr.ErrNotFound]. It fails if the row at key

@@ -30,6 +30,14 @@ type Batch struct {
 // NewBatch returns an empty transaction.
 func NewBatch(client *wire.Client) *Batch { return &Batch{client: client} }
 
+// Begin begins the span of a Commit.
+func (b *Batch) Begin(ctx context.Context) (context.Context, *wire.Span) {
+	if b.client == nil {
+		return ctx, nil
+	}
+	return b.client.Begin(ctx, "table.", "batch")
+}
+
 var errNoTable = azerr.Errorf("batch: table: %w", azerr.ErrNil)
 
 // Err is the error of the first operation that was refused.

@@ -33,10 +33,7 @@ func (c *Change) Key() keys.Key { return keys.Key{Partition: c.PartitionKey, Row
 // Prepare checks op and appends its encoded row to dst, or to a new buffer if dst is nil or
 // has no room. It sends nothing. On error the Change still has the key, if it is known.
 func (t *Table) Prepare(op *Op, dst []byte) (Change, error) {
-	c := Change{Write: wire.Write{Kind: op.Kind, ETag: op.ETag}, Op: op.Name, IfExists: op.IfExists}
-	if c.Op == "" {
-		c.Op = op.Kind.String()
-	}
+	c := Change{Write: wire.Write{Kind: op.Kind, ETag: op.ETag}, Op: op.OpName(), IfExists: op.IfExists}
 	err := t.complete(&c, op, dst)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", c.Op, err)

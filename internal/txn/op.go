@@ -55,6 +55,14 @@ type Op struct {
 	texts  []edm.Text
 }
 
+// OpName returns the name of the operation.
+func (o *Op) OpName() string {
+	if o.Name != "" {
+		return o.Name
+	}
+	return o.Kind.String()
+}
+
 // At sets the row's key, which is otherwise derived from the value.
 func (o *Op) At(key keys.Key) { o.Key, o.placed = key, true }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -20,6 +21,9 @@ import (
 //
 // A Client is safe for concurrent use.
 type Client struct {
+	// Tracer begins the spans of operations. It is set before the first of them.
+	Tracer tracing.Tracer
+
 	table     *aztables.Client
 	mode      atomic.Int32
 	address   atomic.Pointer[Address]

@@ -21,6 +21,7 @@ type delivery struct {
 	maxAttempts int
 	received    time.Time
 	base        context.Context // not cancelled when the worker stops
+	redeliver   error           // why the host has to deliver its message again; nil if it may delete it
 }
 
 // finalTimeout bounds the requests that end a delivery, so that a worker can stop even
@@ -36,18 +37,25 @@ func (d *delivery) final(request func(context.Context) error) error {
 
 // process handles one message and decides its outcome. If poll has ended, or the message
 // is visible again, it releases the message without calling the handler. work is the parent
-// of the handler's context.
-func (w *Worker) process(poll, work context.Context, m *message, timers *sync.WaitGroup) {
+// of the handler's context. timers is nil if the message is a host's; then process returns
+// why the host has to deliver it again.
+func (w *Worker) process(poll, work context.Context, m *message, timers *sync.WaitGroup) error {
 	d, unreadable := w.open(work, m)
 	switch {
 	case poll.Err() != nil:
 		d.release(ErrStopped)
-		return
 	case m.overdue(): // the process was suspended since the poll
 		d.release(ErrLeaseLost)
-		return
+	default:
+		d.run(work, unreadable, timers)
 	}
-	h := w.handlers[d.env.Kind]
+	return d.redeliver
+}
+
+// run calls the handler and ends the delivery. unreadable is the error of decoding the message.
+func (d *delivery) run(work context.Context, unreadable error, timers *sync.WaitGroup) {
+	w := d.w
+	h := w.handler(d.env.Kind)
 	if d.maxAttempts = h.maxAttempts; d.maxAttempts == 0 {
 		d.maxAttempts = w.opts.MaxAttempts
 	}
@@ -65,13 +73,14 @@ func (w *Worker) process(poll, work context.Context, m *message, timers *sync.Wa
 
 	ctx, cancel := context.WithCancelCause(work)
 	defer cancel(nil)
-	l := &lease{queue: w.queue, visibility: w.opts.Visibility, log: w.opts.Logger, cancel: cancel, ctx: d.base, timers: timers, m: m}
-	l.start()
+	lost := func() bool { return false }
+	if !d.m.hosted {
+		l := &lease{queue: w.queue, visibility: w.opts.Visibility, log: w.opts.Logger, cancel: cancel, ctx: d.base, timers: timers, m: d.m}
+		l.start()
+		lost = l.stop
+	}
 	err := errGoexit
-	defer func() { // also runs if the handler calls runtime.Goexit
-		lost := l.stop()
-		d.complete(ctx, err, lost)
-	}()
+	defer func() { d.complete(ctx, err, lost()) }() // also runs if the handler calls runtime.Goexit
 	err = d.call(ctx, h.handle)
 }
 
@@ -136,11 +145,30 @@ func (d *delivery) decodeForeign() (err error) {
 	return err
 }
 
+// errorType is the attribute error.type of an attempt that failed.
+func errorType(err error) string {
+	var e *azerr.Error
+	switch {
+	case errors.As(err, new(*snoozeError)):
+		return "snoozed"
+	case errors.As(err, new(*PanicError)):
+		return "panic"
+	case errors.As(err, &e) && e.Code != "":
+		return e.Code
+	}
+	return "_OTHER"
+}
+
 // call loads the payload and calls the handler.
 func (d *delivery) call(ctx context.Context, handle func(context.Context, *delivery) error) (err error) {
-	ctx, span := d.w.tracer.Start(ctx, "job "+d.env.Kind, &tracing.SpanOptions{
+	ctx, span := d.w.tracer.Start(ctx, "process "+d.w.name, &tracing.SpanOptions{
 		Kind: tracing.SpanKindConsumer,
-		Attributes: []tracing.Attribute{
+		Attributes: []tracing.Attribute{ // https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
+			{Key: "messaging.system", Value: "azure.queue_storage"},
+			{Key: "messaging.operation.name", Value: "process"},
+			{Key: "messaging.operation.type", Value: "process"},
+			{Key: "messaging.destination.name", Value: d.w.name},
+			{Key: "azpatterns.job.kind", Value: d.env.Kind},
 			{Key: "azpatterns.job.id", Value: d.env.ID},
 			{Key: "azpatterns.job.attempt", Value: int64(d.attempt)},
 		},
@@ -148,6 +176,7 @@ func (d *delivery) call(ctx context.Context, handle func(context.Context, *deliv
 	defer span.End()
 	defer func() {
 		if err != nil {
+			span.SetAttributes(tracing.Attribute{Key: "error.type", Value: errorType(err)})
 			span.SetStatus(tracing.SpanStatusError, err.Error())
 		}
 	}()
@@ -195,7 +224,7 @@ func (d *delivery) complete(ctx context.Context, err error, leaseLost bool) {
 		d.postpone(Snoozed, snoozed.after, true, err)
 	case errors.As(err, &cancelled):
 		d.moveToPoison(d.w.seal(cancelled.err))
-	case errors.Is(context.Cause(ctx), ErrStopped):
+	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrLeaseLost):
 		d.release(err)
 	case d.attempt >= d.maxAttempts:
 		d.moveToPoison(err)
@@ -224,6 +253,9 @@ func (d *delivery) succeed() {
 }
 
 func (d *delivery) delete() error {
+	if d.m.hosted {
+		return nil // the host does, after the delivery
+	}
 	return d.final(func(ctx context.Context) error { return d.w.queue.delete(ctx, d.m.id, d.m.popReceipt) })
 }
 
@@ -239,7 +271,7 @@ func (d *delivery) hold() error {
 }
 
 func (d *delivery) deletePayload() {
-	if d.env.Claim == nil || d.w.opts.Container == nil {
+	if d.env.Claim == nil || d.w.opts.Container == nil || d.m.hosted { // the host's message still refers to it
 		return
 	}
 	err := d.final(func(ctx context.Context) error { return deletePayload(ctx, d.w.opts.Container, d.env.Claim) })
@@ -251,6 +283,10 @@ func (d *delivery) deletePayload() {
 // postpone makes the message visible again after some time. If free is set, the
 // delivery does not count as an attempt.
 func (d *delivery) postpone(o Outcome, after time.Duration, free bool, cause error) {
+	if d.m.hosted {
+		d.postponeHosted(o, after, cause)
+		return
+	}
 	text := d.m.text
 	if free && d.env.Version > 0 { // a message that Enqueue wrote
 		e := d.env

@@ -55,7 +55,8 @@
 //	{"azp":1,…,"claim":{"name":"azp_claim/…","size":70000,"sha256":"…"}}
 //	{"azp":1,…,"poison":{"message":"…","reason":"…","attempts":5,"inserted":"…","at":"…"}}
 //
-// A member "free" counts the deliveries that do not count as attempts. A payload that does
+// A member "free" counts the deliveries that do not count as attempts; it is negative in a
+// copy that [Worker.Process] adds after earlier attempts. A payload that does
 // not fit into 64 KiB is stored in a blob, to which the message refers (a claim check).
 // The blob is deleted after the message: see [EnqueueOptions.Container] and
 // [SweepClaims]. Messages that other programs wrote, as plain text or base64, are
@@ -67,7 +68,7 @@
 //
 //	enqueue a job           1, with a payload in a blob 2
 //	poll                    1 for up to 32 messages, 1 for none
-//	process a job           1, with a payload in a blob 3
+//	process a job           1, with a payload in a blob 3; with Process 0, and 1
 //	extend its lease        1 for each third of the visibility timeout
 //	a failed attempt        1
 //	move to poison          2
@@ -133,6 +134,12 @@
 // Jobs that [Snooze] or [Options.Backoff] postpones, and those with [EnqueueOptions.Delay],
 // stay on the work queue and are counted. Outbox messages of operations in progress are
 // counted until the operation deletes them, usually after milliseconds.
+//
+// # Hosts
+//
+// Azure Functions, Dapr and jobs that a scaler starts receive messages themselves.
+// [Worker.Process] handles one such delivery with the handlers of a Worker, and returns an
+// error if the host has to deliver the message again.
 //
 // # When not to use it
 //

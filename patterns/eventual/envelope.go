@@ -27,7 +27,7 @@ type envelope struct {
 	Claim   *claim          `json:"claim,omitempty"` // the payload is in a blob
 
 	// Free counts deliveries that do not count as attempts: the handler snoozed, or the
-	// worker stopped.
+	// worker stopped. It is negative in the copy of a message that had attempts.
 	Free int64 `json:"free,omitempty"`
 
 	Poison *poisonInfo `json:"poison,omitempty"`
@@ -96,7 +96,7 @@ func parse(text string) (envelope, error) {
 			parts++
 		}
 	}
-	if e.ID == "" || len(e.ID) > maxID || checkCharacters(e.Kind) != nil || parts != 1 || e.Free < 0 {
+	if e.ID == "" || len(e.ID) > maxID || checkCharacters(e.Kind) != nil || parts != 1 {
 		return e, azerr.Errorf("message is damaged: a member is missing or invalid")
 	}
 	return e, nil

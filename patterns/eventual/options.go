@@ -95,10 +95,9 @@ type Options struct {
 	// concurrently, from the goroutines of the handlers, and should return quickly.
 	Observe func(Event)
 
-	// Tracing creates a span for each attempt, which is the parent of the spans that SDK
-	// clients create in the handler. It is the type of their
-	// ClientOptions.TracingProvider: azotel.NewTracingProvider creates one from an
-	// OpenTelemetry provider. The zero value means no spans.
+	// Tracing creates a span for each attempt, which is the parent of the spans that clients
+	// create in the handler. It is the type of ClientOptions.TracingProvider. Package otel, a
+	// module of its own, creates one from OpenTelemetry. The zero value means no spans.
 	Tracing tracing.Provider
 }
 

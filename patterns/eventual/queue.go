@@ -33,6 +33,7 @@ type message struct {
 	inserted             time.Time // by the service's clock
 	expires              time.Time // by the service's clock; zero if never
 	clock                *servicetime.Clock
+	hosted               bool // passed to Process: the host hides and deletes it, and knows its pop receipt
 
 	// From hidden on, by the clock of this machine, the message is hidden from other
 	// clients for the time hiddenFor. Both are zero if it was peeked.
@@ -60,7 +61,10 @@ func (m *message) age() time.Duration {
 }
 
 // overdue reports whether other clients may have received the message since this one did.
-func (m *message) overdue() bool { return servicetime.Elapsed(m.hidden) >= m.hiddenFor }
+// A host is responsible for that itself.
+func (m *message) overdue() bool {
+	return !m.hosted && servicetime.Elapsed(m.hidden) >= m.hiddenFor
+}
 
 // expirySlack allows for expiry times and the Date of a reply being in whole seconds.
 const expirySlack = 2 * time.Second

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,11 +27,12 @@ type Worker struct {
 	poison queue // without a client if there is no poison queue
 	opts   Options
 	tracer tracing.Tracer
+	name   string // of the queue
 
 	lateChecks queue // without a client if late checks stay on the worker's queue
 
 	mu       sync.Mutex
-	handlers map[string]handler // by kind; not changed while the worker runs
+	handlers map[string]handler // by kind
 	tasks    []periodicTask
 	err      error // of the registrations
 	running  bool
@@ -69,6 +71,8 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	}
 	w.poison, w.lateChecks = queue{w.opts.Poison}, queue{w.opts.LateChecks}
 	w.tracer = w.opts.Tracing.NewTracer("azpatterns/eventual", "")
+	address, _, _ := strings.Cut(queueClient.URL(), "?")
+	w.name = address[strings.LastIndexByte(address, '/')+1:]
 	return w, nil
 }
 
@@ -149,6 +153,13 @@ func (w *Worker) handle(kind string, err error, h handler) {
 		w.handlers[kind] = h
 		return nil
 	})
+}
+
+// handler returns the handler of a kind, or the zero value.
+func (w *Worker) handler(kind string) handler {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.handlers[kind]
 }
 
 // Run receives messages and calls their handlers until ctx ends. It then receives no

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// service is the function, the host that calls it, and what it printed.
+type service struct {
+	acct     *storagetest.Account
+	work     *azqueue.QueueClient
+	store    *patterns.Store[Employee]
+	function http.Handler
+	post     func(body []byte) (status int)
+	out      bytes.Buffer
+}
+
+// newService returns a service that is called without a network.
+func newService(t *testing.T) *service {
+	s := &service{acct: storagetest.New(t)}
+	worker, store, err := newWorker(s.acct.Tables(), s.acct.Queue, &s.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(worker.Create(t.Context()), store.Create(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	s.work, s.store = worker.Queue(), store
+	s.function = handler(worker)
+	s.post = func(body []byte) int {
+		reply := httptest.NewRecorder()
+		s.function.ServeHTTP(reply, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/work", bytes.NewReader(body)))
+		return reply.Code
+	}
+	return s
+}
+
+// serve lets the host call the service over HTTP.
+func (s *service) serve(t *testing.T) {
+	server := httptest.NewServer(s.function)
+	t.Cleanup(server.Close)
+	s.post = func(body []byte) int {
+		reply, err := http.Post(server.URL+"/work", "application/json", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = reply.Body.Close()
+		return reply.StatusCode
+	}
+}
+
+// deliver does what the host does with the next message, and returns the status of the
+// function. It makes a message that failed visible immediately.
+func (s *service) deliver(t *testing.T) int {
+	t.Helper()
+	resp, err := s.work.DequeueMessage(t.Context(), nil)
+	if err != nil || len(resp.Messages) != 1 {
+		t.Fatal(resp.Messages, err)
+	}
+	m := resp.Messages[0]
+	text, err := base64.StdEncoding.DecodeString(*m.MessageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted, err := json.Marshal(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(map[string]any{
+		"Data":     map[string]any{"message": string(quoted)},
+		"Metadata": map[string]any{"DequeueCount": fmt.Sprint(*m.DequeueCount), "Id": m.MessageID, "PopReceipt": m.PopReceipt},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := s.post(body)
+	if status == http.StatusOK {
+		_, err = s.work.DeleteMessage(t.Context(), *m.MessageID, *m.PopReceipt, nil)
+	} else {
+		_, err = s.work.UpdateMessage(t.Context(), *m.MessageID, *m.PopReceipt, *m.MessageText, &azqueue.UpdateMessageOptions{VisibilityTimeout: to.Ptr(int32(0))})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status
+}
+
+func wantCount(t *testing.T, queue *azqueue.QueueClient, want int32) {
+	t.Helper()
+	p, err := queue.GetProperties(t.Context(), nil)
+	if err != nil || *p.ApproximateMessagesCount != want {
+		t.Fatal(p, err)
+	}
+}
+
+func TestTheFunctionSendsLettersAndKeepsThoseItCannotSend(t *testing.T) {
+	s := newService(t)
+	s.serve(t)
+	for _, letter := range []Letter{{"Ken", "welcome"}, {"", "who?"}} {
+		if err := eventual.Enqueue(t.Context(), s.work, "letter.send", letter, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status := s.deliver(t); status != 200 || s.out.String() != "Dear Ken, welcome\n" {
+		t.Fatal(status, s.out.String())
+	}
+	for attempt := 1; attempt <= 5; attempt++ {
+		if status := s.deliver(t); (status == 200) != (attempt == 5) {
+			t.Fatal(attempt, status)
+		}
+	}
+	wantCount(t, s.work, 0)
+	wantCount(t, s.acct.Queue("work-poison"), 1)
+}
+
+func TestTheFunctionFinishesWhatAProcessLeftUnfinished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t)
+		// The process dies when the employee is inserted, and the index is not yet changed.
+		s.acct.Fault(storagetest.On("*").Nth(3).Times(storagetest.Forever).LoseRequest())
+		_, _ = s.store.Insert(t.Context(), &Employee{"Sales", "456", "Kwok"})
+		s.acct.ClearFaults()
+		before := derived(t, s.store)
+		time.Sleep(time.Minute) // until then the process may still be at work
+		if status := s.deliver(t); status != 200 {
+			t.Fatal(status)
+		}
+		if after := derived(t, s.store); before != 0 || after != 1 {
+			t.Errorf("%d rows of the index, then %d", before, after)
+		}
+		wantCount(t, s.work, 0)
+		wantCount(t, s.acct.Queue("work-late"), 1)
+	})
+}
+
+// derived returns the number of rows of the index.
+func derived(t *testing.T, store *patterns.Store[Employee]) (n int) {
+	t.Helper()
+	for _, err := range store.Table().Query(t.Context(), query.PartitionKey.Eq("last_"+keys.Escape("Kwok")), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+func TestAnInvalidInvocationIsRefused(t *testing.T) {
+	if status := newService(t).post([]byte("no")); status != http.StatusBadRequest {
+		t.Error(status)
+	}
+}
+
+func TestTheFilesOfTheFunctionNameWhatTheProgramReads(t *testing.T) {
+	text, err := os.ReadFile("work/function.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var function struct {
+		Bindings []struct{ Type, Name, QueueName, Connection string }
+	}
+	if err := json.Unmarshal(text, &function); err != nil {
+		t.Fatal(err)
+	}
+	if b := function.Bindings; len(b) != 1 || b[0].Type != "queueTrigger" || b[0].Name != "message" || b[0].QueueName != "work" || b[0].Connection != "AzureWebJobsStorage" {
+		t.Errorf("got %+v", b)
+	}
+}

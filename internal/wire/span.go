@@ -1,0 +1,81 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+)
+
+// Span is the span of an operation, which may take several requests. nil is no span.
+type Span struct {
+	client *Client
+	span   tracing.Span
+	err    error
+}
+
+// Begin begins the span of an operation, named by the concatenation of both texts, if the
+// client has a tracer. The attributes are those of OpenTelemetry for databases. None contains
+// a key or a value.
+//
+// https://opentelemetry.io/docs/specs/semconv/database/database-spans/
+func (c *Client) Begin(ctx context.Context, of, op string) (context.Context, *Span) {
+	if !c.Tracer.Enabled() {
+		return ctx, nil
+	}
+	return c.begin(ctx, of+op)
+}
+
+func (c *Client) begin(ctx context.Context, op string) (context.Context, *Span) {
+	ctx, span := c.Tracer.Start(ctx, op, &tracing.SpanOptions{Kind: tracing.SpanKindInternal, Attributes: []tracing.Attribute{
+		{Key: "db.system.name", Value: "azure.table_storage"},
+		{Key: "db.operation.name", Value: op},
+	}})
+	return ctx, &Span{client: c, span: span}
+}
+
+// Fail keeps an error for the end of the span.
+func (s *Span) Fail(err error) {
+	if s != nil {
+		s.err = err
+	}
+}
+
+// End ends the span. err may be nil. The name of the table is known by then, unless there
+// was no request.
+func (s *Span) End(err error) {
+	if s == nil {
+		return
+	}
+	if a, ok := s.client.Address(); ok {
+		s.span.SetAttributes(tracing.Attribute{Key: "db.collection.name", Value: a.Base[strings.LastIndexByte(a.Base, '/')+1:]})
+	}
+	if err == nil {
+		err = s.err
+	}
+	if err != nil {
+		endError(s.span, err)
+	}
+	s.span.End()
+}
+
+// endError sets the status of a span whose operation failed, and its attribute error.type.
+func endError(span tracing.Span, err error) {
+	kind := "_OTHER"
+	var e *azerr.Error
+	switch {
+	case errors.Is(err, azerr.ErrOutcomeUnknown):
+		kind = "OutcomeUnknown"
+	case errors.As(err, &e) && e.Code != "":
+		kind = e.Code
+	case errors.Is(err, context.Canceled):
+		kind = "canceled"
+	case errors.Is(err, context.DeadlineExceeded):
+		kind = "timeout"
+	}
+	span.SetAttributes(tracing.Attribute{Key: "error.type", Value: kind})
+	span.SetStatus(tracing.SpanStatusError, azerr.Describe(err))
+}

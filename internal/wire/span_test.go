@@ -1,0 +1,69 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+)
+
+func TestAClientWithoutATracerMakesNoSpansAndAllocatesNothing(t *testing.T) {
+	ctx, c := t.Context(), NewClient(nil)
+	allocs := testing.AllocsPerRun(100, func() {
+		inner, span := c.Begin(ctx, "table.", "get")
+		span.Fail(azerr.ErrNotFound)
+		span.End(azerr.ErrNotFound)
+		if inner != ctx || span != nil {
+			t.Error("a span")
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
+func TestTheSpanOfAnOperationHasItsErrorWithoutKeys(t *testing.T) {
+	const secret = "secret"
+	for _, test := range []struct {
+		err, kept error
+		want      string
+	}{
+		{nil, nil, ""},
+		{fmt.Errorf("get: %w", &azerr.Error{Code: "ResourceNotFound", Err: errors.New(secret)}), nil, "ResourceNotFound"},
+		{nil, &azerr.Error{Code: "EntityAlreadyExists"}, "EntityAlreadyExists"},
+		{fmt.Errorf("%w: %w", azerr.ErrOutcomeUnknown, errors.New(secret)), nil, "OutcomeUnknown"},
+		{context.Canceled, nil, "canceled"},
+		{context.DeadlineExceeded, nil, "timeout"},
+		{errors.New(secret), nil, "_OTHER"},
+	} {
+		var set []tracing.Attribute
+		status, ended := "", 0
+		c := NewClient(nil)
+		c.Tracer = tracing.NewTracer(func(ctx context.Context, name string, o *tracing.SpanOptions) (context.Context, tracing.Span) {
+			if name != "table.get" {
+				t.Error(name)
+			}
+			return ctx, tracing.NewSpan(tracing.SpanImpl{
+				End:           func() { ended++ },
+				SetAttributes: func(a ...tracing.Attribute) { set = append(set, a...) },
+				SetStatus:     func(_ tracing.SpanStatus, text string) { status = text },
+			})
+		}, nil)
+		_, span := c.Begin(t.Context(), "table.", "get")
+		span.Fail(test.kept)
+		span.End(test.err)
+		var want []tracing.Attribute
+		if test.want != "" {
+			want = []tracing.Attribute{{Key: "error.type", Value: test.want}}
+		}
+		if !slices.Equal(set, want) || ended != 1 || (status != "") != (test.want != "") || strings.Contains(status, secret) {
+			t.Errorf("%v: %v, %q, ended %d times", test.err, set, status, ended)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package otel_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/otel"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// Employee is a row.
+type Employee struct {
+	PartitionKey, RowKey string
+	Name                 string
+}
+
+// A program reports its requests, its operations and the backlog of its queue to the global
+// providers of OpenTelemetry. The README prints this function.
+func report(queue *azqueue.QueueClient, acct *storagetest.Account) error {
+	opts := patterns.Accelerate(nil)
+	if err := otel.Attach(&opts.ClientOptions, nil); err != nil { // requests
+		return err
+	}
+	service := acct.TablesWith(opts)       // which replaces the transport; a program connects to its account with opts
+	provider, err := otel.NewProvider(nil) // operations, and attempts of a worker
+	if err != nil {
+		return err
+	}
+	table, err := patterns.NewTable(service.NewClient("Employees"), &patterns.TableOptions[Employee]{Tracing: provider})
+	if err != nil {
+		return err
+	}
+	backlog, err := otel.ObserveQueue(queue, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = backlog.Unregister() }()
+	if err := table.Create(context.Background()); err != nil {
+		return err
+	}
+	item, err := table.Insert(context.Background(), &Employee{"Sales", "1", "Ken Kwok"})
+	fmt.Println(item.Value.Name)
+	return err
+}
+
+func Example() {
+	acct := storagetest.Start(nil)
+	if err := report(acct.Queue("jobs"), acct); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// Ken Kwok
+}

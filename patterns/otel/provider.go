@@ -1,0 +1,126 @@
+package otel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// NewProvider returns a provider for patterns.TableOptions.Tracing and
+// eventual.Options.Tracing. It creates the spans of operations and attempts, and records
+// their durations. Do not set it as ClientOptions.TracingProvider: that would turn off the
+// shortcut of accelerated calls, and the spans of the SDK contain addresses with keys. Use
+// [Attach] instead. The error is that of the MeterProvider.
+func NewProvider(opts *Options) (tracing.Provider, error) {
+	b := &bridge{tracer: opts.tracer()}
+	var errs [3]error
+	m := opts.meter()
+	b.operations, errs[0] = seconds(m, "azpatterns.operation.duration", "Duration of operations of tables and stores.")
+	b.attempts, errs[1] = seconds(m, "messaging.process.duration", "Duration of processing operation.")
+	b.consumed, errs[2] = m.Int64Counter("messaging.client.consumed.messages",
+		metric.WithUnit("{message}"), metric.WithDescription("Number of messages that were delivered to the application."))
+	if err := errors.Join(errs[:]...); err != nil {
+		return tracing.Provider{}, fmt.Errorf("new provider: %w", err)
+	}
+	return tracing.NewProvider(func(string, string) tracing.Tracer {
+		return tracing.NewTracer(b.start, nil)
+	}, nil), nil
+}
+
+// bridge creates the spans of the SDK's tracing package as OpenTelemetry spans.
+type bridge struct {
+	tracer               trace.Tracer
+	operations, attempts metric.Float64Histogram
+	consumed             metric.Int64Counter
+}
+
+func (b *bridge) start(ctx context.Context, name string, o *tracing.SpanOptions) (context.Context, tracing.Span) {
+	kind := trace.SpanKindInternal
+	if o.Kind == tracing.SpanKindConsumer {
+		kind = trace.SpanKindConsumer
+	}
+	s := &span{bridge: b, kind: kind, began: time.Now(), attributes: converted(o.Attributes)}
+	s.ctx, s.span = b.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(s.attributes...))
+	return s.ctx, tracing.NewSpan(tracing.SpanImpl{
+		End:           s.end,
+		SetAttributes: s.set,
+		AddEvent: func(name string, attributes ...tracing.Attribute) {
+			s.span.AddEvent(name, trace.WithAttributes(converted(attributes)...))
+		},
+		SetStatus: func(status tracing.SpanStatus, text string) {
+			if status == tracing.SpanStatusError {
+				s.span.SetStatus(codes.Error, text)
+			}
+		},
+	})
+}
+
+// span is a span that was started. Its methods may be called concurrently.
+type span struct {
+	*bridge
+	ctx   context.Context
+	span  trace.Span
+	kind  trace.SpanKind
+	began time.Time
+
+	mu         sync.Mutex
+	attributes []attribute.KeyValue
+}
+
+func (s *span) set(attributes ...tracing.Attribute) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	added := converted(attributes)
+	s.attributes = append(s.attributes, added...)
+	s.span.SetAttributes(added...)
+}
+
+// end ends the span and records its duration. Metrics have no attribute that identifies a
+// single message.
+func (s *span) end() {
+	s.span.End()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var kept []attribute.KeyValue
+	for _, a := range s.attributes {
+		if a.Key != "azpatterns.job.id" && a.Key != "azpatterns.job.attempt" {
+			kept = append(kept, a)
+		}
+	}
+	set := metric.WithAttributeSet(attribute.NewSet(kept...))
+	if s.kind == trace.SpanKindConsumer {
+		s.attempts.Record(s.ctx, since(s.began), set)
+		s.consumed.Add(s.ctx, 1, set)
+		return
+	}
+	s.operations.Record(s.ctx, since(s.began), set)
+}
+
+func converted(attributes []tracing.Attribute) []attribute.KeyValue {
+	all := make([]attribute.KeyValue, 0, len(attributes))
+	for _, a := range attributes {
+		switch v := a.Value.(type) {
+		case string:
+			all = append(all, attribute.String(a.Key, v))
+		case int64:
+			all = append(all, attribute.Int64(a.Key, v))
+		case int:
+			all = append(all, attribute.Int(a.Key, v))
+		case bool:
+			all = append(all, attribute.Bool(a.Key, v))
+		case float64:
+			all = append(all, attribute.Float64(a.Key, v))
+		default:
+			all = append(all, attribute.String(a.Key, fmt.Sprint(v)))
+		}
+	}
+	return all
+}

@@ -1,0 +1,102 @@
+package otel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// Attach adds a span and a duration for each try of a request to the options of a client of
+// tables, queues or blobs. It is part of the transport: it changes no request, and accelerated
+// calls keep their shortcut. A transport that is set later needs Attach again. nil options
+// are ignored. The error is that of the MeterProvider; nothing is attached then.
+func Attach(opts *azcore.ClientOptions, o *Options) error {
+	if opts == nil {
+		return nil
+	}
+	t := &transport{next: patterns.LimitReplies(opts.Transport), tracer: o.tracer()}
+	var errs [4]error
+	m := o.meter()
+	t.durations[tables], errs[0] = seconds(m, "db.client.operation.duration", "Duration of database client operations.")
+	t.durations[queues], errs[1] = seconds(m, "messaging.client.operation.duration", "Duration of messaging operation initiated by a producer or consumer client.")
+	t.durations[blobs], errs[2] = seconds(m, "http.client.request.duration", "Duration of HTTP client requests.")
+	t.sent, errs[3] = m.Int64Counter("messaging.client.sent.messages",
+		metric.WithUnit("{message}"), metric.WithDescription("Number of messages producer attempted to send to the broker."))
+	if err := errors.Join(errs[:]...); err != nil {
+		return fmt.Errorf("attach: %w", err)
+	}
+	opts.Transport = t
+	return nil
+}
+
+// transport makes a span for each request. It is safe for concurrent use.
+type transport struct {
+	next      policy.Transporter
+	tracer    trace.Tracer
+	durations [3]metric.Float64Histogram // by service
+	sent      metric.Int64Counter
+}
+
+// Do sends the request. The span ends when the head of the reply has arrived.
+func (t *transport) Do(req *http.Request) (*http.Response, error) {
+	c := newCall(req)
+	attributes := c.attributes(req)
+	began := time.Now()
+	ctx, span := t.tracer.Start(req.Context(), c.name(), trace.WithSpanKind(c.kind), trace.WithAttributes(attributes...))
+	defer span.End()
+	resp, err := t.next.Do(req)
+	outcome := c.outcome(resp, err)
+	span.SetAttributes(outcome...)
+	if kind := errorType(resp, err); kind != "" {
+		outcome = append(outcome, attribute.String("error.type", kind))
+		span.SetAttributes(attribute.String("error.type", kind))
+		span.SetStatus(codes.Error, kind)
+	}
+	set := metric.WithAttributeSet(attribute.NewSet(append(attributes, outcome...)...))
+	t.durations[c.service].Record(ctx, since(began), set)
+	if c.action == "send" {
+		t.sent.Add(ctx, 1, set)
+	}
+	return resp, err
+}
+
+// outcome returns the attribute of the status.
+func (c *call) outcome(resp *http.Response, err error) []attribute.KeyValue {
+	switch {
+	case err != nil || resp == nil:
+		return nil
+	case c.service == tables:
+		return []attribute.KeyValue{attribute.String("db.response.status_code", strconv.Itoa(resp.StatusCode))}
+	}
+	return []attribute.KeyValue{attribute.Int("http.response.status_code", resp.StatusCode)}
+}
+
+// errorType returns the attribute error.type, "" for a success.
+func errorType(resp *http.Response, err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case err != nil || resp == nil:
+		return fmt.Sprintf("%T", err)
+	case resp.StatusCode < 400:
+		return ""
+	}
+	if code := resp.Header.Get("x-ms-error-code"); code != "" {
+		return code
+	}
+	return strconv.Itoa(resp.StatusCode)
+}
