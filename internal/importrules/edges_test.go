@@ -244,7 +244,15 @@ var edges = map[string][]string{
 	},
 	"patterns/logdata": {"internal/azerr", "internal/cursor", "internal/pages", "internal/parallel", "patterns"},
 	"patterns/logtail": {"internal/azerr", "internal/cursor", "internal/parallel", "keys", "patterns", "query"},
-	"patterns/regions": {"internal/cursor", "internal/fetch", "internal/limit", "keys", "patterns", "query"},
+	"patterns/regions": {
+		"internal/azerr",
+		"internal/cursor",
+		"internal/fetch",
+		"internal/limit",
+		"keys",
+		"patterns",
+		"query",
+	},
 	"patterns/reindex": {
 		"internal/azerr",
 		"internal/fetch",
@@ -273,6 +281,7 @@ var edges = map[string][]string{
 		"keys",
 		"patterns",
 		"patterns/govern",
+		"patterns/regions",
 		"query",
 	},
 	"patterns/storagetest": {

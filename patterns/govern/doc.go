@@ -32,7 +32,8 @@
 //     (RFC 9438), but only while requests wait for it. Replies that take four times as long as
 //     before also reduce it, before the service refuses anything.
 //   - A limit that was not reached for 30 seconds is forgotten.
-//   - Requests with a context of [Background] wait until no others do.
+//   - Requests with a context of [Background] wait until no others do, except for a twentieth of
+//     the limit, so that a long job ends even if the foreground always waits.
 //   - At most one of ten requests is a retry, see [Options.RetryShare]. When the budget is used
 //     up, a failed request is not tried again: its error matches [ErrRetryBudget] and the reply.
 //   - A request that would wait beyond its deadline fails immediately with a [*WaitError], and is

@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/regions"
 )
 
 // directoryRow is the row key of the directory. The partition key is the name of the table.
@@ -121,12 +122,17 @@ type seen struct {
 func (v *seen) younger(d time.Duration) bool { return servicetime.Elapsed(v.asked) < d }
 
 // current returns a version of the directory whose lease ends in half of its time at the
-// earliest. At most one request.
+// earliest, or at least has not ended if the directory cannot be read. At most one request.
 func (s *Shards) current(ctx context.Context) (*seen, error) {
-	if v := s.seen.Load(); v != nil && v.younger(v.Lease/2) {
+	v := s.seen.Load()
+	if v != nil && v.younger(v.Lease/2) {
 		return v, nil
 	}
-	return s.fresh(ctx)
+	now, err := s.fresh(ctx)
+	if err != nil && v != nil && v.younger(v.Lease) && ctx.Err() == nil {
+		return v, nil
+	}
+	return now, err
 }
 
 // leased returns the version of v if its lease has not ended, and otherwise one that was asked
@@ -155,7 +161,7 @@ func (s *Shards) fresh(ctx context.Context) (*seen, error) {
 	}
 	nth := s.begun.Add(1)
 	asked := time.Now()
-	item, err := s.home.Get(ctx, keys.Key{Partition: s.table, Row: directoryRow})
+	item, err := s.home.Get(regions.Strict(ctx), keys.Key{Partition: s.table, Row: directoryRow})
 	switch {
 	case errors.Is(err, patterns.ErrNotFound), errors.Is(err, patterns.ErrTableNotFound):
 		return nil, fmt.Errorf("%w: %w", ErrNoDirectory, err)

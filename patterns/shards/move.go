@@ -17,6 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
+	"github.com/azpatterns/azpatterns/patterns/regions"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -119,7 +120,7 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*confi
 	if err := cmp.Or(azerr.Default(&m.opts.Parallel, defaultParallel, "Parallel"), azerr.Default(&m.opts.Rows, defaultRows, "Rows")); err != nil {
 		return err
 	}
-	ctx = govern.Background(ctx)
+	ctx = regions.Strict(govern.Background(ctx))
 	for {
 		d, err := s.fresh(ctx)
 		if err != nil {
