@@ -15,6 +15,15 @@ var edges = map[string][]string{
 		"patterns/storagetest",
 		"query",
 	},
+	"examples/grow": {
+		"examples/internal/cmdline",
+		"keys",
+		"patterns",
+		"patterns/govern",
+		"patterns/regions",
+		"patterns/shards",
+		"patterns/storagetest",
+	},
 	"examples/hotpartition": {
 		"examples/internal/cmdline",
 		"keys",

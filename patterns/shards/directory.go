@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/keys"
@@ -121,18 +123,23 @@ type seen struct {
 // younger reports whether less than d has passed since the version was asked for.
 func (v *seen) younger(d time.Duration) bool { return servicetime.Elapsed(v.asked) < d }
 
-// current returns a version of the directory whose lease ends in half of its time at the
-// earliest, or at least has not ended if the directory cannot be read. At most one request.
+// current returns a version of the directory whose lease has not ended. When half of it has
+// passed, one call at a time reads the directory; if that fails, reads and writes continue to the
+// end of the lease. At most one request.
 func (s *Shards) current(ctx context.Context) (*seen, error) {
 	v := s.seen.Load()
-	if v != nil && v.younger(v.Lease/2) {
+	switch {
+	case v == nil || !v.younger(v.Lease):
+		return s.fresh(ctx)
+	case v.younger(v.Lease/2) || len(s.reading) > 0:
 		return v, nil
 	}
-	now, err := s.fresh(ctx)
-	if err != nil && v != nil && v.younger(v.Lease) && ctx.Err() == nil {
-		return v, nil
+	try, cancel := context.WithTimeout(policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1}), v.Lease/8)
+	defer cancel()
+	if now, err := s.fresh(try); err == nil {
+		return now, nil
 	}
-	return now, err
+	return v, ctx.Err()
 }
 
 // leased returns the version of v if its lease has not ended, and otherwise one that was asked

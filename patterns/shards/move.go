@@ -91,7 +91,7 @@ func (s *Shards) Pin(ctx context.Context, partition, account string, opts *MoveO
 		return fmt.Errorf("pin partition: %w", err)
 	}
 	err := s.change(ctx, opts, func(c *config) error {
-		if account != "" && !c.has(account) {
+		if account != "" && !slices.ContainsFunc(c.Accounts, func(m member) bool { return m.Name == account }) {
 			return ErrUnknownAccount
 		}
 		c.pin(partition, account)
