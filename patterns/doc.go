@@ -118,6 +118,29 @@
 // caller to decode it once more. A client built with [Accelerate] hands responses straight
 // to Table.
 //
+// # Order of attachments
+//
+// What is attached to the options of a client later is further out. Attach in this order, the
+// first two also for queues and blobs; Accelerate may come at any point:
+//
+//	opts := patterns.Accelerate(nil)
+//	meter.Attach(&opts.ClientOptions)    // package heat counts what is sent
+//	governor.Attach(&opts.ClientOptions) // package govern learns from each reply, by region
+//	pair.Attach(&opts.ClientOptions)     // package regions sends a read to either region
+//
+// A meter and a pair are for one account; a governor is for all. Package shards takes the clients
+// of the accounts. A read of one partition in either region is
+//
+//	err := table.Read(ctx, key.Partition, func(rows *patterns.Table[Order]) error {
+//		either, err := regions.NewTable(rows)
+//		if err == nil {
+//			item, err = either.Get(ctx, key)
+//		}
+//		return err
+//	})
+//
+// examples/grow has the whole program.
+//
 // # The patterns
 //
 //	secondaryindex     find entities by other values, in their partition or elsewhere
@@ -134,6 +157,7 @@
 //	entitytype         several types and versions in one table
 //	reindex            verifies, repairs and adds the views of a Store
 //	heat               shows which keys cost: a heat map, and findings in words
+//	govern             stays below the targets of partitions and accounts
 //	regions            reads that survive the loss of the primary region
 //	shards             one table over several accounts, added while programs write
 //	access             signed access to the key ranges of a schema

@@ -22,6 +22,15 @@ var edges = map[string][]string{
 	"examples/entitytype": {"keys", "patterns", "patterns/entitytype", "patterns/storagetest", "query"},
 	"examples/eventual":   {"keys", "patterns", "patterns/eventual", "patterns/storagetest"},
 	"examples/functions":  {"keys", "patterns", "patterns/eventual", "patterns/secondaryindex"},
+	"examples/grow": {
+		"examples/internal/cmdline",
+		"keys",
+		"patterns",
+		"patterns/govern",
+		"patterns/regions",
+		"patterns/shards",
+		"patterns/storagetest",
+	},
 	"examples/highvolumedelete": {
 		"keys",
 		"patterns",
@@ -295,7 +304,15 @@ var edges = map[string][]string{
 	},
 	"patterns/logdata": {"internal/azerr", "internal/cursor", "internal/pages", "internal/parallel", "patterns"},
 	"patterns/logtail": {"internal/azerr", "internal/cursor", "internal/parallel", "keys", "patterns", "query"},
-	"patterns/regions": {"internal/cursor", "internal/fetch", "internal/limit", "keys", "patterns", "query"},
+	"patterns/regions": {
+		"internal/azerr",
+		"internal/cursor",
+		"internal/fetch",
+		"internal/limit",
+		"keys",
+		"patterns",
+		"query",
+	},
 	"patterns/reindex": {
 		"internal/azerr",
 		"internal/fetch",
@@ -324,6 +341,7 @@ var edges = map[string][]string{
 		"keys",
 		"patterns",
 		"patterns/govern",
+		"patterns/regions",
 		"query",
 	},
 	"patterns/storagetest": {

@@ -40,11 +40,11 @@ func (f *flight) begin(raw *http.Request) error {
 	f.weight = 1
 	recent := f.limiter
 	f.limiter, f.probe = [limits]*limiter{}, [limits]bool{}
-	for i, hash := range f.hash {
-		if hash == 0 {
+	for i := 0; i < limits; i++ {
+		if f.hash[i] == 0 {
 			continue
 		}
-		l := g.limiters.find(recent[i], hash, now, firstRate[i])
+		l := g.limiters.find(recent[i], f.hash[i], now, firstRate[i])
 		f.limiter[i] = l
 		if i == ofPartition {
 			f.weight = f.expected()
@@ -52,16 +52,31 @@ func (f *flight) begin(raw *http.Request) error {
 		if l == nil || l.admit(f.weight, now, &f.probe[i]) {
 			continue
 		}
-		if err := g.wait(raw.Context(), l, f.weight, &f.probe[i]); err != nil {
-			for i, l := range f.limiter[:i] {
-				f.refund(i, l)
+		err := g.wait(raw.Context(), l, f.weight, &f.probe[i])
+		now = g.clock()
+		taken := i
+		if err == nil && i == ofAccount && f.refusedMeanwhile() {
+			taken, i = limits, -1
+		}
+		if err != nil || i < 0 {
+			for j, l := range f.limiter[:taken] {
+				f.refund(j, l)
 			}
+			f.probe = [limits]bool{}
+		}
+		if err != nil {
 			return err
 		}
-		now = g.clock()
 	}
 	f.sent = now
 	return nil
+}
+
+// refusedMeanwhile reports whether the partition refused another request while this one waited
+// for the account. It then has to wait for the partition again.
+func (f *flight) refusedMeanwhile() bool {
+	l := f.limiter[ofPartition].still(f.hash[ofPartition])
+	return l != nil && l.closed && !f.probe[ofPartition]
 }
 
 // identify computes the hashes. Requests that change tables, queues or containers use only the

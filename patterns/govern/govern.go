@@ -78,9 +78,8 @@ func (g *Governor) Attach(opts *azcore.ClientOptions) {
 
 type backgroundKey struct{}
 
-// Background returns a context for requests that yield: while a limit makes requests wait, a
-// request with such a context is sent only if no other request waits for the same limit. It can
-// therefore wait as long as its context permits.
+// Background returns a context for requests that yield: while a limit makes requests wait, those
+// with such a context share a twentieth of it, and what the others leave.
 func Background(ctx context.Context) context.Context {
 	return context.WithValue(ctx, backgroundKey{}, true)
 }

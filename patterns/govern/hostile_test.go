@@ -393,3 +393,16 @@ func TestAttachIgnoresNilAndDoesNotAttachTwice(t *testing.T) {
 		t.Error("a zero Governor was attached")
 	}
 }
+
+func TestBackgroundWorkHasATwentiethOfALimitThatTheForegroundUsesUp(t *testing.T) {
+	for _, workers := range []int{1, 64} {
+		inWorld(t, false, func(ctx context.Context, w *world, wg *sync.WaitGroup) {
+			const seconds = 10
+			w.run(ctx, wg, 64, only("hot"))
+			back := w.run(govern.Background(ctx), wg, workers, only("hot"))
+			time.Sleep(2 * time.Second)
+			done := during(seconds*time.Second, back.done.Load)
+			figure(t, "background: share of the target", done/(seconds*partitionTarget), 0.02, 0.06)
+		})
+	}
+}

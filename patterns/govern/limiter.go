@@ -20,6 +20,8 @@ const (
 	minBurst  = 100                     // entities: a transaction need not wait for parts of it
 	minRate   = 10.0
 
+	backgroundShare = 0.05 // of what is used while foreground and background wait
+
 	firstPause = 25 * time.Millisecond // after a refusal without Retry-After
 	maxPause   = 200 * time.Millisecond
 	forget     = 30 * time.Second // after which a limit that is not reached is not known any more
@@ -35,6 +37,7 @@ type limiter struct {
 	first float64 // rate
 	timer *time.Timer
 	queue [2]queue // foreground, background
+	owed  float64  // entities that the background may use before the foreground
 
 	rate   float64       // entities per second
 	tokens float64       // entities that may be sent now; negative after a larger request

@@ -50,22 +50,31 @@ func (q *queue) remove(w *waiter) {
 
 func (l *limiter) waiting() bool { return l.queue[0].first != nil || l.queue[1].first != nil }
 
-// dispatch admits requests that wait, the foreground first, and sets the timer for the next.
+// dispatch admits requests that wait, and sets the timer for the next. The foreground comes first,
+// but owes the background a share of what it uses while both wait.
 func (l *limiter) dispatch(now time.Duration) {
 	if !l.waiting() {
 		return
 	}
 	l.advance(now)
-	for i := range l.queue {
-		for q := &l.queue[i]; q.first != nil; {
-			w := q.first
-			if !l.take(w.weight, now, w.probe) {
-				l.schedule(now)
-				return
-			}
-			q.remove(w)
-			close(w.granted)
+	fore, back := &l.queue[0], &l.queue[1]
+	for l.waiting() {
+		q := fore
+		if back.first == nil {
+			l.owed = 0
+		} else if fore.first == nil || l.owed >= back.first.weight {
+			q = back
 		}
+		w := q.first
+		if !l.take(w.weight, now, w.probe) {
+			l.schedule(now)
+			return
+		}
+		if l.owed += w.weight * backgroundShare; q == back {
+			l.owed = max(l.owed-w.weight, 0)
+		}
+		q.remove(w)
+		close(w.granted)
 	}
 }
 

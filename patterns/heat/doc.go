@@ -3,7 +3,7 @@
 //
 //	meter := heat.NewMeter(nil)
 //	opts := patterns.Accelerate(nil)
-//	meter.Attach(&opts.ClientOptions)
+//	meter.Attach(&opts.ClientOptions) // before a governor and a pair of regions
 //	service, err := aztables.NewServiceClient(url, cred, opts)
 //	…
 //	http.Handle("/debug/heat", meter.Handler())

@@ -71,7 +71,8 @@
 // A Pair wraps the transport, so it follows all policies: credentials, retries and those of
 // [patterns.Accelerate], whose speed it does not change. Each try of the SDK becomes one or two requests. A
 // transport that was set before Attach sees each of these; one that is set later sees one
-// request to the primary. So attach heat.Meter before the Pair, to count what is sent.
+// request to the primary. So attach heat.Meter and govern.Governor before the Pair, to count
+// and to limit what is sent. Requests that a governor holds are no sign of an outage.
 //
 // # Cost
 //

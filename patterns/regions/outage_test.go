@@ -6,16 +6,19 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/govern"
 	"github.com/azpatterns/azpatterns/patterns/regions"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
@@ -264,5 +267,44 @@ func TestTheLastSyncTimeIsRequestedSeldomAndNeverEndsARead(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		time.Sleep(10 * time.Second)
+	})
+}
+
+// Three reads in succession that a governor does not send, or does not try again.
+func TestRequestsThatAGovernorHoldsAreNoOutage(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		governor := harness.Must(govern.New(&govern.Options{RetryShare: -1}))(t)
+		busy := atomic.Bool{}
+		var o azcore.ClientOptions
+		o.Transport = harness.Transport(func(req *http.Request) (*http.Response, error) {
+			resp, err := w.send(req)
+			if err == nil && busy.Load() && !strings.Contains(req.URL.Host, "-secondary") {
+				_ = resp.Body.Close()
+				resp.StatusCode, resp.Body = http.StatusServiceUnavailable, io.NopCloser(bytes.NewReader(nil))
+				resp.Header.Set("Retry-After", "20")
+			}
+			return resp, err
+		})
+		governor.Attach(&o)
+		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, o.Transport))
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+		busy.Store(true)
+		for range 10 {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			item := harness.Must(table.Get(ctx, r.key()))(t)
+			cancel()
+			if item.Region != regions.Secondary {
+				t.Errorf("read from the %s", item.Region)
+			}
+		}
+		w.wantRequests(t, 1, 10, 1)
+		busy.Store(false)
+		time.Sleep(time.Minute)
+		if item := harness.Must(table.Get(t.Context(), r.key()))(t); item.Region != regions.Primary {
+			t.Errorf("read from the %s", item.Region)
+		}
+		w.wantRequests(t, 1, 0, 0) // not a probe
 	})
 }

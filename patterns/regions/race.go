@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // probeTimeout is how long a probe waits for the primary. Its read does not wait for it.
@@ -48,9 +51,13 @@ func (a *reply) failed() bool {
 	return a.err != nil || a.resp.StatusCode >= http.StatusInternalServerError && a.resp.StatusCode != http.StatusNotImplemented || a.busy()
 }
 
-// busy reports whether the region refused the read because of load.
+// busy reports whether the region refused the read because of load, or a governor did not send it.
 func (a *reply) busy() bool {
-	return a.err == nil && runtime.HasStatusCode(a.resp, http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusRequestTimeout)
+	resp := a.resp
+	if refusal := (*azcore.ResponseError)(nil); errors.As(a.err, &refusal) {
+		resp = refusal.RawResponse
+	}
+	return azerr.IsUnsent(a.err) || runtime.HasStatusCode(resp, http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusRequestTimeout)
 }
 
 // usable reports whether the reply answers the read. Errors of the secondary do not: it may
@@ -120,7 +127,7 @@ func (p *Pair) carryOut(a *reply, inner policy.Transporter, req *http.Request, l
 		p.health.answered(now)
 	case errors.Is(req.Context().Err(), context.Canceled) && !a.probe: // by the reader
 	default:
-		p.health.failed(now, loss{probe: a.probe, replied: a.err == nil, busy: a.busy()})
+		p.health.failed(now, loss{probe: a.probe, replied: a.err == nil || a.busy(), busy: a.busy()})
 	}
 }
 

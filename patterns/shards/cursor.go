@@ -42,13 +42,7 @@ func (r *merge[T]) cursor() (string, error) {
 // position decodes a cursor.
 func (r *merge[T]) position(text string) (p position[T], err error) {
 	c, ok := cursor.Open(text, r.bounds()...)
-	if !ok || !c.Of(r.shards.table) {
-		return p, patterns.ErrBadCursor
-	}
-	if text == "" {
-		return p, nil
-	}
-	if json.Unmarshal(c.Position, &p) != nil {
+	if !ok || !c.Of(r.shards.table) || text != "" && json.Unmarshal(c.Position, &p) != nil {
 		return p, patterns.ErrBadCursor
 	}
 	return p, nil

@@ -8,10 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/regions"
 )
 
 // directoryRow is the row key of the directory. The partition key is the name of the table.
@@ -120,13 +123,23 @@ type seen struct {
 // younger reports whether less than d has passed since the version was asked for.
 func (v *seen) younger(d time.Duration) bool { return servicetime.Elapsed(v.asked) < d }
 
-// current returns a version of the directory whose lease ends in half of its time at the
-// earliest. At most one request.
+// current returns a version of the directory whose lease has not ended. When half of it has
+// passed, one call at a time reads the directory; if that fails, reads and writes continue to the
+// end of the lease. At most one request.
 func (s *Shards) current(ctx context.Context) (*seen, error) {
-	if v := s.seen.Load(); v != nil && v.younger(v.Lease/2) {
+	v := s.seen.Load()
+	switch {
+	case v == nil || !v.younger(v.Lease):
+		return s.fresh(ctx)
+	case v.younger(v.Lease/2) || len(s.reading) > 0:
 		return v, nil
 	}
-	return s.fresh(ctx)
+	try, cancel := context.WithTimeout(policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1}), v.Lease/8)
+	defer cancel()
+	if now, err := s.fresh(try); err == nil {
+		return now, nil
+	}
+	return v, ctx.Err()
 }
 
 // leased returns the version of v if its lease has not ended, and otherwise one that was asked
@@ -155,7 +168,7 @@ func (s *Shards) fresh(ctx context.Context) (*seen, error) {
 	}
 	nth := s.begun.Add(1)
 	asked := time.Now()
-	item, err := s.home.Get(ctx, keys.Key{Partition: s.table, Row: directoryRow})
+	item, err := s.home.Get(regions.Strict(ctx), keys.Key{Partition: s.table, Row: directoryRow})
 	switch {
 	case errors.Is(err, patterns.ErrNotFound), errors.Is(err, patterns.ErrTableNotFound):
 		return nil, fmt.Errorf("%w: %w", ErrNoDirectory, err)

@@ -33,8 +33,9 @@
 //   - A query of given partitions asks the accounts that own them. Any other asks all accounts
 //     concurrently.
 //   - There is no transaction over several partitions, as in one account.
-//   - The first account is needed by all processes. If its directory cannot be read, all reads
-//     and writes fail when their lease has ended.
+//   - The first account is needed by all processes. If its directory cannot be read, reads and
+//     writes continue to the end of the lease, for at least half of [Options].Lease, and then fail.
+//     A lease of an hour survives outages of half an hour; then the next move begins an hour late.
 //   - [Shards.Add] reads all keys of the table three times, and copies what moves.
 //
 // Do not use it before one account is too small: [github.com/azpatterns/azpatterns/keys.Spread]
@@ -64,6 +65,14 @@
 //
 // A [Store] may have views in the partition of the entity, which move with it. Views elsewhere
 // are refused. Messages and blobs do not move: see [Shards.Account].
+//
+// # Regions and governors
+//
+// Build the clients as the documentation of package patterns describes. Moves are background
+// work for a governor. To read a partition while the primary region of its account is down, use
+// [Table.Read] with a regions.Table. The secondary may lack rows of partitions that moved there
+// less than its age ago, however old they are. The directory, moves, Query, Page and Scan use the
+// primary only, also with the context of a regions.Permit.
 //
 // # Why nothing is lost
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/regions"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -249,6 +250,7 @@ func (m merged[T]) scan(ctx context.Context, f query.Filter, cursor string, opts
 func (m merged[T]) pages(ctx context.Context, f query.Filter, cursor string, opts patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
 	size := min(cmp.Or(opts.PageSize, maxPage), cmp.Or(opts.Limit, maxPage))
 	return func(yield func(patterns.Page[T], error) bool) {
+		ctx := regions.Strict(ctx) // tokens are those of one region
 		r, err := m.open(ctx, f, cursor, opts)
 		for err == nil && !r.done() {
 			var page patterns.Page[T]

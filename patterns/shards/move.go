@@ -17,6 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
+	"github.com/azpatterns/azpatterns/patterns/regions"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -90,7 +91,7 @@ func (s *Shards) Pin(ctx context.Context, partition, account string, opts *MoveO
 		return fmt.Errorf("pin partition: %w", err)
 	}
 	err := s.change(ctx, opts, func(c *config) error {
-		if account != "" && !c.has(account) {
+		if account != "" && !slices.ContainsFunc(c.Accounts, func(m member) bool { return m.Name == account }) {
 			return ErrUnknownAccount
 		}
 		c.pin(partition, account)
@@ -119,7 +120,7 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*confi
 	if err := cmp.Or(azerr.Default(&m.opts.Parallel, defaultParallel, "Parallel"), azerr.Default(&m.opts.Rows, defaultRows, "Rows")); err != nil {
 		return err
 	}
-	ctx = govern.Background(ctx)
+	ctx = regions.Strict(govern.Background(ctx))
 	for {
 		d, err := s.fresh(ctx)
 		if err != nil {

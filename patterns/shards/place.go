@@ -74,10 +74,6 @@ func (c *config) pin(partition, account string) {
 	c.Pins = pins
 }
 
-func (c *config) has(name string) bool {
-	return slices.ContainsFunc(c.Accounts, func(m member) bool { return m.Name == name })
-}
-
 func (c *config) equal(d *config) bool {
 	return slices.Equal(c.Accounts, d.Accounts) && maps.Equal(c.Pins, d.Pins)
 }

@@ -1,0 +1,82 @@
+// Command grow loads a table until its account is throttled, adds two accounts while it is used,
+// and loses the primary region of one of them.
+//
+//	go run ./examples/grow
+//
+// It uses accounts inside this process, each of which accepts 2,000 entities per second and has a
+// secondary region (RA-GRS). Packages govern, shards and regions do the work. For each phase it
+// prints how many operations succeeded, how many requests were refused, and how long the slowest
+// hundredth took. It takes about a minute.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/azpatterns/azpatterns/examples/internal/cmdline"
+	"github.com/azpatterns/azpatterns/patterns/shards"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+const about = `
+grow loads a table until its account is throttled, adds two accounts while it is used, and
+loses the primary region of one of them. For each phase it prints how many operations
+succeeded, how many requests were refused, and how long the slowest hundredth took. It uses
+accounts inside this process, and takes about a minute.`
+
+func main() {
+	cmdline.Parse(about)
+	if _, err := run(context.Background(), os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "grow:", err)
+		os.Exit(1)
+	}
+}
+
+// run prints the figures of each phase, and returns them.
+func run(ctx context.Context, out io.Writer) ([]figures, error) {
+	var all [3]*account
+	for i, name := range []string{"a", "b", "c"} {
+		var err error
+		if all[i], err = open(name); err != nil {
+			return nil, err
+		}
+	}
+	// Reads survive an outage of the first account, which has the directory, for half of a lease.
+	s, err := shards.New("Orders", []shards.Account{all[0].Account}, &shards.Options{Lease: 10 * time.Second})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Create(ctx); err != nil {
+		return nil, err
+	}
+	l, err := newLoad(ctx, s, all[:])
+	if err != nil {
+		return nil, err
+	}
+	defer l.stop()
+	l.header(out)
+
+	l.start(3)
+	l.phase("one account, 3 clients", sleep(3*time.Second))
+	l.start(21)
+	l.phase("one account, 24 clients", sleep(3*time.Second))
+	for _, a := range all[1:] {
+		if err := l.phase("account "+a.Name+" is added", func() error { return s.Add(ctx, a.Account, nil) }); err != nil {
+			return nil, err
+		}
+	}
+	l.phase("three accounts", sleep(3*time.Second))
+	all[0].storage.Down(storagetest.Primary)
+	l.phase("a loses its primary region", sleep(4*time.Second))
+	all[0].storage.Down()
+	l.phase("the region is back", sleep(10*time.Second))
+	return l.phases, nil
+}
+
+// sleep returns a phase of this length.
+func sleep(d time.Duration) func() error {
+	return func() error { time.Sleep(d); return nil }
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The figures are those of virtual time: they do not depend on the speed of this machine.
+func TestTheTableGrowsAndSurvivesTheLossOfARegion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		phases, err := run(t.Context(), &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // requests that were abandoned end
+		t.Log("\n" + out.String())
+		check(t, phases)
+	})
+}
+
+func check(t *testing.T, phases []figures) {
+	const ms = time.Millisecond
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		name          string
+		goodput, most float64
+		refused       float64
+		p99           time.Duration
+		secondary     float64 // share of reads and writes, at most
+	}{
+		{"one account, 3 clients", 590, 605, 0, 6 * ms, 0},
+		{"one account, 24 clients", 1900, 2400, 0.02, 200 * ms, 0.05},
+		{"account b is added", 1900, 3000, 0.01, 100 * ms, 0.05},
+		{"account c is added", 3000, 4600, 0.01, 100 * ms, 0.05},
+		{"three accounts", 4500, 4810, 0.005, 20 * ms, 0.01},
+		{"a loses its primary region", 2000, 4810, 0.005, 20 * ms, 0.5},
+		{"the region is back", 4500, 4810, 0.005, 20 * ms, 0.3},
+	} {
+		f := phases[i]
+		if f.name != want.name || !strings.Contains(string(readme), want.name) {
+			t.Errorf("phase %d is %q, want %q, which the README also describes", i, f.name, want.name)
+		}
+		if f.goodput() < want.goodput || f.goodput() > want.most || f.share() > want.refused || f.p99 > want.p99 {
+			t.Errorf("%v: want %v to %v per second, at most %v refused, and %v", f, want.goodput, want.most, want.refused, want.p99)
+		}
+		if f.failedReads > 0 || float64(f.fromSecondary) > want.secondary*float64(f.done) {
+			t.Errorf("%v: reads failed, or too many used the secondary", f)
+		}
+		down := f.name == "a loses its primary region"
+		if down != (f.fromSecondary > f.done/8) && f.name != "the region is back" {
+			t.Errorf("%v: the secondary answered the wrong number of reads", f)
+		}
+	}
+}
