@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -24,58 +26,92 @@ type marker struct {
 	Run                  string
 }
 
-// copy copies the partitions that cannot be written to their new accounts.
-func (m *run) copy(ctx context.Context, d *seen) error {
+// versions identify the versions of all rows of each partition, without the marker.
+type versions map[string][sha256.Size]byte
+
+// add adds a row. The rows of a partition must come in key order.
+func (v versions) add(row patterns.Item[patterns.Row]) {
+	before := v[row.Key.Partition]
+	v[row.Key.Partition] = sha256.Sum256(fmt.Appendf(before[:], "%q %q", row.Key.Row, row.ETag))
+}
+
+// stored returns the versions of the partitions of the step in their old accounts.
+func (m *run) stored(ctx context.Context, d *seen) (versions, error) {
+	found := make([]versions, len(d.Config.Accounts))
+	err := parallel.Each(ctx, len(found), len(found), func(ctx context.Context, i int) error {
+		found[i] = versions{}
+		account := d.Config.Accounts[i].Name
+		return m.keys(ctx, d, account, d.Move.Open, d.Move.Frozen, func(row patterns.Item[patterns.Row]) bool {
+			if p := row.Key.Partition; d.frozen(p) && d.Config.owner(p) == account && row.Key.Row != markerRow {
+				found[i].add(row)
+			}
+			return true
+		})
+	})
+	all := versions{}
+	for _, f := range found {
+		maps.Copy(all, f)
+	}
+	return all, err
+}
+
+// copy copies the partitions of the step to their new accounts, and returns the versions of the
+// rows that it has copied.
+func (m *run) copy(ctx context.Context, d *seen) (versions, error) {
 	found := map[string]bool{}
-	var partitions []string
 	for _, account := range d.members() {
-		err := m.keys(ctx, d, account, d.Move.Read, d.Move.Frozen, func(row patterns.Item[patterns.Row]) bool {
+		err := m.keys(ctx, d, account, d.Move.Open, d.Move.Frozen, func(row patterns.Item[patterns.Row]) bool {
 			p := row.Key.Partition
 			from, to := d.Config.owner(p), d.Move.To.owner(p)
-			if from != to && (account == from || account == to) && !found[p] {
+			if from != to && (account == from || account == to) {
 				found[p] = true
-				partitions = append(partitions, p)
 			}
 			return true
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return parallel.Each(ctx, len(partitions), m.opts.Parallel, func(ctx context.Context, i int) error {
-		return m.copyPartition(ctx, d, partitions[i])
+	partitions := slices.Collect(maps.Keys(found))
+	all := versions{}
+	return all, parallel.Each(ctx, len(partitions), m.opts.Parallel, func(ctx context.Context, i int) error {
+		copied, err := m.copyPartition(ctx, d, partitions[i])
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		maps.Copy(all, copied)
+		return err
 	})
 }
 
-// copyPartition makes the partition in its new account equal to the one in its old account, at
-// an instant during the call.
-func (m *run) copyPartition(ctx context.Context, d *seen, partition string) error {
+// copyPartition makes the partition in its new account equal to the one in its old account, unless
+// a late write changes that meanwhile. It returns the versions of the rows.
+func (m *run) copyPartition(ctx context.Context, d *seen, partition string) (versions, error) {
 	from, err := m.rows.of(d.Config.owner(partition))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	to, err := m.rows.of(d.Move.To.owner(partition))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	markers, err := patterns.NewTable[marker](to.Client(), nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for try := 1; ; try++ {
-		c := &copying{run: m, seen: d, partition: partition, from: from, to: to, markers: markers}
+		c := &copying{run: m, seen: d, partition: partition, from: from, to: to, markers: markers, copied: versions{}}
 		rows, err := c.do(ctx)
 		if err == nil {
 			m.report(func(p *Progress) { p.Partitions++; p.Rows += rows })
-			return nil
+			return c.copied, nil
 		}
 		retry := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrNotFound) ||
 			errors.Is(err, patterns.ErrOutcomeUnknown) && ctx.Err() == nil
 		if !retry || errors.Is(err, ErrBusy) || try == copyTries {
-			return fmt.Errorf("copy partition: %w", err)
+			return nil, fmt.Errorf("copy partition: %w", err)
 		}
 		if err := parallel.Pause(ctx, try); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
@@ -91,6 +127,7 @@ type copying struct {
 	from, to  *patterns.Table[patterns.Row]
 	markers   *patterns.Table[marker]
 	mark      patterns.Item[marker]
+	copied    versions
 }
 
 func (c *copying) do(ctx context.Context) (rows int, err error) {
@@ -98,22 +135,17 @@ func (c *copying) do(ctx context.Context) (rows int, err error) {
 		return 0, err
 	}
 	// An earlier try, or a late write of an earlier time, may have left rows in the new account.
-	if _, _, err := c.pass(ctx, c.to, keysOnly(), func(item patterns.Item[patterns.Row]) patterns.Op[patterns.Row] {
+	err = c.pass(ctx, c.to, keysOnly(), func(item patterns.Item[patterns.Row]) patterns.Op[patterns.Row] {
 		return patterns.DeleteOp[patterns.Row](item.Key, item.ETag)
-	}); err != nil {
-		return 0, err
-	}
-	rows, copied, err := c.pass(ctx, c.from, nil, patterns.CopyOp[patterns.Row])
+	})
 	if err != nil {
 		return 0, err
 	}
-	// A late write may have changed the old partition while it was read. Each version of a row
-	// has another ETag: if every row has the same twice, none has changed between the end of the
-	// first pass and the beginning of the second.
-	_, stored, err := c.pass(ctx, c.from, keysOnly(), nil)
-	if err == nil && stored != copied {
-		err = fmt.Errorf("%w: a late write", patterns.ErrConflict)
-	}
+	err = c.pass(ctx, c.from, nil, func(item patterns.Item[patterns.Row]) patterns.Op[patterns.Row] {
+		rows++
+		c.copied.add(item)
+		return patterns.CopyOp(item)
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -121,30 +153,24 @@ func (c *copying) do(ctx context.Context) (rows int, err error) {
 }
 
 // pass reads the partition in t, without the marker, and sends the operation that op returns for
-// each row, if op is not nil. sum depends on the keys and ETags of all rows.
-func (c *copying) pass(ctx context.Context, t *patterns.Table[patterns.Row], opts *patterns.QueryOptions, op func(patterns.Item[patterns.Row]) patterns.Op[patterns.Row]) (rows int, sum [sha256.Size]byte, err error) {
-	hash := sha256.New()
+// each row.
+func (c *copying) pass(ctx context.Context, t *patterns.Table[patterns.Row], opts *patterns.QueryOptions, op func(patterns.Item[patterns.Row]) patterns.Op[patterns.Row]) error {
 	var ops []patterns.Op[patterns.Row]
 	for item, err := range t.Query(ctx, query.PartitionKey.Eq(c.partition), opts) {
 		if err != nil {
-			return 0, sum, err
+			return err
 		}
 		if item.Key.Row == markerRow {
 			continue
 		}
-		rows++
-		_, _ = fmt.Fprintf(hash, "%q %q\n", item.Key.Row, item.ETag)
-		if op != nil {
-			ops = append(ops, op(item))
-		}
-		if len(ops) == patterns.MaxBatchOps-1 {
+		if ops = append(ops, op(item)); len(ops) == patterns.MaxBatchOps-1 {
 			if err := c.send(ctx, ops); err != nil {
-				return 0, sum, err
+				return err
 			}
 			ops = ops[:0]
 		}
 	}
-	return rows, [sha256.Size]byte(hash.Sum(nil)), c.send(ctx, ops)
+	return c.send(ctx, ops)
 }
 
 // begin makes the marker a new version that only this try knows. A run that was taken over
@@ -188,7 +214,7 @@ func (c *copying) send(ctx context.Context, ops []patterns.Op[patterns.Row]) err
 	return nil
 }
 
-// clean deletes the rows of partitions that can be read at their new account from the old one,
+// clean deletes the rows of partitions that have moved from their old account,
 // and rows in the same key range that late writes have left in accounts that do not own them.
 func (m *run) clean(ctx context.Context, d *seen) error {
 	for _, account := range d.Config.Accounts {
@@ -197,7 +223,7 @@ func (m *run) clean(ctx context.Context, d *seen) error {
 			return err
 		}
 		found := map[keys.Key]azcore.ETag{}
-		err = m.keys(ctx, d, account.Name, d.Move.Open, d.Move.Read, func(row patterns.Item[patterns.Row]) bool {
+		err = m.keys(ctx, d, account.Name, d.Move.Clean, d.Move.Open, func(row patterns.Item[patterns.Row]) bool {
 			if d.Move.To.owner(row.Key.Partition) != account.Name {
 				found[row.Key] = row.ETag
 			}

@@ -36,11 +36,14 @@ type layout struct {
 }
 
 // move is a change of the config. It proceeds in the order of the partition keys. Those up to
-// Open have moved. Those up to Read can be read at their new account and not be written. Those
-// up to Frozen can be read at their old account and not be written. The others have not moved.
+// Open have moved, and those up to Clean have no rows in their old account. Those after Open, up
+// to Frozen, are the step: they cannot be written. They can be read at their old account, by a
+// process that reads the directory again afterwards. If Closed is not zero they cannot be read. A
+// reader that has waited for so long resets it. The others have not moved.
 type move struct {
-	To                 config
-	Open, Read, Frozen bound
+	To                  config
+	Clean, Open, Frozen bound
+	Closed              time.Duration `json:",omitempty"`
 }
 
 // bound is a position between partitions: after Key, before all if Key is nil, after all if
@@ -77,7 +80,7 @@ func ordinal(b bool) int {
 
 // reader returns the account at which the partition is read.
 func (d *layout) reader(partition string) string {
-	if d.Move != nil && d.Move.Read.passed(partition) {
+	if d.Move != nil && d.Move.Open.passed(partition) {
 		return d.Move.To.owner(partition)
 	}
 	return d.Config.owner(partition)
@@ -94,6 +97,26 @@ func (d *layout) writer(partition string) (name string, open bool) {
 		return to, d.Move.Open.passed(partition)
 	}
 	return name, true
+}
+
+// frozen reports whether the partition belongs to the step.
+func (d *layout) frozen(partition string) bool {
+	_, open := d.writer(partition)
+	return !open
+}
+
+// closed reports whether the partitions of the step cannot be read.
+func (d *layout) closed() bool { return d.Move != nil && d.Move.Closed > 0 }
+
+// reopened returns d with a step that can be read.
+func (d *layout) reopened() layout {
+	next := *d
+	if d.Move != nil {
+		m := *d.Move
+		m.Closed = 0
+		next.Move = &m
+	}
+	return next
 }
 
 // members returns the names of all accounts that are read.

@@ -2,30 +2,69 @@ package shards
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // read calls f with the account at which the partition is read, until the result is one of the
 // account that owned the partition during the whole call.
 func (s *Shards) read(ctx context.Context, partition string, f func(string) error) error {
+	frozen := func(d *seen) bool { return d.frozen(partition) }
 	for {
-		d, err := s.current(ctx)
+		d, err := s.readable(ctx, frozen)
 		if err != nil {
 			return err
 		}
 		owner := d.reader(partition)
 		result := f(owner)
-		now, err := s.leased(ctx, d)
+		now, err := s.confirm(ctx, d, frozen)
 		if err != nil {
 			return err
 		}
-		if now.follows(d) && now.reader(partition) == owner {
+		if now.follows(d) && now.reader(partition) == owner && !(now.closed() && frozen(now)) {
 			return result
 		}
 	}
+}
+
+// readable returns a version of the directory with which partitions can be read, and first waits
+// if they are closed. frozen reports whether they belong to the step of a version.
+func (s *Shards) readable(ctx context.Context, frozen func(*seen) bool) (*seen, error) {
+	d, err := s.current(ctx)
+	for began := time.Now(); err == nil && d.closed() && frozen(d); {
+		if servicetime.Elapsed(began) > d.Move.Closed { // the run has probably died
+			item := d.item
+			item.Value.Directory = d.reopened()
+			item.Value.Directory.Version++
+			if _, err = s.home.Replace(ctx, item); errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrOutcomeUnknown) {
+				err = nil
+			}
+		} else {
+			err = parallel.Sleep(ctx, d.Lease/8)
+		}
+		if err == nil {
+			d, err = s.fresh(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrMoving, err)
+		}
+	}
+	return d, err
+}
+
+// confirm returns the version of the directory that decides whether a result that was read with
+// version d counts. For partitions of the step it was asked for after the call.
+func (s *Shards) confirm(ctx context.Context, d *seen, frozen func(*seen) bool) (*seen, error) {
+	if frozen(d) {
+		return s.fresh(ctx)
+	}
+	return s.leased(ctx, d)
 }
 
 // follows reports whether at most one move has changed the directory since d. A move changes

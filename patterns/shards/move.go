@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
@@ -49,6 +51,7 @@ const (
 	defaultRows     = 1000
 	movingLease     = time.Second
 	copyTries       = 10
+	minClosed       = 10 * time.Second
 )
 
 // Add adds an account, or changes the weight of one that the directory has, and moves the
@@ -129,7 +132,7 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*confi
 		if err := edit(&to); err != nil {
 			return err
 		}
-		next := d.layout
+		next := d.reopened()
 		last := d.Move == nil || to.equal(&d.Move.To)
 		if d.Move == nil {
 			if to.equal(&d.Config) {
@@ -155,10 +158,15 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 		if d.Move == nil {
 			return nil
 		}
+		began := time.Now()
 		var frontier bound
+		var copied, stored versions
 		g, gctx := errgroup.WithContext(ctx)
 		g.Go(func() error { return m.clean(gctx, d) })
-		g.Go(func() error { return m.copy(gctx, d) })
+		g.Go(func() (err error) {
+			copied, err = m.copy(gctx, d)
+			return err
+		})
 		g.Go(func() (err error) {
 			frontier, err = m.frontier(gctx, d)
 			return err
@@ -166,18 +174,31 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 		if err := g.Wait(); err != nil {
 			return err
 		}
-		next = d.layout
-		next.Wait = d.Lease
-		if d.Move.Read.All { // and so everything is cleaned
+		if d.Move.Open.All { // and so everything is cleaned
+			next = d.layout
 			next.Config, next.Move, next.Lease = d.Move.To, nil, d.Idle
 			continue
 		}
-		next.Move = &move{To: d.Move.To, Open: d.Move.Read, Read: d.Move.Frozen, Frozen: frontier}
+		if d.Move.Open.compare(d.Move.Frozen) < 0 {
+			next = d.reopened()
+			next.Move.Closed = minClosed + 4*servicetime.Elapsed(began)
+			if d, err = m.publish(ctx, d, next); err == nil {
+				stored, err = m.stored(ctx, d)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		next = d.reopened()
+		next.Wait = d.Lease
+		if maps.Equal(copied, stored) { // otherwise a late write has arrived since: copy again
+			next.Move.Clean, next.Move.Open, next.Move.Frozen = d.Move.Open, d.Move.Frozen, frontier
+		}
 	}
 }
 
-// publish replaces version d of the directory by next, and waits until no process uses an
-// earlier version any more.
+// publish replaces version d of the directory by next. Unless next is closed it waits until no
+// process uses an earlier version any more.
 func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) {
 	next.Version++
 	next.Run = m.id
@@ -196,7 +217,7 @@ func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) 
 		v = now
 	}
 	m.report(func(p *Progress) { p.Steps++ })
-	if next.Move == nil {
+	if next.Move == nil || next.closed() {
 		return v, nil
 	}
 	return v, parallel.Sleep(ctx, next.Wait*9/8) // clocks need not run at the same speed
