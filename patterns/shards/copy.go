@@ -37,81 +37,58 @@ func (v versions) add(row patterns.Item[patterns.Row]) {
 
 // stored returns the versions of the partitions of the step in their old accounts.
 func (m *run) stored(ctx context.Context, d *seen) (versions, error) {
-	found := make([]versions, len(d.Config.Accounts))
-	err := parallel.Each(ctx, len(found), len(found), func(ctx context.Context, i int) error {
-		found[i] = versions{}
-		account := d.Config.Accounts[i].Name
-		return m.keys(ctx, d, account, d.Move.Open, d.Move.Frozen, func(row patterns.Item[patterns.Row]) bool {
-			if p := row.Key.Partition; d.frozen(p) && d.Config.owner(p) == account && row.Key.Row != markerRow {
-				found[i].add(row)
-			}
-			return true
-		})
+	found := versions{}
+	return found, m.keys(ctx, d, d.Move.Open, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
+		if d.frozen(row.Key.Partition) && d.reader(row.Key.Partition) == account && row.Key.Row != markerRow {
+			found.add(row)
+		}
+		return true
 	})
-	all := versions{}
-	for _, f := range found {
-		maps.Copy(all, f)
-	}
-	return all, err
 }
 
 // copy copies the partitions of the step to their new accounts, and returns the versions of the
 // rows that it has copied.
 func (m *run) copy(ctx context.Context, d *seen) (versions, error) {
-	found := map[string]bool{}
-	for _, account := range d.members() {
-		err := m.keys(ctx, d, account, d.Move.Open, d.Move.Frozen, func(row patterns.Item[patterns.Row]) bool {
-			p := row.Key.Partition
-			from, to := d.Config.owner(p), d.Move.To.owner(p)
-			if from != to && (account == from || account == to) {
-				found[p] = true
-			}
-			return true
-		})
-		if err != nil {
-			return nil, err
-		}
+	found, err := m.stored(ctx, d)
+	if err != nil {
+		return nil, err
 	}
-	partitions := slices.Collect(maps.Keys(found))
-	all := versions{}
+	partitions, all := slices.Collect(maps.Keys(found)), versions{}
 	return all, parallel.Each(ctx, len(partitions), m.opts.Parallel, func(ctx context.Context, i int) error {
-		copied, err := m.copyPartition(ctx, d, partitions[i])
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		maps.Copy(all, copied)
-		return err
+		return m.copyPartition(ctx, d, partitions[i], all)
 	})
 }
 
 // copyPartition makes the partition in its new account equal to the one in its old account, unless
-// a late write changes that meanwhile. It returns the versions of the rows.
-func (m *run) copyPartition(ctx context.Context, d *seen, partition string) (versions, error) {
-	from, err := m.rows.of(d.Config.owner(partition))
+// a late write changes that meanwhile, and adds the versions of the rows to all.
+func (m *run) copyPartition(ctx context.Context, d *seen, partition string, all versions) error {
+	from, err := m.rows.of(d.reader(partition))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	to, err := m.rows.of(d.Move.To.owner(partition))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	markers, err := patterns.NewTable[marker](to.Client(), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for try := 1; ; try++ {
-		c := &copying{run: m, seen: d, partition: partition, from: from, to: to, markers: markers, copied: versions{}}
-		rows, err := c.do(ctx)
+		c := &copying{run: m, seen: d, partition: partition, from: from, to: to, markers: markers}
+		copied := versions{}
+		rows, err := c.do(ctx, copied)
 		if err == nil {
-			m.report(func(p *Progress) { p.Partitions++; p.Rows += rows })
-			return c.copied, nil
+			m.report(func(p *Progress) { p.Partitions++; p.Rows += rows; maps.Copy(all, copied) })
+			return nil
 		}
 		retry := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrNotFound) ||
 			errors.Is(err, patterns.ErrOutcomeUnknown) && ctx.Err() == nil
 		if !retry || errors.Is(err, ErrBusy) || try == copyTries {
-			return nil, fmt.Errorf("copy partition: %w", err)
+			return fmt.Errorf("copy partition: %w", err)
 		}
 		if err := parallel.Pause(ctx, try); err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
@@ -127,10 +104,9 @@ type copying struct {
 	from, to  *patterns.Table[patterns.Row]
 	markers   *patterns.Table[marker]
 	mark      patterns.Item[marker]
-	copied    versions
 }
 
-func (c *copying) do(ctx context.Context) (rows int, err error) {
+func (c *copying) do(ctx context.Context, copied versions) (rows int, err error) {
 	if err := c.begin(ctx); err != nil {
 		return 0, err
 	}
@@ -143,7 +119,7 @@ func (c *copying) do(ctx context.Context) (rows int, err error) {
 	}
 	err = c.pass(ctx, c.from, nil, func(item patterns.Item[patterns.Row]) patterns.Op[patterns.Row] {
 		rows++
-		c.copied.add(item)
+		copied.add(item)
 		return patterns.CopyOp(item)
 	})
 	if err != nil {
@@ -214,39 +190,42 @@ func (c *copying) send(ctx context.Context, ops []patterns.Op[patterns.Row]) err
 	return nil
 }
 
-// clean deletes the rows of partitions that have moved from their old account,
-// and rows in the same key range that late writes have left in accounts that do not own them.
+// clean deletes the rows that accounts do not own, up to the end of the step: those of partitions
+// that have moved, and what late writes and earlier runs have left.
 func (m *run) clean(ctx context.Context, d *seen) error {
-	for _, account := range d.Config.Accounts {
-		table, err := m.rows.of(account.Name)
-		if err != nil {
-			return err
+	found := map[string]map[keys.Key]azcore.ETag{}
+	for _, a := range d.members() {
+		found[a.Name] = map[keys.Key]azcore.ETag{}
+	}
+	err := m.keys(ctx, d, d.Move.Clean, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
+		if d.reader(row.Key.Partition) != account {
+			found[account][row.Key] = row.ETag
 		}
-		found := map[keys.Key]azcore.ETag{}
-		err = m.keys(ctx, d, account.Name, d.Move.Clean, d.Move.Open, func(row patterns.Item[patterns.Row]) bool {
-			if d.Move.To.owner(row.Key.Partition) != account.Name {
-				found[row.Key] = row.ETag
-			}
-			return true
-		})
-		// Only rows that were found while this run was not taken over may be deleted: later, the
-		// account may own the partition again.
+		return true
+	})
+	// Only rows that were found while this run was not taken over may be deleted: later, the
+	// account may own the partition again.
+	if err == nil {
+		err = m.mine(ctx, d)
+	}
+	for account, rows := range found {
 		if err == nil {
-			err = m.mine(ctx, d)
+			err = m.remove(ctx, account, rows)
 		}
-		if err == nil {
-			err = m.remove(ctx, table, found)
-		}
-		if err != nil {
-			return fmt.Errorf("delete moved rows: %w", err)
-		}
+	}
+	if err != nil {
+		return fmt.Errorf("delete moved rows: %w", err)
 	}
 	return nil
 }
 
 // remove deletes the versions of the rows that were found. A row that has changed or gone since
 // is one that a late write has changed; it is left alone.
-func (m *run) remove(ctx context.Context, table *patterns.Table[patterns.Row], found map[keys.Key]azcore.ETag) error {
+func (m *run) remove(ctx context.Context, account string, found map[keys.Key]azcore.ETag) error {
+	table, err := m.rows.of(account)
+	if err != nil || len(found) == 0 {
+		return err
+	}
 	report, err := table.Bulk(ctx, func(yield func(patterns.Op[patterns.Row]) bool) {
 		for key, etag := range found {
 			if !yield(patterns.DeleteOp[patterns.Row](key, etag)) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -31,6 +29,7 @@ type layout struct {
 	Idle    time.Duration // the lease when nothing moves
 	Wait    time.Duration // the longest lease of the earlier versions that may still be in use
 	Config  config        // before the move, if there is one
+	Closed  time.Duration `json:",omitempty"` // not zero: the step cannot be read; a reader that has waited so long opens it
 	Run     string        `json:",omitempty"` // the run that made this version
 	Move    *move         `json:",omitempty"` // nil: nothing moves
 }
@@ -38,12 +37,11 @@ type layout struct {
 // move is a change of the config. It proceeds in the order of the partition keys. Those up to
 // Open have moved, and those up to Clean have no rows in their old account. Those after Open, up
 // to Frozen, are the step: they cannot be written. They can be read at their old account, by a
-// process that reads the directory again afterwards. If Closed is not zero they cannot be read. A
-// reader that has waited for so long resets it. The others have not moved.
+// process that reads the directory again afterwards. If the directory is closed they cannot be
+// read. The others have not moved.
 type move struct {
 	To                  config
 	Clean, Open, Frozen bound
-	Closed              time.Duration `json:",omitempty"`
 }
 
 // bound is a position between partitions: after Key, before all if Key is nil, after all if
@@ -105,31 +103,12 @@ func (d *layout) frozen(partition string) bool {
 	return !open
 }
 
-// closed reports whether the partitions of the step cannot be read.
-func (d *layout) closed() bool { return d.Move != nil && d.Move.Closed > 0 }
-
-// reopened returns d with a step that can be read.
-func (d *layout) reopened() layout {
-	next := *d
+// members returns all accounts that are read. A move removes none.
+func (d *layout) members() []member {
 	if d.Move != nil {
-		m := *d.Move
-		m.Closed = 0
-		next.Move = &m
+		return d.Move.To.Accounts
 	}
-	return next
-}
-
-// members returns the names of all accounts that are read.
-func (d *layout) members() []string {
-	all := d.Config.Accounts
-	if d.Move != nil {
-		all = slices.Concat(all, d.Move.To.Accounts)
-	}
-	names := map[string]bool{}
-	for _, m := range all {
-		names[m.Name] = true
-	}
-	return slices.Sorted(maps.Keys(names))
+	return d.Config.Accounts
 }
 
 // seen is a version of the directory.
@@ -152,11 +131,12 @@ func (s *Shards) current(ctx context.Context) (*seen, error) {
 	return s.fresh(ctx)
 }
 
-// leased returns the version of v if its lease has not ended, and otherwise one that was asked
-// for after the call. At most one request.
-func (s *Shards) leased(ctx context.Context, v *seen) (*seen, error) {
+// confirm returns the version of the directory that decides whether the result of a call that
+// began with version v counts: v if its lease has not ended, unless the call reads the step, and
+// otherwise one that was asked for now. At most one request.
+func (s *Shards) confirm(ctx context.Context, v *seen, step bool) (*seen, error) {
 	for _, known := range []*seen{v, s.seen.Load()} {
-		if known != nil && known.Version == v.Version && known.younger(v.Lease) {
+		if !step && known != nil && known.Version == v.Version && known.younger(v.Lease) {
 			return known, nil
 		}
 	}

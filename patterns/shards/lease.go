@@ -2,14 +2,12 @@ package shards
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
-	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // read calls f with the account at which the partition is read, until the result is one of the
@@ -23,11 +21,11 @@ func (s *Shards) read(ctx context.Context, partition string, f func(string) erro
 		}
 		owner := d.reader(partition)
 		result := f(owner)
-		now, err := s.confirm(ctx, d, frozen)
+		now, err := s.confirm(ctx, d, frozen(d))
 		if err != nil {
 			return err
 		}
-		if now.follows(d) && now.reader(partition) == owner && !(now.closed() && frozen(now)) {
+		if now.follows(d) && now.reader(partition) == owner && !(now.Closed > 0 && frozen(now)) {
 			return result
 		}
 	}
@@ -37,34 +35,30 @@ func (s *Shards) read(ctx context.Context, partition string, f func(string) erro
 // if they are closed. frozen reports whether they belong to the step of a version.
 func (s *Shards) readable(ctx context.Context, frozen func(*seen) bool) (*seen, error) {
 	d, err := s.current(ctx)
-	for began := time.Now(); err == nil && d.closed() && frozen(d); {
-		if servicetime.Elapsed(began) > d.Move.Closed { // the run has probably died
+	for began := time.Now(); err == nil && d.Closed > 0 && frozen(d); {
+		if servicetime.Elapsed(began) > d.Closed { // the run has probably died
 			item := d.item
-			item.Value.Directory = d.reopened()
+			item.Value.Directory.Closed = 0
 			item.Value.Directory.Version++
-			if _, err = s.home.Replace(ctx, item); errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrOutcomeUnknown) {
-				err = nil
-			}
-		} else {
-			err = parallel.Sleep(ctx, d.Lease/8)
+			_, _ = s.home.Replace(ctx, item)
 		}
-		if err == nil {
-			d, err = s.fresh(ctx)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrMoving, err)
+		if d, err = s.poll(ctx, d); err != nil {
+			return nil, err
 		}
 	}
 	return d, err
 }
 
-// confirm returns the version of the directory that decides whether a result that was read with
-// version d counts. For partitions of the step it was asked for after the call.
-func (s *Shards) confirm(ctx context.Context, d *seen, frozen func(*seen) bool) (*seen, error) {
-	if frozen(d) {
-		return s.fresh(ctx)
+// poll returns a later version of the directory, for a caller that waits for a move.
+func (s *Shards) poll(ctx context.Context, d *seen) (*seen, error) {
+	err := parallel.Sleep(ctx, d.Lease/8)
+	if err == nil {
+		d, err = s.fresh(ctx)
 	}
-	return s.leased(ctx, d)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMoving, err)
+	}
+	return d, nil
 }
 
 // follows reports whether at most one move has changed the directory since d. A move changes
@@ -87,16 +81,13 @@ func (s *Shards) write(ctx context.Context, partition string, f func(string) err
 	}
 	name, open := d.writer(partition)
 	for !open {
-		if err = parallel.Sleep(ctx, d.Lease/4); err == nil {
-			d, err = s.fresh(ctx)
-		}
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrMoving, err)
+		if d, err = s.poll(ctx, d); err != nil {
+			return err
 		}
 		name, open = d.writer(partition)
 	}
 	result := f(name)
-	now, err := s.leased(ctx, d)
+	now, err := s.confirm(ctx, d, false)
 	if err == nil && now.follows(d) {
 		if still, open := now.writer(partition); open && still == name {
 			return result

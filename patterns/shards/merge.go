@@ -93,8 +93,8 @@ func (r *merge[T]) restart() error {
 	}
 	reads := query.Explain(rest).Reads()
 	r.streams = r.streams[:0]
-	for _, name := range r.d.members() {
-		filter := rest
+	for _, m := range r.d.members() {
+		name, filter := m.Name, rest
 		if own := slices.DeleteFunc(slices.Clone(reads), func(q query.Read) bool { return !r.concerns(q, name) }); len(own) == 0 {
 			continue
 		} else if len(own) < len(reads) {
@@ -147,7 +147,7 @@ func (r *merge[T]) fill(ctx context.Context) error {
 			s.rows, s.next = page.Items, page.Cursor
 			return err
 		})
-		now, failed := r.shards.confirm(ctx, r.d, r.frozen)
+		now, failed := r.shards.confirm(ctx, r.d, r.frozen(r.d))
 		if failed != nil {
 			return failed
 		}

@@ -132,7 +132,8 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*confi
 		if err := edit(&to); err != nil {
 			return err
 		}
-		next := d.reopened()
+		next := d.layout
+		next.Closed = 0
 		last := d.Move == nil || to.equal(&d.Move.To)
 		if d.Move == nil {
 			if to.equal(&d.Config) {
@@ -162,9 +163,10 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 		var frontier bound
 		var copied, stored versions
 		g, gctx := errgroup.WithContext(ctx)
-		g.Go(func() error { return m.clean(gctx, d) })
 		g.Go(func() (err error) {
-			copied, err = m.copy(gctx, d)
+			if err = m.clean(gctx, d); err == nil {
+				copied, err = m.copy(gctx, d)
+			}
 			return err
 		})
 		g.Go(func() (err error) {
@@ -180,8 +182,8 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 			continue
 		}
 		if d.Move.Open.compare(d.Move.Frozen) < 0 {
-			next = d.reopened()
-			next.Move.Closed = minClosed + 4*servicetime.Elapsed(began)
+			next = d.layout
+			next.Closed = minClosed + 4*servicetime.Elapsed(began)
 			if d, err = m.publish(ctx, d, next); err == nil {
 				stored, err = m.stored(ctx, d)
 			}
@@ -189,10 +191,10 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 				return err
 			}
 		}
-		next = d.reopened()
-		next.Wait = d.Lease
+		next = d.layout
+		next.Wait, next.Closed = d.Lease, 0
 		if maps.Equal(copied, stored) { // otherwise a late write has arrived since: copy again
-			next.Move.Clean, next.Move.Open, next.Move.Frozen = d.Move.Open, d.Move.Frozen, frontier
+			next.Move = &move{To: d.Move.To, Clean: d.Move.Open, Open: d.Move.Frozen, Frozen: frontier}
 		}
 	}
 }
@@ -217,7 +219,7 @@ func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) 
 		v = now
 	}
 	m.report(func(p *Progress) { p.Steps++ })
-	if next.Move == nil || next.closed() {
+	if next.Move == nil || next.Closed > 0 {
 		return v, nil
 	}
 	return v, parallel.Sleep(ctx, next.Wait*9/8) // clocks need not run at the same speed
@@ -226,7 +228,7 @@ func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) 
 // mine returns an error unless v is still the version of the directory, or was until after the
 // requests before this call.
 func (m *run) mine(ctx context.Context, v *seen) error {
-	now, err := m.leased(ctx, v)
+	now, err := m.confirm(ctx, v, false)
 	if err == nil && now.Version != v.Version {
 		err = ErrBusy
 	}
@@ -244,35 +246,28 @@ func (m *run) report(add func(*Progress)) {
 // frontier returns up to where the partitions of the next step reach: about opts.Rows rows
 // that move.
 func (m *run) frontier(ctx context.Context, d *seen) (bound, error) {
-	ends := make([]bound, len(d.Config.Accounts))
-	quota := max(m.opts.Rows/len(ends), 1)
-	err := parallel.Each(ctx, len(ends), len(ends), func(ctx context.Context, i int) error {
-		name, rows, last := d.Config.Accounts[i].Name, 0, ""
-		ends[i] = bound{All: true}
-		return m.keys(ctx, d, name, d.Move.Frozen, bound{All: true}, func(row patterns.Item[patterns.Row]) bool {
-			p := row.Key.Partition
-			if rows >= quota && p != last {
-				ends[i] = after(last)
-				return false
-			}
-			if last = p; d.Config.owner(p) == name && d.Move.To.owner(p) != name {
-				rows++
-			}
-			return true
-		})
+	end, rows, last := bound{All: true}, map[string]int{}, map[string]string{}
+	quota := max(m.opts.Rows/len(d.Config.Accounts), 1)
+	err := m.keys(ctx, d, d.Move.Frozen, end, func(account string, row patterns.Item[patterns.Row]) bool {
+		p := row.Key.Partition
+		if rows[account] >= quota && p != last[account] {
+			end = slices.MinFunc([]bound{end, after(last[account])}, bound.compare)
+			return false
+		}
+		if last[account] = p; d.Config.owner(p) == account && d.Move.To.owner(p) != account {
+			rows[account]++
+		}
+		return true
 	})
-	return slices.MinFunc(ends, bound.compare), err
+	return end, err
 }
 
-// keys calls f with the keys and ETags of the rows of an account between two bounds, in key
-// order, until f returns false. If only pins change it reads only these partitions.
-func (m *run) keys(ctx context.Context, d *seen, account string, from, to bound, f func(patterns.Item[patterns.Row]) bool) error {
+// keys reads the keys and ETags of the rows between two bounds in all accounts concurrently, each
+// in key order. It calls f with each row, one after the other, and stops to read an account if f
+// returns false. If only pins change it reads only these partitions.
+func (m *run) keys(ctx context.Context, d *seen, from, to bound, f func(account string, row patterns.Item[patterns.Row]) bool) error {
 	if from.compare(to) >= 0 {
 		return nil
-	}
-	rows, err := m.rows.of(account)
-	if err != nil {
-		return err
 	}
 	var conditions []query.Filter
 	if from.Key != nil {
@@ -284,15 +279,25 @@ func (m *run) keys(ctx context.Context, d *seen, account string, from, to bound,
 	if slices.Equal(d.Config.Accounts, d.Move.To.Accounts) {
 		conditions = append(conditions, query.PartitionKey.In(d.Move.pins(&d.Config)...))
 	}
-	for row, err := range rows.Query(ctx, query.And(conditions...), keysOnly()) {
+	var mu sync.Mutex
+	next := func(account string, row patterns.Item[patterns.Row]) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return f(account, row)
+	}
+	members := d.members()
+	return parallel.Each(ctx, len(members), len(members), func(ctx context.Context, i int) error {
+		rows, err := m.rows.of(members[i].Name)
 		if err != nil {
 			return err
 		}
-		if !f(row) {
-			return nil
+		for row, err := range rows.Query(ctx, query.And(conditions...), keysOnly()) {
+			if err != nil || !next(members[i].Name, row) {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // pins returns the partitions whose pins the move changes.
