@@ -8,8 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -193,13 +191,10 @@ func (c *copying) send(ctx context.Context, ops []patterns.Op[patterns.Row]) err
 // clean deletes the rows that accounts do not own, up to the end of the step: those of partitions
 // that have moved, and what late writes and earlier runs have left.
 func (m *run) clean(ctx context.Context, d *seen) error {
-	found := map[string]map[keys.Key]azcore.ETag{}
-	for _, a := range d.members() {
-		found[a.Name] = map[keys.Key]azcore.ETag{}
-	}
+	found := map[string][]patterns.Op[patterns.Row]{}
 	err := m.keys(ctx, d, d.Move.Clean, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
 		if d.reader(row.Key.Partition) != account {
-			found[account][row.Key] = row.ETag
+			found[account] = append(found[account], patterns.DeleteOp[patterns.Row](row.Key, row.ETag))
 		}
 		return true
 	})
@@ -208,9 +203,9 @@ func (m *run) clean(ctx context.Context, d *seen) error {
 	if err == nil {
 		err = m.mine(ctx, d)
 	}
-	for account, rows := range found {
+	for account, ops := range found {
 		if err == nil {
-			err = m.remove(ctx, account, rows)
+			err = m.remove(ctx, account, ops)
 		}
 	}
 	if err != nil {
@@ -221,18 +216,12 @@ func (m *run) clean(ctx context.Context, d *seen) error {
 
 // remove deletes the versions of the rows that were found. A row that has changed or gone since
 // is one that a late write has changed; it is left alone.
-func (m *run) remove(ctx context.Context, account string, found map[keys.Key]azcore.ETag) error {
+func (m *run) remove(ctx context.Context, account string, ops []patterns.Op[patterns.Row]) error {
 	table, err := m.rows.of(account)
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return err
 	}
-	report, err := table.Bulk(ctx, func(yield func(patterns.Op[patterns.Row]) bool) {
-		for key, etag := range found {
-			if !yield(patterns.DeleteOp[patterns.Row](key, etag)) {
-				return
-			}
-		}
-	}, &patterns.BulkOptions{Parallel: m.opts.Parallel})
+	report, err := table.Bulk(ctx, slices.Values(ops), &patterns.BulkOptions{Parallel: m.opts.Parallel})
 	m.report(func(p *Progress) { p.Deleted += report.Applied })
 	for _, f := range report.Failures {
 		if !errors.Is(f.Err, patterns.ErrConflict) && !errors.Is(f.Err, patterns.ErrNotFound) {

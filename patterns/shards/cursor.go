@@ -45,10 +45,7 @@ func (r *merge[T]) position(text string) (p position[T], err error) {
 	if !ok || !c.Of(r.shards.table) {
 		return p, patterns.ErrBadCursor
 	}
-	if text == "" {
-		return p, nil
-	}
-	if json.Unmarshal(c.Position, &p) != nil {
+	if text != "" && json.Unmarshal(c.Position, &p) != nil {
 		return p, patterns.ErrBadCursor
 	}
 	return p, nil

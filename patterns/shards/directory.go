@@ -41,6 +41,7 @@ type layout struct {
 // read. The others have not moved.
 type move struct {
 	To                  config
+	Only                *string // the partition that moves; nil: any
 	Clean, Open, Frozen bound
 }
 

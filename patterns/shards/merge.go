@@ -61,18 +61,16 @@ func (m merged[T]) open(ctx context.Context, f query.Filter, cursor string, opts
 	if err != nil {
 		return nil, err
 	}
-	r.from, r.last = at.Last, at.Last
+	r.last = at.Last
 	if r.d, err = m.shards.readable(ctx, r.frozen); err != nil {
 		return nil, err
 	}
-	if at.Version == r.d.Version {
-		r.from = at.From
+	if at.Version != r.d.Version {
+		at.From, at.Streams = at.Last, nil
 	}
+	r.from = at.From
 	if err := r.restart(); err != nil {
 		return nil, err
-	}
-	if at.Version != r.d.Version {
-		return r, nil
 	}
 	for _, was := range at.Streams {
 		for i := range r.streams {

@@ -77,7 +77,7 @@ func (s *Shards) Add(ctx context.Context, account Account, opts *MoveOptions) er
 	if err := s.createTable(ctx, a.Name); err != nil {
 		return fmt.Errorf("add account: %w", err)
 	}
-	if err := s.change(ctx, opts, func(c *config) error { c.set(a); return nil }); err != nil {
+	if err := s.change(ctx, opts, nil, func(c *config) error { c.set(a); return nil }); err != nil {
 		return fmt.Errorf("add account: %w", err)
 	}
 	return nil
@@ -92,7 +92,7 @@ func (s *Shards) Pin(ctx context.Context, partition, account string, opts *MoveO
 	if err := (keys.Key{Partition: partition}).Validate(); err != nil {
 		return fmt.Errorf("pin partition: %w", err)
 	}
-	err := s.change(ctx, opts, func(c *config) error {
+	err := s.change(ctx, opts, &partition, func(c *config) error {
 		if account != "" && !c.has(account) {
 			return ErrUnknownAccount
 		}
@@ -116,8 +116,8 @@ type run struct {
 }
 
 // change finishes the move in progress, if there is one, and then moves to the config that edit
-// makes.
-func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*config) error) error {
+// makes. If only is not nil, no other partition moves.
+func (s *Shards) change(ctx context.Context, opts *MoveOptions, only *string, edit func(*config) error) error {
 	m := &run{Shards: s, id: uuid.NewString(), opts: *cmp.Or(opts, &MoveOptions{})}
 	if err := cmp.Or(azerr.Default(&m.opts.Parallel, defaultParallel, "Parallel"), azerr.Default(&m.opts.Rows, defaultRows, "Rows")); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*confi
 				return nil
 			}
 			next.Epoch++
-			next.Move = &move{To: to}
+			next.Move = &move{To: to, Only: only}
 			next.Lease, next.Wait = min(d.Lease, movingLease), d.Lease
 		}
 		if err := m.do(ctx, d, next); err != nil || last {
@@ -194,7 +194,7 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 		next = d.layout
 		next.Wait, next.Closed = d.Lease, 0
 		if maps.Equal(copied, stored) { // otherwise a late write has arrived since: copy again
-			next.Move = &move{To: d.Move.To, Clean: d.Move.Open, Open: d.Move.Frozen, Frozen: frontier}
+			next.Move = &move{d.Move.To, d.Move.Only, d.Move.Open, d.Move.Frozen, frontier}
 		}
 	}
 }
@@ -264,7 +264,7 @@ func (m *run) frontier(ctx context.Context, d *seen) (bound, error) {
 
 // keys reads the keys and ETags of the rows between two bounds in all accounts concurrently, each
 // in key order. It calls f with each row, one after the other, and stops to read an account if f
-// returns false. If only pins change it reads only these partitions.
+// returns false.
 func (m *run) keys(ctx context.Context, d *seen, from, to bound, f func(account string, row patterns.Item[patterns.Row]) bool) error {
 	if from.compare(to) >= 0 {
 		return nil
@@ -276,8 +276,8 @@ func (m *run) keys(ctx context.Context, d *seen, from, to bound, f func(account 
 	if to.Key != nil {
 		conditions = append(conditions, query.PartitionKey.Le(*to.Key))
 	}
-	if slices.Equal(d.Config.Accounts, d.Move.To.Accounts) {
-		conditions = append(conditions, query.PartitionKey.In(d.Move.pins(&d.Config)...))
+	if d.Move.Only != nil {
+		conditions = append(conditions, query.PartitionKey.Eq(*d.Move.Only))
 	}
 	var mu sync.Mutex
 	next := func(account string, row patterns.Item[patterns.Row]) bool {
@@ -298,18 +298,6 @@ func (m *run) keys(ctx context.Context, d *seen, from, to bound, f func(account 
 		}
 		return nil
 	})
-}
-
-// pins returns the partitions whose pins the move changes.
-func (m *move) pins(from *config) (partitions []any) {
-	for _, pins := range []map[string]string{from.Pins, m.To.Pins} {
-		for p := range pins {
-			if from.Pins[p] != m.To.Pins[p] {
-				partitions = append(partitions, p)
-			}
-		}
-	}
-	return partitions
 }
 
 func keysOnly() *patterns.QueryOptions {
