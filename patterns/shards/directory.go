@@ -195,12 +195,12 @@ var (
 	// account to pin to is not in the directory.
 	ErrUnknownAccount = azerr.Sentinel("shards: unknown account")
 
-	// ErrMoving: the partition cannot be written while it moves, and before it had moved the
-	// context ended, or the directory could not be read. The write was not sent.
+	// ErrMoving: the partition cannot be written or read while it moves, and before it had moved
+	// the context ended, or the directory could not be read. A write was not sent.
 	ErrMoving = azerr.Sentinel("shards: the partition is moving")
 
-	// ErrBusy: another run of [Shards.Add] or [Shards.Pin] has taken over the move. That run
-	// finishes it.
+	// ErrBusy: another run of [Shards.Add] or [Shards.Pin] has taken over the move, and finishes
+	// it. Or a reader that had waited too long has reopened the step: begin again.
 	ErrBusy = azerr.Sentinel("shards: another run has taken over the move")
 
 	// ErrRemoteRows: a Store in several accounts cannot have rows outside the partition of the
