@@ -38,8 +38,9 @@ func (s *Shards) readable(ctx context.Context, frozen func(*seen) bool) (*seen, 
 	for began := time.Now(); err == nil && d.Closed > 0 && frozen(d); {
 		if servicetime.Elapsed(began) > d.Closed { // the run has probably died
 			item := d.item
-			item.Value.Directory.Closed = 0
-			item.Value.Directory.Version++
+			next := &item.Value.Directory
+			next.Closed, next.Run = 0, "" // no run made this version
+			next.Version++
 			_, _ = s.home.Replace(ctx, item)
 		}
 		if d, err = s.poll(ctx, d); err != nil {
