@@ -2,6 +2,7 @@ package shards_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,12 +13,12 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// moving is a partition that moves from one account to another, and a reader in another process.
+// moving is a partition that moves from one account to another, and readers in two other processes.
 type moving struct {
-	s      *shards.Shards
-	reader *shards.Table[doc]
-	to     string
-	late   func(value string) // writes the row in the old account
+	s       *shards.Shards
+	readers [2]*shards.Table[doc]
+	to      string
+	late    func(value string) // writes the row in the old account
 }
 
 var movingKey = keys.Key{Partition: "p000", Row: "r000"}
@@ -31,24 +32,29 @@ func newMoving(t *testing.T, b *harness.Backend) moving {
 	if to == home.Name {
 		to = list[1].Name
 	}
-	reader := harness.Must(shards.NewTable[doc](harness.Must(shards.New("docs", list, o))(t), nil))(t)
+	var readers [2]*shards.Table[doc]
+	for i := range readers {
+		readers[i] = harness.Must(shards.NewTable[doc](harness.Must(shards.New("docs", list, o))(t), nil))(t)
+	}
 	old := harness.Must(patterns.NewTable[doc](home.Tables.NewClient(home.Table), nil))(t)
-	return moving{s, reader, to, func(value string) {
+	return moving{s, readers, to, func(value string) {
 		harness.Must(old.Upsert(t.Context(), &doc{PartitionKey: "p000", RowKey: "r000", A: value}, patterns.Replace))(t)
 	}}
 }
 
-// get reads the row by Query and by Get, each for so long.
+// get reads the row by Query and by Get, at the same time, and waits for so long.
 func (m moving) get(t *testing.T, patience time.Duration) (string, error) {
 	ctx, end := context.WithTimeout(t.Context(), patience)
 	defer end()
-	var found patterns.Item[doc]
-	var failed error
-	for found, failed = range m.reader.Query(ctx, query.Filter{}, everything) {
-	}
-	ctx, end = context.WithTimeout(t.Context(), patience)
-	defer end()
-	item, err := m.reader.Get(ctx, movingKey)
+	var found, item patterns.Item[doc]
+	var failed, err error
+	var both sync.WaitGroup
+	both.Go(func() {
+		for found, failed = range m.readers[0].Query(ctx, query.Filter{}, everything) {
+		}
+	})
+	both.Go(func() { item, err = m.readers[1].Get(ctx, movingKey) })
+	both.Wait()
 	if (failed == nil) != (err == nil) || err == nil && found.Value != item.Value {
 		t.Errorf("Get: %v, %v; Query: %v, %v", item.Value, err, found.Value, failed)
 	}

@@ -38,9 +38,8 @@ func (s *Shards) readable(ctx context.Context, frozen func(*seen) bool) (*seen, 
 	for began := time.Now(); err == nil && d.Closed > 0 && frozen(d); {
 		if servicetime.Elapsed(began) > d.Closed { // the run has probably died
 			item := d.item
-			next := &item.Value.Directory
-			next.Closed, next.Run = 0, "" // no run made this version
-			next.Version++
+			item.Value.Directory.Closed, item.Value.Directory.Run = 0, "" // no run made this version
+			item.Value.Directory.Version++
 			_, _ = s.home.Replace(ctx, item)
 		}
 		if d, err = s.poll(ctx, d); err != nil {
