@@ -55,9 +55,11 @@ func TestEveryExportedCallIsInATable(t *testing.T) {
 }
 
 // exportedCalls returns the exported functions and methods of the public packages that return an error or a sequence
-// with errors. Modules of their own are not of this library.
+// with errors. A method of an unexported struct is one of each exported struct that embeds it. Modules of their own
+// are not of this library.
 func exportedCalls(t *testing.T) []string {
 	var names []string
+	methods, embedded := map[string][]string{}, map[string][]string{} // by package and unexported struct
 	for _, root := range []string{"patterns", "keys", "query"} {
 		err := filepath.WalkDir(filepath.Join("../..", root), func(file string, entry fs.DirEntry, err error) error {
 			if _, missing := os.Stat(filepath.Join(file, "go.mod")); err == nil && entry.IsDir() && missing == nil {
@@ -71,6 +73,15 @@ func exportedCalls(t *testing.T) []string {
 			if err != nil {
 				return err
 			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.IsExported() {
+					for _, name := range embeddedIn(spec.Type) {
+						name = parsed.Name.Name + "." + name
+						embedded[name] = append(embedded[name], parsed.Name.Name+"."+spec.Name.Name)
+					}
+				}
+				return true
+			})
 			for _, decl := range parsed.Decls {
 				f, ok := decl.(*ast.FuncDecl)
 				if !ok || !f.Name.IsExported() || f.Name.Name == "Unwrap" || f.Type.Results == nil {
@@ -82,21 +93,44 @@ func exportedCalls(t *testing.T) []string {
 						return err
 					}
 				}
-				name := f.Name.Name
+				if !strings.Contains(types.String(), "error") {
+					continue
+				}
+				of := parsed.Name.Name
 				if f.Recv != nil {
 					receiver := typeName(f.Recv.List[0].Type)
+					of += "." + receiver
 					if !ast.IsExported(receiver) {
+						methods[of] = append(methods[of], f.Name.Name)
 						continue
 					}
-					name = receiver + "." + name
 				}
-				if strings.Contains(types.String(), "error") {
-					names = append(names, parsed.Name.Name+"."+name)
-				}
+				names = append(names, of+"."+f.Name.Name)
 			}
 			return nil
 		})
 		must(t, err)
+	}
+	for name, structs := range embedded {
+		for _, s := range structs {
+			for _, method := range methods[name] {
+				names = append(names, s+"."+method)
+			}
+		}
+	}
+	return names
+}
+
+// embeddedIn returns the names of the unexported types that a struct embeds.
+func embeddedIn(expr ast.Expr) (names []string) {
+	s, ok := expr.(*ast.StructType)
+	if !ok {
+		return nil
+	}
+	for _, f := range s.Fields.List {
+		if name := typeName(f.Type); len(f.Names) == 0 && name != "" && !ast.IsExported(name) {
+			names = append(names, name)
+		}
 	}
 	return names
 }

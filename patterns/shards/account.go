@@ -156,7 +156,7 @@ func (s *Shards) createTable(ctx context.Context, name string) error {
 // Account returns the account that owns the partition now, for a queue or a container whose
 // name the caller knows. Messages and blobs do not move with the partition: receive from the
 // queues of all accounts, and store the name of the account together with that of a blob. At
-// most one request.
+// most one request, and two while the partition moves.
 func (s *Shards) Account(ctx context.Context, partition string) (a Account, err error) {
 	err = s.read(ctx, partition, func(owner string) error {
 		a, err = s.account(owner)

@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"maps"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
@@ -24,33 +24,43 @@ type marker struct {
 	Run                  string
 }
 
-// copy copies the partitions that cannot be written to their new accounts.
-func (m *run) copy(ctx context.Context, d *seen) error {
-	found := map[string]bool{}
-	var partitions []string
-	for _, account := range d.members() {
-		err := m.keys(ctx, d, account, d.Move.Read, d.Move.Frozen, func(row patterns.Item[patterns.Row]) bool {
-			p := row.Key.Partition
-			from, to := d.Config.owner(p), d.Move.To.owner(p)
-			if from != to && (account == from || account == to) && !found[p] {
-				found[p] = true
-				partitions = append(partitions, p)
-			}
-			return true
-		})
-		if err != nil {
-			return err
+// versions identify the versions of all rows of each partition, without the marker.
+type versions map[string][sha256.Size]byte
+
+// add adds a row. The rows of a partition must come in key order.
+func (v versions) add(row patterns.Item[patterns.Row]) {
+	before := v[row.Key.Partition]
+	v[row.Key.Partition] = sha256.Sum256(fmt.Appendf(before[:], "%q %q", row.Key.Row, row.ETag))
+}
+
+// stored returns the versions of the partitions of the step in their old accounts.
+func (m *run) stored(ctx context.Context, d *seen) (versions, error) {
+	found := versions{}
+	return found, m.keys(ctx, d, d.Move.Open, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
+		if d.frozen(row.Key.Partition) && d.reader(row.Key.Partition) == account && row.Key.Row != markerRow {
+			found.add(row)
 		}
-	}
-	return parallel.Each(ctx, len(partitions), m.opts.Parallel, func(ctx context.Context, i int) error {
-		return m.copyPartition(ctx, d, partitions[i])
+		return true
 	})
 }
 
-// copyPartition makes the partition in its new account equal to the one in its old account, at
-// an instant during the call.
-func (m *run) copyPartition(ctx context.Context, d *seen, partition string) error {
-	from, err := m.rows.of(d.Config.owner(partition))
+// copy copies the partitions of the step to their new accounts, and returns the versions of the
+// rows that it has copied.
+func (m *run) copy(ctx context.Context, d *seen) (versions, error) {
+	found, err := m.stored(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	partitions, all := slices.Collect(maps.Keys(found)), versions{}
+	return all, parallel.Each(ctx, len(partitions), m.opts.Parallel, func(ctx context.Context, i int) error {
+		return m.copyPartition(ctx, d, partitions[i], all)
+	})
+}
+
+// copyPartition makes the partition in its new account equal to the one in its old account, unless
+// a late write changes that meanwhile, and adds the versions of the rows to all.
+func (m *run) copyPartition(ctx context.Context, d *seen, partition string, all versions) error {
+	from, err := m.rows.of(d.reader(partition))
 	if err != nil {
 		return err
 	}
@@ -64,9 +74,10 @@ func (m *run) copyPartition(ctx context.Context, d *seen, partition string) erro
 	}
 	for try := 1; ; try++ {
 		c := &copying{run: m, seen: d, partition: partition, from: from, to: to, markers: markers}
-		rows, err := c.do(ctx)
+		copied := versions{}
+		rows, err := c.do(ctx, copied)
 		if err == nil {
-			m.report(func(p *Progress) { p.Partitions++; p.Rows += rows })
+			m.report(func(p *Progress) { p.Partitions++; p.Rows += rows; maps.Copy(all, copied) })
 			return nil
 		}
 		retry := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrNotFound) ||
@@ -93,27 +104,22 @@ type copying struct {
 	mark      patterns.Item[marker]
 }
 
-func (c *copying) do(ctx context.Context) (rows int, err error) {
+func (c *copying) do(ctx context.Context, copied versions) (rows int, err error) {
 	if err := c.begin(ctx); err != nil {
 		return 0, err
 	}
 	// An earlier try, or a late write of an earlier time, may have left rows in the new account.
-	if _, _, err := c.pass(ctx, c.to, keysOnly(), func(item patterns.Item[patterns.Row]) patterns.Op[patterns.Row] {
+	err = c.pass(ctx, c.to, keysOnly(), func(item patterns.Item[patterns.Row]) patterns.Op[patterns.Row] {
 		return patterns.DeleteOp[patterns.Row](item.Key, item.ETag)
-	}); err != nil {
-		return 0, err
-	}
-	rows, copied, err := c.pass(ctx, c.from, nil, patterns.CopyOp[patterns.Row])
+	})
 	if err != nil {
 		return 0, err
 	}
-	// A late write may have changed the old partition while it was read. Each version of a row
-	// has another ETag: if every row has the same twice, none has changed between the end of the
-	// first pass and the beginning of the second.
-	_, stored, err := c.pass(ctx, c.from, keysOnly(), nil)
-	if err == nil && stored != copied {
-		err = fmt.Errorf("%w: a late write", patterns.ErrConflict)
-	}
+	err = c.pass(ctx, c.from, nil, func(item patterns.Item[patterns.Row]) patterns.Op[patterns.Row] {
+		rows++
+		copied.add(item)
+		return patterns.CopyOp(item)
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -121,30 +127,24 @@ func (c *copying) do(ctx context.Context) (rows int, err error) {
 }
 
 // pass reads the partition in t, without the marker, and sends the operation that op returns for
-// each row, if op is not nil. sum depends on the keys and ETags of all rows.
-func (c *copying) pass(ctx context.Context, t *patterns.Table[patterns.Row], opts *patterns.QueryOptions, op func(patterns.Item[patterns.Row]) patterns.Op[patterns.Row]) (rows int, sum [sha256.Size]byte, err error) {
-	hash := sha256.New()
+// each row.
+func (c *copying) pass(ctx context.Context, t *patterns.Table[patterns.Row], opts *patterns.QueryOptions, op func(patterns.Item[patterns.Row]) patterns.Op[patterns.Row]) error {
 	var ops []patterns.Op[patterns.Row]
 	for item, err := range t.Query(ctx, query.PartitionKey.Eq(c.partition), opts) {
 		if err != nil {
-			return 0, sum, err
+			return err
 		}
 		if item.Key.Row == markerRow {
 			continue
 		}
-		rows++
-		_, _ = fmt.Fprintf(hash, "%q %q\n", item.Key.Row, item.ETag)
-		if op != nil {
-			ops = append(ops, op(item))
-		}
-		if len(ops) == patterns.MaxBatchOps-1 {
+		if ops = append(ops, op(item)); len(ops) == patterns.MaxBatchOps-1 {
 			if err := c.send(ctx, ops); err != nil {
-				return 0, sum, err
+				return err
 			}
 			ops = ops[:0]
 		}
 	}
-	return rows, [sha256.Size]byte(hash.Sum(nil)), c.send(ctx, ops)
+	return c.send(ctx, ops)
 }
 
 // begin makes the marker a new version that only this try knows. A run that was taken over
@@ -188,46 +188,40 @@ func (c *copying) send(ctx context.Context, ops []patterns.Op[patterns.Row]) err
 	return nil
 }
 
-// clean deletes the rows of partitions that can be read at their new account from the old one,
-// and rows in the same key range that late writes have left in accounts that do not own them.
+// clean deletes the rows that accounts do not own, up to the end of the step: those of partitions
+// that have moved, and what late writes and earlier runs have left.
 func (m *run) clean(ctx context.Context, d *seen) error {
-	for _, account := range d.Config.Accounts {
-		table, err := m.rows.of(account.Name)
-		if err != nil {
-			return err
+	found := map[string][]patterns.Op[patterns.Row]{}
+	err := m.keys(ctx, d, d.Move.Clean, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
+		if d.reader(row.Key.Partition) != account {
+			found[account] = append(found[account], patterns.DeleteOp[patterns.Row](row.Key, row.ETag))
 		}
-		found := map[keys.Key]azcore.ETag{}
-		err = m.keys(ctx, d, account.Name, d.Move.Open, d.Move.Read, func(row patterns.Item[patterns.Row]) bool {
-			if d.Move.To.owner(row.Key.Partition) != account.Name {
-				found[row.Key] = row.ETag
-			}
-			return true
-		})
-		// Only rows that were found while this run was not taken over may be deleted: later, the
-		// account may own the partition again.
+		return true
+	})
+	// Only rows that were found while this run was not taken over may be deleted: later, the
+	// account may own the partition again.
+	if err == nil {
+		err = m.mine(ctx, d)
+	}
+	for account, ops := range found {
 		if err == nil {
-			err = m.mine(ctx, d)
+			err = m.remove(ctx, account, ops)
 		}
-		if err == nil {
-			err = m.remove(ctx, table, found)
-		}
-		if err != nil {
-			return fmt.Errorf("delete moved rows: %w", err)
-		}
+	}
+	if err != nil {
+		return fmt.Errorf("delete moved rows: %w", err)
 	}
 	return nil
 }
 
 // remove deletes the versions of the rows that were found. A row that has changed or gone since
 // is one that a late write has changed; it is left alone.
-func (m *run) remove(ctx context.Context, table *patterns.Table[patterns.Row], found map[keys.Key]azcore.ETag) error {
-	report, err := table.Bulk(ctx, func(yield func(patterns.Op[patterns.Row]) bool) {
-		for key, etag := range found {
-			if !yield(patterns.DeleteOp[patterns.Row](key, etag)) {
-				return
-			}
-		}
-	}, &patterns.BulkOptions{Parallel: m.opts.Parallel})
+func (m *run) remove(ctx context.Context, account string, ops []patterns.Op[patterns.Row]) error {
+	table, err := m.rows.of(account)
+	if err != nil {
+		return err
+	}
+	report, err := table.Bulk(ctx, slices.Values(ops), &patterns.BulkOptions{Parallel: m.opts.Parallel})
 	m.report(func(p *Progress) { p.Deleted += report.Applied })
 	for _, f := range report.Failures {
 		if !errors.Is(f.Err, patterns.ErrConflict) && !errors.Is(f.Err, patterns.ErrNotFound) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -34,16 +32,20 @@ type layout struct {
 	Idle    time.Duration // the lease when nothing moves
 	Wait    time.Duration // the longest lease of the earlier versions that may still be in use
 	Config  config        // before the move, if there is one
+	Closed  time.Duration `json:",omitempty"` // not zero: the step cannot be read; a reader that has waited so long opens it
 	Run     string        `json:",omitempty"` // the run that made this version
 	Move    *move         `json:",omitempty"` // nil: nothing moves
 }
 
 // move is a change of the config. It proceeds in the order of the partition keys. Those up to
-// Open have moved. Those up to Read can be read at their new account and not be written. Those
-// up to Frozen can be read at their old account and not be written. The others have not moved.
+// Open have moved, and those up to Clean have no rows in their old account. Those after Open, up
+// to Frozen, are the step: they cannot be written. They can be read at their old account, by a
+// process that reads the directory again afterwards. If the directory is closed they cannot be
+// read. The others have not moved.
 type move struct {
-	To                 config
-	Open, Read, Frozen bound
+	To                  config
+	Only                *string // the partition that moves; nil: any
+	Clean, Open, Frozen bound
 }
 
 // bound is a position between partitions: after Key, before all if Key is nil, after all if
@@ -80,7 +82,7 @@ func ordinal(b bool) int {
 
 // reader returns the account at which the partition is read.
 func (d *layout) reader(partition string) string {
-	if d.Move != nil && d.Move.Read.passed(partition) {
+	if d.Move != nil && d.Move.Open.passed(partition) {
 		return d.Move.To.owner(partition)
 	}
 	return d.Config.owner(partition)
@@ -99,17 +101,18 @@ func (d *layout) writer(partition string) (name string, open bool) {
 	return name, true
 }
 
-// members returns the names of all accounts that are read.
-func (d *layout) members() []string {
-	all := d.Config.Accounts
+// frozen reports whether the partition belongs to the step.
+func (d *layout) frozen(partition string) bool {
+	_, open := d.writer(partition)
+	return !open
+}
+
+// members returns all accounts that are read. A move removes none.
+func (d *layout) members() []member {
 	if d.Move != nil {
-		all = slices.Concat(all, d.Move.To.Accounts)
+		return d.Move.To.Accounts
 	}
-	names := map[string]bool{}
-	for _, m := range all {
-		names[m.Name] = true
-	}
-	return slices.Sorted(maps.Keys(names))
+	return d.Config.Accounts
 }
 
 // seen is a version of the directory.
@@ -142,11 +145,12 @@ func (s *Shards) current(ctx context.Context) (*seen, error) {
 	return v, ctx.Err()
 }
 
-// leased returns the version of v if its lease has not ended, and otherwise one that was asked
-// for after the call. At most one request.
-func (s *Shards) leased(ctx context.Context, v *seen) (*seen, error) {
+// confirm returns the version of the directory that decides whether the result of a call that
+// began with version v counts: v if its lease has not ended, unless the call reads the step, and
+// otherwise one that was asked for now. At most one request.
+func (s *Shards) confirm(ctx context.Context, v *seen, step bool) (*seen, error) {
 	for _, known := range []*seen{v, s.seen.Load()} {
-		if known != nil && known.Version == v.Version && known.younger(v.Lease) {
+		if !step && known != nil && known.Version == v.Version && known.younger(v.Lease) {
 			return known, nil
 		}
 	}
@@ -204,12 +208,12 @@ var (
 	// account to pin to is not in the directory.
 	ErrUnknownAccount = azerr.Sentinel("shards: unknown account")
 
-	// ErrMoving: the partition cannot be written while it moves, and before it had moved the
-	// context ended, or the directory could not be read. The write was not sent.
+	// ErrMoving: the partition cannot be written or read while it moves, and before it had moved
+	// the context ended, or the directory could not be read. A write was not sent.
 	ErrMoving = azerr.Sentinel("shards: the partition is moving")
 
-	// ErrBusy: another run of [Shards.Add] or [Shards.Pin] has taken over the move. That run
-	// finishes it.
+	// ErrBusy: another run of [Shards.Add] or [Shards.Pin] has taken over the move, and finishes
+	// it. Or a reader that had waited too long has reopened the step: begin again.
 	ErrBusy = azerr.Sentinel("shards: another run has taken over the move")
 
 	// ErrRemoteRows: a Store in several accounts cannot have rows outside the partition of the

@@ -36,7 +36,7 @@
 //   - The first account is needed by all processes. If its directory cannot be read, reads and
 //     writes continue to the end of the lease, for at least half of [Options].Lease, and then fail.
 //     A lease of an hour survives outages of half an hour; then the next move begins an hour late.
-//   - [Shards.Add] reads all keys of the table three times, and copies what moves.
+//   - [Shards.Add] reads all keys of the table five times, and copies what moves.
 //
 // Do not use it before one account is too small: [github.com/azpatterns/azpatterns/keys.Spread]
 // is the remedy for one hot partition, which cannot be divided between accounts.
@@ -46,17 +46,18 @@
 // Add moves partitions in the order of their keys, in steps of about [MoveOptions].Rows rows.
 // No acknowledged write is lost, and no row is returned twice or invisible. Programs notice this:
 //
-//   - A write of unknown outcome may arrive at the old account after its partition was copied,
-//     while readers still use that account, until the step ends. They see it, and then it is gone.
-//     Repeat such a write, or read the row again after the move.
-//   - Partitions of a step can be read, but not written, for as long as two steps take: with the
-//     default of 1000 rows a few seconds. Writes wait, or fail with [ErrMoving].
+//   - Partitions of a step cannot be written: with the default of 1000 rows for a few seconds.
+//     Writes wait, or fail with [ErrMoving].
+//   - A read of partitions of a step takes one more request, for the directory. At the end of
+//     the step, while its keys are read once, these partitions cannot be read: reads wait, or fail
+//     with [ErrMoving]. If the process that moves them ends just then, they wait for 10 seconds, and
+//     four times as long as the step took.
 //   - A write that was under way when its partition began to move, and took longer than a second,
 //     has the result [patterns.ErrOutcomeUnknown].
 //   - The ETag and Timestamp of a row change when it moves. A write under the old ETag is a
 //     conflict.
 //   - The stamps of [patterns.TableOptions].StampWrites begin anew.
-//   - Queries begin again in all accounts after the last row, once in a step.
+//   - Queries begin again in all accounts after the last row, twice in a step.
 //
 // Partition and row keys with a quote can be moved only if the clients are built with
 // [patterns.Accelerate]: otherwise Add fails with [patterns.ErrNeedsAccelerate].
@@ -87,17 +88,26 @@
 // the earlier versions has ended, every write that is acknowledged was made by the rules of the new
 // version. For the partitions of a step, three versions follow each other:
 //
-//  1. The partitions can be read at the old account, and not be written. After the wait no further
-//     write at the old account is acknowledged. What still arrives there is of unknown outcome, and
-//     may be kept or lost. The run copies the partitions.
-//  2. They can be read at the new account, and not be written. Both accounts have equal rows, apart
-//     from what arrived late, so readers of both versions agree on every acknowledged write. After the wait no reader uses the old account. The run
-//     deletes its rows, each under its ETag.
-//  3. They can be written at the new account.
+//  1. They cannot be written. They can be read at the old account, but a result counts only if the
+//     directory, read after it, is not closed yet. After the wait no further write at the old
+//     account is acknowledged. What still arrives there is of unknown outcome, and may be kept or
+//     lost. The run copies the partitions, and remembers the ETag of each row.
+//  2. The directory is closed: they cannot be read. The run reads the keys and ETags at the old
+//     account again.
+//  3. They can be read and written at the new account. After the wait the run deletes the rows at
+//     the old account, each under its ETag.
 //
-// A transaction that arrives late must not be copied in half. The run reads each partition twice.
-// If every row has the same ETag twice, then no row has changed between the two, and the copy is the
-// partition of that instant. Otherwise it copies again.
+// Version 3 is published only if every row in the old account has the ETag that was copied, and
+// there is no other. An ETag never occurs twice. So no row has changed between the copy and the
+// second read, and the copy is the partition of an instant at which it was closed. Every result
+// that counts was read at the old account before that instant, or at the new account after it. A
+// write that arrives late is therefore in the copy, or no reader ever sees it. If a row has
+// changed, the run goes back to version 1 and copies again. A transaction is never copied in half
+// for the same reason.
+//
+// A run may die while the directory is closed. A reader that has waited too long goes back to
+// version 1, under the ETag of the directory. Then version 3 cannot be published from what was read
+// before.
 //
 // Requests of a run may be late as well, or its process may continue after another has taken
 // over. Every transaction of a copy therefore requires the ETag of a marker row in the new

@@ -3,29 +3,62 @@ package shards
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 )
 
 // read calls f with the account at which the partition is read, until the result is one of the
 // account that owned the partition during the whole call.
 func (s *Shards) read(ctx context.Context, partition string, f func(string) error) error {
+	frozen := func(d *seen) bool { return d.frozen(partition) }
 	for {
-		d, err := s.current(ctx)
+		d, err := s.readable(ctx, frozen)
 		if err != nil {
 			return err
 		}
 		owner := d.reader(partition)
 		result := f(owner)
-		now, err := s.leased(ctx, d)
+		now, err := s.confirm(ctx, d, frozen(d))
 		if err != nil {
 			return err
 		}
-		if now.follows(d) && now.reader(partition) == owner {
+		if now.follows(d) && now.reader(partition) == owner && !(now.Closed > 0 && frozen(now)) {
 			return result
 		}
 	}
+}
+
+// readable returns a version of the directory with which partitions can be read, and first waits
+// if they are closed. frozen reports whether they belong to the step of a version.
+func (s *Shards) readable(ctx context.Context, frozen func(*seen) bool) (*seen, error) {
+	d, err := s.current(ctx)
+	for began := time.Now(); err == nil && d.Closed > 0 && frozen(d); {
+		if servicetime.Elapsed(began) > d.Closed { // the run has probably died
+			item := d.item
+			item.Value.Directory.Closed, item.Value.Directory.Run = 0, "" // no run made this version
+			item.Value.Directory.Version++
+			_, _ = s.home.Replace(ctx, item)
+		}
+		if d, err = s.poll(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	return d, err
+}
+
+// poll returns a later version of the directory, for a caller that waits for a move.
+func (s *Shards) poll(ctx context.Context, d *seen) (*seen, error) {
+	err := parallel.Sleep(ctx, d.Lease/8)
+	if err == nil {
+		d, err = s.fresh(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMoving, err)
+	}
+	return d, nil
 }
 
 // follows reports whether at most one move has changed the directory since d. A move changes
@@ -48,16 +81,13 @@ func (s *Shards) write(ctx context.Context, partition string, f func(string) err
 	}
 	name, open := d.writer(partition)
 	for !open {
-		if err = parallel.Sleep(ctx, d.Lease/4); err == nil {
-			d, err = s.fresh(ctx)
-		}
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrMoving, err)
+		if d, err = s.poll(ctx, d); err != nil {
+			return err
 		}
 		name, open = d.writer(partition)
 	}
 	result := f(name)
-	now, err := s.leased(ctx, d)
+	now, err := s.confirm(ctx, d, false)
 	if err == nil && now.follows(d) {
 		if still, open := now.writer(partition); open && still == name {
 			return result

@@ -62,18 +62,16 @@ func (m merged[T]) open(ctx context.Context, f query.Filter, cursor string, opts
 	if err != nil {
 		return nil, err
 	}
-	if r.d, err = m.shards.current(ctx); err != nil {
-		return nil, err
-	}
-	r.from, r.last = at.Last, at.Last
-	if at.Version == r.d.Version {
-		r.from = at.From
-	}
-	if err := r.restart(); err != nil {
+	r.last = at.Last
+	if r.d, err = m.shards.readable(ctx, r.frozen); err != nil {
 		return nil, err
 	}
 	if at.Version != r.d.Version {
-		return r, nil
+		at.From, at.Streams = at.Last, nil
+	}
+	r.from = at.From
+	if err := r.restart(); err != nil {
+		return nil, err
 	}
 	for _, was := range at.Streams {
 		for i := range r.streams {
@@ -94,8 +92,8 @@ func (r *merge[T]) restart() error {
 	}
 	reads := query.Explain(rest).Reads()
 	r.streams = r.streams[:0]
-	for _, name := range r.d.members() {
-		filter := rest
+	for _, m := range r.d.members() {
+		name, filter := m.Name, rest
 		if own := slices.DeleteFunc(slices.Clone(reads), func(q query.Read) bool { return !r.concerns(q, name) }); len(own) == 0 {
 			continue
 		} else if len(own) < len(reads) {
@@ -116,8 +114,20 @@ func (r *merge[T]) restart() error {
 
 // concerns reports whether the account may own rows of q.
 func (r *merge[T]) concerns(q query.Read, account string) bool {
-	one := q.Partition.To == q.Partition.From+"\x00"
-	return !one || r.d.reader(q.Partition.From) == account
+	return !one(q) || r.d.reader(q.Partition.From) == account
+}
+
+// one reports whether q reads one partition.
+func one(q query.Read) bool { return q.Partition.To == q.Partition.From+"\x00" }
+
+// frozen reports whether the rest of the read may concern partitions of the step of d.
+func (r *merge[T]) frozen(d *seen) bool {
+	if d.Move == nil || d.Move.Open.compare(d.Move.Frozen) == 0 || r.last != nil && d.Move.Frozen.compare(after(r.last.Partition)) < 0 {
+		return false
+	}
+	return slices.ContainsFunc(query.Explain(r.filter).Reads(), func(q query.Read) bool {
+		return !one(q) || d.frozen(q.Partition.From)
+	})
 }
 
 // fill reads a page of each stream that has no rows, and returns when the directory has not
@@ -136,7 +146,7 @@ func (r *merge[T]) fill(ctx context.Context) error {
 			s.rows, s.next = page.Items, page.Cursor
 			return err
 		})
-		now, failed := r.shards.leased(ctx, r.d)
+		now, failed := r.shards.confirm(ctx, r.d, r.frozen(r.d))
 		if failed != nil {
 			return failed
 		}
@@ -147,8 +157,11 @@ func (r *merge[T]) fill(ctx context.Context) error {
 			}
 			return err
 		}
-		r.d, r.from = now, r.last
-		if err := r.restart(); err != nil {
+		r.from = r.last
+		if r.d, err = r.shards.readable(ctx, r.frozen); err == nil {
+			err = r.restart()
+		}
+		if err != nil {
 			return err
 		}
 	}

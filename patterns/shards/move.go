@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
@@ -28,8 +30,9 @@ type MoveOptions struct {
 	Parallel int
 
 	// Rows is about the number of rows that move in one step. The partitions of a step cannot
-	// be written for as long as two steps take: at least 2.25 seconds, and the time to copy
-	// the rows of two steps. A partition moves as a whole. Zero means 1000.
+	// be written while it lasts: at least 1.125 seconds, and the time to copy its rows and to
+	// delete those of the step before. They cannot be read while their keys are read. A partition
+	// moves as a whole. Zero means 1000.
 	Rows int
 
 	// Progress, if set, is called after each partition that was copied. Calls do not overlap.
@@ -50,6 +53,7 @@ const (
 	defaultRows     = 1000
 	movingLease     = time.Second
 	copyTries       = 10
+	minClosed       = 10 * time.Second
 )
 
 // Add adds an account, or changes the weight of one that the directory has, and moves the
@@ -60,12 +64,13 @@ const (
 // If Add fails, or its process ends, repeat it: it continues where the earlier run was. Add and
 // Pin first finish any move that is in progress, also that of a process which is still running:
 // that run then fails with [ErrBusy]. If the change was made already, Add makes one request, and
-// one to create the table.
+// one to create the table. Add also fails with ErrBusy if reads have waited too long: see the
+// package documentation.
 //
-// Requests have the context of [govern.Background]. Each step takes one request to change the
-// directory, and three queries of the keys of the rows in the step's key range, in every
-// account. Each partition that moves takes about 6 requests, and for every 99 of its rows one
-// to insert and for every 100 one to delete.
+// Requests have the context of [govern.Background]. Each step takes two requests to change the
+// directory, and five queries of the keys of the rows in the step's key range, in every account.
+// Each partition that moves takes four requests, and for every 99 of its rows one to insert and
+// for every 100 one to delete.
 func (s *Shards) Add(ctx context.Context, account Account, opts *MoveOptions) error {
 	a, err := s.complete(account)
 	if err != nil {
@@ -75,7 +80,7 @@ func (s *Shards) Add(ctx context.Context, account Account, opts *MoveOptions) er
 	if err := s.createTable(ctx, a.Name); err != nil {
 		return fmt.Errorf("add account: %w", err)
 	}
-	if err := s.change(ctx, opts, func(c *config) error { c.set(a); return nil }); err != nil {
+	if err := s.change(ctx, opts, nil, func(c *config) error { c.set(a); return nil }); err != nil {
 		return fmt.Errorf("add account: %w", err)
 	}
 	return nil
@@ -90,7 +95,7 @@ func (s *Shards) Pin(ctx context.Context, partition, account string, opts *MoveO
 	if err := (keys.Key{Partition: partition}).Validate(); err != nil {
 		return fmt.Errorf("pin partition: %w", err)
 	}
-	err := s.change(ctx, opts, func(c *config) error {
+	err := s.change(ctx, opts, &partition, func(c *config) error {
 		if account != "" && !slices.ContainsFunc(c.Accounts, func(m member) bool { return m.Name == account }) {
 			return ErrUnknownAccount
 		}
@@ -114,8 +119,8 @@ type run struct {
 }
 
 // change finishes the move in progress, if there is one, and then moves to the config that edit
-// makes.
-func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*config) error) error {
+// makes. If only is not nil, no other partition moves.
+func (s *Shards) change(ctx context.Context, opts *MoveOptions, only *string, edit func(*config) error) error {
 	m := &run{Shards: s, id: uuid.NewString(), opts: *cmp.Or(opts, &MoveOptions{})}
 	if err := cmp.Or(azerr.Default(&m.opts.Parallel, defaultParallel, "Parallel"), azerr.Default(&m.opts.Rows, defaultRows, "Rows")); err != nil {
 		return err
@@ -131,13 +136,14 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, edit func(*confi
 			return err
 		}
 		next := d.layout
+		next.Closed = 0
 		last := d.Move == nil || to.equal(&d.Move.To)
 		if d.Move == nil {
 			if to.equal(&d.Config) {
 				return nil
 			}
 			next.Epoch++
-			next.Move = &move{To: to}
+			next.Move = &move{To: to, Only: only}
 			next.Lease, next.Wait = min(d.Lease, movingLease), d.Lease
 		}
 		if err := m.do(ctx, d, next); err != nil || last {
@@ -156,10 +162,16 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 		if d.Move == nil {
 			return nil
 		}
+		began := time.Now()
 		var frontier bound
+		var copied, stored versions
 		g, gctx := errgroup.WithContext(ctx)
-		g.Go(func() error { return m.clean(gctx, d) })
-		g.Go(func() error { return m.copy(gctx, d) })
+		g.Go(func() (err error) {
+			if err = m.clean(gctx, d); err == nil {
+				copied, err = m.copy(gctx, d)
+			}
+			return err
+		})
 		g.Go(func() (err error) {
 			frontier, err = m.frontier(gctx, d)
 			return err
@@ -167,18 +179,31 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 		if err := g.Wait(); err != nil {
 			return err
 		}
-		next = d.layout
-		next.Wait = d.Lease
-		if d.Move.Read.All { // and so everything is cleaned
+		if d.Move.Open.All { // and so everything is cleaned
+			next = d.layout
 			next.Config, next.Move, next.Lease = d.Move.To, nil, d.Idle
 			continue
 		}
-		next.Move = &move{To: d.Move.To, Open: d.Move.Read, Read: d.Move.Frozen, Frozen: frontier}
+		if d.Move.Open.compare(d.Move.Frozen) < 0 {
+			next = d.layout
+			next.Closed = minClosed + 4*servicetime.Elapsed(began)
+			if d, err = m.publish(ctx, d, next); err == nil {
+				stored, err = m.stored(ctx, d)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		next = d.layout
+		next.Wait, next.Closed = d.Lease, 0
+		if maps.Equal(copied, stored) { // otherwise a late write has arrived since: copy again
+			next.Move = &move{d.Move.To, d.Move.Only, d.Move.Open, d.Move.Frozen, frontier}
+		}
 	}
 }
 
-// publish replaces version d of the directory by next, and waits until no process uses an
-// earlier version any more.
+// publish replaces version d of the directory by next. Unless next is closed it waits until no
+// process uses an earlier version any more.
 func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) {
 	next.Version++
 	next.Run = m.id
@@ -197,7 +222,7 @@ func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) 
 		v = now
 	}
 	m.report(func(p *Progress) { p.Steps++ })
-	if next.Move == nil {
+	if next.Move == nil || next.Closed > 0 {
 		return v, nil
 	}
 	return v, parallel.Sleep(ctx, next.Wait*9/8) // clocks need not run at the same speed
@@ -206,7 +231,7 @@ func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) 
 // mine returns an error unless v is still the version of the directory, or was until after the
 // requests before this call.
 func (m *run) mine(ctx context.Context, v *seen) error {
-	now, err := m.leased(ctx, v)
+	now, err := m.confirm(ctx, v, false)
 	if err == nil && now.Version != v.Version {
 		err = ErrBusy
 	}
@@ -224,35 +249,28 @@ func (m *run) report(add func(*Progress)) {
 // frontier returns up to where the partitions of the next step reach: about opts.Rows rows
 // that move.
 func (m *run) frontier(ctx context.Context, d *seen) (bound, error) {
-	ends := make([]bound, len(d.Config.Accounts))
-	quota := max(m.opts.Rows/len(ends), 1)
-	err := parallel.Each(ctx, len(ends), len(ends), func(ctx context.Context, i int) error {
-		name, rows, last := d.Config.Accounts[i].Name, 0, ""
-		ends[i] = bound{All: true}
-		return m.keys(ctx, d, name, d.Move.Frozen, bound{All: true}, func(row patterns.Item[patterns.Row]) bool {
-			p := row.Key.Partition
-			if rows >= quota && p != last {
-				ends[i] = after(last)
-				return false
-			}
-			if last = p; d.Config.owner(p) == name && d.Move.To.owner(p) != name {
-				rows++
-			}
-			return true
-		})
+	end, rows, last := bound{All: true}, map[string]int{}, map[string]string{}
+	quota := max(m.opts.Rows/len(d.Config.Accounts), 1)
+	err := m.keys(ctx, d, d.Move.Frozen, end, func(account string, row patterns.Item[patterns.Row]) bool {
+		p := row.Key.Partition
+		if rows[account] >= quota && p != last[account] {
+			end = slices.MinFunc([]bound{end, after(last[account])}, bound.compare)
+			return false
+		}
+		if last[account] = p; d.Config.owner(p) == account && d.Move.To.owner(p) != account {
+			rows[account]++
+		}
+		return true
 	})
-	return slices.MinFunc(ends, bound.compare), err
+	return end, err
 }
 
-// keys calls f with the keys and ETags of the rows of an account between two bounds, in key
-// order, until f returns false. If only pins change it reads only these partitions.
-func (m *run) keys(ctx context.Context, d *seen, account string, from, to bound, f func(patterns.Item[patterns.Row]) bool) error {
+// keys reads the keys and ETags of the rows between two bounds in all accounts concurrently, each
+// in key order. It calls f with each row, one after the other, and stops to read an account if f
+// returns false.
+func (m *run) keys(ctx context.Context, d *seen, from, to bound, f func(account string, row patterns.Item[patterns.Row]) bool) error {
 	if from.compare(to) >= 0 {
 		return nil
-	}
-	rows, err := m.rows.of(account)
-	if err != nil {
-		return err
 	}
 	var conditions []query.Filter
 	if from.Key != nil {
@@ -261,30 +279,28 @@ func (m *run) keys(ctx context.Context, d *seen, account string, from, to bound,
 	if to.Key != nil {
 		conditions = append(conditions, query.PartitionKey.Le(*to.Key))
 	}
-	if slices.Equal(d.Config.Accounts, d.Move.To.Accounts) {
-		conditions = append(conditions, query.PartitionKey.In(d.Move.pins(&d.Config)...))
+	if d.Move.Only != nil {
+		conditions = append(conditions, query.PartitionKey.Eq(*d.Move.Only))
 	}
-	for row, err := range rows.Query(ctx, query.And(conditions...), keysOnly()) {
+	var mu sync.Mutex
+	next := func(account string, row patterns.Item[patterns.Row]) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return f(account, row)
+	}
+	members := d.members()
+	return parallel.Each(ctx, len(members), len(members), func(ctx context.Context, i int) error {
+		rows, err := m.rows.of(members[i].Name)
 		if err != nil {
 			return err
 		}
-		if !f(row) {
-			return nil
-		}
-	}
-	return nil
-}
-
-// pins returns the partitions whose pins the move changes.
-func (m *move) pins(from *config) (partitions []any) {
-	for _, pins := range []map[string]string{from.Pins, m.To.Pins} {
-		for p := range pins {
-			if from.Pins[p] != m.To.Pins[p] {
-				partitions = append(partitions, p)
+		for row, err := range rows.Query(ctx, query.And(conditions...), keysOnly()) {
+			if err != nil || !next(members[i].Name, row) {
+				return err
 			}
 		}
-	}
-	return partitions
+		return nil
+	})
 }
 
 func keysOnly() *patterns.QueryOptions {

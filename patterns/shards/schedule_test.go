@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,19 +29,22 @@ func TestNothingIsLostWhilePartitionsMove(t *testing.T) {
 	harness.Schedules(t, []string{"plain", "accelerated"}, 400, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour)
 		r := &run{Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1}
+		// Slow requests take longer than the lease while partitions move, fast ones are shorter.
+		r.speed = []time.Duration{1, 8, 30}[s.IntN(3)]
 		setup, _ := r.open(s.Reliable(), 2)
 		if err := setup.Create(ctx); err != nil {
 			s.Failf("create: %w", err)
 			return
 		}
 		var all sync.WaitGroup
+		for c := range 1 + s.IntN(2) {
+			chance := rand.New(rand.NewPCG(s.Seed, uint64(c+100)))
+			r.moving.Add(1)
+			all.Go(func() { r.moves(ctx, 10+c, chance) })
+		}
 		for c := range 2 + s.IntN(3) {
 			chance := rand.New(rand.NewPCG(s.Seed, uint64(c+1)))
 			all.Go(func() { r.client(ctx, c, chance) })
-		}
-		for c := range 1 + s.IntN(2) {
-			chance := rand.New(rand.NewPCG(s.Seed, uint64(c+100)))
-			all.Go(func() { r.moves(ctx, 10+c, chance) })
 		}
 		all.Wait()
 		s.WaitLate()
@@ -64,6 +68,8 @@ type run struct {
 	harness.History
 	mode    string
 	retries int32
+	speed   time.Duration
+	moving  atomic.Int32
 	mu      sync.Mutex
 }
 
@@ -76,7 +82,17 @@ func (r *run) process(number int, fast bool) *harness.Process {
 	if fast {
 		r.Faults.Latency = 0
 	}
-	return r.Process(number)
+	p := r.Process(number)
+	decide := p.Decide
+	p.Decide = func(method, path string) harness.Fate {
+		f := decide(method, path)
+		f.Before /= r.speed
+		if f.After < time.Minute { // not a pause
+			f.After /= r.speed
+		}
+		return f
+	}
+	return p
 }
 
 func (r *run) open(p *harness.Process, known int) (*shards.Shards, *shards.Table[doc]) {
@@ -84,7 +100,7 @@ func (r *run) open(p *harness.Process, known int) (*shards.Shards, *shards.Table
 	if err != nil {
 		panic(err)
 	}
-	s, err := shards.New("docs", accounts(service, known), &shards.Options{Lease: time.Duration(1+r.Seed%40) * time.Second})
+	s, err := shards.New("docs", accounts(service, known), &shards.Options{Lease: time.Duration(1+r.Seed%40) * time.Second / r.speed})
 	if err != nil {
 		panic(err)
 	}
@@ -112,9 +128,10 @@ func (r *run) move(ctx context.Context, p *harness.Process) error {
 }
 
 func (r *run) moves(ctx context.Context, n int, chance *rand.Rand) {
+	defer r.moving.Add(-1)
 	for i := range 4 {
 		p := r.process(16*n+i, true)
-		time.Sleep(time.Duration(chance.IntN(20)) * time.Second)
+		time.Sleep(time.Duration(chance.IntN(20)) * time.Second / r.speed)
 		err := r.move(ctx, p)
 		r.Log("move %d: %v", n, err)
 		if err == nil {
@@ -126,12 +143,13 @@ func (r *run) moves(ctx context.Context, n int, chance *rand.Rand) {
 func (r *run) client(ctx context.Context, n int, chance *rand.Rand) {
 	var p *harness.Process
 	var t *shards.Table[doc]
-	for i := range 6 + chance.IntN(8) {
+	least := 6 + chance.IntN(8)
+	for i := 0; i < least || i < 40 && r.moving.Load() > 0 && r.speed > 1; i++ {
 		if p == nil || p.Dead() {
 			p = r.process(16*n+i, false)
 			_, t = r.open(p, 3)
 		}
-		time.Sleep(time.Duration(chance.IntN(4_000)) * time.Millisecond)
+		time.Sleep(time.Duration(chance.IntN(4_000)) * time.Millisecond / min(r.speed, 8))
 		key := keys.Key{Partition: fmt.Sprint("p", chance.IntN(partitions)), Row: "x"}
 		r.operate(ctx, p, t, key, chance, fmt.Sprint("c", n, ".", i))
 	}
@@ -145,8 +163,8 @@ func (r *run) operate(ctx context.Context, p *harness.Process, t *shards.Table[d
 	d := &doc{PartitionKey: key.Partition, RowKey: key.Row, A: value, B: value}
 	a := harness.Action{A: value, B: value}
 	var err error
-	switch chance.IntN(7) {
-	case 0, 1:
+	switch chance.IntN(10) {
+	case 0, 1, 7, 8, 9:
 		r.read(ctx, t, key)
 		return
 	case 2:

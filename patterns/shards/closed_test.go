@@ -1,0 +1,125 @@
+package shards_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/shards"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// moving is a partition that moves from one account to another, and readers in two other processes.
+type moving struct {
+	s       *shards.Shards
+	readers [2]*shards.Table[doc]
+	to      string
+	late    func(value string) // writes the row in the old account
+}
+
+var movingKey = keys.Key{Partition: "p000", Row: "r000"}
+
+func newMoving(t *testing.T, b *harness.Backend) moving {
+	list, o := onBackend(t, b, 2)
+	s, table := create(t, list, o)
+	fill(t, table, 1, 1)
+	home := harness.Must(s.Account(t.Context(), "p000"))(t)
+	to := list[0].Name
+	if to == home.Name {
+		to = list[1].Name
+	}
+	var readers [2]*shards.Table[doc]
+	for i := range readers {
+		readers[i] = harness.Must(shards.NewTable[doc](harness.Must(shards.New("docs", list, o))(t), nil))(t)
+	}
+	old := harness.Must(patterns.NewTable[doc](home.Tables.NewClient(home.Table), nil))(t)
+	return moving{s, readers, to, func(value string) {
+		harness.Must(old.Upsert(t.Context(), &doc{PartitionKey: "p000", RowKey: "r000", A: value}, patterns.Replace))(t)
+	}}
+}
+
+// get reads the row by Query and by Get, at the same time, and waits for so long.
+func (m moving) get(t *testing.T, patience time.Duration) (string, error) {
+	ctx, end := context.WithTimeout(t.Context(), patience)
+	defer end()
+	var found, item patterns.Item[doc]
+	var failed, err error
+	var both sync.WaitGroup
+	both.Go(func() {
+		for found, failed = range m.readers[0].Query(ctx, query.Filter{}, everything) {
+		}
+	})
+	both.Go(func() { item, err = m.readers[1].Get(ctx, movingKey) })
+	both.Wait()
+	if (failed == nil) != (err == nil) || err == nil && found.Value != item.Value {
+		t.Errorf("Get: %v, %v; Query: %v, %v", item.Value, err, found.Value, failed)
+	}
+	return item.Value.A, err
+}
+
+func TestALateWriteThatWasSeenAfterTheCopyIsNotLost(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		m := newMoving(t, b)
+		harness.NoError(t, m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: func(p shards.Progress) {
+			if p.Partitions == 1 && p.Steps == 2 {
+				m.late("late")
+				if got := harness.Must(m.get(t, time.Hour))(t); got != "late" {
+					t.Errorf("during the step the row has %q", got)
+				}
+			}
+		}}))
+		if got := harness.Must(m.get(t, time.Hour))(t); got != "late" {
+			t.Errorf("after the move the row has %q", got)
+		}
+	})
+}
+
+// A reader that knows an earlier version of the directory, whose lease has not ended, cannot read
+// a closed step either.
+func TestAClosedStepCannotBeRead(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		m := newMoving(t, b)
+		harness.NoError(t, m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: func(p shards.Progress) {
+			switch {
+			case p.Steps == 2 && p.Partitions == 1:
+				harness.Must(m.get(t, time.Hour))(t)
+			case p.Steps == 3:
+				_, err := m.get(t, 4*time.Second)
+				harness.WantError(t, err, shards.ErrMoving)
+				harness.WantError(t, err, context.DeadlineExceeded)
+			}
+		}}))
+		if got := harness.Must(m.get(t, time.Hour))(t); got != "0/0" {
+			t.Errorf("after the move the row has %q", got)
+		}
+	})
+}
+
+// The process that moves the partition pauses while the step is closed. A reader opens it again,
+// so that the process cannot finish, and the next run can.
+func TestAReaderReopensAStepThatStaysClosed(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		m := newMoving(t, b)
+		err := m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: func(p shards.Progress) {
+			if p.Steps == 3 {
+				m.late("late")
+				began := time.Now()
+				if got := harness.Must(m.get(t, time.Hour))(t); got != "late" {
+					t.Errorf("the reopened row has %q", got)
+				}
+				if waited := time.Since(began); waited < 10*time.Second || waited > time.Minute {
+					t.Errorf("the reader waited for %v", waited)
+				}
+			}
+		}})
+		harness.WantError(t, err, shards.ErrBusy)
+		harness.NoError(t, m.s.Pin(t.Context(), "p000", m.to, nil))
+		if got := harness.Must(m.get(t, time.Hour))(t); got != "late" {
+			t.Errorf("after the move the row has %q", got)
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package shards
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// accessor is a [patterns.Table] or a [patterns.Store].
+type accessor[T any] interface {
+	pager[T]
+	Get(ctx context.Context, key keys.Key) (patterns.Item[T], error)
+	Insert(ctx context.Context, v *T) (patterns.Item[T], error)
+	Update(ctx context.Context, key keys.Key, change func(*T) error) (patterns.Item[T], error)
+}
+
+// sharded is what [Table] and [Store] have in common. It is safe for concurrent use.
+type sharded[T any, V accessor[T]] struct {
+	shards *Shards
+	at     perAccount[V]
+	any    *patterns.Table[T] // for what makes no request
+}
+
+// Read calls f with the V of the account that owns the partition. If the partition moves
+// meanwhile it calls f again, so f must do nothing but read rows of this partition and may run
+// several times. It returns the error of the last f. The requests of f, and at most one for the
+// directory before and after it. For about the time that it takes to read the keys of a step, a
+// partition that moves cannot be read: Read waits; if ctx ends meanwhile the error matches
+// [ErrMoving].
+func (t *sharded[T, V]) Read(ctx context.Context, partition string, f func(V) error) error {
+	return t.shards.read(ctx, partition, t.on(f))
+}
+
+// Write calls f once, with the V of the account that owns the partition, and returns its error. f
+// must write rows of this partition only, for example in a [patterns.Batch] or by
+// [patterns.Table.Bulk], and must not keep its argument: rows of partitions that the account does
+// not own are invisible, and the next move deletes them. While the partition moves, Write waits;
+// if ctx ends meanwhile the error matches [ErrMoving] and f was not called.
+//
+// If the partition began to move before f returned, and f took longer than the lease of the
+// directory, rows may have been copied before f wrote them: the result is
+// [patterns.ErrOutcomeUnknown], whatever f returned. The requests of f, and at most one for the
+// directory before and after it.
+func (t *sharded[T, V]) Write(ctx context.Context, partition string, f func(V) error) error {
+	return t.shards.write(ctx, partition, t.on(f))
+}
+
+// on returns a function that calls f with the V of an account.
+func (t *sharded[T, V]) on(f func(V) error) func(string) error {
+	return func(account string) error {
+		v, err := t.at.of(account)
+		if err != nil {
+			return err
+		}
+		return f(v)
+	}
+}
+
+// Get is that of [patterns.Table] or [patterns.Store].
+func (t *sharded[T, V]) Get(ctx context.Context, key keys.Key) (item patterns.Item[T], err error) {
+	err = t.Read(ctx, key.Partition, func(at V) (err error) {
+		item, err = at.Get(ctx, key)
+		return err
+	})
+	return item, err
+}
+
+// Insert is that of [patterns.Table] or [patterns.Store].
+func (t *sharded[T, V]) Insert(ctx context.Context, v *T) (patterns.Item[T], error) {
+	return t.put(ctx, v, func(at V) (patterns.Item[T], error) { return at.Insert(ctx, v) })
+}
+
+// Update is that of [patterns.Table] or [patterns.Store].
+func (t *sharded[T, V]) Update(ctx context.Context, key keys.Key, change func(*T) error) (patterns.Item[T], error) {
+	return t.change(ctx, key, func(at V) (patterns.Item[T], error) { return at.Update(ctx, key, change) })
+}
+
+func (t *sharded[T, V]) put(ctx context.Context, v *T, f func(V) (patterns.Item[T], error)) (patterns.Item[T], error) {
+	key, err := t.any.Key(v)
+	if err != nil {
+		return patterns.Item[T]{}, err
+	}
+	return t.change(ctx, key, f)
+}
+
+func (t *sharded[T, V]) change(ctx context.Context, key keys.Key, f func(V) (patterns.Item[T], error)) (item patterns.Item[T], err error) {
+	if key.Row == markerRow {
+		return item, fmt.Errorf("%w: the row key is reserved", patterns.ErrBadKey)
+	}
+	err = t.Write(ctx, key.Partition, func(at V) (err error) {
+		item, err = f(at)
+		return err
+	})
+	return item, err
+}
+
+// Query returns the rows, or for a Store the entities, of all accounts, merged in key order. A
+// filter that fixes partition keys is sent only to the accounts that own these; any other is sent
+// to all accounts concurrently, and each page of each account is one request. With each version
+// of the directory, two in a step of a move, the rows after the last one are requested again.
+// Page and Query need one more filter clause then, of three comparisons.
+func (t *sharded[T, V]) Query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
+	return t.merged().query(ctx, f, opts)
+}
+
+// Page returns one page of what Query returns. The cursor stays valid while partitions move: no
+// row is lost or returned twice. Rows that were read from one account and are greater than the
+// last row of the page are read again for the next page. One request to each account that the
+// filter concerns, and possibly two for the directory.
+func (t *sharded[T, V]) Page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error) {
+	return t.merged().page(ctx, f, cursor, opts)
+}
+
+// Scan returns the pages that Page would return, from cursor on, with all classes of query
+// permitted. Unlike Page it reads each page of an account once. Pages and rows are in key order.
+// The pages that are needed for the next row are requested concurrently, one of each account; a
+// range of keys is not divided as by [patterns.Table.Scan].
+func (t *sharded[T, V]) Scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
+	return t.merged().scan(ctx, f, cursor, opts)
+}
+
+func (t *sharded[T, V]) merged() merged[T] {
+	return merged[T]{t.shards, t.any.Explain, func(account string) (pager[T], error) { return t.at.of(account) }}
+}
