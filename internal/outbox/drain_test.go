@@ -181,6 +181,37 @@ func TestTwoWorkersMayRemoveOneRecord(t *testing.T) {
 	})
 }
 
+// A worker has read the outbox row, and is about to store its name in it, when the writer, which
+// has completed the operation, deletes the row.
+func TestAWorkerMayBeTooLateToTakeAnOperation(t *testing.T) {
+	testRace(t, func(r *race) {
+		a, w := r.process(), r.process()
+		reached, resume, worked := make(chan bool), make(chan bool), make(chan error, 1)
+		var paused, begun atomic.Bool
+		ofRow := func(path string) bool { return strings.Contains(path, "~azp_outbox_") }
+		w.sending = func(method, path string) {
+			if method == "PUT" && ofRow(path) && paused.CompareAndSwap(false, true) {
+				reached <- true
+				<-resume
+			}
+		}
+		a.sending = func(method, path string) {
+			if method == "DELETE" && ofRow(path) && begun.CompareAndSwap(false, true) {
+				r.queue.ShowFirst()
+				go func() {
+					_, err := r.queue.WorkOne(r.ctx, w, workerHides)
+					worked <- err
+				}()
+				<-reached
+			}
+		}
+		_, err := a.Insert(r.ctx, jones())
+		r.must(err)
+		close(resume)
+		r.must(<-worked)
+	})
+}
+
 // Two workers process one operation. The slower one writes after the entity was deleted,
 // and is killed.
 func TestAWriteOfASlowWorkerAfterTheEndIsUndone(t *testing.T) {

@@ -23,6 +23,20 @@ import (
 // The error is a [*view.MismatchError] if the message concerns a view which the Store does
 // not have, or has with another definition: it is left to another version of the program.
 func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
+	retryAfter, err = s.process(ctx, m)
+	if errors.Is(err, azerr.ErrNotFound) { // a late request of the writer, or a sweep, deleted an outbox row after it was read
+		retryAfter, err = s.process(ctx, m)
+	}
+	if errors.Is(err, errInProgress) {
+		retryAfter = min(max(m.Age, time.Second), m.Grace-m.Age)
+	}
+	if err != nil {
+		err = fmt.Errorf("outbox message: %w", err)
+	}
+	return retryAfter, err
+}
+
+func (s *Store) process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
 	began := time.Now()
 	ops := m.operations()
 	all := make([]found, len(ops))
@@ -33,16 +47,10 @@ func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duratio
 			all[i].record, errs[i] = s.recordOf(ctx, &ops[i], m.young())
 		}
 	})
-	if err = errors.Join(errs...); err == nil {
-		retryAfter, err = s.processRecords(ctx, all, began)
+	if err := errors.Join(errs...); err != nil {
+		return 0, err
 	}
-	if errors.Is(err, errInProgress) {
-		retryAfter = min(max(m.Age, time.Second), m.Grace-m.Age)
-	}
-	if err != nil {
-		err = fmt.Errorf("outbox message: %w", err)
-	}
-	return retryAfter, err
+	return s.processRecords(ctx, all, began)
 }
 
 // errInProgress means that an operation has not been applied yet, and is too young to be fenced.
