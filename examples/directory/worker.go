@@ -28,7 +28,8 @@ func (d *Directory) worker(observe func(eventual.Event)) (*eventual.Worker, erro
 	eventual.HandleOutbox(w, "", d.staff)
 	eventual.Handle(w, transferKind, d.transfer)
 	eventual.Handle(w, archiveKind, d.archiveNow)
-	// An outbox message can be lost only with the queue. The sweep finds its operation.
+	// A process can die after it has reserved rows and before the queue has its message. The sweep
+	// releases these rows.
 	eventual.HandleSweep(w, 24*time.Hour, d.staff, nil)
 	return w, nil
 }
@@ -74,16 +75,17 @@ func (d *Directory) Work(ctx context.Context, n int) error {
 	return errors.Join(failed, <-running)
 }
 
-// Recover processes messages until the queue is empty, including invisible messages.
+// Recover processes messages until the queue is empty, including invisible messages. Then it
+// sweeps until no row is left that a process reserved before it died.
 func (d *Directory) Recover(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
+	working, stop := context.WithCancel(ctx)
 	defer stop()
 	w, err := d.worker(nil)
 	if err != nil {
 		return err
 	}
 	running := make(chan error, 1)
-	go func() { running <- w.Run(ctx) }()
+	go func() { running <- w.Run(working) }()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -96,7 +98,17 @@ func (d *Directory) Recover(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if *props.ApproximateMessagesCount == 0 {
+		if *props.ApproximateMessagesCount > 0 {
+			continue
+		}
+		report, err := d.staff.Sweep(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if len(report.Failures) > 0 {
+			return report.Failures[0].Err
+		}
+		if report.Young == 0 {
 			stop()
 			return <-running
 		}
