@@ -88,6 +88,7 @@ func (d *Directory) Recover(ctx context.Context) error {
 	go func() { running <- w.Run(working) }()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	failed := 0
 	for {
 		select {
 		case err := <-running:
@@ -105,8 +106,11 @@ func (d *Directory) Recover(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(report.Failures) > 0 {
-			return report.Failures[0].Err
+		if len(report.Failures) > 0 { // with short timeouts also because this process was slow
+			if failed++; failed == 50 {
+				return report.Failures[0].Err
+			}
+			continue
 		}
 		if report.Young == 0 {
 			stop()
