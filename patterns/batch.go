@@ -83,8 +83,9 @@ func (b *Batch[T]) Len() int { return b.txn.Len() }
 // a transaction was applied, Commit returns [ErrCommitted].
 func (b *Batch[T]) Commit(ctx context.Context) (BatchResult, error) {
 	ctx, span := b.txn.Begin(ctx)
+	defer span.End()
 	etags, err := b.txn.Commit(ctx)
-	span.End(err)
+	span.Fail(err)
 	if err != nil || etags == nil {
 		return BatchResult{}, err
 	}

@@ -72,6 +72,7 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 		return BulkReport[Op[T]]{}, fmt.Errorf("bulk: %w", err)
 	}
 	ctx, span := t.txn.Client.Begin(ctx, "table.", "bulk")
+	defer span.End()
 	b := txn.NewBulk(t.txn, parallel, progress)
 	defer b.Wait() // also if ops panics
 	var ended error
@@ -88,7 +89,7 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 		report.Failures = append(report.Failures, BulkFailure[Op[T]]{Index: f.Index, Key: f.Key, Op: Op[T]{*f.Op}, Err: f.Err})
 	}
 	err = report.failure(ended)
-	span.End(err)
+	span.Fail(err)
 	return report, err
 }
 

@@ -107,7 +107,8 @@ func (q engineQueue) Delete(ctx context.Context, r outbox.Receipt) error {
 // it reserved are released.
 func (s *Store[T]) Handle(ctx context.Context, m OutboxMessage) (retryAfter time.Duration, err error) {
 	ctx, span := s.engine.Begin(ctx, "handle")
+	defer span.End()
 	retryAfter, err = s.engine.Process(ctx, engineMessage(m))
-	span.End(err)
+	span.Fail(err)
 	return retryAfter, err
 }

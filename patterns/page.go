@@ -39,8 +39,9 @@ func (r *rowReader[T]) page(ctx context.Context, f query.Filter, cursor string, 
 		return Page[T]{}, err
 	}
 	ctx, span := r.source.Begin(ctx, "page")
+	defer span.End()
 	rows, next, err := p.Page(ctx, &r.decoder, cursor)
-	span.End(err)
+	span.Fail(err)
 	if err != nil || rows == nil {
 		return Page[T]{}, err
 	}

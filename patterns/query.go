@@ -81,8 +81,9 @@ func (t *Table[T]) Explain(f query.Filter, opts *QueryOptions) (query.Plan, erro
 
 func (r *rowReader[T]) get(ctx context.Context, key keys.Key) (Item[T], error) {
 	ctx, span := r.source.Begin(ctx, "get")
+	defer span.End()
 	rows, err := r.source.Get(ctx, key, &r.decoder)
-	span.End(err)
+	span.Fail(err)
 	if err != nil {
 		return Item[T]{}, err
 	}
@@ -97,7 +98,7 @@ func (r *rowReader[T]) query(ctx context.Context, f query.Filter, opts *QueryOpt
 			return
 		}
 		ctx, span := r.source.Begin(ctx, "query")
-		defer span.End(nil)
+		defer span.End()
 		p.Run(ctx, &r.decoder, func(rows fetch.Rows, err error) bool {
 			if err != nil {
 				span.Fail(err)

@@ -121,7 +121,7 @@ func (r *rowReader[T]) scan(ctx context.Context, f query.Filter, cursor string, 
 			return
 		}
 		ctx, span := r.source.Begin(ctx, "scan")
-		defer span.End(nil)
+		defer span.End()
 		p.Scan(ctx, &r.decoder, cursor, func(page fetch.ScanPage, err error) bool {
 			if err != nil {
 				span.Fail(err)

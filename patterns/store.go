@@ -246,8 +246,9 @@ func (s *Store[T]) Views() []View[T] { return slices.Clone(s.views) }
 // [TableOptions.Key] makes another key with [ErrKeyChanged].
 func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 	ctx, span := s.engine.Begin(ctx, "get")
+	defer span.End()
 	r, err := s.engine.Get(ctx, key)
-	span.End(err)
+	span.Fail(err)
 	return result[T](r, err)
 }
 
@@ -276,7 +277,8 @@ func (s *Store[T]) Repair(ctx context.Context, key keys.Key, rows ...RowRef) err
 		refs[i] = view.RowRef(r)
 	}
 	ctx, span := s.engine.Begin(ctx, "repair")
+	defer span.End()
 	err := withPlan(s.engine.Repair(ctx, key, refs...))
-	span.End(err)
+	span.Fail(err)
 	return err
 }

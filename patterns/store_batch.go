@@ -140,8 +140,9 @@ func (b *storeBatch) commit(ctx context.Context) ([]txn.Record, error) {
 		}
 	}
 	ctx, span := b.engine.Begin(ctx, "batch")
+	defer span.End()
 	records, err := b.engine.RunAll(ctx, ins)
-	span.End(err)
+	span.Fail(err)
 	if err == nil {
 		b.err = ErrCommitted
 		return records, nil
@@ -182,6 +183,7 @@ func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *Bul
 	}
 	var report BulkReport[StoreOp[T]]
 	ctx, span := s.engine.Begin(ctx, "bulk")
+	defer span.End()
 	b := outbox.NewBulk(s.engine, parallel, func(c txn.BulkCounts) {
 		if report.BulkProgress = BulkProgress(c); progress != nil {
 			progress(c)
@@ -200,6 +202,6 @@ func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *Bul
 	}
 	b.Flush(ctx)
 	err = report.failure(ended)
-	span.End(err)
+	span.Fail(err)
 	return report, err
 }

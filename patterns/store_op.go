@@ -156,7 +156,8 @@ func doOp(ctx context.Context, engine *outbox.Store, op *storeOp) (txn.Record, e
 		return txn.Record{}, err
 	}
 	ctx, span := engine.Begin(ctx, in.Op)
+	defer span.End()
 	r, err := engine.Run(ctx, in)
-	span.End(err)
+	span.Fail(err)
 	return r, withPlan(err)
 }

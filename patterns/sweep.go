@@ -74,7 +74,8 @@ func sweep(ctx context.Context, engine *outbox.Store, opts *SweepOptions) (Sweep
 		eo.Progress = func(r outbox.SweepReport) { o.Progress(public(r)) }
 	}
 	ctx, span := engine.Begin(ctx, "sweep")
+	defer span.End()
 	r, err := engine.Sweep(ctx, eo)
-	span.End(err)
+	span.Fail(err)
 	return public(r), err
 }

@@ -15,8 +15,9 @@ import (
 // key.
 func (t *Table[T]) Do(ctx context.Context, op Op[T]) (Item[T], error) {
 	ctx, span := t.txn.Client.Begin(ctx, "table.", op.op.OpName())
+	defer span.End()
 	r, err := t.txn.Do(ctx, &op.op)
-	span.End(err)
+	span.Fail(err)
 	return result[T](r, err)
 }
 
@@ -100,7 +101,8 @@ func (t *Table[T]) Update(ctx context.Context, key keys.Key, change func(*T) err
 		return Item[T]{}, fmt.Errorf("update: function: %w", ErrNil)
 	}
 	ctx, span := t.txn.Client.Begin(ctx, "table.", "update")
+	defer span.End()
 	r, err := t.txn.Update(ctx, key, t.tries, func(v any) error { return change(v.(*T)) })
-	span.End(err)
+	span.Fail(err)
 	return result[T](r, err)
 }

@@ -37,27 +37,24 @@ func (c *Client) begin(ctx context.Context, op string) (context.Context, *Span) 
 	return ctx, &Span{client: c, span: span}
 }
 
-// Fail keeps an error for the end of the span.
+// Fail keeps the error of the operation for the end of the span. err may be nil.
 func (s *Span) Fail(err error) {
 	if s != nil {
 		s.err = err
 	}
 }
 
-// End ends the span. err may be nil. The name of the table is known by then, unless there
-// was no request.
-func (s *Span) End(err error) {
+// End ends the span. It is deferred, so that a span ends also if a function of the caller
+// panics. The name of the table is known by then, unless there was no request.
+func (s *Span) End() {
 	if s == nil {
 		return
 	}
 	if a, ok := s.client.Address(); ok {
 		s.span.SetAttributes(tracing.Attribute{Key: "db.collection.name", Value: a.Base[strings.LastIndexByte(a.Base, '/')+1:]})
 	}
-	if err == nil {
-		err = s.err
-	}
-	if err != nil {
-		endError(s.span, err)
+	if s.err != nil {
+		endError(s.span, s.err)
 	}
 	s.span.End()
 }
