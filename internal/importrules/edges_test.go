@@ -266,6 +266,7 @@ var edges = map[string][]string{
 		"internal/pages",
 		"internal/parallel",
 		"internal/servicetime",
+		"internal/traceparent",
 		"internal/txn",
 		"keys",
 		"patterns",

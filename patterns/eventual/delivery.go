@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
-
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
@@ -145,39 +143,13 @@ func (d *delivery) decodeForeign() (err error) {
 	return err
 }
 
-// errorType is the attribute error.type of an attempt that failed.
-func errorType(err error) string {
-	var e *azerr.Error
-	switch {
-	case errors.As(err, new(*snoozeError)):
-		return "snoozed"
-	case errors.As(err, new(*PanicError)):
-		return "panic"
-	case errors.As(err, &e) && e.Code != "":
-		return e.Code
-	}
-	return "_OTHER"
-}
-
 // call loads the payload and calls the handler.
 func (d *delivery) call(ctx context.Context, handle func(context.Context, *delivery) error) (err error) {
-	ctx, span := d.w.tracer.Start(ctx, "process "+d.w.name, &tracing.SpanOptions{
-		Kind: tracing.SpanKindConsumer,
-		Attributes: []tracing.Attribute{ // https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
-			{Key: "messaging.system", Value: "azure.queue_storage"},
-			{Key: "messaging.operation.name", Value: "process"},
-			{Key: "messaging.operation.type", Value: "process"},
-			{Key: "messaging.destination.name", Value: d.w.name},
-			{Key: "azpatterns.job.kind", Value: d.env.Kind},
-			{Key: "azpatterns.job.id", Value: d.env.ID},
-			{Key: "azpatterns.job.attempt", Value: int64(d.attempt)},
-		},
-	})
+	ctx, span := d.begin(ctx)
 	defer span.End()
 	defer func() {
-		if err != nil {
-			span.SetAttributes(tracing.Attribute{Key: "error.type", Value: errorType(err)})
-			span.SetStatus(tracing.SpanStatusError, err.Error())
+		if err != nil && !postponed(err) {
+			failSpan(span, err)
 		}
 	}()
 	defer func() { err = d.w.seal(err) }()

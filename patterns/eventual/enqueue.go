@@ -8,11 +8,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 	"github.com/google/uuid"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/traceparent"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -36,6 +38,12 @@ type EnqueueOptions struct {
 	// Container stores payloads that are too large for a message. Workers need it too:
 	// see [Options.Container].
 	Container *container.Client
+
+	// Tracing creates a span for the Enqueue, which is the parent of the spans of its
+	// requests. The message contains its trace, so that package otel, a module of its own,
+	// links the span of each attempt to it. Without Tracing, the message contains the trace of
+	// the operation or attempt in which Enqueue is called, if that has a span of this type.
+	Tracing tracing.Provider
 }
 
 // Enqueue adds a job to the queue. msg is stored as JSON. kind selects the handler and
@@ -75,11 +83,21 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 	if err := checkKind(kind); err != nil {
 		return err
 	}
+	ctx, span := o.begin(ctx, client, kind)
+	defer span.End()
+	err := put(ctx, client, kind, msg, o)
+	if err != nil {
+		failSpan(span, err)
+	}
+	return err
+}
+
+func put(ctx context.Context, client *azqueue.QueueClient, kind string, msg any, o EnqueueOptions) error {
 	body, err := marshal(msg)
 	if err != nil {
 		return azerr.Errorf("payload: %w", azerr.Seal(err))
 	}
-	e := envelope{Version: envelopeVersion, ID: o.ID, Kind: kind, At: time.Now().UTC(), Body: body}
+	e := envelope{Version: envelopeVersion, ID: o.ID, Kind: kind, At: time.Now().UTC(), Body: body, Trace: traceparent.Of(ctx)}
 	if e.ID == "" {
 		e.ID = uuid.NewString()
 	}

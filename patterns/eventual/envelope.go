@@ -30,6 +30,10 @@ type envelope struct {
 	// worker stopped. It is negative in the copy of a message that had attempts.
 	Free int64 `json:"free,omitempty"`
 
+	// Trace is the header traceparent of the span that created the message. It is empty
+	// without tracing.
+	Trace string `json:"trace,omitempty"`
+
 	Poison *poisonInfo `json:"poison,omitempty"`
 }
 

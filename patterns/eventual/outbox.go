@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/traceparent"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -74,7 +75,7 @@ func (o *Outbox) Put(ctx context.Context, w patterns.OutboxMessage, delay time.D
 	if err != nil {
 		return patterns.Receipt{}, fmt.Errorf("outbox: %w", azerr.Seal(err))
 	}
-	e := envelope{Version: envelopeVersion, ID: w.ID, Kind: o.kind, At: time.Now().UTC(), Body: body}
+	e := envelope{Version: envelopeVersion, ID: w.ID, Kind: o.kind, At: time.Now().UTC(), Body: body, Trace: traceparent.Of(ctx)}
 	text, err := e.encode()
 	if err == nil && len(text) > maxText {
 		err = fmt.Errorf("%w: outbox message of %d bytes", patterns.ErrTooLarge, len(text))

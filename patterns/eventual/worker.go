@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -70,9 +69,7 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 		return nil, azerr.Errorf("new worker: %w: Options.LateChecks: the poison queue", azerr.ErrBadOption)
 	}
 	w.poison, w.lateChecks = queue{w.opts.Poison}, queue{w.opts.LateChecks}
-	w.tracer = w.opts.Tracing.NewTracer("azpatterns/eventual", "")
-	address, _, _ := strings.Cut(queueClient.URL(), "?")
-	w.name = address[strings.LastIndexByte(address, '/')+1:]
+	w.tracer, w.name = w.opts.Tracing.NewTracer(tracerName, ""), queueName(queueClient)
 	return w, nil
 }
 

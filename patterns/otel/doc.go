@@ -14,25 +14,34 @@
 // # Spans
 //
 // The names and attributes are those of the semantic conventions for databases and
-// messaging. No attribute contains a key, a value or the address of a row. Errors are
-// described by their code and by a text without keys and values.
+// messaging. No attribute contains a key, a value or the address of a row; the spans of
+// requests to blobs therefore have no url.full. Errors are described by their code and by a
+// text without keys and values.
 //
 //	span                 kind      of
 //	table.update         internal  an operation of a Table: insert, get, query, scan, bulk, batch, …
 //	store.update         internal  an operation of a Store
+//	enqueue work         producer  eventual.Enqueue to the queue "work"
 //	process work         consumer  an attempt of a Worker on a message of the queue "work"
 //	GetEntity Employees  client    a try of a request to a table
-//	send work            producer  a try of a request that adds a message
+//	BATCH Employees      client    a try of an entity group transaction
+//	send work            client    a try of a request that adds a message
 //	receive work         client    a request for messages; also peek, delete and update
 //	GET                  client    a try of a request to a blob, by the conventions for HTTP
 //
 // Attach observes each try of a request as the SDK sends it. The requests of an operation are
-// children of its span. The span of a query or a scan ends with the loop that reads it.
+// children of its span. The span of a query or a scan ends with the loop that reads it, also if
+// the loop is left or panics. An attempt that ended with eventual.Snooze is no error.
+//
+// A message that is put within a span of this package contains its trace, 66 bytes more. The
+// span of each attempt on the message is the first of a new trace, and linked to it: to that
+// of the Enqueue, of the Store operation that the message finishes, or of the attempt that
+// enqueued it. Baggage and trace state are not carried.
 //
 // # Metrics
 //
 //	db.client.operation.duration         s          histogram  tries of requests to tables
-//	messaging.client.operation.duration  s          histogram  tries of requests to queues
+//	messaging.client.operation.duration  s          histogram  tries of requests to queues, and calls of Enqueue
 //	messaging.client.sent.messages       {message}  counter    messages added
 //	messaging.process.duration           s          histogram  attempts of a Worker
 //	messaging.client.consumed.messages   {message}  counter    attempts of a Worker
@@ -40,10 +49,53 @@
 //	azpatterns.operation.duration        s          histogram  operations of tables and stores
 //	azpatterns.queue.messages            {message}  gauge      ObserveQueue: visible and hidden messages
 //	azpatterns.queue.age                 s          gauge      ObserveQueue: age of the first visible message
-//	azpatterns.heat.…                    {…}        gauge      ObserveHeat: the counters of heat.Counters
 //
-// The value of db.system.name is azure.table_storage, that of messaging.system
-// azure.queue_storage: the conventions name neither service.
+// ObserveHeat records the counters of heat.Counters as gauges:
 //
-// https://opentelemetry.io/docs/specs/semconv/
+//	azpatterns.heat.transactions             {transaction}  Transactions
+//	azpatterns.heat.write.entities           {entity}       Written
+//	azpatterns.heat.write.ascending          {entity}       Ascending
+//	azpatterns.heat.write.descending         {entity}       Descending
+//	azpatterns.heat.partition.last_changes   {change}       LastChanged
+//	azpatterns.heat.partition.first_changes  {change}       FirstChanged
+//	azpatterns.heat.scan.queries             {query}        Scans
+//	azpatterns.heat.scan.pages               {page}         ScanPages
+//	azpatterns.heat.scan.rows                {entity}       ScanRows
+//	azpatterns.heat.filter.queries           {query}        Filtered
+//	azpatterns.heat.filter.pages             {page}         FilteredPages
+//	azpatterns.heat.filter.rows              {entity}       FilteredRows
+//	azpatterns.heat.filter.duration          s              FilteredMillis
+//	azpatterns.heat.write.single             {entity}       Single
+//	azpatterns.heat.write.batchable          {entity}       Batchable
+//	azpatterns.heat.write.large              {request}      Large
+//	azpatterns.heat.write.large_failed       {request}      LargeFailed
+//	azpatterns.heat.write.large_resent       By             LargeResent
+//	azpatterns.heat.poll.requests            {request}      Polls
+//	azpatterns.heat.poll.empty               {request}      EmptyPolls
+//	azpatterns.heat.poll.minutes             min            PollMinutes
+//	azpatterns.heat.connection.requests      {request}      Traced
+//	azpatterns.heat.connection.opened        {connection}   Dialed
+//
+// The attributes of metrics are names of accounts, tables, queues and kinds of jobs, codes of
+// errors and statuses: never a key, a partition or an ID. The value of db.system.name is
+// azure.table_storage, that of messaging.system azure.queue_storage: the conventions name
+// neither service.
+//
+// # Cost
+//
+// A program without this package pays nothing: an operation without a provider makes no
+// allocation for spans. With it, a point read makes two spans and two measurements. This
+// prints what they cost:
+//
+//	go test -run '^$' -bench Get -benchmem -count 10
+//
+//	                                    time     allocations
+//	without this package                13.3 µs   95
+//	with it, no span is recorded        19.7 µs  140
+//	with it, every span is recorded     23.7 µs  146
+//
+// These are the fastest of 36 runs on the account in the process, which takes most of the first
+// line. A request to the service takes milliseconds.
+//
+// The conventions: https://opentelemetry.io/docs/specs/semconv/
 package otel

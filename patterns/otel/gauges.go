@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
@@ -15,11 +17,18 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/heat"
 )
 
+// collectTimeout is how long the requests of a collection may take.
+const collectTimeout = 10 * time.Second
+
 // ObserveQueue records the backlog of a queue each time that metrics are collected: the
 // number of its messages, visible or hidden, and the age of the first visible one, 0 if there
 // is none. For the queue of an outbox, that is how long its operations wait for a worker. Ages
-// are measured by the clock of the service. Two requests for each collection. A request that
-// fails is the error of the collection. Unregister the result to end it.
+// are measured by the clock of the service. Unregister the result to end it.
+//
+// Requests: two for each collection of each reader, which end with its context, or after 10
+// seconds. A request that fails is reported to the error handler of OpenTelemetry, see
+// otel.SetErrorHandler, and its gauge has no value then. It is not an error of the collection,
+// for which a reader would discard the metrics of the whole process.
 func ObserveQueue(queue *azqueue.QueueClient, opts *Options) (metric.Registration, error) {
 	if queue == nil {
 		return nil, fmt.Errorf("observe queue: %w", patterns.ErrNil)
@@ -39,51 +48,72 @@ func ObserveQueue(queue *azqueue.QueueClient, opts *Options) (metric.Registratio
 	name := metric.WithAttributes(attribute.String("messaging.system", "azure.queue_storage"),
 		attribute.String("messaging.destination.name", path.Base(address)))
 	return m.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
-		properties, err := queue.GetProperties(ctx, nil)
-		if err != nil {
-			return azerr.New("observe queue", err)
-		}
-		if n := properties.ApproximateMessagesCount; n != nil {
+		ctx, cancel := context.WithTimeout(ctx, collectTimeout)
+		defer cancel()
+		if properties, err := queue.GetProperties(ctx, nil); err != nil {
+			otel.Handle(azerr.New("observe queue", err))
+		} else if n := properties.ApproximateMessagesCount; n != nil {
 			o.ObserveInt64(messages, int64(*n), name)
 		}
-		peeked, err := queue.PeekMessage(ctx, nil)
-		if err != nil {
-			return azerr.New("observe queue", err)
+		if peeked, err := queue.PeekMessage(ctx, nil); err != nil {
+			otel.Handle(azerr.New("observe queue", err))
+		} else {
+			o.ObserveFloat64(age, firstAge(&peeked), name)
 		}
-		oldest := 0.0
-		for _, m := range peeked.Messages {
-			if m != nil && m.InsertionTime != nil && peeked.Date != nil {
-				oldest = max(oldest, peeked.Date.Sub(*m.InsertionTime).Seconds())
-			}
-		}
-		o.ObserveFloat64(age, oldest, name)
 		return nil
 	}, messages, age)
 }
 
+// firstAge returns the age of a peeked message in seconds, 0 if there is none.
+func firstAge(peeked *azqueue.PeekMessagesResponse) float64 {
+	oldest := 0.0
+	for _, m := range peeked.Messages {
+		if m != nil && m.InsertionTime != nil && peeked.Date != nil {
+			oldest = max(oldest, peeked.Date.Sub(*m.InsertionTime).Seconds())
+		}
+	}
+	return oldest
+}
+
 // counter is one of the counters of a [heat.Counters].
 type counter struct {
+	of         string // the services whose resources have it, by the first letter of their keys; "c" for connections
 	name, unit string
-	of         func(*heat.Counters) float64
+	value      func(*heat.Counters) float64
 }
 
+// counters are all of them, in the order of heat.Counters.
 var counters = []counter{
-	{"transactions", "{transaction}", func(c *heat.Counters) float64 { return c.Transactions }},
-	{"entities.written", "{entity}", func(c *heat.Counters) float64 { return c.Written }},
-	{"scans", "{query}", func(c *heat.Counters) float64 { return c.Scans }},
-	{"scans.pages", "{page}", func(c *heat.Counters) float64 { return c.ScanPages }},
-	{"scans.rows", "{entity}", func(c *heat.Counters) float64 { return c.ScanRows }},
-	{"filtered", "{query}", func(c *heat.Counters) float64 { return c.Filtered }},
-	{"writes.single", "{entity}", func(c *heat.Counters) float64 { return c.Single }},
-	{"writes.batchable", "{entity}", func(c *heat.Counters) float64 { return c.Batchable }},
-	{"polls", "{request}", func(c *heat.Counters) float64 { return c.Polls }},
-	{"polls.empty", "{request}", func(c *heat.Counters) float64 { return c.EmptyPolls }},
-	{"connections.opened", "{connection}", func(c *heat.Counters) float64 { return c.Dialed }},
+	{"tqb", "transactions", "{transaction}", func(c *heat.Counters) float64 { return c.Transactions }},
+	{"t", "write.entities", "{entity}", func(c *heat.Counters) float64 { return c.Written }},
+	{"t", "write.ascending", "{entity}", func(c *heat.Counters) float64 { return c.Ascending }},
+	{"t", "write.descending", "{entity}", func(c *heat.Counters) float64 { return c.Descending }},
+	{"t", "partition.last_changes", "{change}", func(c *heat.Counters) float64 { return c.LastChanged }},
+	{"t", "partition.first_changes", "{change}", func(c *heat.Counters) float64 { return c.FirstChanged }},
+	{"t", "scan.queries", "{query}", func(c *heat.Counters) float64 { return c.Scans }},
+	{"t", "scan.pages", "{page}", func(c *heat.Counters) float64 { return c.ScanPages }},
+	{"t", "scan.rows", "{entity}", func(c *heat.Counters) float64 { return c.ScanRows }},
+	{"t", "filter.queries", "{query}", func(c *heat.Counters) float64 { return c.Filtered }},
+	{"t", "filter.pages", "{page}", func(c *heat.Counters) float64 { return c.FilteredPages }},
+	{"t", "filter.rows", "{entity}", func(c *heat.Counters) float64 { return c.FilteredRows }},
+	{"t", "filter.duration", "s", func(c *heat.Counters) float64 { return c.FilteredMillis / 1000 }},
+	{"t", "write.single", "{entity}", func(c *heat.Counters) float64 { return c.Single }},
+	{"t", "write.batchable", "{entity}", func(c *heat.Counters) float64 { return c.Batchable }},
+	{"tqb", "write.large", "{request}", func(c *heat.Counters) float64 { return c.Large }},
+	{"tqb", "write.large_failed", "{request}", func(c *heat.Counters) float64 { return c.LargeFailed }},
+	{"tqb", "write.large_resent", "By", func(c *heat.Counters) float64 { return c.LargeResent }},
+	{"q", "poll.requests", "{request}", func(c *heat.Counters) float64 { return c.Polls }},
+	{"q", "poll.empty", "{request}", func(c *heat.Counters) float64 { return c.EmptyPolls }},
+	{"q", "poll.minutes", "min", func(c *heat.Counters) float64 { return c.PollMinutes }},
+	{"c", "connection.requests", "{request}", func(c *heat.Counters) float64 { return c.Traced }},
+	{"c", "connection.opened", "{connection}", func(c *heat.Counters) float64 { return c.Dialed }},
 }
 
-// ObserveHeat records the counters of a meter for each table, queue and container, each time
-// that metrics are collected. They are those of the last 12 to 24 hours, so they are gauges.
-// No key is recorded: heat.Meter.Handler shows key ranges. Unregister the result to end it.
+// ObserveHeat records the counters of a meter, described at [heat.Counters], each time that
+// metrics are collected: for each table, queue and container, of which a meter has at most 128,
+// those that it can have. They are of the last 12 to 24 hours, so they are gauges. It makes no
+// request. No key is recorded: heat.Meter.Handler shows key ranges. Unregister the result to
+// end it.
 func ObserveHeat(meter *heat.Meter, opts *Options) (metric.Registration, error) {
 	if meter == nil {
 		return nil, fmt.Errorf("observe heat: %w", patterns.ErrNil)
@@ -100,26 +130,29 @@ func ObserveHeat(meter *heat.Meter, opts *Options) (metric.Registration, error) 
 	}
 	return m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for resource, values := range meter.Snapshot().Resources {
-			name := metric.WithAttributes(resourceName(resource))
+			service, name := resourceOf(resource)
 			for i, c := range counters {
-				o.ObserveFloat64(gauges[i], c.of(&values), name)
+				if strings.Contains(c.of, service) {
+					o.ObserveFloat64(gauges[i], c.value(&values), name)
+				}
 			}
 		}
 		return nil
 	}, observed...)
 }
 
-// resourceName returns the attribute for a key of [heat.Snapshot.Resources].
-func resourceName(resource string) attribute.KeyValue {
+// resourceOf returns the letter of the service and the attribute for a key of
+// [heat.Snapshot.Resources].
+func resourceOf(resource string) (service string, name metric.MeasurementOption) {
 	if resource == "" {
-		return attribute.String("azpatterns.resource", "connections")
+		return "c", metric.WithAttributes()
 	}
-	switch name := resource[1:]; resource[0] {
-	case 't':
-		return attribute.String("db.collection.name", name)
-	case 'q':
-		return attribute.String("messaging.destination.name", name)
-	default:
-		return attribute.String("azpatterns.container", name)
+	service, key := resource[:1], "azpatterns.container"
+	switch service {
+	case "t":
+		key = "db.collection.name"
+	case "q":
+		key = "messaging.destination.name"
 	}
+	return service, metric.WithAttributes(attribute.String(key, resource[1:]))
 }

@@ -34,10 +34,16 @@ func (o *Options) meter() metric.Meter {
 	return otel.Meter(scope)
 }
 
-// seconds returns a histogram of durations with the boundaries of the conventions.
-func seconds(m metric.Meter, name, description string) (metric.Float64Histogram, error) {
+// The boundaries of the conventions for durations, in seconds.
+var (
+	databaseBoundaries = []float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10}
+	otherBoundaries    = []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10} // messaging and HTTP
+)
+
+// seconds returns a histogram of durations.
+func seconds(m metric.Meter, name, description string, boundaries []float64) (metric.Float64Histogram, error) {
 	return m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(description),
-		metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10))
+		metric.WithExplicitBucketBoundaries(boundaries...))
 }
 
 // since returns the seconds since began.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -53,11 +55,20 @@ type world struct {
 	meter    *heat.Meter
 }
 
-func must(t *testing.T, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// newClient returns a client for the table Employees.
+func newClient(t testing.TB, opts *aztables.ClientOptions) *aztables.Client {
+	key, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
+	must(t, err)
+	client, err := aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, key, opts)
+	must(t, err)
+	return client.NewClient("Employees")
 }
 
 func newWorld(t *testing.T) *world {
@@ -71,11 +82,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	table := patterns.Accelerate(nil)
 	w.attach(t, &table.ClientOptions)
-	tableKey, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	must(t, err)
-	client, err := aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, tableKey, table)
-	must(t, err)
-	w.table, err = patterns.NewTable[employee](client.NewClient("Employees"), &patterns.TableOptions[employee]{Tracing: w.provider})
+	w.table, err = patterns.NewTable[employee](newClient(t, table), &patterns.TableOptions[employee]{Tracing: w.provider})
 	must(t, err)
 	queueKey, err := azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
 	must(t, err)
@@ -174,7 +181,7 @@ func TestRequestsAreChildrenOfTheOperationsOfATable(t *testing.T) {
 		ops := []patterns.Op[employee]{patterns.UpsertOp(ken, patterns.Replace), patterns.UpsertOp(&employee{ken.Department, "2", secret}, patterns.Replace)}
 		_, err = w.table.Bulk(ctx, slices.Values(ops), nil)
 		must(t, err, w.table.Delete(ctx, item.Key, azcore.ETagAny))
-		wantNames(t, w.tree(t), "table.batch", "  Batch", "table.bulk", "  Batch", "table.delete", "  DeleteEntity Employees")
+		wantNames(t, w.tree(t), "table.batch", "  BATCH Employees", "table.bulk", "  BATCH Employees", "table.delete", "  DeleteEntity Employees")
 	})
 }
 
@@ -201,7 +208,7 @@ func TestOperationsOfAStoreAndAWorkerAreSpans(t *testing.T) {
 				names = append(names, name)
 			}
 		}
-		wantNames(t, names, "process work", "  store.insert", "    Batch", "delete work")
+		wantNames(t, names, "process work", "  store.insert", "    BATCH Employees", "delete work")
 		_, err = store.Get(t.Context(), keys.Key{Partition: "Sales" + secret, Row: "1" + secret})
 		must(t, err)
 		wantNames(t, w.tree(t), "store.get", "  GetEntity Employees")
@@ -217,12 +224,12 @@ func TestSpansHaveTheAttributesOfTheConventions(t *testing.T) {
 		must(t, eventual.Enqueue(t.Context(), w.queue, "letter", secret, nil))
 		spans := w.spans.GetSpans() // in the order in which they ended
 		w.tree(t)
-		if len(spans) != 3 || spans[0].SpanKind != trace.SpanKindClient || spans[1].SpanKind != trace.SpanKindInternal || spans[2].SpanKind != trace.SpanKindProducer {
+		if len(spans) != 3 || spans[0].SpanKind != trace.SpanKindClient || spans[1].SpanKind != trace.SpanKindInternal || spans[2].SpanKind != trace.SpanKindClient {
 			t.Fatalf("got %v", spans)
 		}
 		host := strings.TrimPrefix(storagetest.TablesURL, "https://")
 		wantAttributes(t, spans[0].Attributes, map[string]string{
-			"db.system.name": "azure.table_storage", "db.operation.name": "GetEntity", "db.collection.name": "Employees",
+			"db.system.name": "azure.table_storage", "db.namespace": storagetest.AccountName, "db.operation.name": "GetEntity", "db.collection.name": "Employees",
 			"db.response.status_code": "404", "error.type": "404", "server.address": strings.Trim(host, "/"),
 		})
 		wantAttributes(t, spans[1].Attributes, map[string]string{
@@ -238,6 +245,12 @@ func TestSpansHaveTheAttributesOfTheConventions(t *testing.T) {
 	})
 }
 
+// The units and the boundaries of the histograms, by name.
+var (
+	units      = map[string]string{}
+	boundaries = map[string]int{}
+)
+
 // collect returns the metrics by name: for a gauge its values, for a histogram and a counter
 // the count.
 func (w *world) collect(t *testing.T) map[string]float64 {
@@ -249,9 +262,11 @@ func (w *world) collect(t *testing.T) map[string]float64 {
 	}
 	values := map[string]float64{}
 	for _, m := range slices.Concat(all.ScopeMetrics[0].Metrics) {
+		units[m.Name] = m.Unit
 		switch d := m.Data.(type) {
 		case metricdata.Histogram[float64]:
 			for _, p := range d.DataPoints {
+				boundaries[m.Name] = len(p.Bounds)
 				values[m.Name] += float64(p.Count)
 			}
 		case metricdata.Sum[int64]:
@@ -289,21 +304,36 @@ func TestMetricsHaveTheNamesOfTheConventions(t *testing.T) {
 		worker, err := eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider})
 		must(t, err)
 		eventual.Handle(worker, "letter", func(context.Context, eventual.Job[string]) error { return nil })
+		must(t, eventual.Enqueue(t.Context(), w.queue, "letter", secret, &eventual.EnqueueOptions{Tracing: w.provider}))
 		must(t, worker.Process(t.Context(), `{"azp":1,"id":"op","kind":"letter","body":"`+secret+`"}`, 1))
 		got := w.collect(t)
 		for name, want := range map[string]float64{
 			"db.client.operation.duration":        4, // with the request that created the table
 			"azpatterns.operation.duration":       3,
-			"messaging.client.sent.messages":      3,
-			"messaging.client.operation.duration": 6, // with those for the queue and the gauges
+			"messaging.client.sent.messages":      4,
+			"messaging.client.operation.duration": 8, // with those for the queue, the span of a message and the gauges
 			"messaging.process.duration":          1,
 			"messaging.client.consumed.messages":  1,
-			"azpatterns.queue.messages":           3,
+			"azpatterns.queue.messages":           4,
 			"azpatterns.queue.age":                60,
-			"azpatterns.heat.entities.written":    3,
+			"azpatterns.heat.write.entities":      3,
 		} {
 			if got[name] != want {
 				t.Errorf("%s is %v, want %v", name, got[name], want)
+			}
+		}
+		for name, want := range map[string]int{
+			"db.client.operation.duration": 9, "messaging.client.operation.duration": 14, "messaging.process.duration": 14, "azpatterns.operation.duration": 9,
+		} {
+			if boundaries[name] != want || units[name] != "s" {
+				t.Errorf("%s: %d boundaries, in %q", name, boundaries[name], units[name])
+			}
+		}
+		doc, err := os.ReadFile("doc.go")
+		must(t, err)
+		for name, unit := range units {
+			if line := regexp.MustCompile(`(?m)^//\t` + regexp.QuoteMeta(name) + ` +(\S+)`).FindSubmatch(doc); line == nil || string(line[1]) != unit {
+				t.Errorf("doc.go does not name %s in %s", name, unit)
 			}
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,21 +12,25 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/azpatterns/azpatterns/internal/traceparent"
 )
 
-// NewProvider returns a provider for patterns.TableOptions.Tracing and
-// eventual.Options.Tracing. It creates the spans of operations and attempts, and records
-// their durations. Do not set it as ClientOptions.TracingProvider: that would turn off the
+// NewProvider returns a provider for the Tracing of patterns.TableOptions, eventual.Options and
+// eventual.EnqueueOptions. It creates the spans of operations, attempts and messages, and
+// records their durations. Do not set it as ClientOptions.TracingProvider: that would turn off the
 // shortcut of accelerated calls, and the spans of the SDK contain addresses with keys. Use
 // [Attach] instead. The error is that of the MeterProvider.
 func NewProvider(opts *Options) (tracing.Provider, error) {
 	b := &bridge{tracer: opts.tracer()}
-	var errs [3]error
+	var errs [4]error
 	m := opts.meter()
-	b.operations, errs[0] = seconds(m, "azpatterns.operation.duration", "Duration of operations of tables and stores.")
-	b.attempts, errs[1] = seconds(m, "messaging.process.duration", "Duration of processing operation.")
-	b.consumed, errs[2] = m.Int64Counter("messaging.client.consumed.messages",
+	b.durations[trace.SpanKindInternal], errs[0] = seconds(m, "azpatterns.operation.duration", "Duration of operations of tables and stores.", databaseBoundaries)
+	b.durations[trace.SpanKindConsumer], errs[1] = seconds(m, "messaging.process.duration", "Duration of processing operation.", otherBoundaries)
+	b.durations[trace.SpanKindProducer], errs[2] = seconds(m, "messaging.client.operation.duration", clientDuration, otherBoundaries)
+	b.consumed, errs[3] = m.Int64Counter("messaging.client.consumed.messages",
 		metric.WithUnit("{message}"), metric.WithDescription("Number of messages that were delivered to the application."))
 	if err := errors.Join(errs[:]...); err != nil {
 		return tracing.Provider{}, fmt.Errorf("new provider: %w", err)
@@ -37,18 +42,48 @@ func NewProvider(opts *Options) (tracing.Provider, error) {
 
 // bridge creates the spans of the SDK's tracing package as OpenTelemetry spans.
 type bridge struct {
-	tracer               trace.Tracer
-	operations, attempts metric.Float64Histogram
-	consumed             metric.Int64Counter
+	tracer    trace.Tracer
+	durations [trace.SpanKindConsumer + 1]metric.Float64Histogram // by kind
+	consumed  metric.Int64Counter
+}
+
+const clientDuration = "Duration of messaging operation initiated by a producer or consumer client."
+
+// describe returns the header traceparent for the span of ctx.
+func describe(ctx context.Context) string {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier.Get("traceparent")
+}
+
+// linked returns a link to the span that a header traceparent describes.
+func linked(header string) (trace.Link, bool) {
+	carrier := propagation.MapCarrier{"traceparent": header}
+	link := trace.LinkFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
+	return link, link.SpanContext.IsValid()
 }
 
 func (b *bridge) start(ctx context.Context, name string, o *tracing.SpanOptions) (context.Context, tracing.Span) {
 	kind := trace.SpanKindInternal
-	if o.Kind == tracing.SpanKindConsumer {
+	switch o.Kind {
+	case tracing.SpanKindConsumer:
 		kind = trace.SpanKindConsumer
+	case tracing.SpanKindProducer:
+		kind = trace.SpanKindProducer
 	}
-	s := &span{bridge: b, kind: kind, began: time.Now(), attributes: converted(o.Attributes)}
-	s.ctx, s.span = b.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(s.attributes...))
+	var links []trace.Link
+	attributes := slices.DeleteFunc(converted(o.Attributes), func(a attribute.KeyValue) bool {
+		if a.Key != traceparent.Attribute {
+			return false
+		}
+		if link, ok := linked(a.Value.AsString()); ok {
+			links = append(links, link)
+		}
+		return true
+	})
+	s := &span{bridge: b, kind: kind, began: time.Now(), attributes: attributes}
+	s.ctx, s.span = b.tracer.Start(traceparent.With(ctx, describe), name,
+		trace.WithSpanKind(kind), trace.WithAttributes(s.attributes...), trace.WithLinks(links...))
 	return s.ctx, tracing.NewSpan(tracing.SpanImpl{
 		End:           s.end,
 		SetAttributes: s.set,
@@ -86,6 +121,7 @@ func (s *span) set(attributes ...tracing.Attribute) {
 // end ends the span and records its duration. Metrics have no attribute that identifies a
 // single message.
 func (s *span) end() {
+	took := since(s.began)
 	s.span.End()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,12 +132,10 @@ func (s *span) end() {
 		}
 	}
 	set := metric.WithAttributeSet(attribute.NewSet(kept...))
+	s.durations[s.kind].Record(s.ctx, took, set)
 	if s.kind == trace.SpanKindConsumer {
-		s.attempts.Record(s.ctx, since(s.began), set)
 		s.consumed.Add(s.ctx, 1, set)
-		return
 	}
-	s.operations.Record(s.ctx, since(s.began), set)
 }
 
 func converted(attributes []tracing.Attribute) []attribute.KeyValue {

@@ -1,13 +1,15 @@
 package otel
 
 import (
-	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/trace"
+
+	"github.com/azpatterns/azpatterns/internal/target"
 )
 
 // service is a service of a storage account.
@@ -22,91 +24,95 @@ const (
 // call is what a request does, without any key.
 type call struct {
 	service   service
-	kind      trace.SpanKind
+	account   string
 	operation string
 	action    string // the messaging.operation.type, "" if the conventions have none
-	target    string // the table or the queue; "" if the address does not contain it
+	target    string // the table or the queue; "" if the request is for none
+	size      int    // operations of an entity group transaction
 }
+
+// requests are those that nothing reads into.
+var requests = sync.Pool{New: func() any { return target.NewRequest() }}
 
 // newCall returns what a request does.
 func newCall(req *http.Request) call {
-	path := strings.TrimPrefix(req.URL.EscapedPath(), "/")
-	host := req.URL.Hostname()
-	if host == "localhost" || net.ParseIP(host) != nil { // an emulator: the account is part of the path
-		_, path, _ = strings.Cut(path, "/")
-	}
-	//lint:ignore SA1008 aztables sets the header in this form
-	entity := req.Header["DataServiceVersion"] != nil
-	switch {
-	case path == "$batch" || entity:
-		return tableCall(req, path)
-	case strings.Contains(host, ".queue.") || strings.HasSuffix(path, "/messages") || strings.Contains(path, "/messages/"):
-		return queueCall(req, path)
-	}
-	return call{service: blobs, kind: trace.SpanKindClient, operation: req.Method}
-}
-
-func tableCall(req *http.Request, path string) call {
-	c := call{service: tables, kind: trace.SpanKindClient}
-	name, key, entity := strings.Cut(path, "(")
-	byMethod := map[string]string{http.MethodGet: "QueryTables", http.MethodPost: "CreateTable", http.MethodDelete: "DeleteTable"}
-	switch {
-	case name == "$batch":
-		byMethod = map[string]string{http.MethodPost: "Batch"}
-	case name == "Tables":
-	case entity && key != ")":
-		c.target = name
-		byMethod = map[string]string{http.MethodGet: "GetEntity", http.MethodPut: "UpdateEntity", http.MethodPatch: "MergeEntity", "MERGE": "MergeEntity", http.MethodDelete: "DeleteEntity"}
-	default:
-		c.target = name
-		byMethod = map[string]string{http.MethodGet: "QueryEntities", http.MethodPost: "InsertEntity", http.MethodPut: "SetTableACL"}
-	}
-	if c.operation = byMethod[req.Method]; c.operation == "" {
-		c.operation = req.Method
+	r := requests.Get().(*target.Request)
+	defer requests.Put(r)
+	r.Read(req)
+	resource := string(r.In(r.Resource))
+	c := call{account: r.Account, operation: req.Method}
+	switch resource[0] {
+	case 't':
+		c.service, c.target, c.size = tables, resource[1:], r.Entities
+		c.table(r.Kind)
+	case 'q':
+		c.service, c.target = queues, resource[1:]
+		c.queue(req)
 	}
 	return c
 }
 
-func queueCall(req *http.Request, path string) call {
-	name, rest, messages := strings.Cut(path, "/")
-	c := call{service: queues, kind: trace.SpanKindClient, target: name, operation: req.Method}
-	if !messages {
-		return c
+// tableOperations are the names of the service for its requests.
+var tableOperations = map[target.Kind]map[string]string{
+	target.Read:  {http.MethodGet: "GetEntity"},
+	target.Query: {http.MethodGet: "QueryEntities"},
+	target.Batch: {http.MethodPost: "BATCH"}, // the conventions for entity group transactions
+	target.Write: {http.MethodPost: "InsertEntity", http.MethodPut: "UpdateEntity", http.MethodPatch: "MergeEntity", "MERGE": "MergeEntity", http.MethodDelete: "DeleteEntity"},
+	target.Other: {http.MethodGet: "GetTableACL", http.MethodPut: "SetTableACL"},
+}
+
+func (c *call) table(kind target.Kind) {
+	operations := tableOperations[kind]
+	switch c.target {
+	case "Tables":
+		c.target = ""
+		operations = map[string]string{http.MethodGet: "QueryTables", http.MethodPost: "CreateTable", http.MethodDelete: "DeleteTable"}
+	case "$batch": // without operations
+		c.target = ""
+	case "":
+		operations = nil
 	}
+	if name := operations[c.operation]; name != "" {
+		c.operation = name
+	}
+}
+
+func (c *call) queue(req *http.Request) {
+	_, message, messages := strings.Cut(req.URL.Path, "/messages")
 	switch {
+	case !messages:
 	case req.Method == http.MethodPost:
-		c.kind, c.operation, c.action = trace.SpanKindProducer, "send", "send"
+		c.operation, c.action = "send", "send"
 	case req.Method == http.MethodGet && req.URL.Query().Get("peekonly") == "true":
 		c.operation, c.action = "peek", "receive"
 	case req.Method == http.MethodGet:
 		c.operation, c.action = "receive", "receive"
-	case req.Method == http.MethodDelete && rest == "messages":
+	case req.Method == http.MethodDelete && message == "":
 		c.operation, c.action = "clear", "settle"
 	case req.Method == http.MethodDelete:
 		c.operation, c.action = "delete", "settle"
 	case req.Method == http.MethodPut:
-		c.operation, c.action = "update", "settle"
+		c.operation = "update" // renews a lease, or ends it: no type of the conventions
 	}
-	return c
 }
 
 // name returns the name of the span.
 func (c *call) name() string { return strings.TrimSuffix(c.operation+" "+c.target, " ") }
 
 // attributes returns those of the span and of the metric.
-func (c *call) attributes(req *http.Request) []attribute.KeyValue {
-	all := []attribute.KeyValue{attribute.String("server.address", req.URL.Hostname())}
+func (c *call) attributes(to *url.URL) []attribute.KeyValue {
+	all := make([]attribute.KeyValue, 0, 8) // with those of the outcome
 	add := func(key, value string) {
 		if value != "" {
 			all = append(all, attribute.String(key, value))
 		}
 	}
-	if port, err := strconv.Atoi(req.URL.Port()); err == nil {
-		all = append(all, attribute.Int("server.port", port))
-	}
+	add("server.address", to.Hostname())
+	port := to.Port()
 	switch c.service {
 	case tables:
 		add("db.system.name", "azure.table_storage")
+		add("db.namespace", c.account)
 		add("db.operation.name", c.operation)
 		add("db.collection.name", c.target)
 	case queues:
@@ -116,6 +122,12 @@ func (c *call) attributes(req *http.Request) []attribute.KeyValue {
 		add("messaging.destination.name", c.target)
 	default:
 		add("http.request.method", c.operation)
+		if port == "" { // the conventions for HTTP require it
+			port = map[string]string{"http": "80", "https": "443"}[to.Scheme]
+		}
+	}
+	if n, err := strconv.Atoi(port); err == nil {
+		all = append(all, attribute.Int("server.port", n))
 	}
 	return all
 }

@@ -29,9 +29,9 @@ func Attach(opts *azcore.ClientOptions, o *Options) error {
 	t := &transport{next: patterns.LimitReplies(opts.Transport), tracer: o.tracer()}
 	var errs [4]error
 	m := o.meter()
-	t.durations[tables], errs[0] = seconds(m, "db.client.operation.duration", "Duration of database client operations.")
-	t.durations[queues], errs[1] = seconds(m, "messaging.client.operation.duration", "Duration of messaging operation initiated by a producer or consumer client.")
-	t.durations[blobs], errs[2] = seconds(m, "http.client.request.duration", "Duration of HTTP client requests.")
+	t.durations[tables], errs[0] = seconds(m, "db.client.operation.duration", "Duration of database client operations.", databaseBoundaries)
+	t.durations[queues], errs[1] = seconds(m, "messaging.client.operation.duration", clientDuration, otherBoundaries)
+	t.durations[blobs], errs[2] = seconds(m, "http.client.request.duration", "Duration of HTTP client requests.", otherBoundaries)
 	t.sent, errs[3] = m.Int64Counter("messaging.client.sent.messages",
 		metric.WithUnit("{message}"), metric.WithDescription("Number of messages producer attempted to send to the broker."))
 	if err := errors.Join(errs[:]...); err != nil {
@@ -52,10 +52,13 @@ type transport struct {
 // Do sends the request. The span ends when the head of the reply has arrived.
 func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	c := newCall(req)
-	attributes := c.attributes(req)
+	attributes := c.attributes(req.URL)
 	began := time.Now()
-	ctx, span := t.tracer.Start(req.Context(), c.name(), trace.WithSpanKind(c.kind), trace.WithAttributes(attributes...))
+	ctx, span := t.tracer.Start(req.Context(), c.name(), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
 	defer span.End()
+	if c.size > 1 {
+		span.SetAttributes(attribute.Int("db.operation.batch.size", c.size))
+	}
 	resp, err := t.next.Do(req)
 	outcome := c.outcome(resp, err)
 	span.SetAttributes(outcome...)

@@ -1,0 +1,84 @@
+package eventual
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/traceparent"
+)
+
+const tracerName = "azpatterns/eventual"
+
+// queueName returns the name of a client's queue.
+func queueName(client *azqueue.QueueClient) string {
+	address, _, _ := strings.Cut(client.URL(), "?")
+	return address[strings.LastIndexByte(address, '/')+1:]
+}
+
+// spanAttributes returns those with which a span begins.
+//
+// https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
+func spanAttributes(queue, operation, operationType, kind string) []tracing.Attribute {
+	return []tracing.Attribute{
+		{Key: "messaging.system", Value: "azure.queue_storage"},
+		{Key: "messaging.operation.name", Value: operation},
+		{Key: "messaging.operation.type", Value: operationType},
+		{Key: "messaging.destination.name", Value: queue},
+		{Key: "azpatterns.job.kind", Value: kind},
+	}
+}
+
+// begin begins the span of an Enqueue.
+func (o *EnqueueOptions) begin(ctx context.Context, client *azqueue.QueueClient, kind string) (context.Context, tracing.Span) {
+	tracer := o.Tracing.NewTracer(tracerName, "")
+	if !tracer.Enabled() {
+		return ctx, tracing.Span{}
+	}
+	name := queueName(client)
+	return tracer.Start(ctx, "enqueue "+name, &tracing.SpanOptions{
+		Kind: tracing.SpanKindProducer, Attributes: spanAttributes(name, "enqueue", "create", kind),
+	})
+}
+
+// begin begins the span of an attempt.
+func (d *delivery) begin(ctx context.Context) (context.Context, tracing.Span) {
+	if !d.w.tracer.Enabled() {
+		return ctx, tracing.Span{}
+	}
+	attributes := append(spanAttributes(d.w.name, "process", "process", d.env.Kind),
+		tracing.Attribute{Key: "azpatterns.job.id", Value: d.env.ID},
+		tracing.Attribute{Key: "azpatterns.job.attempt", Value: int64(d.attempt)})
+	if d.env.Trace != "" {
+		attributes = append(attributes, tracing.Attribute{Key: traceparent.Attribute, Value: d.env.Trace})
+	}
+	return d.w.tracer.Start(ctx, "process "+d.w.name, &tracing.SpanOptions{Kind: tracing.SpanKindConsumer, Attributes: attributes})
+}
+
+// postponed reports whether an attempt ended with an error that is no failure.
+func postponed(err error) bool {
+	return errors.As(err, new(*snoozeError)) || errors.As(err, new(*lateCheckError))
+}
+
+// failSpan sets the status of a span and its attribute error.type. The text of err contains no
+// key and no value.
+func failSpan(span tracing.Span, err error) {
+	kind := "_OTHER"
+	var e *azerr.Error
+	switch {
+	case errors.As(err, new(*PanicError)):
+		kind = "panic"
+	case errors.As(err, &e) && e.Code != "":
+		kind = e.Code
+	case errors.Is(err, context.Canceled):
+		kind = "canceled"
+	case errors.Is(err, context.DeadlineExceeded):
+		kind = "timeout"
+	}
+	span.SetAttributes(tracing.Attribute{Key: "error.type", Value: kind})
+	span.SetStatus(tracing.SpanStatusError, err.Error())
+}
