@@ -7,12 +7,15 @@
 // process is to run while there is none.
 //
 // Solution: [eventual.Worker.Process] handles one delivery with the handlers of a worker.
-// The folder contains the host.json and the function.json of the function "work".
+// The folder is a function app, whose settings are AzureWebJobsStorage, a connection string,
+// and FUNCTIONS_WORKER_RUNTIME=custom:
 //
-//	AzureWebJobsStorage=… FUNCTIONS_CUSTOMHANDLER_PORT=8080 go run ./examples/functions
+//	cd examples/functions && go build && func start
 //
-// The queue of late checks needs a function of its own, or the job of examples/queuejob once
-// a day. Its trigger must not be that of a scaler: its messages are hidden for an hour.
+// The function "late" has the queue of late checks as its trigger, whose messages are hidden
+// for an hour. They keep no instance running: the scale controller of Azure Functions peeks,
+// and so ignores hidden messages. A scaler of KEDA counts them, unless its queueLengthStrategy
+// is visibleonly.
 package main
 
 import (
@@ -102,7 +105,7 @@ func newWorker(tables *aztables.ServiceClient, queue func(name string) *azqueue.
 	return worker, store, nil
 }
 
-// invocation is what the host posts. Message is named in function.json.
+// invocation is what the host posts. Message is the name in function.json.
 //
 // https://learn.microsoft.com/azure/azure-functions/functions-custom-handlers
 type invocation struct {
@@ -110,24 +113,27 @@ type invocation struct {
 	Metadata struct{ DequeueCount json.RawMessage }
 }
 
-// handler serves the function "work".
+// handler serves the functions "work" and "late". The status of a reply decides what the host
+// does with the message: after 200 it deletes it, after any other it delivers it again.
 func handler(worker *eventual.Worker) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /work", func(w http.ResponseWriter, r *http.Request) {
+	process := func(w http.ResponseWriter, r *http.Request) {
 		var in invocation
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Data.Message == nil {
 			http.Error(w, "not an invocation", http.StatusBadRequest)
 			return
 		}
 		attempt, _ := strconv.Atoi(plain(in.Metadata.DequeueCount)) // 0 means unknown
 		if err := worker.Process(r.Context(), plain(in.Data.Message), attempt); err != nil {
 			log.Print(err)
-			http.Error(w, err.Error(), http.StatusInternalServerError) // the host delivers the message again
+			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintln(w, `{"Outputs":{},"Logs":[],"ReturnValue":null}`)
-	})
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /work", process)
+	mux.HandleFunc("POST /late", process)
 	return mux
 }
 

@@ -69,9 +69,9 @@ func (s *service) serve(t *testing.T) {
 
 // deliver does what the host does with the next message, and returns the status of the
 // function. It makes a message that failed visible immediately.
-func (s *service) deliver(t *testing.T) int {
+func (s *service) deliver(t *testing.T, queue *azqueue.QueueClient) int {
 	t.Helper()
-	resp, err := s.work.DequeueMessage(t.Context(), nil)
+	resp, err := queue.DequeueMessage(t.Context(), nil)
 	if err != nil || len(resp.Messages) != 1 {
 		t.Fatal(resp.Messages, err)
 	}
@@ -93,9 +93,9 @@ func (s *service) deliver(t *testing.T) int {
 	}
 	status := s.post(body)
 	if status == http.StatusOK {
-		_, err = s.work.DeleteMessage(t.Context(), *m.MessageID, *m.PopReceipt, nil)
+		_, err = queue.DeleteMessage(t.Context(), *m.MessageID, *m.PopReceipt, nil)
 	} else {
-		_, err = s.work.UpdateMessage(t.Context(), *m.MessageID, *m.PopReceipt, *m.MessageText, &azqueue.UpdateMessageOptions{VisibilityTimeout: to.Ptr(int32(0))})
+		_, err = queue.UpdateMessage(t.Context(), *m.MessageID, *m.PopReceipt, *m.MessageText, &azqueue.UpdateMessageOptions{VisibilityTimeout: to.Ptr(int32(0))})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -119,11 +119,11 @@ func TestTheFunctionSendsLettersAndKeepsThoseItCannotSend(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if status := s.deliver(t); status != 200 || s.out.String() != "Dear Ken, welcome\n" {
+	if status := s.deliver(t, s.work); status != 200 || s.out.String() != "Dear Ken, welcome\n" {
 		t.Fatal(status, s.out.String())
 	}
 	for attempt := 1; attempt <= 5; attempt++ {
-		if status := s.deliver(t); (status == 200) != (attempt == 5) {
+		if status := s.deliver(t, s.work); (status == 200) != (attempt == 5) {
 			t.Fatal(attempt, status)
 		}
 	}
@@ -140,14 +140,24 @@ func TestTheFunctionFinishesWhatAProcessLeftUnfinished(t *testing.T) {
 		s.acct.ClearFaults()
 		before := derived(t, s.store)
 		time.Sleep(time.Minute) // until then the process may still be at work
-		if status := s.deliver(t); status != 200 {
+		if status := s.deliver(t, s.work); status != 200 {
 			t.Fatal(status)
 		}
 		if after := derived(t, s.store); before != 0 || after != 1 {
 			t.Errorf("%d rows of the index, then %d", before, after)
 		}
 		wantCount(t, s.work, 0)
-		wantCount(t, s.acct.Queue("work-late"), 1)
+
+		late := s.acct.Queue("work-late")
+		wantCount(t, late, 1)
+		if peeked, err := late.PeekMessage(t.Context(), nil); err != nil || len(peeked.Messages) != 0 {
+			t.Errorf("the message would keep an instance running: %v, %v", peeked.Messages, err)
+		}
+		time.Sleep(2 * time.Hour)
+		if status := s.deliver(t, late); status != 200 {
+			t.Fatal(status)
+		}
+		wantCount(t, late, 0)
 	})
 }
 
@@ -163,24 +173,67 @@ func derived(t *testing.T, store *patterns.Store[Employee]) (n int) {
 	return n
 }
 
-func TestAnInvalidInvocationIsRefused(t *testing.T) {
-	if status := newService(t).post([]byte("no")); status != http.StatusBadRequest {
-		t.Error(status)
+func TestAnInvocationWithoutAMessageIsRefusedAndChangesNothing(t *testing.T) {
+	s := newService(t)
+	for _, body := range []string{"no", "{}", `{"Data":{"other":"text"},"Metadata":{"DequeueCount":1}}`} {
+		s.acct.ResetLog()
+		if status := s.post([]byte(body)); status != http.StatusBadRequest || len(s.acct.Log()) != 0 {
+			t.Errorf("%s: %d, %v", body, status, s.acct.Log().Ops())
+		}
 	}
 }
 
-func TestTheFilesOfTheFunctionNameWhatTheProgramReads(t *testing.T) {
-	text, err := os.ReadFile("work/function.json")
+func TestAMessageIsTheSameHoweverOftenTheHostQuotesIt(t *testing.T) {
+	s := newService(t)
+	text := `{"azp":1,"id":"op","kind":"letter.send","body":{"To":"Ken","Text":"welcome"}}`
+	once, _ := json.Marshal(text)
+	twice, _ := json.Marshal(string(once))
+	for _, message := range []string{text, string(once), string(twice)} {
+		s.out.Reset()
+		status := s.post(fmt.Appendf(nil, `{"Data":{"message":%s},"Metadata":{"DequeueCount":1}}`, message))
+		if status != http.StatusOK || s.out.String() != "Dear Ken, welcome\n" {
+			t.Errorf("%s: %d, %q", message, status, s.out.String())
+		}
+	}
+}
+
+func TestTheFilesOfTheFunctionsNameWhatTheProgramReads(t *testing.T) {
+	for folder, queue := range map[string]string{"work": "work", "late": "work-late"} {
+		var function struct {
+			Bindings []struct{ Type, Direction, Name, QueueName, Connection string }
+		}
+		read(t, folder+"/function.json", &function)
+		if b := function.Bindings; len(b) != 1 || b[0].Type != "queueTrigger" || b[0].Direction != "in" || b[0].Name != "message" ||
+			b[0].QueueName != queue || b[0].Connection != "AzureWebJobsStorage" {
+			t.Errorf("%s: %+v", folder, b)
+		}
+	}
+	var host struct {
+		ExtensionBundle struct{ ID, Version string } // without it, the host knows no queue trigger
+		CustomHandler   struct {
+			Description struct{ DefaultExecutablePath string }
+		}
+		Extensions struct {
+			Queues struct {
+				MessageEncoding string
+				MaxDequeueCount int
+			}
+		}
+	}
+	read(t, "host.json", &host)
+	if host.ExtensionBundle.ID != "Microsoft.Azure.Functions.ExtensionBundle" || host.CustomHandler.Description.DefaultExecutablePath != "functions" ||
+		host.Extensions.Queues.MessageEncoding != "base64" || host.Extensions.Queues.MaxDequeueCount <= 100 { // the attempts of an outbox message
+		t.Errorf("got %+v", host)
+	}
+}
+
+func read(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
 	if err != nil {
 		t.Fatal(err)
-	}
-	var function struct {
-		Bindings []struct{ Type, Name, QueueName, Connection string }
-	}
-	if err := json.Unmarshal(text, &function); err != nil {
-		t.Fatal(err)
-	}
-	if b := function.Bindings; len(b) != 1 || b[0].Type != "queueTrigger" || b[0].Name != "message" || b[0].QueueName != "work" || b[0].Connection != "AzureWebJobsStorage" {
-		t.Errorf("got %+v", b)
 	}
 }

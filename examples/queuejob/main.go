@@ -5,10 +5,12 @@
 //
 // Solution: the scaler counts the messages of the queue, visible and hidden. So does this
 // program, and it ends when there are none. Messages that are hidden for long would keep it
-// running: late checks of a Store go to a queue of their own, on which the same program runs
-// once a day with -queue work-late.
+// running: the late checks of a Store, an hour after a change, are on a queue of their own.
+// A schedule starts the program for them, once a day: with -late, it ends when no message of
+// that queue is visible.
 //
 //	AZURE_STORAGE_CONNECTION_STRING=… go run ./examples/queuejob
+//	AZURE_STORAGE_CONNECTION_STRING=… go run ./examples/queuejob -late
 //
 // A job that is killed loses nothing: its messages become visible to the next one.
 package main
@@ -24,48 +26,91 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 )
+
+// Employee has an index by last name in other partitions.
+type Employee struct {
+	Department string `table:"PartitionKey"`
+	ID         string `table:"RowKey"`
+	Last       string
+}
 
 // Letter is the payload of the jobs of the kind "letter.send".
 type Letter struct{ To, Text string }
 
 func main() {
-	name := flag.String("queue", "work", "`name` of the queue")
+	late := flag.Bool("late", false, "carry out late checks")
 	longest := flag.Duration("longest", time.Hour, "end after this `time`, even if the queue is not empty")
 	flag.Parse()
 	var opts azqueue.ClientOptions
 	opts.Transport = patterns.LimitReplies(nil)
-	queues, err := azqueue.NewServiceClientFromConnectionString(os.Getenv("AZURE_STORAGE_CONNECTION_STRING"), &opts)
-	if err != nil {
-		log.Fatal(err)
-	}
+	connection := os.Getenv("AZURE_STORAGE_CONNECTION_STRING")
+	queues, err := azqueue.NewServiceClientFromConnectionString(connection, &opts)
+	check(err)
+	tables, err := aztables.NewServiceClientFromConnectionString(connection, patterns.Accelerate(nil))
+	check(err)
+	store, err := newStore(tables, queues.NewQueueClient("work"))
+	check(err)
 	// A scaler asks the job to end by SIGTERM. Handlers may then go on for Options.Grace.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, *longest)
 	defer cancel()
-	if err := drain(ctx, queues.NewQueueClient(*name), queues.NewQueueClient(*name+"-poison"), os.Stdout); err != nil {
+	check(drain(ctx, queues.NewQueueClient, store, *late, os.Stdout))
+}
+
+func check(err error) {
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-// drain processes messages until ctx ends or the queue is empty.
-func drain(ctx context.Context, queue, poison *azqueue.QueueClient, out io.Writer) error {
+// newStore returns the store with which other programs change employees.
+func newStore(tables *aztables.ServiceClient, work *azqueue.QueueClient) (*patterns.Store[Employee], error) {
+	staff := tables.NewClient("Staff")
+	byLast, err := secondaryindex.Inter("byLast", staff, func(e *Employee) (string, bool) { return e.Last, e.Last != "" },
+		&secondaryindex.Options[Employee]{NonUnique: true, Partition: func(_, last string) string { return "last_" + keys.Escape(last) }})
+	if err != nil {
+		return nil, err
+	}
+	outbox, err := eventual.NewOutbox(work, "staff")
+	if err != nil {
+		return nil, err
+	}
+	table, err := patterns.NewTable[Employee](staff, nil)
+	if err != nil {
+		return nil, err
+	}
+	return patterns.NewStore(table, &patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{byLast}, Outbox: outbox})
+}
+
+// drain processes messages until ctx ends or there is nothing to do.
+func drain(ctx context.Context, queue func(name string) *azqueue.QueueClient, store *patterns.Store[Employee], late bool, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	worker, err := eventual.NewWorker(queue, &eventual.Options{
-		Poison:  poison,
-		PollMax: 2 * time.Second,
+	opts := eventual.Options{
+		Poison:     queue("work-poison"),
+		LateChecks: queue("work-late"),
+		PollMax:    2 * time.Second,
 		// A message that waits for its next attempt is counted too, so the pauses are short.
 		Backoff: func(attempt int) time.Duration { return time.Duration(attempt) * time.Second },
-	})
+	}
+	work, idle := queue("work"), isEmpty
+	if late {
+		work, idle, opts.LateChecks = opts.LateChecks, hasNoneVisible, nil
+	}
+	worker, err := eventual.NewWorker(work, &opts)
 	if err != nil {
 		return err
 	}
+	eventual.HandleOutbox(worker, "staff", store)
 	eventual.Handle(worker, "letter.send", func(_ context.Context, job eventual.Job[Letter]) error {
 		if job.Message.To == "" {
 			return fmt.Errorf("attempt %d: no address", job.Attempt)
@@ -74,11 +119,23 @@ func drain(ctx context.Context, queue, poison *azqueue.QueueClient, out io.Write
 		return err
 	})
 	eventual.Every(worker, "end", 5*time.Second, func(ctx context.Context) error {
-		properties, err := queue.GetProperties(ctx, nil)
-		if err == nil && properties.ApproximateMessagesCount != nil && *properties.ApproximateMessagesCount == 0 {
+		ended, err := idle(ctx, work)
+		if ended {
 			stop()
 		}
 		return err
 	})
 	return worker.Run(ctx)
+}
+
+// isEmpty reports whether the queue contains no message, visible or hidden.
+func isEmpty(ctx context.Context, queue *azqueue.QueueClient) (bool, error) {
+	p, err := queue.GetProperties(ctx, nil)
+	return err == nil && p.ApproximateMessagesCount != nil && *p.ApproximateMessagesCount == 0, err
+}
+
+// hasNoneVisible reports whether no message of the queue is visible.
+func hasNoneVisible(ctx context.Context, queue *azqueue.QueueClient) (bool, error) {
+	p, err := queue.PeekMessage(ctx, nil)
+	return err == nil && len(p.Messages) == 0, err
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"io"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -26,15 +27,41 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-func newQueues(t *testing.T) (work, poison *azqueue.QueueClient) {
-	acct := storagetest.New(t)
-	work, poison = acct.Queue("work"), acct.Queue("work-poison")
-	for _, queue := range []*azqueue.QueueClient{work, poison} {
-		if _, err := queue.Create(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+// service is an account with the queues and the tables of the job.
+type service struct {
+	acct *storagetest.Account
+	work *azqueue.QueueClient
+	out  output
+	jobs *patterns.Store[Employee]
+}
+
+func newService(t *testing.T) *service {
+	s := &service{acct: storagetest.New(t)}
+	s.work = s.acct.Queue("work")
+	store, err := newStore(s.acct.Tables(), s.work)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return work, poison
+	s.jobs = store
+	errs := []error{store.Create(t.Context())}
+	for _, name := range []string{"work-poison", "work-late"} {
+		_, err := s.acct.Queue(name).Create(t.Context(), nil)
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// run runs the job, and returns how long it took.
+func (s *service) run(t *testing.T, late bool) time.Duration {
+	t.Helper()
+	began := time.Now()
+	if err := drain(t.Context(), s.acct.Queue, s.jobs, late, &s.out); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(began)
 }
 
 func put(t *testing.T, queue *azqueue.QueueClient, letter Letter) {
@@ -54,36 +81,54 @@ func wantCount(t *testing.T, queue *azqueue.QueueClient, want int32) {
 
 func TestTheJobProcessesAllMessagesAndEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		work, poison := newQueues(t)
+		s := newService(t)
 		for range 100 {
-			put(t, work, Letter{"Ken", "welcome"})
+			put(t, s.work, Letter{"Ken", "welcome"})
 		}
-		put(t, work, Letter{"", "who?"})
-		var out output
-		began := time.Now()
-		if err := drain(t.Context(), work, poison, &out); err != nil {
-			t.Fatal(err)
-		}
-		if n := strings.Count(out.text.String(), "Dear Ken, welcome\n"); n != 100 {
+		put(t, s.work, Letter{"", "who?"})
+		took := s.run(t, false)
+		if n := strings.Count(s.out.text.String(), "Dear Ken, welcome\n"); n != 100 {
 			t.Errorf("%d letters", n)
 		}
-		wantCount(t, work, 0)
-		wantCount(t, poison, 1)
-		if took := time.Since(began); took > time.Minute {
+		wantCount(t, s.work, 0)
+		wantCount(t, s.acct.Queue("work-poison"), 1)
+		if took > time.Minute {
 			t.Errorf("took %v", took)
 		}
 	})
 }
 
 func TestTheJobEndsIfThereIsNothingToDo(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			if took := newService(t).run(t, late); took > 10*time.Second {
+				t.Errorf("late: %t, took %v", late, took)
+			}
+		})
+	}
+}
+
+func TestALateCheckKeepsNoJobRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		work, poison := newQueues(t)
-		began := time.Now()
-		if err := drain(t.Context(), work, poison, io.Discard); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(began); took > 10*time.Second {
+		s := newService(t)
+		// The process dies when the employee is inserted, and the index is not yet changed.
+		s.acct.Fault(storagetest.On("*").Nth(3).Times(storagetest.Forever).LoseRequest())
+		_, _ = s.jobs.Insert(t.Context(), &Employee{"Sales", "456", "Kwok"})
+		s.acct.ClearFaults()
+		wantCount(t, s.work, 1)
+		late := s.acct.Queue("work-late")
+		if took := s.run(t, false); took > 5*time.Minute {
 			t.Errorf("took %v", took)
 		}
+		wantCount(t, s.work, 0) // the scaler starts no further job
+		wantCount(t, late, 1)
+		if took := s.run(t, true); took > 10*time.Second { // the check is not due
+			t.Errorf("took %v", took)
+		}
+		wantCount(t, late, 1)
+		time.Sleep(24 * time.Hour)
+		s.run(t, true)
+		wantCount(t, late, 0)
+		wantCount(t, s.acct.Queue("work-poison"), 0)
 	})
 }
