@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -89,10 +88,10 @@ func parse(text string) (envelope, error) {
 		return e, errForeign
 	}
 	if v.Version > envelopeVersion {
-		return e, fmt.Errorf("message has a later version than %d, which this worker knows", envelopeVersion)
+		return e, azerr.Errorf("%w: it has a later version than %d, which this worker knows", ErrBadMessage, envelopeVersion)
 	}
 	if err := json.Unmarshal(b, &e); err != nil {
-		return e, fmt.Errorf("message is damaged: %w", azerr.Seal(err))
+		return e, azerr.Errorf("%w: damaged: %w", ErrBadMessage, azerr.Seal(err))
 	}
 	parts := 0
 	for _, set := range []bool{e.Body != nil, e.Text != nil, e.Claim != nil} {
@@ -101,7 +100,7 @@ func parse(text string) (envelope, error) {
 		}
 	}
 	if e.ID == "" || len(e.ID) > maxID || checkCharacters(e.Kind) != nil || parts != 1 {
-		return e, azerr.Errorf("message is damaged: a member is missing or invalid")
+		return e, azerr.Errorf("%w: damaged: a member is missing or invalid", ErrBadMessage)
 	}
 	return e, nil
 }

@@ -42,6 +42,11 @@ var (
 	// it was changed or created again. Nothing was moved.
 	ErrSuperseded = azerr.Sentinel("row is not the one to be moved")
 
+	// ErrBadMessage means that a message cannot be read: it is damaged, it was written by a
+	// later version of this package, or its payload is not of the handler's type. No further
+	// attempt of this program can succeed, so it is moved to the poison queue.
+	ErrBadMessage = azerr.Sentinel("bad message")
+
 	// ErrBadKind means that the kind of a job is empty, too long, reserved or registered
 	// already, that it was registered while the worker runs, or that its handler is nil.
 	ErrBadKind = azerr.Sentinel("bad kind")

@@ -83,7 +83,7 @@ func (d *delivery) decode(dst any) error {
 		}
 	}
 	if err := json.Unmarshal(d.body, dst); err != nil {
-		return azerr.Errorf("payload: %w", azerr.Seal(err))
+		return azerr.Errorf("%w: payload: %w", ErrBadMessage, azerr.Seal(err))
 	}
 	return nil
 }

@@ -14,7 +14,22 @@ import (
 // queue: Azure Functions, Dapr, or a job that receives messages itself. It calls the handler
 // of the message's kind as [Worker.Run] would. If it returns nil, the host has to delete the
 // message. If it returns an error, the host has to deliver the message again later, with the
-// next number of its attempt. The context ends the attempt, for example when the host stops.
+// next number of its attempt:
+//
+//	attempt                               Process           host      outcome
+//	succeeded                             nil               delete    Done
+//	failed                                error             retry     Retrying
+//	failed, the last one; Cancel          adds poison, nil  delete    Poisoned
+//	cannot be read, no handler            adds poison, nil  delete    Poisoned
+//	the same, without Options.Poison      error             retry     Retrying
+//	Snooze, late check                    adds a copy, nil  delete    Snoozed
+//	the context ended                     error             retry     Released
+//	a copy was refused                    error             retry     Retrying
+//
+// Without [Options.Poison], a host with a poison queue of its own can move a message to it when
+// the error matches [ErrBadMessage]. The context ends the attempt, for example at the deadline
+// of the host; an attempt that it ended does not use up the last one. Requests that end the
+// delivery then still have 30 seconds.
 //
 // text is the text of the message, as it is stored or decoded from base64. attempt is the
 // DequeueCount of the host, counted from 1; a smaller number means 1. A host that does not

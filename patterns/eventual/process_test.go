@@ -259,6 +259,78 @@ func TestProcessTakesTheDocumentedRequests(t *testing.T) {
 	}
 }
 
+func TestAMessageThatCannotBeReadIsPoisonOrATypedError(t *testing.T) {
+	for name, text := range map[string]string{
+		"later version":   `{"azp":2,"id":"op","kind":"letter","body":{}}`,
+		"damaged":         `{"azp":1,"id":"op","kind":"letter"}`,
+		"not a letter":    `{"azp":1,"id":"op","kind":"letter","body":"no object"}`,
+		"base64, damaged": base64.StdEncoding.EncodeToString([]byte(`{"azp":1,"id":7}`)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, poison := range []bool{true, false} {
+				harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+					s := newFixture(t, b, func(o *eventual.Options) {
+						if !poison {
+							o.Poison = nil
+						}
+					})
+					eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
+						t.Error("called")
+						return nil
+					})
+					err := s.worker.Process(t.Context(), text, 1)
+					if poison != (err == nil) || !poison && !errors.Is(err, eventual.ErrBadMessage) {
+						t.Errorf("poison %t: %v", poison, err)
+					}
+					if e := s.next(t, 1)[0]; !errors.Is(e.Err, eventual.ErrBadMessage) {
+						t.Errorf("event %+v", e)
+					}
+					if poison && len(peek(t, s.poisonQueue(t))) != 1 {
+						t.Error("no poison message")
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestADuplicateDeliveryHasTheSameIDAndPlainTextIsTheSameAsBase64(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		s := newFixture(t, b, nil)
+		var ids []string
+		eventual.Handle(s.worker, "letter", func(_ context.Context, job eventual.Job[letter]) error {
+			ids = append(ids, job.ID+" "+job.Message.To)
+			return nil
+		})
+		const text = `{"azp":1,"id":"op","kind":"letter","body":{"To":"Ken"}}`
+		for _, delivery := range []string{text, text, base64.StdEncoding.EncodeToString([]byte(text))} {
+			if err := s.worker.Process(t.Context(), delivery, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []string{"op Ken", "op Ken", "op Ken"}; !slices.Equal(ids, want) {
+			t.Errorf("got %q", ids)
+		}
+	})
+}
+
+func TestTheDeadlineOfAHostDoesNotUseUpTheLastAttempt(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
+		eventual.Handle(s.worker, eventual.Raw, func(ctx context.Context, _ eventual.Job[string]) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := s.worker.Process(ctx, "Dear Ken", 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		wantOutcomes(t, s.next(t, 1), eventual.Released)
+		wantEmpty(t, s.poison)
+	})
+}
+
 func TestAHostThatStopsDoesNotUseUpTheLastAttempt(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
