@@ -84,7 +84,7 @@ var edges = map[string][]string{
 		"patterns/storagetest",
 		"query",
 	},
-	"examples/queuejob": {"patterns", "patterns/eventual"},
+	"examples/queuejob": {"keys", "patterns", "patterns/eventual", "patterns/secondaryindex"},
 	"examples/quickstart": {
 		"examples/internal/account",
 		"examples/internal/cmdline",
