@@ -7,6 +7,7 @@
 //	provider, err := otel.NewProvider(nil) // operations, and attempts of a Worker
 //	table, err := patterns.NewTable(client, &patterns.TableOptions[Employee]{Tracing: provider})
 //	worker, err := eventual.NewWorker(queue, &eventual.Options{Tracing: provider})
+//	err = eventual.Enqueue(ctx, queue, kind, job, &eventual.EnqueueOptions{Tracing: provider})
 //
 //	gauges, err := otel.ObserveQueue(queue, nil) // backlog
 //	gauges, err := otel.ObserveHeat(meter, nil)
