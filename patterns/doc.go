@@ -9,6 +9,31 @@
 //	item, err := table.Get(ctx, keys.Key{Partition: "Sales", Row: "00010"})
 //	item, err = table.Update(ctx, item.Key, func(e *Employee) error { e.Age++; return nil })
 //
+// # The patterns
+//
+//	secondaryindex     find entities by other values, in their partition or elsewhere
+//	indexentity        lists of the entities that share a value
+//	denormalize        properties and counters of entities inside other rows
+//	eventual           a queue worker, outbox messages, moves, the poison queue
+//	compoundkey        parent and children in one partition, read in one request
+//	logtail            the newest entries first
+//	highvolumedelete   a table for each period, dropped as a whole
+//	dataseries         a ring of values in one row
+//	wideentity         more than 252 properties or 1 MiB, over several rows
+//	largeentity        values in blobs, the reference in the row
+//	logdata            log records in blobs, and a reader of time ranges
+//	entitytype         several types and versions in one table
+//	reindex            verifies, repairs and adds the views of a Store
+//	heat               shows which keys cost: a heat map, and findings in words
+//	govern             stays below the targets of partitions and accounts
+//	regions            reads that survive the loss of the primary region
+//	shards             one table over several accounts, added while programs write
+//	access             signed access to the key ranges of a schema
+//	otel               spans and metrics in OpenTelemetry; a module of its own
+//	storagetest        a storage account in the process, for tests
+//
+// [keys.Spread] is the remedy for a hot partition; examples/hotpartition shows it.
+//
 // # Types
 //
 // A property has the type of its Go field, when it is written and when it is read: a
@@ -140,30 +165,6 @@
 //	})
 //
 // examples/grow has the whole program.
-//
-// # The patterns
-//
-//	secondaryindex     find entities by other values, in their partition or elsewhere
-//	indexentity        lists of the entities that share a value
-//	denormalize        properties and counters of entities inside other rows
-//	eventual           a queue worker, outbox messages, moves, the poison queue
-//	compoundkey        parent and children in one partition, read in one request
-//	logtail            the newest entries first
-//	highvolumedelete   a table for each period, dropped as a whole
-//	dataseries         a ring of values in one row
-//	wideentity         more than 252 properties or 1 MiB, over several rows
-//	largeentity        values in blobs, the reference in the row
-//	logdata            log records in blobs, and a reader of time ranges
-//	entitytype         several types and versions in one table
-//	reindex            verifies, repairs and adds the views of a Store
-//	heat               shows which keys cost: a heat map, and findings in words
-//	govern             stays below the targets of partitions and accounts
-//	regions            reads that survive the loss of the primary region
-//	shards             one table over several accounts, added while programs write
-//	access             signed access to the key ranges of a schema
-//	storagetest        a storage account in the process, for tests
-//
-// keys.Spread is the remedy for a hot partition; examples/hotpartition shows it.
 //
 // # Cosmos DB for Table
 //
