@@ -63,9 +63,10 @@
 // # Views
 //
 // A [Store] is a Table that keeps derived rows up to date: copies under other keys, lists,
-// properties and counters in other entities. Each kind is declared once, as a [View]. Rows
-// in the entity's partition change with it in one transaction; rows elsewhere are updated
-// through an outbox that survives crashes. [Store.Explain] shows what an operation costs.
+// properties and counters in other entities. Each kind is declared once, as a [View]. The
+// entity is the primary of these rows. Local rows, which are in its partition, change with it
+// in one transaction; remote rows, which are elsewhere, are updated through an outbox that
+// survives crashes. [Store.Explain] shows what an operation costs.
 //
 // # The network
 //

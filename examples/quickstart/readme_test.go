@@ -78,7 +78,7 @@ func TestTheReadmeStartsTheAzuriteOfTheTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	readme := strings.ReplaceAll(readReadme(t), "\\\n", "")
-	if command := "npx --yes azurite@" + module.Dependencies.Azurite + " "; !strings.Contains(readme, command) {
+	if command := "npx --yes azurite@" + module.Dependencies.Azurite + " --inMemoryPersistence --skipApiVersionCheck --disableTelemetry "; !strings.Contains(readme, command) {
 		t.Errorf("README.md does not contain %q", command)
 	}
 	_, connection, _ := strings.Cut(readme, "export AZURE_STORAGE_CONNECTION_STRING=\"")
