@@ -9,7 +9,7 @@
 //
 //	Table      PartitionKey  RowKey  Properties
 //	Employees  Sales         000223  Name, Badge
-//	Badges     badge         B-17    the same
+//	Badges     badge         B-17    the same, azp_pk and azp_rk (the key of the employee), azp_view
 //
 // Use it if readers accept that a copy can be out of date for a moment. The employee's own row is always correct.
 package main
