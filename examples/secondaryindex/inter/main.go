@@ -5,7 +5,8 @@
 //
 // Layout: a copy of the employee in a partition of its own, which may be in another table or account. No transaction
 // covers both rows, so the store writes the copy through an outbox: a message in a queue, and a row in the transaction
-// of the employee. If the process dies, a worker completes the change (see eventual).
+// of the employee. If the process dies, a worker completes the change: an eventual.Worker with eventual.HandleOutbox,
+// which each program can run in a goroutine.
 //
 //	Table      PartitionKey  RowKey  Properties
 //	Employees  Sales         000223  Name, Badge
