@@ -9,6 +9,31 @@
 //	item, err := table.Get(ctx, keys.Key{Partition: "Sales", Row: "00010"})
 //	item, err = table.Update(ctx, item.Key, func(e *Employee) error { e.Age++; return nil })
 //
+// # The patterns
+//
+//	secondaryindex     find entities by other values, in their partition or elsewhere
+//	indexentity        lists of the entities that share a value
+//	denormalize        properties and counters of entities inside other rows
+//	eventual           a queue worker, outbox messages, moves, the poison queue
+//	compoundkey        parent and children in one partition, read in one request
+//	logtail            the newest entries first
+//	highvolumedelete   a table for each period, dropped as a whole
+//	dataseries         a ring of values in one row
+//	wideentity         more than 252 properties or 1 MiB, over several rows
+//	largeentity        values in blobs, the reference in the row
+//	logdata            log records in blobs, and a reader of time ranges
+//	entitytype         several types and versions in one table
+//	reindex            verifies, repairs and adds the views of a Store
+//	heat               shows which keys cost: a heat map, and findings in words
+//	govern             stays below the targets of partitions and accounts
+//	regions            reads that survive the loss of the primary region
+//	shards             one table over several accounts, added while programs write
+//	access             signed access to the key ranges of a schema
+//	otel               spans and metrics in OpenTelemetry; a module of its own
+//	storagetest        a storage account in the process, for tests
+//
+// [keys.Spread] is the remedy for a hot partition; examples/hotpartition shows it.
+//
 // # Types
 //
 // A property has the type of its Go field, when it is written and when it is read: a
@@ -38,9 +63,10 @@
 // # Views
 //
 // A [Store] is a Table that keeps derived rows up to date: copies under other keys, lists,
-// properties and counters in other entities. Each kind is declared once, as a [View]. Rows
-// in the entity's partition change with it in one transaction; rows elsewhere are updated
-// through an outbox that survives crashes. [Store.Explain] shows what an operation costs.
+// properties and counters in other entities. Each kind is declared once, as a [View]. The
+// entity is the primary of these rows. Local rows, which are in its partition, change with it
+// in one transaction; remote rows, which are elsewhere, are updated through an outbox that
+// survives crashes. [Store.Explain] shows what an operation costs.
 //
 // # The network
 //
@@ -140,30 +166,6 @@
 //	})
 //
 // examples/grow has the whole program.
-//
-// # The patterns
-//
-//	secondaryindex     find entities by other values, in their partition or elsewhere
-//	indexentity        lists of the entities that share a value
-//	denormalize        properties and counters of entities inside other rows
-//	eventual           a queue worker, outbox messages, moves, the poison queue
-//	compoundkey        parent and children in one partition, read in one request
-//	logtail            the newest entries first
-//	highvolumedelete   a table for each period, dropped as a whole
-//	dataseries         a ring of values in one row
-//	wideentity         more than 252 properties or 1 MiB, over several rows
-//	largeentity        values in blobs, the reference in the row
-//	logdata            log records in blobs, and a reader of time ranges
-//	entitytype         several types and versions in one table
-//	reindex            verifies, repairs and adds the views of a Store
-//	heat               shows which keys cost: a heat map, and findings in words
-//	govern             stays below the targets of partitions and accounts
-//	regions            reads that survive the loss of the primary region
-//	shards             one table over several accounts, added while programs write
-//	access             signed access to the key ranges of a schema
-//	storagetest        a storage account in the process, for tests
-//
-// keys.Spread is the remedy for a hot partition; examples/hotpartition shows it.
 //
 // # Cosmos DB for Table
 //

@@ -76,7 +76,8 @@ type StoreOptions[T any] struct {
 	Retired []string
 
 	// Outbox is the queue of outbox messages. It is needed if a view has rows outside the
-	// primary's partition.
+	// primary's partition. A worker must process its messages: see HandleOutbox of package
+	// eventual.
 	Outbox OutboxQueue
 
 	// Grace is how long an operation may take before a worker completes it. Zero means

@@ -7,9 +7,9 @@
 // range of row keys contains the employee and all reviews.
 //
 //	PartitionKey  RowKey       Properties
-//	Sales         000123_      Name
-//	Sales         000123_2011  ManagerRating, Comments
-//	Sales         000123_2012  ManagerRating, Comments
+//	Sales         000123_      Department, ID, Name, Reviews
+//	Sales         000123_2011  Department, EmployeeID, Year, ManagerRating, Comments
+//	Sales         000123_2012  Department, EmployeeID, Year, ManagerRating, Comments
 //
 // Use it for related rows that are often read with their owner.
 package main

@@ -5,8 +5,8 @@
 // Layout: one row for the whole day, with a property for each hour. The next day uses the same properties: the turn, the
 // number of the day, shows to which day a value belongs.
 //
-//	PartitionKey  RowKey   Value009  Turn009  Value017  Turn017
-//	Sales         000123_  3         16282    40        16282
+//	PartitionKey  RowKey   Value009  Turn009  Value021  Turn021
+//	Sales         000123_  2         47328    7         47328
 //
 // Use it if the values of a series are read together. For the names of the guide, MessageCountHour01 to
 // MessageCountHour24, set dataseries.Options.Property.

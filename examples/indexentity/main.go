@@ -9,7 +9,8 @@
 //	other partition  lastname_/Jones                through the outbox             the company, up to 1 MiB
 //	blob             lastname/Jones.json            through the outbox             the company, any length
 //
-// Use it for values that many entities share. A lookup reads the list, and then each of the employees.
+// Use it for values that many entities share. A lookup reads the list, and then each of the employees. The outbox needs a
+// worker: see secondaryindex/inter.
 package main
 
 import (

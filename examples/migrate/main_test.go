@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -159,42 +156,3 @@ func priceType(t *testing.T, acct *storagetest.Account, article string) string {
 	price, _ := item.Property("Price")
 	return fmt.Sprintf("%T", price)
 }
-
-// The chapter of the README is an extract of package after, which the compiler checks.
-func TestTheReadmePrintsTheMigratedService(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var source []byte
-	for _, name := range []string{filepath.Join("after", "service.go"), "step.go"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		source = append(source, text...)
-	}
-	_, chapter, found := strings.Cut(string(readme), "\n## Coming from aztables\n")
-	chapter, _, closed := strings.Cut(chapter, "\n## ")
-	if !found || !closed {
-		t.Fatal("README.md has no such chapter")
-	}
-	blocks := strings.Split(chapter, "```go\n")[1:]
-	if len(blocks) == 0 {
-		t.Error("the chapter has no code")
-	}
-	for _, block := range blocks {
-		code, _, _ := strings.Cut(block, "```")
-		// Parts of the service that are not printed are replaced by "…".
-		for part := range strings.SplitSeq(code, "…\n") {
-			if !strings.Contains(undented(string(source)), undented(part)) {
-				t.Errorf("not in package after:\n%s", part)
-			}
-		}
-	}
-}
-
-var indent = regexp.MustCompile(`(?m)^[\t ]+`)
-
-// undented returns code without the indentation of its lines.
-func undented(code string) string { return indent.ReplaceAllString(code, "") }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -63,6 +64,29 @@ func TestTheFilterOfTheReadmeHasThePrintedPlan(t *testing.T) {
 	}
 	if _, plan, found := strings.Cut(readReadme(t), "fmt.Println(query.Explain(f))\n```\n```\n"); !found || !strings.HasPrefix(plan, out.String()+"```\n") {
 		t.Errorf("README.md does not print\n%s", out.String())
+	}
+}
+
+// A reader starts the Azurite that the tests use, and connects to it.
+func TestTheReadmeStartsTheAzuriteOfTheTests(t *testing.T) {
+	file, err := os.ReadFile(filepath.Join("..", "..", "internal", "azurite", "package.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var module struct{ Dependencies struct{ Azurite string } }
+	if err := json.Unmarshal(file, &module); err != nil {
+		t.Fatal(err)
+	}
+	readme := strings.ReplaceAll(readReadme(t), "\\\n", "")
+	if command := "npx --yes azurite@" + module.Dependencies.Azurite + " --inMemoryPersistence --skipApiVersionCheck --disableTelemetry "; !strings.Contains(readme, command) {
+		t.Errorf("README.md does not contain %q", command)
+	}
+	_, connection, _ := strings.Cut(readme, "export AZURE_STORAGE_CONNECTION_STRING=\"")
+	connection, _, _ = strings.Cut(connection, "\"")
+	want := fmt.Sprintf("DefaultEndpointsProtocol=http;AccountName=%[1]s;AccountKey=%[2]s;BlobEndpoint=http://127.0.0.1:10000/%[1]s;"+
+		"QueueEndpoint=http://127.0.0.1:10001/%[1]s;TableEndpoint=http://127.0.0.1:10002/%[1]s;", storagetest.AccountName, storagetest.AccountKey)
+	if connection != want {
+		t.Errorf("README.md connects to %q, want %q", connection, want)
 	}
 }
 

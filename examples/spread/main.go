@@ -7,11 +7,12 @@
 // partitions. To read the hour, all eight are queried concurrently.
 //
 //	PartitionKey   RowKey    Properties
-//	04_2014073118  evt00017  Text
-//	05_2014073118  evt00018  Text
+//	04_2014073118  evt00017  Hour, ID, Text
+//	05_2014073118  evt00018  Hour, ID, Text
 //
-// Use it if one partition cannot serve the writes. The number of buckets must not change while rows exist. The larger
-// program examples/hotpartition compares three layouts and draws the heat map of each.
+// Use it if one partition cannot serve the writes. The number of buckets must not change while rows exist. In the guide's
+// own remedy the employee is the partition key, and reading an hour scans the table. The larger program
+// examples/hotpartition compares these layouts, and draws heat maps.
 package main
 
 import (

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"slices"
@@ -62,6 +63,9 @@ func (t *target) write(ctx context.Context, c *chunk) (err error) {
 		return err
 	}
 	for _, f := range report.Failures {
+		if errors.Is(f.Err, patterns.ErrTableNotFound) {
+			return fmt.Errorf("%w; -create creates the table", f.Err)
+		}
 		if !isRefusal(f.Err) {
 			return f.Err
 		}

@@ -10,7 +10,8 @@
 //	Sales         000123_01  MessageCountDay001 to MessageCountDay183
 //	Sales         000123_02  MessageCountDay184 to MessageCountDay365
 //
-// Use it for entities beyond the limits of a row. If only one value is too large, see largeentity.
+// Use it for entities beyond the limits of a row. If only one value is too large, see largeentity. For rows as the guide
+// prints them, with 252 properties in each, set wideentity.Options.Plain.
 package main
 
 import (

@@ -150,7 +150,7 @@ func (p *plan) addSystem(f field) (reason string) {
 		p.slots++
 	}
 	if !isText {
-		return f.name + " is a string"
+		return f.name + " must be a string: convert the value with package keys, for example in TableOptions.Key"
 	}
 	p.system = append(p.system, s)
 	return ""

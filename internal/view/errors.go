@@ -44,7 +44,7 @@ type DuplicateError struct {
 }
 
 func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("view %q: %v: the row belongs to another", e.View, azerr.ErrExists)
+	return fmt.Sprintf("view %q: %v: the row belongs to another entity", e.View, azerr.ErrExists)
 }
 
 // Format also prints the row's key for %+v.
@@ -96,4 +96,4 @@ type OwnedByOther struct {
 	At    time.Time // when the row was last written
 }
 
-func (*OwnedByOther) Error() string { return "the row belongs to another" }
+func (*OwnedByOther) Error() string { return "the row belongs to another entity" }

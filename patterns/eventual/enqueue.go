@@ -22,7 +22,7 @@ import (
 // defaults.
 type EnqueueOptions struct {
 	// ID identifies the operation, in up to 128 bytes. Handlers receive it with every
-	// delivery and can use it to recognise work that is already done. If empty, the
+	// delivery and can use it to recognize work that is already done. If empty, the
 	// operation gets a random ID.
 	ID string
 

@@ -55,7 +55,7 @@
 //
 // # Failures
 //
-// Every method can be repeated. A write whose reply was lost is recognised as by
+// Every method can be repeated. A write whose reply was lost is recognized as by
 // [patterns.Table], and may be applied late as there; to a dropped table it is refused. If
 // DropBefore is interrupted, the next call drops the remaining tables. A late attempt of a
 // drop deletes a table that was created again meanwhile, which writes with Keep never do.

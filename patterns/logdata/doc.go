@@ -53,7 +53,7 @@
 //
 // Each append is conditional on the length of the blob. If a reply is lost and the SDK
 // repeats the request, the service refuses the repetition, and the Writer reads that
-// part of the blob to recognise its own bytes. If no reply arrives at all, the next
+// part of the blob to recognize its own bytes. If no reply arrives at all, the next
 // flush first appends the same bytes at the same position. As long as its Writer lives,
 // a record is therefore stored exactly once: a late attempt is refused, because the blob is
 // longer by then. If the process dies, a record that Write has not acknowledged may be

@@ -69,7 +69,7 @@
 //
 // Append chooses the key of an entry once, before the first request. If a reply is lost and
 // the SDK repeats the request, the service reports that the row exists, and Append
-// recognises the row as its own. So the entry is stored once, whatever was lost. If no
+// recognizes the row as its own. So the entry is stored once, whatever was lost. If no
 // attempt gets a reply, Append returns [patterns.ErrOutcomeUnknown], and [Log.Retry]
 // completes it under the same key. Another call of Append would choose another key. A late
 // attempt stores the entry minutes later; if the entry was deleted by then, it appears again.

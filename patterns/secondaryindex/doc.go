@@ -5,9 +5,9 @@
 //
 // "The employee with this e-mail address", "all employees whose address begins with a".
 // The Table service has one index, on PartitionKey and RowKey. A filter on any other
-// property reads the whole partition. So a copy of the entity is stored for each value
-// that it is looked up by, under a key made of that value. From then on every change of
-// the entity must also change its copies.
+// property reads the whole partition. So a copy of the entity, its primary, is stored for
+// each value that it is looked up by, under a key made of that value. From then on every
+// change of the primary must also change its copies.
 //
 // # Layout
 //

@@ -5,11 +5,12 @@
 //
 // Layout: a copy of the employee in a partition of its own, which may be in another table or account. No transaction
 // covers both rows, so the store writes the copy through an outbox: a message in a queue, and a row in the transaction
-// of the employee. If the process dies, a worker completes the change (see eventual).
+// of the employee. If the process dies, a worker completes the change: an eventual.Worker with eventual.HandleOutbox,
+// which each program can run in a goroutine.
 //
 //	Table      PartitionKey  RowKey  Properties
 //	Employees  Sales         000223  Name, Badge
-//	Badges     badge         B-17    the same
+//	Badges     badge         B-17    the same, azp_pk and azp_rk (the key of the employee), azp_view
 //
 // Use it if readers accept that a copy can be out of date for a moment. The employee's own row is always correct.
 package main

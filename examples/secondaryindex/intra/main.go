@@ -7,7 +7,7 @@
 //
 //	PartitionKey  RowKey                    Properties
 //	Sales         empid_000223              FirstName, LastName, Age, EmailAddress
-//	Sales         email_jonesj@contoso.com  the same
+//	Sales         email_jonesj@contoso.com  the same, azp_pk and azp_rk (the key of the employee), azp_view
 //
 // Use it for several unique keys or sort orders. If one partition cannot serve the traffic, see secondaryindex/inter.
 package main
