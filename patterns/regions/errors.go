@@ -15,7 +15,7 @@ import (
 // the error does not match [patterns.ErrNotFound], which a reader may take as proof.
 type AbsentError struct {
 	MaxAge time.Duration // that of [Source]
-	Err    *azcore.ResponseError
+	Err    error         // the *azcore.ResponseError of the secondary
 }
 
 // Error does not contain the key.
@@ -27,12 +27,7 @@ func (e *AbsentError) Error() string {
 }
 
 // Unwrap returns the error of the SDK, for errors.As.
-func (e *AbsentError) Unwrap() error {
-	if e.Err == nil {
-		return nil // not a nil pointer
-	}
-	return e.Err
-}
+func (e *AbsentError) Unwrap() error { return e.Err }
 
 // notFound returns err as an AbsentError if only the secondary answered that the row does not
 // exist.
@@ -40,9 +35,11 @@ func notFound(err error, s Source) error {
 	if s.Region != Secondary || !errors.Is(err, patterns.ErrNotFound) && !errors.Is(err, patterns.ErrTableNotFound) {
 		return err
 	}
-	absent := &AbsentError{MaxAge: s.MaxAge}
-	errors.As(err, &absent.Err)
-	return absent
+	var refused *azcore.ResponseError
+	if errors.As(err, &refused) { // without the error of package patterns
+		err = refused
+	}
+	return &AbsentError{s.MaxAge, err}
 }
 
 // movedError is the failure of a region that alone could answer a request. The read can be

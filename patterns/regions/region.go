@@ -17,6 +17,14 @@ const (
 	Secondary Region = "secondary"
 )
 
+// other returns the other region.
+func (r Region) other() Region {
+	if r == Primary {
+		return Secondary
+	}
+	return Primary
+}
+
 // UnknownAge is a MaxAge without a limit: no Last Sync Time is known.
 const UnknownAge time.Duration = math.MaxInt64
 

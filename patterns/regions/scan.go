@@ -43,10 +43,7 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 			if region == "" || failures > 1 || failures == 1 && region == Primary {
 				break
 			}
-			pos.Region, err = Secondary, nil
-			if region == Secondary {
-				pos.Region = Primary
-			}
+			pos.Region, err = region.other(), nil
 			// The tokens are those of the region that failed.
 			ctx = fetch.ByKey(ctx)
 		}
@@ -56,7 +53,7 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 
 // scan scans from pos in one region, and moves pos. It returns the number of pages.
 func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, opts *patterns.ScanOptions, yield func(ScanPage[T], error) bool) (returned int, err error) {
-	ctx, p := permit(ctx, pos.Region, true)
+	ctx, p := permit(ctx, &permission{pinned: pos.Region, sticky: true})
 	if p == nil && pos.Region == Secondary {
 		ctx = fetch.ByKey(ctx)
 	}
@@ -68,9 +65,7 @@ func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, opts
 		page := ScanPage[T]{Items: itemsOf(rows.Items, source), Progress: rows.Progress, Source: source}
 		pos.Region, pos.Inner = source.Region, rows.Cursor
 		if rows.Cursor != "" {
-			if page.Cursor, err = t.seal("scan", f, *pos); err != nil {
-				return returned, err
-			}
+			page.Cursor = t.seal("scan", f, *pos)
 		}
 		if returned++; !yield(page, nil) {
 			return returned, nil
