@@ -35,8 +35,7 @@ func notFound(err error, s Source) error {
 	if s.Region != Secondary || !errors.Is(err, patterns.ErrNotFound) && !errors.Is(err, patterns.ErrTableNotFound) {
 		return err
 	}
-	var refused *azcore.ResponseError
-	if errors.As(err, &refused) { // without the error of package patterns
+	if refused, ok := errors.AsType[*azcore.ResponseError](err); ok { // not the error of package patterns
 		err = refused
 	}
 	return &AbsentError{s.MaxAge, err}
@@ -57,8 +56,7 @@ func (e *movedError) NonRetriable() {}
 
 // moved returns the region that failed, "" if err is something else.
 func moved(err error) Region {
-	var m *movedError
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*movedError](err); ok {
 		return m.region
 	}
 	return ""

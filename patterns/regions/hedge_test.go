@@ -232,3 +232,35 @@ func TestSlowPagesAreHedgedWithinTheBudget(t *testing.T) {
 		}
 	})
 }
+
+func TestSlowPagesOfAScanAreRequestedAgainFromTheSameRegion(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		all := w.insert(t, 1, 1000)
+		w.replicate()
+		w.take(network(100))
+		opts := &patterns.ScanOptions{PageSize: 1, Parallel: 1}
+		scan := func(ctx context.Context) (took time.Duration) {
+			began := time.Now()
+			var got []row
+			for page, err := range w.table.Scan(ctx, query.Filter{}, "", opts) {
+				harness.NoError(t, err)
+				if page.Region != regions.Primary {
+					t.Errorf("a page from the %s", page.Region)
+				}
+				for _, item := range page.Items {
+					got = append(got, item.Value)
+				}
+			}
+			wantOnce(t, query.Filter{}, all, nil, got)
+			return time.Since(began)
+		}
+		plain := scan(regions.Strict(t.Context()))
+		scan(t.Context())
+		w.reset()
+		took := scan(t.Context())
+		t.Logf("1000 pages, 1 %% of replies 100 times slower: %v with %d requests; strict: %v", took, w.sent[toPrimary].Load(), plain)
+		if took > plain*6/10 || w.sent[toSecondary].Load() > 0 || w.sent[toPrimary].Load() > 1060 { // ten hedges may be saved up
+			t.Errorf("took %v, strict %v: %d requests to the primary, %d to the secondary", took, plain, w.sent[toPrimary].Load(), w.sent[toSecondary].Load())
+		}
+	})
+}

@@ -72,9 +72,10 @@ func (a *reply) usable() bool {
 	return !a.failed()
 }
 
-// absent reports whether the secondary has no such row.
-func (a *reply) absent() bool {
-	return a.source.Region == Secondary && a.err == nil && a.resp.StatusCode == http.StatusNotFound
+// final reports whether a reply of the secondary is returned if the primary is down: it has no
+// such row, or demands another token, which the SDK then requests.
+func (a *reply) final() bool {
+	return a.source.Region == Secondary && a.err == nil && (a.resp.StatusCode == http.StatusNotFound || a.resp.StatusCode == http.StatusUnauthorized)
 }
 
 // discard frees the connection of a reply that is not used.
@@ -182,7 +183,7 @@ func (r *race) run(only Region) *reply {
 				continue
 			}
 			silent = time.Since(began) >= silence && (way.first == Secondary || health.silent(began))
-			if !silent && (asked || r.permission.sticky || !r.pair.hedges.spend()) {
+			if !silent && (asked || !r.pair.hedges.spend()) {
 				continue
 			}
 		case <-way.fell:
@@ -194,7 +195,7 @@ func (r *race) run(only Region) *reply {
 			case a.usable():
 				r.overtaken(a)
 				return a
-			case only != "" || way.down && a.absent():
+			case only != "" && open == 0 || way.down && a.final():
 				return a
 			case a.source.Region == Primary || failure == nil:
 				failure = a
@@ -211,6 +212,9 @@ func (r *race) run(only Region) *reply {
 		case only == "":
 			open++
 			r.send(way.first.other(), false)
+		case r.permission.sticky: // the other region cannot continue a scan
+			open++
+			r.send(only, false)
 		default:
 			select {
 			case r.permission.slow <- struct{}{}:
