@@ -9,12 +9,13 @@ import (
 // permission is a value in the context that permits requests to use the secondary, and
 // records where they were answered.
 type permission struct {
-	mu     sync.Mutex
-	pinned Region          // the only region that may answer, "" for both
-	sticky bool            // the first request decides which
-	slow   chan<- struct{} // receives when the pinned region is slow; nil: nothing else can be asked
-	wrote  bool            // a write was sent: reads may decide about its outcome
-	source Source
+	mu      sync.Mutex
+	pinned  Region          // the only region that may answer, "" for both
+	sticky  bool            // the first request decides which: that of a scan
+	patient bool            // a region that is only slow is waited for, because the other has failed
+	slow    chan<- struct{} // receives if the region of a page is slow
+	wrote   bool            // a write was sent: reads may decide about its outcome
+	source  Source
 }
 
 type permissionKey struct{}

@@ -308,3 +308,62 @@ func TestRequestsThatAGovernorHoldsAreNoOutage(t *testing.T) {
 		w.wantRequests(t, 1, 0, 0) // not a probe
 	})
 }
+
+// Each page takes longer than the time after which a region may have failed.
+func TestAScanWaitsForPagesThatTakeLongInBothRegions(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		all := w.insert(t, 2, 6)
+		w.replicate()
+		w.take(func(regions.Region) time.Duration { return 5 * time.Second })
+		var got []row
+		for page, err := range w.table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 2}) {
+			harness.NoError(t, err)
+			for _, item := range page.Items {
+				got = append(got, item.Value)
+			}
+		}
+		wantOnce(t, query.Filter{}, all, nil, got)
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestASecondaryThatDoesNotReplyEndsNoCursor(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		all := w.insert(t, 1, 8)
+		w.replicate()
+		f, opts := query.PartitionKey.Eq("p00"), &patterns.QueryOptions{PageSize: 2}
+		w.account.Down(storagetest.Primary)
+		page := harness.Must(w.table.Page(t.Context(), f, "", opts))(t)
+		var scanned string
+		for page, err := range w.table.Scan(t.Context(), f, "", &patterns.ScanOptions{PageSize: 2, Parallel: 1}) {
+			harness.NoError(t, err)
+			scanned = page.Cursor
+			break
+		}
+		w.account.Down()
+		w.take(func(region regions.Region) time.Duration {
+			if region == regions.Secondary {
+				return time.Hour
+			}
+			return 10 * time.Millisecond
+		})
+		time.Sleep(10 * time.Second)
+		for range 600 { // until the reads have returned to the primary
+			harness.MayFail(w.table.Get(t.Context(), all[0].key()))
+			time.Sleep(100 * time.Millisecond)
+		}
+		began := time.Now()
+		page = harness.Must(w.table.Page(t.Context(), f, page.Cursor, opts))(t)
+		if page.Region != regions.Primary || page.Items[0].Value != all[2] {
+			t.Errorf("%+v", page)
+		}
+		n := 0
+		for page, err := range w.table.Scan(t.Context(), f, scanned, &patterns.ScanOptions{PageSize: 2, Parallel: 1}) {
+			harness.NoError(t, err)
+			n += len(page.Items)
+		}
+		if took := time.Since(began); n != 6 || took > 3*time.Second {
+			t.Errorf("%d rows of the scan in %v", n, took)
+		}
+	})
+}

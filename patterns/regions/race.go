@@ -182,7 +182,7 @@ func (r *race) run(only Region) *reply {
 			if only == Secondary && health.region() == Secondary {
 				continue
 			}
-			silent = time.Since(began) >= silence && (way.first == Secondary || health.silent(began))
+			silent = time.Since(began) >= silence && !r.permission.patient && (way.first == Secondary || health.silent(began))
 			if !silent && (asked || !r.pair.hedges.spend()) {
 				continue
 			}

@@ -33,7 +33,7 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 		pos, err := t.open("scan", f, cursor)
 		for failures := 0; err == nil; failures++ {
 			var returned int
-			if returned, err = t.scan(ctx, f, &pos, opts, yield); err == nil {
+			if returned, err = t.scan(ctx, f, &pos, failures > 0, opts, yield); err == nil {
 				return
 			}
 			if returned > 0 {
@@ -52,8 +52,8 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 }
 
 // scan scans from pos in one region, and moves pos. It returns the number of pages.
-func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, opts *patterns.ScanOptions, yield func(ScanPage[T], error) bool) (returned int, err error) {
-	ctx, p := permit(ctx, &permission{pinned: pos.Region, sticky: true})
+func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, patient bool, opts *patterns.ScanOptions, yield func(ScanPage[T], error) bool) (returned int, err error) {
+	ctx, p := permit(ctx, &permission{pinned: pos.Region, sticky: true, patient: patient})
 	if p == nil && pos.Region == Secondary {
 		ctx = fetch.ByKey(ctx)
 	}
