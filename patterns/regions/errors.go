@@ -53,11 +53,3 @@ func (e *movedError) Unwrap() error { return e.err }
 
 // NonRetriable keeps the SDK from trying again.
 func (e *movedError) NonRetriable() {}
-
-// moved returns the region that failed, "" if err is something else.
-func moved(err error) Region {
-	if m, ok := errors.AsType[*movedError](err); ok {
-		return m.region
-	}
-	return ""
-}

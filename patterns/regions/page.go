@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -95,7 +96,7 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 		case r := <-results:
 			switch {
 			case r.err != nil && r.from.Region == pos.Region.other(): // the hedge
-			case r.from.Region != "" && moved(r.err) != "":
+			case r.from.Region != "" && errors.As(r.err, new(*movedError)):
 				err = r.err
 				read(pos.byKey(""))
 			case r.err != nil && pos.Region == Primary && err != nil:
@@ -147,11 +148,10 @@ func (t *Table[T]) Query(ctx context.Context, f query.Filter, opts *patterns.Que
 					return
 				}
 			}
-			if cursor = page.Cursor; cursor == "" || o.Limit > 0 && o.Limit == len(page.Items) {
+			limited := o.Limit > 0
+			o.Limit = max(o.Limit-len(page.Items), 0)
+			if cursor = page.Cursor; cursor == "" || limited && o.Limit == 0 {
 				return
-			}
-			if o.Limit > 0 {
-				o.Limit -= len(page.Items)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package regions
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
@@ -27,7 +28,10 @@ type ScanPage[T any] struct {
 // continues in the other one after the keys of the last rows of each segment: no row is repeated,
 // and none is missing that both regions have. Pages that were requested and not returned yet
 // are requested again. If both regions fail in succession, the sequence ends with an error.
-// Scans are not hedged.
+//
+// A page that takes long is requested again from the same region, within the limit of hedges:
+// the segments of a scan have continuation tokens, and the whole scan would have to change its
+// region for one of them.
 func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.ScanOptions) iter.Seq2[ScanPage[T], error] {
 	return func(yield func(ScanPage[T], error) bool) {
 		pos, err := t.open("scan", f, cursor)
@@ -39,11 +43,11 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 			if returned > 0 {
 				failures = 0
 			}
-			region := moved(err)
-			if region == "" || failures > 1 || failures == 1 && region == Primary {
+			m, ok := errors.AsType[*movedError](err)
+			if !ok || failures > 1 || failures == 1 && m.region == Primary {
 				break
 			}
-			pos.Region, err = region.other(), nil
+			pos.Region, err = m.region.other(), nil
 			// The tokens are those of the region that failed.
 			ctx = fetch.ByKey(ctx)
 		}
