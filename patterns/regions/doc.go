@@ -67,7 +67,8 @@
 // partition.
 //
 // If the request for the Last Sync Time is refused or has no reply within a second, the last
-// known one is used, and ages are larger than necessary. Without any, ages are [UnknownAge].
+// known one is used, and ages are larger than necessary. Without any, ages are [UnknownAge], as
+// they are while the service fills a new secondary.
 // In 15 seconds one read, or all if none is known, waits for that request.
 //
 // # Credentials

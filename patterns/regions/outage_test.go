@@ -15,6 +15,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -364,6 +365,34 @@ func TestASecondaryThatDoesNotReplyEndsNoCursor(t *testing.T) {
 		}
 		if took := time.Since(began); n != 6 || took > 3*time.Second {
 			t.Errorf("%d rows of the scan in %v", n, took)
+		}
+	})
+}
+
+// An account that gets a new secondary after a failover reports no Last Sync Time until that has all
+// rows.
+func TestAnAgeIsUnknownWhileANewSecondaryIsFilled(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		var filling atomic.Bool
+		send := harness.Transport(func(req *http.Request) (*http.Response, error) {
+			resp, err := w.send(req)
+			if err == nil && filling.Load() && strings.Contains(req.URL.RawQuery, "comp=stats") {
+				_ = resp.Body.Close()
+				resp.Body = io.NopCloser(strings.NewReader(`<?xml version="1.0" encoding="utf-8"?><StorageServiceStats><GeoReplication><Status>bootstrap</Status><LastSyncTime></LastSyncTime></GeoReplication></StorageServiceStats>`))
+			}
+			return resp, err
+		})
+		opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: attached(w.pair, send)}}
+		w.pair.Use(harness.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts))(t))
+		w.account.Down(storagetest.Primary)
+		for _, unknown := range []bool{false, true, false} {
+			filling.Store(unknown)
+			time.Sleep(15 * time.Second)
+			if item := harness.Must(w.table.Get(t.Context(), r.key()))(t); item.Region != regions.Secondary || (item.MaxAge == regions.UnknownAge) != unknown {
+				t.Errorf("%+v, want an unknown age: %v", item.Source, unknown)
+			}
 		}
 	})
 }

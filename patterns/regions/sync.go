@@ -17,8 +17,8 @@ const (
 	syncTimeout = time.Second
 )
 
-// lastSync is the Last Sync Time, cached. An old one is as true as a new one: it only makes
-// ages larger. The zero lastSync knows none.
+// lastSync is the Last Sync Time, cached. An old one is as true as a new one, if the account has
+// the same secondary: it only makes ages larger. The zero lastSync knows none.
 type lastSync struct {
 	mu    sync.Mutex
 	time  time.Time     // by the service
@@ -61,14 +61,15 @@ func (p *Pair) requestSync(ended chan<- struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), syncTimeout)
 	defer cancel()
 	stats, err := service.GetStatistics(policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1}), nil)
-	if err != nil || stats.GeoReplication == nil || stats.GeoReplication.LastSyncTime == nil {
+	if err != nil || stats.GeoReplication == nil {
 		return
 	}
 	s := &p.synced
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at := *stats.GeoReplication.LastSyncTime; at.After(s.time) {
-		s.time = at
+	s.time = time.Time{}
+	if at := stats.GeoReplication.LastSyncTime; at != nil { // nil while a new secondary is filled
+		s.time = *at
 	}
 }
 
