@@ -396,3 +396,40 @@ func TestAnAgeIsUnknownWhileANewSecondaryIsFilled(t *testing.T) {
 		}
 	})
 }
+
+func TestCancellationEndsAPageAndItsHedge(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		w.insert(t, 1, 100)
+		w.replicate()
+		f, opts := query.PartitionKey.Eq("p00"), &patterns.QueryOptions{PageSize: 2}
+		w.take(network(0))
+		var cursor string
+		for range 64 {
+			cursor = harness.Must(w.table.Page(t.Context(), f, "", opts))(t).Cursor
+		}
+		hedged := 0
+		for range 20 {
+			w.take(func(regions.Region) time.Duration { return time.Hour })
+			w.reset()
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			_, err := w.table.Page(ctx, f, cursor, opts)
+			cancel()
+			harness.WantError(t, err, context.DeadlineExceeded)
+			synctest.Wait()
+			if n := w.running.Load() - w.sent[forStats].Load(); n > 0 {
+				t.Errorf("%d requests still run", n)
+			}
+			if w.sent[toSecondary].Load()+w.sent[forStats].Load() > 0 {
+				hedged++
+			}
+			w.take(network(0))
+			time.Sleep(10 * time.Second)
+			for range 20 {
+				cursor = harness.Must(w.table.Page(t.Context(), f, "", opts))(t).Cursor
+			}
+		}
+		if hedged == 0 {
+			t.Error("no page was hedged")
+		}
+	})
+}

@@ -74,7 +74,8 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 		page Page[T]
 		err  error
 	}
-	slow, results := make(chan struct{}, 1), make(chan result)
+	slow, results := make(chan struct{}, 1), make(chan result, 3) // room for all, so that no sender waits
+	hedge := slow
 	var reads sync.WaitGroup
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer reads.Wait()
@@ -82,16 +83,14 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 	read := func(from position) {
 		reads.Go(func() {
 			page, err := t.page(ctx, f, from, slow, opts)
-			select {
-			case results <- result{from, page, err}:
-			case <-ctx.Done():
-			}
+			results <- result{from, page, err}
 		})
 	}
 	read(pos)
 	for {
 		select {
-		case <-slow:
+		case <-hedge:
+			hedge = nil // only one
 			read(pos.byKey(pos.Region.other()))
 		case r := <-results:
 			switch {
