@@ -154,6 +154,9 @@
 //	governor.Attach(&opts.ClientOptions) // package govern learns from each reply, by region
 //	pair.Attach(&opts.ClientOptions)     // package regions sends a read to either region
 //
+// Every order works. In another one the meter and the governor see one request for each try of
+// the SDK, and not which region answers it.
+//
 // A meter and a pair are for one account; a governor is for all. Package shards takes the clients
 // of the accounts. A read of one partition in either region is
 //

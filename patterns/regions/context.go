@@ -9,21 +9,20 @@ import (
 // permission is a value in the context that permits requests to use the secondary, and
 // records where they were answered.
 type permission struct {
-	mu     sync.Mutex
-	pinned Region // the only region that may answer, "" for both
-	sticky bool   // the first request decides which
-	wrote  bool   // a write was sent: reads may decide about its outcome
-	source Source
+	mu      sync.Mutex
+	pinned  Region          // the only region that may answer, "" for both
+	sticky  bool            // the first request decides which: that of a scan
+	patient bool            // a region that is only slow is waited for, because the other has failed
+	slow    chan<- struct{} // receives if the region of a page is slow
+	wrote   bool            // a write was sent: reads may decide about its outcome
+	source  Source
 }
 
 type permissionKey struct{}
 
-// strict is the permission that permits nothing.
-var strict = new(permission)
-
 // Strict returns a context with which no request uses the secondary, whatever permits it.
 func Strict(ctx context.Context) context.Context {
-	return context.WithValue(ctx, permissionKey{}, strict)
+	return context.WithValue(ctx, permissionKey{}, (*permission)(nil))
 }
 
 // Permit returns a context that permits reads to use the secondary, for programs on aztables
@@ -37,7 +36,7 @@ func Strict(ctx context.Context) context.Context {
 // the token: [Table] ensures that, a pager of aztables does not. A 404 from the secondary does
 // not mean that the row does not exist: see [AbsentError], and compare [Report.Source].
 func Permit(ctx context.Context) (context.Context, *Report) {
-	ctx, p := permit(ctx, "", false)
+	ctx, p := permit(ctx, &permission{})
 	return ctx, &Report{p}
 }
 
@@ -47,32 +46,26 @@ type Report struct{ p *permission }
 
 // Source returns the source of all replies so far. It is zero before the first, or if the
 // client has no [Pair], or within [Strict].
-func (r *Report) Source() Source {
-	if r.p == nil {
-		return Source{}
-	}
-	return r.p.seen()
-}
+func (r *Report) Source() Source { return r.p.seen() }
 
-// permit adds a permission to ctx, nil within Strict.
-func permit(ctx context.Context, pinned Region, sticky bool) (context.Context, *permission) {
-	if ctx.Value(permissionKey{}) == strict {
+// permit adds p to ctx. Within Strict it adds nothing, and returns nil.
+func permit(ctx context.Context, p *permission) (context.Context, *permission) {
+	if outer, ok := ctx.Value(permissionKey{}).(*permission); ok && outer == nil {
 		return ctx, nil
 	}
-	p := &permission{pinned: pinned, sticky: sticky}
 	return context.WithValue(ctx, permissionKey{}, p), p
 }
 
 // permitted returns the permission of a request, nil if it must use the primary.
 func permitted(ctx context.Context) *permission {
 	p, _ := ctx.Value(permissionKey{}).(*permission)
-	if p == strict {
-		return nil
-	}
 	return p
 }
 
 func (p *permission) seen() Source {
+	if p == nil {
+		return Source{}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.source

@@ -2,15 +2,23 @@ package regions_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	blobsas "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/sas"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/service"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+	queuesas "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/sas"
 
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/internal/harness"
@@ -220,6 +228,121 @@ func TestMisuseIsAnErrorThatNamesIt(t *testing.T) {
 		harness.WantError(t, harness.Failure(t, w.table.Query(t.Context(), query.Filter{}, nil)), query.ErrScan)
 		if got := harness.All(t, w.table.Query(t.Context(), query.Or(), nil)); got != nil {
 			t.Errorf("rows %v", got)
+		}
+	})
+}
+
+// signIn is a credential whose tokens are revoked once. It records what is requested.
+type signIn struct {
+	mu        sync.Mutex
+	requested []policy.TokenRequestOptions
+}
+
+func (s *signIn) GetToken(_ context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requested = append(s.requested, o)
+	return azcore.AccessToken{Token: "token" + o.Claims, ExpiresOn: time.Now().Add(time.Hour)}, nil
+}
+
+func TestATokenThatTheSecondaryRefusesIsRenewedWhileThePrimaryIsDown(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 3)[0]
+		w.replicate()
+		w.account.Down(storagetest.Primary)
+		var revoked atomic.Bool
+		send := harness.Transport(func(req *http.Request) (*http.Response, error) {
+			resp, err := w.send(req)
+			if err == nil && revoked.Load() && req.Header.Get("Authorization") == "Bearer token" {
+				_ = resp.Body.Close()
+				resp.StatusCode, resp.Body = http.StatusUnauthorized, http.NoBody
+				resp.Header.Set("WWW-Authenticate", `Bearer error="insufficient_claims", claims="`+base64.StdEncoding.EncodeToString([]byte("2"))+`"`)
+			}
+			return resp, err
+		})
+		var credential signIn
+		opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: attached(w.pair, send)}}
+		service := harness.Must(aztables.NewServiceClient(storagetest.TablesURL, &credential, opts))(t)
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t)))(t)
+		for range 3 {
+			harness.Must(table.Get(t.Context(), r.key()))(t)
+		}
+		page := harness.Must(table.Page(t.Context(), query.PartitionKey.Eq("p00"), "", &patterns.QueryOptions{PageSize: 1}))(t)
+		revoked.Store(true)
+		page = harness.Must(table.Page(t.Context(), query.PartitionKey.Eq("p00"), page.Cursor, &patterns.QueryOptions{PageSize: 1}))(t)
+		if len(page.Items) != 1 || page.Region != regions.Secondary {
+			t.Errorf("%+v", page)
+		}
+		harness.Must(table.Get(t.Context(), r.key()))(t)
+		if n := len(credential.requested); n != 2 || credential.requested[1].Claims != "2" {
+			t.Errorf("requested %+v", credential.requested)
+		}
+		for _, o := range credential.requested {
+			if !slices.Equal(o.Scopes, []string{"https://storage.azure.com/.default"}) {
+				t.Errorf("a token for %v", o.Scopes)
+			}
+		}
+	})
+}
+
+func TestQueuesAndBlobsUseThePrimaryExceptForTheirStatistics(t *testing.T) {
+	endpoints(t, func(t *testing.T, e endpoint) {
+		var secondary atomic.Int64
+		var options azcore.ClientOptions
+		options.Transport = harness.Transport(func(req *http.Request) (*http.Response, error) {
+			if strings.Contains(req.URL.Host+req.URL.Path, "-secondary") {
+				secondary.Add(1)
+			}
+			return e.send(req)
+		})
+		new(regions.Pair).Attach(&options)
+		queues := map[string]*azqueue.ServiceClient{
+			"shared key": harness.Must(azqueue.NewServiceClientFromConnectionString(e.connection, &azqueue.ClientOptions{ClientOptions: options}))(t),
+		}
+		blobs := map[string]*service.Client{
+			"shared key": harness.Must(service.NewClientFromConnectionString(e.connection, &service.ClientOptions{ClientOptions: options}))(t),
+		}
+		later := time.Now().Add(time.Hour)
+		// GetSASURL permits only HTTPS.
+		queueSAS := harness.Must(queuesas.AccountSignatureValues{Protocol: queuesas.ProtocolHTTPSandHTTP, ExpiryTime: later, Permissions: "rlcd", ResourceTypes: "sc"}.SignWithSharedKey(
+			harness.Must(azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)))(t)
+		blobSAS := harness.Must(blobsas.AccountSignatureValues{Protocol: blobsas.ProtocolHTTPSandHTTP, ExpiryTime: later, Permissions: "rlcd", ResourceTypes: "sc"}.SignWithSharedKey(
+			harness.Must(service.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)))(t)
+		queues["SAS"] = harness.Must(azqueue.NewServiceClientWithNoCredential(queues["shared key"].URL()+"?"+queueSAS.Encode(), &azqueue.ClientOptions{ClientOptions: options}))(t)
+		blobs["SAS"] = harness.Must(service.NewClientWithNoCredential(blobs["shared key"].URL()+"?"+blobSAS.Encode(), &service.ClientOptions{ClientOptions: options}))(t)
+		if e.tokens {
+			queues["token"] = harness.Must(azqueue.NewServiceClient(storagetest.QueuesURL, token{}, &azqueue.ClientOptions{ClientOptions: options}))(t)
+			blobs["token"] = harness.Must(service.NewClient(storagetest.BlobsURL, token{}, &service.ClientOptions{ClientOptions: options}))(t)
+		}
+		ctx, report := regions.Permit(t.Context())
+		for credential, client := range queues {
+			name := harness.UniqueName()
+			harness.Must(client.NewQueueClient(name).Create(ctx, nil))(t)
+			harness.Must(client.NewQueueClient(name).GetProperties(ctx, nil))(t)
+			if n := secondary.Swap(0); n != 0 {
+				t.Errorf("%s: %d requests for a queue to the secondary", credential, n)
+			}
+			stats := harness.Must(client.GetStatistics(ctx, nil))(t)
+			if n := secondary.Swap(0); n != 1 || stats.GeoReplication == nil {
+				t.Errorf("%s: %d requests to the secondary, %+v", credential, n, stats)
+			}
+			harness.MayFail(client.NewQueueClient(name).Delete(ctx, nil))
+		}
+		for credential, client := range blobs {
+			name := harness.UniqueName()
+			harness.Must(client.NewContainerClient(name).Create(ctx, nil))(t)
+			harness.Must(client.NewContainerClient(name).GetProperties(ctx, nil))(t)
+			if n := secondary.Swap(0); n != 0 {
+				t.Errorf("%s: %d requests for a container to the secondary", credential, n)
+			}
+			stats := harness.Must(client.GetStatistics(ctx, nil))(t)
+			if n := secondary.Swap(0); n != 1 || stats.GeoReplication == nil {
+				t.Errorf("%s: %d requests to the secondary, %+v", credential, n, stats)
+			}
+			harness.MayFail(client.NewContainerClient(name).Delete(ctx, nil))
+		}
+		if s := report.Source(); s.Region == regions.Secondary {
+			t.Errorf("source %+v", s)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 // the error does not match [patterns.ErrNotFound], which a reader may take as proof.
 type AbsentError struct {
 	MaxAge time.Duration // that of [Source]
-	Err    *azcore.ResponseError
+	Err    error         // the *azcore.ResponseError of the secondary
 }
 
 // Error does not contain the key.
@@ -27,12 +27,7 @@ func (e *AbsentError) Error() string {
 }
 
 // Unwrap returns the error of the SDK, for errors.As.
-func (e *AbsentError) Unwrap() error {
-	if e.Err == nil {
-		return nil // not a nil pointer
-	}
-	return e.Err
-}
+func (e *AbsentError) Unwrap() error { return e.Err }
 
 // notFound returns err as an AbsentError if only the secondary answered that the row does not
 // exist.
@@ -40,9 +35,10 @@ func notFound(err error, s Source) error {
 	if s.Region != Secondary || !errors.Is(err, patterns.ErrNotFound) && !errors.Is(err, patterns.ErrTableNotFound) {
 		return err
 	}
-	absent := &AbsentError{MaxAge: s.MaxAge}
-	errors.As(err, &absent.Err)
-	return absent
+	if refused, ok := errors.AsType[*azcore.ResponseError](err); ok { // not the error of package patterns
+		err = refused
+	}
+	return &AbsentError{s.MaxAge, err}
 }
 
 // movedError is the failure of a region that alone could answer a request. The read can be
@@ -57,12 +53,3 @@ func (e *movedError) Unwrap() error { return e.err }
 
 // NonRetriable keeps the SDK from trying again.
 func (e *movedError) NonRetriable() {}
-
-// moved returns the region that failed, "" if err is something else.
-func moved(err error) Region {
-	var m *movedError
-	if errors.As(err, &m) {
-		return m.region
-	}
-	return ""
-}

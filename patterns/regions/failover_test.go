@@ -3,15 +3,23 @@ package regions_test
 import (
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/govern"
+	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/regions"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 func TestAReadUsesTheSecondaryIfThePrimaryIsDown(t *testing.T) {
@@ -182,4 +190,164 @@ func TestTheAddressOfATableIsThatOfThePrimary(t *testing.T) {
 			t.Errorf("the address is %q", url)
 		}
 	})
+}
+
+func TestNoWriteReachesTheSecondaryHoweverOftenTheSDKTriesAgain(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 2)[0]
+		item := harness.Must(w.rows.Get(t.Context(), r.key()))(t)
+		w.replicate()
+		ctx, report := regions.Permit(policy.WithRetryOptions(t.Context(), policy.RetryOptions{MaxRetries: 3}))
+		writes := map[string]func() error{
+			"Insert":  func() error { return harness.ErrorOf(w.rows.Insert(ctx, &row{"p", "new", 1})) },
+			"Upsert":  func() error { return harness.ErrorOf(w.rows.Upsert(ctx, &r, patterns.Replace)) },
+			"Replace": func() error { return harness.ErrorOf(w.rows.Replace(ctx, item)) },
+			"Delete":  func() error { return w.rows.Delete(ctx, r.key(), item.ETag) },
+			"Bulk": func() error {
+				return harness.ErrorOf(w.rows.Bulk(ctx, slices.Values([]patterns.Op[row]{patterns.UpsertOp(&r, patterns.Replace)}), nil))
+			},
+			"Create": func() error { return w.rows.Create(ctx) },
+			"Drop":   func() error { return w.rows.Drop(ctx) },
+			"AddEntity of aztables": func() error {
+				return harness.ErrorOf(w.service.NewClient("Rows").AddEntity(ctx, []byte(`{"PartitionKey":"p","RowKey":"new"}`), nil))
+			},
+		}
+		for name, write := range writes {
+			for _, refused := range []bool{false, true} {
+				if refused {
+					w.account.Down()
+					if err := w.account.Fault(storagetest.On("Table.*").Times(storagetest.Forever).Status(500, "InternalError")); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					w.account.Down(storagetest.Primary)
+				}
+				if write() == nil {
+					t.Errorf("%s succeeded", name)
+				}
+				if n := w.sent[toPrimary].Load(); n < 4 {
+					t.Errorf("%s was tried %d times", name, n)
+				}
+				if n := w.sent[toSecondary].Load(); n > 0 || report.Source().Region == regions.Secondary {
+					t.Errorf("%s sent %d requests to the secondary", name, n)
+				}
+				w.account.ClearFaults()
+				w.reset()
+			}
+		}
+	})
+}
+
+func TestATableThatTheSecondaryDoesNotHaveYetIsNoEmptyTable(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		w.replicate()
+		late := harness.Must(patterns.NewTable[row](w.service.NewClient("Late"), nil))(t)
+		harness.NoError(t, late.Create(t.Context()))
+		r := row{"p00", "r", 1}
+		harness.Must(late.Insert(t.Context(), &r))(t)
+		table := harness.Must(regions.NewTable(late))(t)
+		f := query.PartitionKey.Eq("p00")
+		reads := func() map[string]error {
+			_, get := table.Get(t.Context(), r.key())
+			_, page := table.Page(t.Context(), f, "", nil)
+			var list, scan error
+			for _, list = range table.Query(t.Context(), f, nil) {
+			}
+			for _, scan = range table.Scan(t.Context(), f, "", nil) {
+			}
+			return map[string]error{"Get": get, "Page": page, "Query": list, "Scan": scan}
+		}
+		// The primary is slow: the hedge, which finds no table, does not end the read.
+		w.take(func(region regions.Region) time.Duration {
+			if region == regions.Primary {
+				return 3 * time.Second
+			}
+			return time.Millisecond
+		})
+		for name, err := range reads() {
+			if err != nil {
+				t.Errorf("%s with a slow primary: %v", name, err)
+			}
+		}
+		w.take(func(regions.Region) time.Duration { return time.Millisecond })
+		w.account.Down(storagetest.Primary)
+		for name, err := range reads() {
+			if err == nil || errors.Is(err, patterns.ErrTableNotFound) || errors.Is(err, patterns.ErrNotFound) {
+				t.Errorf("%s without a primary: %v", name, err)
+			}
+			// Scan ends with the failure of the primary.
+			if absent, ok := errors.AsType[*regions.AbsentError](err); ok != (name != "Scan") || ok && absent.MaxAge < lag {
+				t.Errorf("%s without a primary: %v", name, err)
+			}
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestAReadWhoseLastSyncTimeIsRefusedHasAnUnknownAge(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		address := harness.Must(w.service.GetAccountSASURL(aztables.AccountSASResourceTypes{Object: true}, aztables.AccountSASPermissions{Read: true}, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))(t)
+		opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: attached(w.pair, harness.Transport(w.send))}}
+		w.pair.Use(harness.Must(aztables.NewServiceClientWithNoCredential(address, opts))(t)) // not for the service
+		w.account.Down(storagetest.Primary)
+		for range 20 {
+			began := time.Now()
+			item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			if item.Region != regions.Secondary || item.MaxAge != regions.UnknownAge || time.Since(began) > 0 {
+				t.Errorf("%+v after %v", item.Source, time.Since(began))
+			}
+			time.Sleep(time.Second)
+		}
+		if n := w.sent[forStats].Load(); n != 2 {
+			t.Errorf("%d requests for statistics in 20 seconds", n)
+		}
+		w.pair.Use(w.service)
+		time.Sleep(15 * time.Second)
+		if item := harness.Must(w.table.Get(t.Context(), r.key()))(t); item.MaxAge < lag || item.MaxAge == regions.UnknownAge {
+			t.Errorf("%+v", item.Source)
+		}
+	})
+}
+
+// TestAttachmentsWorkInEachOrder attaches the pair, a meter and a governor in each order. Only what
+// the meter and the governor see depends on it.
+func TestAttachmentsWorkInEachOrder(t *testing.T) {
+	for _, order := range []string{"meter governor pair", "governor meter pair", "pair meter governor", "pair governor meter", "meter pair governor", "governor pair meter", "meter governor pair pair"} {
+		for _, accelerate := range []string{"never", "first", "last"} {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t, false, nil)
+				r := w.insert(t, 1, 2)[0]
+				w.replicate()
+				w.account.Down(storagetest.Primary)
+				meter, governor := heat.NewMeter(nil), harness.Must(govern.New(nil))(t)
+				attach := map[string]func(*azcore.ClientOptions){"meter": meter.Attach, "governor": governor.Attach, "pair": new(regions.Pair).Attach}
+				opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: harness.Transport(w.send)}}
+				if accelerate == "first" {
+					opts = patterns.Accelerate(opts)
+				}
+				for name := range strings.FieldsSeq(order) {
+					attach[name](&opts.ClientOptions)
+				}
+				if accelerate == "last" {
+					opts = patterns.Accelerate(opts)
+				}
+				service := harness.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts))(t)
+				table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t)))(t)
+				for range 10 {
+					if item, err := table.Get(t.Context(), r.key()); err != nil || item.Region != regions.Secondary || item.Value != r {
+						t.Errorf("%s, Accelerate %s: %+v, %+v", order, accelerate, item, err)
+					}
+				}
+				if page, err := table.Page(t.Context(), query.PartitionKey.Eq("p00"), "", nil); err != nil || page.Region != regions.Secondary || len(page.Items) != 2 {
+					t.Errorf("%s, Accelerate %s: %+v, %+v", order, accelerate, page, err)
+				}
+				if meter.Snapshot().Resources["tRows"].Transactions == 0 {
+					t.Errorf("%s, Accelerate %s: the meter counted nothing", order, accelerate)
+				}
+				time.Sleep(time.Minute)
+			})
+		}
+	}
 }

@@ -27,7 +27,7 @@ type health struct {
 	lost     int           // reads that were not answered, since the last that was
 	replied  time.Time     // when the last reply came
 	down     bool          // reads use the secondary, except for probes
-	fell     chan struct{} // closed when the primary goes down; nil without a waiting read
+	fell     chan struct{} // closed when the primary goes down; nil before the next read
 	share    uint          // 1 of 2^share reads uses the primary
 	since    time.Time     // when share changed
 	turn     uint
@@ -39,8 +39,9 @@ type health struct {
 // route is where a read is sent first.
 type route struct {
 	first Region
-	probe bool // the primary has to be tried in any case
-	down  bool // the primary is down
+	probe bool            // the primary has to be tried in any case
+	down  bool            // the primary is down
+	fell  <-chan struct{} // closed when the primary goes down; nil if it is down
 }
 
 // route decides where the next read is sent.
@@ -60,11 +61,14 @@ func (h *health) route(now time.Time) route {
 			h.interval = 0
 		}
 	}
-	h.turn++
-	if h.turn%(1<<h.share) != 0 {
-		return route{first: Secondary}
+	if h.fell == nil {
+		h.fell = make(chan struct{})
 	}
-	return route{first: Primary}
+	way := route{first: Primary, fell: h.fell}
+	if h.turn++; h.turn%(1<<h.share) != 0 {
+		way.first = Secondary
+	}
+	return way
 }
 
 // region returns the region for a sequence of reads.
@@ -75,19 +79,6 @@ func (h *health) region() Region {
 		return Secondary
 	}
 	return Primary
-}
-
-// falling returns a channel that is closed when the primary goes down, or is closed already.
-func (h *health) falling() <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.fell == nil {
-		h.fell = make(chan struct{})
-		if h.down {
-			close(h.fell)
-		}
-	}
-	return h.fell
 }
 
 // silent reports whether the primary has not replied to any read since a time.

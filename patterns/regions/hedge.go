@@ -1,6 +1,7 @@
 package regions
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -72,8 +73,5 @@ func (l *latencies) waits() (hedge, silence time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	silence = max(minSilence, 4*l.delay)
-	if l.delay == 0 {
-		return silence, silence
-	}
-	return l.delay, silence
+	return cmp.Or(l.delay, silence), silence
 }

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/regions"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // network returns how long replies take: 8 to 12 ms, and one of each slow replies of a region
@@ -177,5 +179,88 @@ func TestALongReadIsNoOutageIfThePrimaryAnswersOthers(t *testing.T) {
 		}
 		group.Wait()
 		w.wantRequests(t, 11, 0, 0)
+	})
+}
+
+// TestSlowPagesAreHedgedWithinTheBudget reads the pages after the first, which have a continuation
+// token of their region.
+func TestSlowPagesAreHedgedWithinTheBudget(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		const pages = 2000
+		all := w.insert(t, 1, pages/10)
+		w.replicate()
+		f := query.PartitionKey.Eq("p00")
+		read := func(ctx context.Context) (took []time.Duration, sources map[regions.Region]int) {
+			sources = map[regions.Region]int{}
+			for range 10 {
+				var got []row
+				for cursor := ""; ; {
+					began := time.Now()
+					page := harness.Must(w.table.Page(ctx, f, cursor, &patterns.QueryOptions{PageSize: 1}))(t)
+					took = append(took, time.Since(began))
+					sources[page.Region]++
+					for _, item := range page.Items {
+						got = append(got, item.Value)
+					}
+					if cursor = page.Cursor; cursor == "" {
+						break
+					}
+				}
+				if !slices.Equal(got, all) {
+					t.Fatalf("%d rows, want %d, each once", len(got), len(all))
+				}
+			}
+			slices.Sort(took)
+			return took, sources
+		}
+		w.take(network(100))
+		plain, _ := read(regions.Strict(t.Context()))
+		read(t.Context())
+		w.reset()
+		took, sources := read(t.Context())
+		median, sent := percentile(took, 50), w.sent[toPrimary].Load()+w.sent[toSecondary].Load()
+		t.Logf("%d pages, 1 %% of replies 100 times slower: median %v, p99 %v, p99.9 %v with %d requests, %v; strict: p99.9 %v", len(took),
+			median, percentile(took, 99), percentile(took, 99.9), sent, sources, percentile(plain, 99.9))
+		if percentile(took, 99.9) > 3*median || percentile(plain, 99.9) < 50*median {
+			t.Error("p99.9 shows no effect of hedges")
+		}
+		if float64(sent) > 1.05*float64(len(took)) || sources[regions.Secondary] == 0 {
+			t.Errorf("%d requests for %d pages, from %v", sent, len(took), sources)
+		}
+		if w.foreign.Load() != 0 {
+			t.Error("a continuation token was used in the other region")
+		}
+	})
+}
+
+func TestSlowPagesOfAScanAreRequestedAgainFromTheSameRegion(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		all := w.insert(t, 1, 1000)
+		w.replicate()
+		w.take(network(100))
+		opts := &patterns.ScanOptions{PageSize: 1, Parallel: 1}
+		scan := func(ctx context.Context) (took time.Duration) {
+			began := time.Now()
+			var got []row
+			for page, err := range w.table.Scan(ctx, query.Filter{}, "", opts) {
+				harness.NoError(t, err)
+				if page.Region != regions.Primary {
+					t.Errorf("a page from the %s", page.Region)
+				}
+				for _, item := range page.Items {
+					got = append(got, item.Value)
+				}
+			}
+			wantOnce(t, query.Filter{}, all, nil, got)
+			return time.Since(began)
+		}
+		plain := scan(regions.Strict(t.Context()))
+		scan(t.Context())
+		w.reset()
+		took := scan(t.Context())
+		t.Logf("1000 pages, 1 %% of replies 100 times slower: %v with %d requests; strict: %v", took, w.sent[toPrimary].Load(), plain)
+		if took > plain*6/10 || w.sent[toSecondary].Load() > 0 || w.sent[toPrimary].Load() > 1060 { // ten hedges may be saved up
+			t.Errorf("took %v, strict %v: %d requests to the primary, %d to the secondary", took, plain, w.sent[toPrimary].Load(), w.sent[toSecondary].Load())
+		}
 	})
 }

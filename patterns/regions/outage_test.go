@@ -15,6 +15,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -306,5 +307,129 @@ func TestRequestsThatAGovernorHoldsAreNoOutage(t *testing.T) {
 			t.Errorf("read from the %s", item.Region)
 		}
 		w.wantRequests(t, 1, 0, 0) // not a probe
+	})
+}
+
+// Each page takes longer than the time after which a region may have failed.
+func TestAScanWaitsForPagesThatTakeLongInBothRegions(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		all := w.insert(t, 2, 6)
+		w.replicate()
+		w.take(func(regions.Region) time.Duration { return 5 * time.Second })
+		var got []row
+		for page, err := range w.table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 2}) {
+			harness.NoError(t, err)
+			for _, item := range page.Items {
+				got = append(got, item.Value)
+			}
+		}
+		wantOnce(t, query.Filter{}, all, nil, got)
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestASecondaryThatDoesNotReplyEndsNoCursor(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		all := w.insert(t, 1, 8)
+		w.replicate()
+		f, opts := query.PartitionKey.Eq("p00"), &patterns.QueryOptions{PageSize: 2}
+		w.account.Down(storagetest.Primary)
+		page := harness.Must(w.table.Page(t.Context(), f, "", opts))(t)
+		var scanned string
+		for page, err := range w.table.Scan(t.Context(), f, "", &patterns.ScanOptions{PageSize: 2, Parallel: 1}) {
+			harness.NoError(t, err)
+			scanned = page.Cursor
+			break
+		}
+		w.account.Down()
+		w.take(func(region regions.Region) time.Duration {
+			if region == regions.Secondary {
+				return time.Hour
+			}
+			return 10 * time.Millisecond
+		})
+		time.Sleep(10 * time.Second)
+		for range 600 { // until the reads have returned to the primary
+			harness.MayFail(w.table.Get(t.Context(), all[0].key()))
+			time.Sleep(100 * time.Millisecond)
+		}
+		began := time.Now()
+		page = harness.Must(w.table.Page(t.Context(), f, page.Cursor, opts))(t)
+		if page.Region != regions.Primary || page.Items[0].Value != all[2] {
+			t.Errorf("%+v", page)
+		}
+		n := 0
+		for page, err := range w.table.Scan(t.Context(), f, scanned, &patterns.ScanOptions{PageSize: 2, Parallel: 1}) {
+			harness.NoError(t, err)
+			n += len(page.Items)
+		}
+		if took := time.Since(began); n != 6 || took > 3*time.Second {
+			t.Errorf("%d rows of the scan in %v", n, took)
+		}
+	})
+}
+
+// An account that gets a new secondary after a failover reports no Last Sync Time until that has all
+// rows.
+func TestAnAgeIsUnknownWhileANewSecondaryIsFilled(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		var filling atomic.Bool
+		send := harness.Transport(func(req *http.Request) (*http.Response, error) {
+			resp, err := w.send(req)
+			if err == nil && filling.Load() && strings.Contains(req.URL.RawQuery, "comp=stats") {
+				_ = resp.Body.Close()
+				resp.Body = io.NopCloser(strings.NewReader(`<?xml version="1.0" encoding="utf-8"?><StorageServiceStats><GeoReplication><Status>bootstrap</Status><LastSyncTime></LastSyncTime></GeoReplication></StorageServiceStats>`))
+			}
+			return resp, err
+		})
+		opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: attached(w.pair, send)}}
+		w.pair.Use(harness.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts))(t))
+		w.account.Down(storagetest.Primary)
+		for _, unknown := range []bool{false, true, false} {
+			filling.Store(unknown)
+			time.Sleep(15 * time.Second)
+			if item := harness.Must(w.table.Get(t.Context(), r.key()))(t); item.Region != regions.Secondary || (item.MaxAge == regions.UnknownAge) != unknown {
+				t.Errorf("%+v, want an unknown age: %v", item.Source, unknown)
+			}
+		}
+	})
+}
+
+func TestCancellationEndsAPageAndItsHedge(t *testing.T) {
+	inBothModes(t, func(t *testing.T, w *world) {
+		w.insert(t, 1, 100)
+		w.replicate()
+		f, opts := query.PartitionKey.Eq("p00"), &patterns.QueryOptions{PageSize: 2}
+		w.take(network(0))
+		var cursor string
+		for range 64 {
+			cursor = harness.Must(w.table.Page(t.Context(), f, "", opts))(t).Cursor
+		}
+		hedged := 0
+		for range 20 {
+			w.take(func(regions.Region) time.Duration { return time.Hour })
+			w.reset()
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			_, err := w.table.Page(ctx, f, cursor, opts)
+			cancel()
+			harness.WantError(t, err, context.DeadlineExceeded)
+			synctest.Wait()
+			if n := w.running.Load() - w.sent[forStats].Load(); n > 0 {
+				t.Errorf("%d requests still run", n)
+			}
+			if w.sent[toSecondary].Load()+w.sent[forStats].Load() > 0 {
+				hedged++
+			}
+			w.take(network(0))
+			time.Sleep(10 * time.Second)
+			for range 20 {
+				cursor = harness.Must(w.table.Page(t.Context(), f, "", opts))(t).Cursor
+			}
+		}
+		if hedged == 0 {
+			t.Error("no page was hedged")
+		}
 	})
 }

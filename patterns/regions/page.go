@@ -1,10 +1,13 @@
 package regions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/azpatterns/azpatterns/internal/cursor"
 	"github.com/azpatterns/azpatterns/keys"
@@ -33,8 +36,11 @@ type position struct {
 	Last   *keys.Key `json:",omitempty"` // of the last row returned
 }
 
-// byKey returns a position from which both regions can continue.
-func (p position) byKey() position { return position{After: p.Last, Last: p.Last} }
+// byKey returns a position from which a region can continue that did not return p, or if it is
+// "", both can.
+func (p position) byKey(region Region) position {
+	return position{Region: region, After: p.Last, Last: p.Last}
+}
 
 // filter returns the filter of the rows that are left of f.
 func (p position) filter(f query.Filter) query.Filter {
@@ -48,31 +54,64 @@ func (p position) filter(f query.Filter) query.Filter {
 
 // Page reads one page of the rows that f matches, in key order, as [patterns.Table.Page] does.
 // The first page may come from either region. The next ones come from the region that returned
-// the cursor, because its continuation token is not valid in the other. If that region fails,
-// Page continues in the other one after the key of the last row: no row is repeated, and none
-// is missing that both regions have.
+// the cursor, because its continuation token is not valid in the other. If that region fails or
+// is slow, Page also reads after the key of the last row in the other one, and returns the first
+// page that arrives: no row is repeated, and none is missing that both regions have.
 //
-// One request. A second one to the secondary if the primary fails; if the primary is slow, only
-// for pages without a continuation token. If the region of a cursor failed, Page continues
-// with a filter of two more comparisons, and so fails if f has more than 13.
+// One request, and a second one to the other region if the first fails or is slow. The one after
+// the key of the last row has a filter with two more comparisons. It is not sent if f has more
+// than 13: then only the region of the cursor can answer.
 func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (Page[T], error) {
 	pos, err := t.open("page", f, cursor)
 	if err != nil {
 		return Page[T]{}, err
 	}
-	page, err := t.page(ctx, f, pos, opts)
-	if moved(err) != "" {
-		if again, failed := t.page(ctx, f, pos.byKey(), opts); failed == nil || moved(err) == Secondary {
-			return again, failed
+	if pos.Region == "" {
+		return t.page(ctx, f, pos, nil, opts)
+	}
+	type result struct {
+		from position
+		page Page[T]
+		err  error
+	}
+	slow, results := make(chan struct{}, 1), make(chan result, 3) // room for all, so that no sender waits
+	hedge := slow
+	var reads sync.WaitGroup
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer reads.Wait()
+	defer cancel(errOvertaken)
+	read := func(from position) {
+		reads.Go(func() {
+			page, err := t.page(ctx, f, from, slow, opts)
+			results <- result{from, page, err}
+		})
+	}
+	read(pos)
+	for {
+		select {
+		case <-hedge:
+			hedge = nil // only one
+			read(pos.byKey(pos.Region.other()))
+		case r := <-results:
+			switch {
+			case r.err != nil && r.from.Region == pos.Region.other(): // the hedge
+			case r.from.Region != "" && errors.As(r.err, new(*movedError)):
+				err = r.err
+				read(pos.byKey(""))
+			case r.err != nil && pos.Region == Primary && err != nil:
+				return Page[T]{}, err
+			default:
+				return r.page, r.err
+			}
 		}
 	}
-	return page, err
 }
 
-func (t *Table[T]) page(ctx context.Context, f query.Filter, pos position, opts *patterns.QueryOptions) (Page[T], error) {
-	ctx, p := permit(ctx, pos.Region, false)
+// page reads the page at pos. It sends to slow if only one region can answer, and is slow.
+func (t *Table[T]) page(ctx context.Context, f query.Filter, pos position, slow chan<- struct{}, opts *patterns.QueryOptions) (Page[T], error) {
+	ctx, p := permit(ctx, &permission{pinned: pos.Region, slow: slow})
 	if p == nil && pos.Region == Secondary {
-		pos = pos.byKey()
+		pos = pos.byKey("")
 	}
 	rows, err := t.rows.Page(ctx, pos.filter(f), pos.Inner, opts)
 	source, err := sourceOf(p, err == nil && (len(rows.Items) > 0 || rows.Cursor != ""), err)
@@ -85,9 +124,9 @@ func (t *Table[T]) page(ctx context.Context, f query.Filter, pos position, opts 
 		if n := len(rows.Items); n > 0 {
 			pos.Last = &rows.Items[n-1].Key
 		}
-		page.Cursor, err = t.seal("page", f, pos)
+		page.Cursor = t.seal("page", f, pos)
 	}
-	return page, err
+	return page, nil
 }
 
 // Query returns the rows that f matches, in key order, each with its Source. It reads pages
@@ -96,10 +135,7 @@ func (t *Table[T]) page(ctx context.Context, f query.Filter, pos position, opts 
 // reading.
 func (t *Table[T]) Query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[Item[T], error] {
 	return func(yield func(Item[T], error) bool) {
-		var o patterns.QueryOptions
-		if opts != nil {
-			o = *opts
-		}
+		o := *cmp.Or(opts, new(patterns.QueryOptions))
 		for cursor := ""; ; {
 			page, err := t.Page(ctx, f, cursor, &o)
 			if err != nil {
@@ -111,24 +147,20 @@ func (t *Table[T]) Query(ctx context.Context, f query.Filter, opts *patterns.Que
 					return
 				}
 			}
-			if cursor = page.Cursor; cursor == "" || o.Limit > 0 && o.Limit == len(page.Items) {
+			limited := o.Limit > 0
+			o.Limit = max(o.Limit-len(page.Items), 0)
+			if cursor = page.Cursor; cursor == "" || limited && o.Limit == 0 {
 				return
-			}
-			if o.Limit > 0 {
-				o.Limit -= len(page.Items)
 			}
 		}
 	}
 }
 
 // seal encodes a position.
-func (t *Table[T]) seal(kind string, f query.Filter, pos position) (string, error) {
-	text, err := json.Marshal(pos)
-	if err != nil {
-		return "", fmt.Errorf("regions: a cursor: %w", err)
-	}
+func (t *Table[T]) seal(kind string, f query.Filter, pos position) string {
+	text, _ := json.Marshal(pos) // cannot fail: it consists of strings
 	url, _ := t.rows.URL()
-	return cursor.Seal(text, url, "regions", kind, f.String()), nil
+	return cursor.Seal(text, url, "regions", kind, f.String())
 }
 
 // open decodes a cursor.

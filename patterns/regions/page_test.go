@@ -166,7 +166,7 @@ func TestAScanContinuesInTheOtherRegionAndEndsWithThePrimarysError(t *testing.T)
 }
 
 // TestReadsThroughFailuresLoseAndRepeatNothing reads pages and scans while both regions fail
-// at random. Each row that is older than the Last Sync Time is returned once; each other row
+// and are slow at random. Each row that is older than the Last Sync Time is returned once; each other row
 // at most once.
 func TestReadsThroughFailuresLoseAndRepeatNothing(t *testing.T) {
 	filters := []query.Filter{{}, query.PartitionKey.Eq("p01"), query.PartitionKey.Between("p00", "p02"),
@@ -174,12 +174,15 @@ func TestReadsThroughFailuresLoseAndRepeatNothing(t *testing.T) {
 		query.PartitionKey.In("p00", "p03"), query.And(query.PartitionKey.Eq("p01"), query.RowKey.In("r0001", "r0007", "r0008"))}
 	for _, mode := range []string{"plain", "accelerated"} {
 		t.Run(mode, func(t *testing.T) {
-			for seed := range uint64(60) {
+			for seed := range uint64(200) {
 				synctest.Test(t, func(t *testing.T) {
 					random := rand.New(rand.NewPCG(seed, 0))
 					w := open(t, mode == "accelerated", &storagetest.Options{PageRows: 1 + random.IntN(5), PageBoundary: random.IntN(2) == 0})
 					old := w.insert(t, 4, 12)
 					w.replicate()
+					for range 32 * random.IntN(2) { // with these, reads are hedged
+						harness.MayFail(w.table.Page(t.Context(), query.PartitionKey.Eq("p00"), "", nil))
+					}
 					var young []row
 					for i := range 6 {
 						r := row{fmt.Sprintf("p%02d", i%4), fmt.Sprintf("r%04da", i), int64(100 + i)}
@@ -211,10 +214,11 @@ func TestReadsThroughFailuresLoseAndRepeatNothing(t *testing.T) {
 	}
 }
 
-// failAtRandom lets outages of each region begin and end.
+// failAtRandom lets outages of each region begin and end, and some replies take long.
 func (w *world) failAtRandom(random *rand.Rand) {
 	var mu sync.Mutex
 	down := map[regions.Region]bool{}
+	slow := 2 + random.IntN(30)
 	seed := random.Uint64()
 	chance := rand.New(rand.NewPCG(seed, 1))
 	fail := func(region regions.Region) bool {
@@ -226,6 +230,14 @@ func (w *world) failAtRandom(random *rand.Rand) {
 		return down[region]
 	}
 	w.fail.Store(&fail)
+	w.take(func(regions.Region) time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		if chance.IntN(slow) == 0 {
+			return 3 * time.Second
+		}
+		return time.Duration(1 + chance.IntN(5e6))
+	})
 }
 
 // readPages reads all pages, and repeats those that fail in both regions.

@@ -17,18 +17,22 @@ import (
 // probeTimeout is how long a probe waits for the primary. Its read does not wait for it.
 const probeTimeout = 10 * time.Second
 
-// errSilent is the failure of a primary that does not reply.
+// errSilent is the failure of a region that does not reply.
 var errSilent = errors.New("regions: no reply")
+
+// errOvertaken is why a read is cancelled if another one returned the same rows earlier.
+var errOvertaken = errors.New("regions: another read was faster")
 
 // race is a read that one or both regions may answer. The fields below replies belong to the
 // goroutine of the reader.
 type race struct {
-	pair      *Pair
-	inner     policy.Transporter
-	req       *http.Request
-	latencies *latencies // of its kind
-	replies   chan *reply
-	done      chan struct{} // closed when the reader no longer waits
+	pair       *Pair
+	inner      policy.Transporter
+	req        *http.Request
+	permission *permission
+	latencies  *latencies // of its kind
+	replies    chan *reply
+	done       chan struct{} // closed when the reader no longer waits
 
 	sent   []*reply
 	winner *reply
@@ -40,7 +44,6 @@ type reply struct {
 	probe  bool
 	began  time.Time
 	cancel context.CancelFunc // of the request
-	detach func() bool        // of a probe: it no longer depends on the context of the reader
 	ended  bool               // the reader received it
 	resp   *http.Response
 	err    error
@@ -69,9 +72,10 @@ func (a *reply) usable() bool {
 	return !a.failed()
 }
 
-// absent reports whether the secondary has no such row.
-func (a *reply) absent() bool {
-	return a.source.Region == Secondary && a.err == nil && a.resp.StatusCode == http.StatusNotFound
+// final reports whether a reply of the secondary is returned if the primary is down: it has no
+// such row, or demands another token, which the SDK then requests.
+func (a *reply) final() bool {
+	return a.source.Region == Secondary && a.err == nil && (a.resp.StatusCode == http.StatusNotFound || a.resp.StatusCode == http.StatusUnauthorized)
 }
 
 // discard frees the connection of a reply that is not used.
@@ -82,21 +86,14 @@ func (a *reply) discard() {
 	a.cancel()
 }
 
-// send sends the read to a region.
+// send sends the read to a region. A probe has a time limit, but not that of the reader.
 func (r *race) send(region Region, probe bool) {
-	parent := r.req.Context()
-	a := &reply{source: Source{Region: region}, probe: probe, began: time.Now()}
-	ctx, cancel := context.WithCancel(parent)
-	a.cancel = cancel
+	ctx, cancel := context.WithCancel(r.req.Context())
 	if probe {
 		cancel()
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(parent), probeTimeout)
-		a.detach = context.AfterFunc(parent, cancel)
-		a.cancel = func() {
-			a.detach()
-			cancel()
-		}
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(r.req.Context()), probeTimeout)
 	}
+	a := &reply{source: Source{Region: region}, probe: probe, began: time.Now(), cancel: cancel}
 	r.sent = append(r.sent, a)
 	req := r.req.Clone(ctx)
 	go func() {
@@ -139,7 +136,7 @@ func (r *race) end() {
 		case a == r.winner:
 		case a.ended:
 			a.discard()
-		case !a.probe || !a.detach():
+		case !a.probe || r.req.Context().Err() != nil:
 			a.cancel()
 		}
 	}
@@ -154,44 +151,43 @@ func (r *race) run(only Region) *reply {
 	if only != Secondary {
 		way = health.route(began)
 	}
-	if only == Primary && way.down && !way.probe {
-		return &reply{err: errSilent}
+	if only == Primary {
+		if way.down && !way.probe {
+			return &reply{err: errSilent}
+		}
+		way.first = Primary
 	}
-	hedge, silence := r.latencies.waits()
-	switch {
-	case only == Primary:
-		way.first, hedge = Primary, silence
-	case way.first == Secondary:
-		hedge = silence
-	default:
-		r.pair.hedges.earn()
-	}
-	var fell <-chan struct{}
-	if !way.down && only != Secondary {
-		fell = health.falling()
+	r.pair.hedges.earn()
+	delay, silence := r.latencies.waits()
+	if only == "" && way.first == Secondary {
+		delay = silence
 	}
 	r.send(way.first, way.probe)
 	if way.probe && only == "" {
 		r.send(Secondary, false)
 	}
-	timer := time.NewTimer(hedge)
+	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	var failure *reply // of the primary, if that has failed
-	for open := len(r.sent); ; {
+	for open, asked := len(r.sent), len(r.sent) == 2; ; {
+		silent := false // the first region does not reply
 		select {
 		case <-r.req.Context().Done():
+			if context.Cause(r.req.Context()) == errOvertaken {
+				r.overtaken(nil)
+			}
 			return &reply{err: r.req.Context().Err()}
 		case <-timer.C:
-			timer.Reset(hedge)
-			silent := time.Since(began) >= silence && health.silent(began)
-			switch {
-			case len(r.sent) == 2 || only == Secondary, only == Primary && !silent:
-				continue
-			case way.first == Primary && !silent && !r.pair.hedges.spend():
+			timer.Reset(delay)
+			if only == Secondary && health.region() == Secondary {
 				continue
 			}
-		case <-fell:
-			fell = nil
+			silent = time.Since(began) >= silence && !r.permission.patient && (way.first == Secondary || health.silent(began))
+			if !silent && (asked || !r.pair.hedges.spend()) {
+				continue
+			}
+		case <-way.fell:
+			way.fell, silent = nil, true
 		case a := <-r.replies:
 			a.ended = true
 			open--
@@ -199,29 +195,33 @@ func (r *race) run(only Region) *reply {
 			case a.usable():
 				r.overtaken(a)
 				return a
-			case only != "":
-				return a
-			case way.down && a.absent():
+			case only != "" && open == 0 || way.down && a.final():
 				return a
 			case a.source.Region == Primary || failure == nil:
 				failure = a
 			}
-			if open == 0 && len(r.sent) == 2 {
+			if open == 0 && asked {
 				return failure
 			}
 		}
 		switch {
-		case only != "":
+		case silent && (only == Primary || r.permission.sticky):
 			r.overtaken(nil)
 			return &reply{err: errSilent}
-		case len(r.sent) == 1:
+		case asked:
+		case only == "":
 			open++
-			if way.first == Secondary {
-				r.send(Primary, false)
-			} else {
-				r.send(Secondary, false)
+			r.send(way.first.other(), false)
+		case r.permission.sticky: // the other region cannot continue a scan
+			open++
+			r.send(only, false)
+		default:
+			select {
+			case r.permission.slow <- struct{}{}:
+			default: // another request of the page was slow, too
 			}
 		}
+		asked = true
 	}
 }
 

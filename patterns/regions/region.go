@@ -17,6 +17,14 @@ const (
 	Secondary Region = "secondary"
 )
 
+// other returns the other region.
+func (r Region) other() Region {
+	if r == Primary {
+		return Secondary
+	}
+	return Primary
+}
+
 // UnknownAge is a MaxAge without a limit: no Last Sync Time is known.
 const UnknownAge time.Duration = math.MaxInt64
 
@@ -47,7 +55,8 @@ func (s Source) worse(o Source) Source {
 // https://learn.microsoft.com/azure/storage/common/storage-redundancy#read-access-to-data-in-the-secondary-region
 const suffix = "-secondary"
 
-// toSecondary changes the address of a request, which was signed for the primary. Signatures
+// toSecondary changes the address of a request, which was signed for the primary, unless it is
+// that of the secondary already. Signatures
 // remain valid: that of a shared key covers the name of the account and the path without the
 // suffix, that of a SAS the resource, and a token is for the service.
 //
@@ -58,7 +67,7 @@ func toSecondary(req *http.Request) {
 		u.Path, u.RawPath = afterAccount(u.Path), afterAccount(u.RawPath)
 	} else {
 		label, rest, _ := strings.Cut(u.Host, ".")
-		u.Host = label + suffix + "." + rest
+		u.Host = strings.TrimSuffix(label, suffix) + suffix + "." + rest
 	}
 	req.Host = u.Host
 }
@@ -70,5 +79,5 @@ func afterAccount(path string) string {
 		return ""
 	}
 	end := 1 + strings.IndexByte(path[1:]+"/", '/')
-	return path[:end] + suffix + path[end:]
+	return strings.TrimSuffix(path[:end], suffix) + suffix + path[end:]
 }

@@ -2,6 +2,7 @@ package regions
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
@@ -27,26 +28,26 @@ type ScanPage[T any] struct {
 // continues in the other one after the keys of the last rows of each segment: no row is repeated,
 // and none is missing that both regions have. Pages that were requested and not returned yet
 // are requested again. If both regions fail in succession, the sequence ends with an error.
-// Scans are not hedged.
+//
+// A page that takes long is requested again from the same region, within the limit of hedges:
+// the segments of a scan have continuation tokens, and the whole scan would have to change its
+// region for one of them.
 func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.ScanOptions) iter.Seq2[ScanPage[T], error] {
 	return func(yield func(ScanPage[T], error) bool) {
 		pos, err := t.open("scan", f, cursor)
 		for failures := 0; err == nil; failures++ {
 			var returned int
-			if returned, err = t.scan(ctx, f, &pos, opts, yield); err == nil {
+			if returned, err = t.scan(ctx, f, &pos, failures > 0, opts, yield); err == nil {
 				return
 			}
 			if returned > 0 {
 				failures = 0
 			}
-			region := moved(err)
-			if region == "" || failures > 1 || failures == 1 && region == Primary {
+			m, ok := errors.AsType[*movedError](err)
+			if !ok || failures > 1 || failures == 1 && m.region == Primary {
 				break
 			}
-			pos.Region, err = Secondary, nil
-			if region == Secondary {
-				pos.Region = Primary
-			}
+			pos.Region, err = m.region.other(), nil
 			// The tokens are those of the region that failed.
 			ctx = fetch.ByKey(ctx)
 		}
@@ -55,8 +56,8 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 }
 
 // scan scans from pos in one region, and moves pos. It returns the number of pages.
-func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, opts *patterns.ScanOptions, yield func(ScanPage[T], error) bool) (returned int, err error) {
-	ctx, p := permit(ctx, pos.Region, true)
+func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, patient bool, opts *patterns.ScanOptions, yield func(ScanPage[T], error) bool) (returned int, err error) {
+	ctx, p := permit(ctx, &permission{pinned: pos.Region, sticky: true, patient: patient})
 	if p == nil && pos.Region == Secondary {
 		ctx = fetch.ByKey(ctx)
 	}
@@ -68,9 +69,7 @@ func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, opts
 		page := ScanPage[T]{Items: itemsOf(rows.Items, source), Progress: rows.Progress, Source: source}
 		pos.Region, pos.Inner = source.Region, rows.Cursor
 		if rows.Cursor != "" {
-			if page.Cursor, err = t.seal("scan", f, *pos); err != nil {
-				return returned, err
-			}
+			page.Cursor = t.seal("scan", f, *pos)
 		}
 		if returned++; !yield(page, nil) {
 			return returned, nil

@@ -17,13 +17,13 @@ const (
 	syncTimeout = time.Second
 )
 
-// lastSync is the Last Sync Time, cached. An old one is as true as a new one: it only makes
-// ages larger. The zero lastSync knows none.
+// lastSync is the Last Sync Time, cached. An old one is as true as a new one, if the account has
+// the same secondary: it only makes ages larger. The zero lastSync knows none.
 type lastSync struct {
-	mu      sync.Mutex
-	time    time.Time     // by the service
-	asked   time.Time     // by this machine, when it was requested last
-	pending chan struct{} // closed when the request in progress ends, nil without one
+	mu    sync.Mutex
+	time  time.Time     // by the service
+	asked time.Time     // by this machine, when it was requested last
+	ended chan struct{} // closed when that request has ended
 }
 
 // before returns a Last Sync Time that was valid before the call, so that a read which is sent
@@ -32,50 +32,45 @@ type lastSync struct {
 func (p *Pair) before(ctx context.Context) time.Time {
 	s := &p.synced
 	s.mu.Lock()
-	for s.pending != nil && s.time.IsZero() {
-		pending := s.pending
+	defer s.mu.Unlock()
+	old := time.Since(s.asked) >= syncEvery
+	if old {
+		s.asked, s.ended = time.Now(), make(chan struct{})
+		go p.requestSync(s.ended)
+	}
+	if old || s.time.IsZero() {
+		ended := s.ended
 		s.mu.Unlock()
 		select {
-		case <-pending:
+		case <-ended:
 		case <-ctx.Done():
-			return time.Time{}
 		}
 		s.mu.Lock()
-	}
-	defer s.mu.Unlock()
-	if s.pending != nil || !s.asked.IsZero() && time.Since(s.asked) < syncEvery {
-		return s.time
-	}
-	s.pending = make(chan struct{})
-	s.mu.Unlock()
-	at := p.requestSync(ctx)
-	s.mu.Lock()
-	close(s.pending)
-	s.pending = nil
-	if ctx.Err() == nil {
-		s.asked = time.Now()
-	}
-	if at.After(s.time) {
-		s.time = at
 	}
 	return s.time
 }
 
-// requestSync requests the Last Sync Time, zero if it is not available.
-func (p *Pair) requestSync(ctx context.Context) time.Time {
+// requestSync requests the Last Sync Time, and then closes ended. It does not depend on the
+// read that needed it first, because others wait for it, too.
+func (p *Pair) requestSync(ended chan<- struct{}) {
+	defer close(ended)
 	service := p.service.Load()
 	if service == nil {
-		return time.Time{}
+		return
 	}
-	// The values of ctx are those of a read.
-	own, cancel := context.WithTimeout(context.Background(), syncTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), syncTimeout)
 	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
-	stats, err := service.GetStatistics(policy.WithRetryOptions(own, policy.RetryOptions{MaxRetries: -1}), nil)
-	if err != nil || stats.GeoReplication == nil || stats.GeoReplication.LastSyncTime == nil {
-		return time.Time{}
+	stats, err := service.GetStatistics(policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1}), nil)
+	if err != nil || stats.GeoReplication == nil {
+		return
 	}
-	return *stats.GeoReplication.LastSyncTime
+	s := &p.synced
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.time = time.Time{}
+	if at := stats.GeoReplication.LastSyncTime; at != nil { // nil while a new secondary is filled
+		s.time = *at
+	}
 }
 
 // ageOf returns how old the rows of a reply of the secondary may be. Date has full seconds.

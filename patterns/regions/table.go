@@ -34,7 +34,7 @@ func NewTable[T any](rows *patterns.Table[T]) (*Table[T], error) {
 // only the secondary answered and does not have it, the error is an [*AbsentError]. One
 // request, and a second one to the secondary if the primary fails or is slow.
 func (t *Table[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
-	ctx, p := permit(ctx, "", false)
+	ctx, p := permit(ctx, &permission{})
 	item, err := t.rows.Get(ctx, key)
 	source, err := sourceOf(p, err == nil, err)
 	if err != nil {

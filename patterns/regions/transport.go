@@ -31,7 +31,7 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 		p.answered(Source{Region: Primary})
 		return t.inner.Do(req)
 	}
-	r := &race{pair: t.pair, inner: t.inner, req: req, latencies: latencies, replies: make(chan *reply), done: make(chan struct{})}
+	r := &race{pair: t.pair, inner: t.inner, req: req, permission: p, latencies: latencies, replies: make(chan *reply), done: make(chan struct{})}
 	defer r.end()
 	a := r.run(only)
 	if only != "" && a.err == nil && !a.usable() {
