@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -146,6 +145,11 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, only *string, ed
 			next.Move = &move{To: to, Only: only}
 			next.Lease, next.Wait = min(d.Lease, movingLease), d.Lease
 		}
+		for _, a := range next.members() { // a run that could not finish must not take over
+			if _, err := m.account(a.Name); err != nil {
+				return err
+			}
+		}
 		if err := m.do(ctx, d, next); err != nil || last {
 			return err
 		}
@@ -164,12 +168,10 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 		}
 		began := time.Now()
 		var frontier bound
-		var copied, stored versions
+		var copied versions
 		g, gctx := errgroup.WithContext(ctx)
 		g.Go(func() (err error) {
-			if err = m.clean(gctx, d); err == nil {
-				copied, err = m.copy(gctx, d)
-			}
+			copied, err = m.copy(gctx, d)
 			return err
 		})
 		g.Go(func() (err error) {
@@ -184,19 +186,20 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 			next.Config, next.Move, next.Lease = d.Move.To, nil, d.Idle
 			continue
 		}
+		unchanged := true
 		if d.Move.Open.compare(d.Move.Frozen) < 0 {
 			next = d.layout
 			next.Closed = minClosed + 4*servicetime.Elapsed(began)
-			if d, err = m.publish(ctx, d, next); err == nil {
-				stored, err = m.stored(ctx, d)
+			if d, err = m.publish(ctx, d, next); err != nil {
+				return err
 			}
-			if err != nil {
+			if unchanged, err = m.unchanged(ctx, d, copied); err != nil {
 				return err
 			}
 		}
 		next = d.layout
 		next.Wait, next.Closed = d.Lease, 0
-		if maps.Equal(copied, stored) { // otherwise a late write has arrived since: copy again
+		if unchanged { // otherwise a late write has arrived since: copy again
 			next.Move = &move{d.Move.To, d.Move.Only, d.Move.Open, d.Move.Frozen, frontier}
 		}
 	}

@@ -11,15 +11,16 @@ import (
 )
 
 // accessor is a [patterns.Table] or a [patterns.Store].
-type accessor[T any] interface {
+type accessor[T, V any] interface {
 	pager[T]
 	Get(ctx context.Context, key keys.Key) (patterns.Item[T], error)
 	Insert(ctx context.Context, v *T) (patterns.Item[T], error)
 	Update(ctx context.Context, key keys.Key, change func(*T) error) (patterns.Item[T], error)
+	Within(partition string) V
 }
 
 // sharded is what [Table] and [Store] have in common. It is safe for concurrent use.
-type sharded[T any, V accessor[T]] struct {
+type sharded[T any, V accessor[T, V]] struct {
 	shards *Shards
 	at     perAccount[V]
 	any    *patterns.Table[T] // for what makes no request
@@ -32,31 +33,31 @@ type sharded[T any, V accessor[T]] struct {
 // partition that moves cannot be read: Read waits; if ctx ends meanwhile the error matches
 // [ErrMoving].
 func (t *sharded[T, V]) Read(ctx context.Context, partition string, f func(V) error) error {
-	return t.shards.read(ctx, partition, t.on(f))
+	return t.shards.read(ctx, partition, t.on(partition, f))
 }
 
 // Write calls f once, with the V of the account that owns the partition, and returns its error. f
-// must write rows of this partition only, for example in a [patterns.Batch] or by
-// [patterns.Table.Bulk], and must not keep its argument: rows of partitions that the account does
-// not own are invisible, and the next move deletes them. While the partition moves, Write waits;
-// if ctx ends meanwhile the error matches [ErrMoving] and f was not called.
+// writes rows of this partition, for example in a [patterns.Batch] or by [patterns.Table.Bulk]: its
+// argument is [patterns.Table.Within] the partition, and refuses others with
+// [patterns.ErrMixedPartitions]. f must not keep it. While the partition moves, Write waits; if ctx
+// ends meanwhile the error matches [ErrMoving] and f was not called.
 //
 // If the partition began to move before f returned, and f took longer than the lease of the
 // directory, rows may have been copied before f wrote them: the result is
 // [patterns.ErrOutcomeUnknown], whatever f returned. The requests of f, and at most one for the
 // directory before and after it.
 func (t *sharded[T, V]) Write(ctx context.Context, partition string, f func(V) error) error {
-	return t.shards.write(ctx, partition, t.on(f))
+	return t.shards.write(ctx, partition, t.on(partition, f))
 }
 
-// on returns a function that calls f with the V of an account.
-func (t *sharded[T, V]) on(f func(V) error) func(string) error {
+// on returns a function that calls f with the V of an account, which writes in the partition only.
+func (t *sharded[T, V]) on(partition string, f func(V) error) func(string) error {
 	return func(account string) error {
 		v, err := t.at.of(account)
 		if err != nil {
 			return err
 		}
-		return f(v)
+		return f(v.Within(partition))
 	}
 }
 
