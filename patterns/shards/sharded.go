@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -12,7 +13,7 @@ import (
 
 // accessor is a [patterns.Table] or a [patterns.Store].
 type accessor[T, V any] interface {
-	pager[T]
+	Page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error)
 	Get(ctx context.Context, key keys.Key) (patterns.Item[T], error)
 	Insert(ctx context.Context, v *T) (patterns.Item[T], error)
 	Update(ctx context.Context, key keys.Key, change func(*T) error) (patterns.Item[T], error)
@@ -105,7 +106,20 @@ func (t *sharded[T, V]) change(ctx context.Context, key keys.Key, f func(V) (pat
 // of the directory, two in a step of a move, the rows after the last one are requested again.
 // Page and Query need one more filter clause then, of three comparisons.
 func (t *sharded[T, V]) Query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
-	return t.merged().query(ctx, f, opts)
+	return func(yield func(patterns.Item[T], error) bool) {
+		left := cmp.Or(opts, &patterns.QueryOptions{}).Limit
+		for page, err := range t.pages(ctx, f, "", *cmp.Or(opts, &patterns.QueryOptions{})) {
+			if err != nil {
+				yield(patterns.Item[T]{}, err)
+				return
+			}
+			for _, item := range page.Items {
+				if left--; !yield(item, nil) || left == 0 {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Page returns one page of what Query returns. The cursor stays valid while partitions move: no
@@ -113,7 +127,10 @@ func (t *sharded[T, V]) Query(ctx context.Context, f query.Filter, opts *pattern
 // last row of the page are read again for the next page. One request to each account that the
 // filter concerns, and possibly two for the directory.
 func (t *sharded[T, V]) Page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error) {
-	return t.merged().page(ctx, f, cursor, opts)
+	for page, err := range t.pages(ctx, f, cursor, *cmp.Or(opts, &patterns.QueryOptions{})) {
+		return page, err
+	}
+	return patterns.Page[T]{}, nil
 }
 
 // Scan returns the pages that Page would return, from cursor on, with all classes of query
@@ -121,9 +138,7 @@ func (t *sharded[T, V]) Page(ctx context.Context, f query.Filter, cursor string,
 // The pages that are needed for the next row are requested concurrently, one of each account; a
 // range of keys is not divided as by [patterns.Table.Scan].
 func (t *sharded[T, V]) Scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
-	return t.merged().scan(ctx, f, cursor, opts)
-}
-
-func (t *sharded[T, V]) merged() merged[T] {
-	return merged[T]{t.shards, t.any.Explain, func(account string) (pager[T], error) { return t.at.of(account) }}
+	o := *cmp.Or(opts, &patterns.QueryOptions{})
+	o.Allow = query.TableScan
+	return t.pages(ctx, f, cursor, o)
 }
