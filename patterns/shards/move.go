@@ -30,7 +30,7 @@ type MoveOptions struct {
 
 	// Rows is about the number of rows that move in one step. The partitions of a step cannot
 	// be written while it lasts: at least 1.125 seconds, and the time to copy its rows and to
-	// delete those of the step before. They cannot be read while their keys are read. A partition
+	// delete those of the step before. They cannot be read while their keys are read twice. A partition
 	// moves as a whole. Zero means 1000.
 	Rows int
 
@@ -62,12 +62,13 @@ const (
 //
 // If Add fails, or its process ends, repeat it: it continues where the earlier run was. Add and
 // Pin first finish any move that is in progress, also that of a process which is still running:
-// that run then fails with [ErrBusy]. If the change was made already, Add makes one request, and
+// that run then fails with [ErrBusy]. A process that lacks an account of the directory fails with
+// [ErrUnknownAccount] and does not disturb that run. If the change was made already, Add makes one request, and
 // one to create the table. Add also fails with ErrBusy if reads have waited too long: see the
 // package documentation.
 //
 // Requests have the context of [govern.Background]. Each step takes two requests to change the
-// directory, and five queries of the keys of the rows in the step's key range, in every account.
+// directory, about one to read it, and five queries of the keys of the rows in the step's key range, in every account.
 // Each partition that moves takes four requests, and for every 99 of its rows one to insert and
 // for every 100 one to delete.
 func (s *Shards) Add(ctx context.Context, account Account, opts *MoveOptions) error {

@@ -30,7 +30,7 @@ type sharded[T any, V accessor[T, V]] struct {
 // Read calls f with the V of the account that owns the partition. If the partition moves
 // meanwhile it calls f again, so f must do nothing but read rows of this partition and may run
 // several times. It returns the error of the last f. The requests of f, and at most one for the
-// directory before and after it. For about the time that it takes to read the keys of a step, a
+// directory before and after it. For about the time that it takes to read the keys of a step twice, a
 // partition that moves cannot be read: Read waits; if ctx ends meanwhile the error matches
 // [ErrMoving].
 func (t *sharded[T, V]) Read(ctx context.Context, partition string, f func(V) error) error {
