@@ -69,7 +69,7 @@ func Example() {
 }
 
 // Many rows of several partitions are written by a Bulk of each partition, a few of them concurrently.
-// If a partition moves meanwhile, its Bulk waits, and its result says what is known.
+// If a partition moves meanwhile, its Bulk waits, and its Write returns what is known.
 func ExampleTable_bulk() {
 	ctx := context.Background()
 	var accounts []shards.Account
