@@ -37,7 +37,9 @@ type BatchResult struct {
 
 // Batch starts an empty transaction.
 func (t *Table[T]) Batch() *Batch[T] {
-	return &Batch[T]{table: t, txn: *txn.NewBatch(t.txn.Client)}
+	b := &Batch[T]{table: t, txn: *txn.NewBatch(t.txn.Client)}
+	b.txn.Partition = t.txn.Partition
+	return b
 }
 
 // Insert adds [InsertOp].

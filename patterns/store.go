@@ -235,6 +235,17 @@ func copyEntity[T any](dst, src any) any {
 	return dst
 }
 
+// Within returns s restricted to the entities of one partition: a change of another entity, also
+// by a StoreBatch or a Bulk, fails with [ErrMixedPartitions] before any request. Reads are those
+// of s. It shares everything else with s.
+func (s *Store[T]) Within(partition string) *Store[T] {
+	within, engine := *s, *s.engine
+	within.table = s.table.Within(partition)
+	engine.Table = within.table.txn
+	within.engine = &engine
+	return &within
+}
+
 // Table returns the table that NewStore took. Writing to it directly does not update the
 // views.
 func (s *Store[T]) Table() *Table[T] { return s.table }

@@ -134,6 +134,15 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 	return t, nil
 }
 
+// Within returns t restricted to one partition: a write of a row of another one, also by a Batch
+// or a Bulk, fails with [ErrMixedPartitions] before any request. Reads are those of t. It shares
+// everything else with t.
+func (t *Table[T]) Within(partition string) *Table[T] {
+	within := *t
+	within.txn = t.txn.Within(partition)
+	return &within
+}
+
 // Client returns the client that NewTable took.
 func (t *Table[T]) Client() *aztables.Client { return t.txn.Client.Table() }
 

@@ -41,8 +41,9 @@ var (
 	// ErrProjected is a part of an entity that was to replace the whole row.
 	ErrProjected = Sentinel("a part of an entity must not replace the row")
 
-	// ErrMixedPartitions is a transaction with more than one partition key.
-	ErrMixedPartitions = Sentinel("transaction spans partitions")
+	// ErrMixedPartitions is a transaction with more than one partition key, or a write outside
+	// the partition that it is restricted to.
+	ErrMixedPartitions = Sentinel("more than one partition")
 
 	// ErrDuplicateRow is a transaction with two operations on one row.
 	ErrDuplicateRow = Sentinel("row named twice in one transaction")

@@ -59,6 +59,9 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 		return err
 	}
 	c.PartitionKey, c.RowKey = key.Partition, key.Row
+	if err := t.Owns(key); err != nil {
+		return err
+	}
 	if op.Kind == wire.Delete {
 		return nil
 	}

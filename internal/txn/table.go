@@ -24,6 +24,24 @@ type Table struct {
 
 	// Stamped adds the write stamps of a row to every write.
 	Stamped bool
+
+	// Partition is the only partition whose rows may be written, nil for any.
+	Partition *string
+}
+
+// Within returns t, restricted to writes in one partition.
+func (t *Table) Within(partition string) *Table {
+	within := *t
+	within.Partition = &partition
+	return &within
+}
+
+// Owns returns an error if rows of the partition of key must not be written.
+func (t *Table) Owns(key keys.Key) error {
+	if t.Partition != nil && key.Partition != *t.Partition {
+		return azerr.ErrMixedPartitions
+	}
+	return nil
 }
 
 // KeyOf is the key of an entity, checked.

@@ -2,14 +2,20 @@ package shards_test
 
 import (
 	"context"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/shards"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -122,4 +128,83 @@ func TestAReaderReopensAStepThatStaysClosed(t *testing.T) {
 			t.Errorf("after the move the row has %q", got)
 		}
 	})
+}
+
+// Two transactions arrive late, before any two of the requests of a move: one inserts a row, and the
+// other changes a second row and deletes the first. If a reader has seen the first row, it is
+// either still there, or the second is changed.
+func TestTwoLateTransactionsAreNeverMovedInHalf(t *testing.T) {
+	seen, requests := 0, 2
+	for first := 1; first <= requests; first++ {
+		for second := first + 1; second <= requests; second++ {
+			synctest.Test(t, func(t *testing.T) {
+				var saw bool
+				if saw, requests = twoLateTransactions(t, first, second); saw {
+					seen++
+				}
+			})
+		}
+	}
+	if seen == 0 {
+		t.Error("no reader has seen the row")
+	}
+}
+
+func twoLateTransactions(t *testing.T, first, second int) (saw bool, requests int) {
+	var at func(request int)
+	var sent atomic.Int32
+	opts := patterns.Accelerate(nil)
+	opts.PerCallPolicies = append(opts.PerCallPolicies, hook(func(req *http.Request) {
+		if at != nil {
+			at(int(sent.Add(1)))
+		}
+	}))
+	var hooked, plain []shards.Account
+	for _, name := range []string{"a", "b"} {
+		account := storagetest.Start(&storagetest.Options{PageRows: 1})
+		hooked = append(hooked, shards.Account{Name: name, Tables: account.TablesWith(opts)})
+		plain = append(plain, shards.Account{Name: name, Tables: account.Tables()})
+	}
+	s, _ := create(t, hooked, nil)
+	_, table := create(t, plain, nil)
+	row := func(key, value string) *doc { return &doc{PartitionKey: "p", RowKey: key, A: value} }
+	for _, key := range []string{"a", "b"} {
+		harness.Must(table.Insert(t.Context(), row(key, "old")))(t)
+	}
+	home := harness.Must(s.Account(t.Context(), "p"))(t)
+	to := plain[0]
+	if to.Name == home.Name {
+		to = plain[1]
+	}
+	old := harness.Must(patterns.NewTable[doc](home.Tables.NewClient("docs"), nil))(t)
+	contents := func(ctx context.Context) (map[string]string, error) {
+		found := map[string]string{}
+		for item, err := range table.Query(ctx, query.PartitionKey.Eq("p"), nil) {
+			if err != nil {
+				return nil, err
+			}
+			found[item.Key.Row] = item.Value.A
+		}
+		return found, nil
+	}
+	var seen atomic.Bool
+	at = func(request int) {
+		switch request {
+		case first:
+			harness.MayFail(old.Batch().Insert(row("c", "late")).Commit(t.Context()))
+			ctx, end := context.WithTimeout(t.Context(), time.Second)
+			defer end()
+			found, err := contents(ctx)
+			seen.Store(err == nil && found["c"] != "")
+		case second:
+			harness.MayFail(old.Batch().Upsert(row("a", "new"), patterns.Replace).Delete(keys.Key{Partition: "p", Row: "c"}, azcore.ETagAny).Commit(t.Context()))
+		}
+	}
+	harness.NoError(t, s.Pin(t.Context(), "p", to.Name, &shards.MoveOptions{Parallel: 1}))
+	at = nil
+	found := harness.Must(contents(t.Context()))(t)
+	if seen.Load() && found["c"] == "" && found["a"] != "new" {
+		t.Errorf("late at requests %d and %d: a reader has seen c, and the rows are now %v", first, second, found)
+	}
+	return seen.Load(), int(sent.Load())
 }

@@ -33,23 +33,30 @@ func (v versions) add(row patterns.Item[patterns.Row]) {
 	v[row.Key.Partition] = sha256.Sum256(fmt.Appendf(before[:], "%q %q", row.Key.Row, row.ETag))
 }
 
-// stored returns the versions of the partitions of the step in their old accounts.
-func (m *run) stored(ctx context.Context, d *seen) (versions, error) {
-	found := versions{}
-	return found, m.keys(ctx, d, d.Move.Open, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
-		if d.frozen(row.Key.Partition) && d.reader(row.Key.Partition) == account && row.Key.Row != markerRow {
-			found.add(row)
+// unchanged reports whether the partitions of the step have the versions that were copied, at an
+// instant between two reads of their old accounts.
+func (m *run) unchanged(ctx context.Context, d *seen, copied versions) (bool, error) {
+	for range 2 {
+		stored := versions{}
+		err := m.keys(ctx, d, d.Move.Open, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
+			if d.frozen(row.Key.Partition) && d.reader(row.Key.Partition) == account && row.Key.Row != markerRow {
+				stored.add(row)
+			}
+			return true
+		})
+		if err != nil || !maps.Equal(copied, stored) {
+			return false, err
 		}
-		return true
-	})
+	}
+	return true, nil
 }
 
 // copy copies the partitions of the step to their new accounts, and returns the versions of the
-// rows that it has copied.
+// rows that it has copied. Before it deletes the rows that accounts do not own.
 func (m *run) copy(ctx context.Context, d *seen) (versions, error) {
-	found, err := m.stored(ctx, d)
+	found, err := m.clean(ctx, d)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("delete moved rows: %w", err)
 	}
 	partitions, all := slices.Collect(maps.Keys(found)), versions{}
 	return all, parallel.Each(ctx, len(partitions), m.opts.Parallel, func(ctx context.Context, i int) error {
@@ -189,10 +196,15 @@ func (c *copying) send(ctx context.Context, ops []patterns.Op[patterns.Row]) err
 }
 
 // clean deletes the rows that accounts do not own, up to the end of the step: those of partitions
-// that have moved, and what late writes and earlier runs have left.
-func (m *run) clean(ctx context.Context, d *seen) error {
+// that have moved, and what late writes and earlier runs have left. It returns the partitions of
+// the step that have rows in any account.
+func (m *run) clean(ctx context.Context, d *seen) (step map[string]bool, err error) {
+	step = map[string]bool{}
 	found := map[string][]patterns.Op[patterns.Row]{}
-	err := m.keys(ctx, d, d.Move.Clean, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
+	err = m.keys(ctx, d, d.Move.Clean, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
+		if d.frozen(row.Key.Partition) {
+			step[row.Key.Partition] = true
+		}
 		if d.reader(row.Key.Partition) != account {
 			found[account] = append(found[account], patterns.DeleteOp[patterns.Row](row.Key, row.ETag))
 		}
@@ -208,10 +220,7 @@ func (m *run) clean(ctx context.Context, d *seen) error {
 			err = m.remove(ctx, account, ops)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("delete moved rows: %w", err)
-	}
-	return nil
+	return step, err
 }
 
 // remove deletes the versions of the rows that were found. A row that has changed or gone since

@@ -32,7 +32,8 @@
 //     lease, 15 seconds by default, a process that is in use reads the directory: one request.
 //   - A query of given partitions asks the accounts that own them. Any other asks all accounts
 //     concurrently.
-//   - There is no transaction over several partitions, as in one account.
+//   - There is no transaction over several partitions, as in one account. To write many rows, call
+//     [Table.Write] with a [patterns.Table.Bulk] for each partition: see the example.
 //   - The first account is needed by all processes. If its directory cannot be read, reads and
 //     writes continue to the end of the lease, for at least half of [Options].Lease, and then fail.
 //     A lease of an hour survives outages of half an hour; then the next move begins an hour late.
@@ -49,7 +50,7 @@
 //   - Partitions of a step cannot be written: with the default of 1000 rows for a few seconds.
 //     Writes wait, or fail with [ErrMoving].
 //   - A read of partitions of a step takes one more request, for the directory. At the end of
-//     the step, while its keys are read once, these partitions cannot be read: reads wait, or fail
+//     the step, while its keys are read twice, these partitions cannot be read: reads wait, or fail
 //     with [ErrMoving]. If the process that moves them ends just then, they wait for 10 seconds, and
 //     four times as long as the step took.
 //   - A write that was under way when its partition began to move, and took longer than a second,
@@ -93,17 +94,22 @@
 //     account is acknowledged. What still arrives there is of unknown outcome, and may be kept or
 //     lost. The run copies the partitions, and remembers the ETag of each row.
 //  2. The directory is closed: they cannot be read. The run reads the keys and ETags at the old
-//     account again.
+//     account again, twice.
 //  3. They can be read and written at the new account. After the wait the run deletes the rows at
 //     the old account, each under its ETag.
 //
-// Version 3 is published only if every row in the old account has the ETag that was copied, and
-// there is no other. An ETag never occurs twice. So no row has changed between the copy and the
-// second read, and the copy is the partition of an instant at which it was closed. Every result
-// that counts was read at the old account before that instant, or at the new account after it. A
-// write that arrives late is therefore in the copy, or no reader ever sees it. If a row has
-// changed, the run goes back to version 1 and copies again. A transaction is never copied in half
-// for the same reason.
+// Version 3 is published only if both times every row in the old account has the ETag that was
+// copied, and there is no other. An ETag never occurs twice. So no copied row has changed from the
+// copy to the second of these reads. A row that is missing in the copy may have been there at an
+// instant between the two, but was then inserted after the first read had passed it, while no
+// reader could see it; that write is lost as a whole. So the copy is the partition of this instant,
+// at which it was closed. One read would not suffice: a row that a reader has seen could be deleted
+// before the read passes it, by a transaction that also changes a row which the read has passed.
+//
+// Every result that counts was read at the old account before that instant, or at the new account
+// after it. A write that arrives late is therefore in the copy, or no reader ever sees it. If a row
+// has changed, the run goes back to version 1 and copies again. A transaction is never copied in
+// half for the same reason.
 //
 // A run may die while the directory is closed. A reader that has waited too long goes back to
 // version 1, under the ETag of the directory. Then version 3 cannot be published from what was read

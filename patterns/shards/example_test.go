@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"slices"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/shards"
@@ -62,4 +66,48 @@ func Example() {
 	// customer3 30 in account c
 	// customer4 40 in account c
 	// customer5 50 in account c
+}
+
+// Many rows of several partitions are written by a Bulk of each partition, a few of them concurrently.
+// If a partition moves meanwhile, its Bulk waits, and its Write returns what is known.
+func ExampleTable_bulk() {
+	ctx := context.Background()
+	var accounts []shards.Account
+	for _, name := range []string{"a", "b"} {
+		accounts = append(accounts, shards.Account{Name: name, Tables: storagetest.Start(nil).TablesWith(patterns.Accelerate(nil))})
+	}
+	s, err := shards.New("orders", accounts, nil)
+	if err == nil {
+		err = s.Create(ctx)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	orders, err := shards.NewTable[order](s, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	byCustomer := map[string][]patterns.Op[order]{}
+	for i := range 1000 {
+		o := order{PartitionKey: fmt.Sprint("customer", i%4), RowKey: fmt.Sprintf("%05d", i)}
+		byCustomer[o.PartitionKey] = append(byCustomer[o.PartitionKey], patterns.InsertOp(&o))
+	}
+	var applied atomic.Int64
+	var group errgroup.Group
+	group.SetLimit(8)
+	for customer, ops := range byCustomer {
+		group.Go(func() error {
+			return orders.Write(ctx, customer, func(at *patterns.Table[order]) error {
+				report, err := at.Bulk(ctx, slices.Values(ops), nil)
+				applied.Add(int64(report.Applied))
+				return err
+			})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(applied.Load(), "orders")
+	// Output: 1000 orders
 }

@@ -13,34 +13,22 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// pager reads the pages of one account.
-type pager[T any] interface {
-	Page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error)
-}
-
-// merged reads the rows of all accounts in key order.
-type merged[T any] struct {
-	shards  *Shards
-	explain func(query.Filter, *patterns.QueryOptions) (query.Plan, error)
-	of      func(account string) (pager[T], error)
-}
-
 // merge is a read in progress. Every page in it was read while version d of the directory was
 // leased. If another version takes its place, the read begins again after the last row.
-type merge[T any] struct {
-	merged[T]
+type merge[T any, V accessor[T, V]] struct {
+	*sharded[T, V]
 	filter query.Filter
 	opts   patterns.QueryOptions // of the accounts
 
 	d       *seen
 	from    *keys.Key // the streams have the rows after it
 	last    *keys.Key // the last row returned
-	streams []stream[T]
+	streams []stream[T, V]
 }
 
 // stream is the rows of one account. Those that the account does not own are left out: they are
 // of a partition that has moved, or arrived late.
-type stream[T any] struct {
+type stream[T any, V accessor[T, V]] struct {
 	Account string
 	Cursor  string // of the page that contains rows, or of the next page if there are none
 	Done    bool   // there is no page after rows
@@ -48,13 +36,13 @@ type stream[T any] struct {
 	next   string // of the page after rows
 	rows   []patterns.Item[T]
 	filter query.Filter
-	pager  pager[T]
+	rowsOf V
 }
 
 // open prepares a read, from the position of cursor on.
-func (m merged[T]) open(ctx context.Context, f query.Filter, cursor string, opts patterns.QueryOptions) (*merge[T], error) {
-	r := &merge[T]{merged: m, filter: f, opts: opts}
-	if _, err := m.explain(f, &opts); err != nil {
+func (t *sharded[T, V]) open(ctx context.Context, f query.Filter, cursor string, opts patterns.QueryOptions) (*merge[T, V], error) {
+	r := &merge[T, V]{sharded: t, filter: f, opts: opts}
+	if _, err := t.any.Explain(f, &opts); err != nil {
 		return nil, err
 	}
 	r.opts.Allow = query.TableScan // the part after a row may have no upper bound
@@ -63,7 +51,7 @@ func (m merged[T]) open(ctx context.Context, f query.Filter, cursor string, opts
 		return nil, err
 	}
 	r.last = at.Last
-	if r.d, err = m.shards.readable(ctx, r.frozen); err != nil {
+	if r.d, err = t.shards.readable(ctx, r.frozen); err != nil {
 		return nil, err
 	}
 	if at.Version != r.d.Version {
@@ -84,7 +72,7 @@ func (m merged[T]) open(ctx context.Context, f query.Filter, cursor string, opts
 }
 
 // restart opens the streams for the rows after r.from.
-func (r *merge[T]) restart() error {
+func (r *merge[T, V]) restart() error {
 	rest := r.filter
 	if r.from != nil {
 		rest = query.And(rest, query.Or(query.PartitionKey.Gt(r.from.Partition),
@@ -103,17 +91,17 @@ func (r *merge[T]) restart() error {
 			}
 			filter = query.Or(filters...)
 		}
-		p, err := r.of(name)
+		v, err := r.at.of(name)
 		if err != nil {
 			return err
 		}
-		r.streams = append(r.streams, stream[T]{Account: name, filter: filter, pager: p})
+		r.streams = append(r.streams, stream[T, V]{Account: name, filter: filter, rowsOf: v})
 	}
 	return nil
 }
 
 // concerns reports whether the account may own rows of q.
-func (r *merge[T]) concerns(q query.Read, account string) bool {
+func (r *merge[T, V]) concerns(q query.Read, account string) bool {
 	return !one(q) || r.d.reader(q.Partition.From) == account
 }
 
@@ -121,7 +109,7 @@ func (r *merge[T]) concerns(q query.Read, account string) bool {
 func one(q query.Read) bool { return q.Partition.To == q.Partition.From+"\x00" }
 
 // frozen reports whether the rest of the read may concern partitions of the step of d.
-func (r *merge[T]) frozen(d *seen) bool {
+func (r *merge[T, V]) frozen(d *seen) bool {
 	if d.Move == nil || d.Move.Open.compare(d.Move.Frozen) == 0 || r.last != nil && d.Move.Frozen.compare(after(r.last.Partition)) < 0 {
 		return false
 	}
@@ -132,9 +120,9 @@ func (r *merge[T]) frozen(d *seen) bool {
 
 // fill reads a page of each stream that has no rows, and returns when the directory has not
 // changed meanwhile.
-func (r *merge[T]) fill(ctx context.Context) error {
+func (r *merge[T, V]) fill(ctx context.Context) error {
 	for {
-		var empty []*stream[T]
+		var empty []*stream[T, V]
 		for i := range r.streams {
 			if s := &r.streams[i]; len(s.rows) == 0 && !s.Done {
 				empty = append(empty, s)
@@ -142,7 +130,7 @@ func (r *merge[T]) fill(ctx context.Context) error {
 		}
 		err := parallel.Each(ctx, len(empty), max(len(empty), 1), func(ctx context.Context, i int) error {
 			s := empty[i]
-			page, err := s.pager.Page(ctx, s.filter, s.Cursor, &r.opts)
+			page, err := s.rowsOf.Page(ctx, s.filter, s.Cursor, &r.opts)
 			s.rows, s.next = page.Items, page.Cursor
 			return err
 		})
@@ -168,7 +156,7 @@ func (r *merge[T]) fill(ctx context.Context) error {
 }
 
 // keep removes the rows of s that the account does not own, and those up to the last row.
-func (r *merge[T]) keep(s *stream[T]) {
+func (r *merge[T, V]) keep(s *stream[T, V]) {
 	s.rows = slices.DeleteFunc(s.rows, func(i patterns.Item[T]) bool {
 		return i.Key.Row == markerRow || r.last != nil && i.Key.Compare(*r.last) <= 0 || r.d.reader(i.Key.Partition) != s.Account
 	})
@@ -177,7 +165,7 @@ func (r *merge[T]) keep(s *stream[T]) {
 }
 
 // advance goes on to the next page if all rows have been taken.
-func (s *stream[T]) advance() {
+func (s *stream[T, V]) advance() {
 	if len(s.rows) == 0 {
 		s.Cursor = s.next
 	}
@@ -185,8 +173,8 @@ func (s *stream[T]) advance() {
 
 // next returns the next row in key order. ok is false if a page has to be read first, or if
 // there are no more rows.
-func (r *merge[T]) next() (item patterns.Item[T], ok bool) {
-	var least *stream[T]
+func (r *merge[T, V]) next() (item patterns.Item[T], ok bool) {
+	var least *stream[T, V]
 	for i := range r.streams {
 		s := &r.streams[i]
 		switch {
@@ -206,13 +194,13 @@ func (r *merge[T]) next() (item patterns.Item[T], ok bool) {
 }
 
 // done reports whether all rows have been returned.
-func (r *merge[T]) done() bool {
-	return !slices.ContainsFunc(r.streams, func(s stream[T]) bool { return !s.Done || len(s.rows) > 0 })
+func (r *merge[T, V]) done() bool {
+	return !slices.ContainsFunc(r.streams, func(s stream[T, V]) bool { return !s.Done || len(s.rows) > 0 })
 }
 
 // step reads what is needed for at least one row, if the accounts return any, and returns up
 // to limit rows.
-func (r *merge[T]) step(ctx context.Context, limit int) ([]patterns.Item[T], error) {
+func (r *merge[T, V]) step(ctx context.Context, limit int) ([]patterns.Item[T], error) {
 	if err := r.fill(ctx); err != nil {
 		return nil, err
 	}
@@ -229,42 +217,12 @@ func (r *merge[T]) step(ctx context.Context, limit int) ([]patterns.Item[T], err
 
 const maxPage = 1000
 
-func (m merged[T]) query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
-	return func(yield func(patterns.Item[T], error) bool) {
-		left := cmp.Or(opts, &patterns.QueryOptions{}).Limit
-		for page, err := range m.pages(ctx, f, "", *cmp.Or(opts, &patterns.QueryOptions{})) {
-			if err != nil {
-				yield(patterns.Item[T]{}, err)
-				return
-			}
-			for _, item := range page.Items {
-				if left--; !yield(item, nil) || left == 0 {
-					return
-				}
-			}
-		}
-	}
-}
-
-func (m merged[T]) page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error) {
-	for page, err := range m.pages(ctx, f, cursor, *cmp.Or(opts, &patterns.QueryOptions{})) {
-		return page, err
-	}
-	return patterns.Page[T]{}, nil
-}
-
-func (m merged[T]) scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
-	o := *cmp.Or(opts, &patterns.QueryOptions{})
-	o.Allow = query.TableScan
-	return m.pages(ctx, f, cursor, o)
-}
-
 // pages returns the pages from cursor on.
-func (m merged[T]) pages(ctx context.Context, f query.Filter, cursor string, opts patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
+func (t *sharded[T, V]) pages(ctx context.Context, f query.Filter, cursor string, opts patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
 	size := min(cmp.Or(opts.PageSize, maxPage), cmp.Or(opts.Limit, maxPage))
 	return func(yield func(patterns.Page[T], error) bool) {
 		ctx := regions.Strict(ctx) // tokens are those of one region
-		r, err := m.open(ctx, f, cursor, opts)
+		r, err := t.open(ctx, f, cursor, opts)
 		for err == nil && !r.done() {
 			var page patterns.Page[T]
 			if page.Items, err = r.step(ctx, size); err != nil {

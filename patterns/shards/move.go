@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -31,7 +30,7 @@ type MoveOptions struct {
 
 	// Rows is about the number of rows that move in one step. The partitions of a step cannot
 	// be written while it lasts: at least 1.125 seconds, and the time to copy its rows and to
-	// delete those of the step before. They cannot be read while their keys are read. A partition
+	// delete those of the step before. They cannot be read while their keys are read twice. A partition
 	// moves as a whole. Zero means 1000.
 	Rows int
 
@@ -63,12 +62,13 @@ const (
 //
 // If Add fails, or its process ends, repeat it: it continues where the earlier run was. Add and
 // Pin first finish any move that is in progress, also that of a process which is still running:
-// that run then fails with [ErrBusy]. If the change was made already, Add makes one request, and
+// that run then fails with [ErrBusy]. A process that lacks an account of the directory fails with
+// [ErrUnknownAccount] and does not disturb that run. If the change was made already, Add makes one request, and
 // one to create the table. Add also fails with ErrBusy if reads have waited too long: see the
 // package documentation.
 //
 // Requests have the context of [govern.Background]. Each step takes two requests to change the
-// directory, and five queries of the keys of the rows in the step's key range, in every account.
+// directory, about one to read it, and five queries of the keys of the rows in the step's key range, in every account.
 // Each partition that moves takes four requests, and for every 99 of its rows one to insert and
 // for every 100 one to delete.
 func (s *Shards) Add(ctx context.Context, account Account, opts *MoveOptions) error {
@@ -146,6 +146,11 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, only *string, ed
 			next.Move = &move{To: to, Only: only}
 			next.Lease, next.Wait = min(d.Lease, movingLease), d.Lease
 		}
+		for _, a := range next.members() { // a run that could not finish must not take over
+			if _, err := m.account(a.Name); err != nil {
+				return err
+			}
+		}
 		if err := m.do(ctx, d, next); err != nil || last {
 			return err
 		}
@@ -164,12 +169,10 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 		}
 		began := time.Now()
 		var frontier bound
-		var copied, stored versions
+		var copied versions
 		g, gctx := errgroup.WithContext(ctx)
 		g.Go(func() (err error) {
-			if err = m.clean(gctx, d); err == nil {
-				copied, err = m.copy(gctx, d)
-			}
+			copied, err = m.copy(gctx, d)
 			return err
 		})
 		g.Go(func() (err error) {
@@ -184,19 +187,20 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 			next.Config, next.Move, next.Lease = d.Move.To, nil, d.Idle
 			continue
 		}
+		unchanged := true
 		if d.Move.Open.compare(d.Move.Frozen) < 0 {
 			next = d.layout
 			next.Closed = minClosed + 4*servicetime.Elapsed(began)
-			if d, err = m.publish(ctx, d, next); err == nil {
-				stored, err = m.stored(ctx, d)
+			if d, err = m.publish(ctx, d, next); err != nil {
+				return err
 			}
-			if err != nil {
+			if unchanged, err = m.unchanged(ctx, d, copied); err != nil {
 				return err
 			}
 		}
 		next = d.layout
 		next.Wait, next.Closed = d.Lease, 0
-		if maps.Equal(copied, stored) { // otherwise a late write has arrived since: copy again
+		if unchanged { // otherwise a late write has arrived since: copy again
 			next.Move = &move{d.Move.To, d.Move.Only, d.Move.Open, d.Move.Frozen, frontier}
 		}
 	}

@@ -40,7 +40,8 @@ func TestNothingIsLostWhilePartitionsMove(t *testing.T) {
 		for c := range 1 + s.IntN(2) {
 			chance := rand.New(rand.NewPCG(s.Seed, uint64(c+100)))
 			r.moving.Add(1)
-			all.Go(func() { r.moves(ctx, 10+c, chance) })
+			pin := fmt.Sprint("account", s.IntN(2))
+			all.Go(func() { r.moves(ctx, 10+c, pin, chance) })
 		}
 		for c := range 2 + s.IntN(3) {
 			chance := rand.New(rand.NewPCG(s.Seed, uint64(c+1)))
@@ -49,7 +50,7 @@ func TestNothingIsLostWhilePartitionsMove(t *testing.T) {
 		all.Wait()
 		s.WaitLate()
 		for try := 0; ; try++ {
-			err := r.move(ctx, s.Reliable())
+			err := r.move(ctx, s.Reliable(), 3, "account0")
 			if err == nil {
 				break
 			}
@@ -111,9 +112,9 @@ func (r *run) open(p *harness.Process, known int) (*shards.Shards, *shards.Table
 	return s, t
 }
 
-// move adds the third account and pins one partition to the first.
-func (r *run) move(ctx context.Context, p *harness.Process) error {
-	s, _ := r.open(p, 3)
+// move adds the third account and pins one partition, in a process that knows so many accounts.
+func (r *run) move(ctx context.Context, p *harness.Process, known int, pin string) error {
+	s, _ := r.open(p, known)
 	service, err := p.Tables(r.mode == "accelerated", r.retries)
 	if err != nil {
 		return err
@@ -124,15 +125,17 @@ func (r *run) move(ctx context.Context, p *harness.Process) error {
 	if err := s.Add(ctx, added, o); err != nil {
 		return err
 	}
-	return s.Pin(ctx, "p1", "account0", o)
+	return s.Pin(ctx, "p1", pin, o)
 }
 
-func (r *run) moves(ctx context.Context, n int, chance *rand.Rand) {
+// moves repeats a move in further processes until it succeeds. Concurrent ones pin the partition to
+// different accounts. Some lack the third account, which another has added, until they add it.
+func (r *run) moves(ctx context.Context, n int, pin string, chance *rand.Rand) {
 	defer r.moving.Add(-1)
 	for i := range 4 {
 		p := r.process(16*n+i, true)
 		time.Sleep(time.Duration(chance.IntN(20)) * time.Second / r.speed)
-		err := r.move(ctx, p)
+		err := r.move(ctx, p, 2+chance.IntN(2), pin)
 		r.Log("move %d: %v", n, err)
 		if err == nil {
 			return
@@ -164,8 +167,11 @@ func (r *run) operate(ctx context.Context, p *harness.Process, t *shards.Table[d
 	a := harness.Action{A: value, B: value}
 	var err error
 	switch chance.IntN(10) {
-	case 0, 1, 7, 8, 9:
+	case 0, 1, 7, 8:
 		r.read(ctx, t, key)
+		return
+	case 9:
+		r.query(ctx, t)
 		return
 	case 2:
 		a.Kind = harness.InsertRow
@@ -214,6 +220,26 @@ func (r *run) read(ctx context.Context, t *shards.Table[doc], key keys.Key) {
 	}
 	r.Log("%v read %+v", key, row)
 	r.Add(name(key), began, harness.Action{Kind: harness.Read}, harness.Result{Outcome: harness.Applied, Row: row}, 0)
+}
+
+// query reads the rows of all partitions. Each is read at some time between the beginning and the end.
+func (r *run) query(ctx context.Context, t *shards.Table[doc]) {
+	began := time.Now()
+	found := map[keys.Key]harness.Row{}
+	for item, err := range t.Query(ctx, query.Filter{}, everything) {
+		if err != nil {
+			return
+		}
+		if found[item.Key].Exists {
+			r.Failf("%v was returned twice", item.Key)
+		}
+		found[item.Key] = harness.Row{Exists: true, A: item.Value.A, B: item.Value.B}
+	}
+	r.Log("query %+v", found)
+	for p := range partitions {
+		key := keys.Key{Partition: fmt.Sprint("p", p), Row: "x"}
+		r.Add(name(key), began, harness.Action{Kind: harness.Read}, harness.Result{Outcome: harness.Applied, Row: found[key]}, 0)
+	}
 }
 
 // check checks the final state.

@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -11,15 +12,16 @@ import (
 )
 
 // accessor is a [patterns.Table] or a [patterns.Store].
-type accessor[T any] interface {
-	pager[T]
+type accessor[T, V any] interface {
+	Page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error)
 	Get(ctx context.Context, key keys.Key) (patterns.Item[T], error)
 	Insert(ctx context.Context, v *T) (patterns.Item[T], error)
 	Update(ctx context.Context, key keys.Key, change func(*T) error) (patterns.Item[T], error)
+	Within(partition string) V
 }
 
 // sharded is what [Table] and [Store] have in common. It is safe for concurrent use.
-type sharded[T any, V accessor[T]] struct {
+type sharded[T any, V accessor[T, V]] struct {
 	shards *Shards
 	at     perAccount[V]
 	any    *patterns.Table[T] // for what makes no request
@@ -28,35 +30,35 @@ type sharded[T any, V accessor[T]] struct {
 // Read calls f with the V of the account that owns the partition. If the partition moves
 // meanwhile it calls f again, so f must do nothing but read rows of this partition and may run
 // several times. It returns the error of the last f. The requests of f, and at most one for the
-// directory before and after it. For about the time that it takes to read the keys of a step, a
+// directory before and after it. For about the time that it takes to read the keys of a step twice, a
 // partition that moves cannot be read: Read waits; if ctx ends meanwhile the error matches
 // [ErrMoving].
 func (t *sharded[T, V]) Read(ctx context.Context, partition string, f func(V) error) error {
-	return t.shards.read(ctx, partition, t.on(f))
+	return t.shards.read(ctx, partition, t.on(partition, f))
 }
 
 // Write calls f once, with the V of the account that owns the partition, and returns its error. f
-// must write rows of this partition only, for example in a [patterns.Batch] or by
-// [patterns.Table.Bulk], and must not keep its argument: rows of partitions that the account does
-// not own are invisible, and the next move deletes them. While the partition moves, Write waits;
-// if ctx ends meanwhile the error matches [ErrMoving] and f was not called.
+// writes rows of this partition, for example in a [patterns.Batch] or by [patterns.Table.Bulk]: its
+// argument is [patterns.Table.Within] the partition, and refuses others with
+// [patterns.ErrMixedPartitions]. f must not keep it. While the partition moves, Write waits; if ctx
+// ends meanwhile the error matches [ErrMoving] and f was not called.
 //
 // If the partition began to move before f returned, and f took longer than the lease of the
 // directory, rows may have been copied before f wrote them: the result is
 // [patterns.ErrOutcomeUnknown], whatever f returned. The requests of f, and at most one for the
 // directory before and after it.
 func (t *sharded[T, V]) Write(ctx context.Context, partition string, f func(V) error) error {
-	return t.shards.write(ctx, partition, t.on(f))
+	return t.shards.write(ctx, partition, t.on(partition, f))
 }
 
-// on returns a function that calls f with the V of an account.
-func (t *sharded[T, V]) on(f func(V) error) func(string) error {
+// on returns a function that calls f with the V of an account, which writes in the partition only.
+func (t *sharded[T, V]) on(partition string, f func(V) error) func(string) error {
 	return func(account string) error {
 		v, err := t.at.of(account)
 		if err != nil {
 			return err
 		}
-		return f(v)
+		return f(v.Within(partition))
 	}
 }
 
@@ -104,7 +106,20 @@ func (t *sharded[T, V]) change(ctx context.Context, key keys.Key, f func(V) (pat
 // of the directory, two in a step of a move, the rows after the last one are requested again.
 // Page and Query need one more filter clause then, of three comparisons.
 func (t *sharded[T, V]) Query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
-	return t.merged().query(ctx, f, opts)
+	return func(yield func(patterns.Item[T], error) bool) {
+		left := cmp.Or(opts, &patterns.QueryOptions{}).Limit
+		for page, err := range t.pages(ctx, f, "", *cmp.Or(opts, &patterns.QueryOptions{})) {
+			if err != nil {
+				yield(patterns.Item[T]{}, err)
+				return
+			}
+			for _, item := range page.Items {
+				if left--; !yield(item, nil) || left == 0 {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Page returns one page of what Query returns. The cursor stays valid while partitions move: no
@@ -112,7 +127,10 @@ func (t *sharded[T, V]) Query(ctx context.Context, f query.Filter, opts *pattern
 // last row of the page are read again for the next page. One request to each account that the
 // filter concerns, and possibly two for the directory.
 func (t *sharded[T, V]) Page(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error) {
-	return t.merged().page(ctx, f, cursor, opts)
+	for page, err := range t.pages(ctx, f, cursor, *cmp.Or(opts, &patterns.QueryOptions{})) {
+		return page, err
+	}
+	return patterns.Page[T]{}, nil
 }
 
 // Scan returns the pages that Page would return, from cursor on, with all classes of query
@@ -120,9 +138,7 @@ func (t *sharded[T, V]) Page(ctx context.Context, f query.Filter, cursor string,
 // The pages that are needed for the next row are requested concurrently, one of each account; a
 // range of keys is not divided as by [patterns.Table.Scan].
 func (t *sharded[T, V]) Scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
-	return t.merged().scan(ctx, f, cursor, opts)
-}
-
-func (t *sharded[T, V]) merged() merged[T] {
-	return merged[T]{t.shards, t.any.Explain, func(account string) (pager[T], error) { return t.at.of(account) }}
+	o := *cmp.Or(opts, &patterns.QueryOptions{})
+	o.Allow = query.TableScan
+	return t.pages(ctx, f, cursor, o)
 }

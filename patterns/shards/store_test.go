@@ -132,5 +132,8 @@ func TestMisuseIsRefusedBeforeAnyRequest(t *testing.T) {
 		lacking := harness.Must(shards.NewTable[doc](first, nil))(t)
 		_, err = lacking.Page(t.Context(), query.Filter{}, "", everything)
 		harness.WantError(t, err, shards.ErrUnknownAccount)
+		b.ResetRequests() // it does not take over moves, which it could not finish
+		harness.WantError(t, first.Pin(t.Context(), "p", one.Name, nil), shards.ErrUnknownAccount)
+		b.WantRequests(t, map[string]int{"Table.Get": 1})
 	})
 }
