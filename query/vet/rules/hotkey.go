@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
@@ -17,10 +18,11 @@ var hotKey = &Rule{Name: "hotkey", Severity: Warning, run: func(c *check) {
 			continue
 		}
 		for _, t := range c.Texts(k.expr) {
-			if len(t.Parts) == 0 || t.Parts[0].Hole == nil {
+			i := slices.IndexFunc(t.Parts, func(p source.Part) bool { return p.Hole != nil }) // a constant before it spreads nothing
+			if i < 0 {
 				continue
 			}
-			first := t.Parts[0].Hole
+			first := t.Parts[i].Hole
 			switch {
 			case c.isNow(first, 0):
 				c.report(first, "a partition key that begins with the current time sends all writes of a moment to one partition server; begin with a value that spreads them, such as a hash or the name of the source (azpatterns: keys.NewSpread)")
@@ -47,8 +49,6 @@ func (c *check) isNow(e ast.Expr, depth int) bool {
 		case path == "time" && strings.HasPrefix(name, "Time."):
 			t, _ := source.Selected(e.Fun)
 			return c.isNow(t, depth+1)
-		case path == "strconv" && strings.HasPrefix(name, "Format"), path == "strconv" && name == "Itoa", path == "fmt" && name == "Sprint":
-			return len(e.Args) > 0 && c.isNow(e.Args[0], depth+1)
 		case c.pass.TypesInfo.Types[e.Fun].IsType() && len(e.Args) == 1:
 			return c.isNow(e.Args[0], depth+1)
 		}
@@ -59,12 +59,6 @@ func (c *check) isNow(e ast.Expr, depth int) bool {
 // isCounter reports whether e is the text of a number that the program counts up: the result of atomic.Add, or a field or
 // global variable with ++.
 func (c *check) isCounter(e ast.Expr) bool {
-	e = ast.Unparen(e)
-	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 {
-		if path, _ := c.Callee(call); path == "strconv" {
-			e = call.Args[0]
-		}
-	}
 	e = c.Follow(e)
 	if call, ok := e.(*ast.CallExpr); ok {
 		path, name := c.Callee(call)

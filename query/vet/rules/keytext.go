@@ -44,7 +44,7 @@ func (c *check) isInput(e ast.Expr, depth int) bool {
 	case *ast.SelectorExpr:
 		return source.IsNamed(c.TypeOf(e.X), "net/url", "URL") && (e.Sel.Name == "Path" || e.Sel.Name == "RawQuery")
 	case *ast.IndexExpr:
-		return types.ExprString(e.X) == "os.Args"
+		return types.ExprString(e.X) == "os.Args" || source.IsNamed(c.TypeOf(e.X), "net/url", "Values") || c.isInput(e.X, depth+1)
 	case *ast.CallExpr:
 		path, name := c.Callee(e)
 		switch path + "." + name {
@@ -84,18 +84,8 @@ func (c *check) localTime(e ast.Expr) ast.Expr {
 
 // unpadded reports whether a part is a number of varying length.
 func (c *check) unpadded(part source.Part) bool {
-	e := part.Hole
-	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && part.Verb == 0 {
-		path, name := c.Callee(call)
-		if path != "strconv" || name != "Itoa" && name != "FormatInt" && name != "FormatUint" {
-			return false
-		}
-		e = call.Args[0]
-	} else if part.Verb != 'd' && part.Verb != 'v' {
-		return false
-	}
-	t := c.TypeOf(e)
-	return source.IsBasic(t, types.IsInteger) && !hasMarshaler(t) && c.Const(e) == nil && !c.fixedWidth(e)
+	t := c.TypeOf(part.Hole)
+	return (part.Verb == 'd' || part.Verb == 'v') && source.IsBasic(t, types.IsInteger) && !hasMarshaler(t) && !c.fixedWidth(part.Hole)
 }
 
 // fixedWidth reports whether a number always has as many digits: a counter below 10, and for centuries a Unix time or its

@@ -37,6 +37,7 @@ type Package struct {
 	Files   *inspector.Inspector
 	Calls   []*Call   // of aztables and azqueue, in the order of the source
 	Filters []*Filter // of entities and tables
+	Set     []Setting // in the order of the source
 
 	parents map[ast.Node]ast.Node
 	defs    map[types.Object]*ast.Ident
@@ -50,6 +51,15 @@ type Call struct {
 	Path string // Tables or Queues
 	Name string
 	Recv ast.Expr // nil for a function
+}
+
+// A Setting is a value that the program gives to a field of a struct or to an element of a map: in a literal, or by an
+// assignment such as options.Filter = &filter and entity["Name"] = name.
+type Setting struct {
+	Name  string   // the field, or the constant key
+	Value ast.Expr // not nil
+	At    ast.Node // the *ast.KeyValueExpr or *ast.AssignStmt
+	Of    ast.Expr // the literal, or what the program names the struct or map
 }
 
 // Read reads the package of pass. If it imports neither aztables nor azqueue, it is read only if foreign is set.
@@ -75,6 +85,10 @@ func Read(pass *analysis.Pass, foreign bool) *Package {
 			}
 		case *ast.CallExpr:
 			p.readCall(n)
+		case *ast.CompositeLit:
+			p.readLiteral(n)
+		case *ast.AssignStmt:
+			p.readAssignment(n)
 		}
 	}
 	p.readFilters()
@@ -96,6 +110,35 @@ func (p *Package) readCall(call *ast.CallExpr) {
 	}
 	if c.Path != "" {
 		p.Calls = append(p.Calls, c)
+	}
+}
+
+func (p *Package) readLiteral(lit *ast.CompositeLit) {
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			id, isIdent := kv.Key.(*ast.Ident)
+			name, isText := p.ConstText(kv.Key)
+			if isIdent && !isText {
+				name = id.Name
+			}
+			p.Set = append(p.Set, Setting{name, kv.Value, kv, lit})
+		}
+	}
+}
+
+func (p *Package) readAssignment(s *ast.AssignStmt) {
+	if s.Tok != token.ASSIGN || len(s.Lhs) != len(s.Rhs) {
+		return
+	}
+	for i, left := range s.Lhs {
+		switch left := left.(type) {
+		case *ast.SelectorExpr:
+			p.Set = append(p.Set, Setting{left.Sel.Name, s.Rhs[i], s, left.X})
+		case *ast.IndexExpr:
+			if name, ok := p.ConstText(left.Index); ok {
+				p.Set = append(p.Set, Setting{name, s.Rhs[i], s, left.X})
+			}
+		}
 	}
 }
 
