@@ -23,8 +23,9 @@ var hotKey = &Rule{Name: "hotkey", Severity: Warning, run: func(c *check) {
 				continue
 			}
 			first := t.Parts[i].Hole
+			_, name, _ := c.clock(first)
 			switch {
-			case c.isNow(first, 0):
+			case name == "Now":
 				c.report(first, "a partition key that begins with the current time sends all writes of a moment to one partition server; begin with a value that spreads them, such as a hash or the name of the source (azpatterns: keys.NewSpread)")
 			case c.isCounter(first):
 				c.report(first, "a partition key that begins with a counter sends all new rows to one partition server; begin with a value that spreads them, such as a hash (azpatterns: keys.NewSpread)")
@@ -32,29 +33,6 @@ var hotKey = &Rule{Name: "hotkey", Severity: Warning, run: func(c *check) {
 		}
 	}
 }}
-
-// isNow reports whether the text or number e is the current time.
-func (c *check) isNow(e ast.Expr, depth int) bool {
-	if depth > 6 {
-		return false
-	}
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		return c.isNow(c.Value(e), depth+1)
-	case *ast.CallExpr:
-		path, name := c.Callee(e)
-		switch {
-		case path == "time" && name == "Now":
-			return true
-		case path == "time" && strings.HasPrefix(name, "Time."):
-			t, _ := source.Selected(e.Fun)
-			return c.isNow(t, depth+1)
-		case c.pass.TypesInfo.Types[e.Fun].IsType() && len(e.Args) == 1:
-			return c.isNow(e.Args[0], depth+1)
-		}
-	}
-	return false
-}
 
 // isCounter reports whether e is the text of a number that the program counts up: the result of atomic.Add, or a field or
 // global variable with ++.

@@ -6,8 +6,6 @@ import (
 	"go/types"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/ast/inspector"
 )
 
 // A Text is one of the values that a string expression can have: constants, with holes for what is known only when the
@@ -194,21 +192,21 @@ func (ev *evaluator) global(id, def *ast.Ident) []Text {
 	if len(spec.Values) > 0 {
 		texts = ev.eval(spec.Values[slices.Index(spec.Names, def)])
 	}
-	for s := range inspector.All[*ast.AssignStmt](ev.Files) {
-		for i, left := range s.Lhs {
-			if ev.Object(left) != obj {
-				continue
-			}
-			if s.Tok != token.ASSIGN || len(s.Lhs) != len(s.Rhs) || ev.Const(s.Rhs[i]) == nil {
-				return hole(id)
-			}
-			texts = union(texts, ev.eval(s.Rhs[i]))
+	unknown := AnyIn(ev.Package, func(s *ast.AssignStmt) bool {
+		i := slices.IndexFunc(s.Lhs, func(left ast.Expr) bool { return ev.Object(left) == obj })
+		if i < 0 {
+			return false
 		}
-	}
+		if s.Tok != token.ASSIGN || len(s.Lhs) != len(s.Rhs) || ev.Const(s.Rhs[i]) == nil {
+			return true
+		}
+		texts = union(texts, ev.eval(s.Rhs[i]))
+		return false
+	})
 	passed := AnyIn(ev.Package, func(address *ast.UnaryExpr) bool {
 		return address.Op == token.AND && ev.Object(address.X) == obj && !Within(address, id)
 	})
-	if texts == nil || passed {
+	if texts == nil || unknown || passed {
 		return hole(id)
 	}
 	return bounded(texts)
