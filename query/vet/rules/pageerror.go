@@ -107,7 +107,7 @@ func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
 	}
 }
 
-// signals reports whether a result can show a failure to the caller: anything but nil and a slice or map of rows.
+// signals reports whether a result can show a failure to the caller: anything but a variable with rows.
 func (c *check) signals(result ast.Expr) bool {
 	switch c.TypeOf(result).Underlying().(type) {
 	case *types.Slice, *types.Map:

@@ -94,6 +94,9 @@ func TestEachPageHasAWrongProgramThatIsReportedAndACorrectOneThatIsNot(t *testin
 }
 
 func program(name, body string) string {
+	if !strings.Contains(body, "func ") { // statements
+		body = "func _(table *aztables.Client) {\n" + body + "}\n"
+	}
 	text := "package " + name + "\n\nimport (\n"
 	for _, path := range imports {
 		if regexp.MustCompile(`\b` + path[strings.LastIndex(path, "/")+1:] + `\.`).MatchString(body) {
