@@ -3,6 +3,7 @@ package rules
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -25,7 +26,7 @@ var emptyPage = &Rule{Name: "emptypage", Severity: Error, Fixes: true, run: func
 			case *ast.BranchStmt:
 				if last.Tok == token.BREAK && c.leaves(last) == loop {
 					var fixes []analysis.SuggestedFix
-					if c.asksMore(loop, p.pager) {
+					if c.asksMore(loop, p.pager) && len(alternatives(s.Cond)) == 1 {
 						fixes = append(fixes, replace("continue with the next page", last.Pos(), last.End(), "continue"))
 					}
 					c.report(s.Cond, message, fixes...)
@@ -37,13 +38,15 @@ var emptyPage = &Rule{Name: "emptypage", Severity: Error, Fixes: true, run: func
 	}
 }}
 
-// isEmptyTest reports whether cond is len(page.Entities) == 0.
+// isEmptyTest reports whether cond is true if len(page.Entities) == 0.
 func (c *check) isEmptyTest(p nextPage, cond ast.Expr) bool {
-	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
-	if !ok {
-		return false
-	}
-	x := c.lenOf(b.X)
-	limit, ok := c.ConstInt(b.Y)
-	return x != nil && ok && c.rows(p, x) && (b.Op == token.EQL && limit == 0 || b.Op == token.LSS && limit == 1)
+	return slices.ContainsFunc(alternatives(cond), func(e ast.Expr) bool {
+		b, ok := e.(*ast.BinaryExpr)
+		if !ok {
+			return false
+		}
+		x := c.lenOf(b.X)
+		limit, ok := c.ConstInt(b.Y)
+		return x != nil && ok && c.rows(p, x) && (b.Op == token.EQL && limit == 0 || b.Op == token.LSS && limit == 1)
+	})
 }

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
@@ -41,7 +40,7 @@ var etagAny = &Rule{Name: "etagany", Severity: Error, Fixes: true, run: func(c *
 			continue
 		}
 		var fixes []analysis.SuggestedFix
-		if c.inScope(read, match.Pos()) {
+		if c.lookup(read.Name(), match.Pos()) == read {
 			fixes = append(fixes, replace("use the ETag of the read", match.Pos(), match.End(), "&"+read.Name()+".ETag"))
 		}
 		c.report(match, "ETagAny matches every version, so changes that others made after the read are lost; use the ETag of "+read.Name()+" (azpatterns: Table.Update)", fixes...)
@@ -88,7 +87,7 @@ func (c *check) ifMatchFix(call *source.Call, lit *ast.CompositeLit, read types.
 	if lit != nil {
 		options = lit
 	}
-	if !c.inScope(read, options.Pos()) {
+	if c.lookup(read.Name(), options.Pos()) != read {
 		return nil
 	}
 	match := "IfMatch: &" + read.Name() + ".ETag"
@@ -105,15 +104,6 @@ func (c *check) ifMatchFix(call *source.Call, lit *ast.CompositeLit, read types.
 	text := "&" + name + ".UpdateEntityOptions{" + match + ", UpdateMode: " + name + ".UpdateModeMerge}"
 	edits = append(edits, analysis.TextEdit{Pos: options.Pos(), End: options.End(), NewText: []byte(text)})
 	return []analysis.SuggestedFix{fix(message, edits...)}
-}
-
-func (c *check) inScope(obj types.Object, pos token.Pos) bool {
-	scope := c.pass.Pkg.Scope().Innermost(pos)
-	if scope == nil {
-		return false
-	}
-	_, found := scope.LookupParent(obj.Name(), pos)
-	return found == obj
 }
 
 // hasField reports whether the function of n has a selector of a field with this name.

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
@@ -17,12 +18,14 @@ var hotKey = &Rule{Name: "hotkey", Severity: Warning, run: func(c *check) {
 			continue
 		}
 		for _, t := range c.Texts(k.expr) {
-			if len(t.Parts) == 0 || t.Parts[0].Hole == nil {
+			i := slices.IndexFunc(t.Parts, func(p source.Part) bool { return p.Hole != nil }) // a constant before it spreads nothing
+			if i < 0 {
 				continue
 			}
-			first := t.Parts[0].Hole
+			first := t.Parts[i].Hole
+			_, name, _ := c.clock(first)
 			switch {
-			case c.isNow(first, 0):
+			case name == "Now":
 				c.report(first, "a partition key that begins with the current time sends all writes of a moment to one partition server; begin with a value that spreads them, such as a hash or the name of the source (azpatterns: keys.NewSpread)")
 			case c.isCounter(first):
 				c.report(first, "a partition key that begins with a counter sends all new rows to one partition server; begin with a value that spreads them, such as a hash (azpatterns: keys.NewSpread)")
@@ -31,40 +34,9 @@ var hotKey = &Rule{Name: "hotkey", Severity: Warning, run: func(c *check) {
 	}
 }}
 
-// isNow reports whether the text or number e is the current time.
-func (c *check) isNow(e ast.Expr, depth int) bool {
-	if depth > 6 {
-		return false
-	}
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		return c.isNow(c.Value(e), depth+1)
-	case *ast.CallExpr:
-		path, name := c.Callee(e)
-		switch {
-		case path == "time" && name == "Now":
-			return true
-		case path == "time" && strings.HasPrefix(name, "Time."):
-			t, _ := source.Selected(e.Fun)
-			return c.isNow(t, depth+1)
-		case path == "strconv" && strings.HasPrefix(name, "Format"), path == "strconv" && name == "Itoa", path == "fmt" && name == "Sprint":
-			return len(e.Args) > 0 && c.isNow(e.Args[0], depth+1)
-		case c.pass.TypesInfo.Types[e.Fun].IsType() && len(e.Args) == 1:
-			return c.isNow(e.Args[0], depth+1)
-		}
-	}
-	return false
-}
-
 // isCounter reports whether e is the text of a number that the program counts up: the result of atomic.Add, or a field or
 // global variable with ++.
 func (c *check) isCounter(e ast.Expr) bool {
-	e = ast.Unparen(e)
-	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 {
-		if path, _ := c.Callee(call); path == "strconv" {
-			e = call.Args[0]
-		}
-	}
 	e = c.Follow(e)
 	if call, ok := e.(*ast.CallExpr); ok {
 		path, name := c.Callee(call)

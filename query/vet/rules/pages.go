@@ -4,9 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"strings"
-
-	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
@@ -24,14 +21,13 @@ type nextPage struct {
 
 // nextPages returns the calls of NextPage in functions.
 func (c *check) nextPages() (all []nextPage) {
-	for call := range inspector.All[*ast.CallExpr](c.Files) {
-		pager, name := source.Selected(call.Fun)
+	for call := range c.CallsOf(source.Tables, "NextPage") {
 		body, fn := c.Body(call)
-		if name != "NextPage" || body == nil || !strings.Contains(c.TypeOf(call).String(), source.Tables+".List") {
+		if body == nil {
 			continue
 		}
-		p := nextPage{call: call, pager: pager, body: body, fn: fn}
-		if vars, stmt, ok := c.Results(call); ok && len(vars) == 2 {
+		p := nextPage{call: call.CallExpr, pager: call.Recv, body: body, fn: fn}
+		if vars, stmt, ok := c.Results(p.call); ok && len(vars) == 2 {
 			p.page, p.err, p.stmt = vars[0], vars[1], stmt
 		}
 		all = append(all, p)
@@ -43,6 +39,15 @@ func (c *check) nextPages() (all []nextPage) {
 func (c *check) rows(p nextPage, e ast.Expr) bool {
 	page, name := source.Selected(c.Follow(e))
 	return (name == "Entities" || name == "Tables") && p.page != nil && c.Object(page) == p.page
+}
+
+// alternatives returns the conditions of which one is enough for cond: a and b of a || b.
+func alternatives(cond ast.Expr) []ast.Expr {
+	cond = ast.Unparen(cond)
+	if b, ok := cond.(*ast.BinaryExpr); ok && b.Op == token.LOR {
+		return append(alternatives(b.X), alternatives(b.Y)...)
+	}
+	return []ast.Expr{cond}
 }
 
 // leaves returns what a branch statement leaves: the innermost loop, switch or select of the same function.

@@ -172,8 +172,8 @@ func (c *check) changesAgain(call *source.Call, test ast.Node) bool {
 
 // withoutRetries reports whether the package turns the retries of the SDK off.
 func (c *check) withoutRetries() bool {
-	return source.AnyIn(c.Package, func(lit *ast.CompositeLit) bool {
-		n, ok := c.ConstInt(c.Field(lit, "MaxRetries"))
-		return ok && n < 0
+	return slices.ContainsFunc(c.Set, func(set source.Setting) bool {
+		n, ok := c.ConstInt(set.Value)
+		return set.Name == "MaxRetries" && ok && n < 0
 	})
 }

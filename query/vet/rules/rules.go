@@ -148,16 +148,18 @@ func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.T
 		return "", nil, false
 	}
 	name = path[strings.LastIndex(path, "/")+1:]
+	imported := false
 	for _, spec := range file.Imports {
 		if spec.Path.Value == `"`+path+`"` {
+			imported = true
 			if spec.Name != nil {
 				name = spec.Name.Name
 			}
-			return name, nil, name != "_" && name != "."
 		}
 	}
-	if scope := c.pass.TypesInfo.Scopes[file]; scope == nil || scope.Lookup(name) != nil || c.pass.Pkg.Scope().Lookup(name) != nil {
-		return "", nil, false
+	meaning := c.lookup(name, n.Pos())
+	if _, isPackage := meaning.(*types.PkgName); imported || meaning != nil {
+		return name, nil, imported && isPackage
 	}
 	for _, decl := range file.Decls {
 		if gen, isGen := decl.(*ast.GenDecl); isGen && gen.Tok == token.IMPORT && gen.Lparen.IsValid() {
@@ -165,6 +167,16 @@ func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.T
 		}
 	}
 	return name, []analysis.TextEdit{insert(file.Name.End(), "\n\nimport \""+path+"\"")}, true
+}
+
+// lookup returns what a name means at pos, or nil.
+func (c *check) lookup(name string, pos token.Pos) types.Object {
+	scope := c.pass.Pkg.Scope().Innermost(pos)
+	if scope == nil {
+		return nil
+	}
+	_, found := scope.LookupParent(name, pos)
+	return found
 }
 
 // hasLimit reports whether the function around n contains a constant from 2 to most, which may be a limit.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -36,11 +37,10 @@ var sysProps = &Rule{Name: "sysprops", Severity: Error, Fixes: true, run: func(c
 
 // ownProperty reports whether the package names a property of its own so, in the tag of a field or as the key of a map.
 func (c *check) ownProperty(name string) bool {
-	isName := func(e ast.Expr) bool {
-		text, ok := c.ConstText(e)
-		return ok && text == name
-	}
 	return c.HasLiteral(`json:"`+name) || c.HasLiteral(`json:\"`+name) ||
-		source.AnyIn(c.Package, func(kv *ast.KeyValueExpr) bool { return isName(kv.Key) }) ||
-		source.AnyIn(c.Package, func(element *ast.IndexExpr) bool { return isName(element.Index) })
+		slices.ContainsFunc(c.Set, func(set source.Setting) bool { return set.Name == name }) ||
+		source.AnyIn(c.Package, func(element *ast.IndexExpr) bool {
+			text, ok := c.ConstText(element.Index)
+			return ok && text == name
+		})
 }

@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Parent returns the node that contains n. n may be a *Call.
@@ -144,16 +142,8 @@ func Any[N ast.Node](n ast.Node, f func(N) bool) bool {
 }
 
 // AnyIn reports whether f is true for a node of type N in the package.
-func AnyIn[N interface {
-	*S
-	ast.Node
-}, S any](p *Package, f func(N) bool) bool {
-	for n := range inspector.All[N](p.Files) {
-		if f(n) {
-			return true
-		}
-	}
-	return false
+func AnyIn[N ast.Node](p *Package, f func(N) bool) bool {
+	return slices.ContainsFunc(p.Files, func(file *ast.File) bool { return Any(file, f) })
 }
 
 // Derived returns the variables of body whose values depend on vars: those that are assigned from an expression with

@@ -106,3 +106,9 @@ func (s *store) Recent(when time.Time) {
 	limit := reversed(when)
 	s.list("PartitionKey eq 'a' and RowKey lt '" + limit + "'") // digits
 }
+
+func (s *store) Collision(pk string) {
+	strings := len(pk)
+	s.list("PartitionKey eq '" + pk + "'") // want `a quote in this value`
+	_ = strings
+}

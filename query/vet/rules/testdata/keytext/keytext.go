@@ -62,3 +62,13 @@ func times(when time.Time) any {
 		row{PartitionKey: "p", RowKey: when.Format(time.RFC3339), Name: time.Now().Format("15")},
 	}
 }
+
+func assigned(r *http.Request, n int) any {
+	var e aztables.Entity
+	e.PartitionKey = "p"
+	e.RowKey = fmt.Sprint(n) // want `compared as text`
+	m := map[string]any{"Size": strconv.Itoa(n)}
+	m["PartitionKey"] = "p"
+	m["RowKey"] = r.URL.Query()["id"][0] // want `input is used in a key`
+	return []any{e, m}
+}
