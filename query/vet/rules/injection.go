@@ -101,7 +101,7 @@ func (c *check) callMayHaveQuote(call *ast.CallExpr, depth int) bool {
 	case "strconv", "time", "encoding/hex", "encoding/base64", "encoding/base32", "net/url", "github.com/google/uuid", "github.com/gofrs/uuid":
 		return false
 	}
-	words := []string{"escape", "quote", "sanitize", "clean", "odata", "encode", "hash", "uuid", "guid", "sum", "valid", "safe"}
+	words := []string{"escape", "quote", "sanitize", "clean", "odata", "encode", "hash", "hex", "base64", "uuid", "guid", "sum", "valid", "safe"}
 	escapes := slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
 	if _, decl := c.DeclOf(call); decl != nil && decl.Body != nil && !escapes {
 		return source.Any(decl.Body, func(ret *ast.ReturnStmt) bool {

@@ -112,3 +112,7 @@ func (s *store) Collision(pk string) {
 	s.list("PartitionKey eq '" + pk + "'") // want `a quote in this value`
 	_ = strings
 }
+
+type digest interface{ ToHexString() string }
+
+func (s *store) Digest(d digest) { s.list("PartitionKey eq '" + d.ToHexString() + "'") }

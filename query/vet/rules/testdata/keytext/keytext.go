@@ -46,6 +46,9 @@ func counters(table *aztables.Client) (rows []row) {
 	for i := range 10 {
 		rows = append(rows, row{PartitionKey: "p", RowKey: fmt.Sprintf("row%d", i)})
 	}
+	for i, name := range []string{"a", "b"} {
+		rows = append(rows, row{PartitionKey: "p", RowKey: fmt.Sprintf("row%d", i), Name: name})
+	}
 	for i := range 11 {
 		rows = append(rows, row{PartitionKey: "p", RowKey: fmt.Sprintf("row%d", i)}) // want `compared as text`
 	}
