@@ -68,7 +68,10 @@ func (c *check) reads(call *source.Call, is func(get *source.Call, reply types.O
 // readOf returns the reply of the GetEntity that the entity of call was read with, or nil.
 func (c *check) readOf(call *source.Call) types.Object {
 	return c.reads(call, func(_ *source.Call, reply types.Object) bool {
-		return c.MentionsAny(call.Arg(1), c.Derived(c.Decl(call).Body, reply))
+		if c.ofReply[reply] == nil {
+			c.ofReply[reply] = c.Derived(c.Decl(call).Body, reply)
+		}
+		return c.MentionsAny(call.Arg(1), c.ofReply[reply])
 	})
 }
 

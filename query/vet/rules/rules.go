@@ -74,6 +74,7 @@ func (r *Rule) Analyzer() *analysis.Analyzer {
 				rule:     r,
 				pass:     pass,
 				reported: map[token.Pos]bool{},
+				ofReply:  map[types.Object]map[types.Object]bool{},
 			})
 			return nil, nil
 		},
@@ -106,6 +107,7 @@ type check struct {
 	rule     *Rule
 	pass     *analysis.Pass // of the rule, unlike that of Package
 	reported map[token.Pos]bool
+	ofReply  map[types.Object]map[types.Object]bool // the variables that depend on the reply of a read
 }
 
 // report reports a mistake at n, at most once at each place.

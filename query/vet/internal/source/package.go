@@ -29,7 +29,7 @@ var Analyzer = &analysis.Analyzer{
 	Run:        func(pass *analysis.Pass) (any, error) { return Read(pass, false), nil },
 }
 
-// A Package is the code to check, without generated files. A package that imports neither aztables nor azqueue has no files.
+// A Package is the code to check, without generated and very large files. A package that imports neither aztables nor azqueue has no files.
 // A Package is not changed after it is read, so it may be used concurrently.
 type Package struct {
 	Pass    *analysis.Pass
@@ -40,6 +40,7 @@ type Package struct {
 
 	parents map[ast.Node]ast.Node
 	defs    map[types.Object]*ast.Ident
+	values  map[types.Object][]ast.Expr // that variables are set to, with nil for those that are not known
 	callers map[*types.Func][]*ast.CallExpr
 }
 
@@ -62,16 +63,22 @@ type Setting struct {
 	Of    ast.Expr // the literal, or what the program names the struct or map
 }
 
+// maxFile is the size in bytes of the largest file that is read. Only generators write larger ones.
+const maxFile = 150_000
+
 // Read reads the package of pass. If it imports neither aztables nor azqueue, it is read only if foreign is set.
 func Read(pass *analysis.Pass, foreign bool) *Package {
 	p := &Package{
 		Pass:    pass,
 		parents: map[ast.Node]ast.Node{},
 		defs:    map[types.Object]*ast.Ident{},
+		values:  map[types.Object][]ast.Expr{},
 		callers: map[*types.Func][]*ast.CallExpr{},
 	}
 	if foreign || slices.ContainsFunc(pass.Pkg.Imports(), func(imported *types.Package) bool { return pathOf(imported) != "" }) {
-		p.Files = slices.DeleteFunc(slices.Clone(pass.Files), ast.IsGenerated)
+		p.Files = slices.DeleteFunc(slices.Clone(pass.Files), func(file *ast.File) bool {
+			return ast.IsGenerated(file) || file.FileEnd-file.FileStart > maxFile
+		})
 	}
 	for _, file := range p.Files {
 		ast.PreorderStack(file, nil, func(n ast.Node, stack []ast.Node) bool {
@@ -98,6 +105,22 @@ func (p *Package) readNode(n ast.Node) {
 		p.readLiteral(n)
 	case *ast.AssignStmt:
 		p.readAssignment(n)
+		for i, left := range n.Lhs {
+			p.readValue(left, assignedValue(n, i))
+		}
+	case *ast.ValueSpec:
+		for i, value := range n.Values[:min(len(n.Values), len(n.Names))] {
+			p.readValue(n.Names[i], value)
+		}
+	case *ast.RangeStmt:
+		p.readValue(n.Key, nil)
+		p.readValue(n.Value, nil)
+	}
+}
+
+func (p *Package) readValue(variable, value ast.Expr) {
+	if obj := p.Object(variable); obj != nil {
+		p.values[obj] = append(p.values[obj], value)
 	}
 }
 

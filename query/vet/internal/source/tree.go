@@ -280,35 +280,12 @@ func (p *Package) Follow(e ast.Expr) ast.Expr {
 // call other than the first.
 func (p *Package) Value(id *ast.Ident) ast.Expr {
 	obj := p.Object(id)
-	if obj == nil {
-		return nil
-	}
-	body, _ := p.Body(p.defs[obj])
-	var values []ast.Expr // with nil for those that are not known
-	for n := range All[ast.Node](body) {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for i, left := range n.Lhs {
-				if p.Object(left) == obj {
-					values = append(values, assignedValue(n, i))
-				}
-			}
-		case *ast.ValueSpec:
-			for i, name := range n.Names {
-				if p.Object(name) == obj && i < len(n.Values) {
-					values = append(values, n.Values[i])
-				}
-			}
-		case *ast.RangeStmt:
-			if p.Object(n.Key) == obj || p.Object(n.Value) == obj {
-				values = append(values, nil)
-			}
+	if values := p.values[obj]; len(values) == 1 {
+		if body, _ := p.Body(p.defs[obj]); body != nil {
+			return values[0]
 		}
 	}
-	if len(values) != 1 {
-		return nil
-	}
-	return values[0]
+	return nil
 }
 
 // assignedValue returns the value that an assignment sets its left side with the index i to, or the call whose first result
