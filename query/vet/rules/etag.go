@@ -22,7 +22,8 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 		}
 		options := call.Arg(2)
 		lit := c.Literal(options)
-		if c.IsNil(options) || lit != nil && c.Field(lit, "IfMatch") == nil && !c.hasField(call, "IfMatch") {
+		if c.IsNil(options) || lit != nil && c.Field(lit, "IfMatch") == nil &&
+			!source.Any(c.Decl(call), func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "IfMatch" }) {
 			c.report(call, "the entity was read before, and without IfMatch this overwrites what others wrote since then; set IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Update)", c.ifMatchFix(call, lit, read)...)
 		}
 	}
@@ -107,10 +108,4 @@ func (c *check) ifMatchFix(call *source.Call, lit *ast.CompositeLit, read types.
 	text := "&" + name + ".UpdateEntityOptions{" + match + ", UpdateMode: " + name + ".UpdateModeMerge}"
 	edits = append(edits, analysis.TextEdit{Pos: options.Pos(), End: options.End(), NewText: []byte(text)})
 	return []analysis.SuggestedFix{fix(message, edits...)}
-}
-
-// hasField reports whether the function of n has a selector of a field with this name.
-func (c *check) hasField(n ast.Node, field string) bool {
-	body, _ := c.Body(n)
-	return source.Any(body, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == field })
 }

@@ -173,11 +173,7 @@ func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.T
 
 // lookup returns what a name means at pos, or nil.
 func (c *check) lookup(name string, pos token.Pos) types.Object {
-	scope := c.pass.Pkg.Scope().Innermost(pos)
-	if scope == nil {
-		return nil
-	}
-	_, found := scope.LookupParent(name, pos)
+	_, found := c.pass.Pkg.Scope().Innermost(pos).LookupParent(name, pos) // of no scope: nil
 	return found
 }
 

@@ -54,7 +54,7 @@ type Call struct {
 	Recv ast.Expr // nil for a function
 }
 
-// A Setting is a value that the program gives to a field of a struct or to an element of a map: in a literal, or by an
+// A Setting is a value that the program stores in a field of a struct or in an element of a map: in a literal, or by an
 // assignment such as options.Filter = &filter and entity["Name"] = name.
 type Setting struct {
 	Name  string   // the field, or the constant key
