@@ -1,4 +1,31 @@
 // Package plugin registers the rules of the command vet with golangci-lint, as the module plugin azpatterns.
+//
+// golangci-lint custom builds a golangci-lint with the plugin from this file, .custom-gcl.yml, and a clone of azpatterns. The
+// second entry is needed because golangci-lint does not follow the replace directives of a plugin:
+//
+//	version: v2.15.0
+//	name: golangci-azpatterns
+//	plugins:
+//	  - module: github.com/azpatterns/azpatterns/query/vet
+//	    import: github.com/azpatterns/azpatterns/query/vet/plugin
+//	    path: azpatterns/query/vet
+//	  - module: github.com/azpatterns/azpatterns
+//	    import: github.com/azpatterns/azpatterns/query
+//	    path: azpatterns
+//
+// The file .golangci.yml of the program to check enables it. Without uniq-by-line golangci-lint shows one finding a line:
+//
+//	version: "2"
+//	issues:
+//	  uniq-by-line: false
+//	linters:
+//	  enable: [azpatterns]
+//	  settings:
+//	    custom:
+//	      azpatterns:
+//	        type: module
+//	        settings:
+//	          disable: [tablescan] # names of rules that are not run; optional
 package plugin
 
 import (

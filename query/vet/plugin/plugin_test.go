@@ -21,6 +21,9 @@ func TestGolangciLintFindsThePluginAndItsRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if mode := linter.GetLoadMode(); mode != register.LoadModeTypesInfo {
+			t.Errorf("golangci-lint loads packages in mode %q, so the rules have no types", mode)
+		}
 		analyzers, err := linter.BuildAnalyzers()
 		if err != nil || len(analyzers) != len(rules.All())-disabled {
 			t.Errorf("with %v there are %d rules, %v", settings, len(analyzers), err)

@@ -110,24 +110,25 @@ func (c *check) limits(actions *ast.Ident, loop ast.Stmt) bool {
 
 // spans reports whether the loop builds entities whose partition key is made of the counter of the loop.
 func (c *check) spans(loop ast.Stmt) bool {
-	var counter types.Object
+	counter := c.counter(loop)
+	return counter != nil && slices.ContainsFunc(c.keys(), func(k keyValue) bool {
+		return k.partition && k.written && source.Within(loop, k.expr) && c.Mentions(k.expr, counter) && !c.repeats(k.expr)
+	})
+}
+
+// counter returns the variable that counts the rounds of a loop, or nil.
+func (c *check) counter(loop ast.Stmt) types.Object {
 	switch l := loop.(type) {
 	case *ast.ForStmt:
 		if a, ok := l.Init.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
-			counter = c.Object(a.Lhs[0])
+			return c.Object(a.Lhs[0])
 		}
 	case *ast.RangeStmt:
-		counter = c.Object(l.Key)
-		if _, isMap := c.TypeOf(l.X).Underlying().(*types.Map); isMap {
-			return false
+		if _, isMap := c.TypeOf(l.X).Underlying().(*types.Map); !isMap {
+			return c.Object(l.Key)
 		}
 	}
-	if counter == nil {
-		return false
-	}
-	return slices.ContainsFunc(c.keys(), func(k keyValue) bool {
-		return k.partition && k.written && source.Within(loop, k.expr) && c.Mentions(k.expr, counter) && !c.repeats(k.expr)
-	})
+	return nil
 }
 
 // repeats reports whether a key made of a counter can be the same in several rounds, as i/100 and names[i] can.

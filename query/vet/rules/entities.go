@@ -4,32 +4,47 @@ import (
 	"go/ast"
 	"go/types"
 
-	"golang.org/x/tools/go/ast/inspector"
-
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
 
-// marshalled returns the values that are encoded by encoding/json and written as entities.
+// marshalled returns the values that are encoded by encoding/json and written as entities, by the function itself or by one
+// of the package that it calls.
 func (c *check) marshalled() (values []ast.Expr) {
 	var entities []ast.Expr
 	for call := range c.CallsOf(source.Tables, "AddEntity", "UpdateEntity", "UpsertEntity") {
 		entities = append(entities, call.Arg(1))
 	}
-	for lit := range inspector.All[*ast.CompositeLit](c.Files) {
-		if source.IsNamed(c.TypeOf(lit), source.Tables, "TransactionAction") {
-			entities = append(entities, c.Field(lit, "Entity"))
+	for _, set := range c.Set {
+		if set.Name == "Entity" && source.IsNamed(c.TypeOf(set.Of), source.Tables, "TransactionAction") {
+			entities = append(entities, set.Value)
 		}
 	}
 	for _, entity := range entities {
 		call, ok := c.Follow(entity).(*ast.CallExpr)
-		if !ok || len(call.Args) == 0 {
+		if !ok || len(call.Args) == 0 || !c.encodes(call) {
 			continue
 		}
-		if path, name := c.Callee(call); path == "encoding/json" && (name == "Marshal" || name == "MarshalIndent") {
-			values = append(values, ast.Unparen(call.Args[0]))
+		value := ast.Unparen(call.Args[0])
+		if fn, i := c.Param(value); fn != nil && types.IsInterface(c.TypeOf(value)) {
+			values = append(values, c.Passed(fn, i)...)
+		} else {
+			values = append(values, value)
 		}
 	}
 	return values
+}
+
+// encodes reports whether call is one of encoding/json, or of a function of the package with one parameter that contains one.
+func (c *check) encodes(call *ast.CallExpr) bool {
+	if path, name := c.Callee(call); path == "encoding/json" {
+		return name == "Marshal" || name == "MarshalIndent"
+	}
+	_, decl := c.DeclOf(call)
+	return decl != nil && len(call.Args) == 1 && types.IsInterface(c.signature(decl).Params().At(0).Type()) &&
+		source.Any(decl.Body, func(inner *ast.CallExpr) bool {
+			path, _ := c.Callee(inner)
+			return path == "encoding/json"
+		})
 }
 
 // A keyValue is an expression for a key of an entity.
@@ -41,24 +56,9 @@ type keyValue struct {
 
 // keys returns the keys of entities that are built, read or deleted.
 func (c *check) keys() (all []keyValue) {
-	for lit := range inspector.All[*ast.CompositeLit](c.Files) {
-		t := c.TypeOf(lit)
-		switch u := t.Underlying().(type) {
-		case *types.Struct:
-			if !isEntity(u) && !source.IsNamed(t, source.Tables, "Entity") {
-				continue
-			}
-			for i := range u.NumFields() {
-				name, e := propertyOf(u, i), c.Field(lit, u.Field(i).Name())
-				if e != nil && (name == "PartitionKey" || name == "RowKey") {
-					all = append(all, keyValue{e, name == "PartitionKey", true})
-				}
-			}
-		case *types.Map:
-			partition, row := c.Field(lit, "PartitionKey"), c.Field(lit, "RowKey")
-			if partition != nil && row != nil {
-				all = append(all, keyValue{partition, true, true}, keyValue{row, false, true})
-			}
+	for _, set := range c.Set {
+		if name := c.property(set); name == "PartitionKey" || name == "RowKey" {
+			all = append(all, keyValue{set.Value, name == "PartitionKey", true})
 		}
 	}
 	for call := range c.CallsOf(source.Tables, "GetEntity", "DeleteEntity") {
@@ -67,4 +67,32 @@ func (c *check) keys() (all []keyValue) {
 		}
 	}
 	return all
+}
+
+// property returns the name of the property of an entity that is set, or "". A map in a literal is an entity if it has both keys.
+func (c *check) property(set source.Setting) string {
+	t := c.TypeOf(set.Of)
+	if s := structOf(t); s != nil && isEntity(s) {
+		for i := range s.NumFields() {
+			if s.Field(i).Name() == set.Name {
+				return propertyOf(s, i)
+			}
+		}
+		return set.Name // of the embedded aztables.Entity
+	}
+	lit, isLiteral := set.Of.(*ast.CompositeLit)
+	_, isMap := t.Underlying().(*types.Map)
+	if !isMap || isLiteral && (c.Field(lit, "PartitionKey") == nil || c.Field(lit, "RowKey") == nil) {
+		return ""
+	}
+	return set.Name
+}
+
+// structOf returns the struct that t is or points to, or nil.
+func structOf(t types.Type) *types.Struct {
+	if pointer, ok := t.Underlying().(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	s, _ := t.Underlying().(*types.Struct)
+	return s
 }

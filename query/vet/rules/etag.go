@@ -2,7 +2,6 @@ package rules
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
@@ -23,7 +22,8 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 		}
 		options := call.Arg(2)
 		lit := c.Literal(options)
-		if c.IsNil(options) || lit != nil && c.Field(lit, "IfMatch") == nil && !c.hasField(call, "IfMatch") {
+		if c.IsNil(options) || lit != nil && c.Field(lit, "IfMatch") == nil &&
+			!source.Any(c.Decl(call), func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "IfMatch" }) {
 			c.report(call, "the entity was read before, and without IfMatch this overwrites what others wrote since then; set IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Update)", c.ifMatchFix(call, lit, read)...)
 		}
 	}
@@ -41,7 +41,7 @@ var etagAny = &Rule{Name: "etagany", Severity: Error, Fixes: true, run: func(c *
 			continue
 		}
 		var fixes []analysis.SuggestedFix
-		if c.inScope(read, match.Pos()) {
+		if c.lookup(read.Name(), match.Pos()) == read {
 			fixes = append(fixes, replace("use the ETag of the read", match.Pos(), match.End(), "&"+read.Name()+".ETag"))
 		}
 		c.report(match, "ETagAny matches every version, so changes that others made after the read are lost; use the ETag of "+read.Name()+" (azpatterns: Table.Update)", fixes...)
@@ -69,7 +69,10 @@ func (c *check) reads(call *source.Call, is func(get *source.Call, reply types.O
 // readOf returns the reply of the GetEntity that the entity of call was read with, or nil.
 func (c *check) readOf(call *source.Call) types.Object {
 	return c.reads(call, func(_ *source.Call, reply types.Object) bool {
-		return c.MentionsAny(call.Arg(1), c.Derived(c.Decl(call).Body, reply))
+		if c.ofReply[reply] == nil {
+			c.ofReply[reply] = c.Derived(c.Decl(call).Body, reply)
+		}
+		return c.MentionsAny(call.Arg(1), c.ofReply[reply])
 	})
 }
 
@@ -88,7 +91,7 @@ func (c *check) ifMatchFix(call *source.Call, lit *ast.CompositeLit, read types.
 	if lit != nil {
 		options = lit
 	}
-	if !c.inScope(read, options.Pos()) {
+	if c.lookup(read.Name(), options.Pos()) != read {
 		return nil
 	}
 	match := "IfMatch: &" + read.Name() + ".ETag"
@@ -105,19 +108,4 @@ func (c *check) ifMatchFix(call *source.Call, lit *ast.CompositeLit, read types.
 	text := "&" + name + ".UpdateEntityOptions{" + match + ", UpdateMode: " + name + ".UpdateModeMerge}"
 	edits = append(edits, analysis.TextEdit{Pos: options.Pos(), End: options.End(), NewText: []byte(text)})
 	return []analysis.SuggestedFix{fix(message, edits...)}
-}
-
-func (c *check) inScope(obj types.Object, pos token.Pos) bool {
-	scope := c.pass.Pkg.Scope().Innermost(pos)
-	if scope == nil {
-		return false
-	}
-	_, found := scope.LookupParent(obj.Name(), pos)
-	return found == obj
-}
-
-// hasField reports whether the function of n has a selector of a field with this name.
-func (c *check) hasField(n ast.Node, field string) bool {
-	body, _ := c.Body(n)
-	return source.Any(body, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == field })
 }

@@ -12,19 +12,18 @@ import (
 // firstPage reports queries of which only the first page is read.
 var firstPage = &Rule{Name: "firstpage", Severity: Error, run: func(c *check) {
 	for _, p := range c.nextPages() {
-		pager, ok := p.pager.(*ast.Ident)
-		if !ok || p.page == nil {
-			continue
-		}
-		created, ok := c.Value(pager).(*ast.CallExpr)
-		if ok && c.onlyOnce(p, pager, created) && !c.keeps(p) && !c.needsOnePage(created) {
+		created, ok := c.Follow(p.pager).(*ast.CallExpr)
+		if ok && p.page != nil && c.onlyOnce(p, created) && !c.keeps(p) && !c.needsOnePage(created) {
 			c.report(p.call, "only the first page is read, which can be short or empty although more rows match; read pages while More reports true (azpatterns: Table.Query)")
 		}
 	}
 }}
 
 // onlyOnce reports whether one call of NextPage in one round is all that happens to the pager.
-func (c *check) onlyOnce(p nextPage, pager *ast.Ident, created *ast.CallExpr) bool {
+func (c *check) onlyOnce(p nextPage, created *ast.CallExpr) bool {
+	if p.pager == ast.Expr(created) {
+		return true
+	}
 	outer := c.Loop(created)
 	if f, ok := outer.(*ast.ForStmt); ok && f.Init != nil && source.Within(f.Init, created) {
 		outer = c.Loop(f) // for pager := …; pager.More(); { … }
@@ -34,7 +33,7 @@ func (c *check) onlyOnce(p nextPage, pager *ast.Ident, created *ast.CallExpr) bo
 	}
 	calls := 0
 	other := source.Any(p.body, func(id *ast.Ident) bool {
-		if c.pass.TypesInfo.Uses[id] != c.Object(pager) {
+		if c.pass.TypesInfo.Uses[id] != c.Object(p.pager) {
 			return false
 		}
 		sel, ok := c.Parent(id).(*ast.SelectorExpr)

@@ -19,7 +19,7 @@ var injection = &Rule{Name: "injection", Severity: Security, Fixes: true, run: f
 		}
 		for _, v := range filter.Values {
 			for i, part := range v.Parts {
-				if part.Hole == nil || !v.Slots[i].Quoted && !v.Slots[i].Operand {
+				if part.Hole == nil || part.Verb == 'q' || !v.Slots[i].Quoted && !v.Slots[i].Operand {
 					continue
 				}
 				_, isCall := c.Follow(part.Hole).(*ast.CallExpr) // which may add the quotes
@@ -37,17 +37,11 @@ func (c *check) injection(hole ast.Expr, v source.Value, quoted bool) {
 		return
 	}
 	var fixes []analysis.SuggestedFix
-	if name, edits, ok := c.nameOf(hole, "strings"); ok && types.Identical(c.TypeOf(hole), types.Typ[types.String]) && !c.assigned(hole) {
+	if name, edits, ok := c.nameOf(hole, "strings"); ok && types.Identical(c.TypeOf(hole), types.Typ[types.String]) {
 		edits = append(edits, insert(hole.Pos(), name+".ReplaceAll("), insert(hole.End(), `, "'", "''")`))
 		fixes = append(fixes, fix("double the quotes", edits...))
 	}
 	c.reportFilter(hole, v, "a quote in this value ends the string, and the rest of the value changes the filter; double every quote (azpatterns: query.PartitionKey.Eq(value) and the like quote all values)", fixes...)
-}
-
-// assigned reports whether hole is a variable where it is set, which no call can take the place of.
-func (c *check) assigned(hole ast.Expr) bool {
-	s, ok := c.Parent(hole).(*ast.AssignStmt)
-	return !c.pass.TypesInfo.Types[hole].IsValue() || ok && slices.Contains(s.Lhs, hole)
 }
 
 // mayHaveQuote reports whether the text of a value can contain a quote that is not doubled.
@@ -107,7 +101,7 @@ func (c *check) callMayHaveQuote(call *ast.CallExpr, depth int) bool {
 	case "strconv", "time", "encoding/hex", "encoding/base64", "encoding/base32", "net/url", "github.com/google/uuid", "github.com/gofrs/uuid":
 		return false
 	}
-	words := []string{"escape", "quote", "sanitize", "clean", "odata", "encode", "hash", "uuid", "guid", "sum", "valid", "safe"}
+	words := []string{"escape", "quote", "sanitize", "clean", "odata", "encode", "hash", "hex", "base64", "uuid", "guid", "sum", "valid", "safe"}
 	escapes := slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
 	if _, decl := c.DeclOf(call); decl != nil && decl.Body != nil && !escapes {
 		return source.Any(decl.Body, func(ret *ast.ReturnStmt) bool {

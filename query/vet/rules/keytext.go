@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
@@ -22,10 +23,12 @@ var keyText = &Rule{Name: "keytext", Severity: Warning, Fixes: true, run: func(c
 
 // keyPart checks a part of the text of a key.
 func (c *check) keyPart(k keyValue, part source.Part) {
-	switch now := c.localTime(part.Hole); {
+	now, name, utc := c.clock(part.Hole)
+	isLocal := !utc && (name == "Now" || name == "Unix" || name == "UnixMilli") && source.IsBasic(c.TypeOf(part.Hole), types.IsString)
+	switch {
 	case c.isInput(part.Hole, 0):
 		c.report(k.expr, "input is used in a key without encoding: keys must not contain / \\ # ? and control characters, and are at most 512 characters long; encode it, for example with url.QueryEscape (azpatterns: keys.Escape)")
-	case now != nil:
+	case isLocal:
 		c.report(now, "a key made of local time changes its order with the time zone; use UTC (azpatterns: keys.Ticks)", fix("use UTC", insert(now.End(), ".UTC()")))
 	case k.written && !k.partition && c.unpadded(part):
 		c.report(part.Hole, "keys are compared as text, so rows with this number are not in numeric order (10 is before 9); pad it with zeros (azpatterns: keys.Digits)")
@@ -44,7 +47,7 @@ func (c *check) isInput(e ast.Expr, depth int) bool {
 	case *ast.SelectorExpr:
 		return source.IsNamed(c.TypeOf(e.X), "net/url", "URL") && (e.Sel.Name == "Path" || e.Sel.Name == "RawQuery")
 	case *ast.IndexExpr:
-		return types.ExprString(e.X) == "os.Args"
+		return types.ExprString(e.X) == "os.Args" || source.IsNamed(c.TypeOf(e.X), "net/url", "Values") || c.isInput(e.X, depth+1)
 	case *ast.CallExpr:
 		path, name := c.Callee(e)
 		switch path + "." + name {
@@ -56,46 +59,34 @@ func (c *check) isInput(e ast.Expr, depth int) bool {
 	return false
 }
 
-// localTime returns the call of time.Now or time.Unix from which a text is made without UTC, or nil.
-func (c *check) localTime(e ast.Expr) ast.Expr {
-	call, ok := ast.Unparen(e).(*ast.CallExpr)
-	if !ok {
-		return nil
-	}
-	if path, name := c.Callee(call); path != "time" || name != "Time.Format" && name != "Time.String" {
-		return nil
-	}
-	for range 5 {
-		recv, _ := source.Selected(call.Fun)
-		call, ok = c.Follow(recv).(*ast.CallExpr)
+// clock returns the call of package time that a time, or a text or number made of it, comes from, and the name of the
+// function, such as Now. utc reports whether the time was converted to UTC.
+func (c *check) clock(e ast.Expr) (call *ast.CallExpr, name string, utc bool) {
+	for range 8 {
+		call, ok := c.Follow(e).(*ast.CallExpr)
 		if !ok {
-			return nil
+			break
 		}
-		switch path, name := c.Callee(call); path + "." + name {
-		case "time.Now", "time.Unix", "time.UnixMilli":
-			return call
-		case "time.Time.Add", "time.Time.AddDate", "time.Time.Truncate", "time.Time.Local":
+		path, name := c.Callee(call)
+		switch {
+		case c.pass.TypesInfo.Types[call.Fun].IsType() && len(call.Args) == 1:
+			e = call.Args[0]
+		case path != "time":
+			return nil, "", false
+		case strings.HasPrefix(name, "Time."):
+			e, _ = source.Selected(call.Fun)
+			utc = utc || name == "Time.UTC" || name == "Time.In"
 		default:
-			return nil
+			return call, name, utc
 		}
 	}
-	return nil
+	return nil, "", false
 }
 
 // unpadded reports whether a part is a number of varying length.
 func (c *check) unpadded(part source.Part) bool {
-	e := part.Hole
-	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && part.Verb == 0 {
-		path, name := c.Callee(call)
-		if path != "strconv" || name != "Itoa" && name != "FormatInt" && name != "FormatUint" {
-			return false
-		}
-		e = call.Args[0]
-	} else if part.Verb != 'd' && part.Verb != 'v' {
-		return false
-	}
-	t := c.TypeOf(e)
-	return source.IsBasic(t, types.IsInteger) && !hasMarshaler(t) && c.Const(e) == nil && !c.fixedWidth(e)
+	t := c.TypeOf(part.Hole)
+	return (part.Verb == 'd' || part.Verb == 'v') && source.IsBasic(t, types.IsInteger) && !hasMarshaler(t) && !c.fixedWidth(part.Hole)
 }
 
 // fixedWidth reports whether a number always has as many digits: a counter below 10, and for centuries a Unix time or its
@@ -106,27 +97,52 @@ func (c *check) fixedWidth(e ast.Expr) bool {
 	})
 }
 
-// counts reports whether e is the counter of a loop that ends before 10.
+// counts reports whether e is the counter of a loop of at most 10 rounds.
 func (c *check) counts(e ast.Expr) bool {
-	counter := c.Object(e)
-	for n := range c.Ancestors(e) {
-		end, most := ast.Expr(nil), int64(10)
-		switch n := n.(type) {
-		case *ast.RangeStmt:
-			if c.Object(n.Key) == counter {
-				end = n.X
-			}
-		case *ast.ForStmt:
-			if b, ok := n.Cond.(*ast.BinaryExpr); ok && (b.Op == token.LSS || b.Op == token.LEQ) && c.Object(b.X) == counter {
-				end = b.Y
-				if b.Op == token.LEQ {
-					most = 9
-				}
-			}
-		}
-		if number, ok := c.ConstInt(end); ok && counter != nil && number <= most {
-			return true
+	for loop := c.Loop(e); loop != nil; loop = c.Loop(loop) {
+		if counter := c.counter(loop); counter != nil && counter == c.Object(e) {
+			rounds := c.rounds(loop)
+			return 0 < rounds && rounds <= 10
 		}
 	}
 	return false
+}
+
+// hotKey reports partition keys that begin with the current time or a counter: all writes of a moment go to one partition
+// server.
+var hotKey = &Rule{Name: "hotkey", Severity: Warning, run: func(c *check) {
+	for _, k := range c.keys() {
+		if !k.partition || !k.written {
+			continue
+		}
+		for _, t := range c.Texts(k.expr) {
+			i := slices.IndexFunc(t.Parts, func(p source.Part) bool { return p.Hole != nil }) // a constant before it spreads nothing
+			if i < 0 {
+				continue
+			}
+			first := t.Parts[i].Hole
+			_, name, _ := c.clock(first)
+			switch {
+			case name == "Now":
+				c.report(first, "a partition key that begins with the current time sends all writes of a moment to one partition server; begin with a value that spreads them, such as a hash or the name of the source (azpatterns: keys.NewSpread)")
+			case c.isCounter(first):
+				c.report(first, "a partition key that begins with a counter sends all new rows to one partition server; begin with a value that spreads them, such as a hash (azpatterns: keys.NewSpread)")
+			}
+		}
+	}
+}}
+
+// isCounter reports whether e is the text of a number that the program counts up: the result of atomic.Add, or a field or
+// global variable with ++.
+func (c *check) isCounter(e ast.Expr) bool {
+	e = c.Follow(e)
+	if call, ok := e.(*ast.CallExpr); ok {
+		path, name := c.Callee(call)
+		return path == "sync/atomic" && strings.Contains(name, "Add")
+	}
+	if v, ok := c.Object(e).(*types.Var); ok && v.Parent() != c.pass.Pkg.Scope() {
+		return false
+	}
+	return source.IsBasic(c.TypeOf(e), types.IsInteger) &&
+		source.AnyIn(c.Package, func(s *ast.IncDecStmt) bool { return s.Tok == token.INC && c.Same(s.X, e) })
 }

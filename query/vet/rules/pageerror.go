@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -40,11 +41,12 @@ func (c *check) errorTest(p nextPage) *ast.IfStmt {
 	if !ok {
 		return nil
 	}
-	b, ok := ast.Unparen(s.Cond).(*ast.BinaryExpr)
-	if !ok || b.Op != token.NEQ || c.Object(b.X) != p.err || !c.IsNil(b.Y) {
-		return nil
+	for _, cond := range alternatives(s.Cond) {
+		if b, ok := cond.(*ast.BinaryExpr); ok && b.Op == token.NEQ && c.Object(b.X) == p.err && c.IsNil(b.Y) {
+			return s
+		}
 	}
-	return s
+	return nil
 }
 
 // passedOn reports whether the body of s, or code after the loop, does more with the error than log it. A named result, or a
@@ -89,6 +91,9 @@ func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
 		c.report(s.Cond, message, c.returnFix(p, last)...)
 	case *ast.ReturnStmt:
 		n := c.returnsError(p.fn).Len()
+		if n == 0 && len(last.Results) > 0 && !slices.ContainsFunc(last.Results, c.signals) {
+			c.report(s.Cond, end)
+		}
 		if n == 0 || len(last.Results) != n {
 			return
 		}
@@ -100,6 +105,15 @@ func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
 			c.report(s.Cond, again)
 		}
 	}
+}
+
+// signals reports whether a result can show a failure to the caller: anything but a variable with rows.
+func (c *check) signals(result ast.Expr) bool {
+	switch c.TypeOf(result).Underlying().(type) {
+	case *types.Slice, *types.Map:
+		return c.Object(result) == nil
+	}
+	return true
 }
 
 // returnFix replaces a branch statement by a return of the error.

@@ -4,12 +4,53 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"strings"
+	"slices"
 
-	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/analysis"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
+
+// emptyPage reports loops over pages that stop at a page without rows.
+var emptyPage = &Rule{Name: "emptypage", Severity: Error, Fixes: true, run: func(c *check) {
+	for _, p := range c.nextPages() {
+		loop := c.Loop(p.call)
+		if loop == nil {
+			continue
+		}
+		for s := range source.All[*ast.IfStmt](loop) {
+			if body, _ := c.Body(s); body != p.body || len(s.Body.List) == 0 || !c.isEmptyTest(p, s.Cond) {
+				continue
+			}
+			const message = "a page without rows is not the last page: the service returns such pages, with a continuation token, when it has scanned for 5 seconds or reached the end of a partition; continue while More reports true (azpatterns: Table.Query)"
+			switch last := s.Body.List[len(s.Body.List)-1].(type) {
+			case *ast.BranchStmt:
+				if last.Tok == token.BREAK && c.leaves(last) == loop {
+					var fixes []analysis.SuggestedFix
+					if c.asksMore(loop, p.pager) && len(alternatives(s.Cond)) == 1 {
+						fixes = append(fixes, replace("continue with the next page", last.Pos(), last.End(), "continue"))
+					}
+					c.report(s.Cond, message, fixes...)
+				}
+			case *ast.ReturnStmt:
+				c.report(s.Cond, message)
+			}
+		}
+	}
+}}
+
+// isEmptyTest reports whether cond is true if len(page.Entities) == 0.
+func (c *check) isEmptyTest(p nextPage, cond ast.Expr) bool {
+	return slices.ContainsFunc(alternatives(cond), func(e ast.Expr) bool {
+		b, ok := e.(*ast.BinaryExpr)
+		if !ok {
+			return false
+		}
+		x := c.lenOf(b.X)
+		limit, ok := c.ConstInt(b.Y)
+		return x != nil && ok && c.rows(p, x) && (b.Op == token.EQL && limit == 0 || b.Op == token.LSS && limit == 1)
+	})
+}
 
 // A nextPage is a call of NextPage on a pager of aztables.
 type nextPage struct {
@@ -24,14 +65,13 @@ type nextPage struct {
 
 // nextPages returns the calls of NextPage in functions.
 func (c *check) nextPages() (all []nextPage) {
-	for call := range inspector.All[*ast.CallExpr](c.Files) {
-		pager, name := source.Selected(call.Fun)
+	for call := range c.CallsOf(source.Tables, "NextPage") {
 		body, fn := c.Body(call)
-		if name != "NextPage" || body == nil || !strings.Contains(c.TypeOf(call).String(), source.Tables+".List") {
+		if body == nil {
 			continue
 		}
-		p := nextPage{call: call, pager: pager, body: body, fn: fn}
-		if vars, stmt, ok := c.Results(call); ok && len(vars) == 2 {
+		p := nextPage{call: call.CallExpr, pager: call.Recv, body: body, fn: fn}
+		if vars, stmt, ok := c.Results(p.call); ok && len(vars) == 2 {
 			p.page, p.err, p.stmt = vars[0], vars[1], stmt
 		}
 		all = append(all, p)
@@ -43,6 +83,15 @@ func (c *check) nextPages() (all []nextPage) {
 func (c *check) rows(p nextPage, e ast.Expr) bool {
 	page, name := source.Selected(c.Follow(e))
 	return (name == "Entities" || name == "Tables") && p.page != nil && c.Object(page) == p.page
+}
+
+// alternatives returns the conditions of which one is enough for cond: a and b of a || b.
+func alternatives(cond ast.Expr) []ast.Expr {
+	cond = ast.Unparen(cond)
+	if b, ok := cond.(*ast.BinaryExpr); ok && b.Op == token.LOR {
+		return append(alternatives(b.X), alternatives(b.Y)...)
+	}
+	return []ast.Expr{cond}
 }
 
 // leaves returns what a branch statement leaves: the innermost loop, switch or select of the same function.

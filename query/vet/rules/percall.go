@@ -10,17 +10,13 @@ import (
 
 // clientPerCall reports clients that are created for each request.
 var clientPerCall = &Rule{Name: "clientpercall", Severity: Warning, run: func(c *check) {
-	for call := range c.CallsOf(source.Tables, constructors...) {
-		if call.Recv == nil && c.handlesRequest(call) {
+	for _, call := range c.Calls {
+		isConstructor := call.Path == source.Tables && call.Recv == nil && strings.HasPrefix(call.Name, "New") && strings.Contains(call.Name, "Client")
+		if isConstructor && c.handlesRequest(call) {
 			c.report(call, "this function runs for each request, and each client has its own pipeline and cache of access tokens; create the client once and share it, it is safe for concurrent use")
 		}
 	}
 }}
-
-var constructors = []string{
-	"NewServiceClient", "NewServiceClientFromConnectionString", "NewServiceClientWithNoCredential", "NewServiceClientWithSharedKey",
-	"NewClient", "NewClientWithNoCredential", "NewClientWithSharedKey",
-}
 
 // createPerCall reports tables that are created again on each call.
 var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c *check) {

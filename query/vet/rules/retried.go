@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
@@ -154,26 +155,27 @@ func (c *check) readsEntity(call *ast.CallExpr) bool {
 var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
 
 // changesAgain reports whether the call and its test are in a loop that reads the entity and changes it by a step, such as
-// a decrement, or by a function.
+// e.N--, e.N += n, or m["N"] = number(m["N"]) + n.
 func (c *check) changesAgain(call *source.Call, test ast.Node) bool {
 	loop := c.Loop(call)
-	if loop == nil || c.Loop(test) != loop || c.reads(call, func(get *source.Call, _ types.Object) bool { return c.Loop(get) == loop }) == nil {
+	reply := c.reads(call, func(get *source.Call, _ types.Object) bool { return c.Loop(get) == loop })
+	if loop == nil || c.Loop(test) != loop || reply == nil {
 		return false
 	}
-	isField := func(e ast.Expr) bool {
-		x, _ := source.Selected(e)
-		return x != nil
-	}
-	return source.Any(loop, func(s *ast.IncDecStmt) bool { return isField(s.X) }) ||
+	entity := c.Derived(loop, reply)
+	isPart := func(e ast.Expr) bool { return source.Root(e) != e && c.MentionsAny(e, entity) }
+	return source.Any(loop, func(s *ast.IncDecStmt) bool { return isPart(s.X) }) ||
 		source.Any(loop, func(s *ast.AssignStmt) bool {
-			return isField(s.Lhs[0]) && s.Tok != token.ASSIGN && s.Tok != token.DEFINE
+			return isPart(s.Lhs[0]) && s.Tok != token.DEFINE && (s.Tok != token.ASSIGN || source.Any(s.Rhs[0], func(sum *ast.BinaryExpr) bool {
+				return (sum.Op == token.ADD || sum.Op == token.SUB) && strings.Contains(types.ExprString(sum), types.ExprString(s.Lhs[0]))
+			}))
 		})
 }
 
 // withoutRetries reports whether the package turns the retries of the SDK off.
 func (c *check) withoutRetries() bool {
-	return source.AnyIn(c.Package, func(lit *ast.CompositeLit) bool {
-		n, ok := c.ConstInt(c.Field(lit, "MaxRetries"))
-		return ok && n < 0
+	return slices.ContainsFunc(c.Set, func(set source.Setting) bool {
+		n, ok := c.ConstInt(set.Value)
+		return set.Name == "MaxRetries" && ok && n < 0
 	})
 }

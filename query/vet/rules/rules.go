@@ -74,6 +74,7 @@ func (r *Rule) Analyzer() *analysis.Analyzer {
 				rule:     r,
 				pass:     pass,
 				reported: map[token.Pos]bool{},
+				ofReply:  map[types.Object]map[types.Object]bool{},
 			})
 			return nil, nil
 		},
@@ -106,6 +107,7 @@ type check struct {
 	rule     *Rule
 	pass     *analysis.Pass // of the rule, unlike that of Package
 	reported map[token.Pos]bool
+	ofReply  map[types.Object]map[types.Object]bool // the variables that depend on the reply of a read
 }
 
 // report reports a mistake at n, at most once at each place.
@@ -148,16 +150,18 @@ func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.T
 		return "", nil, false
 	}
 	name = path[strings.LastIndex(path, "/")+1:]
+	imported := false
 	for _, spec := range file.Imports {
 		if spec.Path.Value == `"`+path+`"` {
+			imported = true
 			if spec.Name != nil {
 				name = spec.Name.Name
 			}
-			return name, nil, name != "_" && name != "."
 		}
 	}
-	if scope := c.pass.TypesInfo.Scopes[file]; scope == nil || scope.Lookup(name) != nil || c.pass.Pkg.Scope().Lookup(name) != nil {
-		return "", nil, false
+	meaning := c.lookup(name, n.Pos())
+	if _, isPackage := meaning.(*types.PkgName); imported || meaning != nil {
+		return name, nil, imported && isPackage
 	}
 	for _, decl := range file.Decls {
 		if gen, isGen := decl.(*ast.GenDecl); isGen && gen.Tok == token.IMPORT && gen.Lparen.IsValid() {
@@ -165,6 +169,12 @@ func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.T
 		}
 	}
 	return name, []analysis.TextEdit{insert(file.Name.End(), "\n\nimport \""+path+"\"")}, true
+}
+
+// lookup returns what a name means at pos, or nil.
+func (c *check) lookup(name string, pos token.Pos) types.Object {
+	_, found := c.pass.Pkg.Scope().Innermost(pos).LookupParent(name, pos) // of no scope: nil
+	return found
 }
 
 // hasLimit reports whether the function around n contains a constant from 2 to most, which may be a limit.

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"go/ast"
+	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -34,13 +36,20 @@ var sysProps = &Rule{Name: "sysprops", Severity: Error, Fixes: true, run: func(c
 	}
 }}
 
-// ownProperty reports whether the package names a property of its own so, in the tag of a field or as the key of a map.
+// ownProperty reports whether a struct that the package uses has a property of its own with this name, or the package sets or
+// reads one in a map.
 func (c *check) ownProperty(name string) bool {
-	isName := func(e ast.Expr) bool {
-		text, ok := c.ConstText(e)
-		return ok && text == name
+	for _, used := range c.pass.TypesInfo.Types {
+		s, ok := used.Type.Underlying().(*types.Struct)
+		for i := 0; ok && i < s.NumFields(); i++ {
+			if s.Field(i).Exported() && propertyOf(s, i) == name {
+				return true
+			}
+		}
 	}
-	return c.HasLiteral(`json:"`+name) || c.HasLiteral(`json:\"`+name) ||
-		source.AnyIn(c.Package, func(kv *ast.KeyValueExpr) bool { return isName(kv.Key) }) ||
-		source.AnyIn(c.Package, func(element *ast.IndexExpr) bool { return isName(element.Index) })
+	return slices.ContainsFunc(c.Set, func(set source.Setting) bool { return set.Name == name }) ||
+		source.AnyIn(c.Package, func(element *ast.IndexExpr) bool {
+			text, ok := c.ConstText(element.Index)
+			return ok && text == name
+		})
 }

@@ -1,45 +1,59 @@
 package rules
 
 import (
+	"fmt"
 	"go/ast"
 	"go/constant"
 	"go/types"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
 
 // untyped reports values that encoding/json writes so that the service stores them with another type.
 var untyped = &Rule{Name: "untyped", Severity: Error, Fixes: true, run: func(c *check) {
-	for lit := range inspector.All[*ast.CompositeLit](c.Files) {
-		if source.IsNamed(c.TypeOf(lit), source.Tables, "EDMEntity") {
-			c.untypedMap(c.Literal(c.Field(lit, "Properties")), true)
+	for _, set := range c.Set {
+		entity, field := source.Selected(set.Of)
+		switch {
+		case set.Name == "Properties" && source.IsNamed(c.TypeOf(set.Of), source.Tables, "EDMEntity"):
+			c.untypedMap(set.Value, true)
+		case field == "Properties" && source.IsNamed(c.TypeOf(entity), source.Tables, "EDMEntity"):
+			c.untypedElement(set, true)
 		}
 	}
 	for _, value := range c.marshalled() {
 		if s := plainStruct(c.TypeOf(value)); s != nil {
 			c.untypedFields(value, s)
 		} else {
-			c.untypedMap(c.Literal(value), false)
+			c.untypedMap(value, false)
+		}
+	}
+}}
+
+// edmField reports fields of the EDM types of aztables in a plain struct. Only aztables.EDMEntity writes their annotations.
+var edmField = &Rule{Name: "edmfield", Severity: Error, run: func(c *check) {
+	for _, value := range c.marshalled() {
+		s := plainStruct(c.TypeOf(value))
+		if s == nil || source.IsNamed(c.TypeOf(value), source.Tables, "EDMEntity") {
+			continue
+		}
+		for _, f := range c.fields(value, s) {
+			if edm := edmType(f.Type()); edm != "" {
+				c.report(f.at, "in a plain struct "+f.name+" is written without its type, so it is stored as a String, not as an "+edm+annotateField(f.name))
+			}
 		}
 	}
 }}
 
 // plainStruct returns the struct that t is or points to, unless it encodes itself.
 func plainStruct(t types.Type) *types.Struct {
-	if pointer, ok := t.Underlying().(*types.Pointer); ok {
-		t = pointer.Elem()
-	}
-	s, ok := t.Underlying().(*types.Struct)
-	if !ok || hasMarshaler(t) {
+	if hasMarshaler(t) {
 		return nil
 	}
-	return s
+	return structOf(t)
 }
 
 // A loss is what becomes of a value without the annotation of its type.
@@ -83,28 +97,24 @@ func hasMarshaler(t types.Type) bool {
 	return false
 }
 
-// untypedMap checks a map of properties, which can be nil. An aztables.EDMEntity annotates the EDM types itself.
-func (c *check) untypedMap(lit *ast.CompositeLit, annotates bool) {
-	if lit == nil {
-		return
+// untypedMap checks a map of properties. An aztables.EDMEntity annotates the EDM types itself.
+func (c *check) untypedMap(value ast.Expr, annotates bool) {
+	lit, obj := c.Literal(value), c.Object(value)
+	for _, set := range c.Set {
+		if set.Of == lit || obj != nil && c.Object(set.Of) == obj {
+			c.untypedElement(set, annotates)
+		}
 	}
-	if _, ok := c.TypeOf(lit).Underlying().(*types.Map); !ok {
+}
+
+func (c *check) untypedElement(set source.Setting, annotates bool) {
+	_, isMap := c.TypeOf(set.Of).Underlying().(*types.Map)
+	if t := c.TypeOf(set.Value); !isMap || !isStored(set.Name) || c.annotated(set) {
 		return
-	}
-	for _, e := range lit.Elts {
-		kv, ok := e.(*ast.KeyValueExpr)
-		if !ok {
-			continue
-		}
-		name, ok := c.ConstText(kv.Key)
-		if !ok || !isStored(name) || c.Field(lit, name+"@odata.type") != nil || c.annotatedLater(lit, name) {
-			continue
-		}
-		if edm := edmType(c.TypeOf(kv.Value)); edm != "" && !annotates {
-			c.report(kv, name+" has no annotation of its type in this map, so it is stored as a String; write the annotation (azpatterns: patterns.Table writes the type)", fix("write the type", annotation(kv, name, edm)))
-		} else if l, lost := c.lossOf(c.TypeOf(kv.Value), c.Const(kv.Value)); lost {
-			c.report(kv, name+" has no annotation of its type, so it is stored as "+l.as+", not as an "+l.edm+" (azpatterns: patterns.Table writes the type)", c.typeFix(kv, name, l, annotates)...)
-		}
+	} else if edm := edmType(t); edm != "" && !annotates {
+		c.report(set.At, set.Name+" has no annotation of its type in this map, so it is stored as a String; write the annotation (azpatterns: patterns.Table writes the type)", c.typeFix(set, loss{edm: edm}, false)...)
+	} else if l, lost := c.lossOf(t, c.Const(set.Value)); lost {
+		c.report(set.At, set.Name+" has no annotation of its type, so it is stored as "+l.as+", not as an "+l.edm+" (azpatterns: patterns.Table writes the type)", c.typeFix(set, l, annotates)...)
 	}
 }
 
@@ -115,13 +125,23 @@ func isStored(name string) bool {
 }
 
 // typeFix writes the annotation, if the map does not annotate EDM types itself, and converts the value to its EDM type.
-func (c *check) typeFix(kv *ast.KeyValueExpr, name string, l loss, annotates bool) []analysis.SuggestedFix {
+func (c *check) typeFix(set source.Setting, l loss, annotates bool) []analysis.SuggestedFix {
+	if m, ok := c.TypeOf(set.Of).Underlying().(*types.Map); !ok || !types.IsInterface(m.Elem()) {
+		return nil // it cannot contain an annotation
+	}
 	var edits []analysis.TextEdit
 	if !annotates || l.wrap == "" {
-		edits = append(edits, annotation(kv, name, l.edm))
+		text := fmt.Sprintf("%q: %q, ", set.Name+"@odata.type", l.edm)
+		if s, ok := set.At.(ast.Stmt); ok {
+			text = fmt.Sprintf("%s[%q] = %q\n", types.ExprString(set.Of), set.Name+"@odata.type", l.edm)
+			if list, i := c.Statement(s); i < 0 || list[i] != s {
+				return nil
+			}
+		}
+		edits = append(edits, insert(set.At.Pos(), text))
 	}
 	if l.wrap != "" {
-		pkg, imports, ok := c.nameOf(kv, source.Tables)
+		pkg, imports, ok := c.nameOf(set.At, source.Tables)
 		if !ok {
 			return nil
 		}
@@ -130,21 +150,21 @@ func (c *check) typeFix(kv *ast.KeyValueExpr, name string, l loss, annotates boo
 			end = ".UTC())"
 		}
 		edits = append(edits, imports...)
-		edits = append(edits, insert(kv.Value.Pos(), pkg+"."+l.wrap+"("), insert(kv.Value.End(), end))
+		edits = append(edits, insert(set.Value.Pos(), pkg+"."+l.wrap+"("), insert(set.Value.End(), end))
 	}
 	return []analysis.SuggestedFix{fix("write the type", edits...)}
 }
 
-func annotation(kv *ast.KeyValueExpr, name, edm string) analysis.TextEdit {
-	return insert(kv.Pos(), strconv.Quote(name+"@odata.type")+": "+strconv.Quote(edm)+", ")
-}
-
-// annotatedLater reports whether the function assigns the annotation to an element of the map.
-func (c *check) annotatedLater(lit *ast.CompositeLit, name string) bool {
-	body, _ := c.Body(lit)
-	return source.Any(body, func(index *ast.IndexExpr) bool {
-		text, ok := c.ConstText(index.Index)
-		return ok && text == name+"@odata.type" || !ok && strings.Contains(types.ExprString(index.Index), "odata.type")
+// annotated reports whether the function around an element names its annotation, or annotations in general.
+func (c *check) annotated(set source.Setting) bool {
+	var around ast.Node = set.Of
+	if body, _ := c.Body(set.At); body != nil {
+		around = body
+	}
+	return source.Any(around, func(e ast.Expr) bool {
+		text, _ := c.ConstText(e)
+		name, isAnnotation := strings.CutSuffix(text, "@odata.type")
+		return isAnnotation && (name == set.Name || name == "" || strings.Contains(name, "%"))
 	})
 }
 
@@ -160,7 +180,11 @@ func edmType(t types.Type) string {
 
 func (c *check) untypedFields(value ast.Expr, s *types.Struct) {
 	for _, f := range c.fields(value, s) {
-		if l, lost := c.lossOf(f.Type(), nil); lost && edmType(f.Type()) == "" {
+		t := f.Type()
+		if pointer, ok := t.Underlying().(*types.Pointer); ok {
+			t = pointer.Elem()
+		}
+		if l, lost := c.lossOf(t, nil); lost && edmType(f.Type()) == "" {
 			c.report(f.at, "encoding/json writes "+f.name+" without its type, so it is stored as "+l.as+", not as an "+l.edm+annotateField(f.name))
 		}
 	}

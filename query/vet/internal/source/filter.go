@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/ast/inspector"
-
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -42,27 +40,17 @@ type Slot struct {
 
 func (p *Package) readFilters() {
 	seen := map[ast.Expr]bool{}
-	add := func(options types.Type, field string, e ast.Expr) {
+	for _, set := range p.Set {
+		options := p.TypeOf(set.Of)
 		tables := IsNamed(options, Tables, "ListTablesOptions")
-		if e == nil || !tables && !IsNamed(options, Tables, "ListEntitiesOptions") {
-			return
+		if !tables && !IsNamed(options, Tables, "ListEntitiesOptions") {
+			continue
 		}
-		switch field {
+		switch set.Name {
 		case "Filter":
-			p.addFilter(e, Filter{Tables: tables}, seen, 0)
+			p.addFilter(set.Value, Filter{Tables: tables}, seen, 0)
 		case "Select":
-			p.addFilter(e, Filter{Select: true}, seen, 0)
-		}
-	}
-	for lit := range inspector.All[*ast.CompositeLit](p.Files) {
-		add(p.TypeOf(lit), "Filter", p.Field(lit, "Filter"))
-		add(p.TypeOf(lit), "Select", p.Field(lit, "Select"))
-	}
-	for s := range inspector.All[*ast.AssignStmt](p.Files) {
-		for i, left := range s.Lhs {
-			if options, field := Selected(left); options != nil && len(s.Lhs) == len(s.Rhs) {
-				add(p.TypeOf(options), field, s.Rhs[i])
-			}
+			p.addFilter(set.Value, Filter{Select: true}, seen, 0)
 		}
 	}
 }
@@ -77,7 +65,7 @@ func (p *Package) addFilter(e ast.Expr, f Filter, seen map[ast.Expr]bool, depth 
 	f.Expr = e
 	texts := p.Texts(e)
 	if fn, i := p.Param(only(texts).Hole); fn != nil {
-		for _, arg := range p.passed(fn, i) {
+		for _, arg := range p.Passed(fn, i) {
 			p.addFilter(arg, f, seen, depth+1)
 		}
 		return
@@ -107,9 +95,9 @@ func (p *Package) Param(e ast.Expr) (*types.Func, int) {
 	return nil, 0
 }
 
-// passed returns the expressions that the callers in the package pass for the parameter of fn with the index i. A call that
+// Passed returns the expressions that the callers in the package pass for the parameter of fn with the index i. A call that
 // has not one argument for each parameter is left out.
-func (p *Package) passed(fn *types.Func, i int) (args []ast.Expr) {
+func (p *Package) Passed(fn *types.Func, i int) (args []ast.Expr) {
 	for _, call := range p.callers[fn] {
 		if len(call.Args) == fn.Signature().Params().Len() {
 			args = append(args, call.Args[i])
@@ -125,7 +113,7 @@ func (p *Package) Arguments(e *ast.Ident) (args []ast.Expr, ok bool) {
 	if fn == nil || fn.Exported() || fn.Signature().Variadic() {
 		return nil, false
 	}
-	args = p.passed(fn, i)
+	args = p.Passed(fn, i)
 	return args, len(args) > 0 && len(args) == len(p.callers[fn])
 }
 
@@ -202,8 +190,10 @@ func (p *Package) sample(part Part, before, next string, quoted bool, n int) str
 	}
 	t := p.TypeOf(part.Hole)
 	switch {
-	case part.Verb == 'q' || !endsInOperator(before):
+	case !endsInOperator(before):
 		return ""
+	case part.Verb == 'q':
+		return fmt.Sprintf(`"v%02d"`, n)
 	case IsBasic(t, types.IsBoolean):
 		return "true"
 	case IsBasic(t, types.IsInteger) && part.Verb != 'f':

@@ -14,7 +14,7 @@ import (
 type flow struct {
 	ev      *evaluator
 	v       types.Object
-	use     ast.Node
+	use     *ast.Ident
 	atUse   []Text // nil until the use is reached
 	changes int
 }
@@ -64,7 +64,7 @@ func (f *flow) stmt(s ast.Stmt, in []Text) []Text {
 	case *ast.RangeStmt:
 		f.reach(s.X, in)
 		if f.ev.Object(s.Key) == f.v || f.ev.Object(s.Value) == f.v {
-			in = hole(f.ev.defs[f.v])
+			in = hole(f.use)
 		}
 		return f.loop(s.Body, in)
 	case *ast.SwitchStmt:
@@ -162,12 +162,17 @@ func (f *flow) simple(s ast.Stmt, in []Text) []Text {
 
 func (f *flow) assign(s *ast.AssignStmt, in []Text) []Text {
 	for i, left := range s.Lhs {
+		element, isElement := left.(*ast.IndexExpr)
+		if isElement && len(s.Lhs) == len(s.Rhs) && f.ev.Object(element.X) == f.v {
+			f.changes++
+			return f.ev.elements(in, s.Rhs[i:i+1])
+		}
 		if f.ev.Object(left) != f.v {
 			continue
 		}
 		f.changes++
 		if len(s.Lhs) != len(s.Rhs) {
-			return hole(left)
+			return hole(f.use)
 		}
 		if s.Tok == token.ADD_ASSIGN {
 			return join(in, f.ev.eval(s.Rhs[i]))
@@ -184,12 +189,6 @@ func (f *flow) assign(s *ast.AssignStmt, in []Text) []Text {
 
 // value evaluates an expression that may contain the variable itself, as in f = f + x and f = fmt.Sprintf("%s and …", f).
 func (f *flow) value(e ast.Expr, in []Text) []Text {
-	if lit, ok := ast.Unparen(e).(*ast.CompositeLit); ok && len(lit.Elts) == 0 {
-		return []Text{{}} // strings.Builder{}
-	}
-	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && f.ev.IsBuiltin(call, "new") {
-		return []Text{{}}
-	}
 	if !f.ev.Mentions(e, f.v) {
 		return f.ev.eval(e)
 	}
@@ -210,7 +209,7 @@ func (f *flow) declare(s *ast.DeclStmt, in []Text) []Text {
 			case len(spec.Names):
 				return f.value(spec.Values[i], in)
 			}
-			return hole(name)
+			return hole(f.use)
 		}
 	}
 	return in

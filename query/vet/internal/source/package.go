@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
 )
 
@@ -30,20 +29,23 @@ var Analyzer = &analysis.Analyzer{
 	Run:        func(pass *analysis.Pass) (any, error) { return Read(pass, false), nil },
 }
 
-// A Package is the code to check, without generated files. A package that imports neither aztables nor azqueue has no files.
+// A Package is the code to check, without generated and very large files. A package that imports neither aztables nor azqueue has no files.
 // A Package is not changed after it is read, so it may be used concurrently.
 type Package struct {
 	Pass    *analysis.Pass
-	Files   *inspector.Inspector
+	Files   []*ast.File
 	Calls   []*Call   // of aztables and azqueue, in the order of the source
 	Filters []*Filter // of entities and tables
+	Set     []Setting // in the order of the source
 
 	parents map[ast.Node]ast.Node
 	defs    map[types.Object]*ast.Ident
+	values  map[types.Object][]ast.Expr // that variables are set to, with nil for those that are not known
 	callers map[*types.Func][]*ast.CallExpr
 }
 
-// A Call is a call of a method or function of aztables or azqueue, or of an interface of the program with such a method.
+// A Call is a call of a method or function of aztables or azqueue, of one of their pagers, or of an interface of the program
+// with such a method.
 // Like the package that contains it, it is not changed and may be used concurrently.
 type Call struct {
 	*ast.CallExpr
@@ -52,33 +54,74 @@ type Call struct {
 	Recv ast.Expr // nil for a function
 }
 
+// A Setting is a value that the program stores in a field of a struct or in an element of a map: in a literal, or by an
+// assignment such as options.Filter = &filter and entity["Name"] = name.
+type Setting struct {
+	Name  string   // the field, or the constant key
+	Value ast.Expr // not nil
+	At    ast.Node // the *ast.KeyValueExpr or *ast.AssignStmt
+	Of    ast.Expr // the literal, or what the program names the struct or map
+}
+
+// maxFile is the size in bytes of the largest file that is read. Only generators write larger ones.
+const maxFile = 150_000
+
 // Read reads the package of pass. If it imports neither aztables nor azqueue, it is read only if foreign is set.
 func Read(pass *analysis.Pass, foreign bool) *Package {
 	p := &Package{
 		Pass:    pass,
 		parents: map[ast.Node]ast.Node{},
 		defs:    map[types.Object]*ast.Ident{},
+		values:  map[types.Object][]ast.Expr{},
 		callers: map[*types.Func][]*ast.CallExpr{},
 	}
-	var files []*ast.File
 	if foreign || slices.ContainsFunc(pass.Pkg.Imports(), func(imported *types.Package) bool { return pathOf(imported) != "" }) {
-		files = slices.DeleteFunc(slices.Clone(pass.Files), ast.IsGenerated)
+		p.Files = slices.DeleteFunc(slices.Clone(pass.Files), func(file *ast.File) bool {
+			return ast.IsGenerated(file) || file.FileEnd-file.FileStart > maxFile
+		})
 	}
-	p.Files = inspector.New(files)
-	for cursor := range p.Files.Root().Preorder() {
-		n := cursor.Node()
-		p.parents[n] = cursor.Parent().Node()
-		switch n := n.(type) {
-		case *ast.Ident:
-			if obj := pass.TypesInfo.Defs[n]; obj != nil {
-				p.defs[obj] = n
+	for _, file := range p.Files {
+		ast.PreorderStack(file, nil, func(n ast.Node, stack []ast.Node) bool {
+			if len(stack) > 0 {
+				p.parents[n] = stack[len(stack)-1]
 			}
-		case *ast.CallExpr:
-			p.readCall(n)
-		}
+			p.readNode(n)
+			return true
+		})
 	}
 	p.readFilters()
 	return p
+}
+
+func (p *Package) readNode(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Ident:
+		if obj := p.Pass.TypesInfo.Defs[n]; obj != nil {
+			p.defs[obj] = n
+		}
+	case *ast.CallExpr:
+		p.readCall(n)
+	case *ast.CompositeLit:
+		p.readLiteral(n)
+	case *ast.AssignStmt:
+		p.readAssignment(n)
+		for i, left := range n.Lhs {
+			p.readValue(left, assignedValue(n, i))
+		}
+	case *ast.ValueSpec:
+		for i, value := range n.Values[:min(len(n.Values), len(n.Names))] {
+			p.readValue(n.Names[i], value)
+		}
+	case *ast.RangeStmt:
+		p.readValue(n.Key, nil)
+		p.readValue(n.Value, nil)
+	}
+}
+
+func (p *Package) readValue(variable, value ast.Expr) {
+	if obj := p.Object(variable); obj != nil {
+		p.values[obj] = append(p.values[obj], value)
+	}
 }
 
 func (p *Package) readCall(call *ast.CallExpr) {
@@ -90,12 +133,41 @@ func (p *Package) readCall(call *ast.CallExpr) {
 	c := &Call{CallExpr: call, Name: fn.Name(), Path: pathOf(fn.Pkg())}
 	if recv := fn.Signature().Recv(); recv != nil {
 		c.Recv, _ = Selected(call.Fun)
-		if c.Path == "" && types.IsInterface(recv.Type()) {
-			c.Path = pathOfResults(fn)
+		if c.Path == "" && (types.IsInterface(recv.Type()) || c.Name == "NextPage") {
+			c.Path = pathOfResults(p.TypeOf(call))
 		}
 	}
 	if c.Path != "" {
 		p.Calls = append(p.Calls, c)
+	}
+}
+
+func (p *Package) readLiteral(lit *ast.CompositeLit) {
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			id, isIdent := kv.Key.(*ast.Ident)
+			name, isText := p.ConstText(kv.Key)
+			if isIdent && !isText {
+				name = id.Name
+			}
+			p.Set = append(p.Set, Setting{name, kv.Value, kv, lit})
+		}
+	}
+}
+
+func (p *Package) readAssignment(s *ast.AssignStmt) {
+	if s.Tok != token.ASSIGN || len(s.Lhs) != len(s.Rhs) {
+		return
+	}
+	for i, left := range s.Lhs {
+		switch left := left.(type) {
+		case *ast.SelectorExpr:
+			p.Set = append(p.Set, Setting{left.Sel.Name, s.Rhs[i], s, left.X})
+		case *ast.IndexExpr:
+			if name, ok := p.ConstText(left.Index); ok {
+				p.Set = append(p.Set, Setting{name, s.Rhs[i], s, left.X})
+			}
+		}
 	}
 }
 
@@ -114,11 +186,10 @@ func isPackage(pkg *types.Package, path string) bool {
 	return pkg != nil && (pkg.Path() == path || strings.HasSuffix(pkg.Path(), "/vendor/"+path))
 }
 
-// pathOfResults returns the package of the results of a method, such as (AddEntityResponse, error).
-func pathOfResults(method *types.Func) string {
-	results := method.Signature().Results().String()
+// pathOfResults returns the package of the results of a call, such as (AddEntityResponse, error).
+func pathOfResults(results types.Type) string {
 	for _, path := range []string{Tables, Queues} {
-		if strings.Contains(results, path+".") {
+		if strings.Contains(results.String(), path+".") {
 			return path
 		}
 	}

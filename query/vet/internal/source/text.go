@@ -6,8 +6,6 @@ import (
 	"go/types"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/ast/inspector"
 )
 
 // A Text is one of the values that a string expression can have: constants, with holes for what is known only when the
@@ -86,11 +84,34 @@ func (ev *evaluator) eval(e ast.Expr) []Text {
 			return ev.eval(e.X)
 		}
 	case *ast.StarExpr:
-		return ev.eval(e.X)
+		if texts := ev.eval(e.X); only(texts).Hole == nil {
+			return texts
+		}
+	case *ast.CompositeLit:
+		return ev.literal(e)
 	case *ast.CallExpr:
 		return ev.call(e)
 	}
 	return hole(e)
+}
+
+// separator is the part before each element of a slice.
+var separator = Part{Verb: ','}
+
+// literal evaluates an empty literal, such as strings.Builder{}, and one of a slice of strings.
+func (ev *evaluator) literal(lit *ast.CompositeLit) []Text {
+	if slice, ok := ev.TypeOf(lit).Underlying().(*types.Slice); len(lit.Elts) > 0 && (!ok || !isString(slice.Elem())) {
+		return hole(lit)
+	}
+	return ev.elements([]Text{{}}, lit.Elts)
+}
+
+// elements returns a slice with more elements.
+func (ev *evaluator) elements(slice []Text, more []ast.Expr) []Text {
+	for _, e := range more {
+		slice = join(join(slice, one(separator)), ev.eval(e))
+	}
+	return slice
 }
 
 // IsBasic reports whether the underlying type of t is a basic one with this property, such as types.IsString.
@@ -171,21 +192,21 @@ func (ev *evaluator) global(id, def *ast.Ident) []Text {
 	if len(spec.Values) > 0 {
 		texts = ev.eval(spec.Values[slices.Index(spec.Names, def)])
 	}
-	for s := range inspector.All[*ast.AssignStmt](ev.Files) {
-		for i, left := range s.Lhs {
-			if ev.Object(left) != obj {
-				continue
-			}
-			if s.Tok != token.ASSIGN || len(s.Lhs) != len(s.Rhs) || ev.Const(s.Rhs[i]) == nil {
-				return hole(id)
-			}
-			texts = union(texts, ev.eval(s.Rhs[i]))
+	unknown := AnyIn(ev.Package, func(s *ast.AssignStmt) bool {
+		i := slices.IndexFunc(s.Lhs, func(left ast.Expr) bool { return ev.Object(left) == obj })
+		if i < 0 {
+			return false
 		}
-	}
+		if s.Tok != token.ASSIGN || len(s.Lhs) != len(s.Rhs) || ev.Const(s.Rhs[i]) == nil {
+			return true
+		}
+		texts = union(texts, ev.eval(s.Rhs[i]))
+		return false
+	})
 	passed := AnyIn(ev.Package, func(address *ast.UnaryExpr) bool {
 		return address.Op == token.AND && ev.Object(address.X) == obj && !Within(address, id)
 	})
-	if texts == nil || passed {
+	if texts == nil || unknown || passed {
 		return hole(id)
 	}
 	return bounded(texts)
@@ -221,6 +242,16 @@ func (ev *evaluator) call(call *ast.CallExpr) []Text {
 	}
 	path, name := ev.Callee(call)
 	switch {
+	case ev.IsBuiltin(call, "new"), ev.IsBuiltin(call, "make"):
+		return []Text{{}}
+	case ev.IsBuiltin(call, "append") && !call.Ellipsis.IsValid() && len(call.Args) > 0:
+		return ev.elements(ev.eval(call.Args[0]), call.Args[1:])
+	case path == "fmt" && name == "Sprint" && len(call.Args) == 1 && !call.Ellipsis.IsValid():
+		return ev.formatted('v', call.Args[0])
+	case path == "strconv" && (name == "Itoa" || name == "FormatInt" || name == "FormatUint"):
+		if base, ok := ev.ConstInt(call.Args[len(call.Args)-1]); name == "Itoa" || ok && base == 10 {
+			return ev.formatted('d', call.Args[0])
+		}
 	case path == "fmt" && name == "Sprintf" && len(call.Args) > 0 && !call.Ellipsis.IsValid():
 		return ev.format(call.Args[0], call.Args[1:])
 	case path == "strings" && name == "Join" && len(call.Args) == 2:
@@ -243,19 +274,28 @@ func isStringPointer(t types.Type) bool {
 	return ok && isString(pointer.Elem())
 }
 
-// result evaluates a call of a function of the package that only returns an expression.
+// result evaluates a call of a function or closure of the package that returns in one place, at its end.
 func (ev *evaluator) result(call *ast.CallExpr) []Text {
 	fn, decl := ev.DeclOf(call)
-	if decl == nil || decl.Body == nil || len(decl.Body.List) != 1 || !isString(ev.TypeOf(call)) || len(ev.params) > 3 {
+	body, signature := (*ast.BlockStmt)(nil), new(types.Signature)
+	if decl != nil {
+		body, signature = decl.Body, fn.Signature()
+	} else if lit, ok := ev.Follow(call.Fun).(*ast.FuncLit); ok {
+		body, signature = lit.Body, ev.TypeOf(lit).(*types.Signature)
+	}
+	t, params := ev.TypeOf(call), signature.Params()
+	if body == nil || len(body.List) == 0 || !isString(t) && !isStringPointer(t) || signature.Variadic() || params.Len() != len(call.Args) {
 		return hole(call)
 	}
-	params := fn.Signature().Params()
-	ret, ok := decl.Body.List[0].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != 1 || fn.Signature().Variadic() || params.Len() != len(call.Args) {
+	ret, ok := body.List[len(body.List)-1].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != 1 || Any(body, func(other *ast.ReturnStmt) bool { return other != ret }) {
 		return hole(call)
 	}
 	values := map[types.Object][]Text{}
 	for i, arg := range call.Args {
+		if ev.assigned(params.At(i), body) {
+			return hole(call)
+		}
 		values[params.At(i)] = ev.eval(arg)
 	}
 	outer := ev.params
@@ -307,61 +347,41 @@ func (ev *evaluator) format(format ast.Expr, args []ast.Expr) []Text {
 		if len(args) == 0 {
 			return hole(format)
 		}
-		if end == 0 && ev.unchanged(verb, args[0]) {
-			texts = join(texts, ev.eval(args[0]))
-		} else {
-			part := Part{Hole: args[0], Verb: verb}
-			if end > 0 && verb != 's' {
-				part.Verb = verb - 'a' + 'A' // padded
-			}
-			texts = join(texts, one(part))
+		if end > 0 && verb != 's' {
+			verb -= 'a' - 'A' // padded
 		}
+		texts = join(texts, ev.formatted(verb, args[0]))
 		args = args[1:]
 	}
 	return texts
 }
 
-// unchanged reports whether a verb formats an argument as it is evaluated: a string, or a constant integer.
-func (ev *evaluator) unchanged(verb byte, arg ast.Expr) bool {
+// formatted evaluates an argument that a verb formats. A string or a constant integer is the same text as without the verb.
+func (ev *evaluator) formatted(verb byte, arg ast.Expr) []Text {
 	_, isInt := ev.ConstInt(arg)
-	return (verb == 's' || verb == 'v') && isString(ev.TypeOf(arg)) || (verb == 'd' || verb == 'v') && isInt
+	if (verb == 's' || verb == 'v') && isString(ev.TypeOf(arg)) || (verb == 'd' || verb == 'v') && isInt {
+		return ev.eval(arg)
+	}
+	return one(Part{Hole: arg, Verb: verb})
 }
 
-// joined evaluates strings.Join of a literal, or of a local slice to which elements are appended.
+// joined evaluates strings.Join of a slice whose elements can be seen.
 func (ev *evaluator) joined(call *ast.CallExpr) []Text {
-	separator := ev.eval(call.Args[1])
-	if lit, ok := ast.Unparen(call.Args[0]).(*ast.CompositeLit); ok {
-		texts := []Text{{}}
-		for i, e := range lit.Elts {
-			if i > 0 {
-				texts = join(texts, separator)
+	between, texts := ev.eval(call.Args[1]), ev.eval(call.Args[0])
+	if len(between) != 1 || only(texts).Hole != nil {
+		return hole(call)
+	}
+	joined := make([]Text, len(texts))
+	for i, t := range texts {
+		joined[i].Open = t.Open
+		for n, part := range t.Parts {
+			switch {
+			case part != separator:
+				joined[i].Parts = append(joined[i].Parts, part)
+			case n > 0:
+				joined[i].Parts = append(joined[i].Parts, between[0].Parts...)
 			}
-			texts = join(texts, ev.eval(e))
-		}
-		return texts
-	}
-	id, ok := ast.Unparen(call.Args[0]).(*ast.Ident)
-	if !ok || ev.defs[ev.Object(id)] == nil {
-		return hole(call)
-	}
-	v := ev.Object(id)
-	body, _ := ev.Body(ev.defs[v])
-	var elements []ast.Expr
-	for c := range All[*ast.CallExpr](body) {
-		if len(c.Args) == 2 && !c.Ellipsis.IsValid() && ev.IsBuiltin(c, "append") && ev.Object(c.Args[0]) == v {
-			elements = append(elements, c.Args[1])
 		}
 	}
-	if len(elements) != 1 || ev.Loop(elements[0]) == nil {
-		return hole(call)
-	}
-	element := ev.eval(elements[0])
-	if len(element) != 1 {
-		return hole(call)
-	}
-	texts := join(element, join(separator, element))
-	for i := range texts {
-		texts[i].Open = true
-	}
-	return texts
+	return bounded(joined)
 }

@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Parent returns the node that contains n. n may be a *Call.
@@ -144,16 +142,8 @@ func Any[N ast.Node](n ast.Node, f func(N) bool) bool {
 }
 
 // AnyIn reports whether f is true for a node of type N in the package.
-func AnyIn[N interface {
-	*S
-	ast.Node
-}, S any](p *Package, f func(N) bool) bool {
-	for n := range inspector.All[N](p.Files) {
-		if f(n) {
-			return true
-		}
-	}
-	return false
+func AnyIn[N ast.Node](p *Package, f func(N) bool) bool {
+	return slices.ContainsFunc(p.Files, func(file *ast.File) bool { return Any(file, f) })
 }
 
 // Derived returns the variables of body whose values depend on vars: those that are assigned from an expression with
@@ -290,35 +280,12 @@ func (p *Package) Follow(e ast.Expr) ast.Expr {
 // call other than the first.
 func (p *Package) Value(id *ast.Ident) ast.Expr {
 	obj := p.Object(id)
-	if obj == nil {
-		return nil
-	}
-	body, _ := p.Body(p.defs[obj])
-	var values []ast.Expr // with nil for those that are not known
-	for n := range All[ast.Node](body) {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for i, left := range n.Lhs {
-				if p.Object(left) == obj {
-					values = append(values, assignedValue(n, i))
-				}
-			}
-		case *ast.ValueSpec:
-			for i, name := range n.Names {
-				if p.Object(name) == obj && i < len(n.Values) {
-					values = append(values, n.Values[i])
-				}
-			}
-		case *ast.RangeStmt:
-			if p.Object(n.Key) == obj || p.Object(n.Value) == obj {
-				values = append(values, nil)
-			}
+	if values := p.values[obj]; len(values) == 1 {
+		if body, _ := p.Body(p.defs[obj]); body != nil {
+			return values[0]
 		}
 	}
-	if len(values) != 1 {
-		return nil
-	}
-	return values[0]
+	return nil
 }
 
 // assignedValue returns the value that an assignment sets its left side with the index i to, or the call whose first result

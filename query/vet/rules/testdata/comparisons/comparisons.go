@@ -57,3 +57,14 @@ func tooMany(x bool) { // more texts than are followed
 	}
 	list(filter)
 }
+
+func separated(numbers []int) {
+	var b strings.Builder
+	for i, n := range numbers {
+		if i > 0 {
+			b.WriteString(" and ")
+		}
+		fmt.Fprintf(&b, "A ne %d", n)
+	}
+	list("PartitionKey eq 'p' and " + b.String()) // want `a loop adds comparisons`
+}

@@ -68,3 +68,8 @@ func look(ctx context.Context, table *aztables.Client) (bool, error) {
 	reply, err := pager.NextPage(ctx)
 	return len(reply.Entities) > 0, err
 }
+
+func chained(ctx context.Context, table *aztables.Client) (int, error) {
+	page, err := table.NewListEntitiesPager(nil).NextPage(ctx) // want `only the first page is read`
+	return len(page.Entities), err
+}

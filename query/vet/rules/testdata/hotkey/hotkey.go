@@ -26,7 +26,8 @@ func (l *log) keys(source string, when time.Time) any {
 		aztables.Entity{PartitionKey: fmt.Sprintf("%d_%s", now.Unix(), source), RowKey: "r"}, // want `begins with the current time`
 		aztables.Entity{PartitionKey: strconv.FormatInt(id, 10), RowKey: "r"},                // want `begins with a counter`
 		aztables.Entity{PartitionKey: fmt.Sprint("n", l.n), RowKey: "r"},
-		aztables.Entity{PartitionKey: fmt.Sprintf("%d", l.n), RowKey: "r"}, // want `begins with a counter`
+		aztables.Entity{PartitionKey: fmt.Sprintf("%d", l.n), RowKey: "r"},            // want `begins with a counter`
+		aztables.Entity{PartitionKey: "log-" + now.Format("2006-01-02"), RowKey: "r"}, // want `begins with the current time`
 		aztables.Entity{PartitionKey: source + now.Format("2006-01-02"), RowKey: "r"},
 		aztables.Entity{PartitionKey: when.Format("2006-01-02"), RowKey: "r"},
 		aztables.Entity{PartitionKey: "p", RowKey: now.Format("2006-01-02")},

@@ -106,3 +106,13 @@ func (s *store) Recent(when time.Time) {
 	limit := reversed(when)
 	s.list("PartitionKey eq 'a' and RowKey lt '" + limit + "'") // digits
 }
+
+func (s *store) Collision(pk string) {
+	strings := len(pk)
+	s.list("PartitionKey eq '" + pk + "'") // want `a quote in this value`
+	_ = strings
+}
+
+type digest interface{ ToHexString() string }
+
+func (s *store) Digest(d digest) { s.list("PartitionKey eq '" + d.ToHexString() + "'") }

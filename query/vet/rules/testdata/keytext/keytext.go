@@ -46,6 +46,9 @@ func counters(table *aztables.Client) (rows []row) {
 	for i := range 10 {
 		rows = append(rows, row{PartitionKey: "p", RowKey: fmt.Sprintf("row%d", i)})
 	}
+	for i, name := range []string{"a", "b"} {
+		rows = append(rows, row{PartitionKey: "p", RowKey: fmt.Sprintf("row%d", i), Name: name})
+	}
 	for i := range 11 {
 		rows = append(rows, row{PartitionKey: "p", RowKey: fmt.Sprintf("row%d", i)}) // want `compared as text`
 	}
@@ -61,4 +64,14 @@ func times(when time.Time) any {
 		row{PartitionKey: "p", RowKey: now.Format(time.RFC3339)},
 		row{PartitionKey: "p", RowKey: when.Format(time.RFC3339), Name: time.Now().Format("15")},
 	}
+}
+
+func assigned(r *http.Request, n int) any {
+	var e aztables.Entity
+	e.PartitionKey = "p"
+	e.RowKey = fmt.Sprint(n) // want `compared as text`
+	m := map[string]any{"Size": strconv.Itoa(n)}
+	m["PartitionKey"] = "p"
+	m["RowKey"] = r.URL.Query()["id"][0] // want `input is used in a key`
+	return []any{e, m}
 }

@@ -113,3 +113,34 @@ func fine(ctx context.Context, table *aztables.Client, failed chan error) (rows 
 	}
 	return rows, last
 }
+
+func short(ctx context.Context, table *aztables.Client) (rows [][]byte) {
+	pager := table.NewListEntitiesPager(nil)
+	for pager.More() {
+		page, err := pager.NextPage(ctx)
+		if err != nil { // want `an error is treated as the end of the rows`
+			return rows
+		}
+		rows = append(rows, page.Entities...)
+	}
+	return rows
+}
+
+func both(ctx context.Context, table *aztables.Client) (rows [][]byte, ok bool) {
+	pager := table.NewListEntitiesPager(nil)
+	for pager.More() {
+		page, err := pager.NextPage(ctx)
+		if err != nil || page.Entities == nil { // want `an error is treated as the end of the rows`
+			break
+		}
+		rows = append(rows, page.Entities...)
+	}
+	for pager.More() {
+		page, err := pager.NextPage(ctx)
+		if err != nil {
+			return rows, false
+		}
+		rows = append(rows, page.Entities...)
+	}
+	return rows, true
+}

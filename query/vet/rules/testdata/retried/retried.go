@@ -140,3 +140,42 @@ func replace(ctx context.Context, table *aztables.Client, body []byte, etag azco
 	}
 	return err
 }
+
+func countInMap(ctx context.Context, table *aztables.Client) error {
+	for {
+		reply, err := table.GetEntity(ctx, "p", "r", nil)
+		if err != nil {
+			return err
+		}
+		var entity aztables.EDMEntity
+		if err := json.Unmarshal(reply.Value, &entity); err != nil {
+			return err
+		}
+		entity.Properties["N"] = entity.Properties["N"].(int32) + 1
+		body, err := json.Marshal(entity)
+		if err != nil {
+			return err
+		}
+		_, err = table.UpdateEntity(ctx, body, &aztables.UpdateEntityOptions{IfMatch: &reply.ETag})
+		if is(err, 412) { // want `412 can mean that this change was made already`
+			continue
+		}
+		return err
+	}
+}
+
+func countAttempts(ctx context.Context, table *aztables.Client, attempts map[string]int) error {
+	for {
+		attempts["r"]++ // no part of the entity
+		reply, err := table.GetEntity(ctx, "p", "r", nil)
+		if err != nil {
+			return err
+		}
+		body := append([]byte(nil), reply.Value...)
+		_, err = table.UpdateEntity(ctx, body, &aztables.UpdateEntityOptions{IfMatch: &reply.ETag})
+		if is(err, 412) {
+			continue
+		}
+		return err
+	}
+}

@@ -7,3 +7,9 @@ func sign(key *aztables.SharedKeyCredential, tenant string) {
 	aztables.SASSignatureValues{TableName: "t"}.Sign(key)
 	aztables.SASSignatureValues{TableName: "t", StartRowKey: ""}.Sign(key)
 }
+
+func assigned(tenant string) (values aztables.SASSignatureValues) {
+	values.TableName = "t"
+	values.StartPartitionKey = tenant // want `leaves it out of the address`
+	return values
+}

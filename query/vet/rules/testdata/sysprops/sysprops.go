@@ -3,6 +3,8 @@ package sysprops
 import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/query/vet/rules/testdata/sysprops/model"
 )
 
 var table *aztables.Client
@@ -21,4 +23,11 @@ func list() {
 		Filter: to.Ptr("PartitionKey eq 'rowkey' and timestamp eq '5'"), // own names it so
 		Select: to.Ptr("PartitionKey,RowKey,Timestamp,timestamp"),
 	})
+}
+
+func events() (all []model.Event) {
+	table.NewListEntitiesPager(&aztables.ListEntitiesOptions{
+		Filter: to.Ptr("PartitionKey eq 'p' and timeStamp ge '2026'"), // model.Event names it so
+	})
+	return all
 }

@@ -26,7 +26,7 @@ func (s *store) assigned(age int32) {
 	options := &aztables.ListEntitiesOptions{Top: to.Ptr(int32(10))}
 	filter := "RowKey eq 'a'"
 	filter += " and Age gt " + fmt.Sprint(age)
-	options.Filter = &filter
+	options.Filter = &filter // want `TableScan`
 	open := "PartitionKey gt 'a'"
 	options.Filter = &open // want `TableScan`
 	s.table.NewListEntitiesPager(options)

@@ -76,3 +76,51 @@ func edm(price float64, sold int64, created time.Time, picture []byte) ([]byte, 
 		},
 	})
 }
+
+func put(ctx context.Context, table *aztables.Client, entity any) error {
+	body, err := json.Marshal(entity)
+	if err != nil {
+		return err
+	}
+	_, err = table.UpsertEntity(ctx, body, nil)
+	return err
+}
+
+func encode(entity any) []byte {
+	body, _ := json.Marshal(entity)
+	return body
+}
+
+type optional struct {
+	PartitionKey, RowKey string
+	Limit                *int64 // want `writes Limit without its type`
+}
+
+func assigned(ctx context.Context, table *aztables.Client, price float64, created time.Time) error {
+	entity := map[string]any{"PartitionKey": "p", "RowKey": "r"}
+	entity["Created"] = created // want `Created has no annotation`
+	entity["Price"] = price
+	entity["Price@odata.type"] = "Edm.Double"
+	if err := put(ctx, table, entity); err != nil {
+		return err
+	}
+	typed := aztables.EDMEntity{Properties: map[string]any{}}
+	typed.Properties["Created"] = created // want `Created has no annotation`
+	typed.Properties["Created2"] = aztables.EDMDateTime(created)
+	if err := put(ctx, table, typed); err != nil {
+		return err
+	}
+	numbers := map[string]float64{"Cost": price} // want `Cost has no annotation`
+	if _, err := table.AddEntity(ctx, encode(numbers), nil); err != nil {
+		return err
+	}
+	return put(ctx, table, optional{})
+}
+
+func collision(created time.Time) any {
+	aztables := "a local name"
+	entity := edmEntity{Properties: map[string]any{"Created": created, "Name": aztables}} // want `Created has no annotation`
+	return entity
+}
+
+type edmEntity = aztables.EDMEntity

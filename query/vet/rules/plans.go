@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"errors"
+	"fmt"
 	"go/ast"
 	"iter"
 	"slices"
@@ -27,6 +29,47 @@ next:
 // everyRow reports whether the filter has no condition but those that every row meets, such as PartitionKey ge ”.
 func everyRow(p query.Plan) bool { return len(p.Reads()) == 1 && p.Reads()[0].Filter.IsZero() }
 
+// orOfKeys reports filters that join keys by or: the service scans for them instead of reading the named rows.
+var orOfKeys = &Rule{Name: "orofkeys", Severity: Warning, run: func(c *check) {
+	for e, plans := range c.plans() {
+		for _, p := range plans {
+			if p.Plain > p.Class && p.warns(query.WarnOrOfRowKeys, query.WarnOrOfPartitionKeys) {
+				c.reportFilter(e, p.value, "keys joined by or are read as a "+p.Plain.String()+"; send one request for each read of the plan (azpatterns: Table.Query sends them)")
+				break
+			}
+		}
+	}
+}}
+
+// comparisons reports filters with more comparisons than the service accepts, and those to which a loop adds comparisons.
+var comparisons = &Rule{Name: "comparisons", Severity: Error, run: func(c *check) {
+	for e, plans := range c.plans() {
+		for _, p := range plans {
+			n := p.value.Parsed.Comparisons()
+			if n > query.MaxComparisons {
+				c.reportFilter(e, p.value, fmt.Sprintf("the filter has %d comparisons, and the service rejects more than %d; divide it (azpatterns: Table.Query divides filters)", n, query.MaxComparisons))
+				break
+			}
+			if p.value.Open && n > 1 && !c.hasLimit(e, query.MaxComparisons) {
+				c.reportFilter(e, p.value, fmt.Sprintf("a loop adds comparisons to the filter without a limit, and the service rejects more than %d; send a query for each %d values (azpatterns: Property.In)", query.MaxComparisons, query.MaxComparisons-1))
+				break
+			}
+		}
+	}
+}}
+
+// badFilter reports filters that the service rejects.
+var badFilter = &Rule{Name: "badfilter", Severity: Error, run: func(c *check) {
+	for _, filter := range c.Filters {
+		for _, v := range filter.Values {
+			var syntax *query.SyntaxError
+			if !filter.Select && !filter.Tables && !v.Open && len(filter.Values) == 1 && errors.As(v.Err, &syntax) {
+				c.report(filter.Expr, "the service rejects this filter: "+syntax.Error()+" (azpatterns: package query writes filters)")
+			}
+		}
+	}
+}}
+
 // A plan is that of one text of a filter.
 type plan struct {
 	query.Plan
@@ -38,13 +81,17 @@ func (c *check) plans() iter.Seq2[ast.Expr, []plan] {
 	return func(yield func(ast.Expr, []plan) bool) {
 		for _, filter := range c.Filters {
 			var plans []plan
+			known := 0 // without the rounds of a loop in an order that cannot happen
 			for _, v := range filter.Values {
+				if v.Err == nil || !v.Open {
+					known++
+				}
 				if v.Example != "" && v.Err == nil {
 					plans = append(plans, plan{query.Explain(v.Parsed), v})
 				}
 			}
 			ofEntities := !filter.Select && !filter.Tables
-			if ofEntities && len(plans) > 0 && len(plans) == len(filter.Values) && !yield(filter.Expr, plans) {
+			if ofEntities && len(plans) > 0 && len(plans) == known && !yield(filter.Expr, plans) {
 				return
 			}
 		}
