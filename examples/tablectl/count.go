@@ -16,7 +16,11 @@ func countCommand(c *cli) action {
 		if err != nil {
 			return err
 		}
-		_, t, err := c.table(ctx, from, args[0])
+		a, err := c.open(ctx, from)
+		if err != nil {
+			return err
+		}
+		t, err := openTable(a.tables.NewClient(args[0]))
 		if err != nil {
 			return err
 		}

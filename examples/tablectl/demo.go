@@ -5,13 +5,15 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 // person is an entity of the Store of -demo.
@@ -56,14 +58,9 @@ func (c *cli) fillDemo(ctx context.Context, a *account) error {
 		if err != nil {
 			return err
 		}
-		t := &target{transfer: &transfer{cli: c}, create: true}
-		if err := t.open(ctx, a, name); err != nil {
-			return err
-		}
-		for rows, err := range readChunks(bytes.NewReader(text), query.Filter{}, state{}, 1000) {
-			if err = errors.Join(err, t.write(ctx, &rows)); err != nil {
-				return err
-			}
+		loader := &cli{in: bytes.NewReader(text), out: io.Discard, err: c.err, demo: c.demo}
+		if loader.run(ctx, []string{"import", "-demo", "-create", "-aside", os.DevNull, standard, name}) != exitDone {
+			return fmt.Errorf("the samples of %s are not complete", name)
 		}
 	}
 	messages, err := samples.ReadFile("demo/jobs-poison.jsonl")

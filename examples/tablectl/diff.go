@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
+	"maps"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -38,13 +44,11 @@ func diffCommand(c *cli) action {
 				added++
 			case to == nil:
 				removed++
+			case bytes.Equal(from.text, to.text):
+				same++
+				p.update(int64(added+removed+changed+same), 0)
+				continue
 			default:
-				from, to = &row{from.key, different(from.properties, to.properties)}, &row{to.key, different(to.properties, from.properties)}
-				if len(from.properties)+len(to.properties) == 0 {
-					same++
-					p.update(int64(added+removed+changed+same), 0)
-					continue
-				}
 				changed++
 			}
 			if *quiet {
@@ -83,85 +87,105 @@ func ordered(ctx context.Context, a *account, name string, f query.Filter) iter.
 			return
 		}
 		for item, err := range t.Query(ctx, f, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
-			if !yield(row{item.Key, item.Value.Properties}, err) {
+			r, err2 := encoded(item)
+			if !yield(r, cmp.Or(err, err2)) {
 				return
 			}
 		}
 	}
 }
 
-// join reads two sequences of rows in the order of their keys side by side. It yields each key once,
-// with the rows of both, or nil for one that does not have it.
-func join(a, b iter.Seq2[row, error]) iter.Seq2[[2]*row, error] {
-	return func(yield func([2]*row, error) bool) {
-		nextA, stopA := iter.Pull2(a)
-		defer stopA()
-		nextB, stopB := iter.Pull2(b)
-		defer stopB()
-		left, err1 := advance(nil, nextA)
-		right, err2 := advance(nil, nextB)
-		for err := errors.Join(err1, err2); left != nil || right != nil || err != nil; {
-			if err != nil {
-				yield([2]*row{}, err)
-				return
-			}
-			pair := [2]*row{left, right}
-			if left != nil && right != nil {
-				switch order := compareKeys(left.key, right.key); {
-				case order < 0:
-					pair[1] = nil
-				case order > 0:
-					pair[0] = nil
+func compareKeys(a, b keys.Key) int {
+	return cmp.Or(keys.Compare(a.Partition, b.Partition), keys.Compare(a.Row, b.Row))
+}
+
+var errKeyTwice = errors.New("two rows have the same key, or the service does not return rows in the order of their keys")
+
+// join reads sequences of rows in the order of their keys side by side. It yields each key once, with the
+// row of each sequence, or nil for one that does not have it. The slice is valid until the next one.
+func join(sequences ...iter.Seq2[row, error]) iter.Seq2[[]*row, error] {
+	return func(yield func([]*row, error) bool) {
+		next := make([]func() (row, error, bool), len(sequences))
+		heads, same := make([]*row, len(sequences)), make([]*row, len(sequences))
+		for i, s := range sequences {
+			var stop func()
+			next[i], stop = iter.Pull2(s)
+			defer stop()
+		}
+		for started := false; ; started = true {
+			var least *row
+			for i := range heads {
+				if !started || same[i] != nil {
+					r, err, ok := next[i]()
+					if ok && started && compareKeys(same[i].Key, r.Key) >= 0 {
+						err = cmp.Or(err, errKeyTwice)
+					}
+					if err != nil {
+						yield(nil, err)
+						return
+					}
+					if heads[i] = &r; !ok {
+						heads[i] = nil
+					}
+				}
+				if heads[i] != nil && (least == nil || compareKeys(heads[i].Key, least.Key) < 0) {
+					least = heads[i]
 				}
 			}
-			if !yield(pair, nil) {
+			if least == nil {
 				return
 			}
-			if pair[0] != nil {
-				left, err = advance(left, nextA)
+			for i, r := range heads {
+				if same[i] = nil; r != nil && r.Key == least.Key {
+					same[i] = r
+				}
 			}
-			if pair[1] != nil && err == nil {
-				right, err = advance(right, nextB)
+			if !yield(same, nil) {
+				return
 			}
 		}
 	}
 }
 
-// advance returns the row after the last one, nil at the end, and checks the order.
-func advance(last *row, next func() (row, error, bool)) (*row, error) {
-	r, err, ok := next()
-	if err != nil || !ok {
-		return nil, err
-	}
-	if last != nil && compareKeys(last.key, r.key) >= 0 {
-		return nil, errors.New("two rows have the same key, or the service does not return rows in the order of their keys")
-	}
-	return &r, nil
+// different returns the row with the properties that other does not have with the same type and value.
+func different(r, other row) (row, error) {
+	// The text of a value with its type is unique, also those of NaN and -0.
+	text := func(v any) string { return fmt.Sprintf("%T %v", v, v) }
+	r.Value.Properties = maps.Clone(r.Value.Properties)
+	maps.DeleteFunc(r.Value.Properties, func(name string, v any) bool { return text(v) == text(other.Value.Properties[name]) })
+	return encoded(r.Item)
 }
-
-// jsonRow is a row in the format of the files.
-type jsonRow row
-
-func (r *jsonRow) MarshalJSON() ([]byte, error) { return appendRow(nil, (*row)(r)), nil }
 
 // printDifference prints a row that was added or removed, or the properties of a row that differ.
 func (c *cli) printDifference(from, to *row) error {
-	if c.json {
-		return printJSON(c.out, struct {
-			From *jsonRow `json:"from,omitempty"`
-			To   *jsonRow `json:"to,omitempty"`
-		}{(*jsonRow)(from), (*jsonRow)(to)})
-	}
+	var rows [2]row
 	signs := "-+"
-	if from != nil && to != nil {
+	switch {
+	case from == nil:
+		rows[1] = *to
+	case to == nil:
+		rows[0] = *from
+	default:
 		signs = "<>"
-	}
-	var text []byte
-	for i, r := range []*row{from, to} {
-		if r != nil {
-			text = append(appendRow(append(text, signs[i], ' '), r), '\n')
+		var err1, err2 error
+		rows[0], err1 = different(*from, *to)
+		rows[1], err2 = different(*to, *from)
+		if err := errors.Join(err1, err2); err != nil {
+			return err
 		}
 	}
-	_, err := c.out.Write(text)
-	return err
+	if c.json {
+		return printJSON(c.out, struct {
+			From json.RawMessage `json:"from,omitempty"`
+			To   json.RawMessage `json:"to,omitempty"`
+		}{rows[0].text, rows[1].text})
+	}
+	for i, r := range rows {
+		if r.text != nil {
+			if _, err := fmt.Fprintf(c.out, "%c %s\n", signs[i], r.text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

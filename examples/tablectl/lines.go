@@ -8,7 +8,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/azpatterns/azpatterns/query"
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // maxLine is more than the JSON of any row takes.
@@ -21,8 +21,8 @@ type lines struct {
 	number int   // of the last line, from 1
 }
 
-func newLines(in io.Reader, offset int64, number int) *lines {
-	return &lines{bufio.NewReaderSize(in, 64<<10), offset, number}
+func newLines(in io.Reader, from position) *lines {
+	return &lines{bufio.NewReaderSize(in, 64<<10), from.Offset, from.Line}
 }
 
 // next returns a line, which has at most maxLine bytes: tooLong reports that it was cut. At the end it
@@ -46,57 +46,39 @@ func (l *lines) next() (text []byte, tooLong bool, err error) {
 	}
 }
 
-// row returns the row of the next line that has one, with its text. A text without a row is refused;
-// the error is that of reading.
-func (l *lines) row() (r row, text []byte, refused, err error) {
+// row returns the row of the next line that has one. A line without a row is refused; err is that of
+// reading.
+func (l *lines) row() (r row, refused, err error) {
 	for {
 		text, tooLong, err := l.next()
-		if err != nil {
-			return r, nil, nil, err
-		}
 		if l.number == 1 {
 			text = bytes.TrimPrefix(text, []byte("\ufeff"))
 		}
-		if len(bytes.TrimSpace(text)) == 0 {
+		switch {
+		case err != nil:
+			return r, nil, err
+		case len(bytes.TrimSpace(text)) == 0:
 			continue
+		case tooLong:
+			refused = fmt.Errorf("longer than %d MiB", maxLine>>20)
+		default:
+			r.Item, refused = patterns.DecodeJSON[stored](text)
 		}
-		if tooLong {
-			return r, text, fmt.Errorf("longer than %d MiB", maxLine>>20), nil
-		}
-		r, refused = parseRow(text)
-		return r, text, refused, nil
+		r.line, r.text = l.number, text
+		return r, refused, nil
 	}
 }
 
-// maxChunkBytes ends a chunk of a file early if its lines are long.
-const maxChunkBytes = 16 << 20
-
-// readChunks returns the chunks of a file, from the position of a state on, with the rows that match
-// the filter.
-func readChunks(in io.Reader, f query.Filter, from state, size int) iter.Seq2[chunk, error] {
-	return func(yield func(chunk, error) bool) {
-		l := newLines(in, from.Offset, from.Line)
-		for last := false; !last; {
-			var c chunk
-			for bytes := 0; len(c.rows)+len(c.refused) < size && bytes < maxChunkBytes; {
-				r, text, refused, err := l.row()
-				if last = err == io.EOF; last {
-					break
-				}
-				if err != nil {
-					yield(c, err)
-					return
-				}
-				bytes += len(text)
-				switch {
-				case refused != nil:
-					c.refused = append(c.refused, refusal{line: l.number, text: text, err: refused})
-				case f.Match(&r):
-					c.rows, c.lines = append(c.rows, r), append(c.lines, l.number)
-				}
+// fileRows returns the rows of a file. A line that is not a row is an error.
+func fileRows(in io.Reader) iter.Seq2[row, error] {
+	return func(yield func(row, error) bool) {
+		l := newLines(in, position{})
+		for {
+			r, refused, err := l.row()
+			if refused != nil {
+				err = fmt.Errorf("line %d: %w", l.number, refused)
 			}
-			c.last, c.offset, c.line = last, l.offset, l.number
-			if !yield(c, nil) {
+			if err == io.EOF || !yield(r, err) || err != nil {
 				return
 			}
 		}

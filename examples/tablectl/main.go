@@ -22,6 +22,8 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
 	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -63,18 +65,20 @@ type action func(ctx context.Context, args []string) error
 
 const many = math.MaxInt
 
-var commands = []command{
-	{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, exportCommand},
-	{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, importCommand},
-	{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, copyCommand},
-	{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, diffCommand},
-	{"count", "TABLE", "count the rows of a table", 1, 1, countCommand},
-	{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, explainCommand},
-	{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, verifyCommand},
-	{"repair", "STORE", "correct them", 1, 1, repairCommand},
-	{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, sweepCommand},
-	{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, poisonCommand},
-	{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, heatCommand},
+func commands() []command {
+	return []command{
+		{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, moveCommand("export", "FILE.state")},
+		{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, moveCommand("import", "FILE.state")},
+		{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, moveCommand("copy", "none")},
+		{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, diffCommand},
+		{"count", "TABLE", "count the rows of a table", 1, 1, countCommand},
+		{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, explainCommand},
+		{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, viewCommand(false)},
+		{"repair", "STORE", "correct them", 1, 1, viewCommand(true)},
+		{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, sweepCommand},
+		{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, poisonCommand},
+		{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, heatCommand},
+	}
 }
 
 // cli is one run of the program.
@@ -83,6 +87,7 @@ type cli struct {
 	out, err io.Writer
 	terminal bool                 // err is one
 	demo     *storagetest.Account // nil: -demo makes one
+	identity func() (azcore.TokenCredential, error)
 
 	flags *flag.FlagSet
 	json  bool
@@ -91,7 +96,7 @@ type cli struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	c := &cli{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr)}
+	c := &cli{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr), identity: defaultIdentity}
 	code := c.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -121,7 +126,7 @@ func (c *cli) run(ctx context.Context, args []string) int {
 func (c *cli) execute(ctx context.Context, args []string) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		fmt.Fprintf(c.err, "%s\nUsage: tablectl COMMAND [flags] ARGUMENTS\n\n", strings.TrimSpace(about))
-		for _, k := range commands {
+		for _, k := range commands() {
 			fmt.Fprintf(c.err, "  %-8s %s\n", k.name, k.about)
 		}
 		fmt.Fprint(c.err, "\ntablectl COMMAND -h prints the flags of a command.\n\n")
@@ -130,7 +135,7 @@ func (c *cli) execute(ctx context.Context, args []string) error {
 		}
 		return usagef("no command")
 	}
-	for _, k := range commands {
+	for _, k := range commands() {
 		if k.name == args[0] {
 			return c.command(ctx, k, args[1:])
 		}

@@ -92,9 +92,10 @@ func payloadJSON(payload []byte) json.RawMessage {
 	if payload == nil || json.Valid(payload) {
 		return json.RawMessage(cmp.Or(string(payload), "null"))
 	}
+	var v any = payload
 	if utf8.Valid(payload) {
-		return appendText(nil, string(payload))
+		v = string(payload)
 	}
-	text, _ := json.Marshal(payload) // of bytes, which cannot fail
+	text, _ := json.Marshal(v) // of text or bytes, which cannot fail
 	return text
 }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// openTable opens the table that import and copy write to.
+func (m *move) openTable(ctx context.Context, a *account, name string) (err error) {
+	if m.table, err = openTable(a.tables.NewClient(name)); err == nil && m.create && !m.dryRun {
+		err = m.table.Create(ctx)
+	}
+	return err
+}
+
+// store stores a chunk. Rows that the service would refuse are refused; any other failure ends the
+// command, which can continue later. A dry run writes to an account in this process instead, which
+// checks rows as the service does.
+func (m *move) store(ctx context.Context, c *chunk) (err error) {
+	if m.dryRun { // each chunk has an account of its own, so that memory does not grow
+		client := storagetest.Start(nil).TablesWith(patterns.Accelerate(nil)).NewClient("dryrun")
+		if m.table, err = openTable(client); err == nil {
+			err = m.table.Create(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	report, err := m.table.Bulk(ctx, operations(c.rows, m.mode), &patterns.BulkOptions{Parallel: m.parallel})
+	if err != nil && len(report.Failures) == 0 {
+		return err
+	}
+	for _, f := range report.Failures {
+		if !isRefusal(f.Err) {
+			return f.Err
+		}
+		if errors.Is(f.Err, patterns.ErrExists) {
+			same, err := m.isStored(ctx, c.rows[f.Index])
+			if err != nil {
+				return err
+			}
+			if same {
+				m.job.Present++
+				continue
+			}
+		}
+		c.refused = append(c.refused, refusal{c.rows[f.Index], f.Err})
+		m.job.Rows--
+	}
+	return nil
+}
+
+func operations(rows []row, mode string) iter.Seq[patterns.Op[stored]] {
+	return func(yield func(patterns.Op[stored]) bool) {
+		for i := range rows {
+			v := &rows[i].Value
+			op := patterns.UpsertOp(v, patterns.Replace)
+			switch mode {
+			case "insert":
+				op = patterns.InsertOp(v)
+			case "merge":
+				op = patterns.UpsertOp(v, patterns.Merge)
+			}
+			if !yield(op.At(rows[i].Key)) {
+				return
+			}
+		}
+	}
+}
+
+// isRefusal reports whether an operation failed because of its row, so that it would fail again.
+func isRefusal(err error) bool {
+	_, badProperty := errors.AsType[*patterns.PropertyError](err)
+	e, ofService := errors.AsType[*patterns.Error](err)
+	return badProperty || ofService && e.Status == http.StatusBadRequest ||
+		errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrTooLarge) || errors.Is(err, patterns.ErrBadKey)
+}
+
+// isStored reports whether the table has this row with the same content. A command that continues may
+// have inserted it before it was interrupted.
+func (m *move) isStored(ctx context.Context, r row) (bool, error) {
+	item, err := m.table.Get(ctx, r.Key)
+	if errors.Is(err, patterns.ErrNotFound) {
+		return false, nil
+	}
+	there, err1 := patterns.EncodeJSON(item)
+	want, err2 := patterns.EncodeJSON(r.Item)
+	return bytes.Equal(there, want), errors.Join(err, err1, err2)
+}
