@@ -31,15 +31,22 @@ type accountFlags struct {
 // connectionVariable is the environment variable of the account if no flag selects one.
 const connectionVariable = "AZURE_STORAGE_CONNECTION_STRING"
 
-// account adds the flags that select an account. The names of those of a second one begin with a prefix.
-func (c *cli) account(prefix, of string) *accountFlags {
+// accountFlags adds the flags that select an account, and those of a second one.
+func (c *cli) accountFlags(two bool) {
+	c.addAccount("", "the account")
+	if two {
+		c.addAccount("to-", "the account of the second argument, if it is another one")
+	}
+}
+
+func (c *cli) addAccount(prefix, what string) {
 	f := new(accountFlags)
-	c.flags.StringVar(&f.url, prefix+"account", "", "the account"+of+": the `URL` of its table service, with the identity of the user (azidentity)")
+	c.accounts = append(c.accounts, f)
+	c.flags.StringVar(&f.url, prefix+"account", "", what+": the `URL` of its table service, with the identity of the user (azidentity)")
 	c.flags.StringVar(&f.env, prefix+"env", "",
-		"the account"+of+": the environment `variable` with a connection string, or the URL of the table service with a SAS (default "+connectionVariable+")")
-	c.flags.BoolVar(&f.azurite, prefix+"azurite", false, "the account"+of+": an Azurite that listens on the default ports")
-	c.flags.BoolVar(&f.demo, prefix+"demo", false, "the account"+of+": an account in this process, with sample tables, a Store and a queue")
-	return f
+		what+": the environment `variable` with a connection string, or the URL of the table service with a SAS (default "+connectionVariable+")")
+	c.flags.BoolVar(&f.azurite, prefix+"azurite", false, what+": an Azurite that listens on the default ports")
+	c.flags.BoolVar(&f.demo, prefix+"demo", false, what+": an account in this process, with sample tables, a Store and a queue")
 }
 
 // account has the clients of a storage account.
@@ -81,13 +88,19 @@ func (c *cli) openDemo(ctx context.Context) (*account, error) {
 	return a, err
 }
 
-// openTwo opens two accounts, which are the same if no flag selects the second.
-func (c *cli) openTwo(ctx context.Context, first, second *accountFlags) (a, b *account, err error) {
-	if a, err = c.open(ctx, first); err != nil || *second == (accountFlags{}) || second == first {
-		return a, a, err
+// openAll opens the accounts of a command. The second is the first if no flag selects it.
+func (c *cli) openAll(ctx context.Context) (err error) {
+	for i, f := range c.accounts {
+		if i == 0 || *f != (accountFlags{}) {
+			if c.to, err = c.open(ctx, f); err != nil {
+				return err
+			}
+		}
+		if i == 0 {
+			c.from = c.to
+		}
 	}
-	b, err = c.open(ctx, second)
-	return a, b, err
+	return nil
 }
 
 // connect opens the account with this connection string, or with this address of its table service: with

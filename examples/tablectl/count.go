@@ -9,18 +9,11 @@ import (
 )
 
 func countCommand(c *cli) action {
-	from, where := c.account("", ""), c.filter()
+	c.accountFlags(false)
+	c.filterFlags()
 	parallel := c.flags.Int("parallel", 8, "the largest `number` of concurrent requests")
 	return func(ctx context.Context, args []string) error {
-		f, err := where.filter()
-		if err != nil {
-			return err
-		}
-		a, err := c.open(ctx, from)
-		if err != nil {
-			return err
-		}
-		t, err := openTable(a.tables.NewClient(args[0]))
+		t, err := openTable(c.from.tables.NewClient(args[0]))
 		if err != nil {
 			return err
 		}
@@ -28,7 +21,7 @@ func countCommand(c *cli) action {
 		defer p.end()
 		var n patterns.ScanProgress
 		// Only the keys are read.
-		for page, err := range t.Scan(ctx, f, "", &patterns.ScanOptions{Select: []string{}, Parallel: *parallel}) {
+		for page, err := range t.Scan(ctx, c.filter, "", &patterns.ScanOptions{Select: []string{}, Parallel: *parallel}) {
 			if err != nil {
 				return err
 			}

@@ -17,24 +17,14 @@ import (
 )
 
 func diffCommand(c *cli) action {
-	first, second := c.account("", ""), c.account("to-", " of the second argument, if it is another one")
-	where := c.filter()
+	c.accountFlags(true)
+	c.filterFlags()
 	quiet := c.flags.Bool("quiet", false, "print only the numbers")
 	return func(ctx context.Context, args []string) error {
-		f, err := where.filter()
-		if err != nil {
-			return err
-		}
-		var a, b *account
-		if !isFile(args[0]) || !isFile(args[1]) {
-			if a, b, err = c.openTwo(ctx, first, second); err != nil {
-				return err
-			}
-		}
 		p := c.progress("rows", 0)
 		defer p.end()
 		var added, removed, changed, same int
-		for pair, err := range join(ordered(ctx, a, args[0], f), ordered(ctx, b, args[1], f)) {
+		for pair, err := range join(c.ordered(ctx, c.from, args[0]), c.ordered(ctx, c.to, args[1])) {
 			if err != nil {
 				return err
 			}
@@ -71,11 +61,11 @@ func isFile(name string) bool {
 }
 
 // ordered returns the rows of a table or a file in the order of their keys.
-func ordered(ctx context.Context, a *account, name string, f query.Filter) iter.Seq2[row, error] {
+func (c *cli) ordered(ctx context.Context, a *account, name string) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		if isFile(name) {
 			for r, err := range sortedFile(name) {
-				if (err != nil || f.Match(&r)) && !yield(r, err) {
+				if (err != nil || c.filter.Match(&r)) && !yield(r, err) {
 					return
 				}
 			}
@@ -86,7 +76,7 @@ func ordered(ctx context.Context, a *account, name string, f query.Filter) iter.
 			yield(row{}, err)
 			return
 		}
-		for item, err := range t.Query(ctx, f, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
+		for item, err := range t.Query(ctx, c.filter, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
 			r, err2 := encoded(item)
 			if !yield(r, cmp.Or(err, err2)) {
 				return
@@ -147,45 +137,33 @@ func join(sequences ...iter.Seq2[row, error]) iter.Seq2[[]*row, error] {
 	}
 }
 
-// different returns the row with the properties that other does not have with the same type and value.
-func different(r, other row) (row, error) {
+// different returns the JSON of a row with the properties that other does not have with the same type and
+// value.
+func different(r, other *row) ([]byte, error) {
 	// The text of a value with its type is unique, also those of NaN and -0.
 	text := func(v any) string { return fmt.Sprintf("%T %v", v, v) }
-	r.Value.Properties = maps.Clone(r.Value.Properties)
-	maps.DeleteFunc(r.Value.Properties, func(name string, v any) bool { return text(v) == text(other.Value.Properties[name]) })
-	return encoded(r.Item)
+	item := r.Item
+	item.Value.Properties = maps.Clone(item.Value.Properties)
+	maps.DeleteFunc(item.Value.Properties, func(name string, v any) bool { return text(v) == text(other.Value.Properties[name]) })
+	return patterns.EncodeJSON(item)
 }
 
 // printDifference prints a row that was added or removed, or the properties of a row that differ.
 func (c *cli) printDifference(from, to *row) error {
-	var rows [2]row
-	signs := "-+"
+	var d struct {
+		From json.RawMessage `json:"from,omitempty"`
+		To   json.RawMessage `json:"to,omitempty"`
+	}
 	switch {
 	case from == nil:
-		rows[1] = *to
+		d.To = to.text
+		return c.print(d, fmt.Sprintf("+ %s", to.text))
 	case to == nil:
-		rows[0] = *from
-	default:
-		signs = "<>"
-		var err1, err2 error
-		rows[0], err1 = different(*from, *to)
-		rows[1], err2 = different(*to, *from)
-		if err := errors.Join(err1, err2); err != nil {
-			return err
-		}
+		d.From = from.text
+		return c.print(d, fmt.Sprintf("- %s", from.text))
 	}
-	if c.json {
-		return printJSON(c.out, struct {
-			From json.RawMessage `json:"from,omitempty"`
-			To   json.RawMessage `json:"to,omitempty"`
-		}{rows[0].text, rows[1].text})
-	}
-	for i, r := range rows {
-		if r.text != nil {
-			if _, err := fmt.Fprintf(c.out, "%c %s\n", signs[i], r.text); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	var err1, err2 error
+	d.From, err1 = different(from, to)
+	d.To, err2 = different(to, from)
+	return errors.Join(err1, err2, c.print(d, fmt.Sprintf("< %s\n> %s", d.From, d.To)))
 }

@@ -2,31 +2,29 @@ package main
 
 import "github.com/azpatterns/azpatterns/query"
 
-// filterFlags select rows.
-type filterFlags struct {
-	where     string
+// where are the flags that select rows.
+type where struct {
+	text      string
 	allowScan bool
 }
 
-func (c *cli) filter() *filterFlags {
-	f := new(filterFlags)
-	c.flags.StringVar(&f.where, "where", "", "only the rows that match this `filter` of the Table service")
-	c.flags.BoolVar(&f.allowScan, "allow-scan", false, "permit a -where for which the service reads the whole table")
-	return f
+func (c *cli) filterFlags() {
+	c.flags.StringVar(&c.where.text, "where", "", "only the rows that match this `filter` of the Table service")
+	c.flags.BoolVar(&c.where.allowScan, "allow-scan", false, "permit a -where for which the service reads the whole table")
 }
 
-// filter returns the filter, or an error if it is malformed or costs too much. Without -where the
-// whole table is read, which needs no permission.
-func (f *filterFlags) filter() (query.Filter, error) {
-	if f.where == "" {
+// parse returns the filter, or an error if it is malformed or costs too much. Without -where the whole
+// table is read, which needs no permission.
+func (w where) parse() (query.Filter, error) {
+	if w.text == "" {
 		return query.Filter{}, nil
 	}
-	filter, err := query.Parse(f.where)
-	if err == nil && !f.allowScan {
-		err = query.Explain(filter).Check(query.PartitionRange)
+	f, err := query.Parse(w.text)
+	if err == nil && !w.allowScan {
+		err = query.Explain(f).Check(query.PartitionRange)
 	}
 	if err != nil {
-		return filter, usagef("-where: %w", err)
+		return f, usagef("-where: %w", err)
 	}
-	return filter, nil
+	return f, nil
 }

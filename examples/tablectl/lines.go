@@ -46,9 +46,8 @@ func (l *lines) next() (text []byte, tooLong bool, err error) {
 	}
 }
 
-// row returns the row of the next line that has one. A line without a row is refused; err is that of
-// reading.
-func (l *lines) row() (r row, refused, err error) {
+// row returns the row of the next line that has one. A line without a row is refused.
+func (l *lines) row() (r row, err error) {
 	for {
 		text, tooLong, err := l.next()
 		if l.number == 1 {
@@ -56,16 +55,16 @@ func (l *lines) row() (r row, refused, err error) {
 		}
 		switch {
 		case err != nil:
-			return r, nil, err
+			return r, err
 		case len(bytes.TrimSpace(text)) == 0:
 			continue
 		case tooLong:
-			refused = fmt.Errorf("longer than %d MiB", maxLine>>20)
+			r.refused = fmt.Errorf("longer than %d MiB", maxLine>>20)
 		default:
-			r.Item, refused = patterns.DecodeJSON[stored](text)
+			r.Item, r.refused = patterns.DecodeJSON[stored](text)
 		}
 		r.line, r.text = l.number, text
-		return r, refused, nil
+		return r, nil
 	}
 }
 
@@ -74,9 +73,9 @@ func fileRows(in io.Reader) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		l := newLines(in, position{})
 		for {
-			r, refused, err := l.row()
-			if refused != nil {
-				err = fmt.Errorf("line %d: %w", l.number, refused)
+			r, err := l.row()
+			if r.refused != nil {
+				err = fmt.Errorf("line %d: %w", r.line, r.refused)
 			}
 			if err == io.EOF || !yield(r, err) || err != nil {
 				return

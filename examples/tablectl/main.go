@@ -26,6 +26,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 const about = `
@@ -89,9 +90,15 @@ type cli struct {
 	demo     *storagetest.Account // nil: -demo makes one
 	identity func() (azcore.TokenCredential, error)
 
-	flags *flag.FlagSet
-	json  bool
-	meter *heat.Meter
+	flags    *flag.FlagSet
+	accounts []*accountFlags
+	where    where
+	json     bool
+	meter    *heat.Meter
+
+	// What the flags select, when the action begins. The accounts are nil if the command needs none.
+	from, to *account
+	filter   query.Filter
 }
 
 func main() {
@@ -166,6 +173,14 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 	if *save != "" {
 		c.meter = heat.NewMeter(nil)
 		defer func() { err = cmp.Or(saveHeat(c.meter.Snapshot(), *save), err) }()
+	}
+	if c.filter, err = c.where.parse(); err != nil {
+		return err
+	}
+	if k.name != "diff" || !isFile(arguments[0]) || !isFile(arguments[1]) { // two files need no account
+		if err := c.openAll(ctx); err != nil {
+			return err
+		}
 	}
 	return do(ctx, arguments)
 }

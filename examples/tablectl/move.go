@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -11,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/patterns"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 // standard is the argument for the standard input or output.
@@ -20,9 +18,7 @@ const standard = "-"
 // move is a command that moves rows: export, import or copy.
 type move struct {
 	*cli
-	name     string
-	from, to *accountFlags
-	where    *filterFlags
+	name string
 	stateFlags
 	chunk, parallel int
 	total           int64
@@ -31,25 +27,21 @@ type move struct {
 
 	job       state
 	continues bool
-	files     []*os.File // to be closed
-	asideFile *os.File
 	table     *patterns.Table[stored] // that is written
 	write     func(ctx context.Context, c *chunk) error
 }
 
 func moveCommand(name, defaultState string) func(*cli) action {
 	return func(c *cli) action {
-		m := &move{cli: c, name: name, where: c.filter()}
-		m.from = c.account("", "")
-		m.to = m.from
+		m := &move{cli: c, name: name}
+		c.accountFlags(name == "copy")
+		c.filterFlags()
+		c.where.allowScan = name == "import" // a file is read as a whole anyway
 		c.stateFlags(&m.stateFlags, defaultState, " and overwrite files")
 		c.flags.IntVar(&m.chunk, "chunk", 10_000, "move so many `rows` between two saves of the state")
 		c.flags.IntVar(&m.parallel, "parallel", 8, "the largest `number` of concurrent requests")
 		c.flags.Int64Var(&m.total, "total", 0, "the `number` of rows, as count prints it, for the remaining time")
 		c.flags.BoolVar(&m.dryRun, "dry-run", false, "read and check everything, and write nothing")
-		if name == "copy" {
-			m.to = c.account("to-", " that is written, if it is another one")
-		}
 		if name != "export" {
 			c.flags.StringVar(&m.mode, "mode", "replace", "what to do with rows that exist: replace, merge, or insert, which refuses them if their content differs")
 			c.flags.BoolVar(&m.create, "create", false, "create the table if it does not exist")
@@ -60,115 +52,110 @@ func moveCommand(name, defaultState string) func(*cli) action {
 }
 
 func (m *move) do(ctx context.Context, args []string) (err error) {
-	m.where.allowScan = m.where.allowScan || m.name == "import" // a file is read as a whole anyway
-	f, err := m.where.filter()
 	switch {
-	case err != nil:
-		return err
 	case m.chunk < 1 || m.parallel < 1:
 		return usagef("-chunk and -parallel must be positive")
 	case !slices.Contains([]string{"", "replace", "merge", "insert"}, m.mode):
 		return usagef("-mode is replace, merge or insert")
 	case slices.Contains(args, standard) && (m.state != "" || m.name == "import" && m.aside == ""):
 		return usagef("the standard input and output have no state, and the former needs -aside")
-	}
-	a, b, err := m.openTwo(ctx, m.from, m.to)
-	if err != nil {
-		return err
+	case m.name == "copy" && m.from.name == m.to.name && args[0] == args[1]:
+		return usagef("a table cannot be copied to itself")
 	}
 	m.aside = cmp.Or(m.aside, args[0]+".refused")
-	job, output, file := []string{m.name, a.name, args[0], b.name, args[1], m.mode, m.where.where}, m.aside, ""
-	switch m.name {
-	case "export":
+	output, file := m.aside, args[0] // that is written; that is moved
+	if m.name == "export" {
 		output, file = args[1], args[1]
-	case "import":
-		file = args[0]
-	case "copy":
-		if a.name == b.name && args[0] == args[1] {
-			return usagef("a table cannot be copied to itself")
-		}
 	}
-	if file != "" && file != standard {
+	switch {
+	case m.dryRun:
+		m.state = ""
+	case m.name != "copy" && file != standard:
 		m.state = cmp.Or(m.state, file+".state")
 	}
-	if m.dryRun {
-		m.state = ""
-	}
-	if m.job, m.continues, err = m.load(job...); err != nil {
+	m.job, m.continues, err = m.load(m.name, m.from.name, args[0], m.to.name, args[1], m.mode, m.where.text)
+	if err != nil {
 		return err
 	}
 	if info, err := os.Stat(output); err == nil && !m.continues && !m.force && !m.dryRun && info.Mode().IsRegular() && info.Size() > 0 {
 		return usagef("%s exists: remove it, or use -force to overwrite it", output)
 	}
-	chunks, size, err := m.source(ctx, a, args[0], f)
+	chunks, err := m.source(ctx, args[0])
 	if err == nil {
-		err = m.target(ctx, b, args[1])
+		err = m.target(ctx, args[1])
 	}
-	if err == nil {
-		err = m.run(ctx, chunks, size)
+	if err != nil {
+		return err
 	}
-	for _, f := range m.files {
-		err = errors.Join(err, f.Close())
-	}
-	return err
+	return m.run(ctx, chunks)
 }
 
-// source opens what is read, and returns its size, 0 if that is unknown.
-func (m *move) source(ctx context.Context, a *account, name string, f query.Filter) (chunks iter.Seq2[chunk, error], size int64, err error) {
-	switch {
-	case m.name != "import":
-		t, err := openTable(a.tables.NewClient(name))
-		return m.scan(ctx, t, f), m.total, err
-	case name == standard:
-		return readChunks(m.in, f, position{}, m.chunk), 0, nil
+// source returns what is read.
+func (m *move) source(ctx context.Context, name string) (iter.Seq2[chunk, error], error) {
+	if m.name != "import" {
+		t, err := openTable(m.from.tables.NewClient(name))
+		return m.scan(ctx, t), err
 	}
-	in, err := os.Open(name)
+	if name == standard {
+		return m.lines(m.in), nil
+	}
+	info, err := os.Stat(name)
 	if err != nil {
-		return nil, 0, usagef("%w", err)
+		return nil, usagef("%w", err)
 	}
-	m.files = append(m.files, in)
-	size, err1 := in.Seek(0, io.SeekEnd)
-	_, err2 := in.Seek(m.job.Offset, io.SeekStart)
-	return readChunks(in, f, m.job.position, m.chunk), size, errors.Join(err1, err2)
+	m.total = info.Size()
+	return func(yield func(chunk, error) bool) {
+		f, err := os.Open(name)
+		if err == nil {
+			defer f.Close()
+			_, err = f.Seek(m.job.Offset, io.SeekStart)
+		}
+		if err != nil {
+			yield(chunk{}, err)
+			return
+		}
+		m.lines(f)(yield)
+	}, nil
 }
 
 // target opens what is written.
-func (m *move) target(ctx context.Context, a *account, name string) (err error) {
+func (m *move) target(ctx context.Context, name string) (err error) {
 	if m.name != "export" {
 		m.write = m.store
-		return m.openTable(ctx, a, name)
-	}
-	write := func(text []byte) error { return nil }
-	switch {
-	case m.dryRun:
-	case name == standard: // the summary goes to the standard output for errors
-		out := m.cli.out
-		m.cli.out = m.cli.err
-		write = func(text []byte) error { _, err := out.Write(text); return err }
-	default:
-		f, err := openOutput(name, m.job.Written)
-		if err != nil {
-			return err
+		if m.table, err = openTable(m.to.tables.NewClient(name)); err == nil && m.create && !m.dryRun {
+			err = m.table.Create(ctx)
 		}
-		m.files = append(m.files, f)
-		write = func(text []byte) error { return writeSynced(f, text) }
+		return err
 	}
-	m.write = func(_ context.Context, c *chunk) error {
+	out := io.Discard
+	if name == standard { // the summary goes to the standard output for errors
+		out, m.out = m.out, m.err
+	}
+	toFile := name != standard && !m.dryRun
+	if toFile {
+		err = writeAt(name, m.job.Written, nil)
+	}
+	m.write = func(_ context.Context, c *chunk) (err error) {
 		var text []byte
 		for _, r := range c.rows {
 			text = append(append(text, r.text...), '\n')
 		}
+		if toFile {
+			err = writeAt(name, m.job.Written, text)
+		} else {
+			_, err = out.Write(text)
+		}
 		m.job.Written += int64(len(text))
-		return write(text)
+		return err
 	}
-	return nil
+	return err
 }
 
 // run moves the chunks. The state is saved after each, except the last: then it is removed.
-func (m *move) run(ctx context.Context, chunks iter.Seq2[chunk, error], size int64) error {
+func (m *move) run(ctx context.Context, chunks iter.Seq2[chunk, error]) error {
 	err := m.job.save()
 	if _, missing := os.Stat(m.aside); m.continues && missing == nil && err == nil {
-		err = m.openAside()
+		err = writeAt(m.aside, m.job.Aside, nil)
 	}
 	if err != nil {
 		return err
@@ -180,12 +167,12 @@ func (m *move) run(ctx context.Context, chunks iter.Seq2[chunk, error], size int
 	p := m.progress(unit, done())
 	for c, failed := range chunks {
 		if err = failed; err == nil {
-			err = m.move(ctx, &c)
+			err = m.moveChunk(ctx, &c)
 		}
 		if err != nil {
 			break
 		}
-		p.update(done(), size)
+		p.update(done(), m.total)
 	}
 	p.end()
 	if err := m.job.end(err); err != nil {
@@ -198,8 +185,8 @@ func (m *move) run(ctx context.Context, chunks iter.Seq2[chunk, error], size int
 	return m.summary(m.job.Refused > 0, note, figure{m.job.Rows, "rows"}, figure{m.job.Present, "present"}, figure{m.job.Refused, "refused"})
 }
 
-// move moves a chunk. If that fails, the state that is saved is not changed.
-func (m *move) move(ctx context.Context, c *chunk) error {
+// moveChunk moves a chunk. If that fails, the state that is saved is not changed.
+func (m *move) moveChunk(ctx context.Context, c *chunk) error {
 	err := m.write(ctx, c)
 	if err == nil {
 		err = m.keepAside(c)
@@ -213,33 +200,21 @@ func (m *move) move(ctx context.Context, c *chunk) error {
 }
 
 // keepAside reports what was refused, and appends it to the file of refused rows.
-func (m *move) keepAside(c *chunk) error {
-	slices.SortStableFunc(c.refused, func(a, b refusal) int { return a.line - b.line })
+func (m *move) keepAside(c *chunk) (err error) {
+	slices.SortStableFunc(c.refused, func(a, b row) int { return a.line - b.line })
 	var text []byte
 	for _, r := range c.refused {
 		where := fmt.Sprintf("line %d", r.line)
 		if r.line == 0 {
 			where = "row " + keyText(r.Key)
 		}
-		fmt.Fprintf(m.err, "%s: %v\n", where, r.err)
+		fmt.Fprintf(m.err, "%s: %v\n", where, r.refused)
 		text = append(append(text, r.text...), '\n')
 	}
+	if len(text) > 0 && !m.dryRun {
+		err = writeAt(m.aside, m.job.Aside, text)
+	}
 	m.job.Refused += len(c.refused)
-	if len(c.refused) == 0 || m.dryRun {
-		return nil
-	}
-	if m.asideFile == nil {
-		if err := m.openAside(); err != nil {
-			return err
-		}
-	}
 	m.job.Aside += int64(len(text))
-	return writeSynced(m.asideFile, text)
-}
-
-func (m *move) openAside() (err error) {
-	if m.asideFile, err = openOutput(m.aside, m.job.Aside); err == nil {
-		m.files = append(m.files, m.asideFile)
-	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 var poisonPast = map[string]string{"list": "messages", "show": "messages", "replay": "replayed", "discard": "discarded"}
 
 func poisonCommand(c *cli) action {
-	from := c.account("", "")
+	c.accountFlags(false)
 	name := c.flags.String("poison", "", "the `name` of the poison queue (default that of the queue and -poison)")
 	kind := c.flags.String("kind", "", "only messages of this `kind`")
 	everything := c.flags.Bool("all", false, "replay or discard all messages, without naming their IDs")
@@ -28,12 +28,8 @@ func poisonCommand(c *cli) action {
 		if (do == "replay" || do == "discard") && (len(ids) == 0) != *everything {
 			return usagef("%s needs either IDs or -all", do)
 		}
-		a, err := c.open(ctx, from)
-		if err != nil {
-			return err
-		}
-		queue, err1 := a.queue(args[1])
-		poison, err2 := a.queue(cmp.Or(*name, args[1]+"-poison"))
+		queue, err1 := c.from.queue(args[1])
+		poison, err2 := c.from.queue(cmp.Or(*name, args[1]+"-poison"))
 		if err := cmp.Or(err1, err2); err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// progress prints how far a command is, on a terminal only. The nil progress prints nothing.
+// progress prints how far a command is.
 type progress struct {
 	out            io.Writer
 	unit           string
@@ -14,20 +14,21 @@ type progress struct {
 	began, printed time.Time
 }
 
+// progress prints on a terminal only.
 func (c *cli) progress(unit string, start int64) *progress {
+	out := c.err
 	if !c.terminal {
-		return nil
+		out = io.Discard
 	}
-	return &progress{c.err, unit, start, time.Now(), time.Now()}
+	return &progress{out, unit, start, time.Now(), time.Now()}
 }
 
 // update prints what is done. total is 0 if it is unknown.
 func (p *progress) update(done, total int64) {
-	if p == nil || time.Since(p.printed) < 200*time.Millisecond {
-		return
+	if time.Since(p.printed) >= 200*time.Millisecond {
+		p.printed = time.Now()
+		fmt.Fprint(p.out, "\r"+p.text(done, total, time.Since(p.began))+"\x1b[K")
 	}
-	p.printed = time.Now()
-	fmt.Fprint(p.out, "\r"+p.text(done, total, time.Since(p.began))+"\x1b[K")
 }
 
 // text computes the rate, and the remaining time, from what this run has done.
@@ -42,8 +43,4 @@ func (p *progress) text(done, total int64, elapsed time.Duration) string {
 }
 
 // end removes the line.
-func (p *progress) end() {
-	if p != nil {
-		fmt.Fprint(p.out, "\r\x1b[K")
-	}
-}
+func (p *progress) end() { fmt.Fprint(p.out, "\r\x1b[K") }

@@ -22,8 +22,9 @@ type stored struct {
 // row is a row of a table or of a file.
 type row struct {
 	patterns.Item[stored]
-	line int    // its number in the file, 0 if the row is of a table
-	text []byte // as patterns.EncodeJSON returns it, or as the file has it
+	line    int    // its number in the file, 0 if the row is of a table
+	text    []byte // as patterns.EncodeJSON returns it, or as the file has it
+	refused error  // why this is no row, or cannot be stored
 }
 
 // Lookup makes row a [query.Row].

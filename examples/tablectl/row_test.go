@@ -45,8 +45,8 @@ func TestLinesOfTheServiceAreRead(t *testing.T) {
 		`{"RowKey":"r","A":"\ud83d\ude00\\ud800","A@odata.type":"Edm.String","PartitionKey":"p"}`:                                                                 `"A":"😀\\ud800"`,
 		`{"RowKey":"r","A":"2020-01-01T02:00:00+02:00","A@odata.type":"Edm.DateTime","PartitionKey":"p"}`:                                                         `"A@odata.type":"Edm.DateTime","A":"2020-01-01T00:00:00.0000000Z"`,
 	} {
-		r, refused, err := newLines(strings.NewReader(line), position{}).row()
-		if err = errors.Join(refused, err); err != nil {
+		r, err := newLines(strings.NewReader(line), position{}).row()
+		if err = errors.Join(r.refused, err); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
 		if got := string(lineOf(r)); got != `{"PartitionKey":"p","RowKey":"r",`+want+`}` {
@@ -78,8 +78,8 @@ func TestLinesThatAreNoRowsAreRefusedWithoutTheirValues(t *testing.T) {
 		`{"PartitionKey":"p","RowKey":"r","A":"\ud800 SECRET"}`:                                               "malformed body at byte 0: invalid Unicode",
 		"{\"PartitionKey\":\"p\",\"RowKey\":\"\xff\"}":                                                        "malformed body at byte 30: not UTF-8",
 	} {
-		if _, refused, err := newLines(strings.NewReader(line), position{}).row(); err != nil || refused == nil || refused.Error() != "decode JSON: "+want {
-			t.Errorf("%s: %v, want %s", line, refused, want)
+		if r, err := newLines(strings.NewReader(line), position{}).row(); err != nil || r.refused == nil || r.refused.Error() != "decode JSON: "+want {
+			t.Errorf("%s: %v, want %s", line, r.refused, want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 )
@@ -89,40 +88,28 @@ func (s *state) end(err error) error {
 
 // replaceFile replaces a file, so that it has either the old or the new content after a crash.
 func replaceFile(path string, data []byte) error {
-	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err := writeAt(path+".tmp", 0, data); err != nil {
+		return err
+	}
+	return os.Rename(path+".tmp", path)
+}
+
+// writeAt writes to the end of a file, which is at an offset. What follows the offset was written after
+// the state was saved, and is removed.
+func writeAt(path string, offset int64, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writeSynced(f, data), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-func writeSynced(f *os.File, text []byte) error {
-	_, err := f.Write(text)
-	return errors.Join(err, f.Sync())
-}
-
-// openOutput opens a file to write from an offset on. What follows the offset was written after the
-// state was saved, and is removed.
-func openOutput(path string, offset int64) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	size, err := f.Seek(0, io.SeekEnd)
-	if err == nil && size < offset {
+	info, err := f.Stat()
+	if err == nil && info.Size() < offset {
 		err = fmt.Errorf("%s is shorter than when the state was saved", path)
 	}
 	if err == nil {
 		err = f.Truncate(offset)
 	}
 	if err == nil {
-		_, err = f.Seek(offset, io.SeekStart)
+		_, err = f.WriteAt(text, offset)
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return errors.Join(err, f.Sync(), f.Close())
 }

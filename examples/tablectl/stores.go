@@ -43,18 +43,14 @@ func (s storeOf[T]) repair(ctx context.Context, o *reindex.Options) (reindex.Rep
 	return reindex.Repair(ctx, s.Store, o)
 }
 
-func (c *cli) openStore(ctx context.Context, from *accountFlags, name string) (*account, store, error) {
-	a, err := c.open(ctx, from)
+func (c *cli) openStore(name string) (store, error) {
+	all, err := stores(c.from)
 	if err != nil {
-		return nil, nil, err
-	}
-	all, err := stores(a)
-	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s, ok := all[name]
 	if !ok {
-		return nil, nil, usagef("no Store %q; the function stores in stores.go lists %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		return nil, usagef("no Store %q; the function stores in stores.go lists %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 	}
-	return a, s, nil
+	return s, nil
 }

@@ -11,14 +11,6 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// openTable opens the table that import and copy write to.
-func (m *move) openTable(ctx context.Context, a *account, name string) (err error) {
-	if m.table, err = openTable(a.tables.NewClient(name)); err == nil && m.create && !m.dryRun {
-		err = m.table.Create(ctx)
-	}
-	return err
-}
-
 // store stores a chunk. Rows that the service would refuse are refused; any other failure ends the
 // command, which can continue later. A dry run writes to an account in this process instead, which
 // checks rows as the service does.
@@ -50,7 +42,8 @@ func (m *move) store(ctx context.Context, c *chunk) (err error) {
 				continue
 			}
 		}
-		c.refused = append(c.refused, refusal{c.rows[f.Index], f.Err})
+		c.rows[f.Index].refused = f.Err
+		c.refused = append(c.refused, c.rows[f.Index])
 		m.job.Rows--
 	}
 	return nil

@@ -16,7 +16,7 @@ func viewCommand(repair bool) func(*cli) action {
 	return func(c *cli) action {
 		var o reindex.Options
 		var continues stateFlags
-		from := c.account("", "")
+		c.accountFlags(false)
 		views := c.flags.String("views", "", "the `names` of the views, separated by commas (default all)")
 		c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
 		c.flags.IntVar(&o.RequestsPerSecond, "rate", 0, "the largest `number` of requests per second on average (default no limit)")
@@ -26,14 +26,14 @@ func viewCommand(repair bool) func(*cli) action {
 			c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
 		}
 		return func(ctx context.Context, args []string) error {
-			a, s, err := c.openStore(ctx, from, args[0])
+			s, err := c.openStore(args[0])
 			if err != nil {
 				return err
 			}
 			if *views != "" {
 				o.Views = strings.Split(*views, ",")
 			}
-			job, _, err := continues.load(c.flags.Name(), a.name, args[0], *views, fmt.Sprint(o.DryRun))
+			job, _, err := continues.load(c.flags.Name(), c.from.name, args[0], *views, fmt.Sprint(o.DryRun))
 			if err != nil {
 				return err
 			}
@@ -93,12 +93,12 @@ func (c *cli) reindex(ctx context.Context, s store, o *reindex.Options, job *sta
 }
 
 func sweepCommand(c *cli) action {
-	from := c.account("", "")
+	c.accountFlags(false)
 	var o patterns.SweepOptions
 	c.flags.DurationVar(&o.OlderThan, "older-than", 0, "leave younger rows to their own operations (default and minimum: twice the Grace of the Store)")
 	c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
 	return func(ctx context.Context, args []string) error {
-		_, s, err := c.openStore(ctx, from, args[0])
+		s, err := c.openStore(args[0])
 		if err != nil {
 			return err
 		}
