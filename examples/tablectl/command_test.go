@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -247,6 +251,36 @@ func TestTheHeatOfACommandIsSavedMergedAndDrawn(t *testing.T) {
 		t.Errorf("the page does not have both tables: %v", err)
 	}
 	must(t, exitFailure, acct, "heat", in("page.html"))
+}
+
+func TestThePageOfTheHeatIsServedUntilTheCommandIsInterrupted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "heat.json")
+	must(t, exitDone, demoAccount(t), "count", "-demo", "-heat", path, "People")
+	ctx, stop := context.WithCancel(t.Context())
+	messages, w := io.Pipe()
+	code := make(chan int)
+	go func() {
+		c := &cli{out: io.Discard, err: w}
+		code <- c.run(ctx, []string{"heat", "-serve", "127.0.0.1:0", path})
+	}()
+	line, err := bufio.NewReader(messages).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := http.Get(strings.TrimSpace(strings.TrimPrefix(line, "the page is at ")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(reply.Body)
+	reply.Body.Close()
+	if err != nil || !strings.Contains(string(page), "People") {
+		t.Errorf("%v\n%.300s", err, page)
+	}
+	stop()
+	if got := <-code; got != exitDone {
+		t.Errorf("exit code %d", got)
+	}
+	must(t, exitUsage, nil, "heat", "-serve", "nowhere", path)
 }
 
 func TestTheResultsOfEveryCommandAreJSONWithTheFlag(t *testing.T) {

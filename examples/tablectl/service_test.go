@@ -1,13 +1,20 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azurite"
@@ -108,5 +115,73 @@ func TestASASOpensTablesAndQueues(t *testing.T) {
 	queue, err := a.queue("jobs")
 	if err != nil || !strings.HasPrefix(queue.URL(), storagetest.QueuesURL+"/jobs?") || !strings.HasSuffix(queue.URL(), signature) {
 		t.Errorf("the queue has another address: %v", err)
+	}
+}
+
+// user is the identity of a user, without a directory service.
+type user struct{ asked atomic.Int64 }
+
+func (u *user) GetToken(_ context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	u.asked.Add(1)
+	if len(o.Scopes) != 1 || o.Scopes[0] != "https://storage.azure.com/.default" {
+		return azcore.AccessToken{}, fmt.Errorf("scopes %v", o.Scopes)
+	}
+	return azcore.AccessToken{Token: "a.b.c", ExpiresOn: time.Now().Add(time.Hour)}, nil
+}
+
+func TestTheIdentityOfTheUserOpensTablesAndQueues(t *testing.T) {
+	acct := demoAccount(t)
+	u := &user{}
+	c := &cli{identity: func() (azcore.TokenCredential, error) { return u, nil }}
+	a, err := c.connect(storagetest.TablesURL, acct.Transport()) // over https, which tokens require
+	if err != nil || a.name != storagetest.TablesURL {
+		t.Fatalf("%q %v", a.name, err)
+	}
+	table, err := openTable(a.tables.NewClient("Types"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("it's"), nil)); len(rows) != 3 {
+		t.Errorf("%d rows", len(rows))
+	}
+	queue, err := a.queue("jobs-poison")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := queue.GetProperties(t.Context(), nil); err != nil || *got.ApproximateMessagesCount != 2 {
+		t.Errorf("the messages of the queue: %v", err)
+	}
+	if u.asked.Load() != 2 {
+		t.Errorf("%d tokens for two clients", u.asked.Load())
+	}
+}
+
+func TestFlagsAndTheEnvironmentSelectTheAccount(t *testing.T) {
+	const sas, connection = "https://sas.table.core.windows.net/?sig=SECRET", "AccountName=env;AccountKey=" + storagetest.AccountKey
+	t.Setenv("TABLECTL_SAS", sas)
+	for args, want := range map[string]string{
+		"-account https://user.table.core.windows.net/": "https://user.table.core.windows.net/ identity",
+		"-env TABLECTL_SAS":                             "https://sas.table.core.windows.net/",
+		"":                                              "AccountName=env",
+		"-azurite":                                      "AccountName=devstoreaccount1;TableEndpoint=http://127.0.0.1:10002/devstoreaccount1",
+	} {
+		t.Setenv(connectionVariable, connection)
+		got := ""
+		c := &cli{flags: flag.NewFlagSet("", flag.ContinueOnError), identity: func() (azcore.TokenCredential, error) {
+			got = " identity"
+			return defaultIdentity()
+		}}
+		c.accountFlags(true)
+		if err := errors.Join(c.flags.Parse(strings.Fields(args)), c.openAll(t.Context())); err != nil || c.from != c.to {
+			t.Fatalf("%s: %v", args, err)
+		}
+		if got = c.from.name + got; got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+	c := &cli{flags: flag.NewFlagSet("", flag.ContinueOnError)}
+	c.accountFlags(true)
+	if err := errors.Join(c.flags.Parse([]string{"-azurite", "-to-env", "TABLECTL_SAS"}), c.openAll(t.Context())); err != nil || !strings.HasPrefix(c.to.name, "https://sas") || strings.HasPrefix(c.from.name, "https://sas") {
+		t.Errorf("%+v %+v %v", c.from, c.to, err)
 	}
 }
