@@ -31,15 +31,8 @@ type accountFlags struct {
 // connectionVariable is the environment variable of the account if no flag selects one.
 const connectionVariable = "AZURE_STORAGE_CONNECTION_STRING"
 
-// accountFlags adds the flags that select an account, and those of a second one.
-func (c *cli) accountFlags(two bool) {
-	c.addAccount("", "the account")
-	if two {
-		c.addAccount("to-", "the account of the second argument, if it is another one")
-	}
-}
-
-func (c *cli) addAccount(prefix, what string) {
+// accountFlags adds the flags that select an account. The names of those of a second one begin with a prefix.
+func (c *cli) accountFlags(prefix, what string) {
 	f := new(accountFlags)
 	c.accounts = append(c.accounts, f)
 	c.flags.StringVar(&f.url, prefix+"account", "", what+": the `URL` of its table service, with the identity of the user (azidentity)")

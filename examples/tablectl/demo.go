@@ -34,11 +34,8 @@ func newPeople(a *account) (*patterns.Store[person], error) {
 	badge, err2 := secondaryindex.Inter("badge", a.tables.NewClient("Badges"), func(p *person) (string, bool) { return p.Badge, true }, nil)
 	table, err3 := patterns.NewTable[person](a.tables.NewClient("People"), nil)
 	queue, err4 := a.queue("jobs")
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		return nil, err
-	}
-	outbox, err := eventual.NewOutbox(queue, "")
-	if err != nil {
+	outbox, err5 := eventual.NewOutbox(queue, "")
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
 	return patterns.NewStore(table, &patterns.StoreOptions[person]{Views: []patterns.View[person]{email, badge}, Outbox: outbox})

@@ -17,12 +17,12 @@ import (
 )
 
 func diffCommand(c *cli) action {
-	c.accountFlags(true)
+	c.accountFlags("", "the account")
+	c.accountFlags("to-", "the account of the second argument, if it is another one")
 	c.filterFlags()
 	quiet := c.flags.Bool("quiet", false, "print only the numbers")
 	return func(ctx context.Context, args []string) error {
 		p := c.progress("rows", 0)
-		defer p.end()
 		var added, removed, changed, same int
 		for pair, err := range join(c.ordered(ctx, c.from, args[0]), c.ordered(ctx, c.to, args[1])) {
 			if err != nil {
@@ -44,12 +44,10 @@ func diffCommand(c *cli) action {
 			if *quiet {
 				continue
 			}
-			p.end()
 			if err := c.printDifference(from, to); err != nil {
 				return err
 			}
 		}
-		p.end()
 		return c.summary(added+removed+changed > 0, "", figure{added, "added"}, figure{removed, "removed"}, figure{changed, "changed"}, figure{same, "equal"})
 	}
 }

@@ -101,13 +101,8 @@ func textOf(rows []row) string {
 // fileText returns the lines of a file in the order of their keys.
 func fileText(t testing.TB, path string) string {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	var rows []row
-	for r, err := range fileRows(f) {
+	for r, err := range fileRows(path) {
 		if err != nil {
 			t.Fatal(err)
 		}

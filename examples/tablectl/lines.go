@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -69,9 +70,15 @@ func (l *lines) row() (r row, err error) {
 }
 
 // fileRows returns the rows of a file. A line that is not a row is an error.
-func fileRows(in io.Reader) iter.Seq2[row, error] {
+func fileRows(path string) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
-		l := newLines(in, position{})
+		f, err := os.Open(path)
+		if err != nil {
+			yield(row{}, usagef("%w", err))
+			return
+		}
+		defer f.Close()
+		l := newLines(f, position{})
 		for {
 			r, err := l.row()
 			if r.refused != nil {

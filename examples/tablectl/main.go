@@ -29,12 +29,6 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-const about = `
-tablectl moves, compares, checks and repairs tables of Azure Storage: it exports them to JSON
-lines without losing a type, imports, copies and compares them, and handles the views, the
-poison queues and the heat maps of programs that use package patterns.
-`
-
 // The exit codes.
 const (
 	exitDone    = 0
@@ -123,6 +117,7 @@ func (c *cli) run(ctx context.Context, args []string) int {
 	case errors.Is(err, errFound):
 		return exitFound
 	}
+	c.endProgress()
 	fmt.Fprintln(c.err, "tablectl:", err)
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
@@ -132,7 +127,7 @@ func (c *cli) run(ctx context.Context, args []string) int {
 
 func (c *cli) execute(ctx context.Context, args []string) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		fmt.Fprintf(c.err, "%s\nUsage: tablectl COMMAND [flags] ARGUMENTS\n\n", strings.TrimSpace(about))
+		fmt.Fprint(c.err, "tablectl moves, compares, checks and repairs tables of Azure Storage.\n\nUsage: tablectl COMMAND [flags] ARGUMENTS\n\n")
 		for _, k := range commands() {
 			fmt.Fprintf(c.err, "  %-8s %s\n", k.name, k.about)
 		}

@@ -34,7 +34,10 @@ type move struct {
 func moveCommand(name, defaultState string) func(*cli) action {
 	return func(c *cli) action {
 		m := &move{cli: c, name: name}
-		c.accountFlags(name == "copy")
+		c.accountFlags("", "the account")
+		if name == "copy" {
+			c.accountFlags("to-", "the account that is written, if it is another one")
+		}
 		c.filterFlags()
 		c.where.allowScan = name == "import" // a file is read as a whole anyway
 		c.stateFlags(&m.stateFlags, defaultState, " and overwrite files")
@@ -136,10 +139,7 @@ func (m *move) target(ctx context.Context, name string) (err error) {
 		err = writeAt(name, m.job.Written, nil)
 	}
 	m.write = func(_ context.Context, c *chunk) (err error) {
-		var text []byte
-		for _, r := range c.rows {
-			text = append(append(text, r.text...), '\n')
-		}
+		text := textOfRows(c.rows)
 		if toFile {
 			err = writeAt(name, m.job.Written, text)
 		} else {
@@ -174,7 +174,6 @@ func (m *move) run(ctx context.Context, chunks iter.Seq2[chunk, error]) error {
 		}
 		p.update(done(), m.total)
 	}
-	p.end()
 	if err := m.job.end(err); err != nil {
 		return err
 	}
@@ -202,14 +201,14 @@ func (m *move) moveChunk(ctx context.Context, c *chunk) error {
 // keepAside reports what was refused, and appends it to the file of refused rows.
 func (m *move) keepAside(c *chunk) (err error) {
 	slices.SortStableFunc(c.refused, func(a, b row) int { return a.line - b.line })
-	var text []byte
+	m.endProgress()
+	text := textOfRows(c.refused)
 	for _, r := range c.refused {
 		where := fmt.Sprintf("line %d", r.line)
 		if r.line == 0 {
 			where = "row " + keyText(r.Key)
 		}
 		fmt.Fprintf(m.err, "%s: %v\n", where, r.refused)
-		text = append(append(text, r.text...), '\n')
 	}
 	if len(text) > 0 && !m.dryRun {
 		err = writeAt(m.aside, m.job.Aside, text)

@@ -3,23 +3,19 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 )
 
-// print prints a result: as JSON with the flag -json, otherwise as text.
+// print prints a result: as JSON with the flag -json, otherwise as text. It removes the progress.
 func (c *cli) print(result any, text string) error {
-	if c.json {
-		return printJSON(c.out, result)
+	c.endProgress()
+	if !c.json {
+		_, err := fmt.Fprintln(c.out, text)
+		return err
 	}
-	_, err := fmt.Fprintln(c.out, text)
-	return err
-}
-
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(c.out)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return e.Encode(result)
 }
 
 // figure is a number of a summary.
@@ -41,13 +37,11 @@ func (c *cli) summary(found bool, note string, figures ...figure) error {
 		all["note"] = note
 		text += " (" + note + ")"
 	}
-	if err := c.print(all, text); err != nil {
-		return err
-	}
-	if found {
+	err := c.print(all, text)
+	if err == nil && found {
 		return errFound
 	}
-	return nil
+	return err
 }
 
 // noteOf returns the note of the summary of a dry run.

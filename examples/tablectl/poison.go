@@ -15,7 +15,7 @@ import (
 var poisonPast = map[string]string{"list": "messages", "show": "messages", "replay": "replayed", "discard": "discarded"}
 
 func poisonCommand(c *cli) action {
-	c.accountFlags(false)
+	c.accountFlags("", "the account")
 	name := c.flags.String("poison", "", "the `name` of the poison queue (default that of the queue and -poison)")
 	kind := c.flags.String("kind", "", "only messages of this `kind`")
 	everything := c.flags.Bool("all", false, "replay or discard all messages, without naming their IDs")
@@ -30,11 +30,8 @@ func poisonCommand(c *cli) action {
 		}
 		queue, err1 := c.from.queue(args[1])
 		poison, err2 := c.from.queue(cmp.Or(*name, args[1]+"-poison"))
-		if err := cmp.Or(err1, err2); err != nil {
-			return err
-		}
-		q, err := eventual.NewPoisonQueue(queue, poison, nil)
-		if err != nil {
+		q, err3 := eventual.NewPoisonQueue(queue, poison, nil)
+		if err := cmp.Or(err1, err2, err3); err != nil {
 			return err
 		}
 		found := map[string]bool{}

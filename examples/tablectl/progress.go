@@ -42,5 +42,9 @@ func (p *progress) text(done, total int64, elapsed time.Duration) string {
 	return text
 }
 
-// end removes the line.
-func (p *progress) end() { fmt.Fprint(p.out, "\r\x1b[K") }
+// endProgress removes the line.
+func (c *cli) endProgress() {
+	if c.terminal {
+		fmt.Fprint(c.err, "\r\x1b[K")
+	}
+}

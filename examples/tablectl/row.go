@@ -45,6 +45,14 @@ func encoded(item patterns.Item[stored]) (row, error) {
 	return row{Item: item, text: text}, err
 }
 
+// textOfRows returns the lines of rows.
+func textOfRows(rows []row) (text []byte) {
+	for _, r := range rows {
+		text = append(append(text, r.text...), '\n')
+	}
+	return text
+}
+
 func openTable(client *aztables.Client) (*patterns.Table[stored], error) {
 	return patterns.NewTable(client, &patterns.TableOptions[stored]{Keyless: true})
 }

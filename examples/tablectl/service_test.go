@@ -171,7 +171,8 @@ func TestFlagsAndTheEnvironmentSelectTheAccount(t *testing.T) {
 			got = " identity"
 			return defaultIdentity()
 		}}
-		c.accountFlags(true)
+		c.accountFlags("", "the account")
+		c.accountFlags("to-", "the account of the second argument, if it is another one")
 		if err := errors.Join(c.flags.Parse(strings.Fields(args)), c.openAll(t.Context())); err != nil || c.from != c.to {
 			t.Fatalf("%s: %v", args, err)
 		}
@@ -180,7 +181,8 @@ func TestFlagsAndTheEnvironmentSelectTheAccount(t *testing.T) {
 		}
 	}
 	c := &cli{flags: flag.NewFlagSet("", flag.ContinueOnError)}
-	c.accountFlags(true)
+	c.accountFlags("", "the account")
+	c.accountFlags("to-", "the account of the second argument, if it is another one")
 	if err := errors.Join(c.flags.Parse([]string{"-azurite", "-to-env", "TABLECTL_SAS"}), c.openAll(t.Context())); err != nil || !strings.HasPrefix(c.to.name, "https://sas") || strings.HasPrefix(c.from.name, "https://sas") {
 		t.Errorf("%+v %+v %v", c.from, c.to, err)
 	}

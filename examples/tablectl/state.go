@@ -54,9 +54,6 @@ func (f *stateFlags) load(job ...string) (s state, continues bool, err error) {
 	if f.state == "" || f.force || errors.Is(err, fs.ErrNotExist) {
 		return fresh, false, nil
 	}
-	if err != nil {
-		return s, false, err
-	}
 	if err := json.Unmarshal(data, &s); err != nil || s.Format != stateFormat || s.Job != fresh.Job {
 		return s, false, usagef("%s is not the state of this command, but of %q: use -force to begin anew", f.state, s.Job)
 	}

@@ -16,7 +16,7 @@ func viewCommand(repair bool) func(*cli) action {
 	return func(c *cli) action {
 		var o reindex.Options
 		var continues stateFlags
-		c.accountFlags(false)
+		c.accountFlags("", "the account")
 		views := c.flags.String("views", "", "the `names` of the views, separated by commas (default all)")
 		c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
 		c.flags.IntVar(&o.RequestsPerSecond, "rate", 0, "the largest `number` of requests per second on average (default no limit)")
@@ -64,7 +64,6 @@ func (c *cli) reindex(ctx context.Context, s store, o *reindex.Options, job *sta
 		r, err = s.repair(ctx, o)
 	} else {
 		for x, failed := range s.verify(ctx, o) {
-			p.end()
 			if failed == nil {
 				job.Found++
 				failed = c.print(x, fmt.Sprintf("%-9s %s: row %s of %s", x.Kind, x.View, keyText(x.Row), keyText(x.Primary)))
@@ -74,7 +73,7 @@ func (c *cli) reindex(ctx context.Context, s store, o *reindex.Options, job *sta
 			}
 		}
 	}
-	p.end()
+	c.endProgress()
 	for _, name := range r.Unverified {
 		fmt.Fprintf(c.err, "view %s cannot be verified\n", name)
 	}
@@ -93,7 +92,7 @@ func (c *cli) reindex(ctx context.Context, s store, o *reindex.Options, job *sta
 }
 
 func sweepCommand(c *cli) action {
-	c.accountFlags(false)
+	c.accountFlags("", "the account")
 	var o patterns.SweepOptions
 	c.flags.DurationVar(&o.OlderThan, "older-than", 0, "leave younger rows to their own operations (default and minimum: twice the Grace of the Store)")
 	c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
