@@ -84,16 +84,14 @@ func (c *cli) openDemo(ctx context.Context) (*account, error) {
 // openAll opens the accounts of a command. The second is the first if no flag selects it.
 func (c *cli) openAll(ctx context.Context) (err error) {
 	for i, f := range c.accounts {
-		if i == 0 || *f != (accountFlags{}) {
-			if c.to, err = c.open(ctx, f); err != nil {
-				return err
-			}
-		}
 		if i == 0 {
-			c.from = c.to
+			c.from, err = c.open(ctx, f)
+			c.to = c.from
+		} else if *f != (accountFlags{}) && err == nil {
+			c.to, err = c.open(ctx, f)
 		}
 	}
-	return nil
+	return err
 }
 
 // connect opens the account with this connection string, or with this address of its table service: with

@@ -156,9 +156,6 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 	save := c.flags.String("heat", "", "save which keys the requests of this command used to this `file`: a page if it ends in .html, otherwise a snapshot")
 	do := k.setup(c)
 	arguments, err := c.parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return err
-	}
 	if err != nil {
 		return usagef("%w", err)
 	}

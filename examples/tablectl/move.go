@@ -125,10 +125,7 @@ func (m *move) source(ctx context.Context, name string) (iter.Seq2[chunk, error]
 func (m *move) target(ctx context.Context, name string) (err error) {
 	if m.name != "export" {
 		m.write = m.store
-		if m.table, err = openTable(m.to.tables.NewClient(name)); err == nil && m.create && !m.dryRun {
-			err = m.table.Create(ctx)
-		}
-		return err
+		return m.openTable(ctx, m.to.tables.NewClient(name), m.create && !m.dryRun)
 	}
 	out := io.Discard
 	if name == standard { // the summary goes to the standard output for errors

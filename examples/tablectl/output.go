@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
+	"time"
 )
 
 // print prints a result: as JSON with the flag -json, otherwise as text. It removes the progress.
@@ -50,4 +52,47 @@ func noteOf(dryRun bool) string {
 		return "dry run: nothing was changed"
 	}
 	return ""
+}
+
+// progress prints how far a command is.
+type progress struct {
+	out            io.Writer
+	unit           string
+	start          int64 // what earlier runs have done
+	began, printed time.Time
+}
+
+// progress prints on a terminal only.
+func (c *cli) progress(unit string, start int64) *progress {
+	out := c.err
+	if !c.terminal {
+		out = io.Discard
+	}
+	return &progress{out, unit, start, time.Now(), time.Now()}
+}
+
+// update prints what is done. total is 0 if it is unknown.
+func (p *progress) update(done, total int64) {
+	if time.Since(p.printed) >= 200*time.Millisecond {
+		p.printed = time.Now()
+		fmt.Fprint(p.out, "\r"+p.text(done, total, time.Since(p.began))+"\x1b[K")
+	}
+}
+
+// text computes the rate, and the remaining time, from what this run has done.
+func (p *progress) text(done, total int64, elapsed time.Duration) string {
+	rate := float64(done-p.start) / max(elapsed.Seconds(), 1e-3)
+	text := fmt.Sprintf("%d %s, %.0f/s", done, p.unit, rate)
+	if total > 0 && rate > 0 {
+		left := time.Duration(float64(max(total-done, 0)) / rate * float64(time.Second))
+		text += fmt.Sprintf(", %d%%, %v left", 100*done/total, left.Round(time.Second))
+	}
+	return text
+}
+
+// endProgress removes the line.
+func (c *cli) endProgress() {
+	if c.terminal {
+		fmt.Fprint(c.err, "\r\x1b[K")
+	}
 }

@@ -19,31 +19,26 @@ const partSize = 16 << 20
 func sortedFile(path string) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		dir, err := os.MkdirTemp("", "tablectl")
-		if err != nil {
-			yield(row{}, err)
-			return
-		}
 		defer os.RemoveAll(dir)
-		parts, err := sortParts(path, dir)
+		var parts []iter.Seq2[row, error]
+		if err == nil {
+			parts, err = sortParts(path, dir)
+		}
 		if err != nil {
 			yield(row{}, err)
 			return
 		}
 		for same, err := range join(parts...) {
-			var rows []*row
-			for _, r := range same {
-				if r != nil {
-					rows = append(rows, r)
+			var r row
+			for _, x := range same {
+				if x != nil && r.text != nil {
+					err = errKeyTwice
+				}
+				if x != nil {
+					r = *x
 				}
 			}
-			if len(rows) > 1 {
-				err = errKeyTwice
-			}
-			if err != nil {
-				yield(row{}, err)
-				return
-			}
-			if !yield(*rows[0], nil) {
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}
@@ -75,5 +70,6 @@ func sortParts(path, dir string) (parts []iter.Seq2[row, error], err error) {
 			return nil, err
 		}
 	}
-	return parts, flush()
+	err = flush()
+	return parts, err
 }

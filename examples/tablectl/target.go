@@ -7,20 +7,27 @@ import (
 	"iter"
 	"net/http"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
+// openTable opens the table that is written.
+func (m *move) openTable(ctx context.Context, client *aztables.Client, create bool) (err error) {
+	if m.table, err = openTable(client); err == nil && create {
+		err = m.table.Create(ctx)
+	}
+	return err
+}
+
 // store stores a chunk. Rows that the service would refuse are refused; any other failure ends the
 // command, which can continue later. A dry run writes to an account in this process instead, which
 // checks rows as the service does.
-func (m *move) store(ctx context.Context, c *chunk) (err error) {
+func (m *move) store(ctx context.Context, c *chunk) error {
 	if m.dryRun { // each chunk has an account of its own, so that memory does not grow
 		client := storagetest.Start(nil).TablesWith(patterns.Accelerate(nil)).NewClient("dryrun")
-		if m.table, err = openTable(client); err == nil {
-			err = m.table.Create(ctx)
-		}
-		if err != nil {
+		if err := m.openTable(ctx, client, true); err != nil {
 			return err
 		}
 	}
