@@ -70,15 +70,13 @@ func (c *cli) open(ctx context.Context, f *accountFlags) (*account, error) {
 
 // openDemo opens the account in this process.
 func (c *cli) openDemo(ctx context.Context) (*account, error) {
-	fill := c.demo == nil
-	if fill {
+	if c.demo == nil {
 		c.demo = storagetest.Start(nil)
+		if err := c.fillDemo(ctx); err != nil {
+			return nil, err
+		}
 	}
-	a, err := c.connect(c.demo.ConnectionString(), c.demo.Transport())
-	if err == nil && fill {
-		err = c.fillDemo(ctx, a)
-	}
-	return a, err
+	return c.connect(c.demo.ConnectionString(), c.demo.Transport())
 }
 
 // openAll opens the accounts of a command. The second is the first if no flag selects it.

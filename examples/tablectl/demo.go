@@ -49,7 +49,7 @@ func newPeople(a *account) (*patterns.Store[person], error) {
 var samples embed.FS
 
 // fillDemo creates the tables and the queues of -demo.
-func (c *cli) fillDemo(ctx context.Context, a *account) error {
+func (c *cli) fillDemo(ctx context.Context) error {
 	for _, name := range []string{"Types", "People", "Badges"} {
 		text, err := samples.ReadFile("demo/" + name + ".jsonl")
 		if err != nil {
@@ -61,14 +61,10 @@ func (c *cli) fillDemo(ctx context.Context, a *account) error {
 		}
 	}
 	messages, err := samples.ReadFile("demo/jobs-poison.jsonl")
-	jobs, err1 := a.queue("jobs")
-	poison, err2 := a.queue("jobs-poison")
-	if err := errors.Join(err, err1, err2); err != nil {
-		return err
-	}
-	_, err1 = jobs.Create(ctx, nil)
-	_, err2 = poison.Create(ctx, nil)
-	err = errors.Join(err1, err2)
+	jobs, poison := c.demo.Queue("jobs"), c.demo.Queue("jobs-poison")
+	_, err1 := jobs.Create(ctx, nil)
+	_, err2 := poison.Create(ctx, nil)
+	err = errors.Join(err, err1, err2)
 	for message := range strings.Lines(string(messages)) {
 		_, failed := poison.EnqueueMessage(ctx, strings.TrimSpace(message), nil)
 		err = errors.Join(err, failed)

@@ -126,23 +126,21 @@ func (c *cli) run(ctx context.Context, args []string) int {
 }
 
 func (c *cli) execute(ctx context.Context, args []string) error {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		fmt.Fprint(c.err, "tablectl moves, compares, checks and repairs tables of Azure Storage.\n\nUsage: tablectl COMMAND [flags] ARGUMENTS\n\n")
-		for _, k := range commands() {
-			fmt.Fprintf(c.err, "  %-8s %s\n", k.name, k.about)
-		}
-		fmt.Fprint(c.err, "\ntablectl COMMAND -h prints the flags of a command.\n\n")
-		if len(args) == 1 && strings.TrimLeft(args[0], "-") == "h" {
-			return nil
-		}
-		return usagef("no command")
-	}
+	name := strings.Join(args[:min(len(args), 1)], "")
 	for _, k := range commands() {
-		if k.name == args[0] {
+		if k.name == name {
 			return c.command(ctx, k, args[1:])
 		}
 	}
-	return usagef("unknown command %q", args[0])
+	fmt.Fprint(c.err, "tablectl moves, compares, checks and repairs tables of Azure Storage.\n\nUsage: tablectl COMMAND [flags] ARGUMENTS\n\n")
+	for _, k := range commands() {
+		fmt.Fprintf(c.err, "  %-8s %s\n", k.name, k.about)
+	}
+	fmt.Fprint(c.err, "\ntablectl COMMAND -h prints the flags of a command.\n\n")
+	if name == "-h" || name == "--help" {
+		return nil
+	}
+	return usagef("no command %q", name)
 }
 
 func (c *cli) command(ctx context.Context, k command, args []string) (err error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"slices"
@@ -99,53 +98,36 @@ func (m *move) source(ctx context.Context, name string) (iter.Seq2[chunk, error]
 		t, err := openTable(m.from.tables.NewClient(name))
 		return m.scan(ctx, t), err
 	}
-	if name == standard {
-		return m.lines(m.in), nil
-	}
-	info, err := os.Stat(name)
-	if err != nil {
+	if info, err := os.Stat(name); err == nil {
+		m.total = info.Size()
+	} else if name != standard {
 		return nil, usagef("%w", err)
 	}
-	m.total = info.Size()
-	return func(yield func(chunk, error) bool) {
-		f, err := os.Open(name)
-		if err == nil {
-			defer f.Close()
-			_, err = f.Seek(m.job.Offset, io.SeekStart)
-		}
-		if err != nil {
-			yield(chunk{}, err)
-			return
-		}
-		m.lines(f)(yield)
-	}, nil
+	return m.lines(name), nil
 }
 
 // target opens what is written.
-func (m *move) target(ctx context.Context, name string) (err error) {
+func (m *move) target(ctx context.Context, name string) error {
 	if m.name != "export" {
 		m.write = m.store
 		return m.openTable(ctx, m.to.tables.NewClient(name), m.create && !m.dryRun)
 	}
-	out := io.Discard
-	if name == standard { // the summary goes to the standard output for errors
-		out, m.out = m.out, m.err
+	write := func(text []byte) error { return writeAt(name, m.job.Written, text) }
+	switch {
+	case m.dryRun:
+		write = func([]byte) error { return nil }
+	case name == standard: // the summary goes to the standard output for errors
+		out := m.out
+		m.out = m.err
+		write = func(text []byte) error { _, err := out.Write(text); return err }
 	}
-	toFile := name != standard && !m.dryRun
-	if toFile {
-		err = writeAt(name, m.job.Written, nil)
-	}
-	m.write = func(_ context.Context, c *chunk) (err error) {
+	m.write = func(_ context.Context, c *chunk) error {
 		text := textOfRows(c.rows)
-		if toFile {
-			err = writeAt(name, m.job.Written, text)
-		} else {
-			_, err = out.Write(text)
-		}
+		err := write(text)
 		m.job.Written += int64(len(text))
 		return err
 	}
-	return err
+	return write(nil)
 }
 
 // run moves the chunks. The state is saved after each, except the last: then it is removed.

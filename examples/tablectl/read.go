@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // chunk is what is moved between two saves of the state.
@@ -53,8 +54,21 @@ const maxChunkBytes = 16 << 20
 
 // lines returns the chunks of a file, from the position of the state on, with the rows that match the
 // filter.
-func (m *move) lines(in io.Reader) iter.Seq2[chunk, error] {
+func (m *move) lines(path string) iter.Seq2[chunk, error] {
 	return func(yield func(chunk, error) bool) {
+		in := m.in
+		if path != standard {
+			f, err := os.Open(path)
+			if err == nil {
+				defer f.Close()
+				_, err = f.Seek(m.job.Offset, io.SeekStart)
+			}
+			if err != nil {
+				yield(chunk{}, err)
+				return
+			}
+			in = f
+		}
 		l := newLines(in, m.job.position)
 		for last := false; !last; {
 			var c chunk
@@ -159,4 +173,31 @@ func fileRows(path string) iter.Seq2[row, error] {
 			}
 		}
 	}
+}
+
+// where are the flags that select rows.
+type where struct {
+	text      string
+	allowScan bool
+}
+
+func (c *cli) filterFlags() {
+	c.flags.StringVar(&c.where.text, "where", "", "only the rows that match this `filter` of the Table service")
+	c.flags.BoolVar(&c.where.allowScan, "allow-scan", false, "permit a -where for which the service reads the whole table")
+}
+
+// parse returns the filter, or an error if it is malformed or costs too much. Without -where the whole
+// table is read, which needs no permission.
+func (w where) parse() (query.Filter, error) {
+	if w.text == "" {
+		return query.Filter{}, nil
+	}
+	f, err := query.Parse(w.text)
+	if err == nil && !w.allowScan {
+		err = query.Explain(f).Check(query.PartitionRange)
+	}
+	if err != nil {
+		return f, usagef("-where: %w", err)
+	}
+	return f, nil
 }

@@ -45,12 +45,9 @@ func (s storeOf[T]) repair(ctx context.Context, o *reindex.Options) (reindex.Rep
 
 func (c *cli) openStore(name string) (store, error) {
 	all, err := stores(c.from)
-	if err != nil {
-		return nil, err
-	}
 	s, ok := all[name]
-	if !ok {
-		return nil, usagef("no Store %q; the function stores in stores.go lists %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+	if err == nil && !ok {
+		err = usagef("no Store %q; the function stores in stores.go lists %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 	}
-	return s, nil
+	return s, err
 }
