@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 )
@@ -54,28 +53,23 @@ func noteOf(dryRun bool) string {
 	return ""
 }
 
-// progress prints how far a command is.
+// progress prints how far a command is, on a terminal only.
 type progress struct {
-	out            io.Writer
+	*cli
 	unit           string
 	start          int64 // what earlier runs have done
 	began, printed time.Time
 }
 
-// progress prints on a terminal only.
 func (c *cli) progress(unit string, start int64) *progress {
-	out := c.err
-	if !c.terminal {
-		out = io.Discard
-	}
-	return &progress{out, unit, start, time.Now(), time.Now()}
+	return &progress{c, unit, start, time.Now(), time.Now()}
 }
 
 // update prints what is done. total is 0 if it is unknown.
 func (p *progress) update(done, total int64) {
-	if time.Since(p.printed) >= 200*time.Millisecond {
+	if p.terminal && time.Since(p.printed) >= 200*time.Millisecond {
 		p.printed = time.Now()
-		fmt.Fprint(p.out, "\r"+p.text(done, total, time.Since(p.began))+"\x1b[K")
+		fmt.Fprint(p.err, "\r"+p.text(done, total, time.Since(p.began))+"\x1b[K")
 	}
 }
 

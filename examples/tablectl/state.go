@@ -77,10 +77,7 @@ func (s *state) end(err error) error {
 	case err != nil:
 		return fmt.Errorf("%w\nthe same command continues from %s", err, s.path)
 	}
-	if err := os.Remove(s.path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return os.RemoveAll(s.path) // which need not exist
 }
 
 // replaceFile replaces a file, so that it has either the old or the new content after a crash.
