@@ -137,7 +137,7 @@ func (d *decoder) goValue(name string, t *token, sdkTypes bool) (any, error) {
 	}
 	want, got := "a property type", t.describe(raw)
 	if edm := t.wireType(raw); edm != edmUnknown {
-		want, got = edm.String(), "a value that is none"
+		want, got = edm.String(), "an invalid value"
 	} else if t.edm != 0 && t.edm != edmUnknown {
 		want = t.edm.String()
 	}
