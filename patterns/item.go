@@ -81,6 +81,59 @@ func Decode[T any](row Item[Row]) (Item[T], error) {
 	return item, nil
 }
 
+// EncodeJSON returns the content of item as one JSON object in the form of the Table service: its
+// key, then the properties of its value, each with its type unless the JSON shows it, then its
+// unknown properties. [DecodeJSON] reads it without loss.
+//
+// The ETag, the Timestamp and azp_stamp are not part of it. Rows with equal content therefore
+// have equal JSON if T has a field, or a map (`table:",bag,reserved"`), for every property; the
+// properties of a map are in the order of their names. Unknown properties are as they were read.
+//
+// T is a type that [NewTable] accepts. A [*PropertyError] names a property that no row can
+// store. No request.
+func EncodeJSON[T any](item Item[T]) ([]byte, error) {
+	codec, err := edm.CodecFor(reflect.TypeFor[T]())
+	if err != nil {
+		return nil, fmt.Errorf("encode JSON: %w", err)
+	}
+	e := edm.Envelope{PartitionKey: item.Key.Partition, RowKey: item.Key.Row, Reserved: true}
+	if item.origin != nil {
+		e.Unknown = &item.origin.Unknown
+	}
+	text, err := codec.Append(nil, &item.Value, e)
+	if err != nil {
+		return nil, fmt.Errorf("encode JSON: %w", err)
+	}
+	return text, nil
+}
+
+// DecodeJSON reads what [EncodeJSON] has written, or a row as the Table service writes it with
+// minimal metadata, as if it had been read from a Table of T. The Item is not [Item.Projected].
+// It has the ETag and the Timestamp of text, if there are any. azp_stamp, properties that are
+// null, and members with a dot or an @ in their names are ignored.
+//
+// DecodeJSON refuses what is not one JSON object with both keys, a member that occurs twice,
+// invalid UTF-8, half of a surrogate pair, and a value that does not fit its field. Of an
+// unknown property it also refuses a value that its type cannot represent: a whole number
+// without an annotation must be an Edm.Int32, and a time has at most seven digits of a
+// second. Limits of size are checked when the row is written. A [*PropertyError] names the
+// property; no error contains a value. No request.
+func DecodeJSON[T any](text []byte) (Item[T], error) {
+	codec, err := edm.CodecFor(reflect.TypeFor[T]())
+	if err != nil {
+		return Item[T]{}, fmt.Errorf("decode JSON: %w", err)
+	}
+	var item Item[T]
+	var m edm.Meta
+	var unknown edm.Unknown
+	if err := codec.DecodeWritten(text, &item.Value, &m, &unknown); err != nil {
+		return Item[T]{}, fmt.Errorf("decode JSON: %w", err)
+	}
+	item.Key, item.ETag, item.Timestamp = keys.Key{Partition: m.PartitionKey, Row: m.RowKey}, azcore.ETag(m.ETag), m.Timestamp
+	item.origin = txn.NewOrigin(&m, &unknown, nil, false)
+	return item, nil
+}
+
 // itemOf returns a record as an Item; a record without a value has the zero T.
 func itemOf[T any](r txn.Record) Item[T] {
 	item := Item[T]{Key: r.Key, ETag: azcore.ETag(r.ETag), Timestamp: r.Timestamp, origin: r.Origin}

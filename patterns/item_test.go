@@ -2,8 +2,12 @@ package patterns_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"math"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
@@ -117,4 +121,101 @@ func TestAWrittenItemKeepsThePropertiesThatWithAdded(t *testing.T) {
 			}
 		}
 	})
+}
+
+// anything has a field for every property.
+type anything struct {
+	Properties map[string]any `table:",bag,reserved"`
+}
+
+func TestTheJSONOfARowHasEveryTypeAndValue(t *testing.T) {
+	first, last := time.Date(1601, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_900, time.UTC)
+	want := map[string]any{
+		"Int32": int32(math.MinInt32), "Int64": int64(math.MaxInt64), "Small": int64(1), "Whole": 3.0, "Half": 0.5, "Tiny": 5e-324, "Huge": math.MaxFloat64,
+		"Infinite": math.Inf(1), "Negative": math.Inf(-1), "MinusZero": math.Copysign(0, -1), "First": first, "Last": last,
+		"Guid": [16]byte{1, 15: 255}, "Binary": []byte{0, 255}, "Empty": []byte{}, "Yes": true, "No": false,
+		"Text": "\x00\"\\<>&\u2028\U0001F600\ufffd", "azp_view": "email",
+	}
+	for i := range 252 - len(want) - 1 {
+		want[fmt.Sprint("P", i)] = int32(i)
+	}
+	item := patterns.Item[anything]{Key: keys.Key{Partition: "it's \U0001F600", Row: ""}, Value: anything{maps.Clone(want)}, ETag: "x", Timestamp: first}
+	item.Value.Properties["NotANumber"] = math.NaN()
+	text, err := patterns.EncodeJSON(item)
+	harness.NoError(t, err)
+	read, err := patterns.DecodeJSON[anything](text)
+	harness.NoError(t, err)
+	nan, _ := read.Value.Properties["NotANumber"].(float64)
+	delete(read.Value.Properties, "NotANumber")
+	minusZero, _ := read.Value.Properties["MinusZero"].(float64)
+	if read.Key != item.Key || read.ETag != "" || !read.Timestamp.IsZero() || !reflect.DeepEqual(read.Value.Properties, want) || nan == nan || !math.Signbit(minusZero) {
+		t.Errorf("read %+v of\n%s", read, text)
+	}
+	// Rows are compared by their JSON.
+	other, err := patterns.DecodeJSON[anything](text)
+	harness.NoError(t, err)
+	if again, err := patterns.EncodeJSON(other); err != nil || string(again) != string(text) {
+		t.Errorf("%v\n%s\nthen\n%s", err, text, again)
+	}
+}
+
+func TestTheJSONOfAnItemKeepsItsUnknownPropertiesAndStoredTypes(t *testing.T) {
+	const text = `{"odata.etag":"W/\"1\"","PartitionKey":"p","RowKey":"r","Timestamp":"2020-01-01T00:00:00Z","Count":7,"Name":"n",` +
+		`"Other@odata.type":"Edm.Int64","Other":"5","azp_stamp":"s","X":null}`
+	item, err := patterns.DecodeJSON[keylessEntity]([]byte(text))
+	harness.NoError(t, err)
+	other, _ := item.Property("Other")
+	if item.ETag != `W/"1"` || item.Timestamp.Year() != 2020 || item.Value != (keylessEntity{"n", 7}) || other != int64(5) || item.Projected() {
+		t.Errorf("read %+v", item)
+	}
+	again, err := patterns.EncodeJSON(item)
+	if want := `{"PartitionKey":"p","RowKey":"r","Name":"n","Count":7,"Other@odata.type":"Edm.Int64","Other":"5"}`; err != nil || string(again) != want {
+		t.Errorf("wrote %s, %v\nwant  %s", again, err, want)
+	}
+	row, err := patterns.DecodeJSON[patterns.Row](again)
+	harness.NoError(t, err)
+	if whole, err := patterns.Decode[keylessEntity](row); err != nil || whole.Value != item.Value {
+		t.Errorf("%+v %v", whole, err)
+	}
+}
+
+func TestJSONThatWouldChangeARowUnnoticedIsRefused(t *testing.T) {
+	for members, property := range map[string]string{
+		`"A":3000000000`: "A",
+		`"A":"2020-01-01T00:00:00.12345678Z","A@odata.type":"Edm.DateTime"`: "A",
+		`"A":"12","A@odata.type":"Edm.Boolean"`:                             "A",
+		`"A":"","A@odata.type":"Edm.Double"`:                                "A",
+		`"A":"1 2","A@odata.type":"Edm.Int32"`:                              "A",
+		`"A":1,"A":2`:                                                       "",
+		`"\ud800":1`:                                                        "",
+		"\"A\":\"\xff\"":                                                    "",
+		`"A":"\ud800","B":"\u`:                                              "",
+		`"A":{}`:                                                            "A",
+		`"A":1}{"B":1`:                                                      "",
+		`"PartitionKey":"q"`:                                                "",
+		`"A":1,"A@odata.type":"Edm"`:                                        "A",
+	} {
+		_, err := patterns.DecodeJSON[anything]([]byte(`{"PartitionKey":"p","RowKey":"r",` + members + `}`))
+		e, ok := errors.AsType[*patterns.PropertyError](err)
+		if err == nil || ok != (property != "") || ok && e.Property != property {
+			t.Errorf("%s: %v", members, err)
+		}
+	}
+	for _, text := range []string{``, `[]`, `{}`, `{"PartitionKey":"p"}`, `{"PartitionKey":"p","RowKey":null}`, `{"PartitionKey":1,"RowKey":"r"}`} {
+		if _, err := patterns.DecodeJSON[anything]([]byte(text)); err == nil {
+			t.Errorf("%s is a row", text)
+		}
+	}
+	if _, err := patterns.DecodeJSON[int](nil); err == nil {
+		t.Error("an int is a row")
+	}
+	for _, properties := range []map[string]any{{"1A": true}, {"A": struct{}{}}, {"A": "\xff"}, {"A": time.Unix(1<<40, 0)}} {
+		_, err := patterns.EncodeJSON(patterns.Item[anything]{Value: anything{properties}})
+		if _, ok := errors.AsType[*patterns.PropertyError](err); !ok {
+			t.Errorf("%v: %v", properties, err)
+		}
+	}
+	if _, err := patterns.EncodeJSON(patterns.Item[int]{}); err == nil {
+		t.Error("an int has JSON")
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -30,15 +31,15 @@ type accountFlags struct {
 // connectionVariable is the environment variable of the account if no flag selects one.
 const connectionVariable = "AZURE_STORAGE_CONNECTION_STRING"
 
-// account adds the flags that select an account. The names of those of a second one begin with a prefix.
-func (c *cli) account(prefix, of string) *accountFlags {
+// accountFlags adds the flags that select an account. The names of those of a second one begin with a prefix.
+func (c *cli) accountFlags(prefix, what string) {
 	f := new(accountFlags)
-	c.flags.StringVar(&f.url, prefix+"account", "", "the account"+of+": the `URL` of its table service, with the identity of the user (azidentity)")
+	c.accounts = append(c.accounts, f)
+	c.flags.StringVar(&f.url, prefix+"account", "", what+": the `URL` of its table service, with the identity of the user (azidentity)")
 	c.flags.StringVar(&f.env, prefix+"env", "",
-		"the account"+of+": the environment `variable` with a connection string, or the URL of the table service with a SAS (default "+connectionVariable+")")
-	c.flags.BoolVar(&f.azurite, prefix+"azurite", false, "the account"+of+": an Azurite that listens on the default ports")
-	c.flags.BoolVar(&f.demo, prefix+"demo", false, "the account"+of+": an account in this process, with sample tables, a Store and a queue")
-	return f
+		what+": the environment `variable` with a connection string, or the URL of the table service with a SAS (default "+connectionVariable+")")
+	c.flags.BoolVar(&f.azurite, prefix+"azurite", false, what+": an Azurite that listens on the default ports")
+	c.flags.BoolVar(&f.demo, prefix+"demo", false, what+": an account in this process, with sample tables, a Store and a queue")
 }
 
 // account has the clients of a storage account.
@@ -61,94 +62,76 @@ func (c *cli) open(ctx context.Context, f *accountFlags) (*account, error) {
 		return c.connect(azuriteConnection, nil)
 	case strings.Contains(f.url, "?"):
 		return nil, usagef("-account must not contain a signature: put the URL into an environment variable, see -env")
-	case f.url != "":
-		return c.address(f.url, nil)
-	case strings.HasPrefix(secret, "https://") || strings.HasPrefix(secret, "http://"):
-		return c.address(secret, nil)
-	case secret != "":
-		return c.connect(secret, nil)
+	case f.url == "" && secret == "":
+		return nil, usagef("no account: use -account, -azurite or -demo, or set the environment variable %s", variable)
 	}
-	return nil, usagef("no account: use -account, -azurite or -demo, or set the environment variable %s", variable)
-}
-
-// openTwo opens two accounts, which are the same if no flag selects the second.
-func (c *cli) openTwo(ctx context.Context, first, second *accountFlags) (a, b *account, err error) {
-	if a, err = c.open(ctx, first); err != nil || *second == (accountFlags{}) {
-		return a, a, err
-	}
-	b, err = c.open(ctx, second)
-	return a, b, err
-}
-
-// table opens a table.
-func (c *cli) table(ctx context.Context, f *accountFlags, name string) (*account, *patterns.Table[stored], error) {
-	a, err := c.open(ctx, f)
-	if err != nil {
-		return nil, nil, err
-	}
-	t, err := openTable(a.tables.NewClient(name))
-	return a, t, err
+	return c.connect(cmp.Or(f.url, secret), nil)
 }
 
 // openDemo opens the account in this process.
 func (c *cli) openDemo(ctx context.Context) (*account, error) {
-	fill := c.demo == nil
-	if fill {
+	if c.demo == nil {
 		c.demo = storagetest.Start(nil)
+		if err := c.fillDemo(ctx); err != nil {
+			return nil, err
+		}
 	}
-	a, err := c.connect(c.demo.ConnectionString(), c.demo.Transport())
-	if err == nil && fill {
-		err = c.fillDemo(ctx, a)
-	}
-	return a, err
+	return c.connect(c.demo.ConnectionString(), c.demo.Transport())
 }
 
-// connect opens the account of a connection string. The transport may be nil.
-func (c *cli) connect(connection string, t policy.Transporter) (a *account, err error) {
-	address := slices.DeleteFunc(strings.Split(connection, ";"), func(part string) bool {
-		return !strings.HasPrefix(part, "AccountName=") && !strings.HasPrefix(part, "TableEndpoint=")
-	})
-	a = &account{name: strings.Join(address, ";"), queue: func(name string) (*azqueue.QueueClient, error) {
-		return azqueue.NewQueueClientFromConnectionString(connection, name, c.queueOptions(t))
-	}}
-	a.tables, err = aztables.NewServiceClientFromConnectionString(connection, c.tableOptions(t))
-	return a, err
+// openAll opens the accounts of a command. The second is the first if no flag selects it.
+func (c *cli) openAll(ctx context.Context) (err error) {
+	for i, f := range c.accounts {
+		if i == 0 {
+			c.from, err = c.open(ctx, f)
+			c.to = c.from
+		} else if *f != (accountFlags{}) && err == nil {
+			c.to, err = c.open(ctx, f)
+		}
+	}
+	return err
 }
 
-// address opens the account with this table service: with a SAS, which follows a question mark, or, if
-// there is none, with the identity of the user. A secret must not be on the command line.
-func (c *cli) address(tables string, t policy.Transporter) (a *account, err error) {
-	base, signature, signed := strings.Cut(tables, "?")
+// connect opens the account with this connection string, or with this address of its table service: with
+// a SAS, which follows a question mark, or, if there is none, with the identity of the user. The transport
+// may be nil.
+func (c *cli) connect(secret string, t policy.Transporter) (a *account, err error) {
+	opts, queueOpts := &aztables.ClientOptions{}, &azqueue.ClientOptions{}
+	opts.Transport, queueOpts.Transport = t, patterns.LimitReplies(t)
+	c.meter.Attach(&opts.ClientOptions)
+	c.meter.Attach(&queueOpts.ClientOptions)
+	opts = patterns.Accelerate(opts)
+	base, signature, signed := strings.Cut(secret, "?")
 	queues := strings.TrimSuffix(strings.Replace(base, ".table.", ".queue.", 1), "/") + "/"
 	a = &account{name: base}
-	if signed {
+	switch {
+	case !strings.HasPrefix(secret, "https://") && !strings.HasPrefix(secret, "http://"):
+		a.name = strings.Join(slices.DeleteFunc(strings.Split(secret, ";"), func(part string) bool {
+			return !strings.HasPrefix(part, "AccountName=") && !strings.HasPrefix(part, "TableEndpoint=")
+		}), ";")
 		a.queue = func(name string) (*azqueue.QueueClient, error) {
-			return azqueue.NewQueueClientWithNoCredential(queues+name+"?"+signature, c.queueOptions(t))
+			return azqueue.NewQueueClientFromConnectionString(secret, name, queueOpts)
 		}
-		a.tables, err = aztables.NewServiceClientWithNoCredential(tables, c.tableOptions(t))
-		return a, err
+		a.tables, err = aztables.NewServiceClientFromConnectionString(secret, opts)
+	case signed:
+		a.queue = func(name string) (*azqueue.QueueClient, error) {
+			return azqueue.NewQueueClientWithNoCredential(queues+name+"?"+signature, queueOpts)
+		}
+		a.tables, err = aztables.NewServiceClientWithNoCredential(secret, opts)
+	default:
+		var cred azcore.TokenCredential
+		if cred, err = c.identity(); err != nil {
+			return nil, err
+		}
+		a.queue = func(name string) (*azqueue.QueueClient, error) {
+			return azqueue.NewQueueClient(queues+name, cred, queueOpts)
+		}
+		a.tables, err = aztables.NewServiceClient(base, cred, opts)
 	}
-	cred, err := azidentity.NewDefaultAzureCredential(nil)
-	if err != nil {
-		return nil, err
-	}
-	a.queue = func(name string) (*azqueue.QueueClient, error) {
-		return azqueue.NewQueueClient(queues+name, cred, c.queueOptions(t))
-	}
-	a.tables, err = aztables.NewServiceClient(tables, cred, c.tableOptions(t))
 	return a, err
 }
 
-func (c *cli) tableOptions(t policy.Transporter) *aztables.ClientOptions {
-	opts := &aztables.ClientOptions{}
-	opts.Transport = t
-	c.meter.Attach(&opts.ClientOptions)
-	return patterns.Accelerate(opts)
-}
-
-func (c *cli) queueOptions(t policy.Transporter) *azqueue.ClientOptions {
-	opts := &azqueue.ClientOptions{}
-	opts.Transport = patterns.LimitReplies(t)
-	c.meter.Attach(&opts.ClientOptions)
-	return opts
+// defaultIdentity is the identity of the user, of the machine or of the workload.
+func defaultIdentity() (azcore.TokenCredential, error) {
+	return azidentity.NewDefaultAzureCredential(nil)
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +33,7 @@ func TestCommandsPrintAndExit(t *testing.T) {
 			`{"class":"Point","plain":"Point","reads":[{"class":"Point","filter":"PartitionKey eq 'a' and RowKey eq 'b'"}],"requests":1,"warnings":null}` + "\n"},
 		{"explain|Nonsense eq", exitUsage, ""},
 		{"export -demo -where|PartitionKey eq 'it''s' and RowKey eq '0'|Types -", exitDone,
-			`{"PartitionKey":"it's","RowKey":"0","Big@odata.type":"Edm.Int64","Big":"9223372036854775807","Half":0.5,"Small":-1,"Text":"Grüße, \"quoted\"\n","Whole":1.0,"Yes":true}` + "\n"},
+			`{"PartitionKey":"it's","RowKey":"0","Big@odata.type":"Edm.Int64","Big":"9223372036854775807","Half@odata.type":"Edm.Double","Half":0.5,"Small":-1,"Text":"Grüße, \"quoted\"\u000a","Whole@odata.type":"Edm.Double","Whole":1.0,"Yes":true}` + "\n"},
 		{"export -demo -dry-run -json Types nowhere/rows.jsonl", exitDone, `{"note":"dry run: nothing was changed","present":0,"refused":0,"rows":3}` + "\n"},
 		{"export -demo -where|Small eq 1|Types -", exitUsage, ""},
 		{"verify -demo people", exitFound, "orphan    email: row \"Sales\" \"email_p3@example.com\" of \"Sales\" \"000003\"\n" +
@@ -121,12 +125,12 @@ func TestRepairLeavesNothingToVerify(t *testing.T) {
 func TestDiffPrintsWhatDiffersWithTypes(t *testing.T) {
 	acct := storagetest.Start(nil)
 	k := func(r string) keys.Key { return keys.Key{Partition: "p", Row: r} }
-	newTable(t, acct, "One", []row{{k("1"), properties{"A": int32(1)}}, {k("2"), properties{"A": int32(1), "B": true, "C": "x"}}, {k("3"), nil}})
-	newTable(t, acct, "Two", []row{{k("2"), properties{"A": int64(1), "C": "x", "D": 0.5}}, {k("3"), nil}, {k("4"), nil}})
+	newTable(t, acct, "One", []row{newRow(k("1"), properties{"A": int32(1)}), newRow(k("2"), properties{"A": int32(1), "B": true, "C": "x"}), newRow(k("3"), nil)})
+	newTable(t, acct, "Two", []row{newRow(k("2"), properties{"A": int64(1), "C": "x", "D": 0.5}), newRow(k("3"), nil), newRow(k("4"), nil)})
 	o := must(t, exitFound, acct, "diff", "-demo", "One", "Two")
 	if want := `- {"PartitionKey":"p","RowKey":"1","A":1}
 < {"PartitionKey":"p","RowKey":"2","A":1,"B":true}
-> {"PartitionKey":"p","RowKey":"2","A@odata.type":"Edm.Int64","A":"1","D":0.5}
+> {"PartitionKey":"p","RowKey":"2","A@odata.type":"Edm.Int64","A":"1","D@odata.type":"Edm.Double","D":0.5}
 + {"PartitionKey":"p","RowKey":"4"}
 1 added, 1 removed, 1 changed, 1 equal
 `; o.out != want {
@@ -134,7 +138,7 @@ func TestDiffPrintsWhatDiffersWithTypes(t *testing.T) {
 	}
 	o = must(t, exitFound, acct, "diff", "-demo", "-json", "One", "Two")
 	if want := `{"from":{"PartitionKey":"p","RowKey":"1","A":1}}
-{"from":{"PartitionKey":"p","RowKey":"2","A":1,"B":true},"to":{"PartitionKey":"p","RowKey":"2","A@odata.type":"Edm.Int64","A":"1","D":0.5}}
+{"from":{"PartitionKey":"p","RowKey":"2","A":1,"B":true},"to":{"PartitionKey":"p","RowKey":"2","A@odata.type":"Edm.Int64","A":"1","D@odata.type":"Edm.Double","D":0.5}}
 {"to":{"PartitionKey":"p","RowKey":"4"}}
 {"added":1,"changed":1,"equal":1,"removed":1}
 `; o.out != want {
@@ -144,7 +148,7 @@ func TestDiffPrintsWhatDiffersWithTypes(t *testing.T) {
 	if want := "1 added, 0 removed, 0 changed, 1 equal\n"; o.out != want {
 		t.Errorf("got %s", o.out)
 	}
-	twice := writeFile(t, "twice.jsonl", textOf([]row{{k("1"), nil}, {k("1"), nil}}))
+	twice := writeFile(t, "twice.jsonl", textOf([]row{newRow(k("1"), nil), newRow(k("1"), nil)}))
 	must(t, exitFailure, acct, "diff", twice, twice)
 }
 
@@ -162,7 +166,7 @@ func TestLinesAndRowsThatCannotBeStoredAreReportedAndKeptAside(t *testing.T) {
 	}
 	path := writeFile(t, "rows.jsonl", "\ufeff"+strings.Join(lines, "\r\n"))
 	acct := storagetest.Start(nil)
-	newTable(t, acct, "Target", []row{{keys.Key{Partition: "p", Row: "5"}, properties{"A": int32(6)}}})
+	newTable(t, acct, "Target", []row{newRow(keys.Key{Partition: "p", Row: "5"}, properties{"A": int32(6)})})
 	dry := must(t, exitFound, acct, "import", "-demo", "-dry-run", path, "Target")
 	if strings.Count(tableText(t, acct, "Target"), "\n") != 1 {
 		t.Error("a dry run has stored rows")
@@ -201,7 +205,7 @@ func TestTheModeDecidesWhatHappensToRowsThatExist(t *testing.T) {
 		"insert":  {exitFound, `"A":1,"B":1}`},
 	} {
 		acct := storagetest.Start(nil)
-		newTable(t, acct, "Target", []row{{keys.Key{Partition: "p", Row: "r"}, properties{"A": int32(1), "B": int32(1)}}})
+		newTable(t, acct, "Target", []row{newRow(keys.Key{Partition: "p", Row: "r"}, properties{"A": int32(1), "B": int32(1)})})
 		path := writeFile(t, "rows.jsonl", `{"PartitionKey":"p","RowKey":"r","A":2}`)
 		must(t, want.code, acct, "import", "-demo", "-mode", mode, path, "Target")
 		if got := tableText(t, acct, "Target"); !strings.HasSuffix(got, want.row+"\n") {
@@ -218,7 +222,7 @@ func TestFilesAreNotOverwrittenWithoutForce(t *testing.T) {
 		t.Errorf("%s %v", text, err)
 	}
 	must(t, exitDone, acct, "export", "-demo", "-force", "Types", path)
-	if err := (&state{Format: stateFormat, Job: "another"}).save(path + ".state"); err != nil {
+	if err := (&state{Format: stateFormat, Job: "another", path: path + ".state"}).save(); err != nil {
 		t.Fatal(err)
 	}
 	must(t, exitUsage, acct, "import", "-demo", "-create", path, "Target")
@@ -249,6 +253,36 @@ func TestTheHeatOfACommandIsSavedMergedAndDrawn(t *testing.T) {
 	must(t, exitFailure, acct, "heat", in("page.html"))
 }
 
+func TestThePageOfTheHeatIsServedUntilTheCommandIsInterrupted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "heat.json")
+	must(t, exitDone, demoAccount(t), "count", "-demo", "-heat", path, "People")
+	ctx, stop := context.WithCancel(t.Context())
+	messages, w := io.Pipe()
+	code := make(chan int)
+	go func() {
+		c := &cli{out: io.Discard, err: w}
+		code <- c.run(ctx, []string{"heat", "-serve", "127.0.0.1:0", path})
+	}()
+	line, err := bufio.NewReader(messages).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := http.Get(strings.TrimSpace(strings.TrimPrefix(line, "the page is at ")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(reply.Body)
+	reply.Body.Close()
+	if err != nil || !strings.Contains(string(page), "People") {
+		t.Errorf("%v\n%.300s", err, page)
+	}
+	stop()
+	if got := <-code; got != exitDone {
+		t.Errorf("exit code %d", got)
+	}
+	must(t, exitUsage, nil, "heat", "-serve", "nowhere", path)
+}
+
 func TestTheResultsOfEveryCommandAreJSONWithTheFlag(t *testing.T) {
 	acct := demoAccount(t)
 	path := filepath.Join(t.TempDir(), "rows.jsonl")
@@ -277,8 +311,9 @@ func TestAStateOfAnotherAccountIsRefused(t *testing.T) {
 	if err != nil || strings.Contains(a.name, storagetest.AccountKey) {
 		t.Fatalf("%q %v", a.name, err)
 	}
-	s := state{Format: stateFormat, Job: fmt.Sprintf("%q", []string{"import", path, a.name, "Target", "replace", ""}), Offset: 100, Line: 1}
-	if err := s.save(path + ".state"); err != nil {
+	s := state{Format: stateFormat, Job: fmt.Sprintf("%q", []string{"import", a.name, path, a.name, "Target", "replace", ""}), path: path + ".state"}
+	s.Offset, s.Line = 100, 1
+	if err := s.save(); err != nil {
 		t.Fatal(err)
 	}
 	o := must(t, exitUsage, storagetest.Start(nil), "import", path, "Target", "-demo")

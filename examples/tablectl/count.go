@@ -9,29 +9,24 @@ import (
 )
 
 func countCommand(c *cli) action {
-	from, where := c.account("", ""), c.filter()
+	c.accountFlags("", "the account")
+	c.filterFlags()
 	parallel := c.flags.Int("parallel", 8, "the largest `number` of concurrent requests")
 	return func(ctx context.Context, args []string) error {
-		f, err := where.filter()
-		if err != nil {
-			return err
-		}
-		_, t, err := c.table(ctx, from, args[0])
+		t, err := openTable(c.from.tables.NewClient(args[0]))
 		if err != nil {
 			return err
 		}
 		p := c.progress("rows", 0)
-		defer p.end()
 		var n patterns.ScanProgress
 		// Only the keys are read.
-		for page, err := range t.Scan(ctx, f, "", &patterns.ScanOptions{Select: []string{}, Parallel: *parallel}) {
+		for page, err := range t.Scan(ctx, c.filter, "", &patterns.ScanOptions{Select: []string{}, Parallel: *parallel}) {
 			if err != nil {
 				return err
 			}
 			n = page.Progress
 			p.update(int64(n.Rows), 0)
 		}
-		p.end()
 		return c.summary(false, "", figure{n.Rows, "rows"}, figure{n.Requests, "requests"})
 	}
 }
@@ -43,16 +38,12 @@ func explainCommand(c *cli) action {
 			return usagef("%w", err)
 		}
 		plan := query.Explain(f)
-		if !c.json {
-			_, err := fmt.Fprintf(c.out, "%+v\n", plan)
-			return err
-		}
 		var reads []map[string]string
 		for _, r := range plan.Reads() {
 			reads = append(reads, map[string]string{"class": r.Class.String(), "filter": r.Filter.String()})
 		}
-		return printJSON(c.out, map[string]any{
+		return c.print(map[string]any{
 			"class": plan.Class.String(), "plain": plan.Plain.String(), "requests": plan.Requests, "reads": reads, "warnings": plan.Warnings,
-		})
+		}, fmt.Sprintf("%+v", plan))
 	}
 }

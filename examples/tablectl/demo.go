@@ -5,13 +5,15 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 // person is an entity of the Store of -demo.
@@ -32,11 +34,8 @@ func newPeople(a *account) (*patterns.Store[person], error) {
 	badge, err2 := secondaryindex.Inter("badge", a.tables.NewClient("Badges"), func(p *person) (string, bool) { return p.Badge, true }, nil)
 	table, err3 := patterns.NewTable[person](a.tables.NewClient("People"), nil)
 	queue, err4 := a.queue("jobs")
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		return nil, err
-	}
-	outbox, err := eventual.NewOutbox(queue, "")
-	if err != nil {
+	outbox, err5 := eventual.NewOutbox(queue, "")
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
 	return patterns.NewStore(table, &patterns.StoreOptions[person]{Views: []patterns.View[person]{email, badge}, Outbox: outbox})
@@ -50,31 +49,22 @@ func newPeople(a *account) (*patterns.Store[person], error) {
 var samples embed.FS
 
 // fillDemo creates the tables and the queues of -demo.
-func (c *cli) fillDemo(ctx context.Context, a *account) error {
+func (c *cli) fillDemo(ctx context.Context) error {
 	for _, name := range []string{"Types", "People", "Badges"} {
 		text, err := samples.ReadFile("demo/" + name + ".jsonl")
 		if err != nil {
 			return err
 		}
-		t := &target{transfer: &transfer{cli: c}, create: true}
-		if err := t.open(ctx, a, name); err != nil {
-			return err
-		}
-		for rows, err := range readChunks(bytes.NewReader(text), query.Filter{}, state{}, 1000) {
-			if err = errors.Join(err, t.write(ctx, &rows)); err != nil {
-				return err
-			}
+		loader := &cli{in: bytes.NewReader(text), out: io.Discard, err: c.err, demo: c.demo}
+		if loader.run(ctx, []string{"import", "-demo", "-create", "-aside", os.DevNull, standard, name}) != exitDone {
+			return fmt.Errorf("the samples of %s are not complete", name)
 		}
 	}
 	messages, err := samples.ReadFile("demo/jobs-poison.jsonl")
-	jobs, err1 := a.queue("jobs")
-	poison, err2 := a.queue("jobs-poison")
-	if err := errors.Join(err, err1, err2); err != nil {
-		return err
-	}
-	_, err1 = jobs.Create(ctx, nil)
-	_, err2 = poison.Create(ctx, nil)
-	err = errors.Join(err1, err2)
+	jobs, poison := c.demo.Queue("jobs"), c.demo.Queue("jobs-poison")
+	_, err1 := jobs.Create(ctx, nil)
+	_, err2 := poison.Create(ctx, nil)
+	err = errors.Join(err, err1, err2)
 	for message := range strings.Lines(string(messages)) {
 		_, failed := poison.EnqueueMessage(ctx, strings.TrimSpace(message), nil)
 		err = errors.Join(err, failed)

@@ -1,34 +1,34 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 func diffCommand(c *cli) action {
-	first, second := c.account("", ""), c.account("to-", " of the second argument, if it is another one")
-	where := c.filter()
+	c.accountFlags("", "the account")
+	c.accountFlags("to-", "the account of the second argument, if it is another one")
+	c.filterFlags()
 	quiet := c.flags.Bool("quiet", false, "print only the numbers")
 	return func(ctx context.Context, args []string) error {
-		f, err := where.filter()
-		if err != nil {
-			return err
-		}
-		var a, b *account
-		if !isFile(args[0]) || !isFile(args[1]) {
-			if a, b, err = c.openTwo(ctx, first, second); err != nil {
-				return err
-			}
-		}
 		p := c.progress("rows", 0)
-		defer p.end()
 		var added, removed, changed, same int
-		for pair, err := range join(ordered(ctx, a, args[0], f), ordered(ctx, b, args[1], f)) {
+		for pair, err := range join(c.ordered(ctx, c.from, args[0]), c.ordered(ctx, c.to, args[1])) {
 			if err != nil {
 				return err
 			}
@@ -38,24 +38,20 @@ func diffCommand(c *cli) action {
 				added++
 			case to == nil:
 				removed++
+			case bytes.Equal(from.text, to.text):
+				same++
+				p.update(int64(added+removed+changed+same), 0)
+				continue
 			default:
-				from, to = &row{from.key, different(from.properties, to.properties)}, &row{to.key, different(to.properties, from.properties)}
-				if len(from.properties)+len(to.properties) == 0 {
-					same++
-					p.update(int64(added+removed+changed+same), 0)
-					continue
-				}
 				changed++
 			}
 			if *quiet {
 				continue
 			}
-			p.end()
 			if err := c.printDifference(from, to); err != nil {
 				return err
 			}
 		}
-		p.end()
 		return c.summary(added+removed+changed > 0, "", figure{added, "added"}, figure{removed, "removed"}, figure{changed, "changed"}, figure{same, "equal"})
 	}
 }
@@ -67,11 +63,11 @@ func isFile(name string) bool {
 }
 
 // ordered returns the rows of a table or a file in the order of their keys.
-func ordered(ctx context.Context, a *account, name string, f query.Filter) iter.Seq2[row, error] {
+func (c *cli) ordered(ctx context.Context, a *account, name string) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		if isFile(name) {
 			for r, err := range sortedFile(name) {
-				if (err != nil || f.Match(&r)) && !yield(r, err) {
+				if (err != nil || c.filter.Match(&r)) && !yield(r, err) {
 					return
 				}
 			}
@@ -82,86 +78,158 @@ func ordered(ctx context.Context, a *account, name string, f query.Filter) iter.
 			yield(row{}, err)
 			return
 		}
-		for item, err := range t.Query(ctx, f, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
-			if !yield(row{item.Key, item.Value.Properties}, err) {
+		for item, err := range t.Query(ctx, c.filter, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
+			r, err2 := encoded(item)
+			if !yield(r, cmp.Or(err, err2)) {
 				return
 			}
 		}
 	}
 }
 
-// join reads two sequences of rows in the order of their keys side by side. It yields each key once,
-// with the rows of both, or nil for one that does not have it.
-func join(a, b iter.Seq2[row, error]) iter.Seq2[[2]*row, error] {
-	return func(yield func([2]*row, error) bool) {
-		nextA, stopA := iter.Pull2(a)
-		defer stopA()
-		nextB, stopB := iter.Pull2(b)
-		defer stopB()
-		left, err1 := advance(nil, nextA)
-		right, err2 := advance(nil, nextB)
-		for err := errors.Join(err1, err2); left != nil || right != nil || err != nil; {
-			if err != nil {
-				yield([2]*row{}, err)
-				return
-			}
-			pair := [2]*row{left, right}
-			if left != nil && right != nil {
-				switch order := compareKeys(left.key, right.key); {
-				case order < 0:
-					pair[1] = nil
-				case order > 0:
-					pair[0] = nil
+func compareKeys(a, b keys.Key) int {
+	return cmp.Or(keys.Compare(a.Partition, b.Partition), keys.Compare(a.Row, b.Row))
+}
+
+var errKeyTwice = errors.New("two rows have the same key, or the service does not return rows in the order of their keys")
+
+// join reads sequences of rows in the order of their keys side by side. It yields each key once, with the
+// row of each sequence, or nil for one that does not have it. The slice is valid until the next one.
+func join(sequences ...iter.Seq2[row, error]) iter.Seq2[[]*row, error] {
+	return func(yield func([]*row, error) bool) {
+		next := make([]func() (row, error, bool), len(sequences))
+		heads, same := make([]*row, len(sequences)), make([]*row, len(sequences))
+		for i, s := range sequences {
+			var stop func()
+			next[i], stop = iter.Pull2(s)
+			defer stop()
+		}
+		for started := false; ; started = true {
+			var least *row
+			for i := range heads {
+				if !started || same[i] != nil {
+					r, err, ok := next[i]()
+					if ok && started && compareKeys(same[i].Key, r.Key) >= 0 {
+						err = cmp.Or(err, errKeyTwice)
+					}
+					if err != nil {
+						yield(nil, err)
+						return
+					}
+					if heads[i] = &r; !ok {
+						heads[i] = nil
+					}
+				}
+				if heads[i] != nil && (least == nil || compareKeys(heads[i].Key, least.Key) < 0) {
+					least = heads[i]
 				}
 			}
-			if !yield(pair, nil) {
+			if least == nil {
 				return
 			}
-			if pair[0] != nil {
-				left, err = advance(left, nextA)
+			for i, r := range heads {
+				if same[i] = nil; r != nil && r.Key == least.Key {
+					same[i] = r
+				}
 			}
-			if pair[1] != nil && err == nil {
-				right, err = advance(right, nextB)
+			if !yield(same, nil) {
+				return
 			}
 		}
 	}
 }
 
-// advance returns the row after the last one, nil at the end, and checks the order.
-func advance(last *row, next func() (row, error, bool)) (*row, error) {
-	r, err, ok := next()
-	if err != nil || !ok {
-		return nil, err
-	}
-	if last != nil && compareKeys(last.key, r.key) >= 0 {
-		return nil, errors.New("two rows have the same key, or the service does not return rows in the order of their keys")
-	}
-	return &r, nil
+// different returns the JSON of a row with the properties that other does not have with the same type and
+// value.
+func different(r, other *row) ([]byte, error) {
+	// The text of a value with its type is unique, also those of NaN and -0.
+	text := func(v any) string { return fmt.Sprintf("%T %v", v, v) }
+	item := r.Item
+	item.Value.Properties = maps.Clone(item.Value.Properties)
+	maps.DeleteFunc(item.Value.Properties, func(name string, v any) bool { return text(v) == text(other.Value.Properties[name]) })
+	return patterns.EncodeJSON(item)
 }
-
-// jsonRow is a row in the format of the files.
-type jsonRow row
-
-func (r *jsonRow) MarshalJSON() ([]byte, error) { return appendRow(nil, (*row)(r)), nil }
 
 // printDifference prints a row that was added or removed, or the properties of a row that differ.
 func (c *cli) printDifference(from, to *row) error {
-	if c.json {
-		return printJSON(c.out, struct {
-			From *jsonRow `json:"from,omitempty"`
-			To   *jsonRow `json:"to,omitempty"`
-		}{(*jsonRow)(from), (*jsonRow)(to)})
+	var d struct {
+		From json.RawMessage `json:"from,omitempty"`
+		To   json.RawMessage `json:"to,omitempty"`
 	}
-	signs := "-+"
-	if from != nil && to != nil {
-		signs = "<>"
+	switch {
+	case from == nil:
+		d.To = to.text
+		return c.print(d, fmt.Sprintf("+ %s", to.text))
+	case to == nil:
+		d.From = from.text
+		return c.print(d, fmt.Sprintf("- %s", from.text))
 	}
-	var text []byte
-	for i, r := range []*row{from, to} {
-		if r != nil {
-			text = append(appendRow(append(text, signs[i], ' '), r), '\n')
+	var err1, err2 error
+	d.From, err1 = different(from, to)
+	d.To, err2 = different(to, from)
+	return errors.Join(err1, err2, c.print(d, fmt.Sprintf("< %s\n> %s", d.From, d.To)))
+}
+
+// partSize is how many bytes of a file are sorted in memory.
+const partSize = 16 << 20
+
+// sortedFile returns the rows of a file in the order of their keys, with their texts as EncodeJSON returns
+// them. An export is in no order, so parts of the file are written in order to temporary files, together
+// as large as the file, and merged.
+func sortedFile(path string) iter.Seq2[row, error] {
+	return func(yield func(row, error) bool) {
+		dir, err := os.MkdirTemp("", "tablectl")
+		defer os.RemoveAll(dir)
+		var parts []iter.Seq2[row, error]
+		if err == nil {
+			parts, err = sortParts(path, dir)
+		}
+		if err != nil {
+			yield(row{}, err)
+			return
+		}
+		for same, err := range join(parts...) {
+			var r row
+			for _, x := range same {
+				if x != nil && r.text != nil {
+					err = errKeyTwice
+				}
+				if x != nil {
+					r = *x
+				}
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
 		}
 	}
-	_, err := c.out.Write(text)
-	return err
+}
+
+// sortParts writes the rows of a file to files that are in order.
+func sortParts(path, dir string) (parts []iter.Seq2[row, error], err error) {
+	var held []row
+	size := 0
+	flush := func() error {
+		slices.SortFunc(held, func(a, b row) int { return compareKeys(a.Key, b.Key) })
+		part := filepath.Join(dir, strconv.Itoa(len(parts)))
+		parts = append(parts, fileRows(part))
+		text := textOfRows(held)
+		held, size = nil, 0
+		return os.WriteFile(part, text, 0o600)
+	}
+	for r, err := range fileRows(path) {
+		if err == nil {
+			r.text, err = patterns.EncodeJSON(r.Item)
+		}
+		r.Value.Properties = nil
+		held = append(held, r)
+		if size += len(r.text); err == nil && size >= partSize {
+			err = flush()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	err = flush()
+	return parts, err
 }

@@ -2,11 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/azpatterns/azpatterns/patterns/heat"
 )
@@ -26,7 +31,8 @@ func saveHeat(s *heat.Snapshot, path string) error {
 
 func heatCommand(c *cli) action {
 	output := c.flags.String("o", "", "write the merged snapshots to this `file`: a page if it ends in .html, otherwise a snapshot")
-	return func(_ context.Context, args []string) error {
+	address := c.flags.String("serve", "", "then serve the page at this `address`, such as localhost:8080, until the command is interrupted")
+	return func(ctx context.Context, args []string) error {
 		var all []*heat.Snapshot
 		for _, path := range args {
 			data, err := os.ReadFile(path)
@@ -51,6 +57,25 @@ func heatCommand(c *cli) action {
 				return err
 			}
 		}
-		return c.summary(len(findings) > 0, s.String(), figure{len(findings), "findings"})
+		err := c.summary(len(findings) > 0, s.String(), figure{len(findings), "findings"})
+		if *address != "" && (err == nil || errors.Is(err, errFound)) {
+			err = cmp.Or(c.serve(ctx, *address, s.Handler()), err)
+		}
+		return err
 	}
+}
+
+// serve serves a page until the context ends.
+func (c *cli) serve(ctx context.Context, address string, h http.Handler) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return usagef("-serve: %w", err)
+	}
+	fmt.Fprintf(c.err, "the page is at http://%s\n", l.Addr())
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { server.Close() })()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }

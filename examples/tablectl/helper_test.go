@@ -51,12 +51,24 @@ func newTable(t testing.TB, acct *storagetest.Account, name string, rows []row) 
 		err = table.Create(t.Context())
 	}
 	if err == nil {
-		w := &target{transfer: &transfer{cli: &cli{}}, mode: "insert"}
-		_, err = table.Bulk(t.Context(), w.operations(rows), nil)
+		_, err = table.Bulk(t.Context(), operations(rows, "insert"), nil)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func newRow(key keys.Key, p properties) row {
+	return row{Item: patterns.Item[stored]{Key: key, Value: stored{p}}}
+}
+
+// lineOf returns the row as export writes it.
+func lineOf(r row) []byte {
+	text, err := patterns.EncodeJSON(r.Item)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }
 
 // sampleRows returns rows in 7 partitions, some of them with keys that need escaping.
@@ -64,9 +76,9 @@ func sampleRows(n int) []row {
 	rows := make([]row, n)
 	for i := range rows {
 		partition := []string{"", "it's", "a&b", "ü", "\U0001F600", "100%", "<x>"}[i%7]
-		rows[i] = row{keys.Key{Partition: partition, Row: string(appendDecimal(nil, i))}, properties{
+		rows[i] = newRow(keys.Key{Partition: partition, Row: string(appendDecimal(nil, i))}, properties{
 			"Number": int32(i), "Text": "row", "Big": int64(i) << 40, "At": time.Date(2014, 7, 31, 0, 0, i, 100, time.UTC),
-		}}
+		})
 	}
 	return rows
 }
@@ -78,10 +90,10 @@ func appendDecimal(dst []byte, i int) []byte {
 // textOf returns the lines of rows in the order of keys.
 func textOf(rows []row) string {
 	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b row) int { return compareKeys(a.key, b.key) })
+	slices.SortFunc(rows, func(a, b row) int { return compareKeys(a.Key, b.Key) })
 	var text []byte
-	for i := range rows {
-		text = append(appendRow(text, &rows[i]), '\n')
+	for _, r := range rows {
+		text = append(append(text, lineOf(r)...), '\n')
 	}
 	return string(text)
 }
@@ -89,13 +101,8 @@ func textOf(rows []row) string {
 // fileText returns the lines of a file in the order of their keys.
 func fileText(t testing.TB, path string) string {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	var rows []row
-	for r, err := range fileRows(f) {
+	for r, err := range fileRows(path) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +124,7 @@ func tableText(t testing.TB, acct *storagetest.Account, name string) string {
 			t.Fatal(err)
 		}
 		for _, item := range page.Items {
-			rows = append(rows, row{item.Key, item.Value.Properties})
+			rows = append(rows, row{Item: item})
 		}
 	}
 	return textOf(rows)
@@ -181,7 +188,7 @@ func drawRows(t *rapid.T) []row {
 			}
 			p["P"+string(appendDecimal(nil, j))] = int32(j)
 		}
-		rows[k] = row{k, p}
+		rows[k] = newRow(k, p)
 	}
 	return slices.Collect(maps.Values(rows))
 }

@@ -22,15 +22,12 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
 	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
 )
-
-const about = `
-tablectl moves, compares, checks and repairs tables of Azure Storage: it exports them to JSON
-lines without losing a type, imports, copies and compares them, and handles the views, the
-poison queues and the heat maps of programs that use package patterns.
-`
 
 // The exit codes.
 const (
@@ -63,18 +60,20 @@ type action func(ctx context.Context, args []string) error
 
 const many = math.MaxInt
 
-var commands = []command{
-	{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, exportCommand},
-	{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, importCommand},
-	{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, copyCommand},
-	{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, diffCommand},
-	{"count", "TABLE", "count the rows of a table", 1, 1, countCommand},
-	{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, explainCommand},
-	{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, verifyCommand},
-	{"repair", "STORE", "correct them", 1, 1, repairCommand},
-	{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, sweepCommand},
-	{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, poisonCommand},
-	{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, heatCommand},
+func commands() []command {
+	return []command{
+		{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, moveCommand("export", "FILE.state")},
+		{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, moveCommand("import", "FILE.state")},
+		{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, moveCommand("copy", "none")},
+		{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, diffCommand},
+		{"count", "TABLE", "count the rows of a table", 1, 1, countCommand},
+		{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, explainCommand},
+		{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, viewCommand(false)},
+		{"repair", "STORE", "correct them", 1, 1, viewCommand(true)},
+		{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, sweepCommand},
+		{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, poisonCommand},
+		{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, heatCommand},
+	}
 }
 
 // cli is one run of the program.
@@ -83,15 +82,22 @@ type cli struct {
 	out, err io.Writer
 	terminal bool                 // err is one
 	demo     *storagetest.Account // nil: -demo makes one
+	identity func() (azcore.TokenCredential, error)
 
-	flags *flag.FlagSet
-	json  bool
-	meter *heat.Meter
+	flags    *flag.FlagSet
+	accounts []*accountFlags
+	where    where
+	json     bool
+	meter    *heat.Meter
+
+	// What the flags select, when the action begins. The accounts are nil if the command needs none.
+	from, to *account
+	filter   query.Filter
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	c := &cli{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr)}
+	c := &cli{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr), identity: defaultIdentity}
 	code := c.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -111,6 +117,7 @@ func (c *cli) run(ctx context.Context, args []string) int {
 	case errors.Is(err, errFound):
 		return exitFound
 	}
+	c.endProgress()
 	fmt.Fprintln(c.err, "tablectl:", err)
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
@@ -119,23 +126,21 @@ func (c *cli) run(ctx context.Context, args []string) int {
 }
 
 func (c *cli) execute(ctx context.Context, args []string) error {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		fmt.Fprintf(c.err, "%s\nUsage: tablectl COMMAND [flags] ARGUMENTS\n\n", strings.TrimSpace(about))
-		for _, k := range commands {
-			fmt.Fprintf(c.err, "  %-8s %s\n", k.name, k.about)
-		}
-		fmt.Fprint(c.err, "\ntablectl COMMAND -h prints the flags of a command.\n\n")
-		if len(args) == 1 && strings.TrimLeft(args[0], "-") == "h" {
-			return nil
-		}
-		return usagef("no command")
-	}
-	for _, k := range commands {
-		if k.name == args[0] {
+	name := strings.Join(args[:min(len(args), 1)], "")
+	for _, k := range commands() {
+		if k.name == name {
 			return c.command(ctx, k, args[1:])
 		}
 	}
-	return usagef("unknown command %q", args[0])
+	fmt.Fprint(c.err, "tablectl moves, compares, checks and repairs tables of Azure Storage.\n\nUsage: tablectl COMMAND [flags] ARGUMENTS\n\n")
+	for _, k := range commands() {
+		fmt.Fprintf(c.err, "  %-8s %s\n", k.name, k.about)
+	}
+	fmt.Fprint(c.err, "\ntablectl COMMAND -h prints the flags of a command.\n\n")
+	if name == "-h" || name == "--help" {
+		return nil
+	}
+	return usagef("no command %q", name)
 }
 
 func (c *cli) command(ctx context.Context, k command, args []string) (err error) {
@@ -149,9 +154,6 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 	save := c.flags.String("heat", "", "save which keys the requests of this command used to this `file`: a page if it ends in .html, otherwise a snapshot")
 	do := k.setup(c)
 	arguments, err := c.parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return err
-	}
 	if err != nil {
 		return usagef("%w", err)
 	}
@@ -161,6 +163,14 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 	if *save != "" {
 		c.meter = heat.NewMeter(nil)
 		defer func() { err = cmp.Or(saveHeat(c.meter.Snapshot(), *save), err) }()
+	}
+	if c.filter, err = c.where.parse(); err != nil {
+		return err
+	}
+	if k.name != "diff" || !isFile(arguments[0]) || !isFile(arguments[1]) { // two files need no account
+		if err := c.openAll(ctx); err != nil {
+			return err
+		}
 	}
 	return do(ctx, arguments)
 }

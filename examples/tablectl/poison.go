@@ -15,7 +15,7 @@ import (
 var poisonPast = map[string]string{"list": "messages", "show": "messages", "replay": "replayed", "discard": "discarded"}
 
 func poisonCommand(c *cli) action {
-	from := c.account("", "")
+	c.accountFlags("", "the account")
 	name := c.flags.String("poison", "", "the `name` of the poison queue (default that of the queue and -poison)")
 	kind := c.flags.String("kind", "", "only messages of this `kind`")
 	everything := c.flags.Bool("all", false, "replay or discard all messages, without naming their IDs")
@@ -28,17 +28,10 @@ func poisonCommand(c *cli) action {
 		if (do == "replay" || do == "discard") && (len(ids) == 0) != *everything {
 			return usagef("%s needs either IDs or -all", do)
 		}
-		a, err := c.open(ctx, from)
-		if err != nil {
-			return err
-		}
-		queue, err1 := a.queue(args[1])
-		poison, err2 := a.queue(cmp.Or(*name, args[1]+"-poison"))
-		if err := cmp.Or(err1, err2); err != nil {
-			return err
-		}
-		q, err := eventual.NewPoisonQueue(queue, poison, nil)
-		if err != nil {
+		queue, err1 := c.from.queue(args[1])
+		poison, err2 := c.from.queue(cmp.Or(*name, args[1]+"-poison"))
+		q, err3 := eventual.NewPoisonQueue(queue, poison, nil)
+		if err := cmp.Or(err1, err2, err3); err != nil {
 			return err
 		}
 		found := map[string]bool{}
@@ -92,9 +85,10 @@ func payloadJSON(payload []byte) json.RawMessage {
 	if payload == nil || json.Valid(payload) {
 		return json.RawMessage(cmp.Or(string(payload), "null"))
 	}
+	var v any = payload
 	if utf8.Valid(payload) {
-		return appendText(nil, string(payload))
+		v = string(payload)
 	}
-	text, _ := json.Marshal(payload) // of bytes, which cannot fail
+	text, _ := json.Marshal(v) // of text or bytes, which cannot fail
 	return text
 }

@@ -19,7 +19,7 @@ const kills = 200
 // carried out, up to three times, and then lets it end. What a process writes to files after it has saved its state
 // is arbitrary, so a kill also appends a torn line.
 func TestAKilledCommandLosesAndDuplicatesNothing(t *testing.T) {
-	commands := []func(*testing.T, *killer){killExport, killImport("replace"), killImport("insert"), killImport("merge"), killCopy("replace"), killCopy("insert")}
+	commands := []func(*testing.T, *killer){killExport, killImport("replace"), killImport("insert"), killImport("merge"), killCopy("replace"), killCopy("insert"), killVerify, killRepair}
 	killed := 0
 	for seed := uint64(0); killed < kills; seed++ {
 		command := commands[seed%uint64(len(commands))]
@@ -41,12 +41,16 @@ const badLine = `{"PartitionKey":"p"}`
 // killer interrupts commands.
 type killer struct {
 	*rand.Rand
-	killed int // runs that were interrupted
+	killed  int    // runs that were interrupted
+	printed string // by all runs
 }
 
 // run runs a command until it ends, and returns how that run ended. files are those that it writes.
 func (k *killer) run(t *testing.T, acct *storagetest.Account, files []string, args ...string) output {
-	args = append([]string{args[0], "-demo", "-chunk", "20", "-parallel", "3"}, args[1:]...)
+	args = append([]string{args[0], "-demo", "-parallel", "3"}, args[1:]...)
+	if args[0] != "verify" && args[0] != "repair" {
+		args = append(args, "-chunk", "20")
+	}
 	for try := 0; ; try++ {
 		if try < 3 {
 			n := 1 + k.IntN(30)
@@ -62,6 +66,7 @@ func (k *killer) run(t *testing.T, acct *storagetest.Account, files []string, ar
 		}
 		o := tablectl(t, acct, args...)
 		acct.ClearFaults()
+		k.printed += o.out
 		if o.code != exitFailure {
 			return o
 		}
@@ -134,6 +139,63 @@ func killCopy(mode string) func(*testing.T, *killer) {
 			t.Errorf("copied\n%s\nwant\n%s", got, want)
 		}
 		wantNoState(t, path)
+	}
+}
+
+// orphans are what verify finds in the samples of -demo.
+const orphans = 4
+
+func killVerify(t *testing.T, k *killer) {
+	acct := demoAccount(t)
+	path := filepath.Join(t.TempDir(), "verify")
+	o := k.run(t, acct, []string{path + ".state.tmp"}, "verify", "-state", path+".state", "people")
+	if o.code != exitFound || !strings.Contains(o.out, "28 rows") {
+		t.Fatalf("%+v", o)
+	}
+	found := map[string]bool{}
+	for line := range strings.Lines(k.printed) {
+		if strings.HasPrefix(line, "orphan") {
+			found[line] = true
+		}
+	}
+	if len(found) != orphans {
+		t.Errorf("verify has printed\n%s", k.printed)
+	}
+	wantNoState(t, path)
+}
+
+func killRepair(t *testing.T, k *killer) {
+	acct := demoAccount(t)
+	path := filepath.Join(t.TempDir(), "repair")
+	o := k.run(t, acct, []string{path + ".state.tmp"}, "repair", "-state", path+".state", "people")
+	if o.code != exitDone || !strings.Contains(o.out, "28 rows") {
+		t.Fatalf("%+v", o)
+	}
+	must(t, exitDone, acct, "verify", "-demo", "people")
+	wantNoState(t, path)
+}
+
+func TestVerifyDoesNotReadAgainWhatItHasRead(t *testing.T) {
+	acct := demoAccount(t)
+	path := filepath.Join(t.TempDir(), "verify")
+	args := []string{"verify", "-demo", "-parallel", "1", "-state", path, "people"}
+	acct.ResetLog()
+	must(t, exitFound, acct, args...)
+	whole := len(acct.Log())
+	// The last request is lost, and all tries to send it again.
+	if err := acct.Fault(storagetest.On("*").Nth(whole).LoseRequest(), storagetest.On("*").Nth(whole+1).Times(storagetest.Forever).LoseRequest()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if o := must(t, exitFailure, acct, args...); !strings.Contains(o.err, "continues from "+path) {
+			t.Error(o.err)
+		}
+	})
+	acct.ClearFaults()
+	acct.ResetLog()
+	must(t, exitFound, acct, args...)
+	if rest := len(acct.Log()); rest >= whole {
+		t.Errorf("%d requests, a whole run makes %d", rest, whole)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,45 +38,48 @@ func TestLinesOfTheServiceAreRead(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"odata.etag":"W/\"x\"","PartitionKey":"p","RowKey":"r","Timestamp@odata.type":"Edm.DateTime","Timestamp":"2020-01-01T00:00:00Z","A":1,"azp_stamp":"s"}`: `"A":1`,
 		`{"RowKey":"r","A":"5","A@odata.type":"Edm.Int64","PartitionKey":"p"}`:                                                                                    `"A@odata.type":"Edm.Int64","A":"5"`,
-		`{"RowKey":"r","A":5,"A@odata.type":"Edm.Double","PartitionKey":"p"}`:                                                                                     `"A":5.0`,
-		`{"RowKey":"r","A":"3","A@odata.type":"Edm.Double","PartitionKey":"p"}`:                                                                                   `"A":3.0`,
+		`{"RowKey":"r","A":5,"A@odata.type":"Edm.Double","PartitionKey":"p"}`:                                                                                     `"A@odata.type":"Edm.Double","A":5.0`,
+		`{"RowKey":"r","A":"3","A@odata.type":"Edm.Double","PartitionKey":"p"}`:                                                                                   `"A@odata.type":"Edm.Double","A":3.0`,
 		`{"RowKey":"r","A":7,"A@odata.type":"Edm.Int64","PartitionKey":"p"}`:                                                                                      `"A@odata.type":"Edm.Int64","A":"7"`,
-		`{"RowKey":"r","A":1E2,"B":null,"PartitionKey":"p"}`:                                                                                                      `"A":100.0`,
+		`{"RowKey":"r","A":1E2,"B":null,"PartitionKey":"p"}`:                                                                                                      `"A@odata.type":"Edm.Double","A":100.0`,
 		`{"RowKey":"r","A":"\ud83d\ude00\\ud800","A@odata.type":"Edm.String","PartitionKey":"p"}`:                                                                 `"A":"😀\\ud800"`,
-		`{"RowKey":"r","A":"2020-01-01T02:00:00+02:00","A@odata.type":"Edm.DateTime","PartitionKey":"p"}`:                                                         `"A@odata.type":"Edm.DateTime","A":"2020-01-01T00:00:00Z"`,
+		`{"RowKey":"r","A":"2020-01-01T02:00:00+02:00","A@odata.type":"Edm.DateTime","PartitionKey":"p"}`:                                                         `"A@odata.type":"Edm.DateTime","A":"2020-01-01T00:00:00.0000000Z"`,
 	} {
-		r, err := parseRow([]byte(line))
-		if got := string(appendRow(nil, &r)); err != nil || got != `{"PartitionKey":"p","RowKey":"r",`+want+`}` {
-			t.Errorf("%s: %s, %v", line, got, err)
+		r, err := newLines(strings.NewReader(line), position{}).row()
+		if err = errors.Join(r.refused, err); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if got := string(lineOf(r)); got != `{"PartitionKey":"p","RowKey":"r",`+want+`}` {
+			t.Errorf("%s: %s", line, got)
 		}
 	}
 }
 
 func TestLinesThatAreNoRowsAreRefusedWithoutTheirValues(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"RowKey":"SECRET"}`:                      "PartitionKey or RowKey is missing or not a text",
-		`{"PartitionKey":1,"RowKey":"SECRET"}`:     "PartitionKey or RowKey is missing or not a text",
-		`{"PartitionKey":"p","RowKey":"SECRET"`:    "not one JSON object",
-		`{"PartitionKey":"p","RowKey":"SECRET"}{}`: "not one JSON object",
-		`["SECRET"]`: "not one JSON object",
-		`{"PartitionKey":"p","RowKey":"r","A":{"x":"SECRET"}}`:                                                "property A: nested JSON",
-		`{"PartitionKey":"p","RowKey":"r","A":"SECRET","A":"SECRET"}`:                                         "property A: twice",
-		`{"PartitionKey":"p","RowKey":"r","A":"SECRET","A@odata.type":"Edm.Int64"}`:                           "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":"SECRET","A@odata.type":"Edm.Money"}`:                           "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":"SECRET","A@odata.type":1}`:                                     "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":3000000000}`:                                                    "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":1e999}`:                                                         "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":true,"A@odata.type":"Edm.Int32"}`:                               "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":"true","A@odata.type":"Edm.Boolean"}`:                           "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":"AA=","A@odata.type":"Edm.Binary"}`:                             "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":"c9da645521","A@odata.type":"Edm.Guid"}`:                        "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":"` + strings.Repeat("c9", 18) + `","A@odata.type":"Edm.Guid"}`:  "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":"2020-01-01T00:00:00.12345678Z","A@odata.type":"Edm.DateTime"}`: "property A: not a value of its type",
-		`{"PartitionKey":"p","RowKey":"r","A":"\ud800 SECRET"}`:                                               "not valid Unicode",
-		"{\"PartitionKey\":\"p\",\"RowKey\":\"\xff\"}":                                                        "not valid Unicode",
+		`{"RowKey":"SECRET"}`:                      "malformed body at byte 0: no PartitionKey or RowKey",
+		`{"PartitionKey":1,"RowKey":"SECRET"}`:     "malformed body at byte 0: no PartitionKey or RowKey",
+		`{"PartitionKey":"p","RowKey":"SECRET"`:    "malformed body at byte 37: cut short",
+		`{"PartitionKey":"p","RowKey":"SECRET"}{}`: "malformed body at byte 38: text after the end",
+		`["SECRET"]`: "malformed body at byte 0: unexpected character",
+		`{"PartitionKey":"p","RowKey":"r","A":{"x":"SECRET"}}`:                                                "property A: want a property type, got an object or array",
+		`{"PartitionKey":"p","RowKey":"r","A":"SECRET","A":"SECRET"}`:                                         "malformed body at byte 50: a duplicate member",
+		`{"PartitionKey":"p","RowKey":"r","A":"SECRET","A@odata.type":"Edm.Int64"}`:                           "property A: want Edm.Int64, got an invalid value",
+		`{"PartitionKey":"p","RowKey":"r","A":"SECRET","A@odata.type":"Edm.Money"}`:                           "property A: want a property type, got an unknown type",
+		`{"PartitionKey":"p","RowKey":"r","A":"SECRET","A@odata.type":1}`:                                     "malformed body at byte 61: an annotation that is not a string",
+		`{"PartitionKey":"p","RowKey":"r","A":3000000000}`:                                                    "property A: want a value that its type represents exactly, got another one",
+		`{"PartitionKey":"p","RowKey":"r","A":1e999}`:                                                         "property A: want Edm.Double, got an invalid value",
+		`{"PartitionKey":"p","RowKey":"r","A":true,"A@odata.type":"Edm.Int32"}`:                               "property A: want Edm.Int32, got Edm.Int32 with another kind of JSON value",
+		`{"PartitionKey":"p","RowKey":"r","A":"true","A@odata.type":"Edm.Boolean"}`:                           "property A: want Edm.Boolean, got Edm.Boolean with another kind of JSON value",
+		`{"PartitionKey":"p","RowKey":"r","A":"AA=","A@odata.type":"Edm.Binary"}`:                             "property A: want Edm.Binary, got an invalid value",
+		`{"PartitionKey":"p","RowKey":"r","A":"c9da645521","A@odata.type":"Edm.Guid"}`:                        "property A: want Edm.Guid, got an invalid value",
+		`{"PartitionKey":"p","RowKey":"r","A":"` + strings.Repeat("c9", 18) + `","A@odata.type":"Edm.Guid"}`:  "property A: want Edm.Guid, got an invalid value",
+		`{"PartitionKey":"p","RowKey":"r","A":"2020-01-01T00:00:00.12345678Z","A@odata.type":"Edm.DateTime"}`: "property A: want a value that its type represents exactly, got another one",
+		`{"PartitionKey":"p","RowKey":"r","A":"\ud800 SECRET"}`:                                               "malformed body at byte 0: invalid Unicode",
+		"{\"PartitionKey\":\"p\",\"RowKey\":\"\xff\"}":                                                        "malformed body at byte 30: not UTF-8",
 	} {
-		if _, err := parseRow([]byte(line)); err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %s", line, err, want)
+		if r, err := newLines(strings.NewReader(line), position{}).row(); err != nil || r.refused == nil || r.refused.Error() != "decode JSON: "+want {
+			t.Errorf("%s: %v, want %s", line, r.refused, want)
 		}
 	}
 }
@@ -83,7 +87,7 @@ func TestLinesThatAreNoRowsAreRefusedWithoutTheirValues(t *testing.T) {
 func TestAFileLargerThanMemoryForSortingIsCompared(t *testing.T) {
 	rows := sampleRows(5000)
 	for i := range rows {
-		rows[i].properties["Text"] = strings.Repeat("x", 10_000)
+		rows[i].Value.Properties["Text"] = strings.Repeat("x", 10_000)
 	}
 	path := writeFile(t, "rows.jsonl", "")
 	f, err := os.Create(path)
@@ -91,7 +95,7 @@ func TestAFileLargerThanMemoryForSortingIsCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range rows { // in an order that is not that of the keys
-		if _, err := f.Write(append(appendRow(nil, &rows[(i*7919)%len(rows)]), '\n')); err != nil {
+		if _, err := f.Write(append(lineOf(rows[(i*7919)%len(rows)]), '\n')); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +111,7 @@ func TestAFileLargerThanMemoryForSortingIsCompared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n > 0 && compareKeys(last.key, r.key) >= 0 {
+		if n > 0 && compareKeys(last.Key, r.Key) >= 0 {
 			t.Fatalf("row %d is not after its predecessor", n)
 		}
 		last, n = r, n+1

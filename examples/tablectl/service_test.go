@@ -1,13 +1,20 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azurite"
@@ -74,10 +81,10 @@ func TestRowsOfTheJavaScriptPackageKeepTheirTypes(t *testing.T) {
 		must(t, exitDone, nil, "export", "-env", variable, table, path)
 		text, err := os.ReadFile(path)
 		if want := `{"PartitionKey":"it's","RowKey":"Grüße 😀","big@odata.type":"Edm.Int64","big":"9223372036854775807",` +
-			`"bytes@odata.type":"Edm.Binary","bytes":"AAH/","first@odata.type":"Edm.DateTime","first":"1601-01-01T00:00:00Z","flag":true,"fraction":1.5,` +
+			`"bytes@odata.type":"Edm.Binary","bytes":"AAH/","first@odata.type":"Edm.DateTime","first":"1601-01-01T00:00:00.0000000Z","flag":true,"fraction@odata.type":"Edm.Double","fraction":1.5,` +
 			`"id@odata.type":"Edm.Guid","id":"c9da6455-213d-42c9-9a79-3e9149a57833","infinite@odata.type":"Edm.Double","infinite":"Infinity",` +
 			`"last@odata.type":"Edm.DateTime","last":"9999-12-31T23:59:59.9999999Z","nan@odata.type":"Edm.Double","nan":"NaN","small":-7,` +
-			`"text":"a\u0000b\n\"\u003c\u0026\u003e","when@odata.type":"Edm.DateTime","when":"2020-01-02T03:04:05.678Z","whole":3.0}` + "\n"; err != nil || string(text) != want {
+			`"text":"a\u0000b\u000a\"<&>","when@odata.type":"Edm.DateTime","when":"2020-01-02T03:04:05.6780000Z","whole@odata.type":"Edm.Double","whole":3.0}` + "\n"; err != nil || string(text) != want {
 			t.Errorf("exported %v\n%s\nwant\n%s", err, text, want)
 		}
 		must(t, exitDone, nil, "import", "-env", variable, "-create", path, other)
@@ -94,7 +101,7 @@ func TestASASOpensTablesAndQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	base, signature, _ := strings.Cut(address, "?")
-	a, err := (&cli{}).address(address, acct.Transport())
+	a, err := (&cli{}).connect(address, acct.Transport())
 	if err != nil || a.name != base {
 		t.Fatalf("%q %v", a.name, err)
 	}
@@ -108,5 +115,75 @@ func TestASASOpensTablesAndQueues(t *testing.T) {
 	queue, err := a.queue("jobs")
 	if err != nil || !strings.HasPrefix(queue.URL(), storagetest.QueuesURL+"/jobs?") || !strings.HasSuffix(queue.URL(), signature) {
 		t.Errorf("the queue has another address: %v", err)
+	}
+}
+
+// user is the identity of a user, without a directory service.
+type user struct{ asked atomic.Int64 }
+
+func (u *user) GetToken(_ context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	u.asked.Add(1)
+	if len(o.Scopes) != 1 || o.Scopes[0] != "https://storage.azure.com/.default" {
+		return azcore.AccessToken{}, fmt.Errorf("scopes %v", o.Scopes)
+	}
+	return azcore.AccessToken{Token: "a.b.c", ExpiresOn: time.Now().Add(time.Hour)}, nil
+}
+
+func TestTheIdentityOfTheUserOpensTablesAndQueues(t *testing.T) {
+	acct := demoAccount(t)
+	u := &user{}
+	c := &cli{identity: func() (azcore.TokenCredential, error) { return u, nil }}
+	a, err := c.connect(storagetest.TablesURL, acct.Transport()) // over https, which tokens require
+	if err != nil || a.name != storagetest.TablesURL {
+		t.Fatalf("%q %v", a.name, err)
+	}
+	table, err := openTable(a.tables.NewClient("Types"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("it's"), nil)); len(rows) != 3 {
+		t.Errorf("%d rows", len(rows))
+	}
+	queue, err := a.queue("jobs-poison")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := queue.GetProperties(t.Context(), nil); err != nil || *got.ApproximateMessagesCount != 2 {
+		t.Errorf("the messages of the queue: %v", err)
+	}
+	if u.asked.Load() != 2 {
+		t.Errorf("%d tokens for two clients", u.asked.Load())
+	}
+}
+
+func TestFlagsAndTheEnvironmentSelectTheAccount(t *testing.T) {
+	const sas, connection = "https://sas.table.core.windows.net/?sig=SECRET", "AccountName=env;AccountKey=" + storagetest.AccountKey
+	t.Setenv("TABLECTL_SAS", sas)
+	for args, want := range map[string]string{
+		"-account https://user.table.core.windows.net/": "https://user.table.core.windows.net/ identity",
+		"-env TABLECTL_SAS":                             "https://sas.table.core.windows.net/",
+		"":                                              "AccountName=env",
+		"-azurite":                                      "AccountName=devstoreaccount1;TableEndpoint=http://127.0.0.1:10002/devstoreaccount1",
+	} {
+		t.Setenv(connectionVariable, connection)
+		got := ""
+		c := &cli{flags: flag.NewFlagSet("", flag.ContinueOnError), identity: func() (azcore.TokenCredential, error) {
+			got = " identity"
+			return defaultIdentity()
+		}}
+		c.accountFlags("", "the account")
+		c.accountFlags("to-", "the account of the second argument, if it is another one")
+		if err := errors.Join(c.flags.Parse(strings.Fields(args)), c.openAll(t.Context())); err != nil || c.from != c.to {
+			t.Fatalf("%s: %v", args, err)
+		}
+		if got = c.from.name + got; got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+	c := &cli{flags: flag.NewFlagSet("", flag.ContinueOnError)}
+	c.accountFlags("", "the account")
+	c.accountFlags("to-", "the account of the second argument, if it is another one")
+	if err := errors.Join(c.flags.Parse([]string{"-azurite", "-to-env", "TABLECTL_SAS"}), c.openAll(t.Context())); err != nil || !strings.HasPrefix(c.to.name, "https://sas") || strings.HasPrefix(c.from.name, "https://sas") {
+		t.Errorf("%+v %+v %v", c.from, c.to, err)
 	}
 }

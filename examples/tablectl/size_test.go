@@ -155,7 +155,7 @@ func BenchmarkHundredThousandRows(b *testing.B) {
 	acct := storagetest.Start(nil)
 	rows := sampleRows(100_000)
 	for i := range rows {
-		rows[i].key = keys.Key{Partition: fmt.Sprintf("%03d", i%100), Row: fmt.Sprintf("%06d", i)}
+		rows[i].Key = keys.Key{Partition: fmt.Sprintf("%03d", i%100), Row: fmt.Sprintf("%06d", i)}
 	}
 	newTable(b, acct, "Source", rows)
 	path := filepath.Join(b.TempDir(), "rows.jsonl")

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 )
@@ -12,83 +11,99 @@ import (
 // stateFormat is the version of the state files.
 const stateFormat = 1
 
-// state is how far a moving command has come. It is saved after each chunk, when everything before
-// it is stored, so a command that continues from it repeats at most one chunk.
+// position is how far something was read.
+type position struct {
+	Cursor string // of a scan
+	Offset int64  // in a file
+	Line   int    // the number of its lines before Offset
+}
+
+// state is how far a command has come. It is saved when everything before it is stored, or printed, so
+// a command that continues from it repeats only what came after.
 type state struct {
 	Format int
 	Job    string // what is moved where: a state continues only the same job
-
-	Cursor string // of the scan of a table
-	Offset int64  // in the file that is read
-	Line   int    // the number of its lines before Offset
+	position
 
 	Written int64 // size of the file that is written
 	Aside   int64 // size of the file of refused rows
 
-	Rows    int // moved
+	Rows    int // that were moved
 	Present int // of these: rows that -mode insert found with the same content
 	Refused int
+	Found   int // findings of verify
+
+	path string // "" if it is not saved
 }
 
-// loadState returns the state of a job, and whether the job continues from it. path may be empty.
-func loadState(path, job string) (s state, continues bool, err error) {
-	data, err := os.ReadFile(path)
-	if path == "" || errors.Is(err, fs.ErrNotExist) {
-		return state{Format: stateFormat, Job: job}, false, nil
+// stateFlags are the flags of the commands that can continue.
+type stateFlags struct {
+	state string
+	force bool
+}
+
+func (c *cli) stateFlags(s *stateFlags, defaultState, force string) {
+	c.flags.StringVar(&s.state, "state", "", "the `file` from which the command continues if it was interrupted (default "+defaultState+")")
+	c.flags.BoolVar(&s.force, "force", false, "begin anew: ignore the state"+force)
+}
+
+// load returns the state of a job, and whether the job continues from it.
+func (f *stateFlags) load(job ...string) (s state, continues bool, err error) {
+	fresh := state{Format: stateFormat, Job: fmt.Sprintf("%q", job), path: f.state}
+	data, err := os.ReadFile(f.state)
+	if f.state == "" || f.force || errors.Is(err, fs.ErrNotExist) {
+		return fresh, false, nil
 	}
-	if err != nil {
-		return s, false, err
+	if err := json.Unmarshal(data, &s); err != nil || s.Format != stateFormat || s.Job != fresh.Job {
+		return s, false, usagef("%s is not the state of this command, but of %q: use -force to begin anew", f.state, s.Job)
 	}
-	if err := json.Unmarshal(data, &s); err != nil || s.Format != stateFormat || s.Job != job {
-		return s, false, usagef("%s is not the state of this command, but of %q: use -force to begin anew", path, s.Job)
-	}
+	s.path = f.state
 	return s, true, nil
 }
 
-func (s *state) save(path string) error {
+func (s *state) save() error {
 	data, err := json.Marshal(s)
-	if path == "" || err != nil {
+	if s.path == "" || err != nil {
 		return err
 	}
-	return replaceFile(path, data)
+	return replaceFile(s.path, data)
+}
+
+// end removes the state of a command that has ended without an error, and returns its error.
+func (s *state) end(err error) error {
+	switch {
+	case s.path == "":
+		return err
+	case err != nil:
+		return fmt.Errorf("%w\nthe same command continues from %s", err, s.path)
+	}
+	return os.RemoveAll(s.path) // which need not exist
 }
 
 // replaceFile replaces a file, so that it has either the old or the new content after a crash.
 func replaceFile(path string, data []byte) error {
-	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err := writeAt(path+".tmp", 0, data); err != nil {
+		return err
+	}
+	return os.Rename(path+".tmp", path)
+}
+
+// writeAt writes to the end of a file, which is at an offset. What follows the offset was written after
+// the state was saved, and is removed.
+func writeAt(path string, offset int64, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writeSynced(f, data), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-func writeSynced(f *os.File, text []byte) error {
-	_, err := f.Write(text)
-	return errors.Join(err, f.Sync())
-}
-
-// openOutput opens a file to write from an offset on. What follows the offset was written after the
-// state was saved, and is removed.
-func openOutput(path string, offset int64) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	size, err := f.Seek(0, io.SeekEnd)
-	if err == nil && size < offset {
+	info, err := f.Stat()
+	if err == nil && info.Size() < offset {
 		err = fmt.Errorf("%s is shorter than when the state was saved", path)
 	}
 	if err == nil {
 		err = f.Truncate(offset)
 	}
 	if err == nil {
-		_, err = f.Seek(offset, io.SeekStart)
+		_, err = f.WriteAt(text, offset)
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return errors.Join(err, f.Sync(), f.Close())
 }

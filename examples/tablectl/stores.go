@@ -17,48 +17,37 @@ import (
 // program lists the Stores of its own service here, declared by the same function as in the
 // service:
 //
-//	orders, err := orders.NewStore(a.tables.NewClient("Orders"), outbox)
-//	return map[string]store{"orders": storeOf(orders)}, err
+//	s, err := orders.NewStore(a.tables.NewClient("Orders"), outbox)
+//	return map[string]store{"orders": storeOf[orders.Order]{s}}, err
 //
 // A Store with other views than those of the service would repair rows that are right.
 func stores(a *account) (map[string]store, error) {
 	people, err := newPeople(a)
-	return map[string]store{"people": storeOf(people)}, err
+	return map[string]store{"people": storeOf[person]{people}}, err
 }
 
 // store is what the commands do with a Store, whatever its type of entities.
-type store struct {
-	verify func(context.Context, *reindex.Options) iter.Seq2[reindex.Finding, error]
-	repair func(context.Context, *reindex.Options) (reindex.Report, error)
-	sweep  func(context.Context, *patterns.SweepOptions) (patterns.SweepReport, error)
+type store interface {
+	verify(context.Context, *reindex.Options) iter.Seq2[reindex.Finding, error]
+	repair(context.Context, *reindex.Options) (reindex.Report, error)
+	Sweep(context.Context, *patterns.SweepOptions) (patterns.SweepReport, error)
 }
 
-func storeOf[T any](s *patterns.Store[T]) store {
-	return store{
-		verify: func(ctx context.Context, o *reindex.Options) iter.Seq2[reindex.Finding, error] {
-			return reindex.Verify(ctx, s, o)
-		},
-		repair: func(ctx context.Context, o *reindex.Options) (reindex.Report, error) {
-			return reindex.Repair(ctx, s, o)
-		},
-		sweep: func(ctx context.Context, o *patterns.SweepOptions) (patterns.SweepReport, error) {
-			return s.Sweep(ctx, o)
-		},
-	}
+type storeOf[T any] struct{ *patterns.Store[T] }
+
+func (s storeOf[T]) verify(ctx context.Context, o *reindex.Options) iter.Seq2[reindex.Finding, error] {
+	return reindex.Verify(ctx, s.Store, o)
 }
 
-func (c *cli) openStore(ctx context.Context, from *accountFlags, name string) (store, error) {
-	a, err := c.open(ctx, from)
-	if err != nil {
-		return store{}, err
-	}
-	all, err := stores(a)
-	if err != nil {
-		return store{}, err
-	}
+func (s storeOf[T]) repair(ctx context.Context, o *reindex.Options) (reindex.Report, error) {
+	return reindex.Repair(ctx, s.Store, o)
+}
+
+func (c *cli) openStore(name string) (store, error) {
+	all, err := stores(c.from)
 	s, ok := all[name]
-	if !ok {
-		return s, usagef("no Store %q; the function stores in stores.go lists %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+	if err == nil && !ok {
+		err = usagef("no Store %q; the function stores in stores.go lists %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 	}
-	return s, nil
+	return s, err
 }

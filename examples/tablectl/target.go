@@ -1,64 +1,38 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"net/http"
-	"slices"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
-	"github.com/azpatterns/azpatterns/query"
 )
 
-// target is the table that import and copy write to.
-type target struct {
-	*transfer
-	mode   string
-	create bool
-	table  *patterns.Table[stored]
-}
-
-func (c *cli) target(defaultState string) *target {
-	t := &target{transfer: c.transfer(defaultState)}
-	c.flags.StringVar(&t.mode, "mode", "replace", "what to do with rows that exist: replace, merge, or insert, which refuses them if their content differs")
-	c.flags.BoolVar(&t.create, "create", false, "create the table if it does not exist")
-	c.flags.StringVar(&t.aside, "aside", "", "the `file` for rows that are refused (default the first argument and .refused)")
-	return t
-}
-
-// check returns the filter, and an error if a flag is wrong.
-func (t *target) check() (query.Filter, error) {
-	if !slices.Contains([]string{"replace", "merge", "insert"}, t.mode) {
-		return query.Filter{}, usagef("-mode is replace, merge or insert")
-	}
-	return t.where.filter()
-}
-
-// open opens the table. A dry run writes to an account in this process instead, which checks rows as the
-// service does.
-func (t *target) open(ctx context.Context, a *account, name string) (err error) {
-	if t.table, err = openTable(a.tables.NewClient(name)); err == nil && t.create && !t.dryRun {
-		err = t.table.Create(ctx)
+// openTable opens the table that is written.
+func (m *move) openTable(ctx context.Context, client *aztables.Client, create bool) (err error) {
+	if m.table, err = openTable(client); err == nil && create {
+		err = m.table.Create(ctx)
 	}
 	return err
 }
 
-// write stores a chunk. Rows that the service would refuse are refused; any other failure ends the
-// command, which can continue later.
-func (t *target) write(ctx context.Context, c *chunk) (err error) {
-	if t.dryRun { // each chunk has an account of its own, so that memory does not grow
+// store stores a chunk. Rows that the service would refuse are refused; any other failure ends the
+// command, which can continue later. A dry run writes to an account in this process instead, which
+// checks rows as the service does.
+func (m *move) store(ctx context.Context, c *chunk) error {
+	if m.dryRun { // each chunk has an account of its own, so that memory does not grow
 		client := storagetest.Start(nil).TablesWith(patterns.Accelerate(nil)).NewClient("dryrun")
-		if t.table, err = openTable(client); err == nil {
-			err = t.table.Create(ctx)
-		}
-		if err != nil {
+		if err := m.openTable(ctx, client, true); err != nil {
 			return err
 		}
 	}
-	report, err := t.table.Bulk(ctx, t.operations(c.rows), &patterns.BulkOptions{Parallel: t.parallel})
+	report, err := m.table.Bulk(ctx, operations(c.rows, m.mode), &patterns.BulkOptions{Parallel: m.parallel})
 	if err != nil && len(report.Failures) == 0 {
 		return err
 	}
@@ -70,33 +44,34 @@ func (t *target) write(ctx context.Context, c *chunk) (err error) {
 			return f.Err
 		}
 		if errors.Is(f.Err, patterns.ErrExists) {
-			same, err := t.isStored(ctx, &c.rows[f.Index])
+			same, err := m.isStored(ctx, c.rows[f.Index])
 			if err != nil {
 				return err
 			}
 			if same {
-				t.job.Present++
+				m.job.Present++
 				continue
 			}
 		}
-		c.refuse(f.Index, f.Err)
-		t.job.Rows--
+		c.rows[f.Index].refused = f.Err
+		c.refused = append(c.refused, c.rows[f.Index])
+		m.job.Rows--
 	}
 	return nil
 }
 
-func (t *target) operations(rows []row) iter.Seq[patterns.Op[stored]] {
+func operations(rows []row, mode string) iter.Seq[patterns.Op[stored]] {
 	return func(yield func(patterns.Op[stored]) bool) {
-		for _, r := range rows {
-			v := &stored{r.properties}
+		for i := range rows {
+			v := &rows[i].Value
 			op := patterns.UpsertOp(v, patterns.Replace)
-			switch t.mode {
+			switch mode {
 			case "insert":
 				op = patterns.InsertOp(v)
 			case "merge":
 				op = patterns.UpsertOp(v, patterns.Merge)
 			}
-			if !yield(op.At(r.key)) {
+			if !yield(op.At(rows[i].Key)) {
 				return
 			}
 		}
@@ -113,11 +88,12 @@ func isRefusal(err error) bool {
 
 // isStored reports whether the table has this row with the same content. A command that continues may
 // have inserted it before it was interrupted.
-func (t *target) isStored(ctx context.Context, r *row) (bool, error) {
-	item, err := t.table.Get(ctx, r.key)
+func (m *move) isStored(ctx context.Context, r row) (bool, error) {
+	item, err := m.table.Get(ctx, r.Key)
 	if errors.Is(err, patterns.ErrNotFound) {
 		return false, nil
 	}
-	stored := item.Value.Properties
-	return err == nil && len(different(stored, r.properties))+len(different(r.properties, stored)) == 0, err
+	there, err1 := patterns.EncodeJSON(item)
+	want, err2 := patterns.EncodeJSON(r.Item)
+	return bytes.Equal(there, want), errors.Join(err, err1, err2)
 }

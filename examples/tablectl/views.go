@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,82 +11,97 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 )
 
-// viewCommand returns an action on the Store that the argument names, with the options of package reindex.
-func (c *cli) viewCommand(o *reindex.Options, do func(ctx context.Context, s store) error) action {
-	from := c.account("", "")
-	views := c.flags.String("views", "", "the `names` of the views, separated by commas (default all)")
-	c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
-	c.flags.IntVar(&o.RequestsPerSecond, "rate", 0, "the largest `number` of requests per second on average (default no limit)")
-	c.flags.DurationVar(&o.Grace, "grace", 0, "leave entities alone that were changed less than this `time` ago")
-	return func(ctx context.Context, args []string) error {
-		s, err := c.openStore(ctx, from, args[0])
-		if err != nil {
-			return err
+// viewCommand returns verify or repair.
+func viewCommand(repair bool) func(*cli) action {
+	return func(c *cli) action {
+		var o reindex.Options
+		var continues stateFlags
+		c.accountFlags("", "the account")
+		views := c.flags.String("views", "", "the `names` of the views, separated by commas (default all)")
+		c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
+		c.flags.IntVar(&o.RequestsPerSecond, "rate", 0, "the largest `number` of requests per second on average (default no limit)")
+		c.flags.DurationVar(&o.Grace, "grace", 0, "leave entities alone that were changed less than this `time` ago")
+		c.stateFlags(&continues, "none", "")
+		if repair {
+			c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
 		}
-		if *views != "" {
-			o.Views = strings.Split(*views, ",")
-		}
-		return do(ctx, s)
-	}
-}
-
-func verifyCommand(c *cli) action {
-	o := new(reindex.Options)
-	return c.viewCommand(o, func(ctx context.Context, s store) error {
-		var report reindex.Report
-		p := c.progress("rows", 0)
-		o.Progress = func(r reindex.Report) {
-			report = r
-			p.update(int64(r.Rows), 0)
-		}
-		found := 0
-		for x, err := range s.verify(ctx, o) {
-			p.end()
+		return func(ctx context.Context, args []string) error {
+			s, err := c.openStore(args[0])
 			if err != nil {
 				return err
 			}
-			found++
-			if err := c.print(x, fmt.Sprintf("%-9s %s: row %s of %s", x.Kind, x.View, keyText(x.Row), keyText(x.Primary))); err != nil {
+			if *views != "" {
+				o.Views = strings.Split(*views, ",")
+			}
+			job, _, err := continues.load(c.flags.Name(), c.from.name, args[0], *views, fmt.Sprint(o.DryRun))
+			if err != nil {
 				return err
 			}
+			return c.reindex(ctx, s, &o, &job, repair)
 		}
-		p.end()
-		for _, name := range report.Unverified {
-			fmt.Fprintf(c.err, "view %s cannot be verified\n", name)
-		}
-		return c.summary(found > 0, "", figure{found, "findings"}, figure{report.Rows, "rows"}, figure{report.Requests.Total(), "requests"})
-	})
+	}
 }
 
-func repairCommand(c *cli) action {
-	o := new(reindex.Options)
-	c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
-	return c.viewCommand(o, func(ctx context.Context, s store) error {
-		p := c.progress("rows", 0)
-		o.Progress = func(r reindex.Report) { p.update(int64(r.Rows), 0) }
-		r, err := s.repair(ctx, o)
-		p.end()
-		for _, x := range r.Failures {
-			fmt.Fprintf(c.err, "entity %s: %s\n", keyText(x.Primary), x.Text)
+// reindex verifies or repairs the views of a Store, from a state on.
+func (c *cli) reindex(ctx context.Context, s store, o *reindex.Options, job *state, repair bool) (err error) {
+	var r reindex.Report
+	p := c.progress("rows", 0)
+	o.Progress = func(now reindex.Report) {
+		r = now
+		p.update(int64(r.Rows), 0)
+	}
+	if job.Cursor != "" {
+		o.Cursor = []byte(job.Cursor)
+	}
+	if job.path != "" {
+		o.Checkpoint = func(save func() ([]byte, error)) error {
+			cursor, err := save()
+			job.Cursor = string(cursor)
+			return errors.Join(err, job.save())
 		}
-		return cmp.Or(err, c.summary(r.Failed > 0, noteOf(o.DryRun),
-			figure{r.Missing, "missing"}, figure{r.Wrong, "wrong"}, figure{r.Orphan, "orphans"}, figure{r.Duplicate, "duplicates"},
-			figure{r.Repaired, "repaired"}, figure{r.Failed, "failed"}, figure{r.Undecided, "undecided"},
-			figure{r.Rows, "rows"}, figure{r.Requests.Total(), "requests"}))
-	})
+	}
+	if repair {
+		r, err = s.repair(ctx, o)
+	} else {
+		for x, failed := range s.verify(ctx, o) {
+			if failed == nil {
+				job.Found++
+				failed = c.print(x, fmt.Sprintf("%-9s %s: row %s of %s", x.Kind, x.View, keyText(x.Row), keyText(x.Primary)))
+			}
+			if err = failed; err != nil {
+				break
+			}
+		}
+	}
+	c.endProgress()
+	for _, name := range r.Unverified {
+		fmt.Fprintf(c.err, "view %s cannot be verified\n", name)
+	}
+	for _, x := range r.Failures {
+		fmt.Fprintf(c.err, "entity %s: %s\n", keyText(x.Primary), x.Text)
+	}
+	if err := job.end(err); err != nil {
+		return err
+	}
+	read := []figure{{r.Rows, "rows"}, {r.Requests.Total(), "requests"}}
+	if !repair {
+		return c.summary(job.Found > 0, "", append([]figure{{job.Found, "findings"}}, read...)...)
+	}
+	return c.summary(r.Failed > 0, noteOf(o.DryRun), append([]figure{{r.Missing, "missing"}, {r.Wrong, "wrong"}, {r.Orphan, "orphans"},
+		{r.Duplicate, "duplicates"}, {r.Repaired, "repaired"}, {r.Failed, "failed"}, {r.Undecided, "undecided"}}, read...)...)
 }
 
 func sweepCommand(c *cli) action {
-	from := c.account("", "")
+	c.accountFlags("", "the account")
 	var o patterns.SweepOptions
 	c.flags.DurationVar(&o.OlderThan, "older-than", 0, "leave younger rows to their own operations (default and minimum: twice the Grace of the Store)")
 	c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
 	return func(ctx context.Context, args []string) error {
-		s, err := c.openStore(ctx, from, args[0])
+		s, err := c.openStore(args[0])
 		if err != nil {
 			return err
 		}
-		r, err := s.sweep(ctx, &o)
+		r, err := s.Sweep(ctx, &o)
 		for _, x := range r.Failures {
 			fmt.Fprintf(c.err, "row %s: %v\n", keyText(x.Key), x.Err)
 		}

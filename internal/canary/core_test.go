@@ -77,6 +77,14 @@ var coreCalls = []call{
 			return failure(patterns.Decode[person](row))
 		})
 	}},
+	{"patterns.EncodeJSON", func(e *env) []any {
+		return each(items(e), func(i patterns.Item[person]) error { return failure(patterns.EncodeJSON(i)) })
+	}},
+	{"patterns.DecodeJSON", func(e *env) []any {
+		return each([]string{bird, `{"` + bird, `{"PartitionKey":"` + bird + `","RowKey":8675309421}`,
+			`{"PartitionKey":"` + bird + `","RowKey":"` + bird + `","Name":8675309421}`, `{"PartitionKey":"` + bird + `","RowKey":"","Other":8675309421}`},
+			func(text string) error { return failure(patterns.DecodeJSON[person]([]byte(text))) })
+	}},
 	{"patterns.Discriminate", func(e *env) []any {
 		rows, err := patterns.NewTable[patterns.Row](e.people.Client(), nil)
 		must(e.t, err)

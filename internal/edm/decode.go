@@ -1,11 +1,13 @@
 package edm
 
 import (
+	"bytes"
 	"cmp"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // DecodeEntity reads the body of one entity into *dst, a value of the codec's type that
@@ -29,6 +31,60 @@ func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, unknown *Unknown) er
 		return d.err
 	}
 	return nil
+}
+
+// DecodeWritten is DecodeEntity for an entity that a program has written, not the service: a
+// body of an insert, or a line of an export. It must have both keys, and nothing that would
+// change unnoticed: no invalid Unicode, no number without an annotation that is whole and not
+// an Edm.Int32, no time with more than seven digits of a second. As the service does, it
+// accepts annotated numbers as text.
+func (c *Codec) DecodeWritten(body []byte, dst any, m *Meta, unknown *Unknown) error {
+	d := c.decoder(body)
+	defer c.release(d)
+	d.level = levelTyped
+	if !d.start('{') || !d.object() || !d.atEnd() {
+		return d.err
+	}
+	if !utf8.Valid(body) || bytes.IndexByte(body, '\\') >= 0 && !pairedSurrogates(body) {
+		return &MalformedError{Reason: "invalid Unicode"}
+	}
+	if d.toks[slotPartitionKey].kind != tokString || d.toks[slotRowKey].kind != tokString {
+		return &MalformedError{Reason: "no PartitionKey or RowKey"}
+	}
+	for i := range d.toks {
+		d.readNumber(&d.toks[i])
+	}
+	for _, slot := range d.unknown {
+		if t := &d.toks[slot]; !d.exact(t) {
+			return &PropertyError{Property: d.names[int(slot)-d.plan.slots], Want: "a value that its type represents exactly", Got: "another one"}
+		}
+	}
+	return d.store(dst, m, unknown)
+}
+
+// readNumber makes text with the annotation of a number a number.
+func (d *decoder) readNumber(t *token) {
+	if t.kind != tokString || t.edm != Int32 && t.edm != Double {
+		return
+	}
+	s := scanner{data: d.data[t.start:t.end]}
+	var n token
+	if len(s.data) > 0 && s.value(&n, 0) && n.kind == tokNumber && s.atEnd() {
+		t.kind, t.integer = n.kind, n.integer
+	}
+}
+
+// exact reports whether a property without a field keeps its value.
+func (d *decoder) exact(t *token) bool {
+	raw := d.data[t.start:t.end]
+	switch t.wireType(raw) {
+	case Double:
+		return t.edm != 0 || !t.integer
+	case DateTime:
+		at, ok := parseDateTime(d.unescaped(t))
+		return !ok || at.Nanosecond()%100 == 0
+	}
+	return true
 }
 
 // A decoder reads rows of one type. It remembers the names of earlier rows and their

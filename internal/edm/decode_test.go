@@ -457,3 +457,21 @@ func TestDecodeFollowsRowsOfChangingShape(t *testing.T) {
 		}
 	}
 }
+
+func TestARowAfterAMalformedOneIsRead(t *testing.T) {
+	codec, err := CodecFor(reflect.TypeFor[map[string]any]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const good = `{"PartitionKey":"p","RowKey":"r","A@odata.type":"Edm.Int64","A":"5"}`
+	d := codec.decoder([]byte(`{"PartitionKey":"p","RowKey":"r","A@odata.type":1,"A":"5"}`))
+	if d.object() {
+		t.Fatal("an annotation is a number")
+	}
+	for range 3 {
+		d.scanner = scanner{data: []byte(good)}
+		if !d.object() || !d.atEnd() {
+			t.Fatal(d.err)
+		}
+	}
+}

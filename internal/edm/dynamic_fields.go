@@ -70,15 +70,15 @@ func (d *decoder) addName(token *token, text []byte, at int) bool {
 	d.members = append(d.members, m)
 	d.position = append(d.position, -1)
 	from := d.pos
-	if !d.take(&m) {
-		return false
-	}
+	ok := d.take(&m)
 	if m.use == useType {
 		// From now on one comparison matches the annotation and its type.
 		d.completeAnnotation(&d.members[i], from)
 	}
-	d.addToOrder(i, at)
-	return true
+	if ok {
+		d.addToOrder(i, at)
+	}
+	return ok
 }
 
 // slotFor returns the slot of a property without a field. The slot is created when the

@@ -135,11 +135,13 @@ func (d *decoder) goValue(name string, t *token, sdkTypes bool) (any, error) {
 			return b, nil
 		}
 	}
-	want := "a property type"
-	if t.edm != 0 && t.edm != edmUnknown {
+	want, got := "a property type", t.describe(raw)
+	if edm := t.wireType(raw); edm != edmUnknown {
+		want, got = edm.String(), "an invalid value"
+	} else if t.edm != 0 && t.edm != edmUnknown {
 		want = t.edm.String()
 	}
-	return nil, &PropertyError{Property: name, Want: want, Got: t.describe(raw)}
+	return nil, &PropertyError{Property: name, Want: want, Got: got}
 }
 
 // unknownMap returns the map in v for the properties that have no field, nil if the type

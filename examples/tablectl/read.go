@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// chunk is what is moved between two saves of the state.
+type chunk struct {
+	rows    []row
+	refused []row // lines and rows that are kept aside
+
+	position      // after the chunk
+	last     bool // no chunk follows
+}
+
+// scan returns the chunks of a table from the cursor of the state on, in no order. A chunk ends after as
+// many pages as full ones would take, so its size is limited as that of a page is: 4 MiB.
+func (m *move) scan(ctx context.Context, t *patterns.Table[stored]) iter.Seq2[chunk, error] {
+	return func(yield func(chunk, error) bool) {
+		size := min(m.chunk, 1000)
+		var c chunk
+		pages := 0
+		for page, err := range t.Scan(ctx, m.filter, m.job.Cursor, &patterns.ScanOptions{PageSize: size, Parallel: m.parallel}) {
+			for _, item := range page.Items {
+				r, err2 := encoded(item)
+				err = cmp.Or(err, err2)
+				c.rows = append(c.rows, r)
+			}
+			c.Cursor, c.last = page.Cursor, page.Cursor == ""
+			if pages++; err == nil && !c.last && pages*size < m.chunk {
+				continue
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+			c, pages = chunk{}, 0
+		}
+	}
+}
+
+// maxChunkBytes ends a chunk of a file early if its lines are long.
+const maxChunkBytes = 16 << 20
+
+// lines returns the chunks of a file, from the position of the state on, with the rows that match the
+// filter.
+func (m *move) lines(path string) iter.Seq2[chunk, error] {
+	return func(yield func(chunk, error) bool) {
+		in := m.in
+		if path != standard {
+			f, err := os.Open(path)
+			if err == nil {
+				defer f.Close()
+				_, err = f.Seek(m.job.Offset, io.SeekStart)
+			}
+			if err != nil {
+				yield(chunk{}, err)
+				return
+			}
+			in = f
+		}
+		l := newLines(in, m.job.position)
+		for last := false; !last; {
+			var c chunk
+			for bytes := 0; len(c.rows)+len(c.refused) < m.chunk && bytes < maxChunkBytes; {
+				r, err := l.row()
+				if last = err == io.EOF; last {
+					break
+				}
+				if err != nil {
+					yield(c, err)
+					return
+				}
+				bytes += len(r.text)
+				if r.refused != nil {
+					c.refused = append(c.refused, r)
+				} else if m.filter.Match(&r) {
+					c.rows = append(c.rows, r)
+				}
+			}
+			c.last, c.Offset, c.Line = last, l.offset, l.number
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// maxLine is more than the JSON of any row takes.
+const maxLine = 16 << 20
+
+// lines reads lines, without the ends of them.
+type lines struct {
+	in     *bufio.Reader
+	offset int64 // of the next line
+	number int   // of the last line, from 1
+}
+
+func newLines(in io.Reader, from position) *lines {
+	return &lines{bufio.NewReaderSize(in, 64<<10), from.Offset, from.Line}
+}
+
+// next returns a line, which has at most maxLine bytes: tooLong reports that it was cut. At the end it
+// returns io.EOF.
+func (l *lines) next() (text []byte, tooLong bool, err error) {
+	for {
+		part, err := l.in.ReadSlice('\n')
+		l.offset += int64(len(part))
+		if len(text)+len(part) > maxLine {
+			part, tooLong = part[:maxLine-len(text)], true
+		}
+		text = append(text, part...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil && (err != io.EOF || len(text) == 0) {
+			return nil, false, err
+		}
+		l.number++
+		return bytes.TrimRight(text, "\r\n"), tooLong, nil
+	}
+}
+
+// row returns the row of the next line that has one. A line without a row is refused.
+func (l *lines) row() (r row, err error) {
+	for {
+		text, tooLong, err := l.next()
+		if l.number == 1 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		}
+		switch {
+		case err != nil:
+			return r, err
+		case len(bytes.TrimSpace(text)) == 0:
+			continue
+		case tooLong:
+			r.refused = fmt.Errorf("longer than %d MiB", maxLine>>20)
+		default:
+			r.Item, r.refused = patterns.DecodeJSON[stored](text)
+		}
+		r.line, r.text = l.number, text
+		return r, nil
+	}
+}
+
+// fileRows returns the rows of a file. A line that is not a row is an error.
+func fileRows(path string) iter.Seq2[row, error] {
+	return func(yield func(row, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(row{}, usagef("%w", err))
+			return
+		}
+		defer f.Close()
+		l := newLines(f, position{})
+		for {
+			r, err := l.row()
+			if r.refused != nil {
+				err = fmt.Errorf("line %d: %w", r.line, r.refused)
+			}
+			if err == io.EOF || !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// where are the flags that select rows.
+type where struct {
+	text      string
+	allowScan bool
+}
+
+func (c *cli) filterFlags() {
+	c.flags.StringVar(&c.where.text, "where", "", "only the rows that match this `filter` of the Table service")
+	c.flags.BoolVar(&c.where.allowScan, "allow-scan", false, "permit a -where for which the service reads the whole table")
+}
+
+// parse returns the filter, or an error if it is malformed or costs too much. Without -where the whole
+// table is read, which needs no permission.
+func (w where) parse() (query.Filter, error) {
+	if w.text == "" {
+		return query.Filter{}, nil
+	}
+	f, err := query.Parse(w.text)
+	if err == nil && !w.allowScan {
+		err = query.Explain(f).Check(query.PartitionRange)
+	}
+	if err != nil {
+		return f, usagef("-where: %w", err)
+	}
+	return f, nil
+}
