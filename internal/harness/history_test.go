@@ -1,12 +1,17 @@
 package harness
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/anishathalye/porcupine"
 
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -49,6 +54,78 @@ func TestAHistoryHasAnOrderOnlyIfEachResultCanBeTrue(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
+	}
+}
+
+// Some of the histories are what a row can do, and others have one wrong result.
+func TestBoundsOfOperationsDoNotChangeTheResultOfACheck(t *testing.T) {
+	var valid, invalid, shorter int
+	for seed := range uint64(20_000) {
+		chance := rand.New(rand.NewPCG(seed, 0))
+		var ops []porcupine.Operation
+		row := Row{}
+		for i := range 3 + chance.IntN(5) {
+			kind := []Kind{Read, Read, Read, InsertRow, PutRow, PutMerge, UpdateRow, Remove, TouchRow}[chance.IntN(9)]
+			a := Action{Kind: kind}
+			if a.writes() {
+				a.A, a.B = fmt.Sprint(chance.IntN(6)), fmt.Sprint("b", chance.IntN(12))
+			}
+			if kind == UpdateRow {
+				a.Saw = row.A
+			}
+			next, ok := a.next(row)
+			res := Result{Outcome: Applied, Row: Row{ETag: fmt.Sprint(i)}}
+			at := int64(10*i + 10)
+			op := porcupine.Operation{Input: a, Call: at - chance.Int64N(20), Return: at + chance.Int64N(20)}
+			further := 0
+			switch {
+			case kind == Read:
+				res.Row = row
+			case chance.IntN(2) == 0:
+				res, op.Return, further = Result{Outcome: Unknown}, math.MaxInt64, chance.IntN(2)
+				if chance.IntN(3) == 0 {
+					next = row
+				}
+				next.ETag = ""
+			case !ok && next.Exists:
+				res.Outcome = Exists
+			case !ok:
+				res.Outcome = Missing
+			default:
+				next.ETag = res.Row.ETag
+			}
+			if chance.IntN(20) == 0 {
+				res.Row.A = fmt.Sprint(chance.IntN(6))
+			}
+			row, op.Output = next, res
+			ops = append(ops, op)
+			for range further {
+				op.Output, op.Return = Result{Outcome: Unknown}, math.MaxInt64
+				ops = append(ops, op)
+			}
+		}
+		all, needed := bounded(ops)
+		want := porcupine.CheckOperations(rowModel, ops)
+		if got := porcupine.CheckOperations(rowModel, all); got != want {
+			t.Fatalf("seed %d: %v, with bounds %v: %+v", seed, want, got, ops)
+		}
+		if porcupine.CheckOperations(rowModel, needed) {
+			if !want {
+				t.Fatalf("seed %d: only the shorter history has an order: %+v", seed, ops)
+			}
+			if len(needed) < len(ops) {
+				shorter++
+			}
+		}
+		if want {
+			valid++
+		} else {
+			invalid++
+		}
+	}
+	t.Logf("%d valid, %d of them by fewer operations, %d invalid", valid, shorter, invalid)
+	if min(valid, invalid, shorter) == 0 {
+		t.Error("the histories do not differ enough")
 	}
 }
 
