@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -87,10 +86,6 @@ func (c *cli) ordered(ctx context.Context, a *account, name string) iter.Seq2[ro
 	}
 }
 
-func compareKeys(a, b keys.Key) int {
-	return cmp.Or(keys.Compare(a.Partition, b.Partition), keys.Compare(a.Row, b.Row))
-}
-
 var errKeyTwice = errors.New("two rows have the same key, or the service does not return rows in the order of their keys")
 
 // join reads sequences of rows in the order of their keys side by side. It yields each key once, with the
@@ -109,7 +104,7 @@ func join(sequences ...iter.Seq2[row, error]) iter.Seq2[[]*row, error] {
 			for i := range heads {
 				if !started || same[i] != nil {
 					r, err, ok := next[i]()
-					if ok && started && compareKeys(same[i].Key, r.Key) >= 0 {
+					if ok && started && same[i].Key.Compare(r.Key) >= 0 {
 						err = cmp.Or(err, errKeyTwice)
 					}
 					if err != nil {
@@ -120,7 +115,7 @@ func join(sequences ...iter.Seq2[row, error]) iter.Seq2[[]*row, error] {
 						heads[i] = nil
 					}
 				}
-				if heads[i] != nil && (least == nil || compareKeys(heads[i].Key, least.Key) < 0) {
+				if heads[i] != nil && (least == nil || heads[i].Key.Compare(least.Key) < 0) {
 					least = heads[i]
 				}
 			}
@@ -210,7 +205,7 @@ func sortParts(path, dir string) (parts []iter.Seq2[row, error], err error) {
 	var held []row
 	size := 0
 	flush := func() error {
-		slices.SortFunc(held, func(a, b row) int { return compareKeys(a.Key, b.Key) })
+		slices.SortFunc(held, func(a, b row) int { return a.Key.Compare(b.Key) })
 		part := filepath.Join(dir, strconv.Itoa(len(parts)))
 		parts = append(parts, fileRows(part))
 		text := textOfRows(held)

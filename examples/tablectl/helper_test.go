@@ -90,7 +90,7 @@ func appendDecimal(dst []byte, i int) []byte {
 // textOf returns the lines of rows in the order of keys.
 func textOf(rows []row) string {
 	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b row) int { return compareKeys(a.Key, b.Key) })
+	slices.SortFunc(rows, func(a, b row) int { return a.Key.Compare(b.Key) })
 	var text []byte
 	for _, r := range rows {
 		text = append(append(text, lineOf(r)...), '\n')

@@ -111,7 +111,7 @@ func TestAFileLargerThanMemoryForSortingIsCompared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n > 0 && compareKeys(last.Key, r.Key) >= 0 {
+		if n > 0 && last.Key.Compare(r.Key) >= 0 {
 			t.Fatalf("row %d is not after its predecessor", n)
 		}
 		last, n = r, n+1

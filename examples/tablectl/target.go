@@ -37,13 +37,12 @@ func (m *move) store(ctx context.Context, c *chunk) error {
 		return err
 	}
 	for _, f := range report.Failures {
-		if errors.Is(f.Err, patterns.ErrTableNotFound) {
+		switch {
+		case errors.Is(f.Err, patterns.ErrTableNotFound):
 			return fmt.Errorf("%w; -create creates the table", f.Err)
-		}
-		if !isRefusal(f.Err) {
+		case !isRefusal(f.Err):
 			return f.Err
-		}
-		if errors.Is(f.Err, patterns.ErrExists) {
+		case errors.Is(f.Err, patterns.ErrExists):
 			same, err := m.isStored(ctx, c.rows[f.Index])
 			if err != nil {
 				return err
