@@ -10,12 +10,14 @@ import (
 //
 // A limit that was never refused doubles in each step in which requests waited (slow start).
 // After a refusal it is a little less than what the service accepted, and grows in the shape
-// of RFC 9438 (CUBIC): in growTime to what was accepted, then slowly beyond, then faster.
+// of RFC 9438 (CUBIC): in growTime to what was accepted, then slowly beyond, then faster. Each
+// refusal delays the growth beyond.
 const (
 	stepTime  = 100 * time.Millisecond
 	stepsKept = 11                      // those that are part of the last second
 	backoff   = 0.95                    // of what was accepted
 	growTime  = 1200 * time.Millisecond // until that is reached again
+	evenly    = 0.05                    // of the first rate, added in growTime: limits of several processes become equal
 	burst     = 0.05                    // seconds of the rate that an unused limit permits immediately
 	minBurst  = 100                     // entities: a transaction need not wait for parts of it
 	minRate   = 10.0
@@ -24,7 +26,15 @@ const (
 
 	firstPause = 25 * time.Millisecond // after a refusal without Retry-After
 	maxPause   = 200 * time.Millisecond
-	forget     = 30 * time.Second // after which a limit that is not reached is not known any more
+
+	// After a refusal the limit stays a little below what was accepted until so many more
+	// requests are accepted for each that was refused: of large requests few are accepted
+	// per second, so one refusal is a large share of them.
+	holdFor = 150.0
+	maxHeld = 500.0 // requests
+	maxHold = 15 * time.Second
+
+	forget = 30 * time.Second // after which a limit that is not reached is not known any more
 )
 
 // firstRate is the rate at which slow start begins.
@@ -44,6 +54,7 @@ type limiter struct {
 	at     time.Duration // of tokens
 
 	learned float64       // what was accepted before the last refusal; 0: never refused
+	held    float64       // requests to accept before the limit may grow beyond learned
 	age     time.Duration // for which the limit was reached since then
 	cut     time.Duration // when the rate was reduced
 	reached time.Duration // when a request waited for it
@@ -113,8 +124,12 @@ func (l *limiter) grow() {
 		return
 	}
 	l.age += stepTime
-	late := (l.age - growTime).Seconds() / growTime.Seconds()
-	l.rate = max(l.rate, l.learned*(1+(1-backoff)*late*late*late))
+	if l.held > 0 && l.at-l.cut < maxHold {
+		l.age = min(l.age, growTime/4)
+	}
+	passed := l.age.Seconds() / growTime.Seconds()
+	late := passed - 1
+	l.rate = max(l.rate, l.learned*(1+(1-backoff)*late*late*late)+l.first*evenly*passed)
 }
 
 // throughput returns the entities accepted in the last second: of the first step only the part
@@ -157,8 +172,9 @@ func (l *limiter) charge(weight float64) { l.tokens -= weight }
 func (l *limiter) accepted(now, sent time.Duration, weight float64) {
 	l.advance(now)
 	l.steps[l.step%stepsKept] += weight
+	l.held = max(l.held-1, 0)
 	if l.closed && sent >= l.resume {
-		l.closed, l.probing, l.pause, l.tokens = false, false, firstPause, 0
+		l.closed, l.probing, l.pause, l.tokens = false, false, firstPause, -weight
 	}
 }
 
@@ -167,6 +183,7 @@ func (l *limiter) accepted(now, sent time.Duration, weight float64) {
 func (l *limiter) refused(now, sent time.Duration, probe bool, after time.Duration) {
 	l.advance(now)
 	l.uses = maxUses
+	l.held = min(l.held+holdFor, maxHeld)
 	switch {
 	case !l.closed && sent >= l.cut:
 		l.reduce(now)
