@@ -11,13 +11,14 @@ import (
 // A limit that was never refused doubles in each step in which requests waited (slow start).
 // After a refusal it is a little less than what the service accepted, and grows in the shape
 // of RFC 9438 (CUBIC): in growTime to what was accepted, then slowly beyond, then faster. Each
-// refusal delays the growth beyond.
+// refusal delays the growth beyond. A part of the growth does not depend on the limit, so that
+// the limits of several processes become equal.
 const (
 	stepTime  = 100 * time.Millisecond
 	stepsKept = 11                      // those that are part of the last second
 	backoff   = 0.95                    // of what was accepted
 	growTime  = 1200 * time.Millisecond // until that is reached again
-	evenly    = 0.05                    // of the first rate, added in growTime: limits of several processes become equal
+	evenly    = 0.12                    // of the first rate, for processes to become equal
 	burst     = 0.05                    // seconds of the rate that an unused limit permits immediately
 	minBurst  = 100                     // entities: a transaction need not wait for parts of it
 	minRate   = 10.0
