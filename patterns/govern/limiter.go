@@ -31,7 +31,7 @@ const (
 	// After a refusal the limit stays a little below what was accepted until so many more
 	// requests are accepted for each that was refused: of large requests few are accepted
 	// per second, so one refusal is a large share of them.
-	holdFor = 150.0
+	holdFor = 200.0
 	maxHeld = 500.0 // requests
 	maxHold = 15 * time.Second
 

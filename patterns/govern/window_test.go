@@ -107,7 +107,10 @@ func work(ctx context.Context, wg *sync.WaitGroup, transport policy.Transporter,
 // A second of the target has room for only 20 transactions of 100 entities, so that one refusal
 // in a second would be a twentieth of all requests.
 func TestTransactionsOf100UseThePartitionWithFewRefusals(t *testing.T) {
-	for _, c := range []struct{ single, transactions int }{{0, 4}, {0, 64}, {4, 4}, {64, 4}} {
+	for _, c := range []struct {
+		single, transactions int
+		refused              float64
+	}{{0, 4, 0.01}, {0, 64, 0.01}, {4, 4, 0.015}, {64, 4, 0.015}} {
 		synctest.Test(t, func(t *testing.T) {
 			w := new(window)
 			_, transport := governed(t, nil, w.Do)
@@ -120,7 +123,7 @@ func TestTransactionsOf100UseThePartitionWithFewRefusals(t *testing.T) {
 			w.figures(t, what+", first 20 s", 20, 0.03)
 			w.reset()
 			time.Sleep(60 * time.Second)
-			w.figures(t, what+", next 60 s", 60, 0.01)
+			w.figures(t, what+", next 60 s", 60, c.refused)
 			cancel()
 			wg.Wait()
 		})
