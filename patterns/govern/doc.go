@@ -65,7 +65,7 @@
 //	a partition, 64 workers             98 % of the target, 0.4 % refused
 //	an account, 400 workers             96 % of the target, 0.5 % refused
 //	transactions of 100 entities        98 % to 99 %, 0.7 % refused
-//	with single rows                    97 % to 99 %, 0.6 % to 0.8 % refused
+//	with single rows                    97 % to 99 %, 0.6 % to 0.9 % refused
 //	both, the first 20 seconds          95 % to 99 %, 0.6 % to 1.7 % refused
 //	two governors, one partition        98 % to 99 % together, 0.4 % refused
 //	two with transactions               99 % together, 1.0 % refused
@@ -104,8 +104,8 @@
 //
 // A program that stays below the targets needs none. A governor knows only the requests of its
 // process: several processes share a partition by what each of them is refused. The shares of two
-// become equal slowly: after two minutes, the one that started 3 seconds earlier still makes about
-// three of five requests. It replaces no better key: see package heat for hot partitions, and the
+// become equal slowly: after two minutes, the one that started 3 seconds earlier still makes up
+// to two of three requests. It replaces no better key: see package heat for hot partitions, and the
 // design guide for how to divide them.
 //
 // See https://learn.microsoft.com/azure/storage/tables/scalability-targets.
