@@ -138,7 +138,7 @@ func (f *flight) end(resp *http.Response, err error) (*http.Response, error) {
 		}
 		switch {
 		case i == refusing:
-			l.refused(now, f.sent, f.probe[i], r.after)
+			l.refused(now, f.sent, f.weight, f.probe[i], r.after)
 		case r.answered && !r.busy:
 			l.accepted(now, f.sent, f.weight)
 			if f.request.Entities == 1 && f.request.Kind != target.Query {

@@ -9,22 +9,30 @@ import (
 // take from a bucket. It changes in steps of a tenth of a second.
 //
 // A limit that was never refused doubles in each step in which requests waited (slow start).
-// After a refusal it is a little less than what the service accepted, and grows in the shape
-// of RFC 9438 (CUBIC): in growTime to what was accepted, then slowly beyond, then faster.
+// After a refusal it is held a little below what the service accepted until perRefusal requests
+// were accepted for each that was refused. So at most one of so many requests is refused in the
+// long run, however large they are. Then it grows in a shape like that of RFC 9438 (CUBIC), but
+// of the fifth power: slowly near what was accepted, then by maxGrowth in each step. A part of
+// the growth does not depend on the limit, so that the limits of several processes become equal.
 const (
-	stepTime  = 100 * time.Millisecond
-	stepsKept = 11                      // those that are part of the last second
-	backoff   = 0.95                    // of what was accepted
-	growTime  = 1200 * time.Millisecond // until that is reached again
-	burst     = 0.05                    // seconds of the rate that an unused limit permits immediately
-	minBurst  = 100                     // entities: a transaction need not wait for parts of it
-	minRate   = 10.0
+	stepTime   = 100 * time.Millisecond
+	stepsKept  = 11                     // those that are part of the last second
+	backoff    = 0.95                   // of what was accepted
+	perRefusal = 120.0                  // requests
+	growTime   = 900 * time.Millisecond // until what was accepted is reached again
+	heldAt     = growTime / 8           // the part of it that a limit grows while it is held
+	maxGrowth  = 1.05                   // of a step
+	evenly     = 0.12                   // of the first rate, for processes to become equal
+	burst      = 0.05                   // seconds of the rate that an unused limit permits immediately
+	minBurst   = 100                    // entities: a transaction need not wait for parts of it
+	minRate    = 10.0
 
 	backgroundShare = 0.05 // of what is used while foreground and background wait
 
 	firstPause = 25 * time.Millisecond // after a refusal without Retry-After
 	maxPause   = 200 * time.Millisecond
-	forget     = 30 * time.Second // after which a limit that is not reached is not known any more
+
+	forget = 30 * time.Second // after which a limit that is not reached, and refusals, are not known any more
 )
 
 // firstRate is the rate at which slow start begins.
@@ -44,6 +52,7 @@ type limiter struct {
 	at     time.Duration // of tokens
 
 	learned float64       // what was accepted before the last refusal; 0: never refused
+	held    float64       // requests to accept before the limit may grow to learned
 	age     time.Duration // for which the limit was reached since then
 	cut     time.Duration // when the rate was reduced
 	reached time.Duration // when a request waited for it
@@ -113,8 +122,15 @@ func (l *limiter) grow() {
 		return
 	}
 	l.age += stepTime
-	late := (l.age - growTime).Seconds() / growTime.Seconds()
-	l.rate = max(l.rate, l.learned*(1+(1-backoff)*late*late*late))
+	if l.at-l.cut > forget {
+		l.held = 0
+	}
+	if l.held > 0 {
+		l.age = min(l.age, heldAt)
+	}
+	passed := l.age.Seconds() / growTime.Seconds()
+	grown := l.learned*(1+(1-backoff)*math.Pow(passed-1, 5)) + l.first*evenly*passed
+	l.rate = min(max(l.rate, grown), l.rate*maxGrowth)
 }
 
 // throughput returns the entities accepted in the last second: of the first step only the part
@@ -157,16 +173,19 @@ func (l *limiter) charge(weight float64) { l.tokens -= weight }
 func (l *limiter) accepted(now, sent time.Duration, weight float64) {
 	l.advance(now)
 	l.steps[l.step%stepsKept] += weight
+	l.held = max(l.held-1, 0)
 	if l.closed && sent >= l.resume {
-		l.closed, l.probing, l.pause, l.tokens = false, false, firstPause, 0
+		l.closed, l.probing, l.pause, l.tokens = false, false, firstPause, -weight
 	}
 }
 
 // refused reduces the rate, unless the request was sent before the service could notice the
-// last reduction, and stops requests for a while.
-func (l *limiter) refused(now, sent time.Duration, probe bool, after time.Duration) {
+// last reduction, and stops requests until the rate permits one of that weight, at least for a
+// while.
+func (l *limiter) refused(now, sent time.Duration, weight float64, probe bool, after time.Duration) {
 	l.advance(now)
 	l.uses = maxUses
+	l.held += perRefusal
 	switch {
 	case !l.closed && sent >= l.cut:
 		l.reduce(now)
@@ -176,7 +195,7 @@ func (l *limiter) refused(now, sent time.Duration, probe bool, after time.Durati
 		l.pause = min(2*l.pause, maxPause)
 	}
 	l.closed, l.probing = true, l.probing && !probe
-	l.resume = max(l.resume, now+max(after, l.pause))
+	l.resume = max(l.resume, now+max(after, l.pause, time.Duration(weight/l.rate*float64(time.Second))))
 	l.hungry = false
 }
 
