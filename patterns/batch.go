@@ -38,7 +38,7 @@ type BatchResult struct {
 // Batch starts an empty transaction.
 func (t *Table[T]) Batch() *Batch[T] {
 	b := &Batch[T]{table: t, txn: *txn.NewBatch(t.txn.Client)}
-	b.txn.Partition = t.txn.Partition
+	b.txn.Writable = t.txn.Writable
 	return b
 }
 

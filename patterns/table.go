@@ -135,7 +135,8 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 }
 
 // Within returns t restricted to one partition: a write of a row of another one, also by a Batch
-// or a Bulk, fails with [ErrMixedPartitions] before any request. Reads are those of t. It shares
+// or a Bulk, fails with [ErrMixedPartitions] before any request. Within of the result adds a
+// restriction. Reads are those of t, of all partitions, and so is [Table.Drop]. It shares
 // everything else with t.
 func (t *Table[T]) Within(partition string) *Table[T] {
 	within := *t

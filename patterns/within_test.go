@@ -27,6 +27,8 @@ func TestATableWithinAPartitionWritesNoOther(t *testing.T) {
 			"at":      harness.ErrorOf(table.Do(ctx, patterns.InsertOp(&row).At(keys.Key{Partition: "other", Row: "2"}))),
 			"update":  harness.ErrorOf(table.Update(ctx, other.Key, addOne)),
 			"batch":   harness.ErrorOf(table.Batch().Insert(&wrong).Commit(ctx)),
+			"within":  harness.ErrorOf(table.Within("other").Insert(ctx, &wrong)),
+			"neither": harness.ErrorOf(table.Within("other").Insert(ctx, &row)),
 			"add to":  harness.ErrorOf(patterns.AddTo(table.Batch(), whole, patterns.InsertOp(&wrong)).Commit(ctx)),
 		} {
 			if !errors.Is(err, patterns.ErrMixedPartitions) {
@@ -62,6 +64,8 @@ func TestAStoreWithinAPartitionWritesNoOther(t *testing.T) {
 			"update":      harness.ErrorOf(store.Update(ctx, other.Key, addOne)),
 			"delete":      store.Delete(ctx, other.Key),
 			"delete item": store.DeleteItem(ctx, other),
+			"repair":      store.Repair(ctx, other.Key),
+			"within":      harness.ErrorOf(store.Within("other").Put(ctx, &wrong)),
 			"batch":       harness.ErrorOf(store.Batch().Insert(&wrong).Commit(ctx)),
 			"table":       harness.ErrorOf(store.Table().Insert(ctx, &wrong)),
 		} {
@@ -76,5 +80,23 @@ func TestAStoreWithinAPartitionWritesNoOther(t *testing.T) {
 		}
 		harness.Must(store.Update(ctx, tally, addOne))(t)
 		harness.Must(whole.Insert(ctx, &wrong))(t) // the Store itself is not restricted
+	})
+}
+
+func TestRowsOfViewsElsewhereFollowTheEntitiesOfAPartition(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		queue := new(harness.OutboxQueue)
+		byShard := patterns.NewView("byShard", patterns.Shape{Remote: true}, func(c *counter) ([]patterns.DerivedRow, error) {
+			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "shard_" + c.Shard, Row: c.Name}, patterns.CopySpec{})}, nil
+		})
+		whole := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[counter]{Views: []patterns.View[counter]{byShard}, Outbox: queue})
+		store := whole.Within("hits")
+		ctx := t.Context()
+		harness.Must(store.Insert(ctx, &counter{Name: "hits", Shard: "0"}))(t)
+		harness.Get(t, whole.Table(), keys.Key{Partition: "shard_0", Row: "hits"})
+		harness.NoError(t, store.Delete(ctx, tally))
+		if rows := harness.Rows(t, whole.Table().Client()); len(rows) != 0 {
+			t.Errorf("%d rows are left", len(rows))
+		}
 	})
 }

@@ -150,7 +150,7 @@ func (t *transaction) checkKeys() error {
 		switch {
 		case op.index >= wire.MaxBatchOps:
 			return op.failed(fmt.Errorf("%w: more than %d operations in one transaction", azerr.ErrTooLarge, wire.MaxBatchOps))
-		case op.Key.Partition != t.ops[0].Key.Partition, t.store.Table.Owns(op.Key) != nil:
+		case op.Key.Partition != t.ops[0].Key.Partition, t.store.Table.Writable.Check(op.Key.Partition) != nil:
 			return op.failed(azerr.ErrMixedPartitions)
 		case seen[op.Key.Row]:
 			return op.failed(azerr.ErrDuplicateRow)

@@ -17,8 +17,8 @@ const fewOps = 8
 // Batch is an entity group transaction. The zero Batch refuses every operation; make
 // one with [NewBatch]. It is not safe for concurrent use.
 type Batch struct {
-	// Partition is the only partition whose rows may be changed, nil for any.
-	Partition *string
+	// Writable is the rows that may be written.
+	Writable Partitions
 
 	client   *wire.Client
 	changes  []Change
@@ -132,7 +132,7 @@ func (b *Batch) check(c *Change) error {
 		return fmt.Errorf("%w: of the operations before this one, which therefore cannot be added", azerr.ErrOutcomeUnknown)
 	case len(b.changes) >= wire.MaxBatchOps:
 		return fmt.Errorf("%w: more than %d operations in one transaction", azerr.ErrTooLarge, wire.MaxBatchOps)
-	case len(b.changes) > 0 && b.changes[0].PartitionKey != c.PartitionKey, b.Partition != nil && *b.Partition != c.PartitionKey:
+	case len(b.changes) > 0 && b.changes[0].PartitionKey != c.PartitionKey, b.Writable.Check(c.PartitionKey) != nil:
 		return azerr.ErrMixedPartitions
 	case b.has(c.RowKey):
 		return azerr.ErrDuplicateRow

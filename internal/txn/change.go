@@ -59,7 +59,7 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 		return err
 	}
 	c.PartitionKey, c.RowKey = key.Partition, key.Row
-	if err := t.Owns(key); err != nil {
+	if err := t.Writable.Check(key.Partition); err != nil {
 		return err
 	}
 	if op.Kind == wire.Delete {

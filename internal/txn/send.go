@@ -19,7 +19,7 @@ func (t *Table) Do(ctx context.Context, op *Op) (Record, error) {
 // Update reads the entity at key, calls change to modify it, and replaces it under its
 // ETag; it starts over after a conflict, at most tries times.
 func (t *Table) Update(ctx context.Context, key keys.Key, tries int, change func(entity any) error) (Record, error) {
-	if err := t.Owns(key); err != nil {
+	if err := t.Writable.Check(key.Partition); err != nil {
 		return Record{}, fmt.Errorf("update: %w", err)
 	}
 	for try := 1; ; try++ {

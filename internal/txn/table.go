@@ -2,6 +2,7 @@ package txn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
@@ -25,21 +26,27 @@ type Table struct {
 	// Stamped adds the write stamps of a row to every write.
 	Stamped bool
 
-	// Partition is the only partition whose rows may be written, nil for any.
-	Partition *string
+	// Writable is the rows that may be written.
+	Writable Partitions
 }
 
 // Within returns t, restricted to writes in one partition.
 func (t *Table) Within(partition string) *Table {
 	within := *t
-	within.Partition = &partition
+	within.Writable = append(slices.Clip(t.Writable), partition)
 	return &within
 }
 
-// Owns returns an error if rows of the partition of key must not be written.
-func (t *Table) Owns(key keys.Key) error {
-	if t.Partition != nil && key.Partition != *t.Partition {
-		return azerr.ErrMixedPartitions
+// Partitions is the rows that are in each of some partitions: all rows for none, and no row
+// for two that differ.
+type Partitions []string
+
+// Check returns an error unless the rows of a partition belong to p.
+func (p Partitions) Check(partition string) error {
+	for _, only := range p {
+		if partition != only {
+			return azerr.ErrMixedPartitions
+		}
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func put(ctx context.Context, client *azqueue.QueueClient, kind string, msg any,
 	if err != nil {
 		return azerr.Errorf("payload: %w", azerr.Seal(err))
 	}
-	if excess := len(whole) - (maxJSON - poisonRoom); excess > 0 {
+	if excess := len(whole) - e.traceSize() - (maxJSON - poisonRoom); excess > 0 {
 		if o.Container == nil {
 			return azerr.Errorf("%w: payload of %d bytes; payloads of %d bytes or more need EnqueueOptions.Container",
 				patterns.ErrTooLarge, len(body), len(body)-excess+1)

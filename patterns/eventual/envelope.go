@@ -48,7 +48,8 @@ type poisonInfo struct {
 // maxJSON is how many bytes of JSON fit into a message as base64.
 const maxJSON = maxText / 4 * 3
 
-// poisonRoom is reserved in each message for the poisonInfo that may be added later.
+// poisonRoom is reserved in each message for its trace, and for the poisonInfo that may be
+// added later.
 const poisonRoom = 512
 
 // encode returns the text of the message.
@@ -58,6 +59,14 @@ func (e *envelope) encode() (string, error) {
 		return "", err
 	}
 	return base64.StdEncoding.EncodeToString(b), nil
+}
+
+// traceSize is how many bytes of JSON the trace takes.
+func (e *envelope) traceSize() int {
+	if e.Trace == "" {
+		return 0
+	}
+	return len(`,"trace":""`) + len(e.Trace)
 }
 
 // marshal returns v as JSON, without the escapes that only HTML needs.

@@ -77,6 +77,10 @@ func (o *Outbox) Put(ctx context.Context, w patterns.OutboxMessage, delay time.D
 	}
 	e := envelope{Version: envelopeVersion, ID: w.ID, Kind: o.kind, At: time.Now().UTC(), Body: body, Trace: traceparent.Of(ctx)}
 	text, err := e.encode()
+	if err == nil && len(text) > maxText && e.Trace != "" {
+		e.Trace = ""
+		text, err = e.encode()
+	}
 	if err == nil && len(text) > maxText {
 		err = fmt.Errorf("%w: outbox message of %d bytes", patterns.ErrTooLarge, len(text))
 	}

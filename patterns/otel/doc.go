@@ -34,7 +34,8 @@
 // children of its span. The span of a query or a scan ends with the loop that reads it, also if
 // the loop is left or panics. An attempt that ended with eventual.Snooze is no error.
 //
-// A message that is put within a span of this package contains its trace, 66 bytes more. The
+// A message that is put within a span of this package contains its trace, 66 bytes more, unless
+// an outbox message would be too large with it: no message is refused because of its trace. The
 // span of each attempt on the message is the first of a new trace, and linked to it: to that
 // of the Enqueue, of the Store operation that the message finishes, or of the attempt that
 // enqueued it. Baggage and trace state are not carried.

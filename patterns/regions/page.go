@@ -70,9 +70,10 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 		return t.page(ctx, f, pos, nil, opts)
 	}
 	type result struct {
-		from position
-		page Page[T]
-		err  error
+		from  position
+		page  Page[T]
+		err   error
+		panic any // of a method of T
 	}
 	slow, results := make(chan struct{}, 1), make(chan result, 3) // room for all, so that no sender waits
 	hedge := slow
@@ -82,8 +83,12 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 	defer cancel(errOvertaken)
 	read := func(from position) {
 		reads.Go(func() {
-			page, err := t.page(ctx, f, from, slow, opts)
-			results <- result{from, page, err}
+			r := result{from: from}
+			defer func() {
+				r.panic = recover()
+				results <- r
+			}()
+			r.page, r.err = t.page(ctx, f, from, slow, opts)
 		})
 	}
 	read(pos)
@@ -94,6 +99,8 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 			read(pos.byKey(pos.Region.other()))
 		case r := <-results:
 			switch {
+			case r.panic != nil:
+				panic(r.panic)
 			case r.err != nil && r.from.Region == pos.Region.other(): // the hedge
 			case r.from.Region != "" && errors.As(r.err, new(*movedError)):
 				err = r.err
