@@ -11,13 +11,17 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis/multichecker"
+	"golang.org/x/tools/go/packages"
 
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 	"github.com/azpatterns/azpatterns/query/vet/rules"
 )
 
@@ -29,7 +33,37 @@ func main() {
 		}
 		return
 	}
+	os.Args = slices.Concat(os.Args[:1], narrowed(os.Args[1:]))
 	multichecker.Main(rules.Analyzers()...)
+}
+
+// narrowed returns the arguments with the packages that import aztables or azqueue in the place of their patterns, so that no
+// other package is compiled or parsed. If there are none, the first package remains. If a package cannot be listed, the
+// arguments are unchanged, and the analysis reports why.
+func narrowed(args []string) []string {
+	flags := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
+	if flags < 0 || strings.HasSuffix(args[flags], ".cfg") { // no patterns: the go command calls its vet tool like this
+		return args
+	}
+	const mode = packages.NeedName | packages.NeedImports | packages.NeedForTest
+	listed, err := packages.Load(&packages.Config{Mode: mode, Tests: true}, args[flags:]...)
+	if err != nil || len(listed) == 0 {
+		return args
+	}
+	users := []string{listed[0].PkgPath}
+	for _, p := range listed {
+		if len(p.Errors) > 0 || p.PkgPath == "command-line-arguments" { // the latter is the name of a list of files
+			return args
+		}
+		if p.Imports[source.Tables] != nil || p.Imports[source.Queues] != nil {
+			users = append(users, cmp.Or(p.ForTest, p.PkgPath))
+		}
+	}
+	if len(users) > 1 {
+		users = users[1:]
+	}
+	slices.Sort(users)
+	return slices.Concat(args[:flags], slices.Compact(users))
 }
 
 // explain writes the pages of the named rules, or the list of all rules if there are no names.

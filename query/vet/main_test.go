@@ -3,6 +3,7 @@ package main
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +26,24 @@ func TestExplainListsTheRulesAndPrintsThePageOfEach(t *testing.T) {
 	}
 	if err := explain(&list, []string{"tablescam"}); err == nil || !strings.Contains(err.Error(), "no rule") {
 		t.Errorf("a name that no rule has: %v", err)
+	}
+}
+
+func TestOnlyPackagesThatImportTheSDKAreLoaded(t *testing.T) {
+	const corpora = "github.com/azpatterns/azpatterns/query/vet/rules/testdata/"
+	for _, test := range []struct{ args, want []string }{
+		{[]string{"-json", "std", "./rules/testdata/tablescan"}, []string{"-json", corpora + "tablescan"}},
+		{[]string{"fmt", "./rules/testdata/externaltest"}, []string{corpora + "externaltest"}},
+		{[]string{"fmt"}, []string{"fmt"}},
+		{[]string{"fmt", "./missing"}, []string{"fmt", "./missing"}},
+		{[]string{"./rules/testdata/tablescan/tablescan.go"}, []string{"./rules/testdata/tablescan/tablescan.go"}},
+		{[]string{"vet.cfg"}, []string{"vet.cfg"}},
+		{[]string{"-V=full"}, []string{"-V=full"}},
+		{nil, nil},
+	} {
+		if got := narrowed(test.args); !slices.Equal(got, test.want) {
+			t.Errorf("%q become %q, want %q", test.args, got, test.want)
+		}
 	}
 }
 

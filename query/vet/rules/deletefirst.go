@@ -27,9 +27,7 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 
 // deferred reports whether a call runs at the end of its function, or concurrently.
 func (c *check) deferred(call *source.Call) bool {
-	decl := c.Decl(call)
-	return source.Any(decl, func(s *ast.DeferStmt) bool { return source.Within(s, call) }) ||
-		source.Any(decl, func(s *ast.GoStmt) bool { return source.Within(s, call) })
+	return source.Around[*ast.DeferStmt](c.Package, call) != nil || source.Around[*ast.GoStmt](c.Package, call) != nil
 }
 
 // worksOn reports whether statements call a function with the message or with something made of it. Calls that only decode or

@@ -69,7 +69,8 @@ func (c *check) keys() (all []keyValue) {
 	return all
 }
 
-// property returns the name of the property of an entity that is set, or "". A map in a literal is an entity if it has both keys.
+// property returns the name of the property of an entity that is set, or "". Of a map it returns only keys, and a map in a
+// literal is an entity if it has both.
 func (c *check) property(set source.Setting) string {
 	t := c.TypeOf(set.Of)
 	if s := structOf(t); s != nil && isEntity(s) {
@@ -82,7 +83,8 @@ func (c *check) property(set source.Setting) string {
 	}
 	lit, isLiteral := set.Of.(*ast.CompositeLit)
 	_, isMap := t.Underlying().(*types.Map)
-	if !isMap || isLiteral && (c.Field(lit, "PartitionKey") == nil || c.Field(lit, "RowKey") == nil) {
+	isKey := set.Name == "PartitionKey" || set.Name == "RowKey"
+	if !isMap || !isKey || isLiteral && (c.Field(lit, "PartitionKey") == nil || c.Field(lit, "RowKey") == nil) {
 		return ""
 	}
 	return set.Name

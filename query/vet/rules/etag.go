@@ -59,8 +59,8 @@ func (c *check) reads(call *source.Call, is func(get *source.Call, reply types.O
 		if get.Pos() > call.Pos() || c.Decl(get) != decl || !c.Same(get.Recv, call.Recv) {
 			continue
 		}
-		if vars, _, ok := c.Results(get.CallExpr); ok && len(vars) == 2 && vars[0] != nil && is(get, vars[0]) {
-			last = vars[0]
+		if reply, _, _ := c.Results(get.CallExpr); reply != nil && is(get, reply) {
+			last = reply
 		}
 	}
 	return last

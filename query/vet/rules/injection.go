@@ -67,7 +67,7 @@ func (c *check) mayHaveQuote(e ast.Expr, depth int) bool {
 		if args, ok := c.Arguments(e); ok {
 			return c.anyQuote(args, depth)
 		}
-		if value := c.Value(e); value != nil && value != ast.Expr(e) {
+		if value := c.Follow(e); value != ast.Expr(e) {
 			return c.mayHaveQuote(value, depth+1)
 		}
 		return !c.constants(e)

@@ -42,8 +42,8 @@ func (c *check) isInput(e ast.Expr, depth int) bool {
 	}
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
-		value := c.Value(e)
-		return value != nil && c.isInput(value, depth+1)
+		value := c.Follow(e)
+		return value != ast.Expr(e) && c.isInput(value, depth+1)
 	case *ast.SelectorExpr:
 		return source.IsNamed(c.TypeOf(e.X), "net/url", "URL") && (e.Sel.Name == "Path" || e.Sel.Name == "RawQuery")
 	case *ast.IndexExpr:

@@ -71,9 +71,7 @@ func (c *check) nextPages() (all []nextPage) {
 			continue
 		}
 		p := nextPage{call: call.CallExpr, pager: call.Recv, body: body, fn: fn}
-		if vars, stmt, ok := c.Results(p.call); ok && len(vars) == 2 {
-			p.page, p.err, p.stmt = vars[0], vars[1], stmt
-		}
+		p.page, p.err, p.stmt = c.Results(p.call)
 		all = append(all, p)
 	}
 	return all

@@ -35,7 +35,6 @@ var orOfKeys = &Rule{Name: "orofkeys", Severity: Warning, run: func(c *check) {
 		for _, p := range plans {
 			if p.Plain > p.Class && p.warns(query.WarnOrOfRowKeys, query.WarnOrOfPartitionKeys) {
 				c.reportFilter(e, p.value, "keys joined by or are read as a "+p.Plain.String()+"; send one request for each read of the plan (azpatterns: Table.Query sends them)")
-				break
 			}
 		}
 	}
@@ -48,11 +47,9 @@ var comparisons = &Rule{Name: "comparisons", Severity: Error, run: func(c *check
 			n := p.value.Parsed.Comparisons()
 			if n > query.MaxComparisons {
 				c.reportFilter(e, p.value, fmt.Sprintf("the filter has %d comparisons, and the service rejects more than %d; divide it (azpatterns: Table.Query divides filters)", n, query.MaxComparisons))
-				break
 			}
 			if p.value.Open && n > 1 && !c.hasLimit(e, query.MaxComparisons) {
 				c.reportFilter(e, p.value, fmt.Sprintf("a loop adds comparisons to the filter without a limit, and the service rejects more than %d; send a query for each %d values (azpatterns: Property.In)", query.MaxComparisons, query.MaxComparisons-1))
-				break
 			}
 		}
 	}

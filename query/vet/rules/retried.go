@@ -18,12 +18,12 @@ var retried = &Rule{Name: "retried", Severity: Error, run: func(c *check) {
 		return
 	}
 	for call := range c.CallsOf(source.Tables, "AddEntity", "UpdateEntity", "DeleteEntity") {
-		vars, stmt, ok := c.Results(call.CallExpr)
-		if !ok || len(vars) != 2 || vars[1] == nil {
+		_, err, stmt := c.Results(call.CallExpr)
+		if err == nil {
 			continue
 		}
 		r := refusals[call.Name]
-		for _, t := range c.tests(stmt, vars[1], r) {
+		for _, t := range c.tests(stmt, err, r) {
 			switch {
 			case call.Name == "UpdateEntity" && c.changesAgain(call, t.cond):
 				c.report(t.cond, "the SDK repeats a request whose reply is lost, so 412 can mean that this change was made already, and the loop then makes it twice; read the entity and compare before changing it again (azpatterns: Table.Update finds out)")
@@ -76,23 +76,12 @@ func (c *check) tests(stmt ast.Stmt, err types.Object, r refusal) (all []test) {
 				if (c.MentionsAny(n.Cond, vars) || c.MentionsAny(n.Init, vars)) && c.names(n.Cond, r) {
 					all = append(all, test{n.Cond, n.Body.List, !c.negated(n.Cond)})
 				}
-			case *ast.SwitchStmt:
-				if c.MentionsAny(n.Tag, vars) {
-					all = append(all, c.cases(n, r)...)
+			case *ast.CaseClause:
+				s, ok := c.Parent(c.Parent(n)).(*ast.SwitchStmt)
+				i := slices.IndexFunc(n.List, func(e ast.Expr) bool { return c.names(e, r) })
+				if ok && i >= 0 && c.MentionsAny(s.Tag, vars) {
+					all = append(all, test{n.List[i], n.Body, true})
 				}
-			}
-		}
-	}
-	return all
-}
-
-// cases returns the cases of a switch that name the refusal.
-func (c *check) cases(s *ast.SwitchStmt, r refusal) (all []test) {
-	for _, clause := range s.Body.List {
-		clause := clause.(*ast.CaseClause)
-		for _, e := range clause.List {
-			if c.names(e, r) {
-				all = append(all, test{e, clause.Body, true})
 			}
 		}
 	}

@@ -39,6 +39,14 @@ func (i importer) Import(path string) (*types.Package, error) {
 	return nil, fmt.Errorf("no package %s", path)
 }
 
+func newInfo() *types.Info {
+	return &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Instances: map[*ast.Ident]types.Instance{}, Implicits: map[ast.Node]types.Object{}, Scopes: map[ast.Node]*types.Scope{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{},
+	}
+}
+
 // runOn runs all rules on the text of a file, which may have errors.
 func runOn(t testing.TB, text []byte) {
 	all, err := loaded()
@@ -50,11 +58,7 @@ func runOn(t testing.TB, text []byte) {
 	if file == nil {
 		return
 	}
-	info := &types.Info{
-		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-		Instances: map[*ast.Ident]types.Instance{}, Implicits: map[ast.Node]types.Object{}, Scopes: map[ast.Node]*types.Scope{},
-		Selections: map[*ast.SelectorExpr]*types.Selection{},
-	}
+	info := newInfo()
 	config := types.Config{Importer: importer(all), Error: func(error) {}}
 	pkg, _ := config.Check("x", set, []*ast.File{file}, info)
 	runRules(t, set, []*ast.File{file}, pkg, info, text)

@@ -142,10 +142,7 @@ func insert(pos token.Pos, text string) analysis.TextEdit {
 // nameOf returns the name by which the file of n refers to an imported package, and the edit that imports it if the file
 // does not. ok is false if the name means something else at n.
 func (c *check) nameOf(n ast.Node, path string) (name string, edits []analysis.TextEdit, ok bool) {
-	var file *ast.File
-	for a := range c.Ancestors(n) {
-		file, _ = a.(*ast.File)
-	}
+	file := source.Around[*ast.File](c.Package, n)
 	if file == nil {
 		return "", nil, false
 	}

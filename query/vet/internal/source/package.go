@@ -29,7 +29,8 @@ var Analyzer = &analysis.Analyzer{
 	Run:        func(pass *analysis.Pass) (any, error) { return Read(pass, false), nil },
 }
 
-// A Package is the code to check, without generated and very large files. A package that imports neither aztables nor azqueue has no files.
+// A Package is the code to check, without generated and very large files. A package that imports neither
+// aztables nor azqueue has no files.
 // A Package is not changed after it is read, so it may be used concurrently.
 type Package struct {
 	Pass    *analysis.Pass
@@ -102,7 +103,7 @@ func (p *Package) readNode(n ast.Node) {
 	case *ast.CallExpr:
 		p.readCall(n)
 	case *ast.CompositeLit:
-		p.readLiteral(n)
+		p.Set = append(p.Set, p.settings(n)...)
 	case *ast.AssignStmt:
 		p.readAssignment(n)
 		for i, left := range n.Lhs {
@@ -142,7 +143,8 @@ func (p *Package) readCall(call *ast.CallExpr) {
 	}
 }
 
-func (p *Package) readLiteral(lit *ast.CompositeLit) {
+// settings returns the values of the fields or elements of a literal.
+func (p *Package) settings(lit *ast.CompositeLit) (all []Setting) {
 	for _, e := range lit.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
 			id, isIdent := kv.Key.(*ast.Ident)
@@ -150,9 +152,10 @@ func (p *Package) readLiteral(lit *ast.CompositeLit) {
 			if isIdent && !isText {
 				name = id.Name
 			}
-			p.Set = append(p.Set, Setting{name, kv.Value, kv, lit})
+			all = append(all, Setting{name, kv.Value, kv, lit})
 		}
 	}
+	return all
 }
 
 func (p *Package) readAssignment(s *ast.AssignStmt) {

@@ -183,30 +183,18 @@ func (p *Package) Sets(s *ast.AssignStmt, v types.Object) bool {
 
 // global evaluates a variable of the package: to its first value, or to the constants that the package sets it to.
 func (ev *evaluator) global(id, def *ast.Ident) []Text {
-	spec, ok := ev.parents[def].(*ast.ValueSpec)
-	if !ok || def.IsExported() || len(spec.Values) > 0 && len(spec.Names) != len(spec.Values) {
-		return hole(id)
-	}
 	obj := ev.Object(id)
 	var texts []Text
-	if len(spec.Values) > 0 {
-		texts = ev.eval(spec.Values[slices.Index(spec.Names, def)])
+	for _, value := range ev.values[obj] {
+		if value == nil || ev.Const(value) == nil && ev.parents[value] != ev.parents[def] {
+			return hole(id)
+		}
+		texts = union(texts, ev.eval(value))
 	}
-	unknown := AnyIn(ev.Package, func(s *ast.AssignStmt) bool {
-		i := slices.IndexFunc(s.Lhs, func(left ast.Expr) bool { return ev.Object(left) == obj })
-		if i < 0 {
-			return false
-		}
-		if s.Tok != token.ASSIGN || len(s.Lhs) != len(s.Rhs) || ev.Const(s.Rhs[i]) == nil {
-			return true
-		}
-		texts = union(texts, ev.eval(s.Rhs[i]))
-		return false
-	})
 	passed := AnyIn(ev.Package, func(address *ast.UnaryExpr) bool {
 		return address.Op == token.AND && ev.Object(address.X) == obj && !Within(address, id)
 	})
-	if texts == nil || unknown || passed {
+	if texts == nil || def.IsExported() || passed {
 		return hole(id)
 	}
 	return bounded(texts)

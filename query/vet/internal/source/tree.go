@@ -43,15 +43,18 @@ func (p *Package) Body(n ast.Node) (*ast.BlockStmt, ast.Node) {
 	return nil, nil
 }
 
-// Decl returns the declaration of the function that contains n, or nil.
-func (p *Package) Decl(n ast.Node) *ast.FuncDecl {
+// Around returns the innermost node of type N that contains n, or nil.
+func Around[N ast.Node](p *Package, n ast.Node) (around N) {
 	for a := range p.Ancestors(n) {
-		if f, ok := a.(*ast.FuncDecl); ok {
-			return f
+		if a, ok := a.(N); ok {
+			return a
 		}
 	}
-	return nil
+	return around
 }
+
+// Decl returns the declaration of the function that contains n, or nil.
+func (p *Package) Decl(n ast.Node) *ast.FuncDecl { return Around[*ast.FuncDecl](p, n) }
 
 // Loop returns the innermost loop of the same function that contains n, or nil.
 func (p *Package) Loop(n ast.Node) ast.Stmt {
@@ -94,17 +97,14 @@ func statements(n ast.Node) []ast.Stmt {
 	return nil
 }
 
-// Results returns the variables that the results of a call are assigned to. An element is nil for _ and for anything
-// but a variable. ok is false if the call is not the right side of an assignment.
-func (p *Package) Results(call *ast.CallExpr) (vars []types.Object, stmt *ast.AssignStmt, ok bool) {
-	stmt, ok = p.parents[call].(*ast.AssignStmt)
-	if !ok || len(stmt.Rhs) != 1 {
-		return nil, nil, false
+// Results returns the statement that assigns the two results of a call, and the variables that it sets: nil for _ and for
+// anything but a variable. stmt is nil if there is no such statement.
+func (p *Package) Results(call *ast.CallExpr) (reply, err types.Object, stmt *ast.AssignStmt) {
+	stmt, ok := p.parents[call].(*ast.AssignStmt)
+	if !ok || len(stmt.Rhs) != 1 || len(stmt.Lhs) != 2 {
+		return nil, nil, nil
 	}
-	for _, left := range stmt.Lhs {
-		vars = append(vars, p.Object(left))
-	}
-	return vars, stmt, true
+	return p.Object(stmt.Lhs[0]), p.Object(stmt.Lhs[1]), stmt
 }
 
 // Mentions reports whether n contains the variable.
@@ -265,39 +265,24 @@ func (p *Package) Resolve(e ast.Expr) ast.Expr {
 	return e
 }
 
-// Follow returns the expression that a local variable is set to, if it is set once, and any other expression unchanged.
+// Follow returns the expression that a local variable is set to, if it is set once and not to a result of a call other than
+// the first. It returns any other expression unchanged.
 func (p *Package) Follow(e ast.Expr) ast.Expr {
 	e = ast.Unparen(e)
-	if id, ok := e.(*ast.Ident); ok {
-		if value := p.Value(id); value != nil {
-			return ast.Unparen(value)
-		}
+	obj := p.Object(e)
+	if values := p.values[obj]; len(values) == 1 && values[0] != nil && obj.Parent() != p.Pass.Pkg.Scope() {
+		return ast.Unparen(values[0])
 	}
 	return e
-}
-
-// Value returns the expression that a local variable is set to, or nil if it is set in several places or to a result of a
-// call other than the first.
-func (p *Package) Value(id *ast.Ident) ast.Expr {
-	obj := p.Object(id)
-	if values := p.values[obj]; len(values) == 1 {
-		if body, _ := p.Body(p.defs[obj]); body != nil {
-			return values[0]
-		}
-	}
-	return nil
 }
 
 // assignedValue returns the value that an assignment sets its left side with the index i to, or the call whose first result
 // that is, or nil.
 func assignedValue(s *ast.AssignStmt, i int) ast.Expr {
-	switch {
-	case len(s.Lhs) == len(s.Rhs) && (s.Tok == token.DEFINE || s.Tok == token.ASSIGN):
-		return s.Rhs[i]
-	case i == 0 && len(s.Rhs) == 1:
-		return s.Rhs[0]
+	if s.Tok != token.DEFINE && s.Tok != token.ASSIGN || i >= len(s.Rhs) || len(s.Rhs) != len(s.Lhs) && len(s.Rhs) != 1 {
+		return nil
 	}
-	return nil
+	return s.Rhs[i]
 }
 
 // Field returns the value of a field in the literal of a struct, or that of a constant key in the literal of a map, or nil.
@@ -305,13 +290,9 @@ func (p *Package) Field(lit *ast.CompositeLit, name string) ast.Expr {
 	if lit == nil {
 		return nil
 	}
-	for _, e := range lit.Elts {
-		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			id, isIdent := kv.Key.(*ast.Ident)
-			text, isText := p.ConstText(kv.Key)
-			if isText && text == name || isIdent && !isText && id.Name == name {
-				return kv.Value
-			}
+	for _, set := range p.settings(lit) {
+		if set.Name == name {
+			return set.Value
 		}
 	}
 	return nil
