@@ -61,9 +61,7 @@ func (l *latencies) add(d time.Duration) {
 	if l.n++; l.n%16 != 0 || l.n < 32 {
 		return
 	}
-	sorted := l.recent
-	known := sorted[:min(l.n, len(sorted))]
-	slices.Sort(known)
+	known := slices.Sorted(slices.Values(l.recent[:min(l.n, len(l.recent))]))
 	l.delay = known[len(known)*hedgePercentile/100]
 }
 

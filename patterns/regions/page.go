@@ -70,10 +70,8 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 		return t.page(ctx, f, pos, nil, opts)
 	}
 	type result struct {
-		from  position
-		page  Page[T]
-		err   error
-		panic any // of a method of T
+		from position
+		get  func() (Page[T], error)
 	}
 	slow, results := make(chan struct{}, 1), make(chan result, 3) // room for all, so that no sender waits
 	hedge := slow
@@ -82,13 +80,13 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 	defer reads.Wait()
 	defer cancel(errOvertaken)
 	read := func(from position) {
+		get := sync.OnceValues(func() (Page[T], error) { return t.page(ctx, f, from, slow, opts) })
 		reads.Go(func() {
-			r := result{from: from}
 			defer func() {
-				r.panic = recover()
-				results <- r
+				_ = recover() // a method of T panicked; get repeats it in the caller's goroutine
+				results <- result{from, get}
 			}()
-			r.page, r.err = t.page(ctx, f, from, slow, opts)
+			_, _ = get()
 		})
 	}
 	read(pos)
@@ -98,17 +96,16 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 			hedge = nil // only one
 			read(pos.byKey(pos.Region.other()))
 		case r := <-results:
+			page, failure := r.get()
 			switch {
-			case r.panic != nil:
-				panic(r.panic)
-			case r.err != nil && r.from.Region == pos.Region.other(): // the hedge
-			case r.from.Region != "" && errors.As(r.err, new(*movedError)):
-				err = r.err
+			case failure != nil && r.from.Region == pos.Region.other(): // the hedge
+			case r.from.Region != "" && errors.As(failure, new(*movedError)):
+				err = failure
 				read(pos.byKey(""))
-			case r.err != nil && pos.Region == Primary && err != nil:
+			case failure != nil && pos.Region == Primary && err != nil:
 				return Page[T]{}, err
 			default:
-				return r.page, r.err
+				return page, failure
 			}
 		}
 	}
