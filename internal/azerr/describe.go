@@ -45,6 +45,22 @@ func Describe(err error) string {
 	return strings.Join(texts, ": ")
 }
 
+// TraceType returns the value of the attribute error.type of a span whose operation failed.
+func TraceType(err error) string {
+	var e *Error
+	switch {
+	case errors.Is(err, ErrOutcomeUnknown):
+		return "OutcomeUnknown"
+	case errors.As(err, &e) && e.Code != "":
+		return e.Code
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	}
+	return "_OTHER"
+}
+
 // unwrap returns the errors that err wraps.
 func unwrap(err error) []error {
 	switch err := err.(type) {

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
@@ -61,18 +60,6 @@ func (s *Span) End() {
 
 // endError sets the status of a span whose operation failed, and its attribute error.type.
 func endError(span tracing.Span, err error) {
-	kind := "_OTHER"
-	var e *azerr.Error
-	switch {
-	case errors.Is(err, azerr.ErrOutcomeUnknown):
-		kind = "OutcomeUnknown"
-	case errors.As(err, &e) && e.Code != "":
-		kind = e.Code
-	case errors.Is(err, context.Canceled):
-		kind = "canceled"
-	case errors.Is(err, context.DeadlineExceeded):
-		kind = "timeout"
-	}
-	span.SetAttributes(tracing.Attribute{Key: "error.type", Value: kind})
+	span.SetAttributes(tracing.Attribute{Key: "error.type", Value: azerr.TraceType(err)})
 	span.SetStatus(tracing.SpanStatusError, azerr.Describe(err))
 }

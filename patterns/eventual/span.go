@@ -67,17 +67,9 @@ func postponed(err error) bool {
 // failSpan sets the status of a span and its attribute error.type. The text of err contains no
 // key and no value.
 func failSpan(span tracing.Span, err error) {
-	kind := "_OTHER"
-	var e *azerr.Error
-	switch {
-	case errors.As(err, new(*PanicError)):
+	kind := azerr.TraceType(err)
+	if errors.As(err, new(*PanicError)) {
 		kind = "panic"
-	case errors.As(err, &e) && e.Code != "":
-		kind = e.Code
-	case errors.Is(err, context.Canceled):
-		kind = "canceled"
-	case errors.Is(err, context.DeadlineExceeded):
-		kind = "timeout"
 	}
 	span.SetAttributes(tracing.Attribute{Key: "error.type", Value: kind})
 	span.SetStatus(tracing.SpanStatusError, err.Error())
