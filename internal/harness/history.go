@@ -176,8 +176,9 @@ func (h *History) Check() error {
 	for key, ops := range h.rows {
 		// An operation of unknown outcome may also take effect after all others, so an order
 		// of the others is enough.
-		ops, needed := bounded(ops)
-		if porcupine.CheckOperations(rowModel, needed) || porcupine.CheckOperations(rowModel, ops) {
+		if slices.ContainsFunc(bounded(ops), func(some []porcupine.Operation) bool {
+			return porcupine.CheckOperations(rowModel, some)
+		}) {
 			continue
 		}
 		slices.SortFunc(ops, func(a, b porcupine.Operation) int { return int(min(max(a.Call-b.Call, -1), 1)) })
@@ -203,10 +204,12 @@ type value struct {
 }
 
 // bounded returns the operations with an earlier return for each write of unknown outcome
-// whose text a client has read: it took effect before that read returned. It also returns
-// them without the writes of unknown outcome whose texts were not read. The time of a check
+// whose text a client has read: it took effect before that read returned. Operations without
+// an effect are left out. The first history also lacks further deliveries of writes, and the
+// first two lack the writes of unknown outcome whose texts were not read. The time of a check
 // grows exponentially with the number of operations that may take effect after all others.
-func bounded(ops []porcupine.Operation) (all, needed []porcupine.Operation) {
+func bounded(ops []porcupine.Operation) (histories [][]porcupine.Operation) {
+	histories = make([][]porcupine.Operation, 3)
 	values := map[string]*value{}
 	of := func(text string) *value {
 		if values[text] == nil {
@@ -237,26 +240,32 @@ func bounded(ops []porcupine.Operation) (all, needed []porcupine.Operation) {
 			}
 		}
 	}
-	all = slices.Clone(ops)
-	for i, op := range all {
-		a := op.Input.(Action)
-		if op.Output.(Result).Outcome == Unknown && a.writes() {
+	for _, op := range ops {
+		a, res, least := op.Input.(Action), op.Output.(Result), 0
+		if res.Outcome == NeverRan {
+			continue
+		}
+		if res.Outcome == Unknown && a.writes() {
 			v := values[a.A]
 			if b := values[a.B]; v.several || v.read == 0 && !b.several {
 				v = b
 			}
 			switch {
 			case v.several:
-			case v.applied || v.read == 0 || v.read < op.Call: // a further delivery, or not read
-				continue
+			case v.read == 0 || v.read < op.Call: // not read
+				least = 2
+			case v.applied: // a further delivery
+				least = 1
 			default:
 				v.applied = true
-				all[i].Return = v.read
+				op.Return = v.read
 			}
 		}
-		needed = append(needed, all[i])
+		for i := least; i < len(histories); i++ {
+			histories[i] = append(histories[i], op)
+		}
 	}
-	return all, needed
+	return histories
 }
 
 // writes reports whether the action writes a text into the row.
