@@ -105,16 +105,19 @@ func TestASASOpensTablesAndQueues(t *testing.T) {
 	if err != nil || a.name != base {
 		t.Fatalf("%q %v", a.name, err)
 	}
-	table, err := openTable(a.tables.NewClient("Types"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rows := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("it's"), nil)); len(rows) != 3 {
-		t.Errorf("%d rows", len(rows))
-	}
+	checkRows(t, a)
 	queue, err := a.queue("jobs")
 	if err != nil || !strings.HasPrefix(queue.URL(), storagetest.QueuesURL+"/jobs?") || !strings.HasSuffix(queue.URL(), signature) {
 		t.Errorf("the queue has another address: %v", err)
+	}
+}
+
+// checkRows reads rows of the demo through the account.
+func checkRows(t *testing.T, a *account) {
+	t.Helper()
+	table := harness.Must(openTable(a.tables.NewClient("Types")))(t)
+	if rows := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("it's"), nil)); len(rows) != 3 {
+		t.Errorf("%d rows", len(rows))
 	}
 }
 
@@ -137,13 +140,7 @@ func TestTheIdentityOfTheUserOpensTablesAndQueues(t *testing.T) {
 	if err != nil || a.name != storagetest.TablesURL {
 		t.Fatalf("%q %v", a.name, err)
 	}
-	table, err := openTable(a.tables.NewClient("Types"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rows := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("it's"), nil)); len(rows) != 3 {
-		t.Errorf("%d rows", len(rows))
-	}
+	checkRows(t, a)
 	queue, err := a.queue("jobs-poison")
 	if err != nil {
 		t.Fatal(err)
