@@ -59,6 +59,9 @@ var kinds = map[string]error{
 // without one comes from something between the client and the service, for example a
 // gateway, and proves nothing about the row.
 func Classify(status int, code string) error {
+	if IsRedirect(status) {
+		return ErrBadReply
+	}
 	if kind := kinds[code]; kind != nil {
 		return kind
 	}
@@ -77,11 +80,17 @@ func Classify(status int, code string) error {
 
 // Definite reports whether a reply with this status and error code proves that the
 // service refused the request. ServerBusy is a refusal. After any other 5xx, 501
-// excepted, and after 408 the request may have been carried out. A reply without a code
-// is not from the service, which may have carried out the request before.
+// excepted, and after 408 the request may have been carried out. A reply without a code, or
+// a redirect, is not from the service, which may have carried out the request before.
 func Definite(status int, code string) bool {
-	return code != "" && (status < 500 && status != http.StatusRequestTimeout ||
+	return code != "" && !IsRedirect(status) && (status < 500 && status != http.StatusRequestTimeout ||
 		status == http.StatusNotImplemented || code == ServerBusy)
+}
+
+// IsRedirect reports whether a reply with this status sends the client elsewhere. The services
+// never do. Nothing that follows it may be sent: it would have the credential and the row.
+func IsRedirect(status int) bool {
+	return status >= http.StatusMultipleChoices && status < http.StatusBadRequest && status != http.StatusNotModified
 }
 
 // NewWrite is [New] for a request that writes. If the request may have been carried out,

@@ -70,6 +70,9 @@ func TestDefiniteIsFalseIfTheRequestMayHaveBeenCarriedOut(t *testing.T) {
 		{http.StatusInternalServerError, "OperationTimedOut", false},
 		{http.StatusNotImplemented, "NotImplemented", true},
 		{http.StatusServiceUnavailable, "", false},
+		{http.StatusFound, "", false},
+		{http.StatusTemporaryRedirect, "EntityNotFound", false},
+		{http.StatusNotModified, "ConditionNotMet", true},
 		{http.StatusServiceUnavailable, ServerBusy, true},
 	} {
 		if got := Definite(c.status, c.code); got != c.want {

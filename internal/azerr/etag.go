@@ -23,6 +23,14 @@ func CheckVersion(etag string) error {
 	return fmt.Errorf("%w: %w", ErrBadReply, errNoVersion)
 }
 
+// ListedETag returns the ETag of a blob in a list, which has no quotes there, as it is in headers.
+func ListedETag(etag string) (string, error) {
+	if !strings.Contains(etag, `"`) && etag != "" {
+		etag = `"` + etag + `"`
+	}
+	return etag, CheckVersion(etag)
+}
+
 var errNoVersion = Sentinel("an ETag that names no version")
 
 // isVersion reports whether etag has the form "…" or W/"…" with printable ASCII characters

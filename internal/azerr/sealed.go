@@ -13,15 +13,15 @@ func Seal(err error) error {
 	if err == nil {
 		return nil
 	}
-	text := Describe(err)
+	text := Printable(Describe(err))
 	if _, formats := err.(fmt.Formatter); text == err.Error() && (!formats || isKnown(err)) {
 		return err
 	}
 	return &sealed{err, text}
 }
 
-// SealAs is Seal with another text.
-func SealAs(err error, text string) error { return &sealed{err, text} }
+// SealAs is Seal with another text, which it makes printable.
+func SealAs(err error, text string) error { return &sealed{err, Printable(text)} }
 
 type sealed struct {
 	err  error

@@ -29,6 +29,9 @@ var (
 	// longer valid because another client received it.
 	ErrMessageLost = Sentinel("message lease lost")
 
+	// ErrBadMessage is a queue message that no program of this library can have written.
+	ErrBadMessage = Sentinel("bad message")
+
 	// ErrNil is a value, function, sequence, table or client that is nil.
 	ErrNil = Sentinel("nil where a value is needed")
 

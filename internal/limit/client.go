@@ -17,7 +17,7 @@ const maxHeaders = 1 << 20
 // headers are limited, and the number of idle connections is not. azcore keeps 10 for a host, so
 // that of 64 concurrent requests the other 54 need new ones each time. All clients share the
 // connections.
-var defaultClient = &http.Client{Transport: &http.Transport{
+var defaultClient = &http.Client{CheckRedirect: refuse, Transport: &http.Transport{
 	Proxy:                 http.ProxyFromEnvironment,
 	DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 	ForceAttemptHTTP2:     true,
@@ -32,10 +32,25 @@ var defaultClient = &http.Client{Transport: &http.Transport{
 	HTTP2:           &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second},
 }}
 
-// Unlimited returns t, or without one the transport that [Transport] sends through.
+// refuse makes an http.Client return a redirect, which it would follow with the SAS in the
+// Referer, and with the row after the status 307 or 308.
+func refuse(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Unlimited returns t, or without one the transport that [Transport] sends through. In place of
+// an http.Client without a CheckRedirect it returns a copy that follows no redirects.
 func Unlimited(t policy.Transporter) policy.Transporter {
-	if t == nil {
-		return defaultClient
+	switch c := t.(type) {
+	case nil:
+		return &network{defaultClient}
+	case *http.Client:
+		own := *c
+		if own.CheckRedirect == nil {
+			own.CheckRedirect = refuse
+		}
+		if connects(c) {
+			return &network{&own}
+		}
+		return &own
 	}
 	return t
 }

@@ -28,7 +28,7 @@ func TestABurstUsesTheConnectionsOfTheLast(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	// The same transport, which trusts the certificate of the server.
-	inner := Transport(nil).(*transport).inner.(*http.Client).Transport.(*http.Transport).Clone()
+	inner := Transport(nil).(*transport).inner.(*network).client.Transport.(*http.Transport).Clone()
 	inner.TLSClientConfig.RootCAs = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	inner.Proxy = nil
 	defer inner.CloseIdleConnections()

@@ -3,6 +3,7 @@
 package limit
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -17,6 +18,10 @@ const (
 	// MaxReply is the most bytes of a reply of success, decompressed. A list of 5,000
 	// blobs, a page of 1,000 small rows, a row of 1 MiB as JSON, and 32 messages are smaller.
 	MaxReply = 16 << 20
+
+	// maxTags is the most tags of a list of messages. Of 32 messages with 7 elements each it
+	// has about 500.
+	maxTags = 4096
 
 	// maxError is the most bytes that are read of a reply of failure.
 	maxError = 1 << 20
@@ -36,14 +41,12 @@ func (*tooLong) NonRetriable()   {}
 // reading a longer body of a reply of success fails with [ErrTooLong]. The content of blobs
 // is not limited, because callers read it as a stream. nil means a transport like the one
 // that azcore has by default. A transport that has the limits already is returned unchanged.
+// No redirect is followed, see [Unlimited].
 func Transport(t policy.Transporter) policy.Transporter {
-	switch limited := t.(type) {
-	case nil:
-		return &transport{defaultClient}
-	case *transport:
+	if limited, ok := t.(*transport); ok {
 		return limited
 	}
-	return &transport{t}
+	return &transport{Unlimited(t)}
 }
 
 type transport struct{ inner policy.Transporter }
@@ -58,8 +61,10 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 		}
 		resp.Body = http.NoBody
 	case err != nil || resp == nil || resp.Body == nil || resp.Body == http.NoBody:
-	case resp.StatusCode >= http.StatusBadRequest:
+	case resp.StatusCode >= http.StatusMultipleChoices:
 		resp.Body = &body{ReadCloser: resp.Body, left: maxError, then: io.EOF}
+	case isMessages(req):
+		resp.Body = &messages{body{ReadCloser: resp.Body, left: MaxReply, then: ErrTooLong}, maxTags}
 	case !isContent(req):
 		resp.Body = &body{ReadCloser: resp.Body, left: MaxReply, then: ErrTooLong}
 	}
@@ -80,8 +85,29 @@ func isContent(req *http.Request) bool {
 	if req.Method != http.MethodGet || strings.HasPrefix(req.Header.Get("Accept"), "application/json") {
 		return false
 	}
-	q := req.URL.Query()
-	return !q.Has("comp") && !q.Has("numofmessages") && !q.Has("peekonly")
+	return !req.URL.Query().Has("comp") && !isMessages(req)
+}
+
+// isMessages reports whether req reads messages of a queue. A reader of a blob has neither
+// parameter.
+func isMessages(req *http.Request) bool {
+	q := req.URL.RawQuery
+	return req.Method == http.MethodGet && (strings.Contains(q, "numofmessages=") || strings.Contains(q, "peekonly="))
+}
+
+// messages is a body that also ends if it has too many tags: decoded, an empty element takes
+// 60 times its size. Within texts, the service writes < as an entity.
+type messages struct {
+	body
+	tags int // that may follow
+}
+
+func (m *messages) Read(p []byte) (int, error) {
+	n, err := m.body.Read(p)
+	if m.tags -= bytes.Count(p[:n], []byte{'<'}); m.tags < 0 {
+		return n, ErrTooLong
+	}
+	return n, err
 }
 
 // body ends with the error then if more than left bytes follow.

@@ -1,5 +1,7 @@
 package target
 
+import "github.com/azpatterns/azpatterns/keys"
+
 // form is how a constant is written.
 type form uint8
 
@@ -69,7 +71,12 @@ func below[S []byte | string](r *Request, of Span, c constant[S], f form) Span {
 		return extend(r, of, 0, c.text)
 	}
 	from := r.under(of)
-	r.text = append(r.text, 0)
+	r.text = c.value(append(r.text, 0), f)
+	return r.span(from)
+}
+
+// value appends the value of a constant.
+func (c constant[S]) value(text []byte, f form) []byte {
 	for i, quoted := 0, false; i < len(c.text); i++ {
 		b := c.text[i]
 		switch {
@@ -81,8 +88,16 @@ func below[S []byte | string](r *Request, of Span, c constant[S], f form) Span {
 			b = ' '
 		}
 		if quoted = b == '\'' && !quoted; !quoted {
-			r.text = append(r.text, b)
+			text = append(text, b)
 		}
 	}
-	return r.span(from)
+	return text
+}
+
+// compare compares the values of two constants, in the order of keys.
+func compare(a, b constant[string], f form) int {
+	if a.plain && b.plain {
+		return keys.Compare(a.text, b.text)
+	}
+	return keys.Compare(string(a.value(nil, f)), string(b.value(nil, f)))
 }

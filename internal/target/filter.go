@@ -3,8 +3,10 @@ package target
 import (
 	"hash/maphash"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -16,8 +18,15 @@ type shape struct {
 	class            query.Class // if it is sent unchanged; 0 if it is invalid
 	single, filtered bool
 	partition, row   [2]int            // the numbers of the constants that are the lowest and the highest key; 0 for none
+	order            []order           // of the constants of each property: with another one, the range may have other ends
 	quote            [maxConstants]int // the width of each constant's quotes
 	pieces           []string          // before, between and after the constants, with the quotes; none of a long filter
+}
+
+// order states that the constant low is less than the constant high, or equal to it.
+type order struct {
+	low, high int
+	equal     bool
 }
 
 // shapes are the shapes of recent filters, by hash.
@@ -82,7 +91,7 @@ func (s *shape) match(text string, c *constants) bool {
 	last := len(s.pieces) - 1
 	for i, piece := range s.pieces {
 		if i == last {
-			return text == piece
+			return text == piece && s.ordered(c)
 		}
 		if !strings.HasPrefix(text, piece) {
 			return false
@@ -90,6 +99,16 @@ func (s *shape) match(text string, c *constants) bool {
 		c[i], text = next(text[len(piece):], s.quote[i])
 	}
 	return false
+}
+
+// ordered reports whether the constants have the order with which the shape was parsed.
+func (s *shape) ordered(c *constants) bool {
+	for _, o := range s.order {
+		if d := compare(c[o.low], c[o.high], inQuery); d > 0 || (d == 0) != o.equal {
+			return false
+		}
+	}
+	return true
 }
 
 // cut divides a filter after the quote with which its next constant begins. A later piece
@@ -118,8 +137,8 @@ func shapeOf(text string, c *constants) *shape {
 	}
 	slot := &shapes[hash%uint64(len(shapes))]
 	s := slot.Load()
-	if s == nil || s.hash != hash {
-		s = newShape(hash, text)
+	if s == nil || s.hash != hash || !s.ordered(c) {
+		s = newShape(hash, text, c)
 		if s.hash == hash {
 			slot.Store(s)
 		}
@@ -127,34 +146,42 @@ func shapeOf(text string, c *constants) *shape {
 	return s
 }
 
-// mark follows each constant, and the number of the constant follows mark.
+// mark begins the text that the constants are replaced with, see newShape.
 const mark = '\x01'
 
-// newShape parses a filter. One that is invalid, or that no row can match because of its
-// constants, is not the shape of others.
-func newShape(hash uint64, text string) *shape {
+// newShape parses a filter. One that is invalid, that no row can match because of its
+// constants, or that has too many of them, is not the shape of others.
+//
+// It is parsed with a text in place of each constant: mark, the rank of its value among the
+// constants of its property, and its number. So the plan states which constants are the ends
+// of the range, and is that of every filter whose constants have the same ranks.
+func newShape(hash uint64, text string, c *constants) *shape {
 	s := &shape{hash: hash}
-	var marked []byte
+	var constants []string // their texts, if they are typed
 	for n, rest, quote := 0, strings.Clone(text), 1; quote > 0; n++ {
 		var piece string
-		piece, rest, quote = cut(rest, n > 0)
-		s.pieces, marked = append(s.pieces, piece), append(marked, piece...)
-		if quote == 0 {
-			break
+		if piece, rest, quote = cut(rest, n > 0); quote > 0 {
+			var found constant[string]
+			found, rest = next(rest, quote)
+			constants = append(constants, found.text)
+			if n < maxConstants {
+				s.quote[n] = quote
+			}
 		}
-		var found constant[string]
-		found, rest = next(rest, quote)
-		marked = append(marked, found.text...)
-		if n >= maxConstants {
-			continue
-		}
-		s.quote[n] = quote
-		before := piece[:len(piece)-quote]
-		if typed := before != "" && before[len(before)-1] >= 'A'; !typed {
-			marked = append(marked, mark, '1'+byte(n))
+		s.pieces = append(s.pieces, piece)
+	}
+	s.replace(constants, c)
+	var marked []byte
+	for i, piece := range s.pieces {
+		marked = append(marked, piece...)
+		if i < len(constants) {
+			marked = append(marked, constants[i]...)
 		}
 	}
-	if len(s.pieces) > maxConstants+1 || len(text) > maxKept {
+	if len(constants) > maxConstants {
+		s.hash = 0
+	}
+	if len(constants) > maxConstants || len(text) > maxKept {
 		s.pieces = nil
 	}
 	unescaped, _ := url.QueryUnescape(string(marked))
@@ -174,11 +201,57 @@ func newShape(hash uint64, text string) *shape {
 	return s
 }
 
+// replace replaces the texts of the constants whose values are in c, except those with a type,
+// and sets the order of these values.
+func (s *shape) replace(texts []string, c *constants) {
+	properties := make(map[string][]int)
+	for n := range min(len(texts), maxConstants) {
+		if name, typed := property(s.pieces[n][:len(s.pieces[n])-s.quote[n]]); !typed {
+			properties[name] = append(properties[name], n)
+		}
+	}
+	if len(properties[""]) > 0 { // these may be constants of any property
+		var all []int
+		for _, numbers := range properties {
+			all = append(all, numbers...)
+		}
+		properties = map[string][]int{"": all}
+	}
+	for _, numbers := range properties {
+		slices.SortFunc(numbers, func(i, j int) int { return compare(c[i], c[j], inQuery) })
+		first := 0 // the rank of the first of equal values
+		for rank, n := range numbers {
+			if rank > 0 {
+				before := numbers[rank-1]
+				equal := compare(c[before], c[n], inQuery) == 0
+				s.order = append(s.order, order{before, n, equal})
+				if !equal {
+					first = rank
+				}
+			}
+			texts[n] = string([]byte{mark, '1' + byte(first), '1' + byte(numbers[first])})
+		}
+	}
+}
+
+var operators = []string{"eq", "ne", "lt", "le", "gt", "ge"}
+
+// property returns the name of the property that the constant after a piece is compared with,
+// or "" if the name is not in the piece, and whether the constant has a type.
+func property(piece string) (name string, typed bool) {
+	piece, _ = url.QueryUnescape(piece)
+	words := strings.FieldsFunc(piece, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' || r == '\'' })
+	if last := len(words) - 1; last > 0 && slices.Contains(operators, words[last]) {
+		name = words[last-1]
+	}
+	return name, piece != "" && piece[len(piece)-1] >= 'A'
+}
+
 // marking returns the number of the constant that a key of a plan is, or 0.
 func marking(key string) int {
 	key = strings.TrimSuffix(key, "\x00") // see [query.Read]
-	if i := len(key) - 2; i >= 0 && key[i] == mark {
-		return int(key[i+1] - '0')
+	if len(key) == 3 && key[0] == mark {
+		return int(key[2] - '0')
 	}
 	return 0
 }

@@ -15,6 +15,9 @@ type Address struct {
 	Host string
 }
 
+// Table returns the name of the table.
+func (a Address) Table() string { return a.Base[strings.LastIndexByte(a.Base, '/')+1:] }
+
 // Cosmos reports whether the table is one of Cosmos DB for Table. The rule is that of
 // aztables.
 func (a Address) Cosmos() bool {

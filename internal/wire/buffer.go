@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -46,7 +47,9 @@ func readAll(buf *[]byte, r io.Reader, most int) ([]byte, error) {
 			if len(b) > most {
 				return b, limit.ErrTooLong
 			}
-			b = append(b, 0)[:len(b)]
+			// Twice as large each time: with the smaller steps of append, the buffers that
+			// are left to the garbage collector would have several times this size.
+			b = slices.Grow(b, min(max(len(b), minBuffer), most+1-len(b)))
 		}
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]

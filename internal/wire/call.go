@@ -102,5 +102,5 @@ func (c *call) unanswered() bool {
 // ofGateway reports whether resp is an error that the service did not send: a gateway on
 // the way may have stopped waiting for the service.
 func ofGateway(resp *http.Response) bool {
-	return resp != nil && resp.StatusCode >= http.StatusBadRequest && codeOf(resp) == ""
+	return resp != nil && resp.StatusCode >= http.StatusMultipleChoices && codeOf(resp) == ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 )
 
@@ -71,6 +72,9 @@ func (c *Client) run(ctx context.Context, op string, k *call, send func(context.
 	} else {
 		err = send(k.context(ctx))
 		k.keep()
+		if k.resp != nil {
+			pages.PassOn(ctx, k.resp)
+		}
 	}
 	if !k.seen && k.resp != nil {
 		c.mode.CompareAndSwap(unknownMode, plain)

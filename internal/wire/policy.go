@@ -85,9 +85,9 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 		return resp, err
 	}
 	c.client.clock.Observe(resp.Header, asked)
-	c.open = resp.StatusCode >= http.StatusBadRequest && !definite(resp.StatusCode, codeOf(resp), nil)
+	c.open = resp.StatusCode >= http.StatusMultipleChoices && !definite(resp.StatusCode, codeOf(resp), nil)
 	c.noReply = c.noReply || c.open && ofGateway(resp)
-	if c.receive == nil || resp.StatusCode >= http.StatusBadRequest {
+	if c.receive == nil || resp.StatusCode >= http.StatusMultipleChoices {
 		return resp, nil
 	}
 	if err := c.take(resp); err != nil {
