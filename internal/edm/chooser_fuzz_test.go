@@ -58,7 +58,11 @@ func (r *decodedRow) String() string {
 	case *map[string]any:
 		dst = *v
 	}
-	return fmt.Sprintf("%+v %+v %s %v", dst, r.meta, r.unknown.raw, r.unknown.types)
+	var n notes
+	if r.unknown.notes != nil {
+		n = *r.unknown.notes
+	}
+	return fmt.Sprintf("%+v %+v %s %v %s", dst, r.meta, r.unknown.raw, n.types, n.kept)
 }
 
 // pageOf decodes a page. A row that does not fit its type is empty.

@@ -13,6 +13,9 @@ type Meta struct {
 	ETag                 string // as in odata.etag, byte for byte
 	Stamp                string // the property azp_stamp
 	Timestamp            time.Time
+
+	// Sent, if not nil, receives the text of the row.
+	Sent *[]byte
 }
 
 // An Envelope is what a row contains in addition to the properties of its Go value.
@@ -22,6 +25,7 @@ type Envelope struct {
 	Stamp                string   // "" for none
 	Reserved             bool     // maps may contain names that begin with azp_
 	Only                 []string // the properties of the value to write, nil for all
+	Named                bool     // Only was asked for by name: what the row lacks is written even if it is zero
 }
 
 // A Field is a property that a Go type has a field for. Keys, Timestamp and ETag are not
@@ -29,7 +33,7 @@ type Envelope struct {
 type Field struct {
 	Name string
 	Type reflect.Type
-	EDM  Type
+	EDM  Type // 0 if the value decides
 
 	Index []int // as in reflect.Value.FieldByIndex
 	Blob  bool  // may be stored in a blob instead
@@ -66,12 +70,18 @@ type Field struct {
 //	int, int64, uint32, time.Duration    Edm.Int64
 //	uint, uint64, uintptr                Edm.Int64; over 1<<63-1 is an error
 //	float32, float64                     Edm.Double, also when whole, NaN or infinite
-//	time.Time                            Edm.DateTime, UTC, truncated to 100 ns, years 1601 to 9999
+//	time.Time                            Edm.DateTime, UTC, truncated to 100 ns, years 1601 to 9999;
+//	                                     with as many decimals as it needs
 //	byte slices                          Edm.Binary
 //	arrays of 16 bytes                   Edm.Guid
 //	EDMInt64, EDMDateTime, EDMGUID, EDMBinary of aztables, likewise
+//	json.Number                          Edm.Int32 if it is whole and fits, Edm.Int64 if it then
+//	                                     fits, otherwise Edm.Double
 //	text marshalers and unmarshalers     Edm.String
 //	JSON marshalers and unmarshalers     as the string, number or boolean that MarshalJSON returns
+//	both, such as big.Int                Edm.Int32, Edm.Double or Edm.Boolean if MarshalJSON returns
+//	                                     a boolean or a number and they represent it exactly, a
+//	                                     whole one as an Edm.Int32; otherwise Edm.String
 //	json.RawMessage, table:",json"       Edm.String
 //	pointers to these                    the same; nil is omitted
 //
@@ -79,34 +89,55 @@ type Field struct {
 // *PropertyError, with these exceptions. Integer fields accept Edm.Int32 and Edm.Int64 if
 // the value is in range. Float fields accept Edm.Int32. Fields of types that are text in
 // JSON, except int64, accept Edm.String, because clients that do not annotate store them
-// so; aztables.EDMInt64 does too. In a reply without metadata, an int64 field accepts a
+// so; aztables.EDMInt64 does too. A json.Number, and a type with both kinds of methods, accepts
+// every type of number, and an Edm.String that it can be read from. In a reply without metadata, an int64 field accepts a
 // string of digits.
 //
 // Each of these can be declared as another type: integers as Edm.Int32, Edm.Int64, Edm.Double and
-// Edm.String; strings as a type that is text in JSON; the others as Edm.String, in the form
+// Edm.String; strings as a type that is text in JSON, but not a json.Number; the others as Edm.String, in the form
 // of encoding/json. A field with a declared type is always written as this type. A value that
 // the type cannot represent is a *PropertyError.
 //
-// A property that was read with another type than the field's, and whose type is not declared,
-// is written back with the type that it had, if the Unknown of the read is passed to Append.
-// An integer that an Edm.Int32 cannot represent is then a *PropertyError, so that the
-// property's type never changes unnoticed. A float64 that was stored as an Edm.Int32 becomes
-// an Edm.Double if it is not whole.
+// If the Unknown of the read is passed to Append, what has not changed since is written as it was
+// read:
+//
+//   - A property that was read with another type than the field's, and whose type is not declared,
+//     is written with the type that it had, also if its value has changed. An integer that an
+//     Edm.Int32 cannot represent is then a *PropertyError, so that the property's type never changes
+//     unnoticed. So is a json.Number that an Edm.Int64 cannot represent. A float64 or json.Number that
+//     was stored as an Edm.Int32 becomes an Edm.Double if it is not whole, and a json.Number an
+//     Edm.Int64 if it needs 64 bits.
+//   - A value keeps its text if encoding what was decoded from it results in the same text as
+//     encoding the present value: the digits of a time and its offset, the spelling of a number, of
+//     a GUID, of base64 and of JSON, the text of a text unmarshaler, an empty value that the field
+//     would omit. A declared type that differs from the stored one has precedence.
+//   - A property that the row lacks is not added while the field has the zero value, unless
+//     Envelope.Named is set.
+//   - A field with the option json that has changed keeps the members that its type lacks,
+//     and the text of those that have not changed, at every depth: see package jsonmerge.
+//
+// An Edm.String with an offset is read into a time.Time with that offset, and a new time is written
+// there with the offset of its own zone; every other time is read and written in UTC.
 //
 // The zero time is outside the range of Edm.DateTime and therefore omitted. As an
 // Edm.String it is written. A nil byte slice is omitted, as is a nil
 // pointer, map or slice with the option json. The json option string stores what
 // encoding/json writes, as an Edm.String, except that an Edm.Int64 remains an Edm.Int64.
 //
-// If a struct has a string field X and a string field tagged json:"X@odata.type", X is
-// written as the type that the latter names. The same holds for a map with a text X and a
-// key "X@odata.type".
+// If a struct has a string field X and a string field tagged json:"X@odata.type", X is written as
+// the type that the latter names. The same holds for a map with a value X and a text with the key
+// "X@odata.type": a text X is that of the named type, a number X must be one that the type can
+// represent, and a value of another type is a *PropertyError. Such a key without X has no effect.
 //
-// Values in maps, including those for unknown properties, are read as string, bool, int32,
-// int64, float64, time.Time, []byte and [16]byte; for the Properties of an
-// aztables.EDMEntity, as the EDM types of aztables. They may be written from these types,
-// from int, and from every type that a field may have. Properties with names that begin
-// with azp_ are not stored in maps but in Unknown.
+// Values in maps, including those for unknown properties, are read as string, bool, int32, int64,
+// float64, time.Time, []byte and [16]byte; for the Properties of an aztables.EDMEntity, as the EDM
+// types of aztables. They may be written from these types, from int, json.Number, and every type
+// that a field may have. A json.Number is an Edm.Int32 or Edm.Int64 if it is whole, without a
+// decimal point and an exponent, otherwise an Edm.Double. If the Unknown of the read is passed to
+// Append, a value as JSON is decoded into has the type of the stored property if that can represent
+// it: a json.Number, float64 or int that of a number; a string, but not in an aztables.EDMEntity,
+// that of an Edm.Int64, Edm.DateTime, Edm.Guid or Edm.Binary. Properties with names that begin with
+// azp_ are not stored in maps but in Unknown.
 //
 // Fields called PartitionKey, RowKey (strings), Timestamp (time.Time, EDMDateTime or
 // string), ETag or odata.etag (string kinds) are filled when a row is read and never
@@ -161,8 +192,11 @@ func (c *Codec) Fields() []Field {
 	fields := make([]Field, 0, len(c.plan.fields))
 	for i := range c.plan.fields {
 		f := &c.plan.fields[i]
-		fields = append(fields, Field{Name: f.name, Type: f.typ, EDM: f.edm,
-			Index: f.index, Blob: f.blob, JSON: f.shape == shapeJSON})
+		field := Field{Name: f.name, Type: f.typ, EDM: f.edm, Index: f.index, Blob: f.blob, JSON: f.shape == shapeJSON}
+		if f.shape == shapeLiteral && f.edm == Double {
+			field.EDM = 0
+		}
+		fields = append(fields, field)
 	}
 	return fields
 }
@@ -295,5 +329,5 @@ func (u *Unknown) Keep(keep func(name string) bool) Unknown {
 			raw = append(raw, p.member...)
 		}
 	})
-	return Unknown{raw: raw, types: u.types}
+	return Unknown{raw: raw, notes: u.notes}
 }

@@ -3,6 +3,7 @@ package edm
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -33,6 +34,18 @@ func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, unknown *Unknown) er
 	return nil
 }
 
+// DecodeAppended is DecodeEntity for a row that this package has encoded. It shows all types,
+// although it has no metadata.
+func (c *Codec) DecodeAppended(body []byte, dst any, m *Meta, unknown *Unknown) error {
+	d := c.decoder(body)
+	defer c.release(d)
+	d.level = levelTyped
+	if !d.start('{') || !d.object() || !d.atEnd() {
+		return d.err
+	}
+	return d.store(dst, m, unknown)
+}
+
 // DecodeWritten is DecodeEntity for an entity that a program has written, not the service: a
 // body of an insert, or a line of an export. It must have both keys, and nothing that would
 // change unnoticed: no invalid Unicode, no number without an annotation that is whole and not
@@ -41,7 +54,7 @@ func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, unknown *Unknown) er
 func (c *Codec) DecodeWritten(body []byte, dst any, m *Meta, unknown *Unknown) error {
 	d := c.decoder(body)
 	defer c.release(d)
-	d.level = levelTyped
+	d.level, d.written = levelTyped, true
 	if !d.start('{') || !d.object() || !d.atEnd() {
 		return d.err
 	}
@@ -106,7 +119,13 @@ type decoder struct {
 	partition     *string // the key of rows that do not contain theirs
 	level         metadataLevel
 	types         []storedType // of the current row
-	sharedTypes   []storedType // of an earlier row, shared by rows that have the same
+	written       bool         // by a program, so that only texts are kept
+	kept          []byte       // of the current row, see [notes]
+	shared        *notes       // of an earlier row, shared by rows that have the same types
+	row           notes        // of the current row, while a value is tried
+	writer        encoder      // to try how values are written
+	json          *json.Encoder
+	jsonText      bytes.Buffer // that json writes to
 	meta          Meta         // used if the caller passes nil
 	rowTypes      []rowType    // that a Chooser has chosen since the decoder was taken
 	rowType       int          // of the last row
@@ -124,7 +143,7 @@ func newDecoder(p *plan) *decoder {
 func (c *Codec) decoder(body []byte) *decoder {
 	d := c.decoders.Get().(*decoder)
 	d.scanner = scanner{data: body}
-	d.level = levelUnknown
+	d.level, d.written = levelUnknown, false
 	return d
 }
 
@@ -158,12 +177,16 @@ func (d *decoder) start(c byte) bool {
 // that has its tokens.
 func (d *decoder) entity(dst any, m *Meta, unknown *Unknown) (row *decoder, err error) {
 	row = d
+	at := d.pos
 	if c, ok := dst.(Chooser); !ok {
 		if !d.object() {
 			return d, d.err
 		}
 	} else if row, dst, err = d.choose(c); err != nil {
 		return d, err
+	}
+	if m != nil && m.Sent != nil {
+		*m.Sent = bytes.Clone(d.data[at:d.pos])
 	}
 	return row, row.store(dst, m, unknown)
 }

@@ -45,8 +45,11 @@ func (d *decoder) set(f *field, t *token, v reflect.Value) bool {
 		v.SetBool(b)
 		return ok
 	}
-	if f.shape == shapeScalar {
+	switch f.shape {
+	case shapeScalar:
 		return d.setScalar(t, v)
+	case shapeLiteral:
+		return d.setLiteral(t, v)
 	}
 	if t.kind != tokString || t.edm != 0 && t.edm != String && t.edm != f.native {
 		return false
@@ -66,6 +69,9 @@ func (d *decoder) setText(f *field, t *token, v reflect.Value) bool {
 		// Set is faster than Addr, which has to look up the type of the pointer.
 		var ok bool
 		d.time, ok = parseDateTime(text)
+		if ok && text[len(text)-1] != 'Z' && t.edm != DateTime {
+			d.time = inZone(d.time, text)
+		}
 		v.Set(d.timeVal)
 		return ok
 	case shapeEDMTime:
@@ -197,4 +203,15 @@ func decodeBase64(dst, text []byte) ([]byte, bool) {
 	}
 	dst, err := base64.StdEncoding.AppendDecode(dst, text)
 	return dst, err == nil
+}
+
+// setScalar reads a value with UnmarshalJSON.
+func (d *decoder) setScalar(t *token, v reflect.Value) bool {
+	start, end := t.start, t.end
+	if t.kind == tokString {
+		start, end = start-1, end+1
+	}
+	// The method may retain the text, so it must not be part of the body.
+	text := append([]byte(nil), d.data[start:end]...)
+	return v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(text) == nil
 }

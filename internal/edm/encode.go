@@ -11,10 +11,15 @@ import (
 type encoder struct {
 	dst     []byte
 	sizer   sizer
-	stored  []storedType // the types that the row stores its properties with, if they differ
+	notes   *notes            // of the row that the value was read from, nil for none
+	next    int               // index in notes.types of the one that is expected next
+	kept    []unknownProperty // notes.kept, taken apart when it is first needed
+	named   bool              // properties are written that were absent and are zero
 	scratch []byte
 	short   [maxShort]byte // for the text of a number, a time or a GUID
 	split   *SplitEntity   // the rows that values are split over; nil for a single row
+
+	unlimited bool // values may be too large, because they are only compared
 }
 
 // maxShort is the length of the longest text of a number, a time or a GUID. Floats may be
@@ -74,16 +79,15 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 	}
 	w.sizer.size.Bytes += entityOverhead
 	if e.Unknown != nil {
-		w.stored = e.Unknown.types
+		w.notes, w.named = e.Unknown.notes, e.Named
 	}
 	p := c.plan
 	for i := range p.fields {
 		f := &p.fields[i]
-		fv, ok := f.get(v)
-		if !ok || f.optional && f.omitted(fv) || e.Only != nil && !slices.Contains(e.Only, f.name) {
+		if e.Only != nil && !slices.Contains(e.Only, f.name) {
 			continue
 		}
-		if err := w.property(p, f, fv, v); err != nil {
+		if err := w.structField(p, f, v); err != nil {
 			return err
 		}
 	}
@@ -108,16 +112,36 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 	return nil
 }
 
+// structField writes the property of the field f of entity, unless it is omitted.
+func (w *encoder) structField(p *plan, f *field, entity reflect.Value) error {
+	v, ok := f.get(entity)
+	if w.notes != nil {
+		if ok && w.isAbsent(f, v) {
+			return nil
+		}
+		if k := w.keptOf(f.name); k != nil {
+			if done, err := w.keep(p, f, k, v, ok, entity); done || err != nil {
+				return err
+			}
+			f = f.zonedAs(k)
+		}
+	}
+	if !ok || f.optional && f.omitted(v) {
+		return nil
+	}
+	if w.split != nil {
+		w.begin(f.name)
+	}
+	return w.property(p, f, v, entity)
+}
+
 // property writes the field f of entity, whose value is v.
 func (w *encoder) property(p *plan, f *field, v, entity reflect.Value) error {
 	if f.annotationAt > 0 && f.shape == shapeString {
 		return w.annotated(f, v, &p.system[f.annotationAt-1].field, entity)
 	}
-	for i := range w.stored {
-		if s := &w.stored[i]; s.name == f.name {
-			f = f.as(s.edm, v)
-			break
-		}
+	if stored := w.typeOf(f.name); stored != 0 && stored != absent {
+		f = f.as(stored, v)
 	}
 	return w.field(f, v)
 }

@@ -95,7 +95,7 @@ func TestGoldenRows(t *testing.T) {
 		}{1, 2, 3, 4, true, 2.5, time.Time{}, []byte("ab"), guid, guid.String(), "2013-08-22T01:12:06Z", "YWI=", "-7", when},
 			`"A":1,"B@odata.type":"Edm.Int64","B":"2","C@odata.type":"Edm.Double","C":3.0,"D":"4","E":"true","F":"2.5","G":"0001-01-01T00:00:00Z","H":"YWI=",` +
 				`"I":"c9da6455-213d-42c9-9a79-3e9149a57833","J@odata.type":"Edm.Guid","J":"c9da6455-213d-42c9-9a79-3e9149a57833",` +
-				`"K@odata.type":"Edm.DateTime","K":"2013-08-22T01:12:06.0000000Z","L@odata.type":"Edm.Binary","L":"YWI=","M@odata.type":"Edm.Int64","M":"-7","N":"2013-08-22T01:12:06.260859599Z"`},
+				`"K@odata.type":"Edm.DateTime","K":"2013-08-22T01:12:06Z","L@odata.type":"Edm.Binary","L":"YWI=","M@odata.type":"Edm.Int64","M":"-7","N":"2013-08-22T01:12:06.260859599Z"`},
 		{"json names of table tags without a name", &struct {
 			A []int    `table:",json" json:"tags,omitempty"`
 			B int      `table:",int32" json:"b,string"`
@@ -130,7 +130,7 @@ func TestGoldenRows(t *testing.T) {
 			A netip.Addr
 			B *big.Int
 			C big.Int
-		}{netip.MustParseAddr("10.0.0.1"), big.NewInt(5), *big.NewInt(6)}, `"A":"10.0.0.1","B":"5","C":"6"`},
+		}{netip.MustParseAddr("10.0.0.1"), big.NewInt(5), *big.NewInt(6)}, `"A":"10.0.0.1","B":5,"C":6`},
 		{"json", &struct {
 			A map[string]int   `table:",json"`
 			B *struct{ X int } `table:",json"`
@@ -158,7 +158,7 @@ func TestGoldenRows(t *testing.T) {
 			B  string
 			BT string `json:"B@odata.type"`
 		}{"12", "Edm.Int64", "x", "", "2013-08-22T01:12:06Z", "Edm.DateTime", guid.String(), "Edm.Guid", "NaN", "Edm.Double", "AP8=", "Edm.Binary"},
-			`"N@odata.type":"Edm.Int64","N":"12","S":"x","D@odata.type":"Edm.DateTime","D":"2013-08-22T01:12:06.0000000Z",` +
+			`"N@odata.type":"Edm.Int64","N":"12","S":"x","D@odata.type":"Edm.DateTime","D":"2013-08-22T01:12:06Z",` +
 				`"G@odata.type":"Edm.Guid","G":"c9da6455-213d-42c9-9a79-3e9149a57833","F@odata.type":"Edm.Double","F":"NaN","B@odata.type":"Edm.Binary","B":"AP8="`},
 		{"map", &map[string]any{"PartitionKey": "other", "Timestamp": when, "odata.etag": "e", "b": true, "i": 5, "i32": int32(5), "i64": int64(5), "f": 5.0, "s": "x", "t": when,
 			"y": []byte("ab"), "g": guid, "a": [16]byte(guid), "n": nil, "ei": aztables.EDMInt64(5), "et": aztables.EDMDateTime(when), "eg": aztables.EDMGUID(guid.String()), "eb": aztables.EDMBinary("ab")},
@@ -215,7 +215,7 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 		{"early time", &one[time.Time]{time.Date(1600, 12, 31, 23, 59, 59, 0, time.UTC)}, "Value", false},
 		{"late time", &one[*time.Time]{ptr(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))}, "Value", false},
 		{"declared Int32", &struct {
-			Value int `table:",int32"`
+			Value int64 `table:",int32"`
 		}{1 << 31}, "Value", false},
 		{"declared Double", &struct {
 			Value int64 `table:",double"`

@@ -56,6 +56,8 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 		return w.marshaled(f, v)
 	case shapeScalar:
 		return w.jsonScalar(f, v)
+	case shapeLiteral:
+		return w.literal(f, v)
 	case shapeJSON:
 		text, err := json.Marshal(v.Interface())
 		if err != nil {
@@ -73,7 +75,7 @@ func (w *encoder) text(f *field, s string) error {
 	if !ok {
 		return &PropertyError{Property: f.name, Want: "UTF-8", Got: "other bytes"}
 	}
-	if units > maxTextUnits {
+	if units > maxTextUnits && !w.unlimited {
 		if w.split != nil {
 			return w.splitText(f, s)
 		}
@@ -201,10 +203,10 @@ func (w *encoder) dateTime(f *field, t time.Time) error {
 }
 
 func (w *encoder) binary(f *field, b []byte) error {
-	if n := base64.StdEncoding.EncodedLen(len(b)); f.edm == String && n > maxTextUnits {
+	if n := base64.StdEncoding.EncodedLen(len(b)); f.edm == String && n > maxTextUnits && !w.unlimited {
 		return tooLarge(f.name, wantText, n)
 	}
-	if len(b) > maxBinary {
+	if len(b) > maxBinary && !w.unlimited {
 		if w.split != nil {
 			return w.splitBinary(f, b)
 		}
@@ -310,3 +312,60 @@ var plainByte = func() (t [256]bool) {
 	}
 	return t
 }()
+
+// A type with JSON methods is stored as the string, number or boolean that MarshalJSON
+// returns, as aztables stores it.
+
+// scalarType returns the property type of the zero value of a type with JSON methods, and
+// Edm.String if that is null, an error or a panic. It returns 0 for nested JSON.
+func scalarType(t reflect.Type) (edm Type) {
+	defer func() {
+		if recover() != nil { // the method need not accept a zero value
+			edm = String
+		}
+	}()
+	text, err := json.Marshal(reflect.New(t).Interface())
+	if err != nil {
+		return String
+	}
+	switch text[0] {
+	case '{', '[':
+		return 0
+	case 't', 'f':
+		return Boolean
+	case '"', 'n':
+		return String
+	}
+	return Double
+}
+
+// jsonScalar writes a value as MarshalJSON returns it.
+func (w *encoder) jsonScalar(f *field, v reflect.Value) error {
+	text, err := json.Marshal(v.Addr().Interface())
+	if err != nil {
+		return &PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
+	}
+	var t token
+	s := scanner{data: text}
+	s.value(&t, 1)
+	raw := text[t.start:t.end]
+	switch t.kind {
+	case tokNull:
+		return nil
+	case tokTrue, tokFalse:
+		return w.mapValue(f.name, t.kind == tokTrue)
+	case tokNumber:
+		x, _ := parseFloat(raw, 64)
+		if t.wireType(raw) == Int32 && (!f.kept || f.edm == Int32) {
+			return w.mapValue(f.name, int32(x))
+		}
+		return w.mapValue(f.name, x)
+	case tokString:
+		raw, _ = unescape(nil, raw)
+		if f.kept && f.edm != String && f.edm > Int32 {
+			return w.annotatedText(f, string(raw), f.edm.String())
+		}
+		return w.mapValue(f.name, string(raw))
+	}
+	return &PropertyError{Property: f.name, Want: "a string, a number or a boolean as JSON of " + f.typ.String(), Got: "nested JSON"}
+}

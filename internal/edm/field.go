@@ -27,6 +27,7 @@ const (
 	shapeText          // encoding.TextMarshaler and TextUnmarshaler
 	shapeJSON          // table:",json"
 	shapeScalar        // json.Marshaler and Unmarshaler
+	shapeLiteral       // json.Number; both kinds of methods, and a number or a boolean in JSON
 	shapeMap           // map[string]any for unknown properties
 )
 
@@ -48,6 +49,7 @@ type field struct {
 	acceptsText  bool // an integer that clients without annotations stored as text
 	annotationAt int  // index in plan.system, plus one, of the field for its annotation
 	optional     bool // may be omitted
+	zoned        bool // a time that is stored as text with an offset
 	isZeroer     bool // has an IsZero method, and omitzero or omitempty asks for it
 	tagOptions
 	prefix    string // precedes the value in a row: ,"Name@odata.type":"Edm.Int64","Name":
@@ -87,7 +89,7 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 	case rawJSONType:
 		return shapeJSON, String, 0, ""
 	case numberType:
-		return 0, 0, 0, "a json.Number has no one property type: use int64 or float64"
+		return shapeLiteral, Double, 0, ""
 	}
 	if t.Kind() == reflect.Array && t.Len() == 16 && t.Elem().Kind() == reflect.Uint8 {
 		return shapeGUID, Guid, 0, ""
@@ -96,6 +98,11 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 	writes, reads := p.Implements(textMarshalerType), p.Implements(textUnmarshalerType)
 	switch {
 	case writes && reads:
+		if p.Implements(jsonMarshalerType) && p.Implements(jsonUnmarshalerType) {
+			if edm = scalarType(t); edm == Double || edm == Boolean {
+				return shapeLiteral, edm, 0, ""
+			}
+		}
 		return shapeText, String, 0, ""
 	case writes || reads:
 		return 0, 0, 0, "needs both MarshalText and UnmarshalText"
@@ -138,6 +145,42 @@ func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
 	}
 }
 
+// usualType returns the usual type of the [look] at the field.
+func (f *field) usualType() Type {
+	switch f.shape {
+	case shapeString, shapeBool, shapeInt, shapeUint, shapeTime, shapeEDMTime, shapeBytes, shapeGUID, shapeEDMGUID:
+	case shapeFloat:
+		if f.bits != 64 {
+			return 0
+		}
+	default:
+		return 0
+	}
+	if f.annotationAt > 0 || f.edm == String && f.shape != shapeString || f.edm == Double && f.shape != shapeFloat {
+		return 0
+	}
+	if f.shape == shapeString && f.edm != String {
+		return 0
+	}
+	return f.edm
+}
+
+// omitsZero reports whether the zero value of the field is omitted.
+func (f *field) omitsZero() (omits bool) {
+	defer func() {
+		if recover() != nil { // a method of the type need not accept a zero value
+			omits = false
+		}
+	}()
+	switch {
+	case f.ptr:
+		return true
+	case f.shape == shapeTime || f.shape == shapeEDMTime:
+		return f.edm == DateTime || f.optional && f.omitted(reflect.New(f.typ).Elem())
+	}
+	return f.optional && f.omitted(reflect.New(f.typ).Elem())
+}
+
 // nestedJSON ends the reason why a field cannot be stored as encoding/json writes it.
 const nestedJSON = `, which the service refuses: add the tag table:",json" to store it as text, or table:"-" to omit it`
 
@@ -175,6 +218,10 @@ func (f *field) resolve() (reason string) {
 		case shapeInt, shapeUint:
 			// The JSON text is that of Edm.Int64 already.
 			if f.edm == Int32 {
+				f.edm = String
+			}
+		case shapeLiteral:
+			if f.quoted = t == numberType; f.quoted {
 				f.edm = String
 			}
 		case shapeString:

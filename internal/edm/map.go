@@ -1,6 +1,9 @@
 package edm
 
 import (
+	"bytes"
+	"encoding/json"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -175,7 +178,7 @@ func (w *encoder) mapProperties(p *plan, v reflect.Value, e *Envelope) error {
 		if e.Only != nil && !slices.Contains(e.Only, name) {
 			continue
 		}
-		if err := w.mapProperty(p, m, name, e.Reserved || p.withReserved); err != nil {
+		if err := w.mapEntry(p, m, name, e.Reserved || p.withReserved); err != nil {
 			return err
 		}
 	}
@@ -210,6 +213,24 @@ func propertyNames(m map[string]any) []string {
 	return names
 }
 
+// mapEntry writes a property of a map, as the row stores it if it has not changed.
+func (w *encoder) mapEntry(p *plan, m map[string]any, name string, reserved bool) error {
+	if k := w.keptOf(name); k != nil {
+		d := decoder{plan: p, level: levelTyped, scanner: scanner{data: w.notes.kept}}
+		before, now := encoder{unlimited: true}, encoder{unlimited: true, notes: &notes{types: w.notes.types}}
+		if was, err := d.goValue(name, &k.tok, p.sdkTypes); err == nil {
+			err1, err2 := before.mapValue(name, was), now.mapProperty(p, m, name, reserved)
+			if err1 == nil && err2 == nil && bytes.Equal(before.dst, now.dst) || err1 != nil && err2 != nil && reflect.DeepEqual(was, m[name]) {
+				return w.member(*k)
+			}
+		}
+	}
+	if w.split != nil {
+		w.begin(name)
+	}
+	return w.mapProperty(p, m, name, reserved)
+}
+
 func (w *encoder) mapProperty(p *plan, m map[string]any, name string, reserved bool) error {
 	reason := checkName(name)
 	if reason == "" && (name == stampName || IsReserved(name) && !reserved) {
@@ -221,14 +242,156 @@ func (w *encoder) mapProperty(p *plan, m map[string]any, name string, reserved b
 	if reason != "" {
 		return &PropertyError{Property: name, Want: "another name", Got: reason}
 	}
-	// A map may contain a text and its annotation, as JSON does.
-	text, isText := m[name].(string)
-	annotation, _ := m[name+annotationSuffix].(string)
-	if isText && annotation != "" && annotation != String.String() {
+	// A map may contain a value and its annotation, as JSON does.
+	value, annotation := m[name], m[name+annotationSuffix]
+	if text, ok := annotation.(string); ok && text != "" {
+		return w.annotatedValue(name, value, text)
+	}
+	value, err := fromJSON(name, value, w.typeOf(name), !p.sdkTypes)
+	if err != nil {
+		return err
+	}
+	return w.mapValue(name, value)
+}
+
+// annotatedValue writes a value of a map as the type that annotation names.
+func (w *encoder) annotatedValue(name string, value any, annotation string) error {
+	if text, ok := value.(string); ok && annotation != String.String() {
 		f := fieldNamed(name)
 		return w.annotatedText(&f, text, annotation)
 	}
-	return w.mapValue(name, m[name])
+	edm := typeNamed([]byte(annotation))
+	value, err := fromJSON(name, value, edm, false)
+	if err != nil {
+		return err
+	}
+	if is := goType(value); edm == edmUnknown || is != 0 && is != edm {
+		return &PropertyError{Property: name, Want: "a value of the annotated type", Got: annotation + " with another one"}
+	}
+	return w.mapValue(name, value)
+}
+
+// goType returns the type with which a value of a map is written, 0 for Go types that are not
+// those of a read.
+func goType(value any) Type {
+	switch value.(type) {
+	case string:
+		return String
+	case bool:
+		return Boolean
+	case int32:
+		return Int32
+	case int64, int:
+		return Int64
+	case float64:
+		return Double
+	case time.Time:
+		return DateTime
+	case [16]byte:
+		return Guid
+	case []byte:
+		return Binary
+	}
+	return 0
+}
+
+// fromJSON returns a value of a map as a Go value of the type edm, with which the row stores the
+// property, if the value is of a type that JSON is decoded into, and edm can represent it exactly.
+// texts selects whether this includes texts. Other values are returned as they are, but a
+// json.Number always as an integer or a float64.
+func fromJSON(name string, value any, edm Type, texts bool) (any, error) {
+	switch v := value.(type) {
+	case json.Number:
+		n, ok := numberAs(v, edm)
+		if !ok {
+			return nil, &PropertyError{Property: name, Want: "a number in the range of a property type", Got: "another json.Number"}
+		}
+		return n, nil
+	case float64:
+		if i, ok := wholeFloat(v); ok {
+			return integerAs(i, edm, v), nil
+		}
+	case int:
+		return integerAs(int64(v), edm, v), nil
+	case string:
+		if texts {
+			return textAs(v, edm), nil
+		}
+	}
+	return value, nil
+}
+
+// integerAs returns a whole number as the type edm, or other if that is not a type of numbers or
+// cannot represent it.
+func integerAs(i int64, edm Type, other any) any {
+	switch {
+	case edm == Int32 && fitsInt(i, 32):
+		return int32(i)
+	case edm == Int64:
+		return i
+	case edm == Double && i <= maxExact && i >= -maxExact:
+		if _, isFloat := other.(float64); !isFloat {
+			return float64(i)
+		}
+	}
+	return other
+}
+
+// numberAs returns a json.Number as the type edm if that can represent it, otherwise as the type
+// that its text shows.
+func numberAs(n json.Number, edm Type) (value any, ok bool) {
+	s := scanner{data: []byte(n)}
+	var t token
+	if len(n) == 0 || !s.value(&t, 0) || t.kind != tokNumber || !s.atEnd() {
+		return nil, false
+	}
+	if t.integer {
+		i, ok := parseInt(s.data)
+		switch {
+		case !ok:
+			return nil, false
+		case fitsInt(i, 32):
+			return integerAs(i, edm, int32(i)), true
+		}
+		return integerAs(i, edm, i), true
+	}
+	f, ok := parseFloat(s.data, 64)
+	if i, whole := wholeFloat(f); whole {
+		return integerAs(i, edm, f), ok
+	}
+	return f, ok
+}
+
+// wholeFloat returns a float64 as an integer, if it is one and represents it exactly.
+func wholeFloat(f float64) (int64, bool) {
+	if f != math.Trunc(f) || math.Abs(f) > maxExact || f == 0 && math.Signbit(f) {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// textAs returns a text as the type edm if that is text in JSON and can represent it.
+func textAs(text string, edm Type) any {
+	switch edm {
+	case Int64:
+		if i, ok := parseInt([]byte(text)); ok {
+			return i
+		}
+	case DateTime:
+		if at, ok := parseDateTime([]byte(text)); ok && at.Nanosecond()%100 == 0 && at.Year() >= minYear {
+			return at
+		}
+	case Guid:
+		var g [16]byte
+		if parseGUID(&g, []byte(text)) {
+			return g
+		}
+	case Binary:
+		if b, ok := decodeBase64(nil, []byte(text)); ok {
+			return b
+		}
+	}
+	return text
 }
 
 // mapOf returns the map v as a map[string]any.

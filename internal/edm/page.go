@@ -19,7 +19,7 @@ func (c *Codec) DecodePage(body []byte, next func() (dst any, m *Meta, unknown *
 func (c *Codec) DecodeBarePage(body []byte, partition *string, next func() (dst any, m *Meta, unknown *Unknown)) error {
 	d := c.decoder(body)
 	defer c.release(d)
-	d.partition = partition
+	d.partition, d.level = partition, levelUntyped
 	return d.decodePage(next, nil, false)
 }
 

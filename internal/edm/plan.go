@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync/atomic"
 )
 
 const (
@@ -31,6 +32,7 @@ type plan struct {
 	typ          reflect.Type
 	isMap        bool
 	fields       []field       // fields[i] has the slot firstFieldSlot+i
+	looks        []look        // of each field
 	system       []systemField // fields that are filled and never written
 	unknown      *field        // takes the properties that have no field
 	sdkTypes     bool          // its values have the EDM types of aztables
@@ -39,6 +41,8 @@ type plan struct {
 	slots        int
 	members      []member
 	index        map[string]int32 // name of a member to its index in members
+
+	notes atomic.Pointer[notes] // of a row that was decoded recently
 }
 
 func (p *plan) open() bool { return p.isMap || p.unknown != nil }
@@ -110,6 +114,10 @@ func newPlan(t reflect.Type, wide bool) (*plan, error) {
 	if len(own) > maxProperties && !wide {
 		return nil, &FieldError{Type: t.String(), Field: own[maxProperties].goName,
 			Reason: "is property number " + strconv.Itoa(maxProperties+1) + ", an entity has at most 252"}
+	}
+	for i := range p.fields {
+		f := &p.fields[i]
+		p.looks = append(p.looks, look{f.usualType(), f.optional, f.omitsZero()})
 	}
 	p.addMembers()
 	return p, nil

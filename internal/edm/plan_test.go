@@ -79,7 +79,6 @@ func TestCodecForNamesTheFieldThatCannotBeStored(t *testing.T) {
 		{reflect.TypeFor[struct{ N struct{ X int } }](), "N"},
 		{reflect.TypeFor[struct{ N *base }](), "N"},
 		{reflect.TypeFor[struct{ P **int }](), "P"},
-		{reflect.TypeFor[struct{ N json.Number }](), "N"},
 		{reflect.TypeFor[struct{ T onlyText }](), "T"},
 		{reflect.TypeFor[struct{ J onlyJSON }](), "J"},
 		{reflect.TypeFor[struct{ J nestedInJSON }](), "J"},

@@ -25,7 +25,7 @@ const (
 type token struct {
 	start, end uint32
 	kind       tokenKind
-	escaped    bool // a string with a backslash
+	escaped    bool // a string with a backslash, or a number with an exponent
 	integer    bool // a number without a decimal point and an exponent
 	edm        Type // its annotation
 }

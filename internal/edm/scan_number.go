@@ -28,7 +28,7 @@ func (s *scanner) number(t *token) bool {
 		}
 	}
 	if i < len(data) && data[i]|0x20 == 'e' {
-		t.integer = false
+		t.integer, t.escaped = false, true
 		i++
 		if i < len(data) && (data[i] == '+' || data[i] == '-') {
 			i++

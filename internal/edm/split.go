@@ -51,9 +51,9 @@ func (c *Codec) Split(entity any, s SplitSpec) (*SplitEntity, error) {
 		}
 		out.rows[i].sizer.size = size
 	}
-	w := encoder{split: out}
+	w := encoder{split: out, named: s.Only != nil}
 	if s.Unknown != nil {
-		w.stored = s.Unknown.types
+		w.notes = s.Unknown.notes
 	}
 	w.sizer = out.rows[0].sizer
 	err := w.splitEntity(c.plan, reflect.ValueOf(entity).Elem())
@@ -68,13 +68,12 @@ func (w *encoder) splitEntity(p *plan, v reflect.Value) error {
 		return w.splitNamed(p, v, inMap)
 	}
 	for i := range p.fields {
-		if err := w.splitField(p, &p.fields[i], v); err != nil {
+		if err := w.structField(p, &p.fields[i], v); err != nil {
 			return err
 		}
 	}
 	for _, name := range propertyNames(inMap) {
-		w.begin(name)
-		if err := w.mapProperty(p, inMap, name, false); err != nil {
+		if err := w.mapEntry(p, inMap, name, false); err != nil {
 			return err
 		}
 	}
@@ -104,10 +103,9 @@ func (w *encoder) splitNamed(p *plan, v reflect.Value, inMap map[string]any) err
 		s.written, s.from = false, len(w.dst)
 		var err error
 		if f := p.fieldOf(name); f != nil {
-			err = w.splitField(p, f, v)
+			err = w.structField(p, f, v)
 		} else if _, ok := inMap[name]; ok && !isSystem(name) {
-			w.begin(name)
-			err = w.mapProperty(p, inMap, name, false)
+			err = w.mapEntry(p, inMap, name, false)
 		}
 		if err != nil {
 			return err
@@ -117,16 +115,6 @@ func (w *encoder) splitNamed(p *plan, v reflect.Value, inMap map[string]any) err
 		}
 	}
 	return nil
-}
-
-// splitField writes the property of a field, unless its value is omitted.
-func (w *encoder) splitField(p *plan, f *field, v reflect.Value) error {
-	fv, ok := f.get(v)
-	if !ok || f.omitted(fv) {
-		return nil
-	}
-	w.begin(f.name)
-	return w.property(p, f, fv, v)
 }
 
 // begin begins a property.

@@ -53,7 +53,7 @@ func splitAndJoin(t testing.TB, v map[string]any, rows int) map[string]any {
 	if err := codec.Join(&g, JoinSpec{Use: use, Splits: s.Splits}, &got, &unknown); err != nil {
 		t.Fatal(err)
 	}
-	if !unknown.IsZero() {
+	if len(unknown.raw) > 0 {
 		t.Fatal("a property was not stored in the map")
 	}
 	delete(got, partitionKeyName)

@@ -1,20 +1,23 @@
 package edm
 
 import (
+	"bytes"
+	"encoding"
+	"encoding/json"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-// A storedType is a property that was read with another type than its field has. Other
-// programs may depend on the type, so the property is written back with it.
+// A storedType is a property that was read with another type than its field has, or that the row
+// does not have. Other programs may depend on it, so the property is written back with that type,
+// or not added.
 type storedType struct {
 	name string
-	edm  Type
+	edm  Type // absent: the row does not have the property
 }
 
 // typeOptions are the options of the table tag that declare the type of a property.
@@ -31,7 +34,7 @@ func (f *field) canStore(t Type) bool {
 		return t == String || t == Int32 || t == Int64 || t == Double
 	case shapeScalar:
 		return false // MarshalJSON decides
-	case shapeText, shapeJSON:
+	case shapeText, shapeJSON, shapeLiteral:
 		return t == String
 	}
 	return t == f.native || t == String
@@ -40,54 +43,25 @@ func (f *field) canStore(t Type) bool {
 // storedType returns the type of the value t of the field f if it is not the type with which the
 // field is written. Otherwise it returns 0.
 func (d *decoder) storedType(f *field, t *token) Type {
-	if f.declared || f.annotationAt > 0 || f.shape == shapeScalar && t.edm == 0 {
+	if f.declared || f.annotationAt > 0 {
 		return 0
 	}
-	if t.edm == 0 {
-		switch t.kind {
-		case tokTrue, tokFalse:
-			if f.edm == Boolean {
-				return 0
-			}
-		case tokString:
-			if d.untyped() {
-				return 0
-			}
-		case tokNumber:
-			if f.edm == Double && !t.integer {
-				return 0
-			}
-		}
-	}
 	stored := t.wireType(d.data[t.start:t.end])
-	if stored == f.edm || stored == edmUnknown {
+	switch {
+	case stored == edmUnknown:
+		return 0
+	case f.shape == shapeScalar && t.edm == 0:
+		// The JSON shows the type, except that a whole number is written as an Edm.Int32.
+		if stored == Double {
+			return Double
+		}
+		return 0
+	case f.shape == shapeLiteral && f.edm == Double: // an Edm.Double is new only if it is no whole number
+		return stored
+	case stored == f.edm:
 		return 0
 	}
 	return stored
-}
-
-// storedTypes returns the properties of the row that are stored with another type than
-// their fields have. Rows that have the same ones share the result.
-func (d *decoder) storedTypes() []storedType {
-	d.types = d.types[:0]
-	fields := d.plan.fields
-	toks := d.toks[firstFieldSlot:][:len(fields)]
-	for i := range toks {
-		t, f := &toks[i], &fields[i]
-		if t.edm == f.edm || t.edm == 0 && t.kind == tokString && f.edm == String || t.kind == tokNone || t.kind == tokNull {
-			continue // the usual case
-		}
-		if stored := d.storedType(f, t); stored != 0 {
-			d.types = append(d.types, storedType{f.name, stored})
-		}
-	}
-	if len(d.types) == 0 {
-		return nil
-	}
-	if !slices.Equal(d.types, d.sharedTypes) {
-		d.sharedTypes = slices.Clone(d.types)
-	}
-	return d.sharedTypes
 }
 
 // as returns the field as it is written if the row stores its property as the type t. If a
@@ -102,7 +76,7 @@ func (f *field) as(t Type, v reflect.Value) *field {
 		if x != math.Trunc(x) || x < math.MinInt32 || x > math.MaxInt32 || x == 0 && math.Signbit(x) {
 			return f
 		}
-	} else if f.shape == shapeString || f.shape != shapeScalar && !f.canStore(t) {
+	} else if f.shape == shapeString || f.shape != shapeScalar && f.shape != shapeLiteral && !f.canStore(t) {
 		return f // the item was read as another Go type
 	}
 	as := *f
@@ -111,8 +85,8 @@ func (f *field) as(t Type, v reflect.Value) *field {
 	return &as
 }
 
-// OnlyTypes returns what a merge needs of u: the stored types of properties with fields.
-func (u *Unknown) OnlyTypes() Unknown { return Unknown{types: u.types} }
+// OnlyFields returns what a merge needs of u: how the row stores the properties with fields.
+func (u *Unknown) OnlyFields() Unknown { return Unknown{notes: u.notes} }
 
 // unfit returns the error for a value that the type of its property cannot represent.
 func (f *field) unfit() error {
@@ -149,9 +123,13 @@ func wholeNumber(raw []byte) (int64, bool) {
 	return int64(x), true
 }
 
-// timeText writes a time as an Edm.String, in the form of encoding/json.
+// timeText writes a time as an Edm.String, in the form of encoding/json: in UTC, or with its own
+// offset if the row has one. The text cannot have an offset of seconds.
 func (w *encoder) timeText(f *field, t time.Time) error {
-	text, err := t.UTC().MarshalText()
+	if _, offset := t.Zone(); !f.zoned || offset%60 != 0 {
+		t = t.UTC()
+	}
+	text, err := t.MarshalText()
 	if err != nil {
 		return &PropertyError{Property: f.name, Want: "a year from 0 to 9999", Got: "a year outside it"}
 	}
@@ -165,4 +143,133 @@ func (f *field) timeOf(v reflect.Value) time.Time {
 		return time.Time(*v.Addr().Interface().(*aztables.EDMDateTime))
 	}
 	return *v.Addr().Interface().(*time.Time)
+}
+
+// A type of shapeLiteral is a number or a boolean in JSON, and can be text too: json.Number, and
+// types that have MarshalText in addition to a MarshalJSON that returns a number or a boolean, such
+// as big.Int. A program that stores such values with encoding/json and aztables stores the number.
+
+// setLiteral reads a number or a boolean with UnmarshalJSON, and text with UnmarshalText.
+func (d *decoder) setLiteral(t *token, v reflect.Value) bool {
+	if t.edm >= DateTime {
+		return false
+	}
+	// The methods may retain the text, so it must not be part of the body.
+	text := append([]byte(nil), d.unescaped(t)...)
+	isText := t.kind == tokString && t.edm != Int64 && t.edm != Double
+	number := t.kind != tokString && t.kind != tokNested || isNumber(text)
+	if v.Type() == numberType {
+		if t.kind != tokNumber && t.kind != tokString || !number {
+			return false
+		}
+		v.SetString(string(text))
+		return true
+	}
+	switch {
+	case isText:
+		return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(text) == nil
+	case !number:
+		return false
+	}
+	m := v.Addr().Interface().(json.Unmarshaler)
+	if m.UnmarshalJSON(text) == nil {
+		return true
+	}
+	i, ok := wholeNumber(text) // a whole number as an Edm.Double, which types of integers do not read
+	return ok && m.UnmarshalJSON(strconv.AppendInt(nil, i, 10)) == nil
+}
+
+// literal writes a value as the number or boolean that MarshalJSON returns, or as text. Text is for
+// whole numbers that an Edm.Int32 cannot represent: UnmarshalJSON would read neither the text of
+// an Edm.Int64 nor the decimal point of an Edm.Double. It is also for a number with too many digits.
+func (w *encoder) literal(f *field, v reflect.Value) error {
+	text, err := json.Marshal(v.Addr().Interface())
+	if v.Type() == numberType {
+		if err != nil { // it contains the text
+			return &PropertyError{Property: f.name, Want: "a number", Got: "other text"}
+		}
+		return w.jsonNumber(f, text)
+	}
+	if err != nil {
+		return &PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
+	}
+	switch c := text[0]; {
+	case c == 'n':
+		return nil
+	case f.edm == String:
+	case c == 't' || c == 'f':
+		return w.mapValue(f.name, c == 't')
+	case isNumber(text):
+		n, _ := numberAs(json.Number(text), f.storedAs())
+		switch n := n.(type) {
+		case int32:
+			return w.mapValue(f.name, n)
+		case int64:
+			if f.storedAs() == Int64 {
+				return w.mapValue(f.name, n)
+			}
+		case float64:
+			if exactDouble(text, n) {
+				return w.mapValue(f.name, n)
+			}
+		}
+		if f.kept {
+			return f.unfit()
+		}
+	}
+	as := *f
+	as.prefix, _ = prefixes(f.name, String)
+	return w.marshaled(&as, v)
+}
+
+// jsonNumber writes a json.Number, whose text is valid: a whole number as an Edm.Int32, or as an
+// Edm.Int64 if it needs 64 bits, others as an Edm.Double.
+func (w *encoder) jsonNumber(f *field, text []byte) error {
+	if f.edm == String {
+		write(w, f.prefix)
+		return w.text(f, string(text))
+	}
+	n, ok := numberAs(json.Number(text), f.storedAs())
+	if _, isLong := n.(int64); ok && (isLong || f.storedAs() != Int64) {
+		return w.mapValue(f.name, n)
+	}
+	x, ok := parseFloat(text, 64)
+	if !ok || f.storedAs() == Int64 {
+		return f.unfit()
+	}
+	return w.mapValue(f.name, x)
+}
+
+// storedAs returns the type with which the row stores the property, 0 if the value decides.
+func (f *field) storedAs() Type {
+	if f.kept {
+		return f.edm
+	}
+	return 0
+}
+
+// exactDouble reports whether x, which was parsed from a number, is written with the value of that
+// number. It returns false if in doubt. A number of at most 15 digits is the shortest one of its
+// float64.
+func exactDouble(number []byte, x float64) bool {
+	if string(appendFloat(nil, x, 64)) == string(number) {
+		return true
+	}
+	if x == 0 {
+		return !bytes.ContainsAny(number, "123456789")
+	}
+	digits := 0
+	for _, c := range number {
+		if isDigit(c) {
+			digits++
+		}
+	}
+	return digits <= 15 && math.Abs(x) >= 0x1p-1022
+}
+
+// isNumber reports whether the text is a number of JSON, without white space.
+func isNumber(text []byte) bool {
+	var t token
+	s := scanner{data: text}
+	return len(text) > 0 && s.value(&t, 0) && t.kind == tokNumber && t.start == 0 && int(t.end) == len(text)
 }

@@ -16,6 +16,7 @@ const (
 	Guid
 	Binary
 	edmUnknown // annotated with another type
+	absent     // of no property, only in a [storedType]
 )
 
 var edmNames = [...]string{"", "Edm.String", "Edm.Boolean", "Edm.Int32", "Edm.Int64", "Edm.Double",

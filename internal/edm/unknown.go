@@ -12,15 +12,46 @@ import (
 // properties. It shares no memory with the body that it was read from. A reply without
 // metadata has no types, so Unknown from such a reply must not be written back.
 //
-// Unknown also records which properties with fields the row stores with another type than
-// that of the field, so that Append keeps these types.
+// Unknown also records how the row stores the properties that the type has fields for, if Append
+// would write them differently: see [notes].
 type Unknown struct {
-	raw   []byte       // members of a JSON object, each after a comma
-	types []storedType // shared, must not be changed
+	raw   []byte // members of a JSON object, each after a comma
+	notes *notes // nil for none; shared, must not be changed
 }
 
 // IsZero reports whether u affects nothing that is written.
-func (u *Unknown) IsZero() bool { return len(u.raw) == 0 && len(u.types) == 0 }
+func (u *Unknown) IsZero() bool { return len(u.raw) == 0 && u.notes == nil }
+
+// IsShared reports whether u has no texts: what it has is then common to many rows.
+func (u *Unknown) IsShared() bool { return len(u.raw) == 0 && (u.notes == nil || u.notes.kept == nil) }
+
+// Differs reports whether u is not known to be equal to other.
+func (u *Unknown) Differs(other *Unknown) bool {
+	return len(u.raw) > 0 || len(other.raw) > 0 || u.notes != other.notes
+}
+
+// OnlyTexts returns the texts that u keeps of properties that are not in u itself.
+func (u *Unknown) OnlyTexts() Unknown {
+	if u.notes == nil || u.notes.kept == nil {
+		return Unknown{}
+	}
+	return Unknown{notes: &notes{kept: u.notes.kept}}
+}
+
+// Content returns u without the texts of values that are not text. The service does not store
+// them, so they are not a part of the row's content. Zeros stay, because a field may omit them.
+func (u *Unknown) Content() Unknown {
+	if u.notes == nil || u.notes.kept == nil {
+		return *u
+	}
+	n := &notes{types: u.notes.types}
+	eachMember(u.notes.kept, func(p unknownProperty) {
+		if p.tok.wireType(p.value) == String || p.isZero() {
+			n.kept = append(n.kept, p.member...)
+		}
+	})
+	return Unknown{raw: u.raw, notes: n}
+}
 
 type unknownProperty struct {
 	name   []byte
@@ -29,9 +60,18 @@ type unknownProperty struct {
 	member []byte // with annotation and leading comma
 }
 
-// each calls yield for each property. raw was written by this package and is well-formed.
-func (u *Unknown) each(yield func(unknownProperty)) {
-	s := scanner{data: u.raw}
+// isZero reports whether a value that is not text is false, zero or empty.
+func (p *unknownProperty) isZero() bool {
+	return p.tok.kind == tokFalse || p.tok.kind != tokTrue && len(bytes.Trim(p.value, "0.-")) == 0
+}
+
+// each calls yield for each property.
+func (u *Unknown) each(yield func(unknownProperty)) { eachMember(u.raw, yield) }
+
+// eachMember calls yield for each property of members, which were written by this package and
+// are well-formed.
+func eachMember(members []byte, yield func(unknownProperty)) {
+	s := scanner{data: members}
 	var p unknownProperty
 	for s.pos < len(s.data) {
 		var name, value token
@@ -40,9 +80,9 @@ func (u *Unknown) each(yield func(unknownProperty)) {
 		s.text(&name)
 		s.pos++
 		s.value(&value, 1)
-		text := u.raw[name.start:name.end]
+		text := members[name.start:name.end]
 		if base, ok := bytes.CutSuffix(text, []byte(annotationSuffix)); ok {
-			edm := typeNamed(u.raw[value.start:value.end])
+			edm := typeNamed(members[value.start:value.end])
 			text = base
 			s.pos++
 			s.text(&name)
@@ -54,8 +94,8 @@ func (u *Unknown) each(yield func(unknownProperty)) {
 			return
 		}
 		p.name, p.tok = text, value
-		p.value = u.raw[value.start:value.end]
-		p.member = u.raw[from:s.pos]
+		p.value = members[value.start:value.end]
+		p.member = members[from:s.pos]
 		yield(p)
 	}
 }
@@ -156,6 +196,16 @@ func (u *Unknown) Has(name string) (found bool) {
 	return found
 }
 
+// Names returns the names of the properties of u in the order of the row, without reserved ones.
+func (u *Unknown) Names() (names []string) {
+	u.each(func(p unknownProperty) {
+		if name := string(p.name); !IsReserved(name) {
+			names = append(names, name)
+		}
+	})
+	return names
+}
+
 // text returns the value of a text property.
 func (p *unknownProperty) text() (text string, ok bool) {
 	if p.tok.kind != tokString || p.tok.wireType(p.value) != String {
@@ -190,7 +240,7 @@ func (u *Unknown) WithTexts(texts ...Text) Unknown {
 		e.dst = append(e.dst, ':')
 		e.quote(t.Value)
 	}
-	return Unknown{raw: e.dst, types: u.types}
+	return Unknown{raw: e.dst, notes: u.notes}
 }
 
 // assignUnknown stores the properties that have no field in the map of v, or in unknown.
@@ -199,8 +249,8 @@ func (d *decoder) assignUnknown(v reflect.Value, unknown *Unknown, m *Meta) erro
 	properties := d.unknownMap(v, m)
 	if unknown != nil {
 		// Mostly there is nothing, and the collector watches stores of pointers.
-		if types := d.storedTypes(); types != nil || !unknown.IsZero() {
-			*unknown = Unknown{types: types}
+		if notes := d.noteRow(v); notes != nil || !unknown.IsZero() {
+			*unknown = Unknown{notes: notes}
 		}
 	}
 	for _, slot := range d.unknown {
@@ -222,12 +272,17 @@ func (d *decoder) assignUnknown(v reflect.Value, unknown *Unknown, m *Meta) erro
 	return nil
 }
 
-// appendUnknown appends one member to unknown. A double is always annotated, so that it
-// remains a double if another client rewrites the number.
+// appendUnknown appends one member to unknown.
 func (d *decoder) appendUnknown(unknown *Unknown, name string, slot int32, t *token) {
 	if unknown.raw == nil {
 		unknown.raw = d.room(d.unknownSize())
 	}
+	unknown.raw = d.appendMember(unknown.raw, name, slot, t)
+}
+
+// appendMember appends a property with its annotation, each after a comma. A double is always
+// annotated, so that it remains a double if another client rewrites the number.
+func (d *decoder) appendMember(dst []byte, name string, slot int32, t *token) []byte {
 	value := d.data[t.start:t.end]
 	annotation := ""
 	switch {
@@ -242,7 +297,7 @@ func (d *decoder) appendUnknown(unknown *Unknown, name string, slot int32, t *to
 	case t.kind == tokNumber && t.wireType(value) == Double:
 		annotation = Double.String()
 	}
-	e := encoder{dst: unknown.raw}
+	e := encoder{dst: dst}
 	if annotation != "" {
 		e.dst = append(e.dst, ',')
 		e.quote(name)
@@ -256,7 +311,7 @@ func (d *decoder) appendUnknown(unknown *Unknown, name string, slot int32, t *to
 	if t.kind == tokString {
 		start, end = start-1, end+1
 	}
-	unknown.raw = append(e.dst, d.data[start:end]...)
+	return append(e.dst, d.data[start:end]...)
 }
 
 // maxChunk is the most memory that unknown properties of a row share with those of others,

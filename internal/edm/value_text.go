@@ -9,10 +9,12 @@ import (
 const (
 	minYear = 1601
 	maxYear = 9999
+
+	firstYear = "1601"
 )
 
-// appendDateTime appends t in UTC, truncated to 100 ns, with 7 digits. It returns false
-// outside the years 1601 to 9999.
+// appendDateTime appends t in UTC, truncated to 100 ns, with as many digits as it needs, as the
+// service sends it. It returns false outside the years 1601 to 9999.
 func appendDateTime(dst []byte, t time.Time) ([]byte, bool) {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -21,6 +23,7 @@ func appendDateTime(dst []byte, t time.Time) ([]byte, bool) {
 	}
 	hour, minute, second := t.Clock()
 	fraction := t.Nanosecond() / 100
+	n := len("2006-01-02T15:04:05")
 	var b [len("2006-01-02T15:04:05.0000000Z")]byte
 	put2(b[0:], year/100)
 	put2(b[2:], year%100)
@@ -34,13 +37,17 @@ func appendDateTime(dst []byte, t time.Time) ([]byte, bool) {
 	put2(b[14:], minute)
 	b[16] = ':'
 	put2(b[17:], second)
-	b[19] = '.'
-	put2(b[20:], fraction/100000)
-	put2(b[22:], fraction/1000%100)
-	put2(b[24:], fraction/10%100)
-	b[26] = byte('0' + fraction%10)
-	b[27] = 'Z'
-	return append(dst, b[:]...), true
+	if fraction > 0 {
+		b[n] = '.'
+		put2(b[20:], fraction/100000)
+		put2(b[22:], fraction/1000%100)
+		put2(b[24:], fraction/10%100)
+		b[26] = byte('0' + fraction%10)
+		for n = 27; b[n-1] == '0'; n-- {
+		}
+	}
+	b[n] = 'Z'
+	return append(dst, b[:n+1]...), true
 }
 
 // put2 writes a number below 100 as two digits.
@@ -154,6 +161,14 @@ func parseOffset(b []byte) (int, bool) {
 	return offset, true
 }
 
+// inZone returns the time in the zone of its text, which has an offset.
+func inZone(t time.Time, text []byte) time.Time {
+	if offset, _ := parseOffset(text[len(text)-len("+00:00"):]); offset != 0 {
+		return t.In(time.FixedZone("", offset))
+	}
+	return t
+}
+
 // number2 returns the number of two digits at the start of b, a million if they are not
 // digits.
 func number2(b []byte) int {
@@ -218,3 +233,69 @@ func parseGUID(g *[16]byte, b []byte) bool {
 	}
 	return invalid <= 15
 }
+
+// The functions plainX report whether a valid text is the one that is written for its value.
+
+func plainInt(b []byte) bool {
+	if len(b) > 1 && b[0] == '-' {
+		return b[1] != '0'
+	}
+	return len(b) == 1 || len(b) > 0 && b[0] != '0'
+}
+
+// plainDouble returns false if in doubt. A number of at most 15 digits is the shortest one of
+// its float64.
+func plainDouble(t *token, b []byte) bool {
+	if t.integer || t.escaped || len(b) > 16 {
+		return false // whole, with an exponent, or with more digits
+	}
+	if b[0] == '0' && len(b) > 7 && string(b[1:8]) == ".000000" || b[0] == '-' && len(b) > 8 && string(b[1:9]) == "0.000000" {
+		return false // written with an exponent
+	}
+	n := len(b)
+	return b[n-1] != '0' || b[n-2] == '.'
+}
+
+// plainTime judges a time with at most the given number of decimals.
+func plainTime(b []byte, decimals int) bool {
+	const seconds = len("2006-01-02T15:04:05")
+	n := len(b) - 1
+	if n < seconds || b[n] != 'Z' {
+		return false
+	}
+	return n == seconds || b[n-1] != '0' && n <= seconds+1+decimals
+}
+
+func plainGUID(b []byte) bool {
+	if len(b) != 36 {
+		return false
+	}
+	// All its characters but upper-case letters have this bit.
+	const bit = 0x20 * eachByte
+	p, u := (*[36]byte)(b), binary.LittleEndian.Uint64
+	return u(p[:8])&u(p[8:16])&u(p[16:24])&u(p[24:32])&u(p[28:])&bit == bit
+}
+
+// plainBase64 judges text without escapes, which cannot contain a line break.
+func plainBase64(b []byte) bool {
+	n := len(b)
+	switch {
+	case n == 0:
+		return true
+	case n%4 != 0:
+		return false
+	case b[n-1] != '=':
+		return true
+	case b[n-2] == '=':
+		return base64Value[b[n-3]]&15 == 0
+	}
+	return base64Value[b[n-2]]&3 == 0
+}
+
+// base64Value has the bits of each character of base64.
+var base64Value = func() (t [256]uint8) {
+	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		t[c] = uint8(i)
+	}
+	return t
+}()
