@@ -115,16 +115,16 @@ func ExampleInvertedTicksRange() {
 	fmt.Printf("%q %v\n", window, err)
 	fmt.Println(window.Contains("2516350751999999999_8f3a"))
 	// Output:
-	// {"2516350751989999999" "2516350752000000000"} <nil>
+	// {"2516350751990000000" "2516350752000000000"} <nil>
 	// true
 }
 
 func ExampleTicksRange() {
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	window, err := keys.TicksRange(day, day)
+	window, err := keys.TicksRange(day, day.AddDate(0, 0, 1))
 	fmt.Printf("%q %v\n", window, err)
 	// Output:
-	// {"0639028224000000000" "0639028224000000001"} <nil>
+	// {"0639028224000000000" "0639029088000000000"} <nil>
 }
 
 func ExampleUUID() {

@@ -85,7 +85,7 @@ func TestTicksRejectYearsOutOfRange(t *testing.T) {
 		mustFail(t, err, keys.OutOfRange, "")
 		_, err = keys.TicksRange(at, time.Unix(0, 0))
 		mustFail(t, err, keys.OutOfRange, "")
-		_, err = keys.InvertedTicksRange(time.Unix(0, 0), at)
+		_, err = keys.InvertedTicksRange(time.Unix(0, 0), at.Add(1)) // the beginning of the year 10000 is an end
 		mustFail(t, err, keys.OutOfRange, "")
 	}
 	for s, reason := range map[string]keys.Reason{
@@ -140,7 +140,7 @@ func TestTicksRangesContainExactlyTheirTimesWithAnySuffix(t *testing.T) {
 		at := rapid.OneOf(anyTick(), rapid.Just(near)).Draw(t, "at")
 		suffix := rapid.SampledFrom([]string{"", "_", "_8f3a", "~", "\uFFFF"}).Draw(t, "suffix")
 		cut := at.Truncate(100)
-		want := !cut.Before(from.Truncate(100)) && !cut.After(to.Truncate(100))
+		want := !cut.Before(from.Truncate(100)) && cut.Before(to.Truncate(100))
 
 		for name, f := range map[string]struct {
 			window func(from, to time.Time) (keys.Range, error)
@@ -152,7 +152,7 @@ func TestTicksRangesContainExactlyTheirTimesWithAnySuffix(t *testing.T) {
 			}
 			r, err := f.window(from, to)
 			if err != nil || r.Contains(text+suffix) != want {
-				t.Fatalf("%s of [%v, %v]: %v contains %q: %t, want %t", name, from, to, r, text+suffix, !want, want)
+				t.Fatalf("%s of [%v, %v): %v contains %q: %t, want %t", name, from, to, r, text+suffix, !want, want)
 			}
 		}
 	})
@@ -160,10 +160,11 @@ func TestTicksRangesContainExactlyTheirTimesWithAnySuffix(t *testing.T) {
 
 func TestTicksRangeVectors(t *testing.T) {
 	first, last := instant(t, "0001-01-01T00:00:00Z"), instant(t, "9999-12-31T23:59:59.9999999Z")
-	if got, err := keys.InvertedTicksRange(first, last); err != nil || got != (keys.Range{From: "0000000000000000000", To: "3155378976000000000"}) {
+	end := last.Add(100)
+	if got, err := keys.InvertedTicksRange(first, end); err != nil || got != (keys.Range{From: "0000000000000000000", To: "3155378976000000000"}) {
 		t.Errorf("all inverted: %v, %v", got, err)
 	}
-	if got, err := keys.TicksRange(first, last); err != nil || got != (keys.Range{From: "0000000000000000000", To: "3155378976000000000"}) {
+	if got, err := keys.TicksRange(first, end); err != nil || got != (keys.Range{From: "0000000000000000000", To: "3155378976000000000"}) {
 		t.Errorf("all: %v, %v", got, err)
 	}
 	_, err := keys.TicksRange(last, first)

@@ -280,6 +280,7 @@ func (a *adviser) types(n *node) {
 			Problem:  "the schema does not contain the property, and a missing property never matches",
 			Remedy:   "Check the spelling; names are case-sensitive.",
 		})
+	case t == Any:
 	case t == Int64 && n.lit.typ == Int32:
 		a.warn(Warning{
 			Code:     WarnInt64WithoutL,

@@ -28,10 +28,10 @@ func ExampleClass_partitionScan() {
 }
 
 func ExampleClass_partitionRange() {
-	fmt.Println(query.Explain(query.PartitionKey.Between("2026-01", "2026-03")))
+	fmt.Println(query.Explain(query.PartitionKey.Range("2026-01", "2026-03")))
 	// Output:
 	// PartitionRange  (requests at least 1, comparisons 2)
-	//   ->  PartitionRange PartitionKey ge ? and PartitionKey le ?
+	//   ->  PartitionRange PartitionKey ge ? and PartitionKey lt ?
 }
 
 func ExampleClass_tableScan() {

@@ -50,7 +50,7 @@ func TestTextOfEachOperator(t *testing.T) {
 		"A le 'x'":             p.Le("x"),
 		"A gt 'x'":             p.Gt("x"),
 		"A ge 'x'":             p.Ge("x"),
-		"A ge 1L and A le 2L":  p.Between(1, 2),
+		"A ge 1L and A lt 2L":  p.Range(1, 2),
 		"A eq 'x' or A eq 'y'": p.In("x", "y"),
 		"RowKey ge 'email_a' and RowKey lt 'email_b'": RowKey.Prefix("email_a"),
 		"RowKey ge '000123_' and RowKey lt '000123`'": RowKey.Prefix("000123_"),
@@ -114,7 +114,7 @@ func TestAnInvalidFilterStaysInvalidAndItsTextIsRejected(t *testing.T) {
 		"Or":         Or(good, first, second),
 		"Or of all":  Or(Filter{}, first),
 		"Not":        Not(first),
-		"Between":    Prop("A").Between(nil, 1),
+		"Range":      Prop("A").Range(nil, 1),
 		"In":         Prop("A").In("x", nil),
 		"deep":       And(good, Or(good, Not(And(good, first)))),
 		"And() with": And(first),
@@ -163,6 +163,15 @@ func TestComparisonsAreCounted(t *testing.T) {
 	f := And(PartitionKey.Eq("a"), Not(Or(RowKey.Prefix("b"), Prop("X").In(1, 2, 3))))
 	if f.Comparisons() != 6 || (Filter{}).Comparisons() != 0 {
 		t.Errorf("%d comparisons", f.Comparisons())
+	}
+}
+
+func TestAPropertyOfAnyTypeIsComparedWithEveryLiteral(t *testing.T) {
+	s := Schema{"X": Any}
+	for _, value := range []any{"a", int32(1), int64(1), 1.5, true} {
+		if err := Prop("X").Eq(value).Check(s); err != nil {
+			t.Errorf("%T: %v", value, err)
+		}
 	}
 }
 

@@ -89,7 +89,7 @@ func FuzzLiteral(f *testing.F) {
 			And(other, eq, last),
 			Or(other, And(last, Not(eq))),
 			And(Prop("A").In(v, "x", v), other),
-			And(Prop("A").Between(v, v), other),
+			And(Prop("A").Range(v, v), other),
 		} {
 			got, err := Parse(want.String())
 			if err != nil || !got.Equal(want) || got.Comparisons() != want.Comparisons() {

@@ -85,7 +85,7 @@ type drawer struct {
 	value    func(*rapid.T, Property) any
 }
 
-// leaf draws one comparison, or a Prefix, Between or In.
+// leaf draws one comparison, or a Prefix, Range or In.
 func (d drawer) leaf(t *rapid.T) Filter {
 	p, value := d.property.Draw(t, "property"), d.value
 	switch rapid.SampledFrom([]int{9, 0, 1, 2, 3, 4, 5, 6, 7, 8}).Draw(t, "leaf") {
@@ -100,7 +100,7 @@ func (d drawer) leaf(t *rapid.T) Filter {
 	case 4:
 		return p.Ge(value(t, p))
 	case 5:
-		return p.Between(value(t, p), value(t, p))
+		return p.Range(value(t, p), value(t, p))
 	case 6:
 		vs := make([]any, rapid.IntRange(0, 4).Draw(t, "in"))
 		for i := range vs {

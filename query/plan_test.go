@@ -57,7 +57,7 @@ func TestWarnings(t *testing.T) {
 		{"or of row keys and of a property", And(sales, Or(RowKey.In("1", "2"), x)), nil, []string{"or-of-row-keys"}},
 		{"or of row keys of a partition, and of a property", Or(And(sales, RowKey.In("1", "2")), x), nil, []string{"or-of-row-keys", "unbounded-property"}},
 		{"or of row keys of a partition, and of a partition", Or(And(sales, RowKey.In("1", "2")), PartitionKey.Eq("T")), nil, []string{"or-of-partition-keys+", "or-of-row-keys+"}},
-		{"or of row keys in a range", And(PartitionKey.Between("a", "b"), RowKey.In("1", "2")), nil, []string{"or-of-row-keys"}},
+		{"or of row keys in a range", And(PartitionKey.Range("a", "b"), RowKey.In("1", "2")), nil, []string{"or-of-row-keys"}},
 		{"not of an or of row keys", And(sales, Not(RowKey.In("1", "2"))), nil, nil},
 		{"not of an or of partitions", Not(PartitionKey.In("1", "2")), nil, []string{"unbounded-keys"}},
 		{"or of partitions and of a property", Or(PartitionKey.In("1", "2"), x), nil, []string{"or-of-partition-keys", "unbounded-property"}},
@@ -121,7 +121,7 @@ func TestTheWarningOfAnOrOfRowKeysMentionsAMissingPartitionKeyOnlyIfItIsMissing(
 	each := Or(And(PartitionKey.Eq("a"), RowKey.Eq("1")), And(PartitionKey.Eq("b"), RowKey.Eq("2")), Prop("X").Eq(1))
 	for f, lacks := range map[string]bool{
 		RowKey.In("1", "2").String():                                                 true,
-		And(PartitionKey.Between("a", "b"), RowKey.In("1", "2")).String():            true,
+		And(PartitionKey.Range("a", "b"), RowKey.In("1", "2")).String():              true,
 		Or(named, Prop("X").Eq(1)).String():                                          false,
 		And(PartitionKey.Eq("a"), Or(RowKey.In("1", "2"), Prop("X").Eq(1))).String(): false,
 		each.String(): false,
@@ -176,7 +176,7 @@ func TestCheckReturnsAScanErrorWithThePlan(t *testing.T) {
 		Point:          And(PartitionKey.Eq("a"), RowKey.Eq("b")),
 		RowRange:       And(PartitionKey.Eq("a"), RowKey.Ge("b")),
 		PartitionScan:  PartitionKey.Eq("a"),
-		PartitionRange: PartitionKey.Between("a", "b"),
+		PartitionRange: PartitionKey.Range("a", "b"),
 		TableScan:      PartitionKey.Ge("a"),
 	} {
 		plan := Explain(f)
@@ -222,7 +222,7 @@ func TestTheTextOfALargePlanIsAtMostAPage(t *testing.T) {
 }
 
 func TestAFilterTooLargeToRewriteIsSentUnchanged(t *testing.T) {
-	f := And(PartitionKey.Between("1000", "1399"), PartitionKey.In(numbered(400)...), RowKey.In(numbered(400)...))
+	f := And(PartitionKey.Range("1000", "1400"), PartitionKey.In(numbered(400)...), RowKey.In(numbered(400)...))
 	plan := Explain(f)
 	reads := plan.Reads()
 	if len(reads) != 1 || !reads[0].Filter.Equal(f) || plan.Class != PartitionRange || plan.Class != plan.Plain {

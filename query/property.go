@@ -69,8 +69,8 @@ func (p Property) Gt(v any) Filter { return p.compare(opGt, v) }
 // Ge returns the filter p ge v.
 func (p Property) Ge(v any) Filter { return p.compare(opGe, v) }
 
-// Between returns the filter p ge from and p le to: both ends are inclusive.
-func (p Property) Between(from, to any) Filter { return And(p.Ge(from), p.Le(to)) }
+// Range returns the filter p ge from and p lt to: the end is exclusive, as in [Property.Within].
+func (p Property) Range(from, to any) Filter { return And(p.Ge(from), p.Lt(to)) }
 
 // In returns the filter p eq v for any v in vs. In() matches no row. A filter with
 // PartitionKey.Eq and RowKey.In is rewritten to one point read per value, see

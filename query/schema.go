@@ -28,7 +28,7 @@ func (f Filter) Check(s Schema) error {
 		if !ok {
 			return &Error{Property: n.name, Reason: "not in the schema; names are case-sensitive"}
 		}
-		if t != n.lit.typ {
+		if t != n.lit.typ && t != Any {
 			return &Error{Property: n.name, Reason: mismatch(t, n.lit.typ)}
 		}
 	}

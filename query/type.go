@@ -18,6 +18,10 @@ const (
 	GUID                 // Edm.Guid
 )
 
+// Any is the type in a [Schema] of a property of which each row may have another type. Literals of
+// every type are compared with it.
+const Any Type = -1
+
 var typeNames = [...]string{
 	String: "String", Int32: "Int32", Int64: "Int64", Double: "Double",
 	Bool: "Boolean", DateTime: "DateTime", Binary: "Binary", GUID: "Guid",

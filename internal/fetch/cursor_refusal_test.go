@@ -72,7 +72,7 @@ func TestACursorOfAnotherQueryIsRefused(t *testing.T) {
 		wantRefused(t, "garbage", table, f, "hello", one)
 		wantRefused(t, "long garbage", table, f, strings.Repeat("A", 1000), one)
 		wantRefused(t, "another filter", table, query.PartitionKey.Eq("marketing"), cursor, one)
-		wantRefused(t, "a wider filter", table, query.PartitionKey.Between("a", "z"), cursor, one)
+		wantRefused(t, "a wider filter", table, query.PartitionKey.Range("a", "z"), cursor, one)
 		wantRefused(t, "another selection", table, f, cursor, &patterns.QueryOptions{Select: []string{"Age"}})
 		wantRefused(t, "no selection but keys", table, f, cursor, &patterns.QueryOptions{Select: []string{}})
 		wantRefused(t, "another table", other, f, cursor, one)

@@ -51,19 +51,17 @@ func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *Optio
 	}
 }
 
-// PageProperties reads the first page of the rows that f matches, as [Plan.Page] does. more
-// reports whether there may be others.
-func PageProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options) (page []Entry, more bool, err error) {
-	codec := edm.PropertiesCodec()
-	p, err := NewSource(c, codec).Plan(f, opts)
-	if err != nil {
-		return nil, false, err
-	}
-	rows, next, err := p.Page(ctx, entryDecoder{codec}, "")
-	if err != nil || rows == nil {
-		return nil, false, err
-	}
-	return *rows.(*entries), next != "", nil
+// Snapshot reads the first page of the rows that f matches in one request, which is a snapshot
+// if all are in one partition. f is sent as it is. more reports whether there may be others.
+func Snapshot(ctx context.Context, c *wire.Client, f query.Filter) (page []Entry, more bool, err error) {
+	next, err := c.Query(ctx, wire.Query{Filter: f.String()}, func(body []byte) error {
+		rows, err := entryDecoder{edm.PropertiesCodec()}.Page(body, 0, nil, nil)
+		if err == nil {
+			page = *rows.(*entries)
+		}
+		return err
+	})
+	return page, next != (wire.Position{}), err
 }
 
 // ScanProperties reads the same rows as [Properties], as [Plan.Scan] does, and calls yield

@@ -72,7 +72,7 @@ func anyFilter(t *rapid.T) query.Filter {
 	case 0:
 		f = query.And(f, some(query.RowKey))
 	case 1:
-		f = query.And(f, query.RowKey.Between(keyText.Draw(t, "from"), keyText.Draw(t, "to")))
+		f = query.And(f, query.RowKey.Range(keyText.Draw(t, "from"), keyText.Draw(t, "to")))
 	case 2:
 		f = query.Or(query.And(f, query.RowKey.Prefix("a")), query.And(some(query.PartitionKey), some(query.RowKey)))
 	}

@@ -126,7 +126,7 @@ func TestScanReturnsEveryRowOnceOverAnyNumberOfRuns(t *testing.T) {
 			query.Prop("N").Lt(int32(50)),
 			query.Prop("N").Lt(int32(3)),
 			query.PartitionKey.Ge("customer_000001"),
-			query.PartitionKey.Between("a", "q11"),
+			query.PartitionKey.Range("a", "q11"),
 			query.PartitionKey.In("p", "Sales", "q10", "q3"),
 			query.And(query.PartitionKey.In("q10", "p"), query.RowKey.Prefix("r0002")),
 			query.And(query.PartitionKey.Eq("Sales"), query.RowKey.In("email_000001", "zz_000007")),

@@ -10,6 +10,7 @@ import (
 )
 
 var queryTypes = map[edm.Type]query.Type{
+	0:            query.Any,
 	edm.String:   query.String,
 	edm.Int32:    query.Int32,
 	edm.Int64:    query.Int64,

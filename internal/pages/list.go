@@ -55,6 +55,7 @@ func next[P any](ctx context.Context, op string, pager *runtime.Pager[P]) (page 
 func Call(ctx context.Context, op string, send func(context.Context) error) error {
 	var resp *http.Response
 	err := guarded(policy.WithCaptureResponse(ctx, &resp), &resp, send)
+	PassOn(ctx, resp)
 	if err == nil {
 		return nil
 	}

@@ -22,6 +22,9 @@ type CopyClaim struct {
 	// Body is the row wanted, nil to delete it.
 	Body []byte
 
+	// Only are the properties that Body and Old have, nil for all.
+	Only []string
+
 	// Old is the row that an earlier version of the primary implied, if that is known.
 	Old []byte
 
@@ -74,14 +77,18 @@ func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) 
 	if !own && (c.Over == nil || !known || owner.Primary != *c.Over) {
 		return w, false, c.refused(owner, known, row)
 	}
-	body := c.Body
-	if own && heldByOther {
-		if body, err = withMark(op, c.Key, body); err != nil {
-			return w, false, err
-		}
+	want, _, err := edm.ReadProperties(c.Body)
+	if err != nil {
+		return w, false, err
 	}
-	same, err := edm.EqualContent(body, found.Body)
-	return txn.Over(c.Key, found, body), !same, err
+	if own && !owner.Reserved && !(isUnmarked(row.Properties) && c.View.Shape.Adopt == AdoptOverwrite) {
+		want = c.View.over(want, row.Properties, c.Only)
+	}
+	if own && heldByOther {
+		want[PropOp] = op
+	}
+	w, err = txn.Content{Properties: want}.Over(c.Key, found)
+	return w, !want.Equal(row.Properties) || row.Stamp != "", err
 }
 
 // owner returns the content of the row that was read as found, and its owner. A row that c
@@ -122,7 +129,7 @@ func (c *CopyClaim) adopts(row txn.Content) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if nonZero(row.Properties).Equal(nonZero(implied)) {
+		if c.View.same(implied, row.Properties, c.Only) {
 			return true, nil
 		}
 	}
@@ -140,16 +147,6 @@ func (c *CopyClaim) Adoption(found txn.Row) (w wire.Write, needed bool, err erro
 	maps.Copy(row.Properties, ownerProperties(c.Primary, c.View.Name))
 	w, err = row.Over(c.Key, found)
 	return w, true, err
-}
-
-// withMark returns body, the row at key, with the mark of the operation that holds it.
-func withMark(op string, key keys.Key, body []byte) ([]byte, error) {
-	p, _, err := edm.ReadProperties(body)
-	if err != nil {
-		return nil, err
-	}
-	p[PropOp] = op
-	return edm.AppendProperties(nil, p, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row})
 }
 
 // Reservation returns the write that reserves the row, which was read as found, for the

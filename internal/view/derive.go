@@ -38,8 +38,11 @@ func (d *Derived) sameContent(o *Derived) bool {
 // Derive returns every row that entity, which is stored at key, implies, ordered by
 // view and key. If entity is nil there are none. It makes no request.
 //
+// unknown was read with the entity, or is what it is stored with; nil for neither. Copies store
+// properties as the primary does, and full copies have all that it has.
+//
 // Derive fails with an [*Error] if a view fails, panics or breaks its contract.
-func (s *Set) Derive(entity any, key keys.Key) ([]Derived, error) {
+func (s *Set) Derive(entity any, key keys.Key, unknown *edm.Unknown) ([]Derived, error) {
 	if entity == nil {
 		return nil, nil
 	}
@@ -64,21 +67,38 @@ func (s *Set) Derive(entity any, key keys.Key) ([]Derived, error) {
 			return nil, err
 		}
 	}
+	if err := s.encodeCopies(all, entity, key, unknown); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// encodeCopies encodes the copies among the rows of the entity at key.
+func (s *Set) encodeCopies(all []Derived, entity any, key keys.Key, unknown *edm.Unknown) error {
+	var stored [2]*edm.Unknown // with which slim and full copies are encoded
 	for i := range all {
 		d := &all[i]
 		if d.Kind != Copies {
 			continue
 		}
-		var err error
-		copied := entity
+		of, form := entity, 0
 		if d.Copy.Entity != nil {
-			copied = d.Copy.Entity
+			of = d.Copy.Entity
 		}
-		if d.Body, err = encodeCopy(s.codec, copied, d.Key, d.Copy.Only, d.View.marker(key)); err != nil {
-			return nil, &Error{d.View.Name, err}
+		if d.Copy.Only == nil {
+			form = 1
+		}
+		if stored[form] == nil {
+			u := copied(unknown, form == 1)
+			stored[form] = &u
+		}
+		marked := d.View.mark(stored[form], key)
+		var err error
+		if d.Body, err = encodeCopy(s.codec, of, d.Key, d.Copy.Only, &marked); err != nil {
+			return &Error{d.View.Name, err}
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // asksTwice reports whether this call of Derive calls each view twice: the first calls do, and
@@ -161,7 +181,8 @@ func (s *Set) check(d *Derived, primary keys.Key) error {
 		return BadView(name, "a row key begins with %q", ReservedRow)
 	}
 	if !d.View.Foreign() && d.Key == primary {
-		return BadView(name, "a row has the primary's own key")
+		return BadView(name, "a row has the primary's own key. If the row at this key is not an entity, but a row of the view "+
+			"without azp_view, exclude such rows by StoreOptions.Primaries, or recognize them by Shape.Owner")
 	}
 	for _, field := range d.Copy.Only {
 		if s.fields != nil && !s.fields[field] {

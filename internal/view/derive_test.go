@@ -90,7 +90,7 @@ func TestAViewThatBreaksItsContractIsNamed(t *testing.T) {
 		"a property of the library":        {[]*View{merging("a").of(mergeRow(at("x"), MergeSpec{Set: map[string]any{"azp_x": "1"}}))}, `azp_x`},
 		"a counter named like the library": {[]*View{merging("a").of(mergeRow(at("x"), MergeSpec{Add: map[string]any{"azp_x": int32(1)}}))}, `azp_x`},
 	} {
-		_, err := set[pet](t, c.views...).Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"})
+		_, err := set[pet](t, c.views...).Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"}, nil)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -116,7 +116,7 @@ func TestACopyOfTheArgumentIsNotChangedByLaterViews(t *testing.T) {
 	})
 	s := set[pet](t, anonymous, View{Name: "b"}.of(copyRow(keys.Key{Partition: "dogs", Row: "other"}, CopySpec{})))
 	for range 100 { // with two calls of each view and with one
-		rows, err := s.Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"})
+		rows, err := s.Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestACopyOfTheArgumentIsNotChangedByLaterViews(t *testing.T) {
 		p.Age = calls
 		return []Row{copyRow(at, CopySpec{Entity: p})}, nil
 	}))
-	if _, err := s.Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"}); !errors.Is(err, azerr.ErrBadView) {
+	if _, err := s.Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"}, nil); !errors.Is(err, azerr.ErrBadView) {
 		t.Errorf("a view with different results: %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestAViewThatAssignsToAFieldDoesNotChangeTheEntity(t *testing.T) {
 		return []Row{copyRow(keys.Key{Partition: "dogs", Row: "name_" + p.Name}, CopySpec{})}, nil
 	}
 	v := *rex
-	rows, err := set[pet](t, View{Name: "a"}.returning(fold)).Derive(&v, keys.Key{Partition: "dogs", Row: "id_1"})
+	rows, err := set[pet](t, View{Name: "a"}.returning(fold)).Derive(&v, keys.Key{Partition: "dogs", Row: "id_1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestAViewMayReturnItsRowsInAnyOrder(t *testing.T) {
 		}
 		return rows, nil
 	}))
-	if _, err := s.Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"}); err != nil {
+	if _, err := s.Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"}, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -178,7 +178,7 @@ func TestACopyContainsTheRequestedPropertiesAndItsOwner(t *testing.T) {
 		`{"PartitionKey":"dogs","RowKey":"name_Rex","Age":3,"azp_pk":"dogs","azp_rk":"id_1","azp_view":"a"}`:              {Only: []string{"Age"}},
 		`{"PartitionKey":"dogs","RowKey":"name_Rex","azp_pk":"dogs","azp_rk":"id_1","azp_view":"a"}`:                      {Only: []string{}},
 	} {
-		rows, err := set[pet](t, View{Name: "a"}.of(copyRow(at, spec))).Derive(rex, primary)
+		rows, err := set[pet](t, View{Name: "a"}.of(copyRow(at, spec))).Derive(rex, primary, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestACopyOfAMapContainsOnlyTheRequestedProperties(t *testing.T) {
 	s := set[map[string]any](t, &View{Name: "a", Rows: func(any) ([]Row, error) {
 		return []Row{copyRow(keys.Key{Partition: "p", Row: "x"}, CopySpec{Only: []string{"B"}})}, nil
 	}})
-	rows, err := s.Derive(&map[string]any{"PartitionKey": "p", "RowKey": "r", "A": "1", "B": int64(2)}, keys.Key{Partition: "p", Row: "r"})
+	rows, err := s.Derive(&map[string]any{"PartitionKey": "p", "RowKey": "r", "A": "1", "B": int64(2)}, keys.Key{Partition: "p", Row: "r"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestACopyOfAMapContainsOnlyTheRequestedProperties(t *testing.T) {
 
 func TestNoEntityImpliesNoRows(t *testing.T) {
 	s := set[pet](t, View{Name: "a"}.returning(func(*pet) ([]Row, error) { return nil, errors.New("called") }))
-	if rows, err := s.Derive(nil, keys.Key{}); len(rows) > 0 || err != nil {
+	if rows, err := s.Derive(nil, keys.Key{}, nil); len(rows) > 0 || err != nil {
 		t.Errorf("%v, %v", rows, err)
 	}
 }

@@ -50,6 +50,9 @@ func (d *Diff) Unique() bool {
 // Claim is what the primary wants of the row of a copy.
 func (d *Diff) Claim() CopyClaim {
 	c := CopyClaim{View: d.View, Key: d.Key, Primary: d.Primary}
+	if of := cmp.Or(d.New, d.Old); of != nil {
+		c.Only = of.Copy.Only
+	}
 	if d.New != nil {
 		c.Body = d.New.Body
 		c.New = d.Old == nil && !d.Repair && !d.Unlisted && (d.New.Copy.Unique || d.New.local(d.Primary))

@@ -113,12 +113,18 @@ func CheckPropertyName(name string) error {
 	return nil
 }
 
-// encodeCopy returns the body of a copy of entity at key, with the properties of marker.
-// only lists the properties to copy; nil means all.
-func encodeCopy(codec *edm.Codec, entity any, key keys.Key, only []string, marker *Owner) ([]byte, error) {
-	var origin edm.Unknown
-	if marker != nil {
-		origin = ownerUnknown(marker.Primary, marker.View)
+// encodeCopy returns the body of a copy of entity at key. only lists the properties to copy; nil
+// means all. stored has the types and spellings that they are stored with, and further properties.
+func encodeCopy(codec *edm.Codec, entity any, key keys.Key, only []string, stored *edm.Unknown) ([]byte, error) {
+	return codec.Append(nil, entity, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: stored, Only: only})
+}
+
+// copied returns what a copy of a row has of unknown, which was read with the row: types and
+// spellings and, in a full copy, the properties without a field that are not of the library.
+func copied(unknown *edm.Unknown, full bool) edm.Unknown {
+	if unknown == nil {
+		return edm.Unknown{}
 	}
-	return codec.Append(nil, entity, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: &origin, Only: only})
+	merged := mergedNames(unknown)
+	return unknown.Keep(func(name string) bool { return full && !edm.IsReserved(name) && !slices.Contains(merged, name) })
 }

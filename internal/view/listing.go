@@ -144,6 +144,17 @@ func (s *Set) After(l Listing) *Set {
 // Adds reports whether a change of a primary with the Listing l adds the view's rows.
 func (s *Set) Adds(view string, l Listing) bool { return s.isFull(view) && !l.Has(view) }
 
+// Without returns s without the views of the given names.
+func (s *Set) Without(views []string) *Set {
+	if len(views) == 0 {
+		return s
+	}
+	some := *s
+	some.Views = slices.DeleteFunc(slices.Clone(s.Views), func(v *View) bool { return slices.Contains(views, v.Name) })
+	some.listing = listingOf(some.Views)
+	return &some
+}
+
 // isFull reports whether every primary that s changes gets the rows of the view.
 func (s *Set) isFull(view string) bool {
 	return !slices.Contains(s.building, view) && !s.IsRetired(view)

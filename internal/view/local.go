@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -88,7 +89,23 @@ func (r *LocalRow) BlindWrite() wire.Write {
 	case d.New == nil:
 		return txn.Delete(r.Key, "*")
 	}
-	return txn.Over(r.Key, txn.Row{ETag: "*"}, d.New.Body)
+	w := txn.Over(r.Key, txn.Row{ETag: "*"}, d.New.Body)
+	if d.New.Copy.Only != nil && d.New.replacesAll(d.Old) {
+		w.Kind = wire.Merge // other properties of a slim copy may be those of another program
+	}
+	return w
+}
+
+// replacesAll reports whether d has every property of old, an earlier version of the same copy.
+func (d *Derived) replacesAll(old *Derived) bool {
+	now, _, err := edm.ReadProperties(d.Body)
+	before, _, err2 := edm.ReadProperties(old.Body)
+	for name := range before {
+		if _, exists := now[name]; !exists {
+			return false
+		}
+	}
+	return err == nil && err2 == nil
 }
 
 // Former is a primary that no longer implies a row of a view, so that its row, or its part
@@ -219,7 +236,7 @@ func (d *Diff) edit(row txn.Content, absent bool, former *keys.Key) (bool, error
 		}
 		row.Properties[PropState] = statePart
 	}
-	set, err := editSet(row, d.View.Name, d.Primary, want, former)
+	set, err := editSet(row, d.View, d.Primary, want, former)
 	if err != nil {
 		return false, err
 	}

@@ -87,7 +87,7 @@ func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error
 	if c.Wanted {
 		want, parts = &c.Merge, c.Merge.Add
 	}
-	set, err := editSet(row, c.View.Name, c.Owner, want, former)
+	set, err := editSet(row, c.View, c.Owner, want, former)
 	if err != nil {
 		return nil, err
 	}

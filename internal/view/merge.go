@@ -38,7 +38,8 @@ func settersOf(row edm.Properties) (map[string]setter, error) {
 // want.Set, or removes them if want is nil. It reports whether that changed anything. If
 // another primary than former has set properties for the view, editSet fails with
 // [*OwnedByOther] if want sets some, and otherwise does nothing.
-func editSet(row txn.Content, view string, primary keys.Key, want *MergeSpec, former *keys.Key) (changed bool, err error) {
+func editSet(row txn.Content, v *View, primary keys.Key, want *MergeSpec, former *keys.Key) (changed bool, err error) {
+	view := v.Name
 	setters, err := settersOf(row.Properties)
 	if err != nil {
 		return false, err
@@ -62,8 +63,11 @@ func editSet(row txn.Content, view string, primary keys.Key, want *MergeSpec, fo
 	delete(setters, view)
 	if sets {
 		own := setter{Partition: primary.Partition, Row: primary.Row}
-		for name, v := range want.Set {
-			row.Properties[name] = v
+		for name, value := range want.Set {
+			if now, exists := before[name]; exists && v.keeps(name, value, now) {
+				value = now
+			}
+			row.Properties[name] = value
 			own.Names = append(own.Names, name)
 		}
 		slices.Sort(own.Names)
@@ -78,6 +82,19 @@ func editSet(row txn.Content, view string, primary keys.Key, want *MergeSpec, fo
 		row.Properties[propMerged] = string(text)
 	}
 	return !row.Properties.Equal(before), nil
+}
+
+// mergedNames returns the names of the properties that views have set in a row.
+func mergedNames(unknown *edm.Unknown) (names []string) {
+	text, _ := unknown.Text(propMerged)
+	setters, err := settersOf(edm.Properties{propMerged: text})
+	if err != nil {
+		return nil // the row is not written, or Claims fails
+	}
+	for _, from := range setters {
+		names = append(names, from.Names...)
+	}
+	return names
 }
 
 // editCounters changes the counters of row by the difference between two versions of a

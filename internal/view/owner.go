@@ -92,7 +92,13 @@ func (v *View) ownerOf(key keys.Key, row edm.Properties) (owner Owner, ok bool, 
 	return owner, ok, nil
 }
 
-// unmarkedOwner calls [Shape.Owner].
+// PrimaryOf returns the primary of the copy of v at key. ok is false if the row is not one of v.
+func (v *View) PrimaryOf(key keys.Key, row edm.Properties) (primary keys.Key, ok bool, err error) {
+	owner, ok, err := v.ownerOf(key, row)
+	return owner.Primary, ok && !owner.Reserved && owner.View == v.Name, err
+}
+
+// unmarkedOwner calls [Shape.Owner]. primary is zero if ok is false, whatever Owner returns.
 func (v *View) unmarkedOwner(key keys.Key, row func() map[string]any) (primary keys.Key, ok bool, err error) {
 	if v.Shape.Owner == nil {
 		return keys.Key{}, false, nil
@@ -102,7 +108,9 @@ func (v *View) unmarkedOwner(key keys.Key, row func() map[string]any) (primary k
 			primary, ok, err = keys.Key{}, false, BadView(v.Name, "Owner panicked with a %T", p)
 		}
 	}()
-	primary, ok = v.Shape.Owner(key, row)
+	if primary, ok = v.Shape.Owner(key, row); !ok {
+		primary = keys.Key{}
+	}
 	return primary, ok, nil
 }
 
@@ -185,22 +193,17 @@ func (s *Set) propertiesOf(r *txn.Record) (map[string]any, error) {
 	return nonZero(p), err
 }
 
-// marker returns the owner that copies of primary state, nil if the view is plain.
-func (v *View) marker(primary keys.Key) *Owner {
+// mark returns unknown with the properties that make a row a copy of primary, unless the view
+// is plain.
+func (v *View) mark(unknown *edm.Unknown, primary keys.Key) edm.Unknown {
 	if v.Shape.Plain {
-		return nil
+		return *unknown
 	}
-	return &Owner{Primary: primary, View: v.Name}
+	return unknown.WithTexts(edm.Text{Name: PropOwnerPK, Value: primary.Partition},
+		edm.Text{Name: PropOwnerRK, Value: primary.Row}, edm.Text{Name: PropView, Value: v.Name})
 }
 
-// ownerUnknown returns the properties that make a row a copy of primary.
-func ownerUnknown(primary keys.Key, view string) edm.Unknown {
-	var none edm.Unknown
-	return none.WithTexts(edm.Text{Name: PropOwnerPK, Value: primary.Partition},
-		edm.Text{Name: PropOwnerRK, Value: primary.Row}, edm.Text{Name: PropView, Value: view})
-}
-
-// ownerProperties returns the same as a map.
+// ownerProperties returns the properties that make a row a copy of primary.
 func ownerProperties(primary keys.Key, view string) edm.Properties {
 	return edm.Properties{PropOwnerPK: primary.Partition, PropOwnerRK: primary.Row, PropView: view}
 }

@@ -54,6 +54,17 @@ func TestAViewClaimsItsRowsAndNoOthers(t *testing.T) {
 	}
 }
 
+// Shape.Owner may return a part of a key with false.
+func TestARowOfNoViewHasNoOwner(t *testing.T) {
+	copies := &View{Name: "email", Shape: Shape{Owner: byContent, Plain: true}}
+	c := CopyClaim{View: copies, Key: ann, Primary: bob, Body: []byte(`{"PartitionKey":"Sales","RowKey":"ann"}`)}
+	_, _, err := c.write(txn.Row{ETag: "e", Body: []byte(`{"PartitionKey":"Sales","RowKey":"ann","Name":"x"}`)})
+	var other *OwnedByOther
+	if !errors.As(err, &other) || other.Known || other.Owner != (keys.Key{}) {
+		t.Errorf("%v: %+v", err, other)
+	}
+}
+
 func TestSetsRefuseShapesThatAreIncomplete(t *testing.T) {
 	codec, err := edm.CodecFor(reflect.TypeFor[map[string]any]())
 	if err != nil {

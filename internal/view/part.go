@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func ImpliedParts(d *Derived, primary keys.Key) ([]Part, error) {
 	switch d.Kind {
 	case Copies:
 		properties, _, err := edm.ReadProperties(d.Body)
-		p.Kind, p.Content = PartCopy, contentOf(properties, nil)
+		p.Kind, p.Content = PartCopy, contentOf(d.View.normal(properties, d.Copy.Only))
 		return []Part{p}, err
 	case Members:
 		p.Kind = PartMember
@@ -67,7 +68,7 @@ func ImpliedParts(d *Derived, primary keys.Key) ([]Part, error) {
 	}
 	var all []Part
 	if len(d.Merge.Set) > 0 {
-		p.Kind, p.Content = PartSet, contentOf(d.Merge.Set, nil)
+		p.Kind, p.Content = PartSet, contentOf(d.View.normal(d.Merge.Set, nil))
 		all = append(all, p)
 	}
 	if len(d.Merge.Add) > 0 && !d.local(primary) {
@@ -75,7 +76,7 @@ func ImpliedParts(d *Derived, primary keys.Key) ([]Part, error) {
 		for name, v := range d.Merge.Add {
 			numbers[name], _ = number(v)
 		}
-		p.Kind, p.Content = PartMark, contentOf(numbers, nil)
+		p.Kind, p.Content = PartMark, contentOf(numbers)
 		all = append(all, p)
 	}
 	return all, nil
@@ -98,7 +99,9 @@ func (s *Set) StoredParts(key keys.Key, row edm.Properties, use func(*View) bool
 			all, err = v.appendStored(all, p, row)
 		case sets:
 			p.Kind, p.Primary = PartSet, keys.Key{Partition: from.Partition, Row: from.Row}
-			p.Content = contentOf(row, from.Names)
+			set := maps.Clone(row)
+			maps.DeleteFunc(set, func(name string, _ any) bool { return !slices.Contains(from.Names, name) })
+			p.Content = contentOf(v.normal(set, nil))
 			all = append(all, p)
 		case row[PropView] == v.Name && strings.HasPrefix(key.Row, markPrefix):
 			all, err = appendMark(all, p, row)
@@ -117,7 +120,7 @@ func (v *View) appendStored(all []Part, p Part, row edm.Properties) ([]Part, err
 		return all, err
 	}
 	if v.Shape.Kind == Copies {
-		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(row, nil)
+		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(v.normal(row, nil))
 		return append(all, p), nil
 	}
 	lister, ok := v.Shape.List.(MemberLister)
@@ -140,22 +143,18 @@ func appendMark(all []Part, p Part, row edm.Properties) ([]Part, error) {
 	for name, n := range numbers {
 		counted[name] = n
 	}
-	p.Kind, p.Content = PartMark, contentOf(counted, nil)
+	p.Kind, p.Content = PartMark, contentOf(counted)
 	p.Key.Row, p.Primary = mark.Text(propRow), keys.Key{Partition: mark.Text(PropOwnerPK), Row: mark.Text(PropOwnerRK)}
 	return append(all, p), err
 }
 
-// contentOf returns a hash of the named properties, of all but the reserved ones if names
-// is nil. Values that are equal for [edm.Properties.Equal] have the same hash.
-func contentOf(row edm.Properties, names []string) (sum [16]byte) {
-	if names == nil {
-		names = slices.DeleteFunc(namesOf(row), edm.IsReserved)
-	}
+// contentOf returns a hash of properties. Values that are equal for [edm.Properties.Equal] have
+// the same hash.
+func contentOf(row edm.Properties) (sum [16]byte) {
 	h := sha256.New()
-	for _, name := range names {
+	for _, name := range namesOf(row) {
 		writeText(h, 'p', name)
 		switch v := row[name].(type) {
-		case nil: // the property was removed
 		case string:
 			writeText(h, 's', v)
 		case []byte:

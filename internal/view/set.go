@@ -68,7 +68,22 @@ func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity,
 		}
 	}
 	s.listing = listingOf(s.Views)
-	return s, nil
+	return s.meaning(meaning{codec: codec}), nil
+}
+
+// Exact returns s with views that compare types and spellings too, and all properties of every
+// copy, whether other programs have added them or not.
+func (s *Set) Exact() *Set { return s.meaning(meaning{codec: s.codec, exact: true}) }
+
+// meaning returns s with views that compare rows so.
+func (s *Set) meaning(m meaning) *Set {
+	same := *s
+	same.Views = make([]*View, len(s.Views))
+	for i, v := range s.Views {
+		own := *v
+		own.meaning, same.Views[i] = m, &own
+	}
+	return &same
 }
 
 // check checks v itself; names are those of the views before it.

@@ -51,6 +51,7 @@ type Claim struct {
 	Op    string    // the operation that is being completed
 	Body  []byte    // of a wanted copy: the whole row
 	Old   []byte    // of a copy: the row that an earlier version implied, if known
+	Only  []string  // of a copy: the properties that Body and Old have, nil for all
 	Merge MergeSpec // of a wanted merge
 
 	// MayOverwrite reports whether a row that belongs to another primary may be
@@ -94,7 +95,7 @@ func (c *Claim) writes(found Found, former *keys.Key) ([]*wire.Write, error) {
 	var err error
 	switch c.View.Shape.Kind {
 	case Copies:
-		cc := CopyClaim{View: c.View, Key: c.Key, Primary: c.Owner, Op: c.Op, Body: c.Body, Old: c.Old, Keep: c.Keep, Over: former, Decided: c.Decided}
+		cc := CopyClaim{View: c.View, Key: c.Key, Primary: c.Owner, Op: c.Op, Body: c.Body, Old: c.Old, Only: c.Only, Keep: c.Keep, Over: former, Decided: c.Decided}
 		w, needed, err = cc.write(found.Row)
 	case Members:
 		w, needed, err = c.memberWrite(found.Row)

@@ -15,6 +15,8 @@ type View struct {
 	// Shape is what all rows of the view have in common.
 	Shape Shape
 
+	meaning // of the set that the view is one of
+
 	// Rows returns the rows that entity implies, in any order. It must be a pure function
 	// of the entity. entity points to a copy, which Rows may change. The result belongs
 	// to the [Set], which sorts it.
@@ -31,7 +33,7 @@ func New(describe func() (name string, shape Shape), rows func(entity any) ([]Ro
 		}
 	}()
 	name, shape := describe()
-	return &View{name, shape, rows}, nil
+	return &View{Name: name, Shape: shape, Rows: rows}, nil
 }
 
 // Foreign reports whether the view's rows are outside the primary's table.
@@ -123,13 +125,25 @@ type CopySpec struct {
 	// Entity is a pointer to the entity to copy, of the primary's type. nil is the primary.
 	Entity any
 
-	// Only lists the properties to copy. nil copies all properties that the entity's type
-	// has. Unknown properties are not copied.
+	// Only lists the properties to copy, of those that the entity's type has. nil copies all
+	// that the row of the primary has, also those for which the type has no field.
 	Only []string
 
 	// Unique means that several primaries may imply the row, of which only one may have
 	// it. A unique remote row is reserved before the primary's transaction.
 	Unique bool
+
+	// Shared, if its View is not "", names rows of primaries that may imply a Unique row and do not
+	// list its view, because another one has the row. A primary that does not imply the row yet may
+	// have it only if no such primary exists.
+	Shared SharedRows
+}
+
+// SharedRows are the rows of a view in a partition.
+type SharedRows struct {
+	View      string
+	Partition string
+	Rows      keys.Range
 }
 
 // MergeSpec is what a primary adds to the row of another entity.

@@ -233,6 +233,9 @@ func formatSplits(splits map[string]int, only func(name string) bool) string {
 	return strings.Join(texts, ";")
 }
 
+// maxPieces is more pieces than one property has: a row of 1 MiB has room for 16 of 64 KiB.
+const maxPieces = 32 * MaxParts
+
 func parseSplits(text string) (map[string]int, error) {
 	if text == "" {
 		return nil, nil
@@ -241,7 +244,7 @@ func parseSplits(text string) (map[string]int, error) {
 	for entry := range strings.SplitSeq(text, ";") {
 		name, digits, _ := strings.Cut(entry, ":")
 		n, err := strconv.Atoi(digits)
-		if err != nil || n < 2 || name == "" {
+		if err != nil || n < 2 || n > maxPieces || name == "" {
 			return nil, azerr.ErrBadReply
 		}
 		splits[name] = n

@@ -24,7 +24,7 @@ func (t *Table) Merge(ctx context.Context, r Record, names []string) (Record, er
 	if err != nil {
 		return Record{}, err
 	}
-	h, err := t.mergeInto(ctx, rows, old, r.Value, names, nil)
+	h, err := t.mergeInto(ctx, rows, old, r.Value, names, nil, r.unknown())
 	if err != nil {
 		return Record{}, err
 	}
@@ -40,7 +40,7 @@ func (t *Table) Set(ctx context.Context, key keys.Key, v any, names []string) er
 	}
 	var content *edm.SplitEntity
 	if err == nil {
-		content, err = t.splitNamed(v, t.layout, names) // refuse what cannot be stored before any request
+		content, err = t.splitNamed(v, t.layout, names, nil) // refuse what cannot be stored before any request
 	}
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (t *Table) Set(ctx context.Context, key keys.Key, v any, names []string) er
 		if err != nil {
 			return false, err
 		}
-		_, err = t.mergeInto(ctx, rows, old, v, names, content)
+		_, err = t.mergeInto(ctx, rows, old, v, names, content, nil)
 		content = nil // mergeInto changes it
 		return changedSince(err), err
 	})
@@ -61,13 +61,14 @@ func (t *Table) Set(ctx context.Context, key keys.Key, v any, names []string) er
 
 // mergeInto merges the named properties of *v into the version old of the entity, and
 // returns the new head. content is what splitNamed returned for the layout of t, or nil.
-func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any, names []string, content *edm.SplitEntity) (*head, error) {
+// unknown is how the rows store the properties, nil if they were not read.
+func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any, names []string, content *edm.SplitEntity, unknown *edm.Unknown) (*head, error) {
 	l, err := t.layout.stored(old.layout)
 	if err != nil {
 		return nil, err
 	}
 	if content == nil || l.name != t.layout.name {
-		if content, err = t.splitNamed(v, l, names); err != nil {
+		if content, err = t.splitNamed(v, l, names, unknown); err != nil {
 			return nil, err
 		}
 	}
@@ -94,14 +95,14 @@ func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any
 }
 
 // splitNamed distributes the named properties of *v, which must have values.
-func (t *Table) splitNamed(v any, l layout, names []string) (*edm.SplitEntity, error) {
+func (t *Table) splitNamed(v any, l layout, names []string, unknown *edm.Unknown) (*edm.SplitEntity, error) {
 	if err := t.checkNames(names); err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("properties: %w", azerr.ErrNil)
 	}
-	content, err := t.split(v, l, names, nil)
+	content, err := t.split(v, l, names, unknown)
 	if err != nil {
 		return nil, err
 	}

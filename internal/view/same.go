@@ -1,0 +1,87 @@
+package view
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/edm"
+)
+
+// A meaning decides whether a stored row is what its primary implies. Adoption, drains, Verify,
+// Repair and Bulk ask it, and nothing else does.
+//
+// Values are compared by [edm.Codec.Normal], so a missing property is the same as the zero
+// value. The properties of the library are not compared here. Of a slim copy, properties that
+// neither the type nor the copy names are not compared: other programs may have added them. A
+// full copy has all properties of its primary, so they must be the same.
+//
+// The zero meaning is that of a type without fields.
+type meaning struct {
+	codec *edm.Codec
+	exact bool // types and spellings are compared too, and all properties of every row
+}
+
+func (m meaning) typed() *edm.Codec { return cmp.Or(m.codec, edm.PropertiesCodec()) }
+
+// compares reports whether a property of a copy with only those properties, nil for all, is
+// compared.
+func (m meaning) compares(name string, only []string) bool {
+	if edm.IsReserved(name) {
+		return false
+	}
+	return m.exact || only == nil || slices.Contains(only, name) || m.typed().HasField(name)
+}
+
+// normal returns the properties of a copy that are compared, in a form in which copies that are the
+// same are equal.
+func (m meaning) normal(row edm.Properties, only []string) edm.Properties {
+	normal := make(edm.Properties, len(row))
+	for name, v := range row {
+		if !m.compares(name, only) {
+			continue
+		}
+		if !m.exact {
+			v = m.typed().Normal(name, v)
+		}
+		if v != nil {
+			normal[name] = v
+		}
+	}
+	return normal
+}
+
+// same reports whether two copies have the same content.
+func (m meaning) same(a, b edm.Properties, only []string) bool {
+	return m.normal(a, only).Equal(m.normal(b, only))
+}
+
+// keeps reports whether a property that has the value stored, and should have the value want, stays
+// as it is.
+func (m meaning) keeps(name string, want, stored any) bool {
+	return !m.exact && m.typed().Same(name, want, stored)
+}
+
+// over returns what is stored in place of a copy that implies want: stored where that is the
+// same, or is not compared, so that no type, spelling or property changes without need. The
+// properties of the library are those of want.
+func (m meaning) over(want, stored edm.Properties, only []string) edm.Properties {
+	if m.exact {
+		return want
+	}
+	result := maps.Clone(want)
+	for name, v := range want {
+		if _, exists := stored[name]; !exists && !edm.IsReserved(name) && m.typed().Same(name, v, nil) {
+			delete(result, name)
+		}
+	}
+	for name, v := range stored {
+		if edm.IsReserved(name) {
+			continue
+		}
+		if !m.compares(name, only) || m.keeps(name, want[name], v) {
+			result[name] = v
+		}
+	}
+	return result
+}
