@@ -10,8 +10,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -52,12 +54,28 @@ func runRole(role string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	endBySignals()
 	json.NewEncoder(os.Stdout).Encode(a.at)
 	io.ReadFull(os.Stdin, make([]byte, 1))
 	if role == "panic" {
 		panic("requested by the test")
 	}
 	return 0
+}
+
+// endBySignals makes the process end by signals that its parent ignored: under nohup, or as a job in the background, it
+// inherits that.
+func endBySignals() {
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(s) {
+			c := make(chan os.Signal, 1)
+			signal.Notify(c, s)
+			go func() {
+				<-c
+				os.Exit(1)
+			}()
+		}
+	}
 }
 
 // process is another user of Azurite.
@@ -111,6 +129,9 @@ func command(t *testing.T, s *site, role string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
+	if role == "nohup" {
+		cmd = exec.Command("sh", "-c", `trap "" HUP INT; exec "$0"`, os.Args[0])
+	}
 	cmd.Env = append(os.Environ(), roleVariable+"="+role, siteVariable+"="+string(dirs))
 	return cmd
 }

@@ -87,12 +87,29 @@ func TestAzuriteEndsAfterItsLastUserEndsForAnyReason(t *testing.T) {
 			if name == "panic" {
 				role = name
 			}
-			p := startProcess(t, realSite(t), role)
-			gone := watchEnd(t, p.at)
-			end(p)
-			gone.wait(t)
+			endsWith(t, role, end)
 		})
 	}
+}
+
+// A process that is started under nohup, or in the background of a shell, inherits that SIGHUP or SIGINT is ignored.
+func TestTheTestsOfTheEndDoNotDependOnIgnoredSignals(t *testing.T) {
+	t.Parallel()
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			endsWith(t, "nohup", func(p *process) { syscall.Kill(-p.cmd.Process.Pid, s) })
+		})
+	}
+}
+
+// endsWith ends the only user of an Azurite, and waits for the end of Azurite.
+func endsWith(t *testing.T, role string, end func(*process)) {
+	t.Helper()
+	p := startProcess(t, realSite(t), role)
+	gone := watchEnd(t, p.at)
+	end(p)
+	gone.wait(t)
 }
 
 func TestAzuriteOutlivesTheProcessThatStartedIt(t *testing.T) {

@@ -38,6 +38,9 @@ var coreCalls = []call{
 	{"patterns.Table.Page", func(e *env) []any {
 		return results(failure(e.people.Page(e.t.Context(), byName, "", nil)), failure(e.people.Page(e.t.Context(), byName, cursor, nil)), failure(e.people.Page(e.t.Context(), badQuery, "", nil)))
 	}},
+	{"patterns.Table.Pages", func(e *env) []any {
+		return results(failures(e.people.Pages(e.t.Context(), byName, "", nil)), failures(e.people.Pages(e.t.Context(), byName, cursor, nil)), failures(e.people.Pages(e.t.Context(), badQuery, "", nil)))
+	}},
 	{"patterns.Table.Scan", func(e *env) []any {
 		return results(failures(e.people.Scan(e.t.Context(), byName, "", nil)), failures(e.people.Scan(e.t.Context(), byName, cursor, nil)), failures(e.people.Scan(e.t.Context(), badQuery, "", nil)))
 	}},
@@ -56,6 +59,9 @@ var coreCalls = []call{
 	}},
 	{"patterns.Reader.Page", func(e *env) []any {
 		return results(failure(reader(e).Page(e.t.Context(), byName, "", nil)), failure(reader(e).Page(e.t.Context(), byName, cursor, nil)))
+	}},
+	{"patterns.Reader.Pages", func(e *env) []any {
+		return results(failures(reader(e).Pages(e.t.Context(), byName, "", nil)), failures(reader(e).Pages(e.t.Context(), byName, cursor, nil)))
 	}},
 	{"patterns.Table.Segments", func(e *env) []any {
 		return results(failure(e.people.Segments(e.t.Context(), byName, 4, nil)), failure(e.people.Segments(e.t.Context(), badQuery, 4, nil)))
@@ -76,6 +82,9 @@ var coreCalls = []call{
 			}
 			return failure(patterns.Decode[person](row))
 		})
+	}},
+	{"patterns.EncodeRow", func(e *env) []any {
+		return each(items(e), func(i patterns.Item[person]) error { return failure(patterns.EncodeRow(i)) })
 	}},
 	{"patterns.EncodeJSON", func(e *env) []any {
 		return each(items(e), func(i patterns.Item[person]) error { return failure(patterns.EncodeJSON(i)) })

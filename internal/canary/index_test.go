@@ -68,6 +68,11 @@ var indexCalls = []call{
 			return failure(indexOf(e).Page(e.t.Context(), bird, secondaryindex.Prefix(v), cursor, nil))
 		})
 	}},
+	{"secondaryindex.Reader.Pages", func(e *env) []any {
+		return each(values, func(v string) error {
+			return failures(indexOf(e).Pages(e.t.Context(), bird, secondaryindex.Prefix(v), cursor, nil))
+		})
+	}},
 	{"secondaryindex.Reader.Check", func(e *env) []any {
 		return results(failure(indexOf(e).Check(e.t.Context(), secondaryindex.Entry[person]{}, nil)))
 	}},
@@ -111,6 +116,13 @@ var indexCalls = []call{
 		var found []any
 		for _, r := range lists(e) {
 			found = append(found, each(values, func(v string) error { return failure(r.Page(e.t.Context(), bird, v, cursor, nil)) })...)
+		}
+		return found
+	}},
+	{"indexentity.Reader.Pages", func(e *env) []any {
+		var found []any
+		for _, r := range lists(e) {
+			found = append(found, each(values, func(v string) error { return failures(r.Pages(e.t.Context(), bird, v, cursor, nil)) })...)
 		}
 		return found
 	}},

@@ -97,6 +97,11 @@ var patternCalls = []call{
 			return failure(families(e).Page(e.t.Context(), id, compoundkey.Span{}, cursor, nil))
 		})
 	}},
+	{"compoundkey.Family.Pages", func(e *env) []any {
+		return each(ids, func(id compoundkey.ID) error {
+			return failures(families(e).Pages(e.t.Context(), id, compoundkey.Span{}, cursor, nil))
+		})
+	}},
 	{"compoundkey.Family.Read", func(e *env) []any {
 		return each(ids, func(id compoundkey.ID) error { return failure(families(e).Read(e.t.Context(), id)) })
 	}},
@@ -169,6 +174,9 @@ var patternCalls = []call{
 	{"entitytype.Table.Page", func(e *env) []any {
 		return results(failure(entities(e).Page(e.t.Context(), byName, "", nil)), failure(entities(e).Page(e.t.Context(), byName, cursor, nil)))
 	}},
+	{"entitytype.Table.Pages", func(e *env) []any {
+		return results(failures(entities(e).Pages(e.t.Context(), byName, "", nil)), failures(entities(e).Pages(e.t.Context(), byName, cursor, nil)))
+	}},
 	{"entitytype.Table.Insert", func(e *env) []any {
 		return append(each(persons(), func(p *person) error { return failure(entities(e).Insert(e.t.Context(), theKey, p)) }),
 			failure(entities(e).Insert(e.t.Context(), badKey, good(bird))), failure(entities(e).Insert(e.t.Context(), theKey, bird)))
@@ -236,6 +244,9 @@ var patternCalls = []call{
 	{"highvolumedelete.Tables.Page", func(e *env) []any {
 		return results(failure(periods(e).Page(e.t.Context(), someTime, someTime.AddDate(0, 0, 2), byName, cursor, nil)))
 	}},
+	{"highvolumedelete.Tables.Pages", func(e *env) []any {
+		return results(failures(periods(e).Pages(e.t.Context(), someTime, someTime.AddDate(0, 0, 2), byName, cursor, nil)))
+	}},
 	{"highvolumedelete.Tables.List", func(e *env) []any { return results(failure(periods(e).List(e.t.Context(), someTime, farTime))) }},
 	{"highvolumedelete.Tables.DropBefore", func(e *env) []any {
 		report, err := periods(e).DropBefore(e.t.Context(), someTime.AddDate(0, 0, -1), nil)
@@ -260,6 +271,9 @@ var patternCalls = []call{
 	}},
 	{"logtail.Log.Page", func(e *env) []any {
 		return results(failure(logOf(e).Page(e.t.Context(), bird, someTime, someTime.AddDate(1, 0, 0), cursor, nil)))
+	}},
+	{"logtail.Log.Pages", func(e *env) []any {
+		return results(failures(logOf(e).Pages(e.t.Context(), bird, someTime, someTime.AddDate(1, 0, 0), cursor, nil)))
 	}},
 	{"logtail.Log.Tail", func(e *env) []any {
 		return results(failures(logOf(e).Tail(e.t.Context(), bird, 3)), failures(logOf(e).Tail(e.t.Context(), badKey.Row, 3)))

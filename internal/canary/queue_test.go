@@ -47,6 +47,7 @@ var queueCalls = []call{
 			eventual.Enqueue(ctx, e.main, "kind", payload{bird, "fine"}, nil), eventual.Enqueue(ctx, e.main, "kind", payload{}, &eventual.EnqueueOptions{ID: bird + "\xff"}),
 			eventual.Enqueue(ctx, e.main, "kind", any(func() {}), nil))
 	}},
+	{"eventual.Outbox.Sign", func(e *env) []any { return results(failure(outbox(e).Sign([][]byte{[]byte(bird)}))) }},
 	{"eventual.NewOutbox", func(e *env) []any { return results(failure(eventual.NewOutbox(e.main, bird+" "))) }},
 	{"eventual.Outbox.Put", func(e *env) []any {
 		return results(failure(outbox(e).Put(e.t.Context(), patterns.OutboxMessage{Partition: bird, ID: bird, Row: repeated(1 << 16)}, 0)), failure(outbox(e).Put(e.t.Context(), patterns.OutboxMessage{Partition: bird, ID: "x"}, 0)))

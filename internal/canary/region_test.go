@@ -51,6 +51,10 @@ var regionCalls = []call{
 		return append(results(failure(inTwoRegions(e, false).Page(e.t.Context(), byName, cursor, nil))),
 			bothWays(e, func(t *regions.Table[person]) error { return failure(t.Page(e.t.Context(), byName, "", nil)) })...)
 	}},
+	{"regions.Table.Pages", func(e *env) []any {
+		return append(results(failures(inTwoRegions(e, false).Pages(e.t.Context(), byName, cursor, nil))),
+			bothWays(e, func(t *regions.Table[person]) error { return failures(t.Pages(e.t.Context(), byName, "", nil)) })...)
+	}},
 	{"regions.Table.Query", func(e *env) []any {
 		return append(bothWays(e, func(t *regions.Table[person]) error { return failures(t.Query(e.t.Context(), byName, nil)) }),
 			bothWays(e, func(t *regions.Table[person]) error { return failures(t.Query(e.t.Context(), badQuery, nil)) })...)

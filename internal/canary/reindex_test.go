@@ -2,6 +2,7 @@ package canary_test
 
 import (
 	"context"
+	"io"
 
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -38,6 +39,17 @@ var reindexCalls = []call{
 	{"reindex.Backfill", func(e *env) []any {
 		found := append(damage(e), reportErrors(reindex.Backfill(e.t.Context(), e.newStore(false, quotingQueue{e.outbox}), "remote", nil))...)
 		return append(found, reportErrors(reindex.Backfill(e.t.Context(), e.store, "missing", nil))...)
+	}},
+	{"reindex.Survey", func(e *env) []any {
+		_, err := reindex.Survey(e.t.Context(), e.service.NewClient(bird), nil)
+		return results(err, failure(reindex.Survey(e.t.Context(), e.stamped.Client(), &reindex.SurveyOptions{Rows: -1})))
+	}},
+	{"reindex.SurveyReport.WriteGo", func(e *env) []any {
+		r, err := reindex.Survey(e.t.Context(), e.stamped.Client(), nil)
+		if err != nil {
+			return results(err)
+		}
+		return results(r.WriteGo(io.Discard, bird+" "))
 	}},
 	runsCall("NewRuns", func(e *env, _ *reindex.Runs) error {
 		_, err := reindex.NewRuns[person](e.store, e.service.NewClient(bird), nil)

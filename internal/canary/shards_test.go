@@ -95,6 +95,9 @@ var shardsCalls = []call{
 	shardedTable("Table.Page", func(ctx context.Context, t *shards.Table[person], _ *person) error {
 		return failure(t.Page(ctx, birds, bird, nil))
 	}),
+	shardedTable("Table.Pages", func(ctx context.Context, t *shards.Table[person], _ *person) error {
+		return failures(t.Pages(ctx, birds, bird, nil))
+	}),
 	shardedTable("Table.Scan", func(ctx context.Context, t *shards.Table[person], _ *person) error {
 		return failures(t.Scan(ctx, birds, "", nil))
 	}),
@@ -118,6 +121,9 @@ var shardsCalls = []call{
 	}),
 	shardedStore("Store.Page", func(ctx context.Context, s *shards.Store[person], _ *person) error {
 		return failure(s.Page(ctx, birds, bird, nil))
+	}),
+	shardedStore("Store.Pages", func(ctx context.Context, s *shards.Store[person], _ *person) error {
+		return failures(s.Pages(ctx, birds, bird, nil))
 	}),
 	shardedStore("Store.Scan", func(ctx context.Context, s *shards.Store[person], _ *person) error {
 		return failures(s.Scan(ctx, birds, "", nil))

@@ -135,6 +135,11 @@ var storeCalls = []call{
 			return errors.Join(failure(s.Page(e.t.Context(), byName, cursor, nil)), failure(s.Page(e.t.Context(), badQuery, "", nil)))
 		})
 	}},
+	{"patterns.Store.Pages", func(e *env) []any {
+		return stores(e, func(s *patterns.Store[person]) error {
+			return errors.Join(failures(s.Pages(e.t.Context(), byName, cursor, nil)), failures(s.Pages(e.t.Context(), badQuery, "", nil)))
+		})
+	}},
 	{"patterns.Store.Scan", func(e *env) []any {
 		return stores(e, func(s *patterns.Store[person]) error {
 			return errors.Join(failures(s.Scan(e.t.Context(), byName, cursor, nil)), failures(s.Scan(e.t.Context(), badQuery, "", nil)))

@@ -1,11 +1,12 @@
 package harness
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -22,12 +23,20 @@ import (
 )
 
 // SchedulesVariable is the environment variable with the number of random schedules that
-// each mode of each suite runs. If it is not set, each suite has a default. Up to that number
-// the seeds are always the same, so that a change is tested with what passed before it; a
-// longer run has seeds of its own.
+// each mode of each suite runs. If it is not set, each suite has a default.
 const SchedulesVariable = "AZPATTERNS_SCHEDULES"
 
-var firstSeed = flag.Uint64("schedule.seed", 0, "run only the schedule with this seed in each mode of each suite")
+// SeedVariable is the environment variable with the number from which every suite derives the
+// seeds of its schedules. If it is not set, each run draws one, so that it explores
+// schedules that no run before it has seen.
+const SeedVariable = "AZPATTERNS_SEED"
+
+// keptSeeds is the file, in the folder of a suite, with the seeds that every run repeats
+// because they have failed once. A line is the full name of a subtest and a seed; what
+// follows is a comment.
+const keptSeeds = "testdata/schedules.txt"
+
+var onlySeed = flag.Uint64("schedule.seed", 0, "run only the schedule with this seed in each mode of each suite")
 
 // Schedule is one random run of several processes that share an account, in virtual time.
 // Its seed determines what the processes do and which faults they meet.
@@ -145,37 +154,86 @@ func (d *decider) decide(method, path string) Fate {
 }
 
 // Schedules runs random schedules of run in several modes, each in virtual time on an account
-// of its own. run returns after all its goroutines, and reports violations by Failf. The test
-// fails with the seeds of schedules that had violations; the flag -schedule.seed repeats one.
+// of its own: those whose seeds were kept, and number new ones. run returns after all its
+// goroutines, and reports violations by Failf. The test fails with the seeds of
+// schedules that had violations; the flag -schedule.seed repeats one.
 func Schedules(t *testing.T, modes []string, number int, run func(ctx context.Context, mode string, s *Schedule)) {
 	t.Helper()
-	first := uint64(1)
 	if n, err := strconv.Atoi(os.Getenv(SchedulesVariable)); err == nil {
-		if n > number {
-			first = rand.Uint64() >> 16
-		}
 		number = n
-	}
-	first = cmp.Or(*firstSeed, first)
-	if *firstSeed != 0 {
-		number = 1
 	}
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
+			seeds, err := seedsOf(t.Name(), number)
+			if err != nil {
+				t.Fatal(err)
+			}
 			bad := 0
-			for i := range uint64(number) {
-				errs := one(t, first+i, number == 1, mode, run)
+			for _, seed := range seeds {
+				errs := one(t, seed, len(seeds) == 1, mode, run)
 				if len(errs) == 0 {
 					continue
 				}
 				if bad++; bad <= 20 {
-					t.Errorf("-schedule.seed=%d: %v", first+i, errs[0])
+					t.Errorf("-schedule.seed=%d: %v", seed, errs[0])
 				}
 			}
-			t.Logf("%d schedules from seed %d, %d with violations", number, first, bad)
+			t.Logf("%d schedules with %s=%d, %d with violations", len(seeds), SeedVariable, runSeed(), bad)
 		})
 	}
+}
+
+// runSeed is the number from which this process derives its seeds.
+var runSeed = sync.OnceValue(func() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv(SeedVariable), 10, 64); err == nil {
+		return n
+	}
+	return rand.Uint64()
+})
+
+// seedsOf returns the seeds of the subtest with this name: the kept ones, and number that
+// follow from runSeed.
+func seedsOf(name string, number int) ([]uint64, error) {
+	if *onlySeed != 0 {
+		return []uint64{*onlySeed}, nil
+	}
+	text, err := os.ReadFile(keptSeeds)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	seeds, err := parseSeeds(string(text), name)
+	if err != nil {
+		return nil, err
+	}
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, name, " ", runSeed())
+	first := h.Sum64() >> 16 // short enough to type
+	for i := range uint64(number) {
+		seeds = append(seeds, first+i)
+	}
+	return seeds, nil
+}
+
+// parseSeeds returns the seeds that text, the content of keptSeeds, has for the subtest with this name.
+func parseSeeds(text, name string) (seeds []uint64, err error) {
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		if len(fields) < 2 {
+			return nil, fmt.Errorf("%s: want the name of a subtest and a seed in each line", keptSeeds)
+		}
+		seed, err := strconv.ParseUint(fields[1], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", keptSeeds, err)
+		}
+		if fields[0] == name {
+			seeds = append(seeds, seed)
+		}
+	}
+	return seeds, nil
 }
 
 // one runs one schedule.

@@ -1,0 +1,134 @@
+package harness
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Change is what a transaction does with one of its rows.
+type Change struct {
+	Key  string
+	Kind Kind // InsertRow, PutRow, Read; UpdateRow and ReplaceRow: if the row is Saw; DeleteRow: if it exists; Remove
+
+	Value string // that is written or was read, "" for no row
+	Saw   string
+}
+
+// TransactionResult is what a client learned about a transaction.
+type TransactionResult struct {
+	Outcome
+	Failed int // the change that was refused, if Outcome is Exists, Missing or Changed
+}
+
+// refused reports whether the change would be refused with o if the row had the value.
+func (c *Change) refused(value string, o Outcome) bool {
+	switch o {
+	case Exists:
+		return value != ""
+	case Missing:
+		return value == ""
+	case Changed:
+		return value != "" // it may be another version with the same value
+	}
+	return true
+}
+
+// apply returns the value of the row after the change, and whether its condition holds.
+func (c *Change) apply(value string) (string, bool) {
+	switch c.Kind {
+	case Read:
+		return value, value == c.Value
+	case InsertRow:
+		return c.Value, value == ""
+	case ReplaceRow, UpdateRow:
+		return c.Value, value != "" && value == c.Saw
+	case DeleteRow:
+		return "", value != ""
+	case Remove:
+		return "", true
+	}
+	return c.Value, true
+}
+
+// transactionModel is the rows of a partition, by key. A transaction changes all of its rows or
+// none.
+var transactionModel = porcupine.Model{
+	Init: func() any { return map[string]string{} },
+	Step: func(state, input, output any) (bool, any) {
+		rows, res := state.(map[string]string), output.(TransactionResult)
+		changes := input.([]Change)
+		switch res.Outcome {
+		case NeverRan:
+			return true, rows
+		case Exists, Missing, Changed:
+			c := &changes[res.Failed]
+			return c.refused(rows[c.Key], res.Outcome), rows
+		}
+		next := maps.Clone(rows)
+		for i := range changes {
+			c := &changes[i]
+			value, ok := c.apply(next[c.Key])
+			if !ok {
+				return res.Outcome == Unknown, rows
+			}
+			if next[c.Key] = value; value == "" {
+				delete(next, c.Key)
+			}
+		}
+		return true, next
+	},
+	Equal: func(a, b any) bool { return maps.Equal(a.(map[string]string), b.(map[string]string)) },
+}
+
+// Transactions is what clients did with several rows of one partition, and what they learned.
+// It may be used concurrently.
+type Transactions struct {
+	mu    sync.Mutex
+	ops   []porcupine.Operation
+	again []porcupine.Operation // that may take effect once more
+}
+
+// Add adds a transaction that began at the given time and has ended now. again is how often it
+// may take effect once more, at any time.
+func (h *Transactions) Add(began time.Time, changes []Change, res TransactionResult, again int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	op := porcupine.Operation{Input: slices.Clone(changes), Output: res, Call: began.UnixNano(), Return: time.Now().UnixNano()}
+	if res.Outcome == Unknown {
+		op.Return = math.MaxInt64
+	}
+	h.ops = append(h.ops, op)
+	for range again {
+		h.again = append(h.again, porcupine.Operation{
+			Input: op.Input, Output: TransactionResult{Outcome: Unknown}, Call: op.Call, Return: math.MaxInt64,
+		})
+	}
+}
+
+// Check returns an error with all transactions if they have no order that explains all results.
+func (h *Transactions) Check() error {
+	// A transaction of unknown outcome may also take effect after all others, so an order of the
+	// others is enough. The time of a check grows exponentially with the number of those that may.
+	known := slices.DeleteFunc(slices.Clone(h.ops), func(op porcupine.Operation) bool { return op.Return == math.MaxInt64 })
+	for _, ops := range [][]porcupine.Operation{known, h.ops, slices.Concat(h.ops, h.again)} {
+		if porcupine.CheckOperations(transactionModel, ops) {
+			return nil
+		}
+	}
+	var text strings.Builder
+	for _, op := range h.ops {
+		until := "later"
+		if op.Return != math.MaxInt64 {
+			until = time.Unix(0, op.Return).UTC().Format("15:04:05.000")
+		}
+		fmt.Fprintf(&text, "\n%s to %s: %+v: %+v", time.Unix(0, op.Call).UTC().Format("15:04:05.000"), until, op.Input, op.Output)
+	}
+	return fmt.Errorf("the results of the transactions have no order:%s", text.String())
+}
