@@ -28,6 +28,7 @@ type Checked struct {
 	target
 	at    place
 	names []string    // of the rows to read: itself and, if it is merged into, the mark
+	read  *together   // these, after the primary if they are in its partition
 	was   *txn.Record // the primary, nil if there is none
 	other *view.OwnedByOther
 }
@@ -42,12 +43,13 @@ type place struct {
 // partition, imply, and those that it cannot check. It reads the primary, the row, and the primary again. If both versions are the
 // same, it was the current one while the row was read.
 //
-//   - So a local row that differs is wrong: its transaction also changes the primary. If one
-//     request returned both, which is a snapshot of the partition, that is certain without the
-//     second read.
+//   - So a local row that differs is wrong: its transaction also changes the primary. If both were
+//     as they were read at one moment, that is certain without the second read: see [reading]. No
+//     outbox row names a local row.
 //   - A remote row may be about to be written, but then its operation has an outbox row, which
-//     is deleted only after the row was written. So the outbox rows are read after the primary
-//     and before the row. If the operation is not among them, and the row differs, it is wrong.
+//     is deleted only when nothing more can be written. So the outbox rows are read after the
+//     primary and before the row. If the operation is not among them, and the row differs, it is
+//     wrong.
 //   - If there is no primary, it may have been inserted and deleted between its reads. Then the
 //     outbox rows and the row are read again at the end: a row that has not changed exists without
 //     a primary.
@@ -66,28 +68,31 @@ func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) 
 		if round > 1 && parallel.Pause(ctx, round/2) != nil {
 			return nil, 0, requests, ctx.Err()
 		}
-		var primaries, local []string
+		local := make([]*together, len(rows))
 		for i := range rows {
 			c := &rows[i]
-			if primaries = append(primaries, c.Primary.Row); c.at == home {
-				local = append(local, c.names...)
+			local[i] = &together{names: []string{c.Primary.Row}}
+			if c.at == home {
+				local[i].names = append(local[i].names, c.names...)
 			}
 		}
-		read, n, err := s.readPlaces(ctx, map[place][]string{home: append(primaries, local...)})
+		n, err := s.readTogether(ctx, home, local)
 		if requests += n; err != nil {
 			return nil, 0, requests, err
 		}
-		snapshot := n == 1
 		var changed []Checked // or read for the first time
-		remote := map[place][]string{}
-		for _, c := range rows {
-			same := s.imply(&c, read[home][c.Primary.Row])
+		remote := map[place][]*together{}
+		for i, c := range rows {
+			same := s.imply(&c, local[i].rows[0])
 			switch {
 			case same, c.Err != nil:
 				differ = append(differ, c)
 				continue
 			case c.at != home:
-				remote[c.at] = append(remote[c.at], c.names...)
+				c.read = &together{names: c.names}
+				remote[c.at] = append(remote[c.at], c.read)
+			default:
+				c.read = &together{c.names, local[i].rows[1:], local[i].snapshot}
 			}
 			changed = append(changed, c)
 		}
@@ -97,23 +102,24 @@ func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) 
 			if requests++; err != nil {
 				return nil, 0, requests, err
 			}
-			others, n, err := s.readPlaces(ctx, remote)
-			if requests += n; err != nil {
-				return nil, 0, requests, err
+			for at, sets := range remote {
+				n, err := s.readTogether(ctx, at, sets)
+				if requests += n; err != nil {
+					return nil, 0, requests, err
+				}
 			}
-			others[home], read = read[home], others
 		}
 		rows = nil
 		for _, c := range changed {
-			e, before := read[c.at][c.Ref.Row], c.found
-			agrees := c.agrees(read[c.at])
+			e, before := c.read.rows[0], c.found
+			agrees := c.agrees()
 			switch {
 			case pending[c.Primary.Row][c.Ref]:
 				undecided++
 			case agrees:
 			case c.was != nil && young(c.was.Timestamp), e != nil && young(e.Timestamp):
 				undecided++
-			case c.Err != nil, c.at == home && snapshot, c.was == nil && before.Row.ETag == c.found.Row.ETag && before.Mark.ETag == c.found.Mark.ETag:
+			case c.Err != nil, c.at == home && c.read.snapshot, c.was == nil && before.Row.ETag == c.found.Row.ETag && before.Mark.ETag == c.found.Mark.ETag:
 				differ = append(differ, c)
 			default:
 				rows = append(rows, c)
@@ -154,19 +160,6 @@ func (s *Store) locate(c *Checked, home place) (err error) {
 	return nil
 }
 
-// readPlaces reads rows by place, those of each as [Store.readSome] does.
-func (s *Store) readPlaces(ctx context.Context, names map[place][]string) (read map[place]map[string]*fetch.Entry, requests int, err error) {
-	read = map[place]map[string]*fetch.Entry{}
-	for at, some := range names {
-		var n int
-		read[at], n, err = s.readSome(ctx, at, some)
-		if requests += n; err != nil {
-			return nil, requests, err
-		}
-	}
-	return read, requests, nil
-}
-
 // imply fills in what the primary, which was read as e, implies for the row. It reports whether
 // the primary was the same the last time.
 func (s *Store) imply(c *Checked, e *fetch.Entry) (same bool) {
@@ -188,11 +181,19 @@ func (s *Store) imply(c *Checked, e *fetch.Entry) (same bool) {
 	return false
 }
 
+// Owner is the primary that has a row which is Held, zero if it belongs to no view.
+func (c *Checked) Owner() keys.Key {
+	if !c.Held {
+		return keys.Key{}
+	}
+	return c.other.Owner
+}
+
 // agrees reports whether the row, as it was read, agrees with the primary.
-func (c *Checked) agrees(read map[string]*fetch.Entry) (agrees bool) {
+func (c *Checked) agrees() (agrees bool) {
 	var err error
 	for i, row := range []*txn.Row{&c.found.Row, &c.found.Mark}[:len(c.names)] {
-		if *row, err = rowOf(read[c.names[i]]); err != nil {
+		if *row, err = rowOf(c.read.rows[i]); err != nil {
 			break
 		}
 	}
@@ -258,7 +259,7 @@ func (s *Store) Filling(e *fetch.Entry, name string) *Intent {
 
 // unchanged returns an intent that leaves a primary, nil for none, as it is.
 func unchanged(op string, key keys.Key, primary *txn.Record) *Intent {
-	return &Intent{Op: op, Key: key, Was: primary, Known: true, Reread: true, Repeatable: true, Next: func(was *txn.Record) (any, error) {
+	return &Intent{Op: op, Key: key, Was: primary, Known: true, Reread: true, Repeatable: true, IfExists: true, Next: func(was *txn.Record) (any, error) {
 		return valueOf(was), nil
 	}}
 }

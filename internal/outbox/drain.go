@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/view"
@@ -35,6 +36,7 @@ type version struct {
 	value   any    // nil: there is none
 	etag    string // "" likewise
 	listing view.Listing
+	unknown *edm.Unknown // what the row has besides the value
 }
 
 func (s *Store) readVersion(ctx context.Context, key keys.Key) (*version, error) {
@@ -42,7 +44,7 @@ func (s *Store) readVersion(ctx context.Context, key keys.Key) (*version, error)
 	if err != nil || r == nil {
 		return &version{}, err
 	}
-	return &version{r.Value, r.ETag, view.ListingOf(r.Origin)}, nil
+	return &version{r.Value, r.ETag, view.ListingOf(r.Origin), unknownOf(r.Origin)}, nil
 }
 
 // drain works in rounds until no other client interferes with one. It reports whether it
@@ -135,7 +137,7 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 	if err := s.knows(d.refs, now.listing); err != nil {
 		return false, false, fmt.Errorf("drain: %w", err)
 	}
-	rows, err := s.Views.Before(now.listing).Derive(now.value, d.primary)
+	rows, err := s.Views.Before(now.listing).Derive(now.value, d.primary, now.unknown)
 	if err != nil {
 		return false, false, fmt.Errorf("drain: %w", err)
 	}

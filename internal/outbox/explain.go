@@ -96,13 +96,13 @@ func (s *Store) Explain(q *Question) (*Explanation, error) {
 		op.Key = key
 	}
 	views := s.Views.After("")
-	now, err := views.Derive(q.Now, op.Key)
+	now, err := views.Derive(q.Now, op.Key, nil)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
 	was := now
 	if !q.Assume {
-		if was, err = views.Derive(q.Was, op.Key); err != nil {
+		if was, err = views.Derive(q.Was, op.Key, nil); err != nil {
 			return nil, fmt.Errorf("explain: %w", err)
 		}
 	}

@@ -33,7 +33,12 @@ type Intent struct {
 	// attempt reads them.
 	Fill bool
 
+	// IfExists means that the intent is carried out if there is no entity and Next returns none.
+	// Nothing then makes a transaction depend on the entity, so it must be the only intent of its
+	// transaction, or one of several that need not be isolated from others.
+	IfExists bool
+
 	// Next returns the new version of the entity, nil to delete it.
 	Next     func(was *txn.Record) (any, error)
-	Computed bool // Next depends on was, so equal content does not prove that it was applied
+	Computed bool // Next depends on was, and may change it
 }

@@ -43,7 +43,7 @@ func (t *transaction) addLocal(ctx context.Context, batch *txn.Batch) error {
 			return t.failedDiff(err)
 		}
 		if changed {
-			batch.AddChange(txn.Change{Write: w, Op: w.Kind.String(), Computed: true}, nil)
+			batch.AddChange(txn.Change{Write: w, Op: w.Kind.String()}, nil)
 		}
 	}
 	return nil
@@ -199,6 +199,6 @@ func (s *Store) holds(ctx context.Context, v *view.View, key keys.Key, owned *vi
 	if err := s.Views.CheckView(listing, owned.As); err != nil {
 		return false, err
 	}
-	rows, err := s.Views.Before(listing).Derive(owner.Value, owner.Key)
+	rows, err := s.Views.Before(listing).Derive(owner.Value, owner.Key, unknownOf(owner.Origin))
 	return hold(rows, v, key), err
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
 )
 
 // Queue is the queue of outbox messages.
@@ -43,6 +45,32 @@ type Message struct {
 	// Age is how long before its delivery the message was put, 0 if that is unknown.
 	Age time.Duration `json:"-"`
 }
+
+// maxOps is more operations than a transaction has.
+const maxOps = 100
+
+// check returns an error if no Store can have sent m. Anyone who can add a message can have
+// written it: its keys lead to outbox rows, and to rows that are checked against their primaries.
+func (m *Message) check() error {
+	if len(m.Others) >= maxOps {
+		return errBadMessage
+	}
+	for _, op := range m.operations() {
+		id := recordKey(op.Partition, op.ID)
+		primary := keys.Key{Partition: op.Partition, Row: op.Row}
+		if op.ID == "" || id.Validate() != nil || primary.Validate() != nil || len(op.Others) > 0 {
+			return errBadMessage
+		}
+		for _, ref := range op.Reserved {
+			if ref.Key().Validate() != nil {
+				return errBadMessage
+			}
+		}
+	}
+	return nil
+}
+
+var errBadMessage = azerr.Errorf("%w: no Store can have sent it", azerr.ErrBadMessage)
 
 // young reports whether the operations of m may be in progress.
 func (m *Message) young() bool { return 0 < m.Age && m.Age < m.Grace }

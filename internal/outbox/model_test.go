@@ -34,6 +34,9 @@ func readTable(ctx context.Context, client *aztables.Client) (map[string]map[str
 				return nil, err
 			}
 			key := fmt.Sprint(p["PartitionKey"], "|", p["RowKey"])
+			if strings.HasPrefix(key, "~azp|~azp_owner_") {
+				continue // no row of an operation
+			}
 			maps.DeleteFunc(p, func(name string, _ any) bool {
 				return name == "PartitionKey" || name == "RowKey" || name == "Timestamp" || strings.Contains(name, "odata.")
 			})
@@ -183,13 +186,17 @@ func verify(ctx context.Context, own, other *aztables.Client, views []string, sk
 	return errors.Join(sameRows("own", rows, wantOwn, skip), sameRows("other", others, wantOther, skip))
 }
 
+// zero is a property with the zero value, which is the same as none: a row that was written by hand
+// may lack it.
+var zero = regexp.MustCompile(`"[A-Za-z]+":(""|false),`)
+
 func sameRows(table string, got map[string]map[string]any, want rowTexts, skip func(table, key string) bool) error {
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		if skip != nil && skip(table, key) {
 			continue
 		}
-		if have := show(got[key]); have != want[key] {
+		if have := show(got[key]); zero.ReplaceAllString(have, "") != zero.ReplaceAllString(want[key], "") {
 			errs = append(errs, fmt.Errorf("%s %s:\n have %s\n want %s", table, key, have, want[key]))
 		}
 	}

@@ -37,6 +37,7 @@ type operation struct {
 	alone bool // it is the only one
 	plan       // of the present attempt
 	part  *part
+	apart []string    // views that the entity is not listed in, because another entity has its row
 	met   *txn.Record // the row without an entity that an insert has met
 }
 
@@ -107,6 +108,10 @@ func (t *transaction) run(ctx context.Context) ([]txn.Record, error) {
 			return records, nil
 		}
 		err = t.confirmDuplicate(ctx, err)
+		if t.leaveApart(err) {
+			try--
+			continue
+		}
 		cause := err
 		var again *retryable
 		if errors.As(err, &again) {
@@ -199,6 +204,9 @@ func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
 	if t.changesNothing() {
 		t.release(ctx)
 		return t.records(nil), nil
+	}
+	if err := t.checkShared(ctx); err != nil {
+		return nil, err
 	}
 	batch := txn.NewBatch(t.store.Table.Client)
 	batch.Grow(len(t.changed) + len(t.local))

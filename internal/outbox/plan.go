@@ -61,8 +61,11 @@ func (t *transaction) plan(ctx context.Context) error {
 		if err != nil {
 			return op.failed(err)
 		}
-		if op.was != nil || op.now != nil {
+		switch {
+		case op.was != nil || op.now != nil:
 			t.changed = append(t.changed, op)
+		case !op.IfExists && op.Rows == nil:
+			return op.failed(fmt.Errorf("%s: %w", op.Op, azerr.ErrNotFound))
 		}
 		if local == nil {
 			local = diffs
@@ -104,8 +107,8 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
 	t.check = t.check || !listing.Certain() // another definition may have made the rows
-	op.views = s.Views.After(listing)
-	old, err := s.Views.Before(listing).Derive(valueOf(op.was), op.Key) // before Next, which may change what was refers to
+	op.views = s.Views.After(listing).Without(op.apart)
+	old, err := s.Views.Before(listing).Without(op.apart).Derive(valueOf(op.was), op.Key, unknownOf(origin)) // before Next, which may change what was refers to
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
@@ -123,7 +126,7 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	if err := op.encode(s, origin); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
-	if op.rows, err = op.views.Derive(op.now, op.Key); err != nil {
+	if op.rows, err = op.views.Derive(op.now, op.Key, unknownOf(op.origin)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
 	if op.Fill {
@@ -192,7 +195,7 @@ func (t *transaction) checkTogether() error {
 
 // encode makes the change of the primary's row.
 func (op *operation) encode(s *Store, origin *txn.Origin) error {
-	c := txn.Change{Op: op.Op, Computed: op.Computed}
+	c := txn.Change{Op: op.Op, Repeatable: op.Repeatable && !op.Repair && !op.Fill} // which also change rows that the content does not show
 	c.PartitionKey, c.RowKey = op.Key.Partition, op.Key.Row
 	c.Kind = wire.Insert
 	stored := cmp.Or(op.was, op.over)
@@ -227,6 +230,7 @@ func (op *operation) encode(s *Store, origin *txn.Origin) error {
 		op.origin.Stamp = e.Stamp
 	}
 	c.Body, err = s.Table.Codec.Append(nil, op.now, e)
+	s.Table.Codec.Written(op.now, &op.origin.Unknown)
 	op.primary = c
 	return err
 }

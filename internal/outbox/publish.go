@@ -66,7 +66,7 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 	if batch.Err() != nil {
 		return nil, t.tooLarge(batch.Err())
 	}
-	if !st.put {
+	if st.at.IsZero() { // its reservations make the ids known from now on
 		st.at = time.Now()
 	}
 	within, cancel := context.WithDeadline(ctx, st.at.Add(s.limit()))
@@ -90,7 +90,7 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 		d.began = st.at
 		if etag, changed := etagOf[d.primary]; changed && etag != txn.SupersededETag {
 			op := t.of(d.primary)
-			d.known = &version{op.now, etag, view.ListingOf(op.origin)}
+			d.known = &version{op.now, etag, view.ListingOf(op.origin), unknownOf(op.origin)}
 			if op.Rows == nil {
 				d.known.listing = op.views.Listing()
 			}

@@ -69,6 +69,11 @@ func (r *outboxRow) refs() ([]view.RowRef, error) {
 	if err := json.Unmarshal([]byte(r.Places), &refs); err != nil {
 		return nil, fmt.Errorf("outbox row: property azp_rows: %w", azerr.ErrBadReply)
 	}
+	for _, ref := range refs {
+		if ref.Key().Validate() != nil {
+			return nil, fmt.Errorf("outbox row: property azp_rows: %w", azerr.ErrBadReply)
+		}
+	}
 	return refs, nil
 }
 

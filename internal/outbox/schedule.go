@@ -22,7 +22,7 @@ type state struct {
 	receipt Receipt
 	put     bool          // the message is in the queue
 	tried   chan struct{} // of this attempt; is closed when put is final
-	at      time.Time     // just before it was put
+	at      time.Time     // just before the first try to put it, and to reserve a row
 	parts   []*part
 	fenced  bool // no transaction with these ids can succeed any more
 	open    bool // the transaction may have been applied

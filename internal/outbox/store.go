@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -42,9 +44,10 @@ type Config struct {
 // concurrent use.
 type Store struct {
 	Config
-	own     *view.Table // remote rows in the primaries' own table
-	records *txn.Table  // the outbox rows, in the same table
-	states  *txn.Table  // the states of the views, in the same table
+	own     *view.Table  // remote rows in the primaries' own table
+	records *txn.Table   // the outbox rows, in the same table
+	states  *txn.Table   // the states of the views, in the same table
+	owned   *atomic.Bool // Own has found, or recorded, that all views are those of this Store
 }
 
 // New returns a Store.
@@ -57,11 +60,15 @@ func New(c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	owned := new(atomic.Bool)
+	owned.Store(!slices.ContainsFunc(c.Views.Views, func(v *view.View) bool { _, ok := v.Shape.Target.(*view.Table); return ok }))
 	return &Store{
-		Config:  c,
-		states:  states,
-		own:     view.NewTable("", c.Table.Client),
-		records: &txn.Table{Client: c.Table.Client, Codec: codec, Zero: func() any { return new(outboxRow) }},
+		Config: c,
+		owned:  owned,
+		states: states,
+		own:    view.NewTable("", c.Table.Client),
+		// Stamped, because two workers may store the same.
+		records: &txn.Table{Client: c.Table.Client, Codec: codec, Zero: func() any { return new(outboxRow) }, Stamped: true},
 	}, nil
 }
 
@@ -130,6 +137,14 @@ func (s *Store) tableOf(v *view.View) (t *view.Table, ok bool) {
 	}
 	t, ok = v.Shape.Target.(*view.Table)
 	return t, ok
+}
+
+// unknownOf is the properties of a row that its entity does not have; nil for none.
+func unknownOf(o *txn.Origin) *edm.Unknown {
+	if o == nil {
+		return nil
+	}
+	return &o.Unknown
 }
 
 // valueOf is the entity of r, nil if there is none.

@@ -72,7 +72,7 @@ func (t *target) useDiff(d *view.Diff, r *reservation) {
 		return
 	}
 	if d.Old != nil {
-		t.claim.Old = d.Old.Body
+		t.claim.Old, t.claim.Only = d.Old.Body, d.Old.Copy.Only
 	}
 	switch {
 	case d.View != t.view:
@@ -99,19 +99,34 @@ func (s *Store) readRows(ctx context.Context, targets []target) error {
 // one if a different operation of the primary has reserved the row. If that operation is
 // decided, the row is no longer held for it. The primary must then be read afterwards, so that
 // its version includes the operation.
+//
+// If it has no outbox row, it is undecided, or was completed since the row was read. So the row is
+// read again. If it has not changed, the operation had not written it when the outbox row was
+// read, so it was not applied until then. Otherwise what was read now counts, and the primary must
+// be read afterwards.
 func (s *Store) readTarget(ctx context.Context, t *target) (err error) {
 	if t.found, err = t.table.Read(ctx, &t.claim); err != nil {
 		return err
 	}
-	op, err := t.claim.HeldBy(t.found)
-	if err != nil || op == "" {
-		return err
+	for {
+		op, err := t.claim.HeldBy(t.found)
+		if err != nil || op == "" {
+			return err
+		}
+		_, decided, err := s.readRecord(ctx, t.claim.Owner.Partition, op)
+		if err != nil {
+			return err
+		}
+		if decided {
+			t.claim.Decided, t.rereadPrimary = op, true
+			return nil
+		}
+		was := t.found.Row.ETag
+		if t.found, err = t.table.Read(ctx, &t.claim); err != nil || t.found.Row.ETag == was {
+			return err
+		}
+		t.rereadPrimary = true
 	}
-	_, decided, err := s.readRecord(ctx, t.claim.Owner.Partition, op)
-	if decided {
-		t.claim.Decided, t.rereadPrimary = op, true
-	}
-	return err
 }
 
 // each calls do(0) to do(n-1) concurrently, within the limit of the Store.
@@ -129,7 +144,7 @@ func (t *target) want(rows []view.Derived, listed, byHand bool) {
 		switch r := &rows[i]; {
 		case r.View != t.view || r.Key != t.claim.Key:
 		case listed:
-			t.claim.Wanted, t.claim.Body, t.claim.Merge = true, r.Body, r.Merge
+			t.claim.Wanted, t.claim.Body, t.claim.Only, t.claim.Merge = true, r.Body, r.Copy.Only, r.Merge
 		case byHand && r.Kind != view.Merges:
 			t.claim.Keep = true
 		}

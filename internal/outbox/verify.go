@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
@@ -14,6 +13,13 @@ import (
 // EngineOf returns the Store in a patterns.Store, nil if there is none. Package patterns
 // sets it, so that its subpackages reach the engine without an exported method.
 var EngineOf func(store any) *Store
+
+// Exact returns s with views that compare rows exactly; see [view.Set.Exact].
+func (s *Store) Exact() *Store {
+	exact := *s
+	exact.Views = s.Views.Exact()
+	return &exact
+}
 
 // TableOf returns the table of the rows of v. ok is false if its target is no table.
 func (s *Store) TableOf(v *view.View) (t *view.Table, ok bool) { return s.tableOf(v) }
@@ -46,21 +52,20 @@ func (s *Store) implied(r *txn.Record) ([]view.Derived, error) {
 	if r == nil {
 		return nil, nil
 	}
-	return s.Views.Before(view.ListingOf(r.Origin)).Derive(r.Value, r.Key)
+	return s.Views.Before(view.ListingOf(r.Origin)).Derive(r.Value, r.Key, unknownOf(r.Origin))
 }
 
 // pending returns the remote rows of all operations on primaries of a partition that were
-// applied and are not completed, by row key of the primary: these rows may be out of date. One
+// applied and have an outbox row, by row key of the primary: these rows may be out of date. So may
+// those of an operation that a worker has completed: its writer may still be about to write what it
+// has read before, which is corrected at the latest when the outbox row is removed. One
 // request for each 1000 operations in the partition that have an outbox row.
 func (s *Store) pending(ctx context.Context, partition string) (map[string]map[view.RowRef]bool, error) {
 	pending := map[string]map[view.RowRef]bool{}
 	f := query.And(query.PartitionKey.Eq(partition), query.RowKey.Prefix(outboxPrefix))
-	for e, err := range fetch.Properties(ctx, s.Table.Client, f, &fetch.Options{Select: []string{propFormat, view.PropState, view.PropOwnerRK, propRows}}) {
+	for e, err := range fetch.Properties(ctx, s.Table.Client, f, &fetch.Options{Select: []string{propFormat, view.PropOwnerRK, propRows}}) {
 		if err != nil {
 			return nil, err
-		}
-		if e.Text(view.PropState) != statePending {
-			continue
 		}
 		format, _ := e.Properties[propFormat].(int32)
 		refs, err := (&outboxRow{Format: format, Places: e.Text(propRows)}).refs()
@@ -86,49 +91,6 @@ func (s *Store) Requests(ctx context.Context, ins []*Intent) (int, error) {
 		return 0, err
 	}
 	return t.explain().Requests, nil
-}
-
-// readSome reads rows of a place, by row key. It reads one page of the range that contains
-// them, if they are several. If that does not show the first of them, it reads these one
-// by one, and so those that follow: no row is read before another one that precedes it in rows.
-// What one request returns is a snapshot of the partition.
-func (s *Store) readSome(ctx context.Context, at place, rows []string) (found map[string]*fetch.Entry, requests int, err error) {
-	found = map[string]*fetch.Entry{}
-	rows = distinct(rows)
-	read := func(f query.Filter) (more bool, err error) {
-		requests++
-		page, more, err := fetch.PageProperties(ctx, at.table.Client, query.And(query.PartitionKey.Eq(at.partition), f), nil)
-		for i := range page {
-			found[page[i].Key.Row] = &page[i]
-		}
-		return more, err
-	}
-	if len(rows) > 1 {
-		more, err := read(query.And(query.RowKey.Ge(slices.Min(rows)), query.RowKey.Le(slices.Max(rows))))
-		if err != nil || !more {
-			return found, requests, err
-		}
-	}
-	for inPage := true; len(rows) > 0; rows = rows[1:] {
-		if inPage = inPage && found[rows[0]] != nil; inPage {
-			continue
-		}
-		delete(found, rows[0])
-		if _, err := read(query.RowKey.Eq(rows[0])); err != nil {
-			return nil, requests, err
-		}
-	}
-	return found, requests, nil
-}
-
-// distinct returns texts without repetitions, in the same order.
-func distinct(texts []string) (all []string) {
-	for _, text := range texts {
-		if !slices.Contains(all, text) {
-			all = append(all, text)
-		}
-	}
-	return all
 }
 
 // rowOf returns the row that was read as e, nil for none.
@@ -173,7 +135,7 @@ func (s *Store) primaryOf(e *fetch.Entry) (*txn.Record, error) {
 	r := &txn.Record{Value: s.Table.Zero(), Key: e.Key, ETag: e.ETag, Timestamp: e.Timestamp}
 	var meta edm.Meta
 	var unknown edm.Unknown
-	if err := s.Table.Codec.DecodeEntity(row.Body, r.Value, &meta, &unknown); err != nil {
+	if err := s.Table.Codec.DecodeAppended(row.Body, r.Value, &meta, &unknown); err != nil {
 		return nil, err
 	}
 	meta.ETag = e.ETag

@@ -87,43 +87,61 @@ func (s *Store) SetViewState(ctx context.Context, name, state string) error {
 	}
 }
 
+// MaySetViewState fails if SetViewState would, as the table is now. One request.
+func (s *Store) MaySetViewState(ctx context.Context, name, state string) error {
+	_, _, err := s.changeOfState(ctx, name, state)
+	if err != nil {
+		err = fmt.Errorf("state of a view: %w", err)
+	}
+	return err
+}
+
 // trySetViewState reads the record and changes it on condition that it is unchanged. again
 // allows another attempt.
 func (s *Store) trySetViewState(ctx context.Context, name, state string) (again bool, err error) {
-	if err := s.mayRecord(name, state); err != nil {
+	op, needed, err := s.changeOfState(ctx, name, state)
+	if err != nil || !needed {
 		return false, err
-	}
-	key := keys.Key{Partition: statePartition, Row: stateRowPrefix + name}
-	op := &txn.Op{Kind: wire.Replace, Key: key}
-	var now stateRow
-	switch r, err := s.states.Get(ctx, key); {
-	case errors.Is(err, azerr.ErrNotFound):
-		op.Kind = wire.Insert
-		op.At(key)
-	case err != nil:
-		return false, err
-	default:
-		now, op.ETag = *r.Value.(*stateRow), r.ETag
-	}
-	if err := s.Views.CheckView(view.Listing(now.Views), name); err != nil {
-		return false, err
-	}
-	next := stateRow{state, string(s.Views.Entry(name))}
-	switch {
-	case now.State == ViewRetiring && (state == ViewBuilding || state == ViewReady):
-		return false, &view.Error{View: name, Err: fmt.Errorf("%w: it is being removed", azerr.ErrConflict)}
-	case now.State == state && (state == "" || now == next):
-		return false, nil
-	case state == "":
-		op.Kind = wire.Delete
-	default:
-		op.Value = &next
 	}
 	_, err = s.states.Do(ctx, op)
 	for _, changed := range []error{azerr.ErrExists, azerr.ErrNotFound, azerr.ErrConflict, azerr.ErrOutcomeUnknown} {
 		again = again || errors.Is(err, changed)
 	}
 	return again && ctx.Err() == nil, err
+}
+
+// changeOfState reads the record and returns how to change it. needed is false if it is as wanted.
+func (s *Store) changeOfState(ctx context.Context, name, state string) (op *txn.Op, needed bool, err error) {
+	if err := s.mayRecord(name, state); err != nil {
+		return nil, false, err
+	}
+	key := keys.Key{Partition: statePartition, Row: stateRowPrefix + name}
+	op = &txn.Op{Kind: wire.Replace, Key: key}
+	var now stateRow
+	switch r, err := s.states.Get(ctx, key); {
+	case errors.Is(err, azerr.ErrNotFound):
+		op.Kind = wire.Insert
+		op.At(key)
+	case err != nil:
+		return nil, false, err
+	default:
+		now, op.ETag = *r.Value.(*stateRow), r.ETag
+	}
+	if err := s.Views.CheckView(view.Listing(now.Views), name); err != nil {
+		return nil, false, err
+	}
+	next := stateRow{state, string(s.Views.Entry(name))}
+	switch {
+	case now.State == ViewRetiring && (state == ViewBuilding || state == ViewReady):
+		return nil, false, &view.Error{View: name, Err: fmt.Errorf("%w: it is being removed", azerr.ErrConflict)}
+	case now.State == state && (state == "" || now == next):
+		return nil, false, nil
+	case state == "":
+		op.Kind = wire.Delete
+	default:
+		op.Value = &next
+	}
+	return op, true, nil
 }
 
 // mayRecord fails if the Store cannot bring about the state.

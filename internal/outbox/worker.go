@@ -23,7 +23,9 @@ import (
 // The error is a [*view.MismatchError] if the message concerns a view which the Store does
 // not have, or has with another definition: it is left to another version of the program.
 func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
-	retryAfter, err = s.process(ctx, m)
+	if err = m.check(); err == nil {
+		retryAfter, err = s.process(ctx, m)
+	}
 	if errors.Is(err, azerr.ErrNotFound) { // a late request of the writer, or a sweep, deleted an outbox row after it was read
 		retryAfter, err = s.process(ctx, m)
 	}
@@ -44,7 +46,7 @@ func (s *Store) process(ctx context.Context, m Message) (retryAfter time.Duratio
 	s.each(len(ops), func(i int) {
 		if errs[i] = s.knows(ops[i].Reserved, ""); errs[i] == nil {
 			all[i].Message = ops[i]
-			all[i].record, errs[i] = s.recordOf(ctx, &ops[i], m.young())
+			all[i].record, errs[i] = s.recordOf(ctx, &m, &ops[i])
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -56,17 +58,43 @@ func (s *Store) process(ctx context.Context, m Message) (retryAfter time.Duratio
 // errInProgress means that an operation has not been applied yet, and is too young to be fenced.
 var errInProgress = azerr.Sentinel("the operation may be in progress")
 
-// recordOf returns the outbox row of an operation. It inserts a fence if there is none, unless
-// the message is young.
-func (s *Store) recordOf(ctx context.Context, m *Message, young bool) (record, error) {
-	if !young {
-		return s.decide(ctx, m.Partition, m.ID)
+// recordOf returns the outbox row of an operation of m. If there is none, it inserts a fence, unless
+// m is young. If m is older than Expiry, nothing of the operation can arrive any more, so it needs
+// a fence only if a row has to be released: otherwise the record that recordOf returns is not stored.
+func (s *Store) recordOf(ctx context.Context, m, op *Message) (record, error) {
+	if !m.young() && m.Age < s.Expiry {
+		return s.decide(ctx, op.Partition, op.ID)
 	}
-	r, ok, err := s.readRecord(ctx, m.Partition, m.ID)
-	if err == nil && !ok {
-		err = errInProgress
+	r, ok, err := s.readRecord(ctx, op.Partition, op.ID)
+	if err != nil || ok {
+		return r, err
 	}
-	return r, err
+	if m.young() {
+		return r, errInProgress
+	}
+	if held, err := s.holdsRows(ctx, op); err != nil || !held {
+		return record{outboxRow: *fenceRow()}, err
+	}
+	return s.decide(ctx, op.Partition, op.ID)
+}
+
+// holdsRows reports whether a row has the mark of the operation of m. One request for each row
+// that the message names.
+func (s *Store) holdsRows(ctx context.Context, m *Message) (held bool, err error) {
+	targets, err := s.targets(&drain{primary: keys.Key{Partition: m.Partition, Row: m.Row}, op: m.ID, refs: m.Reserved})
+	if err != nil {
+		return false, err
+	}
+	if err := s.readRows(ctx, targets); err != nil {
+		return false, err
+	}
+	for i := range targets {
+		row, err := targets[i].found.Row.Content()
+		if err != nil || row.Text(view.PropOp) == m.ID {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // found is an operation whose outbox row is known.
@@ -76,8 +104,7 @@ type found struct {
 }
 
 // processRecords does what is due for the operations of a message whose outbox rows were
-// found, not before began. Each record is removed when all have been stored for Expiry: the
-// message leads to a new fence if it is delivered again after the removal of only some.
+// found, not before began. Each record is removed when all have been stored for Expiry.
 func (s *Store) processRecords(ctx context.Context, all []found, began time.Time) (retryAfter time.Duration, err error) {
 	refs := make([][]view.RowRef, len(all))
 	for i := range all {
@@ -96,6 +123,9 @@ func (s *Store) processRecords(ctx context.Context, all []found, began time.Time
 	errs := make([]error, len(all))
 	s.eachApart(refs, func(i int) {
 		f := &all[i]
+		if f.ETag == "" { // it has no outbox row, and needs none
+			return
+		}
 		left[i] = s.Expiry
 		if f.State == statePending {
 			errs[i] = s.acquire(ctx, f, began)
@@ -145,6 +175,9 @@ func (s *Store) remove(ctx context.Context, all []found, refs [][]view.RowRef, b
 	errs := make([]error, len(all))
 	s.eachApart(refs, func(i int) {
 		f := &all[i]
+		if f.ETag == "" {
+			return
+		}
 		renewed, err := s.replaceRecord(ctx, f.record)
 		switch {
 		case errors.Is(err, azerr.ErrNotFound): // another worker, or a sweep, was faster

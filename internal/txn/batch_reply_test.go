@@ -20,7 +20,7 @@ import (
 func TestATornBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := context.Background()
-		table := harness.People(t, b)
+		table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[harness.Person]{StampWrites: true})
 		harness.Insert(t, table, harness.NewPerson("there"))
 		good, there := harness.NewPerson("good"), harness.NewPerson("there")
 		length := replyLength(t, b, func() {
@@ -81,7 +81,7 @@ func TestATruncatedBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 	}
 	harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, _ *storagetest.Account) {
 		ctx := t.Context()
-		table := harness.NewTable[counter](t, client, nil)
+		table := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
 		there := counter{"p", "there", 1}
 		harness.Insert(t, table, there)
 		for cut, length = 0, 1; cut < length; cut++ {

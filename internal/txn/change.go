@@ -22,9 +22,10 @@ type Change struct {
 
 	// IfExists marks a delete that also succeeds if the row does not exist.
 	IfExists bool
-	// Computed marks content that was computed from the row, so that a row of equal
-	// content does not prove that this write was applied.
-	Computed bool
+	// Repeatable marks a write whose caller asked for its result only, whatever the row was before:
+	// it is as if it was applied if the row has the content that was to be written. So is the insert
+	// of a row whose key no other write has.
+	Repeatable bool
 }
 
 // Key is the key of the changed row.
@@ -68,13 +69,15 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row}
 	var rest edm.Unknown
 	if o := op.Origin; o != nil {
-		if rest = o.Unknown.OnlyTypes(); op.Kind == wire.Replace || op.Kind == wire.Insert {
+		if rest = o.Unknown.OnlyFields(); op.Kind == wire.Replace || op.Kind == wire.Insert {
 			rest = o.Unknown // a merge keeps unknown properties without sending them
 		}
 	}
 	if e.Only, err = op.properties(t.Codec); err != nil {
 		return err
 	}
+	// A merge of any version may be one into a row that has what the row that was read lacked.
+	e.Named = op.only != nil || op.Kind == wire.Merge && op.ETag == "*"
 	rest = op.unknown(rest)
 	e.Unknown = &rest
 	if t.Stamped {

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -19,12 +20,13 @@ type Record struct {
 	Origin    *Origin
 }
 
-// Origin is what an item remembers of the row that it was read from.
+// Origin is what an item remembers of the row that it was read from. It must not be changed.
 type Origin struct {
 	Unknown  edm.Unknown // properties without a field
 	Stamp    string      // the row's write stamps
 	Version  string      // the ETag of the version that has these stamps
 	Selected []string    // the properties that were requested, nil for all
+	Sent     []byte      // the row as the service sent it, nil if that was not asked for
 }
 
 // NewOrigin returns what an item that was read remembers, nil if that is nothing.
@@ -34,6 +36,26 @@ func NewOrigin(meta *edm.Meta, unknown *edm.Unknown, selected []string, stamped 
 		return nil
 	}
 	return &Origin{Unknown: *unknown, Stamp: meta.Stamp, Version: meta.ETag, Selected: selected}
+}
+
+// Origins makes what the items of one table remember. Items that remember the same share it. It is
+// safe for concurrent use.
+type Origins struct{ last atomic.Pointer[Origin] }
+
+// New is NewOrigin, also for nil.
+func (c *Origins) New(meta *edm.Meta, unknown *edm.Unknown, selected []string, stamped bool) *Origin {
+	if c == nil || meta.Stamp != "" || !unknown.IsShared() {
+		return NewOrigin(meta, unknown, selected, stamped)
+	}
+	if selected == nil && unknown.IsZero() {
+		return nil
+	}
+	o := c.last.Load()
+	if o == nil || o.Unknown.Differs(unknown) || (o.Selected == nil) != (selected == nil) || !slices.Equal(o.Selected, selected) {
+		o = &Origin{Unknown: *unknown, Selected: selected}
+		c.last.Store(o)
+	}
+	return o
 }
 
 // Op is one operation on one row, as the caller asked for it.

@@ -139,7 +139,7 @@ func TestALostReplyOverSocketsIsResolved(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			name := harness.UniqueName()
 			client := harness.Open(t, server.ConnectionString(), name, accelerate, &http.Client{Transport: before})
-			table := harness.NewTable[counter](t, client, nil)
+			table := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
 			if err := table.Create(t.Context()); err != nil {
 				t.Fatal(err)
 			}

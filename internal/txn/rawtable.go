@@ -6,7 +6,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -23,9 +22,9 @@ func NewRawTable(client *aztables.Client) *RawTable {
 
 // Get reads the row at key, or fails with [azerr.ErrNotFound]. One request.
 func (t *RawTable) Get(ctx context.Context, key keys.Key) (c Content, etag string, err error) {
-	err = t.client.Get(ctx, key.Partition, key.Row, func(version string, body []byte) error {
-		p, m, err := edm.ReadProperties(body)
-		c, etag = Content{p, m.Stamp, m.Timestamp}, version
+	err = t.client.Get(ctx, key.Partition, key.Row, func(version string, body []byte) (err error) {
+		etag = version
+		c, err = contentOf(body)
 		return err
 	})
 	return c, etag, err

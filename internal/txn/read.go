@@ -36,6 +36,6 @@ func (t *Table) Get(ctx context.Context, key keys.Key) (Record, error) {
 		return Record{}, err
 	}
 	row.Key, row.ETag, row.Timestamp = key, row.meta.ETag, row.meta.Timestamp
-	row.Origin = NewOrigin(&row.meta, &row.unknown, nil, t.Stamped)
+	row.Origin = t.Origins.New(&row.meta, &row.unknown, nil, t.Stamped)
 	return row.Record, nil
 }

@@ -16,7 +16,7 @@ type verdict int
 const (
 	undecided verdict = iota // the row does not show whether the write was applied
 	missing                  // no row: deleted by this write, or by a later one of another client
-	equal                    // the row has the content that was to be written
+	equal                    // the row has the content that was to be written, and the write may be repeated
 	stamped                  // the row carries the write's stamp
 	unchanged                // the row is still the version that was to be changed
 	excluded                 // the row proves that the conditional write was not applied and never will be
@@ -53,32 +53,24 @@ func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *azer
 	if err != nil {
 		return nil, &azerr.UnknownOutcome{Cause: e, Then: err}
 	}
-	var applied, refused, open bool
-	gone := 0 // rows that were to be deleted if they exist, and do not
+	refused := false
 	for i, f := range found {
 		switch {
 		case f.verdict == stamped:
 			return etagsOf(changes, found), nil
-		case f.verdict == equal:
-			applied = true
-		case f.verdict == missing && changes[i].IfExists:
-			gone++ // in a transaction, a row that is missing is a failure, or was deleted by it
+		case len(changes) == 1 && (f.verdict == equal || f.verdict == missing && changes[i].IfExists):
+			// In a transaction the other rows would have to be as they were wanted at the same time.
+			return etagsOf(changes, found), nil
 		case f.verdict == excluded, f.verdict == unchanged && !e.Unanswered:
 			// If an attempt had no response it may still arrive, and find the version that
 			// it needs.
 			refused = true
-		case f.verdict == undecided, f.verdict == unchanged, changes[i].Kind != wire.Delete:
-			open = true
 		}
 	}
-	applied = applied || gone == len(changes)
-	switch {
-	case refused:
+	if refused {
 		certain := *e
 		certain.Unsure = false
 		return nil, &certain
-	case applied && !open:
-		return etagsOf(changes, found), nil
 	}
 	return nil, &azerr.UnknownOutcome{Cause: e}
 }
@@ -121,7 +113,9 @@ func judge(c *Change, row Row) (finding, error) {
 	if c.ID != "" || c.Base != "" {
 		return judgeStamps(c, row)
 	}
-	if c.Kind == wire.Delete || c.Computed {
+	// Content proves nothing about a write that has a condition: another client may have stored the
+	// same. One without a condition makes no difference to such a row.
+	if c.Kind == wire.Delete || !c.Repeatable && (conditional || c.Kind == wire.Insert) {
 		return finding{}, nil
 	}
 	same, err := c.sameContent(row)

@@ -27,7 +27,7 @@ func TestResolveReturnsWhatTheStoredRowProves(t *testing.T) {
 	}
 	stamped := func(c txn.Change, id, base string) txn.Change { c.ID, c.Base = id, base; return c }
 	ifExists := func(c txn.Change) txn.Change { c.IfExists = true; return c }
-	computed := func(c txn.Change) txn.Change { c.Computed = true; return c }
+	repeatable := func(c txn.Change) txn.Change { c.Repeatable = true; return c }
 	const applied, superseded, refused, unknown = "applied", "applied and superseded", "refused", "unknown"
 	for _, c := range []struct {
 		what       string
@@ -36,13 +36,15 @@ func TestResolveReturnsWhatTheStoredRowProves(t *testing.T) {
 		unanswered bool // an attempt had no response
 		want       string
 	}{
-		{"an insert whose content is stored", `"N":1`, write(wire.Insert, "", `"N":1`), true, applied},
+		{"an insert whose content is stored", `"N":1`, write(wire.Insert, "", `"N":1`), true, unknown},
+		{"an insert of a put whose content is stored", `"N":1`, repeatable(write(wire.Insert, "", `"N":1`)), true, applied},
 		{"an insert of which another content is stored", `"N":2`, write(wire.Insert, "", `"N":1`), true, unknown},
 		{"an insert without a row", "-", write(wire.Insert, "", `"N":1`), true, unknown},
-		{"a replace whose content is stored", `"N":1`, write(wire.Replace, otherVersion, `"N":1`), true, applied},
-		{"a replace of a row with more properties", `"N":1,"M":1`, write(wire.Replace, otherVersion, `"N":1`), true, unknown},
-		{"a merge of a row with more properties", `"N":1,"M":1`, write(wire.Merge, otherVersion, `"N":1`), true, applied},
-		{"a replace of computed content", `"N":1`, computed(write(wire.Replace, otherVersion, `"N":1`)), true, unknown},
+		{"a replace whose content is stored", `"N":1`, write(wire.Replace, otherVersion, `"N":1`), true, unknown},
+		{"a merge whose content is stored", `"N":1`, write(wire.Merge, otherVersion, `"N":1`), true, unknown},
+		{"a replace of any version whose content is stored", `"N":1`, write(wire.Replace, "*", `"N":1`), true, applied},
+		{"a replace of any version of a row with more properties", `"N":1,"M":1`, write(wire.Replace, "*", `"N":1`), true, unknown},
+		{"an upsert of a row with more properties", `"N":1,"M":1`, write(wire.InsertOrMerge, "", `"N":1`), true, applied},
 		{"a replace of a row that has not changed", `"N":2`, write(wire.Replace, "stored", `"N":1`), false, refused},
 		{"a late replace of a row that has not changed", `"N":2`, write(wire.Replace, "stored", `"N":1`), true, unknown},
 		{"a delete of a row that has not changed", `"N":2`, write(wire.Delete, "stored", ""), false, refused},
@@ -105,11 +107,12 @@ func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
 	if _, err := client.CreateTable(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	reply, err := client.AddEntity(t.Context(), []byte(row(`"N":1`)), nil)
+	reply, err := client.AddEntity(t.Context(), []byte(row(`"N":1,"azp_stamp":"me"`)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proof := txn.Change{Write: wire.Write{Kind: wire.Insert, PartitionKey: "p", RowKey: "r", Body: []byte(row(`"N":1`))}}
+	equal := txn.Change{Write: wire.Write{Kind: wire.InsertOrReplace, PartitionKey: "p", RowKey: "r", Body: []byte(row(`"N":1`))}}
+	proof := txn.Change{ID: "me", Write: wire.Write{Kind: wire.Insert, PartitionKey: "p", RowKey: "r", Body: []byte(row(`"N":1,"azp_stamp":"me"`))}}
 	unproven := txn.Change{Write: wire.Write{Kind: wire.Insert, PartitionKey: "p", RowKey: "none", Body: []byte(`{"PartitionKey":"p","RowKey":"none"}`)}}
 	deletion := txn.Change{Write: wire.Write{Kind: wire.Delete, PartitionKey: "p", RowKey: "none", ETag: "*"}}
 	unchanged := txn.Change{Write: wire.Write{Kind: wire.Delete, PartitionKey: "p", RowKey: "r", ETag: string(reply.ETag)}}
@@ -120,8 +123,13 @@ func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
 	if etags, err := resolve(proof, deletion); err != nil || etags[0] != string(reply.ETag) || etags[1] != "" {
 		t.Errorf("a proof and a deleted row: %q, %v", etags, err)
 	}
-	if _, err := resolve(proof, unproven); !errors.Is(err, azerr.ErrOutcomeUnknown) {
-		t.Errorf("a proof and a missing row: %v", err)
+	if etags, err := resolve(proof, unproven); err != nil || etags[1] != txn.SupersededETag {
+		t.Errorf("a proof and a missing row: %q, %v", etags, err)
+	}
+	for _, other := range []txn.Change{unproven, deletion, {IfExists: true, Write: deletion.Write}} {
+		if _, err := resolve(equal, other); !errors.Is(err, azerr.ErrOutcomeUnknown) {
+			t.Errorf("equal content, and a missing row: %v", err)
+		}
 	}
 	var e *azerr.Error
 	if _, err := resolve(unproven, unchanged); !errors.As(err, &e) || e.Unsure {

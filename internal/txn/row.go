@@ -68,7 +68,8 @@ func ReadPrefix(ctx context.Context, c *wire.Client, partition, prefix, property
 type Content struct {
 	edm.Properties
 	Stamp string
-	At    time.Time // of the last write
+	At    time.Time   // of the last write
+	texts edm.Unknown // of properties that are written as they were read
 }
 
 // Content takes the row apart. A missing row is an empty one.
@@ -76,8 +77,12 @@ func (r Row) Content() (Content, error) {
 	if r.Absent() {
 		return Content{Properties: edm.Properties{}}, nil
 	}
-	p, m, err := edm.ReadProperties(r.Body)
-	return Content{p, m.Stamp, m.Timestamp}, err
+	return contentOf(r.Body)
+}
+
+func contentOf(body []byte) (Content, error) {
+	p, m, texts, err := edm.ReadRow(body)
+	return Content{p, m.Stamp, m.Timestamp, texts}, err
 }
 
 // Text returns a text property, "" if there is none.
@@ -94,7 +99,7 @@ func (c Content) Over(key keys.Key, r Row) (wire.Write, error) {
 
 // Encode returns the row at key with that content, in the JSON of the Table service.
 func (c Content) Encode(key keys.Key) ([]byte, error) {
-	return edm.AppendProperties(nil, c.Properties, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Stamp: c.Stamp})
+	return edm.AppendProperties(nil, c.Properties, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Stamp: c.Stamp, Unknown: &c.texts})
 }
 
 // Over returns the write that stores body at key in place of r: an insert if r is

@@ -11,11 +11,6 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Do carries out op. One request, and one more to resolve an unknown outcome.
-func (t *Table) Do(ctx context.Context, op *Op) (Record, error) {
-	return t.do(ctx, op, false)
-}
-
 // Update reads the entity at key, calls change to modify it, and replaces it under its
 // ETag; it starts over after a conflict, at most tries times.
 func (t *Table) Update(ctx context.Context, key keys.Key, tries int, change func(entity any) error) (Record, error) {
@@ -30,9 +25,9 @@ func (t *Table) Update(ctx context.Context, key keys.Key, tries int, change func
 		if err := change(was.Value); err != nil {
 			return Record{}, err
 		}
-		r, err := t.do(ctx, &Op{
+		r, err := t.Do(ctx, &Op{
 			Kind: wire.Replace, Name: "replace", Value: was.Value, Key: was.Key, ETag: was.ETag, Origin: was.Origin,
-		}, true)
+		})
 		if err == nil || !errors.Is(err, azerr.ErrConflict) || errors.Is(err, azerr.ErrOutcomeUnknown) || try >= tries {
 			return r, err
 		}
@@ -42,13 +37,12 @@ func (t *Table) Update(ctx context.Context, key keys.Key, tries int, change func
 	}
 }
 
-// do is Do; computed marks a value that was computed from the row.
-func (t *Table) do(ctx context.Context, op *Op, computed bool) (Record, error) {
+// Do carries out op. One request, and one more to resolve an unknown outcome.
+func (t *Table) Do(ctx context.Context, op *Op) (Record, error) {
 	c, err := t.Prepare(op, nil)
 	if err != nil {
 		return Record{}, err
 	}
-	c.Computed = computed
 	etag, err := Send(ctx, t.Client, c)
 	if err != nil {
 		if op.IfExists && errors.Is(err, azerr.ErrNotFound) {
@@ -62,12 +56,17 @@ func (t *Table) do(ctx context.Context, op *Op, computed bool) (Record, error) {
 // written is the record of a row that was just written.
 func (t *Table) written(op *Op, c *Change, etag string) Record {
 	r := Record{Value: op.Value, Key: c.Key(), ETag: etag, Origin: op.Origin}
-	if op.Value == nil || !t.Stamped && len(op.texts) == 0 && op.only == nil {
+	if op.Value == nil {
 		return r
 	}
 	var o Origin
+	changed := t.Stamped || len(op.texts) > 0 || op.only != nil
 	if op.Origin != nil {
 		o = *op.Origin
+		changed = t.Codec.Written(op.Value, &o.Unknown) || changed
+	}
+	if !changed {
+		return r
 	}
 	o.Unknown = op.unknown(o.Unknown)
 	if op.only != nil {

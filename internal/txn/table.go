@@ -28,6 +28,9 @@ type Table struct {
 
 	// Writable is the rows that may be written.
 	Writable Partitions
+
+	// Origins, if set, makes the origins of records.
+	Origins *Origins
 }
 
 // Within returns t, restricted to writes in one partition.

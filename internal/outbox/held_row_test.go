@@ -1,0 +1,55 @@
+package outbox_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// between calls reached immediately before the first request that is selected, and holds it up
+// until proceed is closed.
+func (p *process) between(selected func(method, path string) bool, reached func(), proceed <-chan struct{}) {
+	met := false
+	p.sending = func(method, path string) {
+		if !met && selected(method, path) {
+			met = true
+			reached()
+			<-proceed
+		}
+	}
+}
+
+// A delete reads the reservation of an insert that is about to write over it. Before the delete
+// reads the outbox row of the insert, the insert is completed, so the outbox row is gone.
+func TestARowOfAnOperationThatWasCompletedMeanwhileIsNotHeld(t *testing.T) {
+	for _, then := range []string{"delete", "another badge", "the badge again"} {
+		testRace(t, func(r *race) {
+			r.views = []string{"byBadge"} // so that the insert does not read the entity again
+			a, b, c := r.process(), r.process(), r.process()
+			isRow := func(method, path string) bool { return method == http.MethodPut && strings.HasSuffix(path, rowB7) }
+			isRecord := func(method, path string) bool {
+				return method == http.MethodGet && strings.Contains(path, "~azp_outbox_")
+			}
+			writing, reading, inserted, deleted := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+			a.between(isRow, func() { close(writing) }, reading)
+			b.between(isRecord, func() { close(reading) }, inserted)
+			go func() {
+				defer close(deleted)
+				<-writing
+				if then == "another badge" {
+					r.must(b.setBadge(r.ctx, "B8"))
+				} else {
+					r.must(b.Delete(r.ctx, jones().key()))
+				}
+			}()
+			_, err := a.Insert(r.ctx, withBadge("B7"))
+			r.must(err)
+			if then == "the badge again" {
+				_, err := c.Put(r.ctx, withBadge("B7"))
+				r.must(err)
+			}
+			close(inserted)
+			<-deleted
+		})
+	}
+}

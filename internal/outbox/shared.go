@@ -1,0 +1,136 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// A unique view may be added to a table in which several primaries imply the same row. One of them
+// gets the row and lists the view; the others do not list it. While copies of the view name
+// [view.SharedRows], the following holds:
+//
+//   - A primary that does not list the view may change, as long as it implies the same row.
+//   - A primary that did not imply the row takes it only if no such primary is left, also if the one
+//     that had the row has given it up.
+//
+// So the number of primaries that imply a row and do not list the view never grows: one of them
+// cannot take back what it has given up without the check. A primary that lists the view needs no
+// check, because only one of those has the row. Therefore it does not matter when the check is made,
+// or what happens after it.
+
+// leaveApart reports whether a transaction that failed with err is to be repeated with a primary
+// left as it is in the view, because another primary has its row: it implied the row before, and
+// does not list the view.
+func (t *transaction) leaveApart(err error) bool {
+	var duplicate *view.DuplicateError
+	if !errors.As(err, &duplicate) {
+		return false
+	}
+	apart := func(op *operation, d *view.Diff) bool {
+		if op == nil || op.Fill || op.Repair || d.Key != duplicate.Key || d.View.Name != duplicate.View || slices.Contains(op.apart, duplicate.View) ||
+			d.Tracked || d.Old == nil || d.New == nil || d.New.Copy.Shared.View == "" {
+			return false
+		}
+		op.apart = append(op.apart, duplicate.View)
+		return true
+	}
+	for i := range t.local {
+		for k := range t.local[i].Diffs {
+			if d := &t.local[i].Diffs[k]; apart(t.of(d.Primary), d) {
+				return true
+			}
+		}
+	}
+	for _, op := range t.ops {
+		for i := range op.remote {
+			if apart(op, &op.remote[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkShared fails with a [*view.DuplicateError] if a primary is about to take a row that another
+// one implies which does not list the view. One request for each such row, and one for each primary
+// that its [view.SharedRows] name.
+func (t *transaction) checkShared(ctx context.Context) error {
+	check := func(op *operation, d *view.Diff) error {
+		if d.Old != nil || d.Unlisted || d.New == nil || d.New.Copy.Shared.View == "" {
+			return nil
+		}
+		if err := t.store.checkRowShared(ctx, t, d); err != nil {
+			return op.failed(fmt.Errorf("%s: %w", op.Op, err))
+		}
+		return nil
+	}
+	for i := range t.local {
+		for k := range t.local[i].Diffs {
+			d := &t.local[i].Diffs[k]
+			if err := check(t.of(d.Primary), d); err != nil {
+				return err
+			}
+		}
+	}
+	for _, op := range t.ops {
+		for i := range op.remote {
+			if err := check(op, &op.remote[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkRowShared is checkShared for one row.
+func (s *Store) checkRowShared(ctx context.Context, t *transaction, d *view.Diff) error {
+	shared := d.New.Copy.Shared
+	v, err := s.Views.View(shared.View)
+	if err != nil {
+		return err
+	}
+	table, ok := s.tableOf(v)
+	if !ok {
+		return view.BadView(v.Name, "its target is no table")
+	}
+	f := query.And(query.PartitionKey.Eq(shared.Partition), query.RowKey.Within(shared.Rows))
+	for e, err := range fetch.Properties(ctx, table.Client, f, nil) {
+		if err != nil {
+			return err
+		}
+		primary, ok, err := v.PrimaryOf(e.Key, e.Properties)
+		if err != nil {
+			return err
+		}
+		if !ok || primary == d.Primary {
+			continue
+		}
+		if op := t.of(primary); op != nil {
+			if !op.views.Listing().Has(d.View.Name) && hold(op.rows, d.View, d.Key) {
+				return &view.DuplicateError{View: d.View.Name, Key: d.Key}
+			}
+			continue
+		}
+		r, err := s.find(ctx, primary)
+		if err != nil {
+			return err
+		}
+		if r == nil || view.ListingOf(r.Origin).Has(d.View.Name) {
+			continue
+		}
+		implied, err := s.implied(r)
+		if err != nil {
+			return err
+		}
+		if hold(implied, d.View, d.Key) {
+			return &view.DuplicateError{View: d.View.Name, Key: d.Key}
+		}
+	}
+	return nil
+}
