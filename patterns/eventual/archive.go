@@ -2,7 +2,6 @@ package eventual
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -121,6 +120,8 @@ func BlobName(key keys.Key) (string, error) {
 // maxRow is more bytes than the JSON of any row has.
 const maxRow = 8 << 20
 
+var errLongRow = azerr.Errorf("get blob: %w: longer than any row", azerr.ErrBadReply)
+
 // blobArchive is a container with one blob for each row.
 type blobArchive struct{ container *container.Client }
 
@@ -154,12 +155,9 @@ func (a blobArchive) get(ctx context.Context, key keys.Key) (storedRow, error) {
 	if err != nil {
 		return storedRow{}, err
 	}
-	body, etag, err := download(ctx, a.container, name, maxRow+1)
+	body, etag, err := download(ctx, a.container, name, 0, maxRow, errLongRow)
 	if err != nil {
 		return storedRow{}, err
-	}
-	if len(body) > maxRow {
-		return storedRow{}, fmt.Errorf("get blob: %w: longer than any row", patterns.ErrBadReply)
 	}
 	content, err := txn.Row{ETag: etag, Body: body}.Content()
 	return newStoredRow(key, content, etag), err

@@ -20,6 +20,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/blobname"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -28,22 +29,33 @@ import (
 // claimPrefix is the prefix of the names of all blobs that contain payloads.
 const claimPrefix = "azp_claim/"
 
-// claim is a claim check: it refers to a payload in a blob.
+// defaultMaxPayload is the default of [Options.MaxPayload] and [EnqueueOptions.MaxPayload].
+const defaultMaxPayload = 64 << 20
+
+// claim is a claim check: it refers to a payload in a blob. A message that was received can
+// contain any claim, see [claim.valid].
 type claim struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"` // hexadecimal
 }
 
-// storePayload stores a payload in a new blob. One request.
-func storePayload(ctx context.Context, c *container.Client, payload []byte) (*claim, error) {
+// valid reports whether storePayload can have returned the claim. Everything that a claim
+// leads to is below claimPrefix.
+func (cl *claim) valid() bool {
+	sum, err := hex.DecodeString(cl.SHA256)
+	return blobname.IsGenerated(cl.Name, claimPrefix) && cl.Size >= 0 && err == nil && len(sum) == sha256.Size
+}
+
+// storePayload stores a payload in a new blob. One request. etag is "" if it is not known.
+func storePayload(ctx context.Context, c *container.Client, payload []byte) (cl *claim, etag string, err error) {
 	sum := sha256.Sum256(payload)
-	cl := &claim{claimPrefix + uuid.NewString(), int64(len(payload)), hex.EncodeToString(sum[:])}
-	_, err := uploadJSON(ctx, c, cl.Name, payload, ifAbsent())
+	cl = &claim{claimPrefix + uuid.NewString(), int64(len(payload)), hex.EncodeToString(sum[:])}
+	etag, err = uploadJSON(ctx, c, cl.Name, payload, ifAbsent())
 	if errors.Is(err, patterns.ErrExists) {
-		return cl, nil // the name is unique, so an earlier try of this request stored it
+		return cl, "", nil // the name is unique, so an earlier try of this request stored it
 	}
-	return cl, err
+	return cl, etag, err
 }
 
 // uploadJSON stores a blob under a condition. One request.
@@ -68,8 +80,9 @@ func ifAbsent() *blob.AccessConditions {
 	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfNoneMatch: to.Ptr(azcore.ETagAny)}}
 }
 
-// download reads a blob, but not more than limit bytes of it. One request.
-func download(ctx context.Context, c *container.Client, name string, limit int64) (body []byte, etag string, err error) {
+// download reads a blob of least to most bytes. One request. If the blob has another size the
+// error is refusal, and nothing of it is read.
+func download(ctx context.Context, c *container.Client, name string, least, most int64, refusal error) (body []byte, etag string, err error) {
 	resp, err := c.NewBlobClient(name).DownloadStream(ctx, nil)
 	if err != nil {
 		return nil, "", azerr.New("get blob", err)
@@ -80,26 +93,36 @@ func download(ctx context.Context, c *container.Client, name string, limit int64
 	if err := azerr.CheckVersion(etag); err != nil {
 		return nil, "", fmt.Errorf("get blob: %w", err)
 	}
-	if body, err = io.ReadAll(io.LimitReader(stream, limit)); err != nil {
+	if n := resp.ContentLength; n == nil { // a proxy may have removed it
+		body, err = io.ReadAll(io.LimitReader(stream, most+1))
+	} else if least <= *n && *n <= most {
+		body = make([]byte, *n)
+		_, err = io.ReadFull(stream, body)
+	} else {
+		return nil, "", refusal
+	}
+	if err != nil {
 		return nil, "", azerr.New("get blob", err)
+	}
+	if n := int64(len(body)); n < least || n > most {
+		return nil, "", refusal
 	}
 	return body, etag, nil
 }
 
 // loadPayload reads and verifies a payload. One request.
-func loadPayload(ctx context.Context, c *container.Client, cl *claim) ([]byte, error) {
-	payload, _, err := download(ctx, c, cl.Name, cl.Size+1)
+func loadPayload(ctx context.Context, c *container.Client, cl *claim) (payload []byte, etag string, err error) {
+	payload, etag, err = download(ctx, c, cl.Name, cl.Size, cl.Size, ErrClaimDamaged)
 	if errors.Is(err, patterns.ErrNotFound) {
-		return nil, ErrClaimGone
+		return nil, "", ErrClaimGone
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	sum := sha256.Sum256(payload)
-	if int64(len(payload)) != cl.Size || hex.EncodeToString(sum[:]) != cl.SHA256 {
-		return nil, ErrClaimDamaged
+	if sum := sha256.Sum256(payload); hex.EncodeToString(sum[:]) != cl.SHA256 {
+		return nil, "", ErrClaimDamaged
 	}
-	return payload, nil
+	return payload, etag, nil
 }
 
 // deleteBlob deletes a blob under a condition. One request.
@@ -111,13 +134,32 @@ func deleteBlob(ctx context.Context, c *container.Client, name string, condition
 	return nil
 }
 
-// deletePayload deletes the blob, if it exists. One request.
-func deletePayload(ctx context.Context, c *container.Client, cl *claim) error {
-	err := deleteBlob(ctx, c, cl.Name, nil)
+// deletePayload deletes the blob, if it exists and has that ETag. One request.
+func deletePayload(ctx context.Context, c *container.Client, name, etag string) error {
+	err := deleteBlob(ctx, c, name, ifVersion(etag))
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil
 	}
 	return err
+}
+
+// discardPayload deletes the blob, if it exists and has the size of the claim. Two requests.
+func discardPayload(ctx context.Context, c *container.Client, cl *claim) error {
+	props, err := c.NewBlobClient(cl.Name).GetProperties(ctx, nil)
+	if err != nil {
+		if err = azerr.New("get blob properties", err); errors.Is(err, patterns.ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	etag := string(deref(props.ETag))
+	if err := azerr.CheckVersion(etag); err != nil {
+		return fmt.Errorf("get blob properties: %w", err)
+	}
+	if props.ContentLength == nil || *props.ContentLength != cl.Size {
+		return ErrClaimDamaged
+	}
+	return deletePayload(ctx, c, cl.Name, etag)
 }
 
 // SweepOptions are the options of [SweepClaims]. nil and the zero value mean the
@@ -135,7 +177,7 @@ type SweepOptions struct {
 
 // SweepReport describes what a sweep found and did or, after a dry run, would do.
 type SweepReport struct {
-	Young   int   // payloads that are not old enough
+	Young   int   // payloads that are not old enough, or were changed during the sweep
 	Deleted int   // payloads
 	Bytes   int64 // size of the payloads deleted
 }
@@ -150,7 +192,7 @@ const defaultSweepAge = 30 * 24 * time.Hour
 // died after storing the payload and before adding the message, or after deleting the
 // message and before deleting the payload, and by a try to store a payload that arrived
 // after the payload was deleted. They do no harm. Other blobs of the container are not
-// touched.
+// touched, nor is a blob that was changed since it was listed.
 //
 // One request for each 5,000 blobs, and one for each payload deleted. After an error the
 // report describes what was done until then.
@@ -177,15 +219,27 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 			return report, fmt.Errorf("sweep claims: list blobs: %w", patterns.ErrBadReply)
 		}
 		for _, b := range page.Segment.BlobItems {
-			if b == nil || b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil {
+			if b == nil || b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil || b.Properties.ETag == nil {
 				return report, fmt.Errorf("sweep claims: list blobs: %w", patterns.ErrBadReply)
+			}
+			if !blobname.IsGenerated(*b.Name, claimPrefix) {
+				continue // not a payload
+			}
+			etag, err := azerr.ListedETag(string(*b.Properties.ETag))
+			if err != nil {
+				return report, fmt.Errorf("sweep claims: list blobs: %w", err)
 			}
 			if clock.Age(*b.Properties.LastModified) < o.OlderThan {
 				report.Young++
 				continue
 			}
 			if !o.DryRun {
-				if err := deletePayload(ctx, c, &claim{Name: deref(b.Name)}); err != nil {
+				err := deletePayload(ctx, c, *b.Name, etag)
+				if errors.Is(err, patterns.ErrConflict) && !errors.Is(err, patterns.ErrOutcomeUnknown) {
+					report.Young++
+					continue
+				}
+				if err != nil {
 					return report, azerr.Errorf("sweep claims: %w", err)
 				}
 			}

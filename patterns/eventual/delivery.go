@@ -3,6 +3,7 @@ package eventual
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -18,40 +19,47 @@ type delivery struct {
 	attempt     int
 	maxAttempts int
 	received    time.Time
-	base        context.Context // not cancelled when the worker stops
-	redeliver   error           // why the host has to deliver its message again; nil if it may delete it
+	scope       *scope
+	payloadETag string // of the blob that was read
+	redeliver   error  // why the host has to deliver its message again; nil if it may delete it
 }
 
-// finalTimeout bounds the requests that end a delivery, so that a worker can stop even
-// if the service does not reply.
+// scope are the contexts of deliveries, which end one after the other when the worker stops.
+type scope struct {
+	poll   context.Context // of polls: no handler starts after its end
+	work   context.Context // of handlers
+	last   context.Context // of the requests that end deliveries
+	timers *sync.WaitGroup // counts timers that are set or running; not used for the message of a host
+}
+
+// finalTimeout bounds each request that ends a delivery.
 const finalTimeout = 30 * time.Second
 
 // final makes a request that ends the delivery.
 func (d *delivery) final(request func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(d.base, finalTimeout)
+	ctx, cancel := context.WithTimeout(d.scope.last, finalTimeout)
 	defer cancel()
 	return request(ctx)
 }
 
-// process handles one message and decides its outcome. If poll has ended, or the message
-// is visible again, it releases the message without calling the handler. work is the parent
-// of the handler's context. timers is nil if the message is a host's; then process returns
-// why the host has to deliver it again.
-func (w *Worker) process(poll, work context.Context, m *message, timers *sync.WaitGroup) error {
-	d, unreadable := w.open(work, m)
+// process handles one message and decides its outcome. If s.poll has ended, or the message
+// is visible again, it releases the message without calling the handler. If the message is a
+// host's, process returns why the host has to deliver it again.
+func (w *Worker) process(s *scope, m *message) error {
+	d, unreadable := w.open(s, m)
 	switch {
-	case poll.Err() != nil:
+	case s.poll.Err() != nil:
 		d.release(ErrStopped)
 	case m.overdue(): // the process was suspended since the poll
 		d.release(ErrLeaseLost)
 	default:
-		d.run(work, unreadable, timers)
+		d.run(unreadable)
 	}
 	return d.redeliver
 }
 
 // run calls the handler and ends the delivery. unreadable is the error of decoding the message.
-func (d *delivery) run(work context.Context, unreadable error, timers *sync.WaitGroup) {
+func (d *delivery) run(unreadable error) {
 	w := d.w
 	h := w.handler(d.env.Kind)
 	if d.maxAttempts = h.maxAttempts; d.maxAttempts == 0 {
@@ -69,11 +77,11 @@ func (d *delivery) run(work context.Context, unreadable error, timers *sync.Wait
 		return
 	}
 
-	ctx, cancel := context.WithCancelCause(work)
+	ctx, cancel := context.WithCancelCause(d.scope.work)
 	defer cancel(nil)
 	lost := func() bool { return false }
 	if !d.m.hosted {
-		l := &lease{queue: w.queue, visibility: w.opts.Visibility, log: w.opts.Logger, cancel: cancel, ctx: d.base, timers: timers, m: d.m}
+		l := &lease{queue: w.queue, visibility: w.opts.Visibility, log: w.opts.Logger, cancel: cancel, ctx: d.scope.last, timers: d.scope.timers, m: d.m}
 		l.start()
 		lost = l.stop
 	}
@@ -83,14 +91,14 @@ func (d *delivery) run(work context.Context, unreadable error, timers *sync.Wait
 }
 
 // open begins the delivery of a message. The error is that of decoding it.
-func (w *Worker) open(work context.Context, m *message) (*delivery, error) {
-	d := &delivery{w: w, m: m, received: m.hidden, base: context.WithoutCancel(work)}
+func (w *Worker) open(s *scope, m *message) (*delivery, error) {
+	d := &delivery{w: w, m: m, received: m.hidden, scope: s}
 	return d, d.open()
 }
 
 // release makes a message that was not started visible to other workers.
-func (w *Worker) release(work context.Context, m *message, cause error) {
-	d, _ := w.open(work, m)
+func (w *Worker) release(s *scope, m *message, cause error) {
+	d, _ := w.open(s, m)
 	d.release(cause)
 }
 
@@ -108,13 +116,16 @@ func (d *delivery) exhausted() bool {
 // open decodes the message. It does not load a payload from a blob.
 func (d *delivery) open() error {
 	var err error
-	if d.env, err = parse(d.m.text); err == errForeign {
+	if d.env, err = d.w.queue.parse(d.m.text); err == errForeign {
 		err = d.openForeign()
+	}
+	if err == nil && d.env.Claim != nil && d.env.Claim.Size > d.w.opts.MaxPayload {
+		err = azerr.Errorf("%w: its payload is larger than Options.MaxPayload", ErrBadMessage)
 	}
 	if err != nil {
 		d.env, d.body = envelope{ID: d.m.id, Kind: Raw}, nil
 	}
-	d.attempt = int(max(d.m.deliveries-d.env.Free, 1))
+	d.attempt = int(min(max(d.m.deliveries-d.env.Free, 1), math.MaxInt32))
 	if d.body == nil {
 		d.body = d.env.Body
 	}
@@ -173,7 +184,7 @@ func (d *delivery) loadPayload(ctx context.Context) (err error) {
 	case d.w.opts.Container == nil:
 		return errNoContainer
 	}
-	d.body, err = loadPayload(ctx, d.w.opts.Container, d.env.Claim)
+	d.body, d.payloadETag, err = loadPayload(ctx, d.w.opts.Container, d.env.Claim)
 	if errors.Is(err, ErrClaimGone) || errors.Is(err, ErrClaimDamaged) {
 		return Cancel(err)
 	}
@@ -243,10 +254,12 @@ func (d *delivery) hold() error {
 }
 
 func (d *delivery) deletePayload() {
-	if d.env.Claim == nil || d.w.opts.Container == nil || d.m.hosted { // the host's message still refers to it
+	if d.payloadETag == "" || d.m.hosted { // the host's message still refers to it
 		return
 	}
-	err := d.final(func(ctx context.Context) error { return deletePayload(ctx, d.w.opts.Container, d.env.Claim) })
+	err := d.final(func(ctx context.Context) error {
+		return deletePayload(ctx, d.w.opts.Container, d.env.Claim.Name, d.payloadETag)
+	})
 	if err != nil {
 		d.logFailure("payload not deleted", err)
 	}
@@ -260,10 +273,10 @@ func (d *delivery) postpone(o Outcome, after time.Duration, free bool, cause err
 		return
 	}
 	text := d.m.text
-	if free && d.env.Version > 0 { // a message that Enqueue wrote
+	if free && d.env.Version > 0 && !d.keepsSignature() { // a message that Enqueue wrote
 		e := d.env
 		e.Free++
-		if t, err := e.encode(); err == nil && len(t) <= maxText {
+		if t, err := e.encode(d.w.queue); err == nil && len(t) <= maxText {
 			text = t
 		}
 	}
@@ -278,6 +291,9 @@ func (d *delivery) postpone(o Outcome, after time.Duration, free bool, cause err
 	}
 	d.report(o, cause)
 }
+
+// keepsSignature reports whether the message has a signature that the worker could not replace.
+func (d *delivery) keepsSignature() bool { return len(d.w.queue.keys) == 0 && isSigned(d.m.text) }
 
 // release makes the message visible immediately.
 func (d *delivery) release(cause error) { d.postpone(Released, 0, true, cause) }

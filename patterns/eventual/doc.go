@@ -53,6 +53,7 @@
 //
 //	{"azp":1,"id":"…","kind":"letter.send","at":"2026-01-02T03:04:05Z","body":{…}}
 //	{"azp":1,…,"claim":{"name":"azp_claim/…","size":70000,"sha256":"…"}}
+//	{"azp":1,"mac":"…",…}
 //	{"azp":1,…,"poison":{"message":"…","reason":"…","attempts":5,"inserted":"…","at":"…"}}
 //
 // A member "free" counts the deliveries that do not count as attempts; it is negative in a
@@ -61,6 +62,20 @@
 // The blob is deleted after the message: see [EnqueueOptions.Container] and
 // [SweepClaims]. Messages that other programs wrote, as plain text or base64, are
 // processed too: see [Raw] and [Options.Decode].
+//
+// # Trust
+//
+// A client that may add messages can have any handler called with any payload, but cannot make the
+// worker do anything else: a claim names only blobs below azp_claim/, of at most
+// [Options.MaxPayload], and a blob is deleted only in the version that was read. Text of a
+// message reaches a log, an error or a [PoisonMessage] only in printable form, except payloads.
+//
+// [Options.SigningKeys] restrict the queue to those who have a key. A signature is the HMAC-SHA256
+// of the message and the name of the queue, in a member "mac". It proves that the message was
+// made for this queue, that it was not changed, and which payload in a blob belongs to it. It does
+// not prove when the message was made, or that it was not delivered before. The worker signs the
+// messages that it changes or copies to its other queues. SECURITY.md lists who may write where,
+// and what that permits.
 //
 // # Cost
 //
@@ -72,7 +87,7 @@
 //	extend its lease        1 for each third of the visibility timeout
 //	a failed attempt        1
 //	move to poison          2
-//	replay, discard         2, 1, and one for each 32 messages that Take receives
+//	replay, discard         2, 1 (3 with a payload in a blob), and one for each 32 messages that Take receives
 //	late check of a Store   1, and 1 more to move it to the queue for late checks
 //	Move                    3; 2 if the row was moved before
 //

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
@@ -21,7 +20,7 @@ import (
 // EnqueueOptions are the options of [Enqueue]. nil and the zero value mean the
 // defaults.
 type EnqueueOptions struct {
-	// ID identifies the operation, in up to 128 bytes. Handlers receive it with every
+	// ID identifies the operation, in up to 128 bytes of printable text. Handlers receive it with every
 	// delivery and can use it to recognize work that is already done. If empty, the
 	// operation gets a random ID.
 	ID string
@@ -38,6 +37,15 @@ type EnqueueOptions struct {
 	// Container stores payloads that are too large for a message. Workers need it too:
 	// see [Options.Container].
 	Container *container.Client
+
+	// MaxPayload is the size of the largest payload, in bytes of JSON. A larger one is refused
+	// with [patterns.ErrTooLarge] before any request. The workers must permit as much, see
+	// [Options.MaxPayload]. Zero means 64 MiB.
+	MaxPayload int64
+
+	// SigningKeys sign the message for workers that require it: see [Options.SigningKeys]. The
+	// first key signs. nil means no signature.
+	SigningKeys [][]byte
 
 	// Tracing creates a span for the Enqueue, which is the parent of the spans of its
 	// requests. The message contains its trace, so that package otel, a module of its own,
@@ -77,6 +85,7 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 	if client == nil {
 		return azerr.Errorf("queue: %w", patterns.ErrNil)
 	}
+	setDefault(&o.MaxPayload, defaultMaxPayload)
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -97,30 +106,35 @@ func put(ctx context.Context, client *azqueue.QueueClient, kind string, msg any,
 	if err != nil {
 		return azerr.Errorf("payload: %w", azerr.Seal(err))
 	}
+	if int64(len(body)) > o.MaxPayload {
+		return azerr.Errorf("%w: payload of %d bytes, EnqueueOptions.MaxPayload is %d", patterns.ErrTooLarge, len(body), o.MaxPayload)
+	}
+	to := queue{client, o.SigningKeys}
 	e := envelope{Version: envelopeVersion, ID: o.ID, Kind: kind, At: time.Now().UTC(), Body: body, Trace: traceparent.Of(ctx)}
 	if e.ID == "" {
 		e.ID = uuid.NewString()
 	}
-	whole, err := marshal(&e)
+	whole, err := e.marshal(to)
 	if err != nil {
 		return azerr.Errorf("payload: %w", azerr.Seal(err))
 	}
+	var etag string // of the payload, if it is in a blob
 	if excess := len(whole) - e.traceSize() - (maxJSON - poisonRoom); excess > 0 {
 		if o.Container == nil {
 			return azerr.Errorf("%w: payload of %d bytes; payloads of %d bytes or more need EnqueueOptions.Container",
 				patterns.ErrTooLarge, len(body), len(body)-excess+1)
 		}
 		e.Body = nil
-		if e.Claim, err = storePayload(ctx, o.Container, body); err != nil {
+		if e.Claim, etag, err = storePayload(ctx, o.Container, body); err != nil {
 			return err
 		}
-		whole, err = marshal(&e)
+		whole, err = e.marshal(to)
 	}
 	if err == nil {
-		err = queue{client}.add(ctx, base64.StdEncoding.EncodeToString(whole), o.Delay, o.TTL)
+		err = to.add(ctx, base64.StdEncoding.EncodeToString(whole), o.Delay, o.TTL)
 	}
-	if err != nil && e.Claim != nil && refused(err) {
-		err = errors.Join(err, deletePayload(ctx, o.Container, e.Claim)) // no message refers to it
+	if err != nil && etag != "" && refused(err) {
+		err = errors.Join(err, deletePayload(ctx, o.Container, e.Claim.Name, etag)) // no message refers to it
 	}
 	return err
 }
@@ -129,14 +143,16 @@ func (o *EnqueueOptions) check() error {
 	switch {
 	case len(o.ID) > maxID:
 		return azerr.Errorf("EnqueueOptions.ID: %w: more than %d bytes", patterns.ErrTooLarge, maxID)
-	case !utf8.ValidString(o.ID):
-		return azerr.Errorf("%w: EnqueueOptions.ID: not UTF-8", azerr.ErrBadOption)
+	case !azerr.IsPrintable(o.ID):
+		return azerr.Errorf("%w: EnqueueOptions.ID: not printable UTF-8", azerr.ErrBadOption)
+	case o.MaxPayload < 0:
+		return azerr.Errorf("%w: EnqueueOptions.MaxPayload: negative", azerr.ErrBadOption)
 	case o.Delay < 0 || o.Delay > maxVisibility:
 		return azerr.Errorf("%w: EnqueueOptions.Delay: not from 0 to 7 days", azerr.ErrBadOption)
 	case o.TTL != 0 && seconds(o.TTL) <= seconds(o.Delay):
 		return azerr.Errorf("%w: EnqueueOptions.TTL: not longer than Delay, in seconds", azerr.ErrBadOption)
 	}
-	return nil
+	return checkKeys("EnqueueOptions.SigningKeys", o.SigningKeys)
 }
 
 const (

@@ -26,7 +26,8 @@ type envelope struct {
 	Claim   *claim          `json:"claim,omitempty"` // the payload is in a blob
 
 	// Free counts deliveries that do not count as attempts: the handler snoozed, or the
-	// worker stopped. It is negative in the copy of a message that had attempts.
+	// worker stopped. It is negative in the copy of a message that had attempts. Its absolute
+	// value is at most maxFree.
 	Free int64 `json:"free,omitempty"`
 
 	// Trace is the header traceparent of the span that created the message. It is empty
@@ -52,13 +53,25 @@ const maxJSON = maxText / 4 * 3
 // added later.
 const poisonRoom = 512
 
-// encode returns the text of the message.
-func (e *envelope) encode() (string, error) {
-	b, err := marshal(e)
+// maxFree is more deliveries than any message has.
+const maxFree = 1 << 30
+
+// encode returns the text of the message for a queue.
+func (e *envelope) encode(q queue) (string, error) {
+	b, err := e.marshal(q)
 	if err != nil {
 		return "", err
 	}
 	return base64.StdEncoding.EncodeToString(b), nil
+}
+
+// marshal returns the JSON of the message for a queue.
+func (e *envelope) marshal(q queue) ([]byte, error) {
+	b, err := marshal(e)
+	if err == nil {
+		b = q.sign(b)
+	}
+	return b, err
 }
 
 // traceSize is how many bytes of JSON the trace takes.
@@ -83,11 +96,16 @@ func marshal(v any) ([]byte, error) {
 // errForeign means that a message was not written by Enqueue.
 var errForeign = azerr.Sentinel("not written by Enqueue")
 
-// parse decodes the text of a message. It returns errForeign if Enqueue did not write it.
-func parse(text string) (envelope, error) {
+// parse decodes the text of a message of the queue. It returns errForeign if Enqueue did not
+// write it. A message may come from anyone who can add one: what parse returns leads to no other
+// blob than a payload, and its texts are printable.
+func (q queue) parse(text string) (envelope, error) {
 	var e envelope
 	b := Text(text)
-	if !bytes.HasPrefix(b, []byte(`{"azp":`)) || !utf8.Valid(b) {
+	if err := q.verify(b); err != nil {
+		return e, err
+	}
+	if !bytes.HasPrefix(b, []byte(versionPrefix)) || !utf8.Valid(b) {
 		return e, errForeign // Enqueue writes UTF-8; encoding/json does not check it in a RawMessage
 	}
 	var v struct {
@@ -108,11 +126,27 @@ func parse(text string) (envelope, error) {
 			parts++
 		}
 	}
-	if e.ID == "" || len(e.ID) > maxID || checkCharacters(e.Kind) != nil || parts != 1 {
+	switch {
+	case e.ID == "" || len(e.ID) > maxID || !azerr.IsPrintable(e.ID), checkCharacters(e.Kind) != nil, parts != 1,
+		e.Free > maxFree || e.Free < -maxFree:
 		return e, azerr.Errorf("%w: damaged: a member is missing or invalid", ErrBadMessage)
+	case e.Claim != nil && (!e.Claim.valid() || strings.HasPrefix(e.Kind, reservedKinds)):
+		return e, azerr.Errorf("%w: it names a blob that contains no payload", ErrBadMessage)
+	}
+	if strings.Trim(e.Trace, traceCharacters) != "" {
+		e.Trace = ""
+	}
+	if p := e.Poison; p != nil {
+		p.Reason, p.Message = truncate(azerr.Printable(p.Reason), maxReason), truncate(azerr.Printable(p.Message), maxID)
 	}
 	return e, nil
 }
+
+// traceCharacters are those of the header traceparent.
+const traceCharacters = "0123456789abcdef-"
+
+// versionPrefix begins the JSON of each message.
+const versionPrefix = `{"azp":`
 
 // Text returns the content of a queue message that may be encoded as base64, which is
 // what Azure Functions and older SDKs write: the decoded bytes if message is base64 of

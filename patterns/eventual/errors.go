@@ -43,9 +43,11 @@ var (
 	ErrSuperseded = azerr.Sentinel("row is not the one to be moved")
 
 	// ErrBadMessage means that a message cannot be read: it is damaged, it was written by a
-	// later version of this package, or its payload is not of the handler's type. No further
-	// attempt of this program can succeed, so it is moved to the poison queue.
-	ErrBadMessage = azerr.Sentinel("bad message")
+	// later version of this package, its payload is not of the handler's type or is larger than
+	// [Options.MaxPayload], it has no valid signature although [Options.SigningKeys] require one,
+	// or it names what no message of its kind can name. No further attempt of this program can
+	// succeed, so it is moved to the poison queue.
+	ErrBadMessage = azerr.ErrBadMessage
 
 	// ErrBadKind means that the kind of a job is empty, too long, reserved or registered
 	// already, that it was registered while the worker runs, or that its handler is nil.

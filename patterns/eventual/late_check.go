@@ -20,7 +20,7 @@ func (d *delivery) moveToLateChecks(after time.Duration, cause error) {
 	}
 	e := d.env
 	e.Free = 0 // the deliveries of the copy are counted from 1
-	text, err := e.encode()
+	text, err := e.encode(d.w.lateChecks)
 	if err == nil {
 		err = d.final(func(ctx context.Context) error {
 			return putOrCreate(ctx, d.w.lateChecks, text, min(after, maxVisibility))

@@ -35,6 +35,26 @@ type Options struct {
 	// [EnqueueOptions.Container].
 	Container *container.Client
 
+	// MaxPayload is the size of the largest payload that the worker reads from a blob, in bytes.
+	// A message that names a larger one is a bad message, and no request is made for it. A
+	// worker so takes at most Parallel times MaxPayload of memory for payloads. Zero means 64
+	// MiB.
+	MaxPayload int64
+
+	// SigningKeys, if not nil, make the worker process only messages that one of them has
+	// signed for this queue, by name. Any other message is a bad message: it is moved to the
+	// poison queue before any other request, and Decode is not called. All who add messages to
+	// the queue need the first key of the ring: see [EnqueueOptions.SigningKeys],
+	// [Outbox.Sign] and [PoisonQueueOptions.SigningKeys]. A ring has at least one key, and a key
+	// at least 32 bytes, which should be random. Use other keys for an account with a queue of the same name.
+	//
+	// To replace a key, add the new one at the end of all rings, then move it to the front of
+	// all, and remove the old one when no message is left that was signed with it, in the
+	// poison queue either. To begin, set the keys of the senders, wait until the messages
+	// without a signature are processed, and then set those of the workers. The chapter Trust
+	// of the package documentation states what a signature proves.
+	SigningKeys [][]byte
+
 	// Parallel is the number of handlers that run concurrently. Zero means 16.
 	Parallel int
 
@@ -59,8 +79,16 @@ type Options struct {
 	PollMin, PollMax time.Duration
 
 	// Grace is how long handlers may continue after the context of [Worker.Run] has
-	// ended; then their contexts end too. Zero means 30 seconds, negative means no time.
+	// ended; then their contexts end too. Zero means 20 seconds, negative means no time.
 	Grace time.Duration
+
+	// StopTimeout is how long Run takes to return after its context has ended, even if the
+	// service does not reply to any request. What is left of it after Grace, or after
+	// [Worker.Abort], is for the requests that end deliveries; a message whose request did not
+	// end is delivered again after Visibility. Only a handler or a periodic task that ignores
+	// the end of its context takes longer. It must be longer than Grace. Zero means Grace and 5 seconds, which is 25
+	// seconds by default: less than the 30 seconds after which Kubernetes kills a process.
+	StopTimeout time.Duration
 
 	// Decode decodes messages that [Enqueue] did not write. text is the message as it is
 	// stored; use [Text] if it may be base64. kind selects the handler, which receives
@@ -154,7 +182,8 @@ const (
 	defaultMaxAttempts = 5
 	defaultPollMin     = 250 * time.Millisecond
 	defaultPollMax     = 30 * time.Second
-	defaultGrace       = 30 * time.Second
+	defaultGrace       = 20 * time.Second
+	defaultLast        = 5 * time.Second // from the end of Grace to StopTimeout
 
 	minBackoff = 5 * time.Second
 	maxBackoff = 10 * time.Minute
@@ -170,6 +199,9 @@ func (o *Options) complete() error {
 		o.PollMax = max(defaultPollMax, o.PollMin)
 	}
 	setDefault(&o.Grace, defaultGrace)
+	o.Grace = max(o.Grace, 0)
+	setDefault(&o.StopTimeout, o.Grace+defaultLast)
+	setDefault(&o.MaxPayload, defaultMaxPayload)
 	if o.Backoff == nil {
 		o.Backoff = backoff
 	}
@@ -188,8 +220,12 @@ func (o *Options) complete() error {
 		return azerr.Errorf("%w: Options.MaxAttempts: negative", azerr.ErrBadOption)
 	case o.PollMin < 0 || o.PollMax < o.PollMin:
 		return azerr.Errorf("%w: Options.PollMin, PollMax: not 0 < PollMin <= PollMax", azerr.ErrBadOption)
+	case o.StopTimeout <= o.Grace:
+		return azerr.Errorf("%w: Options.StopTimeout: not longer than Grace", azerr.ErrBadOption)
+	case o.MaxPayload < 0:
+		return azerr.Errorf("%w: Options.MaxPayload: negative", azerr.ErrBadOption)
 	}
-	return nil
+	return checkKeys("Options.SigningKeys", o.SigningKeys)
 }
 
 // setDefault sets a field that is zero.

@@ -35,7 +35,20 @@ func NewOutbox(queueClient *azqueue.QueueClient, name string) (*Outbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new outbox: %w", err)
 	}
-	return &Outbox{queue{queueClient}, kind}, nil
+	return &Outbox{queue{client: queueClient}, kind}, nil
+}
+
+// Sign returns an Outbox like o that signs its messages with the first key of a ring, for
+// workers that require it: see [Options.SigningKeys]. It makes no request.
+func (o *Outbox) Sign(keys [][]byte) (*Outbox, error) {
+	err := checkKeys("keys", keys)
+	if o == nil || o.queue.client == nil {
+		err = fmt.Errorf("queue: %w", patterns.ErrNil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sign outbox: %w", err)
+	}
+	return &Outbox{queue{o.queue.client, keys}, o.kind}, nil
 }
 
 const maxOutboxName = 64 // bytes
@@ -76,10 +89,10 @@ func (o *Outbox) Put(ctx context.Context, w patterns.OutboxMessage, delay time.D
 		return patterns.Receipt{}, fmt.Errorf("outbox: %w", azerr.Seal(err))
 	}
 	e := envelope{Version: envelopeVersion, ID: w.ID, Kind: o.kind, At: time.Now().UTC(), Body: body, Trace: traceparent.Of(ctx)}
-	text, err := e.encode()
+	text, err := e.encode(o.queue)
 	if err == nil && len(text) > maxText && e.Trace != "" {
 		e.Trace = ""
-		text, err = e.encode()
+		text, err = e.encode(o.queue)
 	}
 	if err == nil && len(text) > maxText {
 		err = fmt.Errorf("%w: outbox message of %d bytes", patterns.ErrTooLarge, len(text))
@@ -149,6 +162,8 @@ func HandleOutbox(w *Worker, name string, store Drainer) {
 		m.Age = d.m.age()
 		retryAfter, err := store.Handle(ctx, m)
 		switch {
+		case errors.Is(err, ErrBadMessage):
+			return Cancel(err)
 		case err != nil && retryAfter > 0:
 			return Snooze(retryAfter)
 		case err == nil && retryAfter > 0:

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -25,7 +25,7 @@ func (d *delivery) moveToPoison(reason error) {
 		d.report(Lost, reason)
 		return
 	}
-	err := d.putPoison(poisonTexts(d.m, &d.env, d.attempt, reason))
+	err := d.putPoison(poisonTexts(d.w.poison, d.m, &d.env, d.attempt, reason))
 	if err != nil {
 		// The message stays on the queue. Its next delivery exceeds the number of attempts
 		// and comes here again.
@@ -69,9 +69,9 @@ func putOrCreate(ctx context.Context, q queue, text string, delay time.Duration)
 	return err
 }
 
-// poisonTexts returns the possible texts of a poison message, the most informative
-// first.
-func poisonTexts(m *message, e *envelope, attempts int, reason error) []string {
+// poisonTexts returns the possible texts of a message for the poison queue q, the most
+// informative first.
+func poisonTexts(q queue, m *message, e *envelope, attempts int, reason error) []string {
 	poison := *e
 	poison.Version = envelopeVersion
 	if poison.Body == nil && poison.Claim == nil {
@@ -80,7 +80,7 @@ func poisonTexts(m *message, e *envelope, attempts int, reason error) []string {
 	poison.Poison = &poisonInfo{Message: m.id, Reason: shortReason(reason), Attempts: attempts, Inserted: m.inserted.UTC(), At: m.now().UTC()}
 	var texts []string
 	for {
-		b, err := marshal(&poison)
+		b, err := poison.marshal(q)
 		if err != nil {
 			break
 		}
@@ -102,18 +102,8 @@ func poisonTexts(m *message, e *envelope, attempts int, reason error) []string {
 
 const maxReason = 500 // bytes
 
-// shortReason returns the reason as it is stored: truncated, and without control
-// characters.
-func shortReason(reason error) string {
-	s := strings.ToValidUTF8(reason.Error(), "�")
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, s)
-	return truncate(s, maxReason)
-}
+// shortReason returns the reason as it is stored: printable and truncated.
+func shortReason(reason error) string { return truncate(azerr.Printable(reason.Error()), maxReason) }
 
 // truncate returns at most n bytes of s, and no part of a rune.
 func truncate(s string, n int) string {

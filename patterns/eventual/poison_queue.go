@@ -32,6 +32,11 @@ type PoisonQueueOptions struct {
 	// Discard does not delete them; [SweepClaims] does.
 	Container *container.Client
 
+	// SigningKeys verify the messages of the poison queue, and the first one signs those that
+	// Replay adds to the main queue: see [Options.SigningKeys]. A message that none of them has
+	// signed is listed as one of another host, and replayed as it is.
+	SigningKeys [][]byte
+
 	// Visibility is how long [PoisonQueue.Take] hides the messages that it receives, 1
 	// second to 7 days. Zero means 5 minutes.
 	Visibility time.Duration
@@ -46,10 +51,14 @@ func NewPoisonQueue(main, poison *azqueue.QueueClient, opts *PoisonQueueOptions)
 	if main.URL() == poison.URL() { // Take would receive replayed messages again, endlessly
 		return nil, azerr.Errorf("new poison queue: %w: the two queues are the same", azerr.ErrBadOption)
 	}
-	p := &PoisonQueue{main: queue{main}, poison: queue{poison}}
+	var o PoisonQueueOptions
 	if opts != nil {
-		p.container, p.visibility = opts.Container, opts.Visibility
+		o = *opts
 	}
+	if err := checkKeys("PoisonQueueOptions.SigningKeys", o.SigningKeys); err != nil {
+		return nil, fmt.Errorf("new poison queue: %w", err)
+	}
+	p := &PoisonQueue{main: queue{main, o.SigningKeys}, poison: queue{poison, o.SigningKeys}, container: o.Container, visibility: o.Visibility}
 	setDefault(&p.visibility, 5*time.Minute)
 	if p.visibility < time.Second || p.visibility > maxVisibility {
 		return nil, azerr.Errorf("new poison queue: %w: PoisonQueueOptions.Visibility: not from 1 second to 7 days", azerr.ErrBadOption)
@@ -63,7 +72,7 @@ func (w *Worker) PoisonQueue() (*PoisonQueue, error) {
 	if err := w.check(); err != nil {
 		return nil, fmt.Errorf("poison queue: %w", err)
 	}
-	return NewPoisonQueue(w.queue.client, w.poison.client, &PoisonQueueOptions{Container: w.opts.Container})
+	return NewPoisonQueue(w.queue.client, w.poison.client, &PoisonQueueOptions{Container: w.opts.Container, SigningKeys: w.opts.SigningKeys})
 }
 
 // check returns an error if NewPoisonQueue did not create p.
@@ -74,7 +83,8 @@ func (p *PoisonQueue) check() error {
 	return nil
 }
 
-// PoisonMessage is a message of a poison queue.
+// PoisonMessage is a message of a poison queue. Its ID, Kind, Reason and OriginalID are
+// printable; Payload may contain any bytes.
 type PoisonMessage struct {
 	ID         string    // of the operation, or of the message if the operation's is unknown
 	Kind       string    // Raw if the message was unreadable, "" if another host moved it
@@ -95,9 +105,9 @@ type PoisonMessage struct {
 }
 
 // newPoisonMessage decodes a message of the poison queue.
-func newPoisonMessage(m message) *PoisonMessage {
-	pm := &PoisonMessage{ID: m.id, Enqueued: m.inserted, PoisonedAt: m.inserted, m: m}
-	env, err := parse(m.text)
+func (q queue) newPoisonMessage(m message) *PoisonMessage {
+	pm := &PoisonMessage{ID: azerr.Printable(m.id), Enqueued: m.inserted, PoisonedAt: m.inserted, m: m}
+	env, err := q.parse(m.text)
 	if err != nil || env.Poison == nil {
 		pm.text, pm.Payload = &m.text, Text(m.text)
 		return pm
@@ -131,7 +141,7 @@ func (p *PoisonQueue) Peek(ctx context.Context, n int) ([]*PoisonMessage, error)
 	}
 	pms := make([]*PoisonMessage, len(ms))
 	for i := range ms {
-		pms[i] = newPoisonMessage(ms[i])
+		pms[i] = p.poison.newPoisonMessage(ms[i])
 	}
 	return pms, nil
 }
@@ -160,7 +170,7 @@ func (p *PoisonQueue) Take(ctx context.Context) iter.Seq2[*PoisonMessage, error]
 			}
 			var fresh []*PoisonMessage
 			for i := range ms {
-				pm := newPoisonMessage(ms[i])
+				pm := p.poison.newPoisonMessage(ms[i])
 				received = append(received, pm)
 				if !yielded[pm.m.id] {
 					fresh = append(fresh, pm)
@@ -214,7 +224,7 @@ func (p *PoisonQueue) replay(ctx context.Context, pm *PoisonMessage) error {
 	if err := p.renew(ctx, pm); err != nil {
 		return err
 	}
-	text, err := pm.replayText()
+	text, err := pm.replayText(p.main)
 	if err != nil {
 		return err
 	}
@@ -230,12 +240,12 @@ func (p *PoisonQueue) replay(ctx context.Context, pm *PoisonMessage) error {
 	return nil
 }
 
-// replayText is the text for the main queue.
-func (pm *PoisonMessage) replayText() (string, error) {
+// replayText is the text for the main queue q.
+func (pm *PoisonMessage) replayText(q queue) (string, error) {
 	if pm.text != nil {
 		return *pm.text, nil
 	}
-	return pm.env.encode()
+	return pm.env.encode(q)
 }
 
 // leased returns an error unless pm comes from Take. It reports whether pm was replayed
@@ -260,10 +270,12 @@ func (p *PoisonQueue) renew(ctx context.Context, pm *PoisonMessage) error {
 	return p.poison.update(ctx, &pm.m, pm.m.text, p.visibility)
 }
 
-// Discard deletes the message, and its payload if that is in a blob and
+// Discard deletes the message, and then its payload if that is in a blob and
 // PoisonQueueOptions.Container is set. If the message does not come from Take, the error
 // is [ErrNotLeased]. Discard returns nil if the message does not exist any more, and
-// [ErrLeaseLost] if another client has received it since. One request, and one for a blob.
+// [ErrLeaseLost] if another client has received it since. If the blob is not of the size that
+// the message names, it stays, and the error is [ErrClaimDamaged]. One request, and two for a
+// blob.
 func (p *PoisonQueue) Discard(ctx context.Context, pm *PoisonMessage) error {
 	if err := p.discard(ctx, pm); err != nil {
 		return fmt.Errorf("discard: %w", err)
@@ -281,7 +293,7 @@ func (p *PoisonQueue) discard(ctx context.Context, pm *PoisonMessage) error {
 	}
 	pm.handled = true
 	if err == nil && pm.env.Claim != nil && p.container != nil {
-		return deletePayload(ctx, p.container, pm.env.Claim)
+		return discardPayload(ctx, p.container, pm.env.Claim)
 	}
 	return nil
 }

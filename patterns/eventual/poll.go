@@ -1,7 +1,6 @@
 package eventual
 
 import (
-	"context"
 	"sync"
 	"time"
 )
@@ -11,8 +10,8 @@ import (
 // receives many. All its methods run in the goroutine of [Worker.poll].
 type poller struct {
 	*Worker
-	poll, work       context.Context
-	handlers, timers *sync.WaitGroup
+	scope    *scope
+	handlers *sync.WaitGroup
 
 	held    []*message // received and not started, oldest first
 	running int        // messages that were started
@@ -34,23 +33,23 @@ type received struct {
 	err      error
 }
 
-// poll receives messages and starts handlers until ctx ends. It returns an error only
+// poll receives messages and starts handlers until s.poll ends. It returns an error only
 // if the first request is refused.
-func (w *Worker) poll(ctx, work context.Context, handlers, timers *sync.WaitGroup) error {
-	p := &poller{Worker: w, poll: ctx, work: work, handlers: handlers, timers: timers, ended: make(chan time.Duration, w.opts.Parallel)}
+func (w *Worker) poll(s *scope, handlers *sync.WaitGroup) error {
+	p := &poller{Worker: w, scope: s, handlers: handlers, ended: make(chan time.Duration, w.opts.Parallel)}
 	hold := time.NewTimer(0)
 	defer hold.Stop()
 	results := make(chan received, 1)
 	var paused <-chan time.Time
 	pause, first, polling := w.opts.PollMin, true, false
-	for stop := ctx.Done(); ; {
+	for stop := s.poll.Done(); ; {
 		p.startHeld()
 		if n := p.room(); n > 0 && !polling && paused == nil && stop != nil {
 			polling = true
 			handlers.Go(func() {
-				// The end of ctx does not cancel a poll that is under way: the messages that it
+				// The end of s.poll does not cancel a poll that is under way: the messages that it
 				// receives would stay invisible until their visibility timeout ends.
-				ms, err := w.queue.receive(work, n, w.opts.Visibility)
+				ms, err := w.queue.receive(s.work, n, w.opts.Visibility)
 				results <- received{ms, err}
 			})
 		}
@@ -71,7 +70,7 @@ func (w *Worker) poll(ctx, work context.Context, handlers, timers *sync.WaitGrou
 			p.releaseOverdue()
 		case r := <-results:
 			polling = false
-			if r.err != nil && stop != nil && ctx.Err() == nil {
+			if r.err != nil && stop != nil && s.poll.Err() == nil {
 				if first && refused(r.err) {
 					return r.err
 				}
@@ -94,18 +93,18 @@ func (w *Worker) poll(ctx, work context.Context, handlers, timers *sync.WaitGrou
 // startHeld starts the handlers of messages that were received, as far as handlers are free.
 // When the worker stops, it releases the messages.
 func (p *poller) startHeld() {
-	for len(p.held) > 0 && (p.running < p.opts.Parallel || p.poll.Err() != nil) {
+	for len(p.held) > 0 && (p.running < p.opts.Parallel || p.scope.poll.Err() != nil) {
 		m := p.held[0]
 		p.held = p.held[1:]
-		if p.poll.Err() != nil {
-			p.handlers.Go(func() { p.release(p.work, m, ErrStopped) })
+		if p.scope.poll.Err() != nil {
+			p.handlers.Go(func() { p.release(p.scope, m, ErrStopped) })
 			continue
 		}
 		p.running++
 		p.handlers.Go(func() {
 			began := time.Now()
 			defer func() { p.ended <- time.Since(began) }()
-			p.process(p.poll, p.work, m, p.timers)
+			p.process(p.scope, m)
 		})
 	}
 }
@@ -141,6 +140,6 @@ func (p *poller) releaseOverdue() {
 	for len(p.held) > 0 && time.Since(p.held[0].hidden) >= p.holdLimit() {
 		m := p.held[0]
 		p.held, p.took = p.held[1:], max(p.took, p.holdLimit()*maxReceive)
-		p.handlers.Go(func() { p.release(p.work, m, errBusy) })
+		p.handlers.Go(func() { p.release(p.scope, m, errBusy) })
 	}
 }

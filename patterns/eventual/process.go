@@ -66,7 +66,7 @@ func (w *Worker) Process(ctx context.Context, text string, attempt int) error {
 	err := w.registered()
 	if err == nil {
 		m := message{text: text, deliveries: int64(attempt), hosted: true, hidden: time.Now(), clock: new(servicetime.Clock)}
-		err = w.process(ctx, ctx, &m, nil)
+		err = w.process(&scope{poll: ctx, work: ctx, last: context.WithoutCancel(ctx)}, &m)
 	}
 	if err != nil {
 		return azerr.Errorf("process: %w", err)
@@ -113,7 +113,7 @@ func (d *delivery) copyText() (string, error) {
 	if d.env.Version > 0 {
 		e := d.env
 		e.Free = 1 - int64(d.attempt)
-		return e.encode()
+		return e.encode(d.w.queue)
 	}
 	if strings.ContainsFunc(d.m.text, isControl) { // the host has decoded what was base64
 		return base64.StdEncoding.EncodeToString([]byte(d.m.text)), nil

@@ -80,8 +80,11 @@ func (m *message) untilExpiry(d time.Duration) time.Duration {
 }
 
 // queue is a queue client whose errors match the sentinels of this package and of
-// package patterns.
-type queue struct{ client *azqueue.QueueClient }
+// package patterns. Its keys sign and verify messages, see [Options.SigningKeys].
+type queue struct {
+	client *azqueue.QueueClient
+	keys   [][]byte
+}
 
 // add is put for a caller that does not need the names of the message. A client that was
 // built with [patterns.LimitReplies] then does not decode them.

@@ -53,10 +53,12 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	if queueClient == nil {
 		return nil, fmt.Errorf("new worker: queue: %w", patterns.ErrNil)
 	}
-	w := &Worker{queue: queue{queueClient}, handlers: map[string]handler{}}
+	w := &Worker{handlers: map[string]handler{}}
 	if opts != nil {
 		w.opts = *opts
 	}
+	of := func(client *azqueue.QueueClient) queue { return queue{client, w.opts.SigningKeys} }
+	w.queue, w.poison, w.lateChecks = of(queueClient), of(w.opts.Poison), of(w.opts.LateChecks)
 	if err := w.opts.complete(); err != nil {
 		return nil, fmt.Errorf("new worker: %w", err)
 	}
@@ -68,7 +70,6 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	case sameQueue(w.opts.LateChecks, w.opts.Poison):
 		return nil, azerr.Errorf("new worker: %w: Options.LateChecks: the poison queue", azerr.ErrBadOption)
 	}
-	w.poison, w.lateChecks = queue{w.opts.Poison}, queue{w.opts.LateChecks}
 	w.tracer, w.name = w.opts.Tracing.NewTracer(tracerName, ""), queueName(queueClient)
 	return w, nil
 }
@@ -161,9 +162,10 @@ func (w *Worker) handler(kind string) handler {
 
 // Run receives messages and calls their handlers until ctx ends. It then receives no
 // more, lets handlers finish for [Options.Grace], ends the contexts of those that still
-// run, waits for them, and returns nil. Messages whose handlers did not finish, or were
-// not called, become visible to other workers immediately. Nothing of the worker runs
-// after Run has returned, so a handler that ignores its context delays the return.
+// run, waits for them, and returns nil, within [Options.StopTimeout]. Messages whose handlers
+// did not finish, or were not called, become visible to other workers immediately. Nothing of
+// the worker runs after Run has returned, so a handler that ignores its context delays the
+// return.
 //
 // Run returns an error immediately if a registration was refused, if the worker is
 // running already, or if the response to the first request shows that the worker cannot
@@ -196,7 +198,10 @@ func (w *Worker) run(ctx context.Context) error {
 	defer stopPolling()
 	// Handlers and their requests may continue after ctx has ended, until the grace time
 	// is over.
-	work, stopWork := context.WithCancelCause(context.WithoutCancel(ctx))
+	// The requests that end deliveries may take a little longer.
+	last, stopAll := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stopAll(nil)
+	work, stopWork := context.WithCancelCause(last)
 	defer stopWork(nil)
 	if err := w.begin(func() { stopWork(ErrStopped); stopPolling() }); err != nil {
 		return err
@@ -210,8 +215,8 @@ func (w *Worker) run(ctx context.Context) error {
 		handlers.Go(func() { w.repeat(poll, t) })
 	}
 	done := make(chan struct{})
-	timers.Go(func() { w.stopAfterGrace(poll, done, stopWork) })
-	err := w.poll(poll, work, &handlers, &timers)
+	timers.Go(func() { w.stopInTime(poll, work, done, stopWork, stopAll) })
+	err := w.poll(&scope{poll, work, last, &timers}, &handlers)
 	stopPolling()
 	handlers.Wait()
 	close(done)
@@ -219,23 +224,31 @@ func (w *Worker) run(ctx context.Context) error {
 	return errors.Join(err, w.end())
 }
 
-// stopAfterGrace ends the handlers' contexts when poll has ended and the grace time has
-// passed, unless all handlers are done before.
-func (w *Worker) stopAfterGrace(poll context.Context, done <-chan struct{}, stopWork context.CancelCauseFunc) {
+// stopInTime ends the handlers' contexts when poll has ended and the grace time has passed, and
+// all requests when the rest of the stop timeout has passed too, unless all is done before.
+func (w *Worker) stopInTime(poll, work context.Context, done <-chan struct{}, stopWork, stopAll context.CancelCauseFunc) {
 	<-poll.Done()
-	grace := time.NewTimer(w.opts.Grace)
-	defer grace.Stop()
+	timer := time.NewTimer(w.opts.Grace)
+	defer timer.Stop()
 	select {
-	case <-grace.C:
+	case <-timer.C:
 		stopWork(ErrStopped)
+	case <-work.Done(): // by Abort
+	case <-done:
+		return
+	}
+	timer.Reset(w.opts.StopTimeout - w.opts.Grace)
+	select {
+	case <-timer.C:
+		stopAll(ErrStopped)
 	case <-done:
 	}
 }
 
 // Abort stops a running worker without the grace time of [Options.Grace]: the contexts
 // of its handlers end immediately, with [ErrStopped] as the cause. Abort does not wait;
-// Run returns when the handlers have returned. It does nothing if the worker is not
-// running.
+// Run returns when the handlers have returned, and their messages are released or the rest of
+// [Options.StopTimeout] has passed. It does nothing if the worker is not running.
 func (w *Worker) Abort() {
 	if w == nil {
 		return

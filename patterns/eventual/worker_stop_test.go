@@ -5,12 +5,15 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
@@ -43,7 +46,7 @@ func TestHandlersAreCancelledAfterTheGraceTimeAndTheirMessagesReleased(t *testin
 		stop  func(s *fixture, stop func())
 		after time.Duration
 	}{
-		"default":     {0, func(s *fixture, stop func()) { stop() }, 30 * time.Second},
+		"default":     {0, func(s *fixture, stop func()) { stop() }, 20 * time.Second},
 		"five":        {5 * time.Second, func(s *fixture, stop func()) { stop() }, 5 * time.Second},
 		"none":        {-1, func(s *fixture, stop func()) { stop() }, 0},
 		"abort":       {time.Hour, func(s *fixture, stop func()) { s.worker.Abort(); stop() }, 0},
@@ -144,6 +147,94 @@ func TestWorkerStopsIfNoRequestIsAnswered(t *testing.T) {
 			t.Errorf("it took %v to stop", took)
 		}
 	})
+}
+
+// lateDrainer leaves the late check of each outbox message.
+type lateDrainer struct{}
+
+func (lateDrainer) Handle(context.Context, patterns.OutboxMessage) (time.Duration, error) {
+	return time.Hour, nil
+}
+
+// From the n-th request of a worker on, the service does not reply to any, for each n.
+func TestRunReturnsInTimeWhicheverRequestHangs(t *testing.T) {
+	for name, c := range map[string]struct {
+		grace, within time.Duration
+	}{
+		"without grace": {-1, 5 * time.Second},
+		"default":       {0, 25 * time.Second},
+		"a minute":      {time.Minute, 65 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+				for _, q := range []string{"*", "Queue.Get", "Queue.Put", "Queue.Update", "Queue.Delete", "Queue.CreateQueue", "Blob.Get", "Blob.Delete"} {
+					for n := int64(1); ; n++ {
+						hung, took := stopWithHungRequests(t, b, q, n, c.grace)
+						if hung == 0 {
+							if n == 1 {
+								t.Errorf("no %s hung", q)
+							}
+							break
+						}
+						if took > c.within {
+							t.Errorf("%s hangs from %d on: it took %v to stop, want %v", q, n, took, c.within)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// stopWithHungRequests stops a worker while its n-th request of a kind and all that follow hang. It returns the
+// number of those that did, and how long the worker took to stop.
+func stopWithHungRequests(t *testing.T, b *harness.Backend, pattern string, n int64, grace time.Duration) (hung int, took time.Duration) {
+	payloads, late := b.Container(t), b.Queue(t)
+	s := newFixture(t, b, func(o *eventual.Options) {
+		o.Container, o.LateChecks, o.Grace, o.Visibility, o.MaxAttempts = payloads, late, grace, 30*time.Second, 2
+		o.PollMin, o.PollMax = 5*time.Second, 5*time.Second
+		o.Backoff = func(int) time.Duration { return 5 * time.Second }
+	})
+	_, err := s.poison.Delete(t.Context(), nil) // so that the worker creates it
+	harness.NoError(t, err)
+	eventual.Handle(s.worker, "full", func(context.Context, eventual.Job[string]) error { return nil })
+	eventual.Handle(s.worker, "fails", func(context.Context, eventual.Job[string]) error { return errFails })
+	eventual.Handle(s.worker, "slow", func(ctx context.Context, _ eventual.Job[string]) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	eventual.Every(s.worker, "task", time.Second, func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	eventual.HandleOutbox(s.worker, "", lateDrainer{})
+	harness.Must(harness.Must(eventual.NewOutbox(s.queue, ""))(t).Put(t.Context(), patterns.OutboxMessage{ID: "op"}, 0))(t)
+	s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
+	s.put(t, "fails", "", nil)
+	s.put(t, "slow", "", nil)
+
+	b.ResetRequests()
+	var seen atomic.Int64
+	b.Fault(fault.On("*").Where(func(q fault.Request) bool {
+		return q.Op == op.QueueGetMetadata || q.Op.Matches(pattern) && seen.Add(1) >= n
+	}).Delay(10000 * time.Hour))
+	defer b.ClearFaults()
+	stop := s.start(t)
+	time.Sleep(25 * time.Second)
+	began := time.Now()
+	stop()
+	took = time.Since(began)
+	for _, q := range b.Requests() {
+		if q.Fault != "" {
+			hung++
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := s.queue.GetProperties(ctx, nil); err == nil {
+		t.Error("no request hangs") // a rule has to act
+	}
+	return hung, took
 }
 
 func TestRunLeavesNoGoroutineBehind(t *testing.T) {

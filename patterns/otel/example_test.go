@@ -25,7 +25,7 @@ func report(queue *azqueue.QueueClient, acct *storagetest.Account) error {
 	if err := otel.Attach(&opts.ClientOptions, nil); err != nil { // requests
 		return err
 	}
-	service := acct.TablesWith(opts)       // which replaces the transport; a program connects to its account with opts
+	service := acct.TablesWith(opts)
 	provider, err := otel.NewProvider(nil) // operations, and attempts of a worker
 	if err != nil {
 		return err

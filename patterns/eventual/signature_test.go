@@ -1,0 +1,199 @@
+package eventual_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+)
+
+func signingKey(b byte) []byte { return bytes.Repeat([]byte{b}, 32) }
+
+var (
+	oldKey, newKey, strangeKey = signingKey(1), signingKey(2), signingKey(3)
+
+	// rings are those that programs have while oldKey is replaced by newKey.
+	rings = [][][]byte{{oldKey}, {oldKey, newKey}, {newKey, oldKey}, {newKey}}
+)
+
+// textOf returns the text of the only message of a queue, and removes it.
+func textOf(t testing.TB, q *azqueue.QueueClient) string {
+	t.Helper()
+	ms := messages(t, q)
+	if len(ms) != 1 {
+		t.Fatalf("%d messages", len(ms))
+	}
+	harness.Must(q.ClearMessages(t.Context(), nil))(t)
+	return *ms[0].MessageText
+}
+
+func TestWorkerWithKeysProcessesOnlyMessagesThatWereSignedForItsQueue(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		other := b.Queue(t)
+		signed := func(q *azqueue.QueueClient, keys ...[]byte) string {
+			harness.NoError(t, eventual.Enqueue(t.Context(), q, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{ID: "op", SigningKeys: keys}))
+			return textOf(t, q)
+		}
+		s := newFixture(t, b, func(o *eventual.Options) {
+			o.SigningKeys = [][]byte{newKey, oldKey}
+			o.Decode = func(string) (string, []byte, error) {
+				t.Error("Decode was called")
+				return "", nil, nil
+			}
+		})
+		calls := 0
+		eventual.Handle(s.worker, "letter", func(_ context.Context, job eventual.Job[letter]) error {
+			calls++
+			return nil
+		})
+		valid := signed(s.queue, oldKey)
+		decoded := string(eventual.Text(valid))
+		_, unsigned, _ := strings.Cut(decoded, `","id"`)
+		for name, c := range map[string]struct {
+			text string
+			good bool
+		}{
+			"signed":            {valid, true},
+			"by the first key":  {signed(s.queue, newKey), true},
+			"not base64":        {decoded, true},
+			"by another key":    {signed(s.queue, strangeKey), false},
+			"for another queue": {signed(other, oldKey), false},
+			"unsigned":          {signed(s.queue), false},
+			"changed":           {strings.Replace(decoded, "Ken", "Eve", 1), false},
+			"other kind":        {strings.Replace(decoded, "letter", "refund", 1), false},
+			"signature removed": {`{"azp":1,"id"` + unsigned, false},
+			"empty signature":   {`{"azp":1,"mac":"","id"` + unsigned, false},
+			"a member before":   {strings.Replace(decoded, `{"azp":1,`, `{"azp":1,"free":9,`, 1), false},
+			"a member after":    {strings.TrimSuffix(decoded, "}") + `,"free":9}`, false},
+			"another version":   {strings.Replace(decoded, `{"azp":1,`, `{"azp":2,`, 1), false},
+			"foreign":           {"hello", false},
+			"empty":             {"", false},
+		} {
+			calls = 0
+			send(t, s.queue, c.text)
+			es := s.until(t, 1)
+			if bad := errors.Is(es[0].Err, eventual.ErrBadMessage); c.good == bad || c.good != (calls == 1) {
+				t.Errorf("%s: %v, %d calls", name, es[0].Err, calls)
+			}
+		}
+	})
+}
+
+// Each program has another ring at a time, and none refuses a message.
+func TestKeysAreReplacedWithoutRefusingAMessage(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		for i := range rings {
+			for _, sender := range rings[max(i-1, 0):min(i+2, len(rings))] {
+				s := newFixture(t, b, func(o *eventual.Options) { o.SigningKeys = rings[i] })
+				eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error { return nil })
+				s.put(t, "letter", letter{}, &eventual.EnqueueOptions{SigningKeys: sender})
+				wantOutcomes(t, s.until(t, 1), eventual.Done)
+			}
+		}
+	})
+}
+
+// A worker changes messages, copies them to its other queues, and an operator replays them.
+func TestSignatureStaysValidWhereverAMessageGoes(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		late := b.Queue(t)
+		s := newFixture(t, b, func(o *eventual.Options) {
+			o.SigningKeys, o.LateChecks = [][]byte{newKey, oldKey}, late
+		})
+		snoozed, works := 0, false
+		eventual.Handle(s.worker, "letter", func(_ context.Context, job eventual.Job[letter]) error {
+			if snoozed++; snoozed < 3 {
+				return eventual.Snooze(time.Second)
+			}
+			if !works {
+				return eventual.Cancel(errFails)
+			}
+			return nil
+		})
+		eventual.HandleOutbox(s.worker, "", lateDrainer{})
+		s.put(t, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{ID: "op", SigningKeys: [][]byte{oldKey}})
+		wantOutcomes(t, s.until(t, 3), eventual.Snoozed, eventual.Snoozed, eventual.Poisoned)
+		works = true
+		takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) {
+			if m.Kind != "letter" || string(m.Payload) != `{"To":"Ken","Text":""}` {
+				t.Errorf("got %+v", m)
+			}
+			harness.NoError(t, s.poisonQueue(t).Replay(t.Context(), m))
+		})
+		wantOutcomes(t, s.until(t, 1), eventual.Done)
+
+		outbox := harness.Must(harness.Must(eventual.NewOutbox(s.queue, ""))(t).Sign([][]byte{oldKey}))(t)
+		harness.Must(outbox.Put(t.Context(), patterns.OutboxMessage{ID: "op"}, 0))(t)
+		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
+		checks := newFixtureOn(t, b, late, s.poison, func(o *eventual.Options) { o.SigningKeys = [][]byte{newKey} })
+		eventual.HandleOutbox(checks.worker, "", lateDrainer{})
+		time.Sleep(2 * time.Hour)
+		wantOutcomes(t, checks.until(t, 1), eventual.Snoozed)
+
+		// A host delivers the message, and the copy is a new one.
+		s.put(t, "letter", letter{}, &eventual.EnqueueOptions{SigningKeys: [][]byte{oldKey}})
+		snoozed = 0
+		harness.NoError(t, s.worker.Process(t.Context(), textOf(t, s.queue), 1))
+		wantOutcomes(t, s.next(t, 1), eventual.Snoozed)
+		snoozed = 3
+		wantOutcomes(t, s.until(t, 1), eventual.Done)
+		wantEmpty(t, s.poison)
+	})
+}
+
+// Replay does not sign a message that the worker has refused.
+func TestReplayDoesNotSignWhatWasNotSigned(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		s := newFixture(t, b, func(o *eventual.Options) { o.SigningKeys = [][]byte{newKey} })
+		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
+			t.Error("the handler was called")
+			return nil
+		})
+		harness.Must(s.poison.Create(t.Context(), nil))(t)
+		s.put(t, "letter", letter{}, nil)
+		send(t, s.poison, claimText(payloadName, 1, "1", poisoned))
+		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
+		takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) { harness.NoError(t, s.poisonQueue(t).Replay(t.Context(), m)) })
+		wantOutcomes(t, s.until(t, 2), eventual.Poisoned, eventual.Poisoned)
+	})
+}
+
+// While senders sign and workers have no keys yet, no signature gets lost.
+func TestWorkerWithoutKeysKeepsASignature(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		s := newFixture(t, b, nil)
+		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error { return eventual.Snooze(0) })
+		s.put(t, "letter", letter{}, &eventual.EnqueueOptions{SigningKeys: [][]byte{oldKey}})
+		s.until(t, 2)
+		verifying := newFixtureOn(t, b, s.queue, s.poison, func(o *eventual.Options) { o.SigningKeys = [][]byte{oldKey} })
+		eventual.Handle(verifying.worker, "letter", func(context.Context, eventual.Job[letter]) error { return nil })
+		wantOutcomes(t, verifying.until(t, 1), eventual.Done)
+	})
+}
+
+func TestShortSigningKeysAndEmptyRingsAreRefused(t *testing.T) {
+	q, poison := newQueueClient(t), newQueueClient(t)
+	for _, keys := range [][][]byte{{}, {{}}, {oldKey, newKey[:31]}} {
+		_, err1 := eventual.NewWorker(q, &eventual.Options{SigningKeys: keys})
+		err2 := eventual.Enqueue(t.Context(), q, "k", 1, &eventual.EnqueueOptions{SigningKeys: keys})
+		_, err3 := eventual.NewPoisonQueue(q, poison, &eventual.PoisonQueueOptions{SigningKeys: keys})
+		_, err4 := harness.Must(eventual.NewOutbox(q, ""))(t).Sign(keys)
+		for _, err := range []error{err1, err2, err3, err4} {
+			if !errors.Is(err, patterns.ErrBadOption) {
+				t.Errorf("got %v", err)
+			}
+		}
+	}
+	var none *eventual.Outbox
+	if _, err := none.Sign(nil); !errors.Is(err, patterns.ErrNil) {
+		t.Errorf("got %v", err)
+	}
+}
