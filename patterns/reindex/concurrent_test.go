@@ -210,14 +210,16 @@ func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T)
 		// At least 20 runs, and as many more as it takes until there was enough to be confused by:
 		// how much the writers do in one run depends on the order of goroutines.
 		suspects := 0
-		for runs := 0; runs < 20 || written.Load() < 1000 || suspects < 30; runs++ {
+		for runs := 0; runs < 20 || written.Load() < 1000 || suspects < 100; runs++ {
 			if runs == 200 {
-				t.Fatalf("%d writes, and %d reads of suspects in one run: too few", written.Load(), suspects)
+				t.Fatalf("%d writes, and %d reads of suspects: too few", written.Load(), suspects)
 			}
-			for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) { suspects = max(suspects, r.Requests.Confirm) }}) {
+			reads := 0 // each of up to seven suspects of a partition
+			for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) { reads = r.Requests.Confirm }}) {
 				harness.NoError(t, err)
 				t.Errorf("%+v", f)
 			}
+			suspects += reads
 		}
 		stop()
 		writers.Wait()

@@ -10,8 +10,16 @@ import (
 
 // confirmAll confirms the differences of a job and, if asked to, repairs them.
 func (r *run) confirmAll(ctx context.Context, groups [][]outbox.Checked) error {
-	confirmed, err := r.each(ctx, len(groups), func(ctx context.Context, i int, res *result) error {
-		return r.confirm(ctx, groups[i], res)
+	var partitions [][]outbox.Checked // the rows of all groups of each
+	for _, group := range groups {
+		n := len(partitions)
+		if n == 0 || partitions[n-1][0].Primary.Partition != group[0].Primary.Partition {
+			partitions, n = append(partitions, nil), n+1
+		}
+		partitions[n-1] = append(partitions[n-1], group...)
+	}
+	confirmed, err := r.each(ctx, len(partitions), func(ctx context.Context, i int, res *result) error {
+		return r.confirm(ctx, partitions[i], res)
 	})
 	if err != nil {
 		return err
@@ -19,7 +27,7 @@ func (r *run) confirmAll(ctx context.Context, groups [][]outbox.Checked) error {
 	var findings []Finding
 	for i := range confirmed {
 		for _, c := range confirmed[i].sure {
-			findings = append(findings, Finding{kindOf(&c), c.Ref.View, c.Ref.Key(), c.Primary})
+			findings = append(findings, Finding{kindOf(&c), c.Ref.View, c.Ref.Key(), c.Primary, c.Owner()})
 		}
 	}
 	if findings, err = r.record(ctx, findings); err != nil {
@@ -31,7 +39,12 @@ func (r *run) confirmAll(ctx context.Context, groups [][]outbox.Checked) error {
 	}
 	failed := r.Report.Failed
 	_, err = r.each(ctx, len(confirmed), func(ctx context.Context, i int, res *result) error {
-		return r.repair(ctx, confirmed[i].sure, res)
+		for some := range slices.Chunk(confirmed[i].sure, maxRows) {
+			if err := r.repair(ctx, some, res); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if !r.DryRun {
 		r.Report.Repaired += len(findings) - (r.Report.Failed - failed)

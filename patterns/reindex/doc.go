@@ -16,6 +16,24 @@
 // [patterns.StoreOptions.Retired] and in Views, and records the state of the view. All three may run at any time, in
 // several processes, while writers and workers are running.
 //
+// # A table that other programs have written
+//
+// [Survey] reads a table that no program has declared, and reports the forms of its keys, its
+// properties with their types, and the layouts of the design guide that it recognises: copies
+// "email_…" and lists of entities in the same or another partition, children 000123_2012, a series
+// MessageCountHour01 …, entities in the rows 000123_01 and 000123_02, and types that a property
+// contains. [SurveyReport.WriteGo] writes a Go package for them:
+//
+//	report, err := reindex.Survey(ctx, client, nil)
+//	err = report.WriteGo(os.Stdout, "staff")
+//
+// Run Verify with the Store of that package before it changes rows: its findings are rows that
+// differ from what was recognised. Indexes of azpatterns ignore rows whose values have a "_", because
+// they escape it; Survey recognises no such index, and none whose rows differ in the prefixes of their
+// keys. It assumes that rows with the same form of keys and most properties in common are of one
+// type, and that of two rows which have each other's key the one with an id is the entity. Both the
+// report and the package contain names of properties and types, prefixes of keys, and constant keys.
+//
 // # Adding, changing and removing a view
 //
 // Programs of two versions change entities while a new version is deployed. To add a view
@@ -32,8 +50,25 @@
 //     among the entities that list the view. If the unique row of an entity belongs to another
 //     one, the report has a [*patterns.DuplicateError] for it: correct one of the two and run
 //     Backfill again.
+//     If there may be many, follow the steps for a unique index below.
 //  4. When the state of the view is [patterns.ViewReady], see [patterns.Store.ViewStates], let
 //     programs read the view.
+//
+// To add a unique index to a table in which entities share values:
+//
+//  1. Add an index of the same values that is NonUnique, by the steps above. Readers use it, and
+//     find all entities of a value, until the last step.
+//  2. Add the unique index by the steps above, with the first one as Options.Duplicates of package
+//     secondaryindex. Of the entities that share a value, Backfill stores the row of one. The others
+//     are findings of kind [Duplicate], each with the Owner of the row: [Options.Found] receives
+//     them all. The state of the view stays [patterns.ViewBuilding]. From now on no entity can take
+//     a value that another one has, also if none of those that share it has the row. Entities that
+//     share a value can be changed otherwise.
+//  3. Change or delete entities until each value has one left, and run Backfill again. It stores
+//     the row of the one that is left, and lists what is not resolved yet. If nothing is, the state is
+//     [patterns.ViewReady].
+//  4. Let readers use the unique index. Deploy a version without Options.Duplicates, which is not
+//     part of the definition of the view, and remove the first index by the steps below.
 //
 // To remove a view that is ready:
 //
@@ -71,16 +106,37 @@
 // still to write the row. So a correct table has no findings, however much is written.
 // Programs without a Store have no outbox rows: set [Options.Grace] while they write.
 //
+// # What is the same
+//
+// A stored row is correct if it is the same as what its primary implies. Verify, Repair, the
+// adoption of rows that another program has stored ([patterns.Adopt]), and every operation of a
+// Store ask the same function:
+//
+//   - Values are compared as T decodes them. A value that T cannot decode is compared as it is.
+//   - A missing property is the same as the zero value.
+//   - A whole number is the same as an Int32, an Int64 and a Double.
+//   - In a field for a time, an instant is the same in every zone and spelling, as text or as
+//     a DateTime.
+//   - JSON text in a field with the option json is compared by content. In objects, a missing
+//     member is the same as one that is null, zero or empty.
+//   - Of a copy with [patterns.CopySpec.Only], properties that neither T nor Only names are not
+//     compared. A full copy has them all, as its primary has.
+//
+// If such a row is written because another property has changed, the properties that are the same
+// keep their types and texts. [Options.Strict] compares exactly.
+//
 // # Cost
 //
 //   - The scan takes one request for each page of up to 1000 rows, and at most 5 in a hundred
 //     to divide the tables among concurrent requests. The service may return shorter pages.
 //     A table is read once for each client that the store has of it, so let the views of one
 //     table share a client.
-//   - The rows of one partition are confirmed and repaired together, up to 33 at a time. Rows
-//     in the partition of their entities take 2 requests, one that reads them with the entities
-//     and one transaction: so a repair takes 2 requests or less. If the entities and rows are
-//     not in one page, the rest is read row by row, and the entities once more.
+//   - The rows of one partition are confirmed together, and repaired together, up to 33 at a time. Rows
+//     in the partition of their entities take one transaction, and are confirmed by one request
+//     for each page of the partition between the first and the last of them and of their entities, and
+//     one more for each page with a row that was found without an entity, or an entity without a row,
+//     unless one page has both. If the pages have few of them, or they were changed in the last
+//     minute, a request confirms seven.
 //   - Remote rows take 7 requests for the partition of their entities, and 3 for each row: a
 //     read, a write, and a read of the entity. Of the 7, 3 read the entities, the outbox rows,
 //     and the entities again, and 4 are the message, the transaction, and the deletes of the
@@ -96,7 +152,9 @@
 //
 // Of 10,000 entities with three views (a copy in their partition, one in another table, and a
 // list of a hundred members) a run finds and repairs 100 planted errors, one in a partition on
-// average, with 32 requests for the scan, 237 to confirm them, and 361 to repair them.
+// average, with 32 requests for the scan, 237 to confirm them, and 361 to repair them. Of the 237, 33
+// are for the 33 copies in the partitions of their entities. 120 wrong copies in two partitions of
+// 4,200 rows take 20 requests to confirm.
 //
 // Memory does not depend on the size of the tables: see [Options.Differences]. If more rows
 // differ, the run needs further passes. In the worst case a run with d differences reads the

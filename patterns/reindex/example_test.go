@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os"
 
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -67,4 +68,107 @@ func Example() {
 	// 100 contacts, 9 requests
 	// orphan email email_c7@contoso.com
 	// 1 repaired
+}
+
+// A program on aztables has stored employees with copies by e-mail address, as the design guide
+// prints them, and times in the local zone. Some rows are older than the field Phone.
+func ExampleSurvey() {
+	ctx := context.Background()
+	client := storagetest.Start(nil).Tables().NewClient("Staff")
+	if _, err := client.CreateTable(ctx, nil); err != nil {
+		log.Fatal(err)
+	}
+	for _, row := range []string{
+		`{"PartitionKey":"Sales","RowKey":"empid_000223","Name":"Jones","Hired":"2026-03-01T00:00:00+02:00","EmailAddress":"jonesj@contoso.com"}`,
+		`{"PartitionKey":"Sales","RowKey":"email_jonesj@contoso.com","Name":"Jones","Hired":"2026-03-01T00:00:00+02:00","EmployeeId":"000223"}`,
+		`{"PartitionKey":"Sales","RowKey":"empid_000224","Name":"Kwok","Hired":"2026-03-02T00:00:00Z","EmailAddress":"kenk@contoso.com","Phone":"1"}`,
+		`{"PartitionKey":"Sales","RowKey":"email_kenk@contoso.com","Name":"Kwok","Hired":"2026-03-02T00:00:00Z","EmployeeId":"000224","Phone":"1"}`,
+	} {
+		if _, err := client.AddEntity(ctx, []byte(row), nil); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	report, err := reindex.Survey(ctx, client, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := report.WriteGo(os.Stdout, "staff"); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// // Package staff has the Go types and options for a table.
+	// package staff
+	//
+	// import (
+	// 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	// 	"github.com/azpatterns/azpatterns/keys"
+	// 	"github.com/azpatterns/azpatterns/patterns"
+	// 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	// 	"github.com/azpatterns/azpatterns/query"
+	// 	"strings"
+	// 	"time"
+	// )
+	//
+	// // 4 rows of the table were read.
+	//
+	// // Empid is for 2 rows.
+	// //
+	// //	PartitionKey: "Sales"
+	// //	RowKey: "empid_" and 6 bytes of digits, 2 distinct
+	// //	EmailAddress: in all, 2 Edm.String
+	// //	EmployeeId: missing in 2
+	// //	Hired: in all, 2 Edm.String, 2 time, 1 zoned time
+	// //	Name: in all, 2 Edm.String
+	// //	Phone: missing in 1, 1 Edm.String, 1 int64
+	// type Empid struct {
+	// 	PartitionKey, RowKey string
+	// 	EmailAddress         string    `table:",omitempty"`
+	// 	EmployeeId           string    `table:",omitempty"`
+	// 	Hired                time.Time `table:",string"`
+	// 	Name                 string
+	// 	Phone                string `table:",omitempty"`
+	// }
+	//
+	// // OpenEmpid opens the rows with their indexes. The outbox may be nil if all indexes are in the partitions of the entities.
+	// func OpenEmpid(client *aztables.Client, outbox patterns.OutboxQueue) (*patterns.Store[Empid], error) {
+	// 	table, err := patterns.NewTable[Empid](client, nil)
+	// 	if err != nil {
+	// 		return nil, err
+	// 	}
+	// 	view0, err := secondaryindex.Intra("email", func(e *Empid) (string, bool) {
+	// 		value := e.EmailAddress
+	// 		return value, value != ""
+	// 	}, &secondaryindex.Options[Empid]{
+	// 		Copy: func(e *Empid) Empid {
+	// 			c := *e
+	// 			value := strings.TrimPrefix(e.RowKey, "empid_")
+	// 			c.EmployeeId = value
+	// 			c.EmailAddress = ""
+	// 			return c
+	// 		},
+	// 		Owner: func(e *Empid, at keys.Key) (keys.Key, bool) {
+	// 			value := e.EmployeeId
+	// 			return keys.Key{Partition: at.Partition, Row: "empid_" + value}, value != ""
+	// 		},
+	// 	})
+	// 	if err != nil {
+	// 		return nil, err
+	// 	}
+	// 	return patterns.NewStore(table, &patterns.StoreOptions[Empid]{
+	// 		Views:  []patterns.View[Empid]{view0},
+	// 		Outbox: outbox,
+	// 		// Rows whose keys have another form are no entities.
+	// 		Primaries: query.And(query.RowKey.Prefix("empid_")),
+	// 	})
+	// }
+	//
+	// // 2 rows belong to Empid, see package secondaryindex.
+	// //
+	// //	PartitionKey: "Sales"
+	// //	RowKey: "email_" and mail, 2 distinct
+	// //	EmployeeId: in all, 2 Edm.String
+	// //	Hired: in all, 2 Edm.String, 2 time, 1 zoned time
+	// //	Name: in all, 2 Edm.String
+	// //	Phone: missing in 1, 1 Edm.String, 1 int64
 }

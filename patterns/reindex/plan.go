@@ -85,7 +85,7 @@ func newState(opts *Options, dryRun bool, fill string) state {
 }
 
 // begin plans the first stage. It divides each table into at most n parts, which takes at most
-// 4n+32 requests for each table, none if n is 1. It records that a view is being backfilled.
+// 4n+32 requests for each table, none if n is 1. It changes nothing.
 func (r *run) begin(ctx context.Context, n int) error {
 	r.Stage, r.Kind = 1, scanning
 	for i, t := range r.tables {
@@ -103,20 +103,40 @@ func (r *run) begin(ctx context.Context, n int) error {
 			r.Jobs = len(r.Parts)
 		}
 	}
-	if r.Fill == "" {
-		return nil
+	if r.Fill != "" {
+		if err := r.store.Own(ctx, false); err != nil {
+			return err
+		}
+		r.Kind = filling
+		r.Report.Requests.Fill += 2 // of recordBegin
 	}
-	r.Kind = filling
-	return r.setViewState(ctx, patterns.ViewBuilding, patterns.ViewRetiring)
+	return nil
 }
 
-// setViewState records the state of the view that is backfilled. Two requests.
-func (r *run) setViewState(ctx context.Context, added, retired string) error {
-	if r.store.Views.IsRetired(r.Fill) {
-		added = retired
-	}
+// recordBegin records that a view is being backfilled, or removed, before any primary is changed.
+// Two requests, one if that is recorded already.
+func (r *run) recordBegin(ctx context.Context) error {
+	return r.store.SetViewState(ctx, r.Fill, r.stateOf(patterns.ViewBuilding, patterns.ViewRetiring))
+}
+
+// mayBegin fails if recordBegin would. One request.
+func (r *run) mayBegin(ctx context.Context) error {
+	r.Report.Requests.Fill++
+	return r.store.MaySetViewState(ctx, r.Fill, r.stateOf(patterns.ViewBuilding, patterns.ViewRetiring))
+}
+
+// recordEnd records that the view was backfilled, or removed. Two requests.
+func (r *run) recordEnd(ctx context.Context) error {
 	r.Report.Requests.Fill += 2
-	return r.store.SetViewState(ctx, r.Fill, added)
+	return r.store.SetViewState(ctx, r.Fill, r.stateOf(patterns.ViewReady, ""))
+}
+
+// stateOf returns the state of a view that is added, or that is removed.
+func (r *run) stateOf(added, retired string) string {
+	if r.store.Views.IsRetired(r.Fill) {
+		return retired
+	}
+	return added
 }
 
 // finish records that a job is done. After the last one it plans the next stage, which follows

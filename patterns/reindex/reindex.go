@@ -41,6 +41,12 @@ type Options struct {
 	// progress is recognized without it.
 	Grace time.Duration
 
+	// Strict compares copies and merged properties exactly: their types and texts, properties
+	// with the zero value, and those that neither T nor the view names. Repair then stores what
+	// the Store would store if the row did not exist. A run that continues must have the same
+	// Strict.
+	Strict bool
+
 	// Segments is the largest number of segments of each table, for [Runs] only. Zero means
 	// 64. A job that is interrupted begins its segment again. Each job of a scan reads and
 	// stores about as much as Differences takes.
@@ -56,6 +62,11 @@ type Options struct {
 	// takes; it is valid during the call only. A run that continues repeats at most what came
 	// after Checkpoint. An error ends the run.
 	Checkpoint func(save func() ([]byte, error)) error `json:"-"`
+
+	// Found, if set, is called with each finding: of Backfill, with each entity that has the unique
+	// value of another one, among others. Verify returns its findings, and ignores Found.
+	// [Runs.Findings] returns those of a shared run.
+	Found func(Finding) `json:"-"`
 
 	// Progress, if set, is called with the counts so far when Checkpoint would be.
 	Progress func(Report) `json:"-"`
@@ -79,6 +90,10 @@ type Finding struct {
 	// Row is the key of the row, and Primary that of the primary which implies it or to
 	// which it belongs. A list is a row of each of its members.
 	Row, Primary keys.Key
+
+	// Owner, of a Duplicate, is the primary that has the row, and so the value, as Primary does. It
+	// is zero if the row belongs to no view.
+	Owner keys.Key
 }
 
 // Report counts what a run found and did, including the runs that it continued. It may be read
@@ -142,7 +157,8 @@ func (r *Report) counts() []*int {
 		&q.Scan, &q.Confirm, &q.Repair, &q.Fill}
 }
 
-// Requests counts requests by their purpose, without the retries of the SDK. It may be read
+// Requests counts requests by their purpose, without the retries of the SDK, and without those
+// that find out whose the views are: see [patterns.View]. A Store that called Create makes none of these. It may be read
 // concurrently.
 type Requests struct {
 	Scan    int // to read the tables
@@ -181,7 +197,7 @@ func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // The error is that of reading, or of a service that refuses requests. Continue such a run
 // from its last checkpoint. Failures of single primaries are in the report.
 func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options) (Report, error) {
-	return runAlone(ctx, "repair", store, newState(opts, false, ""), nil)
+	return runAlone(ctx, "repair", store, newState(opts, false, ""), found(opts))
 }
 
 // Backfill stores the rows of a view that was added to the store, for all entities that a
@@ -197,7 +213,18 @@ func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // Entities of one partition are changed in transactions of up to 49, which change their
 // ETags. Other errors are those of Repair.
 func Backfill[T any](ctx context.Context, store *patterns.Store[T], view string, opts *Options) (Report, error) {
-	return runAlone(ctx, "backfill", store, newState(opts, false, view), nil)
+	return runAlone(ctx, "backfill", store, newState(opts, false, view), found(opts))
+}
+
+// found returns the function that gets the findings of a run, nil if there is none.
+func found(opts *Options) func(Finding, error) bool {
+	if opts == nil || opts.Found == nil {
+		return nil
+	}
+	return func(f Finding, _ error) bool {
+		opts.Found(f)
+		return true
+	}
 }
 
 // errStopped ends a run because the caller wants no more findings.

@@ -65,6 +65,7 @@ func TestEveryPlantedErrorIsFoundAndRepairedAndNothingElseIsTouched(t *testing.T
 		n := size(t, 1000)
 		errors := max(100, n/100)
 		w := newWorld(t, b)
+		harness.NoError(t, w.Create(t.Context())) // which records the owner of the views
 		w.fill(t, n, true)
 		people, badges := w.rows(t, w.people), w.rows(t, w.badges)
 		want := w.damage(t, n, errors)
@@ -177,6 +178,7 @@ func TestBackfillStoresTheRowsOfAView(t *testing.T) {
 		w.fill(t, n, false)
 		for i := range all {
 			w.Store = w.open(t, all[:i+1]...)
+			harness.NoError(t, w.Store.Create(t.Context()))
 			w.requests()
 			began := time.Now()
 			report, checked := w.backfill(t, all[i].Name(), patterns.ViewBuilding)

@@ -45,10 +45,16 @@ func newRun(store any, s state) (*run, error) {
 		azerr.Default(&r.Differences, 4096, "Differences"), azerr.Default(&r.Grace, 0, "Grace"), azerr.Default(&r.Segments, 64, "Segments")); err != nil {
 		return nil, err
 	}
+	if r.Differences > maxDifferences {
+		return nil, azerr.Errorf("%w: Options.Differences: more than %d", azerr.ErrBadOption, maxDifferences)
+	}
 	for _, name := range r.Views {
 		if _, err := r.store.Views.View(name); err != nil {
 			return nil, err
 		}
+	}
+	if r.Strict {
+		r.store = r.store.Exact()
 	}
 	r.tables, r.Report.Unverified = []*view.Table{{Client: r.store.Table.Client}}, nil
 	for _, v := range r.store.Views.Views {
@@ -64,10 +70,13 @@ func newRun(store any, s state) (*run, error) {
 		}
 	}
 	of := string(r.store.Views.Listing()) + ";" + strings.Join(slices.Sorted(maps.Keys(r.views)), ",") + ";" + r.Fill
+	if r.Strict {
+		of += ";strict"
+	}
 	switch {
 	case r.Of == "":
 		r.Of, r.Sketch = of, newSketch(r.Differences)
-	case r.Of != of || len(r.Sketch) != sizeFor(r.Differences):
+	case r.Of != of || len(r.Sketch) != sizeFor(r.Differences) || !r.validState():
 		return nil, errState
 	}
 	r.before = r.sent()
@@ -104,7 +113,9 @@ func runAlone(ctx context.Context, op string, store any, s state, yield func(Fin
 		return all, nil
 	}
 	if r.Stage == 0 {
-		err = r.begin(ctx, 1)
+		if err = r.begin(ctx, 1); err == nil && r.Kind == filling {
+			err = r.recordBegin(ctx)
+		}
 	}
 	for err == nil && r.Kind != complete {
 		if err = r.do(ctx, len(r.Done)); err == nil {
@@ -122,6 +133,9 @@ func runAlone(ctx context.Context, op string, store any, s state, yield func(Fin
 
 // do does what is left of a job of the stage.
 func (r *run) do(ctx context.Context, job int) error {
+	if err := r.store.Own(ctx, false); err != nil {
+		return err
+	}
 	switch r.Kind {
 	case filling:
 		return r.read(ctx, job, r.fill)
@@ -131,7 +145,7 @@ func (r *run) do(ctx context.Context, job int) error {
 		first := job * perJob
 		return r.confirmAll(ctx, r.Groups[first:min(first+perJob, len(r.Groups))])
 	}
-	return r.setViewState(ctx, patterns.ViewReady, "")
+	return r.recordEnd(ctx)
 }
 
 // result is what became of some primaries.

@@ -83,7 +83,8 @@ func (r *Runs) Repair(ctx context.Context, id string, opts *Options) error {
 	return failed("repair", r.start(ctx, id, newState(opts, false, "")))
 }
 
-// Backfill starts a run as Verify does.
+// Backfill starts a run as Verify does. It fails as [patterns.Store.SetViewState] does. A run that is
+// refused, also because the run exists, changes nothing. Three more requests.
 func (r *Runs) Backfill(ctx context.Context, id, view string, opts *Options) error {
 	return failed("backfill", r.start(ctx, id, newState(opts, false, view)))
 }
@@ -95,6 +96,9 @@ func (r *Runs) start(ctx context.Context, id string, s state) error {
 	m, err := newRun(r.store, s)
 	if err == nil {
 		err = m.begin(ctx, m.Segments)
+	}
+	if err == nil && m.Kind == filling {
+		err = m.mayBegin(ctx)
 	}
 	if err == nil {
 		_, err = r.documents.Insert(ctx, runKey(id), &document{State: &m.state})
@@ -117,15 +121,23 @@ func (r *Runs) Do(ctx context.Context, job Job) error {
 	return failed("job", r.do(ctx, job))
 }
 
+// state reads the state of a run.
+func (r *Runs) state(ctx context.Context, id string) (*state, error) {
+	d, err := r.documents.Get(ctx, runKey(id))
+	if err == nil && (d.Value.State == nil || d.Value.State.Of == "") {
+		err = errState
+	}
+	return d.Value.State, err
+}
+
 func (r *Runs) do(ctx context.Context, job Job) error {
-	d, err := r.documents.Get(ctx, runKey(job.Run))
+	s, err := r.state(ctx, job.Run)
 	if errors.Is(err, patterns.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	s := d.Value.State
 	switch {
 	case job.Stage == 0, job.Stage < s.Stage && !s.Published: // the process that began the stage may have died
 		return r.publish(ctx, job.Run, s)
@@ -142,8 +154,10 @@ func (r *Runs) do(ctx context.Context, job Job) error {
 		found.Findings = all
 		_, err := r.documents.Insert(ctx, job.findings(), &found)
 		if errors.Is(err, patterns.ErrExists) { // of a process that has died, and may have repaired some
-			d, err = r.documents.Get(ctx, job.findings())
-			found = d.Value
+			d, failed := r.documents.Get(ctx, job.findings())
+			if found, err = d.Value, failed; err == nil && !m.validFindings(found.Findings) {
+				err = errState
+			}
 		}
 		return found.Findings, err
 	}
@@ -167,7 +181,10 @@ func (r *Runs) do(ctx context.Context, job Job) error {
 // update changes the state of a run, unless the job is done, and returns it.
 func (r *Runs) update(ctx context.Context, job Job, change func(*state) error) (s *state, err error) {
 	_, err = r.documents.Update(ctx, runKey(job.Run), func(d *document) error {
-		if s = d.State; s.Stage != job.Stage || slices.Contains(s.Done, job.Part) {
+		if s = d.State; s == nil {
+			return errState
+		}
+		if s.Stage != job.Stage || slices.Contains(s.Done, job.Part) {
 			return nil
 		}
 		return change(s)
@@ -175,8 +192,21 @@ func (r *Runs) update(ctx context.Context, job Job, change func(*state) error) (
 	return s, err
 }
 
-// publish enqueues the jobs of a stage.
+// publish enqueues the jobs of a stage. Before those that fill a view it records that: a run that
+// was refused, because its id was used before, must not have changed the state of the view.
 func (r *Runs) publish(ctx context.Context, id string, s *state) error {
+	if s.Jobs != s.jobs() {
+		return errState
+	}
+	if s.Kind == filling {
+		m, err := newRun(r.store, *s)
+		if err == nil {
+			err = m.recordBegin(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	for part := range s.Jobs {
 		if err := r.enqueue(ctx, Job{id, s.Stage, part}); err != nil {
 			return err
@@ -191,7 +221,8 @@ func (r *Runs) publish(ctx context.Context, id string, s *state) error {
 
 // Resume enqueues the jobs of the present stage of a run again. Call it if messages were lost,
 // or were moved to the poison queue, or if the process that started the run has failed to. A
-// job that is done does nothing the second time. 3 requests, and one message for each job.
+// job that is done does nothing the second time. 3 requests, up to 2 more if the run fills a view,
+// and one message for each job.
 func (r *Runs) Resume(ctx context.Context, id string) error {
 	return failed("resume", r.do(ctx, Job{Run: id}))
 }
@@ -220,11 +251,10 @@ func (s Status) String() string {
 // Status returns the progress of a run. The requests of its Report are those of the jobs,
 // without those for the state. One request, and one more for each MiB of the state.
 func (r *Runs) Status(ctx context.Context, id string) (Status, error) {
-	d, err := r.documents.Get(ctx, runKey(id))
+	s, err := r.state(ctx, id)
 	if err != nil {
 		return Status{}, failed("status", err)
 	}
-	s := d.Value.State
 	return Status{id, string(s.Kind), s.Jobs, len(s.Done), s.Report}, nil
 }
 
@@ -233,11 +263,16 @@ func (r *Runs) Status(ctx context.Context, id string) (Status, error) {
 func (r *Runs) Findings(ctx context.Context, id string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		var jobs []Job
-		d, err := r.documents.Get(ctx, runKey(id))
+		s, err := r.state(ctx, id)
 		if err == nil {
-			jobs = d.Value.State.Found
+			jobs = s.Found
 		}
 		for i := 0; err == nil && i < len(jobs); i++ {
+			if jobs[i].Run != id {
+				err = errState
+				break
+			}
+			var d wideentity.Item[document]
 			d, err = r.documents.Get(ctx, jobs[i].findings())
 			for _, f := range d.Value.Findings {
 				if !yield(f, nil) {

@@ -29,13 +29,15 @@ type schedule struct {
 	testing.TB
 	queue     *countedQueue
 	processes atomic.Int32
-	added     int // the view that the procedure adds and removes
+	added     int           // the view that the procedure adds and removes
+	grace     time.Duration // of the store
 }
 
 // version is what a version of a program has.
 type version struct {
 	lacks             bool // the added view
 	building, retired bool
+	only              string // its one view, if it has no other
 }
 
 // open starts a process of the version.
@@ -43,9 +45,11 @@ func (s *schedule) open(p *harness.Process, v version) *world {
 	service := harness.Must(p.Tables(true, 1))(s.TB)
 	w := &world{people: service.NewClient("people"), badges: service.NewClient("badges"), queue: s.queue}
 	all := views(s.TB, w.badges)
-	opts := &patterns.StoreOptions[person]{Views: all, Outbox: s.queue, Expiry: 10 * time.Minute}
+	opts := &patterns.StoreOptions[person]{Views: all, Outbox: s.queue, Expiry: 10 * time.Minute, Grace: s.grace}
 	names := []string{all[s.added].Name()}
 	switch {
+	case v.only != "":
+		opts.Views = slices.DeleteFunc(all, func(o patterns.View[person]) bool { return o.Name() != v.only })
 	case v.lacks:
 		opts.Views = slices.Delete(all, s.added, s.added+1)
 	case v.building:
@@ -232,7 +236,7 @@ func schedules(t *testing.T, modes []string, number int, run func(ctx context.Co
 // The steps are those of the package documentation. In each, programs of two versions write,
 // and crash, as do the workers and the process that runs Backfill.
 func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
-	schedules(t, []string{"building first", "no competition"}, 100, func(ctx context.Context, mode string, s *schedule) {
+	schedules(t, []string{"building first", "no competition"}, 10, func(ctx context.Context, mode string, s *schedule) {
 		old, building, full, retired := version{lacks: true}, version{building: true}, version{}, version{retired: true}
 		w := s.open(s.Reliable(), old)
 		w.fill(s.TB, persons, false)
@@ -267,7 +271,7 @@ func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
 }
 
 func TestACorrectTableHasNoFindingsWhateverRequestsFailOrArriveLate(t *testing.T) {
-	schedules(t, []string{"verify", "repair"}, 100, func(ctx context.Context, mode string, s *schedule) {
+	schedules(t, []string{"verify", "repair"}, 10, func(ctx context.Context, mode string, s *schedule) {
 		w := s.open(s.Reliable(), version{})
 		w.fill(s.TB, persons, true)
 		s.compete(ctx, func() {
@@ -285,5 +289,64 @@ func TestACorrectTableHasNoFindingsWhateverRequestsFailOrArriveLate(t *testing.T
 		}, version{})
 		s.finish(ctx, version{})
 		s.check("at the end", version{})
+	})
+}
+
+// The requests of the writers take up to 20 seconds, and the worker completes operations that are
+// older than two. So writers write what they have read before their operations were completed, and
+// the person changed again.
+func TestACorrectTableHasNoFindingsWithHastyWorkers(t *testing.T) {
+	schedules(t, []string{"city", "all"}, 100, func(ctx context.Context, mode string, s *schedule) {
+		s.grace, s.Faults = 2*time.Second, harness.Faults{}
+		v := version{}
+		if mode == "city" {
+			v.only = mode
+		}
+		ctx, stop := context.WithCancel(ctx)
+		w := s.open(s.Reliable(), v)
+		var writers, others sync.WaitGroup
+		for range 2 + s.IntN(2) {
+			p, number := s.process()
+			chance := rand.New(rand.NewPCG(s.Seed, uint64(number)))
+			s.Faults.Latency = time.Duration(s.IntN(21)) * time.Second // of the next process
+			writers.Go(func() {
+				slow := s.open(p, v)
+				for range 2 {
+					person := personOf(0)
+					person.City = personOf(100 * chance.IntN(2)).City
+					if chance.IntN(3) == 0 {
+						_ = slow.Delete(ctx, person.key())
+					} else {
+						_, _ = slow.Put(ctx, person)
+					}
+				}
+			})
+		}
+		others.Go(func() {
+			for ctx.Err() == nil {
+				if ok, _ := s.queue.WorkOne(ctx, w, 10*time.Second); !ok {
+					_ = sleep(ctx, time.Second)
+				}
+			}
+		})
+		others.Go(func() {
+			chance := rand.New(rand.NewPCG(s.Seed, 0))
+			for ctx.Err() == nil {
+				_ = sleep(ctx, time.Duration(5+chance.IntN(60))*time.Second)
+				r, _ := reindex.Repair(ctx, w.Store, &reindex.Options{DryRun: true})
+				if n := r.Missing + r.Wrong + r.Orphan + r.Duplicate; n > 0 {
+					s.Failf("%d findings: %+v", n, r)
+				}
+			}
+		})
+		writers.Wait()
+		stop()
+		others.Wait()
+		ctx = s.TB.Context()
+		w.complete(s.TB)
+		r, err := reindex.Repair(ctx, w.Store, &reindex.Options{DryRun: true})
+		if n := r.Missing + r.Wrong + r.Orphan + r.Duplicate + r.Undecided; n > 0 || err != nil {
+			s.Failf("in the end %d findings: %+v, %v", n, r, err)
+		}
 	})
 }

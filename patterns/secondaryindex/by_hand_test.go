@@ -194,7 +194,7 @@ func TestAProgramWrittenByHandAndAStoreChangeTheSameEmployees(t *testing.T) {
 				if c.inter {
 					partition = "email_Sales"
 				}
-				for _, err := range r.CheckAll(t.Context(), r.Query(t.Context(), partition, secondaryindex.Values{}, nil), &secondaryindex.CheckOptions{Repair: true}) {
+				for _, err := range r.CheckAll(t.Context(), r.Query(t.Context(), "", secondaryindex.Values{}.In(partition), nil), &secondaryindex.CheckOptions{Repair: true}) {
 					harness.NoError(t, err)
 				}
 				copies := 0

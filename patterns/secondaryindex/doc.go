@@ -83,7 +83,7 @@
 //
 //	Get       the entry of a value
 //	Query     the entries of a value, a prefix or a range of values
-//	Page      the same, a page at a time
+//	Page      the same, a page at a time; Pages can be continued after an error
 //	GetFresh  the entity itself
 //	Check, CheckAll  compare entries with their entities
 //
@@ -125,6 +125,9 @@
 // are unique nevertheless: the Store reserves the row before it writes the primary. A row
 // that a crash left reserved is refused to other primaries for
 // [patterns.StoreOptions.Grace], and can then be used.
+//
+// A value that several entities have already, when a unique index is added, is refused to all
+// others with [Options.Duplicates]; package reindex has the steps.
 //
 // # Limits
 //

@@ -162,7 +162,7 @@ func TestTheRowsOfTheGuideAreReadChangedAndDeletedInTheirLayout(t *testing.T) {
 				if _, err := store.Update(ctx, copyKey, func(p *person) error { p.Age++; return nil }); !errors.Is(err, patterns.ErrBadKey) {
 					t.Errorf("a copy is not an entity: %v", err)
 				}
-				entries := harness.All(t, r.Query(ctx, pk, secondaryindex.Prefix("m"), nil))
+				entries := harness.All(t, r.Query(ctx, "", secondaryindex.Prefix("m").In(pk), nil))
 				if len(entries) != 1 || entries[0].Primary != l.primary {
 					t.Errorf("got %+v", entries)
 				}

@@ -20,6 +20,7 @@ type Index[T any] struct {
 	copied func(*T) T                          // may be nil
 	owner  func(*T, keys.Key) (keys.Key, bool) // may be nil
 	adopt  patterns.Adopt
+	shared *Index[T] // Options.Duplicates
 	layout layout
 	opts   string // what defines the index, for the Version of its Shape
 	intra  bool
@@ -39,8 +40,8 @@ type Options[T any] struct {
 	// converted.
 	Fold bool
 
-	// Only names the properties of copies, for a slim index. nil means all that T has a
-	// field for.
+	// Only names the properties of copies, for a slim index. nil means all that the primary
+	// has: see [patterns.CopySpec].
 	Only []string
 
 	// Key returns the key of an entity; set it to what [patterns.TableOptions.Key] is. If
@@ -72,6 +73,20 @@ type Options[T any] struct {
 	// Adopt selects what becomes of rows that another program has stored at the keys of
 	// copies, that have no azp_view, and that Owner does not recognize.
 	Adopt patterns.Adopt
+
+	// Duplicates, for an index whose values are unique and which is added to a table in which
+	// entities share values, is an index of the same values that is NonUnique, and a view of the
+	// same store. It contains all entities of each value while the duplicates are resolved: see
+	// package reindex. Until this index is ready, all programs that write set Duplicates. Then
+	//
+	//   - an entity with a value that another one had already can be changed, although it has no
+	//     copy in this index,
+	//   - no entity can take a value that any other entity has: [*patterns.DuplicateError].
+	//
+	// A change that takes a value makes one request more, and one for each other entity that
+	// Duplicates contains with the value. Duplicates needs the same Fold and, if Partition is set,
+	// a Partition of its own.
+	Duplicates *Index[T]
 
 	// Version identifies the functions, of which nothing else is known; see
 	// [patterns.Shape.Version]. The other options are part of the definition anyway.
@@ -135,6 +150,12 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 	if err := ix.def.Init(); err != nil {
 		return nil, err
 	}
+	if d := o.Duplicates; d != nil {
+		if o.NonUnique || !d.layout.shared || d.layout.fold != o.Fold || d.def.Partition == nil && o.Partition != nil {
+			return nil, azerr.Errorf("%w: Options.Duplicates: want an index that is NonUnique, for one that is not, with the same Fold, and with a Partition if there is one", azerr.ErrBadOption)
+		}
+		ix.shared = d
+	}
 	for _, property := range ix.only {
 		if !ix.def.Type.MayHave(property) {
 			return nil, fmt.Errorf("Options.Only: %w", &patterns.PropertyError{Property: property, Want: "a property of the type", Got: "an unknown name"})
@@ -171,6 +192,17 @@ func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
 	spec := patterns.CopySpec{Only: ix.only, Unique: !ix.layout.shared}
 	if ix.copied != nil {
 		spec.Entity = ix.content(e)
+	}
+	if d := ix.shared; d != nil {
+		primary, err := ix.def.Primary(e)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := d.layout.exactly(value)
+		if err != nil {
+			return nil, err
+		}
+		spec.Shared = patterns.SharedRows{View: d.def.Name, Partition: d.partitionOf(primary.Partition, value), Rows: rows}
 	}
 	return []patterns.DerivedRow{patterns.CopyRow(key, spec)}, nil
 }

@@ -4,16 +4,20 @@ import (
 	"context"
 	"iter"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 // Values is a set of values to query an index for: those of [Equal], [Prefix] or
-// [Range]. The zero Values is all values.
+// [Range]. The zero Values is all values. A Values is immutable and safe for concurrent use.
 type Values struct {
 	kind     valuesKind
 	from, to string
+	in       bool
+	at       string // the partition of the index, if in is set
 }
 
 type valuesKind int
@@ -33,6 +37,14 @@ func Prefix(prefix string) Values { return Values{kind: withPrefix, from: prefix
 // Range returns the set of all values from from, inclusive, to to, exclusive, in the
 // order of the index. "" is no bound.
 func Range(from, to string) Values { return Values{from: from, to: to} }
+
+// In returns the values in one partition of the index, whose key is that of the index's rows: what
+// [Options.Partition] returned. In an index with that option, [Prefix], [Range] and the zero Values
+// need In, because their values may be in several partitions.
+func (v Values) In(partition string) Values {
+	v.in, v.at = true, partition
+	return v
+}
 
 // rows returns the range of the row keys of the values.
 func (v Values) rows(l layout) (keys.Range, error) {
@@ -58,7 +70,9 @@ type QueryOptions struct {
 }
 
 // Query returns the entries of the values, ordered by value and then by the key of the
-// primary. Values are in the order of [keys.Compare] of their escaped form. Each pair is
+// primary. partition is the partition key of the primaries; with [Values.In] it must be "". A
+// prefix or a range without In, in an index with [Options.Partition], is an error before any
+// request. Values are in the order of [keys.Compare] of their escaped form. Each pair is
 // an entry and nil, or a zero entry and an error, after which the sequence ends. Rows are
 // read as the loop needs them, a page at a time. Each run of the sequence reads again.
 //
@@ -137,6 +151,15 @@ func (r *Reader[T]) Page(ctx context.Context, partition string, values Values, c
 	return page, nil
 }
 
+// Pages returns the pages from cursor on, "" for the first, as [Reader.Page] returns them one
+// after the other. After an error the sequence ends; the page of that pair has no entries, but the
+// Cursor with which the page can be read again. See [patterns.Table.Pages].
+func (r *Reader[T]) Pages(ctx context.Context, partition string, values Values, cursor string, opts *QueryOptions) iter.Seq2[Page[T], error] {
+	return pages.Each(cursor, func(cursor string) (Page[T], error) {
+		return r.Page(ctx, partition, values, cursor, opts)
+	}, func(p *Page[T]) *string { return &p.Cursor })
+}
+
 // plan returns the query for the rows of the values.
 func (r *Reader[T]) plan(partition string, values Values, opts *QueryOptions) (query.Filter, patterns.QueryOptions, error) {
 	var q patterns.QueryOptions
@@ -148,9 +171,21 @@ func (r *Reader[T]) plan(partition string, values Values, opts *QueryOptions) (q
 	if err != nil {
 		return query.Filter{}, q, err
 	}
-	partition = r.index.partitionKey(partition)
-	if values.kind == equal {
-		partition = r.index.def.PartitionOf(partition, values.from, partition)
+	if partition, err = r.partition(partition, values); err != nil {
+		return query.Filter{}, q, err
 	}
 	return query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(rows)), q, nil
+}
+
+// partition returns the partition key of the rows of values, of the primaries in a partition.
+func (r *Reader[T]) partition(primaries string, values Values) (string, error) {
+	switch {
+	case values.in && primaries != "":
+		return "", azerr.Errorf("%w: both Values.In and the partition of the primaries", azerr.ErrBadOption)
+	case values.in:
+		return values.at, nil
+	case r.index.def.Partition != nil && values.kind != equal:
+		return "", azerr.Errorf("%w: a prefix or a range in an index with Options.Partition needs Values.In", azerr.ErrBadOption)
+	}
+	return r.index.partitionOf(primaries, values.from), nil
 }

@@ -17,9 +17,8 @@ import (
 // Reader reads an index. It is safe for concurrent use.
 //
 // The parameter partition of its methods is the partition key of the primaries. In an
-// index with [Options.Partition], [Reader.Get], [Reader.GetFresh] and queries for [Equal]
-// pass it to that function. A query for a [Prefix] or a [Range] covers one partition of the
-// index: there it is what the function returned.
+// index with [Options.Partition] it is passed to that function. A query for a [Prefix] or a
+// [Range] of such an index covers one partition of the index, which [Values.In] names.
 type Reader[T any] struct {
 	index  *Index[T]
 	store  *patterns.Store[T]

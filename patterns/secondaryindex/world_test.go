@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,7 @@ func (w *world) repair(ctx context.Context) error {
 			return err
 		}
 		for _, p := range w.partitions(ix) {
-			for _, err := range r.CheckAll(ctx, r.Query(ctx, p, secondaryindex.Values{}, nil), &secondaryindex.CheckOptions{Repair: true}) {
+			for _, err := range r.CheckAll(ctx, w.entries(ctx, ix, r, p), &secondaryindex.CheckOptions{Repair: true}) {
 				if err != nil {
 					return err
 				}
@@ -58,6 +59,14 @@ func (w *world) repair(ctx context.Context) error {
 
 func (w *world) all() []*secondaryindex.Index[employee] {
 	return []*secondaryindex.Index[employee]{w.x.email, w.x.last, w.x.badge, w.x.byLast, w.x.slim}
+}
+
+// entries returns the entries of one of the partitions.
+func (w *world) entries(ctx context.Context, ix *secondaryindex.Index[employee], r *secondaryindex.Reader[employee], partition string) iter.Seq2[secondaryindex.Entry[employee], error] {
+	if ix == w.x.badge {
+		return r.Query(ctx, "", secondaryindex.Values{}.In(partition), nil)
+	}
+	return r.Query(ctx, partition, secondaryindex.Values{}, nil)
 }
 
 func (w *world) partitions(ix *secondaryindex.Index[employee]) []string {
@@ -83,7 +92,7 @@ func (w *world) check(ctx context.Context) error {
 			return err
 		}
 		for _, p := range w.partitions(ix) {
-			for c, err := range r.CheckAll(ctx, r.Query(ctx, p, secondaryindex.Values{}, nil), nil) {
+			for c, err := range r.CheckAll(ctx, w.entries(ctx, ix, r, p), nil) {
 				if err != nil {
 					return err
 				}

@@ -1,0 +1,243 @@
+package reindex_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/reindex"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+type mailbox struct {
+	PartitionKey, RowKey string
+	Email                string
+	Age                  int32
+}
+
+func mailboxKey(id string) keys.Key { return keys.Key{Partition: "p", Row: id} }
+
+// duplicates is a table in which accounts share e-mail addresses, and to which a unique index is added.
+type duplicates struct {
+	client       *aztables.Client
+	queue        *harness.OutboxQueue
+	all, unique  *secondaryindex.Index[mailbox]
+	old, store   *patterns.Store[mailbox]
+	reader       *secondaryindex.Reader[mailbox] // of all
+	uniqueReader *secondaryindex.Reader[mailbox]
+}
+
+func newDuplicates(t *testing.T, b *harness.Backend, inter bool) *duplicates {
+	d := &duplicates{client: b.Table(t), queue: &harness.OutboxQueue{}}
+	email := func(a *mailbox) (string, bool) { return a.Email, a.Email != "" }
+	add := func(name string, o secondaryindex.Options[mailbox]) *secondaryindex.Index[mailbox] {
+		if inter {
+			return harness.Must(secondaryindex.Inter(name, nil, email, &o))(t)
+		}
+		return harness.Must(secondaryindex.Intra(name, email, &o))(t)
+	}
+	d.all = add("emails", secondaryindex.Options[mailbox]{NonUnique: true})
+	d.unique = add("email", secondaryindex.Options[mailbox]{Duplicates: d.all})
+	d.old = harness.NewStore(t, d.client, &patterns.StoreOptions[mailbox]{Views: []patterns.View[mailbox]{d.all}, Outbox: d.queue})
+	d.store = harness.NewStore(t, d.client, &patterns.StoreOptions[mailbox]{Views: []patterns.View[mailbox]{d.all, d.unique}, Outbox: d.queue})
+	d.reader, d.uniqueReader = harness.Must(d.all.On(d.store))(t), harness.Must(d.unique.On(d.store))(t)
+	for i, e := range []string{"v", "v", "v", "w", "w", "x"} {
+		harness.Must(d.old.Insert(t.Context(), &mailbox{"p", fmt.Sprint(i), e, 0}))(t)
+	}
+	return d
+}
+
+// backfill returns the duplicates, as "primary shares with owner", and the state of the view.
+func (d *duplicates) backfill(t *testing.T) (found []string, state string) {
+	t.Helper()
+	_, err := reindex.Backfill(t.Context(), d.store, "email", &reindex.Options{Found: func(f reindex.Finding) {
+		if f.Kind == reindex.Duplicate {
+			found = append(found, f.Primary.Row+" shares with "+f.Owner.Row)
+		}
+	}})
+	harness.NoError(t, err)
+	for _, s := range harness.Must(d.store.ViewStates(t.Context()))(t) {
+		if s.View == "email" {
+			state = s.State
+		}
+	}
+	slices.Sort(found)
+	return found, state
+}
+
+func (d *duplicates) set(t *testing.T, id, email string) error {
+	t.Helper()
+	_, err := d.store.Update(t.Context(), mailboxKey(id), func(a *mailbox) error { a.Email, a.Age = email, a.Age+1; return nil })
+	return err
+}
+
+func (d *duplicates) wantRefused(t *testing.T, what string, err error) {
+	t.Helper()
+	var duplicate *patterns.DuplicateError
+	if !errors.As(err, &duplicate) || duplicate.View != "email" {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+func (d *duplicates) want(t *testing.T, email string, ids ...string) {
+	t.Helper()
+	var got []string
+	for _, e := range harness.All(t, d.reader.Query(t.Context(), "p", secondaryindex.Equal(email), nil)) {
+		got = append(got, e.Primary.Row)
+	}
+	if !slices.Equal(got, ids) {
+		t.Errorf("%s: %v, want %v", email, got, ids)
+	}
+}
+
+func TestAUniqueIndexIsAddedToATableWithDuplicates(t *testing.T) {
+	for name, inter := range map[string]bool{"intra": false, "inter": true} {
+		t.Run(name, func(t *testing.T) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
+				d := newDuplicates(t, b, inter)
+				found, state := d.backfill(t)
+				if strings.Join(found, ", ") != "1 shares with 0, 2 shares with 0, 4 shares with 3" || state != patterns.ViewBuilding {
+					t.Fatalf("%v, %s", found, state)
+				}
+				var verified []string
+				for _, f := range harness.All(t, reindex.Verify(t.Context(), d.store, nil)) {
+					verified = append(verified, f.Primary.Row+" shares with "+f.Owner.Row)
+				}
+				if slices.Sort(verified); !slices.Equal(verified, found) {
+					t.Errorf("Verify: %v", verified)
+				}
+
+				d.want(t, "v", "0", "1", "2")
+				for i, e := range []string{"v", "v", "v", "w", "w", "x"} {
+					harness.NoError(t, d.set(t, fmt.Sprint(i), e))
+				}
+				d.want(t, "v", "0", "1", "2")
+				b.ResetRequests()
+				harness.Must(d.store.Insert(t.Context(), &mailbox{"p", "6", "y", 0}))(t)
+				requests := len(b.Requests())
+				fresh := &mailbox{"p", "7", "v", 0}
+				_, err := d.store.Insert(t.Context(), fresh)
+				d.wantRefused(t, "a new entity while one has the row", err)
+				d.wantRefused(t, "another entity", d.set(t, "5", "w"))
+
+				harness.NoError(t, d.set(t, "0", "a")) // the row is free now, but 1 and 2 share the value
+				_, err = d.store.Insert(t.Context(), fresh)
+				d.wantRefused(t, "a new entity while none has the row", err)
+				d.wantRefused(t, "the entity that had the row", d.set(t, "0", "v"))
+				d.want(t, "v", "1", "2")
+				harness.NoError(t, d.set(t, "1", "b"))
+				_, err = d.store.Insert(t.Context(), fresh)
+				d.wantRefused(t, "a new entity while one is left", err)
+				harness.NoError(t, d.store.Delete(t.Context(), mailboxKey("4")))
+
+				if found, state = d.backfill(t); len(found) > 0 || state != patterns.ViewReady {
+					t.Errorf("after all are resolved: %v, %s", found, state)
+				}
+				if left := harness.All(t, reindex.Verify(t.Context(), d.store, nil)); len(left) > 0 {
+					t.Errorf("Verify: %+v", left)
+				}
+				for email, id := range map[string]string{"v": "2", "w": "3", "x": "5", "a": "0", "b": "1"} {
+					if e, err := d.uniqueReader.Get(t.Context(), "p", email); err != nil || e.Primary.Row != id {
+						t.Errorf("%s: %v, %v", email, e.Primary, err)
+					}
+				}
+				plain := harness.Must(secondaryindex.Intra("email", func(a *mailbox) (string, bool) { return a.Email, a.Email != "" }, nil))(t)
+				if inter {
+					plain = harness.Must(secondaryindex.Inter("email", nil, func(a *mailbox) (string, bool) { return a.Email, a.Email != "" }, nil))(t)
+				}
+				after := harness.NewStore(t, d.client, &patterns.StoreOptions[mailbox]{Views: []patterns.View[mailbox]{d.all, plain}, Outbox: d.queue})
+				_, err = after.Insert(t.Context(), fresh)
+				d.wantRefused(t, "without the option", err)
+				fresh.Email = "c"
+				b.ResetRequests()
+				harness.Must(after.Insert(t.Context(), fresh))(t)
+				if n := len(b.Requests()); requests != n+1 {
+					t.Errorf("%d requests, and %d with Duplicates, want one more", n, requests)
+				}
+			})
+		})
+	}
+}
+
+func TestDuplicatesAreInAnIndexThatFits(t *testing.T) {
+	value := func(m *mailbox) (string, bool) { return m.Email, true }
+	all := harness.Must(secondaryindex.Intra("all", value, &secondaryindex.Options[mailbox]{NonUnique: true}))(t)
+	one := harness.Must(secondaryindex.Intra("one", value, nil))(t)
+	for what, o := range map[string]secondaryindex.Options[mailbox]{
+		"of a unique index":    {Duplicates: one},
+		"for an index of many": {Duplicates: all, NonUnique: true},
+		"of other values":      {Duplicates: all, Fold: true},
+		"of other partitions":  {Duplicates: all, Partition: func(_, value string) string { return value }},
+	} {
+		if _, err := secondaryindex.Inter("email", nil, value, &o); !errors.Is(err, patterns.ErrBadOption) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	missing := harness.Must(secondaryindex.Intra("email", value, &secondaryindex.Options[mailbox]{Duplicates: all}))(t)
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[mailbox]{Views: []patterns.View[mailbox]{missing}})
+		_, err := store.Insert(t.Context(), &mailbox{"p", "0", "v", 0})
+		harness.WantError(t, err, patterns.ErrBadView)
+	})
+}
+
+// Entities that share a value change it, take it back and change something else while new ones try
+// to take it, and while Backfill runs. The value never belongs to a new entity and another one.
+func TestNoDuplicateIsAddedWhileWritersRun(t *testing.T) {
+	for name, inter := range map[string]bool{"intra": false, "inter": true} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(8) {
+				harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+					d := newDuplicates(t, b, inter)
+					if seed%2 == 0 {
+						d.backfill(t)
+					}
+					var writers sync.WaitGroup
+					for w := range 6 {
+						chance := rand.New(rand.NewPCG(seed, uint64(w)))
+						writers.Go(func() {
+							for i := range 12 {
+								switch id := fmt.Sprint(w % 3); {
+								case w < 3:
+									_ = d.set(t, id, []string{"v", "v", "u" + id}[chance.IntN(3)])
+								default:
+									_, _ = d.store.Insert(t.Context(), &mailbox{"p", fmt.Sprint("new", w, "-", i), "v", 0})
+								}
+							}
+						})
+					}
+					d.backfill(t)
+					writers.Wait()
+					for range d.queue.Len() {
+						harness.Must(d.queue.WorkOne(t.Context(), d.store, time.Minute))(t)
+					}
+					var old, fresh []string
+					for item, err := range d.store.Query(t.Context(), query.PartitionKey.Eq("p"), nil) {
+						harness.NoError(t, err)
+						switch isNew := strings.HasPrefix(item.Key.Row, "new"); {
+						case item.Value.Email != "v":
+						case isNew:
+							fresh = append(fresh, item.Key.Row)
+						default:
+							old = append(old, item.Key.Row)
+						}
+					}
+					if len(fresh) > 1 || len(fresh) == 1 && len(old) > 0 {
+						t.Errorf("seed %d: %v and %v", seed, old, fresh)
+					}
+				})
+			}
+		})
+	}
+}
