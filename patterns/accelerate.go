@@ -19,9 +19,10 @@ import (
 // changing or deleting rows with an empty partition key. These are refused with
 // [ErrNeedsAccelerate].
 //
-// Without the policies, and until the first response shows that they are present, Table
-// replaces a policy.WithCaptureResponse in the context, and an Insert replaces a
-// policy.WithHTTPHeader.
+// The variable of a policy.WithCaptureResponse in the context receives the reply to the last
+// request of the call, with and without the policies. The body of a reply of success may have
+// been read. Without the policies, and until the first response shows that they are present, an
+// Insert replaces a policy.WithHTTPHeader.
 //
 // Table sends a request again, with another address and body, if an earlier one was of the
 // same kind, instead of having aztables build it. It does so only if the pipeline has no other
@@ -29,8 +30,8 @@ import (
 // listener before the first request, as azcore requires.
 //
 // The policies do not touch other requests of the client. Credentials, retries and tracing
-// remain those of opts. Requests are sent through the transport of opts, whose replies are
-// limited by [LimitReplies]; a transport that is set later needs LimitReplies again. nil
+// remain those of opts. Requests are sent through the transport of opts, whose replies and
+// redirects are limited by [LimitReplies]; a transport that is set later needs LimitReplies again. nil
 // means the zero options. Options that already have the policies do not get them twice.
 func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 	return wire.Accelerate(opts)
@@ -48,6 +49,24 @@ func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 // reply to this module is so long, except pages of large rows from an emulator, which Table
 // then requests with fewer rows. Of a reply of failure, the first 1 MiB is read. The content
 // of a blob is not limited, as it is read as a stream.
+//
+// While a reply is read it takes memory, apart from the decoded rows that a call returns. These
+// are bounds for one request, and include what the garbage collector has not freed yet:
+//
+//	without LimitReplies               no limit
+//	Table, with Accelerate             80 MiB
+//	messages of a queue                16 MiB, of at most 4,096 tags
+//	Table, with LimitReplies only      64 times the reply, 1 GiB
+//	lists of tables and of blobs       64 times the reply, 1 GiB
+//
+// The SDK decodes the last two. A reply takes so much only if it consists of millions of empty
+// elements, as none of the service does.
+//
+// A redirect is an [ErrBadReply] and is not followed: the service sends none, and another host
+// would receive the SAS, in the header Referer, and the row. This also holds if t is an
+// *http.Client without a CheckRedirect, of which LimitReplies uses a copy. Any other t decides
+// itself, and so does the SDK for a client without LimitReplies: its default transport follows
+// redirects.
 //
 // Enqueue of package eventual does not need what a reply contains, and does not decode it if
 // the client has such a transport. That halves its cost.

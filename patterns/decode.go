@@ -19,6 +19,7 @@ type rowDecoder[T any] struct {
 	codec   *edm.Codec
 	stamped bool // items remember the row's write stamps
 	bare    bool // replies have no metadata
+	sent    bool // items remember the text of their row
 
 	// primaries, if set, are the rows of a Store that [fetch.View] will keep. Rows that are
 	// not among them need not fit the type.
@@ -27,6 +28,7 @@ type rowDecoder[T any] struct {
 	// discriminator, if set, chooses the Go types of rows. T is any then.
 	discriminator *Discriminator
 
+	origins  txn.Origins
 	buffers  sync.Pool    // of *itemBuffer[T], for pages whose items are yielded one by one
 	lastSize atomic.Int64 // rows of the last page, the guess for the next
 }
@@ -115,6 +117,9 @@ func (b *itemBuffer[T]) next() (any, *edm.Meta, *edm.Unknown) {
 
 // target returns where to decode the value of the last item.
 func (b *itemBuffer[T]) target() any {
+	if b.decoder.sent {
+		b.meta.Sent = new([]byte)
+	}
 	value := &b.items[len(b.items)-1].Value
 	if d := b.decoder.discriminator; d != nil {
 		b.chooser = chooser{d, any(value).(*any)}
@@ -134,7 +139,15 @@ func (b *itemBuffer[T]) finish() {
 		item.ETag = unreadETag
 	}
 	item.Timestamp = b.meta.Timestamp
-	item.origin = txn.NewOrigin(&b.meta, &b.unknown, b.selected, b.decoder.stamped)
+	item.origin = b.decoder.origins.New(&b.meta, &b.unknown, b.selected, b.decoder.stamped)
+	if b.decoder.sent {
+		var o txn.Origin
+		if item.origin != nil {
+			o = *item.origin
+		}
+		o.Sent = *b.meta.Sent
+		item.origin = &o
+	}
 }
 
 // unreadETag is the ETag of an item that was read without metadata. It is not empty, which a

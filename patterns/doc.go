@@ -38,9 +38,26 @@
 //
 // A property has the type of its Go field, when it is written and when it is read: a
 // float64 with a whole value stays an Edm.Double, an int64 an Edm.Int64; a time is sent in
-// UTC with a precision of 100 ns; NaN and the infinities are preserved. Unknown
+// UTC with a precision of 100 ns; NaN and the infinities are preserved. A json.Number is
+// stored as the number that it contains. Unknown
 // properties, those for which the Go type has no field, are preserved by [Table.Update]
-// and [Table.Replace].
+// and [Table.Replace]; [Item.Unknown] lists them, [Item.Without] drops them.
+//
+// What a program reads and does not change is written back with the text and the type
+// that the row has, also if another program stored it: a time with its offset, a whole float as an
+// Edm.Int32, JSON with members that the Go type lacks, also if other members change. A
+// property that the row lacks is not added while its field is zero. A stored time with an
+// offset is read into a time.Time with that offset, and a new time is written there with
+// the offset of its own zone. This holds for writes of an Item that was read and for every
+// Update, also in the packages of the patterns. A value that its field cannot be read from
+// is a [*PropertyError] before any write.
+//
+// A Table of map[string]any reads values as string, bool, int32, int64, float64,
+// time.Time, []byte and [16]byte. A value as encoding/json decodes it, that is a float64, a
+// json.Number or a text, is written with the type that the row stores, if that can
+// represent it. In a new row a float64 is an Edm.Double, and a whole json.Number an
+// Edm.Int32 or Edm.Int64. The key X@odata.type names the type of the value X, as in the
+// JSON of the service.
 //
 // # Limits
 //
@@ -49,9 +66,9 @@
 // string: 32,768 UTF-16 units), 1 MiB per entity, keys of 512 UTF-16 units without / \ # ?
 // and control characters, 100 operations and 4 MiB per transaction.
 //
-// A client that is built with [Accelerate] or [LimitReplies] reads at most 16 MiB of a reply:
-// that is what a page, a row or a list can occupy while it is read, apart from its decoded
-// rows. A page of Table has at most 1,000 rows.
+// A client that is built with [Accelerate] or [LimitReplies] reads at most 16 MiB of a reply.
+// [LimitReplies] states how much memory that takes in each mode. A page of Table has at most
+// 1,000 rows.
 //
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model
 //
@@ -81,30 +98,34 @@
 //     computed from the Date of replies.
 //
 // If an attempt had no reply, Table and Store read the row to find out what became of it. A
-// write returns nil only if it was applied. It returns [ErrExists], [ErrNotFound],
-// [ErrConflict] or [*DuplicateError] only if it was not applied, and none of its attempts
-// can be applied later. Otherwise it returns [ErrOutcomeUnknown], which then also holds for
+// write returns nil only if it was applied or, if it depends on no version, the row is as it
+// would have left it. It returns [ErrExists], [ErrNotFound], [ErrConflict] or [*DuplicateError]
+// only if it was not applied, and none of its attempts can be applied later. Otherwise it returns [ErrOutcomeUnknown], which then also holds for
 // every later error of the same call.
 //
 // What each write means if a reply does not arrive:
 //
-//	Table.Insert          The row is read. Equal content, or with StampWrites the stamp of
-//	                      this write, means applied; otherwise the outcome is unknown, as a
-//	                      row that was inserted may have been deleted. If another client
-//	                      deletes the row before a repeated or late attempt arrives, that
-//	                      attempt inserts it again.
+//	Table.Insert          The row is read. With StampWrites the stamp of this write means
+//	                      applied; otherwise the outcome is unknown, as a row that was inserted
+//	                      may have been deleted, and another client may have inserted an equal
+//	                      one. If another client deletes the row before a repeated or late
+//	                      attempt arrives, that attempt inserts it again.
 //	Table.Upsert          May be applied twice, or late, over what other clients wrote
 //	                      meanwhile. So may Replace, Merge and Delete with ETagAny, and
-//	                      Delete with an empty ETag.
+//	                      Delete with an empty ETag. As they have no condition on the version,
+//	                      all but Delete with ETagAny return nil if the row is as they would
+//	                      have left it.
 //	Table.Replace, Merge  Under an ETag: applied at most once. With StampWrites the outcome
 //	                      is unknown only while an attempt may arrive and the row is still
-//	                      the same version; without, also if another client has changed it.
+//	                      the same version; without, also if the row has changed, even if its
+//	                      content is that to be written: another client may have stored it.
 //	Table.Delete          Under an ETag: applied at most once. If the row does not exist
 //	                      afterwards, the outcome is unknown.
 //	Table.Update          Like Replace. Starts over only if its change was not applied.
 //	Table.Do              Like the method for the operation.
 //	Batch.Commit          All operations or none, also of a repeated or late attempt, whose
-//	                      conditions must all hold. Known if one of the operations shows it.
+//	                      conditions must all hold. Known if the stamp of one of the operations
+//	                      shows it, or if a row is still the version to be changed.
 //	Table.Bulk            Each of its transactions like a Batch; the report contains the
 //	                      operations whose outcome is unknown.
 //	Table.Create, Drop    Return nil if an attempt was applied. A late attempt creates, or
@@ -112,7 +133,7 @@
 //	Store.Insert          With rows elsewhere, or with GuardInserts: applied at most once,
 //	                      and its outbox row shows whether. Otherwise like Table.Insert.
 //	Store.Put, Delete     Read the entity and write under its ETag; repeated until the
-//	                      outcome is known. May overwrite, or delete, what other clients
+//	                      entity is as they would leave it. May overwrite, or delete, what other clients
 //	                      wrote meanwhile. A Put that inserts is like Store.Insert.
 //	Store.PutItem,        With rows elsewhere: applied at most once, and the outbox row shows
 //	DeleteItem            whether. Otherwise like Table.Replace and Delete under an ETag.
@@ -120,7 +141,8 @@
 //	UpdateItem            the outcome cannot be read. Otherwise like Table.Update.
 //	StoreBatch.Commit     All operations or none. With rows elsewhere: applied at most once,
 //	                      and an outbox row shows whether. Otherwise like Batch.Commit; if all
-//	                      operations are Put and Delete, repeated until the outcome is known.
+//	                      operations are Put and Delete, repeated until the outcome is known, or
+//	                      an entity to be deleted does not exist.
 //	Store.Bulk            Each of its transactions like a StoreBatch; the report contains the
 //	                      operations whose outcome is unknown.
 //	Store.Repair, Sweep,  May be repeated after any error.

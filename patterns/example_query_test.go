@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
@@ -188,4 +190,34 @@ func ExampleTable_Scan() {
 	fmt.Println(last.Rows, "rows, the oldest is", oldest)
 	// Output:
 	// 5 rows, the oldest is 61
+}
+
+// A page that fails is read again: each pair has the cursor from which the rest can be read.
+func ExampleTable_Pages() {
+	ctx := policy.WithRetryOptions(context.Background(), policy.RetryOptions{MaxRetries: -1}) // so that the SDK does not wait
+	table, acct := colleagues(ctx)
+	if err := acct.Fault(storagetest.On("Table.Query").Nth(2).Status(503, "ServerBusy")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	cursor := ""
+	for failed := true; failed; {
+		failed = false
+		for page, err := range table.Pages(ctx, query.PartitionKey.Eq("Sales"), cursor, &patterns.QueryOptions{PageSize: 2}) {
+			cursor = page.Cursor // also if err is not nil
+			if failed = err != nil; failed {
+				fmt.Println("failed:", errors.Is(err, patterns.ErrThrottled))
+				continue // the sequence ends
+			}
+			for _, item := range page.Items {
+				fmt.Println(item.Key.Row, item.Value.LastName)
+			}
+		}
+	}
+	// Output:
+	// 121 Jones
+	// 122 Smith
+	// failed: true
+	// 322 Cao
+	// 323 Hall
 }

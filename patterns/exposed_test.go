@@ -53,7 +53,7 @@ func last[A any](seq func(func(A, error) bool)) (err error) {
 }
 
 // exposedCalls returns calls of every package that reads replies, all of which send through m.
-func exposedCalls(t *testing.T, m *middle, connection, name string, accelerated bool) []exposed {
+func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, accelerated bool) []exposed {
 	t.Helper()
 	options := azcore.ClientOptions{Transport: patterns.LimitReplies(m), Retry: policy.RetryOptions{RetryDelay: time.Microsecond, MaxRetryDelay: time.Microsecond}}
 	must := func(err error) {

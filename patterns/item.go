@@ -1,8 +1,10 @@
 package patterns
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -46,6 +48,38 @@ func (i Item[T]) Property(name string) (value any, ok bool) {
 	return value, ok && err == nil
 }
 
+// Unknown returns the names of the item's unknown properties, in the order of the row and without
+// those that this library has added, whose names begin with azp_.
+func (i Item[T]) Unknown() []string {
+	if i.origin == nil {
+		return nil
+	}
+	return i.origin.Unknown.Names()
+}
+
+// Without returns the item without the named unknown properties: [Table.Replace] then removes
+// them from the row. [Table.Merge] does not, because it cannot remove properties. Other names, also
+// those of fields and those that begin with azp_, have no effect. No request.
+func (i Item[T]) Without(names ...string) Item[T] {
+	if i.origin == nil {
+		return i
+	}
+	o := *i.origin
+	o.Unknown = o.Unknown.Keep(func(name string) bool { return edm.IsReserved(name) || !slices.Contains(names, name) })
+	i.origin = &o
+	return i
+}
+
+// JSON returns the row as the service sent it, with its control members, if the table has
+// [TableOptions.KeepJSON], otherwise nil. The caller must not change it. It is not updated when the row
+// is written.
+func (i Item[T]) JSON() []byte {
+	if i.origin == nil {
+		return nil
+	}
+	return i.origin.Sent
+}
+
 // WithValue returns item with a value of another type: same row, same ETag, same unknown
 // properties. It carries a value from one version of a type to the next. No request.
 func WithValue[U, T any](item Item[T], value U) Item[U] {
@@ -75,7 +109,7 @@ func Decode[T any](row Item[Row]) (Item[T], error) {
 	if err := origin.Unknown.DecodeAs(codec, row.Key.Partition, row.Key.Row, &item.Value, &unknown); err != nil {
 		return Item[T]{}, fmt.Errorf("decode: %w", err)
 	}
-	if origin.Unknown = unknown; !unknown.IsZero() || origin.Stamp != "" || origin.Selected != nil {
+	if origin.Unknown = unknown; !unknown.IsZero() || origin.Stamp != "" || origin.Selected != nil || origin.Sent != nil {
 		item.origin = &origin
 	}
 	return item, nil
@@ -98,13 +132,36 @@ func EncodeJSON[T any](item Item[T]) ([]byte, error) {
 	}
 	e := edm.Envelope{PartitionKey: item.Key.Partition, RowKey: item.Key.Row, Reserved: true}
 	if item.origin != nil {
-		e.Unknown = &item.origin.Unknown
+		content := item.origin.Unknown.Content()
+		e.Unknown = &content
 	}
 	text, err := codec.Append(nil, &item.Value, e)
 	if err != nil {
 		return nil, fmt.Errorf("encode JSON: %w", err)
 	}
 	return text, nil
+}
+
+// EncodeRow is [EncodeJSON] of the row with its version: it has the members odata.etag and Timestamp,
+// as the service sends them, unless the item's ETag or Timestamp is zero. [DecodeJSON] reads them.
+func EncodeRow[T any](item Item[T]) ([]byte, error) {
+	text, err := EncodeJSON(item)
+	if err != nil {
+		return nil, err
+	}
+	row := []byte("{")
+	if item.ETag != "" {
+		etag, err := json.Marshal(string(item.ETag))
+		if err != nil {
+			return nil, fmt.Errorf("encode row: %w", err)
+		}
+		row = append(append(append(row, `"odata.etag":`...), etag...), ',')
+	}
+	if !item.Timestamp.IsZero() {
+		row = item.Timestamp.UTC().AppendFormat(append(row, `"Timestamp":"`...), time.RFC3339Nano)
+		row = append(row, `",`...)
+	}
+	return append(row, text[1:]...), nil
 }
 
 // DecodeJSON reads what [EncodeJSON] has written, or a row as the Table service writes it with

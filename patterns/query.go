@@ -52,7 +52,9 @@ func (t *Table[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 // Query returns the rows that f matches, in key order; on Cosmos DB for Table in no
 // order, see [QueryOptions.Ordered]. Each pair is an item and nil, or a zero item and an
 // error, after which the sequence ends. Rows are read as the loop needs them, a page at
-// a time. Leaving the loop ends the reading; no goroutine remains.
+// a time. Leaving the loop ends the reading; no goroutine remains. A sequence that has ended with
+// an error cannot be continued, and running it again reads from the beginning: to read on after
+// an error, use [Table.Pages].
 //
 // Query makes at least the requests of [query.Plan.Requests], and one more for each
 // further page. At most [QueryOptions.Parallel] of them are for rows that the loop never

@@ -73,7 +73,7 @@ func Discriminate(t *Table[Row], d Discriminator) (*Reader[any], error) {
 		return nil, fmt.Errorf("discriminate: %w", ErrNil)
 	}
 	r := newRowReader[any](t.rows.source, t.txn.Codec, t.rows.decoder.stamped)
-	r.decoder.discriminator = &d
+	r.decoder.discriminator, r.decoder.sent = &d, t.rows.decoder.sent
 	return &Reader[any]{r}, nil
 }
 
@@ -90,6 +90,11 @@ func (r *Reader[U]) Query(ctx context.Context, f query.Filter, opts *QueryOption
 // Page is [Table.Page].
 func (r *Reader[U]) Page(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) (Page[U], error) {
 	return r.rows.page(ctx, f, cursor, opts)
+}
+
+// Pages is [Table.Pages].
+func (r *Reader[U]) Pages(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[Page[U], error] {
+	return r.rows.pages(ctx, f, cursor, opts)
 }
 
 // Scan is [Table.Scan].

@@ -122,7 +122,7 @@ func TestAWriteWithAMalformedReplyOfSuccessIsResolved(t *testing.T) {
 		}
 	}
 	harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, _ *storagetest.Account) {
-		table := harness.NewTable[counter](t, client, nil)
+		table := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
 		item, err := table.Insert(t.Context(), &counter{"hits", "0", 1})
 		if err != nil || item.ETag == "" || item.ETag == "0x1" {
 			t.Errorf("insert: %v, %v", item, err)

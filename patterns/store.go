@@ -65,8 +65,9 @@ type StoreOptions[T any] struct {
 	// time as one without the view, and as one for which the view is no longer building.
 	// See package reindex for the steps in which a view is added and removed.
 	//
-	// Rows that a program written by hand has stored are not adopted meanwhile, and become
-	// obsolete if that program does not update them: to adopt rows, let no view be building.
+	// So name a view here while a program that was written by hand changes entities and knows
+	// nothing of the view. If such a program stores the rows of the view itself, do not: a building
+	// view does not adopt them, and they become obsolete when the Store changes their entity.
 	Building []string
 
 	// Retired names views that are being removed, or that the program had in the past. If

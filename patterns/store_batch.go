@@ -15,7 +15,8 @@ import (
 // rows derived from them: all of it is applied or nothing. It is one entity group
 // transaction, so the entities, their rows in the partition, and an outbox row for each
 // entity with rows elsewhere are at most 100 rows and 4 MiB. It is never split;
-// [Store.Bulk] splits.
+// [Store.Bulk] splits. Transactions are isolated: each depends on all of its entities being the
+// versions that it has read. So an entity to be deleted must exist.
 //
 // Rows that several entities share, such as a list, are read and written once. A value that
 // is unique within the partition may pass from one entity to another, so two entities can
@@ -61,7 +62,10 @@ func (b *StoreBatch[T]) Update(key keys.Key, change func(*T) error) *StoreBatch[
 	return b.Add(UpdateEntity(key, change))
 }
 
-// Delete adds [DeleteEntity]. An entity that does not exist is no failure.
+// Delete adds [DeleteEntity]. If there is no entity, Commit fails with [ErrNotFound]: the service
+// cannot make a transaction depend on the absence of a row, so another client could insert the
+// entity before the transaction is applied. [Store.Bulk], whose operations do not depend on each
+// other, deletes the entities that exist.
 func (b *StoreBatch[T]) Delete(key keys.Key) *StoreBatch[T] { return b.Add(DeleteEntity[T](key)) }
 
 // DeleteItem adds [DeleteEntity] for an entity that was read.
@@ -81,7 +85,8 @@ func (b *StoreBatch[T]) Len() int { return len(b.batch.ops) }
 // Commit carries out the transaction, and returns the entities in the order of the
 // operations; those that were deleted have only a key. On failure nothing was applied and the
 // error is, by errors.As, a [*BatchError] that names the operation, unless it matches
-// [ErrOutcomeUnknown]. A transaction that exceeds a limit is a [*PlanError] that matches
+// [ErrOutcomeUnknown]. It matches [ErrNotFound] if an entity to be updated or deleted does not
+// exist; then no transaction was sent. A transaction that exceeds a limit is a [*PlanError] that matches
 // [ErrTooLarge].
 //
 // An empty transaction succeeds without a request. Otherwise Commit reads the entities of
@@ -138,6 +143,7 @@ func (b *storeBatch) commit(ctx context.Context) ([]txn.Record, error) {
 		if ins[i], err = b.ops[i].intent(b.engine); err != nil { // a value has changed since Add
 			return nil, &txn.BatchError{Index: i, Op: b.ops[i].name, Key: ins[i].Key, Err: err}
 		}
+		ins[i].IfExists = false
 	}
 	ctx, span := b.engine.Begin(ctx, "batch")
 	defer span.End()

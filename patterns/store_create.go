@@ -22,6 +22,11 @@ type creator interface {
 // an error and stays as it is, so any number of processes may call Create, at any time. It
 // makes one request for each of these; views with Targets of the same ID share one.
 //
+// Create also records, in each other table that contains rows of views, that these views are those
+// of the entities in this Store's table: see [View]. The first time in a process that takes one request
+// for each such table, one for each view that is new there, and one to find out the name of the
+// Store's table. It fails with [ErrBadView] if the views are those of another table's entities.
+//
 // If something cannot be created, Create goes on with the rest. The error names what failed:
 // the table of the primaries, the outbox, or the view.
 func (s *Store[T]) Create(ctx context.Context) error {
@@ -41,6 +46,11 @@ func (s *Store[T]) Create(ctx context.Context) error {
 	}
 	if c, ok := s.queue.(creator); ok {
 		create("outbox", c)
+	}
+	if len(failed) == 0 {
+		if err := s.engine.Own(ctx, true); err != nil {
+			failed = append(failed, fmt.Errorf("create: %w", azerr.Seal(err)))
+		}
 	}
 	return errors.Join(failed...)
 }

@@ -58,7 +58,8 @@ func UpdateEntity[T any](key keys.Key, change func(*T) error) StoreOp[T] {
 	return StoreOp[T]{op}
 }
 
-// DeleteEntity is [Store.Delete]; with [StoreOp.Was] it is [Store.DeleteItem].
+// DeleteEntity is [Store.Delete]; with [StoreOp.Was] it is [Store.DeleteItem]. In a [StoreBatch]
+// the entity must exist.
 func DeleteEntity[T any](key keys.Key) StoreOp[T] {
 	return StoreOp[T]{storeOp{name: opDelete, key: key}}
 }
@@ -92,7 +93,7 @@ func (o *storeOp) intent(engine *outbox.Store) (*outbox.Intent, error) {
 			return o.change(was.Value)
 		}
 	case opDelete:
-		in.Reread, in.Repeatable = o.was == nil, o.was == nil
+		in.Reread, in.Repeatable, in.IfExists = o.was == nil, o.was == nil, o.was == nil
 		in.Next = func(*txn.Record) (any, error) { return nil, nil }
 	default:
 		return in, fmt.Errorf("operation: %w", ErrNil)

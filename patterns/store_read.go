@@ -50,6 +50,11 @@ func (s *Store[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 	return s.rows.page(ctx, f, cursor, opts)
 }
 
+// Pages is [Table.Pages] of the primaries: the pages of [Store.Page].
+func (s *Store[T]) Pages(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[Page[T], error] {
+	return s.rows.pages(ctx, f, cursor, opts)
+}
+
 // Scan is [Table.Scan] of the primaries, see [Store.Query]: it returns each primary that
 // exists all the time exactly once, over any number of runs that continue from one another's
 // cursors. [ScanProgress.Rows] counts primaries. A page may have no items. A cursor is valid
@@ -61,7 +66,7 @@ func (s *Store[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 // primariesOf returns the reader of the primaries of table, which filter matches. The error
 // is that of the filter.
 func primariesOf[T any](table *Table[T], views *view.Set, filter query.Filter) (*rowReader[T], error) {
-	r := &rowReader[T]{decoder: rowDecoder[T]{codec: table.txn.Codec, stamped: table.txn.Stamped, primaries: views}}
+	r := &rowReader[T]{decoder: rowDecoder[T]{codec: table.txn.Codec, stamped: table.txn.Stamped, sent: table.rows.decoder.sent, primaries: views}}
 	if table.keyFunc {
 		views.KeyOf = table.txn.KeyOf
 	}

@@ -61,7 +61,7 @@ func (s *Store[T]) UpdateItem(ctx context.Context, was Item[T], change func(*T) 
 }
 
 // Delete deletes the entity at key, whatever its version, and the rows derived from it. It
-// returns nil if there is no entity. Two requests if all rows are copies in the entity's
+// returns nil if there is no entity, unlike [StoreBatch.Delete]. Two requests if all rows are copies in the entity's
 // partition, one if there is no entity, and two more for each conflict with another writer.
 //
 // If a response was lost, Delete reads the entity again and may delete one that another

@@ -42,11 +42,11 @@ var rowKey = keys.Key{Partition: "p", Row: "r"}
 func TestANumberThatTheStoredTypeCannotRepresentIsRefused(t *testing.T) {
 	type stock struct {
 		PartitionKey, RowKey string
-		Stock                int
+		Stock                int64
 	}
 	type declared struct {
 		PartitionKey, RowKey string
-		Stock                int `table:",int64"`
+		Stock                int64 `table:",int64"`
 	}
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()

@@ -51,7 +51,9 @@ type SweepFailure struct {
 // and other sweeps.
 //
 // It reads all rows of the table, and of the tables of its copies, unless
-// [SweepOptions.Partitions] restricts it. The error is that of reading; failures of
+// [SweepOptions.Partitions] restricts it. Before that, once for each Store, it finds out whether the views in
+// other tables are this Store's, as [Store.Create] does. The error is [ErrBadView] if they are
+// not, and otherwise that of reading; failures of
 // single rows are in the report.
 func (s *Store[T]) Sweep(ctx context.Context, opts *SweepOptions) (SweepReport, error) {
 	return sweep(ctx, s.engine, opts)

@@ -73,10 +73,16 @@ type TableOptions[T any] struct {
 
 	// StampWrites adds a property azp_stamp to every row written: the identities of its
 	// last eight writes, about 110 bytes. The row then shows whether a write whose
-	// response was lost was applied, also if the content cannot show it, for example if two
-	// writers both add one to a counter. It cannot show whether an attempt will still
+	// response was lost was applied. Without it, such an insert, a replace or a merge under an
+	// ETag, and a transaction end with [ErrOutcomeUnknown]: content does not show whose it is. Set
+	// it for locks and counters, and if programs insert much. It cannot show whether an attempt will still
 	// arrive. A blind [Table.Upsert] starts the list anew.
 	StampWrites bool
+
+	// KeepJSON makes items that are read keep the JSON of their row, as the service sent it:
+	// see [Item.JSON]. It is for programs that pass rows on. It costs the memory of the text. Items of
+	// [Project] do not keep it.
+	KeepJSON bool
 
 	// UpdateTries is how often [Table.Update] reads and writes before it fails with
 	// [ErrConflict]. Zero means 16.
@@ -115,9 +121,10 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 	t := &Table[T]{
 		keyless: o.Keyless,
 		tries:   o.UpdateTries,
-		txn:     &txn.Table{Client: c, Codec: codec, Zero: func() any { return new(T) }, Stamped: o.StampWrites},
+		txn:     &txn.Table{Client: c, Codec: codec, Zero: func() any { return new(T) }, Stamped: o.StampWrites, Origins: new(txn.Origins)},
 	}
 	t.rows = newRowReader[T](fetch.NewSource(c, codec), codec, o.StampWrites)
+	t.rows.decoder.sent = o.KeepJSON
 	if err := azerr.Default(&t.tries, defaultTries, "UpdateTries"); err != nil {
 		return nil, fmt.Errorf("new table: %w", err)
 	}

@@ -22,7 +22,16 @@ type View[T any] interface {
 	// Name identifies the view: 1 to 64 letters, digits, '-', '_' and '.'. It is stored with
 	// the rows. While there are any, neither the name nor the rows that the view derives
 	// from an entity may change: a changed definition needs a new name. Two stores whose
-	// views have rows in the same table must not use the same name.
+	// views have rows in the same table, or blob container, must not use the same name.
+	//
+	// If the rows are in a table of their own ([Shape.Target]), that table has a row ~azp_owner_<name> in
+	// the partition ~azp with the name of the entities' table. [Store.Create], [Store.Sweep] and
+	// package reindex read it, until a Store knows that it is its own. Create, and a Sweep that is no dry run,
+	// insert it if it does not exist. All fail with [ErrBadView], and change nothing in that table, if it names
+	// another table than theirs; the account may be another one. Other operations do not read
+	// it, so call Create when a program starts. If the entities move to a table with another name,
+	// delete the row after the last program that uses the former table has stopped, and call
+	// Create. Stores in one table, and views in blobs, are not distinguished.
 	Name() string
 
 	// Rows returns the rows that e implies, in any order; none is valid. It must be a pure
@@ -79,11 +88,10 @@ type Shape struct {
 // Adopt selects what becomes of a row that has no property of the Store and is stored at a
 // key of a view, usually because a program that was written by hand has stored it.
 //
-// A copy that has the properties and values which the primary implies, in its old or its
-// new version, is adopted in any case: it becomes a row of the view. If the old version does
-// not imply the row, that holds only for a remote copy that is not unique: any other could be
-// that of another primary with the same properties. Properties with the
-// zero value count as missing. So is a list that [Shape.Owner] recognizes; its members stay.
+// A copy that is the same as what the primary implies, in its old or its new version, is
+// adopted in any case: it becomes a row of the view. Package reindex describes what is the same.
+// If the old version does not imply the row, that holds only for a remote copy that is not
+// unique: any other could be that of another primary with the same properties. So is a list that [Shape.Owner] recognizes; its members stay.
 // Adopt selects what becomes of a copy that differs. A row that is no list never becomes one.
 type Adopt int
 
@@ -160,8 +168,13 @@ type CopySpec struct {
 	// itself.
 	Entity any
 
-	// Only names the properties to copy. nil means all that T has. Unknown properties are
-	// not copied.
+	// Only names the properties to copy, each of which T must have: an unknown name is
+	// refused. nil means all that the row of the primary has: also those that T has no field for,
+	// but not those that other views have set there. A copy has the types and texts that its
+	// primary has.
+	//
+	// A counter that views add to the primary's row changes without its copies. Name the
+	// other properties in Only if there is one.
 	Only []string
 
 	// Unique means that several primaries may ask for the key and only one may have it:
@@ -170,6 +183,23 @@ type CopySpec struct {
 	// transaction. A key that contains the primary's own key needs no Unique, and saves
 	// the reservation.
 	Unique bool
+
+	// Shared, for a Unique copy of a view that is added to a table with duplicates, names rows of
+	// another view, one for each entity that may ask for the key. While its View is not "", the
+	// following holds. An entity that asked for the key before, that another entity has, and that
+	// does not list the view, can be changed, and gets no copy. An entity that did not ask for the
+	// key is refused with [*DuplicateError] also if an entity without a copy asks for it. That check
+	// takes one request for each copy that is new, and one for each entity that Shared names, which
+	// [Store.Explain] does not count.
+	Shared SharedRows
+}
+
+// SharedRows are the rows of a view in a partition; see [CopySpec.Shared]. A SharedRows may be
+// read concurrently.
+type SharedRows struct {
+	View      string
+	Partition string
+	Rows      keys.Range
 }
 
 // CopyRow is a copy of the primary at key.
@@ -184,7 +214,9 @@ type CopySpec struct {
 // copy is replaced and deleted without reading it, to save the request: there the rule
 // holds for all clients that write through a Store.
 func CopyRow(key keys.Key, spec CopySpec) DerivedRow {
-	return DerivedRow{view.Row{Key: key, Kind: view.Copies, Copy: view.CopySpec(spec)}}
+	return DerivedRow{view.Row{Key: key, Kind: view.Copies, Copy: view.CopySpec{
+		Entity: spec.Entity, Only: spec.Only, Unique: spec.Unique, Shared: view.SharedRows(spec.Shared),
+	}}}
 }
 
 // MemberRow makes the primary a member of the list in the row at key. The row belongs to

@@ -10,7 +10,8 @@ import (
 // ViewState is what the table records about the state of a view.
 //
 // Backfill of package reindex records it. The documentation of that package describes how a view
-// is added, changed and removed while programs of two versions run.
+// is added, changed and removed while programs of two versions run. The state does not depend on
+// [StoreOptions.Building], which is an option of each program.
 type ViewState struct {
 	View string // its name
 

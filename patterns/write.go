@@ -25,10 +25,10 @@ func (t *Table[T]) Do(ctx context.Context, op Op[T]) (Item[T], error) {
 // request.
 //
 // If a response was lost, and the SDK's retry finds that the row exists, Insert reads the
-// row: a row that is equal in every property is taken as the result of this call. If two
-// writers may insert equal rows and only one of them may succeed, set
-// [TableOptions.StampWrites]. A row of other content does not prove that this call was not
-// applied, so the result is [ErrOutcomeUnknown].
+// row. With [TableOptions.StampWrites] the row shows whether this call has inserted it, as long as
+// no other client has replaced it without keeping the stamps. Without, the result is
+// [ErrOutcomeUnknown], even if the row is equal in every property: another client may have
+// inserted it.
 //
 // A repeated or late attempt inserts the row again if another client has deleted it
 // meanwhile; [Store.Insert] with [StoreOptions.GuardInserts] does not.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -81,6 +82,15 @@ func (f *Family[P, C]) Page(ctx context.Context, id ID, span Span, cursor string
 		return patterns.Page[C]{}, err
 	}
 	return f.children.Page(ctx, filter, cursor, ordered(opts))
+}
+
+// Pages returns the pages from cursor on, "" for the first, as [Family.Page] returns them one
+// after the other. After an error the sequence ends; the page of that pair has no items, but the
+// Cursor with which the page can be read again. See [patterns.Table.Pages].
+func (f *Family[P, C]) Pages(ctx context.Context, id ID, span Span, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[C], error] {
+	return pages.Each(cursor, func(cursor string) (patterns.Page[C], error) {
+		return f.Page(ctx, id, span, cursor, opts)
+	}, func(p *patterns.Page[C]) *string { return &p.Cursor })
 }
 
 func (f *Family[P, C]) childFilter(id ID, span Span) (query.Filter, error) {

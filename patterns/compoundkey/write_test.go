@@ -55,9 +55,14 @@ func TestInsertReturnsTheStoredItems(t *testing.T) {
 	})
 }
 
-func TestInsertSucceedsIfItsResponseIsLost(t *testing.T) {
+func TestAStampedInsertSucceedsIfItsResponseIsLost(t *testing.T) {
 	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options) {
-		f := newFamily(t, b, opts)
+		stamped := compoundkey.Options{StampWrites: true}
+		if opts != nil {
+			stamped = *opts
+			stamped.StampWrites = true
+		}
+		f := newFamily(t, b, &stamped)
 		defer b.ClearFaults()
 		b.Fault(fault.On("Table.Batch").Nth(1).LoseReply())
 		hire(t, f, "1", "2011", "2012") // fails the test on error

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -125,6 +126,15 @@ func (t *Table) Page(ctx context.Context, f query.Filter, cursor string, opts *p
 		}
 	}
 	return page, nil
+}
+
+// Pages returns the pages from cursor on, "" for the first, as [Table.Page] returns them one after
+// the other. After an error the sequence ends; the page of that pair has no items, but the Cursor
+// with which the page can be read again. See [patterns.Table.Pages].
+func (t *Table) Pages(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[Page, error] {
+	return pages.Each(cursor, func(cursor string) (Page, error) {
+		return t.Page(ctx, f, cursor, opts)
+	}, func(p *Page) *string { return &p.Cursor })
 }
 
 // withType returns opts with a selection that includes the property that contains the type.

@@ -66,7 +66,7 @@ func (d *deletion[T]) remaining(ctx context.Context, rows []target, failure erro
 	// rows are in key order, except those of Cosmos DB for Table.
 	byRow := func(a, b target) int { return keys.Compare(a.key.Row, b.key.Row) }
 	first, last := slices.MinFunc(rows, byRow).key, slices.MaxFunc(rows, byRow).key
-	between := query.And(query.PartitionKey.Eq(first.Partition), query.RowKey.Between(first.Row, last.Row))
+	between := query.And(query.PartitionKey.Eq(first.Partition), query.RowKey.Ge(first.Row), query.RowKey.Le(last.Row))
 	if narrow := query.And(between, d.filter); narrow.Comparisons() <= query.MaxComparisons {
 		between = narrow // returns no more rows than the first read did
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -33,6 +35,15 @@ func (s *Tables[T]) Page(ctx context.Context, from, to time.Time, f query.Filter
 		return patterns.Page[T]{}, fmt.Errorf("page: %w", err)
 	}
 	return page, nil
+}
+
+// Pages returns the pages from cursor on, "" for the first, as [Tables.Page] returns them one
+// after the other. After an error the sequence ends; the page of that pair has no items, but the
+// Cursor with which the page can be read again. See [patterns.Table.Pages].
+func (s *Tables[T]) Pages(ctx context.Context, from, to time.Time, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[patterns.Page[T], error] {
+	return pages.Each(cursor, func(cursor string) (patterns.Page[T], error) {
+		return s.Page(ctx, from, to, f, cursor, opts)
+	}, func(p *patterns.Page[T]) *string { return &p.Cursor })
 }
 
 func (s *Tables[T]) page(ctx context.Context, from, to time.Time, f query.Filter, after string, opts *QueryOptions) (patterns.Page[T], error) {

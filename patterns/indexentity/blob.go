@@ -115,6 +115,9 @@ func (b *blobTarget) read(ctx context.Context, key keys.Key) ([]string, *azcore.
 	if resp.ETag == nil || azerr.CheckVersion(string(*resp.ETag)) != nil { // the list could not be changed on a condition
 		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoETag}
 	}
+	if resp.ContentLength != nil && *resp.ContentLength > maxListBlob {
+		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
+	}
 	text, err := io.ReadAll(io.LimitReader(body, maxListBlob+1))
 	if err != nil {
 		return nil, nil, azerr.New(op, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/cursor"
 	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -65,6 +66,9 @@ func (r *Reader[T]) members(ctx context.Context, key keys.Key) ([]keys.Key, erro
 	members := make([]keys.Key, len(texts))
 	for i, text := range texts {
 		members[i] = r.index.list.key(text, key.Partition)
+		if members[i].Validate() != nil || r.index.list.text(members[i]) != text { // no Store has added it
+			return nil, fmt.Errorf("list: %w: a member is not a key", patterns.ErrBadReply)
+		}
 	}
 	return members, nil
 }
@@ -170,6 +174,15 @@ func (r *Reader[T]) Page(ctx context.Context, partition, value, cursor string, o
 		return patterns.Page[T]{}, r.fail("page", err)
 	}
 	return page, nil
+}
+
+// Pages returns the pages from cursor on, "" for the first, as [Reader.Page] returns them one
+// after the other. After an error the sequence ends; the page of that pair has no items, but the
+// Cursor with which the page can be read again. See [patterns.Table.Pages].
+func (r *Reader[T]) Pages(ctx context.Context, partition, value, cursor string, opts *QueryOptions) iter.Seq2[patterns.Page[T], error] {
+	return pages.Each(cursor, func(cursor string) (patterns.Page[T], error) {
+		return r.Page(ctx, partition, value, cursor, opts)
+	}, func(p *patterns.Page[T]) *string { return &p.Cursor })
 }
 
 func (r *Reader[T]) page(ctx context.Context, partition, value, after string, opts *QueryOptions) (page patterns.Page[T], err error) {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/blobname"
 	"github.com/azpatterns/azpatterns/internal/txn"
 )
 
@@ -42,6 +44,15 @@ func (t *Table[T]) address(name string) string {
 	return u.String()
 }
 
+// mayDelete reports whether the table may delete a blob of its container: if the name is one
+// that it creates or, with [Options.Addresses], begins with [Options.Prefix]. A row or a message
+// can contain any name. The name of the table must be known.
+func (t *Table[T]) mayDelete(name string) bool {
+	prefix, known := t.blobPrefix()
+	addressed := slices.ContainsFunc(t.fields, func(f field) bool { return f.address != "" })
+	return known && blobname.IsGenerated(name, prefix) || addressed && strings.HasPrefix(name, t.prefix) && blobname.Valid(name)
+}
+
 // refAt returns the reference for an address that another program has written. If the
 // address is not that of a blob in the container, the reference has no container.
 func (t *Table[T]) refAt(address string) BlobRef {
@@ -60,7 +71,7 @@ func (t *Table[T]) refAt(address string) BlobRef {
 	}
 	name, ok := strings.CutPrefix(u.Path, t.base.Path)
 	version := u.Query().Has("snapshot") || u.Query().Has("versionid")
-	if ok && name != "" && strings.EqualFold(u.Host, t.base.Host) && !version {
+	if ok && blobname.Valid(name) && strings.EqualFold(u.Host, t.base.Host) && !version {
 		ref.Container, ref.Name = t.container, name
 	}
 	return ref

@@ -69,9 +69,11 @@
 // returned without a check of its SHA-256, because other programs may overwrite it. If it
 // changes while it is read after a broken connection, the error is [ErrCorrupt].
 //
-// A blob in the container is this table's own, and is deleted after its address was
-// replaced: no two entities may share one. Of the blobs of other programs only an outbox
-// message deletes one; Sweep does not find it, unless it is named like those of this package.
+// A blob in the container whose name begins with [Options.Prefix] is this table's own, and is
+// deleted after its address was replaced: no two entities may share one. Of the blobs of other
+// programs only an outbox message deletes one; Sweep does not find it, unless it is named like
+// those of this package. So who can change an address, or add an outbox message, can have any
+// blob with the prefix deleted.
 // Sweep keeps every blob whose address a row contains in one of these properties, whatever
 // the host. An address outside the container is kept and never deleted; its content cannot
 // be read ([ErrWrongContainer]), so change such an entity with UpdateMeta.

@@ -38,7 +38,7 @@ func (t *Table[T]) sendMessage(ctx context.Context, key keys.Key, created []*pen
 	if t.outbox == nil || len(created)+len(dropped) == 0 {
 		return nil
 	}
-	sent, err := t.latestServiceTime(ctx, key)
+	sent, err := t.latestServiceTime(ctx, key) // also determines the name of the table, for mayDelete
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,12 @@ func (t *Table[T]) sendMessage(ctx context.Context, key keys.Key, created []*pen
 		m.Reserved = append(m.Reserved, patterns.RowRef{View: blobView, Partition: t.container, Row: b.ref.Name})
 	}
 	for _, ref := range dropped {
-		if ref.Container == t.container {
+		if ref.Container == t.container && t.mayDelete(ref.Name) {
 			m.Reserved = append(m.Reserved, patterns.RowRef{View: blobView, Partition: t.container, Row: ref.Name})
 		}
+	}
+	if len(m.Reserved) == 0 {
+		return nil
 	}
 	// The row is written within half a grace period from now, see [ErrTooSlow].
 	// When the message becomes visible, the row has then been unchanged for a grace
@@ -106,14 +109,15 @@ func newMessageID(sent time.Time) string {
 
 // untilWritten returns how long, at the time now of the service, the write of the outbox
 // message with that id may still be in progress. Until then the row may refer to blobs that
-// the write is about to drop.
-func (t *Table[T]) untilWritten(id string, now time.Time) time.Duration {
+// the write is about to drop. ok is false if no writer can have sent the message yet.
+func (t *Table[T]) untilWritten(id string, now time.Time) (wait time.Duration, ok bool) {
 	prefix, _, _ := strings.Cut(id, "_")
 	sent, err := time.Parse(time.RFC3339, prefix)
 	if err != nil {
-		return 0
+		return 0, true
 	}
-	return min(t.grace-now.Sub(sent), t.grace)
+	ahead := sent.Sub(now) // a writer adds up to half a grace period, see latestServiceTime
+	return min(ahead+t.grace, t.grace), ahead <= t.grace
 }
 
 // Handle processes an outbox message of [Options.Outbox]. A worker calls it; a worker of
@@ -125,6 +129,11 @@ func (t *Table[T]) untilWritten(id string, now time.Time) time.Duration {
 // period, or if a reader may have the row that refers to the blob. In the last case Handle
 // marks the blob.
 //
+// A message can come from anyone who can add one to the queue. Handle deletes only blobs that
+// Sweep could delete too and, with [Options.Addresses], those whose names begin with
+// [Options.Prefix]. For any other message the error matches eventual.ErrBadMessage, and nothing
+// is deleted.
+//
 // One request, and two for each blob that is marked or deleted; none if the message is
 // handled within the grace period after it was sent. One more if this Table has made no
 // request yet, which determines the time of the service.
@@ -133,11 +142,20 @@ func (t *Table[T]) Handle(ctx context.Context, m patterns.OutboxMessage) (retryA
 		return 0, err
 	}
 	key := keys.Key{Partition: m.Partition, Row: m.Row}
+	if key.Validate() != nil || len(m.Others) > 0 {
+		return 0, fmt.Errorf("delete blobs: %w", azerr.ErrBadMessage)
+	}
 	now, err := t.serviceTime(ctx, key)
 	if err != nil {
 		return 0, fmt.Errorf("delete blobs: %w", err)
 	}
-	if wait := t.untilWritten(m.ID, now); wait > 0 {
+	if slices.ContainsFunc(m.Reserved, func(named patterns.RowRef) bool { return t.isOwn(named) && !t.mayDelete(named.Row) }) {
+		return 0, fmt.Errorf("delete blobs: %w: it names a blob of another table", azerr.ErrBadMessage)
+	}
+	switch wait, ok := t.untilWritten(m.ID, now); {
+	case !ok:
+		return 0, fmt.Errorf("delete blobs: %w: it was sent in the future", azerr.ErrBadMessage)
+	case wait > 0:
 		return wait, nil
 	}
 	refs, changed, err := t.currentReferences(ctx, key)
@@ -145,7 +163,7 @@ func (t *Table[T]) Handle(ctx context.Context, m patterns.OutboxMessage) (retryA
 		return 0, fmt.Errorf("delete blobs: %w", err)
 	}
 	for _, named := range m.Reserved {
-		if named.View != blobView || named.Partition != t.container || slices.ContainsFunc(refs, func(r BlobRef) bool { return r.Name == named.Row }) {
+		if !t.isOwn(named) || slices.ContainsFunc(refs, func(r BlobRef) bool { return r.Name == named.Row }) {
 			continue
 		}
 		wait, err := t.deleteOrMark(ctx, named.Row, changed)
@@ -155,6 +173,11 @@ func (t *Table[T]) Handle(ctx context.Context, m patterns.OutboxMessage) (retryA
 		retryAfter = max(retryAfter, wait)
 	}
 	return retryAfter, nil
+}
+
+// isOwn reports whether ref is to a blob of the container.
+func (t *Table[T]) isOwn(ref patterns.RowRef) bool {
+	return ref.View == blobView && ref.Partition == t.container
 }
 
 // currentReferences returns the references of the entity at key, and the time of its last

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/google/uuid"
 
 	"github.com/azpatterns/azpatterns/internal/servicetime"
@@ -32,14 +33,15 @@ type plan[T any] struct {
 type pendingBlob struct {
 	field   *field
 	ref     BlobRef
-	content []byte  // as stored; not used for a stream
-	source  *source // nil if the content is in memory
+	content []byte       // as stored; not used for a stream
+	source  *source      // nil if the content is in memory
+	etag    *azcore.ETag // of the blob that was uploaded from memory, nil if it is not known
 }
 
 // uploads are the blobs that one call has uploaded, in all of its tries.
 type uploads struct {
 	byContent    map[digest]uploadedBlob // uploaded from memory
-	unreferenced map[string]bool         // names of those that no row refers to
+	unreferenced map[string]*azcore.ETag // by name: those that no row refers to, if their ETags are known
 }
 
 type uploadedBlob struct {
@@ -56,7 +58,7 @@ type digest struct {
 func (b BlobRef) digest() digest { return digest{b.SHA256, b.Length} }
 
 func newUploads() *uploads {
-	return &uploads{byContent: map[digest]uploadedBlob{}, unreferenced: map[string]bool{}}
+	return &uploads{byContent: map[digest]uploadedBlob{}, unreferenced: map[string]*azcore.ETag{}}
 }
 
 // plan determines where each field of v, the entity with that key, is stored. old is the

@@ -119,19 +119,45 @@ func (t *Table[T]) field(property string) *field {
 
 // readBlob reads a value into memory, at most as many bytes as the reference promises.
 func readBlob(ctx context.Context, c *container.Client, containerName, property string, ref BlobRef) ([]byte, error) {
+	if ref.Length > maxInMemory {
+		return nil, ofProperty(property, fmt.Errorf("get blob: %w", corrupt("its reference is longer than any value in memory")))
+	}
 	body, err := openBlob(ctx, c, containerName, property, ref)
 	if err != nil {
 		return nil, err
 	}
 	defer body.Close()
+	if err := body.checkLength(); err != nil {
+		return nil, err
+	}
 	var content bytes.Buffer
 	content.Grow(int(min(ref.Length, 16<<20)) + bytes.MinRead) // the promised length may be wrong
 	_, err = content.ReadFrom(body)
 	return content.Bytes(), err
 }
 
+const (
+	// maxInMemory is the size of the largest blob that one request creates, in bytes.
+	maxInMemory = 5000 << 20
+	// maxRatio is more bytes than gzip can make of one.
+	maxRatio = 1100
+)
+
+// checkLength returns an error if the blob cannot contain the value, so that nothing of it is
+// read into memory.
+func (v *valueReader) checkLength() error {
+	stored := v.stored.end
+	switch n := v.ref.Length; {
+	case stored < 0: // unknown
+	case !v.ref.checked() && stored > maxInMemory, v.ref.checked() && v.ref.Encoding == "" && stored != n,
+		v.ref.checked() && v.ref.Encoding != "" && n/maxRatio > stored:
+		return ofProperty(v.stored.property, fmt.Errorf("get blob: %w", corrupt("its length does not fit its reference")))
+	}
+	return nil
+}
+
 // openBlob returns a reader of the value that ref refers to. One request.
-func openBlob(ctx context.Context, c *container.Client, containerName, property string, ref BlobRef) (io.ReadCloser, error) {
+func openBlob(ctx context.Context, c *container.Client, containerName, property string, ref BlobRef) (*valueReader, error) {
 	if ref.Container != containerName {
 		return nil, ofProperty(property, fmt.Errorf("get blob: %w", ErrWrongContainer))
 	}

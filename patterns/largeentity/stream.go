@@ -82,7 +82,11 @@ func (s Stream) Open(ctx context.Context) (io.ReadCloser, error) {
 	if s.stored == nil {
 		return nil, fmt.Errorf("open stream: %w", ErrBadStream)
 	}
-	return openBlob(ctx, s.stored.blobs, s.stored.container, s.stored.property, s.stored.ref)
+	r, err := openBlob(ctx, s.stored.blobs, s.stored.container, s.stored.property, s.stored.ref)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 func badStream(f *field) error {

@@ -11,9 +11,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
-	"github.com/google/uuid"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/blobname"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -136,17 +136,18 @@ func (s *sweep) listBlobs(ctx context.Context, prefix string) error {
 			if b == nil || b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil || b.Properties.ETag == nil {
 				return fmt.Errorf("list blobs: %w", patterns.ErrBadReply)
 			}
-			if uuid.Validate(strings.TrimPrefix(*b.Name, prefix)) != nil {
+			if !blobname.IsGenerated(*b.Name, prefix) {
 				continue // not created by this package
 			}
 			s.report.Blobs++
 			if !b.Properties.LastModified.Before(limit) {
 				continue
 			}
-			etag, err := listedETag(*b.Properties.ETag)
+			text, err := azerr.ListedETag(string(*b.Properties.ETag))
 			if err != nil {
 				return fmt.Errorf("list blobs: %w", err)
 			}
+			etag := azcore.ETag(text)
 			o := orphan{etag: &etag, marked: isMarked(b.Metadata)}
 			if b.Properties.ContentLength != nil {
 				o.size = *b.Properties.ContentLength
@@ -160,15 +161,6 @@ func (s *sweep) listBlobs(ctx context.Context, prefix string) error {
 
 // nextMarker returns the continuation token of a page of a list of blobs.
 func nextMarker(page *container.ListBlobsFlatResponse) *string { return page.NextMarker }
-
-// listedETag returns the ETag of a blob in a list, which has no quotes there, as it is in
-// headers.
-func listedETag(etag azcore.ETag) (azcore.ETag, error) {
-	if !strings.Contains(string(etag), `"`) && etag != "" {
-		etag = `"` + etag + `"`
-	}
-	return etag, azerr.CheckVersion(string(etag))
-}
 
 // removeReferenced removes the blobs to which a row refers from s.orphans. It returns an
 // error if the references of a row cannot be read, because they might be to any blob.

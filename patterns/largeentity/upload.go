@@ -56,7 +56,9 @@ func (t *Table[T]) upload(ctx context.Context, p *plan[T], u *uploads) error {
 		p.refs[b.field.property] = b.ref
 		if b.source == nil {
 			u.byContent[b.ref.digest()] = uploadedBlob{b.ref, start}
-			u.unreferenced[b.ref.Name] = true
+			if b.etag != nil {
+				u.unreferenced[b.ref.Name] = b.etag
+			}
 		}
 		i++
 	}
@@ -66,9 +68,12 @@ func (t *Table[T]) upload(ctx context.Context, p *plan[T], u *uploads) error {
 
 // put creates a blob with content. One request.
 func (t *Table[T]) put(ctx context.Context, b *pendingBlob, content []byte) error {
-	_, err := t.blobs.NewBlockBlobClient(b.ref.Name).Upload(ctx, streaming.NopCloser(bytes.NewReader(content)), &blockblob.UploadOptions{
+	resp, err := t.blobs.NewBlockBlobClient(b.ref.Name).Upload(ctx, streaming.NopCloser(bytes.NewReader(content)), &blockblob.UploadOptions{
 		HTTPHeaders: b.headers(), AccessConditions: ifAbsent(),
 	})
+	if err == nil && resp.ETag != nil && azerr.CheckVersion(string(*resp.ETag)) == nil {
+		b.etag = resp.ETag
+	}
 	return b.createError(err)
 }
 

@@ -259,8 +259,8 @@ func (t *Table[T]) deleteUnreferenced(ctx context.Context, u *uploads, err error
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	for name := range u.unreferenced {
-		if _, err := t.blobs.NewBlobClient(name).Delete(ctx, nil); err != nil {
+	for name, etag := range u.unreferenced {
+		if _, err := (orphan{etag: etag}).delete(ctx, t.blobs, name); err != nil {
 			return
 		}
 	}

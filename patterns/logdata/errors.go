@@ -62,9 +62,9 @@ func (e *LineError) Error() string {
 	text := "log line"
 	switch {
 	case e.Line > 0:
-		text = fmt.Sprintf("log line %d of %s", e.Line, e.Blob)
+		text = fmt.Sprintf("log line %d of %s", e.Line, azerr.Printable(e.Blob))
 	case e.Blob != "":
-		text = fmt.Sprintf("log line at offset %d of %s", e.Offset, e.Blob)
+		text = fmt.Sprintf("log line at offset %d of %s", e.Offset, azerr.Printable(e.Blob))
 	}
 	if e.Field != "" {
 		text += ": " + e.Field
@@ -77,7 +77,7 @@ func badLine(field, reason string) error { return &LineError{Field: field, Reaso
 // blobError adds the name of the blob to the error of a request. Names of blobs are not
 // secret.
 func blobError(blob string, err error) error {
-	return fmt.Errorf("blob %s: %w", blob, err)
+	return fmt.Errorf("blob %s: %w", azerr.Printable(blob), err)
 }
 
 // truncatedError returns the error of a blob that is shorter than expected.

@@ -49,11 +49,14 @@ func blobName(service string, h time.Time, writer string, number int) string {
 	return fmt.Sprintf("%s%s-%06d.log", hourPrefix(service, h), writer, number)
 }
 
+// maxDigits is more than the number of any blob of an hour has.
+const maxDigits = 9
+
 // numberOf returns the number in a name that blobName returned. prefix is everything
 // before the number.
 func numberOf(name, prefix string) (int, bool) {
 	digits, ok := strings.CutSuffix(strings.TrimPrefix(name, prefix), ".log")
-	if !ok || len(digits) < 6 || strings.Trim(digits, "0123456789") != "" {
+	if !ok || len(digits) < 6 || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" {
 		return 0, false
 	}
 	n, err := strconv.Atoi(digits)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -33,9 +34,9 @@ func (l *Log[T]) Append(ctx context.Context, stream string, v *T) (Entry[T], err
 		return e, fmt.Errorf("append: %w", err)
 	}
 	item, err := l.table.Do(ctx, patterns.InsertOp(v).At(e.Key))
-	if isStored(err) {
-		var etags []azcore.ETag
-		if etags, err = l.storedETags(ctx, e); err == nil {
+	var etags []azcore.ETag
+	if err != nil {
+		if etags, err = l.resolve(ctx, err, e); err == nil {
 			item = e.Item
 			item.ETag = etags[0]
 		}
@@ -65,8 +66,8 @@ func (l *Log[T]) AppendAll(ctx context.Context, stream string, vs []T) ([]Entry[
 		es[i].Key.Partition = es[0].Key.Partition
 	}
 	etags, err := l.insert(ctx, es)
-	if isStored(err) {
-		etags, err = l.storedETags(ctx, es...)
+	if err != nil {
+		etags, err = l.resolve(ctx, err, es...)
 	}
 	if err != nil {
 		for i := range es {
@@ -208,6 +209,22 @@ func (l *Log[T]) storedETags(ctx context.Context, entries ...Entry[T]) ([]azcore
 			return nil, azerr.StillUnknown(errMayBeStored, err)
 		}
 		etags[i] = item.ETag
+	}
+	return etags, nil
+}
+
+// resolve returns the ETags of entries whose insert failed with err, if they are stored although it
+// did: no other insert has their keys.
+func (l *Log[T]) resolve(ctx context.Context, err error, entries ...Entry[T]) ([]azcore.ETag, error) {
+	if !isStored(err) && !errors.Is(err, patterns.ErrOutcomeUnknown) {
+		return nil, err
+	}
+	etags, rerr := l.storedETags(ctx, entries...)
+	switch {
+	case rerr != nil:
+		return nil, rerr
+	case !isStored(err) && slices.Contains(etags, ""):
+		return nil, err
 	}
 	return etags, nil
 }

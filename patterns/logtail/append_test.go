@@ -108,9 +108,9 @@ func TestAppendStoresOneEntryWhateverIsLost(t *testing.T) {
 				rule        fault.Rule
 				sent, reads int
 			}{
-				{"reply lost", fault.On(c.op).Nth(1).LoseReply(), 2, 1},
-				{"two replies lost", fault.On(c.op).Nth(1).Times(2).LoseReply(), 3, 1},
-				{"every reply lost", fault.On(c.op).LoseReply(), 4, 1},
+				{"reply lost", fault.On(c.op).Nth(1).LoseReply(), 2, 2},
+				{"two replies lost", fault.On(c.op).Nth(1).Times(2).LoseReply(), 3, 2},
+				{"every reply lost", fault.On(c.op).LoseReply(), 4, 2},
 				{"request lost", fault.On(c.op).Nth(1).LoseRequest(), 2, 0},
 				{"server busy", fault.On(c.op).Nth(1).Status(503, "ServerBusy"), 2, 0},
 				{"carried out twice", fault.On(c.op).Nth(1).Twice(), 1, 1},
@@ -121,6 +121,9 @@ func TestAppendStoresOneEntryWhateverIsLost(t *testing.T) {
 					b.ResetRequests()
 					e, err := c.run(t.Context(), log)
 					b.ClearFaults()
+					if f.name == "carried out twice" && !b.Accelerated {
+						f.reads++ // the first reply is not known to be that of the first delivery
+					}
 					b.WantRequests(t, map[string]int{c.op: f.sent, "Table.Get": f.reads})
 					if err != nil {
 						t.Fatal(err)

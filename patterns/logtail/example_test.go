@@ -79,7 +79,7 @@ func ExampleLog_Range() {
 	}
 
 	from := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
-	to := from.AddDate(0, 1, 0).Add(-100 * time.Nanosecond) // both ends are included
+	to := from.AddDate(0, 1, 0) // the end is excluded
 	for e, err := range clicks.Range(ctx, "sales", from, to) {
 		if err != nil {
 			log.Fatal(err)

@@ -3,10 +3,12 @@ package logtail
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strconv"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -49,6 +51,15 @@ func (l *Log[T]) Page(ctx context.Context, stream string, from, to time.Time, cu
 		return Page[T]{}, fmt.Errorf("page: %w", err)
 	}
 	return page, nil
+}
+
+// Pages returns the pages from cursor on, "" for the first, as [Log.Page] returns them one after
+// the other. After an error the sequence ends; the page of that pair has no entries, but the
+// Cursor with which the page can be read again. See [patterns.Table.Pages].
+func (l *Log[T]) Pages(ctx context.Context, stream string, from, to time.Time, cursor string, opts *PageOptions) iter.Seq2[Page[T], error] {
+	return pages.Each(cursor, func(cursor string) (Page[T], error) {
+		return l.Page(ctx, stream, from, to, cursor, opts)
+	}, func(p *Page[T]) *string { return &p.Cursor })
 }
 
 func (l *Log[T]) page(ctx context.Context, stream string, from, to time.Time, after string, limit int) (Page[T], error) {

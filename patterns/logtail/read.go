@@ -9,8 +9,8 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// lastTick is the latest time that a key can contain.
-var lastTick = time.Date(9999, time.December, 31, 23, 59, 59, 999_999_900, time.UTC)
+// endOfTime is the first time that no key can contain.
+var endOfTime = time.Date(10000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Tail yields the n newest entries of the stream, newest first, or all if there are fewer.
 // It yields none if n is below 1. An error is yielded with a zero Entry and ends the sequence.
@@ -38,10 +38,10 @@ func (l *Log[T]) Tail(ctx context.Context, stream string, n int) iter.Seq2[Entry
 	}
 }
 
-// Range yields the entries of the stream with from <= Time <= to, newest first, as a
-// sequence like that of [Log.Tail]. Both ends are cut to 100 ns, as the times of entries
-// are; the range before this one ends at from.Add(-100). The zero to means no end. The error
-// matches [patterns.ErrBadKey] if to is before from, or if a year is outside 1 to 9999.
+// Range yields the entries of the stream with from <= Time < to, newest first, as a
+// sequence like that of [Log.Tail]. The end is exclusive, so the range before this one ends at
+// from. Both ends are cut to 100 ns, as the times of entries are. The zero to means no end. The
+// error matches [patterns.ErrBadKey] if to is before from, or if a year is outside 1 to 9999.
 //
 // Range makes one request per 1,000 entries of each bucket, and one for a bucket without
 // entries. It reads the first page of all buckets when the loop starts, [Options.Parallel]
@@ -64,11 +64,11 @@ func (l *Log[T]) Since(ctx context.Context, stream string, t time.Time) iter.Seq
 	return l.Range(ctx, stream, t, time.Time{})
 }
 
-// rowRange returns the row keys of the entries with from <= Time <= to, where a zero to
+// rowRange returns the row keys of the entries with from <= Time < to, where a zero to
 // means no end.
 func rowRange(from, to time.Time) (keys.Range, error) {
 	if to.IsZero() {
-		to = lastTick
+		to = endOfTime
 	}
 	return keys.InvertedTicksRange(from, to)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -50,6 +51,15 @@ func (p position) filter(f query.Filter) query.Filter {
 	return query.And(f, query.Or(
 		query.And(query.PartitionKey.Eq(p.After.Partition), query.RowKey.Gt(p.After.Row)),
 		query.PartitionKey.Gt(p.After.Partition)))
+}
+
+// Pages returns the pages from cursor on, "" for the first, as [Table.Page] returns them one after
+// the other. After an error the sequence ends; the page of that pair has no items, but the Cursor
+// with which the page can be read again. See [patterns.Table.Pages].
+func (t *Table[T]) Pages(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[Page[T], error] {
+	return pages.Each(cursor, func(cursor string) (Page[T], error) {
+		return t.Page(ctx, f, cursor, opts)
+	}, func(p *Page[T]) *string { return &p.Cursor })
 }
 
 // Page reads one page of the rows that f matches, in key order, as [patterns.Table.Page] does.
@@ -173,7 +183,7 @@ func (t *Table[T]) open(kind string, f query.Filter, text string) (pos position,
 		return position{}, nil
 	}
 	c, ok := cursor.Open(text, "regions", kind, f.String())
-	if url, known := t.rows.URL(); !ok || known && !c.Of(url) || json.Unmarshal(c.Position, &pos) != nil {
+	if url, known := t.rows.URL(); !ok || known && !c.Of(url) || json.Unmarshal(c.Position, &pos) != nil || pos.Region != "" && pos.Region != Primary && pos.Region != Secondary {
 		return position{}, fmt.Errorf("regions: %s: %w", kind, patterns.ErrBadCursor)
 	}
 	return pos, nil

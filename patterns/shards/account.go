@@ -46,7 +46,7 @@ type Options struct {
 
 	// Lease is how long a process uses the directory that it has read while no partition
 	// moves. [Shards.Create] stores it, so that it is the same in all processes. Zero means
-	// 30 seconds. A process that is in use reads the directory every half of it. The first
+	// 30 seconds, the maximum is 7 days. A process that is in use reads the directory every half of it. The first
 	// partition that moves can move after this time.
 	Lease time.Duration
 }
@@ -86,6 +86,9 @@ func New(table string, accounts []Account, opts *Options) (*Shards, error) {
 	}
 	if table == "" || len(accounts) == 0 {
 		return nil, azerr.Errorf("new shards: %w: no table name, or no accounts", azerr.ErrBadOption)
+	}
+	if o.Lease > maxLease {
+		return nil, azerr.Errorf("new shards: %w: Options.Lease: more than 7 days", azerr.ErrBadOption)
 	}
 	s := &Shards{table: table, lease: o.Lease, reading: make(chan struct{}, 1)}
 	for i := range accounts {

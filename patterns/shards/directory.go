@@ -180,7 +180,7 @@ func (s *Shards) fresh(ctx context.Context) (*seen, error) {
 		return nil, fmt.Errorf("directory: %w", err)
 	}
 	v := &seen{item.Value.Directory, item, asked, nth}
-	if v.Lease <= 0 || v.Idle <= 0 || v.Wait < 0 || len(v.Config.Accounts) == 0 || v.Move != nil && len(v.Move.To.Accounts) == 0 {
+	if !v.valid() {
 		return nil, fmt.Errorf("directory: %w", patterns.ErrBadReply)
 	}
 	s.seen.Store(v)

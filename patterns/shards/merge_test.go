@@ -24,11 +24,11 @@ func filters() map[string]query.Filter {
 		"points":           query.And(query.PartitionKey.In("p001", "p004", "p999"), query.RowKey.In("r000", "r002", "x")),
 		"a partition":      query.PartitionKey.Eq("p002"),
 		"partitions":       query.PartitionKey.In("p000", "p005", "p002"),
-		"a range":          query.PartitionKey.Between("p001", "p005"),
+		"a range":          query.PartitionKey.Range("p001", "p006"),
 		"rows of a range":  query.And(query.PartitionKey.Ge("p002"), query.RowKey.Ge("r002")),
 		"a property":       query.Prop("A").Ge("3"),
 		"part of one":      query.And(query.PartitionKey.Eq("p001"), query.RowKey.Gt("r001")),
-		"a range and more": query.Or(query.PartitionKey.Between("p001", "p002"), query.And(query.PartitionKey.Eq("p006"), query.RowKey.Eq("r003"))),
+		"a range and more": query.Or(query.PartitionKey.Range("p001", "p003"), query.And(query.PartitionKey.Eq("p006"), query.RowKey.Eq("r003"))),
 	}
 }
 

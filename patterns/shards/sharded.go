@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -131,6 +132,15 @@ func (t *sharded[T, V]) Page(ctx context.Context, f query.Filter, cursor string,
 		return page, err
 	}
 	return patterns.Page[T]{}, nil
+}
+
+// Pages returns the pages from cursor on, "" for the first, as Page returns them one after the
+// other, and with the requests of Page. After an error the sequence ends; the page of that pair
+// has no items, but the Cursor with which the page can be read again. See [patterns.Table.Pages].
+func (t *sharded[T, V]) Pages(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
+	return pages.Each(cursor, func(cursor string) (patterns.Page[T], error) {
+		return t.Page(ctx, f, cursor, opts)
+	}, func(p *patterns.Page[T]) *string { return &p.Cursor })
 }
 
 // Scan returns the pages that Page would return, from cursor on, with all classes of query

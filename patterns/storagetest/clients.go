@@ -8,6 +8,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/internal/limit"
 )
 
 // The addresses of the services. Their domain does not exist: without the transport of the
@@ -30,14 +32,20 @@ func (a *Account) Transport() policy.Transporter { return a.script() }
 // Tables returns a client with the default options that signs with the shared key.
 func (a *Account) Tables() *aztables.ServiceClient { return a.TablesWith(nil) }
 
-// TablesWith returns a client with a copy of opts, in which only the transport is replaced.
-// It signs with the shared key. nil means the default options.
+// TablesWith returns a client with a copy of opts that signs with the shared key. nil means the
+// default options.
+//
+// Requests are sent through the transport of opts, so that for example an attached heat.Meter
+// observes them. The account takes the place of the network connection: of no transport, of an
+// *http.Client, and of what patterns.Accelerate, patterns.LimitReplies and the Attach methods
+// of this module connect with. Any other transport of the caller is used as it is, and has to
+// send through [Account.Transport] itself.
 func (a *Account) TablesWith(opts *aztables.ClientOptions) *aztables.ServiceClient {
 	var o aztables.ClientOptions
 	if opts != nil {
 		o = *opts
 	}
-	o.Transport = a.Transport()
+	o.Transport = limit.InPlace(o.Transport, a.Transport())
 	cred := certain(aztables.NewSharedKeyCredential(AccountName, AccountKey))
 	return certain(aztables.NewServiceClientWithSharedKey(TablesURL, cred, &o))
 }
@@ -46,14 +54,14 @@ func (a *Account) TablesWith(opts *aztables.ClientOptions) *aztables.ServiceClie
 // key. The queue need not exist.
 func (a *Account) Queue(name string) *azqueue.QueueClient { return a.QueueWith(name, nil) }
 
-// QueueWith returns a client for a queue with a copy of opts, in which only the transport
-// is replaced. It signs with the shared key. nil means the default options.
+// QueueWith returns a client for a queue with a copy of opts that signs with the shared key. nil
+// means the default options. The transport of opts is used as by [Account.TablesWith].
 func (a *Account) QueueWith(name string, opts *azqueue.ClientOptions) *azqueue.QueueClient {
 	var o azqueue.ClientOptions
 	if opts != nil {
 		o = *opts
 	}
-	o.Transport = a.Transport()
+	o.Transport = limit.InPlace(o.Transport, a.Transport())
 	cred := certain(azqueue.NewSharedKeyCredential(AccountName, AccountKey))
 	return certain(azqueue.NewQueueClientWithSharedKeyCredential(QueuesURL+"/"+url.PathEscape(name), cred, &o))
 }
@@ -62,14 +70,14 @@ func (a *Account) QueueWith(name string, opts *azqueue.ClientOptions) *azqueue.Q
 // shared key. The container need not exist.
 func (a *Account) Container(name string) *container.Client { return a.ContainerWith(name, nil) }
 
-// ContainerWith returns a client for a container with a copy of opts, in which only the
-// transport is replaced. It signs with the shared key. nil means the default options.
+// ContainerWith returns a client for a container with a copy of opts that signs with the shared
+// key. nil means the default options. The transport of opts is used as by [Account.TablesWith].
 func (a *Account) ContainerWith(name string, opts *container.ClientOptions) *container.Client {
 	var o container.ClientOptions
 	if opts != nil {
 		o = *opts
 	}
-	o.Transport = a.Transport()
+	o.Transport = limit.InPlace(o.Transport, a.Transport())
 	cred := certain(azblob.NewSharedKeyCredential(AccountName, AccountKey))
 	return certain(container.NewClientWithSharedKeyCredential(BlobsURL+"/"+url.PathEscape(name), cred, &o))
 }

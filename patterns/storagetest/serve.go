@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
@@ -21,6 +22,16 @@ func (a *Account) Handler() http.Handler { return a.handler("") }
 // maxUnread is the size of the largest body, in bytes, that is read although the service
 // refuses the request without reading it.
 const maxUnread = 64 << 20
+
+const (
+	// maxHeader is how long a client may take for the header of a request. Another program can
+	// reach the ports too, and would otherwise occupy connections for as long as it likes.
+	maxHeader = 10 * time.Second
+
+	// maxIdle is much longer than the 90 seconds for which Go keeps an idle connection: the
+	// client should close it, as a request that the server's close meets fails.
+	maxIdle = 10 * time.Minute
+)
 
 // handler serves one service or, if s is "", the one that the host selects.
 func (a *Account) handler(s op.Service) http.Handler {
@@ -77,7 +88,8 @@ type Server struct {
 }
 
 // Serve serves the account on free ports of the loopback interface until Close is called,
-// or, for an account of [New], until the test ends.
+// or, for an account of [New], until the test ends. It closes a connection that does not send
+// the header of a request within 10 seconds of its start, or no request for 10 minutes.
 func (a *Account) Serve() (*Server, error) {
 	s := &Server{}
 	for service, address := range map[op.Service]*string{
@@ -88,7 +100,7 @@ func (a *Account) Serve() (*Server, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 		*address = "http://" + l.Addr().String() + "/" + AccountName
-		server := &http.Server{Handler: a.handler(service)}
+		server := &http.Server{Handler: a.handler(service), ReadHeaderTimeout: maxHeader, IdleTimeout: maxIdle}
 		s.servers = append(s.servers, server)
 		s.done.Go(func() { _ = server.Serve(l) }) // it ends with ErrServerClosed
 	}

@@ -1,0 +1,53 @@
+package compoundkey_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/compoundkey"
+)
+
+// A program without this package does not store the parts of the key once more.
+func TestUpdateAddsNoKeyPropertiesToRowsOfOtherPrograms(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		name := harness.UniqueName()
+		f, err := compoundkey.New(b.NamedTable(t, name), employeeID, reviewID, &compoundkey.Options{BareParent: true})
+		harness.NoError(t, err)
+		direct := b.Direct(t, name)
+		rows := map[keys.Key]string{
+			{Partition: "Sales", Row: "000123"}:      `{"PartitionKey":"Sales","RowKey":"000123","FirstName":"Jun","Since":"2014-01-01T00:00:00+02:00"}`,
+			{Partition: "Sales", Row: "000123_2013"}: `{"PartitionKey":"Sales","RowKey":"000123_2013","ManagerRating":3,"Other":1.5}`,
+		}
+		for _, row := range rows {
+			_, err := direct.AddEntity(ctx, []byte(row), nil)
+			harness.NoError(t, err)
+		}
+		_, _, err = f.Update(ctx, sales("000123"), "2013", func(e *employee, r *review) error {
+			e.FirstName, r.ManagerRating = "Ken", 4
+			return nil
+		})
+		harness.NoError(t, err)
+		for key, row := range rows {
+			reply, err := direct.GetEntity(ctx, key.Partition, key.Row, nil)
+			harness.NoError(t, err)
+			var was, is map[string]any
+			harness.NoError(t, json.Unmarshal([]byte(row), &was))
+			harness.NoError(t, json.Unmarshal(reply.Value, &is))
+			for _, system := range []string{"odata.etag", "odata.metadata", "Timestamp"} {
+				delete(is, system)
+			}
+			changed := 0
+			for name, value := range is {
+				if was[name] != value {
+					changed++
+				}
+			}
+			if changed != 1 || len(is) != len(was) {
+				t.Errorf("the row was %v and is %v", was, is)
+			}
+		}
+	})
+}

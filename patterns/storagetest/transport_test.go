@@ -1,0 +1,147 @@
+package storagetest_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/govern"
+	"github.com/azpatterns/azpatterns/patterns/heat"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+// counter is a transport of the caller.
+type counter struct {
+	inner policy.Transporter
+	n     int
+}
+
+func (c *counter) Do(req *http.Request) (*http.Response, error) {
+	c.n++
+	return c.inner.Do(req)
+}
+
+// roundTripper is a transport of the caller in an http.Client.
+type roundTripper struct{ *counter }
+
+func (r roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return r.Do(req) }
+
+func TestClientsSendThroughTheTransportOfTheCaller(t *testing.T) {
+	for name, wrap := range map[string]func(acct *storagetest.Account, c *counter) policy.Transporter{
+		"the account inside": func(acct *storagetest.Account, c *counter) policy.Transporter { c.inner = acct.Transport(); return c },
+		"the network inside": func(_ *storagetest.Account, c *counter) policy.Transporter {
+			c.inner = patterns.LimitReplies(nil)
+			return c
+		},
+		"a client of the caller inside": func(_ *storagetest.Account, c *counter) policy.Transporter {
+			c.inner = patterns.LimitReplies(&http.Client{})
+			return c
+		},
+		"limits outside": func(_ *storagetest.Account, c *counter) policy.Transporter {
+			c.inner = patterns.LimitReplies(nil)
+			return patterns.LimitReplies(c)
+		},
+		"in an http.Client": func(acct *storagetest.Account, c *counter) policy.Transporter {
+			c.inner = acct.Transport()
+			return &http.Client{Transport: roundTripper{c}}
+		},
+		"in an http.Client with limits": func(acct *storagetest.Account, c *counter) policy.Transporter {
+			c.inner = acct.Transport()
+			return patterns.LimitReplies(&http.Client{Transport: roundTripper{c}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			acct := storagetest.New(t)
+			var c counter
+			options := azcore.ClientOptions{Transport: wrap(acct, &c)}
+			if _, err := acct.TablesWith(&aztables.ClientOptions{ClientOptions: options}).NewClient("people").CreateTable(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := acct.QueueWith("jobs", &azqueue.ClientOptions{ClientOptions: options}).Create(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := acct.ContainerWith("box", &container.ClientOptions{ClientOptions: options}).Create(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if log := acct.Log(); c.n != 3 || len(log) != 3 {
+				t.Errorf("the transport has seen %d requests, the account %d", c.n, len(log))
+			}
+		})
+	}
+}
+
+func TestWithoutATransportOfTheCallerTheAccountIsTheNetwork(t *testing.T) {
+	for name, o := range map[string]*aztables.ClientOptions{
+		"no options":       nil,
+		"no transport":     {},
+		"accelerated":      patterns.Accelerate(nil),
+		"a client":         {ClientOptions: azcore.ClientOptions{Transport: &http.Client{Timeout: time.Minute}}},
+		"another network":  {ClientOptions: azcore.ClientOptions{Transport: &http.Client{Transport: &http.Transport{}}}},
+		"a limited client": {ClientOptions: azcore.ClientOptions{Transport: patterns.LimitReplies(http.DefaultClient)}},
+	} {
+		acct := storagetest.New(t)
+		if _, err := acct.TablesWith(o).NewClient("people").CreateTable(t.Context(), nil); err != nil || len(acct.Log()) != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAnAttachedMeterSeesTheRequestsOfTheClient(t *testing.T) {
+	acct := storagetest.New(t)
+	meter := heat.NewMeter(nil)
+	governor, err := govern.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := patterns.Accelerate(nil)
+	meter.Attach(&opts.ClientOptions)
+	governor.Attach(&opts.ClientOptions)
+	client := acct.TablesWith(opts).NewClient("people")
+	if _, err := client.CreateTable(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	put(t, client, "p", "1")
+	if resources := meter.Snapshot().Resources; len(resources) == 0 || resources["tpeople"] == (heat.Counters{}) {
+		t.Errorf("the meter has seen %v", resources)
+	}
+}
+
+// Without bounds, another program could occupy the server by sending nothing.
+func TestTheServerBoundsTheTimeForHeaders(t *testing.T) {
+	server, err := storagetest.New(t).Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	address := strings.TrimSuffix(strings.TrimPrefix(server.TablesURL, "http://"), "/"+storagetest.AccountName)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	deadline, _ := ctx.Deadline()
+	if err := conn.SetReadDeadline(deadline); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = bufio.NewReader(conn).ReadByte()
+	if !errors.Is(err, io.EOF) {
+		t.Errorf("the server did not close the connection: %v", err)
+	}
+}
