@@ -182,7 +182,9 @@ func list(ctx context.Context, table *aztables.Client) (rows []row, err error) {
 			if err := json.Unmarshal(raw, &r); err != nil {
 				return nil, err
 			}
-			rows = append(rows, r)
+			if r.text("PartitionKey") != "~azp" { // the states and the owners of views
+				rows = append(rows, r)
+			}
 		}
 	}
 	return rows, nil

@@ -93,7 +93,7 @@ func run(w io.Writer) error {
 
 	// 4. Read the claims of three days: a range of row keys.
 	found := 0
-	for _, err := range expenses.Range(ctx, "000123", january, january.AddDate(0, 0, 2)) {
+	for _, err := range expenses.Range(ctx, "000123", january, january.AddDate(0, 0, 3)) {
 		if err != nil {
 			return err
 		}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,6 +21,9 @@ const perCategory, suppliers = 100, 10
 
 var categories = []string{"screws", "nuts"}
 
+// zones are those of the machines on which the old service has run.
+var zones = []*time.Location{time.UTC, time.FixedZone("", 2*3600), time.FixedZone("", -7*3600)}
+
 // sales is how many pieces each service sells of the same product.
 const sales = 25
 
@@ -26,7 +32,7 @@ const supplier = "Contoso 3"
 
 func (m *migration) run(ctx context.Context) error {
 	for _, do := range []func(context.Context) (string, error){
-		m.fill, m.scan, m.sell, m.addBoth, m.readBoth,
+		m.fill, m.scan, m.sell, m.rename, m.addBoth, m.readBoth,
 		m.interrupt, m.readReserved, m.skipReserved,
 		m.create, m.complete, m.backfill, m.verify, m.share, m.lookUp,
 	} {
@@ -60,6 +66,7 @@ func (m *migration) fill(ctx context.Context) (string, error) {
 				Price:        float64(i) / 4,
 				Stock:        1000,
 				Supplier:     fmt.Sprintf("Contoso %d", i%suppliers),
+				Since:        time.Date(2014, 7, i%28, i%24, 0, 0, i%3*120_000_000, zones[i%len(zones)]),
 			}
 			if err := m.byHand.Add(ctx, p); err != nil {
 				return "", err
@@ -94,6 +101,61 @@ func (m *migration) sell(ctx context.Context) (string, error) {
 	migrated, err2 := m.first.Get(ctx, "screws", "00012")
 	return fmt.Sprintf("both services sold %d pieces concurrently, and read stocks of %d and %d",
 		sales, byHand.Stock, migrated.Stock), errors.Join(err1, err2)
+}
+
+// rename changes one property of each product. The row must have the others as the old service stored
+// them: a whole price as an Edm.Int32, and a time with its offset.
+func (m *migration) rename(ctx context.Context) (string, error) {
+	was, err := m.rows(ctx)
+	if err != nil {
+		return "", err
+	}
+	for key := range was {
+		if _, err := m.first.Store.Update(ctx, key, func(p *after.Product) error { p.Name += " *"; return nil }); err != nil {
+			return "", err
+		}
+	}
+	is, err := m.rows(ctx)
+	if err != nil {
+		return "", err
+	}
+	for key, row := range was {
+		if is[key]["Name"] == row["Name"] {
+			return "", fmt.Errorf("%v has not been renamed", key)
+		}
+		for name, value := range row {
+			if name != "Name" && is[key][name] != value || len(is[key]) != len(row) {
+				return "", fmt.Errorf("%v: %s was %s and is %s", key, name, value, is[key][name])
+			}
+		}
+	}
+	return fmt.Sprintf("renamed %d products; all their other properties have the same bytes", len(was)), nil
+}
+
+// rows returns the properties of all products with their types, as the service sends them.
+func (m *migration) rows(ctx context.Context) (map[keys.Key]map[string]string, error) {
+	found := map[keys.Key]map[string]string{}
+	for pages := m.products.NewListEntitiesPager(nil); pages.More(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, entity := range page.Entities {
+			var members map[string]json.RawMessage
+			if err := json.Unmarshal(entity, &members); err != nil {
+				return nil, err
+			}
+			row := map[string]string{}
+			for name, value := range members {
+				if !strings.HasPrefix(name, "odata.") && !strings.HasPrefix(name, "azp_") && name != "Timestamp" {
+					row[name] = string(value)
+				}
+			}
+			key := keys.Key{Partition: strings.Trim(row["PartitionKey"], `"`), Row: strings.Trim(row["RowKey"], `"`)}
+			found[key] = row
+		}
+	}
+	return found, nil
 }
 
 func (m *migration) addBoth(ctx context.Context) (string, error) {

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,8 +14,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -36,6 +41,10 @@ func TestCommandsPrintAndExit(t *testing.T) {
 			`{"PartitionKey":"it's","RowKey":"0","Big@odata.type":"Edm.Int64","Big":"9223372036854775807","Half@odata.type":"Edm.Double","Half":0.5,"Small":-1,"Text":"Grüße, \"quoted\"\u000a","Whole@odata.type":"Edm.Double","Whole":1.0,"Yes":true}` + "\n"},
 		{"export -demo -dry-run -json Types nowhere/rows.jsonl", exitDone, `{"note":"dry run: nothing was changed","present":0,"refused":0,"rows":3}` + "\n"},
 		{"export -demo -where|Small eq 1|Types -", exitUsage, ""},
+		{"survey -demo -json People", exitDone, `{"Rows":18,"Requests":1,"Sample":false,"Managed":10,"Kinds":[{"Name":"Entity","Pattern":"","Of":"","Rows":8,"Partition":{"Prefix":"","Form":"text","Width":5,"Constant":"Sales","Distinct":1},"Row":{"Prefix":"","Form":"digits","Width":6,"Constant":"","Distinct":8},"Discriminator":"","Value":"","Properties":[{"Name":"Badge","Missing":0,"Types":{"Edm.String":8},"Forms":{},"Go":"Badge string"},{"Name":"Email","Missing":0,"Types":{"Edm.String":8},"Forms":{},"Go":"Email string"},{"Name":"Hired","Missing":0,"Types":{"Edm.DateTime":8},"Forms":{},"Go":"Hired time.Time"},{"Name":"Name","Missing":0,"Types":{"Edm.String":8},"Forms":{},"Go":"Name string"},{"Name":"Salary","Missing":0,"Types":{"Edm.Int32":8},"Forms":{},"Go":"Salary int32"}],"Others":0}]}` + "\n"},
+		{"survey -demo -rows -1 People", exitFailure, ""},
+		{"survey -demo Nothing", exitFailure, ""},
+		{"survey -demo -package|a b|People", exitFailure, ""},
 		{"verify -demo people", exitFound, "orphan    email: row \"Sales\" \"email_p3@example.com\" of \"Sales\" \"000003\"\n" +
 			"orphan    email: row \"Sales\" \"email_p4@example.com\" of \"Sales\" \"000004\"\n" +
 			"orphan    badge: row \"badge_Sales\" \"B0003\" of \"Sales\" \"000003\"\n" +
@@ -178,8 +187,12 @@ func TestLinesAndRowsThatCannotBeStoredAreReportedAndKeptAside(t *testing.T) {
 	if o.err != dry.err {
 		t.Errorf("the dry run reports\n%s\nthe run\n%s", dry.err, o.err)
 	}
+	begins, refusals, _ := strings.Cut(o.err, "\n")
+	if begins != "begins at the start of "+path {
+		t.Errorf("the first line is %q", begins)
+	}
 	var numbers []string
-	for line := range strings.Lines(o.err) {
+	for line := range strings.Lines(refusals) {
 		number, _, _ := strings.Cut(line, ":")
 		numbers = append(numbers, number)
 	}
@@ -319,5 +332,49 @@ func TestAStateOfAnotherAccountIsRefused(t *testing.T) {
 	o := must(t, exitUsage, storagetest.Start(nil), "import", path, "Target", "-demo")
 	if !strings.Contains(o.err, "is not the state of this command") {
 		t.Error(o.err)
+	}
+}
+
+// What a message or a row contains reaches the terminal as escapes, which keep the meaning of JSON.
+func TestOutputIsPrintable(t *testing.T) {
+	const hostile = "\x1b]0;owned\a\u009b2J\u202egnp\u2066\U000e0041\x7f"
+	acct := storagetest.New(t)
+	jobs, poison := acct.Queue("jobs"), acct.Queue("jobs-poison")
+	_, err1 := jobs.Create(t.Context(), nil)
+	_, err2 := poison.Create(t.Context(), nil)
+	quoted, err3 := json.Marshal(hostile)
+	envelope := `{"azp":1,"id":"op","kind":"k","at":"2026-01-02T03:04:05Z","body":` + string(quoted) +
+		`,"poison":{"message":"m","reason":` + string(quoted) + `,"attempts":5,"inserted":"2026-01-02T03:04:05Z","at":"2026-01-02T03:04:05Z"}}`
+	err := errors.Join(err1, err2, err3)
+	for _, text := range []string{envelope, hostile, "{ \"a\": \"\xff\u202e\" }"} {
+		_, failed := poison.EnqueueMessage(t.Context(), base64.StdEncoding.EncodeToString([]byte(text)), nil)
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	item, err := patterns.DecodeJSON[stored]([]byte(`{"PartitionKey":"p","RowKey":"r","Name":` + string(quoted) + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newTable(t, acct, "Rows", []row{{Item: item}})
+	for _, args := range [][]string{
+		{"poison", "list", "-demo", "jobs"}, {"poison", "show", "-demo", "jobs"}, {"poison", "show", "-json", "-demo", "jobs"},
+		{"export", "-demo", "Rows", "-"},
+	} {
+		o := must(t, exitDone, acct, args...)
+		if unprintable := func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsPrint(r) }; strings.ContainsFunc(o.out+o.err, unprintable) || !utf8.ValidString(o.out) {
+			t.Errorf("%q printed %q", args, o.out)
+		}
+		if !strings.Contains(o.out, `\u202e`) && args[0] != "poison" {
+			t.Errorf("%q printed %q", args, o.out)
+		}
+	}
+	var row map[string]any
+	if err := json.Unmarshal([]byte(must(t, exitDone, acct, "export", "-demo", "Rows", "-").out), &row); err != nil || row["Name"] != hostile {
+		t.Errorf("exported %q, %v", row, err)
+	}
+	if o := must(t, exitFailure, acct, "poison", "list", "-demo", "-poison", "a\x1b[2J", "jobs"); strings.Contains(o.err, "\x1b[2J") {
+		t.Errorf("printed %q", o.err)
 	}
 }

@@ -55,9 +55,10 @@ func (c *cli) fillDemo(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		loader := &cli{in: bytes.NewReader(text), out: io.Discard, err: c.err, demo: c.demo}
+		var printed bytes.Buffer
+		loader := &cli{in: bytes.NewReader(text), out: io.Discard, err: &printed, demo: c.demo}
 		if loader.run(ctx, []string{"import", "-demo", "-create", "-aside", os.DevNull, standard, name}) != exitDone {
-			return fmt.Errorf("the samples of %s are not complete", name)
+			return fmt.Errorf("the samples of %s are not complete: %s", name, &printed)
 		}
 	}
 	messages, err := samples.ReadFile("demo/jobs-poison.jsonl")

@@ -68,6 +68,7 @@ func commands() []command {
 		{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, diffCommand},
 		{"count", "TABLE", "count the rows of a table", 1, 1, countCommand},
 		{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, explainCommand},
+		{"survey", "TABLE", "print Go types and options for a table that no program has declared", 1, 1, surveyCommand},
 		{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, viewCommand(false)},
 		{"repair", "STORE", "correct them", 1, 1, viewCommand(true)},
 		{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, sweepCommand},
@@ -118,7 +119,7 @@ func (c *cli) run(ctx context.Context, args []string) int {
 		return exitFound
 	}
 	c.endProgress()
-	fmt.Fprintln(c.err, "tablectl:", err)
+	c.warn("tablectl: %v", err)
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}

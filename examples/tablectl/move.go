@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"slices"
@@ -89,6 +91,7 @@ func (m *move) do(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	m.announce(args[0])
 	return m.run(ctx, chunks)
 }
 
@@ -98,12 +101,26 @@ func (m *move) source(ctx context.Context, name string) (iter.Seq2[chunk, error]
 		t, err := openTable(m.from.tables.NewClient(name))
 		return m.scan(ctx, t), err
 	}
-	if info, err := os.Stat(name); err == nil {
-		m.total = info.Size()
-	} else if name != standard {
-		return nil, usagef("%w", err)
+	if name == standard {
+		return m.lines(io.NopCloser(m.in), sha256.New()), nil
 	}
-	return m.lines(name), nil
+	f, before, err := m.openFile(name)
+	return m.lines(f, before), err
+}
+
+// announce prints where the command begins.
+func (m *move) announce(source string) {
+	switch {
+	case source == standard:
+		source = "the standard input"
+		fallthrough
+	case !m.continues:
+		fmt.Fprintf(m.err, "begins at the start of %s\n", source)
+	case m.name == "import":
+		fmt.Fprintf(m.err, "continues at line %d of %s\n", m.job.Line+1, source)
+	default:
+		fmt.Fprintf(m.err, "continues after %d rows of %s\n", m.job.Rows+m.job.Refused, source)
+	}
 }
 
 // target opens what is written.
@@ -119,7 +136,7 @@ func (m *move) target(ctx context.Context, name string) error {
 	case name == standard: // the summary goes to the standard output for errors
 		out := m.out
 		m.out = m.err
-		write = func(text []byte) error { _, err := out.Write(text); return err }
+		write = func(text []byte) error { _, err := io.WriteString(out, printable(string(text))); return err }
 	}
 	m.write = func(_ context.Context, c *chunk) error {
 		text := textOfRows(c.rows)
@@ -187,7 +204,7 @@ func (m *move) keepAside(c *chunk) (err error) {
 		if r.line == 0 {
 			where = "row " + keyText(r.Key)
 		}
-		fmt.Fprintf(m.err, "%s: %v\n", where, r.refused)
+		m.warn("%s: %v", where, r.refused)
 	}
 	if len(text) > 0 && !m.dryRun {
 		err = writeAt(m.aside, m.job.Aside, text)

@@ -5,18 +5,49 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // print prints a result: as JSON with the flag -json, otherwise as text. It removes the progress.
 func (c *cli) print(result any, text string) error {
 	c.endProgress()
-	if !c.json {
-		_, err := fmt.Fprintln(c.out, text)
-		return err
+	if c.json {
+		var b strings.Builder
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(result); err != nil {
+			return err
+		}
+		text = strings.TrimSuffix(b.String(), "\n")
 	}
-	e := json.NewEncoder(c.out)
-	e.SetEscapeHTML(false)
-	return e.Encode(result)
+	_, err := fmt.Fprintln(c.out, printable(text))
+	return err
+}
+
+// warn prints a line that is not part of the result.
+func (c *cli) warn(format string, args ...any) {
+	fmt.Fprintln(c.err, printable(fmt.Sprintf(format, args...)))
+}
+
+// printable returns a text without what a terminal would act upon: rows and messages can contain
+// anything. Such characters are replaced by their escapes in JSON, so that JSON keeps its meaning.
+// Line feeds and tabs stay.
+func printable(text string) string {
+	var b strings.Builder
+	for _, r := range text { // a byte that is not UTF-8 is the rune U+FFFD
+		switch {
+		case unicode.IsPrint(r) && r != utf8.RuneError, r == '\n', r == '\t':
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }
 
 // figure is a number of a summary.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -82,8 +83,9 @@ func (c *cli) printPoisoned(m *eventual.PoisonMessage, show bool) error {
 // payloadJSON returns a payload that is JSON as it is, and any other as a JSON string, of base64 if it
 // is no text. A payload in a blob is null.
 func payloadJSON(payload []byte) json.RawMessage {
-	if payload == nil || json.Valid(payload) {
-		return json.RawMessage(cmp.Or(string(payload), "null"))
+	var compact bytes.Buffer
+	if payload == nil || utf8.Valid(payload) && json.Compact(&compact, payload) == nil {
+		return json.RawMessage(cmp.Or(compact.String(), "null"))
 	}
 	var v any = payload
 	if utf8.Valid(payload) {

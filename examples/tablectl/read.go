@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"iter"
 	"os"
@@ -52,24 +55,42 @@ func (m *move) scan(ctx context.Context, t *patterns.Table[stored]) iter.Seq2[ch
 // maxChunkBytes ends a chunk of a file early if its lines are long.
 const maxChunkBytes = 16 << 20
 
-// lines returns the chunks of a file, from the position of the state on, with the rows that match the
-// filter.
-func (m *move) lines(path string) iter.Seq2[chunk, error] {
-	return func(yield func(chunk, error) bool) {
-		in := m.in
-		if path != standard {
-			f, err := os.Open(path)
-			if err == nil {
-				defer f.Close()
-				_, err = f.Seek(m.job.Offset, io.SeekStart)
-			}
-			if err != nil {
-				yield(chunk{}, err)
-				return
-			}
-			in = f
+// openFile opens a file at the position of the state. It refuses a file that has changed: rows of its earlier
+// content are stored already, and would be mixed with those of the new one.
+func (m *move) openFile(path string) (*os.File, hash.Hash, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, usagef("%w", err)
+	}
+	info, err := f.Stat()
+	before := sha256.New()
+	if err == nil && m.continues {
+		_, err = io.CopyN(before, f, m.job.Offset)
+		next := m.job.Line + 1
+		switch {
+		case err != nil && err != io.EOF:
+		case err == io.EOF || hex.EncodeToString(before.Sum(nil)) != m.job.Hash:
+			err = usagef("%s has changed before line %d, where the command would continue: use -force to begin anew", path, next)
+		case info.Size() != m.job.Size || info.ModTime().UnixNano() != m.job.Modified:
+			err = usagef("%s has changed, but not before line %d, where the command would continue: use -force to begin anew", path, next)
 		}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	m.total = info.Size()
+	m.job.Size, m.job.Modified = info.Size(), info.ModTime().UnixNano()
+	m.job.Hash = hex.EncodeToString(before.Sum(nil))
+	return f, before, nil
+}
+
+// lines returns the chunks of what is read from the position of the state on, with the rows that match the
+// filter. before is the hash of what precedes it. It closes in.
+func (m *move) lines(in io.ReadCloser, before hash.Hash) iter.Seq2[chunk, error] {
+	return func(yield func(chunk, error) bool) {
+		defer in.Close()
 		l := newLines(in, m.job.position)
+		l.hash = before
 		for last := false; !last; {
 			var c chunk
 			for bytes := 0; len(c.rows)+len(c.refused) < m.chunk && bytes < maxChunkBytes; {
@@ -89,6 +110,7 @@ func (m *move) lines(path string) iter.Seq2[chunk, error] {
 				}
 			}
 			c.last, c.Offset, c.Line = last, l.offset, l.number
+			c.Hash = hex.EncodeToString(l.hash.Sum(nil))
 			if !yield(c, nil) {
 				return
 			}
@@ -102,12 +124,13 @@ const maxLine = 16 << 20
 // lines reads lines, without the ends of them.
 type lines struct {
 	in     *bufio.Reader
-	offset int64 // of the next line
-	number int   // of the last line, from 1
+	offset int64     // of the next line
+	number int       // of the last line, from 1
+	hash   hash.Hash // of what is before offset; may be nil
 }
 
 func newLines(in io.Reader, from position) *lines {
-	return &lines{bufio.NewReaderSize(in, 64<<10), from.Offset, from.Line}
+	return &lines{in: bufio.NewReaderSize(in, 64<<10), offset: from.Offset, number: from.Line}
 }
 
 // next returns a line, which has at most maxLine bytes: tooLong reports that it was cut. At the end it
@@ -116,6 +139,9 @@ func (l *lines) next() (text []byte, tooLong bool, err error) {
 	for {
 		part, err := l.in.ReadSlice('\n')
 		l.offset += int64(len(part))
+		if l.hash != nil {
+			l.hash.Write(part)
+		}
 		if len(text)+len(part) > maxLine {
 			part, tooLong = part[:maxLine-len(text)], true
 		}

@@ -8,14 +8,16 @@ import (
 	"os"
 )
 
-// stateFormat is the version of the state files.
-const stateFormat = 1
+// stateFormat is the version of the state files. Those of version 1 do not contain what is needed to
+// detect that a file has changed.
+const stateFormat = 2
 
 // position is how far something was read.
 type position struct {
 	Cursor string // of a scan
 	Offset int64  // in a file
 	Line   int    // the number of its lines before Offset
+	Hash   string // of what is before Offset
 }
 
 // state is how far a command has come. It is saved when everything before it is stored, or printed, so
@@ -24,6 +26,9 @@ type state struct {
 	Format int
 	Job    string // what is moved where: a state continues only the same job
 	position
+
+	Size     int64 // of the file that is read, when the command began
+	Modified int64 // its time, in nanoseconds
 
 	Written int64 // size of the file that is written
 	Aside   int64 // size of the file of refused rows
@@ -54,7 +59,12 @@ func (f *stateFlags) load(job ...string) (s state, continues bool, err error) {
 	if f.state == "" || f.force || errors.Is(err, fs.ErrNotExist) {
 		return fresh, false, nil
 	}
-	if err := json.Unmarshal(data, &s); err != nil || s.Format != stateFormat || s.Job != fresh.Job {
+	switch err := json.Unmarshal(data, &s); {
+	case err != nil:
+		return s, false, usagef("%s is not a state: use -force to begin anew", f.state)
+	case s.Format != stateFormat:
+		return s, false, usagef("%s is the state of another version of tablectl, which this one cannot verify: use -force to begin anew", f.state)
+	case s.Job != fresh.Job:
 		return s, false, usagef("%s is not the state of this command, but of %q: use -force to begin anew", f.state, s.Job)
 	}
 	s.path = f.state

@@ -11,6 +11,24 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 )
 
+func surveyCommand(c *cli) action {
+	var o reindex.SurveyOptions
+	c.accountFlags("", "the account")
+	c.flags.IntVar(&o.Rows, "rows", 0, "the largest `number` of rows to read (default all)")
+	c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
+	name := c.flags.String("package", "", "the `name` of the Go package (default tables)")
+	return func(ctx context.Context, args []string) error {
+		report, err := reindex.Survey(ctx, c.from.tables.NewClient(args[0]), &o)
+		if err != nil {
+			return err
+		}
+		if c.json {
+			return c.print(report, "")
+		}
+		return report.WriteGo(c.out, *name)
+	}
+}
+
 // viewCommand returns verify or repair.
 func viewCommand(repair bool) func(*cli) action {
 	return func(c *cli) action {
@@ -33,9 +51,15 @@ func viewCommand(repair bool) func(*cli) action {
 			if *views != "" {
 				o.Views = strings.Split(*views, ",")
 			}
-			job, _, err := continues.load(c.flags.Name(), c.from.name, args[0], *views, fmt.Sprint(o.DryRun))
+			job, resumed, err := continues.load(c.flags.Name(), c.from.name, args[0], *views, fmt.Sprint(o.DryRun))
 			if err != nil {
 				return err
+			}
+			switch {
+			case resumed:
+				fmt.Fprintf(c.err, "continues where %s ends\n", job.path)
+			case job.path != "":
+				fmt.Fprintf(c.err, "begins at the start of %s\n", args[0])
 			}
 			return c.reindex(ctx, s, &o, &job, repair)
 		}
@@ -75,10 +99,10 @@ func (c *cli) reindex(ctx context.Context, s store, o *reindex.Options, job *sta
 	}
 	c.endProgress()
 	for _, name := range r.Unverified {
-		fmt.Fprintf(c.err, "view %s cannot be verified\n", name)
+		c.warn("view %s cannot be verified", name)
 	}
 	for _, x := range r.Failures {
-		fmt.Fprintf(c.err, "entity %s: %s\n", keyText(x.Primary), x.Text)
+		c.warn("entity %s: %s", keyText(x.Primary), x.Text)
 	}
 	if err := job.end(err); err != nil {
 		return err
@@ -103,7 +127,7 @@ func sweepCommand(c *cli) action {
 		}
 		r, err := s.Sweep(ctx, &o)
 		for _, x := range r.Failures {
-			fmt.Fprintf(c.err, "row %s: %v\n", keyText(x.Key), x.Err)
+			c.warn("row %s: %v", keyText(x.Key), x.Err)
 		}
 		return cmp.Or(err, c.summary(len(r.Failures) > 0, noteOf(o.DryRun), figure{r.Drained, "operations completed"},
 			figure{r.Released, "reservations released"}, figure{r.Removed, "records removed"}, figure{r.Young, "rows too young"},

@@ -4,6 +4,7 @@ package after
 
 import (
 	"context"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -14,14 +15,16 @@ import (
 )
 
 // Product is a row of the catalogue. encoding/json has stored the Stock as an Edm.Int32, which
-// the tag keeps, and a whole Price too, which the tag corrects with the next change of the row.
+// the tag requires for new rows too, a whole Price as an Edm.Int32, and Since as text with an offset. A
+// change of one field leaves the others as they are, in text and type.
 type Product struct {
 	Category string `table:"PartitionKey"`
 	Article  string `table:"RowKey"`
 	Name     string
-	Price    float64 `table:",double"`
-	Stock    int     `table:",int32"`
+	Price    float64
+	Stock    int `table:",int32"`
 	Supplier string
+	Since    time.Time
 }
 
 // Index is the name of the index by supplier.

@@ -10,7 +10,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// create the tables and the queue            requests: 3 [Queue.CreateQueue Table.CreateTable Table.CreateTable]
+	// create the tables and the queue            requests: 6 [Queue.CreateQueue Table.CreateTable Table.CreateTable Table.Get Table.Insert Table.Query]
 	// insert an employee                         requests: 6 [Queue.Delete Queue.Put Table.Batch Table.Delete Table.Insert Table.Replace]
 	// find by badge                              requests: 1 [Table.Get]
 	//   Jim Jones in Sales
