@@ -70,6 +70,7 @@ func inModes(t *testing.T, body func(*testing.T, *Backend), open func(*testing.T
 			b := open(t)
 			b.Name, b.t = t.Name(), t
 			b.Accelerated = mode == "accelerated"
+			failIfHung(t, b.script.Last)
 			t.Cleanup(func() {
 				if t.Failed() {
 					t.Logf("requests, retries included:\n%v", b.Requests())

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,7 +171,10 @@ func Schedules(t *testing.T, modes []string, number int, run func(ctx context.Co
 				t.Fatal(err)
 			}
 			bad := 0
+			var tried atomic.Int64
+			failIfHung(t, func() int { return int(tried.Load()) })
 			for _, seed := range seeds {
+				tried.Add(1)
 				errs := one(t, seed, len(seeds) == 1, mode, run)
 				if len(errs) == 0 {
 					continue
