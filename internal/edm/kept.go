@@ -78,10 +78,7 @@ func (d *decoder) noteMap() {
 		if edm > Boolean && edm < edmUnknown && d.plan != contentCodec.plan {
 			d.types = append(d.types, storedType{name, edm})
 		}
-		if edm == Int64 && t.kind == tokNumber {
-			continue // not as the service sends it, and it would refuse it
-		}
-		if !d.written && !d.plainAs(edm, t) && !d.rewrites(name, t) {
+		if d.acceptable(edm, t) && !d.plainAs(edm, t) && !d.rewrites(name, t) {
 			d.kept = d.appendMember(d.kept, name, slot, t)
 		}
 	}
@@ -106,15 +103,26 @@ func (d *decoder) note(i int, t *token, entity reflect.Value) {
 	} else if stored = t.wireType(d.data[t.start:t.end]); f.declared && stored != f.edm {
 		return // the property is to have the declared type
 	}
-	if stored == Int64 && t.kind == tokNumber {
-		return // not as the service sends it, and it would refuse it
-	}
 	v, ok := f.get(entity)
-	omitted := ok && f.optional && f.omitted(v)
-	if !ok || d.written && stored != String && !omitted || d.writes(f, t, stored, v, entity) {
+	if !ok || !d.acceptable(stored, t) || d.writes(f, t, stored, v, entity) {
 		return
 	}
 	d.kept = d.appendMember(d.kept, f.name, int32(firstFieldSlot+i), t)
+}
+
+// acceptable reports whether the service accepts the text of t again. It does if the text came from the service as it sends that type.
+func (d *decoder) acceptable(edm Type, t *token) bool {
+	switch {
+	case edm == Int64:
+		return t.kind == tokString
+	case d.written && edm == Int32:
+		return t.integer
+	case d.written && edm == DateTime:
+		const seconds = len("2006-01-02T15:04:05.")
+		text := d.unescaped(t)
+		return len(text) < seconds || digits(text, seconds)-seconds <= 7
+	}
+	return true
 }
 
 // writes reports whether Append writes v, the value of f that was decoded from t, with the

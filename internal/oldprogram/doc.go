@@ -14,10 +14,12 @@
 //     spelling of a property that has not changed.
 //   - TestVerify fills tables in the layouts of the guide by hand, before and after a release that adds fields. reindex.Verify finds
 //     nothing, also after a Store has changed some of the rows. Then it finds each planted error, and nothing else.
+//   - TestBackfillAndRepair adds views to such tables by reindex.Backfill, damages their rows, and repairs them by reindex.Repair. Copies then
+//     have the stored properties of their primaries, which have not changed.
 //   - FuzzAChangeOfOneField takes types, values and the change from the fuzzer.
 //
 // Each run has new seeds, which it prints; -oldprogram.seed=n repeats a case and prints its rows. AZPATTERNS_OLDPROGRAM=n runs n cases in each
-// mode, and a hundredth of that on Azurite. -oldprogram.types=n with -oldprogram.write writes other types for TestAStore.
+// mode, and a hundredth of that on Azurite, which unlike the service keeps each spelling of a value. -oldprogram.types=n with -oldprogram.write writes other types for TestAStore.
 //
 // # What is not kept
 //
