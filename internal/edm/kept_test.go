@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"net/netip"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -188,5 +189,42 @@ func TestUnknownMembersStayIfAllOthersWereZero(t *testing.T) {
 	const want = `"Note":"{\"Price\":2,\"Zip\":\"3000\"}"`
 	if body, err := appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &unknown}); err != nil || !strings.Contains(body, want) {
 		t.Errorf("writes %s %v, want %s", body, err, want)
+	}
+}
+
+// TestUnknownMembersStayIfAllOthersBecomeZero makes a value zero that omitempty omits.
+func TestUnknownMembersStayIfAllOthersBecomeZero(t *testing.T) {
+	type address struct {
+		City string
+		Geo  struct{ Lat float64 }
+	}
+	type row struct {
+		Note address         `table:",json,omitempty"`
+		Ptr  *address        `table:",json,omitempty"`
+		List []address       `table:",json,omitempty"`
+		More map[string]any  `table:",json,omitempty"`
+		Raw  json.RawMessage `table:",json,omitempty"`
+		Name string
+	}
+	for _, c := range []struct{ property, stored, want string }{
+		{"Note", `{"City":"Bern","Zip":"3000","Geo":{"Lat":1.50,"Lon":2.0}}`, `{"Zip":"3000","Geo":{"Lon":2.0}}`},
+		{"Note", `{"City":"Bern", "Geo":{"Lat":1}}`, ``},
+		{"Ptr", `{"City":"Bern","Zip":"3000"}`, ``}, // the program has removed the whole
+		{"List", `[{"City":"Bern","Zip":"3000"}]`, ``},
+		{"More", `{"a":1.0}`, ``},
+		{"Raw", `{"a":1.0}`, ``},
+	} {
+		v, _, unknown, err := decode[row](t, `{"odata.metadata":"x","PartitionKey":"p","RowKey":"r","Name":"x","`+c.property+`":`+strconv.Quote(c.stored)+`}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v = row{Name: "x"}
+		want := `"Name":"x"`
+		if c.want != "" {
+			want = `"` + c.property + `":` + strconv.Quote(c.want) + "," + want
+		}
+		if body, err := appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &unknown}); err != nil || body != `{"PartitionKey":"p","RowKey":"r",`+want+`}` {
+			t.Errorf("%s: writes %s %v, want %s", c.property, body, err, want)
+		}
 	}
 }
