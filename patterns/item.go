@@ -121,7 +121,8 @@ func Decode[T any](row Item[Row]) (Item[T], error) {
 //
 // The ETag, the Timestamp and azp_stamp are not part of it. Rows with equal content therefore
 // have equal JSON if T has a field, or a map (`table:",bag,reserved"`), for every property; the
-// properties of a map are in the order of their names. Unknown properties are as they were read.
+// properties of a map are in the order of their names. Properties that were read and not changed
+// are spelled as they were stored: the service spells equal values alike, Azurite does not.
 //
 // T is a type that [NewTable] accepts. A [*PropertyError] names a property that no row can
 // store. No request.
@@ -132,8 +133,7 @@ func EncodeJSON[T any](item Item[T]) ([]byte, error) {
 	}
 	e := edm.Envelope{PartitionKey: item.Key.Partition, RowKey: item.Key.Row, Reserved: true}
 	if item.origin != nil {
-		content := item.origin.Unknown.Content()
-		e.Unknown = &content
+		e.Unknown = &item.origin.Unknown
 	}
 	text, err := codec.Append(nil, &item.Value, e)
 	if err != nil {

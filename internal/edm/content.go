@@ -95,7 +95,7 @@ type Properties map[string]any
 // row, also those with reserved names, as [ReadProperties] does.
 func PropertiesCodec() *Codec { return contentCodec }
 
-// ReadProperties decodes a row into its properties.
+// ReadProperties decodes a row into its properties. The service has sent it with its types, or this package has encoded it.
 func ReadProperties(body []byte) (Properties, Meta, error) {
 	p, m, _, err := ReadRow(body)
 	return p, m, err
@@ -109,7 +109,7 @@ func ReadRow(body []byte) (Properties, Meta, Unknown, error) {
 		meta       Meta
 		unknown    Unknown
 	}
-	if err := contentCodec.DecodeEntity(body, &row.properties, &row.meta, &row.unknown); err != nil {
+	if err := contentCodec.DecodeAppended(body, &row.properties, &row.meta, &row.unknown); err != nil {
 		return nil, Meta{}, Unknown{}, err
 	}
 	for _, name := range []string{partitionKeyName, rowKeyName, timestampName} {

@@ -34,8 +34,8 @@ func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, unknown *Unknown) er
 	return nil
 }
 
-// DecodeAppended is DecodeEntity for a row that this package has encoded. It shows all types,
-// although it has no metadata.
+// DecodeAppended is DecodeEntity for a row that shows all types, although it may lack metadata, as
+// one does that this package has encoded.
 func (c *Codec) DecodeAppended(body []byte, dst any, m *Meta, unknown *Unknown) error {
 	d := c.decoder(body)
 	defer c.release(d)
@@ -119,7 +119,7 @@ type decoder struct {
 	partition     *string // the key of rows that do not contain theirs
 	level         metadataLevel
 	types         []storedType // of the current row
-	written       bool         // by a program, so that only texts are kept
+	written       bool         // by a program, not by the service
 	kept          []byte       // of the current row, see [notes]
 	shared        *notes       // of an earlier row, shared by rows that have the same types
 	row           notes        // of the current row, while a value is tried

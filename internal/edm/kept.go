@@ -78,10 +78,7 @@ func (d *decoder) noteMap() {
 		if edm > Boolean && edm < edmUnknown && d.plan != contentCodec.plan {
 			d.types = append(d.types, storedType{name, edm})
 		}
-		if edm == Int64 && t.kind == tokNumber {
-			continue // not as the service sends it, and it would refuse it
-		}
-		if !d.written && !d.plainAs(edm, t) && !d.rewrites(name, t) {
+		if d.acceptable(edm, t) && !d.plainAs(edm, t) && !d.rewrites(name, t) {
 			d.kept = d.appendMember(d.kept, name, slot, t)
 		}
 	}
@@ -106,15 +103,26 @@ func (d *decoder) note(i int, t *token, entity reflect.Value) {
 	} else if stored = t.wireType(d.data[t.start:t.end]); f.declared && stored != f.edm {
 		return // the property is to have the declared type
 	}
-	if stored == Int64 && t.kind == tokNumber {
-		return // not as the service sends it, and it would refuse it
-	}
 	v, ok := f.get(entity)
-	omitted := ok && f.optional && f.omitted(v)
-	if !ok || d.written && stored != String && !omitted || d.writes(f, t, stored, v, entity) {
+	if !ok || !d.acceptable(stored, t) || d.writes(f, t, stored, v, entity) {
 		return
 	}
 	d.kept = d.appendMember(d.kept, f.name, int32(firstFieldSlot+i), t)
+}
+
+// acceptable reports whether the service accepts the text of t again. It does if the text came from the service as it sends that type.
+func (d *decoder) acceptable(edm Type, t *token) bool {
+	switch {
+	case edm == Int64:
+		return t.kind == tokString
+	case d.written && edm == Int32:
+		return t.integer
+	case d.written && edm == DateTime:
+		const seconds = len("2006-01-02T15:04:05.")
+		text := d.unescaped(t)
+		return len(text) < seconds || digits(text, seconds)-seconds <= 7
+	}
+	return true
 }
 
 // writes reports whether Append writes v, the value of f that was decoded from t, with the
@@ -377,13 +385,10 @@ func (w *encoder) keep(p *plan, f *field, k *unknownProperty, v reflect.Value, o
 	case err1 != nil && err2 != nil && reflect.DeepEqual(was.Interface(), v.Interface()):
 	case err1 != nil || err2 != nil:
 		return false, nil
+	case !bytes.Equal(before, now) && f.shape == shapeJSON && ok:
+		return w.mergeJSON(p, f, k, was, v)
 	case !bytes.Equal(before, now):
-		if before == nil && f.shape == shapeJSON { // zero, but for members that the Go type does not have
-			whole := *f
-			whole.optional = false
-			before, _ = w.alone(p, &whole, was, reflect.Value{}, k)
-		}
-		return w.mergeJSON(f, k, before, now)
+		return false, nil
 	}
 	return true, w.member(*k)
 }
@@ -437,20 +442,24 @@ func (w *encoder) member(p unknownProperty) error {
 	return err
 }
 
-// mergeJSON writes a field that is stored as JSON and that has changed: with the members that
-// the Go type does not have, and with the text of what has not changed. before and now are what is
-// written for the value that was read and for the present one.
-func (w *encoder) mergeJSON(f *field, k *unknownProperty, before, now []byte) (done bool, err error) {
-	if f.shape != shapeJSON || len(now) == 0 || len(before) == 0 {
-		return false, nil
-	}
-	text := func(member []byte) (text string) {
+// mergeJSON writes a field that is stored as JSON and that has changed from before to now: with the
+// members that the Go type does not have, and with the text of what has not changed. A value that is
+// omitted leaves only the members that the Go type does not have.
+func (w *encoder) mergeJSON(p *plan, f *field, k *unknownProperty, before, now reflect.Value) (done bool, err error) {
+	whole := *f
+	whole.optional = false // a value that is zero may have members that the Go type does not have
+	text := func(v reflect.Value) (text string) {
+		member, _ := w.alone(p, &whole, v, reflect.Value{}, k)
 		eachMember(member, func(p unknownProperty) { text, _ = p.text() })
 		return text
 	}
 	stored, _ := k.text()
 	wanted := text(now)
-	merged, ok := jsonmerge.Merge(stored, text(before), wanted)
+	merge := jsonmerge.Merge
+	if f.optional && f.omitted(now) {
+		merge = jsonmerge.Rest
+	}
+	merged, ok := merge(stored, text(before), wanted)
 	if !ok {
 		return false, nil
 	}

@@ -38,19 +38,24 @@ func (u *Unknown) OnlyTexts() Unknown {
 	return Unknown{notes: &notes{kept: u.notes.kept}}
 }
 
-// Content returns u without the texts of values that are not text. The service does not store
-// them, so they are not a part of the row's content. Zeros stay, because a field may omit them.
-func (u *Unknown) Content() Unknown {
-	if u.notes == nil || u.notes.kept == nil {
-		return *u
-	}
-	n := &notes{types: u.notes.types}
-	eachMember(u.notes.kept, func(p unknownProperty) {
-		if p.tok.wireType(p.value) == String || p.isZero() {
-			n.kept = append(n.kept, p.member...)
+// TextsOf returns u with the texts that other keeps of the properties for which from returns true, and with its own of all
+// others. Neither has types, see [Unknown.OnlyTexts].
+func (u *Unknown) TextsOf(other *Unknown, from func(name string) bool) Unknown {
+	var n notes
+	for _, part := range []*Unknown{u, other} {
+		if part.notes == nil {
+			continue
 		}
-	})
-	return Unknown{raw: u.raw, notes: n}
+		eachMember(part.notes.kept, func(p unknownProperty) {
+			if from(string(p.name)) == (part == other) {
+				n.kept = append(n.kept, p.member...)
+			}
+		})
+	}
+	if n.kept == nil {
+		return Unknown{raw: u.raw}
+	}
+	return Unknown{raw: u.raw, notes: &n}
 }
 
 type unknownProperty struct {
@@ -58,11 +63,6 @@ type unknownProperty struct {
 	tok    token
 	value  []byte // of a string without its quotes
 	member []byte // with annotation and leading comma
-}
-
-// isZero reports whether a value that is not text is false, zero or empty.
-func (p *unknownProperty) isZero() bool {
-	return p.tok.kind == tokFalse || p.tok.kind != tokTrue && len(bytes.Trim(p.value, "0.-")) == 0
 }
 
 // each calls yield for each property.

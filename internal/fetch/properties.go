@@ -18,6 +18,12 @@ type Entry struct {
 	Stamp      string // the write stamps
 	Timestamp  time.Time
 	Properties edm.Properties
+	texts      edm.Unknown // of properties that are written as they were read
+}
+
+// Encode returns the row in the JSON of the Table service.
+func (e *Entry) Encode() ([]byte, error) {
+	return edm.AppendProperties(nil, e.Properties, edm.Envelope{PartitionKey: e.Key.Partition, RowKey: e.Key.Row, Stamp: e.Stamp, Unknown: &e.texts})
 }
 
 // Text returns a text property, "" if there is none.
@@ -110,6 +116,7 @@ type entryDecoder struct{ codec *edm.Codec }
 type entryBuffer struct {
 	properties map[string]any
 	meta       edm.Meta
+	unknown    edm.Unknown
 }
 
 func (d entryDecoder) Page(body []byte, _ int, _ []string, _ *string) (Rows, error) {
@@ -117,7 +124,7 @@ func (d entryDecoder) Page(body []byte, _ int, _ []string, _ *string) (Rows, err
 	err := d.codec.DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
 		b := new(entryBuffer)
 		read = append(read, b)
-		return &b.properties, &b.meta, nil
+		return &b.properties, &b.meta, &b.unknown
 	})
 	if err != nil {
 		return nil, err
@@ -131,7 +138,7 @@ func (d entryDecoder) Page(body []byte, _ int, _ []string, _ *string) (Rows, err
 
 func (d entryDecoder) Entity(etag string, body []byte) (Rows, error) {
 	var b entryBuffer
-	if err := d.codec.DecodeEntity(body, &b.properties, &b.meta, nil); err != nil {
+	if err := d.codec.DecodeEntity(body, &b.properties, &b.meta, &b.unknown); err != nil {
 		return nil, err
 	}
 	if etag != "" {
@@ -158,5 +165,6 @@ func (b *entryBuffer) entry() Entry {
 		Stamp:      b.meta.Stamp,
 		Timestamp:  b.meta.Timestamp,
 		Properties: b.properties,
+		texts:      b.unknown.OnlyTexts(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -24,6 +25,24 @@ func TestPropertiesIncludeThoseOfTheLibrary(t *testing.T) {
 		t.Errorf("%d rows", i)
 	}
 	r.wantRequests(t, 1)
+}
+
+// TestAnEntryIsEncodedAsItWasRead keeps spellings that the library would not write.
+func TestAnEntryIsEncodedAsItWasRead(t *testing.T) {
+	const members = `"PartitionKey":"p","RowKey":"r","At@odata.type":"Edm.DateTime","At":"2026-03-01T00:00:43.440Z","N@odata.type":"Edm.Double","N":1.50`
+	row := `{"odata.metadata":"x",` + members + `}`
+	d := entryDecoder{edm.PropertiesCodec()}
+	one, err := d.Entity("W/1", []byte(row))
+	page, err2 := d.Page([]byte(`{"odata.metadata":"x","value":[{"odata.etag":"W/\"1\"",`+members+`}]}`), 0, nil, nil)
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	for _, rows := range []Rows{one, page} {
+		text, err := (*rows.(*entries))[0].Encode()
+		if want := `{` + members + `}`; err != nil || string(text) != want {
+			t.Errorf("%s %v\nwant %s", text, err, want)
+		}
+	}
 }
 
 func TestPropertiesOfPoints(t *testing.T) {

@@ -9,26 +9,27 @@ import (
 const maxPairs = 10000
 
 // match returns the index in before of each element of now, -1 for an element that is new.
-func match(before, now nested) []int {
+func match(before, now *nested) []int {
 	from := make([]int, len(now.parts))
 	used := make([]bool, len(before.parts))
 	pair := func(i, j int) { from[j], used[i] = i, true }
-	for j, part := range now.parts {
+	for j := range now.parts {
 		from[j] = -1
-		if j < len(before.parts) && before.parts[j].value == part.value {
+		if j < len(before.parts) && before.parts[j].value.id == now.parts[j].value.id {
 			pair(j, j)
 		}
 	}
-	equal := map[string][]int{} // the other elements of before by their text
-	for i, part := range before.parts {
-		if !used[i] {
-			equal[part.value] = append(equal[part.value], i)
+	equal := map[int][]int{} // the other elements of before by their id
+	for i := range before.parts {
+		if id := before.parts[i].value.id; !used[i] {
+			equal[id] = append(equal[id], i)
 		}
 	}
-	for j, part := range now.parts {
-		if rest := equal[part.value]; from[j] < 0 && len(rest) > 0 {
+	for j := range now.parts {
+		id := now.parts[j].value.id
+		if rest := equal[id]; from[j] < 0 && len(rest) > 0 {
 			pair(rest[0], j)
-			equal[part.value] = rest[1:]
+			equal[id] = rest[1:]
 		}
 	}
 	for _, p := range similar(before, now, from, used) {
@@ -48,17 +49,19 @@ type candidate struct{ i, j, equal int }
 
 // similar returns the pairs of elements that have at least half of their members in common, those
 // with the most first.
-func similar(before, now nested, from []int, used []bool) (pairs []candidate) {
-	old, changed := objects(before, func(i int) bool { return !used[i] }), objects(now, func(j int) bool { return from[j] < 0 })
+func similar(before, now *nested, from []int, used []bool) (pairs []candidate) {
+	old, changed := before.objects(func(i int) bool { return !used[i] }), now.objects(func(j int) bool { return from[j] < 0 })
 	if len(old)*len(changed) > maxPairs {
 		return nil
 	}
-	for i, a := range old {
-		for j, b := range changed {
+	for _, j := range changed {
+		b := &now.parts[j].value
+		in := b.index()
+		for _, i := range old {
+			a := &before.parts[i].value
 			c := candidate{i: i, j: j}
-			in := b.index()
-			for _, part := range a.parts {
-				if n, ok := in[part.name]; ok && b.parts[n].value == part.value {
+			for k := range a.parts {
+				if n, ok := in[a.parts[k].name]; ok && b.parts[n].value.id == a.parts[k].value.id {
 					c.equal++
 				}
 			}
@@ -73,12 +76,11 @@ func similar(before, now nested, from []int, used []bool) (pairs []candidate) {
 	return pairs
 }
 
-// objects returns the elements that are objects and that want selects, by their index.
-func objects(array nested, want func(int) bool) map[int]nested {
-	found := map[int]nested{}
-	for i, part := range array.parts {
-		if want(i) && part.value[0] == '{' {
-			found[i] = parse(part.value)
+// objects returns the indices of the elements that are objects and that want selects.
+func (n *nested) objects(want func(int) bool) (found []int) {
+	for i := range n.parts {
+		if want(i) && n.parts[i].value.kind() == '{' {
+			found = append(found, i)
 		}
 	}
 	return found

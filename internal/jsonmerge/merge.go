@@ -7,83 +7,109 @@ import (
 
 // Merge returns stored with the changes that lead from before to now. stored is a text that was
 // decoded, before the encoding of the value that was read, and now that of the changed value. ok is
-// false if one of them is not JSON.
+// false if one of them is not JSON. Each text is read once.
 //
 // A member of stored belongs to the member of before with its name, or with a name that differs
 // only in case, as encoding/json decodes it. An element of an array belongs to the element of
 // before at its position, if the arrays have the same length; an element of before to the element
 // of now that is equal, or has the most equal members and at least half of them, or, if the
-// arrays have the same length, is at its position. Arrays of stored and before with different
+// arrays have the same length, is at its position. Of several equal elements each belongs to at most one: first to the equal
+// one at its position, the others in order. So what the type does not have of equal elements stays in that order, also if the
+// program has moved or removed another one of them. Arrays of stored and before with different
 // lengths are not merged: the result has the array of now.
 func Merge(stored, before, now string) (merged string, ok bool) {
-	if !json.Valid([]byte(stored)) || !json.Valid([]byte(before)) || !json.Valid([]byte(now)) {
+	s, b, n, ok := parseAll(stored, before, now)
+	if !ok {
 		return "", false
 	}
-	return merge(strings.TrimSpace(stored), strings.TrimSpace(before), strings.TrimSpace(now)), true
+	var out strings.Builder
+	out.Grow(len(stored))
+	merge(&out, &s, &b, &n)
+	return out.String(), true
 }
 
-func merge(stored, before, now string) string {
-	switch kind := now[0]; {
-	case before == now:
-		return stored
-	case stored[0] != kind || before[0] != kind:
-	case kind == '{':
-		return mergeObject(parse(stored), parse(before), parse(now))
-	case kind == '[':
-		if s, b, n := parse(stored), parse(before), parse(now); len(s.parts) == len(b.parts) {
-			return mergeArray(s, b, n)
-		}
+func parseAll(stored, before, now string) (s, b, n nested, ok bool) {
+	if !json.Valid([]byte(stored)) || !json.Valid([]byte(before)) || !json.Valid([]byte(now)) {
+		return s, b, n, false
 	}
-	return now
+	p := parser{ids: map[string]int{}}
+	return p.parse(stored), p.parse(before), p.parse(now), true
 }
 
-func mergeObject(stored, before, now nested) string {
+// merge writes stored with the changes from before to now.
+func merge(out *strings.Builder, stored, before, now *nested) {
+	switch kind := now.kind(); {
+	case before.id == now.id:
+		out.WriteString(stored.text)
+		return
+	case stored.kind() != kind || before.kind() != kind:
+	case kind == '{':
+		mergeObject(out, stored, before, now)
+		return
+	case kind == '[' && len(stored.parts) == len(before.parts):
+		mergeArray(out, stored, before, now)
+		return
+	}
+	out.WriteString(now.text)
+}
+
+func mergeObject(out *strings.Builder, stored, before, now *nested) {
 	was, is := before.index(), now.index()
-	names := stored.namesIn(was, is)
+	names := stored.namesIn(was, is, before, now)
 	effective := map[string]int{} // the last one of several members with one name
 	for i, name := range names {
 		effective[name] = i
 	}
-	out := rebuilt{of: stored}
-	for i, part := range stored.parts {
-		name := names[i]
+	r := rebuilt{Builder: out, of: stored}
+	for i := range stored.parts {
+		value, name := &stored.parts[i].value, names[i]
 		b, inBefore := was[name]
 		n, inNow := is[name]
 		switch {
 		case inNow && effective[name] != i, !inNow && !inBefore:
-			out.add(i, part.value)
+			r.part(i)
+			out.WriteString(value.text)
 		case inNow && inBefore:
-			out.add(i, merge(part.value, before.parts[b].value, now.parts[n].value))
+			r.part(i)
+			merge(out, value, &before.parts[b].value, &now.parts[n].value)
 		case inNow:
-			out.add(i, now.parts[n].value)
+			r.part(i)
+			out.WriteString(now.parts[n].value.text)
 		}
 	}
-	for _, part := range now.parts {
+	for i := range now.parts {
+		part := &now.parts[i]
 		if _, ok := effective[part.name]; ok {
 			continue
 		}
-		if b, ok := was[part.name]; !ok || before.parts[b].value != part.value {
-			out.append(part)
+		if b, ok := was[part.name]; !ok || before.parts[b].value.id != part.value.id {
+			r.append(part)
 		}
 	}
-	return out.close()
+	r.close()
 }
 
-// namesIn returns for each member of o the name that it has in was or is; its own name if it has
+// namesIn returns for each member of o the name that it has in was or is, the indices of before and now; its own name if it has
 // none there.
-func (o nested) namesIn(was, is map[string]int) []string {
+func (o *nested) namesIn(was, is map[string]int, before, now *nested) []string {
 	names := make([]string, len(o.parts))
-	for i, part := range o.parts {
-		names[i] = part.name
-		if has(was, part.name) || has(is, part.name) {
+	var other map[string]string // names by their folded ones
+	for i := range o.parts {
+		name := o.parts[i].name
+		names[i] = name
+		if has(was, name) || has(is, name) {
 			continue
 		}
-		for _, in := range []map[string]int{was, is} {
-			for name := range in {
-				if strings.EqualFold(name, part.name) {
-					names[i] = name
+		if other == nil {
+			other = make(map[string]string, len(was)+len(is))
+			for _, in := range []*nested{before, now} {
+				for j := range in.parts {
+					other[folded(in.parts[j].name)] = in.parts[j].name
 				}
 			}
+		}
+		if in, ok := other[folded(name)]; ok {
+			names[i] = in
 		}
 	}
 	return names
@@ -94,15 +120,59 @@ func has(index map[string]int, name string) bool {
 	return ok
 }
 
-func mergeArray(stored, before, now nested) string {
+func mergeArray(out *strings.Builder, stored, before, now *nested) {
 	from := match(before, now)
-	out := rebuilt{of: stored}
-	for j, part := range now.parts {
+	r := rebuilt{Builder: out, of: stored}
+	for j := range now.parts {
 		if i := from[j]; i >= 0 {
-			out.add(i, merge(stored.parts[i].value, before.parts[i].value, part.value))
+			r.part(i)
+			merge(out, &stored.parts[i].value, &before.parts[i].value, &now.parts[j].value)
 		} else {
-			out.append(part)
+			r.append(&now.parts[j])
 		}
 	}
-	return out.close()
+	r.close()
+}
+
+// Rest returns the members of stored that before lacks, also those inside of members, if now, the encoding of the changed value,
+// has these members too. ok is false if there are none, or if one of the texts is not a JSON object.
+func Rest(stored, before, now string) (rest string, ok bool) {
+	s, b, n, ok := parseAll(stored, before, now)
+	if !ok {
+		return "", false
+	}
+	var out strings.Builder
+	ok = writeRest(&out, &s, &b, &n, func() {})
+	return out.String(), ok
+}
+
+// writeRest calls begin before it writes anything, and reports whether it did.
+func writeRest(out *strings.Builder, stored, before, now *nested, begin func()) bool {
+	if stored.kind() != '{' || before.kind() != '{' || now.kind() != '{' {
+		return false
+	}
+	was, is := before.index(), now.index()
+	names := stored.namesIn(was, is, before, now)
+	r := rebuilt{Builder: out, of: stored}
+	for i := range stored.parts {
+		member := func() {
+			if !r.begun {
+				begin()
+			}
+			r.part(i)
+		}
+		b, inBefore := was[names[i]]
+		n, inNow := is[names[i]]
+		switch {
+		case !inBefore && !inNow:
+			member()
+			out.WriteString(stored.parts[i].value.text)
+		case inBefore && inNow:
+			writeRest(out, &stored.parts[i].value, &before.parts[b].value, &now.parts[n].value, member)
+		}
+	}
+	if r.begun {
+		r.close()
+	}
+	return r.begun
 }

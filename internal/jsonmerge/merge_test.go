@@ -1,6 +1,7 @@
 package jsonmerge_test
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,52 @@ func TestOnlyWhatHasChangedIsChanged(t *testing.T) {
 	}
 	if _, ok := jsonmerge.Merge(`{`, `{}`, `{}`); ok {
 		t.Error("a text that is not JSON was merged")
+	}
+}
+
+// TestOnlyUnknownMembersRemain removes a value whose members are all zero.
+func TestOnlyUnknownMembersRemain(t *testing.T) {
+	for _, c := range []struct{ stored, before, now, want string }{
+		{`{"City":"Bern", "Zip":"3000"}`, `{"City":"Bern"}`, `{"City":""}`, `{"Zip":"3000"}`},
+		{`{"City":"Bern","Zip":"3000" , "x":1.0}`, `{"City":"Bern"}`, `{}`, `{"Zip":"3000" , "x":1.0}`},
+		{`{"city":"Bern"}`, `{"City":"Bern"}`, `{"City":""}`, ``},
+		{`{"A":{"n":1,"u":{"v":2}},"B":{"n":2}}`, `{"A":{"n":1},"B":{"n":2}}`, `{"A":{"n":0},"B":{"n":0}}`, `{"A":{"u":{"v":2}}}`},
+		{`{"A":{"n":1,"u":2},"B":3}`, `{"A":{"n":1}}`, `{"A":null}`, `{"B":3}`},
+		{`{"A":[{"n":1,"u":2}]}`, `{"A":[{"n":1}]}`, `{"A":null}`, ``},
+		{`[1]`, `[1]`, `null`, ``},
+	} {
+		got, ok := jsonmerge.Rest(c.stored, c.before, c.now)
+		if ok != (c.want != "") || got != c.want {
+			t.Errorf("%s with %s -> %s: %s %v, want %s", c.stored, c.before, c.now, got, ok, c.want)
+		}
+	}
+	if _, ok := jsonmerge.Rest(`{`, `{}`, `{}`); ok {
+		t.Error("a text that is not JSON has members")
+	}
+}
+
+// TestTheWorkForNestedValuesIsLinear changes the innermost value. Twice as many levels take about twice the memory, which a
+// text that is read or written again at each level does not.
+func TestTheWorkForNestedValuesIsLinear(t *testing.T) {
+	for name, of := range map[string][2]string{"objects": {`{"u":1.0,"a":`, `}`}, "arrays": {`[`, `]`}, "elements": {`[{"k":1,"a":`, `}]`}} {
+		bytes := func(levels int) float64 {
+			nest := func(inner string) string {
+				return strings.Repeat(of[0], levels) + inner + strings.Repeat(of[1], levels)
+			}
+			stored, before, now := nest("1.0"), strings.ReplaceAll(nest("1"), "1.0", "1"), strings.ReplaceAll(nest("2"), "1.0", "1")
+			var a, b runtime.MemStats
+			runtime.ReadMemStats(&a)
+			got, ok := jsonmerge.Merge(stored, before, now)
+			runtime.ReadMemStats(&b)
+			if !ok || got != nest("2") {
+				t.Errorf("%s: %v, got %d bytes, want %d", name, ok, len(got), len(stored))
+			}
+			return float64(b.TotalAlloc - a.TotalAlloc)
+		}
+		bytes(10)
+		if small, large := bytes(1000), bytes(4000); large > 5*small {
+			t.Errorf("%s: %.0f bytes for 1,000 levels, %.0f for 4,000", name, small, large)
+		}
 	}
 }
 

@@ -39,7 +39,9 @@ func drawChange(r *rand.Rand, v reflect.Value, row stored) *change {
 			group := pick(r, groups...)
 			set = func(v reflect.Value) { v.SetString(group) }
 		}
-		if c.json {
+		if zero := c.omits && c.typ.Kind() == reflect.Struct && r.IntN(4) == 0; c.json && zero {
+			set = reflect.Value.SetZero
+		} else if c.json {
 			set = c.member(r, was)
 		}
 		if set == nil {

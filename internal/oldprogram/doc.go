@@ -10,14 +10,18 @@
 //   - TestATable changes rows by what a patterns.Table is below its type parameter, which takes the compiler 0.4 s for each type. So its
 //     types are new in every run: each 50 cases share a pair.
 //   - TestAStore changes them by Table, Batch and Bulk, and by Store, StoreBatch and Store.Bulk with 16 layouts of views, 1 to 4 at a
-//     time. Its types are in types_gen_test.go, which go generate writes. A copy must have the stored properties of its primary, or keep its own
+//     time. Its types are in types_gen_test.go, which go generate writes. There are few, because each has its own instance of all that is
+//     generic; -oldprogram.types with -oldprogram.write replaces them by others. A copy must have the stored properties of its primary, or keep its own
 //     spelling of a property that has not changed.
+//   - TestOtherPatterns changes a row of the layouts of the guide by compoundkey, wideentity and dataseries, and moves rows by eventual.Move.
 //   - TestVerify fills tables in the layouts of the guide by hand, before and after a release that adds fields. reindex.Verify finds
 //     nothing, also after a Store has changed some of the rows. Then it finds each planted error, and nothing else.
+//   - TestBackfillAndRepair adds views to such tables by reindex.Backfill, damages their rows, and repairs them by reindex.Repair. Copies then
+//     have the stored properties of their primaries, which have not changed.
 //   - FuzzAChangeOfOneField takes types, values and the change from the fuzzer.
 //
 // Each run has new seeds, which it prints; -oldprogram.seed=n repeats a case and prints its rows. AZPATTERNS_OLDPROGRAM=n runs n cases in each
-// mode, and a hundredth of that on Azurite. -oldprogram.types=n with -oldprogram.write writes other types for TestAStore.
+// mode, and a hundredth of that on Azurite, which unlike the service keeps each spelling of a value.
 //
 // # What is not kept
 //

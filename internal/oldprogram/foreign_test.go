@@ -69,10 +69,12 @@ func unknown(r *rand.Rand) (value any, edm string) {
 	return randomText(r), ""
 }
 
-// dateTimeText is an Edm.DateTime as the service returns it, without zeros at the end. Azurite alone keeps other spellings.
+// dateTimeText is an Edm.DateTime with 0 to 7 decimals, as programs write it: the service returns it without zeros at the end, Azurite
+// keeps them.
 func dateTimeText(r *rand.Rand) string {
 	t := time.Unix(r.Int64N(4e9), r.Int64N(1e7)*100).UTC()
-	return t.Truncate(pick(r, time.Second, time.Millisecond, 100)).Format(time.RFC3339Nano)
+	text := t.Truncate(pick(r, time.Second, 10*time.Millisecond, time.Millisecond, 100)).Format("2006-01-02T15:04:05.0000000")
+	return strings.TrimSuffix(text[:len(text)-r.IntN(8)], ".") + "Z"
 }
 
 // timeText is a spelling of a time as text that encoding/json reads.

@@ -27,7 +27,8 @@ type staticProgram struct {
 type storeEditor interface {
 	editor
 	verify(ctx context.Context) ([]reindex.Finding, error)
-	pending() error // of the last operation
+	reindex(ctx context.Context, view string) (reindex.Report, error) // Backfill of the view, Repair if it is ""
+	pending() error                                                   // of the last operation
 }
 
 func static[N any](seed uint64) *staticProgram {
@@ -72,6 +73,13 @@ func (e *typedEditor[N]) verify(ctx context.Context) (found []reindex.Finding, e
 		found = append(found, f)
 	}
 	return found, nil
+}
+
+func (e *typedEditor[N]) reindex(ctx context.Context, view string) (reindex.Report, error) {
+	if view == "" {
+		return reindex.Repair(ctx, e.Store, nil)
+	}
+	return reindex.Backfill(ctx, e.Store, view, nil)
 }
 
 func (e *typedEditor[N]) get(ctx context.Context, key keys.Key) (reflect.Value, error) {
@@ -182,7 +190,7 @@ func TestAStoreKeepsWhatWasNotChanged(t *testing.T) {
 		var p *staticProgram
 		var views []*layout
 		var e storeEditor
-		cases(t, b, 1000, func(seed uint64) (err error) {
+		cases(t, b, 1000, 200, func(seed uint64) (err error) {
 			if name != seed/10 || e == nil {
 				name = seed / 10
 				r := rand.New(rand.NewPCG(name, 3))

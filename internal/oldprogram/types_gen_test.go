@@ -193,6 +193,142 @@ type New07 struct {
 	Memo      string             `table:"memo"`
 }
 
+type New08 struct {
+	Part    string `table:"PartitionKey"`
+	Row     string `json:"RowKey"`
+	ID      string `json:",omitempty"`
+	Mail    string `json:",omitempty"`
+	Group   string
+	Active  Stamp
+	Tags    []uint8
+	Start   time.Time
+	Size    float64
+	Address int32
+	Born    Truth `json:",omitempty"`
+	Memo    float64
+	Name    int16
+	Kind    []uint8 `table:",omitempty"`
+	Photo   float64 `json:",string"`
+	Age     time.Month
+}
+
+type New09 struct {
+	Part    string `table:"PartitionKey"`
+	Row     string `json:"RowKey"`
+	ID      string `json:",omitempty"`
+	Mail    string `json:",omitempty"`
+	Group   string
+	Due     string
+	Total   int8
+	Visits  Cents
+	Kind    time.Time
+	City    string
+	Address int64 `json:",omitempty"`
+}
+
+type BaseNew10 struct {
+	Rate   int8
+	Note   time.Time
+	Name   time.Time
+	Visits Stamp `json:",omitzero"`
+}
+
+type New10 struct {
+	aztables.Entity
+	ID     string `json:",omitempty"`
+	Mail   string `json:",omitempty"`
+	Group  string
+	Size   Name
+	Price  float64
+	Active uint8 `table:",omitempty"`
+	Größe  aztables.EDMBinary
+	Total  float64
+	Age    struct {
+		Visits string
+		Later  int
+	} `table:",json,omitempty"`
+	City int64
+	Born int32
+	*BaseNew10
+}
+
+type BaseNew11 struct {
+	Size float32
+}
+
+type New11 struct {
+	aztables.Entity
+	ID    string `json:",omitempty"`
+	Mail  string `json:",omitempty"`
+	Group string
+	Photo struct {
+		City  json.RawMessage
+		Photo interface{} "json:\"photo\""
+	} `table:",json,omitempty"`
+	Name string
+	Born struct {
+		Size []string "json:\"size\""
+	} `table:",json"`
+	Later0 Level
+	Later1 bool
+	BaseNew11
+}
+
+type BaseNew12 struct {
+	Memo int64 `table:",omitempty"`
+}
+
+type New12 struct {
+	Part    string `table:"PartitionKey"`
+	Row     string `json:"RowKey"`
+	ID      string `json:",omitempty"`
+	Mail    string `json:",omitempty"`
+	Group   string
+	Address Name
+	Age     string `json:",omitempty"`
+	Kind    uint16 `table:",omitempty"`
+	Later0  string
+	BaseNew12
+}
+
+type New13 struct {
+	Part    string `table:"PartitionKey"`
+	Row     string `json:"RowKey"`
+	ID      string `json:",omitempty"`
+	Mail    string `json:",omitempty"`
+	Group   string
+	Größe   time.Time `json:",omitempty"`
+	Price   json.Number
+	Address string
+	Later0  *string
+	Later1  int32
+}
+
+type New14 struct {
+	aztables.Entity
+	ID     string `json:",omitempty"`
+	Mail   string `json:",omitempty"`
+	Group  string
+	Price  float64
+	Visits int
+	Age    float64 `json:",string"`
+	Tags   string  `json:",omitempty"`
+	Total  int
+}
+
+type New15 struct {
+	aztables.Entity
+	ID     string `json:",omitempty"`
+	Mail   string `json:",omitempty"`
+	Group  string
+	Start  int32
+	Größe  int8
+	Age    aztables.EDMGUID
+	City   uint64
+	Later0 time.Time
+	Later1 bool
+}
+
 var statics = []*staticProgram{
 	static[New00](0),
 	static[New01](1),
@@ -202,4 +338,19 @@ var statics = []*staticProgram{
 	static[New05](5),
 	static[New06](6),
 	static[New07](7),
+	static[New08](8),
+	static[New09](9),
+	static[New10](10),
+	static[New11](11),
+	static[New12](12),
+	static[New13](13),
+	static[New14](14),
+	static[New15](15),
+}
+
+var patternPrograms = []*patternProgram{
+	inPatterns[New00](statics[0]),
+	inPatterns[New01](statics[1]),
+	inPatterns[New02](statics[2]),
+	inPatterns[New03](statics[3]),
 }

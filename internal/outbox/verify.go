@@ -99,7 +99,7 @@ func rowOf(e *fetch.Entry) (r txn.Row, err error) {
 		return r, nil
 	}
 	r.ETag = e.ETag
-	r.Body, err = edm.AppendProperties(nil, e.Properties, edm.Envelope{PartitionKey: e.Key.Partition, RowKey: e.Key.Row, Stamp: e.Stamp})
+	r.Body, err = e.Encode()
 	return r, err
 }
 

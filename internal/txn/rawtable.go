@@ -24,7 +24,7 @@ func NewRawTable(client *aztables.Client) *RawTable {
 func (t *RawTable) Get(ctx context.Context, key keys.Key) (c Content, etag string, err error) {
 	err = t.client.Get(ctx, key.Partition, key.Row, func(version string, body []byte) (err error) {
 		etag = version
-		c, err = contentOf(body)
+		c, err = ContentOf(body)
 		return err
 	})
 	return c, etag, err

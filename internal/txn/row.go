@@ -77,12 +77,19 @@ func (r Row) Content() (Content, error) {
 	if r.Absent() {
 		return Content{Properties: edm.Properties{}}, nil
 	}
-	return contentOf(r.Body)
+	return ContentOf(r.Body)
 }
 
-func contentOf(body []byte) (Content, error) {
+// ContentOf takes apart a row that this library has encoded or read.
+func ContentOf(body []byte) (Content, error) {
 	p, m, texts, err := edm.ReadRow(body)
 	return Content{p, m.Stamp, m.Timestamp, texts}, err
+}
+
+// TextsOf returns c with the spellings that other has of the properties for which from returns true, and with its own of all others.
+func (c Content) TextsOf(other Content, from func(name string) bool) Content {
+	c.texts = c.texts.TextsOf(&other.texts, from)
+	return c
 }
 
 // Text returns a text property, "" if there is none.

@@ -77,17 +77,17 @@ func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) 
 	if !own && (c.Over == nil || !known || owner.Primary != *c.Over) {
 		return w, false, c.refused(owner, known, row)
 	}
-	want, _, err := edm.ReadProperties(c.Body)
+	want, err := txn.ContentOf(c.Body)
 	if err != nil {
 		return w, false, err
 	}
 	if own && !owner.Reserved && !(isUnmarked(row.Properties) && c.View.Shape.Adopt == AdoptOverwrite) {
-		want = c.View.over(want, row.Properties, c.Only)
+		want = c.View.over(want, row, c.Only)
 	}
 	if own && heldByOther {
-		want[PropOp] = op
+		want.Properties[PropOp] = op
 	}
-	w, err = txn.Content{Properties: want}.Over(c.Key, found)
+	w, err = want.Over(c.Key, found)
 	return w, !want.Equal(row.Properties) || row.Stamp != "", err
 }
 

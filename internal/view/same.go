@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/txn"
 )
 
 // A meaning decides whether a stored row is what its primary implies. Adoption, drains, Verify,
@@ -65,22 +66,24 @@ func (m meaning) keeps(name string, want, stored any) bool {
 // over returns what is stored in place of a copy that implies want: stored where that is the
 // same, or is not compared, so that no type, spelling or property changes without need. The
 // properties of the library are those of want.
-func (m meaning) over(want, stored edm.Properties, only []string) edm.Properties {
+func (m meaning) over(want, stored txn.Content, only []string) txn.Content {
 	if m.exact {
 		return want
 	}
-	result := maps.Clone(want)
-	for name, v := range want {
-		if _, exists := stored[name]; !exists && !edm.IsReserved(name) && m.typed().Same(name, v, nil) {
-			delete(result, name)
+	stays := func(name string) bool {
+		v, exists := stored.Properties[name]
+		return exists && !edm.IsReserved(name) && (!m.compares(name, only) || m.keeps(name, want.Properties[name], v))
+	}
+	result := want.TextsOf(stored, stays)
+	result.Properties = maps.Clone(want.Properties)
+	for name, v := range want.Properties {
+		if _, exists := stored.Properties[name]; !exists && !edm.IsReserved(name) && m.typed().Same(name, v, nil) {
+			delete(result.Properties, name)
 		}
 	}
-	for name, v := range stored {
-		if edm.IsReserved(name) {
-			continue
-		}
-		if !m.compares(name, only) || m.keeps(name, want[name], v) {
-			result[name] = v
+	for name, v := range stored.Properties {
+		if stays(name) {
+			result.Properties[name] = v
 		}
 	}
 	return result
