@@ -32,3 +32,27 @@ func TestAMapCanHaveThePropertiesThatAStoreAdds(t *testing.T) {
 		t.Error("a stamp was written by a program that does not stamp its writes")
 	}
 }
+
+// The ETag of a row goes to a field with that name. A tag with the name is for a property, which an
+// old program may have stored.
+func TestATagCanNameAPropertyETag(t *testing.T) {
+	type row struct {
+		ETag  string
+		Named string `table:"ETag"`
+	}
+	codec, err := CodecFor(reflect.TypeFor[row]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read row
+	if err := codec.DecodeEntity([]byte(`{"odata.etag":"W/\"1\"","PartitionKey":"p","RowKey":"r","ETag":"own"}`), &read, new(Meta), nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := (row{`W/"1"`, "own"}); read != want {
+		t.Errorf("read %+v, want %+v", read, want)
+	}
+	body, err := codec.Append(nil, &read, Envelope{PartitionKey: "p", RowKey: "r"})
+	if want := `{"PartitionKey":"p","RowKey":"r","ETag":"own"}`; err != nil || string(body) != want {
+		t.Errorf("wrote %s, %v, want %s", body, err, want)
+	}
+}

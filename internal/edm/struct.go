@@ -59,7 +59,7 @@ func flatten(t reflect.Type) ([]field, error) {
 				if l.typ == edmEntityType && sf.Name == "Properties" {
 					f.unknown, f.shape = true, shapeMap // shapeMap: the values have the types of aztables
 				}
-				if f.name == "ETag" {
+				if f.name == "ETag" && !f.named {
 					f.name = etagName
 				}
 				if f.unknown = f.unknown || f.inline; f.unknown {

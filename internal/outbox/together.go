@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/keys"
@@ -20,79 +19,73 @@ type together struct {
 	snapshot bool
 }
 
-// maxSkew is more than the clocks of the servers of a service differ by. A row whose Timestamp is
-// older than a request, by this much, has not changed since the request was sent.
-const maxSkew = time.Minute
-
 // reading is the requests that read sets of rows of a place.
 //
-// What one request returns is a snapshot of the partition. What several return is one as well, of
-// the moment of the first, if each row that a later one returned has not changed since the first:
-// then it was the same at that moment. Its Timestamp shows that. A row that a later one found missing
-// may have been deleted since, so the rows of such a set that were read first are read once more.
-// If these have not changed, they existed while it was missing.
+// What one request returns is a snapshot of the partition. A row that an earlier and a later request
+// returned with the same ETag was the same at the moment of each request between them, because no row
+// has an ETag twice. So a set was as it was read if there was a request at which each of its rows was
+// returned, found missing, or known in this way.
 //
-// This needs no other knowledge of the rows: not when, in which order, or by whom they were scanned.
+// This needs no clock, and no other knowledge of the rows: not when, in which order, or by whom they
+// were scanned.
 type reading struct {
 	place
-	open []*together
-	sent []time.Time // of each request, by the clock of the service
-	seen map[string]sight
+	open     []*together
+	requests int
+	seen     map[string][]sight // in the order of the requests
 }
 
-// sight is what the latest request that covered a row key has shown.
+// sight is what a request has shown of a row key that it covered.
 type sight struct {
-	row     *fetch.Entry // nil for a missing row
 	request int
+	row     *fetch.Entry // nil for a missing row
 }
 
 // readTogether reads sets of rows of a place. It makes one request for each page of the range that
-// contains all of them, and then for each page of the rows that are to be read once more. If the pages
-// have fewer of the rows than filters have room for, or more sets were changed lately than were not,
+// contains all of them, and then one for each page of those that it has not read as they were at one
+// moment. If the pages have fewer of the rows than filters have room for, or rows are changed meanwhile,
 // it makes one request for each 7 pairs of what is left instead. A set that is too large for that is
 // read row by row.
 func (s *Store) readTogether(ctx context.Context, at place, sets []*together) (requests int, err error) {
-	r := &reading{place: at, open: slices.Clone(sets), seen: map[string]sight{}}
+	r := &reading{place: at, open: slices.Clone(sets), seen: map[string][]sight{}}
 	if err := r.pages(ctx); err != nil {
-		return len(r.sent), err
+		return r.requests, err
 	}
 	for _, some := range chunks(r.open) {
 		names := namesOf(some)
 		if _, err := r.read(ctx, names, anyOf(names)); err != nil {
-			return len(r.sent), err
+			return r.requests, err
 		}
 	}
-	requests = len(r.sent)
 	for _, t := range r.open {
 		t.rows = make([]*fetch.Entry, len(t.names))
 		for i, name := range t.names {
-			requests++
+			r.requests++
 			for e, err := range fetch.Properties(ctx, at.table.Client, query.And(query.PartitionKey.Eq(at.partition), query.RowKey.Eq(name)), nil) {
 				if err != nil {
-					return requests, err
+					return r.requests, err
 				}
 				t.rows[i] = &e
 			}
 		}
 	}
-	return requests, nil
+	return r.requests, nil
 }
 
-// pages reads ranges of rows, as long as that takes fewer requests than filters.
+// pages reads the pages with the rows up to two times, as long as that takes fewer requests than filters.
 func (r *reading) pages(ctx context.Context) error {
-	all, covered := len(r.open), 0
-	for rest, again := namesOf(r.open), false; len(rest) > 1; {
-		names := rest
-		var err error
-		if rest, err = r.read(ctx, names, query.And(query.RowKey.Ge(names[0]), query.RowKey.Le(names[len(names)-1]))); err != nil {
-			return err
-		}
-		covered += len(names) - len(rest)
-		if covered < len(r.sent)*(query.MaxComparisons-1) || r.changed() > all-len(r.open) {
-			return nil
-		}
-		if len(rest) == 0 && !again {
-			rest, again = r.first(), true
+	for range 2 {
+		covered, before := 0, r.requests
+		for names := namesOf(r.open); len(names) > 0 && len(chunks(r.open)) > 1; {
+			rest, err := r.read(ctx, names, query.And(query.RowKey.Ge(names[0]), query.RowKey.Le(names[len(names)-1])))
+			if err != nil {
+				return err
+			}
+			covered += len(names) - len(rest)
+			if covered < (r.requests-before)*(query.MaxComparisons-1) {
+				return nil
+			}
+			names = slices.DeleteFunc(namesOf(r.open), func(name string) bool { return len(rest) == 0 || keys.Compare(name, rest[0]) < 0 })
 		}
 	}
 	return nil
@@ -100,8 +93,7 @@ func (r *reading) pages(ctx context.Context) error {
 
 // read makes a request. rest are those of names, which are in order, that the page does not cover.
 func (r *reading) read(ctx context.Context, names []string, f query.Filter) (rest []string, err error) {
-	now, _ := r.table.Client.ServiceTime() // if it is unknown, each row may have changed since
-	r.sent = append(r.sent, now)
+	r.requests++
 	page, more, err := fetch.Snapshot(ctx, r.table.Client, query.And(query.PartitionKey.Eq(r.partition), f))
 	if err != nil {
 		return nil, err
@@ -111,67 +103,45 @@ func (r *reading) read(ctx context.Context, names []string, f query.Filter) (res
 		found[page[i].Key.Row] = &page[i]
 	}
 	for len(names) > 0 && (!more || len(page) > 0 && keys.Compare(names[0], page[len(page)-1].Key.Row) <= 0) {
-		r.seen[names[0]] = sight{found[names[0]], len(r.sent) - 1}
+		r.seen[names[0]] = append(r.seen[names[0]], sight{r.requests, found[names[0]]})
 		names = names[1:]
 	}
 	r.open = slices.DeleteFunc(r.open, r.take)
 	return names, nil
 }
 
-// take fills in the rows of t if they were seen, and as they were at one moment.
+// take fills in the rows of t if there was a request at which all of them are known.
 func (r *reading) take(t *together) bool {
-	t.rows = make([]*fetch.Entry, len(t.names))
-	first := r.firstOf(t)
-	if first < 0 {
-		return false
-	}
-	for i, name := range t.names {
-		at := r.seen[name]
-		if at.request > first && (at.row == nil || !at.row.Timestamp.Add(maxSkew).Before(r.sent[first])) {
-			return false
-		}
-		t.rows[i] = at.row
-	}
-	t.snapshot = true
-	return true
-}
-
-// firstOf returns the first request that has shown a row of t, -1 if some were not seen.
-func (r *reading) firstOf(t *together) int {
-	first := len(r.sent)
 	for _, name := range t.names {
-		at, ok := r.seen[name]
-		if !ok {
-			return -1
-		}
-		first = min(first, at.request)
-	}
-	return first
-}
-
-// first returns the row keys that were seen first of each set, in order, if another one was missing.
-func (r *reading) first() (names []string) {
-	for _, t := range r.open {
-		first := r.firstOf(t)
-		for _, name := range t.names {
-			if r.seen[name].request == first && r.seen[name].row != nil {
-				names = append(names, name)
+		for _, at := range r.seen[name] {
+			if t.rows, t.snapshot = r.rowsAt(t.names, at.request); t.snapshot {
+				return true
 			}
 		}
 	}
-	slices.SortFunc(names, keys.Compare)
-	return slices.Compact(names)
+	return false
 }
 
-// changed returns the number of sets of which all rows exist that were seen, and one has changed
-// lately.
-func (r *reading) changed() (n int) {
-	for _, t := range r.open {
-		if r.firstOf(t) >= 0 && !slices.ContainsFunc(t.names, func(name string) bool { return r.seen[name].row == nil }) {
-			n++
+// rowsAt returns the rows as they were at the moment of a request, and whether all of them are known.
+func (r *reading) rowsAt(names []string, request int) (rows []*fetch.Entry, known bool) {
+	for _, name := range names {
+		known = false
+		var before *fetch.Entry
+		for _, s := range r.seen[name] {
+			if s.request < request {
+				before = s.row
+				continue
+			}
+			if known = s.request == request || before != nil && s.row != nil && s.row.ETag == before.ETag; known {
+				rows = append(rows, s.row)
+			}
+			break
+		}
+		if !known {
+			return nil, false
 		}
 	}
-	return n
+	return rows, true
 }
 
 // chunks divides sets so that a filter has room for the rows of each chunk.

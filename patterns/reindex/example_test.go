@@ -110,17 +110,17 @@ func ExampleSurvey() {
 	// 	"time"
 	// )
 	//
-	// // 4 rows of the table were read.
+	// // Rows of the table that were read: 4.
 	//
-	// // Empid is for 2 rows.
+	// // Empid is the type of these rows. Number: 2.
 	// //
 	// //	PartitionKey: "Sales"
-	// //	RowKey: "empid_" and 6 bytes of digits, 2 distinct
-	// //	EmailAddress: in all, 2 Edm.String
-	// //	EmployeeId: missing in 2
-	// //	Hired: in all, 2 Edm.String, 2 time, 1 zoned time
-	// //	Name: in all, 2 Edm.String
-	// //	Phone: missing in 1, 1 Edm.String, 1 int64
+	// //	RowKey: "empid_" and digits of width 6, 2 distinct
+	// //	"EmailAddress": in all, 2 Edm.String
+	// //	"EmployeeId": missing in 2
+	// //	"Hired": in all, 2 Edm.String, 2 time, 1 zoned time
+	// //	"Name": in all, 2 Edm.String
+	// //	"Phone": missing in 1, 1 Edm.String, 1 int64
 	// type Empid struct {
 	// 	PartitionKey, RowKey string
 	// 	EmailAddress         string    `table:",omitempty"`
@@ -163,12 +163,12 @@ func ExampleSurvey() {
 	// 	})
 	// }
 	//
-	// // 2 rows belong to Empid, see package secondaryindex.
+	// // Rows of Empid, see package secondaryindex. Number: 2.
 	// //
 	// //	PartitionKey: "Sales"
 	// //	RowKey: "email_" and mail, 2 distinct
-	// //	EmployeeId: in all, 2 Edm.String
-	// //	Hired: in all, 2 Edm.String, 2 time, 1 zoned time
-	// //	Name: in all, 2 Edm.String
-	// //	Phone: missing in 1, 1 Edm.String, 1 int64
+	// //	"EmployeeId": in all, 2 Edm.String
+	// //	"Hired": in all, 2 Edm.String, 2 time, 1 zoned time
+	// //	"Name": in all, 2 Edm.String
+	// //	"Phone": missing in 1, 1 Edm.String, 1 int64
 }

@@ -3,8 +3,6 @@ package reindex
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -183,8 +181,7 @@ func (s *state) verifies(primary keys.Key) bool {
 	if s.Class == "" {
 		return true
 	}
-	h := sha256.Sum256([]byte(primary.Partition + "\x00" + primary.Row))
-	return strings.HasPrefix(fmt.Sprintf("%032b", binary.BigEndian.Uint32(h[:])), s.Class)
+	return strings.HasPrefix(fmt.Sprintf("%064b", hashOf(primary.Partition, primary.Row)), s.Class)
 }
 
 // groupsOf returns the rows that differ in groups that are confirmed together.

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/binary"
 	"slices"
+	"strings"
 )
 
 // sketch is an invertible Bloom lookup table: of two sets of any size it stores enough to
@@ -45,6 +46,12 @@ func newSketch(differences int) sketch {
 // sizeFor is the number of cells of a sketch for up to so many differences.
 func sizeFor(differences int) int {
 	return hashes * (int(float64(max(differences, minimumSize))*cellsPer)/hashes + 1)
+}
+
+// hashOf returns a hash of some texts.
+func hashOf(parts ...string) uint64 {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 // add adds an element if sign is 1, and subtracts it if sign is -1.

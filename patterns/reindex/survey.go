@@ -1,7 +1,9 @@
 package reindex
 
 import (
+	"cmp"
 	"context"
+	"errors"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -41,7 +43,8 @@ type SurveyReport struct {
 	// most rows first. There are at most 256.
 	Kinds []*RowKind
 
-	kinds []*kind // of Kinds, in their order
+	kinds      []*kind // of Kinds, in their order
+	properties int     // of all kinds
 }
 
 // RowKind describes rows that have keys of the same form and related properties.
@@ -102,8 +105,8 @@ type Property struct {
 	Forms map[string]int
 
 	// Go is the source of the field of the Go type: its name, type and tag. It is "" if there is
-	// none: if no Go type holds all values, or if the property is the discriminator, or a value
-	// of a series. Then it is kept as an unknown property.
+	// none: if no Go type holds all values, if the name contains characters that no Go name has, or if
+	// the property is the discriminator. Then it is kept as an unknown property.
 	Go string
 
 	values, members sample
@@ -126,47 +129,31 @@ type Property struct {
 // relate rows: they are copies, for example, if nine in ten of their keys in the samples are values
 // of one property of other rows.
 func Survey(ctx context.Context, client *aztables.Client, opts *SurveyOptions) (*SurveyReport, error) {
-	var o SurveyOptions
-	if opts != nil {
-		o = *opts
-	}
-	if o.Rows < 0 || o.Parallel < 0 {
-		return nil, failed("survey", azerr.Errorf("%w: negative Rows or Parallel", azerr.ErrBadOption))
-	}
-	scan := &patterns.ScanOptions{Parallel: o.Parallel}
-	if o.Rows > 0 {
-		scan.PageSize = min(max(o.Rows/16, 50), 1000)
-	}
+	o := *cmp.Or(opts, &SurveyOptions{})
 	table, err := patterns.NewTable(client, &patterns.TableOptions[surveyRow]{Keyless: true})
-	if err != nil {
+	if err = errors.Join(azerr.Default(&o.Rows, 0, "Rows"), azerr.Default(&o.Parallel, 8, "Parallel"), err); err != nil {
 		return nil, failed("survey", err)
 	}
-	var s surveyor
+	r, scan := &SurveyReport{}, &patterns.ScanOptions{Parallel: o.Parallel, PageSize: int(min(max((uint(o.Rows)-1)/16+1, 50), 1000))}
 	for page, err := range table.Scan(ctx, query.Filter{}, "", scan) {
 		if err != nil {
 			return nil, failed("survey", err)
 		}
-		s.Requests = page.Progress.Requests
-		for i := 0; i < len(page.Items) && !s.Sample; i++ {
-			s.add(page.Items[i].Key, page.Items[i].Value.Properties)
-			s.Sample = s.Rows == o.Rows && (page.Cursor != "" || i+1 < len(page.Items))
+		r.Requests = page.Progress.Requests
+		for i := 0; i < len(page.Items) && !r.Sample; i++ {
+			r.add(page.Items[i].Key, page.Items[i].Value.Properties)
+			r.Sample = r.Rows == o.Rows && (page.Cursor != "" || i+1 < len(page.Items))
 		}
-		if s.Sample {
+		if r.Sample {
 			break
 		}
 	}
-	s.recognise()
-	s.complete()
-	return &s.SurveyReport, nil
+	r.relate()
+	r.complete()
+	return r, nil
 }
 
 // surveyRow is a row with all its properties.
 type surveyRow struct {
 	Properties map[string]any `table:",bag,reserved"`
-}
-
-// surveyor is a survey in progress.
-type surveyor struct {
-	SurveyReport
-	properties int
 }

@@ -2,6 +2,7 @@ package reindex_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,7 @@ type handTable struct {
 	touched  map[keys.Key]string   // the property that the program changes: an Edm.Int32
 	entities map[string][]keys.Key // by the names of their kinds, in the report
 	want     string                // the kinds of the report, with their patterns
+	opens    map[string]string     // the functions of kinds for which the usual name is taken
 }
 
 // row adds a row. Properties are names and JSON text in turns; a name may have a type after a colon.
@@ -301,6 +303,25 @@ func mixedTable(name string, r *rand.Rand) *handTable {
 	return h
 }
 
+// nastyTable has properties and kinds whose Go names are taken, reserved or impossible, and values that
+// would end a comment or a text.
+func nastyTable() *handTable {
+	h := &handTable{name: "nasty", want: "Error OpenT T", opens: map[string]string{"T": "OpenT2"}}
+	names := strings.Fields("error T type func nil a_b A_b AB ab X x _x x_ X2 Xx ETag eTag partitionKey rowKey timestamp OpenX Ünïcode ünïcode 日本 ǆ e\u0301 Touched")
+	for i := range 5 {
+		for j, prefix := range []string{"error_", "T_", "OpenT_"} {
+			properties := map[string]string{"Touched": "1"}
+			for n, name := range names {
+				if n%3 == j || name == "ETag" {
+					properties[name] = []string{strconv.Itoa(i), text("`\"*/\n" + name)}[n%2]
+				}
+			}
+			h.row(strings.ToUpper(prefix[:1])+prefix[1:len(prefix)-1], "P`\"", fmt.Sprint(prefix, i), "Touched", with(properties, "Touched", "1"))
+		}
+	}
+	return h
+}
+
 func (h *handTable) store(t *testing.T, acct *storagetest.Account) *aztables.Client {
 	client := acct.Tables().NewClient(h.name)
 	harness.Must(client.CreateTable(t.Context(), nil))(t)
@@ -355,7 +376,7 @@ func (h *handTable) program(r *reindex.SurveyReport) string {
 		}
 		touch := h.touched[h.entities[k.Name][0]]
 		at := fmt.Sprintf("entities[%q]", k.Name)
-		open := fmt.Sprintf("%s.Open%s", h.name, k.Name)
+		open := h.name + "." + cmp.Or(h.opens[k.Name], "Open"+k.Name)
 		touchIt := fmt.Sprintf("func(e *%s.%s) error { e.%s++; return nil }", h.name, k.Name, touch)
 		indexed := slices.ContainsFunc(r.Kinds, func(o *reindex.RowKind) bool { return o.Of == k.Name && strings.Contains(o.Pattern, "index") })
 		switch {
@@ -401,7 +422,8 @@ func buildPrograms(t *testing.T, tables []*handTable, reports []*reindex.SurveyR
 	main = strings.Replace(main, "// imports\n", imports.String(), 1)
 	main = strings.Replace(main, "// calls\n", calls.String(), 1)
 	write("main.go", []byte(main))
-	build := exec.Command("go", "build", "-o", "surveyed", ".")
+	// Most of the time is for the code that each package instantiates, and need not be fast.
+	build := exec.Command("go", "build", "-gcflags=surveyed/...=-N -l -dwarf=false", "-ldflags=-s -w", "-o", "surveyed", ".")
 	build.Dir, build.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod")
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
@@ -423,6 +445,7 @@ func TestTheProgramOfASurveyChangesOnePropertyAndNothingElse(t *testing.T) {
 	for i := range 6 {
 		tables = append(tables, mixedTable(fmt.Sprint("mixed", i), r))
 	}
+	tables = append(tables, nastyTable())
 	acct := storagetest.New(t)
 	before := map[*handTable]map[keys.Key]map[string]string{}
 	var reports []*reindex.SurveyReport
