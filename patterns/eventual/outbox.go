@@ -145,6 +145,11 @@ const mismatchDelay = time.Minute
 // [*patterns.ViewMismatchError] is not an attempt: the message is hidden for a minute, for a
 // worker of another version of the program. Its Outcome is [Snoozed].
 //
+// If a view of the store belongs to the entities of another table, every delivery fails with
+// [patterns.ErrBadView] and is an attempt; see [patterns.View]. The messages are retried, and after
+// 100 attempts moved to the poison queue, from which [PoisonQueue.Replay] returns them
+// when an operator has decided which store has the view.
+//
 // An operation that a worker has finished is checked once more when Expiry of the Store's
 // options has passed; then its record is removed. Until then its message is hidden on the
 // worker's queue, or moved to [Options.LateChecks]. A worker of that queue needs the same
