@@ -39,16 +39,20 @@ func NewOutbox(queueClient *azqueue.QueueClient, name string) (*Outbox, error) {
 }
 
 // Sign returns an Outbox like o that signs its messages with the first key of a ring, for
-// workers that require it: see [Options.SigningKeys]. It makes no request.
+// workers that require it: see [Options.SigningKeys]. A ring without keys, also nil, is refused with
+// [patterns.ErrBadOption]: use o itself if messages need no signature. It makes no request.
 func (o *Outbox) Sign(keys [][]byte) (*Outbox, error) {
 	err := checkKeys("keys", keys)
+	if err == nil && keys == nil {
+		err = azerr.Errorf("%w: keys: no key", azerr.ErrBadOption)
+	}
 	if o == nil || o.queue.client == nil {
 		err = fmt.Errorf("queue: %w", patterns.ErrNil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sign outbox: %w", err)
 	}
-	return &Outbox{queue{o.queue.client, keys}, o.kind}, nil
+	return &Outbox{queue{o.queue.client, copyKeys(keys)}, o.kind}, nil
 }
 
 const maxOutboxName = 64 // bytes
