@@ -19,6 +19,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
@@ -119,7 +120,8 @@ type citizen struct {
 	Name                 string
 }
 
-// Everything that is stored, and names another place, is fed names that lead elsewhere.
+// Everything that is stored, and names another place, is fed names that lead elsewhere. The state files of
+// tablectl have a test of their own in its package, which cannot be imported.
 func TestStoredNamesLeadNowhereElse(t *testing.T) {
 	const uuid = "0b4f6d1e-8a35-4c8e-9f0d-2b8f3f1f9a77"
 	zeros := strings.Repeat("0", 64)
@@ -370,6 +372,45 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 			}, patterns.ErrBadCursor, patterns.ErrBadOption)
 			if n != 0 {
 				t.Errorf("%v: %d requests", change, n)
+			}
+		}
+	})
+
+	t.Run("names of entity types", func(t *testing.T) {
+		for _, byRowKey := range []bool{false, true} {
+			tr := newTrap(t)
+			r := harness.Must(entitytype.NewRegistry(&entitytype.Options{ByRowKey: byRowKey, Unversioned: 1}))(t)
+			harness.NoError(t, entitytype.Register[citizen](r, "Citizen", 1, nil))
+			table := harness.Must(entitytype.New(tr.tables.NewClient("people"), r))(t)
+			names := []string{"", ":", "Citizen:", "Citizen:0", "Citizen:-1", "Citizen:2", "Citizen:99999999999999999999", "citizen:1", "Citizen:1:1", "Citizen :1",
+				"\x1b[2J:1", "\u009b2J", "../" + otherPlace + ":1", "\u202e:1", strings.Repeat("C", 30000) + ":1"}
+			if byRowKey {
+				names = []string{"\x1b[2J", "-1", "0", "99999999999999999999", "1:1", " 1", "../" + otherPlace, strings.Repeat("1", 30000)}
+			}
+			key := keys.Key{Partition: "p", Row: "Citizen_1"}
+			for _, name := range names {
+				tr.row(t, "people", map[string]any{"PartitionKey": key.Partition, "RowKey": key.Row, "EntityType": name, "Name": "Ann"})
+				n := tr.check(t, fmt.Sprintf("update of %.30q", name), func(ctx context.Context) error {
+					_, err := table.Update(ctx, key, func(e entitytype.Entity) error {
+						u, unknown := e.Value.(*entitytype.Unknown)
+						if !unknown || strings.ContainsFunc(e.Name, func(c rune) bool { return c < '0' || c > 'z' }) || e.Version < 0 {
+							t.Errorf("%.30q is read as %T, %.30q version %d", name, e.Value, e.Name, e.Version)
+							return nil
+						}
+						u.Properties["Name"] = "Anna"
+						return nil
+					})
+					return err
+				}, nil)
+				if n != 2 {
+					t.Errorf("%.30q: %d requests", name, n)
+				}
+				var row map[string]any
+				stored := harness.Must(tr.tables.NewClient("people").GetEntity(t.Context(), key.Partition, key.Row, nil))(t)
+				harness.NoError(t, json.Unmarshal(stored.Value, &row))
+				if row["EntityType"] != name || row["Name"] != "Anna" {
+					t.Errorf("%.30q: stored %.100q", name, stored.Value)
+				}
 			}
 		}
 	})

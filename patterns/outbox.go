@@ -105,6 +105,12 @@ func (q engineQueue) Delete(ctx context.Context, r outbox.Receipt) error {
 // The remote rows of an operation that was applied are brought up to date. An operation
 // that was not applied is fenced, so that it can no longer be applied, and the rows that
 // it reserved are released.
+//
+// The first call of a Store in a process finds out whether the views in other tables are this Store's,
+// as [Store.Create] does, unless Create or [Store.Sweep] has: one request for each such table, one for each view
+// that is new there, and one if the Store has made no request to its own table. Other calls wait for it. If
+// a view is that of another table's entities, the error is [ErrBadView], in a [*ViewError] that names the view,
+// and nothing is done for any message, until an operator has decided which Store has the view.
 func (s *Store[T]) Handle(ctx context.Context, m OutboxMessage) (retryAfter time.Duration, err error) {
 	ctx, span := s.engine.Begin(ctx, "handle")
 	defer span.End()

@@ -135,8 +135,8 @@ const (
 	// no row of a new entity. Unique rows are reserved before the transaction all the same.
 	//
 	// Each change takes fewer round trips and more requests: for an insert with one unique row
-	// elsewhere the call makes 3 instead of 6, and the worker 7, those of the queue and of its
-	// late check after Expiry apart.
+	// elsewhere the call makes 3 instead of 6, and the worker 7, those of the queue, of its
+	// late check after Expiry, and of its first message ([Store.Handle]) apart.
 	Later
 )
 

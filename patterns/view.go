@@ -25,13 +25,17 @@ type View[T any] interface {
 	// views have rows in the same table, or blob container, must not use the same name.
 	//
 	// If the rows are in a table of their own ([Shape.Target]), that table has a row ~azp_owner_<name> in
-	// the partition ~azp with the name of the entities' table. [Store.Create], [Store.Sweep] and
-	// package reindex read it, until a Store knows that it is its own. Create, and a Sweep that is no dry run,
-	// insert it if it does not exist. All fail with [ErrBadView], and change nothing in that table, if it names
-	// another table than theirs; the account may be another one. Other operations do not read
-	// it, so call Create when a program starts. If the entities move to a table with another name,
-	// delete the row after the last program that uses the former table has stopped, and call
-	// Create. Stores in one table, and views in blobs, are not distinguished.
+	// the partition ~azp with the name of the entities' table. [Store.Create], [Store.Handle], which is
+	// what a worker calls, [Store.Sweep] and package reindex read it, until a Store knows that it is its own.
+	// Create, Handle, and a Sweep that is no dry run, insert it if it does not exist. All fail with
+	// [ErrBadView], and change nothing, if it names another table than theirs; the account may
+	// be another one. Create has then created the tables.
+	//
+	// Reads and changes of entities do not read it, because that would take a request more: the changes of a
+	// program that is refused elsewhere store rows of the view. So call Create when a program starts, and do
+	// not go on if it fails. If the entities move to a table with another name, delete the row after the last
+	// program that uses the former table has stopped, and call Create. Stores in one table, and
+	// views in blobs, are not distinguished.
 	Name() string
 
 	// Rows returns the rows that e implies, in any order; none is valid. It must be a pure

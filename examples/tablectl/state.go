@@ -60,7 +60,7 @@ func (f *stateFlags) load(job ...string) (s state, continues bool, err error) {
 		return fresh, false, nil
 	}
 	switch err := json.Unmarshal(data, &s); {
-	case err != nil:
+	case err != nil || min(s.Offset, int64(s.Line), s.Size, s.Written, s.Aside, int64(s.Rows), int64(s.Present), int64(s.Refused), int64(s.Found)) < 0:
 		return s, false, usagef("%s is not a state: use -force to begin anew", f.state)
 	case s.Format != stateFormat:
 		return s, false, usagef("%s is the state of another version of tablectl, which this one cannot verify: use -force to begin anew", f.state)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -44,10 +43,10 @@ type Config struct {
 // concurrent use.
 type Store struct {
 	Config
-	own     *view.Table  // remote rows in the primaries' own table
-	records *txn.Table   // the outbox rows, in the same table
-	states  *txn.Table   // the states of the views, in the same table
-	owned   *atomic.Bool // Own has found, or recorded, that all views are those of this Store
+	own     *view.Table // remote rows in the primaries' own table
+	records *txn.Table  // the outbox rows, in the same table
+	states  *txn.Table  // the states of the views, in the same table
+	owner   *ownership  // shared with the Stores of Within
 }
 
 // New returns a Store.
@@ -60,11 +59,11 @@ func New(c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	owned := new(atomic.Bool)
-	owned.Store(!slices.ContainsFunc(c.Views.Views, func(v *view.View) bool { _, ok := v.Shape.Target.(*view.Table); return ok }))
+	owner := &ownership{turn: make(chan struct{}, 1)}
+	owner.known.Store(!slices.ContainsFunc(c.Views.Views, func(v *view.View) bool { _, ok := v.Shape.Target.(*view.Table); return ok }))
 	return &Store{
 		Config: c,
-		owned:  owned,
+		owner:  owner,
 		states: states,
 		own:    view.NewTable("", c.Table.Client),
 		// Stamped, because two workers may store the same.

@@ -140,7 +140,7 @@ func TestAWorkerThatWasSuspendedWritesNothing(t *testing.T) {
 			return false
 		}
 		slow.sending = func(method, path string) {
-			if method == "POST" && strings.HasSuffix(path, "/other") {
+			if suspended && method == "POST" && strings.HasSuffix(path, "/other") {
 				slow.Kill() // after this request
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
@@ -18,13 +19,19 @@ import (
 // A table that is the target of a view has a row "~azp_owner_<name>" in the partition "~azp",
 // which names the table of the view's primaries. The rows of two Stores with a view of the same
 // name could not be distinguished there: equal keys of primaries would share rows, and a sweep would
-// look for the operations of the other Store in its own table, and release their reservations. So
-// Create, a sweep and a run of package reindex read the row before they change anything; other
-// operations would take a request more for it.
+// look for the operations of the other Store in its own table, and release their reservations, and so
+// would a worker. So Create, a worker, a sweep and a run of package reindex read the row before they
+// change anything; other operations would take a request more for it.
 const (
 	viewOwnerPrefix = view.ReservedRow + "_owner_"
 	propTable       = "azp_table" // the name of the primaries' table; accounts may differ
 )
+
+// ownership is what a Store knows of its views' owner rows.
+type ownership struct {
+	known atomic.Bool   // all views are those of this Store
+	turn  chan struct{} // of capacity 1: contains a value while a call reads or inserts the rows
+}
 
 // Own fails with [azerr.ErrBadView] if a table of the Store's views has rows of a view of the same
 // name whose primaries are in another table. insert records this Store as the owner of views
@@ -32,12 +39,21 @@ const (
 //
 // It makes no request once it has found, or recorded, that all views are its own: one for each
 // table of views until then, one for each view that it records, and one if the Store has made no
-// request to the table of the primaries.
+// request to the table of the primaries. Concurrent calls wait for each other.
 func (s *Store) Own(ctx context.Context, insert bool) error {
-	for try := 1; !s.owned.Load(); try++ {
+	if s.owner.known.Load() {
+		return nil
+	}
+	select {
+	case s.owner.turn <- struct{}{}:
+		defer func() { <-s.owner.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for try := 1; !s.owner.known.Load(); try++ {
 		known, err := s.tryOwn(ctx, insert)
 		if err == nil && known {
-			s.owned.Store(true)
+			s.owner.known.Store(true)
 		}
 		if !errors.Is(err, view.ErrRaced) || try >= s.Tries {
 			return err
@@ -82,7 +98,8 @@ func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, err error)
 			unowned = append(unowned, v)
 		case !strings.EqualFold(owner, own):
 			a, _ := t.Client.Address()
-			return false, view.BadView(v.Name, "in table %q it has rows of the entities in table %.63q, and this store's are in table %q: it needs another name", a.Table(), owner, own)
+			return false, view.BadView(v.Name, "in table %q it has rows of the entities in table %.63q, and this store's are in table %q: "+
+				"it needs another name; if the entities have moved here, delete the row %q of partition %q", a.Table(), owner, own, viewOwnerPrefix+v.Name, statePartition)
 		}
 	}
 	if !insert {

@@ -21,11 +21,16 @@ import (
 // be delivered again, after retryAfter if that is positive, else with back-off.
 //
 // The error is a [*view.MismatchError] if the message concerns a view which the Store does
-// not have, or has with another definition: it is left to another version of the program.
+// not have, or has with another definition: it is left to another version of the program. If
+// [Store.Own] fails, nothing of the message is done.
 func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
 	if err = m.check(); err == nil {
-		retryAfter, err = s.process(ctx, m)
+		err = s.Own(ctx, true)
 	}
+	if err != nil {
+		return 0, fmt.Errorf("outbox message: %w", err)
+	}
+	retryAfter, err = s.process(ctx, m)
 	if errors.Is(err, azerr.ErrNotFound) { // a late request of the writer, or a sweep, deleted an outbox row after it was read
 		retryAfter, err = s.process(ctx, m)
 	}

@@ -50,7 +50,12 @@
 // # Lost replies
 //
 // Every write means what the method of the same name of [patterns.Table] means if its reply
-// does not arrive, and a transaction what [patterns.Batch] means; rows have no stamps.
+// does not arrive, and a transaction what [patterns.Batch] means. With [Options.StampWrites] the
+// rows of all types have stamps, which show whether a write was applied. Without, a write that
+// depends on a version ends with [patterns.ErrOutcomeUnknown] if an attempt had no reply and the
+// row has changed: an Insert whose row exists, a Replace or Merge under an ETag, an Update and a
+// Transaction. Equal content is no proof, because another client may have stored it. An
+// Update then does not start over.
 //
 // # When not to use it
 //

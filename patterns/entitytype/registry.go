@@ -17,6 +17,7 @@ type Registry struct {
 	property    string
 	byRowKey    bool
 	unversioned int // the version of a name without one; 0 if it is not a type
+	stamped     bool
 
 	mu      sync.RWMutex
 	types   map[typeName]registered
@@ -39,6 +40,9 @@ type Options struct {
 	// property; a written row has the property. 0 means that a name without a version is
 	// not a type, and with ByRowKey 1.
 	Unversioned int
+
+	// StampWrites is [patterns.TableOptions.StampWrites], for all types.
+	StampWrites bool
 }
 
 const defaultProperty = "EntityType"
@@ -67,6 +71,7 @@ func NewRegistry(opts *Options) (*Registry, error) {
 		property:    o.Property,
 		byRowKey:    o.ByRowKey,
 		unversioned: o.Unversioned,
+		stamped:     o.StampWrites,
 		types:       make(map[typeName]registered),
 		goTypes:     make(map[reflect.Type]typeName),
 	}, nil

@@ -30,7 +30,7 @@ func New(client *aztables.Client, registry *Registry) (*Table, error) {
 	if registry == nil || registry.types == nil {
 		return nil, fmt.Errorf("new entity table: registry: %w", patterns.ErrNil)
 	}
-	rows, err := patterns.NewTable[patterns.Row](client, nil)
+	rows, err := patterns.NewTable(client, &patterns.TableOptions[patterns.Row]{Keyless: true, StampWrites: registry.stamped})
 	if err != nil {
 		return nil, fmt.Errorf("new entity table: %w", err)
 	}
@@ -42,11 +42,11 @@ func New(client *aztables.Client, registry *Registry) (*Table, error) {
 	registry.mu.RLock()
 	defer registry.mu.RUnlock()
 	for goType, n := range registry.goTypes {
-		if t.tables[goType], err = registry.types[n].table(client); err != nil {
+		if t.tables[goType], err = registry.types[n].table(client, registry.stamped); err != nil {
 			return nil, fmt.Errorf("new entity table: %w", err)
 		}
 	}
-	if t.tables[unknownType], err = newTypedTable[map[string]any](client); err != nil {
+	if t.tables[unknownType], err = newTypedTable[map[string]any](client, registry.stamped); err != nil {
 		return nil, fmt.Errorf("new entity table: %w", err)
 	}
 	return t, nil

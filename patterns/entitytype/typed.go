@@ -11,7 +11,7 @@ import (
 // registered is a Go type T in a Registry.
 type registered interface {
 	// table returns the table whose rows are values of T.
-	table(client *aztables.Client) (typed, error)
+	table(client *aztables.Client, stamped bool) (typed, error)
 	// zero returns a pointer to a zero T.
 	zero() any
 	// upcast converts a *T to a value of a later version, nil if T is the newest.
@@ -48,8 +48,8 @@ type write struct {
 // registration is the registered type T.
 type registration[T any] struct{ upcaster func(T) (any, error) }
 
-func (r *registration[T]) table(client *aztables.Client) (typed, error) {
-	return newTypedTable[T](client)
+func (r *registration[T]) table(client *aztables.Client, stamped bool) (typed, error) {
+	return newTypedTable[T](client, stamped)
 }
 
 func (r *registration[T]) zero() any { return new(T) }
@@ -75,8 +75,8 @@ func (r *registration[T]) pointer(v any) any {
 
 type typedTable[T any] struct{ table *patterns.Table[T] }
 
-func newTypedTable[T any](client *aztables.Client) (typedTable[T], error) {
-	t, err := patterns.NewTable(client, &patterns.TableOptions[T]{Keyless: true})
+func newTypedTable[T any](client *aztables.Client, stamped bool) (typedTable[T], error) {
+	t, err := patterns.NewTable(client, &patterns.TableOptions[T]{Keyless: true, StampWrites: stamped})
 	return typedTable[T]{t}, err
 }
 

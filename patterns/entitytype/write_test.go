@@ -2,10 +2,12 @@ package entitytype_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
@@ -212,5 +214,80 @@ func TestWritesRefuseInvalidValuesBeforeARequest(t *testing.T) {
 			}
 		}
 		b.WantRequestCount(t, 0)
+	})
+}
+
+// With stamps each write finds out that it was applied although its reply was lost, whatever the type;
+// without, only an Upsert does.
+func TestOnlyStampsShowThatALostWriteWasApplied(t *testing.T) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
+		for _, stamped := range []bool{false, true} {
+			var o entitytype.Options
+			if opts != nil {
+				o = *opts
+			}
+			o.StampWrites = stamped
+			one, three := newTables(t, b, &o)
+			unknown := func(text string) *entitytype.Unknown {
+				u := &entitytype.Unknown{Properties: map[string]any{"EntityType": "7", "S": text}}
+				if opts == nil {
+					u.Properties["EntityType"] = "Contractor:7"
+				}
+				return u
+			}
+			insert(t, three, map[string]any{"Department_1": &department{"Sales", 1}, "Contractor_1": unknown("x")})
+			insert(t, one, map[string]any{"Employee_1": &employee1{Name: "Ken Kwok"}})
+			get := func(row string) entitytype.Entity { return harness.Must(three.Get(t.Context(), sales(row)))(t) }
+			change := func(e entitytype.Entity) error {
+				switch v := e.Value.(type) {
+				case *department:
+					v.EmployeeCount++
+				case *employee3:
+					v.FirstName += "n"
+				case *entitytype.Unknown:
+					v.Properties["S"] = v.Properties["S"].(string) + "y"
+				}
+				return nil
+			}
+			changed := func(row string) entitytype.Entity {
+				e := get(row)
+				harness.NoError(t, change(e))
+				return e
+			}
+			lost := func(what, op string, write func() error) {
+				t.Helper()
+				b.Fault(fault.On(op).Nth(1).LoseReply())
+				err := write()
+				b.ClearFaults()
+				if stamped != (err == nil) || !stamped && !errors.Is(err, patterns.ErrOutcomeUnknown) {
+					t.Errorf("%s, stamped %v: %v", what, stamped, err)
+				}
+			}
+			for i, row := range []string{"Department_1", "Contractor_1", "Employee_1"} {
+				value := []any{&department{"New", 1}, unknown("new"), &employee3{FirstName: "New"}}[i]
+				lost("insert", "Table.Insert", func() error { return harness.ErrorOf(three.Insert(t.Context(), sales(row+"0"), value)) })
+				lost("replace", "Table.Replace", func() error { return harness.ErrorOf(three.Replace(t.Context(), changed(row))) })
+				lost("merge", "Table.Merge", func() error { return harness.ErrorOf(three.Merge(t.Context(), changed(row))) })
+				lost("update", "Table.Replace", func() error { return harness.ErrorOf(three.Update(t.Context(), sales(row), change)) })
+				lost("transaction", "Table.Batch", func() error {
+					return harness.ErrorOf(three.Transaction().Replace(changed(row)).Insert(sales(row+"1"), value).Commit(t.Context()))
+				})
+			}
+			if d := get("Department_1").Value.(*department); d.EmployeeCount != 5 {
+				t.Errorf("after 4 changes: %+v", d)
+			}
+			if u := get("Contractor_1").Value.(*entitytype.Unknown); u.Properties["S"] != "xyyyy" {
+				t.Errorf("after 4 changes: %+v", u)
+			}
+			if e := get("Employee_1").Value.(*employee3); e.FirstName != "Kennnnn" || e.LastName != "Kwok" {
+				t.Errorf("after 4 changes: %+v", e)
+			}
+			for row := range map[string]bool{"Department_1": true, "Contractor_1": true, "Employee_1": true} {
+				stored := harness.Must(three.Client().GetEntity(t.Context(), "Sales", row, nil))(t)
+				if got := strings.Contains(string(stored.Value), `"azp_stamp"`); got != stamped {
+					t.Errorf("%s, stamped %v: %s", row, stamped, stored.Value)
+				}
+			}
+		}
 	})
 }

@@ -46,7 +46,7 @@ type Options struct {
 	// poison queue before any other request, and Decode is not called. All who add messages to
 	// the queue need the first key of the ring: see [EnqueueOptions.SigningKeys],
 	// [Outbox.Sign] and [PoisonQueueOptions.SigningKeys]. A ring has at least one key, and a key
-	// at least 32 bytes, which should be random. Use other keys for an account with a queue of the same name.
+	// at least 32 bytes, which should be random; the ring is copied. Use other keys for an account with a queue of the same name.
 	//
 	// To replace a key, add the new one at the end of all rings, then move it to the front of
 	// all, and remove the old one when no message is left that was signed with it, in the

@@ -39,16 +39,20 @@ func NewOutbox(queueClient *azqueue.QueueClient, name string) (*Outbox, error) {
 }
 
 // Sign returns an Outbox like o that signs its messages with the first key of a ring, for
-// workers that require it: see [Options.SigningKeys]. It makes no request.
+// workers that require it: see [Options.SigningKeys]. A ring without keys, also nil, is refused with
+// [patterns.ErrBadOption]: use o itself if messages need no signature. It makes no request.
 func (o *Outbox) Sign(keys [][]byte) (*Outbox, error) {
 	err := checkKeys("keys", keys)
+	if err == nil && keys == nil {
+		err = azerr.Errorf("%w: keys: no key", azerr.ErrBadOption)
+	}
 	if o == nil || o.queue.client == nil {
 		err = fmt.Errorf("queue: %w", patterns.ErrNil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sign outbox: %w", err)
 	}
-	return &Outbox{queue{o.queue.client, keys}, o.kind}, nil
+	return &Outbox{queue{o.queue.client, copyKeys(keys)}, o.kind}, nil
 }
 
 const maxOutboxName = 64 // bytes
@@ -144,6 +148,11 @@ const mismatchDelay = time.Minute
 // attempts, regardless of [Options.MaxAttempts]. A delivery that fails with a
 // [*patterns.ViewMismatchError] is not an attempt: the message is hidden for a minute, for a
 // worker of another version of the program. Its Outcome is [Snoozed].
+//
+// If a view of the store belongs to the entities of another table, every delivery fails with
+// [patterns.ErrBadView] and is an attempt; see [patterns.View]. The messages are retried, and after
+// 100 attempts moved to the poison queue, from which [PoisonQueue.Replay] returns them
+// when an operator has decided which store has the view.
 //
 // An operation that a worker has finished is checked once more when Expiry of the Store's
 // options has passed; then its record is removed. Until then its message is hidden on the

@@ -54,6 +54,7 @@ func NewPoisonQueue(main, poison *azqueue.QueueClient, opts *PoisonQueueOptions)
 	var o PoisonQueueOptions
 	if opts != nil {
 		o = *opts
+		o.SigningKeys = copyKeys(opts.SigningKeys)
 	}
 	if err := checkKeys("PoisonQueueOptions.SigningKeys", o.SigningKeys); err != nil {
 		return nil, fmt.Errorf("new poison queue: %w", err)

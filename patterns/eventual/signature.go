@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
@@ -42,6 +43,15 @@ func checkKeys(option string, keys [][]byte) error {
 		}
 	}
 	return nil
+}
+
+// copyKeys returns a copy of a ring, which the caller may change or erase afterwards; nil for nil.
+func copyKeys(keys [][]byte) [][]byte {
+	keys = slices.Clone(keys)
+	for i, key := range keys {
+		keys[i] = bytes.Clone(key)
+	}
+	return keys
 }
 
 // sign returns the JSON of a message with the signature of the first key of q. Without keys it

@@ -197,3 +197,61 @@ func TestShortSigningKeysAndEmptyRingsAreRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Who asks for a signature, but has found no keys, gets an error and no unsigned message.
+func TestAnOutboxIsNotSignedWithoutKeys(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		outbox := newOutbox(t, b.Queue(t), "")
+		b.ResetRequests()
+		for _, keys := range [][][]byte{nil, {}, {nil}, {signingKey(1)[:31]}, {oldKey, nil}} {
+			if signed, err := outbox.Sign(keys); signed != nil || !errors.Is(err, patterns.ErrBadOption) {
+				t.Errorf("%d keys: %v, %v", len(keys), signed, err)
+			}
+		}
+		b.WantRequestCount(t, 0)
+	})
+}
+
+// A program erases its keys, or changes the ring, after it has passed them.
+func TestKeysAreCopied(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		newRing := func() [][]byte { return [][]byte{signingKey(1), signingKey(2)} }
+		erase := func(ring [][]byte) {
+			clear(ring[1])
+			ring[0] = strangeKey
+		}
+		var rings [][][]byte
+		passed := func() [][]byte {
+			rings = append(rings, newRing())
+			return rings[len(rings)-1]
+		}
+		s := newFixture(t, b, func(o *eventual.Options) { o.SigningKeys = passed() })
+		poison := harness.Must(eventual.NewPoisonQueue(s.queue, s.poison, &eventual.PoisonQueueOptions{SigningKeys: passed()}))(t)
+		outbox := harness.Must(newOutbox(t, s.queue, "").Sign(passed()))(t)
+		for _, ring := range rings {
+			erase(ring)
+		}
+		works := false
+		eventual.HandleOutbox(s.worker, "", lateDrainer{})
+		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
+			if !works {
+				return eventual.Cancel(errFails)
+			}
+			return nil
+		})
+		for _, key := range newRing() {
+			s.put(t, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{SigningKeys: [][]byte{key}})
+		}
+		wantOutcomes(t, s.until(t, 2), eventual.Poisoned, eventual.Poisoned)
+		works = true
+		takeAll(t, poison, func(m *eventual.PoisonMessage) {
+			if m.Kind != "letter" {
+				t.Errorf("got %+v", m)
+			}
+			harness.NoError(t, poison.Replay(t.Context(), m))
+		})
+		wantOutcomes(t, s.until(t, 2), eventual.Done, eventual.Done)
+		harness.Must(outbox.Put(t.Context(), patterns.OutboxMessage{Partition: "p", ID: "op"}, 0))(t)
+		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
+	})
+}

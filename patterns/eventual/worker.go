@@ -56,6 +56,7 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	w := &Worker{handlers: map[string]handler{}}
 	if opts != nil {
 		w.opts = *opts
+		w.opts.SigningKeys = copyKeys(opts.SigningKeys)
 	}
 	of := func(client *azqueue.QueueClient) queue { return queue{client, w.opts.SigningKeys} }
 	w.queue, w.poison, w.lateChecks = of(queueClient), of(w.opts.Poison), of(w.opts.LateChecks)

@@ -43,7 +43,7 @@ func (w *window) admit(req *http.Request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if now := time.Now().Unix(); now > w.second {
-		w.used = max(0, w.used-w.target()*int(now-w.second))
+		w.used = int(max(0, int64(w.used)-int64(w.target())*(now-w.second)))
 		w.second = now
 	}
 	w.tries++

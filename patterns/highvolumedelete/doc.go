@@ -56,10 +56,15 @@
 // # Failures
 //
 // Every method can be repeated. A write whose reply was lost is recognized as by
-// [patterns.Table], and may be applied late as there; to a dropped table it is refused. If
-// DropBefore is interrupted, the next call drops the remaining tables. A late attempt of a
+// [patterns.Table], and may be applied late as there; to a dropped table it is refused. With
+// StampWrites in [Options.Table] a row shows whether an Insert stored it. Without, an Insert whose
+// reply was lost ends with [patterns.ErrOutcomeUnknown] if there is such a row, even with equal
+// content, because another client may have stored it; Bulk reports the operations of its
+// transaction with that error. A write also ends with it if an attempt had no reply and then
+// the table does not exist and cannot be created. If DropBefore is interrupted, the next call drops the remaining tables. A late attempt of a
 // drop deletes a table that was created again meanwhile, which writes with Keep never do.
-// [DeleteWhere] repeats a transaction whose outcome is unknown after another read; without
+// [DeleteWhere] repeats a transaction whose outcome is unknown after another read, a few times, before
+// it returns [patterns.ErrOutcomeUnknown]; without
 // IfUnchanged, a late attempt of one deletes rows that were inserted again under the same
 // keys. Reads treat a table that does not exist or is being deleted as empty.
 //

@@ -48,7 +48,8 @@ type Options[T any] struct {
 	// leaves no trace that others could see.
 	Keep time.Duration
 
-	// Table are the options of every table, in particular the key.
+	// Table are the options of every table, in particular the key. Set its StampWrites if
+	// programs insert much: see the chapter Failures of the package documentation.
 	Table patterns.TableOptions[T]
 }
 

@@ -2,6 +2,7 @@ package highvolumedelete_test
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -145,6 +146,36 @@ func TestLostRepliesStoreOneRow(t *testing.T) {
 			}
 			b.ClearFaults()
 			want(t, rule.String(), read(t, s.Query(t.Context(), day(1), day(9), filterAll, scan(false))), "donh 01 00")
+		}
+	})
+}
+
+// Another client could have stored equal content, so only a stamp shows whose the row is.
+func TestOnlyAStampShowsThatALostInsertWasApplied(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		for _, stamped := range []bool{false, true} {
+			s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, &highvolumedelete.Options[login]{Table: patterns.TableOptions[login]{StampWrites: stamped}})
+			insert(t, s, "first", day(1)) // creates the table
+			for op, write := range map[string]func() error{
+				"Table.Insert": func() error { return harness.ErrorOf(s.Insert(t.Context(), &login{User: "donh", At: day(1)})) },
+				"Table.Batch": func() error {
+					events := []login{{User: "junc", At: day(1)}, {User: "junc", At: day(1).Add(time.Hour)}}
+					report, err := s.Bulk(t.Context(), slices.Values(events), patterns.InsertOp[login], nil)
+					for _, f := range report.Failures {
+						harness.WantError(t, f.Err, patterns.ErrOutcomeUnknown)
+					}
+					if !stamped && len(report.Failures) != 2 {
+						t.Errorf("report %+v", report)
+					}
+					return err
+				},
+			} {
+				b.Fault(fault.On(op).Nth(1).LoseReply())
+				if err := write(); stamped != (err == nil) || !stamped && !errors.Is(err, patterns.ErrOutcomeUnknown) {
+					t.Errorf("%s, stamped %v: %v", op, stamped, err)
+				}
+				b.ClearFaults()
+			}
 		}
 	})
 }

@@ -2,9 +2,11 @@ package regions_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +65,51 @@ func TestThePrimarysErrorIsReturnedIfBothRegionsAreDown(t *testing.T) {
 		w.account.Down()
 		harness.NoError(t, get(t.Context(), w, r))
 	})
+}
+
+// A proxy of one region redirects every read, before the other region replies.
+func TestARedirectDoesNotAnswerARead(t *testing.T) {
+	for _, redirected := range []regions.Region{regions.Primary, regions.Secondary} {
+		for _, status := range []int{http.StatusFound, http.StatusNotModified, http.StatusPermanentRedirect} {
+			for _, accelerated := range []bool{false, true} {
+				t.Run(fmt.Sprint(redirected, " ", status, " ", accelerated), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { redirect(t, redirected, status, accelerated) })
+				})
+			}
+		}
+	}
+}
+
+func redirect(t *testing.T, redirected regions.Region, status int, accelerated bool) {
+	w := open(t, accelerated, nil)
+	r := w.insert(t, 1, 1)[0]
+	w.replicate()
+	var redirects atomic.Int64
+	send := harness.Transport(func(req *http.Request) (*http.Response, error) {
+		resp, err := w.send(req)
+		switch {
+		case err != nil || req.URL.Query().Get("comp") == "stats":
+		case strings.Contains(req.URL.Host, "-secondary") != (redirected == regions.Secondary):
+			time.Sleep(3 * time.Second) // so that the other region is asked too
+		default:
+			redirects.Add(1)
+			_ = resp.Body.Close()
+			resp.StatusCode, resp.Body = status, http.NoBody
+			resp.Header.Set("Location", "https://elsewhere.invalid/")
+		}
+		return resp, err
+	})
+	client := harness.Open(t, w.account.ConnectionString(), "Rows", accelerated, attached(w.pair, send))
+	table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+	for i := range 5 {
+		got, err := table.Get(t.Context(), r.key())
+		if err != nil || got.Value != r || got.Region == redirected {
+			t.Errorf("read %d: %+v, %v", i, got, err)
+		}
+	}
+	if redirects.Load() == 0 {
+		t.Error("no read was redirected")
+	}
 }
 
 func TestARowThatIsOnlyMissingOnTheSecondaryIsNotReportedAsNotFound(t *testing.T) {

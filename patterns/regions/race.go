@@ -49,9 +49,11 @@ type reply struct {
 	err    error
 }
 
-// failed reports whether the region could not answer.
+// failed reports whether the region could not answer. The service sends no redirects: they are of a
+// proxy, or of who pretends to be the service.
 func (a *reply) failed() bool {
-	return a.err != nil || a.resp.StatusCode >= http.StatusInternalServerError && a.resp.StatusCode != http.StatusNotImplemented || a.busy()
+	return a.err != nil || a.resp.StatusCode >= http.StatusInternalServerError && a.resp.StatusCode != http.StatusNotImplemented || a.busy() ||
+		a.resp.StatusCode >= http.StatusMultipleChoices && a.resp.StatusCode < http.StatusBadRequest
 }
 
 // busy reports whether the region refused the read because of load, or a governor did not send it.
@@ -67,7 +69,7 @@ func (a *reply) busy() bool {
 // be disabled, or may lack the row.
 func (a *reply) usable() bool {
 	if a.source.Region == Secondary {
-		return a.err == nil && a.resp.StatusCode < http.StatusBadRequest
+		return a.err == nil && a.resp.StatusCode < http.StatusMultipleChoices
 	}
 	return !a.failed()
 }
